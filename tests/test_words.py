@@ -13,7 +13,6 @@ NOT_YET = {
     "cvzoo/backends",
     "cvzoo/cli",
     "cvzoo/datasets",
-    "cvzoo/evaluations",
     "cvzoo/functions",
     "cvzoo/graph",
     "cvzoo/links",

@@ -13,8 +13,8 @@ from cvzoo.datasets.photo_place import check_photo_place
 from cvzoo.datasets.voc.bbox_dataset import VOCFolderBboxDataset
 from cvzoo.errors.exceptions import ConfigError, DatasetError
 from cvzoo.evaluations.coco.ground_truth import COCOGroundTruth
+from cvzoo.evaluations.coco.image_names import read_image_names
 from cvzoo.evaluations.coco.parameters import COCOParameters
-from cvzoo.evaluations.coco.photo_names import read_photo_names
 from cvzoo.evaluations.coco.read_ground_truth import read_coco_ground_truth
 from cvzoo.evaluations.results.box_records import spellings
 from cvzoo.labels.voc import voc_bbox_label_names
@@ -128,7 +128,7 @@ def load_truth(
 def _load_coco(named, parameters, limit):
     path = named.path
     source = path.read_bytes()
-    file_names = read_photo_names(source)
+    file_names = read_image_names(source)
     gt = read_coco_ground_truth(source, parameters)
     if limit is not None and limit < len(file_names):
         file_names = dict(list(file_names.items())[:limit])

@@ -15,7 +15,7 @@ _COLORS = {"right": "#4cd964", "wrong": "#ff9f0a", "missed": "#ff453a"}
 def worst_pictures(
     worst: Sequence[Mapping[str, Any]], paths: Sequence[pathlib.Path | str | None]
 ) -> Iterator[ReportPicture]:
-    """The pictures of the photos that `list_worst_photos` gave, of those whose path is known, read one by one."""
+    """The pictures of the photos that `list_worst_images` gave, of those whose path is known, read one by one."""
     for each in worst:
         path = paths[each["index"]]
         if path is not None:

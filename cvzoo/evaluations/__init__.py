@@ -1,4 +1,4 @@
-"""Metrics as pure functions of arrays, and as accumulators that stream and merge."""
+"""Metrics as functions of arrays, as accumulators that stream and merge, and as evaluators of a model."""
 
 from typing import TYPE_CHECKING
 

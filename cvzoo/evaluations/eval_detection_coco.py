@@ -1,83 +1,86 @@
-"""COCO's scores of detected boxes, from arrays."""
+"""COCO's evaluation of object detection (boxes), from arrays."""
+
+from collections.abc import Iterable
 
 import numpy as np
 
 from cvzoo.evaluations.coco.accumulator import AbstractCOCOAccumulator
 from cvzoo.evaluations.coco.detections import COCODetections
 from cvzoo.evaluations.coco.ground_truth import COCOGroundTruth
-from cvzoo.evaluations.coco.parameters import COCOParameters
-from cvzoo.evaluations.coco.photo_columns import (
+from cvzoo.evaluations.coco.image_columns import (
     areas_of,
+    batches_of_images,
     boxes_of,
+    check_same_images,
     concatenated,
     labels_of,
-    photos_at_a_time,
     rounded_xywh,
     same_lengths,
-    same_photos,
     scores_of,
 )
+from cvzoo.evaluations.coco.parameters import COCOParameters, IoUType
+from cvzoo.typing.aliases import ArrayLike
 
 _NAMES = ("pred_bboxes", "pred_labels", "pred_scores", "gt_bboxes", "gt_labels", "gt_areas", "gt_crowdeds")
 
 
 def eval_detection_coco(
-    pred_bboxes,
-    pred_labels,
-    pred_scores,
-    gt_bboxes,
-    gt_labels,
-    gt_areas=None,
-    gt_crowdeds=None,
+    pred_bboxes: Iterable[ArrayLike],
+    pred_labels: Iterable[ArrayLike],
+    pred_scores: Iterable[ArrayLike],
+    gt_bboxes: Iterable[ArrayLike],
+    gt_labels: Iterable[ArrayLike],
+    gt_areas: Iterable[ArrayLike] | None = None,
+    gt_crowdeds: Iterable[ArrayLike] | None = None,
     *,
     parameters: COCOParameters | None = None,
     decimals: int | None = 2,
 ) -> dict:
     """COCO's average precisions and recalls of boxes, as pycocotools computes them.
 
-    pred_bboxes, gt_bboxes: iterables of (R, 4) float32, y_min x_min y_max x_max, pixels; one array a photo
+    pred_bboxes, gt_bboxes: iterables of (R, 4) float32, y_min x_min y_max x_max, pixels; one array per image
     pred_labels, gt_labels: iterables of (R,) int32
     pred_scores: an iterable of (R,) float32
-    gt_areas: None, or an iterable of (R,) float32, square pixels, of the masks; None: no numbers by size of object
-    gt_crowdeds: None, or an iterable of (R,) bool; None: no crowds
-    parameters: of "bbox"; None: the usual ones
-    decimals: boxes are rounded to so many as x, y, width, height: that of COCO's files, whose numbers float32 blurs;
-        None: not rounded
+    gt_areas: None, or an iterable of (R,) float32, square pixels, of the masks; None: no scores by size of object
+    gt_crowdeds: None, or an iterable of (R,) bool; None: no crowd regions
+    parameters: of "bbox"; None: the defaults
+    decimals: number of decimals to which x, y, width and height of boxes are rounded, which restores the values of
+        COCO's files after a conversion to float32; None: no rounding
     Returns a dictionary with ap, map, ar, mar under `iou=0.50:0.95/area=all/max_dets=100` and so on: `ap/...` and
-    `ar/...` are arrays with a place for each label, NaN for labels without objects; `map/...` and `mar/...` are their
-    means. `coco_eval` is the COCOResult, `existent_labels` the labels that were seen.
-    Raises ShapeError or ValueRangeError that names the photo, for lists of different lengths, NaN or inverted boxes.
-    Source: ChainerCV's function of this name; it fails for no photos at all, where this gives NaN.
+    `ar/...` are arrays indexed by label, NaN for labels without objects; `map/...` and `mar/...` are their means.
+    `coco_eval` is the COCOResult, `existent_labels` the labels that occur.
+    Raises ShapeError or ValueRangeError that names the image, for lists of different lengths, NaN or inverted boxes.
+    Source: ChainerCV's function of this name; it fails without images, where this returns NaN.
     """
     accumulator = DetectionCOCOAccumulator(parameters=parameters, decimals=decimals)
     columns = (pred_bboxes, pred_labels, pred_scores, gt_bboxes, gt_labels, gt_areas, gt_crowdeds)
-    for block in photos_at_a_time(columns, _NAMES):
+    for block in batches_of_images(columns, _NAMES):
         accumulator.update(*block)
     return accumulator.compute()
 
 
 class DetectionCOCOAccumulator(AbstractCOCOAccumulator):
-    """COCO's scores of boxes, a few photos at a time; see `eval_detection_coco` for arrays and keys."""
+    """Streaming `eval_detection_coco`, a few images at a time, with the same arrays and keys."""
 
-    iou_type = "bbox"
+    iou_type: IoUType = "bbox"
 
-    def __init__(self, *, parameters: COCOParameters | None = None, decimals: int | None = 2):
+    def __init__(self, *, parameters: COCOParameters | None = None, decimals: int | None = 2) -> None:
         super().__init__(parameters)
         self.decimals = decimals
 
     def update(
         self,
-        pred_bboxes,
-        pred_labels,
-        pred_scores,
-        gt_bboxes,
-        gt_labels,
-        gt_areas=None,
-        gt_crowdeds=None,
+        pred_bboxes: Iterable[ArrayLike],
+        pred_labels: Iterable[ArrayLike],
+        pred_scores: Iterable[ArrayLike],
+        gt_bboxes: Iterable[ArrayLike],
+        gt_labels: Iterable[ArrayLike],
+        gt_areas: Iterable[ArrayLike] | None = None,
+        gt_crowdeds: Iterable[ArrayLike] | None = None,
         *,
-        img_ids=None,
+        img_ids: ArrayLike | None = None,
     ) -> None:
-        """Add photos: lists with an array for each. img_ids: ids of the photos; None: numbered as they come."""
+        """Adds images, by lists of one array per image. img_ids: ids of the images; None: numbered from 1 in order."""
         first = self._n_photos
         found, n_found = boxes_of(pred_bboxes, "pred_bboxes", first)
         label, n_label = labels_of(pred_labels, "pred_labels", first)
@@ -93,7 +96,7 @@ class DetectionCOCOAccumulator(AbstractCOCOAccumulator):
             crowd, lengths["gt_crowdeds"] = concatenated(gt_crowdeds, "gt_crowdeds", (), first, bool)
         same_lengths("pred_bboxes", n_found, {"pred_labels": n_label, "pred_scores": n_score}, first)
         same_lengths("gt_bboxes", n_objects, lengths, first)
-        same_photos(n_found, n_objects)
+        check_same_images(n_found, n_objects)
         ids = self._next_ids(len(n_objects), img_ids)
         self._areas_given &= gt_areas is not None
         gt = COCOGroundTruth(

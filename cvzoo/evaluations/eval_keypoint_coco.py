@@ -1,23 +1,26 @@
-"""COCO's scores of poses, from arrays."""
+"""COCO's evaluation of keypoint detection, from arrays."""
+
+from collections.abc import Iterable
 
 import numpy as np
 
 from cvzoo.evaluations.coco.accumulator import AbstractCOCOAccumulator
 from cvzoo.evaluations.coco.detections import COCODetections
 from cvzoo.evaluations.coco.ground_truth import COCOGroundTruth
-from cvzoo.evaluations.coco.parameters import COCOParameters
-from cvzoo.evaluations.coco.photo_columns import (
+from cvzoo.evaluations.coco.image_columns import (
     areas_of,
+    batches_of_images,
     boxes_of,
+    check_same_images,
     concatenated,
     labels_of,
-    photos_at_a_time,
-    refuse_photo,
+    refuse_image,
     rounded_xywh,
     same_lengths,
-    same_photos,
     scores_of,
 )
+from cvzoo.evaluations.coco.parameters import COCOParameters, IoUType
+from cvzoo.typing.aliases import Array, ArrayLike
 
 _NAMES = (
     "pred_points",
@@ -33,66 +36,66 @@ _NAMES = (
 
 
 def eval_keypoint_coco(
-    pred_points,
-    pred_labels,
-    pred_scores,
-    gt_points,
-    gt_visibles,
-    gt_bboxes,
-    gt_labels,
-    gt_areas,
-    gt_crowdeds=None,
+    pred_points: Iterable[ArrayLike],
+    pred_labels: Iterable[ArrayLike],
+    pred_scores: Iterable[ArrayLike],
+    gt_points: Iterable[ArrayLike],
+    gt_visibles: Iterable[ArrayLike],
+    gt_bboxes: Iterable[ArrayLike],
+    gt_labels: Iterable[ArrayLike],
+    gt_areas: Iterable[ArrayLike],
+    gt_crowdeds: Iterable[ArrayLike] | None = None,
     *,
     parameters: COCOParameters | None = None,
     decimals: int | None = 2,
 ) -> dict:
-    """COCO's average precisions and recalls of poses (points of an object), as pycocotools computes them.
+    """COCO's average precisions and recalls of keypoints (poses), as pycocotools computes them.
 
-    pred_points, gt_points: iterables of (R, P, 2) float32, y x, pixels; one array a photo
-    gt_visibles: an iterable of (R, P) bool; an object without a visible point is not to be found
+    pred_points, gt_points: iterables of (R, P, 2) float32, y x, pixels; one array per image
+    gt_visibles: an iterable of (R, P) bool; objects without a visible keypoint are ignored
     gt_bboxes: an iterable of (R, 4) float32, y_min x_min y_max x_max
     pred_labels, gt_labels: iterables of (R,) int32
     pred_scores: an iterable of (R,) float32
     gt_areas: an iterable of (R,) float32, square pixels: the scale of the object
-    gt_crowdeds: None, or an iterable of (R,) bool; None: no crowds
-    parameters: of "keypoints"; None: the usual ones, with COCO's 17 points
-    decimals: gt_bboxes are rounded to so many, as in `eval_detection_coco`
+    gt_crowdeds: None, or an iterable of (R,) bool; None: no crowd regions
+    parameters: of "keypoints"; None: the defaults, with COCO's 17 keypoints
+    decimals: number of decimals to which gt_bboxes are rounded, as in `eval_detection_coco`
     Returns a dictionary as `eval_detection_coco` does, with max_dets=20 and no small objects.
-    Raises ShapeError or ValueRangeError that names the photo.
+    Raises ShapeError or ValueRangeError that names the image.
     """
     accumulator = KeypointCOCOAccumulator(parameters=parameters, decimals=decimals)
     columns = (
         pred_points, pred_labels, pred_scores, gt_points, gt_visibles, gt_bboxes, gt_labels, gt_areas, gt_crowdeds,
     )  # fmt: skip
-    for block in photos_at_a_time(columns, _NAMES):
+    for block in batches_of_images(columns, _NAMES):
         accumulator.update(*block)
     return accumulator.compute()
 
 
 class KeypointCOCOAccumulator(AbstractCOCOAccumulator):
-    """COCO's scores of poses, a few photos at a time; see `eval_keypoint_coco` for arrays and keys."""
+    """Streaming `eval_keypoint_coco`, a few images at a time, with the same arrays and keys."""
 
-    iou_type = "keypoints"
+    iou_type: IoUType = "keypoints"
 
-    def __init__(self, *, parameters: COCOParameters | None = None, decimals: int | None = 2):
+    def __init__(self, *, parameters: COCOParameters | None = None, decimals: int | None = 2) -> None:
         super().__init__(parameters)
         self.decimals = decimals
 
     def update(
         self,
-        pred_points,
-        pred_labels,
-        pred_scores,
-        gt_points,
-        gt_visibles,
-        gt_bboxes,
-        gt_labels,
-        gt_areas,
-        gt_crowdeds=None,
+        pred_points: Iterable[ArrayLike],
+        pred_labels: Iterable[ArrayLike],
+        pred_scores: Iterable[ArrayLike],
+        gt_points: Iterable[ArrayLike],
+        gt_visibles: Iterable[ArrayLike],
+        gt_bboxes: Iterable[ArrayLike],
+        gt_labels: Iterable[ArrayLike],
+        gt_areas: Iterable[ArrayLike],
+        gt_crowdeds: Iterable[ArrayLike] | None = None,
         *,
-        img_ids=None,
+        img_ids: ArrayLike | None = None,
     ) -> None:
-        """Add photos: lists with an array for each. img_ids: ids of the photos; None: numbered as they come."""
+        """Adds images, by lists of one array per image. img_ids: ids of the images; None: numbered from 1 in order."""
         first, n_point = self._n_photos, self.parameters.kpt_oks_sigmas.size
         found, n_found = _points_of(pred_points, "pred_points", n_point, first)
         label, n_label = labels_of(pred_labels, "pred_labels", first)
@@ -108,7 +111,7 @@ class KeypointCOCOAccumulator(AbstractCOCOAccumulator):
             crowd, lengths["gt_crowdeds"] = concatenated(gt_crowdeds, "gt_crowdeds", (), first, bool)
         same_lengths("pred_points", n_found, {"pred_labels": n_label, "pred_scores": n_score}, first)
         same_lengths("gt_points", n_objects, lengths, first)
-        same_photos(n_found, n_objects)
+        check_same_images(n_found, n_objects)
         ids = self._next_ids(len(n_objects), img_ids)
         gt = COCOGroundTruth(
             img_ids=ids,
@@ -128,12 +131,12 @@ class KeypointCOCOAccumulator(AbstractCOCOAccumulator):
         self._add(gt, dt)
 
 
-def _points_of(parts, name, n_point, first):
+def _points_of(parts: Iterable[ArrayLike], name: str, n_point: int, first: int) -> tuple[Array, Array]:
     points, length = concatenated(parts, name, (n_point, 2), first)
-    refuse_photo(name, points, length, ~np.isfinite(points), "finite", first)
+    refuse_image(name, points, length, ~np.isfinite(points), "finite", first)
     return points, length
 
 
-def _as_coco(points, visible):
+def _as_coco(points: Array, visible: Array) -> Array:
     """(R, P, 3) float64, x y v."""
     return np.concatenate((points[:, :, ::-1], 2.0 * visible[:, :, None]), axis=2)

@@ -1,18 +1,21 @@
-"""Which detections are compared with which objects, and how much their boxes overlap."""
+"""Pairs of detections and ground-truth objects, and the IoU of their boxes."""
+
+from collections.abc import Iterator
 
 import numpy as np
 
-# Pairs handled at once
+from cvzoo.typing.aliases import Array
+
+# Pairs per block, which limits the temporary memory
 _BLOCK = 1 << 19
 
 
-def pairs_within_groups(pred_group, gt_group):
+def pairs_within_groups(pred_group: Array, gt_group: Array) -> Iterator[tuple[Array, Array, Array, Array]]:
     """Every pair of a detection and an object of one group, in blocks that bound the memory.
 
     pred_group: (N,) int; gt_group: (G,) int
     Yields (rows, first, pred, gt): rows (r,) int64, the detections of the block that have objects; pred, gt (p,)
-    int64, the pairs, detection after detection, objects in their order; first (r,) int64, where the pairs of each of
-    the rows begin.
+    int64, the pairs, by detection, then by object; first (r,) int64, the index of the first pair of each row.
     """
     order = np.argsort(gt_group, kind="stable")
     gt_group = gt_group[order]
@@ -30,14 +33,14 @@ def pairs_within_groups(pred_group, gt_group):
         begin = end
 
 
-def bbox_overlaps(pred, gt, a, b, *, plus=0, crowd=None):
+def bbox_overlaps(pred: Array, gt: Array, a: Array, b: Array, *, plus: int = 0, crowd: Array | None = None) -> Array:
     """(p,) float64, intersection over union of the boxes pred[a] and gt[b].
 
     pred, gt: (N, 4), (G, 4) float64, y_min x_min y_max x_max
-    plus: 1 if a box holds the pixels of its far borders, 0 if boxes are continuous
-    crowd: (G,) bool, objects whose overlap is measured against the detection alone; None for none
+    plus: 1 if boxes include their last row and column of pixels (VOC), 0 if boxes are continuous
+    crowd: (G,) bool, crowd regions, where the denominator is the detection's area; None for none
     """
-    # first the detection's area, then the object's, in float64: thresholds are met as VOC's text meets them
+    # first the detection's area, then the object's, in float64: the rounding at thresholds is that of VOC's devkit
     height, width = (
         np.minimum(pred[a, axis + 2], gt[b, axis + 2]) - np.maximum(pred[a, axis], gt[b, axis]) + plus
         for axis in (0, 1)

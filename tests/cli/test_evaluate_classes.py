@@ -105,12 +105,12 @@ def test_a_classifier_of_the_zoo_on_cifars_own_files(run, shared, tmp_path, monk
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("photo,label\na,cat\n", "no class is guessed for 3 of 4 photos, first "),
+        ("photo,label\na,cat\n", "no class is predicted for 3 of 4 images, first "),
         ("photo,label\na,horse\n", "line 2: the ground truth has no class"),
         ("photo,label\nz,cat\n", "line 2: the ground truth has no photo"),
-        ("photo,label\na,cat\na,cat\n", "line 3: this photo's class was guessed before"),
-        ("photo,label,score\na,cat,nan\n", "line 2: score"),
-        ("photo,label,score\na,cat,-1\n", "line 2: score"),
+        ("photo,label\na,cat\na,cat\n", "line 3: this image's class was predicted before"),
+        ("photo,label,score\na,cat,nan\n", "line 2: the score must be"),
+        ("photo,label,score\na,cat,-1\n", "line 2: the score must be"),
         ("photo,label,score\na,cat\n", "line 2: 2 columns"),
         ("photo,score\na,1\n", "no column for the label"),
     ],

@@ -101,7 +101,7 @@ def test_a_model_that_gives_no_maps_is_refused(run, folders, segmenter, net):
 def test_what_cannot_be_scored_is_said(run, folders, empty, tmp_path):
     (tmp_path / "names").write_text("sky\nroad\n")
     for words, says in (
-        ((*folders, "--names", tmp_path / "names"), "b: pred_labels of photo 0 has a class beyond the last"),
+        ((*folders, "--names", tmp_path / "names"), "b: pred_labels of image 0 has a label out of range"),
         ((*folders, "--iou-type", "segm"), "--iou-type has no meaning"),
         ((*folders[:2], "--results", tmp_path / "absent"), "is not a folder"),
         ((*folders[:2], "--results", empty), "no map for 2 of 2 photos, first b"),

@@ -30,7 +30,7 @@ NOT_RUN = {
     ): "a drawing",
     (
         "docs/evaluation.md",
-        "the difference comes from: float32_thresholds (thresholds of overlap are rounded to float32)",
+        "the difference comes from: float32_thresholds (IoU thresholds are rounded to float32)",
     ): "one of the answers that tests/cli/test_evaluate.py asks for",
     (
         "docs/from_torchvision.md",

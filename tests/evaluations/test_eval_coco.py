@@ -262,18 +262,18 @@ GOOD = [[np.float32([[0, 0, 1, 1]])] * 3, [np.int32([0])] * 3, [np.float32([0.5]
 @pytest.mark.parametrize(
     ("column", "value", "match"),
     [
-        (0, np.float32([[0, 0, 1]]), "pred_bboxes of photo 2"),
-        (0, np.float32([[0, 0, 1, np.nan]]), "pred_bboxes of photo 2, row 0"),
-        (0, np.float32([[0, 2, 1, 1]]), "pred_bboxes of photo 2, row 0"),
-        (0, np.zeros((2, 4)), "of photo 2"),
-        (1, np.int32([-1]), "pred_labels of photo 2"),
-        (1, np.int32([0, 1]), "pred_labels of photo 2"),
-        (2, np.float32([np.nan]), "pred_scores of photo 2"),
-        (2, np.float32([[0.5]]), "pred_scores of photo 2"),
-        (3, np.float32([[1, 0, 0, 1]]), "gt_bboxes of photo 2"),
-        (4, np.zeros(0, np.int32), "gt_labels of photo 2"),
-        (5, np.float32([np.inf]), "gt_areas of photo 2"),
-        (6, np.zeros(2, bool), "gt_crowdeds of photo 2"),
+        (0, np.float32([[0, 0, 1]]), "pred_bboxes of image 2"),
+        (0, np.float32([[0, 0, 1, np.nan]]), "pred_bboxes of image 2, row 0"),
+        (0, np.float32([[0, 2, 1, 1]]), "pred_bboxes of image 2, row 0"),
+        (0, np.zeros((2, 4)), "of image 2"),
+        (1, np.int32([-1]), "pred_labels of image 2"),
+        (1, np.int32([0, 1]), "pred_labels of image 2"),
+        (2, np.float32([np.nan]), "pred_scores of image 2"),
+        (2, np.float32([[0.5]]), "pred_scores of image 2"),
+        (3, np.float32([[1, 0, 0, 1]]), "gt_bboxes of image 2"),
+        (4, np.zeros(0, np.int32), "gt_labels of image 2"),
+        (5, np.float32([np.inf]), "gt_areas of image 2"),
+        (6, np.zeros(2, bool), "gt_crowdeds of image 2"),
     ],
 )
 def test_what_cannot_be_names_its_photo(column, value, match):
@@ -287,21 +287,21 @@ def test_what_cannot_be_names_its_photo(column, value, match):
 def test_lists_of_different_lengths_are_refused(column):
     columns = [*GOOD, *GOOD[:2]]
     columns[column] = columns[column][:2]
-    with pytest.raises(ValueRangeError, match="end after 2 photos"):
+    with pytest.raises(ValueRangeError, match="end after 2 images"):
         eval_detection_coco(*columns)
-    with pytest.raises(ShapeError, match="numbers of photos"):
+    with pytest.raises(ShapeError, match="numbers of images"):
         DetectionCOCOAccumulator().update(*columns)
 
 
 def test_masks_have_three_axes():
-    with pytest.raises(ShapeError, match="pred_masks of photo 0"):
+    with pytest.raises(ShapeError, match="pred_masks of image 0"):
         eval_instance_segmentation_coco([np.zeros((5, 5))] * 3, *GOOD[1:], [np.zeros((1, 5, 5))] * 3, GOOD[1])
 
 
 def test_masks_of_one_photo_have_one_size():
     masks = [[np.ones((1, 9, 9), bool)] * 2, [np.ones((1, 9, 9), bool), np.ones((1, 8, 9), bool)]]
     labels, scores = [np.zeros(1, np.int32)] * 2, [np.ones(1, np.float32)] * 2
-    with pytest.raises(ShapeError, match="photo 1"):
+    with pytest.raises(ShapeError, match="image 1"):
         eval_instance_segmentation_coco(masks[0], labels, scores, masks[1], labels)
     # photos may differ
     eval_instance_segmentation_coco(masks[1], labels, scores, masks[1], labels)

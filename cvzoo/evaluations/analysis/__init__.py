@@ -1,4 +1,4 @@
-"""What lies behind a score: curves, thresholds, confusions, kinds of errors, reliability."""
+"""Error analysis: precision-recall curves, score thresholds, confusion matrices, error types, calibration."""
 
 from typing import TYPE_CHECKING
 

@@ -1,28 +1,35 @@
-"""What explains a classifier's scores, as one dictionary for JSON and for the report."""
+"""Error analysis of a classifier, as one dictionary for JSON and for the report."""
+
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from cvzoo.errors.exceptions import ShapeError
 from cvzoo.evaluations.analysis.reliability import reliability_record
 from cvzoo.evaluations.classification.rank_of_label import rank_of_label
+from cvzoo.typing.aliases import Array, ArrayLike, LabelNames
 
 
-def analyze_classes(probs, labels, *, label_names, photos, n_worst=12) -> dict:
-    """What lies behind a classifier's scores, in numbers, str, lists and dictionaries only.
+def analyze_classes(
+    probs: ArrayLike, labels: ArrayLike, *, label_names: LabelNames, photos: Sequence[str], n_worst: int = 12
+) -> dict:
+    """Error analysis of a classifier, in numbers, str, lists and dictionaries only.
 
-    probs: (B, L) float, the higher the surer; labels: (B,) int
-    label_names: L names; photos: B names; n_worst: how many photos to list
+    probs: (B, L) float, probabilities or logits; labels: (B,) int
+    label_names: L names
+    photos: names of the B images; n_worst: number of images to list
     Returns
       confusion: names, counts (rows: true classes)
-      confused: pairs of classes, the most frequent first [{label, guess, count, share}], share of the class' photos
-      reliability: ece, bins [{low, high, count, confidence, precision}]; None if guesses are not in [0, 1]
-      worst_photos: wrong ones, the surest first [{index, photo, label, guess, score, label_score, rank}]
-    Raises ShapeError if lengths differ, and what `rank_of_label` raises.
+      confused: pairs of classes, the most frequent first [{`label, guess, count, share`}], share of the class' images
+      reliability: ece, bins [{low, high, count, confidence, precision}]; None if probs are not in [0, 1]
+      worst_photos: errors, the most confident first [{`index, photo, label, guess, score, label_score, rank`}]
+    Raises ShapeError if lengths differ, and the errors of `rank_of_label`.
     """
     probs, labels = np.asarray(probs), np.asarray(labels)
     rank = rank_of_label(probs, labels)
     if probs.shape != (len(photos), len(label_names)):
-        raise ShapeError("probs must be (photos, classes)", expected=(len(photos), len(label_names)), got=probs.shape)
+        raise ShapeError("probs must be (images, classes)", expected=(len(photos), len(label_names)), got=probs.shape)
     n_class = len(label_names)
     guess = probs.argmax(axis=1) if n_class else np.zeros(0, np.int64)
     best = np.take_along_axis(probs, guess[:, None], axis=1)[:, 0]
@@ -48,7 +55,7 @@ def analyze_classes(probs, labels, *, label_names, photos, n_worst=12) -> dict:
     }
 
 
-def _confused(counts, names, most=30):
+def _confused(counts: Array, names: Sequence[str], most: int = 30) -> list[dict[str, Any]]:
     off = counts - np.diag(np.diag(counts))
     order = np.argsort(-off, axis=None, kind="stable")[:most]
     total = counts.sum(axis=1)

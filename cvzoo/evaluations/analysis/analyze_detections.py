@@ -1,42 +1,46 @@
-"""Everything that explains a detector's scores, as one dictionary for JSON and for the report."""
+"""Error analysis of a detector, as one dictionary for JSON and for the report."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 
 from cvzoo.errors.exceptions import ShapeError
 from cvzoo.evaluations.analysis.detection_confusion import calc_detection_confusion
 from cvzoo.evaluations.analysis.detection_table import DetectionTable
-from cvzoo.evaluations.analysis.error_types import ERRORS, calc_error_types
+from cvzoo.evaluations.analysis.error_types import ERRORS, ErrorTypes, calc_error_types
 from cvzoo.evaluations.analysis.match_detections import match_detections
-from cvzoo.evaluations.analysis.pr_curves import calc_pr_curves
+from cvzoo.evaluations.analysis.pr_curves import PRCurve, calc_pr_curves
 from cvzoo.evaluations.analysis.reliability import reliability_record
-from cvzoo.evaluations.analysis.score_thresholds import calc_score_thresholds
-from cvzoo.evaluations.analysis.worst_photos import list_worst_photos
+from cvzoo.evaluations.analysis.score_thresholds import ScoreThresholds, calc_score_thresholds
+from cvzoo.evaluations.analysis.worst_images import list_worst_images
+from cvzoo.typing.aliases import Array, ArrayLike, LabelNames
 
 _RECALLS = np.linspace(0.0, 1.0, 101)
 
 
 def analyze_detections(
-    pred_bboxes,
-    pred_labels,
-    pred_scores,
-    gt_bboxes,
-    gt_labels,
+    pred_bboxes: Iterable[ArrayLike],
+    pred_labels: Iterable[ArrayLike],
+    pred_scores: Iterable[ArrayLike],
+    gt_bboxes: Iterable[ArrayLike],
+    gt_labels: Iterable[ArrayLike],
     *,
-    label_names,
-    photos,
-    gt_difficults=None,
-    gt_crowdeds=None,
-    iou_thresh=0.5,
-    wished_precision=0.9,
-    n_worst=12,
+    label_names: LabelNames,
+    photos: Sequence[str],
+    gt_difficults: Iterable[ArrayLike] | None = None,
+    gt_crowdeds: Iterable[ArrayLike] | None = None,
+    iou_thresh: float = 0.5,
+    wished_precision: float = 0.9,
+    n_worst: int = 12,
 ) -> dict:
-    """What lies behind a detector's scores, in numbers, str, lists and dictionaries only.
+    """Error analysis of a detector, in numbers, str, lists and dictionaries only.
 
-    pred_bboxes ... gt_labels, gt_difficults, gt_crowdeds: lists with one array a photo, as for
+    pred_bboxes ... gt_labels, gt_difficults, gt_crowdeds: lists with one array per image, as for
         `DetectionTable.of_bboxes`; boxes half-open
-    label_names: names of the classes; photos: names of the photos
+    label_names: names of the classes; images: names of the images
     iou_thresh: overlaps of it and above find an object; wished_precision: see `thresholds`
-    n_worst: how many photos to list
+    n_worst: number of images to list
     Returns
       pr_curves: recall (101), mean {overlap: precision}, classes [{label, precision}]
       thresholds: wished_precision, classes [{label, f1, f1_score, f1_precision, f1_recall, wished_score,
@@ -45,9 +49,9 @@ def analyze_detections(
       confusion: names, counts (rows: objects; last: nothing there, nothing found), of detections from the score of
         the best F1 of their class on
       reliability: ece, bins [{low, high, count, confidence, precision}]; None if scores are not in [0, 1]
-      worst_photos: see `list_worst_photos`
-    None stands for a number that there is not.
-    Raises ShapeError if there are not as many photos, and what `DetectionTable.of_bboxes` raises.
+      worst_photos: see `list_worst_images`
+    Undefined values are None.
+    Raises ShapeError if the numbers of images differ, and the errors of `DetectionTable.of_bboxes`.
     """
     pred_bboxes, gt_bboxes = list(pred_bboxes), list(gt_bboxes)
     table = DetectionTable.of_bboxes(
@@ -62,25 +66,25 @@ def analyze_detections(
 
 def analyze_table(
     table: DetectionTable,
-    pred_bboxes,
-    gt_bboxes,
+    pred_bboxes: Sequence[ArrayLike],
+    gt_bboxes: Sequence[ArrayLike],
     *,
-    label_names,
-    photos,
-    iou_thresh=0.5,
-    wished_precision=0.9,
-    n_worst=12,
+    label_names: LabelNames,
+    photos: Sequence[str],
+    iou_thresh: float = 0.5,
+    wished_precision: float = 0.9,
+    n_worst: int = 12,
 ) -> dict:
-    """As `analyze_detections`, from a table of boxes or of masks; boxes only say where to draw a frame."""
+    """As `analyze_detections`, from a table of boxes or of masks; the boxes are only for drawing."""
     if not len(photos) == len(pred_bboxes) == len(gt_bboxes):
-        raise ShapeError("photos: a name for each photo", expected=len(pred_bboxes), got=len(photos))
+        raise ShapeError("`photos` must have one name per image", expected=len(pred_bboxes), got=len(photos))
     match, found = match_detections(table, iou_thresh=iou_thresh)
     curves = calc_pr_curves(table.pred_score, table.pred_label, match, table.n_positive)
     best, wished = calc_score_thresholds(curves), calc_score_thresholds(curves, precision=wished_precision)
-    # a class that is never right has no best threshold: none of its detections is looked at
+    # a class without true positives has no best threshold: all of its detections are left out
     least = np.where(np.isnan(best.threshold), np.inf, best.threshold)
     errors = calc_error_types(table, iou_thresh=iou_thresh)
-    worst = list_worst_photos(
+    worst = list_worst_images(
         table, match, found, errors.error, least,
         bboxes=(pred_bboxes, gt_bboxes), label_names=label_names, photos=photos, n_worst=n_worst,
     )  # fmt: skip
@@ -103,7 +107,7 @@ def analyze_table(
     }
 
 
-def _curves(curves, label_names, iou_thresh):
+def _curves(curves: Sequence[PRCurve], label_names: LabelNames, iou_thresh: float) -> dict[str, Any]:
     classes = []
     for name, curve in zip(label_names, curves):
         if curve.n_positive:
@@ -118,7 +122,7 @@ def _curves(curves, label_names, iou_thresh):
     }
 
 
-def _thresholds(l, name, best, wished):
+def _thresholds(l: int, name: str, best: ScoreThresholds, wished: ScoreThresholds) -> dict[str, Any]:
     return {
         "label": name,
         "f1": _number(best.f1[l]),
@@ -130,7 +134,7 @@ def _thresholds(l, name, best, wished):
     }
 
 
-def _errors(errors, iou_thresh):
+def _errors(errors: ErrorTypes, iou_thresh: float) -> dict[str, Any]:
     return {
         "iou_thresh": float(iou_thresh),
         "ap": _number(errors.ap),
@@ -143,10 +147,10 @@ def _errors(errors, iou_thresh):
     }
 
 
-def _reliability(score, correct, iou_thresh):
+def _reliability(score: Array, correct: Array, iou_thresh: float) -> dict[str, Any] | None:
     record = reliability_record(score, correct)
     return None if record is None else {"iou_thresh": float(iou_thresh), **record}
 
 
-def _number(value):
+def _number(value: float) -> float | None:
     return float(value) if np.isfinite(value) else None

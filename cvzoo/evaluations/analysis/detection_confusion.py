@@ -1,26 +1,29 @@
-"""Which class the objects of each class were taken for by a detector."""
+"""Confusion matrix of a detector."""
 
 import numpy as np
 
 from cvzoo.evaluations.analysis.detection_table import DetectionTable
 from cvzoo.evaluations.analysis.match_detections import check_iou_thresh, first_come, match_detections
+from cvzoo.typing.aliases import Array, ArrayLike
 
 
-def calc_detection_confusion(table: DetectionTable, *, score_thresh=0.25, iou_thresh=0.5):
-    """(L + 1, L + 1) int64: objects of class i (row) that were detected as class j (column).
+def calc_detection_confusion(
+    table: DetectionTable, *, score_thresh: ArrayLike = 0.25, iou_thresh: float = 0.5
+) -> Array:
+    """Confusion matrix, (L + 1, L + 1) int64: objects of class i (row) that were detected as class j (column).
 
     score_thresh: detections of it and above are looked at; one number or (L,), a number a class
-    iou_thresh: overlaps of it and above count
-    The last column counts objects that were missed, the last row detections where nothing is. Objects are first
-    given to detections of their own class (see `match_detections`); of what is left, pairs of different classes are
-    joined, those that overlap most first. Detections left that met an ignored object are not counted.
+    iou_thresh: overlaps of at least this count
+    The last column counts missed objects, the last row detections on background. Objects are first matched to
+    detections of their own class (see `match_detections`); the rest is matched across classes, by descending IoU.
+    Unmatched detections that overlap an ignored object are not counted.
     """
     check_iou_thresh(iou_thresh)
     n = table.n_fg_class
     match, partner = match_detections(table, iou_thresh=iou_thresh)
     least = np.broadcast_to(np.asarray(score_thresh, np.float64), (n,)) if n else np.empty(0)
     looked = table.pred_score >= least[table.pred_label]
-    # sure detections choose first, so leaving out unsure ones of a class changes no match of the others
+    # detections are matched by descending score, so dropping those below a threshold does not change other matches
     partner[~looked] = -1
     free = np.ones(len(table.gt_label), bool)
     free[partner[partner >= 0]] = False

@@ -1,4 +1,4 @@
-"""What kinds of errors a detector makes, and what each costs."""
+"""Error types of a detector and their cost in AP, after TIDE."""
 
 import dataclasses
 
@@ -8,6 +8,7 @@ from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.evaluations.analysis.detection_table import LEAST_OVERLAP, DetectionTable
 from cvzoo.evaluations.analysis.match_detections import match_detections
 from cvzoo.evaluations.analysis.pr_curves import calc_pr_curves
+from cvzoo.typing.aliases import Array
 
 # Their places are the codes of ErrorTypes.error
 ERRORS = ("classification", "localization", "both", "duplicate", "background")
@@ -15,46 +16,46 @@ ERRORS = ("classification", "localization", "both", "duplicate", "background")
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class ErrorTypes:
-    """The errors of a detector, and what AP would gain without them.
+    """The errors of a detector, and the gain of AP without each type of error.
 
-    ap: float, mean AP at the overlap in question, at COCO's 101 recalls, over classes with objects
+    ap: float, mean AP at the IoU threshold, at COCO's 101 recalls, over classes with objects
     error: (D,) int8, the place of each wrong detection's kind in ERRORS; -1 for one that is no error
     target: (D,) int64, the row of the object that a classification or localization error meant; else -1
     missed: (G,) bool, objects that no detection found or meant
-    counts: {kind: how many}, with 'missed'
-    d_ap: {kind: gain of AP if errors of this kind alone were mended}, with 'missed', and 'false_positive' and
-        'false_negative' for all wrong detections dropped and all objects not found forgotten
+    counts: number of errors by type, with 'missed'
+    d_ap: gain of AP by type if the errors of this type alone were fixed, with 'missed', and 'false_positive' and
+        'false_negative' for all false positives dropped and all missed objects removed
     """
 
     ap: float
-    error: np.ndarray
-    target: np.ndarray
-    missed: np.ndarray
+    error: Array
+    target: Array
+    missed: Array
     counts: dict[str, int]
     d_ap: dict[str, float]
 
 
-def calc_error_types(table: DetectionTable, *, iou_thresh=0.5, background_thresh=0.1) -> ErrorTypes:
+def calc_error_types(table: DetectionTable, *, iou_thresh: float = 0.5, background_thresh: float = 0.1) -> ErrorTypes:
     """The errors of a detector after TIDE.
 
-    iou_thresh: overlaps of it and above find; background_thresh: below it a detection has nothing to do with an object
-    A wrong detection is, the first that holds:
-    localization: overlaps an object of its class by background_thresh or more, and none by iou_thresh
-    classification: overlaps an object of another class by iou_thresh or more
-    duplicate: overlaps an object of its class by iou_thresh or more, which a surer one has found
-    background: overlaps no object by background_thresh or more
-    both: the rest, overlaps an object of another class too little
-    Mending a localization or classification error makes the detection right if its object is not found by another
-    and no surer error means it, else drops it; other errors are dropped; missed objects are forgotten.
+    iou_thresh: IoU threshold of a match; background_thresh: IoU threshold of background
+    A false positive has the first error type that applies:
+    localization: IoU of background_thresh or more with an object of its class, and none of iou_thresh
+    classification: IoU of iou_thresh or more with an object of another class
+    duplicate: IoU of iou_thresh or more with an object of its class that a detection of higher score matches
+    background: no IoU of background_thresh or more
+    both: the rest, insufficient IoU with an object of another class
+    Fixing a localization or classification error turns it into a true positive if its object is not matched and is not
+    the target of an error of higher score, else drops it; other errors are dropped; missed objects are removed.
     Raises ValueRangeError unless 0.1 <= background_thresh <= iou_thresh <= 1.
 
     Source: TIDE: A General Toolbox for Identifying Object Detection Errors (Bolya et al., 2020). Where we differ: the
-    mean is over classes with objects, as COCO's; detections that met an ignored object alone are left out; all
-    detections of a photo count, not only the surest 100.
+    mean is over classes with objects, as COCO's; detections that overlap only an ignored object are left out; all
+    detections of an image count, not only the 100 of highest score.
     """
     if not LEAST_OVERLAP <= background_thresh <= iou_thresh <= 1:
         raise ValueRangeError(
-            f"thresholds must rise from {LEAST_OVERLAP} to 1", got=(LEAST_OVERLAP, background_thresh, iou_thresh, 1)
+            f"thresholds must ascend from {LEAST_OVERLAP} to 1", got=(LEAST_OVERLAP, background_thresh, iou_thresh, 1)
         )
     match, found = match_detections(table, iou_thresh=iou_thresh)
     error, target = _kinds(table, match, iou_thresh, background_thresh)
@@ -67,13 +68,13 @@ def calc_error_types(table: DetectionTable, *, iou_thresh=0.5, background_thresh
     ap = _mean_ap(table.pred_score, label, match, n_positive)
     d_ap = {}
     for code, kind in enumerate(ERRORS):
-        mended_label, mended_match = label.copy(), match.copy()
-        mended_match[error == code] = -1
+        fixed_label, fixed_match = label.copy(), match.copy()
+        fixed_match[error == code] = -1
         if kind in ("localization", "classification"):
             rows = np.flatnonzero(error == code)
-            good = _surest(table.pred_score, rows[free[target[rows]]], target)
-            mended_label[good], mended_match[good] = table.gt_label[target[good]], 1
-        d_ap[kind] = _mean_ap(table.pred_score, mended_label, mended_match, n_positive) - ap
+            good = _highest_scoring(table.pred_score, rows[free[target[rows]]], target)
+            fixed_label[good], fixed_match[good] = table.gt_label[target[good]], 1
+        d_ap[kind] = _mean_ap(table.pred_score, fixed_label, fixed_match, n_positive) - ap
     fewer = n_positive - np.bincount(table.gt_label[missed], minlength=table.n_fg_class)
     d_ap["missed"] = _mean_ap(table.pred_score, label, match, fewer) - ap
     d_ap["false_positive"] = _mean_ap(table.pred_score, label, np.where(match == 0, -1, match), n_positive) - ap
@@ -82,7 +83,7 @@ def calc_error_types(table: DetectionTable, *, iou_thresh=0.5, background_thresh
     return ErrorTypes(ap, error, target, missed, counts, d_ap)
 
 
-def _kinds(table, match, iou_thresh, background_thresh):
+def _kinds(table: DetectionTable, match: Array, iou_thresh: float, background_thresh: float) -> tuple[Array, Array]:
     a, b = table.pair_pred, table.pair_gt
     counts = (match[a] == 0) & ~table.gt_ignored[b]
     a, b, iou = a[counts], b[counts], table.pair_iou[counts]
@@ -106,7 +107,7 @@ def _kinds(table, match, iou_thresh, background_thresh):
     return error, target
 
 
-def _most(pred, gt, iou, n):
+def _most(pred: Array, gt: Array, iou: Array, n: int) -> tuple[Array, Array]:
     """(n,) float64 and (n,) int64: the largest overlap of each row of pred, 0 for none, and its object, -1 for none."""
     order = np.lexsort((-gt, iou))  # of equal overlaps the first object is written last
     most, which = np.zeros(n), np.full(n, -1)
@@ -114,12 +115,12 @@ def _most(pred, gt, iou, n):
     return most, which
 
 
-def _surest(score, rows, target):
-    """Those of the rows that are the surest of all that mean their object."""
+def _highest_scoring(score: Array, rows: Array, target: Array) -> Array:
+    """Those of the rows that are the highest-scoring of all that mean their object."""
     rows = rows[np.argsort(-score[rows], kind="stable")]
     return rows[np.unique(target[rows], return_index=True)[1]]
 
 
-def _mean_ap(score, label, match, n_positive):
+def _mean_ap(score: Array, label: Array, match: Array, n_positive: Array) -> float:
     ap = [curve.ap for curve in calc_pr_curves(score, label, match, n_positive) if curve.n_positive]
     return float(np.mean(ap)) if ap else float("nan")

@@ -1,19 +1,20 @@
-"""Which detection finds which object, at one overlap."""
+"""Matching of detections and objects at one IoU threshold."""
 
 import numpy as np
 
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.evaluations.analysis.detection_table import LEAST_OVERLAP, DetectionTable
+from cvzoo.typing.aliases import Array
 
 
-def match_detections(table: DetectionTable, *, iou_thresh=0.5):
+def match_detections(table: DetectionTable, *, iou_thresh: float = 0.5) -> tuple[Array, Array]:
     """Which object of its class each detection finds: match (D,) int8 and found (D,) int64.
 
-    iou_thresh: overlaps of it and above count
-    match is 1 for a right detection, 0 for a wrong one, -1 for one that only met an ignored object; found is the row
-    of the object of a right one, else -1.
-    The surest detection chooses first, of the objects that are still free the one it overlaps most; COCO's rule.
-    Equal scores and equal overlaps keep the order in which they came.
+    iou_thresh: overlaps of at least this count
+    match is 1 for a true positive, 0 for a false positive, -1 for a detection that only overlaps an ignored object;
+    found is the row of the object of a true positive, else -1.
+    COCO's rule: by descending score, each detection matches the free object of highest IoU. Equal scores and equal IoU
+    keep their order.
     """
     check_iou_thresh(iou_thresh)
     near = np.flatnonzero(
@@ -29,8 +30,8 @@ def match_detections(table: DetectionTable, *, iou_thresh=0.5):
     return match, found
 
 
-def first_come(pred, gt, n_pred, n_gt):
-    """(n_pred,) int64, the partner of each row of pred, -1 for none: each pair in turn joins if both are free."""
+def first_come(pred: Array, gt: Array, n_pred: int, n_gt: int) -> Array:
+    """(n_pred,) int64, the match of each row of pred, -1 for none: each pair in turn is matched if both are free."""
     partner, taken = [-1] * n_pred, [False] * n_gt
     for a, b in zip(pred.tolist(), gt.tolist()):
         if partner[a] < 0 and not taken[b]:
@@ -39,7 +40,7 @@ def first_come(pred, gt, n_pred, n_gt):
     return np.array(partner, np.int64)
 
 
-def check_iou_thresh(iou_thresh):
-    """Raises ValueRangeError unless the threshold is one that a table's pairs can answer for."""
+def check_iou_thresh(iou_thresh: float) -> None:
+    """Raises ValueRangeError unless the threshold is in the range of the IoU of a table's pairs."""
     if not LEAST_OVERLAP <= iou_thresh <= 1:
         raise ValueRangeError(f"iou_thresh must be {LEAST_OVERLAP} or more and at most 1", got=iou_thresh)

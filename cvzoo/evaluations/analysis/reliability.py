@@ -1,26 +1,28 @@
-"""Whether scores are probabilities."""
+"""Calibration of confidence scores: reliability diagrams and expected calibration error."""
 
 import dataclasses
+from typing import Any
 
 import numpy as np
 
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError
+from cvzoo.typing.aliases import Array, ArrayLike
 
 _MOST_BINS = 1_000_000
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Reliability:
-    """How often guesses of a score are right.
+    """The reliability diagram: accuracy by confidence.
 
-    edges: (K + 1,) float64, borders of the bins of score; a bin has its upper border and not its lower one
-    count: (K,) int64; confidence, accuracy: (K,) float64, mean score and share of right ones, NaN in an empty bin
+    edges: (K + 1,) float64, edges of the bins of confidence; a bin includes its upper edge and not its lower one
+    count: (K,) int64; confidence, accuracy: (K,) float64, mean score and accuracy of a bin, NaN in an empty bin
     """
 
-    edges: np.ndarray
-    count: np.ndarray
-    confidence: np.ndarray
-    accuracy: np.ndarray
+    edges: Array
+    count: Array
+    confidence: Array
+    accuracy: Array
 
     @property
     def ece(self) -> float:
@@ -30,18 +32,18 @@ class Reliability:
 
     @property
     def mce(self) -> float:
-        """The largest gap of a bin; NaN if all are empty."""
+        """Maximum calibration error: the largest gap of a bin; NaN if all are empty."""
         return float(self._gaps().max()) if self.count.any() else float("nan")
 
-    def _gaps(self):
+    def _gaps(self) -> Array:
         some = self.count > 0
         return np.abs(self.confidence[some] - self.accuracy[some])
 
 
-def calc_reliability(score, correct, *, n_bin=15) -> Reliability:
+def calc_reliability(score: ArrayLike, correct: ArrayLike, *, n_bin: int = 15) -> Reliability:
     """The reliability of scores.
 
-    score: (D,) float in [0, 1]; correct: (D,) bool, whether the guess was right
+    score: (D,) float in [0, 1]; correct: (D,) bool, whether the prediction was right
     n_bin: bins of equal width
     Raises ShapeError if the lengths differ, ValueRangeError if a score is NaN or out of range, or n_bin is.
     Source: On Calibration of Modern Neural Networks (Guo et al., 2017).
@@ -54,7 +56,7 @@ def calc_reliability(score, correct, *, n_bin=15) -> Reliability:
     wrong = ~((score >= 0) & (score <= 1))
     if wrong.any():
         row = int(np.argmax(wrong))
-        raise ValueRangeError(f"score {row} is no probability", expected="0 .. 1", got=score[row])
+        raise ValueRangeError(f"score {row} is not a probability", expected="0 .. 1", got=score[row])
     edges = np.linspace(0, 1, n_bin + 1)
     place = np.maximum(np.searchsorted(edges, score, side="left") - 1, 0)
     count = np.bincount(place, minlength=n_bin)
@@ -65,7 +67,7 @@ def calc_reliability(score, correct, *, n_bin=15) -> Reliability:
     return Reliability(edges, count, *means)
 
 
-def reliability_record(score, correct) -> dict | None:
+def reliability_record(score: ArrayLike, correct: ArrayLike) -> dict | None:
     """`calc_reliability` as JSON has it: ece, bins [{low, high, count, confidence, precision}]; None for an empty mean.
 
     None if scores are not in [0, 1].
@@ -82,7 +84,7 @@ def reliability_record(score, correct) -> dict | None:
     }
 
 
-def _number(value):
+def _number(value: Any) -> float | int | None:
     if isinstance(value, np.integer):
         return int(value)
     return float(value) if np.isfinite(value) else None

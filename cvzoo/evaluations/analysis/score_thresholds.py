@@ -1,29 +1,32 @@
-"""The score of each class below which detections are better dropped."""
+"""Score thresholds of each class."""
 
 import dataclasses
+from collections.abc import Sequence
 
 import numpy as np
 
 from cvzoo.errors.exceptions import ValueRangeError
+from cvzoo.evaluations.analysis.pr_curves import PRCurve
+from cvzoo.typing.aliases import Array
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class ScoreThresholds:
-    """(L,) float64 columns: the threshold of each class and what it reaches; all NaN where there is none."""
+    """The score threshold of each class with its precision, recall and F1, (L,) float64; NaN without a threshold."""
 
-    threshold: np.ndarray
-    precision: np.ndarray
-    recall: np.ndarray
-    f1: np.ndarray
+    threshold: Array
+    precision: Array
+    recall: Array
+    f1: Array
 
 
-def calc_score_thresholds(curves, *, precision=None) -> ScoreThresholds:
-    """The threshold of each class that maximises F1, or that finds most at a wished precision.
+def calc_score_thresholds(curves: Sequence[PRCurve], *, precision: float | None = None) -> ScoreThresholds:
+    """The threshold of each class that maximizes F1, or the recall at a minimum precision.
 
     curves: L PRCurves
-    precision: None for F1; else in (0, 1], what must be reached
-    Of equally good thresholds the highest is given. A class without objects, without a right detection, or that never
-    reaches the precision has NaN.
+    precision: None for F1; else the minimum precision, in (0, 1]
+    Of equally good thresholds the highest is returned. NaN for a class without objects, without true positives, or that
+    never reaches the precision.
     Raises ValueRangeError if precision is out of range.
     """
     if precision is not None and not 0 < precision <= 1:

@@ -1,4 +1,4 @@
-"""Scoring of class labels."""
+"""Metrics of image classification."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""Whether a classifier's probabilities are as good as they say."""
+"""Calibration metrics of a classifier's probabilities."""
 
 from typing import Any
 
@@ -10,8 +10,10 @@ from cvzoo.evaluations.classification.rank_of_label import rank_of_label
 
 
 def eval_calibration(probs: Any, labels: Any, *, n_bin: int = 15) -> dict[str, Any]:
-    """{'expected_calibration_error', 'maximum_calibration_error', 'brier_score', 'negative_log_likelihood'} and, as
-    'reliability', the bins that the first two come from: a `Reliability`.
+    """Calibration of a classifier's probabilities: expected and maximum calibration error, Brier score, log-likelihood.
+
+    Returns a dictionary of 'expected_calibration_error', 'maximum_calibration_error', 'brier_score',
+    'negative_log_likelihood' and, as 'reliability', the bins of the first two: a `Reliability`.
 
     probs: (B, L) float in [0, 1], each row's sum 1; labels: (B,) int in 0 .. L - 1
     n_bin: bins of equal width for the confidence, the greatest probability of an image

@@ -1,18 +1,22 @@
 """Accuracy of class labels."""
 
+from collections.abc import Iterable
+from typing import Any
+
 import numpy as np
 
 from cvzoo.errors.exceptions import ShapeError
 from cvzoo.evaluations.classification.accumulator import ClassificationAccumulator
+from cvzoo.typing.aliases import ArrayLike
 
 
-def eval_classification(probs, labels, *, top=(1, 5)):
-    """{'accuracy', 'top1_accuracy', 'top5_accuracy', 'class_accuracy', 'mean_class_accuracy'}.
+def eval_classification(probs: ArrayLike, labels: ArrayLike, *, top: Iterable[int] = (1, 5)) -> dict[str, Any]:
+    """Accuracy of a classifier: 'accuracy', 'top1_accuracy', 'top5_accuracy', 'class_accuracy', 'mean_class_accuracy'.
 
-    probs: (B, L) float, the higher the surer; labels: (B,) int
-    top: which top<k>_accuracy to give. Of equal guesses the lower class leads.
-    class_accuracy is (L,) float64, NaN for classes without photos, which the mean leaves out.
-    Raises ShapeError, DtypeError or ValueRangeError with the photo's index if they do not fit or a guess is NaN.
+    probs: (B, L) float, the higher the more confident; labels: (B,) int
+    top: which top<k>_accuracy to give. Of equal predictions the lower class leads.
+    class_accuracy is (L,) float64, NaN for classes without images, which the mean leaves out.
+    Raises ShapeError, DtypeError or ValueRangeError with the image's index if they do not fit or a prediction is NaN.
     """
     probs = np.asarray(probs)
     if probs.ndim != 2 or probs.shape[1] == 0:

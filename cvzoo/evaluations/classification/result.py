@@ -1,41 +1,43 @@
-"""What a scoring of class labels found."""
+"""The result of an evaluation of class labels found."""
 
 import dataclasses
 
 import numpy as np
 
+from cvzoo.typing.aliases import Array
+
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class ClassificationResult:
-    """Counts of right guesses, and which class was taken for which.
+    """Top-k accuracies and confusion matrix of a classifier.
 
-    top: the ranks asked for, rising; n_right: (T,) int64, photos whose true class is among so many first guesses
-    confusion: (L, L) int64, rows are the true classes, columns the first guesses
+    top: values of k, ascending; n_right: (T,) int64, number of images with the true class among the top k predictions
+    confusion: (L, L) int64, rows are the true classes, columns the predicted ones
     """
 
     top: tuple[int, ...]
-    n_right: np.ndarray
-    confusion: np.ndarray
+    n_right: Array
+    confusion: Array
 
     @property
     def n_photo(self) -> int:
-        """Photos seen."""
+        """The number of images."""
         return int(self.confusion.sum())
 
     @property
     def accuracy(self) -> float:
-        """The share of right first guesses; NaN without photos."""
+        """Top-1 accuracy; NaN without images."""
         return float(np.trace(self.confusion)) / self.n_photo if self.n_photo else float("nan")
 
     @property
-    def class_accuracy(self) -> np.ndarray:
-        """(L,) float64, the share of each class' photos that were guessed; NaN for a class without photos."""
+    def class_accuracy(self) -> Array:
+        """(L,) float64, the recall of each class; NaN for a class without images."""
         n = self.confusion.sum(axis=1)
         return np.divide(np.diag(self.confusion), n, out=np.full(len(n), np.nan), where=n > 0)
 
     @property
     def mean_class_accuracy(self) -> float:
-        """The mean over classes with photos."""
+        """The mean over classes with images."""
         some = self.class_accuracy[~np.isnan(self.class_accuracy)]
         return float(some.mean()) if len(some) else float("nan")
 

@@ -1,4 +1,4 @@
-"""COCO's and LVIS' scoring of boxes, masks and points, equal to the reference bit for bit."""
+"""COCO's and LVIS' evaluation of boxes, masks and keypoints, bit for bit equal to the reference implementations."""
 
 from typing import TYPE_CHECKING
 

@@ -1,26 +1,30 @@
-"""Overlap of detected boxes and objects' boxes, with the bits that pycocotools gives."""
+"""IoU of detected and ground-truth boxes, bit for bit as pycocotools."""
 
 import numpy as np
 
+from cvzoo.typing.aliases import Array
 
-def box_sides(bbox):
+
+def box_sides(bbox: Array) -> Array:
     """(5, N) float64: left, right, top, bottom and area.
 
-    bbox: (N, 4) float64: x, y, width, height. The right side is rounded here, as the reference rounds it.
+    bbox: (N, 4) float64: x, y, width, height. The right side is rounded here, as in the reference.
     """
     x, y, width, height = bbox.T
     return np.stack((x, width + x, y, height + y, width * height))
 
 
-def box_overlaps(dt_sides, gt_sides, crowd, dt, gt, lowest):
-    """Those of the pairs that overlap by `lowest` or more, and by how much.
+def box_overlaps(
+    dt_sides: Array, gt_sides: Array, crowd: Array, dt: Array, gt: Array, lowest: float
+) -> tuple[Array, Array, Array]:
+    """The pairs with an IoU of at least `lowest`, and their IoU.
 
     dt_sides, gt_sides: (5, N), (5, G) float64, of `box_sides`
-    crowd: (G,) bool: the overlap with a crowd is measured against the detection alone
+    crowd: (G,) bool, crowd regions, where the denominator is the detection's area
     dt, gt: (p,) int64, columns of dt_sides and of gt_sides
     Returns (q,) int64, (q,) int64 and (q,) float64.
     """
-    if lowest <= 0:  # then boxes that do not meet match as well
+    if lowest <= 0:  # disjoint boxes match, too
         return dt, gt, _every_overlap(dt_sides, gt_sides, crowd, dt, gt)
     width = _shared(dt_sides[:2], gt_sides[:2], dt, gt)
     meet = np.flatnonzero(width > 0)
@@ -33,7 +37,7 @@ def box_overlaps(dt_sides, gt_sides, crowd, dt, gt, lowest):
     return dt[enough], gt[enough], iou[enough]
 
 
-def _every_overlap(dt_sides, gt_sides, crowd, dt, gt):
+def _every_overlap(dt_sides: Array, gt_sides: Array, crowd: Array, dt: Array, gt: Array) -> Array:
     width = _shared(dt_sides[:2], gt_sides[:2], dt, gt)
     height = _shared(dt_sides[2:4], gt_sides[2:4], dt, gt)
     meet = (width > 0) & (height > 0)
@@ -42,12 +46,12 @@ def _every_overlap(dt_sides, gt_sides, crowd, dt, gt):
     return iou
 
 
-def _shared(dt_ends, gt_ends, dt, gt):
+def _shared(dt_ends: Array, gt_ends: Array, dt: Array, gt: Array) -> Array:
     return np.minimum(dt_ends[1][dt], gt_ends[1][gt]) - np.maximum(dt_ends[0][dt], gt_ends[0][gt])
 
 
-def _ratio(dt_area, gt_area, crowd, dt, gt, inter):
+def _ratio(dt_area: Array, gt_area: Array, crowd: Array, dt: Array, gt: Array, inter: Array) -> Array:
     area = dt_area[dt]
     union = np.where(crowd[gt], area, area + gt_area[gt] - inter)
-    with np.errstate(all="ignore"):  # sizes near the ends of float64 give infinities here, in the reference as well
+    with np.errstate(all="ignore"):  # extreme sizes overflow to infinity here, as in the reference
         return inter / union

@@ -1,4 +1,4 @@
-"""What a detector found, in columns."""
+"""Detections as columns."""
 
 import dataclasses
 
@@ -7,31 +7,32 @@ import numpy as np
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.evaluations.coco.columns import as_column, check_xywh
 from cvzoo.geometry.rle import RLEs
+from cvzoo.typing.aliases import Array
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class COCODetections:
-    """Detections, one row each, in the order of their records: of equal scores the earlier one goes first.
+    """Detections, one row each, in the order of their records, which breaks ties of equal scores.
 
     image_id, category_id: (N,) int64
     score: (N,) float64
     bbox: None, or (N, 4) float64: x, y, width, height, pixels
-    area: (N,) float64, square pixels: decides which ranges of area an unmatched detection counts in; None: the box's,
-        else the mask's, else that of the box around the points, as pycocotools has it
+    area: (N,) float64, square pixels, for the area ranges of unmatched detections; None: the box's, else the mask's,
+        else that of the bounding box of the keypoints, as in pycocotools
     masks: None, or RLEs of length N
-    keypoints: None, or (N, P, 3) float64: x, y and a third number that is not used
-    Raises ShapeError, DtypeError or ValueRangeError with the index of the first detection that makes no sense.
+    keypoints: None, or (N, P, 3) float64: x, y and a third value that is not used
+    Raises ShapeError, DtypeError or ValueRangeError with the index of the first detection that is malformed.
     """
 
-    image_id: np.ndarray
-    category_id: np.ndarray
-    score: np.ndarray
-    bbox: np.ndarray | None = None
-    area: np.ndarray | None = None
+    image_id: Array
+    category_id: Array
+    score: Array
+    bbox: Array | None = None
+    area: Array | None = None
     masks: RLEs | None = None
-    keypoints: np.ndarray | None = None
+    keypoints: Array | None = None
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         n = len(self.image_id)
         for name, dtype, shape in (
             ("image_id", np.int64, (n,)),
@@ -44,13 +45,13 @@ class COCODetections:
             if column is not None:
                 object.__setattr__(self, name, as_column(f"detections: {name}", column, dtype, shape))
         if self.masks is not None and len(self.masks) != n:
-            raise ValueRangeError("detections: masks", expected=f"{n}, one a detection", got=len(self.masks))
+            raise ValueRangeError("detections must have one mask each", expected=n, got=len(self.masks))
         if self.bbox is not None:
             check_xywh("detections", self.bbox)
         area = self._own_area() if self.area is None else self.area
         object.__setattr__(self, "area", as_column("detections: area", area, np.float64, (n,)))
 
-    def _own_area(self):
+    def _own_area(self) -> Array:
         if self.bbox is not None:
             return self.bbox[:, 2] * self.bbox[:, 3]
         if self.masks is not None:
@@ -61,7 +62,7 @@ class COCODetections:
                 return np.zeros(len(points))
             sides = points.max(axis=1) - points.min(axis=1)
             return sides[:, 0] * sides[:, 1]
-        raise ValueRangeError("detections need boxes, masks or points", got="none of them")
+        raise ValueRangeError("detections need boxes, masks or keypoints", got="none of them")
 
     def __len__(self) -> int:
         return len(self.image_id)

@@ -1,6 +1,8 @@
-"""A whole COCO evaluation: objects and detections in, numbers out."""
+"""A complete COCO evaluation of ground truth and detections."""
 
 import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
 
 import numpy as np
 
@@ -9,28 +11,33 @@ from cvzoo.evaluations.coco.accumulate import accumulate
 from cvzoo.evaluations.coco.columns import refuse_first
 from cvzoo.evaluations.coco.detections import COCODetections
 from cvzoo.evaluations.coco.ground_truth import COCOGroundTruth
-from cvzoo.evaluations.coco.groups import group_by_class_and_photo
+from cvzoo.evaluations.coco.groups import group_by_class_and_image
 from cvzoo.evaluations.coco.lookup import lookup
 from cvzoo.evaluations.coco.matches import COCOMatches
 from cvzoo.evaluations.coco.matching import match_pairs
 from cvzoo.evaluations.coco.overlapping import overlapping
 from cvzoo.evaluations.coco.parameters import COCOParameters
-from cvzoo.evaluations.coco.read_detections import read_coco_detections
-from cvzoo.evaluations.coco.read_ground_truth import read_coco_ground_truth
+from cvzoo.evaluations.coco.read_detections import DetectionsSource, read_coco_detections
+from cvzoo.evaluations.coco.read_ground_truth import GroundTruthSource, read_coco_ground_truth
 from cvzoo.evaluations.coco.result import COCOResult
 from cvzoo.evaluations.coco.traps import traps
+from cvzoo.typing.aliases import Array
 
 
-def evaluate_coco(gt, dt, parameters: COCOParameters | None = None) -> COCOResult:
+def evaluate_coco(
+    gt: COCOGroundTruth | GroundTruthSource,
+    dt: COCODetections | DetectionsSource,
+    parameters: COCOParameters | None = None,
+) -> COCOResult:
     """The result of COCO's evaluation, bit for bit as pycocotools computes it.
 
     gt: COCOGroundTruth, or the path, bytes or dictionary of an annotation file
     dt: COCODetections, or the path, bytes or list of a results file
-    parameters: what to do differently; None: boxes, the usual thresholds
-    Raises ValueRangeError with the index of the first record that makes no sense; also for results without a
-    detection, where pycocotools fails, unless the correction `empty_results` is asked for.
+    parameters: what to evaluate and how; None: boxes, COCO's thresholds
+    Raises ValueRangeError with the index of the first record that is malformed; also for results without a
+    detection, where pycocotools fails, unless the correction `empty_results` is requested.
 
-    Of equal scores the detection that comes first in a photo's records goes first, and the photo with the lower id.
+    Ties of equal scores are broken by the order of the records of an image, then by the lower image id.
     """
     parameters = COCOParameters() if parameters is None else parameters
     if not isinstance(gt, COCOGroundTruth):
@@ -39,7 +46,7 @@ def evaluate_coco(gt, dt, parameters: COCOParameters | None = None) -> COCOResul
         dt = read_coco_detections(dt, parameters)
     if not len(dt) and not parameters.corrects("empty_results"):
         raise ValueRangeError(
-            "results without a single detection",
+            "the results have no detections",
             hint='corrections=("empty_results",) scores them 0; the reference fails',
         )
     dt, notes = known_detections(gt, dt, parameters)
@@ -51,9 +58,9 @@ def evaluate_coco(gt, dt, parameters: COCOParameters | None = None) -> COCOResul
 
 
 def match_coco(gt: COCOGroundTruth, dt: COCODetections, parameters: COCOParameters) -> COCOMatches:
-    """The verdicts on the detections of the photos of gt (of those in parameters.img_ids, if there are any)."""
+    """The matched detections of the images of gt (of those in parameters.img_ids, if given)."""
     img_ids, cat_ids = _evaluated_ids(gt, parameters)
-    groups = group_by_class_and_photo(
+    groups = group_by_class_and_image(
         (gt.image_id, gt.category_id),
         (dt.image_id, dt.category_id, dt.score),
         img_ids=img_ids,
@@ -72,7 +79,7 @@ def match_coco(gt: COCOGroundTruth, dt: COCODetections, parameters: COCOParamete
     low, high = np.array(parameters.area_rng).T[:, :, None]
     area, crowd = gt.area[groups.gt], gt.crowd[groups.gt]
     set_aside = (_ignored(gt, parameters)[groups.gt] | (area < low) | (area > high)).reshape(low.size, -1)
-    zero = gt.ids[groups.gt] == 0
+    zero = cast(Array, gt.ids)[groups.gt] == 0
     candidate, verdict = match_pairs(
         *pairs,
         dt_group=groups.dt_group,
@@ -81,7 +88,7 @@ def match_coco(gt: COCOGroundTruth, dt: COCODetections, parameters: COCOParamete
         not_evaluable=zero if zero.any() and not parameters.corrects("gt_id_zero") else None,
         iou_thrs=parameters.iou_thrs,
     )
-    area = dt.area[groups.dt]
+    area = cast(Array, dt.area)[groups.dt]
     return COCOMatches(
         img_ids=img_ids,
         cat_ids=cat_ids if parameters.use_cats else np.array([-1]),
@@ -96,8 +103,10 @@ def match_coco(gt: COCOGroundTruth, dt: COCODetections, parameters: COCOParamete
     )
 
 
-def result_of_matches(matches: COCOMatches, parameters: COCOParameters, *, cat_names, notes=()) -> COCOResult:
-    """The result of verdicts. cat_names: a dictionary from class ids to names."""
+def result_of_matches(
+    matches: COCOMatches, parameters: COCOParameters, *, cat_names: Mapping[int, str], notes: Sequence[str] = ()
+) -> COCOResult:
+    """The result of matched detections. cat_names: names by class id."""
     precision, recall, scores = accumulate(matches, rec_thrs=parameters.rec_thrs, max_dets=parameters.max_dets)
     return COCOResult(
         precision=precision,
@@ -113,37 +122,40 @@ def result_of_matches(matches: COCOMatches, parameters: COCOParameters, *, cat_n
     )
 
 
-def known_detections(gt: COCOGroundTruth, dt: COCODetections, parameters: COCOParameters):
-    """The detections of known classes, and notes on those that were left out.
+def known_detections(
+    gt: COCOGroundTruth, dt: COCODetections, parameters: COCOParameters
+) -> tuple[COCODetections, tuple[str, ...]]:
+    """The detections of known classes, and notes about those that were dropped.
 
-    Raises ValueRangeError with the index of the first detection of an unknown photo, or of an unknown class unless
+    Raises ValueRangeError with the index of the first detection of an unknown image, or of an unknown class unless
     parameters.accept has "unknown_class".
     """
     known = lookup(np.sort(gt.img_ids), dt.image_id)[1]
-    refuse_first("detections", "image_id", dt.image_id, ~known, "the id of a photo of the ground truth")
+    refuse_first("detections", "image_id", dt.image_id, ~known, "the id of an image of the ground truth")
     known = lookup(np.sort(gt.cat_ids), dt.category_id)[1]
     if known.all():
         return dt, ()
     if "unknown_class" not in parameters.accept:
         refuse_first(
             "detections", "category_id", dt.category_id, ~known, "the id of a class of the ground truth",
-            hint='accept=("unknown_class",) drops such detections, as pycocotools does without a word',
+            hint='accept=("unknown_class",) drops such detections, as pycocotools does silently',
         )  # fmt: skip
     note = f"unknown_class: {(~known).sum()} detections of classes that the ground truth lacks were dropped"
     return take_detections(dt, np.flatnonzero(known)), (note,)
 
 
-def take_detections(dt: COCODetections, rows) -> COCODetections:
-    """These rows of the detections."""
+def take_detections(dt: COCODetections, rows: Array) -> COCODetections:
+    """The detections of the given rows."""
     columns = {field.name: dt.__dict__[field.name] for field in dataclasses.fields(dt)}
-    return COCODetections(**{name: None if column is None else column[rows] for name, column in columns.items()})
+    taken: dict[str, Any] = {name: None if column is None else column[rows] for name, column in columns.items()}
+    return COCODetections(**taken)
 
 
-def _evaluated_ids(gt, parameters):
+def _evaluated_ids(gt: COCOGroundTruth, parameters: COCOParameters) -> tuple[Array, Array]:
     img_ids, cat_ids = np.sort(gt.img_ids), np.sort(gt.cat_ids)
     if parameters.img_ids is not None:
         known = lookup(img_ids, parameters.img_ids)[1]
-        refuse_first("parameters", "img_ids", parameters.img_ids, ~known, "photos of the ground truth")
+        refuse_first("parameters", "img_ids", parameters.img_ids, ~known, "images of the ground truth")
         img_ids = parameters.img_ids
     if parameters.cat_ids is not None:
         known = lookup(cat_ids, parameters.cat_ids)[1]
@@ -152,7 +164,7 @@ def _evaluated_ids(gt, parameters):
     return img_ids, cat_ids
 
 
-def _ignored(gt, parameters):
+def _ignored(gt: COCOGroundTruth, parameters: COCOParameters) -> Array:
     ignored = gt.crowd
     if parameters.corrects("ignore_field") and gt.ignore is not None:
         ignored = ignored | gt.ignore

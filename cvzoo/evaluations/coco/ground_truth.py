@@ -1,6 +1,7 @@
-"""The objects to be found, in columns."""
+"""Ground-truth objects as columns."""
 
 import dataclasses
+from typing import cast
 
 import numpy as np
 
@@ -8,43 +9,44 @@ from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.evaluations.coco.columns import as_column, check_xywh, refuse_first
 from cvzoo.evaluations.coco.lookup import lookup
 from cvzoo.geometry.rle import RLEs
+from cvzoo.typing.aliases import Array
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class COCOGroundTruth:
-    """Photos, classes and objects, one row an object, in the order of their records.
+    """Images, classes and ground-truth objects, one row per object, in the order of their records.
 
-    img_ids: (I,) int64; cat_ids: (K,) int64; each once, in any order
+    img_ids: (I,) int64; cat_ids: (K,) int64; unique, in any order
     image_id, category_id: (G,) int64
-    bbox: (G, 4) float64: x, y, width, height, pixels, as COCO writes boxes: other spellings round differently
-    area: (G,) float64, square pixels, of the mask where there is one; only compared with ranges of area
-    crowd: (G,) bool; ignore: None, or (G,) bool: the records' own field `ignore`
+    bbox: (G, 4) float64: x, y, width, height, pixels, COCO's format: other formats round differently
+    area: (G,) float64, square pixels, of the mask if there is one; only used for area ranges
+    crowd: (G,) bool; ignore: None, or (G,) bool: the field `ignore` of the records
     ids: (G,) int64, or None: 1, 2, 3 ...
     masks: None, or RLEs of length G
     keypoints: None, or (G, P, 3) float64: x, y and visibility; num_keypoints: None, or (G,) int64
     img_sizes: None, or (I, 2) int64: height, width
     cat_names: None, or K names
-    notes: what had to be supposed of the records, in words
-    Raises ShapeError, DtypeError or ValueRangeError with the index of the first object that makes no sense.
+    notes: assumptions about the records, in words
+    Raises ShapeError, DtypeError or ValueRangeError with the index of the first object that is malformed.
     """
 
-    img_ids: np.ndarray
-    cat_ids: np.ndarray
-    image_id: np.ndarray
-    category_id: np.ndarray
-    bbox: np.ndarray
-    area: np.ndarray
-    crowd: np.ndarray
-    ignore: np.ndarray | None = None
-    ids: np.ndarray | None = None
+    img_ids: Array
+    cat_ids: Array
+    image_id: Array
+    category_id: Array
+    bbox: Array
+    area: Array
+    crowd: Array
+    ignore: Array | None = None
+    ids: Array | None = None
     masks: RLEs | None = None
-    keypoints: np.ndarray | None = None
-    num_keypoints: np.ndarray | None = None
-    img_sizes: np.ndarray | None = None
+    keypoints: Array | None = None
+    num_keypoints: Array | None = None
+    img_sizes: Array | None = None
     cat_names: tuple[str, ...] | None = None
     notes: tuple[str, ...] = ()
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         n = len(self.image_id)
         if self.ids is None:
             object.__setattr__(self, "ids", np.arange(1, n + 1))
@@ -66,10 +68,10 @@ class COCOGroundTruth:
             if column is not None:
                 object.__setattr__(self, name, as_column(f"annotations: {name}", column, dtype, shape))
         if self.masks is not None and len(self.masks) != n:
-            raise ValueRangeError("annotations: masks", expected=f"{n}, one an object", got=len(self.masks))
+            raise ValueRangeError("annotations must have one mask each", expected=n, got=len(self.masks))
         _refuse_twice("images", self.img_ids)
         _refuse_twice("categories", self.cat_ids)
-        _refuse_twice("annotations", self.ids)
+        _refuse_twice("annotations", cast(Array, self.ids))
         check_xywh("annotations", self.bbox)
         for field, ids, values in (
             ("image_id", self.img_ids, self.image_id),
@@ -82,7 +84,7 @@ class COCOGroundTruth:
         return len(self.image_id)
 
 
-def _refuse_twice(records, ids):
+def _refuse_twice(records: str, ids: Array) -> None:
     order = np.argsort(ids, kind="stable")
     again = order[1:][ids[order[1:]] == ids[order[:-1]]]
     twice = np.zeros(ids.size, bool)

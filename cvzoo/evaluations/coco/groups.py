@@ -1,45 +1,55 @@
-"""Objects and detections brought together by class and photo, the surest detections first."""
+"""Objects and detections grouped by class and image, the highest-scoring detections first."""
 
 import dataclasses
+from collections.abc import Iterator
 
 import numpy as np
 
 from cvzoo.evaluations.coco.lookup import falling_ranks, lookup, places_in_runs, stable_order
+from cvzoo.typing.aliases import Array
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class COCOGroups:
-    """Which objects and which detections are compared with one another, and in which order.
+    """Groups of objects and detections that are compared with each other.
 
-    A group is what belongs to one class and one photo (to one photo, if classes do not count).
-    gt, dt: (G,), (N,) int64, rows of the columns they were made from, by group; objects as they came, detections by
-        falling score, at most max_dets[-1] in a group
-    gt_group, dt_group: (G,), (N,) int64, rising
-    gt_cat, dt_cat: (G,), (N,) int64, place of the class among the evaluated ones; 0 if classes do not count
-    dt_rank: (N,) int64, place of a detection in its group
-    n_cat: how many classes are evaluated; 1 if they do not count
+    A group has the objects and detections of one class and one image (of one image if use_cats is false).
+    gt, dt: (G,), (N,) int64, row indices of objects and detections, by group; objects in their order, detections by
+        descending score, at most max_dets[-1] per group
+    gt_group, dt_group: (G,), (N,) int64, ascending
+    gt_cat, dt_cat: (G,), (N,) int64, index of the class among the evaluated ones; 0 if use_cats is false
+    dt_rank: (N,) int64, rank of a detection in its group
+    n_cat: number of evaluated classes; 1 if use_cats is false
     """
 
-    gt: np.ndarray
-    dt: np.ndarray
-    gt_group: np.ndarray
-    dt_group: np.ndarray
-    gt_cat: np.ndarray
-    dt_cat: np.ndarray
-    dt_rank: np.ndarray
+    gt: Array
+    dt: Array
+    gt_group: Array
+    dt_group: Array
+    gt_cat: Array
+    dt_cat: Array
+    dt_rank: Array
     n_cat: int
 
 
-def group_by_class_and_photo(gt, dt, *, img_ids, cat_ids, use_cats, max_det) -> COCOGroups:
+def group_by_class_and_image(
+    gt: tuple[Array, Array],
+    dt: tuple[Array, Array, Array],
+    *,
+    img_ids: Array,
+    cat_ids: Array,
+    use_cats: bool,
+    max_det: int,
+) -> COCOGroups:
     """The groups of an evaluation.
 
     gt, dt: (image_id, category_id) and (image_id, category_id, score), columns of one length each
-    img_ids, cat_ids: (I,), (K,) int64: what is evaluated; everything else is left out. Photos rise, and so do classes
-        unless they do not count: then their order is that in which objects and detections of a photo stand
+    img_ids, cat_ids: (I,), (K,) int64, the evaluated images and classes. Images ascend, and so do classes with
+        use_cats; without it, their order is that of the objects and detections of an image
     """
     gt_row, gt_img, gt_cat = _evaluated(gt[0], gt[1], img_ids, cat_ids)
     dt_row, dt_img, dt_cat = _evaluated(dt[0], dt[1], img_ids, cat_ids)
-    # in classes' order if they do not count: pycocotools puts one class' list behind the other's
+    # without use_cats in the order of cat_ids: pycocotools concatenates the lists of the classes
     gt_major, gt_minor = (gt_cat * img_ids.size + gt_img, None) if use_cats else (gt_img, gt_cat)
     order = stable_order(gt_major, gt_minor)
     gt_row, gt_group = gt_row[order], gt_major[order]
@@ -66,10 +76,10 @@ def group_by_class_and_photo(gt, dt, *, img_ids, cat_ids, use_cats, max_det) -> 
     )
 
 
-def pairs_of_groups(groups: COCOGroups, *, block=1 << 18):
-    """Every pair of a detection and an object of one group: yields (p,) int64 places in groups.dt and in groups.gt.
+def pairs_of_groups(groups: COCOGroups, *, block: int = 1 << 18) -> Iterator[tuple[Array, Array]]:
+    """Every pair of a detection and an object of one group: yields (p,) int64 indices into groups.dt and groups.gt.
 
-    A block holds about as many pairs as asked for; all pairs of a detection are in one block, objects in their order.
+    A block has about `block` pairs; all pairs of a detection are in the same block, objects in their order.
     """
     low = np.searchsorted(groups.gt_group, groups.dt_group, side="left")
     n = np.searchsorted(groups.gt_group, groups.dt_group, side="right") - low
@@ -87,7 +97,7 @@ def pairs_of_groups(groups: COCOGroups, *, block=1 << 18):
         start = stop
 
 
-def _evaluated(image_id, category_id, img_ids, cat_ids):
+def _evaluated(image_id: Array, category_id: Array, img_ids: Array, cat_ids: Array) -> tuple[Array, Array, Array]:
     img, known = lookup(img_ids, image_id)
     order = np.argsort(cat_ids)
     cat, known_cat = lookup(cat_ids[order], category_id)

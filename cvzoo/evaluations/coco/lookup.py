@@ -1,17 +1,19 @@
-"""Finding ids among sorted ids, and sorting by packed integers."""
+"""Lookup of ids in sorted ids, and sorting by packed integers."""
 
 import numpy as np
 
+from cvzoo.typing.aliases import Array
 
-def lookup(ids: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Where each of the values stands among the ids, (N,) int64, and whether it is there at all, (N,) bool.
 
-    ids: (I,) int64, rising; values: (N,) int64. The place of a value that is not there means nothing.
+def lookup(ids: Array, values: np.ndarray) -> tuple[Array, Array]:
+    """The index of each value in ids, (N,) int64, and whether ids has it, (N,) bool.
+
+    ids: (I,) int64, ascending; values: (N,) int64. The index of a value that ids does not have is meaningless.
     """
     if not ids.size:
         return np.zeros(values.shape, np.int64), np.zeros(values.shape, bool)
     low, span = int(ids[0]), int(ids[-1]) - int(ids[0]) + 1
-    if span <= 8 * values.size + (1 << 16):  # a table is some times faster than a search
+    if span <= 8 * values.size + (1 << 16):  # a table is several times faster than a binary search
         table = np.full(span + 1, -1, np.int64)
         table[ids - low] = np.arange(ids.size)
         inside = (values >= low) & (values <= ids[-1])
@@ -21,13 +23,12 @@ def lookup(ids: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]
     return place, ids[place] == values
 
 
-def stable_order(major: np.ndarray, minor: np.ndarray | None = None) -> np.ndarray:
-    """The stable order by (major, minor), (N,) int64, as `np.lexsort((minor, major))` gives it.
+def stable_order(major: Array, minor: Array | None = None) -> Array:
+    """The stable order by (major, minor), (N,) int64, that of `np.lexsort((minor, major))`.
 
-    major, minor: (N,) int64, none negative
+    major, minor: (N,) int64, not negative
 
-    The keys and the place are packed into one integer where they fit: sorting numbers is several times faster than
-    sorting their places.
+    Keys and index are packed into one integer if they fit: `sort` is several times faster than `argsort`.
     """
     n = major.size
     if not n:
@@ -45,8 +46,8 @@ def stable_order(major: np.ndarray, minor: np.ndarray | None = None) -> np.ndarr
     return packed
 
 
-def falling_ranks(score: np.ndarray) -> np.ndarray:
-    """0 for the highest score, 1 for the next lower one, and so on; equal scores have equal ranks. (N,) int64.
+def falling_ranks(score: np.ndarray) -> Array:
+    """The dense rank of each score, (N,) int64: 0 for the highest, equal ranks for equal scores.
 
     score: (N,) float64 without NaN
     """
@@ -58,14 +59,14 @@ def falling_ranks(score: np.ndarray) -> np.ndarray:
     return ranks
 
 
-def run_starts(key: np.ndarray) -> np.ndarray:
-    """Where runs of equal values begin in a sorted key."""
+def run_starts(key: np.ndarray) -> Array:
+    """The index of the first element of each run of equal values in a sorted key."""
     if not key.size:
         return np.zeros(0, np.int64)
     return np.flatnonzero(np.concatenate(([True], key[1:] != key[:-1])))
 
 
-def places_in_runs(key: np.ndarray) -> np.ndarray:
-    """The place of each element in its run of equal values, (N,) int64; key is sorted."""
+def places_in_runs(key: np.ndarray) -> Array:
+    """The index of each element within its run of equal values, (N,) int64; key is sorted."""
     starts = run_starts(key)
     return np.arange(key.size) - np.repeat(starts, np.diff(np.append(starts, key.size)))

@@ -1,8 +1,8 @@
-"""LVIS' scores: like COCO's, for photos whose objects are labelled for some classes only."""
+"""LVIS' evaluation: like COCO's, for images that are annotated for some classes only (federated data sets)."""
 
 import dataclasses
 import pathlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Literal
 
 import msgspec
@@ -16,38 +16,39 @@ from cvzoo.evaluations.coco.ground_truth import COCOGroundTruth
 from cvzoo.evaluations.coco.json_records import Integer, convert
 from cvzoo.evaluations.coco.lookup import falling_ranks, lookup, places_in_runs, stable_order
 from cvzoo.evaluations.coco.parameters import COCOParameters
-from cvzoo.evaluations.coco.read_detections import read_coco_detections
-from cvzoo.evaluations.coco.read_ground_truth import read_coco_ground_truth
+from cvzoo.evaluations.coco.read_detections import DetectionsSource, read_coco_detections
+from cvzoo.evaluations.coco.read_ground_truth import GroundTruthSource, read_coco_ground_truth
 from cvzoo.evaluations.coco.result import COCOResult
+from cvzoo.typing.aliases import Array
 
 LVIS_KEYS = ("AP", "AP50", "AP75", "APs", "APm", "APl", "APr", "APc", "APf", "AR@300", "ARs@300", "ARm@300", "ARl@300")
-"""The names of LVIS' 13 numbers, in its order."""
+"""The names of LVIS' 13 scores, in its order."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class LVISLabelling:
-    """What LVIS says beside objects.
+    """LVIS' annotations in addition to objects.
 
-    absent: (n, 2) int64, photo and class: the class was looked for, and is not there
-    partial: (m, 2) int64, photo and class: not all objects are labelled, so a detection too many is no mistake
-    frequency: a class' id to "r", "c" or "f": rare, common or frequent in the training set
+    absent: (n, 2) int64, image and class: the negative set, where the class is known to be absent
+    partial: (m, 2) int64, image and class: annotated not exhaustively, where unmatched detections are ignored
+    frequency: by class id "r", "c" or "f": rare, common or frequent in the training set
     """
 
-    absent: np.ndarray
-    partial: np.ndarray
+    absent: Array
+    partial: Array
     frequency: dict[int, str]
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class LVISResult:
-    """A COCOResult whose axes of numbers of detections are one long, and LVIS' own summary."""
+    """The result of an LVIS evaluation: a COCOResult with one limit of detections, and LVIS' summary."""
 
     coco: COCOResult
     frequency: tuple[str, ...]
 
     @property
     def summary(self) -> dict[str, float]:
-        """LVIS' 13 numbers by name; -1 where there is nothing to average."""
+        """LVIS' 13 scores by name; -1 where there is nothing to average."""
         precision, recall = self.coco.precision[..., 0], self.coco.recall[..., 0]
         thrs = self.coco.parameters.iou_thrs
         groups = [[k for k, each in enumerate(self.frequency) if each == name] for name in "rcf"]
@@ -61,32 +62,37 @@ class LVISResult:
         }
 
     @property
-    def stats(self) -> np.ndarray:
-        """The numbers of the summary in their order, (13,) float64."""
+    def stats(self) -> Array:
+        """The scores of the summary in their order, (13,) float64."""
         return np.array(list(self.summary.values()))
 
 
 def evaluate_lvis(
-    gt, dt, *, iou_type: Literal["bbox", "segm"] = "bbox", max_det: int = 300, labelling: LVISLabelling | None = None
+    gt: COCOGroundTruth | GroundTruthSource,
+    dt: COCODetections | DetectionsSource,
+    *,
+    iou_type: Literal["bbox", "segm"] = "bbox",
+    max_det: int = 300,
+    labelling: LVISLabelling | None = None,
 ) -> LVISResult:
-    """The result of LVIS' evaluation, precision and recall bit for bit as its own tool computes them.
+    """The result of LVIS' evaluation, precision and recall bit for bit as the lvis package computes them.
 
     gt: the path, bytes or dictionary of an LVIS annotation file; or COCOGroundTruth, with the labelling
     dt: COCODetections, or the path, bytes or list of a results file
-    max_det: detections of a photo, of all classes together, that count
-    Detections count for classes that are in the photo or were looked for; unmatched ones of classes that are labelled
-    in part are left out. Nothing is a crowd.
-    Raises ValueRangeError with the index of the first record that makes no sense.
+    max_det: maximum number of detections per image, of all classes together
+    Detections count for classes that are in the image or in its negative set; unmatched ones of classes that are not
+    annotated exhaustively are ignored. There are no crowd regions.
+    Raises ValueRangeError with the index of the first record that is malformed.
     Source: "LVIS: A Dataset for Large Vocabulary Instance Segmentation" (Gupta, Dollar, Girshick, 2019).
     """
     if iou_type not in ("bbox", "segm"):
-        raise ConfigError("iou_type", expected="bbox or segm", got=repr(iou_type))
+        raise ConfigError("iou_type must be bbox or segm", got=repr(iou_type))
     parameters = COCOParameters(iou_type=iou_type, max_dets=(max_det,), corrections=("missing_iscrowd", "ignore_field"))
     if not isinstance(gt, COCOGroundTruth):
         labelling = _read_labelling(gt)
         gt = read_coco_ground_truth(gt, parameters)
     if labelling is None:
-        raise ValueRangeError("LVIS needs to know which classes were looked for", hint="labelling=LVISLabelling(...)")
+        raise ValueRangeError("evaluate_lvis needs the negative classes of images", hint="labelling=LVISLabelling(...)")
     if not isinstance(dt, COCODetections):
         dt = read_coco_detections(dt, parameters)
     gt = dataclasses.replace(gt, crowd=np.zeros(len(gt), bool))
@@ -95,10 +101,9 @@ def evaluate_lvis(
         "image_id",
         dt.image_id,
         ~lookup(np.sort(gt.img_ids), dt.image_id)[1],
-        "a photo of the ground truth",
+        "an image of the ground truth",
     )
-    surest = _surest(dt, max_det)
-    dt = take_detections(dt, surest)
+    dt = take_detections(dt, _highest_scoring(dt, max_det))
     present = np.stack((gt.image_id, gt.category_id), axis=1)
     of_interest = _among(dt.image_id, dt.category_id, np.concatenate((present, labelling.absent)))
     matches = match_coco(gt, take_detections(dt, np.flatnonzero(of_interest)), parameters)
@@ -109,15 +114,15 @@ def evaluate_lvis(
     return LVISResult(coco=result, frequency=tuple(labelling.frequency.get(int(cat), "") for cat in result.cat_ids))
 
 
-def _surest(dt, max_det):
-    """The rows of the surest detections of each photo, in their order."""
+def _highest_scoring(dt: COCODetections, max_det: int) -> Array:
+    """The rows of the highest-scoring detections of each image, in their order."""
     img = np.unique(dt.image_id, return_inverse=True)[1].reshape(-1)
     order = stable_order(img, falling_ranks(dt.score))
     return np.sort(order[places_in_runs(img[order]) < max_det])
 
 
-def _among(image_id, category_id, pairs):
-    """(N,) bool: which (photo, class) are among the pairs."""
+def _among(image_id: Array, category_id: Array, pairs: Array) -> Array:
+    """(N,) bool, whether each (image, class) is among the pairs."""
     place = np.unique(np.concatenate((image_id, pairs[:, 0])), return_inverse=True)[1]
     cats, cat = np.unique(np.concatenate((category_id, pairs[:, 1])), return_inverse=True)
     key = place.reshape(-1) * cats.size + cat.reshape(-1)
@@ -140,7 +145,7 @@ class _File(msgspec.Struct):
     categories: list[_Category]
 
 
-def _read_labelling(source):
+def _read_labelling(source: GroundTruthSource) -> LVISLabelling:
     if isinstance(source, Mapping):
         file = convert({name: source.get(name) for name in ("images", "categories")}, _File, "ground truth")
     else:
@@ -148,9 +153,9 @@ def _read_labelling(source):
         try:
             file = msgspec.json.decode(text, type=_File)
         except msgspec.ValidationError as error:
-            raise ValueRangeError(f"ground truth: {error}", hint="is this an LVIS file?") from error
+            raise ValueRangeError(f"ground truth is malformed: {error}", hint="is this an LVIS file?") from error
         except msgspec.DecodeError as error:
-            raise FileFormatError(f"ground truth: no JSON: {error}") from error
+            raise FileFormatError(f"ground truth is not JSON: {error}") from error
     return LVISLabelling(
         absent=_pairs((image.id, cat) for image in file.images for cat in image.neg_category_ids),
         partial=_pairs((image.id, cat) for image in file.images for cat in image.not_exhaustive_category_ids),
@@ -158,5 +163,5 @@ def _read_labelling(source):
     )
 
 
-def _pairs(pairs):
+def _pairs(pairs: Iterable[tuple[int, int]]) -> Array:
     return np.array(list(pairs), np.int64).reshape(-1, 2)

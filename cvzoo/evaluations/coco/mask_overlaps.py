@@ -1,28 +1,29 @@
-"""Overlap of detected masks and objects' masks, with the bits that pycocotools gives."""
+"""IoU of detected and ground-truth masks, bit for bit as pycocotools."""
 
 import numpy as np
 
 from cvzoo.geometry.rle import RLEs
 from cvzoo.geometry.rle_iou import rle_difference
+from cvzoo.typing.aliases import Array
 
 
 class MaskOverlaps:
-    """Overlaps of pairs of masks that may reach a threshold; most that do not are told by their areas and columns.
+    """IoU of pairs of masks above a threshold; upper bounds from areas and columns rule most other pairs out.
 
-    dt_masks, gt_masks: RLEs of length N and G; crowd: (G,) bool: measured against the detection alone
-    lowest: the smallest overlap that is asked for
+    dt_masks, gt_masks: RLEs of length N and G; crowd: (G,) bool, where the denominator is the detection's area
+    lowest: the smallest IoU that is of interest
     """
 
-    def __init__(self, dt_masks: RLEs, gt_masks: RLEs, crowd: np.ndarray, lowest: float):
+    def __init__(self, dt_masks: RLEs, gt_masks: RLEs, crowd: Array, lowest: float) -> None:
         self.dt_masks, self.gt_masks, self.crowd, self.lowest = dt_masks, gt_masks, crowd, lowest
         self.dt_area, self.gt_area = dt_masks.area(), gt_masks.area()
         self.dt_columns, self.gt_columns = _columns(dt_masks), _columns(gt_masks)
 
-    def __call__(self, dt, gt):
-        """Which of the pairs overlap by `lowest` or more, (q,) int64, and by how much, (q,) float64.
+    def __call__(self, dt: Array, gt: Array) -> tuple[Array, Array]:
+        """The indices of the pairs with an IoU of at least `lowest`, (q,) int64, and their IoU, (q,) float64.
 
         dt, gt: (p,) int64, rows of dt_masks and of gt_masks
-        Masks of different sizes overlap by -1, as in the reference.
+        Masks of different sizes have an IoU of -1, as in the reference.
         """
         like = (self.dt_masks.sizes[dt] == self.gt_masks.sizes[gt]).all(axis=1)
         if self.lowest > 0:
@@ -32,31 +33,31 @@ class MaskOverlaps:
             maybe = np.arange(len(dt))
             iou = np.full(len(dt), -1.0)
             iou[like] = self._iou(dt[like], gt[like])
-            # the reference looks at boxes first: masks whose boxes do not meet overlap by 0 whatever their sizes
+            # the reference compares boxes first: masks with disjoint boxes have an IoU of 0 whatever their sizes
             iou[~like & (self._shared_columns(dt, gt) <= 0)] = 0.0
         enough = np.flatnonzero(iou >= self.lowest)
         return maybe[enough], iou[enough]
 
-    def _shared_columns(self, dt, gt):
+    def _shared_columns(self, dt: Array, gt: Array) -> Array:
         (dt_first, dt_last), (gt_first, gt_last) = self.dt_columns, self.gt_columns
         return np.minimum(dt_last[dt], gt_last[gt]) + 1 - np.maximum(dt_first[dt], gt_first[gt])
 
-    def _may_reach(self, dt, gt):
+    def _may_reach(self, dt: Array, gt: Array) -> Array:
         area, other = self.dt_area[dt], self.gt_area[gt]
         most = np.maximum(self._shared_columns(dt, gt), 0) * self.dt_masks.sizes[dt, 0].astype(np.int64)
         most = np.minimum(most, np.minimum(area, other))
         least_union = np.where(self.crowd[gt], area, area + other - most)
         return (most > 0) & (most >= self.lowest * least_union * (1 - 1e-9))
 
-    def _iou(self, dt, gt):
+    def _iou(self, dt: Array, gt: Array) -> Array:
         area, other = self.dt_area[dt], self.gt_area[gt]
         inter = (area + other - rle_difference(self.dt_masks, self.gt_masks, dt, gt)) // 2
         union = np.where(self.crowd[gt], area, area + other - inter)
         return np.divide(inter, union, out=np.zeros(len(inter)), where=inter > 0)
 
 
-def _columns(masks):
-    """The first and the last column that foreground may lie in, (R,) int64 each; none for an empty mask."""
+def _columns(masks: RLEs) -> tuple[Array, Array]:
+    """Bounds of the columns with foreground, first and last, (R,) int64 each; last < first for an empty mask."""
     length = np.diff(masks.offsets)
     height = np.maximum(masks.sizes[:, 0].astype(np.int64), 1)
     pixels = masks.sizes[:, 0].astype(np.int64) * masks.sizes[:, 1]

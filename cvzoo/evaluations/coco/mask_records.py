@@ -1,4 +1,7 @@
-"""Masks from the ways in which COCO writes them: polygons, lists of runs, compressed strings."""
+"""Masks from COCO's segmentation formats: polygons, uncompressed RLE and compressed RLE strings."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -7,24 +10,26 @@ from cvzoo.errors.exceptions import CvzooError, ValueRangeError
 from cvzoo.evaluations.coco.json_records import Length
 from cvzoo.geometry.polygons_to_rle import polygons_to_rle
 from cvzoo.geometry.rle import RLEs
+from cvzoo.typing.aliases import Array, ArrayLike
 
 
 class RLERecord(msgspec.Struct, gc=False):
-    """A run-length encoded mask: its (H, W), and a compressed string or a list of runs."""
+    """A run-length encoded mask: its (H, W), and a compressed string or a list of the lengths of runs."""
 
     size: tuple[Length, Length]
     counts: str | list[int]
 
 
-def masks_of(segmentations: list, sizes: np.ndarray, name: str, first: int) -> RLEs:
+def masks_of(segmentations: list, sizes: Array, name: str, first: int) -> RLEs:
     """The masks of records, RLEs.
 
     segmentations: RLERecords, or lists of polygons, each a list of x, y, x, y ...
-    sizes: (n, 2) float64, (H, W) of the photos, NaN where unknown; used by polygons
+    sizes: (n, 2) float64, (H, W) of the images, NaN where unknown; used by polygons
     name, first: what the records are called in errors, and the index of the first
     Raises ValueRangeError with the index of the first record whose mask makes no sense.
     """
-    encoded, polygons = [], []
+    encoded: list[int] = []
+    polygons: list[int] = []
     for i, segmentation in enumerate(segmentations):
         (polygons if isinstance(segmentation, list) else encoded).append(i)
     parts = []
@@ -39,11 +44,11 @@ def masks_of(segmentations: list, sizes: np.ndarray, name: str, first: int) -> R
     return parts[0] if len(parts) == 1 else RLEs.concatenate(parts)[np.argsort(np.array(encoded + polygons, np.int64))]
 
 
-def masks_of_counts(counts: list, sizes, name: str, index) -> RLEs:
-    """The masks of run lengths, RLEs.
+def masks_of_counts(counts: list, sizes: ArrayLike, name: str, index: Sequence[int] | Array) -> RLEs:
+    """The masks of uncompressed or compressed RLE, RLEs.
 
     counts: compressed strings, or lists of runs; sizes: (n, 2) int, (H, W) of each
-    name, index: what the records are called in errors, and the index of each
+    name, index: name of the records and index of each one, for errors
     Raises ValueRangeError with the index of the first record whose mask makes no sense.
     """
     sizes = np.asarray(sizes, np.int64).reshape(-1, 2)
@@ -52,7 +57,7 @@ def masks_of_counts(counts: list, sizes, name: str, index) -> RLEs:
     )
 
 
-def _masks_of_counts(counts, sizes):
+def _masks_of_counts(counts: list[Any], sizes: Array) -> RLEs:
     strings = [i for i, each in enumerate(counts) if isinstance(each, str)]
     if len(strings) == len(counts):
         return RLEs.from_strings(counts, sizes)
@@ -64,11 +69,12 @@ def _masks_of_counts(counts, sizes):
     return RLEs.concatenate(parts)[np.argsort(np.array(strings + lists, np.int64))]
 
 
-def _rasterised(polygons, sizes, name, index):
+def _rasterised(polygons: list[Any], sizes: Array, name: str, index: Array) -> RLEs:
     unknown = np.isnan(sizes).any(axis=1)
     if unknown.any():
         raise ValueRangeError(
-            f"{name}[{index[np.argmax(unknown)]}].segmentation", expected="a photo that has a width and a height"
+            f"{name}[{index[np.argmax(unknown)]}].segmentation is a polygon in an image of unknown size",
+            expected="an image with a width and a height",
         )
     sizes = sizes.astype(np.int64)
     return _or_the_first_at_fault(
@@ -76,10 +82,10 @@ def _rasterised(polygons, sizes, name, index):
     )
 
 
-def _or_the_first_at_fault(make, n, record):
-    """make(slice(n)), which makes all masks at once; if it fails, the error of the first mask that does so alone.
+def _or_the_first_at_fault(make: Callable[[slice], RLEs], n: int, record: Callable[[int], str]) -> RLEs:
+    """make(slice(n)), the masks of all records at once; if that fails, raises the error of the first malformed record.
 
-    record: gives a row's name
+    record: the name of a row
     """
     try:
         return make(slice(n))
@@ -95,14 +101,15 @@ def _or_the_first_at_fault(make, n, record):
         try:
             return make(slice(low, high))
         except CvzooError as error:
-            # alone the mask is number 0 of one
-            raise ValueRangeError(f"{record(low)}.segmentation: {str(error).replace(' 0', '', 1)}") from error
+            # the mask was decoded alone, as number 0: the error's index is dropped
+            message = str(error).replace(" 0", "", 1)
+            raise ValueRangeError(f"{record(low)}.segmentation is malformed: {message}") from error
 
 
-def rectangles(bbox: np.ndarray, sizes: np.ndarray) -> RLEs:
-    """Boxes drawn as masks, as pycocotools draws the polygon of their four corners.
+def rectangles(bbox: Array, sizes: np.ndarray) -> RLEs:
+    """Boxes as masks: the polygons of their four corners, rasterized as in pycocotools.
 
-    bbox: (N, 4) float64: x, y, width, height; sizes: (N, 2) int64, (H, W) of each photo
+    bbox: (N, 4) float64: x, y, width, height; sizes: (N, 2) int64, (H, W) of each image
     """
     x, y, width, height = bbox.T
     corners = np.stack((x, y, x, y + height, x + width, y + height, x + width, y), axis=1)

@@ -1,4 +1,4 @@
-"""What is left of photos after matching: the state that workers send one another."""
+"""Matched detections: the state of an evaluation, which workers send to each other."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -6,38 +6,39 @@ from collections.abc import Sequence
 import numpy as np
 
 from cvzoo.errors.exceptions import ValueRangeError
+from cvzoo.typing.aliases import Array
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class COCOMatches:
-    """Detections with their verdicts, for A ranges of area and T thresholds of overlap.
+    """Detections with the outcome of matching, for A area ranges and T IoU thresholds.
 
-    img_ids: (I,) int64, the photos that were seen, rising
-    cat_ids: (K,) int64, rising, the classes; [-1] if classes do not count
-    n_kept: (A, K) int64, objects that are to be found
-    cat, image_id, rank, score: (N,) int32, int64, int32, float64: class (its place), photo and place in its group
-    aside: (A, N) bool: not counted unless it matches
-    candidate: (C,) int64, rising: detections that overlap any object enough; all others match nothing
-    verdict: (T, A, C) int8: 0 unmatched, 1 matches an object that is to be found, 2 matches another and is not counted
+    img_ids: (I,) int64, the evaluated images, ascending
+    cat_ids: (K,) int64, ascending, the classes; [-1] if use_cats is false
+    n_kept: (A, K) int64, number of positives (objects that are not ignored)
+    cat, image_id, rank, score: (N,) int32, int64, int32, float64: index of the class, image and rank in its group
+    aside: (A, N) bool, ignored if unmatched, since the area is out of range
+    candidate: (C,) int64, ascending, detections with sufficient IoU with any object; all others are unmatched
+    verdict: (T, A, C) int8: 0 unmatched, 1 matches a positive, 2 matches an ignored object and does not count
     """
 
-    img_ids: np.ndarray
-    cat_ids: np.ndarray
-    n_kept: np.ndarray
-    cat: np.ndarray
-    image_id: np.ndarray
-    rank: np.ndarray
-    score: np.ndarray
-    aside: np.ndarray
-    candidate: np.ndarray
-    verdict: np.ndarray
+    img_ids: Array
+    cat_ids: Array
+    n_kept: Array
+    cat: Array
+    image_id: Array
+    rank: Array
+    score: Array
+    aside: Array
+    candidate: Array
+    verdict: Array
 
     @property
     def nbytes(self) -> int:
         """The size of the state in bytes."""
         return sum(array.nbytes for array in self._columns())
 
-    def _columns(self):
+    def _columns(self) -> tuple[Array, ...]:
         return (
             self.img_ids,
             self.cat_ids,
@@ -53,7 +54,7 @@ class COCOMatches:
 
 
 def no_matches(n_iou: int, n_area: int, cat_ids: np.ndarray) -> COCOMatches:
-    """The state before the first photo."""
+    """The empty state, before the first image."""
     return COCOMatches(
         img_ids=np.zeros(0, np.int64),
         cat_ids=cat_ids,
@@ -69,9 +70,9 @@ def no_matches(n_iou: int, n_area: int, cat_ids: np.ndarray) -> COCOMatches:
 
 
 def join_matches(parts: Sequence[COCOMatches]) -> COCOMatches:
-    """One state from one or more; which parts they are cut into, and in which order, makes no difference to results.
+    """The merged state; the result does not depend on the partition of the images, or on the order of the parts.
 
-    Raises ValueRangeError if a photo is in two parts: its detections have been ranked apart then.
+    Raises ValueRangeError if an image is in two parts, since its detections were ranked separately.
     """
     if len(parts) == 1:
         return parts[0]
@@ -79,8 +80,8 @@ def join_matches(parts: Sequence[COCOMatches]) -> COCOMatches:
     twice = np.flatnonzero(img_ids[1:] == img_ids[:-1])
     if twice.size:
         raise ValueRangeError(
-            f"photo {img_ids[twice[0]]} was evaluated twice ({twice.size} photos were)",
-            hint="give img_ids that differ between workers, and each photo once",
+            f"image {img_ids[twice[0]]} was evaluated twice ({twice.size} images were)",
+            hint="pass unique img_ids, each image to one worker only",
         )
     cat_ids = np.unique(np.concatenate([part.cat_ids for part in parts]))
     places = [np.searchsorted(cat_ids, part.cat_ids) for part in parts]

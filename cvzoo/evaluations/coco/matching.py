@@ -1,27 +1,38 @@
-"""Greedy matching of detections and objects, for all groups, thresholds and ranges of area together."""
+"""Greedy matching of detections and objects, for all groups, thresholds and area ranges at once."""
 
 import numpy as np
 
 from cvzoo.evaluations.coco.lookup import places_in_runs, run_starts
+from cvzoo.typing.aliases import Array
 
 
-def match_pairs(dt, gt, iou, *, dt_group, crowd, set_aside, not_evaluable=None, iou_thrs):
-    """Which detections overlap an object enough, and how each of them fares.
+def match_pairs(
+    dt: Array,
+    gt: Array,
+    iou: Array,
+    *,
+    dt_group: Array,
+    crowd: Array,
+    set_aside: Array,
+    not_evaluable: Array | None = None,
+    iou_thrs: Array,
+) -> tuple[Array, Array]:
+    """The detections with sufficient IoU with an object, and the outcome of matching each of them.
 
-    dt, gt: (p,) int64, pairs of one group that overlap by the lowest threshold or more; detections rising (surest
-        first in a group), objects of a detection in their order
+    dt, gt: (p,) int64, pairs of one group with an IoU of at least the lowest threshold; detections ascending
+        (highest score first in a group), objects of a detection in their order
     iou: (p,) float64
     dt_group: (N,) int64
-    crowd: (G,) bool: any number of detections may match it
-    set_aside: (A, G) bool: objects that are not to be found in a range of area
-    not_evaluable: None, or (G,) bool: a match with such an object counts as none, though it takes the object
+    crowd: (G,) bool, crowd regions: any number of detections may match them
+    set_aside: (A, G) bool, objects that are ignored in an area range
+    not_evaluable: None, or (G,) bool: a match with such an object counts as unmatched, but uses the object up
     iou_thrs: (T,) float64
-    Returns candidates (C,) int64, rising, and verdicts (T, A, C) int8 (see COCOMatches).
+    Returns candidates (C,) int64, ascending, and verdicts (T, A, C) int8 (see COCOMatches).
 
-    The rules are pycocotools': a threshold is met at `min(t, 1 - 1e-10)`; of the free objects the one that overlaps
-    most is taken, the later one if two overlap alike; an object that is set aside is taken only if no other is left.
-    Rounds: the r-th candidates of all groups are matched together, so there are as many rounds as a group has
-    candidates, and the choice of an object is one maximum over integers.
+    The rules are pycocotools': the threshold is `min(t, 1 - 1e-10)`; a detection matches the free object of highest
+    IoU, the later one of equal ones; an ignored object is matched only if no other is left.
+    The r-th candidates of all groups are matched together, in as many rounds as the largest group has candidates, and
+    the choice of an object is one maximum over integers.
     """
     thr = np.minimum(iou_thrs, 1 - 1e-10)
     n_area, n_gt = set_aside.shape
@@ -29,7 +40,7 @@ def match_pairs(dt, gt, iou, *, dt_group, crowd, set_aside, not_evaluable=None, 
     candidate = dt[start]
     length = np.diff(np.append(start, dt.size))
     if length.size and length.max() > 1:
-        # rising overlap within a detection, stable: the last of the objects that are free is the one to take
+        # stable, by ascending IoU within a detection: it matches the last one of the free objects
         order = np.lexsort((iou, dt))
         gt, iou = gt[order], iou[order]
     verdict = np.zeros((thr.size, n_area, candidate.size), np.int8)
@@ -42,7 +53,7 @@ def match_pairs(dt, gt, iou, *, dt_group, crowd, set_aside, not_evaluable=None, 
         now = by_turn[done : done + n]
         done += n
         first, count = start[now], length[now]
-        if count.max() == 1:  # one object each: no choice to make
+        if count.max() == 1:  # one object each: nothing to choose
             at = gt[first]
             free = (iou[first] >= thr[:, None])[:, None, :] & ~(taken[:, :, at] & ~crowd[at])
             hit = np.int8(1) if not_evaluable is None else np.where(not_evaluable[at], np.int8(0), np.int8(1))
@@ -57,7 +68,7 @@ def match_pairs(dt, gt, iou, *, dt_group, crowd, set_aside, not_evaluable=None, 
         worth = np.arange(1, size + 1, dtype=np.int32) + np.where(wanted[:, at], np.int32(size), np.int32(0))
         best = np.maximum.reduceat(worth * free, begin, axis=2)  # 0: none is free
         verdict[:, :, now] = np.where(best > size, np.int8(1), np.where(best > 0, np.int8(2), np.int8(0)))
-        # one axis at a time: numpy is slow to find what is not 0 along several
+        # flat: np.nonzero of several axes is slow
         hit = np.flatnonzero(best != 0)
         cell, which = np.divmod(hit, n)
         t, a = np.divmod(cell, n_area)

@@ -1,4 +1,4 @@
-"""Detections from COCO's results files."""
+"""Reader of COCO's results files."""
 
 import contextlib
 import json
@@ -7,6 +7,7 @@ import pathlib
 from collections.abc import Mapping
 from itertools import chain
 from operator import attrgetter
+from typing import Any, TypeAlias
 
 import msgspec
 import numpy as np
@@ -23,10 +24,12 @@ from cvzoo.evaluations.coco.json_records import (
 )
 from cvzoo.evaluations.coco.mask_records import RLERecord, masks_of_counts
 from cvzoo.evaluations.coco.parameters import COCOParameters
+from cvzoo.typing.aliases import Array, FilePath
 
-# Bytes of a file that are looked at to see what its first record holds
+# Bytes of a file that are decoded to find the fields of its first record
 _PEEK = 1 << 16
 
+DetectionsSource: TypeAlias = FilePath | bytes | list[Any] | Array
 _Box = tuple[float, float, float, float]
 
 
@@ -67,28 +70,27 @@ class _BoxedAndPointed(msgspec.Struct, gc=False):
     score: float
 
 
-def read_coco_detections(source, parameters: COCOParameters | None = None) -> COCODetections:
-    """The detections of a results file, as far as an evaluation of this kind needs them.
+def read_coco_detections(source: DetectionsSource, parameters: COCOParameters | None = None) -> COCODetections:
+    """The detections of a results file, with the fields that the evaluation needs.
 
     source: a path, the file's bytes, the list of dictionaries it holds, or pycocotools' (N, 7) array of image id, x,
         y, width, height, score, category id
-    parameters: iou_type says whether boxes, masks or points are read
+    parameters: iou_type determines whether boxes, masks or keypoints are read
     Raises ValueRangeError with the index of the first record that lacks a field or makes no sense, and FileFormatError
-    if the file is no JSON.
+    if the file is not JSON.
 
-    What the first record holds decides what is read of all, as in pycocotools: results with boxes and masks take their
-    areas from the boxes, even where masks are compared.
+    The fields of the first record determine the fields that are read of all, as in pycocotools: results with boxes and
+    masks have the areas of the boxes, even if masks are compared.
     """
     parameters = COCOParameters() if parameters is None else parameters
     if isinstance(source, np.ndarray):
         return _from_array(source)
-    if not isinstance(source, bytes | list):
-        source = _mapped(source)
-    kind = _kind(source, parameters.iou_type)
-    parts = decode_columns(source, kind, _columns, name="detections")
+    records = source if isinstance(source, bytes | list) else _mapped(source)
+    kind = _kind(records, parameters.iou_type)
+    parts = decode_columns(records, kind, _columns, name="detections")
     columns = join_blocks(parts, _columns([]), "detections")
     bbox, masks = columns.get("bbox"), None
-    if "counts" in columns:  # all at once: the runs of so many masks are not to be copied around
+    if "counts" in columns:  # all at once, to avoid copies of the runs
         masks = masks_of_counts(columns["counts"], columns["size"], "detections", range(len(columns["counts"])))
     bbox = None if bbox is None else bbox.reshape(-1, 4)
     area = None
@@ -105,9 +107,9 @@ def read_coco_detections(source, parameters: COCOParameters | None = None) -> CO
     )
 
 
-def _kind(source, iou_type):
+def _kind(source: Any, iou_type: str) -> type[msgspec.Struct]:
     first = (source[0] if source else None) if isinstance(source, list) else _first_record(source)
-    fields = first if isinstance(first, Mapping) else {}  # what is no dictionary is refused later, by its index
+    fields = first if isinstance(first, Mapping) else {}  # other types raise an error with their index later
     has = {name for name, value in fields.items() if value is not None and not _is_empty(value)}
     if iou_type == "keypoints":
         return _BoxedAndPointed if "bbox" in has else _Pointed
@@ -116,8 +118,8 @@ def _kind(source, iou_type):
     return _Masked if "segmentation" in has and "bbox" not in has else _Boxed
 
 
-def _mapped(path):
-    """The file's bytes, mapped to memory where that can be: nothing is copied, and little of it stays there."""
+def _mapped(path: FilePath) -> Any:
+    """The file's bytes, memory-mapped if possible, so that they are neither copied nor kept in memory."""
     with open(pathlib.Path(path), "rb") as file:
         try:
             return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
@@ -125,21 +127,21 @@ def _mapped(path):
             return file.read()
 
 
-def _is_empty(value):
+def _is_empty(value: object) -> bool:
     return isinstance(value, list) and not value
 
 
-def _first_record(text):
+def _first_record(text: bytes) -> Any:
     start = text.find(b"{")
     if start >= 0:
-        for end in (start + _PEEK, len(text)):  # the record may be cut off, or a character of it
+        for end in (start + _PEEK, len(text)):  # the record, or a character of it, may be truncated
             with contextlib.suppress(ValueError, RecursionError):
                 return json.JSONDecoder().raw_decode(text[start:end].decode("utf-8", "ignore"))[0]
     return None
 
 
-def _columns(block, first=0):
-    columns = {
+def _columns(block: list[Any], first: int = 0) -> dict[str, Any]:
+    columns: dict[str, Any] = {
         "image_id": int_column(block, "image_id"),
         "category_id": int_column(block, "category_id"),
         "score": float_column(block, "score"),
@@ -155,15 +157,15 @@ def _columns(block, first=0):
     return columns
 
 
-def _xywh(bbox):
+def _xywh(bbox: Array) -> Array:
     y_min, x_min, y_max, x_max = bbox.T
     return np.stack((x_min, y_min, x_max - x_min, y_max - y_min), axis=1)
 
 
-def _from_array(array):
+def _from_array(array: Array) -> COCODetections:
     if array.ndim != 2 or array.shape[1] != 7:
         raise ValueRangeError(
-            "detections as an array", expected="(N, 7): image id, x, y, width, height, score, category id",
+            "detections as an array must be (N, 7)", expected="image id, x, y, width, height, score, category id",
             got=array.shape,
         )  # fmt: skip
     return COCODetections(

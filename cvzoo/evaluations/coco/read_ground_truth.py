@@ -1,10 +1,10 @@
-"""Objects from COCO's annotation files."""
+"""Reader of COCO's annotation files."""
 
 import pathlib
 from collections.abc import Mapping
 from itertools import chain
 from operator import attrgetter
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
 import numpy as np
@@ -24,7 +24,9 @@ from cvzoo.evaluations.coco.json_records import (
 from cvzoo.evaluations.coco.lookup import lookup
 from cvzoo.evaluations.coco.mask_records import RLERecord, masks_of
 from cvzoo.evaluations.coco.parameters import COCOParameters
+from cvzoo.typing.aliases import Array, FilePath
 
+GroundTruthSource: TypeAlias = FilePath | bytes | Mapping[str, Any]
 _Box = tuple[float, float, float, float]
 
 
@@ -75,13 +77,13 @@ class _PointObject(msgspec.Struct, gc=False):
 _KINDS = {"bbox": _Object, "segm": _MaskObject, "keypoints": _PointObject}
 
 
-def read_coco_ground_truth(source, parameters: COCOParameters | None = None) -> COCOGroundTruth:
-    """The objects of an annotation file, as far as an evaluation of this kind needs them.
+def read_coco_ground_truth(source: GroundTruthSource, parameters: COCOParameters | None = None) -> COCOGroundTruth:
+    """The objects of an annotation file, with the fields that the evaluation needs.
 
     source: a path, the file's bytes, or the dictionary it holds (images, annotations, categories)
-    parameters: iou_type says whether masks or points are read; corrections, what may be missing
+    parameters: iou_type determines whether masks or keypoints are read; corrections, which fields may be missing
     Raises ValueRangeError with the index of the first record that lacks a field or makes no sense, and FileFormatError
-    if the file is no JSON.
+    if the file is not JSON.
     """
     parameters = COCOParameters() if parameters is None else parameters
     file = _read(source)
@@ -93,7 +95,8 @@ def read_coco_ground_truth(source, parameters: COCOParameters | None = None) -> 
         name="annotations",
     )  # fmt: skip
     columns = join_blocks(parts, _columns([]), "annotations")
-    bbox, notes = columns["bbox"].reshape(-1, 4), []
+    bbox = columns["bbox"].reshape(-1, 4)
+    notes: list[str] = []
     whole = np.isfinite(img_sizes).all()
     return COCOGroundTruth(
         img_ids=img_ids,
@@ -120,11 +123,11 @@ class _File(msgspec.Struct):
     categories: list[_Category]
 
 
-def _read(source):
+def _read(source: GroundTruthSource) -> "_Parts":
     if isinstance(source, Mapping):
         missing = [name for name in ("images", "annotations", "categories") if name not in source]
         if missing:
-            raise ValueRangeError(f"ground truth lacks {', '.join(missing)}", got=sorted(map(str, source))[:10])
+            raise ValueRangeError(f"the ground truth lacks {', '.join(missing)}", got=sorted(map(str, source))[:10])
         images, categories = (
             [
                 record
@@ -140,7 +143,7 @@ def _read(source):
     except msgspec.DecodeError:
         whole = loads(text, "ground truth")
         if not isinstance(whole, dict):
-            raise ValueRangeError("ground truth is a dictionary", got=type(whole).__name__) from None
+            raise ValueRangeError("the ground truth must be a dictionary", got=type(whole).__name__) from None
         return _read(whole)
     return _Parts(file.images, bytes(file.annotations), file.categories)
 
@@ -151,7 +154,7 @@ class _Parts(NamedTuple):
     categories: list
 
 
-def _columns(block, first=0):
+def _columns(block: list[Any], first: int = 0) -> dict[str, Any]:
     columns = {
         "id": int_column(block, "id"),
         "image_id": int_column(block, "image_id"),
@@ -169,16 +172,16 @@ def _columns(block, first=0):
 
 
 class _MaskColumns:
-    """The columns of objects with masks; polygons need the size of the photo that they lie in."""
+    """The columns of objects with masks; polygons need the size of their image."""
 
-    def __init__(self, img_ids, img_sizes):
+    def __init__(self, img_ids: Array, img_sizes: Array) -> None:
         self.order = np.argsort(img_ids, kind="stable")
         self.img_ids, self.img_sizes = img_ids[self.order], img_sizes[self.order]
 
-    def __call__(self, block, first):
+    def __call__(self, block: list[Any], first: int) -> dict[str, Any]:
         columns = _columns(block, first)
         place, known = lookup(self.img_ids, columns["image_id"])
-        # an unknown photo is refused later, with the others of its kind
+        # an unknown image raises an error later, with the other objects
         sizes = (
             np.where(known[:, None], self.img_sizes[place], np.nan)
             if len(self.img_ids)
@@ -188,11 +191,11 @@ class _MaskColumns:
         return columns
 
 
-def _area(area, bbox, parameters, notes):
+def _area(area: Array, bbox: Array, parameters: COCOParameters, notes: list[str]) -> Array:
     missing = np.isnan(area)
     if parameters.corrects("missing_area"):
         if missing.any():
-            notes.append(f"missing_area: {missing.sum()} objects have no area; their boxes' areas stand in")
+            notes.append(f"missing_area: {missing.sum()} objects have no area; the area of their box is used")
         return np.where(missing, bbox[:, 2] * bbox[:, 3], area)
     refuse_first(
         "annotations", "area", area, missing, "a number", hint='corrections=("missing_area",): the area of the box'
@@ -200,13 +203,11 @@ def _area(area, bbox, parameters, notes):
     return area
 
 
-def _crowd(crowd, parameters, notes):
+def _crowd(crowd: Array, parameters: COCOParameters, notes: list[str]) -> Array:
     missing = np.isnan(crowd)
     if parameters.corrects("missing_iscrowd"):
         if missing.any():
-            notes.append(
-                f"missing_iscrowd: {missing.sum()} objects do not say whether they are crowds; none of them is"
-            )
+            notes.append(f"missing_iscrowd: {missing.sum()} objects have no iscrowd; none of them is a crowd region")
         return np.nan_to_num(crowd) != 0
     refuse_first("annotations", "iscrowd", crowd, missing, "0 or 1", hint='corrections=("missing_iscrowd",): no crowds')
     return crowd != 0

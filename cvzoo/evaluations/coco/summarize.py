@@ -1,23 +1,24 @@
-"""The numbers that stand at the end of a COCO evaluation."""
+"""The summary of a COCO evaluation."""
 
 import numpy as np
 
 from cvzoo.evaluations.coco.parameters import COCOParameters
+from cvzoo.typing.aliases import Array
 
 BOX_KEYS = ("AP", "AP50", "AP75", "APs", "APm", "APl", "AR1", "AR10", "AR100", "ARs", "ARm", "ARl")
-"""The names of the 12 numbers for boxes and masks, in pycocotools' order."""
+"""The names of the 12 scores of boxes and masks, in pycocotools' order."""
 
 POINT_KEYS = ("AP", "AP50", "AP75", "APm", "APl", "AR", "AR50", "AR75", "ARm", "ARl")
-"""The names of the 10 numbers for points, in pycocotools' order."""
+"""The names of the 10 scores of keypoints, in pycocotools' order."""
 
 
-def summarize(precision, recall, parameters: COCOParameters) -> dict[str, float]:
-    """The 12 numbers for boxes and masks, or the 10 for points, by name; -1 where nothing is to be averaged.
+def summarize(precision: Array, recall: Array, parameters: COCOParameters) -> dict[str, float]:
+    """The 12 scores of boxes and masks, or the 10 of keypoints, by name; -1 where there is nothing to average.
 
     precision: (T, R, K, A, M) float64; recall: (T, K, A, M) float64
 
-    As in pycocotools, the first one is read at max_dets=100 (points: all at 20) whatever max_dets are, unless the
-    correction `max_dets` is asked for, and 100 in a name is the third of max_dets.
+    As in pycocotools, the first one is computed at max_dets=100 (keypoints: all at 20) whatever max_dets are, unless
+    the correction `max_dets` is requested, and 100 in a name is the third of max_dets.
     """
     points = parameters.iou_type == "keypoints"
     max_dets = parameters.max_dets
@@ -44,7 +45,7 @@ def summarize(precision, recall, parameters: COCOParameters) -> dict[str, float]
     return {key: _mean(*row, parameters) for key, row in zip(POINT_KEYS if points else BOX_KEYS, rows, strict=True)}
 
 
-def _mean(values, iou_thr, area, max_det, parameters):
+def _mean(values: Array, iou_thr: float | None, area: str, max_det: int, parameters: COCOParameters) -> float:
     if iou_thr is not None:
         values = values[np.flatnonzero(parameters.iou_thrs == iou_thr)]
     a = [i for i, label in enumerate(parameters.area_rng_lbl) if label == area]

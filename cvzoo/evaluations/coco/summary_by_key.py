@@ -1,4 +1,6 @@
-"""A COCO result under ChainerCV's keys."""
+"""A COCO result in ChainerCV's format."""
+
+from typing import Any
 
 import numpy as np
 
@@ -8,20 +10,20 @@ from cvzoo.evaluations.coco.result import COCOResult
 def summary_by_key(result: COCOResult, *, areas: bool) -> dict:
     """Arrays by class (`ap/...`, `ar/...`) and their means (`map/...`, `mar/...`), `coco_eval`, `existent_labels`.
 
-    areas: whether the numbers for small, medium and large objects mean anything
+    areas: whether areas were given, and so the scores of small, medium and large objects are meaningful
 
-    An array has a place for each label up to the largest that was seen; NaN for labels without objects. A mean leaves
-    NaN out, and is NaN if nothing is left.
+    Arrays are indexed by label, up to the highest one; NaN for labels without objects. Means are over the other labels,
+    NaN without any.
     """
     parameters, labels = result.parameters, result.cat_ids[result.cat_ids >= 0]
     thrs = parameters.iou_thrs
     whole, last = f"{thrs[0]:.2f}:{thrs[-1]:.2f}", parameters.max_dets[-1]
-    rows = [("ap", None, "all", last)]
+    rows: list[tuple[str, float | None, str, int]] = [("ap", None, "all", last)]
     rows += [("ap", thr, "all", last) for thr in (0.5, 0.75) if thr in thrs]
     rows += [("ar", None, "all", n) for n in parameters.max_dets]
     if areas:
         rows += [(kind, None, area, last) for kind in ("ap", "ar") for area in parameters.area_rng_lbl if area != "all"]
-    out = {}
+    out: dict[str, Any] = {}
     for kind, thr, area, max_det in rows:
         if area not in parameters.area_rng_lbl:
             continue

@@ -1,1 +1,1 @@
-"""Evaluators: an iterator and a model in, numbers out."""
+"""Evaluators: scores of a model on the examples of an iterator."""

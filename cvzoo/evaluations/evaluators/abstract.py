@@ -1,4 +1,4 @@
-"""The only loop of the evaluators: batches from an iterator, predictions of a model, a state that grows by numbers."""
+"""The base class of evaluators, with their loop over an iterator's batches and a model's predictions."""
 
 import abc
 import math
@@ -7,25 +7,26 @@ from typing import Any, Protocol, runtime_checkable
 
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError
 from cvzoo.reporting.reporter import report
+from cvzoo.typing.aliases import Array
 
 Hook = Callable[[tuple[list, ...], tuple, tuple[list, ...]], None]
 
 
 class Predicting(Protocol):
-    """Anything with `predict`: photos in, one list or a tuple of lists out, with one element a photo."""
+    """A model with `predict`, which takes images and returns a list or a tuple of lists with one element per image."""
 
     def predict(self, imgs: list) -> Any: ...
 
 
 @runtime_checkable
 class Resettable(Protocol):
-    """An iterator that can start anew."""
+    """An iterator that can be reset."""
 
     def reset(self) -> None: ...
 
 
 class Observing(Protocol):
-    """What an evaluator needs to know of a trainer."""
+    """The part of a trainer that evaluators use."""
 
     observation: MutableMapping[str, Any]
 
@@ -33,17 +34,17 @@ class Observing(Protocol):
 class AbstractEvaluator(abc.ABC):
     """Scores of a model on the examples of an iterator: `result = evaluator()`, a dictionary of floats by key.
 
-    iterator: gives batches, lists of examples; an example is a tuple of the photo and its ground truth. It must end
-        (repeat=False); one with `reset()` is reset before every run
-    target: the model; what it found is forgotten batch by batch: memory holds a batch, and some numbers an object
+    iterator: yields batches, lists of examples; an example is a tuple of the image and its ground truth. It must be
+        finite (repeat=False); if it has `reset()`, that is called before every evaluation
+    target: the model; predictions are kept for one batch only, besides some numbers per object
     label_names: names of the classes in order of label, for the keys of the classes; None: no such keys
-    hook: None, or called after each batch with (photos,), predictions and ground truths, tuples of lists:
-        ProgressHook(len(dataset)) tells the rate and the time that is left
+    hook: None, or called after each batch with (images,), predictions and ground truths, tuples of lists:
+        ProgressHook(len(dataset)) shows the rate and the remaining time
 
-    A model keeps the thresholds it has: published scores are measured `with model.using_preset("evaluate")`.
-    Where workers share a data set, each calls `accumulate`; their states merge, and `report` of the merged state gives
-    the same numbers as one worker alone.
-    Keys begin with "main/"; inside of a trainer with the extension's name, too ("validation/main/map").
+    The thresholds of the model are not changed: published scores are measured `with model.using_preset("evaluate")`.
+    Workers that share a data set call `accumulate` each; their accumulators merge, and `report` of the merged one gives
+    the same scores as one worker alone.
+    Keys begin with "main/", in a trainer preceded by the name of the extension ("validation/main/map").
     """
 
     trigger = (1, "epoch")
@@ -57,7 +58,7 @@ class AbstractEvaluator(abc.ABC):
         label_names: Sequence[str] | None = None,
         *,
         hook: Hook | None = None,
-    ):
+    ) -> None:
         self.iterator = iterator
         self.target = target
         self.label_names = None if label_names is None else tuple(label_names)
@@ -69,29 +70,29 @@ class AbstractEvaluator(abc.ABC):
     @property
     @abc.abstractmethod
     def example(self) -> tuple[str, ...]:
-        """Names of an example's values, in brackets what may be missing: ("img", "bbox", "label", "[difficult]")."""
+        """Names of the values of an example, optional ones in brackets: ("img", "bbox", "label", "[difficult]")."""
 
     @abc.abstractmethod
     def new_accumulator(self) -> Any:
-        """A state that has seen nothing."""
+        """An empty accumulator."""
 
     @abc.abstractmethod
     def update(self, accumulator: Any, predicted: tuple, truths: tuple[list, ...]) -> None:
-        """Count a batch. predicted: what `predict` gave, as a tuple; truths: the ground truths, a list a value."""
+        """Count a batch. predicted: what `predict` gave, as a tuple; truths: the ground truths, one list per value."""
 
     @abc.abstractmethod
     def result_of(self, accumulator: Any) -> Any:
-        """The structured result of a state."""
+        """The structured result of an accumulator."""
 
     @abc.abstractmethod
     def scores_of(self, result: Any) -> Mapping[str, float]:
-        """The numbers to report, by key without "main/"; NaN where there is none."""
+        """The scores to report, by key without "main/"; NaN if undefined."""
 
     # --- running ----------------------------------------------------------------------------------------------------
     def __call__(self, trainer: Observing | None = None) -> dict[str, float]:
-        """The scores by key; a trainer's observation, or else the current reporter, gets them as well.
+        """The scores by key, also reported to a trainer's observation, or else to the current reporter.
 
-        Afterwards `result` is the structured one.
+        Afterwards `result` is the structured result.
         """
         name = self.default_name if self.name is None and trainer is not None else self.name
         scores = self.evaluate()
@@ -108,12 +109,12 @@ class AbstractEvaluator(abc.ABC):
         return self.report(self.accumulate())
 
     def report(self, accumulator: Any) -> dict[str, float]:
-        """The scores of a state by key, "main/..."."""
+        """The scores of an accumulator by key, "main/..."."""
         self.result = self.result_of(accumulator)
         return {f"main/{key}": float(value) for key, value in self.scores_of(self.result).items()}
 
     def accumulate(self) -> Any:
-        """The state after all examples. Raises ShapeError if an example or a prediction does not fit."""
+        """The accumulator of all examples. Raises ShapeError for a malformed example or prediction."""
         if isinstance(self.iterator, Resettable):
             self.iterator.reset()
         accumulator, n_done = self.new_accumulator(), 0
@@ -123,17 +124,17 @@ class AbstractEvaluator(abc.ABC):
             predicted = tuple(predicted) if isinstance(predicted, tuple) else (predicted,)
             wrong = [len(values) for values in predicted if len(values) != len(imgs)]
             if wrong:
-                raise ShapeError("predict: one element a photo", expected=len(imgs), got=wrong[0])
+                raise ShapeError("predict must return one element per image", expected=len(imgs), got=wrong[0])
             self.update(accumulator, predicted, tuple(truths))
             n_done += len(imgs)
             if self.hook is not None:
                 self.hook((imgs,), predicted, tuple(truths))
-            # before the next batch is read, so that no two are held
+            # before the next batch is read, so that at most one is in memory
             del batch, imgs, truths, predicted
         return accumulator
 
-    def _columns(self, batch, n_done):
-        """Lists of the photos and of each ground truth."""
+    def _columns(self, batch: list[Any], n_done: int) -> list[list[Any]]:
+        """Lists of the images and of each ground truth."""
         names = self.example
         lengths = {len(example) if isinstance(example, tuple) else -1 for example in batch}
         least = sum(not name.startswith("[") for name in names)
@@ -146,8 +147,8 @@ class AbstractEvaluator(abc.ABC):
             )
         return [list(column) for column in zip(*batch)]
 
-    def by_class(self, key: str, values: Sequence[float]) -> dict[str, float]:
-        """`key/name` for each class that has a name; NaN for those beyond the values."""
+    def by_class(self, key: str, values: Sequence[float] | Array) -> dict[str, float]:
+        """`key/name` for each class name; NaN for classes beyond the values."""
         if self.label_names is None:
             return {}
         if len(values) > len(self.label_names):

@@ -1,6 +1,7 @@
-"""What COCO's evaluators of boxes and of masks share."""
+"""The base class of COCO's evaluators of boxes and of masks."""
 
 import abc
+from typing import Any
 
 import numpy as np
 
@@ -9,9 +10,9 @@ from cvzoo.evaluations.evaluators.abstract import AbstractEvaluator
 
 
 class AbstractCOCOEvaluator(AbstractEvaluator, abc.ABC):
-    """Keys `main/map/iou=0.50:0.95/area=all/max_dets=100` and its like; with names `main/ap/iou=.../<name>`."""
+    """Evaluators with keys `main/map/iou=0.50:0.95/area=all/max_dets=100`, and with names `main/ap/iou=.../<name>`."""
 
-    def update(self, accumulator, predicted, truths):
+    def update(self, accumulator: Any, predicted: tuple[Any, ...], truths: tuple[list[Any], ...]) -> None:
         if self.label_names is not None:
             for labels in (predicted[1], truths[1]):
                 for label in labels:
@@ -21,10 +22,10 @@ class AbstractCOCOEvaluator(AbstractEvaluator, abc.ABC):
                         )
         accumulator.update(*predicted, *truths)
 
-    def result_of(self, accumulator):
+    def result_of(self, accumulator: Any) -> dict[str, Any]:
         return accumulator.compute()
 
-    def scores_of(self, result):
+    def scores_of(self, result: dict[str, Any]) -> dict[str, float]:
         scores = {key: value for key, value in result.items() if key.startswith(("map/", "mar/"))}
         for key, values in result.items():
             if key.startswith(("ap/", "ar/")):

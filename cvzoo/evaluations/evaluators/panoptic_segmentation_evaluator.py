@@ -9,7 +9,7 @@ from cvzoo.evaluations.panoptic.result import PanopticResult
 
 
 class PanopticSegmentationEvaluator(AbstractEvaluator):
-    """Keys `main/pq`, `main/sq`, `main/rq`, each also with `/things`, `/stuff` and `/<name>`.
+    """Evaluator of panoptic quality: keys `main/pq`, `main/sq`, `main/rq`, also with `/things`, `/stuff`, `/<name>`.
 
     iterator: examples (img, map, segments); target: `predict(imgs)` gives (maps, segments), lists with one element per
         image; both as `eval_panoptic_segmentation` takes them
@@ -23,7 +23,7 @@ class PanopticSegmentationEvaluator(AbstractEvaluator):
         *,
         categories: Sequence[Mapping[str, Any]],
         hook: Hook | None = None,
-    ):
+    ) -> None:
         super().__init__(iterator, target, hook=hook)
         self.categories = list(categories)
 

@@ -1,1 +1,1 @@
-"""Why two scorings of the same results differ."""
+"""Explanations of differences between two evaluations of the same results."""

@@ -1,4 +1,4 @@
-"""Which rule makes the difference between our COCO scores and another program's, of the same results."""
+"""The rules that explain the difference between our COCO scores and another program's, of the same results."""
 
 from collections.abc import Callable
 
@@ -9,31 +9,33 @@ from cvzoo.evaluations.coco.ground_truth import COCOGroundTruth
 from cvzoo.evaluations.coco.parameters import COCOParameters
 from cvzoo.evaluations.explain.coco_rules import coco_rules
 from cvzoo.evaluations.explain.explanation import Explanation, search_rules
-from cvzoo.evaluations.explain.read_scores import OtherScores, read_scores
+from cvzoo.evaluations.explain.read_scores import OtherScores, ScoresSource, read_scores
 
 
 def explain_coco(
     gt: COCOGroundTruth,
     dt: COCODetections,
-    other,
+    other: ScoresSource | OtherScores,
     parameters: COCOParameters | None = None,
     *,
     progress: Callable[[str], None] | None = None,
 ) -> Explanation:
-    """What makes the difference between our scores of these detections and another program's.
+    """The rules that explain the difference between our scores of these detections and another program's.
 
     gt, dt, parameters: as for `evaluate_coco`
-    other: what `read_scores` takes: a path, a dictionary, or a list of pycocotools' 12 numbers
+    other: argument of `read_scores`: a path, a dictionary, or a list of pycocotools' 12 scores
     progress: called with the name of each rule that is tried
-    Raises FileFormatError if no score has a name that ours have, too, and what `evaluate_coco` raises.
-    See `search_rules` for how it is found.
+    Raises FileFormatError if the scores have no name in common, and the errors of `evaluate_coco`.
+    See `search_rules` for the algorithm.
     """
     parameters = COCOParameters() if parameters is None else parameters
     other = read_scores(other) if not isinstance(other, OtherScores) else other
     names = evaluate_coco(gt, dt, parameters).summary
     wanted = {key: other.scores[key] for key in names if key in other.scores}
     if not wanted:
-        raise FileFormatError("the two scorings share no score", expected=" ".join(names), got=" ".join(other.scores))
+        raise FileFormatError(
+            "the two evaluations have no score in common", expected=" ".join(names), got=" ".join(other.scores)
+        )
     return search_rules(
         (gt, dt, parameters),
         coco_rules(parameters),

@@ -1,4 +1,4 @@
-"""Searching the rule by which two scorings of the same results differ."""
+"""Search for the rules by which two evaluations of the same results differ."""
 
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
@@ -9,12 +9,12 @@ import numpy as np
 from cvzoo.errors.exceptions import CvzooError
 from cvzoo.evaluations.explain.read_scores import OtherScores
 
-_MOST_RULES = 3  # together
+_MOST_RULES = 3  # in combination
 
 
 @dataclasses.dataclass(frozen=True)
 class TriedRule:
-    """A rule that was tried: its name, words, the scores under it, and how far they are from the other's at most."""
+    """A rule that was tried: its name, words, the scores under it, and their largest difference from the other's."""
 
     name: str
     words: str
@@ -24,12 +24,12 @@ class TriedRule:
 
 @dataclasses.dataclass(frozen=True)
 class Explanation:
-    """Two scorings side by side.
+    """Two evaluations side by side.
 
-    ours, other: scores by name, of the names that both have
-    distance: how far they are apart at most; tolerance: how exactly the other's numbers are written
-    tried: every rule that changes a score, alone, the nearest to the other first
-    found: the rules that together give the other's scores; empty if there is no difference, or if none do
+    ours, other: scores by name, for the names in common
+    distance: their largest difference; tolerance: the precision of the other's numbers
+    tried: every single rule that changes a score, the nearest to the other first
+    found: the rules that together give the other's scores; empty if there is no difference, or no explanation
     notes: remarks
     """
 
@@ -43,7 +43,7 @@ class Explanation:
 
     @property
     def verdict(self) -> str:
-        """The answer in a sentence."""
+        """The explanation in a sentence."""
         if self.distance <= self.tolerance:
             return f"no difference: all {len(self.other)} scores agree as far as the other's are written"
         if self.found:
@@ -58,7 +58,7 @@ class Explanation:
         return "no rule that is known here explains the difference; the results or the objects may not be the same"
 
     def to_dict(self) -> dict:
-        """What JSON can hold of it."""
+        """The explanation for JSON."""
         return {"verdict": self.verdict} | dataclasses.asdict(self)
 
     def __str__(self) -> str:
@@ -80,14 +80,14 @@ def search_rules(
     score: Callable[[Any], Mapping[str, float]],
     progress: Callable[[str], None] | None = None,
 ) -> Explanation:
-    """What makes the difference between the scores of a case and the wanted ones.
+    """The rules that explain the difference between the scores of a case and the wanted ones.
 
     rules: with name and words; change(rule, case): the case under a rule; score(case): scores by name
-    wanted: the other's scores, under names that ours have; other: how exactly they are written, and remarks
+    wanted: the other's scores, with our names; other: their precision, and remarks
     progress: called with the name of each rule that is tried
 
-    Each rule is tried alone; while none gives the other's scores, the one that comes nearest is kept and a further one
-    is added, up to three. Rules that cannot be tried (CvzooError: these data lack what they are about) are left out.
+    A greedy search: each rule is tried alone; while none gives the other's scores, the nearest one is kept and another
+    one is added, up to three. Rules that do not apply to the data (CvzooError) are left out.
     """
     ours = _chosen(score(case), wanted)
     distance = nearest = _distance(ours, wanted)
@@ -110,7 +110,7 @@ def search_rules(
                 continue
             if scores != ours:
                 rows.append((TriedRule(rule.name, rule.words, scores, _distance(scores, wanted)), changed))
-        # sorted is stable: of rules with the same effect the likely one stays in front
+        # the sort is stable: of rules with the same effect, the likely one stays first
         rows.sort(key=lambda row: row[0].distance)
         tried = tried or tuple(row for row, _ in rows)
         if not rows or rows[0][0].distance >= nearest:
@@ -123,13 +123,13 @@ def search_rules(
     return Explanation(ours, dict(wanted), distance, other.tolerance, tried, tuple(found), other.notes)
 
 
-def _chosen(scores, wanted):
+def _chosen(scores: Mapping[str, float], wanted: Mapping[str, float]) -> dict[str, float]:
     return {key: scores[key] for key in wanted}
 
 
-def _distance(a, b):
+def _distance(a: Mapping[str, float], b: Mapping[str, float]) -> float:
     return float(np.max([abs(a[key] - b[key]) for key in b]))
 
 
-def _row(name, scores, keys):
+def _row(name: str, scores: Mapping[str, float], keys: Sequence[str]) -> str:
     return f"{name:24.24}" + "".join(f"{scores[key]:8.4f}" for key in keys)

@@ -1,16 +1,17 @@
-"""Scores that another program wrote, under our names."""
+"""Reader of scores that another program wrote."""
 
 import decimal
 import json
 import os
 import pathlib
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from cvzoo.errors.exceptions import FileFormatError, ValueRangeError
 from cvzoo.evaluations.coco.summarize import BOX_KEYS, POINT_KEYS
+from cvzoo.typing.aliases import FilePath
 
-# how others spell the names, in lower case and without "bbox_", "segm_", "metrics/" in front and "(B)" behind
+# other programs' names of the scores, in lower case and without the prefixes "bbox_", "segm_", "metrics/" and "(B)"
 _ALIASES = {
     "AP": ("ap", "map", "ap_all", "map50-95", "map_50_95", "ap/iou=0.50:0.95/area=all/max_dets=100"),
     "AP50": ("ap50", "map50", "map_50", "ap_50", "ap/iou=0.50/area=all/max_dets=100"),
@@ -32,35 +33,38 @@ _NAMES = {alias: key for key, aliases in _ALIASES.items() for alias in aliases}
 _INNER = ("summary", "stats", "metrics", "results", "bbox", "segm", "keypoints")
 
 
+ScoresSource: TypeAlias = FilePath | Mapping[str, Any] | list[Any]
+
+
 class OtherScores(NamedTuple):
-    """What another program says: scores by our names, how exactly they are written, and remarks."""
+    """Another program's scores by our names, the precision of its numbers, and remarks."""
 
     scores: dict[str, float]
     tolerance: float
     notes: tuple[str, ...]
 
 
-def read_scores(source: str | os.PathLike | Mapping[str, Any] | list) -> OtherScores:
-    """The scores of a JSON file, or of what it holds.
+def read_scores(source: ScoresSource) -> OtherScores:
+    """The scores of a JSON file, or of its decoded content.
 
     source: a dictionary with COCO's names (AP, AP50 ...) or those of ChainerCV, torchmetrics, detectron2, mmdet or
         ultralytics, at the top or one level down; or pycocotools' list of 12 (or 10) numbers
-    Numbers above 1 are taken as percent. The tolerance is half a unit of the last decimal that is written: 0.13 stands
-    for what rounds to it, 0.125 to 0.135.
-    Raises FileFormatError if no score is found, ValueRangeError for what cannot be a score.
+    Numbers above 1 are read as percent. The tolerance is half a unit of the last decimal that is written: 0.13 stands
+    for 0.125 to 0.135.
+    Raises FileFormatError if there are no scores, ValueRangeError for an invalid score.
     """
     name = "the other scores"
     if isinstance(source, str | os.PathLike):
         name = str(source)
         try:
-            # decimal numbers keep the zeros at their ends: 0.120 says more than 0.12
+            # Decimal keeps trailing zeros: 0.120 is more precise than 0.12
             source = json.loads(pathlib.Path(source).read_text(encoding="utf-8"), parse_float=decimal.Decimal)
         except (ValueError, RecursionError) as error:
-            raise FileFormatError(f"{name}: no JSON: {error}") from error
+            raise FileFormatError(f"{name} is not JSON: {error}") from error
     scores = _found(source)
     if not scores:
         raise FileFormatError(
-            f"{name}: no scores in it", expected="a dictionary with AP, AP50 ..., or a list of 12 numbers"
+            f"{name} has no scores", expected="a dictionary with AP, AP50 ..., or a list of 12 numbers"
         )
     notes = []
     if any(value > 1 for value in scores.values()):
@@ -72,18 +76,20 @@ def read_scores(source: str | os.PathLike | Mapping[str, Any] | list) -> OtherSc
     scores = {key: -1.0 if value == -1 else float(value) / scale for key, value in scores.items()}
     wrong = [key for key, value in scores.items() if not (value == -1 or 0 <= value <= 1 + 1e-9)]
     if wrong:
-        raise ValueRangeError(f"{name}: {wrong[0]}", expected="between 0 and 1, or -1", got=scores[wrong[0]])
-    # beyond the half: what sums of floats may be off by
+        raise ValueRangeError(
+            f"{name}: {wrong[0]} is out of range", expected="between 0 and 1, or -1", got=scores[wrong[0]]
+        )
+    # plus an epsilon for the rounding of floats
     return OtherScores(scores, 0.5 * 10.0**-decimals / scale + 1e-9, tuple(notes))
 
 
-def _found(source):
+def _found(source: Any) -> dict[str, Any]:
     if isinstance(source, list):
         keys = {len(BOX_KEYS): BOX_KEYS, len(POINT_KEYS): POINT_KEYS}.get(len(source), ())
         return {key: value for key, value in zip(keys, source) if _is_score(value)}
     if not isinstance(source, Mapping):
         return {}
-    scores = {}
+    scores: dict[str, Any] = {}
     for key, value in source.items():
         plain = str(key).lower().removeprefix("metrics/").removesuffix("(b)").removesuffix("(m)").removeprefix("main/")
         ours = _NAMES.get(plain) or _NAMES.get(plain.removeprefix("bbox_").removeprefix("segm_").removeprefix("coco/"))
@@ -103,11 +109,11 @@ def _found(source):
     return {}
 
 
-def _is_score(value):
+def _is_score(value: object) -> bool:
     return isinstance(value, int | float | decimal.Decimal) and not isinstance(value, bool) and value == value
 
 
-def _decimals(value):
+def _decimals(value: Any) -> int:
     if isinstance(value, decimal.Decimal):
         return max(-int(value.as_tuple().exponent), 1)
     text = repr(float(value))

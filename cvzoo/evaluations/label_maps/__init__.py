@@ -1,4 +1,4 @@
-"""Scoring of label maps."""
+"""Metrics of semantic segmentation."""
 
 from typing import TYPE_CHECKING
 

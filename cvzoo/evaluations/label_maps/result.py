@@ -1,14 +1,15 @@
-"""What a scoring of label maps found."""
+"""The result of an evaluation of semantic segmentation."""
 
 import dataclasses
 
 import numpy as np
 
 from cvzoo.errors.exceptions import ShapeError
+from cvzoo.typing.aliases import Array, ArrayLike
 
 
-def calc_semantic_segmentation_iou(confusion):
-    """(L,) float64: intersection over union of each class; NaN for one that is neither there nor predicted.
+def calc_semantic_segmentation_iou(confusion: ArrayLike) -> Array:
+    """(L,) float64: intersection over union of each class; NaN for a class that neither occurs nor is predicted.
 
     confusion: (L, L) int, rows are the true classes
     """
@@ -21,44 +22,44 @@ def calc_semantic_segmentation_iou(confusion):
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class SemanticSegmentationResult:
-    """All numbers that a confusion matrix holds.
+    """All scores of a confusion matrix.
 
     confusion: (L, L) int64, rows are the true classes
     """
 
-    confusion: np.ndarray
+    confusion: Array
 
     @property
-    def iou(self) -> np.ndarray:
-        """(L,) float64; NaN for a class that is neither there nor predicted, 0 for one that is only predicted."""
+    def iou(self) -> Array:
+        """(L,) float64; NaN for a class that neither occurs nor is predicted, 0 for one that is only predicted."""
         return calc_semantic_segmentation_iou(self.confusion)
 
     @property
     def miou(self) -> float:
-        """The mean over the classes that have an IoU."""
+        """Mean IoU, over the classes that have an IoU."""
         return _mean(self.iou)
 
     @property
-    def class_accuracy(self) -> np.ndarray:
-        """(L,) float64, the share of each class' pixels that were found; NaN for a class that is not there."""
+    def class_accuracy(self) -> Array:
+        """(L,) float64, the fraction of correct pixels of each class; NaN for a class without pixels."""
         return _ratio(np.diag(self.confusion), self.confusion.sum(axis=1))
 
     @property
     def mean_class_accuracy(self) -> float:
-        """The mean over the classes that are there."""
+        """The mean over the classes with pixels."""
         return _mean(self.class_accuracy)
 
     @property
     def pixel_accuracy(self) -> float:
-        """The share of all pixels that were found; NaN without any."""
+        """The fraction of correct pixels; NaN without any."""
         return float(_ratio(np.trace(self.confusion), self.confusion.sum()))
 
     @property
     def fwiou(self) -> float:
-        """The mean of IoUs weighted by the true number of pixels; NaN without any."""
+        """Frequency-weighted IoU: the mean weighted by the true number of pixels; NaN without any."""
         n_pixel = self.confusion.sum(axis=1)
-        there = n_pixel > 0
-        return float((n_pixel[there] / n_pixel.sum() * self.iou[there]).sum()) if there.any() else float("nan")
+        some = n_pixel > 0
+        return float((n_pixel[some] / n_pixel.sum() * self.iou[some]).sum()) if some.any() else float("nan")
 
     def to_dict(self) -> dict:
         """ChainerCV's keys, and fwiou."""
@@ -72,11 +73,11 @@ class SemanticSegmentationResult:
         }
 
 
-def _ratio(part, whole):
+def _ratio(part: ArrayLike, whole: ArrayLike) -> Array:
     part, whole = np.asarray(part, np.float64), np.asarray(whole)
     return np.divide(part, whole, out=np.full(part.shape, np.nan), where=whole > 0)
 
 
-def _mean(values):
+def _mean(values: Array) -> float:
     some = values[~np.isnan(values)]
     return float(some.mean()) if len(some) else float("nan")

@@ -1,4 +1,4 @@
-"""Panoptic quality."""
+"""Panoptic quality, the metric of panoptic segmentation."""
 
 from typing import TYPE_CHECKING
 

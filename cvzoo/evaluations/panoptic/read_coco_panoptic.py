@@ -1,6 +1,5 @@
-"""Reads panoptic segmentations in COCO's format: a JSON file, and a folder of PNG files with the segments' ids."""
+"""Reader of panoptic segmentations in COCO's format: a JSON file, and a folder of PNG files with segment ids."""
 
-import os
 import pathlib
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -10,6 +9,7 @@ import numpy as np
 
 from cvzoo.errors.exceptions import FileFormatError, ValueRangeError
 from cvzoo.images.read_image import read_image
+from cvzoo.typing.aliases import Array, FilePath
 
 
 class _Segment(msgspec.Struct):
@@ -42,7 +42,7 @@ class PanopticAnnotation(NamedTuple):
     path: pathlib.Path
     segments: list[dict[str, Any]]
 
-    def read_map(self) -> np.ndarray:
+    def read_map(self) -> Array:
         """(H, W) int64, the segment id of each pixel, R + 256 G + 65536 B; 0 for none. Raises ImageError, OSError."""
         red, green, blue = read_image(self.path, background=None, dtype=np.uint8).astype(np.int64)
         return red + 256 * green + 65536 * blue
@@ -55,7 +55,7 @@ class COCOPanoptic(NamedTuple):
     annotations: Mapping[int | str, PanopticAnnotation]
 
 
-def read_coco_panoptic(path: str | os.PathLike, folder: str | os.PathLike | None = None) -> COCOPanoptic:
+def read_coco_panoptic(path: FilePath, folder: FilePath | None = None) -> COCOPanoptic:
     """The segments of a panoptic JSON file; maps are read image by image, by `PanopticAnnotation.read_map`.
 
     folder: where the PNG files are; None: beside the JSON file, in a folder of its name without the ending

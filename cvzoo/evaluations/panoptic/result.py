@@ -1,46 +1,48 @@
-"""What a scoring of panoptic segmentations found."""
+"""The result of an evaluation of panoptic segmentations found."""
 
 import dataclasses
 
 import numpy as np
 
+from cvzoo.typing.aliases import Array
+
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class PanopticResult:
-    """Counts and sums of each class, and the qualities made of them.
+    """Panoptic, segmentation and recognition quality of each class.
 
     category_ids: (L,) int64; is_thing: (L,) bool; names: L of str
     iou: (L,) float64, the sum of IoUs of found segments; tp, fp, fn: (L,) int64
     """
 
-    category_ids: np.ndarray
-    is_thing: np.ndarray
+    category_ids: Array
+    is_thing: Array
     names: tuple[str, ...]
-    iou: np.ndarray
-    tp: np.ndarray
-    fp: np.ndarray
-    fn: np.ndarray
+    iou: Array
+    tp: Array
+    fp: Array
+    fn: Array
 
     @property
-    def pq(self) -> np.ndarray:
-        """(L,) float64, panoptic quality; NaN for a class that is neither there nor predicted."""
+    def pq(self) -> Array:
+        """(L,) float64, panoptic quality; NaN for a class that neither occurs nor is predicted."""
         return self._over_all(self.iou)
 
     @property
-    def sq(self) -> np.ndarray:
-        """(L,) float64, segmentation quality, the mean IoU of what was found; 0 if nothing was."""
+    def sq(self) -> Array:
+        """(L,) float64, segmentation quality, the mean IoU of true positives; 0 without any."""
         some = self.tp + self.fp + self.fn > 0
         return np.where(some, self.iou / np.maximum(self.tp, 1), np.nan)
 
     @property
-    def rq(self) -> np.ndarray:
-        """(L,) float64, recognition quality, the F1 score of finding segments."""
+    def rq(self) -> Array:
+        """(L,) float64, recognition quality, the F1 score of detecting segments."""
         return self._over_all(self.tp)
 
-    def mean(self, of=None) -> dict:
-        """{'pq', 'sq', 'rq', 'n'}: means over the classes that have numbers, and how many those are.
+    def mean(self, of: Array | None = None) -> dict:
+        """{'pq', 'sq', 'rq', 'n'}: means over the classes with defined values, and their number.
 
-        of: (L,) bool, the classes to look at; None for all
+        of: (L,) bool, the classes to include; None for all
         """
         some = (self.tp + self.fp + self.fn > 0) & (True if of is None else of)
         n = int(some.sum())
@@ -58,9 +60,9 @@ class PanopticResult:
             out.update({f"{key}/{name}": float(each) for name, each in zip(self.names, value)})
         return out
 
-    def _qualities(self):
+    def _qualities(self) -> tuple[tuple[str, Array], ...]:
         return ("pq", self.pq), ("sq", self.sq), ("rq", self.rq)
 
-    def _over_all(self, part):
+    def _over_all(self, part: Array) -> Array:
         whole = self.tp + 0.5 * self.fp + 0.5 * self.fn
         return np.divide(part, whole, out=np.full(len(whole), np.nan), where=whole > 0)

@@ -1,1 +1,1 @@
-"""Results of anybody's detector, in the formats in which they are written."""
+"""Readers of detection and classification results of any program, in the common file formats."""

@@ -1,4 +1,4 @@
-"""Detected boxes that call photos and classes by name, as results files do."""
+"""Detections with images and classes by name, as in results files."""
 
 import dataclasses
 import difflib
@@ -8,6 +8,7 @@ import numpy as np
 
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.evaluations.coco.detections import COCODetections
+from cvzoo.typing.aliases import Array
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -16,21 +17,21 @@ class BoxRecords:
 
     photo, label: (N,) lists of str: names or numbers, as the file spells them
     score: (N,) float64; bbox: (N, 4) float64, y_min x_min y_max x_max, pixels, 0-based, half-open
-    origin: (N,) list of str: where each one stands, for errors ("results.csv, line 7")
+    origin: (N,) list of str: file and line of each one, for errors ("results.csv, line 7")
     """
 
     photo: list[str]
     label: list[str]
-    score: np.ndarray
-    bbox: np.ndarray
+    score: Array
+    bbox: Array
     origin: list[str]
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         wrong = np.flatnonzero(~(np.isfinite(self.score) & np.isfinite(self.bbox).all(axis=1)))
         if wrong.size:
             i = wrong[0]
             got = [float(self.score[i]), *self.bbox[i].tolist()]
-            raise ValueRangeError(f"{self.origin[i]}: score and box", expected="finite numbers", got=got)
+            raise ValueRangeError(f"{self.origin[i]}: score and box must be finite numbers", got=got)
         wrong = np.flatnonzero((self.bbox[:, 2:] < self.bbox[:, :2]).any(axis=1))
         if wrong.size:
             raise ValueRangeError(
@@ -42,12 +43,12 @@ class BoxRecords:
     def __len__(self) -> int:
         return len(self.photo)
 
-    def places(self, photos: Mapping[str, int], labels: Mapping[str, int]) -> tuple[np.ndarray, np.ndarray]:
-        """The numbers that photos and classes have elsewhere, (N,) int64 twice.
+    def places(self, photos: Mapping[str, int], labels: Mapping[str, int]) -> tuple[Array, Array]:
+        """The indices or ids of images and of classes, (N,) int64 each.
 
-        photos: every spelling of a photo that is understood (file name, name without its ending, number) -> its number
+        photos: index or id by every accepted name of an image (file name, name without suffix, number)
         labels: likewise for classes
-        Raises ValueRangeError that names the first record whose photo or class is not among them.
+        Raises ValueRangeError that names the first record whose image or class is not among them.
         """
         image = np.array(
             [place_of(photos, name, "photo", where) for name, where in zip(self.photo, self.origin)], np.int64
@@ -58,7 +59,7 @@ class BoxRecords:
         return image, label
 
     def of_classes(self, labels: Collection[str]) -> "BoxRecords":
-        """The records of these classes."""
+        """The records of the given classes."""
         rows = [i for i, name in enumerate(self.label) if name in labels]
         return BoxRecords(
             photo=[self.photo[i] for i in rows],
@@ -69,7 +70,7 @@ class BoxRecords:
         )
 
     def to_coco(self, photos: Mapping[str, int], labels: Mapping[str, int]) -> COCODetections:
-        """The same detections with COCO's ids. photos, labels, Raises: as for `places`."""
+        """The same detections with COCO's ids. images, labels, Raises: as for `places`."""
         image_id, category_id = self.places(photos, labels)
         y_min, x_min, y_max, x_max = self.bbox.T
         return COCODetections(
@@ -81,9 +82,9 @@ class BoxRecords:
 
 
 def spellings(file_names: Sequence[str], numbers: Sequence[int]) -> dict[str, int]:
-    """How results files may call photos: by file name, by name without folder or ending, by number.
+    """The accepted names of images in results files: file name, name without folder or suffix, number.
 
-    What could mean two photos means none.
+    Ambiguous names are left out.
     """
     found: dict[str, int] = {}
     twice: set[str] = set()
@@ -92,13 +93,13 @@ def spellings(file_names: Sequence[str], numbers: Sequence[int]) -> dict[str, in
         for spelling in {file_name, name, name.rsplit(".", 1)[0]} - {""}:
             if found.setdefault(spelling, number) != number:
                 twice.add(spelling)
-    for number in numbers:  # a bare number is the photo of this number, unless a file is called so
+    for number in numbers:  # a number is the image of this number, unless it is a file name
         found.setdefault(str(number), number)
     return {spelling: number for spelling, number in found.items() if spelling not in twice}
 
 
 def place_of(known: Mapping[str, int], name: str, what: str, where: str) -> int:
-    """The number of what a record calls `name`. Raises ValueRangeError, with names that are near, if it is unknown."""
+    """The index or id of a name in a record. Raises ValueRangeError, with similar names, if it is unknown."""
     place = known.get(name)
     if place is None and what == "photo":
         place = known.get(name.replace("\\", "/").rsplit("/", 1)[-1])

@@ -1,15 +1,15 @@
-"""Guessed classes of photos from a plain CSV file."""
+"""Reader of classification results in CSV files."""
 
 import csv
 import dataclasses
-import os
 import pathlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from cvzoo.errors.exceptions import FileFormatError, ValueRangeError
 from cvzoo.evaluations.results.box_records import place_of
+from cvzoo.typing.aliases import Array, FilePath
 
 _PHOTO = ("photo", "image", "image_id", "file_name", "filename", "img", "image_name")
 _LABEL = ("label", "class", "category", "name", "class_name", "label_name", "prediction", "predicted", "class_id")
@@ -18,48 +18,48 @@ _SCORE = ("score", "confidence", "conf", "probability", "prob")
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class ClassRecords:
-    """Guesses in the order of their file, one row each.
+    """Class predictions in the order of their file, one row each.
 
-    photo, label: (N,) lists of str, as the file spells them; score: (N,) float64; origin: (N,) list of str, for errors
+    photo, label: (N,) lists of str, as in the file; score: (N,) float64; origin: (N,) list of str, for errors
     """
 
     photo: list[str]
     label: list[str]
-    score: np.ndarray
+    score: Array
     origin: list[str]
 
-    def probs(self, photos: Mapping[str, int], labels: Mapping[str, int], shape: tuple[int, int]) -> np.ndarray:
-        """(B, L) float64: the score of each guess, -1 where nothing was guessed.
+    def probs(self, photos: Mapping[str, int], labels: Mapping[str, int], shape: tuple[int, int]) -> Array:
+        """(B, L) float64: the score of each prediction, -1 for classes without a prediction.
 
-        photos, labels: every spelling that is understood -> its place; shape: B photos, L classes
-        Raises ValueRangeError that names the record of what is unknown or guessed twice, or a photo without a guess.
+        photos, labels: index by every accepted name; shape: B images, L classes
+        Raises ValueRangeError that names the record of an unknown or repeated prediction, or an image without any.
         """
         found = np.full(shape, -1.0)
         for photo, label, score, where in zip(self.photo, self.label, self.score, self.origin):
             place = place_of(photos, photo, "photo", where), place_of(labels, label, "class", where)
             if found[place] >= 0:
-                raise ValueRangeError(f"{where}: this photo's class was guessed before", got=(photo, label))
+                raise ValueRangeError(f"{where}: this image's class was predicted before", got=(photo, label))
             found[place] = score
         silent = (found < 0).all(axis=1)
         if silent.any():
             name = next(name for name, place in photos.items() if place == int(np.argmax(silent)))
-            raise ValueRangeError(f"no class is guessed for {int(silent.sum())} of {shape[0]} photos, first {name}")
+            raise ValueRangeError(f"no class is predicted for {int(silent.sum())} of {shape[0]} images, first {name}")
         return found
 
 
-def read_class_results(path: str | os.PathLike) -> ClassRecords:
-    """The guesses of a CSV file, a line each; the first line names the columns.
+def read_class_results(path: FilePath) -> ClassRecords:
+    """The predictions of a CSV file, one per line; the first line has the names of the columns.
 
-    Columns, in any order, others are left out: photo (or image, file_name), label (or class, prediction), and perhaps
-    score (or prob, confidence), 0 or more; without scores a photo's first guess counts as the surest. A photo may have
-    a line for each of several classes.
-    Raises FileFormatError if a column is missing, ValueRangeError that names the line of what is no score.
+    Columns, in any order, others are ignored: `photo` (or image, file_name), label (or class, prediction), and
+    optionally score (or prob, confidence), 0 or more; without scores, the predictions of an image are in descending
+    order. An image may have several lines, for different classes.
+    Raises FileFormatError if a column is missing, ValueRangeError that names the line of an invalid score.
     """
     path = pathlib.Path(path)
     try:
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
-        raise FileFormatError(f"{path}: no text in UTF-8") from error
+        raise FileFormatError(f"{path} is not UTF-8 text") from error
     first = text.split("\n", 1)[0]
     rows = csv.reader(text.splitlines(), delimiter=max(",;\t", key=first.count), strict=True)
     photos, labels, scores, origin = [], [], [], []
@@ -84,22 +84,22 @@ def read_class_results(path: str | os.PathLike) -> ClassRecords:
     return ClassRecords(photos, labels, np.array(scores, np.float64), origin)
 
 
-def _column(path, heads, names):
+def _column(path: pathlib.Path, heads: Sequence[str], names: Sequence[str]) -> int:
     found = [i for i, head in enumerate(heads) if head in names]
     if len(found) != 1:
         raise FileFormatError(
             f"{path}: {'no column' if not found else 'several columns'} for the {names[0]}",
-            expected="a first line that names the columns, such as photo,label,score",
+            expected="a first line that names the columns, such as image,label,score",
             got=",".join(heads)[:200],
         )
     return found[0]
 
 
-def _score(text, where):
+def _score(text: str, where: str) -> float:
     try:
         value = float(text)
     except ValueError:
         value = -1.0
     if not 0 <= value < float("inf"):
-        raise ValueRangeError(f"{where}: score", expected="a number, 0 or more", got=repr(text)[:60])
+        raise ValueRangeError(f"{where}: the score must be a number, 0 or more", got=repr(text)[:60])
     return value

@@ -1,13 +1,14 @@
-"""Detections from a plain CSV file with a line of names at its head."""
+"""Reader of detections in CSV files with a header line."""
 
 import csv
-import os
 import pathlib
+from collections.abc import Sequence
 
 import numpy as np
 
 from cvzoo.errors.exceptions import FileFormatError, ValueRangeError
 from cvzoo.evaluations.results.box_records import BoxRecords
+from cvzoo.typing.aliases import FilePath
 
 _PHOTO = ("photo", "image", "image_id", "file_name", "filename", "img", "image_name")
 _LABEL = ("label", "class", "category", "category_id", "name", "class_name", "label_name", "class_id")
@@ -18,19 +19,19 @@ _SIZES = (("y", "x", "height", "width"), ("y", "x", "h", "w"), ("top", "left", "
 _EXAMPLE = "photo,label,score,y_min,x_min,y_max,x_max"
 
 
-def read_csv_results(path: str | os.PathLike) -> BoxRecords:
+def read_csv_results(path: FilePath) -> BoxRecords:
     """The detections of a CSV file, a line each; the first line names the columns.
 
-    Columns, in any order, others are left out: photo (or image, image_id, file_name), label (or class, category,
+    Columns, in any order, others are left out: image (or image, image_id, file_name), label (or class, category,
     category_id, name), score (or confidence), and y_min x_min y_max x_max (or ymin ..., y1 x1 y2 x2) or x y width
     height, all in pixels, 0-based. Commas, semicolons and tabs separate.
-    Raises FileFormatError if a column is missing, ValueRangeError that names the line of what is no number.
+    Raises FileFormatError if a column is missing, ValueRangeError that names the line of an invalid number.
     """
     path = pathlib.Path(path)
     try:
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
-        raise FileFormatError(f"{path}: no text in UTF-8") from error
+        raise FileFormatError(f"{path} is not UTF-8 text") from error
     first = text.split("\n", 1)[0]
     delimiter = max(",;\t", key=first.count)
     rows = csv.reader(text.splitlines(), delimiter=delimiter, strict=True)
@@ -51,14 +52,14 @@ def read_csv_results(path: str | os.PathLike) -> BoxRecords:
             origin.append(where)
     except csv.Error as error:
         raise FileFormatError(f"{path}, line {rows.line_num}: {error}") from error
-    numbers = np.array(numbers, np.float64).reshape(-1, 5)
-    bbox = numbers[:, 1:].copy()
+    table = np.array(numbers, np.float64).reshape(-1, 5)
+    bbox = table[:, 1:].copy()
     if sized:
         bbox[:, 2:] += bbox[:, :2]
-    return BoxRecords(photos, labels, numbers[:, 0].copy(), bbox, origin)
+    return BoxRecords(photos, labels, table[:, 0].copy(), bbox, origin)
 
 
-def _column(path, heads, names):
+def _column(path: pathlib.Path, heads: Sequence[str], names: Sequence[str]) -> int:
     found = [i for i, head in enumerate(heads) if head in names]
     if len(found) != 1:
         raise FileFormatError(
@@ -69,7 +70,7 @@ def _column(path, heads, names):
     return found[0]
 
 
-def _sides(path, heads):
+def _sides(path: pathlib.Path, heads: Sequence[str]) -> tuple[list[int], bool]:
     for sized, spellings in ((False, _CORNERS), (True, _SIZES)):
         for names in spellings:
             if all(name in heads for name in names):
@@ -81,8 +82,8 @@ def _sides(path, heads):
     )
 
 
-def _number(text, head, where):
+def _number(text: str, head: str, where: str) -> float:
     try:
         return float(text)
     except ValueError:
-        raise ValueRangeError(f"{where}: {head}", expected="a number", got=repr(text)[:60]) from None
+        raise ValueRangeError(f"{where}: {head} must be a number", got=repr(text)[:60]) from None

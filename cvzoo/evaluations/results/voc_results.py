@@ -1,6 +1,5 @@
-"""Detections from the files that VOC's development kit reads, one a class."""
+"""Reader of detections in the format of VOC's development kit, with one file per class."""
 
-import os
 import pathlib
 import re
 from collections.abc import Sequence
@@ -9,11 +8,12 @@ import numpy as np
 
 from cvzoo.errors.exceptions import FileFormatError, ValueRangeError
 from cvzoo.evaluations.results.box_records import BoxRecords
+from cvzoo.typing.aliases import FilePath
 
 _NAME = re.compile(r"(?:.*?_)?det_(?:(?:test|train|val|trainval)_)?(.+)\.txt")
 
 
-def voc_results_files(path: str | os.PathLike) -> list[pathlib.Path]:
+def voc_results_files(path: FilePath) -> list[pathlib.Path]:
     """The `comp4_det_SPLIT_CLASS.txt` files that a path means: itself, or those in it. Raises FileFormatError."""
     path = pathlib.Path(path)
     if not path.is_dir():
@@ -24,10 +24,10 @@ def voc_results_files(path: str | os.PathLike) -> list[pathlib.Path]:
     return found
 
 
-def read_voc_results(paths: Sequence[str | os.PathLike]) -> BoxRecords:
-    """The detections of VOC results files; the class stands in the file's name.
+def read_voc_results(paths: Sequence[FilePath]) -> BoxRecords:
+    """The detections of VOC results files; the class is in the file name.
 
-    paths: files `comp4_det_SPLIT_CLASS.txt`; each line: photo's name, score, x_min, y_min, x_max, y_max, in whole or
+    paths: files `comp4_det_SPLIT_CLASS.txt`; each line: image's name, score, x_min, y_min, x_max, y_max, in whole or
         broken pixels, counted from 1, the last pixel belonging to the box. Here 1 is taken from the least sides.
     Raises FileFormatError for a name without a class, ValueRangeError that names the line of what makes no sense.
 
@@ -37,11 +37,13 @@ def read_voc_results(paths: Sequence[str | os.PathLike]) -> BoxRecords:
     for path in map(pathlib.Path, paths):
         found = _NAME.fullmatch(path.name)
         if not found:
-            raise FileFormatError(f"{path}: which class?", expected="a name such as comp4_det_test_CLASS.txt")
+            raise FileFormatError(
+                f"{path} has no class in its name", expected="a name such as comp4_det_test_CLASS.txt"
+            )
         try:
             lines = path.read_text(encoding="utf-8-sig").splitlines()
         except UnicodeDecodeError as error:
-            raise FileFormatError(f"{path}: no text in UTF-8") from error
+            raise FileFormatError(f"{path} is not UTF-8 text") from error
         for number, line in enumerate(lines, 1):
             words = line.split()
             if words:
@@ -56,11 +58,13 @@ def read_voc_results(paths: Sequence[str | os.PathLike]) -> BoxRecords:
     return BoxRecords(photos, labels, table[:, 0].copy(), bbox, origin)
 
 
-def _numbers(words, where):
+def _numbers(words: Sequence[str], where: str) -> list[float]:
     try:
         values = [float(word) for word in words[1:]]
     except ValueError:
         values = []
     if len(values) != 5:
-        raise ValueRangeError(where, expected="PHOTO SCORE X_MIN Y_MIN X_MAX Y_MAX", got=" ".join(words)[:120])
+        raise ValueRangeError(
+            f"{where} is malformed", expected="IMAGE SCORE X_MIN Y_MIN X_MAX Y_MAX", got=" ".join(words)[:120]
+        )
     return values

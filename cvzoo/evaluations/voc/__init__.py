@@ -1,4 +1,4 @@
-"""Pascal VOC's scoring of boxes and of instance masks."""
+"""Pascal VOC's evaluation of boxes and of instance masks."""
 
 from typing import TYPE_CHECKING
 

@@ -1,31 +1,36 @@
-"""Average precision of instance masks after Pascal VOC."""
+"""Pascal VOC's evaluation of instance segmentation."""
 
-from cvzoo.evaluations.photos import photos_in_step
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from cvzoo.evaluations.instances import zip_images
 from cvzoo.evaluations.voc.accumulators import InstanceSegmentationVOCAccumulator
-from cvzoo.evaluations.voc.average_precision import VOC07_RECALLS
+from cvzoo.evaluations.voc.average_precision import VOC07_RECALLS, Curves
 from cvzoo.evaluations.voc.matches import as_rles
+from cvzoo.geometry.rle import RLEs
+from cvzoo.typing.aliases import ArrayLike
 
 
 def eval_instance_segmentation_voc(
-    pred_masks,
-    pred_labels,
-    pred_scores,
-    gt_masks,
-    gt_labels,
-    iou_thresh=0.5,
-    use_07_metric=False,
+    pred_masks: Iterable[ArrayLike | RLEs],
+    pred_labels: Iterable[ArrayLike],
+    pred_scores: Iterable[ArrayLike],
+    gt_masks: Iterable[ArrayLike | RLEs],
+    gt_labels: Iterable[ArrayLike],
+    iou_thresh: float = 0.5,
+    use_07_metric: bool = False,
     *,
-    n_fg_class=None,
-    recalls=VOC07_RECALLS,
-):
-    """{'ap': (L,) float64, 'map': its mean}: average precision of each class, NaN where there is no object to find.
+    n_fg_class: int | None = None,
+    recalls: ArrayLike = VOC07_RECALLS,
+) -> dict[str, Any]:
+    """VOC's average precision of masks: {'ap': (L,) float64 by class, NaN for a class without objects, 'map': mean}.
 
-    The first five are iterables of one array a photo:
+    The first five are iterables of one array per image:
     pred_masks: (R, H, W) bool or RLEs; pred_labels: (R,) int; pred_scores: (R,) float
     gt_masks: (R, H, W) bool or RLEs; gt_labels: (R,) int
-    iou_thresh: overlaps of it and above count
+    iou_thresh: overlaps of at least this count
     use_07_metric, n_fg_class, recalls: see `eval_detection_voc`
-    Raises ShapeError, DtypeError or ValueRangeError with the photo's index on input that makes no sense.
+    Raises ShapeError, DtypeError or ValueRangeError with the image's index for malformed input.
 
     Source: Simultaneous Detection and Segmentation (Hariharan et al., 2014), with `eval_detection_voc`'s rules.
     """
@@ -34,8 +39,15 @@ def eval_instance_segmentation_voc(
     return result.to_dict()
 
 
-def calc_instance_segmentation_voc_prec_rec(pred_masks, pred_labels, pred_scores, gt_masks, gt_labels, iou_thresh=0.5):
-    """Precision and recall of each class after each detection, surest first: two lists of L arrays, prec and rec.
+def calc_instance_segmentation_voc_prec_rec(
+    pred_masks: Iterable[ArrayLike | RLEs],
+    pred_labels: Iterable[ArrayLike],
+    pred_scores: Iterable[ArrayLike],
+    gt_masks: Iterable[ArrayLike | RLEs],
+    gt_labels: Iterable[ArrayLike],
+    iou_thresh: float = 0.5,
+) -> tuple[Curves, Curves]:
+    """Precision and recall of each class after each detection, by descending score: two lists of L arrays.
 
     The arguments are those of `eval_instance_segmentation_voc`; see `calc_detection_voc_prec_rec`.
     """
@@ -43,15 +55,17 @@ def calc_instance_segmentation_voc_prec_rec(pred_masks, pred_labels, pred_scores
     return result.prec, result.rec
 
 
-def _accumulated(columns, iou_thresh, n_fg_class):
-    # masks one photo at a time: dense ones of a whole data set do not fit into memory
+def _accumulated(
+    columns: Sequence[Iterable[Any]], iou_thresh: float, n_fg_class: int | None
+) -> InstanceSegmentationVOCAccumulator:
+    # masks one image at a time: dense ones of a whole data set do not fit into memory
     names = ("pred_masks", "pred_labels", "pred_scores", "gt_masks", "gt_labels")
-    photos = []
-    for n, (pred_mask, pred_label, pred_score, gt_mask, gt_label) in enumerate(
-        photos_in_step(dict(zip(names, columns)))
-    ):
-        pred_rle, gt_rle = as_rles(pred_mask, f"pred_masks of photo {n}"), as_rles(gt_mask, f"gt_masks of photo {n}")
-        photos.append((pred_rle, pred_label, pred_score, gt_rle, gt_label))
+    pred_rles, gt_rles, others = [], [], []
+    for n, (pred_mask, pred_label, pred_score, gt_mask, gt_label) in enumerate(zip_images(dict(zip(names, columns)))):
+        pred_rles.append(as_rles(pred_mask, f"pred_masks of image {n}"))
+        gt_rles.append(as_rles(gt_mask, f"gt_masks of image {n}"))
+        others.append((pred_label, pred_score, gt_label))
     accumulator = InstanceSegmentationVOCAccumulator(iou_thresh=iou_thresh, n_fg_class=n_fg_class)
-    accumulator.update(*([photo[k] for photo in photos] for k in range(len(names))))
+    pred_labels, pred_scores, gt_labels = ([values[k] for values in others] for k in range(3))
+    accumulator.update(pred_rles, pred_labels, pred_scores, gt_rles, gt_labels)
     return accumulator

@@ -7,23 +7,24 @@ import numpy as np
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.evaluations.voc.average_precision import VOC07_RECALLS, calc_detection_voc_ap
 from cvzoo.evaluations.voc.matches import VOCMatches
+from cvzoo.typing.aliases import Array, ArrayLike
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class VOCResult:
-    """Average precision of each class, and what it was made of.
+    """Average precision of each class, and the counts and curves behind it.
 
     ap: (L,) float64, NaN for a class without objects that count
-    n_positive, n_detection, tp, fp: (L,) int64; n_detection has those as well that hit difficult objects
+    n_positive, n_detection, tp, fp: (L,) int64; n_detection includes those that match difficult objects
     prec, rec: L arrays, see `VOCMatches.prec_rec`
-    n_photo: photos seen; notes: what a reader should know, in words
+    n_photo: number of images; notes: remarks for the reader
     """
 
-    ap: np.ndarray
-    n_positive: np.ndarray
-    n_detection: np.ndarray
-    tp: np.ndarray
-    fp: np.ndarray
+    ap: Array
+    n_positive: Array
+    n_detection: Array
+    tp: Array
+    fp: Array
     prec: list
     rec: list
     n_photo: int
@@ -31,7 +32,7 @@ class VOCResult:
 
     @property
     def map(self) -> float:
-        """The mean over classes that have an AP; NaN if none has."""
+        """mAP, the mean over classes that have an AP; NaN if none has."""
         some = self.ap[~np.isnan(self.ap)]
         return float(some.mean()) if len(some) else float("nan")
 
@@ -40,7 +41,14 @@ class VOCResult:
         return {"ap": self.ap, "map": self.map}
 
     @classmethod
-    def of(cls, matches: VOCMatches, *, n_fg_class=None, use_07_metric=False, recalls=VOC07_RECALLS):
+    def of(
+        cls,
+        matches: VOCMatches,
+        *,
+        n_fg_class: int | None = None,
+        use_07_metric: bool = False,
+        recalls: ArrayLike = VOC07_RECALLS,
+    ) -> "VOCResult":
         """The result of matches; the settings are those of `eval_detection_voc`.
 
         Raises ValueRangeError if a class is beyond n_fg_class.
@@ -49,8 +57,8 @@ class VOCResult:
         n = seen if n_fg_class is None else n_fg_class
         if seen > n:
             bad = matches.label >= n
-            where = f"a detection on photo {matches.photo[bad][0]}" if bad.any() else "an object"
-            raise ValueRangeError(f"{where} has a class beyond the last", expected=f"0 .. {n - 1}", got=seen - 1)
+            where = f"a detection on image {matches.photo[bad][0]}" if bad.any() else "an object"
+            raise ValueRangeError(f"{where} has a label out of range", expected=f"0 .. {n - 1}", got=seen - 1)
         prec, rec = matches.prec_rec(n)
         n_positive = np.zeros(n, np.int64)
         n_positive[:seen] = matches.n_positive
@@ -75,8 +83,8 @@ class VOCResult:
         return cls(ap, n_positive, n_detection, tp, fp, prec, rec, matches.n_photo, tuple(notes))
 
 
-def _tied(matches):
-    """How many detections share class and score with one that is judged otherwise."""
+def _tied(matches: VOCMatches) -> int:
+    """The number of detections with the class and score of a detection of a different outcome."""
     order = np.lexsort((matches.score, matches.label))
     label, score, match = matches.label[order], matches.score[order], matches.match[order]
     if len(label) == 0:

@@ -33,7 +33,7 @@ def test_logits_have_no_reliability_and_no_photos_are_no_trouble():
 
 
 def test_names_and_photos_must_fit():
-    with pytest.raises(ShapeError, match=r"\(photos, classes\)"):
+    with pytest.raises(ShapeError, match=r"\(images, classes\)"):
         analyze_classes(PROBS, [0, 0, 2, 2], label_names=NAMES, photos=PHOTOS[:3])
     with pytest.raises(ShapeError):
         analyze_classes(PROBS, [0, 0, 2, 2], label_names=NAMES[:2], photos=PHOTOS)

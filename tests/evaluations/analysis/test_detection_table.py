@@ -50,12 +50,12 @@ def test_masks_make_the_same_table():
         table = DetectionTable.of_masks([masks], [[0, 1]], [[0.5, 0.6]], [masks[:1]], [[1]], n_fg_class=5)
         assert list(zip(table.pair_pred, table.pair_gt, table.pair_iou)) == [(0, 0, 1), (1, 0, 0.5)]
         assert table.n_fg_class == 5
-    with pytest.raises(ShapeError, match="masks of photo 1"):
+    with pytest.raises(ShapeError, match="masks of image 1"):
         DetectionTable.of_masks([mask] * 2, [[0, 0]] * 2, [[1, 1]] * 2, [mask, mask[:, :8]], [[0, 0]] * 2)
 
 
 def test_a_class_beyond_the_last_is_refused():
-    with pytest.raises(ValueRangeError, match="beyond the last"):
+    with pytest.raises(ValueRangeError, match="out of range"):
         DetectionTable.of_bboxes([[[0, 0, 4, 4]]], [[3]], [[0.9]], [[]], [[]], n_fg_class=3)
 
 
@@ -108,10 +108,10 @@ def test_poses_that_nobody_sees_and_crowds_are_not_to_be_found():
 
 
 def test_poses_of_another_number_of_points_are_refused():
-    with pytest.raises(ShapeError, match="pred_points of photo 0"):
+    with pytest.raises(ShapeError, match="pred_points of image 0"):
         pose_table(POSE[:, :2])
-    with pytest.raises(ValueRangeError, match="gt_points of photo 0"):
+    with pytest.raises(ValueRangeError, match="gt_points of image 0"):
         pose_table(POSE, POSE * np.nan)
-    with pytest.raises(ShapeError, match="gt_visibles of photo 0"):
+    with pytest.raises(ShapeError, match="gt_visibles of image 0"):
         pose_table(POSE, visible=((True, True),))
     assert len(pose_table(POSE[:0]).pair_iou) == 0

@@ -63,9 +63,9 @@ def test_ragged_batches_and_any_split_give_the_same_bits():
 @pytest.mark.parametrize(
     ("probs", "labels", "error", "words"),
     [
-        (np.zeros((2, 3)), [0, 3], ValueRangeError, "photo 1 is no class"),
-        (np.zeros((2, 3)), [0, -1], ValueRangeError, "photo 1 is no class"),
-        (np.array([[0, 0, 0], [0, np.nan, 0]]), [0, 0], ValueRangeError, "photo 1 hold NaN"),
+        (np.zeros((2, 3)), [0, 3], ValueRangeError, "image 1 is out of range"),
+        (np.zeros((2, 3)), [0, -1], ValueRangeError, "image 1 is out of range"),
+        (np.array([[0, 0, 0], [0, np.nan, 0]]), [0, 0], ValueRangeError, "image 1 hold NaN"),
         (np.zeros((2, 3)), [0], ShapeError, "labels"),
         (np.zeros((2, 3)), [0.0, 1.0], DtypeError, "integers"),
         (np.zeros(3), [0, 0, 0], ShapeError, "probs"),
@@ -80,5 +80,5 @@ def test_settings_out_of_range_are_refused():
     for arguments in ((0, (1,)), (3, ()), (3, (0,))):
         with pytest.raises(ValueRangeError):
             ClassificationAccumulator(arguments[0], top=arguments[1])
-    with pytest.raises(ShapeError, match="column a class"):
+    with pytest.raises(ShapeError, match="column per class"):
         ClassificationAccumulator(3).update(np.zeros((1, 4)), [0])

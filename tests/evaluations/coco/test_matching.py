@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cvzoo.evaluations.coco import COCODetections, COCOGroundTruth, COCOParameters, match_coco
-from cvzoo.evaluations.coco.groups import group_by_class_and_photo, pairs_of_groups
+from cvzoo.evaluations.coco.groups import group_by_class_and_image, pairs_of_groups
 from cvzoo.evaluations.coco.mask_overlaps import MaskOverlaps
 from cvzoo.geometry.rle import RLEs
 from cvzoo.geometry.rle_iou import rle_iou
@@ -89,7 +89,7 @@ def test_verdicts_are_those_of_the_loops(scene, max_det):
     gt, dt = scene
     parameters = COCOParameters(iou_thrs=THRS, area_rng=AREAS, area_rng_lbl=("a", "b", "c"), max_dets=(max_det,))
     matches = match_coco(gt, dt, parameters)
-    groups = group_by_class_and_photo(
+    groups = group_by_class_and_image(
         (gt.image_id, gt.category_id),
         (dt.image_id, dt.category_id, dt.score),
         img_ids=np.array([1, 2]),
@@ -110,7 +110,7 @@ def test_verdicts_are_those_of_the_loops(scene, max_det):
 def test_blocks_of_pairs_hold_each_pair_once(block):
     rng = np.random.default_rng(0)
     gt, dt = rng.integers(0, 3, (2, 30)), rng.integers(0, 3, (2, 40))
-    groups = group_by_class_and_photo(
+    groups = group_by_class_and_image(
         (gt[0], gt[1]), (*dt, rng.random(40)), img_ids=np.arange(3), cat_ids=np.arange(2), use_cats=True, max_det=4
     )
     found = [(d, g) for part in pairs_of_groups(groups, block=block) for d, g in zip(*(each.tolist() for each in part))]

@@ -125,7 +125,7 @@ def test_without_classes_the_order_of_cat_ids_settles_ties():
     detections = [{"bbox": BOX, "category_id": 2}, {"bbox": FAR, "category_id": 1}]  # of one score
     found = [ap(objects, detections, use_cats=False, cat_ids=cat_ids) for cat_ids in (None, (1, 2), (2, 1))]
     assert found == [pytest.approx(0.5), pytest.approx(0.5), PERFECT]
-    with pytest.raises(ConfigError, match="twice"):
+    with pytest.raises(ConfigError, match="repeat"):
         COCOParameters(use_cats=False, cat_ids=(1, 2, 1))
 
 
@@ -210,7 +210,7 @@ def test_an_object_without_points_is_not_to_be_found_but_shields_detections_near
 
 def test_sigmas_are_as_many_as_points():
     gt, dt = problem([{"bbox": BOX, "keypoints": pose(1, 1, 5), "num_keypoints": 5}], [{"keypoints": pose(1, 1, 5)}])
-    with pytest.raises(ValueError, match="5 points, there are 17 sigmas"):
+    with pytest.raises(ValueError, match="5 keypoints for 17 sigmas"):
         evaluate_coco(gt, dt, COCOParameters(iou_type="keypoints"))
     result = evaluate_coco(gt, dt, COCOParameters(iou_type="keypoints", kpt_oks_sigmas=[0.05] * 5))
     assert result.summary["AP"] == PERFECT
@@ -317,9 +317,9 @@ def test_a_result_tells_what_it_knows():
     assert told["counts"] == {"images": 3, "objects": 1, "detections": 1, "classes": 2}
     assert "AP50" in str(result)
     assert len(repr(result)) < 300
-    with pytest.raises(ConfigError, match="no such threshold"):
+    with pytest.raises(ConfigError, match="does not include this threshold"):
         result.average_precision(iou_thr=0.3)
-    with pytest.raises(ConfigError, match="did not look"):
+    with pytest.raises(ConfigError, match="does not include"):
         result.average_recall(area="huge")
 
 

@@ -273,7 +273,7 @@ class Forgetful:
 def test_a_model_that_loses_photos_is_refused(scenes):
     truths, _ = scenes
     examples = [(img, *truth) for img, truth in zip(photos(7), truths)]
-    with pytest.raises(ShapeError, match="one element a photo"):
+    with pytest.raises(ShapeError, match="one element per image"):
         DetectionVOCEvaluator(batches(examples, 2), Forgetful())()
 
 

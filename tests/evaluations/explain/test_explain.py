@@ -149,7 +149,7 @@ def test_what_holds_no_scores_is_refused(tmp_path, source):
     if source == "text":
         (tmp_path / "o.json").write_text("AP 0.5")
         source = tmp_path / "o.json"
-    with pytest.raises(FileFormatError, match=r"no scores|no JSON"):
+    with pytest.raises(FileFormatError, match=r"has no scores|is not JSON"):
         read_scores(source)
 
 
@@ -159,5 +159,5 @@ def test_a_score_below_nothing_is_refused():
 
 
 def test_scores_of_another_kind_share_no_name(case):
-    with pytest.raises(FileFormatError, match="share no score"):
+    with pytest.raises(FileFormatError, match="no score in common"):
         explain_coco(*case[:2], {"AR75": 0.5}, case[2])

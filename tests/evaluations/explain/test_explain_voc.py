@@ -58,5 +58,5 @@ def test_a_rule_says_what_the_other_does(case):
 
 
 def test_scores_without_a_map_are_refused(case):
-    with pytest.raises(FileFormatError, match="no mAP"):
+    with pytest.raises(FileFormatError, match="not have a mAP"):
         explain_voc(case, {"AR1": 0.5})

@@ -75,13 +75,13 @@ def test_any_split_gives_the_same_bits():
 @pytest.mark.parametrize(
     ("pred", "gt", "error", "words"),
     [
-        (np.zeros((2, 3), int), np.zeros((2, 4), int), ShapeError, "photo 1 differ in size"),
-        (np.zeros((1, 2, 3), int), np.zeros((1, 2, 3), int), ShapeError, "pred_labels of photo 1"),
-        (np.zeros((2, 3)), np.zeros((2, 3), int), DtypeError, "pred_labels of photo 1"),
-        (np.zeros((2, 3), int), np.zeros((2, 3)), DtypeError, "gt_labels of photo 1"),
-        (np.full((2, 3), -1), np.zeros((2, 3), int), ValueRangeError, "photo 1 gives a negative class"),
-        (np.full((2, 3), 9), np.zeros((2, 3), int), ValueRangeError, "pred_labels of photo 1 .* beyond the last"),
-        (np.zeros((2, 3), int), np.full((2, 3), 255), ValueRangeError, "gt_labels of photo 1 .* beyond the last"),
+        (np.zeros((2, 3), int), np.zeros((2, 4), int), ShapeError, "image 1 differ in size"),
+        (np.zeros((1, 2, 3), int), np.zeros((1, 2, 3), int), ShapeError, "pred_labels of image 1"),
+        (np.zeros((2, 3)), np.zeros((2, 3), int), DtypeError, "pred_labels of image 1"),
+        (np.zeros((2, 3), int), np.zeros((2, 3)), DtypeError, "gt_labels of image 1"),
+        (np.full((2, 3), -1), np.zeros((2, 3), int), ValueRangeError, "image 1 gives a negative class"),
+        (np.full((2, 3), 9), np.zeros((2, 3), int), ValueRangeError, "pred_labels of image 1 .* out of range"),
+        (np.zeros((2, 3), int), np.full((2, 3), 255), ValueRangeError, "gt_labels of image 1 .* out of range"),
     ],
 )
 def test_what_makes_no_sense_is_named_with_its_photo(pred, gt, error, words):

@@ -31,7 +31,7 @@ def test_without_scores_the_order_counts(tmp_path):
         ("", FileFormatError, "no column for the photo"),
         ("photo,label,class\n", FileFormatError, "several columns for the label"),
         ('photo,label\n"a,cat\n', FileFormatError, "line 2"),
-        ("photo,label,score\na,cat,x\n", ValueRangeError, "line 2: score"),
+        ("photo,label,score\na,cat,x\n", ValueRangeError, "line 2: the score must be"),
     ],
 )
 def test_files_that_make_no_sense_are_refused(tmp_path, text, kind, says):

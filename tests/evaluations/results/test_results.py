@@ -76,7 +76,7 @@ def test_a_bad_line_of_a_voc_file_is_named(tmp_path, line, says):
 
 
 def test_a_file_whose_name_tells_no_class_is_refused(tmp_path):
-    with pytest.raises(FileFormatError, match="which class"):
+    with pytest.raises(FileFormatError, match="no class in its name"):
         read_voc_results([write(tmp_path / "found.txt", "")])
     with pytest.raises(FileFormatError, match="no results"):
         voc_results_files(tmp_path)

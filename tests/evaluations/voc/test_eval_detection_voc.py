@@ -228,9 +228,9 @@ def test_accumulators_that_do_not_fit_are_not_merged():
     a, b = DetectionVOCAccumulator(), DetectionVOCAccumulator()
     a.update(*photos, indices=[3, 5])
     b.update(*split(photos, [0]), indices=[5])
-    with pytest.raises(ValueRangeError, match="photo 5 was counted already"):
+    with pytest.raises(ValueRangeError, match="image 5 was counted already"):
         a.merge(b)
-    with pytest.raises(ValueRangeError, match="twice"):
+    with pytest.raises(ValueRangeError, match="repeat"):
         b.update(*photos, indices=[8, 8])
     with pytest.raises(ShapeError, match="indices"):
         b.update(*photos, indices=[8])
@@ -241,20 +241,20 @@ def test_accumulators_that_do_not_fit_are_not_merged():
 @pytest.mark.parametrize(
     ("which", "value", "error", "words"),
     [
-        (0, [[0, 0, np.nan, 1]], ValueRangeError, "pred_bboxes: instance 0 of photo 1"),
-        (0, [[0, 5, 3, 1]], ValueRangeError, "pred_bboxes: instance 0 of photo 1"),
-        (0, [[0, 5, 3]], ShapeError, "pred_bboxes of photo 1"),
-        (0, [["a", "b", "c", "d"]], DtypeError, "pred_bboxes of photo 1"),
-        (1, [0, 0], ShapeError, "pred_labels of photo 1"),
-        (1, [0.5], DtypeError, "pred_labels of photo 1"),
-        (1, [-1], ValueRangeError, "pred_labels: instance 0 of photo 1"),
-        (1, [20], ValueRangeError, "photo 1 has a class beyond the last"),
-        (2, [np.nan], ValueRangeError, "pred_scores: instance 0 of photo 1 is NaN"),
-        (2, [], ShapeError, "pred_scores of photo 1"),
-        (3, [[0, 0, np.inf, 1]], ValueRangeError, "gt_bboxes: instance 0 of photo 1"),
-        (4, [20], ValueRangeError, "an object has a class beyond the last"),
-        (4, [-1], ValueRangeError, "gt_labels: instance 0 of photo 1"),
-        (5, [0.5], DtypeError, "gt_difficults of photo 1"),
+        (0, [[0, 0, np.nan, 1]], ValueRangeError, "pred_bboxes: instance 0 of image 1"),
+        (0, [[0, 5, 3, 1]], ValueRangeError, "pred_bboxes: instance 0 of image 1"),
+        (0, [[0, 5, 3]], ShapeError, "pred_bboxes of image 1"),
+        (0, [["a", "b", "c", "d"]], DtypeError, "pred_bboxes of image 1"),
+        (1, [0, 0], ShapeError, "pred_labels of image 1"),
+        (1, [0.5], DtypeError, "pred_labels of image 1"),
+        (1, [-1], ValueRangeError, "pred_labels: instance 0 of image 1"),
+        (1, [20], ValueRangeError, "image 1 has a label out of range"),
+        (2, [np.nan], ValueRangeError, "pred_scores: instance 0 of image 1 is NaN"),
+        (2, [], ShapeError, "pred_scores of image 1"),
+        (3, [[0, 0, np.inf, 1]], ValueRangeError, "gt_bboxes: instance 0 of image 1"),
+        (4, [20], ValueRangeError, "an object has a label out of range"),
+        (4, [-1], ValueRangeError, "gt_labels: instance 0 of image 1"),
+        (5, [0.5], DtypeError, "gt_difficults of image 1"),
     ],
 )
 def test_what_makes_no_sense_is_named_with_its_photo(which, value, error, words):
@@ -267,7 +267,7 @@ def test_what_makes_no_sense_is_named_with_its_photo(which, value, error, words)
 def test_iterables_of_unequal_length_are_refused():
     args = columns(([(BOX, 0.9)], [(BOX, False)]), ([(BOX, 0.9)], [(BOX, False)]))
     args[2] = iter(args[2][:1])
-    with pytest.raises(ShapeError, match="pred_scores ended after 1 photos"):
+    with pytest.raises(ShapeError, match="pred_scores ended after 1 images"):
         eval_detection_voc(*args)
 
 

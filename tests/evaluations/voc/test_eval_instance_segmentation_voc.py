@@ -64,9 +64,9 @@ def test_no_instances_may_come_as_any_empty_array():
 def test_masks_that_do_not_fit_are_named_with_their_photo(masks, error):
     args = [each * 2 for each in photo()]
     args[0][1] = masks
-    with pytest.raises(error, match="photo 1"):
+    with pytest.raises(error, match="image 1"):
         InstanceSegmentationVOCAccumulator().update(*args)
-    with pytest.raises(error, match="photo 1"):
+    with pytest.raises(error, match="image 1"):
         eval_instance_segmentation_voc(*args)
 
 

@@ -1,20 +1,33 @@
-"""The photos on which a detector does worst."""
+"""The images with the most detection errors."""
+
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from cvzoo.evaluations.analysis.detection_table import DetectionTable
 from cvzoo.evaluations.analysis.error_types import ERRORS
+from cvzoo.typing.aliases import Array, ArrayLike, LabelNames
 
 
-def list_worst_photos(
-    table: DetectionTable, match, found, error, least, *, bboxes, label_names, photos, n_worst
+def list_worst_images(
+    table: DetectionTable,
+    match: Array,
+    found: Array,
+    error: Array,
+    least: Array,
+    *,
+    bboxes: tuple[Sequence[ArrayLike], Sequence[ArrayLike]],
+    label_names: LabelNames,
+    photos: Sequence[str],
+    n_worst: int,
 ) -> list[dict]:
-    """The photos with the most missed objects and wrong detections, the worst first; photos without any are left out.
+    """The images with the most false negatives and false positives, worst first; images without any are left out.
 
     match, found: as `match_detections` gives them; error: as `calc_error_types` does
     least: (L,) float64, what scores less than its class' number is not looked at
-    bboxes: detections' and objects', two lists with an array (R, 4) a photo
-    Returns a dictionary a photo: index, photo, n_right, n_wrong, n_missed, and boxes with verdict ("right", "wrong",
+    bboxes: detections' and objects', two lists with an array (R, 4) an image
+    Returns a dictionary a photo: index, image, n_right, n_wrong, n_missed, and boxes with verdict ("right", "wrong",
     "missed"), error (a kind, for wrong ones), label, score (None for missed ones), y_min, x_min, y_max, x_max.
     """
     looked = table.pred_score >= least[table.pred_label]
@@ -45,7 +58,7 @@ def list_worst_photos(
     return listed
 
 
-def _box(verdict, error, label, score, bb):
+def _box(verdict: str, error: str | None, label: str, score: float | None, bb: Array) -> dict[str, Any]:
     y_min, x_min, y_max, x_max = map(float, bb)
     sides = {"y_min": y_min, "x_min": x_min, "y_max": y_max, "x_max": x_max}
     return {"verdict": verdict, "error": error, "label": label, "score": score, **sides}

@@ -47,7 +47,7 @@ JUNK = [
 def test_junk_is_refused_and_its_photo_named(function, arrays, junk):
     for at in range(len(arrays)):
         columns = [[array, junk if i == at else array] for i, array in enumerate(arrays)]
-        with pytest.raises(CvzooError, match="photo 1"):
+        with pytest.raises(CvzooError, match="image 1"):
             function(*columns)
 
 
@@ -56,11 +56,11 @@ def test_junk_is_refused_and_its_photo_named(function, arrays, junk):
 def test_labels_are_numbers_of_classes(function, arrays, label):
     for at in (1, 4):
         columns = [[array, label if i == at else array] for i, array in enumerate(arrays)]
-        with pytest.raises(CvzooError, match="photo 1"):
+        with pytest.raises(CvzooError, match="image 1"):
             function(*columns)
 
 
 def test_no_area_is_negative():
     columns = [[array] for array in (BBOX, LABEL, SCORE, BBOX, LABEL, np.array([25, -9], np.float32))]
-    with pytest.raises(CvzooError, match="gt_areas of photo 0, row 1"):
+    with pytest.raises(CvzooError, match="gt_areas of image 0, row 1"):
         eval_detection_coco(*columns)
