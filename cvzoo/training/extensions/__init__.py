@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from cvzoo.training.extensions.shifts.polynomial_shift import PolynomialShift
     from cvzoo.training.extensions.shifts.step_shift import MultistepShift, StepShift
     from cvzoo.training.extensions.shifts.warmup_shift import WarmupShift
-    from cvzoo.training.extensions.snapshot import Snapshot, load_newest_snapshot, snapshot
+    from cvzoo.training.extensions.snapshot import Snapshot, snapshot
     from cvzoo.training.extensions.snapshot_object import SnapshotObject, snapshot_object
     from cvzoo.training.extensions.tensorboard_report import TensorBoardReport
     from cvzoo.training.extensions.variable_statistics_plot import VariableStatisticsPlot
@@ -46,7 +46,6 @@ __all__ = [
     "FailOnNonNumber",
     "JSONLinesReport",
     "LinearShift",
-    "load_newest_snapshot",
     "LogReport",
     "make_shift",
     "MultistepShift",

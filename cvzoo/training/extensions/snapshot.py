@@ -167,16 +167,6 @@ def snapshot(
     )
 
 
-def load_newest_snapshot(trainer: "Trainer", filename: str = _FILENAME) -> str | None:
-    """The path of the newest whole snapshot in the trainer's folder, after it was loaded; None if there is none.
-
-    The newest is the one that was written last, whatever clocks said, also after fewer iterations: another run may have
-    begun in the folder. Warns, with its name, of every damaged one that was passed over. Raises ValueRangeError or
-    WeightsMismatchError if the snapshot is of another training.
-    """
-    return _load_newest(trainer, _found(trainer.out, filename))
-
-
 def _found(folder: str, filename: str, *, tells: bool = True) -> list[tuple[tuple[int, int], int, pathlib.Path]]:
     """(order, iteration, path) of the snapshots in the folder that can be read so far, newest first.
 
