@@ -1,5 +1,6 @@
 """Functions in the style of 2015: `backward` on plain arrays, differentiable once."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -46,10 +47,15 @@ class Function:
     def backward_gpu(self, inputs: tuple[Any, ...], grad_outputs: tuple[Any, ...]) -> tuple[Any, ...]:
         raise GraphError(f"{type(self).__name__} has no backward_gpu")
 
+    # checks the inputs' types before `forward`, where a class has it: see `type_check`
+    check_type_forward: Callable[[Any], None] | None = None
+
 
 class _Adapter(FunctionNode):
     def __init__(self, function: Function):
         self.function = function
+        if function.check_type_forward is not None:
+            self.check_type_forward = function.check_type_forward
 
     @property
     def label(self) -> str:

@@ -3,13 +3,14 @@
 import contextlib
 import itertools
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from cvzoo.autodiff.changes import effects
 from cvzoo.autodiff.function_hook import AbstractFunctionHook, this_thread
+from cvzoo.autodiff.type_check import types_of
 from cvzoo.autodiff.variable import Variable, make_output, variable_of
 from cvzoo.autodiff.variable_node import VariableNode
 from cvzoo.backends.device import device_of, on_device_of
@@ -40,6 +41,8 @@ class FunctionNode:
     rank = 0
     crosses_devices = False  # whether its inputs may be on different devices
     effect: Any = None  # the array that `forward` changes in place, if any: recorded graphs must repeat the change
+    # checks the inputs' types before `forward`, where a class has it: Chainer's, see `type_check`
+    check_type_forward: Callable[[Any], None] | None = None
     _retained_inputs: dict[int, Any] = None  # type: ignore[assignment]
     _retained_outputs: dict[int, Any] = None  # type: ignore[assignment]
     in_float32 = False  # `forward` has no 16-bit kernel: its inputs are widened to float32 and its outputs rounded
@@ -129,6 +132,8 @@ class FunctionNode:
                 values.append(x)
             all_on_cpu = all_on_cpu and type(values[-1]) is np.ndarray
         arrays = tuple(values)
+        if self.check_type_forward is not None:
+            self.check_type_forward(types_of(arrays))
         hooks = this_thread.hooks
         if all_on_cpu:
             if hooks:

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from cvzoo.testing.classification_link import assert_is_classification_link
     from cvzoo.testing.constant_stub_link import ConstantStubLink
     from cvzoo.testing.detection_link import assert_is_detection_link
+    from cvzoo.testing.function_test_case import FunctionTestCase
     from cvzoo.testing.instance_segmentation_link import assert_is_instance_segmentation_link
+    from cvzoo.testing.link_test_case import InitializerArgument, LinkInitializersTestCase, LinkTestCase
     from cvzoo.testing.point_link import assert_is_point_link
     from cvzoo.testing.random_bbox import generate_random_bbox
     from cvzoo.testing.semantic_segmentation_link import assert_is_semantic_segmentation_link
@@ -38,7 +40,19 @@ __all__ = [
     "assert_is_semantic_segmentation_dataset",
     "assert_is_semantic_segmentation_link",
     "ConstantStubLink",
+    "FunctionTestCase",
     "generate_random_bbox",
+    "InitializerArgument",
+    "LinkInitializersTestCase",
+    "LinkTestCase",
 ]
 
-import_on_demand(__name__)
+_REPLACED = {
+    "assert_allclose": "numpy.testing.assert_allclose, of x.array",
+    "inject_backend_tests": "pytest.mark.parametrize, and cvzoo.using_config('backend', name)",
+    "parameterize": "pytest.mark.parametrize",
+    "product": "pytest.mark.parametrize, once for each axis",
+    "run_module": "pytest.main([file])",
+}
+
+import_on_demand(__name__, replaced=_REPLACED)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from cvzoo.lazy_imports.on_demand import import_on_demand
 
 if TYPE_CHECKING:
+    from cvzoo.autodiff import type_check
     from cvzoo.datasets.conformance import (
         assert_is_bbox,
         assert_is_bbox_dataset,
@@ -62,6 +63,7 @@ __all__ = [
     "scale_mask",
     "testing",
     "tile_images",
+    "type_check",
     "unzip",
     "WalkerAlias",
     "write_image",
