@@ -218,9 +218,9 @@ def test_arguments_come_in_chainercvs_order(name):
 
 def test_errors_are_those_that_chainercvs_programs_catch():
     dataset = TupleDataset(("img", [0]), ("label", [1]))
-    with pytest.raises(KeyError, match="no such key"):
+    with pytest.raises(KeyError, match="has no key"):
         dataset.slice[:, "bbox"]
-    with pytest.raises(IndexError, match="no such key"):
+    with pytest.raises(IndexError, match="has no key"):
         dataset.slice[:, 2]
     with pytest.raises(AssertionError, match="wrong dtype"):
         assert_is_image(np.zeros((3, 4, 4), np.int64))

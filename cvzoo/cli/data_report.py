@@ -4,10 +4,10 @@ import html
 import os
 from collections.abc import Mapping
 
+from cvzoo.datasets.doctor.coordinate_faults import EXPLAINING, reinterpret
 from cvzoo.datasets.doctor.examine_dataset import Checkup, annotation_size
 from cvzoo.datasets.doctor.fault import Fault, Severity
 from cvzoo.datasets.doctor.finding import Finding
-from cvzoo.datasets.doctor.meanings import EXPLAINING, reread
 from cvzoo.datasets.layouts.annotated_set import AnnotatedObject, AnnotatedPhoto, Box
 from cvzoo.datasets.layouts.decimals import finite
 from cvzoo.errors.exceptions import CvzooError
@@ -93,7 +93,7 @@ def _as_meant(each: AnnotatedObject, size: tuple[int, int] | None, finding: Find
         return None
     if finding.kind not in EXPLAINING or size is None:
         return each if finding.annotation == each.index else None
-    meant = reread(each, finding.kind, size)
+    meant = reinterpret(each, finding.kind, size)
     return meant if meant is not each and finite(meant.bbox) else None
 
 

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from cvzoo.datasets.image_location import check_image_location
 from cvzoo.datasets.layouts.data_spec import DataSpec, parse_data_spec
-from cvzoo.datasets.photo_place import check_photo_place
 from cvzoo.datasets.voc.bbox_dataset import VOCFolderBboxDataset
 from cvzoo.errors.exceptions import ConfigError, DatasetError
 from cvzoo.evaluations.coco.ground_truth import COCOGroundTruth
@@ -69,7 +69,7 @@ class COCOTruth:
         named = folder if is_named else None
         real_folders = DataSpec("coco", self.path, named).real_folders((folder,))
         for path in paths:
-            check_photo_place(path, real_folders, allow_outside=self.allow_outside)
+            check_image_location(path, real_folders, allow_outside=self.allow_outside)
         return paths
 
 
@@ -153,7 +153,7 @@ def _load_voc(named, split, limit, *, with_photos):
     bboxes, labels, difficults = (list(each) for each in zip(*rows)) if n else ([], [], [])
     paths = [pathlib.Path(dataset.name(i)) for i in range(n)]
     for path in paths if with_photos else ():
-        check_photo_place(path, named.real_folders(()), allow_outside=named.outside)
+        check_image_location(path, named.real_folders(()), allow_outside=named.outside)
     photo_names = [path.name for path in paths]
     return VOCTruth(root, names, photo_names, paths if with_photos else [None] * n, bboxes, labels, difficults)
 

@@ -1,4 +1,4 @@
-"""ADE20K, as the scene parsing benchmark of MIT gives it."""
+"""ADE20K, in the form of MIT's scene parsing benchmark."""
 
 from cvzoo.datasets.archive import Archive, provide
 from cvzoo.datasets.sliceable.getter_dataset import GetterDataset
@@ -11,22 +11,23 @@ from cvzoo.labels.ade20k import (
     ade20k_semantic_segmentation_label_colors,
     ade20k_semantic_segmentation_label_names,
 )
+from cvzoo.typing.aliases import ClassMap, FilePath, Image
 
 _SITE = "http://data.csail.mit.edu/places/ADEchallenge"
 _PAGE = "http://sceneparsing.csail.mit.edu"
-_LICENCE = "BSD 3-clause for the annotations; photos for research and teaching"
+_LICENCE = "BSD 3-clause for the annotations; images for research and teaching"
 
 
 class ADE20KSemanticSegmentationDataset(GetterDataset):
-    """Scenes with label maps of 150 classes (`ade20k_semantic_segmentation_label_names`).
+    """ADE20K's scenes with label maps of 150 classes (`ade20k_semantic_segmentation_label_names`).
 
-    data_dir: "auto" (fetched below CVZOO_HOME), or a folder with ADEChallengeData2016 in it
+    data_dir: "auto" (downloaded to CVZOO_HOME), or a folder that contains ADEChallengeData2016
     split: "train" (20,210) or "val" (2,000)
-    img: (3, H, W) float32; label: (H, W) int32, -1 where the file says "other"
+    img: (3, H, W) float32; label: (H, W) int32, -1 for the file's "other"
     Source: Zhou et al., "Scene Parsing through ADE20K Dataset", CVPR 2017.
     """
 
-    def __init__(self, data_dir="auto", split="train"):
+    def __init__(self, data_dir: FilePath = "auto", split: str = "train") -> None:
         super().__init__()
         check_choice("split", split, ("train", "val"))
         self.label_names = ade20k_semantic_segmentation_label_names
@@ -49,24 +50,24 @@ class ADE20KSemanticSegmentationDataset(GetterDataset):
         self.add_getter("label", self._get_label)
         self.name_examples(self._photos.__getitem__)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._photos)
 
-    def _get_img(self, i):
+    def _get_img(self, i: int) -> Image:
         return read_image(self._photos[i])
 
-    def _get_label(self, i):
+    def _get_label(self, i: int) -> ClassMap:
         return read_label(self._maps[i]) - 1
 
 
 class ADE20KTestImageDataset(GetterDataset):
-    """The 3,352 test photos of the scene parsing benchmark; an example is the photo itself, no tuple.
+    """The 3,352 test images of ADE20K's scene parsing benchmark; an example is the image itself, not a tuple.
 
-    data_dir: "auto" (fetched below CVZOO_HOME), or a folder with release_test in it
+    data_dir: "auto" (downloaded to CVZOO_HOME), or a folder that contains release_test
     img: (3, H, W) float32
     """
 
-    def __init__(self, data_dir="auto"):
+    def __init__(self, data_dir: FilePath = "auto") -> None:
         super().__init__()
         root = provide(
             data_dir,
@@ -81,8 +82,8 @@ class ADE20KTestImageDataset(GetterDataset):
         self.keys = "img"
         self.name_examples(self._photos.__getitem__)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._photos)
 
-    def _get_img(self, i):
+    def _get_img(self, i: int) -> Image:
         return read_image(self._photos[i])

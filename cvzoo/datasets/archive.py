@@ -1,14 +1,14 @@
-"""Where the files of public data sets come from, and the folder they are kept in."""
+"""Downloads the archives of public data sets and unpacks them below CVZOO_HOME."""
 
 import dataclasses
 import hashlib
-import os
 import pathlib
 from collections.abc import Callable
 
 from cvzoo.datasets.extract import extract
 from cvzoo.errors.exceptions import DatasetError, DownloadError
 from cvzoo.files.file_lock import file_lock
+from cvzoo.typing.aliases import FilePath
 from cvzoo.weights.cache import cvzoo_home
 from cvzoo.weights.download import fetch_to
 from cvzoo.weights.record import Weights
@@ -16,11 +16,11 @@ from cvzoo.weights.record import Weights
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Archive:
-    """One file that a data set is published in.
+    """One file of a published data set.
 
-    url, mirrors: where the same bytes can be had
-    sha256, md5, size: as far as its publisher or others say; None if nobody does
-    folder: where it is unpacked, below the data set's folder
+    url, mirrors: URLs of the same bytes
+    sha256, md5, size: as published; None if unknown
+    folder: the folder to unpack it in, relative to the data set's
     unpack: False for a file that is used as it is
     """
 
@@ -33,17 +33,17 @@ class Archive:
     unpack: bool = True
 
     @property
-    def file_name(self):
+    def file_name(self) -> str:
         return pathlib.PurePosixPath(self.url.split("?")[0]).name
 
 
-def dataset_home(name):
-    """The folder where the data set of this name is kept: `datasets/<name>` below CVZOO_HOME. It need not exist."""
+def dataset_home(name: str) -> pathlib.Path:
+    """The folder of the data set with this name: `datasets/<name>` below CVZOO_HOME. It need not exist."""
     return cvzoo_home() / "datasets" / name
 
 
 def provide(
-    data_dir: str | os.PathLike,
+    data_dir: FilePath,
     name: str,
     *,
     needs: str,
@@ -52,30 +52,30 @@ def provide(
     page: str,
     progress: Callable[[int, int | None], object] | None = None,
 ) -> pathlib.Path:
-    """The data set's folder, in which the path `needs` is there.
+    """The data set's folder, which contains the path `needs`.
 
-    data_dir: a folder of the user's, which is taken as it is; or "auto", the folder below CVZOO_HOME, into which the
-        archives are fetched if `needs` is not there yet
-    archives: empty if the licence lets nobody but the publisher give the files away
-    page: where a person gets them
-    Raises DatasetError if files are absent: it says where to get them and where to put them. DownloadError.
+    data_dir: a folder of the user's, used as it is; or "auto", the folder below CVZOO_HOME, to which the archives are
+        downloaded if `needs` does not exist yet
+    archives: empty if the license forbids redistribution
+    page: the publisher's page for manual downloads
+    Raises DatasetError if files are missing: it says where to get them and where to put them. DownloadError.
     """
     if not isinstance(data_dir, str) or data_dir != "auto":
         root = pathlib.Path(data_dir)
         if (root / needs).exists():
             return root
         raise DatasetError(
-            f"{name}: {root / needs} is not there",
+            f"{name}: {root / needs} does not exist",
             expected=f"the official layout below {root}",
-            hint=f"files are at {page}" + ('; data_dir="auto" fetches them' if archives else ""),
+            hint=f"files are at {page}" + ('; data_dir="auto" downloads them' if archives else ""),
         )
     root = dataset_home(name)
     if not archives:
         if (root / needs).exists():
             return root
         raise DatasetError(
-            f"{name}: {root / needs} is not there, and the licence ({licence}) does not let cvzoo fetch it",
-            hint=f"get the files at {page} and unpack them in {root}, or say data_dir= where they are",
+            f"{name}: {root / needs} does not exist, and the license ({licence}) does not let cvzoo download it",
+            hint=f"get the files at {page} and unpack them in {root}, or pass their folder as data_dir=",
         )
     try:
         root.mkdir(parents=True, exist_ok=True)
@@ -85,24 +85,31 @@ def provide(
                     _fetch(root, name, archive, licence, page, progress)
     except DownloadError as error:
         raise DownloadError(
-            str(error), hint=f"get the files at {page} and unpack them in {root}, or say data_dir= where they are"
+            str(error), hint=f"get the files at {page} and unpack them in {root}, or pass their folder as data_dir="
         ) from error
     if not (root / needs).exists():
-        raise DatasetError(f"{name}: the archives hold no {needs}", got=[archive.url for archive in archives])
+        raise DatasetError(f"{name}: the archives do not contain {needs}", got=[archive.url for archive in archives])
     return root
 
 
-def _stamp(root, archive):
+def _stamp(root: pathlib.Path, archive: Archive) -> pathlib.Path:
     return root / f".{archive.file_name}.done"
 
 
-def _is_done(root, archive, needs):
-    # files that somebody put there himself have no stamp, and neither has an archive that is half unpacked
+def _is_done(root: pathlib.Path, archive: Archive, needs: str) -> bool:
+    # files that the user put there have no stamp, and neither has an archive that is partly unpacked
     begun = root / f".{archive.file_name}.begun"
     return _stamp(root, archive).exists() or ((root / needs).exists() and not begun.exists())
 
 
-def _fetch(root, name, archive, licence, page, progress):
+def _fetch(
+    root: pathlib.Path,
+    name: str,
+    archive: Archive,
+    licence: str,
+    page: str,
+    progress: Callable[[int, int | None], object] | None,
+) -> None:
     begun = root / f".{archive.file_name}.begun"
     begun.touch()
     target = root / archive.folder
@@ -133,7 +140,7 @@ def _fetch(root, name, archive, licence, page, progress):
             left.unlink(missing_ok=True)
 
 
-def _md5_of(path):
+def _md5_of(path: pathlib.Path) -> str:
     digest = hashlib.md5(usedforsecurity=False)
     with open(path, "rb") as file:
         while block := file.read(1 << 20):

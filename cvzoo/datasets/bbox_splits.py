@@ -1,10 +1,10 @@
-"""What to train a detector on, and what to score it on, from one word of a command line."""
+"""The training and evaluation sets of a detector, from a specification such as voc:ROOT on a command line."""
 
 import dataclasses
 import shlex
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -18,14 +18,18 @@ from cvzoo.datasets.voc.bbox_dataset import VOCFolderBboxDataset
 from cvzoo.datasets.voc.folders import voc_folders
 from cvzoo.datasets.yolo_bbox_dataset import YOLOBboxDataset
 from cvzoo.errors.exceptions import ConfigError, DatasetError
+from cvzoo.typing.aliases import Flags
+
+Dataset = TypeVar("Dataset", bound=GetterDataset)
+_Splittable: TypeAlias = COCOJSONBboxDataset | VOCFolderBboxDataset | YOLOBboxDataset | SROIETextDataset
 
 
 class BboxSplits(NamedTuple):
-    """Two data sets with the same classes.
+    """A training set and an evaluation set with the same classes.
 
-    train, val: examples are (img, bbox, label, flag) in every layout: flag (R,) bool says which objects are difficult
-        (VOC) or crowded (COCO), and need not be found; none is where the layout has no such mark.
-        `train.slice[:, ("img", "bbox", "label")]` leaves it out
+    train, val: examples are (img, bbox, label, flag) in every layout: flag (R,) bool marks objects that are difficult
+        (VOC) or crowded (COCO) and thus ignored in evaluation; all False for layouts without such a mark.
+        `train.slice[:, ("img", "bbox", "label")]` drops it
     label_names: the classes in the order of their labels
     """
 
@@ -35,44 +39,46 @@ class BboxSplits(NamedTuple):
 
 
 def bbox_splits(spec: str) -> BboxSplits:
-    """The data sets that the text names, both parts of it.
+    """The training set and the evaluation set that a specification names.
 
-    spec: "voc:ROOT", the lists train.txt and val.txt in ROOT/ImageSets/Main; "coco:TRAIN.json,VAL.json" (and perhaps
-        ",photos=DIR"); "yolo:ROOT", the folders train and val below ROOT/images or the lists train.txt and val.txt in
-        ROOT; "sroie:ROOT", its train.txt and val.txt. ",lists=DIR" for lists elsewhere, ",base=0" for VOC files that
-        count pixels from 0
-    Boxes without an area are left out, in COCO's files as in all others. Photos outside of the data set's folder are
-    refused, unless ",outside=1" stands behind the rest.
-    Raises ConfigError if the text is not understood, DatasetError if a part is not there, has no photo, or the two
-    parts differ in their classes.
+    spec: "voc:ROOT", the lists train.txt and val.txt in ROOT/ImageSets/Main; "coco:TRAIN.json,VAL.json", optionally
+        with ",photos=DIR"; "yolo:ROOT", the folders train and val below ROOT/images or the lists train.txt and val.txt
+        in ROOT; "sroie:ROOT", its train.txt and val.txt. ",lists=DIR" for lists in another folder, ",base=0" for VOC
+        files with 0-based coordinates, ",outside=1" to allow images outside of the data set's folder
+    Boxes with zero area are dropped.
+    Raises ConfigError for a malformed specification, DatasetError if a part is missing or empty, or if the two parts
+    have different classes.
     """
     pair = _coco_pair(spec)
     if pair is None:
         part = parse_data_spec(spec)
         if part.kind == "coco":
-            raise ConfigError(f"{spec}: one file", expected="two: coco:TRAIN.json,VAL.json")
+            raise ConfigError(f"{spec} names only one file", expected="two: coco:TRAIN.json,VAL.json")
         if part.split is not None:
-            raise ConfigError(f"{spec}: split=", expected="both parts, train and val")
-        train, val = _READERS[part.kind](part, "train"), _READERS[part.kind](part, "val")
+            raise ConfigError(f"{spec}: split= selects one part only", expected="both parts, train and val")
+        train: _Splittable = _READERS[part.kind](part, "train")
+        val: _Splittable = _READERS[part.kind](part, "val")
     else:
-        train, val = (_coco(each) for each in pair)
+        train, val = _coco(pair[0]), _coco(pair[1])
     for name, each in (("train", train), ("val", val)):
         if not len(each):
-            raise DatasetError(f"{spec}: {name} has no photo")
+            raise DatasetError(f"{spec}: {name} has no images")
     if train.label_names != val.label_names:
-        raise DatasetError(f"{spec}: train and val have other classes", expected=train.label_names, got=val.label_names)
+        raise DatasetError(
+            f"{spec}: train and val have different classes", expected=train.label_names, got=val.label_names
+        )
     return BboxSplits(train, val, tuple(train.label_names))
 
 
 def split_specs(spec: str) -> tuple[DataSpec, ...]:
-    """What to examine of the data that the text names: one place that holds both parts, or COCO's two files.
+    """The parsed specifications: one of a folder with both parts, or two of COCO's files.
 
-    Raises ConfigError if the text is not understood.
+    Raises ConfigError for a malformed specification.
     """
     return _coco_pair(spec) or (parse_data_spec(spec),)
 
 
-def _coco_pair(spec):
+def _coco_pair(spec: str) -> tuple[DataSpec, DataSpec] | None:
     """The two files of "coco:A.json,B.json", or None if there are not two."""
     kind, _, rest = spec.partition(":")
     first, comma, second = rest.partition(".json,")
@@ -82,16 +88,16 @@ def _coco_pair(spec):
     return parse_data_spec(f"coco:{first}.json{options}"), parse_data_spec(f"coco:{second}")
 
 
-def _coco(spec: DataSpec) -> AbstractSliceableDataset:
+def _coco(spec: DataSpec) -> COCOJSONBboxDataset:
     return COCOJSONBboxDataset(
         spec.path, spec.photos, use_crowded=True, return_crowded=True, allow_outside=spec.outside
     )
 
 
-def _voc(spec: DataSpec, split: str) -> AbstractSliceableDataset:
-    found = (spec.lists or voc_folders(spec.path).lists) / f"{split}.txt"
-    if not found.is_file():
-        raise DatasetError(f"{spec}: no list {found}", hint=f"cvzoo data split {shlex.quote(spec.text)}")
+def _voc(spec: DataSpec, split: str) -> VOCFolderBboxDataset:
+    path = (spec.lists or voc_folders(spec.path).lists) / f"{split}.txt"
+    if not path.is_file():
+        raise DatasetError(f"{spec}: there is no list {path}", hint=f"cvzoo data split {shlex.quote(spec.text)}")
     return VOCFolderBboxDataset(
         spec.path,
         split,
@@ -104,45 +110,45 @@ def _voc(spec: DataSpec, split: str) -> AbstractSliceableDataset:
     )
 
 
-def _yolo(spec: DataSpec, split: str) -> AbstractSliceableDataset:
+def _yolo(spec: DataSpec, split: str) -> YOLOBboxDataset:
     names = yolo_class_names(spec.path)
     if names is None:
-        raise DatasetError(f"{spec}: nothing names the classes", expected="classes.txt, obj.names or data.yaml")
+        raise DatasetError(f"{spec}: no file lists the classes", expected="classes.txt, obj.names or data.yaml")
     photos = (spec.photos or spec.path / "images") / split
     listed = (spec.lists or spec.path) / f"{split}.txt"
     source = photos if photos.is_dir() and spec.lists is None else listed
     if not source.exists():
         raise DatasetError(
-            f"{spec}: nothing to {split} on",
+            f"{spec}: there is no {split} split",
             expected=f"the folder {photos} or the list {listed}",
             hint=f"cvzoo data split {shlex.quote(spec.text)}",
         )
     return _with_flag(YOLOBboxDataset(source, names, root=spec.path, use_empty=False, allow_outside=spec.outside))
 
 
-def _sroie(spec: DataSpec, split: str) -> AbstractSliceableDataset:
+def _sroie(spec: DataSpec, split: str) -> SROIETextDataset:
     return _with_flag(
         SROIETextDataset(spec.path, split, list_dir=spec.lists, use_empty=False, allow_outside=spec.outside)
     )
 
 
-def _with_flag(dataset: GetterDataset) -> GetterDataset:
-    """The data set with a fourth value, `difficult`, that marks no object."""
+def _with_flag(dataset: Dataset) -> Dataset:
+    """The data set with a fourth value, `difficult`, all False."""
     dataset.add_getter("difficult", _NoFlags(dataset))
     return dataset
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class _NoFlags:
-    """A getter, at the top of a module so that the data set can be sent to other processes."""
+    """The getter of `difficult`; a class at the top of a module, so that the data set can be pickled."""
 
     dataset: GetterDataset
 
-    def __call__(self, index: int) -> np.ndarray:
+    def __call__(self, index: int) -> Flags:
         (bbox,) = self.dataset.get_example_by_keys(index, (self.dataset.keys.index("bbox"),))
         return np.zeros(len(bbox), bool)
 
 
-_READERS: Mapping[str, Callable[[DataSpec, str], AbstractSliceableDataset]] = MappingProxyType(
+_READERS: Mapping[str, Callable[[DataSpec, str], _Splittable]] = MappingProxyType(
     {"voc": _voc, "yolo": _yolo, "sroie": _sroie}
 )

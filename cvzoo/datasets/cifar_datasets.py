@@ -1,6 +1,7 @@
-"""CIFAR-10 and CIFAR-100, from their original files (the binary version, which needs no unpickling)."""
+"""CIFAR-10 and CIFAR-100, from the binary version of their original files, which needs no unpickling."""
 
 import pathlib
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from cvzoo.labels.digits_and_cifar import (
     cifar100_label_names,
     cifar100_super_label_names,
 )
+from cvzoo.typing.aliases import Array, FilePath, Image
 
 _PAGE = "https://www.cs.toronto.edu/~kriz/cifar.html"
 _SITE = "https://www.cs.toronto.edu/~kriz"
@@ -30,46 +32,46 @@ _N_PIXEL = 3 * 32 * 32
 
 
 class CIFAR10Dataset(GetterDataset):
-    """Small photos of ten classes (`cifar10_label_names`).
+    """CIFAR-10: 32 x 32 images of ten classes (`cifar10_label_names`).
 
-    data_dir: "auto" (fetched below CVZOO_HOME), the folder cifar-10-batches-bin, or the folder it lies in
+    data_dir: "auto" (downloaded to CVZOO_HOME), the folder cifar-10-batches-bin, or its parent
     split: "train" (50,000) or "test" (10,000)
     img: (3, 32, 32) float32; label: () int32
     All examples are kept in memory, as uint8.
     Source: Krizhevsky, "Learning Multiple Layers of Features from Tiny Images", 2009.
     """
 
-    def __init__(self, data_dir="auto", split="train"):
+    def __init__(self, data_dir: FilePath = "auto", split: str = "train") -> None:
         super().__init__()
         check_choice("split", split, ("train", "test"))
         self.label_names = cifar10_label_names
         self.label_colors = class_colors(len(cifar10_label_names))
         names = [f"data_batch_{i}.bin" for i in range(1, 6)] if split == "train" else ["test_batch.bin"]
         root = _provide(data_dir, "cifar-10-batches-bin", names[0])
-        # a part of the five files will do for a try
+        # some of the five files are enough for a trial
         paths = [root / name for name in names if (root / name).is_file()]
         numbers, self._imgs = _read(paths, 1, (len(cifar10_label_names),))
         self.labels = numbers[:, 0]
         self.add_getter("img", self._get_img)
         self.add_getter("label", self.labels.__getitem__)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.labels)
 
-    def _get_img(self, i):
+    def _get_img(self, i: int) -> Image:
         return self._imgs[i].astype(np.float32)
 
 
 class CIFAR100Dataset(GetterDataset):
-    """Small photos of a hundred classes (`cifar100_label_names`) in twenty groups (`cifar100_super_label_names`).
+    """CIFAR-100: 32 x 32 images of 100 classes (`cifar100_label_names`) in 20 groups (`cifar100_super_label_names`).
 
-    data_dir: "auto" (fetched below CVZOO_HOME), the folder cifar-100-binary, or the folder it lies in
+    data_dir: "auto" (downloaded to CVZOO_HOME), the folder cifar-100-binary, or its parent
     split: "train" (50,000) or "test" (10,000)
     return_super_label: examples have a third value, the group: () int32
     img: (3, 32, 32) float32; label: () int32
     """
 
-    def __init__(self, data_dir="auto", split="train", return_super_label=False):
+    def __init__(self, data_dir: FilePath = "auto", split: str = "train", return_super_label: bool = False) -> None:
         super().__init__()
         check_choice("split", split, ("train", "test"))
         self.label_names = cifar100_label_names
@@ -83,14 +85,14 @@ class CIFAR100Dataset(GetterDataset):
         if not return_super_label:
             self.keys = ("img", "label")
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.labels)
 
-    def _get_img(self, i):
+    def _get_img(self, i: int) -> Image:
         return self._imgs[i].astype(np.float32)
 
 
-def _provide(data_dir, folder, needs):
+def _provide(data_dir: FilePath, folder: str, needs: str) -> pathlib.Path:
     if data_dir != "auto" and (pathlib.Path(data_dir) / needs).is_file():
         return pathlib.Path(data_dir)
     name = "cifar10" if folder.startswith("cifar-10-") else "cifar100"
@@ -105,15 +107,15 @@ def _provide(data_dir, folder, needs):
     return root / folder
 
 
-def _read(paths, n_label, limits):
+def _read(paths: Sequence[pathlib.Path], n_label: int, limits: tuple[int, ...]) -> tuple[Array, Array]:
     """((N, n_label) int32, (N, 3, 32, 32) uint8) of files of records: labels, then red, green and blue planes."""
     parts = []
     for path in paths:
-        file_size(path)  # refuses a FIFO or a device, which could be read for ever
+        file_size(path)  # raises for a FIFO or a device, reading from which might never end
         data = np.fromfile(path, np.uint8)
         if len(data) == 0 or len(data) % (n_label + _N_PIXEL):
             raise DatasetError(
-                f"{path}: not a whole number of records",
+                f"{path}: the file size is not a multiple of the record size",
                 expected=f"records of {n_label + _N_PIXEL} bytes",
                 got=len(data),
             )

@@ -15,6 +15,7 @@ from cvzoo.labels.cityscapes import (
     cityscapes_semantic_segmentation_label_colors,
     cityscapes_semantic_segmentation_label_names,
 )
+from cvzoo.typing.aliases import ClassMap, FilePath, Image
 
 _PAGE = "https://www.cityscapes-dataset.com/downloads"
 _LICENCE = "non-commercial, after registration, no redistribution"
@@ -24,29 +25,36 @@ _LABEL_OF_ID[list(cityscapes_label_ids)] = np.arange(len(cityscapes_label_ids))
 
 
 class CityscapesSemanticSegmentationDataset(GetterDataset):
-    """Street scenes with label maps of 19 classes (`cityscapes_semantic_segmentation_label_names`).
+    """Cityscapes: street scenes with label maps of 19 classes (`cityscapes_semantic_segmentation_label_names`).
 
-    data_dir: a folder with leftImg8bit and gtFine or gtCoarse in it; "auto": that below CVZOO_HOME, where you put the
-        files, which Cityscapes alone may give out
+    data_dir: a folder that contains leftImg8bit and gtFine or gtCoarse; "auto": that below CVZOO_HOME, to which you
+        have to copy the files yourself, since their license forbids redistribution
     label_resolution: "fine" or "coarse"
     split: "train" or "val"; for "coarse" also "train_extra"
-    ignore_labels: True: the 19 classes that count, all else is -1; False: the ids of the files, 0 .. 33,
-        which label_names and label_colors then stand for
+    ignore_labels: True: the 19 evaluated classes, all others are -1; False: the ids of the files, 0 .. 33, with their
+        label_names and label_colors
 
-    img: (3, H, W) float32; label: (H, W) int32. Photos are sorted by city and name.
+    img: (3, H, W) float32; label: (H, W) int32. Images are sorted by city and name.
     Source: Cordts et al., "The Cityscapes Dataset for Semantic Urban Scene Understanding", CVPR 2016.
     """
 
-    def __init__(self, data_dir="auto", label_resolution=None, split="train", ignore_labels=True):
+    def __init__(
+        self,
+        data_dir: FilePath = "auto",
+        label_resolution: str | None = None,
+        split: str = "train",
+        ignore_labels: bool = True,
+    ) -> None:
         super().__init__()
         check_choice("label_resolution", label_resolution, ("fine", "coarse"))
         check_choice(
             "split", split, ("train", "val", "train_extra") if label_resolution == "coarse" else ("train", "val")
         )
-        self.label_names = cityscapes_semantic_segmentation_label_names
-        self.label_colors = cityscapes_semantic_segmentation_label_colors
+        self.label_names: tuple[str, ...] = cityscapes_semantic_segmentation_label_names
+        self.label_colors: tuple[tuple[int, int, int], ...] = cityscapes_semantic_segmentation_label_colors
         if not ignore_labels:
-            self.label_names, self.label_colors = cityscapes_file_label_names, cityscapes_file_label_colors
+            self.label_names = cityscapes_file_label_names
+            self.label_colors = cityscapes_file_label_colors
         kind = "gtFine" if label_resolution == "fine" else "gtCoarse"
         for needs in (f"leftImg8bit/{split}", f"{kind}/{split}"):
             root = provide(data_dir, "cityscapes", needs=needs, archives=(), licence=_LICENCE, page=_PAGE)
@@ -57,19 +65,19 @@ class CityscapesSemanticSegmentationDataset(GetterDataset):
             for path in self._maps
         ]
         if not self._maps:
-            raise DatasetError(f"{root / kind / split}: no file */*{ending}", hint=f"get them at {_PAGE}")
+            raise DatasetError(f"{root / kind / split} contains no files */*{ending}", hint=f"get them at {_PAGE}")
         self._ignore_labels = ignore_labels
         self.add_getter("img", self._get_img)
         self.add_getter("label", self._get_label)
         self.name_examples(self._photos.__getitem__)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._photos)
 
-    def _get_img(self, i):
+    def _get_img(self, i: int) -> Image:
         return read_image(self._photos[i])
 
-    def _get_label(self, i):
+    def _get_label(self, i: int) -> ClassMap:
         label = read_label(self._maps[i], dtype=np.uint8)
         if self._ignore_labels:
             return _LABEL_OF_ID[label]
@@ -79,13 +87,13 @@ class CityscapesSemanticSegmentationDataset(GetterDataset):
 
 
 class CityscapesTestImageDataset(GetterDataset):
-    """The 1,525 test photos of Cityscapes; an example is the photo itself, no tuple.
+    """The 1,525 test images of Cityscapes; an example is the image itself, not a tuple.
 
-    data_dir: a folder with leftImg8bit/test in it; "auto": that below CVZOO_HOME
+    data_dir: a folder that contains leftImg8bit/test; "auto": that below CVZOO_HOME
     img: (3, H, W) float32
     """
 
-    def __init__(self, data_dir="auto"):
+    def __init__(self, data_dir: FilePath = "auto") -> None:
         super().__init__()
         needs = "leftImg8bit/test"
         root = provide(data_dir, "cityscapes", needs=needs, archives=(), licence=_LICENCE, page=_PAGE)
@@ -94,8 +102,8 @@ class CityscapesTestImageDataset(GetterDataset):
         self.keys = "img"
         self.name_examples(self._photos.__getitem__)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._photos)
 
-    def _get_img(self, i):
+    def _get_img(self, i: int) -> Image:
         return read_image(self._photos[i])

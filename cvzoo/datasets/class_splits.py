@@ -1,4 +1,4 @@
-"""What to train a classifier on, and what to score it on, from one word of a command line."""
+"""The training and evaluation sets of an image classifier, from a specification such as folder:ROOT."""
 
 import pathlib
 from typing import NamedTuple
@@ -13,9 +13,9 @@ _BUNDLES = {"cifar10": CIFAR10Dataset, "cifar100": CIFAR100Dataset, "mnist": MNI
 
 
 class ClassSplits(NamedTuple):
-    """Two data sets with the same classes.
+    """A training set and an evaluation set with the same classes.
 
-    train, val: examples are (img, label), the label of the whole photo
+    train, val: examples are (img, label)
     label_names: the classes in the order of their labels
     """
 
@@ -25,13 +25,13 @@ class ClassSplits(NamedTuple):
 
 
 def class_splits(spec: str) -> ClassSplits:
-    """The data sets that the text names, both parts of it.
+    """The training set and the evaluation set that a specification names.
 
-    spec: "folder:ROOT", the folders train and val below ROOT, with a folder a class in each, as ImageNet's; or
-        "cifar10:DIR", "cifar100:DIR", "mnist:DIR", whose val are the test photos; without ":DIR", what lies below
-        CVZOO_HOME, fetched where it may be
-    Raises ConfigError if the text is not understood, DatasetError if a part is not there, has no photo, or the two
-    parts differ in their classes.
+    spec: "folder:ROOT", the folders train and val below ROOT, each with one folder per class, as ImageNet's; or
+        "cifar10:DIR", "cifar100:DIR", "mnist:DIR", where val is the test set; without ":DIR", the data set below
+        CVZOO_HOME, downloaded where that is allowed
+    Raises ConfigError for a malformed specification, DatasetError if a part is missing or empty, or if the two parts
+    have different classes.
     """
     kind, _, root = spec.partition(":")
     if kind in _BUNDLES:
@@ -40,14 +40,14 @@ def class_splits(spec: str) -> ClassSplits:
         train, val = (DirectoryParsingLabelDataset(pathlib.Path(root, split)) for split in ("train", "val"))
     else:
         known = ("folder:ROOT", *(f"{each}[:DIR]" for each in _BUNDLES))
-        raise ConfigError(f"{spec}: no such data", expected=" or ".join(known))
+        raise ConfigError(f"{spec}: unknown kind of data set", expected=" or ".join(known))
     for name, each in (("train", train), ("val", val)):
         if not len(each):
-            raise DatasetError(f"{spec}: {name} has no photo")
+            raise DatasetError(f"{spec}: {name} has no images")
     if train.label_names != val.label_names:
         ours, theirs = set(train.label_names), set(val.label_names)
         raise DatasetError(
-            f"{spec}: train and val have other classes",
+            f"{spec}: train and val have different classes",
             expected=f"{len(ours)}, {', '.join(sorted(ours - theirs)[:3]) or 'all'} among them",
             got=f"{len(theirs)}, {', '.join(sorted(theirs - ours)[:3]) or 'none'} of their own",
         )

@@ -1,24 +1,22 @@
-"""A list of images."""
+"""Images from a list of paths."""
 
 import os
 import pathlib
 from collections.abc import Sequence
 
-import numpy as np
-
-from cvzoo.datasets.photo_place import check_photo_place, real_folder
+from cvzoo.datasets.image_location import check_image_location, real_folder
 from cvzoo.datasets.sliceable.getter_dataset import GetterDataset
-from cvzoo.errors.exceptions import DatasetError, FileError, FileFormatError
-from cvzoo.files.file_bytes import file_bytes
+from cvzoo.datasets.text_files import read_lines
 from cvzoo.images.read_image import read_image
+from cvzoo.typing.aliases import FilePath, Image
 
 
 class ImageDataset(GetterDataset):
-    """Images as a text file lists them, a path a line; Chainer's data set.
+    """Images listed in a text file with one path per line, as in Chainer.
 
     paths: the path of such a file (UTF-8; empty lines are skipped), or the images' paths
-    root: the folder that relative paths start from; None: that of the file, the current one for a list
-    color: False: images are grey, (1, H, W)
+    root: the folder of relative paths; None: that of the file, the current one for a list
+    color: False: images are gray, (1, H, W)
     allow_outside: whether a file may list images outside of root; a list may
 
     Each example is an image, (3, H, W) float32 RGB in [0, 255]; img_paths: N of str, in the order of the list.
@@ -27,21 +25,21 @@ class ImageDataset(GetterDataset):
 
     def __init__(
         self,
-        paths: str | os.PathLike | Sequence[str | os.PathLike],
-        root: str | os.PathLike | None = None,
+        paths: FilePath | Sequence[FilePath],
+        root: FilePath | None = None,
         *,
         color: bool = True,
         allow_outside: bool = False,
-    ):
+    ) -> None:
         super().__init__()
-        is_file = isinstance(paths, str | os.PathLike)
-        folder = pathlib.Path(root if root is not None else pathlib.Path(paths).parent if is_file else ".")  # type: ignore[arg-type]
-        names = _lines(pathlib.Path(paths)) if is_file else [os.fspath(path) for path in paths]  # type: ignore[arg-type, union-attr]
-        self.img_paths = [os.path.join(folder, name) for name in names]
-        if is_file:
+        if isinstance(paths, str | os.PathLike):
+            folder = pathlib.Path(paths).parent if root is None else pathlib.Path(root)
+            self.img_paths = [os.path.join(folder, line) for line in read_lines(paths)]
             real = real_folder(folder, named=True)
             for path in self.img_paths:
-                check_photo_place(pathlib.Path(path), [real], allow_outside=allow_outside)
+                check_image_location(pathlib.Path(path), [real], allow_outside=allow_outside)
+        else:
+            self.img_paths = [os.path.join(root or ".", os.fspath(path)) for path in paths]
         self._color = color
         self.add_getter("img", self._get_img)
         self.keys = "img"
@@ -50,13 +48,5 @@ class ImageDataset(GetterDataset):
     def __len__(self) -> int:
         return len(self.img_paths)
 
-    def _get_img(self, i: int) -> np.ndarray:
+    def _get_img(self, i: int) -> Image:
         return read_image(self.img_paths[i], color=self._color)
-
-
-def _lines(path: pathlib.Path) -> list[str]:
-    try:
-        text = file_bytes(path).decode("utf-8-sig")
-    except (FileError, FileFormatError, UnicodeDecodeError) as error:
-        raise DatasetError(f"{path}: the list of images cannot be read: {error}") from error
-    return [line.strip() for line in text.split("\n") if line.strip()]

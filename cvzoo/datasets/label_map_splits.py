@@ -1,4 +1,4 @@
-"""What to train a segmenter on, and what to score it on, from one word of a command line."""
+"""The training and evaluation sets of a semantic segmentation network, from a specification such as camvid:ROOT."""
 
 from typing import NamedTuple
 
@@ -15,7 +15,7 @@ from cvzoo.labels.voc import voc_semantic_segmentation_label_names
 
 
 class LabelMapSplits(NamedTuple):
-    """Two data sets with the same classes.
+    """A training set and an evaluation set with the same classes.
 
     train, val: examples are (img, label)
     label_names: the classes in the order of their labels
@@ -27,15 +27,17 @@ class LabelMapSplits(NamedTuple):
 
 
 def label_map_splits(spec: str) -> LabelMapSplits:
-    """The data sets that the text names, both parts of it.
+    """The training set and the evaluation set that a specification names.
 
-    spec: "camvid:ROOT", "cityscapes:ROOT" (finely labelled), "ade20k:ROOT" or "voc:ROOT" (2012), ROOT as in those data
-        sets' classes; without ":ROOT", what lies below CVZOO_HOME, fetched where it may be
-    Raises ConfigError if the text is not understood, DatasetError if the files are not there.
+    spec: "camvid:ROOT", "cityscapes:ROOT" (fine labels), "ade20k:ROOT" or "voc:ROOT" (2012), ROOT as data_dir of those
+        data sets; without ":ROOT", the data set below CVZOO_HOME, downloaded where that is allowed
+    Raises ConfigError for a malformed specification, DatasetError if files are missing.
     """
     kind, _, root = spec.partition(":")
     if kind not in _MAKERS:
-        raise ConfigError(f"{spec}: no such data", expected=" or ".join(f"{each}[:ROOT]" for each in _MAKERS))
+        raise ConfigError(
+            f"{spec}: unknown kind of data set", expected=" or ".join(f"{each}[:ROOT]" for each in _MAKERS)
+        )
     make, label_names = _MAKERS[kind]
     return LabelMapSplits(make(root or "auto", "train"), make(root or "auto", "val"), label_names)
 

@@ -1,4 +1,4 @@
-"""Stanford Online Products: photos of things on sale, several of each."""
+"""Stanford Online Products, a data set for metric learning."""
 
 import pathlib
 
@@ -10,22 +10,23 @@ from cvzoo.datasets.text_files import check_choice, read_lines
 from cvzoo.errors.exceptions import DatasetError
 from cvzoo.images.read_image import read_image
 from cvzoo.labels.online_products import online_products_super_label_names
+from cvzoo.typing.aliases import FilePath, Image
 
 _URL = "http://ftp.cs.stanford.edu/cs/cvgl/Stanford_Online_Products.zip"
 
 
 class OnlineProductsDataset(GetterDataset):
-    """Photos with the product they show, for learning distances.
+    """Stanford Online Products: images labeled with their product, for metric learning.
 
-    data_dir: "auto" (fetched below CVZOO_HOME), the folder Stanford_Online_Products, or the folder it lies in
-    split: "train" (59,551 photos, 11,318 products) or "test" (60,502 photos of 11,316 others)
+    data_dir: "auto" (downloaded to CVZOO_HOME), the folder Stanford_Online_Products, or its parent
+    split: "train" (59,551 images of 11,318 products) or "test" (60,502 images of 11,316 other products)
     img: (3, H, W) float32; label: () int32, the product, 0 .. 22633 over both splits
     super_label: () int32, 0 .. 11 (`online_products_super_label_names`)
     labels, super_labels: (N,) int32
     Source: Song et al., "Deep Metric Learning via Lifted Structured Feature Embedding", CVPR 2016.
     """
 
-    def __init__(self, data_dir="auto", split="train"):
+    def __init__(self, data_dir: FilePath = "auto", split: str = "train") -> None:
         super().__init__()
         check_choice("split", split, ("train", "test"))
         self.super_label_names = online_products_super_label_names
@@ -41,20 +42,22 @@ class OnlineProductsDataset(GetterDataset):
                 page="https://cvgl.stanford.edu/projects/lifted_struct/",
             )
             root = root / "Stanford_Online_Products"
-        rows = [line.split(maxsplit=3) for line in read_lines(root / list_name)[1:]]  # the first line names columns
+        rows = [line.split(maxsplit=3) for line in read_lines(root / list_name)[1:]]  # the first line is a header
         try:
             numbers = np.array([[int(row[1]), int(row[2])] for row in rows], np.int32).reshape(-1, 2) - 1
             self._photos = [root / row[3] for row in rows]
         except (ValueError, IndexError) as error:
-            raise DatasetError(f"{root / list_name}: not lines of image_id class_id super_class_id path") from error
+            raise DatasetError(
+                f"{root / list_name} is malformed", expected="lines of image_id class_id super_class_id path"
+            ) from error
         self.labels, self.super_labels = np.ascontiguousarray(numbers.T)
         self.add_getter("img", self._get_img)
         self.add_getter("label", self.labels.__getitem__)
         self.add_getter("super_label", self.super_labels.__getitem__)
         self.name_examples(self._photos.__getitem__)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._photos)
 
-    def _get_img(self, i):
+    def _get_img(self, i: int) -> Image:
         return read_image(self._photos[i])

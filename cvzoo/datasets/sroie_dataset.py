@@ -1,13 +1,12 @@
-"""SROIE: scanned receipts with their regions of text."""
+"""SROIE: scanned receipts with lines of text, for text detection."""
 
 import math
-import os
 import pathlib
 
 import numpy as np
 
 from cvzoo.datasets.archive import provide
-from cvzoo.datasets.photo_place import check_photo_place, real_folder
+from cvzoo.datasets.image_location import check_image_location, real_folder
 from cvzoo.datasets.sliceable.getter_dataset import GetterDataset
 from cvzoo.datasets.text_files import read_lines, read_text
 from cvzoo.errors.exceptions import DatasetError
@@ -16,40 +15,41 @@ from cvzoo.geometry.quads import quad_to_bbox
 from cvzoo.images.list_image_files import list_image_files
 from cvzoo.images.read_image import read_image
 from cvzoo.labels.class_colors import class_colors
+from cvzoo.typing.aliases import Array, BBox, FilePath, Image, Label
 
 sroie_label_names = ("text",)
 _PAGE = "https://rrc.cvc.uab.es/?ch=13"
 
 
 class SROIETextDataset(GetterDataset):
-    """Receipts of ICDAR 2019's SROIE challenge with a box around each line of text.
+    """Scanned receipts of ICDAR 2019's SROIE challenge with a box around each line of text.
 
-    data_dir: "auto": the folder below CVZOO_HOME where you put the files; or a folder with `img` (photos), `box` (a
-        .csv or .txt a photo: x1,y1,x2,y2,x3,y3,x4,y4,text) and, with `split`, lists of names such as train.txt in it;
-        photos and text files may also lie side by side in one folder, as the challenge gives them
-    split: the name of a list, without ".txt"; None: every photo, sorted by name
-    list_dir: where the lists are, if not in that folder
-    return_quad: examples have `quad`, too: (R, 4, 2) float32, (y, x) of the corners as the file lists them
-    return_text: examples have `text`, too: R of str
-    use_empty: regions without an area are there, too
-    allow_outside: photos may be links that lead out of the folder; refused otherwise, when they are read
+    data_dir: "auto": the folder below CVZOO_HOME, to which you have to copy the files; or a folder that contains `img`
+        (images), `box` (one .csv or .txt per image: x1,y1,x2,y2,x3,y3,x4,y4,text) and, with `split`, lists of names
+        such as train.txt; images and text files may also be in one folder, as the challenge distributes them
+    split: the name of a list, without ".txt"; None: every image, sorted by name
+    list_dir: the folder of the lists, if they are not in that folder
+    return_quad: add `quad`: (R, 4, 2) float32, (y, x) of the corners in the file's order
+    return_text: add `text`: R of str
+    use_empty: include boxes with zero area
+    allow_outside: images may be links to files outside of the folder; otherwise reading them raises
 
-    img: (3, H, W) float32; bbox: (R, 4) float32, upright boxes around the corners; label: (R,) int32, all 0
-    Source: Huang et al., "ICDAR2019 Competition on Scanned Receipt OCR and Information Extraction", 2019. The photos
-    are for research, given out by the challenge after registration only.
+    img: (3, H, W) float32; bbox: (R, 4) float32, axis-aligned boxes around the corners; label: (R,) int32, all 0
+    Source: Huang et al., "ICDAR2019 Competition on Scanned Receipt OCR and Information Extraction", 2019. The images
+    are for research, available from the challenge after registration only.
     """
 
     def __init__(
         self,
-        data_dir="auto",
-        split=None,
+        data_dir: FilePath = "auto",
+        split: str | None = None,
         *,
-        list_dir: str | os.PathLike | None = None,
-        return_quad=False,
-        return_text=False,
+        list_dir: FilePath | None = None,
+        return_quad: bool = False,
+        return_text: bool = False,
         use_empty: bool = True,
         allow_outside: bool = False,
-    ):
+    ) -> None:
         super().__init__()
         self.label_names = sroie_label_names
         self.label_colors = class_colors(len(self.label_names))
@@ -72,8 +72,8 @@ class SROIETextDataset(GetterDataset):
         missing = [id_ for id_ in ids if id_ not in photos]
         if missing or not ids:
             raise DatasetError(
-                f"{photo_dir}: photos are missing",
-                got=", ".join(missing[:5]) or "none at all",
+                f"{photo_dir}: images are missing",
+                got=", ".join(missing[:5]) or "no images",
                 hint=f"get them at {_PAGE}",
             )
         self._photos = [photos[id_] for id_ in ids]
@@ -85,15 +85,15 @@ class SROIETextDataset(GetterDataset):
         self.keys = ("img", "bbox", "label", *(("quad",) if return_quad else ()), *(("text",) if return_text else ()))
         self.name_examples(self._photos.__getitem__)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._photos)
 
-    def _get_img(self, i):
+    def _get_img(self, i: int) -> Image:
         path = self._photos[i]
-        check_photo_place(path, self._real_folders, allow_outside=self._allow_outside)
+        check_image_location(path, self._real_folders, allow_outside=self._allow_outside)
         return read_image(path)
 
-    def _get_regions(self, i):
+    def _get_regions(self, i: int) -> tuple[BBox, Label, Array, tuple[str, ...]]:
         stem = self._photos[i].stem
         path = self._text_dir / f"{stem}.csv"
         quad, text = read_quads(path if path.is_file() else path.with_suffix(".txt"))
@@ -104,11 +104,11 @@ class SROIETextDataset(GetterDataset):
         return bbox, np.zeros(len(bbox), np.int32), quad, text
 
 
-def read_quads(path):
-    """(quad (R, 4, 2) float32, text R of str) of a file of lines x1,y1,x2,y2,x3,y3,x4,y4,text.
+def read_quads(path: FilePath) -> tuple[Array, tuple[str, ...]]:
+    """(quad (R, 4, 2) float32, text R of str) from a file of lines x1,y1,x2,y2,x3,y3,x4,y4,text.
 
     quad: (y, x) of four corners, in the file's order; text: the rest of the line, with its commas; surrounding quotes
-    are part of the text, as the challenge has it
+    are part of the text, as in the challenge
     Raises DatasetError that names the file and the line.
     """
     corners, texts = [], []
@@ -121,7 +121,7 @@ def read_quads(path):
         except ValueError:
             values = []
         if len(values) != 8 or not all(map(math.isfinite, values)):
-            raise DatasetError(f"{path}:{number}: not eight numbers and a text", got=line[:80])
+            raise DatasetError(f"{path}:{number}: a line must be eight numbers and a text", got=line[:80])
         corners.append(values)
         texts.append(parts[8] if len(parts) > 8 else "")
     return np.array(corners, np.float32).reshape(-1, 4, 2)[:, :, ::-1].copy(), tuple(texts)

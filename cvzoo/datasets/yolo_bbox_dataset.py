@@ -1,13 +1,14 @@
-"""Your own photos with labels as YOLO's tools write them: a text file a photo."""
+"""Detection data in YOLO's format: one text file per image."""
 
 import math
 import os
 import pathlib
+from collections.abc import Sequence
 
 import numpy as np
 
+from cvzoo.datasets.image_location import check_image_location, real_folder
 from cvzoo.datasets.layouts.names_in_yaml import names_in_yaml
-from cvzoo.datasets.photo_place import check_photo_place, real_folder
 from cvzoo.datasets.sliceable.getter_dataset import GetterDataset
 from cvzoo.datasets.text_files import read_lines, read_text
 from cvzoo.errors.exceptions import DatasetError
@@ -17,39 +18,40 @@ from cvzoo.images.list_image_files import list_image_files
 from cvzoo.images.read_image import read_image
 from cvzoo.images.read_image_size import read_image_size
 from cvzoo.labels.class_colors import class_colors
+from cvzoo.typing.aliases import BBox, FilePath, Image, Label, LabelNames
 
 
 class YOLOBboxDataset(GetterDataset):
-    """Photos with boxes from lines `class center_x center_y width height`, in fractions of the photo.
+    """Images with boxes from lines `class center_x center_y width height`, in fractions of the image size.
 
-    images: a folder of photos, looked through with the folders below; or a text file that lists photos, a line each,
-        relative to its own folder, or to `root`, if not absolute
-    label_names: the classes in the order of their numbers: a sequence of str, or the path of a file, a name a line, or
-        of a data.yaml with `names:`
-    root: the folder that a list's lines are relative to, if it is not the list's own
-    label_dir: the folder of the text files, which have the photos' names and lie as the photos lie below `images`;
-        None: for each photo the same path with the last folder "images" replaced by "labels", or the photo's own
-        folder if there is none such
-    use_empty: boxes without an area are there, too
-    allow_outside: photos may lie outside of `images` (of the list's folder), by the list's words or by links; refused
-        otherwise, when they are read
+    images: a folder of images, searched recursively; or a text file with one path per line, relative to the file's
+        folder, or to `root`, unless absolute
+    label_names: the classes in the order of their labels: a sequence of str, or the path of a file with one name per
+        line, or of a data.yaml with `names:`
+    root: the folder of relative paths in a list, if it is not the list's own
+    label_dir: the folder of the text files, with the same names and subfolders as the images below `images`; None: for
+        each image the same path with the last folder "images" replaced by "labels", or the image's own folder if there
+        is no such folder
+    use_empty: include boxes with zero area
+    allow_outside: images may be outside of `images` (of the list's folder), by their paths or by links; otherwise
+        reading them raises
 
     img: (3, H, W) float32; bbox: (R, 4) float32, pixels; label: (R,) int32
-    A photo without a text file has no boxes. A line of a class and a polygon's points (as for segmentation) gives the
-    box around them. The photo's size is read from its header, EXIF orientation applied.
+    An image without a text file has no boxes. For a line with a polygon, as for segmentation, the box is that around
+    its points. The image's size is read from its header, EXIF orientation applied.
     Raises DatasetError that names the file and the line.
     """
 
     def __init__(
         self,
-        images,
-        label_names,
+        images: FilePath,
+        label_names: LabelNames | FilePath,
         *,
-        root: str | os.PathLike | None = None,
-        label_dir=None,
+        root: FilePath | None = None,
+        label_dir: FilePath | None = None,
         use_empty: bool = True,
         allow_outside: bool = False,
-    ):
+    ) -> None:
         super().__init__()
         if isinstance(label_names, (str, os.PathLike)):
             label_names = _read_names(pathlib.Path(label_names))
@@ -69,18 +71,18 @@ class YOLOBboxDataset(GetterDataset):
         self.add_getter(("bbox", "label"), self._get_annotation)
         self.name_examples(self._photos.__getitem__)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._photos)
 
-    def _get_img(self, i):
+    def _get_img(self, i: int) -> Image:
         return read_image(self._photo(i))
 
-    def _photo(self, i):
+    def _photo(self, i: int) -> pathlib.Path:
         path = self._photos[i]
-        check_photo_place(path, self._real_folders, allow_outside=self._allow_outside)
+        check_image_location(path, self._real_folders, allow_outside=self._allow_outside)
         return path
 
-    def _get_annotation(self, i):
+    def _get_annotation(self, i: int) -> tuple[BBox, Label]:
         path = self._texts[i]
         if not path.exists():
             return np.zeros((0, 4), np.float32), np.zeros(0, np.int32)
@@ -89,7 +91,7 @@ class YOLOBboxDataset(GetterDataset):
             for number, line in enumerate(read_text(path).splitlines(), 1)
             if line.strip()
         ]
-        # in float64, so that what tools wrote with six decimals comes back as the pixels it was made of
+        # float64, so that fractions with six decimals are converted back to the pixels they were computed from
         box = np.array([row[1:] for row in rows], np.float64).reshape(-1, 4)
         bbox = from_normalized(from_cxcywh(box), read_image_size(self._photo(i)))
         bbox, label = bbox.astype(np.float32), np.array([row[0] for row in rows], np.int32)
@@ -97,49 +99,49 @@ class YOLOBboxDataset(GetterDataset):
         return bbox[kept], label[kept]
 
 
-def _read_names(path):
+def _read_names(path: pathlib.Path) -> Sequence[str]:
     if path.suffix.lower() not in (".yaml", ".yml"):
         return read_lines(path)
     names = names_in_yaml(read_text(path))
     if not names:
-        raise DatasetError(f"{path}: no names of classes", expected="names: [cat, dog]")
+        raise DatasetError(f"{path} does not list the classes", expected="names: [cat, dog]")
     return names
 
 
-def _above_images(folder):
-    """The folder above the last folder "images", in which other parts of the same data set may lie."""
+def _above_images(folder: pathlib.Path) -> pathlib.Path:
+    """The parent of the last folder "images", which may contain other parts of the same data set."""
     return next((each.parent for each in (folder, *folder.parents) if each.name == "images"), folder)
 
 
-def _text_path(photo, base, label_dir):
+def _text_path(photo: pathlib.Path, base: pathlib.Path, label_dir: FilePath | None) -> pathlib.Path:
     if label_dir is not None:
         below = photo.relative_to(base) if photo.is_relative_to(base) else photo.name
         return (pathlib.Path(label_dir) / below).with_suffix(".txt")
     parts = list(photo.parts)
-    for place in range(len(parts) - 2, -1, -1):
-        if parts[place] == "images":
-            parts[place] = "labels"
+    for position in range(len(parts) - 2, -1, -1):
+        if parts[position] == "images":
+            parts[position] = "labels"
             break
     return pathlib.Path(*parts).with_suffix(".txt")
 
 
-def _row(line, where, n_class):
+def _row(line: str, where: str, n_class: int) -> list[float]:
     """[class, center x, center y, width, height] of a line."""
     try:
         number, *values = [float(text) for text in line.split()]
     except ValueError as error:
-        raise DatasetError(f"{where}: not numbers", got=line[:80]) from error
+        raise DatasetError(f"{where}: a line must be numbers", got=line[:80]) from error
     if not all(map(math.isfinite, (number, *values))):
         raise DatasetError(f"{where}: a number is not finite", got=line[:80])
     if number != int(number) or not 0 <= number < n_class:
-        raise DatasetError(f"{where}: unknown class", expected=f"0 .. {n_class - 1}", got=line.split()[0])
+        raise DatasetError(f"{where}: unknown class number", expected=f"0 .. {n_class - 1}", got=line.split()[0])
     if len(values) >= 6 and len(values) % 2 == 0:
         x, y = values[0::2], values[1::2]
         values = [(min(x) + max(x)) / 2, (min(y) + max(y)) / 2, max(x) - min(x), max(y) - min(y)]
     if len(values) != 4 or values[2] < 0 or values[3] < 0:
         raise DatasetError(
-            f"{where}: not a box",
-            expected="class center_x center_y width height, the last two not negative",
+            f"{where}: not a valid box",
+            expected="class center_x center_y width height, the last two non-negative",
             got=line[:80],
         )
     return [int(number), *values]

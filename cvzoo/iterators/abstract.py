@@ -5,8 +5,8 @@ from typing import Generic, TypeVar
 
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.iterators.cursor import Cursor, IteratorState
-from cvzoo.iterators.fetch import IndexableDataset
 from cvzoo.iterators.order_samplers import Sampler
+from cvzoo.typing.protocols import IndexableDataset
 
 Example = TypeVar("Example")
 Self = TypeVar("Self", bound="AbstractIterator")

@@ -5,16 +5,9 @@ from typing import Protocol, TypeVar, runtime_checkable
 from cvzoo.config.randomness import using_random_state
 from cvzoo.errors.exceptions import ExampleError
 from cvzoo.transforms.sample_generator import sample_generator
+from cvzoo.typing.protocols import IndexableDataset
 
-Example = TypeVar("Example", covariant=True)
-T = TypeVar("T")
-
-
-class IndexableDataset(Protocol[Example]):
-    """Any sequence of examples: `len(dataset)` and `dataset[index]`."""
-
-    def __len__(self) -> int: ...
-    def __getitem__(self, index: int, /) -> Example: ...
+Example = TypeVar("Example")
 
 
 @runtime_checkable
@@ -34,7 +27,7 @@ def example_name(dataset: object, index: int) -> str:
     return plain if name == plain else f"{plain} ({name})"
 
 
-def fetch(dataset: IndexableDataset[T], seed: int, epoch: int, index: int) -> T:
+def fetch(dataset: IndexableDataset[Example], seed: int, epoch: int, index: int) -> Example:
     """dataset[index], read while cvzoo's generator is seeded with (seed, epoch, index).
 
     Raises ExampleError that names the example, with the data set's exception as its cause.

@@ -8,9 +8,9 @@ import weakref
 from cvzoo.errors.exceptions import ExampleError, ValueRangeError
 from cvzoo.iterators.abstract import AbstractIterator, Example
 from cvzoo.iterators.cursor import Cursor
-from cvzoo.iterators.fetch import IndexableDataset
 from cvzoo.iterators.order_samplers import Sampler
 from cvzoo.iterators.worker_pool import WorkerPool
+from cvzoo.typing.protocols import IndexableDataset
 
 _SLOT_SIZE = 16 << 20  # an image of 1080 x 1280 in float32
 _IN_USE = 2  # batches that a caller holds: `batch = next(it)` frees the previous one only after the new one was read

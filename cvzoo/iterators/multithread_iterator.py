@@ -6,8 +6,9 @@ import concurrent.futures
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.iterators.abstract import AbstractIterator, Example
 from cvzoo.iterators.cursor import Cursor
-from cvzoo.iterators.fetch import IndexableDataset, fetch
+from cvzoo.iterators.fetch import fetch
 from cvzoo.iterators.order_samplers import Sampler
+from cvzoo.typing.protocols import IndexableDataset
 
 
 class MultithreadIterator(AbstractIterator[Example]):

@@ -1,8 +1,9 @@
 """An iterator without workers: each batch is read when it is requested."""
 
 from cvzoo.iterators.abstract import AbstractIterator, Example
-from cvzoo.iterators.fetch import IndexableDataset, fetch
+from cvzoo.iterators.fetch import fetch
 from cvzoo.iterators.order_samplers import Sampler
+from cvzoo.typing.protocols import IndexableDataset
 
 
 class SerialIterator(AbstractIterator[Example]):

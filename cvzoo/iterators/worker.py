@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 
 from cvzoo.errors.exceptions import ExampleError
-from cvzoo.iterators.fetch import IndexableDataset, fetch
+from cvzoo.iterators.fetch import fetch
 from cvzoo.iterators.shared_block import SharedBlock
+from cvzoo.typing.protocols import IndexableDataset
 
 ALIGNMENT = 64  # a cache line
 LARGE = 32 << 10  # bytes; smaller arrays are copied, so that a retained bounding box does not occupy an image's slot

@@ -13,9 +13,10 @@ from multiprocessing.process import BaseProcess
 from typing import Any
 
 from cvzoo.errors.exceptions import DtypeError, ExampleError
-from cvzoo.iterators.fetch import IndexableDataset, example_name
+from cvzoo.iterators.fetch import example_name
 from cvzoo.iterators.shared_slots import SharedSlots
 from cvzoo.iterators.worker import ENDING_SIGNALS, is_worth_lending, unpack, work
+from cvzoo.typing.protocols import IndexableDataset
 
 _MAX_PENDING = 128  # tasks in a worker's pipe: few enough that sending one never blocks
 _GRACE = 2.0  # seconds for a process to end by itself before it is killed

@@ -19,6 +19,7 @@ from cvzoo.typing.aliases import (
     Shape,
     Size,
 )
+from cvzoo.typing.protocols import IndexableDataset
 
 __all__ = [
     "Area",
@@ -30,6 +31,7 @@ __all__ = [
     "FilePath",
     "Flags",
     "Image",
+    "IndexableDataset",
     "Label",
     "LabelNames",
     "Mask",

@@ -61,8 +61,8 @@ def test_faults_are_told_with_their_places_and_remedies(run, coco):
     status, out, err = run("check", f"coco:{coco}")
     assert status == 1
     assert "error: photo-truncated (1)" in out
-    assert "0.jpg, object 1: (60, 5, 40, 20) in a photo of 60 x 80 (H x W), by 20 pixels" in out
-    assert "--fix: cut at the edge" in out
+    assert "0.jpg, object 1: (60, 5, 40, 20) in an image of 60 x 80 (H x W), by 20 pixels" in out
+    assert "--fix: clipped to the image" in out
     assert out.splitlines()[-2] == "1 error, 1 warning"
     assert "3 of 3 photos" in err
 
@@ -85,7 +85,7 @@ def test_the_corrected_copy_is_clean(run, coco, tmp_path):
     status, out, _ = run("check", f"coco:{tmp_path / 'out'}")
     assert status == 0, out
     assert "no faults were found" in out
-    assert "cut at the edge" in (tmp_path / "out/fix-log.txt").read_text()
+    assert "clipped to the image" in (tmp_path / "out/fix-log.txt").read_text()
 
 
 def test_a_corrected_copy_with_something_left_to_decide_has_status_1(run, coco, tmp_path):
@@ -117,7 +117,7 @@ def test_a_place_for_the_copy_that_is_taken_is_told_before_the_data_are_examined
     monkeypatch.setattr(data_check, "examine_dataset", lambda *_, **__: pytest.fail("examined"))
     status, _, err = run("check", coco, "--fix", tmp_path / "taken")
     assert status == 2
-    assert "is there already" in err
+    assert "already exists" in err
 
 
 def test_files_that_cannot_be_written_are_told_before_the_data_are_read(run, coco, tmp_path, monkeypatch):
@@ -253,7 +253,7 @@ def test_conversion_tells_what_is_lost(run, coco, tmp_path):
     assert status == 0
     assert "3 photos, 4 objects as yolo" in out
     assert "areas of masks: 1, as in 0.jpg, object 0" in out
-    assert "key points: 1" in out
+    assert "keypoints: 1" in out
     assert (tmp_path / "out/labels/0.txt").read_text().splitlines()[0].split()[0] == "0"
 
 

@@ -1,4 +1,4 @@
-"""Tiny copies of the official layouts of public data sets, with made-up photos."""
+"""Tiny copies of the official layouts of public data sets, with made-up images."""
 
 import json
 
@@ -177,7 +177,7 @@ def cub(root):
         photo(folder / "images" / name, i)
         photo((root / "segmentations" / name).with_suffix(".png"), i, mode="L")
         for part in range(1, 16):
-            x, visible = (40.0, 1) if part == 2 else (10.5, int(part % 3 > 0))  # part 2 lies outside of the photo
+            x, visible = (40.0, 1) if part == 2 else (10.5, int(part % 3 > 0))  # part 2 lies outside of the image
             points += f"{i + 1} {part} {x} {part}.0 {visible}\n"
     write(folder / "images.txt", "".join(f"{i + 1} {name}\n" for i, name in enumerate(names)))
     write(folder / "image_class_labels.txt", "1 1\n2 200\n")

@@ -83,5 +83,5 @@ def test_wrong_hashes_are_refused(archive, tmp_path):
 
 
 def test_an_archive_without_the_file_is_an_error(archive, tmp_path):
-    with pytest.raises(DatasetError, match="hold no Other"):
+    with pytest.raises(DatasetError, match="do not contain Other"):
         provide("auto", "toy", needs="Other", archives=(archive,), licence="x", page="y")

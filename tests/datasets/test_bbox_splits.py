@@ -137,7 +137,7 @@ def test_cells_are_read_for_real(shared):
         ("voc:{root},split=train", ConfigError, "both parts"),
         ("voc:{root}", DatasetError, "val.txt"),
         ("voc:nowhere", ConfigError, "nowhere"),
-        ("tea:{root}", ConfigError, "kind"),
+        ("tea:{root}", ConfigError, "not a data set"),
     ],
 )
 def test_what_is_not_there_is_told(tmp_path, monkeypatch, spec, error, words):
@@ -149,12 +149,12 @@ def test_what_is_not_there_is_told(tmp_path, monkeypatch, spec, error, words):
 
 
 def test_parts_of_other_classes_are_refused(tmp_path):
-    with pytest.raises(DatasetError, match="other classes"):
+    with pytest.raises(DatasetError, match="different classes"):
         bbox_splits(coco(tmp_path, train="cell", val="blob"))
 
 
 def test_a_yolo_folder_without_names_is_refused(tmp_path):
     spec = yolo(tmp_path)
     (tmp_path / "data.yaml").unlink()
-    with pytest.raises(DatasetError, match="names the classes"):
+    with pytest.raises(DatasetError, match="lists the classes"):
         bbox_splits(spec)

@@ -32,14 +32,14 @@ def test_a_folder_a_class_is_read_in_both_parts(tmp_path):
 def test_parts_of_other_classes_are_refused_and_the_classes_named(tmp_path):
     for place in ("train/cat/a.png", "train/dog/b.png", "val/cat/c.png", "val/eel/d.png"):
         photo(tmp_path / place)
-    with pytest.raises(DatasetError, match=r"(?s)other classes.*dog.*eel"):
+    with pytest.raises(DatasetError, match=r"(?s)different classes.*dog.*eel"):
         class_splits(f"folder:{tmp_path}")
 
 
 def test_a_part_without_photos_is_refused(tmp_path):
     photo(tmp_path / "train/cat/a.png")
     (tmp_path / "val/cat").mkdir(parents=True)
-    with pytest.raises(DatasetError, match="val has no photo"):
+    with pytest.raises(DatasetError, match="val has no image"):
         class_splits(f"folder:{tmp_path}")
 
 

@@ -46,7 +46,7 @@ def test_what_is_right_passes(check, dataset, n_class):
 
 IMAGES = [
     (IMG.astype(np.uint8), "dtype"),
-    (IMG.tolist(), "no NumPy array"),
+    (IMG.tolist(), "not a NumPy array"),
     (IMG[:1], "channels"),
     (IMG.transpose(1, 2, 0), "channels"),
     (IMG[0], "axes"),
@@ -68,9 +68,9 @@ BOXES = [
     (BBOX.astype(np.float64), "dtype"),
     (BBOX[:, :3], r"\(R, 4\)"),
     (BBOX[0], "axes"),
-    (BBOX[:, [2, 1, 0, 3]], "before it begins"),
-    (BBOX - 1, "leaves the photo"),
-    (BBOX[:, [1, 0, 3, 2]], "leaves the photo"),
+    (BBOX[:, [2, 1, 0, 3]], "negative size"),
+    (BBOX - 1, "exceeds the image"),
+    (BBOX[:, [1, 0, 3, 2]], "exceeds the image"),
     (BBOX + np.float32("inf"), "NaN or infinite"),
 ]
 
@@ -84,9 +84,9 @@ def test_wrong_boxes_are_found(bbox, text):
 POINTS = [
     ((POINT[:, :, :1], None), r"\(R, K, 2\)"),
     ((POINT, SEEN[0]), "axes"),
-    ((POINT, SEEN[:, :1]), "does not fit"),
+    ((POINT, SEEN[:, :1]), "differ in shape"),
     ((POINT, SEEN.astype(int)), "dtype"),
-    ((POINT + 18, SEEN), "outside of the photo"),
+    ((POINT + 18, SEEN), "outside of the image"),
     ((POINT, None, (20, 30), 3), "number of points"),
 ]
 
@@ -99,19 +99,19 @@ def test_wrong_points_are_found(arguments, text):
 
 DATASETS = [
     (assert_is_bbox_dataset, (IMG, BBOX), 3, "too few values"),
-    (assert_is_bbox_dataset, IMG, 3, "no tuple"),
-    (assert_is_bbox_dataset, (IMG, BBOX, LABEL[:1]), 3, "one an instance"),
+    (assert_is_bbox_dataset, IMG, 3, "must be a tuple"),
+    (assert_is_bbox_dataset, (IMG, BBOX, LABEL[:1]), 3, "one value per instance"),
     (assert_is_bbox_dataset, (IMG, BBOX, LABEL), 2, "0 .. 1"),
     (assert_is_bbox_dataset, (IMG, BBOX, LABEL - 1), 3, "range"),
     (assert_is_bbox_dataset, (IMG, BBOX, LABEL.astype(np.int64)), 3, "dtype"),
     (assert_is_label_dataset, (IMG, 1), 3, r"np\.int32"),
     (assert_is_label_dataset, (IMG, np.int32(3)), 3, "range"),
-    (assert_is_semantic_segmentation_dataset, (IMG, MAP.T), 3, "photo's size"),
+    (assert_is_semantic_segmentation_dataset, (IMG, MAP.T), 3, "differ in size"),
     (assert_is_semantic_segmentation_dataset, (IMG, MAP - 1), 3, "range"),
     (assert_is_semantic_segmentation_dataset, (IMG, MAP + 4), 3, "range"),
-    (assert_is_instance_segmentation_dataset, (IMG, MASK[:, :9], LABEL), 3, "photo's size"),
+    (assert_is_instance_segmentation_dataset, (IMG, MASK[:, :9], LABEL), 3, "differ in size"),
     (assert_is_instance_segmentation_dataset, (IMG, MASK.astype(int), LABEL), 3, "dtype"),
-    (assert_is_instance_segmentation_dataset, (IMG, MASK[:1], LABEL), 3, "one an instance"),
+    (assert_is_instance_segmentation_dataset, (IMG, MASK[:1], LABEL), 3, "one value per instance"),
 ]
 
 

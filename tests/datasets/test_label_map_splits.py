@@ -36,5 +36,5 @@ def test_rare_classes_weigh_more_than_common_ones():
     weights = median_frequency_weights([first, second], 4)
     np.testing.assert_allclose(weights, [0.5 * 12 / 8, 0.5 * 8, 1, 0], rtol=1e-6)
     assert weights.dtype == np.float32
-    with pytest.raises(DatasetError, match="no map"):
+    with pytest.raises(DatasetError, match="no label map"):
         median_frequency_weights([np.full((2, 2), -1, np.int32)], 3)

@@ -37,21 +37,21 @@ def test_pairs_without_a_ratio_are_of_any_two_examples():
 def test_labels_are_read_without_photos():
     class NoPhotos(list):
         def __getitem__(self, index):
-            raise AssertionError("a photo was read")
+            raise AssertionError("an image was read")
 
     part = TupleDataset(("img", NoPhotos([0, 0])), ("label", np.array([0, 1], np.int32)))
     SiameseDataset(part, part, 0.5)
 
 
 IMPOSSIBLE = [
-    (lambda: SiameseDataset(labelled([0, 1]), labelled([2]), 0.5), ValueRangeError, "no class is in both"),
-    (lambda: SiameseDataset(labelled([0]), labelled([0, 0]), 0.5), ValueRangeError, "one class only"),
+    (lambda: SiameseDataset(labelled([0, 1]), labelled([2]), 0.5), ValueRangeError, "no class in common"),
+    (lambda: SiameseDataset(labelled([0]), labelled([0, 0]), 0.5), ValueRangeError, "only one class"),
     (lambda: SiameseDataset(labelled([0]), labelled([]), None), ValueRangeError, "empty"),
-    (lambda: SiameseDataset(labelled([0]), labelled([0]), 2), ValueRangeError, "share"),
-    (lambda: SiameseDataset(labelled([0]), labelled([0]), 1, labels_0=[0, 1]), ShapeError, "an integer an example"),
+    (lambda: SiameseDataset(labelled([0]), labelled([0]), 2), ValueRangeError, "pos_ratio"),
+    (lambda: SiameseDataset(labelled([0]), labelled([0]), 1, labels_0=[0, 1]), ShapeError, "one integer per example"),
     (lambda: MixUpSoftLabelDataset([], 2, alpha=0), ValueRangeError, "alpha"),
     (lambda: MixUpSoftLabelDataset([(np.zeros(1), 0, np.zeros(2), 1)], 2)[0], ShapeError, "sizes"),
-    (lambda: MixUpSoftLabelDataset([(np.zeros(1), 0, np.zeros(1), 2)], 2)[0], ValueRangeError, "outside"),
+    (lambda: MixUpSoftLabelDataset([(np.zeros(1), 0, np.zeros(1), 2)], 2)[0], ValueRangeError, "out of range"),
 ]
 
 

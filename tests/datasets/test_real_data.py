@@ -68,7 +68,7 @@ def test_tiny_coco_masks_lie_in_their_boxes_and_have_their_areas(tiny_coco):
             ys, xs = np.nonzero(each)
             assert y_min - 1 <= ys.min() <= ys.max() + 1 <= y_max + 2
             assert x_min - 1 <= xs.min() <= xs.max() + 1 <= x_max + 2
-    # the sum of the file's run lengths; its areas of crowds are those of the polygons they were made of
+    # the sum of the file's run-length encoding; its areas of crowds are those of the polygons they were made of
     assert in_crowds == 7378 + 4915 + 7511 + 1249 + 1172
 
 
@@ -77,7 +77,7 @@ def test_tiny_coco_has_key_points_or_says_that_it_has_none(tiny_coco):
     if path.is_file():
         assert_is_point_dataset(D.COCOJSONKeypointDataset(path), 17, n_example=5)
     else:
-        with pytest.raises(ValueError, match="key points"):
+        with pytest.raises(ValueError, match="keypoints"):
             D.COCOJSONKeypointDataset(tiny_coco / "annotations/instances_train2017.json")
 
 

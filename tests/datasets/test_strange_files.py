@@ -61,7 +61,7 @@ def yolo(tmp_path):
 
 @pytest.fixture
 def coco(tmp_path):
-    """A function that writes a COCO file of one photo of this name, and a private photo outside of the data set."""
+    """A function that writes a COCO file of one image of this name, and a private image outside of the data set."""
     root = tmp_path / "coco"
     save(tmp_path / "elsewhere/private.png", (200, 0, 0))
     (root / "images").mkdir(parents=True)
@@ -121,7 +121,7 @@ def test_a_fifo_is_refused_by_every_reader_of_a_data_sets_files(voc, yolo, tmp_p
 def test_a_fifo_where_a_photo_should_be_is_refused(coco):
     path = coco("pipe.png")
     os.mkfifo(path.parents[1] / "images/pipe.png")
-    with pytest.raises(DatasetError, match="not a photo"):
+    with pytest.raises(DatasetError, match="not an image"):
         COCOJSONBboxDataset(path, path.parents[1] / "images")[0]
 
 
@@ -134,7 +134,7 @@ def test_xml_of_an_odd_encoding_is_a_data_set_error(tmp_path, encoding):
 
 def test_a_zero_byte_in_a_photos_name_is_named(coco, tmp_path):
     path = coco("a\0.png")
-    with pytest.raises(DatasetError, match="zero byte"):
+    with pytest.raises(DatasetError, match="null byte"):
         COCOJSONBboxDataset(path, tmp_path / "coco/images")
     for read in (read_image, read_image_size, read_label):
         with pytest.raises(ImageError, match="name"):
@@ -151,7 +151,7 @@ def test_a_class_name_of_half_letters_is_told_and_mended(coco, tmp_path):
 
 @pytest.fixture(params=["climbing", "absolute", "link", "linked folder"])
 def stray(request, coco, tmp_path):
-    """A COCO file whose photo is the private one."""
+    """A COCO file whose image is the private one."""
     images, private = tmp_path / "coco/images", tmp_path / "elsewhere/private.png"
     if request.param == "climbing":
         return coco("../../elsewhere/private.png")

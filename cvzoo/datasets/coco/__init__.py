@@ -1,1 +1,1 @@
-"""MS COCO and what shares its files."""
+"""MS COCO and other data sets in its JSON format."""

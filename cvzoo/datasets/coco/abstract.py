@@ -1,14 +1,15 @@
-"""What the data sets of COCO's JSON files have in common."""
+"""The base class of data sets in COCO's JSON format."""
 
 import pathlib
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 from cvzoo.datasets.coco.json_columns import read_columns
 from cvzoo.datasets.coco.masks import TextSpans, masks_from_json
 from cvzoo.datasets.coco.publication import find_photos
+from cvzoo.datasets.image_location import check_image_location, leads_out
 from cvzoo.datasets.layouts.data_spec import DataSpec
-from cvzoo.datasets.photo_place import check_photo_place, leads_out
 from cvzoo.datasets.sliceable.getter_dataset import GetterDataset
 from cvzoo.errors.exceptions import DatasetError
 from cvzoo.geometry.has_area import has_area
@@ -17,27 +18,35 @@ from cvzoo.images.read_image_size import read_image_size
 from cvzoo.labels.class_colors import class_colors
 from cvzoo.labels.coco import coco_bbox_label_names
 from cvzoo.labels.coco_panoptic import coco_semantic_segmentation_label_colors
+from cvzoo.typing.aliases import Area, Array, BBox, FilePath, Flags, Image, Label, Mask, Point
 
 
 class AbstractCOCODataset(GetterDataset):
-    """Photos and annotations of one JSON file. Photos are in the order of their ids; those without objects stay.
+    """Images and annotations of one JSON file, in the order of the image ids, including images without objects.
 
     label_names: the file's classes in the order of their ids, which is the order of the labels
-    label_colors: an (R, G, B) a class; COCO's own classes have the colours of its panoptic files
-    image_ids: (N,) int64; category_ids: (C,) int64, what stands in the file for label 0, 1 ...
+    label_colors: one (R, G, B) per class; for COCO's own classes the colors of its panoptic files
+    image_ids: (N,) int64; category_ids: (C,) int64, the file's ids of label 0, 1 ...
 
-    Annotations whose box is empty are left out, and with them their masks and points.
-    allow_outside: photos may lie outside of the folder of the photos, by their names or by links; without it such a
-        name is a DatasetError at once, a link when the photo is read
+    Annotations with an empty box are dropped, with their masks and keypoints.
+    allow_outside: images may be outside of the image folder, by their names or by links; otherwise such a name raises
+        DatasetError at once, a link when the image is read
     """
 
     def __init__(
-        self, json_path, image_dir, *, use_crowded, with_masks=False, with_keypoints=False, allow_outside: bool = False
-    ):
+        self,
+        json_path: FilePath,
+        image_dir: FilePath | None,
+        *,
+        use_crowded: bool,
+        with_masks: bool = False,
+        with_keypoints: bool = False,
+        allow_outside: bool = False,
+    ) -> None:
         super().__init__()
         columns = read_columns(json_path, with_masks=with_masks, with_keypoints=with_keypoints)
         self._columns = columns
-        self._texts = TextSpans(json_path) if with_masks else None
+        self._segmentations = TextSpans(json_path) if with_masks else None
         _check_names(json_path, columns.file_names, allow_outside)
         self._image_dir = find_photos(json_path, image_dir, columns.file_names[0] if columns.file_names else None)
         named = None if image_dir is None else self._image_dir
@@ -52,61 +61,64 @@ class AbstractCOCODataset(GetterDataset):
             self._kept &= ~columns.crowded
         self.name_examples(self._photo)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._columns.file_names)
 
-    def _photo(self, i):
+    def _photo(self, i: int) -> pathlib.Path:
         return self._image_dir / self._columns.file_names[i]
 
-    def _rows(self, i):
+    def _rows(self, i: int) -> Array:
         start, stop = self._columns.offsets[i : i + 2]
         return start + np.flatnonzero(self._kept[start:stop])
 
-    def _get_img(self, i):
+    def _get_img(self, i: int) -> Image:
         path = self._photo(i)
-        check_photo_place(path, self._real_folders, allow_outside=self._allow_outside)
+        check_image_location(path, self._real_folders, allow_outside=self._allow_outside)
         return read_image(path)
 
-    def _get_annotation(self, i):
+    def _get_annotation(self, i: int) -> tuple[BBox, Label, Area, Flags]:
         rows = self._rows(i)
         columns = self._columns
         return columns.bbox[rows], columns.label[rows], columns.area[rows], columns.crowded[rows]
 
-    def _get_masks(self, i):
+    def _get_masks(self, i: int) -> Mask:
         columns = self._columns
-        size = tuple(columns.sizes[i].tolist())
-        if min(size) < 0:
-            size = read_image_size(self._photo(i))
+        height, width = columns.sizes[i].tolist()
+        size = (height, width) if min(height, width) >= 0 else read_image_size(self._photo(i))
         rows = self._rows(i)
-        texts = self._texts.read(columns.mask_spans[rows])
+        if self._segmentations is None or columns.mask_spans is None:
+            raise DatasetError("the masks of this data set are not read", hint="with_masks=True")
+        texts = self._segmentations.read(columns.mask_spans[rows])
         return masks_from_json(texts, size, [f"annotation {columns.annotation_ids[row]}" for row in rows])
 
-    def _get_points(self, i):
-        found = self._columns.keypoints[self._rows(i)]
-        found = found.reshape(len(found), len(self._columns.keypoint_names), 3)
-        if np.isnan(found).any():
-            raise DatasetError(f"{self._photo(i)}: an annotation has no key points")
-        return found[:, :, [1, 0]], found[:, :, 2] > 0
+    def _get_points(self, i: int) -> tuple[Point, Array]:
+        if self._columns.keypoints is None:
+            raise DatasetError("the keypoints of this data set are not read", hint="with_keypoints=True")
+        xyv = self._columns.keypoints[self._rows(i)]
+        xyv = xyv.reshape(len(xyv), len(self._columns.keypoint_names), 3)
+        if np.isnan(xyv).any():
+            raise DatasetError(f"{self._photo(i)}: an annotation has no keypoints")
+        return xyv[:, :, [1, 0]], xyv[:, :, 2] > 0
 
 
-def _check_names(json_path, names, allow_outside):
+def _check_names(json_path: FilePath, names: Sequence[str], allow_outside: bool) -> None:
     for name in names:
         if "\0" in name:
-            raise DatasetError(f"{json_path}: a file_name holds a zero byte", got=repr(name)[:80])
+            raise DatasetError(f"{json_path}: a file_name contains a null byte", got=repr(name)[:80])
         if not allow_outside and leads_out(name):
             raise DatasetError(
-                f"{json_path}: a file_name leads out of the folder of the photos",
+                f"{json_path}: a file_name leads out of the image folder",
                 got=repr(name)[:80],
-                hint="allow_outside=True (--allow-outside, or ,outside=1 behind the SPEC) if you trust the file",
+                hint="allow_outside=True (--allow-outside, or ,outside=1 after the SPEC) if you trust the file",
             )
 
 
-def _colors(names):
+def _colors(names: Sequence[str]) -> Sequence[tuple[int, int, int]]:
     if set(names) <= set(coco_bbox_label_names):
         return tuple(coco_semantic_segmentation_label_colors[coco_bbox_label_names.index(name)] for name in names)
     return class_colors(len(names))
 
 
-def chosen_keys(first, wanted):
-    """The keys of an example: `first`, then those of the pairs (key, flag) whose flag is set, in their order."""
+def chosen_keys(first: Sequence[str], wanted: Iterable[tuple[str, bool]]) -> tuple[str, ...]:
+    """The keys of an example: `first`, then those of the pairs (key, flag) with a true flag."""
     return (*first, *(key for key, flag in wanted if flag))

@@ -1,10 +1,11 @@
-"""Where MS COCO is published, and its two folders."""
+"""Locates or downloads the files of MS COCO."""
 
 import pathlib
 
 from cvzoo.datasets.archive import Archive, provide
 from cvzoo.datasets.text_files import check_choice
 from cvzoo.errors.exceptions import DatasetError
+from cvzoo.typing.aliases import FilePath
 
 _SITE = "http://images.cocodataset.org"
 _SPLITS = {"2014": ("train", "val", "minival", "valminusminival"), "2017": ("train", "val")}
@@ -18,10 +19,10 @@ _MINIVAL = {
 _PANOPTIC = Archive(url=f"{_SITE}/annotations/panoptic_annotations_trainval2017.zip")
 
 
-def provide_coco(data_dir, *, kind, split, year):
-    """(the annotation file, the folder of photos) of a split.
+def provide_coco(data_dir: FilePath, *, kind: str, split: str, year: str) -> tuple[pathlib.Path, pathlib.Path]:
+    """(annotation file, image folder) of a split.
 
-    data_dir: "auto", or a folder with `annotations` and either train2017 ... or images/train2017 ... in it
+    data_dir: "auto", or a folder with `annotations` and either train2017 ... or images/train2017 ...
     kind: "instances", "person_keypoints" or "panoptic"
     """
     check_choice("year", year, tuple(_SPLITS) if kind != "panoptic" else ("2017",))
@@ -29,47 +30,47 @@ def provide_coco(data_dir, *, kind, split, year):
     check_choice("split", split, splits if kind == "instances" else splits[:2])
     photos = f"{'train' if split == 'train' else 'val'}{year}"
     annotations = f"annotations/{kind}_{split}{year}.json"
-    root = None
+    root = pathlib.Path()
     for needs, archive in ((annotations, _annotation_archive(kind, split, year)), (_photos_in(data_dir, photos), None)):
         root = provide(
             data_dir,
             "coco",
             needs=needs,
             archives=(archive or Archive(url=f"{_SITE}/zips/{photos}.zip"),),
-            licence="annotations CC BY 4.0; photos under Flickr's terms",
+            licence="annotations CC BY 4.0; images under Flickr's terms",
             page="https://cocodataset.org/#download",
         )
     return root / annotations, root / _photos_in(root, photos)
 
 
-def _annotation_archive(kind, split, year):
+def _annotation_archive(kind: str, split: str, year: str) -> Archive:
     if kind == "panoptic":
         return _PANOPTIC
     return _MINIVAL.get(split) or Archive(url=f"{_SITE}/annotations/annotations_trainval{year}.zip")
 
 
-def _photos_in(data_dir, photos):
+def _photos_in(data_dir: FilePath, photos: str) -> str:
     is_below = data_dir != "auto" and (pathlib.Path(data_dir) / "images" / photos).is_dir()
     return f"images/{photos}" if is_below else photos
 
 
-def find_photos(json_path, image_dir, first):
-    """The folder of the photos of an annotation file that a user gives: `image_dir`, or where photos mostly lie.
+def find_photos(json_path: FilePath, image_dir: FilePath | None, first: str | None) -> pathlib.Path:
+    """The image folder of a user's annotation file: `image_dir`, or the first of the usual folders that fits.
 
-    first: the name of one photo
-    Raises DatasetError that lists where it looked.
+    first: the name of one image
+    Raises DatasetError that lists the folders.
     """
     json_path = pathlib.Path(json_path)
     if image_dir is not None:
         return pathlib.Path(image_dir)
     here, above = json_path.parent, json_path.parent.parent
     name = json_path.stem.split("_")[-1]
-    places = [above / name, above / "images" / name, above / "images", above, here / "images", here / name, here]
-    for place in places:
-        if first is None or (place / first).is_file():
-            return place
+    folders = [above / name, above / "images" / name, above / "images", above, here / "images", here / name, here]
+    for folder in folders:
+        if first is None or (folder / first).is_file():
+            return folder
     raise DatasetError(
-        f"{json_path}: its photo {first} is in none of the usual folders",
-        expected=", ".join(map(str, places)),
+        f"{json_path}: its image {first} is not in any of the usual folders",
+        expected=", ".join(map(str, folders)),
         hint="image_dir=",
     )

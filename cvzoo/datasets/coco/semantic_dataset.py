@@ -1,6 +1,7 @@
-"""COCO's panoptic annotations as label maps."""
+"""MS COCO's panoptic annotations as label maps, for semantic segmentation."""
 
 import json
+import pathlib
 
 import numpy as np
 
@@ -14,21 +15,22 @@ from cvzoo.labels.coco_panoptic import (
     coco_semantic_segmentation_label_colors,
     coco_semantic_segmentation_label_names,
 )
+from cvzoo.typing.aliases import ClassMap, FilePath, Image
 
 _SHIFT = np.array([1, 256, 65536], np.int64)[:, None, None]
 
 
 class COCOSemanticSegmentationDataset(GetterDataset):
-    """COCO's photos with label maps of 133 classes, things and stuff (`coco_semantic_segmentation_label_names`).
+    """MS COCO with label maps of 133 classes, things and stuff (`coco_semantic_segmentation_label_names`).
 
     data_dir: "auto", or a folder with annotations/panoptic_train2017.json, the folder (or .zip) of the same name and
-        train2017 (or images/train2017) in it
+        train2017 (or images/train2017)
     split: "train" or "val" of 2017
-    img: (3, H, W) float32; label: (H, W) int32, -1 where nothing was marked
+    img: (3, H, W) float32; label: (H, W) int32, -1 for unlabeled pixels
     Source: Kirillov et al., "Panoptic Segmentation", 2019; the file format of the official panopticapi.
     """
 
-    def __init__(self, data_dir="auto", split="train"):
+    def __init__(self, data_dir: FilePath = "auto", split: str = "train") -> None:
         super().__init__()
         json_path, self._image_dir = provide_coco(data_dir, kind="panoptic", split=split, year="2017")
         self._map_dir = json_path.with_suffix("")
@@ -37,39 +39,43 @@ class COCOSemanticSegmentationDataset(GetterDataset):
             extract(inner, inner.parent)
         try:
             file = json.loads(read_bytes(json_path, limit=None))
-            place = {category["id"]: label for label, category in enumerate(file["categories"])}
+            label_of = {category["id"]: label for label, category in enumerate(file["categories"])}
             self._names = [each["file_name"] for each in file["annotations"]]
             self._segments = [
                 (
                     np.array([segment["id"] for segment in each["segments_info"]], np.int64),
-                    np.array([place[segment["category_id"]] for segment in each["segments_info"]], np.int32),
+                    np.array([label_of[segment["category_id"]] for segment in each["segments_info"]], np.int32),
                 )
                 for each in file["annotations"]
             ]
             self.label_names = tuple(category["name"] for category in file["categories"])
             self.label_colors = coco_semantic_segmentation_label_colors
         except (ValueError, KeyError, TypeError, RecursionError) as error:
-            raise DatasetError(f"{json_path}: not a panoptic file of COCO's form", got=repr(error)) from error
+            raise DatasetError(f"{json_path}: not a panoptic file in COCO's format", got=repr(error)) from error
         if len(self.label_names) != len(coco_semantic_segmentation_label_names):
-            raise DatasetError(f"{json_path}: not COCO's 133 classes", got=len(self.label_names))
+            raise DatasetError(
+                f"{json_path}: wrong number of classes",
+                expected=len(coco_semantic_segmentation_label_names),
+                got=len(self.label_names),
+            )
         self.add_getter("img", self._get_img)
         self.add_getter("label", self._get_label)
         self.name_examples(self._photo)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._names)
 
-    def _photo(self, i):
+    def _photo(self, i: int) -> pathlib.Path:
         return (self._image_dir / self._names[i]).with_suffix(".jpg")
 
-    def _get_img(self, i):
+    def _get_img(self, i: int) -> Image:
         return read_image(self._photo(i))
 
-    def _get_label(self, i):
+    def _get_label(self, i: int) -> ClassMap:
         path = self._map_dir / self._names[i]
-        number = (read_image(path).astype(np.int64) * _SHIFT).sum(axis=0)
+        pixel_ids = (read_image(path).astype(np.int64) * _SHIFT).sum(axis=0)
         ids, labels = self._segments[i]
-        known = np.append(-1, np.sort(ids))
-        found = np.append(np.int32(-1), labels[np.argsort(ids)])
-        place = np.searchsorted(known, number, side="right") - 1
-        return np.where(known[place] == number, found[place], np.int32(-1))
+        sorted_ids = np.append(-1, np.sort(ids))
+        sorted_labels = np.append(np.int32(-1), labels[np.argsort(ids)])
+        index = np.searchsorted(sorted_ids, pixel_ids, side="right") - 1
+        return np.where(sorted_ids[index] == pixel_ids, sorted_labels[index], np.int32(-1))

@@ -1,1 +1,1 @@
-"""From one layout of annotated photos to another, and what is lost on the way."""
+"""Conversion between the layouts of data sets, with a report of what is lost."""

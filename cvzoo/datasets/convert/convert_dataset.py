@@ -1,7 +1,7 @@
-"""From one layout to another."""
+"""Converts a data set to another layout."""
 
 import dataclasses
-import os
+import pathlib
 from collections.abc import Callable
 
 from cvzoo.datasets.convert.losses import Loss, is_left_out, losses
@@ -13,13 +13,14 @@ from cvzoo.datasets.layouts.read import read_annotated_set
 from cvzoo.datasets.layouts.write import check_apart, write_annotated_set
 from cvzoo.errors.exceptions import ConfigError, ImageError
 from cvzoo.images.read_image_size import read_image_size
+from cvzoo.typing.aliases import FilePath
 
 LOG = "conversion-log.txt"
 
 
 @dataclasses.dataclass(frozen=True)
 class Conversion:
-    """What came of it: how much was written, what was lost, and what could not be understood in the first place."""
+    """The result of `convert_dataset`: numbers of written images and objects, losses, and problems of the original."""
 
     n_photo: int
     n_object: int
@@ -29,7 +30,7 @@ class Conversion:
 
 def convert_dataset(
     spec: DataSpec,
-    out: str | os.PathLike,
+    out: FilePath,
     *,
     kind: str,
     keep_crowds: bool = False,
@@ -37,20 +38,20 @@ def convert_dataset(
     start: Callable[[int], None] | None = None,
     step: Callable[[], None] | None = None,
 ) -> Conversion:
-    """What was done, once a copy of the data set in another layout lies in `out`, with conversion-log.txt.
+    """Writes a copy of the data set in another layout to `out`, with conversion-log.txt, and returns a report.
 
-    Boxes, classes and their order, names of photos, sizes and lists come along exactly; what else the layout cannot
-    carry is in `losses`. Photos are copied bit for bit.
+    Boxes, classes and their order, names of images, sizes and lists are preserved exactly; what the layout cannot
+    represent is listed in `losses`. Images are copied bit for bit.
     out: a folder that does not exist or is empty; kind: "coco", "voc" or "yolo"
-    keep_crowds: a crowd (COCO's iscrowd) becomes an ordinary object in YOLO's files, a difficult one in VOC's; without
-        it crowds are left out there, since a group that is labelled as one object spoils training
-    keep_polygons: in YOLO's files an object with polygons is a line of the segment format, whose box is that around the
-        polygons; without it all lines are boxes
-    start: called with the number of photos; step: called after each
-    Raises ConfigError for a bad `out` or kind, DatasetError if there is nothing to read, OSError.
+    keep_crowds: convert crowds (COCO's iscrowd) to ordinary objects in YOLO's files, to difficult ones in VOC's;
+        otherwise they are dropped there, since a group that is labeled as one object impairs training
+    keep_polygons: write polygons to YOLO's files in the segment format, whose box is that around the polygons;
+        otherwise all lines are boxes
+    start: called with the number of images; step: called after each
+    Raises ConfigError for an invalid `out` or kind, DatasetError if there is nothing to read, OSError.
     """
     if kind not in TARGETS:
-        raise ConfigError(f"there is no conversion to {kind}", expected=", ".join(TARGETS))
+        raise ConfigError(f"data sets cannot be converted to {kind!r}", expected=", ".join(TARGETS))
     check_apart(spec.path, out)
     check_new(out)
     found = read_annotated_set(spec)
@@ -60,7 +61,7 @@ def convert_dataset(
     if start is not None:
         start(len(ready.photos))
 
-    def add_log(folder):
+    def add_log(folder: pathlib.Path) -> None:
         lines = [f"# {found.kind}:{found.root} as {kind}", "# not carried"]
         lines += map(str, lost or ("nothing was lost",))
         lines += ["# not understood", *(f"{each.where}: {each.message}" for each in found.findings)]
@@ -71,8 +72,8 @@ def convert_dataset(
     return Conversion(len(ready.photos), n_object, lost, found.findings)
 
 
-def _chosen(photo, kind, keep_crowds, keep_polygons):
-    """The photo with what the copy is to have of its objects."""
+def _chosen(photo: AnnotatedPhoto, kind: str, keep_crowds: bool, keep_polygons: bool) -> AnnotatedPhoto:
+    """The image with those objects and fields that the copy has."""
     objects = []
     for each in photo.objects:
         if is_left_out(each, kind, keep_crowds=keep_crowds):
@@ -86,7 +87,7 @@ def _chosen(photo, kind, keep_crowds, keep_polygons):
 
 
 def _with_sizes(found: AnnotatedSet) -> tuple[AnnotatedPhoto, ...]:
-    """The photos that are there; sizes that no annotation states, or that cannot be, are read from their headers."""
+    """The existing images; missing or invalid sizes are read from the image headers."""
     photos = []
     for photo in found.photos:
         if photo.path is None:

@@ -1,14 +1,15 @@
-"""What a layout cannot carry."""
+"""Lists what a layout of data sets cannot represent."""
 
 import collections
 import dataclasses
+from collections.abc import Callable
 
-from cvzoo.datasets.layouts.annotated_set import AnnotatedObject, AnnotatedSet
+from cvzoo.datasets.layouts.annotated_set import AnnotatedObject, AnnotatedPhoto, AnnotatedSet
 
 
 @dataclasses.dataclass(frozen=True)
 class Loss:
-    """Something that does not come along: what, how often, where first."""
+    """Something that is lost in a conversion: what, how often, and its first occurrence."""
 
     what: str
     count: int
@@ -18,28 +19,28 @@ class Loss:
         return f"{self.what}: {self.count}, as in {self.example}" if self.example else f"{self.what}: {self.count}"
 
 
-CROWDS = "crowds, which are left out"
-# keys of COCO's annotations that its own files always have and that are found again or made anew
+CROWDS = "crowds, which are dropped"
+# keys that all of COCO's annotations have, and that can be recovered or generated
 _OF_COCO = ("id", "area", "iscrowd", "image_id")
 _OF_VOC = ("pose", "truncated", "difficult", "occluded", "voc_xml")
 
 
 def is_left_out(each: AnnotatedObject, kind: str, *, keep_crowds: bool) -> bool:
-    """Whether a copy of that kind goes without the object: a crowd, which it could only show as one object of many."""
+    """Whether a copy in that layout drops the object: a crowd, which other layouts cannot mark."""
     return kind != "coco" and not keep_crowds and bool(each.extra.get("iscrowd"))
 
 
 def losses(
     found: AnnotatedSet, kind: str, *, keep_crowds: bool = False, keep_polygons: bool = True
 ) -> tuple[Loss, ...]:
-    """What of the data set a copy of that kind will not have, in words; what has its usual value is not named.
+    """What a copy of the data set in that layout lacks, except fields with their default values.
 
     keep_crowds, keep_polygons: as for `convert_dataset`
     """
     counts: collections.Counter = collections.Counter()
     examples: dict[str, str] = {}
 
-    def lose(what, photo=None, index=None):
+    def lose(what: str, photo: AnnotatedPhoto | None = None, index: int | None = None) -> None:
         counts[what] += 1
         examples.setdefault(what, "" if photo is None else photo.name + ("" if index is None else f", object {index}"))
 
@@ -48,13 +49,13 @@ def losses(
             lose(f"the file's {key}")
     if found.kind == "coco" and kind != "coco":
         if found.numbers != tuple(range(1, len(found.numbers) + 1)):
-            lose("the ids of classes (their order stays)")
+            lose("the ids of classes (their order is kept)")
         for record in found.extra.get("categories", ()):
             for key in sorted(set(record) - {"id", "name"}):
                 lose(f"{key} of classes")
     for photo in found.photos:
         if photo.path is None:
-            lose("annotations of photos that are not there or lie outside of the data set", photo)
+            lose("annotations of images that are missing or outside of the data set", photo)
             continue
         _lose_of_photo(photo, found.kind, kind, lose)
         for each in photo.objects:
@@ -65,40 +66,42 @@ def losses(
     return tuple(Loss(what, n, examples[what]) for what, n in counts.items())
 
 
-def _lose_of_photo(photo, source, kind, lose):
+def _lose_of_photo(photo: AnnotatedPhoto, source: str, kind: str, lose: Callable[..., None]) -> None:
     if kind == "coco":
         return
     for key, value in photo.extra.items():
         if kind == "voc" and (source == "voc" or key in ("depth", "segmented", "voc_xml", "folder")):
             continue
         if (key, value) not in (("depth", 3), ("segmented", 0), ("folder", "JPEGImages")):
-            lose(f"{'ids' if key == 'id' else key} of photos", photo)
+            lose(f"{'ids' if key == 'id' else key} of images", photo)
     if kind == "voc" and "/" in photo.name:
-        lose("folders below the photos' folder (their names join the file's)", photo)
+        lose("subfolders of the image folder (their names become part of the file names)", photo)
 
 
-def _lose_of_object(each, photo, kind, keep_polygons, lose):
+def _lose_of_object(
+    each: AnnotatedObject, photo: AnnotatedPhoto, kind: str, keep_polygons: bool, lose: Callable[..., None]
+) -> None:
     if each.name is None or each.bbox is None:
         lose("objects without a class or a box", photo, each.index)
         return
     if kind == "coco":
         return
     if each.rle is not None:
-        lose("masks (run lengths)", photo, each.index)
+        lose("masks (run-length encoded)", photo, each.index)
     if each.polygons and kind == "yolo" and keep_polygons:
         xs = [value for polygon in each.polygons for value in polygon[0::2]]
         ys = [value for polygon in each.polygons for value in polygon[1::2]]
         if each.bbox != (min(ys), min(xs), max(ys), max(xs)):
-            lose("boxes that are not those around their polygons, which take their place", photo, each.index)
+            lose("boxes that differ from those around their polygons, which replace them", photo, each.index)
     elif each.polygons:
         lose("masks (polygons)" if "text" not in each.extra else "corners of slanted regions", photo, each.index)
     if each.points:
-        lose("key points", photo, each.index)
+        lose("keypoints", photo, each.index)
     for key, value in each.extra.items():
         if kind == "voc" and key in _OF_VOC:
             continue
         if key == "iscrowd" and value:
-            if kind != "voc":  # there it is the mark of a difficult object, which counts neither way, too
+            if kind != "voc":  # there it becomes difficult, which evaluation ignores in the same way
                 lose("the mark of a crowd", photo, each.index)
         elif key == "area" and (each.polygons or each.rle):
             lose("areas of masks", photo, each.index)

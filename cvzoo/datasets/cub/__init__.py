@@ -1,1 +1,1 @@
-"""Caltech-UCSD Birds 200."""
+"""Caltech-UCSD Birds-200-2011."""

@@ -1,4 +1,6 @@
-"""Caltech-UCSD Birds 200 (2011): species, body parts and masks."""
+"""Caltech-UCSD Birds-200-2011: species, keypoints and masks."""
+
+import pathlib
 
 import numpy as np
 
@@ -10,17 +12,18 @@ from cvzoo.images.read_image import read_image
 from cvzoo.images.read_image_size import read_image_size
 from cvzoo.labels.class_colors import class_colors
 from cvzoo.labels.cub import cub_keypoint_names, cub_label_names
+from cvzoo.typing.aliases import Array, BBox, FilePath, Image, Label, Mask, Point
 
 _N_POINT = len(cub_keypoint_names)
 
 
 class AbstractCUBDataset(GetterDataset):
-    """What the data sets of CUB share: photos, a box and a map of how likely each pixel shows the bird.
+    """The base class of CUB's data sets: images, a box and a map of the probability that a pixel belongs to the bird.
 
     labels: (N,) int32, the species
     """
 
-    def __init__(self, data_dir, prob_map_dir, *, needs_maps):
+    def __init__(self, data_dir: FilePath, prob_map_dir: FilePath, *, needs_maps: bool) -> None:
         super().__init__()
         self.label_names = cub_label_names
         self.label_colors = class_colors(len(cub_label_names))
@@ -33,34 +36,42 @@ class AbstractCUBDataset(GetterDataset):
         self._bbox = np.stack([y, x, y + height, x + width], axis=1).astype(np.float32)
         self.name_examples(self._photo)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._paths)
 
-    def _photo(self, i):
+    def _photo(self, i: int) -> pathlib.Path:
         return self._root / "images" / self._paths[i]
 
-    def _get_img(self, i):
+    def _get_img(self, i: int) -> Image:
         return read_image(self._photo(i))
 
-    def _get_bbox(self, i):
+    def _get_bbox(self, i: int) -> BBox:
         return self._bbox[i : i + 1]
 
-    def _get_prob_map(self, i):
+    def _get_prob_map(self, i: int) -> Array:
+        if self._map_root is None:
+            raise DatasetError("the probability maps of this data set are not read", hint="return_prob_map=True")
         path = (self._map_root / self._paths[i]).with_suffix(".png")
         return read_image(path, color=False)[0] / np.float32(255)
 
 
 class CUBLabelDataset(AbstractCUBDataset):
-    """11,788 photos of birds with their species (`cub_label_names`).
+    """Caltech-UCSD Birds-200-2011: 11,788 images with their species (`cub_label_names`).
 
-    data_dir: "auto" (fetched below CVZOO_HOME), the folder CUB_200_2011, or the folder it lies in
-    prob_map_dir: likewise, for the folder segmentations; looked for only if maps are asked for
-    img: (3, H, W) float32; label: () int32; and if asked for, in this order, bbox: (1, 4) float32; prob_map: (H, W)
-    float32 in [0, 1], how many of five people saw the bird there
+    data_dir: "auto" (downloaded to CVZOO_HOME), the folder CUB_200_2011, or its parent
+    prob_map_dir: likewise for the folder segmentations; used only if maps are requested
+    img: (3, H, W) float32; label: () int32; and if requested, in this order, bbox: (1, 4) float32; prob_map: (H, W)
+    float32 in [0, 1], the fraction of five annotators who marked the pixel
     Source: Wah et al., "The Caltech-UCSD Birds-200-2011 Dataset", 2011.
     """
 
-    def __init__(self, data_dir="auto", return_bbox=False, prob_map_dir="auto", return_prob_map=False):
+    def __init__(
+        self,
+        data_dir: FilePath = "auto",
+        return_bbox: bool = False,
+        prob_map_dir: FilePath = "auto",
+        return_prob_map: bool = False,
+    ) -> None:
         super().__init__(data_dir, prob_map_dir, needs_maps=return_prob_map)
         self.add_getter("img", self._get_img)
         self.add_getter("label", self.labels.__getitem__)
@@ -71,15 +82,21 @@ class CUBLabelDataset(AbstractCUBDataset):
 
 
 class CUBKeypointDataset(AbstractCUBDataset):
-    """Photos of birds with 15 points of their bodies (`cub_keypoint_names`).
+    """Caltech-UCSD Birds-200-2011 with 15 keypoints (`cub_keypoint_names`).
 
     data_dir, prob_map_dir: as in CUBLabelDataset
-    img: (3, H, W) float32; point: (1, 15, 2) float32, (y, x); visible: (1, 15) bool; and if asked for, in this order,
+    img: (3, H, W) float32; point: (1, 15, 2) float32, (y, x); visible: (1, 15) bool; and if requested, in this order,
     bbox: (1, 4) float32; prob_map: (H, W) float32
-    A point that the files put outside of the photo counts as not visible.
+    Keypoints outside of the image are marked as not visible.
     """
 
-    def __init__(self, data_dir="auto", return_bbox=False, prob_map_dir="auto", return_prob_map=False):
+    def __init__(
+        self,
+        data_dir: FilePath = "auto",
+        return_bbox: bool = False,
+        prob_map_dir: FilePath = "auto",
+        return_prob_map: bool = False,
+    ) -> None:
         super().__init__(data_dir, prob_map_dir, needs_maps=return_prob_map)
         self._points = _read_points(self._root / "parts/part_locs.txt", len(self))
         self.add_getter("img", self._get_img)
@@ -89,7 +106,7 @@ class CUBKeypointDataset(AbstractCUBDataset):
         if return_prob_map:
             self.add_getter("prob_map", self._get_prob_map)
 
-    def _get_points(self, i):
+    def _get_points(self, i: int) -> tuple[Point, Array]:
         x, y, visible = self._points[i].T
         point = np.stack([y, x], axis=1).astype(np.float32)
         is_inside = ((point >= 0) & (point <= read_image_size(self._photo(i)))).all(axis=1)
@@ -97,32 +114,32 @@ class CUBKeypointDataset(AbstractCUBDataset):
 
 
 class CUBInstanceSegmentationDataset(AbstractCUBDataset):
-    """Photos of birds with a mask: where more than half of five people saw the bird.
+    """Caltech-UCSD Birds-200-2011 with a mask: the pixels that more than half of five annotators marked.
 
     data_dir, prob_map_dir: as in CUBLabelDataset
     img: (3, H, W) float32; mask: (1, H, W) bool; label: (1,) int32
     """
 
-    def __init__(self, data_dir="auto", prob_map_dir="auto"):
+    def __init__(self, data_dir: FilePath = "auto", prob_map_dir: FilePath = "auto") -> None:
         super().__init__(data_dir, prob_map_dir, needs_maps=True)
         self.add_getter("img", self._get_img)
         self.add_getter("mask", self._get_mask)
         self.add_getter("label", self._get_label)
 
-    def _get_mask(self, i):
+    def _get_mask(self, i: int) -> Mask:
         return self._get_prob_map(i)[None] > 0.5
 
-    def _get_label(self, i):
+    def _get_label(self, i: int) -> Label:
         return self.labels[i : i + 1]
 
 
-def _read_points(path, n_photo):
-    """(n_photo, 15, 3) float64 x, y, visible, from lines of photo, part, x, y, visible."""
+def _read_points(path: pathlib.Path, n_photo: int) -> Array:
+    """(n_photo, 15, 3) float64 x, y, visible, from lines of image id, part id, x, y, visible."""
     try:
         rows = np.array([line.split() for line in read_lines(path)], np.float64).reshape(-1, _N_POINT, 5)
     except ValueError as error:
-        raise DatasetError(f"{path}: not {_N_POINT} lines of five numbers a photo", got=error) from error
+        raise DatasetError(f"{path}: expected {_N_POINT} lines of five numbers per image", got=error) from error
     photos, parts = np.arange(1, n_photo + 1)[:, None], np.arange(1, _N_POINT + 1)
     if len(rows) != n_photo or (rows[:, :, 0] != photos).any() or (rows[:, :, 1] != parts).any():
-        raise DatasetError(f"{path}: photos or parts are missing or out of order")
+        raise DatasetError(f"{path}: images or parts are missing or out of order")
     return rows[:, :, 2:]

@@ -1,1 +1,1 @@
-"""The doctor of data sets: what is wrong with photos and annotations, and a corrected copy."""
+"""The data set doctor: finds faults of images and annotations, and writes a corrected copy."""

@@ -1,14 +1,15 @@
-"""Faults of single boxes."""
+"""Finds faults of single bounding boxes."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from cvzoo.datasets.doctor.fault import Fault
 from cvzoo.datasets.doctor.finding import Finding
-from cvzoo.datasets.layouts.annotated_set import AnnotatedPhoto, Box
+from cvzoo.datasets.layouts.annotated_set import AnnotatedObject, AnnotatedPhoto, Box
 from cvzoo.datasets.layouts.decimals import finite, number_text
+from cvzoo.typing.aliases import Size
 
-_SLACK = 0.51  # pixels: what rounding to whole pixels may do
-_UPRIGHT = 3  # a region of text higher than so many times its width, for a text of several letters
+_SLACK = 0.51  # pixels, the error of rounding to integers
+_UPRIGHT = 3  # height / width beyond which a region is implausible for a text of several letters
 
 
 def check_boxes(
@@ -19,13 +20,13 @@ def check_boxes(
     skip_outside: bool,
     ignore: Collection[Fault],
 ) -> Iterator[Finding]:
-    """The faults of the photo's boxes.
+    """The faults of the image's boxes.
 
-    size: (H, W) that they are for; last_pixel: 1 where a box ends with its last pixel, 0 where it ends behind it
-    skip_outside: the whole photo's boxes were explained already
-    ignore: kinds that a finding about the whole set explains
+    size: (H, W) that they refer to; last_pixel: 1 if the end of a box is its last pixel, 0 if it is the one after it
+    skip_outside: a finding about all boxes of the image explains boxes outside of it
+    ignore: kinds of findings about the whole data set, which explain those of single boxes
     """
-    seen: dict[Box, list[tuple[str | None, int]]] = {}
+    earlier: dict[Box, list[tuple[str | None, int]]] = {}
     for each in photo.objects:
         if each.bbox is None:
             if each.written and not finite(each.written):
@@ -47,21 +48,23 @@ def check_boxes(
                     Fault.BOX_SLIVER, f"{number_text(height)} x {number_text(width)} pixels", photo.name, each.index
                 )
             elif size is not None:
-                yield from _check_place(each, photo, size, last_pixel, ignore)
+                yield from _check_position(each, each.bbox, photo, size, last_pixel, ignore)
             if "text" in each.extra:
                 yield from _check_text(each, height, width, photo.name)
-        for name, index in seen.get(each.bbox, ()):
+        for name, index in earlier.get(each.bbox, ()):
             kind = Fault.BOX_DUPLICATE if name == each.name else Fault.BOX_CONFLICT
             others = f"{name} and {each.name}" if name != each.name else f"{name}"
-            yield Finding(kind, f"the box of object {index} again, {others}", photo.name, each.index)
+            yield Finding(kind, f"the same box as object {index}, {others}", photo.name, each.index)
             break
-        seen.setdefault(each.bbox, []).append((each.name, each.index))
+        earlier.setdefault(each.bbox, []).append((each.name, each.index))
 
 
-def _check_place(each, photo, size, last_pixel, ignore):
-    y_min, x_min, y_max, x_max = each.bbox
+def _check_position(
+    each: AnnotatedObject, bbox: Box, photo: AnnotatedPhoto, size: Size, last_pixel: int, ignore: Collection[Fault]
+) -> Iterator[Finding]:
+    y_min, x_min, y_max, x_max = bbox
     height, width = size[0] - last_pixel, size[1] - last_pixel
-    words = f"({_numbers(each.written)}) in a photo of {size[0]} x {size[1]} (H x W)"
+    words = f"({_numbers(each.written)}) in an image of {size[0]} x {size[1]} (H x W)"
     if y_min >= height or x_min >= width or y_max <= 0 or x_max <= 0:
         yield Finding(Fault.BOX_BEYOND, words, photo.name, each.index)
         return
@@ -71,7 +74,7 @@ def _check_place(each, photo, size, last_pixel, ignore):
         yield Finding(Fault.BOX_OUTSIDE, f"{words}, by {over:.4g} pixels", photo.name, each.index)
 
 
-def _check_text(each, height, width, name):
+def _check_text(each: AnnotatedObject, height: float, width: float, name: str) -> Iterator[Finding]:
     text = each.extra["text"].strip()
     if not text:
         yield Finding(Fault.TEXT_EMPTY, "the region has no text", name, each.index)
@@ -84,5 +87,5 @@ def _check_text(each, height, width, name):
         yield Finding(Fault.QUAD_CROSSED, f"({_numbers(corners)})", name, each.index)
 
 
-def _numbers(values):
+def _numbers(values: Iterable[float]) -> str:
     return ", ".join(number_text(float(value)) for value in values)

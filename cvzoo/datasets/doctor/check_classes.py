@@ -1,67 +1,68 @@
-"""Faults of the list of classes."""
+"""Finds faults of the list of classes."""
 
 import collections
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from cvzoo.datasets.doctor.fault import Fault
 from cvzoo.datasets.doctor.finding import Finding
 from cvzoo.datasets.layouts.annotated_set import AnnotatedSet
 
-# COCO's own ids: 80 of 1 .. 90, by intention
-_COCO_HOLES = {12, 26, 29, 30, 45, 66, 68, 69, 71, 83}
+# COCO's own ids are 80 of 1 .. 90
+_COCO_GAPS = {12, 26, 29, 30, 45, 66, 68, 69, 71, 83}
 
 
 def check_classes(found: AnnotatedSet) -> Iterator[Finding]:
-    """The faults of the classes, seen over the whole set."""
+    """The faults of the classes of the whole data set."""
     used = collections.Counter(each.name for photo in found.photos for each in photo.objects if each.name is not None)
     numbers = {each.class_number for photo in found.photos for each in photo.objects if each.class_number is not None}
     if found.names is not None:
         yield from _check_listed(found, used)
     elif found.kind == "yolo" and used:
-        yield Finding(Fault.CLASS_NAME_MISSING, "no classes.txt, .names or data.yaml names the classes")
-        _, holes = _holes(numbers)
-        if holes:
-            yield Finding(Fault.CLASS_GAP, f"no object has the number {_listed(holes)}")
+        yield Finding(Fault.CLASS_NAME_MISSING, "no classes.txt, .names or data.yaml lists the classes")
+        _, gaps = _gaps(numbers)
+        if gaps:
+            yield Finding(Fault.CLASS_GAP, f"no object has the class number {_listed(gaps)}")
     if found.kind == "coco":
-        first, holes = _holes(found.numbers)
-        if set(holes) - _COCO_HOLES or first not in (None, 0, 1):
-            yield Finding(Fault.CLASS_GAP, f"ids begin at {first}; {_listed(holes) or 'none'} are left out")
+        first, gaps = _gaps(found.numbers)
+        if set(gaps) - _COCO_GAPS or first not in (None, 0, 1):
+            yield Finding(Fault.CLASS_GAP, f"ids begin at {first}; {_listed(gaps) or 'none'} are missing")
     for alike in _alike([*(found.names or ()), *used]):
         counts = ", ".join(f"{name!r} ({used[name]} objects)" for name in alike)
         yield Finding(Fault.CLASS_NAMES_ALIKE, counts)
 
 
 def common_spelling(found: AnnotatedSet) -> dict[str, str]:
-    """The name that each class gets which differs from another by case or blanks: the most used."""
+    """The most frequent spelling, by each other spelling of a class that differs in case or whitespace only."""
     used = collections.Counter(each.name for photo in found.photos for each in photo.objects if each.name is not None)
-    renamed = {}
+    renamed: dict[str, str] = {}
     for alike in _alike([*(found.names or ()), *used]):
         best = max(alike, key=lambda name: used[name])
         renamed |= {name: best for name in alike if name != best}
     return renamed
 
 
-def _check_listed(found, used):
-    for place, name in enumerate(found.names):
+def _check_listed(found: AnnotatedSet, used: collections.Counter[str]) -> Iterator[Finding]:
+    for label, name in enumerate(found.names or ()):
         if not name:
-            yield Finding(Fault.CLASS_NAME_MISSING, f"class {place} has no name")
-    for name, n in collections.Counter(filter(None, found.names)).items():
+            yield Finding(Fault.CLASS_NAME_MISSING, f"class {label} has no name")
+    for name, n in collections.Counter(filter(None, found.names or ())).items():
         if n > 1:
-            yield Finding(Fault.CLASS_DUPLICATE, f"{name} stands {n} times in the list of classes")
-    unused = [name for name in found.names if name and name not in used]
+            yield Finding(Fault.CLASS_DUPLICATE, f"{name} occurs {n} times in the list of classes")
+    unused = [name for name in found.names or () if name and name not in used]
     if unused and used:
         yield Finding(Fault.CLASS_UNUSED, f"no object is a {_listed(unused)}")
     if found.kind == "voc":
         for photo in found.photos:
             for each in photo.objects:
-                if each.name is not None and each.name not in found.names:
+                if each.name is not None and each.name not in (found.names or ()):
                     yield Finding(
                         Fault.CLASS_UNKNOWN, f"{each.name} is not in the list of classes", photo.name, each.index
                     )
 
 
-def _holes(numbers):
+def _gaps(numbers: Iterable[int]) -> tuple[int | None, list[int]]:
+    """(the lowest number, the missing ones between it and the highest)."""
     known = sorted(number for number in numbers if number >= 0)
     if not known:
         return None, []
@@ -70,14 +71,14 @@ def _holes(numbers):
     return known[0], sorted(set(range(known[0], known[-1])) - set(known))
 
 
-def _alike(names):
-    groups = collections.defaultdict(dict)
+def _alike(names: Iterable[str]) -> list[list[str]]:
+    groups: dict[str, dict[str, None]] = collections.defaultdict(dict)
     for name in names:
         if name:
             groups[re.sub(r"[\s_-]+", "", name).casefold()][name] = None
     return [list(group) for group in groups.values() if len(group) > 1]
 
 
-def _listed(values):
+def _listed(values: Sequence[object]) -> str:
     text = ", ".join(map(str, values[:12]))
     return f"{text} and {len(values) - 12} more" if len(values) > 12 else text

@@ -1,4 +1,4 @@
-"""Photos that are there twice, exactly or nearly."""
+"""Finds duplicates and near-duplicates of images."""
 
 import collections
 from collections.abc import Callable, Iterator, Sequence
@@ -16,7 +16,7 @@ from cvzoo.datasets.layouts.annotated_set import AnnotatedPhoto
 def check_duplicates(
     photos: Sequence[AnnotatedPhoto], facts: Sequence[PhotoFacts | None], step: Callable[[], None] | None = None
 ) -> Iterator[Finding]:
-    """One finding for each photo that repeats an earlier one, and for each pair that looks the same."""
+    """One finding for each image that is a copy of an earlier one, and for each pair of near-duplicates."""
     same = collections.defaultdict(list)
     for photo, each in zip(photos, facts):
         if each is not None and each.digest:
@@ -29,23 +29,27 @@ def check_duplicates(
                     Fault.PHOTO_DUPLICATE, f"the same bytes as {first.name}", other.name, others=(first.name,)
                 )
             else:
-                learned, scored = (first, other) if both[0] in first.splits else (other, first)
-                words = f"in {both[0]}; the same bytes as {scored.name} in {both[1]}"
-                yield Finding(Fault.PHOTO_DUPLICATE_SPLIT, words, learned.name, others=(scored.name,))
-    usable = [i for i, each in enumerate(facts) if each is not None and each.fingerprint is not None]
-    if not usable:
+                trained, evaluated = (first, other) if both[0] in first.splits else (other, first)
+                words = f"in {both[0]}; the same bytes as {evaluated.name} in {both[1]}"
+                yield Finding(Fault.PHOTO_DUPLICATE_SPLIT, words, trained.name, others=(evaluated.name,))
+    decoded = [
+        (photo, each.digest, each.fingerprint, each.look)
+        for photo, each in zip(photos, facts)
+        if each is not None and each.fingerprint is not None and each.look is not None
+    ]
+    if not decoded:
         return
-    fingerprints = np.stack([facts[i].fingerprint for i in usable])
-    looks = np.stack([facts[i].look for i in usable])
+    fingerprints = np.stack([fingerprint for _, _, fingerprint, _ in decoded])
+    looks = np.stack([look for _, _, _, look in decoded])
     for a, b in near_duplicates(fingerprints, looks, step):
-        i, j = usable[a], usable[b]
-        if facts[i].digest == facts[j].digest:
+        (first, digest, *_), (other, other_digest, *_) = decoded[a], decoded[b]
+        if digest == other_digest:
             continue
-        both = leak(photos[i].splits, photos[j].splits)
+        both = leak(first.splits, other.splits)
         if both is None:
-            words = f"looks like {photos[i].name}"
-            yield Finding(Fault.PHOTO_NEAR_DUPLICATE, words, photos[j].name, others=(photos[i].name,))
+            words = f"looks like {first.name}"
+            yield Finding(Fault.PHOTO_NEAR_DUPLICATE, words, other.name, others=(first.name,))
         else:
-            learned, scored = (i, j) if both[0] in photos[i].splits else (j, i)
-            words = f"in {both[0]}; looks like {photos[scored].name} in {both[1]}"
-            yield Finding(Fault.PHOTO_NEAR_DUPLICATE_SPLIT, words, photos[learned].name, others=(photos[scored].name,))
+            trained, evaluated = (first, other) if both[0] in first.splits else (other, first)
+            words = f"in {both[0]}; looks like {evaluated.name} in {both[1]}"
+            yield Finding(Fault.PHOTO_NEAR_DUPLICATE_SPLIT, words, trained.name, others=(evaluated.name,))

@@ -1,4 +1,4 @@
-"""Faults of file names and of lists."""
+"""Finds faults of file names and of lists."""
 
 import collections
 import unicodedata
@@ -11,9 +11,9 @@ from cvzoo.datasets.layouts.annotated_set import AnnotatedSet
 
 
 def check_files(found: AnnotatedSet) -> Iterator[Finding]:
-    """The faults of the set's file names and lists."""
+    """The faults of the data set's file names and lists."""
     if not found.photos:
-        yield Finding(Fault.NO_PHOTOS, f"{found.root} holds neither photos nor annotations")
+        yield Finding(Fault.NO_PHOTOS, f"{found.root} contains neither images nor annotations")
     folded = collections.defaultdict(list)
     for photo in found.photos:
         folded[unicodedata.normalize("NFC", photo.name).casefold()].append(photo.name)
@@ -27,20 +27,20 @@ def check_files(found: AnnotatedSet) -> Iterator[Finding]:
             yield Finding(Fault.NOT_LISTED, f"not in {', '.join(found.splits)}", photo.name)
     for first, *names in folded.values():
         for name in names:
-            words = f"some file systems take {name} and {first} for one file"
+            words = f"{name} and {first} are the same file on case-insensitive file systems"
             yield Finding(Fault.NAME_CASE, words, name, others=(first,))
 
 
 def name_trouble(name: str) -> str | None:
-    """What is wrong with the letters of a file's name, None if nothing is."""
-    if any(0xDC80 <= ord(letter) <= 0xDCFF for letter in name):
+    """The problem of a file name's characters, None without any."""
+    if any(0xDC80 <= ord(letter) <= 0xDCFF for letter in name):  # Python's surrogate escapes
         return "the name's bytes are not UTF-8"
     if "\ufffd" in name:
-        return "a letter of the name was lost and replaced (U+FFFD)"
+        return "the name contains replacement characters (U+FFFD)"
     if not name.isprintable():
-        return f"the name holds letters that cannot be shown: {name!r}"
+        return f"the name contains unprintable characters: {name!r}"
     if unicodedata.normalize("NFC", name) != name:
-        return "the name's accents are letters of their own (not NFC)"
+        return "the name is not normalized (NFC): its accents are separate characters"
     if name != name.strip():
-        return "the name begins or ends with a blank"
+        return "the name begins or ends with whitespace"
     return None

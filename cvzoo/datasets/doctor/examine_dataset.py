@@ -1,8 +1,8 @@
-"""The doctor's whole examination."""
+"""Examines a data set: all checks together."""
 
 import collections
 import dataclasses
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
 from cvzoo.datasets.doctor.check_boxes import check_boxes
@@ -11,9 +11,9 @@ from cvzoo.datasets.doctor.check_duplicates import check_duplicates
 from cvzoo.datasets.doctor.check_files import check_files
 from cvzoo.datasets.doctor.check_masks import check_masks
 from cvzoo.datasets.doctor.check_photos import boxes_are_as_stored, check_photo
+from cvzoo.datasets.doctor.coordinate_faults import EXPLAINING, find_coordinate_faults
 from cvzoo.datasets.doctor.fault import Fault, Severity
 from cvzoo.datasets.doctor.finding import Finding
-from cvzoo.datasets.doctor.meanings import EXPLAINING, find_meanings
 from cvzoo.datasets.doctor.photo_facts import PhotoFacts, many_photo_facts
 from cvzoo.datasets.layouts.annotated_set import AnnotatedPhoto, AnnotatedSet
 from cvzoo.datasets.layouts.data_spec import DataSpec
@@ -22,11 +22,11 @@ from cvzoo.datasets.layouts.read import read_annotated_set
 
 @dataclasses.dataclass(frozen=True)
 class Checkup:
-    """What the doctor found.
+    """The result of `examine_dataset`.
 
-    spec: its place; annotated: the data set as it is
-    facts: of each of its photos what its file is, None where it is not there
-    findings: errors first, then warnings, then notes; those of one kind together, in the order of the photos
+    spec: its specification; annotated: the data set
+    facts: properties of each image file, None if it does not exist
+    findings: errors first, then warnings, then notes; grouped by kind, in the order of the images
     """
 
     spec: DataSpec
@@ -36,15 +36,15 @@ class Checkup:
 
     @property
     def is_clean(self) -> bool:
-        """Whether there is nothing but notes."""
+        """Whether there are only notes."""
         return all(each.severity is Severity.NOTE for each in self.findings)
 
     def counts(self) -> dict[Fault, int]:
-        """How often each kind of fault was found, in the order of the findings."""
+        """The number of findings of each kind of fault, in the order of the findings."""
         return dict(collections.Counter(each.kind for each in self.findings))
 
     def to_record(self) -> dict[str, Any]:
-        """All findings as a table ready for JSON."""
+        """All findings as a dictionary for JSON."""
         return {
             "data": f"{self.annotated.kind}:{self.annotated.root}",
             "photos": len(self.annotated.photos),
@@ -63,11 +63,11 @@ def examine_dataset(
     start: Callable[[int], None] | None = None,
     step: Callable[[], None] | None = None,
 ) -> Checkup:
-    """The doctor's findings on a data set. Files are read and nothing is changed; bad data is found, never raised.
+    """Examines a data set for faults, without changing it; faults of the data are returned, not raised.
 
-    ignore: kinds that are not looked at
-    start: called with the number of photos once it is known; step: called after each photo
-    Raises DatasetError, ConfigError or OSError if there is nothing at all that could be examined.
+    ignore: kinds of faults to leave out
+    start: called with the number of images; step: called after each image
+    Raises DatasetError, ConfigError or OSError if there is nothing to examine.
     """
     found = read_annotated_set(spec)
     if start is not None:
@@ -75,20 +75,20 @@ def examine_dataset(
     findings = list(found.findings)
     findings += check_files(found)
     findings += check_classes(found)
-    facts = []
-    for each in many_photo_facts(photo.path for photo in found.photos):
-        facts.append(each)
+    facts: list[PhotoFacts | None] = []
+    for file_facts in many_photo_facts(photo.path for photo in found.photos):
+        facts.append(file_facts)
         if step is not None:
             step()
     unsafe = {each.photo for each in findings if each.kind is Fault.NAME_UNSAFE}
-    for photo, each in zip(found.photos, facts):
-        if each is not None or photo.name not in unsafe:  # what must not be opened is not missing
-            findings += check_photo(photo, each, found.kind)
-    sizes = [annotation_size(photo, each) for photo, each in zip(found.photos, facts)]
-    meanings = list(find_meanings(found, sizes))
-    findings += meanings
-    explained = {each.photo for each in meanings if each.kind in EXPLAINING}
-    whole = {each.kind for each in meanings if each.photo is None}
+    for photo, file_facts in zip(found.photos, facts):
+        if file_facts is not None or photo.name not in unsafe:  # unsafe paths are not opened, but that is no fault
+            findings += check_photo(photo, file_facts, found.kind)
+    sizes = [annotation_size(photo, file_facts) for photo, file_facts in zip(found.photos, facts)]
+    misread = list(find_coordinate_faults(found, sizes))
+    findings += misread
+    explained = {each.photo for each in misread if each.kind in EXPLAINING}
+    whole = {each.kind for each in misread if each.photo is None}
     for photo, size in zip(found.photos, sizes):
         findings += check_boxes(
             photo,
@@ -103,15 +103,15 @@ def examine_dataset(
 
 
 def annotation_size(photo: AnnotatedPhoto, facts: PhotoFacts | None) -> tuple[int, int] | None:
-    """(H, W) of the photo that the annotations are for: the photo's own; what they state where it cannot be read."""
+    """(H, W) that the annotations refer to: the image's own, or the stated one if it cannot be read."""
     if facts is None or facts.size is None:
         return photo.size if photo.size is not None and min(photo.size) > 0 else None
     return facts.stored_size if boxes_are_as_stored(photo, facts) else facts.size
 
 
-def _sorted(findings):
+def _sorted(findings: Iterable[Finding]) -> list[Finding]:
     severities = list(Severity)
     kinds = list(Fault)
-    # a photo of two layers of records may be found twice in the same words
+    # overlapping files of annotations yield the same finding twice
     unique = dict.fromkeys(findings)
     return sorted(unique, key=lambda each: (severities.index(each.severity), kinds.index(each.kind)))

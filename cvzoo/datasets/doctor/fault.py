@@ -1,10 +1,10 @@
-"""The faults that the doctor knows by name."""
+"""The kinds of faults that the data set doctor finds."""
 
 import enum
 
 
 class Severity(enum.Enum):
-    """How bad a fault is: an error spoils training or scores, a warning likely does, a note is worth knowing."""
+    """The severity of a fault: an error impairs training or evaluation, a warning probably does, a note may matter."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -15,98 +15,108 @@ _E, _W, _N = Severity
 
 
 class Fault(enum.Enum):
-    """A kind of fault: its name in JSON, its severity, what it is, and what `--fix` does about it (None: nothing)."""
+    """A kind of fault: its name in JSON, its severity, a description, and its fix by `--fix` (None: not fixed)."""
 
-    # photos
-    PHOTO_MISSING = ("photo-missing", _E, "annotations of a photo that is not there", "left out")
-    PHOTO_EMPTY = ("photo-empty", _E, "a photo's file of 0 bytes", "photo and annotations left out")
-    PHOTO_UNREADABLE = ("photo-unreadable", _E, "no photo of a known kind", "photo and annotations left out")
-    PHOTO_TRUNCATED = ("photo-truncated", _E, "a photo that breaks off or is corrupt", "photo and annotations left out")
-    PHOTO_WRONG_ENDING = ("photo-wrong-ending", _W, "a photo of another kind than its name says", None)
-    PHOTO_BLANK = ("photo-blank", _W, "a photo of one colour only", None)
-    SIZE_WRONG = ("size-wrong", _E, "the annotations state another size than the photo has", "size from the photo")
-    SIZE_SWAPPED = ("size-swapped", _E, "the annotations state width for height", "size from the photo")
-    SIZE_MISSING = ("size-missing", _W, "the annotations do not state the photo's size", "size from the photo")
+    # images
+    PHOTO_MISSING = ("photo-missing", _E, "annotations of a missing image", "dropped")
+    PHOTO_EMPTY = ("photo-empty", _E, "an image file of 0 bytes", "image and annotations dropped")
+    PHOTO_UNREADABLE = ("photo-unreadable", _E, "an unknown image format", "image and annotations dropped")
+    PHOTO_TRUNCATED = (
+        "photo-truncated",
+        _E,
+        "an image that breaks off or is corrupt",
+        "image and annotations dropped",
+    )
+    PHOTO_WRONG_ENDING = ("photo-wrong-ending", _W, "a file extension that does not match the image format", None)
+    PHOTO_BLANK = ("photo-blank", _W, "an image with a single color", None)
+    SIZE_WRONG = ("size-wrong", _E, "the annotations state a wrong image size", "size from the image")
+    SIZE_SWAPPED = ("size-swapped", _E, "the annotations swap width and height", "size from the image")
+    SIZE_MISSING = ("size-missing", _W, "the annotations do not state the image's size", "size from the image")
     EXIF_ROTATION = (
         "exif-rotation",
         _E,
-        "a photo that its EXIF block turns, with annotations for it as it is stored",
-        "the EXIF block of the copy says upright (JPEG)",
+        "annotations that ignore the image's EXIF orientation",
+        "EXIF orientation reset in the copy (JPEG)",
     )
-    EXIF_TURNED = ("exif-turned", _N, "a photo that its EXIF block turns; tools that ignore it see another", None)
-    # which files there are
-    PHOTO_AMBIGUOUS = ("photo-ambiguous", _W, "two photos for one file of annotations", "the first is kept")
-    ANNOTATION_MISSING = ("annotation-missing", _W, "a photo without annotations", "left out; in YOLO: kept")
-    ANNOTATION_UNREADABLE = ("annotation-unreadable", _E, "an annotation file that cannot be read", "left out")
-    LISTED_MISSING = ("listed-missing", _E, "a list names a photo that is not there", "left out of the list")
-    LISTED_TWICE = ("listed-twice", _W, "a list names a photo twice", "named once")
-    NOT_LISTED = ("not-listed", _N, "a photo that is in no list, though there are lists", None)
-    IN_TWO_SPLITS = ("in-two-splits", _E, "the same photo to learn from and to be scored on", "left out of train")
-    NAME_CASE = ("name-case", _W, "file names that differ by case alone", "the copy's names are told apart")
-    NAME_ENCODING = ("name-encoding", _W, "a file name that is not clean UTF-8", "the copy has a plain name")
-    NAME_UNSAFE = ("name-unsafe", _E, "a file name or a link that leads out of the data set", "left out")
+    EXIF_TURNED = ("exif-turned", _N, "an image with an EXIF orientation, which some tools ignore", None)
+    # files
+    PHOTO_AMBIGUOUS = ("photo-ambiguous", _W, "two images for one annotation file", "the first is kept")
+    ANNOTATION_MISSING = ("annotation-missing", _W, "an image without annotations", "dropped; in YOLO: kept")
+    ANNOTATION_UNREADABLE = ("annotation-unreadable", _E, "an annotation file that cannot be read", "dropped")
+    LISTED_MISSING = ("listed-missing", _E, "a missing image in the list of a split", "dropped from the list")
+    LISTED_TWICE = ("listed-twice", _W, "an image twice in the list of a split", "listed once")
+    NOT_LISTED = ("not-listed", _N, "an image without a split, though there are splits", None)
+    IN_TWO_SPLITS = ("in-two-splits", _E, "the same image in the training and an evaluation set", "dropped from train")
+    NAME_CASE = ("name-case", _W, "file names that differ in case only", "renamed in the copy")
+    NAME_ENCODING = ("name-encoding", _W, "a file name that is not valid UTF-8", "renamed in the copy")
+    NAME_UNSAFE = ("name-unsafe", _E, "a file name or a link that leads out of the data set", "dropped")
     TEXT_ENCODING = ("text-encoding", _W, "an annotation file that is not UTF-8", "written as UTF-8")
-    FILE_NAME_DIFFERS = ("file-name-differs", _W, "an annotation names another photo than it lies beside", "corrected")
+    FILE_NAME_DIFFERS = ("file-name-differs", _W, "an annotation file that names another image", "corrected")
     # classes
-    CLASS_UNKNOWN = ("class-unknown", _E, "an object of a class that is not in the list", "object left out")
-    CLASS_MISSING = ("class-missing", _E, "an object without a class", "object left out")
+    CLASS_UNKNOWN = ("class-unknown", _E, "an object of an unknown class", "object dropped")
+    CLASS_MISSING = ("class-missing", _E, "an object without a class", "object dropped")
     CLASS_NAME_MISSING = ("class-name-missing", _W, "a class without a name", "named after its number")
-    CLASS_GAP = ("class-gap", _W, "numbers of classes with holes between them", None)
-    CLASS_UNUSED = ("class-unused", _N, "a class without a single object", None)
-    CLASS_NAMES_ALIKE = ("class-names-alike", _W, "names of classes that differ by case or blanks", "the most used one")
-    CLASS_DUPLICATE = ("class-duplicate", _E, "two classes of one number or name", "the first is kept")
+    CLASS_GAP = ("class-gap", _W, "class numbers with gaps", None)
+    CLASS_UNUSED = ("class-unused", _N, "a class without objects", None)
+    CLASS_NAMES_ALIKE = (
+        "class-names-alike",
+        _W,
+        "class names that differ in case or whitespace only",
+        "the most frequent",
+    )
+    CLASS_DUPLICATE = ("class-duplicate", _E, "two classes with the same number or name", "the first is kept")
     # records
-    FIELD_MISSING = ("field-missing", _E, "a record lacks what it must have", "left out")
-    FIELD_MALFORMED = ("field-malformed", _E, "a field holds what it must not", "left out")
-    IMAGE_ID_DUPLICATE = ("image-id-duplicate", _E, "two photos of one id", "the first is kept")
-    IMAGE_ID_UNKNOWN = ("image-id-unknown", _E, "an annotation of a photo that the file does not know", "left out")
-    FILE_NAME_DUPLICATE = ("file-name-duplicate", _E, "two records of one photo", "joined")
-    ANNOTATION_ID_DUPLICATE = ("annotation-id-duplicate", _E, "two annotations of one id", "a new id")
-    ANNOTATION_ID_ZERO = ("annotation-id-zero", _W, "an id of 0, with which pycocotools scores wrongly", "a new id")
+    FIELD_MISSING = ("field-missing", _E, "a record without a required field", "dropped")
+    FIELD_MALFORMED = ("field-malformed", _E, "a malformed field", "dropped")
+    IMAGE_ID_DUPLICATE = ("image-id-duplicate", _E, "two images with the same id", "the first is kept")
+    IMAGE_ID_UNKNOWN = ("image-id-unknown", _E, "an annotation with an unknown image id", "dropped")
+    FILE_NAME_DUPLICATE = ("file-name-duplicate", _E, "two records of the same image", "merged")
+    ANNOTATION_ID_DUPLICATE = ("annotation-id-duplicate", _E, "two annotations with the same id", "a new id")
+    ANNOTATION_ID_ZERO = ("annotation-id-zero", _W, "an annotation id of 0, which pycocotools mishandles", "a new id")
     # boxes
-    BOX_MISSING = ("box-missing", _E, "an object without a box", "object left out")
-    BOX_NOT_FINITE = ("box-not-finite", _E, "NaN or infinity in a box", "object left out")
-    BOX_NEGATIVE = ("box-negative", _E, "a box whose end lies before its start", "corners put in order")
-    BOX_EMPTY = ("box-empty", _W, "a box without area, which training leaves out", "object left out")
-    BOX_SLIVER = ("box-sliver", _W, "a box of less than a pixel across", None)
-    BOX_OUTSIDE = ("box-outside", _W, "a box that sticks out of the photo", "cut at the edge")
-    BOX_BEYOND = ("box-beyond", _E, "a box that lies outside of the photo altogether", "object left out")
-    BOX_DUPLICATE = ("box-duplicate", _W, "the same box with the same class twice", "the first is kept")
-    BOX_CONFLICT = ("box-conflict", _W, "the same box with two classes", None)
-    # coordinates that are meant in another way
+    BOX_MISSING = ("box-missing", _E, "an object without a box", "object dropped")
+    BOX_NOT_FINITE = ("box-not-finite", _E, "NaN or infinity in a box", "object dropped")
+    BOX_NEGATIVE = ("box-negative", _E, "a box of negative size", "corners swapped")
+    BOX_EMPTY = ("box-empty", _W, "a box of zero area, which training ignores", "object dropped")
+    BOX_SLIVER = ("box-sliver", _W, "a box less than a pixel wide or high", None)
+    BOX_OUTSIDE = ("box-outside", _W, "a box that exceeds the image", "clipped to the image")
+    BOX_BEYOND = ("box-beyond", _E, "a box completely outside of the image", "object dropped")
+    BOX_DUPLICATE = ("box-duplicate", _W, "two identical boxes of the same class", "the first is kept")
+    BOX_CONFLICT = ("box-conflict", _W, "two identical boxes of different classes", None)
+    # coordinates in another format
     XY_SWAPPED = ("xy-swapped", _E, "x and y are swapped", "swapped back")
-    NORMALIZED = ("normalized", _E, "fractions where pixels belong", "times the photo's size")
-    NOT_NORMALIZED = ("not-normalized", _E, "pixels where fractions belong", "read as pixels")
-    ONE_BASED = ("one-based", _W, "coordinates that count from 1 where 0 belongs", "1 taken off")
-    ZERO_BASED = ("zero-based", _W, "coordinates that count from 0 where 1 belongs", "read as counted from 0")
-    CORNERS_FOR_SIZES = ("corners-for-sizes", _E, "two corners where corner, width and height belong", "read so")
+    NORMALIZED = ("normalized", _E, "fractions instead of pixels", "multiplied by the image size")
+    NOT_NORMALIZED = ("not-normalized", _E, "pixels instead of fractions", "read as pixels")
+    ONE_BASED = ("one-based", _W, "1-based instead of 0-based coordinates", "1 subtracted")
+    ZERO_BASED = ("zero-based", _W, "0-based instead of 1-based coordinates", "read as 0-based")
+    CORNERS_FOR_SIZES = ("corners-for-sizes", _E, "two corners instead of corner, width and height", "read as corners")
     # masks, points, text
-    MASK_MALFORMED = ("mask-malformed", _E, "a mask that cannot be drawn", "mask left out, box kept")
-    MASK_OFF_BOX = ("mask-off-box", _W, "a mask that does not lie in its box", None)
-    AREA_WRONG = ("area-wrong", _W, "an area that cannot be", "from the box")
+    MASK_MALFORMED = ("mask-malformed", _E, "a malformed mask", "mask dropped, box kept")
+    MASK_OFF_BOX = ("mask-off-box", _W, "a mask that does not match its box", None)
+    AREA_WRONG = ("area-wrong", _W, "an impossible area", "from the box")
     CROWD_MALFORMED = ("crowd-malformed", _E, "iscrowd is neither 0 nor 1", "0")
-    POINTS_MALFORMED = ("points-malformed", _E, "key points of a wrong number or kind", "points left out")
-    POINT_OUTSIDE = ("point-outside", _W, "a marked key point outside of the photo", None)
-    QUAD_CROSSED = ("quad-crossed", _W, "corners that do not go round clockwise", None)
-    TEXT_EMPTY = ("text-empty", _W, "a region of text without text", None)
-    TEXT_UPRIGHT = ("text-upright", _W, "a region far too high for its text", None)
+    POINTS_MALFORMED = ("points-malformed", _E, "malformed keypoints", "keypoints dropped")
+    POINT_OUTSIDE = ("point-outside", _W, "a labeled keypoint outside of the image", None)
+    QUAD_CROSSED = ("quad-crossed", _W, "corners that are not in clockwise order", None)
+    TEXT_EMPTY = ("text-empty", _W, "a text region without text", None)
+    TEXT_UPRIGHT = ("text-upright", _W, "a region that is too high for its text", None)
     # contents
-    NO_OBJECTS = ("no-objects", _N, "a photo in which nothing is marked", None)
-    PHOTO_DUPLICATE = ("photo-duplicate", _W, "the same photo twice, bit for bit", None)
+    NO_OBJECTS = ("no-objects", _N, "an image without objects", None)
+    PHOTO_DUPLICATE = ("photo-duplicate", _W, "duplicate images, bit for bit", None)
     PHOTO_DUPLICATE_SPLIT = (
         "photo-duplicate-split",
         _E,
-        "the same photo, bit for bit, to learn from and to be scored on",
-        "left out of train",
+        "duplicate images, bit for bit, in the training and an evaluation set",
+        "dropped from train",
     )
-    PHOTO_NEAR_DUPLICATE = ("photo-near-duplicate", _N, "two photos that look the same", None)
+    PHOTO_NEAR_DUPLICATE = ("photo-near-duplicate", _N, "near-duplicate images", None)
     PHOTO_NEAR_DUPLICATE_SPLIT = (
         "photo-near-duplicate-split",
         _W,
-        "photos that look the same, to learn from and to be scored on",
+        "near-duplicate images in the training and an evaluation set",
         None,
     )
-    NO_PHOTOS = ("no-photos", _E, "there is nothing in the data set", None)
+    NO_PHOTOS = ("no-photos", _E, "an empty data set", None)
 
     def __init__(self, slug: str, severity: Severity, meaning: str, fix: str | None):
         self.slug = slug

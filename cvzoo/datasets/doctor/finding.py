@@ -1,4 +1,4 @@
-"""What the doctor says: one finding, one fault."""
+"""The findings of the data set doctor."""
 
 import dataclasses
 from typing import Any
@@ -8,13 +8,13 @@ from cvzoo.datasets.doctor.fault import Fault, Severity
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Finding:
-    """A fault, where it is, and in words.
+    """One occurrence of a fault, with its location and a message.
 
-    kind: which fault; its severity and remedy are the kind's
-    message: what exactly, with the numbers
-    photo: the photo's name as in the data set, None where the fault is the whole set's
-    annotation: the object's number in its file, from 0; for YOLO and SROIE the line's
-    others: the names of photos that are the fault's other half, as of duplicates
+    kind: the fault, with its severity and fix
+    message: the details, with the values
+    photo: the name of the image, None for a fault of the whole data set
+    annotation: the 0-based index of the object in its file; for YOLO and SROIE of the line
+    others: the names of other images concerned, such as duplicates
     """
 
     kind: Fault
@@ -29,13 +29,13 @@ class Finding:
 
     @property
     def where(self) -> str:
-        """As "dog.jpg, object 3"."""
+        """The location as text, such as "dog.jpg, object 3"."""
         if self.photo is None:
             return "the data set"
         return self.photo if self.annotation is None else f"{self.photo}, object {self.annotation}"
 
     def to_record(self) -> dict[str, Any]:
-        """The finding as a table ready for JSON."""
+        """The finding as a dictionary for JSON."""
         return {
             "kind": self.kind.slug,
             "severity": self.severity.value,

@@ -1,14 +1,15 @@
-"""One object as it should have been."""
+"""Corrects one object of a data set."""
 
 import dataclasses
 from collections.abc import Callable, Collection
 
+from cvzoo.datasets.doctor.coordinate_faults import reinterpret
 from cvzoo.datasets.doctor.fault import Fault
-from cvzoo.datasets.doctor.meanings import reread
 from cvzoo.datasets.layouts.annotated_set import AnnotatedObject
 from cvzoo.datasets.layouts.decimals import finite
 from cvzoo.errors.exceptions import CvzooError
 from cvzoo.geometry.polygons_to_rle import polygons_to_rle
+from cvzoo.typing.aliases import Size
 
 _DROP = (
     Fault.CLASS_UNKNOWN,
@@ -18,7 +19,8 @@ _DROP = (
     Fault.BOX_EMPTY,
     Fault.BOX_DUPLICATE,
 )
-_SLACK = 0.51  # pixels that the doctor lets pass
+_SLACK = 0.51  # pixels by which a box may exceed the image, as in check_boxes
+Log = Callable[[Fault, str | None, int], None]
 
 
 def fix_object(
@@ -29,36 +31,38 @@ def fix_object(
     meaning: Fault | None,
     step: Fault | None,
     last_pixel: int,
-    log: Callable[[Fault, str, int], None],
+    log: Log,
 ) -> AnnotatedObject | None:
-    """The object as it should be, None if it is left out.
+    """The corrected object, None if it is dropped.
 
-    size: (H, W) of its photo; kinds: of the findings about it; meaning: how the boxes of its photo are to be read
-    step: how those of the whole set are; last_pixel: 1 where a box ends with its last pixel; log: told what is done
+    size: (H, W) of its image; kinds: of the findings about it; meaning: the coordinate fault of its image
+    step: that of the whole data set; last_pixel: 1 if the end of a box is its last pixel; log: called for each change
     """
     fatal = next((kind for kind in _DROP if kind in kinds), None)
     if fatal is None and (each.bbox is None or each.name is None):
         fatal = Fault.FIELD_MALFORMED
     if fatal is not None:
-        log(fatal, "object left out", each.index)
+        log(fatal, "object dropped", each.index)
         return None
-    before = each
+    original = each
     if meaning is not None and size is not None:
-        each = reread(each, meaning, size)
+        each = reinterpret(each, meaning, size)
     if step is not None and size is not None:
-        each = reread(each, step, size)
+        each = reinterpret(each, step, size)
     each = _with_ordered_corners(each, log)
-    each = _inside(each, size, last_pixel, log)
-    if each is None:
+    clipped = _clipped(each, size, last_pixel, log)
+    if clipped is None:
         return None
-    if each.bbox != before.bbox and not each.polygons and each.rle is None and "area" in each.extra:
-        # without a mask the area was the box's, and that is another now
-        extra = {key: value for key, value in each.extra.items() if key != "area"}
-        each = dataclasses.replace(each, extra=extra)
-    return _with_sound_extras(each, size, kinds, log)
+    if clipped.bbox != original.bbox and not clipped.polygons and clipped.rle is None and "area" in clipped.extra:
+        # without a mask, the area was that of the box, which was changed
+        extra = {key: value for key, value in clipped.extra.items() if key != "area"}
+        clipped = dataclasses.replace(clipped, extra=extra)
+    return _with_valid_fields(clipped, size, kinds, log)
 
 
-def _with_ordered_corners(each, log):
+def _with_ordered_corners(each: AnnotatedObject, log: Log) -> AnnotatedObject:
+    if each.bbox is None:
+        return each
     y_min, x_min, y_max, x_max = each.bbox
     if y_min <= y_max and x_min <= x_max:
         return each
@@ -67,39 +71,38 @@ def _with_ordered_corners(each, log):
     return dataclasses.replace(each, bbox=bbox)
 
 
-def _inside(each, size, last_pixel, log):
-    if size is None:
+def _clipped(each: AnnotatedObject, size: Size | None, last_pixel: int, log: Log) -> AnnotatedObject | None:
+    if size is None or each.bbox is None:
         return each
     height, width = size[0] - last_pixel, size[1] - last_pixel
-    y_min, x_min, y_max, x_max = each.bbox
+    bbox = y_min, x_min, y_max, x_max = each.bbox
     if max(-y_min, -x_min, y_max - height, x_max - width) > _SLACK:
         bbox = (max(y_min, 0.0), max(x_min, 0.0), min(y_max, float(height)), min(x_max, float(width)))
         if bbox[0] >= bbox[2] or bbox[1] >= bbox[3]:
-            log(Fault.BOX_BEYOND, "object left out", each.index)
+            log(Fault.BOX_BEYOND, "object dropped", each.index)
             return None
         log(Fault.BOX_OUTSIDE, Fault.BOX_OUTSIDE.fix, each.index)
         each = dataclasses.replace(each, bbox=bbox)
-        if "text" in each.extra:  # the corners are the box itself
+        if "text" in each.extra:  # SROIE's polygon is the region itself, clipped like its box
             limits = (float(width), float(height))
             polygon = tuple(min(max(value, 0.0), limits[i % 2]) for i, value in enumerate(each.polygons[0]))
             each = dataclasses.replace(each, polygons=(polygon,))
         elif len(each.written) == 4 and each.polygons and "area" not in each.extra:
-            each = dataclasses.replace(each, polygons=())  # YOLO's polygon would bring its own box back
-    if each.bbox[0] == each.bbox[2] or each.bbox[1] == each.bbox[3]:
-        log(Fault.BOX_EMPTY, "object left out", each.index)
+            each = dataclasses.replace(each, polygons=())  # otherwise YOLO's box would again be that of its polygon
+    if bbox[0] == bbox[2] or bbox[1] == bbox[3]:
+        log(Fault.BOX_EMPTY, "object dropped", each.index)
         return None
     return each
 
 
-def _with_sound_extras(each, size, kinds, log):
+def _with_valid_fields(each: AnnotatedObject, size: Size | None, kinds: Collection[Fault], log: Log) -> AnnotatedObject:
     extra = dict(each.extra)
-    changed = {}
     if Fault.MASK_MALFORMED in kinds:
         log(Fault.MASK_MALFORMED, Fault.MASK_MALFORMED.fix, each.index)
-        changed |= {"polygons": (), "rle": None}
+        each = dataclasses.replace(each, polygons=(), rle=None)
     if Fault.AREA_WRONG in kinds:
         extra.pop("area", None)
-        area = None if "polygons" in changed else _mask_area(each, size)
+        area = _mask_area(each, size)
         if area is not None:
             extra["area"] = area
         log(Fault.AREA_WRONG, "from the box" if area is None else "from the mask", each.index)
@@ -114,18 +117,18 @@ def _with_sound_extras(each, size, kinds, log):
     if Fault.POINTS_MALFORMED in kinds:
         if finite(each.points) and all(v in (0, 1, 2) for v in each.points[2::3]):
             extra["num_keypoints"] = sum(v != 0 for v in each.points[2::3])
-            log(Fault.POINTS_MALFORMED, "num_keypoints counted anew", each.index)
+            log(Fault.POINTS_MALFORMED, "num_keypoints corrected", each.index)
         else:
-            changed["points"] = ()
+            each = dataclasses.replace(each, points=())
             extra.pop("num_keypoints", None)
             log(Fault.POINTS_MALFORMED, Fault.POINTS_MALFORMED.fix, each.index)
     if Fault.FIELD_MALFORMED in kinds:
-        log(Fault.FIELD_MALFORMED, "the field left out", each.index)
-    return dataclasses.replace(each, extra=extra, **changed)
+        log(Fault.FIELD_MALFORMED, "the field dropped", each.index)
+    return dataclasses.replace(each, extra=extra)
 
 
-def _mask_area(each, size):
-    if not each.polygons or size is None:
+def _mask_area(each: AnnotatedObject, size: Size | None) -> int | None:
+    if not each.polygons or size is None or each.bbox is None:
         return None
     try:
         area = int(polygons_to_rle([[list(polygon) for polygon in each.polygons]], size).area()[0])

@@ -1,4 +1,4 @@
-"""What a photo's file is, beyond what annotations say of it: decoded once, remembered in a few bytes."""
+"""Properties of image files for the data set doctor; each file is decoded only once."""
 
 import collections
 import concurrent.futures
@@ -16,6 +16,7 @@ from cvzoo.datasets.doctor.fault import Fault
 from cvzoo.errors.exceptions import ImageError
 from cvzoo.images.decode import check_pixel_count, identify, load, upright
 from cvzoo.images.read_image import MAX_PIXELS
+from cvzoo.typing.aliases import Array
 
 HASH_SIDE, LOOK_SIDE = 16, 32
 _ENDINGS = {
@@ -35,14 +36,14 @@ _ORIENTATION = 0x0112
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class PhotoFacts:
-    """One file.
+    """Properties of one image file.
 
-    trouble: the kind of fault for which it cannot be decoded, and why; None if it can
-    size: (H, W) upright; stored_size: as the file has it; orientation: EXIF's, 1 is upright
-    format: Pillow's name of the file's kind; ending_fits: whether the name's ending says so, too
-    is_blank: all pixels have one colour
-    digest: SHA-256 of the file; fingerprint: (32,) uint8, 256 signs of differences of neighbours in a 17 x 16 copy;
-    look: (32, 32) uint8, a small grey copy
+    trouble: the fault because of which it cannot be decoded, and the reason; None if it can
+    size: (H, W), EXIF orientation applied; stored_size: without it; orientation: EXIF's, 1 is upright
+    format: Pillow's name of the file format; ending_fits: whether the file extension matches it
+    is_blank: all pixels have one color
+    digest: SHA-256 of the file; fingerprint: (32,) uint8, the perceptual hash dHash, 256 signs of differences between
+    neighbors in a 17 x 16 thumbnail; look: (32, 32) uint8, a gray thumbnail
     """
 
     trouble: tuple[Fault, str] | None = None
@@ -53,12 +54,12 @@ class PhotoFacts:
     ending_fits: bool = True
     is_blank: bool = False
     digest: bytes = b""
-    fingerprint: np.ndarray | None = None
-    look: np.ndarray | None = None
+    fingerprint: Array | None = None
+    look: Array | None = None
 
 
 def photo_facts(path: pathlib.Path) -> PhotoFacts:
-    """The facts of one file; what is wrong with it is among them and is not raised."""
+    """The properties of one file; its faults are among them and not raised."""
     try:
         data = path.read_bytes()
     except OSError as error:
@@ -96,10 +97,10 @@ def photo_facts(path: pathlib.Path) -> PhotoFacts:
 
 
 def many_photo_facts(paths: Iterable[pathlib.Path | None]) -> Iterator[PhotoFacts | None]:
-    """The facts of each file in order, None for None; decoded in a few threads, some files ahead."""
+    """The properties of each file in order, None for None; decoded in a few threads, some files ahead."""
     n_thread = min(8, len(os.sched_getaffinity(0)))
     pool = concurrent.futures.ThreadPoolExecutor(n_thread, thread_name_prefix="photo-facts")
-    ahead: collections.deque = collections.deque()
+    ahead: collections.deque[concurrent.futures.Future[PhotoFacts] | None] = collections.deque()
     try:
         for path in paths:
             ahead.append(None if path is None else pool.submit(photo_facts, path))
@@ -111,25 +112,25 @@ def many_photo_facts(paths: Iterable[pathlib.Path | None]) -> Iterator[PhotoFact
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _result(future):
+def _result(future: concurrent.futures.Future[PhotoFacts] | None) -> PhotoFacts | None:
     return None if future is None else future.result()
 
 
-def _orientation(pil):
+def _orientation(pil: Image.Image) -> int:
     try:
-        found = pil.getexif().get(_ORIENTATION)
-    except Exception:  # a broken EXIF block may raise anything in Pillow; the photo itself is sound
+        orientation = pil.getexif().get(_ORIENTATION)
+    except Exception:  # Pillow may raise anything for a corrupt EXIF block, while the image itself is intact
         return 1
-    return found if isinstance(found, int) and 2 <= found <= 8 else 1
+    return orientation if isinstance(orientation, int) and 2 <= orientation <= 8 else 1
 
 
-def _is_blank(pil):
+def _is_blank(pil: Image.Image) -> bool:
     extremes = pil.getextrema()
     bands = extremes if isinstance(extremes[0], tuple) else (extremes,)
     return all(low == high for low, high in bands)
 
 
-def _reason(error, path):
+def _reason(error: BaseException, path: pathlib.Path) -> str:
     lines = str(error).splitlines()
     first = lines[0].removeprefix(f"{path.name}: ")
     got = next((line.split(":", 1)[1].strip() for line in lines if line.strip().startswith("got:")), "")

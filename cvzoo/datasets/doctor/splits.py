@@ -1,19 +1,19 @@
-"""Which lists of photos are to learn from, and which to be scored on."""
+"""The roles of splits, by their names: training sets, and evaluation sets."""
 
 from collections.abc import Iterable
 
 
 def leak(splits: Iterable[str], others: Iterable[str] | None = None) -> tuple[str, str] | None:
-    """(a list to learn from, a list to be scored on) that two photos, or one, stand in; None if that is in order.
+    """(training split, evaluation split) between which one image, or two duplicates, leak; None without a leak.
 
-    splits: the lists of a photo; others: those of its duplicate; None: the photo itself is in all of them
-    train, val and trainval, which is both, may share photos among themselves as far as trainval is concerned.
+    splits: those of an image; others: those of its duplicate; None: of the image itself
+    trainval, the union of train and val, may share images with both.
     """
     splits = tuple(splits)
-    pairs = ((splits, others), (others, splits)) if others is not None else ((splits, splits),)
-    for learn, score in pairs:
-        for a in learn:
-            for b in score:
+    others = splits if others is None else tuple(others)
+    for trained, evaluated in ((splits, others), (others, splits)):
+        for a in trained:
+            for b in evaluated:
                 if (
                     _role(a) == "train"
                     and _role(b) in ("val", "test")
@@ -23,10 +23,10 @@ def leak(splits: Iterable[str], others: Iterable[str] | None = None) -> tuple[st
     return None
 
 
-def is_for_learning(split: str) -> bool:
+def is_training_split(split: str) -> bool:
     return _role(split) == "train"
 
 
-def _role(split):
+def _role(split: str) -> str | None:
     name = split.casefold()
     return next((role for role in ("train", "val", "test") if name.startswith(role)), None)

@@ -1,28 +1,29 @@
-"""A corrected copy of a data set with its log."""
+"""Writes a corrected copy of a data set, with a log."""
 
 import json
-import os
+import pathlib
 from collections.abc import Callable
 
 from cvzoo.datasets.doctor.examine_dataset import Checkup
 from cvzoo.datasets.doctor.fix import Fixed, fix
 from cvzoo.datasets.layouts.write import check_apart, write_annotated_set
+from cvzoo.typing.aliases import FilePath
 
 LOG_TEXT, LOG_JSON = "fix-log.txt", "fix-log.json"
 
 
-def write_fixed_dataset(checkup: Checkup, out: str | os.PathLike, *, step: Callable[[], None] | None = None) -> Fixed:
-    """What was done, once the corrected copy lies in `out`, in the same layout, with fix-log.txt and fix-log.json.
+def write_fixed_dataset(checkup: Checkup, out: FilePath, *, step: Callable[[], None] | None = None) -> Fixed:
+    """Writes a corrected copy to `out`, in the same layout, with fix-log.txt and fix-log.json; returns what was fixed.
 
-    The original is only read. out: a folder that does not exist or is empty, outside of the original
-    step: called after each photo that was copied
-    Raises ConfigError for a bad `out`, OSError.
+    The original is not changed. out: a folder that does not exist or is empty, outside of the original
+    step: called after each image that was copied
+    Raises ConfigError for an invalid `out`, OSError.
     """
     found = checkup.annotated
     check_apart(found.root, out)
     fixed = fix(checkup)
 
-    def add_log(folder):
+    def add_log(folder: pathlib.Path) -> None:
         lines = [f"# a corrected copy of {found.kind}:{found.root}", *map(str, fixed.changes)]
         (folder / LOG_TEXT).write_text("\n".join(lines) + "\n", encoding="utf-8", errors="backslashreplace")
         record = {"data": f"{found.kind}:{found.root}", "changes": [each.to_record() for each in fixed.changes]}

@@ -1,1 +1,1 @@
-"""Annotated photos as files keep them: VOC's, COCO's, YOLO's and SROIE's layouts, read leniently and written."""
+"""Readers (tolerant of faults) and writers of the layouts of data sets: VOC's, COCO's, YOLO's and SROIE's."""

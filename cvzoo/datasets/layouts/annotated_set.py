@@ -1,4 +1,4 @@
-"""A data set as its files describe it, right or wrong, in one form for all layouts."""
+"""The annotations of a data set, with all faults, in one representation for all layouts."""
 
 import dataclasses
 import pathlib
@@ -12,17 +12,17 @@ Box = tuple[float, float, float, float]
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class AnnotatedObject:
-    """One object of a photo.
+    """One annotated object of an image.
 
-    index: its number in its file, from 0; for YOLO and SROIE the number of the line, from 0
-    name: its class, None if the file does not say
-    bbox: y_min, x_min, y_max, x_max in pixels from 0, exact in decimals; may be NaN or upside down
-    written: the box's numbers as the file has them
-    class_number: what stands for the class in the file, where numbers do
-    polygons: flat lists x0, y0, x1, y1 ... in pixels from 0; a quad of SROIE is one
+    index: its 0-based index in its file; for YOLO and SROIE that of its line
+    name: its class, None if the file does not state it
+    bbox: y_min, x_min, y_max, x_max in 0-based pixels, exact in decimals; may be NaN or inverted
+    written: the box's values as in the file
+    class_number: the id of the class in the file, in layouts with ids
+    polygons: flat lists x0, y0, x1, y1 ... in 0-based pixels; a quadrilateral of SROIE is one
     rle: COCO's dictionary of size and counts
     points: flat x, y, v, ... as in COCO's files
-    extra: what else the file says and another may carry: difficult, truncated, pose, occluded, iscrowd, area, id, text
+    extra: other fields that another layout may have, too: difficult, truncated, pose, occluded, iscrowd, area, id, text
     """
 
     index: int
@@ -38,14 +38,14 @@ class AnnotatedObject:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class AnnotatedPhoto:
-    """One photo and its objects.
+    """One image and its annotated objects.
 
-    name: its path below the folder of photos, with "/" between; what findings call it
-    path: where it lies; None if it is not there
-    annotation_path: the file that describes it alone; None if it is not there, or if one file describes all
-    size: (H, W) as the annotations have it, None if they do not say; for YOLO and SROIE the photo's own
-    splits: the lists that it stands in: "train", "val" ...
-    extra: what else the file says: id, source, segmented, depth, coco_url ...
+    name: its path relative to the image folder, with "/", which findings refer to
+    path: its path; None if it does not exist
+    annotation_path: its own annotation file; None if it does not exist, or if one file annotates all images
+    size: (H, W) as stated in the annotations, None if they do not; for YOLO and SROIE the image's own
+    splits: the splits that it is in: "train", "val" ...
+    extra: other fields of the file: id, source, segmented, depth, coco_url ...
     """
 
     name: str
@@ -59,17 +59,17 @@ class AnnotatedPhoto:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class AnnotatedSet:
-    """All photos of a data set.
+    """All images and annotations of a data set.
 
     kind: "voc", "coco", "yolo" or "sroie"
     root: the folder, or COCO's file
-    photo_dirs: the folders that the photos' names begin in
-    names: the classes in their order; None if no file lists them
-    numbers: what stands for each class in the files, in the order of names; () where names stand there themselves
-    splits: the names of the lists there are
-    base: what the files call the first pixel, 1 or 0
-    findings: what could not be read, or was read with a guess
-    extra: what else a file says of the whole: info, licenses, categories
+    photo_dirs: the folders that the images' names are relative to
+    names: the classes in the order of their labels; None if no file lists them
+    numbers: the ids of the classes in the files, in the order of names; () in layouts with names instead of ids
+    splits: the names of the existing splits
+    base: coordinates of the files are 1-based (1) or 0-based (0)
+    findings: what could not be read, or not unambiguously
+    extra: other fields of the whole data set: info, licenses, categories
     """
 
     kind: str
@@ -84,7 +84,7 @@ class AnnotatedSet:
     photo_dirs: tuple[pathlib.Path, ...] = ()
 
     def used_names(self) -> tuple[str, ...]:
-        """The classes in their order: those that are listed, then those that only occur, sorted."""
+        """The classes: first the listed ones in their order, then those that only occur in annotations, sorted."""
         listed = self.names or ()
-        found = {each.name for photo in self.photos for each in photo.objects if each.name is not None}
-        return (*listed, *sorted(found.difference(listed)))
+        used = {each.name for photo in self.photos for each in photo.objects if each.name is not None}
+        return (*listed, *sorted(used.difference(listed)))

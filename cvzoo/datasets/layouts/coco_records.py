@@ -1,17 +1,17 @@
-"""The records of COCO's JSON: one category, one annotation."""
+"""Reads the records of COCO's JSON: categories and annotations."""
 
 import dataclasses
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from cvzoo.datasets.doctor.fault import Fault
 from cvzoo.datasets.doctor.finding import Finding
-from cvzoo.datasets.layouts.annotated_set import AnnotatedObject
+from cvzoo.datasets.layouts.annotated_set import AnnotatedObject, Box
 from cvzoo.datasets.layouts.decimals import finite, plus
 
 _KNOWN = ("image_id", "category_id", "bbox", "segmentation", "keypoints")
-_TOO_LARGE = 1 << 1000  # JSON has whole numbers beyond all floats
+_TOO_LARGE = 1 << 1000  # JSON integers may exceed the range of float
 
 
 @dataclasses.dataclass
@@ -37,14 +37,14 @@ class Categories:
 
 
 def read_categories(records: Any, file_name: str, categories: Categories, findings: list[Finding]) -> None:
-    """Add the categories of a file to those known."""
+    """Adds the categories of a file to `categories`."""
     names = {each.get("name"): number for number, each in categories.by_id.items()}
-    here: set[int] = set()
+    own: set[int] = set()
     for index, record in enumerate(records or ()):
         where = f"{file_name}: categories[{index}]"
         number = record.get("id") if isinstance(record, dict) else None
         if not isinstance(number, int) or isinstance(number, bool):
-            findings.append(Finding(Fault.FIELD_MALFORMED, f"{where} has no id that is a whole number"))
+            findings.append(Finding(Fault.FIELD_MALFORMED, f"{where} has no integer id"))
             continue
         name = record.get("name")
         if not isinstance(name, str) or not name.strip():
@@ -52,40 +52,45 @@ def read_categories(records: Any, file_name: str, categories: Categories, findin
             name = f"class_{number}"
             record = {**record, "name": name}
         elif not _is_unicode(name):
-            findings.append(Finding(Fault.TEXT_ENCODING, f"{where}: {as_text(name)} is no Unicode"))
+            findings.append(Finding(Fault.TEXT_ENCODING, f"{where}: {as_text(name)} is not valid Unicode"))
             record = {**record, "name": name.encode("utf-8", "replace").decode()}
         elif names.get(name, number) != number:
-            findings.append(Finding(Fault.CLASS_DUPLICATE, f"{where}: {name} is the name of {names[name]}, too"))
+            findings.append(Finding(Fault.CLASS_DUPLICATE, f"{where}: {name} is also the name of {names[name]}"))
             record = {**record, "name": f"{name}_{number}"}
         known = categories.by_id.get(number)
-        if number in here or (known is not None and known.get("name") != record["name"]):
-            findings.append(Finding(Fault.CLASS_DUPLICATE, f"{where} has the id {number} again"))
+        if number in own or (known is not None and known.get("name") != record["name"]):
+            findings.append(Finding(Fault.CLASS_DUPLICATE, f"{where} has the duplicate id {number}"))
             continue
-        here.add(number)
+        own.add(number)
         categories.by_id.setdefault(number, record)
         names.setdefault(record["name"], number)
 
 
 def read_object(
-    record: Any, index: int, places: Mapping[Any, int], photo_names: list[str], categories: Categories, findings: list
+    record: Any,
+    index: int,
+    image_indices: Mapping[Any, int],
+    photo_names: list[str],
+    categories: Categories,
+    findings: list[Finding],
 ) -> tuple[int, AnnotatedObject] | None:
-    """(the photo's place, the object), or None where no photo can be told.
+    """(index of the image, object), or None if its image is unknown.
 
-    places: of each image id the place of its photo in photo_names
+    image_indices: image id -> index into photo_names
     """
     if not isinstance(record, dict):
         findings.append(Finding(Fault.FIELD_MALFORMED, f"annotations[{index}] is {as_text(record)}", annotation=index))
         return None
     image_id = record.get("image_id")
-    place = places.get(image_id) if isinstance(image_id, (int, str)) else None
-    if place is None:
+    image = image_indices.get(image_id) if isinstance(image_id, (int, str)) else None
+    if image is None:
         findings.append(
             Finding(Fault.IMAGE_ID_UNKNOWN, f"annotations[{index}].image_id is {as_text(image_id)}", annotation=index)
         )
         return None
-    photo = photo_names[place]
+    photo = photo_names[image]
 
-    def report(kind, words):
+    def report(kind: Fault, words: str) -> None:
         findings.append(Finding(kind, f"annotations[{index}]{words}", photo, index))
 
     number = record.get("category_id")
@@ -93,7 +98,7 @@ def read_object(
     if number is None:
         report(Fault.CLASS_MISSING, " has no category_id")
     elif not isinstance(number, int) or number not in categories.by_id:
-        report(Fault.CLASS_UNKNOWN, f".category_id is {as_text(number)}, which is no category's")
+        report(Fault.CLASS_UNKNOWN, f".category_id is {as_text(number)}, an unknown category")
         number = None
     else:
         name = categories.name(number)
@@ -102,27 +107,26 @@ def read_object(
     polygons, rle = _read_segmentation(record.get("segmentation"), report)
     points = record.get("keypoints") or ()
     if points and (not _are_numbers(points) or len(points) % 3):
-        report(Fault.POINTS_MALFORMED, ".keypoints is not three numbers a point")
+        report(Fault.POINTS_MALFORMED, ".keypoints must be three numbers per keypoint")
         points = ()
     extra = {key: value for key, value in record.items() if key not in _KNOWN}
     if extra.get("iscrowd", 0) not in (0, 1):
         report(Fault.CROWD_MALFORMED, f".iscrowd is {as_text(extra['iscrowd'])}")
         extra["iscrowd"] = 0
     if "id" in extra and (not isinstance(extra["id"], int) or isinstance(extra["id"], bool)):
-        report(Fault.FIELD_MALFORMED, f".id is {as_text(extra['id'])}, no whole number")
+        report(Fault.FIELD_MALFORMED, f".id is {as_text(extra['id'])}, not an integer")
         del extra["id"]
-    found = AnnotatedObject(index, name, bbox, written, number, polygons, rle, tuple(points), extra)
-    return place, found
+    return image, AnnotatedObject(index, name, bbox, written, number, polygons, rle, tuple(points), extra)
 
 
-def box_of(written):
-    """y_min, x_min, y_max, x_max of COCO's x, y, width, height."""
+def box_of(written: Sequence[float]) -> Box:
+    """y_min, x_min, y_max, x_max from COCO's x, y, width, height."""
     x, y, width, height = written
     return float(y), float(x), plus(y, height), plus(x, width)
 
 
 def as_text(value: Any) -> str:
-    """The value as JSON has it, cut where it is long."""
+    """The value as JSON, truncated to 60 characters."""
     try:
         text = json.dumps(value, ensure_ascii=False)
     except (TypeError, ValueError):
@@ -130,12 +134,12 @@ def as_text(value: Any) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
-def _is_unicode(text):
-    """Whether the text has no half letters, as Python reads "\\udce9" in JSON."""
+def _is_unicode(text: str) -> bool:
+    """Whether the text has no lone surrogates, which JSON escapes such as "\\udce9" may contain."""
     return not any("\ud800" <= letter <= "\udfff" for letter in text)
 
 
-def _read_box(record, report):
+def _read_box(record: Mapping[str, Any], report: Callable[[Fault, str], None]) -> tuple[float, ...]:
     box = record.get("bbox")
     if box is None:
         report(Fault.BOX_MISSING, " has no bbox")
@@ -146,20 +150,22 @@ def _read_box(record, report):
     return ()
 
 
-def _read_segmentation(found, report):
-    if found is None or found == []:
+def _read_segmentation(
+    value: Any, report: Callable[[Fault, str], None]
+) -> tuple[tuple[tuple[float, ...], ...], Mapping[str, Any] | None]:
+    if value is None or value == []:
         return (), None
-    if isinstance(found, dict):
-        return (), found
-    if isinstance(found, list) and all(
-        _are_numbers(each) and len(each) >= 6 and len(each) % 2 == 0 and finite(each) for each in found
+    if isinstance(value, dict):
+        return (), value
+    if isinstance(value, list) and all(
+        _are_numbers(each) and len(each) >= 6 and len(each) % 2 == 0 and finite(each) for each in value
     ):
-        return tuple(map(tuple, found)), None
-    report(Fault.MASK_MALFORMED, f".segmentation is {as_text(found)}")
+        return tuple(map(tuple, value)), None
+    report(Fault.MASK_MALFORMED, f".segmentation is {as_text(value)}")
     return (), None
 
 
-def _are_numbers(values):
+def _are_numbers(values: object) -> bool:
     return isinstance(values, (list, tuple)) and all(
         isinstance(each, float) or (isinstance(each, int) and not isinstance(each, bool) and abs(each) < _TOO_LARGE)
         for each in values

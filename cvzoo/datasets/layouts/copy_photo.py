@@ -1,4 +1,4 @@
-"""Copying a photo's file, perhaps with its EXIF block saying that it is upright."""
+"""Copies an image file, optionally with its EXIF orientation reset."""
 
 import pathlib
 import shutil
@@ -10,9 +10,9 @@ _ORIENTATION = 0x0112
 
 
 def copy_photo(source: pathlib.Path, target: pathlib.Path, *, as_stored: bool = False) -> None:
-    """The file again, bit for bit; with `as_stored` the two bytes of a JPEG's orientation become 1, upright.
+    """Copies the file bit for bit; with `as_stored`, the EXIF orientation of a JPEG is set to 1 (upright).
 
-    Raises ImageError if as_stored is asked for a file without such bytes, OSError.
+    Raises ImageError for as_stored if the file has no EXIF orientation, OSError.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
     if not as_stored:
@@ -24,8 +24,8 @@ def copy_photo(source: pathlib.Path, target: pathlib.Path, *, as_stored: bool = 
     target.write_bytes(data)
 
 
-def _find_orientation(data, name):
-    """(place of the value, struct's letter of its byte order) in a JPEG. Source: EXIF 2.3, section 4.6; TIFF 6.0."""
+def _find_orientation(data: bytes, name: str) -> tuple[int, str]:
+    """(offset of the value, struct's letter of its byte order) in a JPEG. Source: EXIF 2.3, section 4.6; TIFF 6.0."""
     at = 2
     try:
         while data[:2] == b"\xff\xd8" and data[at] == 0xFF and data[at + 1] != 0xDA:
@@ -42,4 +42,4 @@ def _find_orientation(data, name):
             at += 2 + length
     except (IndexError, KeyError, struct.error):
         pass
-    raise ImageError(f"{name}: no EXIF orientation of a JPEG to change")
+    raise ImageError(f"{name} is not a JPEG with an EXIF orientation")

@@ -1,7 +1,7 @@
-"""Sums of the numbers that files hold, as a person with a pencil would get them: 0.1 + 0.2 is 0.3.
+"""Exact decimal arithmetic for the numbers in annotation files: 0.1 + 0.2 is 0.3.
 
-A float's shortest decimal form is what the file said; reckoning with that, and not with the binary fraction beneath,
-lets a box go from corners to sizes and back without a changed digit.
+The shortest decimal representation of a float is the number in the file; computing with it instead of the binary
+fraction converts a box from corners to sizes and back without changing a digit.
 """
 
 import decimal
@@ -10,11 +10,11 @@ from collections.abc import Iterable
 
 Decimal = decimal.Decimal
 _CONTEXT = decimal.Context(prec=40)
-_SMALLEST = Decimal("0.000001")  # of a pixel: what is closer than a thousandth of this to a multiple of it, is it
+_SMALLEST = Decimal("0.000001")  # pixels: values closer than a thousandth of this to a multiple of it are rounded to it
 
 
 def exact(value: float) -> Decimal:
-    """The number as its shortest decimal form says."""
+    """The number of the value's shortest decimal representation."""
     return Decimal(repr(float(value))) if isinstance(value, float) else Decimal(value)
 
 
@@ -27,7 +27,7 @@ def plus(a: float, b: float) -> float:
 
 
 def from_center(center: float, length: float, whole: int) -> tuple[float, float]:
-    """(start, end) in pixels of what lies around a centre, both in fractions of `whole` pixels."""
+    """(start, end) in pixels from the center and length in fractions of `whole` pixels."""
     if not finite((center, length)):
         return math.nan, math.nan
     middle, half = exact(center) * whole, exact(length) * whole / 2
@@ -35,13 +35,13 @@ def from_center(center: float, length: float, whole: int) -> tuple[float, float]
 
 
 def to_center(start: float, end: float, whole: int) -> tuple[str, str]:
-    """(center, length) in fractions of `whole` pixels, as text of at most 17 decimals."""
+    """(center, length) in fractions of `whole` pixels, as text with at most 17 decimals."""
     first, last = exact(start), exact(end)
     return fraction_text((first + last) / (2 * whole)), fraction_text((last - first) / whole)
 
 
 def times(value: float, whole: int) -> float:
-    """A fraction of `whole` pixels in pixels."""
+    """A fraction of `whole` pixels, in pixels."""
     return _snapped(exact(value) * whole) if math.isfinite(value) else float(value)
 
 
@@ -52,7 +52,7 @@ def fraction_text(value: Decimal) -> str:
 
 
 def number_text(value: float) -> str:
-    """As in files: 12 or 12.5, never 12.0 nor 1e-05."""
+    """The value as text for files: 12 or 12.5, never 12.0 or 1e-05."""
     if not math.isfinite(value):
         return str(value)
     text = f"{exact(value):f}"
@@ -62,7 +62,7 @@ def number_text(value: float) -> str:
 def finite(values: Iterable[float]) -> bool:
     try:
         return all(map(math.isfinite, values))
-    except OverflowError:  # a whole number beyond all floats
+    except OverflowError:  # an integer beyond the range of float
         return False
 
 
@@ -71,7 +71,7 @@ def _plain(value: Decimal) -> float:
 
 
 def _snapped(value: Decimal) -> float:
-    # a box that was in pixels before it became fractions of many digits comes back as it was; fractions of few digits
-    # are exact anyway and far from the limit
+    # recovers the pixels that fractions of many digits were computed from; fractions of few digits are exact, and
+    # farther from a multiple than the limit
     near = value.quantize(_SMALLEST, context=_CONTEXT)
     return float(near if abs(value - near) < _SMALLEST / 1000 else value)

@@ -1,4 +1,4 @@
-"""A folder that is there whole or not at all, and names that are safe in it."""
+"""Creates a folder atomically, and makes file names that are valid on every system."""
 
 import contextlib
 import os
@@ -10,14 +10,15 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 
 from cvzoo.errors.exceptions import ConfigError
+from cvzoo.typing.aliases import FilePath
 
 
 @contextlib.contextmanager
-def new_folder(path: str | os.PathLike) -> Iterator[pathlib.Path]:
-    """A folder to write to; at the end of the block it takes the path's place in one step, and only then.
+def new_folder(path: FilePath) -> Iterator[pathlib.Path]:
+    """A temporary folder to write to, which is renamed to the path at the end of the block.
 
-    When the block raises, Ctrl-C included, nothing is left.
-    Raises ConfigError if something is there already that is not an empty folder.
+    If the block raises, Ctrl-C included, it is deleted.
+    Raises ConfigError if the path exists and is not an empty folder.
     """
     path = pathlib.Path(path).absolute()
     check_new(path)
@@ -34,29 +35,29 @@ def new_folder(path: str | os.PathLike) -> Iterator[pathlib.Path]:
         raise
 
 
-def check_new(path: str | os.PathLike) -> None:
-    """Nothing, or ConfigError if something is there already that is not an empty folder, or nothing can be made there.
+def check_new(path: FilePath) -> None:
+    """Raises ConfigError if the path exists and is not an empty folder, or cannot be created.
 
-    To be asked before long work, not after it.
+    For a check before long work.
     """
     path = pathlib.Path(path).absolute()
     if path.exists() and not (path.is_dir() and not any(path.iterdir())):
-        raise ConfigError(f"{path} is there already", hint="a new folder")
+        raise ConfigError(f"{path} already exists", hint="a new folder")
     above = next(each for each in path.parents if each.exists())
     if not above.is_dir():
         raise ConfigError(f"{path}: {above} is a file, not a folder", hint="a new folder")
     if not os.access(above, os.W_OK | os.X_OK):
-        raise ConfigError(f"{path}: nothing may be written to {above}", hint="another folder")
+        raise ConfigError(f"{path} cannot be created, since {above} is not writable", hint="another folder")
 
 
 def plain_names(names: Sequence[str], *, flat: bool) -> dict[str, str]:
-    """For each photo's name one that every system takes and that no other has, whatever the case; most stay.
+    """A file name for each image that is valid on every system and unique, ignoring case; most names do not change.
 
-    flat: no folders: "/" becomes "_"; and no two names share what stands before their ending
+    flat: no subfolders: "/" becomes "_"; and names are unique without their extensions
     """
     taken: set[str] = set()
     plain = {}
-    # names that need no change keep theirs, whoever comes first
+    # names that need no change are kept, in whatever order they come
     for name in sorted(names, key=lambda name: _plain(name, flat) != name):
         candidate = _plain(name, flat)
         stem, dot, ending = candidate.rpartition(".")
@@ -70,7 +71,7 @@ def plain_names(names: Sequence[str], *, flat: bool) -> dict[str, str]:
     return plain
 
 
-def _plain(name, flat):
+def _plain(name: str, flat: bool) -> str:
     parts = [part for part in re.split(r"[/\\]+", name) if part not in ("", ".", "..")]
     text = ("_" if flat else "/").join(part.strip() for part in parts)
     text = unicodedata.normalize("NFC", text)

@@ -1,7 +1,7 @@
-"""Several polygons as one line of points, as YOLO's segment format has it, and back.
+"""Joins several polygons to a single one, as YOLO's segment format needs it, and splits it again.
 
-The line goes round the first polygon, and for each further one from the first point to it, round it and back the same
-way: bridges without an area, which no way of filling sees.
+The polygon goes around the first ring, and for each other ring from the first point to it, around it and back the same
+way: bridges of zero area, which do not change the filled pixels.
 """
 
 from collections.abc import Sequence
@@ -9,8 +9,8 @@ from collections.abc import Sequence
 Polygon = tuple[float, ...]
 
 
-def joined(polygons: Sequence[Polygon]) -> Polygon:
-    """One polygon x0, y0, x1, y1 ... that covers what all of them cover. A single one stays as it is."""
+def join_polygons(polygons: Sequence[Polygon]) -> Polygon:
+    """One polygon x0, y0, x1, y1 ... that covers the same area. A single one is not changed."""
     if len(polygons) == 1:
         return tuple(polygons[0])
     rings = [tuple(each[:-2] if len(each) > 6 and each[:2] == each[-2:] else each) for each in polygons]
@@ -21,13 +21,13 @@ def joined(polygons: Sequence[Polygon]) -> Polygon:
     return line
 
 
-def parted(line: Polygon) -> tuple[Polygon, ...]:
-    """The polygons that `joined` made the line of; the line itself if it is none of its."""
+def split_polygon(line: Polygon) -> tuple[Polygon, ...]:
+    """The polygons that `join_polygons` joined to this one; the polygon itself if it is none of these."""
     points = list(zip(line[0::2], line[1::2]))
     rings, at = [], 0
     while at < len(points):
         try:
-            # the first ring ends where the bridge begins, at its own first point; each other one at its own
+            # each ring ends at its own first point, where a bridge begins
             end = points.index(points[at], at + 1)
         except ValueError:
             return (line,)

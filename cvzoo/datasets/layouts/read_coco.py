@@ -1,23 +1,25 @@
-"""Reading COCO's JSON, whatever is wrong with it."""
+"""Reads COCO's JSON leniently."""
 
 import dataclasses
 import json
+import pathlib
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
 from cvzoo.datasets.doctor.fault import Fault
 from cvzoo.datasets.doctor.finding import Finding
-from cvzoo.datasets.layouts.annotated_set import AnnotatedPhoto, AnnotatedSet
+from cvzoo.datasets.image_location import leads_out
+from cvzoo.datasets.layouts.annotated_set import AnnotatedObject, AnnotatedPhoto, AnnotatedSet
 from cvzoo.datasets.layouts.coco_records import Categories, as_text, read_categories, read_object
 from cvzoo.datasets.layouts.data_spec import DataSpec
 from cvzoo.datasets.layouts.lenient_text import decode_leniently, display_name
-from cvzoo.datasets.photo_place import leads_out
 from cvzoo.datasets.text_files import read_bytes
 from cvzoo.errors.exceptions import DatasetError
 from cvzoo.images.list_image_files import list_image_files
 
-# what write_coco calls the file of photos without a list
+# names of write_coco's files of images without a split
 NO_SPLIT = ("all", "rest")
 _KNOWN = ("images", "annotations", "categories")
 
@@ -25,7 +27,7 @@ _KNOWN = ("images", "annotations", "categories")
 def read_coco(spec: DataSpec) -> AnnotatedSet:
     """The data set of a file, or of a folder with annotations/instances_*.json, each of which is a split.
 
-    Raises DatasetError if a file is no JSON with a list of images, or if the photos' folder cannot be found.
+    Raises DatasetError if a file is not JSON with a list of images, or if the image folder cannot be found.
     """
     findings: list[Finding] = []
     if spec.path.is_dir():
@@ -39,7 +41,7 @@ def read_coco(spec: DataSpec) -> AnnotatedSet:
     folders = [_photo_folder(path, spec, file) for path, file in zip(paths, files)]
     for path, file, folder in zip(paths, files, folders):
         read_categories(file.get("categories"), path.name, categories, findings)
-        # the same name may stand for one photo below train2017 and for another below val2017
+        # the same file name may exist in train2017 and in val2017
         prefix = f"{folder.name}/" if len(set(folders)) > 1 else ""
         photos += _read_photos(file, path, folder, prefix, categories, findings)
         extra = {key: value for key, value in file.items() if key not in _KNOWN} | extra
@@ -59,31 +61,31 @@ def read_coco(spec: DataSpec) -> AnnotatedSet:
     )
 
 
-def _files_in(root):
+def _files_in(root: pathlib.Path) -> list[pathlib.Path]:
     folder = root / "annotations" if (root / "annotations").is_dir() else root
     for pattern in ("instances_*.json", "person_keypoints_*.json", "*.json"):
         paths = sorted(folder.glob(pattern))
         if paths:
             return paths
-    raise DatasetError(f"{root}: no annotations", expected="annotations/instances_*.json")
+    raise DatasetError(f"{root} contains no annotations", expected="annotations/instances_*.json")
 
 
-def _has_siblings(path):
+def _has_siblings(path: pathlib.Path) -> bool:
     return path.is_file() and len(list(path.parent.glob("*.json"))) > 1
 
 
-def _split_of(path):
+def _split_of(path: pathlib.Path) -> str:
     return path.stem.rpartition("_")[2] or path.stem
 
 
-def _splits_of(path):
-    """The list that the file is: none where it says that it holds all there is, or what is in no list."""
+def _splits_of(path: pathlib.Path) -> tuple[str, ...]:
+    """The split of the file, by its name; none for the file of all images, or of those without a split."""
     split = _split_of(path)
     return () if split in NO_SPLIT else (split,)
 
 
-def _joined(photos, findings):
-    """One photo for the records of several files that name it, as those of train and of trainval do."""
+def _joined(photos: Sequence[AnnotatedPhoto], findings: list[Finding]) -> tuple[AnnotatedPhoto, ...]:
+    """Merges the records of the same image in several files, such as those of train and of trainval."""
     first: dict[str, AnnotatedPhoto] = {}
     for photo in photos:
         known = first.get(photo.name)
@@ -91,115 +93,121 @@ def _joined(photos, findings):
             first[photo.name] = photo
             continue
         if _content(known) != _content(photo):
-            words = f"{'/'.join(known.splits)} and {'/'.join(photo.splits)} describe it differently"
+            words = f"its annotations in {'/'.join(known.splits)} and {'/'.join(photo.splits)} differ"
             findings.append(Finding(Fault.FILE_NAME_DUPLICATE, words, photo.name))
         splits = tuple(dict.fromkeys(known.splits + photo.splits))
         first[photo.name] = dataclasses.replace(known, splits=splits)
     return tuple(first.values())
 
 
-def _content(photo):
+def _content(photo: AnnotatedPhoto) -> tuple[object, ...]:
     return photo.size, [(each.name, each.bbox) for each in photo.objects]
 
 
-def _load(path, findings):
+def _load(path: pathlib.Path, findings: list[Finding]) -> dict[str, Any]:
     data = read_bytes(path, limit=None)
     try:
         file = msgspec.json.decode(data)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        try:  # Python's own takes NaN, which is to be found and named, not to stop the reading
+        try:  # Python's own decoder accepts NaN, which is a finding, not an error
             file = json.loads(decode_leniently(data, path, path.name, findings) or "")
         except (ValueError, RecursionError) as error:
-            raise DatasetError(f"{path}: not JSON", got=error) from error
+            raise DatasetError(f"{path} is not JSON", got=error) from error
     if not isinstance(file, dict) or not isinstance(file.get("images"), list):
-        raise DatasetError(f"{path}: not of COCO's form", expected="a table with lists of images and annotations")
+        raise DatasetError(f"{path} is not in COCO's format", expected="an object with lists of images and annotations")
     for key in ("annotations", "categories"):
         if not isinstance(file.get(key, []), list):
-            raise DatasetError(f"{path}: {key} is no list")
+            raise DatasetError(f"{path}: {key} is not a list")
         if key not in file:
             findings.append(Finding(Fault.FIELD_MISSING, f"{path.name} has no {key}"))
     return file
 
 
-def _photo_folder(path, spec, file):
+def _photo_folder(path: pathlib.Path, spec: DataSpec, file: Mapping[str, Any]) -> pathlib.Path:
     if spec.photos is not None:
         return spec.photos
     here, above = path.parent, path.parent.parent
     name = _split_of(path)
-    places = [above / name, above / "images" / name, above / "images", above, here / "images", here / name, here]
+    folders = [above / name, above / "images" / name, above / "images", above, here / "images", here / name, here]
     names = [each.get("file_name") for each in file["images"] if isinstance(each, dict)]
-    for wanted in [each for each in names if isinstance(each, str) and "\0" not in each][:20]:
-        for place in places:
+    for image_name in [each for each in names if isinstance(each, str) and "\0" not in each][:20]:
+        for folder in folders:
             try:
-                if (place / wanted).is_file():
-                    return place
+                if (folder / image_name).is_file():
+                    return folder
             except OSError:
-                pass  # a name that is too long is no photo's
-    existing = next((place for place in places[:3] if place.is_dir()), None)
+                pass  # such as a name that is too long
+    existing = next((folder for folder in folders[:3] if folder.is_dir()), None)
     if existing is None:
         raise DatasetError(
-            f"{path}: its photos are in none of the usual folders",
-            expected=", ".join(map(str, places)),
+            f"{path}: its images are not in any of the usual folders",
+            expected=", ".join(map(str, folders)),
             hint=f"coco:{path},photos=DIR",
         )
     return existing
 
 
-def _read_photos(file, path, folder, prefix, categories, findings):
-    records, places = [], {}
+def _read_photos(
+    file: Mapping[str, Any],
+    path: pathlib.Path,
+    folder: pathlib.Path,
+    prefix: str,
+    categories: Categories,
+    findings: list[Finding],
+) -> list[AnnotatedPhoto]:
+    records: list[AnnotatedPhoto] = []
+    image_indices: dict[Any, int] = {}
     by_name: dict[str, int] = {}
     for index, record in enumerate(file["images"]):
-        found = _read_image(record, index, folder, prefix, findings)
-        if found is None:
+        image = _read_image(record, index, folder, prefix, findings)
+        if image is None:
             continue
-        id_, photo = found
+        id_, photo = image
         if photo.name in by_name:
-            findings.append(Finding(Fault.FILE_NAME_DUPLICATE, f"images[{index}] is {photo.name} again", photo.name))
-            places.setdefault(id_, by_name[photo.name])
+            words = f"images[{index}] is another record of {photo.name}"
+            findings.append(Finding(Fault.FILE_NAME_DUPLICATE, words, photo.name))
+            image_indices.setdefault(id_, by_name[photo.name])
             continue
         by_name[photo.name] = len(records)
-        if id_ in places:
-            findings.append(
-                Finding(
-                    Fault.IMAGE_ID_DUPLICATE,
-                    f"images[{index}] has the id {id_} of {records[places[id_]].name}",
-                    photo.name,
-                    others=(records[places[id_]].name,),
-                )
-            )
+        if id_ in image_indices:
+            other = records[image_indices[id_]].name
+            words = f"images[{index}] has the id {id_} of {other}"
+            findings.append(Finding(Fault.IMAGE_ID_DUPLICATE, words, photo.name, others=(other,)))
         else:
-            places[id_] = len(records)
+            image_indices[id_] = len(records)
         records.append(photo)
-    objects: list[list] = [[] for _ in records]
+    objects: list[list[AnnotatedObject]] = [[] for _ in records]
     names = [photo.name for photo in records]
     annotation_ids: set[Any] = set()
     for index, record in enumerate(file.get("annotations", ())):
-        found = read_object(record, index, places, names, categories, findings)
+        found = read_object(record, index, image_indices, names, categories, findings)
         if found is None:
             continue
-        place, each = found
-        _check_annotation_id(each, index, names[place], annotation_ids, findings)
-        objects[place].append(each)
+        i, each = found
+        _check_annotation_id(each, index, names[i], annotation_ids, findings)
+        objects[i].append(each)
     splits = _splits_of(path)
     return [
-        AnnotatedPhoto(photo.name, photo.path, None, photo.size, splits, tuple(found), photo.extra)
-        for photo, found in zip(records, objects)
+        AnnotatedPhoto(photo.name, photo.path, None, photo.size, splits, tuple(row), photo.extra)
+        for photo, row in zip(records, objects)
     ]
 
 
-def _check_annotation_id(each, index, name, seen, findings):
+def _check_annotation_id(each: AnnotatedObject, index: int, name: str, seen: set[Any], findings: list[Finding]) -> None:
     id_ = each.extra.get("id")
     if id_ is None:
         findings.append(Finding(Fault.FIELD_MISSING, f"annotations[{index}] has no id", name, index))
     elif id_ in seen:
-        words = f"annotations[{index}] has the id {id_} again"
+        words = f"annotations[{index}] has the duplicate id {id_}"
         findings.append(Finding(Fault.ANNOTATION_ID_DUPLICATE, words, name, index))
     elif id_ == 0:
         findings.append(Finding(Fault.ANNOTATION_ID_ZERO, f"annotations[{index}] has the id 0", name, index))
     seen.add(id_)
 
 
-def _read_image(record, index, folder, prefix, findings):
+def _read_image(
+    record: Any, index: int, folder: pathlib.Path, prefix: str, findings: list[Finding]
+) -> tuple[Any, AnnotatedPhoto] | None:
     if not isinstance(record, dict):
         findings.append(Finding(Fault.FIELD_MALFORMED, f"images[{index}] is {record!r:.60}"))
         return None
@@ -212,28 +220,28 @@ def _read_image(record, index, folder, prefix, findings):
         findings.append(Finding(Fault.FIELD_MISSING, f"images[{index}] has no id", name))
         return None
     if not isinstance(id_, int):
-        findings.append(Finding(Fault.FIELD_MALFORMED, f"images[{index}].id is {as_text(id_)}, no whole number", name))
+        findings.append(Finding(Fault.FIELD_MALFORMED, f"images[{index}].id is {as_text(id_)}, not an integer", name))
     if leads_out(file_name) or "\\" in file_name:
         findings.append(Finding(Fault.NAME_UNSAFE, f"images[{index}].file_name is {as_text(file_name)}", name))
-    sides = [record.get(side) for side in ("height", "width")]
+    height, width = record.get("height"), record.get("width")
     size = None
-    if all(isinstance(side, int) for side in sides):
-        size = tuple(sides)
-    elif sides != [None, None]:
-        findings.append(Finding(Fault.FIELD_MALFORMED, f"the size is {as_text(sides)}", name))
+    if isinstance(height, int) and isinstance(width, int):
+        size = height, width
+    elif height is not None or width is not None:
+        findings.append(Finding(Fault.FIELD_MALFORMED, f"the size is {as_text([height, width])}", name))
     path = folder / file_name
     try:
-        is_there = path.is_file()
+        exists = path.is_file()
     except OSError:
-        is_there = False
+        exists = False
     extra = {key: value for key, value in record.items() if key not in ("file_name", "height", "width")}
-    return id_, AnnotatedPhoto(name, path if is_there else None, None, size, extra=extra)
+    return id_, AnnotatedPhoto(name, path if exists else None, None, size, extra=extra)
 
 
-def _find_unlisted(photos, folders, findings):
+def _find_unlisted(photos: Sequence[AnnotatedPhoto], folders: Iterable[pathlib.Path], findings: list[Finding]) -> None:
     listed = {photo.path for photo in photos if photo.path is not None}
     for folder in folders:
         for path in list_image_files(folder, recursive=True) if folder.is_dir() else ():
             if path not in listed:
                 name = display_name(path, folder)
-                findings.append(Finding(Fault.ANNOTATION_MISSING, "no file of annotations knows this photo", name))
+                findings.append(Finding(Fault.ANNOTATION_MISSING, "no annotation file contains this image", name))

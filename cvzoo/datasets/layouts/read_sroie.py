@@ -1,4 +1,6 @@
-"""Reading receipts with regions of text in SROIE's layout, whatever is wrong with them."""
+"""Reads SROIE's layout (lines of text on receipts) leniently."""
+
+import pathlib
 
 from cvzoo.datasets.doctor.fault import Fault
 from cvzoo.datasets.doctor.finding import Finding
@@ -13,7 +15,7 @@ _LISTS = ("train", "val", "test")
 
 
 def read_sroie(spec: DataSpec) -> AnnotatedSet:
-    """The data set of img (photos), box (x1,y1, ... x4,y4,text a line) and lists train.txt, val.txt.
+    """The data set of img (images), box (lines x1,y1, ... x4,y4,text) and lists train.txt, val.txt.
 
     Raises DatasetError if the folder has no such files.
     """
@@ -21,7 +23,7 @@ def read_sroie(spec: DataSpec) -> AnnotatedSet:
     photo_dir = spec.photos or (root / "img" if (root / "img").is_dir() else root)
     text_dir = root / "box" if (root / "box").is_dir() else photo_dir
     if not photo_dir.is_dir() or not text_dir.is_dir():
-        raise DatasetError(f"{root}: not in SROIE's layout", expected="the folders img and box")
+        raise DatasetError(f"{root} is not in SROIE's layout", expected="the folders img and box")
     findings: list[Finding] = []
     list_dir = spec.lists or root
     lists = {name: list_dir / f"{name}.txt" for name in _LISTS if (list_dir / f"{name}.txt").is_file()}
@@ -50,15 +52,21 @@ def read_sroie(spec: DataSpec) -> AnnotatedSet:
     )
 
 
-def _read_photo(name, path, text_path, splits, findings):
+def _read_photo(
+    name: str,
+    path: pathlib.Path | None,
+    text_path: pathlib.Path | None,
+    splits: tuple[str, ...],
+    findings: list[Finding],
+) -> AnnotatedPhoto:
     size = None
     if path is not None:
         try:
             size = read_image_size(path)
         except (OSError, ImageError):
-            pass  # whoever looks at the photo itself says why
+            pass  # reported by the check of the image itself
     if text_path is None:
-        findings.append(Finding(Fault.ANNOTATION_MISSING, "there is no file of regions of its name", name))
+        findings.append(Finding(Fault.ANNOTATION_MISSING, "there is no .csv or .txt file with its name", name))
         return AnnotatedPhoto(name, path, None, size, splits)
     text = read_leniently(text_path, name, findings)
     if text is None:
@@ -68,20 +76,12 @@ def _read_photo(name, path, text_path, splits, findings):
         if not line.strip():
             continue
         parts = line.split(",", 8)
-        corners = [as_number(part) for part in parts[:8]]
-        if len(corners) < 8 or None in corners:
+        corners = tuple(value for value in map(as_number, parts[:8]) if value is not None)
+        if len(corners) < 8:
             findings.append(Finding(Fault.FIELD_MALFORMED, f"not eight numbers and a text: {line!r:.80}", name, index))
             continue
         xs, ys = corners[0::2], corners[1::2]
         bbox = (min(ys), min(xs), max(ys), max(xs))
-        objects.append(
-            AnnotatedObject(
-                index,
-                "text",
-                bbox,
-                tuple(corners),
-                polygons=(tuple(corners),),
-                extra={"text": parts[8] if len(parts) > 8 else ""},
-            )
-        )
+        extra = {"text": parts[8] if len(parts) > 8 else ""}
+        objects.append(AnnotatedObject(index, "text", bbox, corners, polygons=(corners,), extra=extra))
     return AnnotatedPhoto(name, path, text_path, size, splits, tuple(objects))

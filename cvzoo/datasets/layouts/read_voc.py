@@ -1,12 +1,15 @@
-"""Reading a folder in VOC's layout, whatever is wrong with it."""
+"""Reads VOC's layout leniently."""
 
 import dataclasses
+import pathlib
 import re
 import xml.etree.ElementTree as ElementTree
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any
 
 from cvzoo.datasets.doctor.fault import Fault
 from cvzoo.datasets.doctor.finding import Finding
-from cvzoo.datasets.layouts.annotated_set import AnnotatedObject, AnnotatedPhoto, AnnotatedSet
+from cvzoo.datasets.layouts.annotated_set import AnnotatedObject, AnnotatedPhoto, AnnotatedSet, Box
 from cvzoo.datasets.layouts.data_spec import DataSpec
 from cvzoo.datasets.layouts.decimals import minus
 from cvzoo.datasets.layouts.lenient_text import (
@@ -21,16 +24,17 @@ from cvzoo.datasets.text_files import read_bytes
 from cvzoo.datasets.voc.folders import voc_folders
 from cvzoo.errors.exceptions import DatasetError
 from cvzoo.images.list_image_files import list_image_files
+from cvzoo.typing.aliases import Size
 
 CORNERS = ("xmin", "ymin", "xmax", "ymax")
-# a file beside the three folders with the classes in their order; VOC itself has none
+# an optional file next to the three folders with the classes in the order of their labels, which VOC does not have
 CLASS_FILES = ("classes.txt", "labels.txt", "labelmap.txt")
 FLAGS = ("truncated", "difficult", "occluded")
 _DECLARATION = re.compile(r"^\s*<\?xml[^>]*\?>")
 
 
 def read_voc(spec: DataSpec) -> AnnotatedSet:
-    """The data set of JPEGImages (or images), Annotations (or annotations), ImageSets/Main and perhaps classes.txt.
+    """The data set of JPEGImages (or images), Annotations (or annotations), ImageSets/Main and optionally classes.txt.
 
     Raises DatasetError if the folder has no annotations at all.
     """
@@ -38,7 +42,7 @@ def read_voc(spec: DataSpec) -> AnnotatedSet:
     folders = voc_folders(root)
     annotation_dir, photo_dir = folders.annotations, spec.photos or folders.photos
     if not annotation_dir.is_dir() or not photo_dir.is_dir():
-        raise DatasetError(f"{root}: not in VOC's layout", expected="the folders JPEGImages and Annotations")
+        raise DatasetError(f"{root} is not in VOC's layout", expected="the folders JPEGImages and Annotations")
     findings: list[Finding] = []
     files = by_key(list_image_files(photo_dir), lambda path: path.stem, findings)
     texts = {path.stem: path for path in sorted(annotation_dir.iterdir()) if path.suffix.lower() == ".xml"}
@@ -67,24 +71,26 @@ def read_voc(spec: DataSpec) -> AnnotatedSet:
     )
 
 
-def _list_files(folder):
-    """The lists of photos, without those of a single class (dog_train.txt), whose lines end in 1, 0 or -1."""
+def _list_files(folder: pathlib.Path) -> Iterator[pathlib.Path]:
+    """The lists of images, except those of a single class (dog_train.txt), whose lines end in 1, 0 or -1."""
     for path in sorted(folder.glob("*.txt")) if folder.is_dir() else ():
         first = _first_line(path).split()
         if len(first) < 2 or first[1] not in (b"1", b"0", b"-1"):
             yield path
 
 
-def _first_line(path):
+def _first_line(path: pathlib.Path) -> bytes:
     try:
         return read_bytes(path).split(b"\n", 1)[0]
     except DatasetError:
-        return b""  # whoever reads the list says why it cannot be read
+        return b""  # reported when the list is read
 
 
-def _read_photo(name, path, text_path, base, findings):
+def _read_photo(
+    name: str, path: pathlib.Path | None, text_path: pathlib.Path | None, base: int, findings: list[Finding]
+) -> AnnotatedPhoto:
     if text_path is None:
-        findings.append(Finding(Fault.ANNOTATION_MISSING, "there is no .xml file of its name", name))
+        findings.append(Finding(Fault.ANNOTATION_MISSING, "there is no .xml file with its name", name))
         return AnnotatedPhoto(name, path)
     text = read_leniently(text_path, name, findings)
     if text is None:
@@ -96,7 +102,7 @@ def _read_photo(name, path, text_path, base, findings):
         return AnnotatedPhoto(name, path)
     inner = (element.findtext("filename") or "").strip()
     if inner and path is not None and inner not in (path.name, path.stem):
-        findings.append(Finding(Fault.FILE_NAME_DIFFERS, f"{text_path.name} calls its photo {inner}", name))
+        findings.append(Finding(Fault.FILE_NAME_DIFFERS, f"{text_path.name} names its image {inner}", name))
     objects = [_read_object(each, index, name, base, findings) for index, each in enumerate(element.iterfind("object"))]
     extra = _read_extra(element, ("filename", "size", "object"))
     depth = as_number(element.findtext("size/depth"))
@@ -107,34 +113,36 @@ def _read_photo(name, path, text_path, base, findings):
     )
 
 
-def _read_size(element, name, findings):
+def _read_size(element: ElementTree.Element, name: str, findings: list[Finding]) -> Size | None:
     texts = [element.findtext(f"size/{side}") for side in ("height", "width")]
     if texts == [None, None]:
         return None
-    sides = [as_number(text) for text in texts]
-    if any(side is None or not side.is_integer() for side in sides):
+    height, width = map(as_number, texts)
+    if height is None or width is None or not (height.is_integer() and width.is_integer()):
         findings.append(Finding(Fault.FIELD_MALFORMED, f"the size is {texts[0]} x {texts[1]}", name))
         return None
-    return tuple(int(side) for side in sides)
+    return int(height), int(width)
 
 
-def _read_object(element, index, name, base, findings):
+def _read_object(
+    element: ElementTree.Element, index: int, name: str, base: int, findings: list[Finding]
+) -> AnnotatedObject:
     class_name = (element.findtext("name") or "").strip() or None
     if class_name is None:
         findings.append(Finding(Fault.CLASS_MISSING, "an object has no <name>", name, index))
     box = element.find("bndbox")
-    bbox, written = None, ()
+    bbox: Box | None = None
+    written: tuple[float, ...] = ()
     if box is None:
         findings.append(Finding(Fault.BOX_MISSING, "an object has no <bndbox>", name, index))
     else:
-        texts = [box.findtext(corner) for corner in CORNERS]
-        numbers = [as_number(text) for text in texts]
-        if None in numbers:
-            wrong = numbers.index(None)
+        texts = {corner: box.findtext(corner) for corner in CORNERS}
+        wrong = next((corner for corner, text in texts.items() if as_number(text) is None), None)
+        if wrong is not None:
             got = "missing" if texts[wrong] is None else f"{texts[wrong]!r:.60}"
-            findings.append(Finding(Fault.FIELD_MALFORMED, f"{CORNERS[wrong]} is {got}", name, index))
+            findings.append(Finding(Fault.FIELD_MALFORMED, f"{wrong} is {got}", name, index))
         else:
-            written = tuple(numbers)
+            written = tuple(value for value in map(as_number, texts.values()) if value is not None)
             bbox = box_of(written, base)
     extra = _read_extra(element, ("name", "bndbox"))
     for flag in FLAGS:
@@ -144,24 +152,25 @@ def _read_object(element, index, name, base, findings):
     return AnnotatedObject(index, class_name, bbox, written, extra=extra)
 
 
-def box_of(written, base):
-    """y_min, x_min, y_max, x_max from 0 of VOC's xmin, ymin, xmax, ymax: `base` is taken off all four."""
+def box_of(written: Sequence[float], base: int) -> Box:
+    """0-based y_min, x_min, y_max, x_max from VOC's xmin, ymin, xmax, ymax: `base` is subtracted from all four."""
     x_min, y_min, x_max, y_max = (minus(each, base) for each in written)
     return y_min, x_min, y_max, x_max
 
 
-def _read_extra(element, known):
-    """What else the element holds: texts by their names, whole numbers as such; what has parts, as XML."""
-    extra, deeper = {}, []
+def _read_extra(element: ElementTree.Element, known: Collection[str]) -> dict[str, Any]:
+    """Other children of the element: text by tag, integers as int; elements with children as a list of XML."""
+    extra: dict[str, Any] = {}
+    nested = []
     for child in element:
         if child.tag in known:
             continue
         text = (child.text or "").strip()
         if len(child) or child.attrib or child.tag in extra or not isinstance(child.tag, str):
             child.tail = None
-            deeper.append(ElementTree.tostring(child, encoding="unicode"))
+            nested.append(ElementTree.tostring(child, encoding="unicode"))
         else:
             extra[child.tag] = int(text) if re.fullmatch(r"-?[1-9]\d{0,17}|0", text) else text
-    if deeper:
-        extra["voc_xml"] = deeper
+    if nested:
+        extra["voc_xml"] = nested
     return extra

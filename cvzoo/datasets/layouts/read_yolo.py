@@ -1,33 +1,35 @@
-"""Reading photos with YOLO's text labels, whatever is wrong with them."""
+"""Reads YOLO's layout leniently."""
 
 import pathlib
+from collections.abc import Mapping, Sequence
 
 from cvzoo.datasets.doctor.fault import Fault
 from cvzoo.datasets.doctor.finding import Finding
-from cvzoo.datasets.layouts.annotated_set import AnnotatedObject, AnnotatedPhoto, AnnotatedSet
+from cvzoo.datasets.layouts.annotated_set import AnnotatedObject, AnnotatedPhoto, AnnotatedSet, Box
 from cvzoo.datasets.layouts.data_spec import DataSpec
 from cvzoo.datasets.layouts.decimals import finite, from_center, times
 from cvzoo.datasets.layouts.lenient_text import as_number, by_key, display_name, read_leniently, read_list, read_names
 from cvzoo.datasets.layouts.names_in_yaml import names_in_yaml
-from cvzoo.datasets.layouts.outline import parted
+from cvzoo.datasets.layouts.outline import split_polygon
 from cvzoo.datasets.text_files import read_bytes
 from cvzoo.errors.exceptions import DatasetError, ImageError
 from cvzoo.images.list_image_files import IMAGE_ENDINGS, list_image_files
 from cvzoo.images.read_image_size import read_image_size
+from cvzoo.typing.aliases import Size
 
 _NAME_FILES = ("classes.txt", "obj.names", "names.txt")
 _SPLITS = ("train", "val", "valid", "test")
 
 
 def read_yolo(spec: DataSpec) -> AnnotatedSet:
-    """The data set of a folder with images and labels below, or with photos and text files side by side.
+    """The data set of a folder with subfolders images and labels, or with images and text files next to each other.
 
-    Classes come from classes.txt, a .names file or data.yaml. Splits are the folders below images (train, val ...), or
-    lists of photos such as train.txt in the root. Raises DatasetError if there is no photo and no label.
+    Classes are read from classes.txt, a .names file or data.yaml. Splits are the subfolders of images (train, val ...),
+    or lists of images such as train.txt in the root. Raises DatasetError if the root is not a folder.
     """
     root = spec.path
     if not root.is_dir():
-        raise DatasetError(f"{root}: not a folder", expected="the folder above images and labels")
+        raise DatasetError(f"{root} is not a folder", expected="the folder that contains images and labels")
     findings: list[Finding] = []
     photo_dir = spec.photos or (root / "images" if (root / "images").is_dir() else root)
     label_dir = root / "labels" if (root / "labels").is_dir() else photo_dir
@@ -35,7 +37,7 @@ def read_yolo(spec: DataSpec) -> AnnotatedSet:
     lists = {path.stem: path for path in sorted((spec.lists or root).glob("*.txt")) if _is_list(path)}
     apart = {root / name for name in _NAME_FILES} | set(lists.values())
     texts = {_key(path, label_dir): path for path in sorted(label_dir.rglob("*.txt")) if path not in apart}
-    # some tools put their list of classes among the labels
+    # some tools write their list of classes to the folder of labels
     texts = {key: path for key, path in texts.items() if path.name not in _NAME_FILES}
     names = _read_class_names(root, label_dir, findings)
     keys = sorted(files.keys() | texts.keys())
@@ -57,27 +59,27 @@ def read_yolo(spec: DataSpec) -> AnnotatedSet:
     )
 
 
-def _is_list(path):
-    """Whether the file names photos, and is neither labels nor names of classes."""
+def _is_list(path: pathlib.Path) -> bool:
+    """Whether the file is a list of images, not labels or class names."""
     try:
         lines = read_bytes(path)[:4096].decode("latin-1").split("\n")
     except DatasetError:
-        return False  # whoever takes it for labels says why it cannot be read
+        return False  # reported when it is read as labels
     first = next((line.strip() for line in lines if line.strip()), "")
     return pathlib.PurePath(first).suffix.lower() in IMAGE_ENDINGS
 
 
-def _key(path, folder):
+def _key(path: pathlib.Path, folder: pathlib.Path) -> str:
     return path.relative_to(folder).with_suffix("").as_posix()
 
 
 def yolo_class_names(root: pathlib.Path) -> tuple[str, ...] | None:
-    """The classes that a YOLO folder's classes.txt, .names file or data.yaml lists, or None."""
+    """The classes in a YOLO folder's classes.txt, .names file or data.yaml, or None."""
     names = _read_class_names(root, root / "labels", [])
     return None if names is None else tuple(names)
 
 
-def _read_class_names(root, label_dir, findings):
+def _read_class_names(root: pathlib.Path, label_dir: pathlib.Path, findings: list[Finding]) -> tuple[str, ...] | None:
     for folder in (root, label_dir):
         for name in _NAME_FILES:
             if (folder / name).is_file():
@@ -91,7 +93,14 @@ def _read_class_names(root, label_dir, findings):
     return None
 
 
-def _splits(keys, files, lists, root, photo_dir, findings):
+def _splits(
+    keys: Sequence[str],
+    files: Mapping[str, pathlib.Path],
+    lists: Mapping[str, pathlib.Path],
+    root: pathlib.Path,
+    photo_dir: pathlib.Path,
+    findings: list[Finding],
+) -> tuple[tuple[str, ...], dict[str, tuple[str, ...]]]:
     found: dict[str, tuple[str, ...]] = {}
     if lists:
         stems = {pathlib.PurePath(key).name: key for key in files}
@@ -104,10 +113,10 @@ def _splits(keys, files, lists, root, photo_dir, findings):
                     key = stems.get(pathlib.PurePath(line).stem)
                 if key is None:
                     findings.append(
-                        Finding(Fault.LISTED_MISSING, f"{path.name} names {line}, which is not there", line)
+                        Finding(Fault.LISTED_MISSING, f"{path.name} lists {line}, which does not exist", line)
                     )
                 elif split in found.get(key, ()):
-                    findings.append(Finding(Fault.LISTED_TWICE, f"{path.name} names {line} more than once", line))
+                    findings.append(Finding(Fault.LISTED_TWICE, f"{path.name} lists {line} more than once", line))
                 else:
                     found[key] = (*found.get(key, ()), split)
         return tuple(lists), found
@@ -118,15 +127,22 @@ def _splits(keys, files, lists, root, photo_dir, findings):
     return tuple(name for name in _SPLITS if (name,) in set(found.values())), found
 
 
-def _read_photo(name, path, text_path, names, splits, findings):
+def _read_photo(
+    name: str,
+    path: pathlib.Path | None,
+    text_path: pathlib.Path | None,
+    names: Sequence[str] | None,
+    splits: tuple[str, ...],
+    findings: list[Finding],
+) -> AnnotatedPhoto:
     size = None
     if path is not None:
         try:
             size = read_image_size(path)
         except (OSError, ImageError):
-            pass  # whoever looks at the photo itself says why
+            pass  # reported by the check of the image itself
     if text_path is None:
-        findings.append(Finding(Fault.ANNOTATION_MISSING, "there is no .txt file of its name", name))
+        findings.append(Finding(Fault.ANNOTATION_MISSING, "there is no .txt file with its name", name))
         return AnnotatedPhoto(name, path, None, size, splits)
     text = read_leniently(text_path, name, findings)
     if text is None:
@@ -140,11 +156,15 @@ def _read_photo(name, path, text_path, names, splits, findings):
     return AnnotatedPhoto(name, path, text_path, size, splits, tuple(objects))
 
 
-def _read_line(line, index, size, name, names, findings):
-    number, *values = [as_number(word) for word in line.split()]
-    if number is None or None in values:
+def _read_line(
+    line: str, index: int, size: Size | None, name: str, names: Sequence[str] | None, findings: list[Finding]
+) -> AnnotatedObject | None:
+    words = line.split()
+    numbers = [value for value in map(as_number, words) if value is not None]
+    if len(numbers) < len(words):
         findings.append(Finding(Fault.FIELD_MALFORMED, f"a line is not numbers: {line.strip()!r:.80}", name, index))
         return None
+    number, *values = numbers
     is_polygon = len(values) >= 6 and len(values) % 2 == 0
     if len(values) != 4 and not is_polygon:
         findings.append(
@@ -153,7 +173,7 @@ def _read_line(line, index, size, name, names, findings):
         return None
     class_name, class_number = None, None
     if number != number or not float(number).is_integer():
-        findings.append(Finding(Fault.CLASS_UNKNOWN, f"{number:g} is no number of a class", name, index))
+        findings.append(Finding(Fault.CLASS_UNKNOWN, f"{number:g} is not a class number", name, index))
     else:
         class_number = int(number)
         if names is None and class_number >= 0:
@@ -161,23 +181,23 @@ def _read_line(line, index, size, name, names, findings):
         elif class_number < 0 or class_number >= len(names or ()):
             findings.append(Finding(Fault.CLASS_UNKNOWN, f"class {class_number} of {len(names or ())}", name, index))
         else:
-            class_name = names[class_number] or f"class_{class_number}"
-    written = tuple(values)
-    polygons = ()
+            class_name = (names or ())[class_number] or f"class_{class_number}"
+    written: tuple[float, ...] = tuple(values)
+    outline: tuple[float, ...] = ()
     if is_polygon:
         if size is not None and finite(values):
             outline = tuple(times(value, size[1 - i % 2]) for i, value in enumerate(values))
-            polygons = parted(outline)
         xs, ys = values[0::2], values[1::2]
         written = ((min(xs) + max(xs)) / 2, (min(ys) + max(ys)) / 2, max(xs) - min(xs), max(ys) - min(ys))
     bbox = None if size is None else box_of(written, size)
-    if polygons:  # of the points themselves: a centre would round
+    if outline:  # from the points themselves, since center and size would be rounded
         bbox = (min(outline[1::2]), min(outline[::2]), max(outline[1::2]), max(outline[::2]))
+    polygons = split_polygon(outline) if outline else ()
     return AnnotatedObject(index, class_name, bbox, written, class_number, polygons)
 
 
-def box_of(written, size):
-    """y_min, x_min, y_max, x_max in pixels of YOLO's centre, width and height, fractions of (H, W)."""
+def box_of(written: Sequence[float], size: Size) -> Box:
+    """y_min, x_min, y_max, x_max in pixels from YOLO's center, width and height in fractions of (H, W)."""
     x_center, y_center, width, height = written
     y_min, y_max = from_center(y_center, height, size[0])
     x_min, x_max = from_center(x_center, width, size[1])

@@ -1,4 +1,4 @@
-"""Writing annotations as COCO's JSON, a file a split."""
+"""Writes annotations as COCO's JSON, one file per split."""
 
 import json
 import math
@@ -6,29 +6,33 @@ import pathlib
 from collections.abc import Mapping
 from typing import Any
 
-from cvzoo.datasets.layouts.annotated_set import AnnotatedObject, AnnotatedPhoto, AnnotatedSet
+from cvzoo.datasets.layouts.annotated_set import AnnotatedObject, AnnotatedPhoto, AnnotatedSet, Box
 from cvzoo.datasets.layouts.decimals import exact, minus
 from cvzoo.datasets.layouts.read_coco import NO_SPLIT
 
 
 def write_coco(found: AnnotatedSet, folder: pathlib.Path, names: Mapping[str, str]) -> None:
-    """annotations/instances_SPLIT.json in `folder`; what is in no list goes to instances_rest.json, and without lists
-    everything to instances_all.json.
+    """Writes annotations/instances_SPLIT.json to `folder`, images without a split to instances_rest.json, and without
+    any splits everything to instances_all.json.
 
-    Ids are those that were read; new ones where there were none, the same in all files.
-    names: of each photo the name of its copy
+    Existing ids are kept; new ones are the same in all files.
+    names: the name of each image's copy
     """
     (folder / "annotations").mkdir()
     categories, numbers = _categories(found)
     photo_ids = _ids([photo.extra.get("id") for photo in found.photos])
     objects = [
-        [each for each in photo.objects if each.name in numbers and each.bbox is not None] for photo in found.photos
+        [
+            (each, numbers[each.name], each.bbox)
+            for each in photo.objects
+            if each.name in numbers and each.bbox is not None
+        ]
+        for photo in found.photos
     ]
-    flat = _ids([each.extra.get("id") for row in objects for each in row])
-    object_ids = iter(flat)
+    object_ids = iter(_ids([each.extra.get("id") for row in objects for each, _, _ in row]))
     rows = []
     for photo, photo_id, row in zip(found.photos, photo_ids, objects):
-        annotations = [_annotation(each, next(object_ids), photo_id, numbers[each.name]) for each in row]
+        annotations = [_annotation(each, bbox, next(object_ids), photo_id, number) for each, number, bbox in row]
         rows.append((photo, _image(photo, photo_id, names[photo.name]), annotations))
     files = {split: [row for row in rows if split in row[0].splits] for split in found.splits}
     rest = [row for row in rows if not row[0].splits]
@@ -45,10 +49,11 @@ def write_coco(found: AnnotatedSet, folder: pathlib.Path, names: Mapping[str, st
         path.write_text(json.dumps(file, ensure_ascii=False), encoding="utf-8", errors="replace")
 
 
-def _categories(found: AnnotatedSet) -> tuple[list[dict[str, Any]], dict[str, int]]:
+def _categories(found: AnnotatedSet) -> tuple[list[dict[str, Any]], dict[str | None, int]]:
     known = {each["name"]: each for each in found.extra.get("categories", ()) if found.kind == "coco"}
     taken = {each["id"] for each in known.values()}
-    numbers, records = {}, []
+    numbers: dict[str | None, int] = {}
+    records = []
     for name in found.used_names():
         if name in known:
             number = known[name]["id"]
@@ -61,7 +66,7 @@ def _categories(found: AnnotatedSet) -> tuple[list[dict[str, Any]], dict[str, in
 
 
 def _ids(given: list[Any]) -> list[int]:
-    """The ids that are whole numbers and came first, and new ones behind them for all others."""
+    """The integer ids, unless duplicate; larger new ones for all others."""
     known = {each for each in given if isinstance(each, int)}
     following = max(known, default=0)
     taken: set[int] = set()
@@ -76,16 +81,16 @@ def _ids(given: list[Any]) -> list[int]:
 
 
 def _image(photo: AnnotatedPhoto, id_: int, name: str) -> dict[str, Any]:
-    image = {"id": id_, "file_name": name}
+    image: dict[str, Any] = {"id": id_, "file_name": name}
     if photo.size is not None:
         image |= {"height": photo.size[0], "width": photo.size[1]}
     return image | {key: value for key, value in photo.extra.items() if key != "id"}
 
 
-def _annotation(each: AnnotatedObject, id_: int, image_id: int, number: int) -> dict[str, Any]:
-    y_min, x_min, y_max, x_max = each.bbox
+def _annotation(each: AnnotatedObject, bbox: Box, id_: int, image_id: int, number: int) -> dict[str, Any]:
+    y_min, x_min, y_max, x_max = bbox
     width, height = minus(x_max, x_min), minus(y_max, y_min)
-    record = {
+    record: dict[str, Any] = {
         "id": id_,
         "image_id": image_id,
         "category_id": number,

@@ -1,4 +1,4 @@
-"""Writing regions of text in SROIE's layout."""
+"""Writes lines of text in SROIE's layout."""
 
 import pathlib
 from collections.abc import Mapping
@@ -8,7 +8,7 @@ from cvzoo.datasets.layouts.decimals import number_text
 
 
 def write_sroie(found: AnnotatedSet, folder: pathlib.Path, names: Mapping[str, str]) -> None:
-    """box/NAME.csv and a list for each split in `folder`. names: of each photo the name of its copy."""
+    """Writes box/NAME.csv and a list for each split to `folder`. names: the name of each image's copy."""
     (folder / "box").mkdir()
     for photo in found.photos:
         lines = []
@@ -16,7 +16,7 @@ def write_sroie(found: AnnotatedSet, folder: pathlib.Path, names: Mapping[str, s
             if each.bbox is None:
                 continue
             y_min, x_min, y_max, x_max = each.bbox
-            corners = (x_min, y_min, x_max, y_min, x_max, y_max, x_min, y_max)
+            corners: tuple[float, ...] = (x_min, y_min, x_max, y_min, x_max, y_max, x_min, y_max)
             if each.polygons and len(each.polygons[0]) == 8:
                 corners = each.polygons[0]
             text = str(each.extra.get("text", "")).replace("\n", " ")

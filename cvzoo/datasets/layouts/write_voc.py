@@ -1,22 +1,23 @@
-"""Writing annotations in VOC's layout."""
+"""Writes annotations in VOC's layout."""
 
 import pathlib
 import re
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Mapping
+from typing import Any
 
-from cvzoo.datasets.layouts.annotated_set import AnnotatedSet
+from cvzoo.datasets.layouts.annotated_set import AnnotatedPhoto, AnnotatedSet
 from cvzoo.datasets.layouts.decimals import number_text, plus
 from cvzoo.datasets.layouts.read_voc import CORNERS, FLAGS
 
-# what XML 1.0 cannot hold
+# characters that XML 1.0 forbids
 _FORBIDDEN = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def write_voc(found: AnnotatedSet, folder: pathlib.Path, names: Mapping[str, str]) -> None:
-    """Annotations, ImageSets/Main and classes.txt in `folder`. names: of each photo the name of its copy.
+    """Writes Annotations, ImageSets/Main and classes.txt to `folder`. names: the name of each image's copy.
 
-    Coordinates count from 1, as VOC's do, unless the set was read with base 0.
+    Coordinates are 1-based, as VOC's, unless the data set was read with base 0.
     """
     base = found.base if found.kind == "voc" else 1
     (folder / "Annotations").mkdir()
@@ -34,7 +35,7 @@ def write_voc(found: AnnotatedSet, folder: pathlib.Path, names: Mapping[str, str
         (folder / "classes.txt").write_text("".join(f"{name}\n" for name in found.names), encoding="utf-8")
 
 
-def _photo_xml(photo, name, base):
+def _photo_xml(photo: AnnotatedPhoto, name: str, base: int) -> bytes:
     root = ElementTree.Element("annotation")
     _add(root, "folder", photo.extra.get("folder", "JPEGImages"))
     _add(root, "filename", name)
@@ -63,13 +64,13 @@ def _photo_xml(photo, name, base):
     return ElementTree.tostring(root, encoding="utf-8") + b"\n"
 
 
-def _add(parent, tag, value):
+def _add(parent: ElementTree.Element, tag: str, value: object) -> None:
     ElementTree.SubElement(parent, tag).text = _FORBIDDEN.sub("", str(value))
 
 
-def _add_deeper(node, extra):
+def _add_deeper(node: ElementTree.Element, extra: Mapping[str, Any]) -> None:
     for text in extra.get("voc_xml", ()):
         try:
             node.append(ElementTree.fromstring(text))
         except (ElementTree.ParseError, TypeError):
-            continue  # it was XML when it was read; whoever changed it since has no claim on our file
+            continue  # it was XML when it was read, and is dropped if it was changed to something else

@@ -1,27 +1,28 @@
-"""Writing labels as YOLO's text files."""
+"""Writes annotations in YOLO's layout."""
 
 import json
 import pathlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from cvzoo.datasets.layouts.annotated_set import AnnotatedSet
+from cvzoo.datasets.layouts.annotated_set import AnnotatedObject, AnnotatedSet, Box
 from cvzoo.datasets.layouts.decimals import exact, fraction_text, to_center
-from cvzoo.datasets.layouts.outline import joined
+from cvzoo.datasets.layouts.outline import join_polygons
+from cvzoo.typing.aliases import Size
 
 
 def write_yolo(found: AnnotatedSet, folder: pathlib.Path, names: Mapping[str, str]) -> None:
-    """labels/NAME.txt, a list of photos for each split, classes.txt and data.yaml in `folder`.
+    """Writes labels/NAME.txt, a list of images for each split, classes.txt and data.yaml to `folder`.
 
-    Objects with polygons are lines of the segment format, the class and the outline's points; all others are boxes.
-    names: of each photo the name of its copy
+    Objects with polygons are written in the segment format (the class and the polygon's points), all others as boxes.
+    names: the name of each image's copy
     """
     classes = found.used_names()
-    numbers = {name: number for number, name in enumerate(classes)}
+    numbers: dict[str | None, int] = {name: number for number, name in enumerate(classes)}
     for photo in found.photos:
         path = folder / "labels" / pathlib.PurePath(names[photo.name]).with_suffix(".txt")
         path.parent.mkdir(parents=True, exist_ok=True)
         lines = [
-            f"{numbers[each.name]} {_fractions(each, photo.size)}\n"
+            f"{numbers[each.name]} {_fractions(each, each.bbox, photo.size)}\n"
             for each in photo.objects
             if each.name in numbers and each.bbox is not None and photo.size is not None
         ]
@@ -33,18 +34,19 @@ def write_yolo(found: AnnotatedSet, folder: pathlib.Path, names: Mapping[str, st
     (folder / "data.yaml").write_text(_yaml(found.splits, classes), encoding="utf-8")
 
 
-def _fractions(each, size):
+def _fractions(each: AnnotatedObject, bbox: Box, size: Size) -> str:
     height, width = size
     if each.polygons:
         sides = (width, height)
-        return " ".join(fraction_text(exact(value) / sides[i % 2]) for i, value in enumerate(joined(each.polygons)))
-    y_min, x_min, y_max, x_max = each.bbox
+        points = enumerate(join_polygons(each.polygons))
+        return " ".join(fraction_text(exact(value) / sides[i % 2]) for i, value in points)
+    y_min, x_min, y_max, x_max = bbox
     x, w = to_center(x_min, x_max, width)
     y, h = to_center(y_min, y_max, height)
     return f"{x} {y} {w} {h}"
 
 
-def _yaml(splits, classes):
+def _yaml(splits: Sequence[str], classes: Sequence[str]) -> str:
     lines = ["path: ."]
     lines += [f"{split}: {split}.txt" for split in splits] or ["train: images", "val: images"]
     lines += ["names:", *(f"  {number}: {json.dumps(name, ensure_ascii=False)}" for number, name in enumerate(classes))]

@@ -1,1 +1,1 @@
-"""Data sets that can be cut by examples and by keys without reading what is cut away."""
+"""Data sets that can be sliced by examples and by keys without reading the values that are sliced off."""

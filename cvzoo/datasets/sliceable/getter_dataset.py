@@ -1,4 +1,7 @@
-"""A data set whose values come from functions of the index."""
+"""The base class of data sets that read each key by a function of the index."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from cvzoo.datasets.sliceable.abstract import AbstractSliceableDataset
 from cvzoo.datasets.sliceable.selection import key_indices
@@ -6,68 +9,70 @@ from cvzoo.errors.exceptions import ShapeError, ValueRangeError
 
 
 class GetterDataset(AbstractSliceableDataset):
-    """The base of data sets that are read from files: a class says `__len__` and adds a getter for each key.
+    """The base class of most data sets: a subclass implements `__len__` and adds a getter for each key.
 
-    A getter may serve several keys, as when photo and label come from one file; it is called once an example, and only
-    if one of its keys is wanted. Getters should be methods, or functions at the top of a module, so that the data set
-    can be sent to other processes.
+    A getter may return the values of several keys, such as box and label from one file; it is called once per example,
+    and only if one of its keys is requested. Getters should be methods or functions at the top of a module, so that the
+    data set can be pickled for data-loading workers.
     """
 
-    def __init__(self):
-        self._getters = []  # (function, number of values or None if it returns one value bare)
-        self._sources = {}  # key -> (getter, place in what it returns)
-        self._keys = ()
-        self._namer = None
+    def __init__(self) -> None:
+        self._getters: list[tuple[Callable[[int], Any], int | None]] = []  # (function, length of its tuple or None)
+        self._sources: dict[str, tuple[int, int]] = {}  # key -> (index of the getter, index in its tuple)
+        self._keys: str | tuple[str, ...] = ()
+        self._namer: Callable[[int], object] | None = None
 
-    def add_getter(self, keys, getter):
-        """Let `getter(i)` give the value of a key (a str), or a tuple of the values of several (a tuple of str)."""
+    def add_getter(self, keys: str | Sequence[str], getter: Callable[[int], Any]) -> None:
+        """Adds a key (a str), read by `getter(i)`, or several (a tuple of str), for which it returns a tuple."""
         names = (keys,) if isinstance(keys, str) else tuple(keys)
-        for place, name in enumerate(names):
+        for position, name in enumerate(names):
             if not isinstance(name, str) or name in self._sources:
                 raise ValueRangeError(
-                    f"{type(self).__name__}: a key must be a new name", expected="a str", got=repr(name)[:80]
+                    f"{type(self).__name__}: a key must be a str and not exist yet",
+                    expected="a str",
+                    got=repr(name)[:80],
                 )
-            self._sources[name] = len(self._getters), place
+            self._sources[name] = len(self._getters), position
         self._getters.append((getter, None if isinstance(keys, str) else len(names)))
         if not isinstance(self._keys, str):
             self._keys = (*self._keys, *names)
 
-    def name_examples(self, namer):
-        """Let errors call example i by `str(namer(i))`, such as its photo's path."""
+    def name_examples(self, namer: Callable[[int], object]) -> None:
+        """Sets the name of example i in error messages to `str(namer(i))`, such as its image's path."""
         self._namer = namer
 
-    def name(self, index):
+    def name(self, index: int) -> str:
         return super().name(index) if self._namer is None else str(self._namer(index))
 
     @property
-    def keys(self):
+    def keys(self) -> str | tuple[str, ...]:
         return self._keys
 
     @keys.setter
-    def keys(self, keys):
+    def keys(self, keys: str | Sequence[str]) -> None:
         names = tuple(self._sources)
-        numbers, is_single = key_indices(keys, names)
-        self._keys = names[numbers[0]] if is_single else tuple(names[k] for k in numbers)
+        indices, is_single = key_indices(keys, names)
+        self._keys = names[indices[0]] if is_single else tuple(names[k] for k in indices)
 
-    def get_example_by_keys(self, index, key_indices):
+    def get_example_by_keys(self, index: int, key_indices: Sequence[int]) -> tuple[Any, ...]:
         names = (self._keys,) if isinstance(self._keys, str) else self._keys
-        known = {}
+        results: dict[int, Sequence[Any]] = {}
         values = []
         for k in key_indices:
-            number, place = self._sources[names[k]]
-            if number not in known:
-                known[number] = self._call(number, index)
-            values.append(known[number][place])
+            getter, position = self._sources[names[k]]
+            if getter not in results:
+                results[getter] = self._call(getter, index)
+            values.append(results[getter][position])
         return tuple(values)
 
-    def _call(self, number, index):
+    def _call(self, number: int, index: int) -> Sequence[Any]:
         getter, count = self._getters[number]
         value = getter(index)
         if count is None:
             return (value,)
         if len(value) != count:
             raise ShapeError(
-                f"{type(self).__name__}: a getter gives not as many values as it has keys",
+                f"{type(self).__name__}: a getter must return one value per key",
                 expected=count,
                 got=len(value),
             )

@@ -1,22 +1,28 @@
-"""What stands in the brackets of `dataset.slice[...]`, turned into indices."""
+"""Converts the rows and keys of `dataset.slice[rows, keys]` to indices."""
+
+from collections.abc import Sequence
+from typing import Any, SupportsIndex, TypeAlias
 
 import numpy as np
 
 from cvzoo.errors.exceptions import DtypeError, ExampleIndexError, NoSuchKeyError, ShapeError
+from cvzoo.typing.aliases import Array
+
+Rows: TypeAlias = range | Array  # indices of examples; an array is (N,) int64
 
 
-def example_index(index, n_example):
-    """A non-negative int. Raises DtypeError if `index` is no integer, ExampleIndexError if there is no such example."""
+def example_index(index: SupportsIndex, n_example: int) -> int:
+    """A non-negative int. Raises DtypeError if `index` is not an integer, ExampleIndexError if it is out of range."""
     try:
         number = index.__index__()
     except AttributeError:
-        raise DtypeError("an example is asked for by an integer", got=repr(index)[:80]) from None
+        raise DtypeError("the index of an example must be an integer", got=repr(index)[:80]) from None
     if not -n_example <= number < n_example:
-        raise ExampleIndexError(f"the data set has {n_example} examples and none of number {number}")
+        raise ExampleIndexError(f"index {number} is out of range for a data set of {n_example} examples")
     return number % n_example
 
 
-def example_indices(indices, n_example):
+def example_indices(indices: slice | Sequence[Any] | Array, n_example: int) -> Rows:
     """A range or (N,) int64, each in [0, n_example).
 
     indices: a slice, a list or array of integers, or a list or array of n_example booleans
@@ -26,35 +32,35 @@ def example_indices(indices, n_example):
         return range(n_example)[indices]
     if isinstance(indices, range):
         indices = np.arange(indices.start, indices.stop, indices.step)
-    wanted = np.asarray(indices)
-    if wanted.size == 0 and wanted.ndim == 1:
+    rows = np.asarray(indices)
+    if rows.size == 0 and rows.ndim == 1:
         return range(0)
-    if wanted.ndim != 1:
+    if rows.ndim != 1:
         raise ShapeError(
-            "examples are chosen by a slice, a list of indices or a list of booleans",
+            "rows must be a slice, a list of indices or a list of booleans",
             got=repr(indices)[:80],
             hint="dataset[i] for a single example",
         )
-    if wanted.dtype == bool:
-        if len(wanted) != n_example:
-            raise ShapeError("a mask needs one boolean an example", expected=n_example, got=len(wanted))
-        return np.flatnonzero(wanted)
-    if wanted.dtype.kind not in "iu":
-        raise DtypeError("examples are chosen by integers or booleans", got=wanted.dtype)
-    wanted = wanted.astype(np.int64)
-    outside = (wanted < -n_example) | (wanted >= n_example)
+    if rows.dtype == bool:
+        if len(rows) != n_example:
+            raise ShapeError("a boolean index needs one value per example", expected=n_example, got=len(rows))
+        return np.flatnonzero(rows)
+    if rows.dtype.kind not in "iu":
+        raise DtypeError("rows must be integers or booleans", got=rows.dtype)
+    rows = rows.astype(np.int64)
+    outside = (rows < -n_example) | (rows >= n_example)
     if outside.any():
-        first = wanted[outside][0]
-        raise ExampleIndexError(f"the data set has {n_example} examples and none of number {first}")
-    return np.where(wanted < 0, wanted + n_example, wanted)
+        first = rows[outside][0]
+        raise ExampleIndexError(f"index {first} is out of range for a data set of {n_example} examples")
+    return np.where(rows < 0, rows + n_example, rows)
 
 
-def key_indices(chosen, keys):
-    """(indices of the chosen keys, whether one key alone was chosen, so that examples are no tuples).
+def key_indices(chosen: Any, keys: tuple[str, ...]) -> tuple[tuple[int, ...], bool]:
+    """(indices of the selected keys, whether a single key was selected, so that examples are values and not tuples).
 
-    chosen: a key's name or its number, a slice, a sequence of names or numbers, or of len(keys) booleans
+    chosen: a key's name or index, a slice, a sequence of names or indices, or of len(keys) booleans
     keys: the names, a tuple of str
-    Raises NoSuchKeyError that lists the keys there are.
+    Raises NoSuchKeyError that lists the existing keys.
     """
     if isinstance(chosen, (str, int, np.integer)) and not isinstance(chosen, bool):
         return (_key_index(chosen, keys),), True
@@ -63,18 +69,18 @@ def key_indices(chosen, keys):
     try:
         chosen = tuple(chosen)
     except TypeError:
-        raise DtypeError("keys are chosen by names or numbers", got=repr(chosen)[:80]) from None
+        raise DtypeError("keys must be names or indices", got=repr(chosen)[:80]) from None
     if chosen and all(isinstance(each, (bool, np.bool_)) for each in chosen):
         if len(chosen) != len(keys):
-            raise ShapeError("a mask of keys needs one boolean a key", expected=keys, got=chosen)
+            raise ShapeError("a boolean index of keys needs one value per key", expected=keys, got=chosen)
         return tuple(k for k, each in enumerate(chosen) if each), False
     return tuple(_key_index(each, keys) for each in chosen), False
 
 
-def _key_index(key, keys):
+def _key_index(key: object, keys: tuple[str, ...]) -> int:
     if isinstance(key, str):
         if key in keys:
             return keys.index(key)
     elif isinstance(key, (int, np.integer)) and not isinstance(key, bool) and -len(keys) <= key < len(keys):
         return int(key) % len(keys)
-    raise NoSuchKeyError("the data set has no such key", expected=", ".join(keys), got=repr(key)[:80])
+    raise NoSuchKeyError(f"the data set has no key {key!r:.80}", expected=", ".join(keys), got=repr(key)[:80])

@@ -1,4 +1,4 @@
-"""A run of a data set's examples, and ways to split one."""
+"""A contiguous part of a data set, and functions that split data sets."""
 
 import itertools
 from collections.abc import Sequence
@@ -12,46 +12,58 @@ from cvzoo.datasets.sliceable.selection import example_indices
 from cvzoo.datasets.sliceable.sequence_dataset import as_sliceable
 from cvzoo.datasets.sliceable.stratified_parts import stratified_parts
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError
+from cvzoo.typing.aliases import Array, ArrayLike
+from cvzoo.typing.protocols import IndexableDataset
 
 
 class SubDataset(AbstractSliceableDataset):
-    """Examples start, start + 1 ... finish - 1 of a data set, or of its `order`.
+    """Examples start, start + 1 ... finish - 1 of a data set, in its own order or in `order`.
 
-    order: (len(dataset),) int, another order of the examples, of which the run is taken
-    Raises ValueRangeError or ShapeError if the run or the order does not fit.
+    order: (len(dataset),) int, a permutation of the examples
+    Raises ValueRangeError or ShapeError if the range or the order does not fit the data set.
     """
 
-    def __init__(self, dataset, start, finish, order=None):
+    def __init__(
+        self, dataset: IndexableDataset[Any], start: int, finish: int, order: Sequence[int] | Array | None = None
+    ) -> None:
         self._dataset = as_sliceable(dataset)
         n_example = len(self._dataset)
         if not 0 <= start <= finish <= n_example:
-            raise ValueRangeError("SubDataset: no such run", expected=f"within 0 .. {n_example}", got=(start, finish))
+            raise ValueRangeError(
+                "SubDataset: the range is outside the data set",
+                expected=f"within 0 .. {n_example}",
+                got=(start, finish),
+            )
         if order is not None:
-            order = example_indices(order, n_example)
-            if len(order) != n_example:
-                raise ShapeError("SubDataset: the order needs every example", expected=n_example, got=len(order))
-        self._indices = range(start, finish) if order is None else order[start:finish]
+            rows = example_indices(order, n_example)
+            if len(rows) != n_example:
+                raise ShapeError("SubDataset: the order must contain every example", expected=n_example, got=len(rows))
+        self._indices = range(start, finish) if order is None else rows[start:finish]
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._indices)
 
     @property
-    def keys(self):
+    def keys(self) -> str | tuple[str, ...]:
         return self._dataset.keys
 
-    def get_example_by_keys(self, index, key_indices):
+    def get_example_by_keys(self, index: int, key_indices: Sequence[int]) -> tuple[Any, ...]:
         return self._dataset.get_example_by_keys(int(self._indices[index]), key_indices)
 
-    def name(self, index):
+    def name(self, index: int) -> str:
         return self._dataset.name(int(self._indices[index]))
 
 
-def split_dataset(dataset, split_at, order=None):
-    """Two SubDatasets: the first `split_at` examples (of the order, if one is given), and the rest."""
+def split_dataset(
+    dataset: IndexableDataset[Any], split_at: int, order: Sequence[int] | Array | None = None
+) -> tuple[SubDataset, SubDataset]:
+    """Two SubDatasets: the first `split_at` examples (in `order`, if given), and the rest."""
     return SubDataset(dataset, 0, split_at, order), SubDataset(dataset, split_at, len(dataset), order)
 
 
-def split_dataset_random(dataset, first_size, seed=None):
+def split_dataset_random(
+    dataset: IndexableDataset[Any], first_size: int, seed: int | None = None
+) -> tuple[SubDataset, SubDataset]:
     """Two SubDatasets of random examples: `first_size` of them, and the rest.
 
     seed: the same seed gives the same split; None draws from cvzoo's generator
@@ -60,25 +72,25 @@ def split_dataset_random(dataset, first_size, seed=None):
 
 
 def split_dataset_stratified(
-    dataset: Any,
+    dataset: IndexableDataset[Any],
     first_size: int,
-    strata: np.ndarray | Sequence[Any],
+    strata: ArrayLike,
     *,
-    groups: np.ndarray | Sequence[Any] | None = None,
+    groups: ArrayLike | None = None,
     seed: int | None = None,
 ) -> tuple[SubDataset, SubDataset]:
-    """Two SubDatasets with the same mix of classes: about `first_size` examples, and the rest; each in its old order.
+    """A stratified split into two SubDatasets: about `first_size` examples, and the rest, in their original order.
 
-    strata: (N,) int, the class of each example, such as `dataset.slice[:, "label"]`; or (N, K), how many objects of
-        each class it holds
-    groups: (N,), examples of one group stay together: frames of one video, photos of one patient, near-duplicates.
+    strata: (N,) int, the class of each example, such as `dataset.slice[:, "label"]`; or (N, K), its number of objects
+        of each class
+    groups: (N,), examples of one group stay together: frames of one video, images of one patient, near-duplicates.
         Without groups there are exactly `first_size` examples
     seed: the same seed gives the same split; None draws from cvzoo's generator
-    Raises ShapeError or ValueRangeError for what does not fit. See `stratified_parts` for how.
+    Raises ShapeError or ValueRangeError for inconsistent arguments. See `stratified_parts` for the algorithm.
     """
     n_example = len(dataset)
     if not 0 <= first_size <= n_example:
-        raise ValueRangeError("no such split", expected=f"0 .. {n_example}", got=first_size)
+        raise ValueRangeError("first_size is outside the data set", expected=f"0 .. {n_example}", got=first_size)
     part = stratified_parts(
         np.asarray(strata),
         (first_size, n_example - first_size),
@@ -86,32 +98,38 @@ def split_dataset_stratified(
         seed=seed,
     )
     if len(part) != n_example:
-        raise ShapeError("the strata need a row for every example", expected=n_example, got=len(part))
+        raise ShapeError("the strata need one row per example", expected=n_example, got=len(part))
     return split_dataset(dataset, int((part == 0).sum()), np.argsort(part, kind="stable"))
 
 
-def get_cross_validation_datasets(dataset, n_fold, order=None):
-    """A list of n_fold pairs (training part, test part), the test parts as equal in size as can be.
+def get_cross_validation_datasets(
+    dataset: IndexableDataset[Any], n_fold: int, order: Sequence[int] | Array | None = None
+) -> list[tuple[SubDataset, SubDataset]]:
+    """A list of n_fold pairs (training part, test part), the test parts of nearly equal size.
 
-    order: (len(dataset),) int, which examples stand near each other; by default their own order
+    order: (len(dataset),) int, a permutation of the examples; by default their own order
     """
     n_example = len(dataset)
     if not 1 < n_fold <= max(n_example, 2):
-        raise ValueRangeError("n_fold is outside of what makes sense", expected=f"2 .. {n_example}", got=n_fold)
-    order = np.arange(n_example) if order is None else np.asarray(order)
+        raise ValueRangeError(
+            "n_fold must be between 2 and the number of examples", expected=f"2 .. {n_example}", got=n_fold
+        )
+    rows = np.arange(n_example) if order is None else np.asarray(order)
     edges = [n_example * fold // n_fold for fold in range(n_fold + 1)]
     pairs = []
     for start, stop in itertools.pairwise(edges):
-        turned = np.concatenate([order[:start], order[stop:], order[start:stop]])
-        pairs.append(split_dataset(dataset, n_example - (stop - start), turned))
+        test_last = np.concatenate([rows[:start], rows[stop:], rows[start:stop]])
+        pairs.append(split_dataset(dataset, n_example - (stop - start), test_last))
     return pairs
 
 
-def get_cross_validation_datasets_random(dataset, n_fold, seed=None):
-    """As `get_cross_validation_datasets`, in a random order: the same seed gives the same folds."""
+def get_cross_validation_datasets_random(
+    dataset: IndexableDataset[Any], n_fold: int, seed: int | None = None
+) -> list[tuple[SubDataset, SubDataset]]:
+    """Like `get_cross_validation_datasets`, in a random order; the same seed gives the same folds."""
     return get_cross_validation_datasets(dataset, n_fold, _permutation(len(dataset), seed))
 
 
-def _permutation(n, seed):
+def _permutation(n: int, seed: int | None) -> Array:
     generator = random_generator() if seed is None else np.random.default_rng(seed)
     return generator.permutation(n)

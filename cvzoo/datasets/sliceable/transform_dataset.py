@@ -1,64 +1,73 @@
-"""A data set whose examples pass through a function."""
+"""A data set that applies a function to each example of another."""
 
 import functools
 import types
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from cvzoo.datasets.sliceable.abstract import AbstractSliceableDataset
 from cvzoo.datasets.sliceable.sequence_dataset import as_sliceable, peek_keys
 from cvzoo.errors.exceptions import DtypeError, ExampleError, ShapeError
+from cvzoo.typing.protocols import IndexableDataset
 
 
 class TransformDataset(AbstractSliceableDataset):
-    """`transform(example)` for each example of a data set.
+    """Applies `transform` to each example of a data set.
 
-    TransformDataset(dataset, keys, transform): keys are the names of what transform returns: a tuple of str, or one str
-        if it returns a value that is no tuple
-    TransformDataset(dataset, transform): the names are the data set's own if as many values come back, else "value_0"
-        and so on; the first example is transformed once to see it, when the names are first asked for
+    TransformDataset(dataset, keys, transform): keys are the names of the values that transform returns: a tuple of str,
+        or one str if it returns a single value
+    TransformDataset(dataset, transform): the data set's own keys if transform returns as many values, otherwise
+        "value_0", "value_1" ...; the first example is transformed to find out, when the keys are first requested
 
-    Each access transforms a whole example, whichever keys are wanted: cut keys before, not after, where that matters.
-    The transform is given the whole example, whatever `keys` are: `dataset.slice[:, ("img", "label")]` is a data set of
-    these values alone. Where it raises, ExampleError names the transform, the example and its values.
-    A random transform draws from `cvzoo.config`'s generator, which iterators set anew for every example.
+    Each access transforms a whole example, whichever keys are requested, and transform gets the whole example, whatever
+    `keys` are: pass `dataset.slice[:, ("img", "label")]` to read and transform these values only. If it raises,
+    ExampleError names the transform, the example and its keys.
+    A random transform draws from `cvzoo.config`'s generator, which iterators seed for every example.
     """
 
-    def __init__(self, dataset, keys, transform=None):
+    def __init__(
+        self,
+        dataset: IndexableDataset[Any],
+        keys: str | Sequence[str] | Callable[[Any], Any] | None,
+        transform: Callable[[Any], Any] | None = None,
+    ) -> None:
+        names: Any = keys
         if transform is None:
-            keys, transform = None, keys
+            names, transform = None, names
         if not callable(transform):
-            raise DtypeError("TransformDataset: the transform must be a function", got=repr(transform)[:80])
+            raise DtypeError("TransformDataset: the transform must be callable", got=repr(transform)[:80])
         self._dataset = as_sliceable(dataset)
-        self._keys = keys if keys is None or isinstance(keys, str) else tuple(keys)
+        self._keys: str | tuple[str, ...] | None = names if names is None or isinstance(names, str) else tuple(names)
         self._transform = transform
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._dataset)
 
     @property
-    def keys(self):
+    def keys(self) -> str | tuple[str, ...]:
         if self._keys is None:
             if len(self) == 0:
                 return self._dataset.keys
-            found = peek_keys(lambda: self._transformed(0))
-            before = self._dataset.keys
-            same = isinstance(found, str) == isinstance(before, str) and len(found) == len(before)
-            self._keys = before if same or (isinstance(found, str) and isinstance(before, str)) else found
+            default = peek_keys(lambda: self._transformed(0))
+            own = self._dataset.keys
+            same = isinstance(default, str) == isinstance(own, str) and len(default) == len(own)
+            self._keys = own if same or (isinstance(default, str) and isinstance(own, str)) else default
         return self._keys
 
-    def get_example_by_keys(self, index, key_indices):
+    def get_example_by_keys(self, index: int, key_indices: Sequence[int]) -> tuple[Any, ...]:
         keys = self.keys
         example = self._transformed(index)
         if isinstance(keys, str):
             return tuple(example for _ in key_indices)
         if not isinstance(example, tuple) or len(example) != len(keys):
             raise ShapeError(
-                "TransformDataset: the transform must return one value a key",
+                "TransformDataset: the transform must return one value per key",
                 expected=f"a tuple of {', '.join(keys)}",
                 got=f"{len(example)} values" if isinstance(example, tuple) else type(example).__name__,
             )
         return tuple(example[k] for k in key_indices)
 
-    def _transformed(self, index):
+    def _transformed(self, index: int) -> Any:
         example = self._dataset.get_example(index)
         try:
             return self._transform(example)
@@ -70,11 +79,11 @@ class TransformDataset(AbstractSliceableDataset):
                 got=f"an example of {keys if isinstance(keys, str) else ', '.join(keys)}",
             ) from error
 
-    def name(self, index):
+    def name(self, index: int) -> str:
         return self._dataset.name(index)
 
 
-def _name_of(transform):
+def _name_of(transform: Any) -> str:
     if isinstance(transform, functools.partial):
         return _name_of(transform.func)
     is_function = isinstance(transform, types.FunctionType | types.BuiltinFunctionType | types.MethodType | type)

@@ -1,4 +1,7 @@
-"""Several data sets side by side."""
+"""A data set that zips others."""
+
+from collections.abc import Sequence
+from typing import Any
 
 from cvzoo.datasets.sliceable.abstract import AbstractSliceableDataset
 from cvzoo.datasets.sliceable.sequence_dataset import SequenceDataset
@@ -6,51 +9,52 @@ from cvzoo.errors.exceptions import ShapeError, ValueRangeError
 
 
 class TupleDataset(AbstractSliceableDataset):
-    """Example i holds the values of example i of every part: `TupleDataset(photos, ("label", labels))`.
+    """Zips data sets: example i has the values of example i of every part, as `TupleDataset(imgs, ("label", labels))`.
 
-    Each part is a sliceable data set, which brings its keys; a pair (name, sequence); or a plain sequence, which is
-    called "value_0" if it is the first part, and so on.
-    Raises ShapeError if the parts have different lengths, ValueRangeError if a key comes twice or there is no part.
+    Each part is a sliceable data set with its keys; a pair (name, sequence); or a plain sequence, whose key is
+    "value_0" if it is the first part, and so on.
+    Raises ShapeError if the parts have different lengths, ValueRangeError for duplicate keys or without any part.
     """
 
-    def __init__(self, *datasets):
+    def __init__(self, *datasets: Any) -> None:
         if not datasets:
-            raise ValueRangeError("TupleDataset: no data set is given")
+            raise ValueRangeError("TupleDataset needs at least one data set")
         self._datasets = tuple(_part(number, dataset) for number, dataset in enumerate(datasets))
         lengths = [len(dataset) for dataset in self._datasets]
         if len(set(lengths)) > 1:
             raise ShapeError("TupleDataset: the parts have different lengths", got=lengths)
-        self._keys, self._sources = (), []
+        self._keys: tuple[str, ...] = ()
+        self._sources: list[tuple[int, int]] = []  # (index of the part, index of the key in it)
         for number, dataset in enumerate(self._datasets):
             names = (dataset.keys,) if isinstance(dataset.keys, str) else dataset.keys
             self._keys += tuple(names)
             self._sources += [(number, k) for k in range(len(names))]
         if len(set(self._keys)) < len(self._keys):
-            raise ValueRangeError("TupleDataset: a key comes twice", got=self._keys)
+            raise ValueRangeError("TupleDataset: the parts have duplicate keys", got=self._keys)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._datasets[0])
 
     @property
-    def keys(self):
+    def keys(self) -> str | tuple[str, ...]:
         return self._keys
 
-    def get_example_by_keys(self, index, key_indices):
-        wanted = {}
+    def get_example_by_keys(self, index: int, key_indices: Sequence[int]) -> tuple[Any, ...]:
+        requested: dict[int, list[int]] = {}
         for k in key_indices:
             number, inner = self._sources[k]
-            wanted.setdefault(number, []).append(inner)
-        values = {}
-        for number, inner in wanted.items():
-            found = self._datasets[number].get_example_by_keys(index, tuple(inner))
-            values.update(((number, k), value) for k, value in zip(inner, found))
+            requested.setdefault(number, []).append(inner)
+        values: dict[tuple[int, int], Any] = {}
+        for number, columns in requested.items():
+            part = self._datasets[number].get_example_by_keys(index, tuple(columns))
+            values.update(((number, k), value) for k, value in zip(columns, part))
         return tuple(values[self._sources[k]] for k in key_indices)
 
-    def name(self, index):
+    def name(self, index: int) -> str:
         return self._datasets[0].name(index)
 
 
-def _part(number, dataset):
+def _part(number: int, dataset: Any) -> AbstractSliceableDataset:
     if isinstance(dataset, AbstractSliceableDataset):
         return dataset
     if isinstance(dataset, tuple) and len(dataset) == 2 and isinstance(dataset[0], str):

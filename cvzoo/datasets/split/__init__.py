@@ -1,1 +1,1 @@
-"""A data set cut into parts to learn from and to be scored on."""
+"""Splits a data set into a training set and evaluation sets."""

@@ -1,11 +1,12 @@
-"""Splitting a data set: lists or JSON files that say which photos to learn from; no photo is copied."""
+"""Splits a data set by writing lists or JSON files, without copying images."""
 
 import dataclasses
 import json
 import os
 import pathlib
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -19,16 +20,17 @@ from cvzoo.datasets.text_files import read_bytes
 from cvzoo.datasets.voc.folders import voc_folders
 from cvzoo.errors.exceptions import ConfigError, DatasetError
 from cvzoo.files.atomic_write import atomic_write
+from cvzoo.typing.aliases import Array, FilePath
 
 
 @dataclasses.dataclass(frozen=True)
 class Split:
-    """What came of it.
+    """The result of `write_split`.
 
-    parts: of each part the names of its photos; objects: of each class, and part by part, how many objects it has
-    files: of each part the file that was written; n_group: how many groups of photos there were
-    left_out: names of photos that are not there, lie outside of the data set or have no annotations; in no part
-    data: what `cvzoo train --data` takes
+    parts: the image names of each part; objects: for each class, the number of objects in each part
+    files: the written file of each part; n_group: the number of groups of images
+    left_out: names of images that are in no part, since they are missing, outside of the data set or not annotated
+    data: the specification for `cvzoo train --data`
     """
 
     parts: Mapping[str, tuple[str, ...]]
@@ -41,7 +43,7 @@ class Split:
 
 def write_split(
     spec: DataSpec,
-    out: str | os.PathLike | None = None,
+    out: FilePath | None = None,
     *,
     shares: Mapping[str, float],
     seed: int = 0,
@@ -52,16 +54,16 @@ def write_split(
     start: Callable[[int], None] | None = None,
     step: Callable[[], None] | None = None,
 ) -> Split:
-    """What was done, once the lists (of COCO: JSON files) of all parts are written. The same seed gives the same split.
+    """Writes the lists (for COCO: JSON files) of all parts and returns a report. The same seed gives the same split.
 
-    Each part has the same mix of classes, as `stratified_parts` deals them; photos without objects are dealt, too.
-    out: the folder of the files; None: where the layout has its lists, beside the annotations of COCO
-    shares: of each part its name and its share of the photos, such as {"train": 0.8, "val": 0.2}; they sum to 1
-    group_pattern, group_column, group_look_alikes: what keeps photos together, see `photo_groups`
-    replace: files of these names may be there already
-    start: called with the number of photos; step: called after each photo that was decoded, with group_look_alikes
-    Raises ConfigError for what cannot be done, as far as it can be told before the data are read; DatasetError if there
-    are fewer photos than parts; OSError.
+    The split is stratified by class, see `stratified_parts`; images without objects are distributed, too.
+    out: the folder of the files; None: the layout's folder of lists, for COCO that of the annotations
+    shares: name and fraction of each part, such as {"train": 0.8, "val": 0.2}; they sum to 1
+    group_pattern, group_column, group_look_alikes: which images to keep in one part, see `photo_groups`
+    replace: overwrite existing files
+    start: called with the number of images; step: called after each image that was decoded, with group_look_alikes
+    Raises ConfigError for invalid arguments, before reading the data where possible; DatasetError if there are fewer
+    images than parts; OSError.
     """
     files = _files(spec, out, _checked(shares), replace)
     found = read_annotated_set(spec)
@@ -70,12 +72,12 @@ def write_split(
         start(len(photos))
     groups = photo_groups(photos, pattern=group_pattern, column=group_column, look_alikes=group_look_alikes, step=step)
     names, counts = _class_counts(found, photos)
-    part = stratified_parts(counts, _sizes(list(shares.values()), len(photos)), groups=groups, seed=seed)
+    part = stratified_parts(counts, _sizes(list(shares.values()), len(photos)), groups=np.array(groups), seed=seed)
     parts = {name: [photo for photo, each in zip(photos, part) if each == p] for p, name in enumerate(shares)}
     for name, chosen in parts.items():
         if not chosen:
             raise DatasetError(
-                f"{spec}: no photo is left for {name}", got=f"{len(photos)} photos in {len(set(groups))} groups"
+                f"{spec}: no image is left for {name}", got=f"{len(photos)} images in {len(set(groups))} groups"
             )
     _write(spec, files, parts)
     kept = {photo.name for photo in photos}
@@ -91,28 +93,30 @@ def write_split(
     )
 
 
-def _checked(shares):
+def _checked(shares: Mapping[str, float]) -> tuple[str, ...]:
     if len(shares) < 2 or any(not 0 < share < 1 for share in shares.values()) or abs(sum(shares.values()) - 1) > 1e-9:
-        raise ConfigError("the shares of a split", expected="between 0 and 1, 1 in all", got=dict(shares))
+        raise ConfigError(
+            "the fractions of a split do not sum to 1", expected="between 0 and 1, 1 in total", got=dict(shares)
+        )
     return tuple(shares)
 
 
-def _files(spec, out, names, replace):
-    """Of each part the file to write, checked before any long work."""
+def _files(spec: DataSpec, out: FilePath | None, names: Sequence[str], replace: bool) -> dict[str, pathlib.Path]:
+    """The file to write for each part, validated before the data are read."""
     if spec.kind == "coco" and spec.path.is_dir():
-        raise ConfigError(f"{spec}: COCO's annotations are a file a split", expected="coco:FILE.json")
+        raise ConfigError(f"{spec} is a folder, but COCO's splits are files", expected="coco:FILE.json")
     if spec.kind == "yolo" and out is None and spec.lists is None:
         folder = spec.photos or spec.path / "images"
         taken = [str(folder / name) for name in names if (folder / name).is_dir()]
         if taken:
             raise ConfigError(
-                f"{spec}: its folders are a split already", got=", ".join(taken), hint="--out DIR for lists elsewhere"
+                f"{spec} is already split into folders", got=", ".join(taken), hint="--out DIR for lists elsewhere"
             )
     usual = {"voc": voc_folders(spec.path).lists, "coco": spec.path.parent}.get(spec.kind, spec.path)
     folder = pathlib.Path(out) if out is not None else spec.lists or usual
     above = next(each for each in (folder.absolute(), *folder.absolute().parents) if each.exists())
     if not above.is_dir() or not os.access(above, os.W_OK | os.X_OK):
-        raise ConfigError(f"{folder}: nothing can be written to {above}", hint="--out DIR")
+        raise ConfigError(f"{folder} cannot be created, since {above} is not writable", hint="--out DIR")
     if spec.kind == "coco":
         stem, _, last = spec.path.stem.rpartition("_")
         stem = stem if stem and last in NO_SPLIT else spec.path.stem
@@ -121,7 +125,7 @@ def _files(spec, out, names, replace):
         files = {name: folder / f"{name}.txt" for name in names}
     taken = [str(path) for path in files.values() if path.exists()]
     if taken and not replace:
-        raise ConfigError(f"{', '.join(taken)}: there already", hint="--replace, or --out DIR for files elsewhere")
+        raise ConfigError(f"{', '.join(taken)} already exist", hint="--replace, or --out DIR for files elsewhere")
     return files
 
 
@@ -129,23 +133,23 @@ def _is_usable(photo: AnnotatedPhoto, kind: str) -> bool:
     return photo.path is not None and (kind in ("coco", "yolo") or photo.annotation_path is not None)
 
 
-def _class_counts(found: AnnotatedSet, photos):
-    """(the classes, (N, K) int64: how many objects of each a photo has); crowds do not count."""
+def _class_counts(found: AnnotatedSet, photos: Sequence[AnnotatedPhoto]) -> tuple[tuple[str, ...], Array]:
+    """(classes, (N, K) int64: the number of objects per image and class, without crowds)."""
     names = found.used_names()
-    places = {name: k for k, name in enumerate(names)}
+    labels = {name: k for k, name in enumerate(names)}
     counts = np.zeros((len(photos), len(names)), np.int64)
     for i, photo in enumerate(photos):
         for each in photo.objects:
             if each.name is not None and not each.extra.get("iscrowd"):
-                counts[i, places[each.name]] += 1
+                counts[i, labels[each.name]] += 1
     return names, counts
 
 
-def _sizes(shares, n):
-    """Whole numbers of photos that sum to n, by the largest remainders, none 0 where that can be."""
-    wanted = np.array(shares) * n
-    sizes = np.floor(wanted + 1e-9).astype(np.int64)
-    for p in np.argsort(-(wanted - sizes), kind="stable")[: n - sizes.sum()]:
+def _sizes(shares: Sequence[float], n: int) -> list[int]:
+    """Numbers of images that sum to n, by the largest remainder method, none 0 if possible."""
+    exact = np.array(shares) * n
+    sizes = np.floor(exact + 1e-9).astype(np.int64)
+    for p in np.argsort(-(exact - sizes), kind="stable")[: n - sizes.sum()]:
         sizes[p] += 1
     for p in np.flatnonzero(sizes == 0):
         if sizes.max() > 1:
@@ -154,13 +158,14 @@ def _sizes(shares, n):
     return sizes.tolist()
 
 
-def _write(spec, files, parts):
+def _write(spec: DataSpec, files: Mapping[str, pathlib.Path], parts: Mapping[str, Sequence[AnnotatedPhoto]]) -> None:
     texts = {}
     if spec.kind == "coco":
         texts = _coco_texts(spec, parts)
     else:
         for name, photos in parts.items():
-            lines = [_yolo_line(photo, spec.path) if spec.kind == "yolo" else photo.path.stem for photo in photos]
+            paths = [photo.path for photo in photos if photo.path is not None]
+            lines = [_yolo_line(path, spec.path) if spec.kind == "yolo" else path.stem for path in paths]
             texts[name] = "".join(f"{line}\n" for line in lines).encode("utf-8", "surrogateescape")
     for name, path in files.items():
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -168,14 +173,14 @@ def _write(spec, files, parts):
             file.write(texts[name])
 
 
-def _yolo_line(photo, root):
-    if photo.path.is_relative_to(root):
-        return f"./{photo.path.relative_to(root).as_posix()}"
-    return str(photo.path.absolute())
+def _yolo_line(path: pathlib.Path, root: pathlib.Path) -> str:
+    if path.is_relative_to(root):
+        return f"./{path.relative_to(root).as_posix()}"
+    return str(path.absolute())
 
 
-def _coco_texts(spec, parts):
-    """The file's own records, those of each part by themselves."""
+def _coco_texts(spec: DataSpec, parts: Mapping[str, Sequence[AnnotatedPhoto]]) -> dict[str, bytes]:
+    """The JSON of each part, with the records of the original file."""
     file = json.loads(read_bytes(spec.path, limit=None))
     part_of = {photo.name: name for name, photos in parts.items() for photo in photos}
     records = [each for each in file["images"] if isinstance(each, dict) and each.get("file_name") in part_of]
@@ -194,11 +199,11 @@ def _coco_texts(spec, parts):
     return texts
 
 
-def _part_of(image_id, part_of_id):
+def _part_of(image_id: Any, part_of_id: Mapping[Any, str]) -> str | None:
     return part_of_id.get(image_id) if isinstance(image_id, (int, str)) else None
 
 
-def _train_spec(spec, found, files):
+def _train_spec(spec: DataSpec, found: AnnotatedSet, files: Mapping[str, pathlib.Path]) -> str:
     if spec.kind == "coco":
         photos = found.photo_dirs[0]
         pair = [str(path) for name, path in files.items() if name in ("train", "val")] or list(map(str, files.values()))

@@ -1,1 +1,1 @@
-"""Pascal VOC and what shares its layout."""
+"""Pascal VOC and other data sets in its layout."""

@@ -1,22 +1,22 @@
-"""The folders of VOC's layout."""
+"""The subfolders of VOC's layout."""
 
-import os
 import pathlib
 from typing import NamedTuple
 
+from cvzoo.typing.aliases import FilePath
+
 
 class VOCFolders(NamedTuple):
-    """Where the XML files, the photos and the lists of photos lie; each may be absent."""
+    """The folders of the XML files, of the images and of the lists of images; each may be missing."""
 
     annotations: pathlib.Path
     photos: pathlib.Path
     lists: pathlib.Path
 
 
-def voc_folders(root: str | os.PathLike) -> VOCFolders:
-    """Annotations, JPEGImages and ImageSets/Main below `root`.
-
-    Where there is no such folder but annotations or images, as in many sets of Kaggle, those are meant.
+def voc_folders(root: FilePath) -> VOCFolders:
+    """Annotations, JPEGImages and ImageSets/Main below `root`; annotations and images, if only these exist, as in many
+    data sets on Kaggle.
     """
     root = pathlib.Path(root)
     return VOCFolders(
@@ -24,5 +24,5 @@ def voc_folders(root: str | os.PathLike) -> VOCFolders:
     )
 
 
-def _first(root, usual, other):
+def _first(root: pathlib.Path, usual: str, other: str) -> pathlib.Path:
     return root / (other if (root / other).is_dir() and not (root / usual).is_dir() else usual)

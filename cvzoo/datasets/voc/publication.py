@@ -1,9 +1,10 @@
-"""Where Pascal VOC is published, and the folder of one year."""
+"""Locates or downloads the files of Pascal VOC."""
 
 import pathlib
 
 from cvzoo.datasets.archive import Archive, provide
 from cvzoo.datasets.text_files import check_choice
+from cvzoo.typing.aliases import FilePath
 
 _SITE = "http://host.robots.ox.ac.uk/pascal/VOC"
 _ARCHIVES = {
@@ -25,10 +26,10 @@ _ARCHIVES = {
 _SPLITS = {"2007": ("train", "val", "trainval", "test"), "2012": ("train", "val", "trainval")}
 
 
-def provide_voc(data_dir, *, year, split, image_set):
-    """(the folder VOC<year>, the list of the split's ids as a path).
+def provide_voc(data_dir: FilePath, *, year: str, split: str, image_set: str) -> tuple[pathlib.Path, pathlib.Path]:
+    """(the folder VOC<year>, the path of the list of the split's image ids).
 
-    data_dir: "auto", the folder VOC<year> itself, or a folder with VOCdevkit/VOC<year> in it
+    data_dir: "auto", the folder VOC<year> itself, or a folder that contains VOCdevkit/VOC<year>
     image_set: "Main" or "Segmentation"
     """
     check_choice("year", year, tuple(_SPLITS))
@@ -41,7 +42,7 @@ def provide_voc(data_dir, *, year, split, image_set):
         "voc",
         needs=f"VOCdevkit/VOC{year}/{ids}",
         archives=(_ARCHIVES[year, "test" if split == "test" else "trainval"],),
-        licence="database rights of the organisers; photos under Flickr's terms",
+        licence="database rights of the organisers; images under Flickr's terms",
         page=f"{_SITE}/voc{year}/",
     )
     return root / f"VOCdevkit/VOC{year}", root / f"VOCdevkit/VOC{year}" / ids

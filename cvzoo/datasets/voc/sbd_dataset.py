@@ -1,4 +1,4 @@
-"""The Semantic Boundaries Dataset: masks for all photos of VOC 2011."""
+"""The Semantic Boundaries Dataset (SBD): masks for all images of VOC 2011."""
 
 import pathlib
 
@@ -13,6 +13,7 @@ from cvzoo.errors.exceptions import DatasetError
 from cvzoo.images.read_image import read_image
 from cvzoo.labels.class_colors import class_colors
 from cvzoo.labels.voc import voc_bbox_label_names
+from cvzoo.typing.aliases import ClassMap, FilePath, Image, Label, Mask
 
 _BERKELEY = "vision/grouping/semantic_contours/benchmark.tgz"
 _ARCHIVES = (
@@ -32,16 +33,16 @@ _ARCHIVES = (
 
 
 class SBDInstanceSegmentationDataset(GetterDataset):
-    """SBD's photos with a mask an object, of VOC's 20 classes.
+    """The Semantic Boundaries Dataset (SBD) with instance masks of VOC's 20 classes.
 
-    data_dir: "auto", the folder `dataset` of the archive, or a folder with benchmark_RELEASE/dataset in it
-    split: "train": the list train_noval.txt, which shares no photo with VOC 2012's val; "val": all other photos,
-        "trainval": all photos; both sorted by name. This is ChainerCV's cut, not SBD's own
+    data_dir: "auto", the folder `dataset` of the archive, or a folder that contains benchmark_RELEASE/dataset
+    split: "train": the list train_noval.txt, which has no images of VOC 2012's val; "val": all other images,
+        "trainval": all images; both sorted by name. This is ChainerCV's split, not SBD's own
     img: (3, H, W) float32; mask: (R, H, W) bool; label: (R,) int32
     Source: Hariharan et al., "Semantic Contours from Inverse Detectors", ICCV 2011.
     """
 
-    def __init__(self, data_dir="auto", split="train"):
+    def __init__(self, data_dir: FilePath = "auto", split: str = "train") -> None:
         super().__init__()
         check_choice("split", split, ("train", "val", "trainval"))
         self.label_names = voc_bbox_label_names
@@ -51,28 +52,28 @@ class SBDInstanceSegmentationDataset(GetterDataset):
         if split == "train":
             self._ids = train
         else:
-            every = set(read_lines(self._root / "train.txt")) | set(read_lines(self._root / "val.txt"))
-            self._ids = sorted(every if split == "trainval" else every - set(train))
+            all_ids = set(read_lines(self._root / "train.txt")) | set(read_lines(self._root / "val.txt"))
+            self._ids = sorted(all_ids if split == "trainval" else all_ids - set(train))
         self.add_getter("img", self._get_img)
         self.add_getter(("mask", "label"), self._get_masks)
         self.name_examples(self._photo)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._ids)
 
-    def _photo(self, i):
+    def _photo(self, i: int) -> pathlib.Path:
         return self._root / f"img/{self._ids[i]}.jpg"
 
-    def _get_img(self, i):
+    def _get_img(self, i: int) -> Image:
         return read_image(self._photo(i))
 
-    def _get_masks(self, i):
+    def _get_masks(self, i: int) -> tuple[Mask, Label]:
         path = self._root / f"inst/{self._ids[i]}.mat"
         classes = _segmentation(self._root / f"cls/{self._ids[i]}.mat", "GTcls")
         return masks_of(classes, _segmentation(path, "GTinst"), path)
 
 
-def _provide(data_dir):
+def _provide(data_dir: FilePath) -> pathlib.Path:
     needs = "benchmark_RELEASE/dataset/train_noval.txt"
     if data_dir != "auto" and (pathlib.Path(data_dir) / "train_noval.txt").is_file():
         return pathlib.Path(data_dir)
@@ -87,8 +88,8 @@ def _provide(data_dir):
     return root / "benchmark_RELEASE/dataset"
 
 
-def _segmentation(path, variable):
+def _segmentation(path: pathlib.Path, variable: str) -> ClassMap:
     try:
         return np.ascontiguousarray(read_mat(path)[variable]["Segmentation"]).astype(np.uint8, casting="unsafe")
     except (KeyError, TypeError, IndexError) as error:
-        raise DatasetError(f"{path}: no {variable}.Segmentation in it") from error
+        raise DatasetError(f"{path} does not contain {variable}.Segmentation") from error

@@ -1,4 +1,6 @@
-"""Pascal VOC's label maps and masks."""
+"""Pascal VOC's semantic and instance segmentation."""
+
+import pathlib
 
 import numpy as np
 
@@ -14,16 +16,17 @@ from cvzoo.labels.voc import (
     voc_semantic_segmentation_label_colors,
     voc_semantic_segmentation_label_names,
 )
+from cvzoo.typing.aliases import ClassMap, FilePath, Image, Label, Mask
 
 
 class VOCSemanticSegmentationDataset(GetterDataset):
-    """Pascal VOC 2012's photos with label maps of 21 classes, of which 0 is the background.
+    """Pascal VOC 2012 with label maps of 21 classes, of which 0 is the background.
 
     data_dir: as in VOCBboxDataset; split: "train", "val" or "trainval"
-    img: (3, H, W) float32; label: (H, W) int32, -1 on the borders of objects and where nobody knows
+    img: (3, H, W) float32; label: (H, W) int32, -1 on the contours of objects and in unclear regions
     """
 
-    def __init__(self, data_dir="auto", split="train"):
+    def __init__(self, data_dir: FilePath = "auto", split: str = "train") -> None:
         super().__init__()
         self.label_names = voc_semantic_segmentation_label_names
         self.label_colors = voc_semantic_segmentation_label_colors
@@ -33,29 +36,29 @@ class VOCSemanticSegmentationDataset(GetterDataset):
         self.add_getter("label", self._get_label)
         self.name_examples(self._photo)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._ids)
 
-    def _photo(self, i):
+    def _photo(self, i: int) -> pathlib.Path:
         return self._root / f"JPEGImages/{self._ids[i]}.jpg"
 
-    def _get_img(self, i):
+    def _get_img(self, i: int) -> Image:
         return read_image(self._photo(i))
 
-    def _get_label(self, i):
+    def _get_label(self, i: int) -> ClassMap:
         label = read_label(self._root / f"SegmentationClass/{self._ids[i]}.png")
         label[label == 255] = -1
         return label
 
 
 class VOCInstanceSegmentationDataset(GetterDataset):
-    """Pascal VOC 2012's photos with a mask an object, of 20 classes.
+    """Pascal VOC 2012 with instance masks of 20 classes.
 
     data_dir: as in VOCBboxDataset; split: "train", "val" or "trainval"
     img: (3, H, W) float32; mask: (R, H, W) bool; label: (R,) int32
     """
 
-    def __init__(self, data_dir="auto", split="train"):
+    def __init__(self, data_dir: FilePath = "auto", split: str = "train") -> None:
         super().__init__()
         self.label_names = voc_bbox_label_names
         self.label_colors = class_colors(len(self.label_names))
@@ -65,16 +68,16 @@ class VOCInstanceSegmentationDataset(GetterDataset):
         self.add_getter(("mask", "label"), self._get_masks)
         self.name_examples(self._photo)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._ids)
 
-    def _photo(self, i):
+    def _photo(self, i: int) -> pathlib.Path:
         return self._root / f"JPEGImages/{self._ids[i]}.jpg"
 
-    def _get_img(self, i):
+    def _get_img(self, i: int) -> Image:
         return read_image(self._photo(i))
 
-    def _get_masks(self, i):
+    def _get_masks(self, i: int) -> tuple[Mask, Label]:
         path = self._root / f"SegmentationObject/{self._ids[i]}.png"
         classes = read_label(self._root / f"SegmentationClass/{self._ids[i]}.png", dtype=np.uint8)
         return masks_of(classes, read_label(path, dtype=np.uint8), path)

@@ -35,7 +35,7 @@ def read(kind, path):
 
 @pytest.fixture
 def coco(tmp_path):
-    """Two photos in train, one of them in val as well; boxes with decimals, a mask, a crowd, class ids with a hole."""
+    """Two images in train, one of them in val as well; boxes with decimals, a mask, a crowd, class ids with a hole."""
     root = tmp_path / "coco"
     (root / "images").mkdir(parents=True)
     (root / "annotations").mkdir()
@@ -122,7 +122,7 @@ def test_marks_of_voc_survive_a_stay_in_coco(tmp_path):
 def test_what_cannot_be_carried_is_listed_and_logged(coco, tmp_path):
     done = convert("coco", coco, tmp_path / "out", "yolo")
     lost = {each.what: each.count for each in done.losses}
-    expected = {"crowds, which are left out": 1, "license of photos": 3}
+    expected = {"crowds, which are dropped": 1, "license of images": 3}
     assert expected.items() <= lost.items()
     assert not any("mask" in what for what in lost if what != "areas of masks")
     log = (tmp_path / "out/conversion-log.txt").read_text()
@@ -136,7 +136,7 @@ def test_crowds_are_left_out_unless_they_are_asked_for(coco, tmp_path):
     kept = convert("coco", coco, tmp_path / "kept", "yolo", keep_crowds=True)
     assert kept.n_object == 3
     lost = {each.what: each.count for each in kept.losses}
-    assert {"the mark of a crowd": 1, "masks (run lengths)": 1}.items() <= lost.items()
+    assert {"the mark of a crowd": 1, "masks (run-length encoded)": 1}.items() <= lost.items()
     convert("coco", coco, tmp_path / "difficult", "voc", keep_crowds=True)
     (photo,) = (each for each in read("voc", tmp_path / "difficult").photos if each.name == "0.png")
     assert [each.extra["difficult"] for each in photo.objects] == [0, 1]
@@ -232,7 +232,7 @@ def test_broken_records_are_left_out_and_told(coco, tmp_path):
     assert len(done.findings) == 2
     assert "is null" in " ".join(each.message for each in done.findings)
     assert "not carried" in (tmp_path / "out/conversion-log.txt").read_text()
-    assert any("not there" in each.what for each in done.losses)
+    assert any("missing" in each.what for each in done.losses)
 
 
 def test_a_folder_that_is_taken_is_told_before_anything_is_read(coco, tmp_path, monkeypatch):
@@ -241,7 +241,7 @@ def test_a_folder_that_is_taken_is_told_before_anything_is_read(coco, tmp_path, 
     (tmp_path / "file").write_text("")
     monkeypatch.setattr(pathlib.Path, "read_bytes", lambda path: pytest.fail(f"{path} was read"))
     for out in (tmp_path / "out", tmp_path / "file/below"):
-        with pytest.raises(ConfigError, match=r"is there already|is a file"):
+        with pytest.raises(ConfigError, match=r"already exists|is a file"):
             convert("coco", coco, out, "voc")
 
 

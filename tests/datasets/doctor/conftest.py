@@ -9,7 +9,7 @@ from PIL import Image
 
 
 def scene(seed, size=(60, 80)):
-    """An (H, W, 3) uint8 photo that looks like no other: smooth patches of random colours."""
+    """An (H, W, 3) uint8 image that looks like no other: smooth patches of random colors."""
     rng = np.random.default_rng(seed)
     coarse = Image.fromarray(rng.integers(0, 256, (6, 8, 3), dtype=np.uint8))
     return np.asarray(coarse.resize((size[1], size[0]), Image.Resampling.BICUBIC))
@@ -41,7 +41,7 @@ def voc_xml(name, objects, size=(60, 80), *, filename=None):
 
 
 class VOCFolder:
-    """A folder in VOC's layout that grows photo by photo."""
+    """A folder in VOC's layout that grows image by image."""
 
     def __init__(self, root):
         self.root = root
@@ -64,7 +64,7 @@ class VOCFolder:
 
 
 class COCOFile:
-    """Records of COCO's form and their photos, written by `save`."""
+    """Records of COCO's form and their images, written by `save`."""
 
     def __init__(self, root):
         self.root = root
@@ -99,7 +99,7 @@ class COCOFile:
 
 
 class YOLOFolder:
-    """A folder in YOLO's layout that grows photo by photo."""
+    """A folder in YOLO's layout that grows image by image."""
 
     def __init__(self, root):
         self.root = root

@@ -1,4 +1,4 @@
-"""Photos that look the same are told from those that do not."""
+"""Images that look the same are told from those that do not."""
 
 import numpy as np
 import pytest

@@ -37,7 +37,7 @@ def recoded(path, target, **how):
         pil.resize((pil.width // 2, pil.height // 2)).resize(pil.size).save(target, **how)
 
 
-# VOC: kind of fault -> what plants it, and (photo, object) where it is to be found
+# VOC: kind of fault -> what plants it, and (image, object) where it is to be found
 def missing_photo(v):
     v.add("x")
     photo(v, "x").unlink()
@@ -565,7 +565,7 @@ def mend(spec, root, out):
     assert all(f"{each['kind']}: " in text for each in log)
     again = examine_dataset(parse_data_spec(f"{spec.partition(':')[0]}:{out}"))
     new = {each.kind for each in again.findings} - {each.kind for each in first.findings}
-    # what left the set may leave a class or a photo with nothing, or a number that nobody uses
+    # what left the set may leave a class or an image with nothing, or a number that nobody uses
     assert new <= {Fault.NO_OBJECTS, Fault.CLASS_UNUSED, Fault.PHOTO_DUPLICATE}, new
     return {each.kind for each in again.findings}, {each["kind"] for each in log}
 

@@ -61,5 +61,5 @@ def test_xml_files_in_a_folder_annotations_are_vocs(here):
     pathlib.Path("kaggle/annotations/a.xml").write_text("")
     assert parse_data_spec("kaggle").kind == "voc"
     assert parse_data_spec("coco").kind == "coco"
-    with pytest.raises(ConfigError, match="lists= is not for COCO"):
+    with pytest.raises(ConfigError, match="lists= does not apply to COCO"):
         parse_data_spec("coco:coco,lists=voc")

@@ -132,7 +132,7 @@ def test_photos_of_one_group_stay_together(kaggle, coco, tmp_path):
 
 
 def test_near_duplicates_stay_together(kaggle):
-    for i in range(N // 2):  # every second photo is another one again, a little darker
+    for i in range(N // 2):  # every second image is another one again, a little darker
         with Image.open(kaggle / f"images/{name(2 * i)}.png") as pil:
             pil.point(lambda value: value * 0.9).save(kaggle / f"images/{name(2 * i + 1)}.png")
     seen = []
@@ -158,7 +158,7 @@ def test_photos_that_cannot_be_used_are_in_no_part(kaggle):
 def test_what_is_there_already_is_kept_unless_it_may_be_replaced(kaggle):
     split(kaggle)
     text = (kaggle / "ImageSets/Main/val.txt").read_text()
-    with pytest.raises(ConfigError, match="there already"):
+    with pytest.raises(ConfigError, match="already exist"):
         split(kaggle, seed=1)
     assert (kaggle / "ImageSets/Main/val.txt").read_text() == text
     split(kaggle, seed=1, replace=True)
@@ -191,7 +191,7 @@ def test_groups_that_make_no_sense_are_refused(kaggle, settings):
 
 
 def test_a_part_without_a_photo_is_refused(kaggle):
-    with pytest.raises(DatasetError, match="no photo is left"):
+    with pytest.raises(DatasetError, match="no image is left"):
         split(kaggle, group_pattern="^v")
 
 
@@ -215,6 +215,6 @@ def test_a_list_that_there_is_not_is_told_before_the_annotations_are_read(kaggle
     split(kaggle)
     shutil.rmtree(kaggle / "annotations")
     (kaggle / "annotations").mkdir()
-    with pytest.raises(ConfigError, match="no list nowhere") as error:
+    with pytest.raises(ConfigError, match="unknown split nowhere") as error:
         split(f"voc:{kaggle},split=nowhere", kaggle.parent / "out")
     assert "train, val" in str(error.value)
