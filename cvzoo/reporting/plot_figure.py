@@ -27,7 +27,6 @@ _DPI = 72  # a point of matplotlib's is a pixel
 _STYLE = {
     "svg.fonttype": "none",
     "svg.hashsalt": "cvzoo",
-    "text.parse_math": False,
     "font.size": 10,
     "axes.titlesize": 11,
     "axes.titleweight": "bold",
@@ -77,10 +76,11 @@ _ALONE = (
 
 
 @contextlib.contextmanager
-def plot_figure(size: tuple[int, int]) -> Iterator["Figure"]:
+def plot_figure(size: tuple[int, int], *, math: bool = False) -> Iterator["Figure"]:
     """A figure in our style, which holds in the block, whatever the program has set; it needs no display.
 
     size: (height, width) in pixels
+    math: whether text between dollar signs is a formula, as in the numbers of a logarithmic axis
     Raises MissingExtraError if matplotlib is not installed.
     """
     matplotlib = import_matplotlib()
@@ -88,6 +88,7 @@ def plot_figure(size: tuple[int, int]) -> Iterator["Figure"]:
     with _LOCK, matplotlib.rc_context():
         matplotlib.rcdefaults()
         matplotlib.rcParams.update(_STYLE)
+        matplotlib.rcParams["text.parse_math"] = math
         matplotlib.rcParams["axes.prop_cycle"] = matplotlib.cycler(color=COLORS)
         yield matplotlib.figure.Figure(figsize=(width / _DPI, height / _DPI))
 

@@ -84,3 +84,15 @@ def test_names_are_read_from_the_block_for_type_checkers():
         "a": ("p.room.file", "a"),
         "b": ("p.room.file", "b"),
     }
+
+
+def test_slow_packages_are_imported_when_they_are_used():
+    program = """if True:
+        import sys
+        from cvzoo.links import SSD300
+        import cvzoo.graph.draw, cvzoo.images.read_image, cvzoo.images.read_video, cvzoo.training.extensions.plot_report
+        import cvzoo.transforms.color_jitter, cvzoo.visualizations.vis_semantic_segmentation, cvzoo.weights.download
+        found = {"cv2", "matplotlib", "requests"} & {name.split(".")[0] for name in sys.modules}
+        assert not found, found
+    """
+    subprocess.run([sys.executable, "-c", program], check=True)

@@ -111,7 +111,7 @@ def plot_name(what: str, filename: str | None, file_name: str | None, default: s
 
 def write_figure(path: str, size: tuple[int, int], draw: Callable[["Figure"], object]) -> None:
     """Write what `draw(figure)` draws, whole or not at all; a warning if it cannot be written."""
-    with plot_figure(size) as figure:
+    with plot_figure(size, math=True) as figure:
         draw(figure)
         data = figure_file(figure, os.path.splitext(path)[1])
 

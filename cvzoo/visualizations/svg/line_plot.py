@@ -42,18 +42,26 @@ def line_plot(
 
     lines: Line each; points that are NaN interrupt a curve
     title, x_label, y_label: plain text
-    x_range, y_range: what the axes show, what lies outside is cut; None: all points
+    x_range, y_range: what the axes show, points outside are moved to the edge; None: all points
     size: (height, width) in pixels; steps: a value holds until the next point, instead of a straight line to it
     Raises ShapeError if x and y of a line differ in length, MissingExtraError without matplotlib.
     """
     with plot_figure(size) as figure:
         ax = framed_axes(figure, title=title, x_label=x_label, y_label=y_label)
-        draw_lines(ax, lines, steps=steps)
+        # along an edge of the frame, clipping would take half of a line
+        clip = x_range is None or y_range is None
+        draw_lines(ax, [_within(line, x_range, y_range) for line in lines], steps=steps, clip=clip)
         if x_range is not None:
             ax.set_xlim(*x_range)
         if y_range is not None:
             ax.set_ylim(*y_range)
         return figure_svg(figure, title or y_label)
+
+
+def _within(line: Line, x_range: Range | None, y_range: Range | None) -> Line:
+    """The line with points outside of the ranges moved to their ends."""
+    x = line.x if x_range is None else np.clip(np.asarray(line.x, np.float64), *x_range)
+    return line._replace(x=x, y=line.y if y_range is None else np.clip(np.asarray(line.y, np.float64), *y_range))
 
 
 def framed_axes(figure: "Figure", *, title: str = "", x_label: str = "", y_label: str = "") -> "Axes":
@@ -71,11 +79,11 @@ def framed_axes(figure: "Figure", *, title: str = "", x_label: str = "", y_label
 
 
 def draw_lines(
-    ax: "Axes", lines: Sequence[Line], *, steps: bool = False, marker: str | None = None, legend: bool = True
+    ax: "Axes", lines: Sequence[Line], *, steps: bool = False, marker: str | None = None, clip: bool = True
 ) -> None:
     """Draw the curves on axes, with a legend of those that have names.
 
-    marker: matplotlib's sign at each point, or None
+    marker: matplotlib's sign at each point, or None; clip: whether lines end at the frame
     Raises ShapeError if x and y of a line differ in length.
     """
     for line in lines:
@@ -87,11 +95,14 @@ def draw_lines(
         if line.is_guide:
             ax.plot(x, y, color=INK, alpha=0.5, linestyle=(0, (3, 3)), linewidth=1)
             continue
-        (drawn,) = ax.plot(x, y, label=line.name, drawstyle="steps-post" if steps else "default", marker=marker)
+        style = {"drawstyle": "steps-post" if steps else "default", "marker": marker, "clip_on": clip}
+        (drawn,) = ax.plot(x, y, label=line.name, **style)
         alone = _alone(np.isfinite(x) & np.isfinite(y))
         if marker is None and alone.any():  # a point without neighbors has no line
-            ax.plot(x[alone], y[alone], linestyle="none", marker="o", markersize=4, color=drawn.get_color())
-    if legend and any(line.name and not line.is_guide for line in lines):
+            ax.plot(
+                x[alone], y[alone], linestyle="none", marker="o", markersize=4, clip_on=clip, color=drawn.get_color()
+            )
+    if any(line.name and not line.is_guide for line in lines):
         ax.legend(loc="best")
 
 

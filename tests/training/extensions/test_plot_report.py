@@ -93,6 +93,12 @@ def test_the_figure_may_be_changed_before_it_is_written(counting_trainer, tmp_pa
     assert "mine" in texts(tmp_path / "a.svg")
 
 
+def test_a_logarithmic_axis_has_its_numbers(counting_trainer, tmp_path):
+    plot = PlotReport("main/loss", filename="a.svg", postprocess=lambda figure, axes, summary: axes.set_yscale("log"))
+    counting_trainer([plot], act, (4, "epoch")).run()
+    assert "mathdefault" not in (tmp_path / "a.svg").read_text()
+
+
 def test_the_programs_own_style_changes_nothing(counting_trainer, tmp_path):
     counting_trainer([PlotReport("main/loss", filename="a.svg")], act).run()
     with matplotlib.rc_context({"lines.linewidth": 9, "font.size": 20, "axes.facecolor": "red"}):

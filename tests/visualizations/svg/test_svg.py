@@ -18,7 +18,7 @@ def points(svg):
     """The curves as lists of (x, y) in pixels."""
     found = []
     for path in ET.fromstring(svg).iter("path"):
-        if path.get("clip-path") and f"stroke: {COLORS[0]}" in path.get("style", ""):
+        if "stroke-linecap: square" in path.get("style") and f"stroke: {COLORS[0]}" in path.get("style"):
             pairs = re.findall(rf"[ML] {NUMBER} {NUMBER}", path.get("d"))
             found.append([(round(float(x), 3), round(float(y), 3)) for x, y in pairs])
     return found
@@ -51,6 +51,12 @@ def test_a_gap_parts_a_line_and_a_point_alone_is_a_dot():
     assert svg.count("L 120.66") == 1  # and no line from there
     (dot,) = [each for each in ET.fromstring(svg).iter("use") if f"fill: {COLORS[0]}" in each.get("style")]
     assert (float(dot.get("x")), float(dot.get("y"))) == (254, 126)
+
+
+def test_what_lies_outside_is_moved_to_the_edge():
+    svg = line_plot([Line(np.array([-1, 0.5, 9]), np.array([0.5, 7, -np.inf]))], size=(164, 268))
+    assert points(svg) == [[(54, 76), (154, 26), (254, 126)]]
+    assert "clip-path" not in re.search(f"<path[^>]*{COLORS[0]}[^>]*>", svg)[0]  # half of the line would be missing
 
 
 def test_steps_hold_a_value_until_the_next_point():
