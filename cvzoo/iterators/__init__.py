@@ -26,4 +26,4 @@ __all__ = [
     "unzip",
 ]
 
-import_on_demand(__name__)
+import_on_demand(__name__, replaced={"DaliIterator": "cvzoo.iterators.MultiprocessIterator"})

@@ -535,4 +535,16 @@ __all__ = [
     "ZooMember",
 ]
 
-import_on_demand(__name__, after="cvzoo.links.chain")  # which gives Link its `repeat`
+_REPLACED = {
+    "DilatedConvolution2D": "cvzoo.links.Convolution2D, with dilate=",
+    "MLPConvolution2D": "cvzoo.links.Sequential, of Convolution2D by one pixel and activations",
+    "ResNet50Layers": "cvzoo.links.ResNet50, with pretrained_model='imagenet' and pick",
+    "ResNet101Layers": "cvzoo.links.ResNet101, with pretrained_model='imagenet' and pick",
+    "ResNet152Layers": "cvzoo.links.ResNet152, with pretrained_model='imagenet' and pick",
+    "Swish": "cvzoo.functions.swish, with a cvzoo.Parameter for beta",
+    "VGG16Layers": "cvzoo.links.VGG16, with pretrained_model='imagenet' and pick",
+    "VGG19Layers": "cvzoo.links.VGG19, with pretrained_model='imagenet' and pick",
+}
+
+# the module that gives Link its `repeat`
+import_on_demand(__name__, after="cvzoo.links.chain", replaced=_REPLACED)

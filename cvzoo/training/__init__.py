@@ -55,4 +55,10 @@ __all__ = [
     "write_run_report",
 ]
 
-import_on_demand(__name__)
+_REPLACED = {
+    "Extension": "cvzoo.training.AbstractExtension",
+    "IntervalTrigger": "cvzoo.training.triggers.IntervalTrigger",
+    "Updater": "cvzoo.training.AbstractUpdater",
+}
+
+import_on_demand(__name__, replaced=_REPLACED)

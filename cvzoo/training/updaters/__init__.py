@@ -11,4 +11,6 @@ if TYPE_CHECKING:
 
 __all__ = ["AbstractUpdater", "ParallelUpdater", "StandardUpdater"]
 
-import_on_demand(__name__)
+import_on_demand(
+    __name__, replaced={"MultiprocessParallelUpdater": "cvzoo.training.updaters.ParallelUpdater, of one process"}
+)

@@ -6,7 +6,9 @@ import pytest
 import cvzoo
 import cvzoo.functions as F
 import cvzoo.links as L
+from cvzoo import link_hooks
 from cvzoo.autodiff.gradient_check import check_backward
+from cvzoo.backends.arrays import to_numpy
 from cvzoo.config.randomness import set_seed
 from cvzoo.errors.exceptions import DtypeError, ShapeError, ValueRangeError
 from cvzoo.utils import WalkerAlias
@@ -83,6 +85,24 @@ def test_convolutions_over_any_number_of_axes(make, x, shape):
     assert y.shape == shape
     F.sum(y).backward()
     assert link.W.grad.shape == link.W.shape
+
+
+class Volumes(cvzoo.Chain):
+    def __init__(self):
+        super().__init__()
+        with self.init_scope():
+            self.conv = L.ConvolutionND(3, 2, 4, 3, pad=1)
+
+    def forward(self, x):
+        return F.max_pooling_3d(F.relu(self.conv(x)), 2)
+
+
+def test_convolutions_over_three_axes_can_be_compiled():
+    link, x = Volumes(), np.random.default_rng(0).normal(size=(1, 2, 4, 6, 5)).astype("f")
+    with cvzoo.using_config("train", False), cvzoo.no_backprop_mode():
+        wanted = link(x).array
+        assert link.compile(x) is not None
+        np.testing.assert_allclose(link(x).array, wanted, rtol=1e-6, atol=1e-6)
 
 
 def test_settings_of_convolutions_are_checked():
@@ -188,3 +208,44 @@ def test_classes_that_a_tree_does_not_have_are_refused():
         link(x, np.array([1, 0]))
     with pytest.raises(ValueRangeError, match="no class"):
         L.BinaryHierarchicalSoftmax.create_huffman_tree({})
+
+
+ON_A_GPU = {
+    "deformable convolution": (lambda: L.DeformableConvolution2D(3, 4, 3, pad=1), lambda link, x: link(x)),
+    "n dimensions": (lambda: L.ConvolutionND(2, 3, 4, 3), lambda link, x: link(x)),
+    "inception": (lambda: L.InceptionBN(3, 2, 3, 4, 2, 5, "avg", 6), lambda link, x: link(x)),
+    "a tree": (
+        lambda: L.BinaryHierarchicalSoftmax(7, ((0, 1), 2)),
+        lambda link, x: link(F.reshape(x, (-1, 7)), np.arange(36, dtype="i") % 3),
+    ),
+    "drawn classes": (
+        lambda: L.NegativeSampling(7, [3, 2, 1, 1], 2),
+        lambda link, x: link(F.reshape(x, (-1, 7)), np.arange(36, dtype="i") % 4),
+    ),
+    "spectral normalization": (
+        lambda: L.Convolution2D(3, 4, 3).add_hook(link_hooks.SpectralNormalization(3, use_gamma=True)),
+        lambda link, x: link(x),
+    ),
+    "weight standardization": (
+        lambda: L.Convolution2D(3, 4, 3).add_hook(link_hooks.WeightStandardization()),
+        lambda link, x: link(x),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ON_A_GPU)
+def test_values_and_gradients_on_a_gpu_are_those_of_the_cpu(name, gpu):
+    make, run = ON_A_GPU[name]
+    set_seed(0)
+    link = make()
+    twin = link.copy("copy").to_gpu()
+    found = []
+    for each, x in ((link, X), (twin, gpu.cupy.asarray(X))):
+        set_seed(1)
+        with cvzoo.using_config("train", True):
+            y = run(each, x)
+            F.sum(y * y).backward()
+        found.append([y.array, *[parameter.grad for parameter in each.params()]])
+        assert (each is link) == isinstance(y.array, np.ndarray)
+    for a, b in zip(*found):
+        np.testing.assert_allclose(to_numpy(b), a, rtol=1e-3, atol=1e-3)
