@@ -1,15 +1,19 @@
 """What Sphinx is told besides its configuration: the dialect of docstrings, and code that is a public name."""
 
 import functools
+from collections.abc import Iterator
 from typing import Any
 
 from docutils import nodes
 from site_docstrings import to_rst
-from site_names import doors, entries
+from site_names import doors, entries, inherited_of
 from site_reference import meaning_of
 from sphinx import addnodes
 from sphinx.application import Sphinx
+from sphinx.domains.python import PyObject, PythonDomain
 from sphinx.transforms.post_transforms import SphinxPostTransform
+from sphinx.util.inspect import signature as sphinx_signature
+from sphinx.util.inspect import stringify_signature
 
 
 class PublicNamesInCode(SphinxPostTransform):
@@ -23,7 +27,7 @@ class PublicNamesInCode(SphinxPostTransform):
             if isinstance(node.parent, nodes.reference | addnodes.pending_xref | nodes.title):
                 continue
             target = meaning_of(node.astext(), "")
-            if target is None:
+            if target is None or _is_foreign(self.env.docname, node):
                 continue
             reference = addnodes.pending_xref(
                 "", refdomain="py", reftype="obj", reftarget=target, refexplicit=True, refwarn=True
@@ -32,13 +36,41 @@ class PublicNamesInCode(SphinxPostTransform):
             reference += node
 
 
-def process_docstring(_app: Sphinx, _what: str, name: str, _obj: Any, _options: Any, lines: list[str]) -> None:
+def _is_foreign(page: str, node: nodes.Node) -> bool:
+    """Whether it is another library's name: in the first column of a page that says what it is called here."""
+    entry = next((each for each in _ancestors(node) if isinstance(each, nodes.entry)), None)
+    return entry is not None and page.startswith("from_") and entry.parent.index(entry) == 0
+
+
+def _ancestors(node: nodes.Node) -> Iterator[nodes.Node]:
+    while node.parent is not None:
+        node = node.parent
+        yield node
+
+
+def process_docstring(_app: Sphinx, what: str, name: str, obj: Any, _options: Any, lines: list[str]) -> None:
     """The dialect as reStructuredText, in place."""
     text = "\n".join(lines)
     if text.startswith("Alias for field number"):  # a named tuple's own words
         text = ""
     door = door_of(name)
     lines[:] = to_rst(text, lambda written: meaning_of(written, door)) if text.strip() else []
+    if what == "class" and (inherited := inherited_of(obj)):
+        names = ", ".join(f":py:obj:`{each} <{path}>`" for each, path in inherited)
+        lines += ["", "**Inherited**", f"    {names}", ""]
+
+
+def process_signature(
+    _app: Sphinx, what: str, _name: str, obj: Any, _options: Any, signature: str | None, returned: str | None
+) -> tuple[str | None, str | None] | None:
+    """The arguments of a class are those of its constructor, not of `Link.__new__`, which takes anything."""
+    if what != "class" or signature is None or not signature.startswith("(*args"):
+        return None
+    try:
+        constructor = sphinx_signature(obj.__init__, bound_method=True)
+    except (TypeError, ValueError):
+        return None
+    return stringify_signature(constructor, show_return_annotation=False, unqualified_typehints=True), returned
 
 
 def skip_member(_app: Sphinx, _what: str, _name: str, obj: Any, skip: bool, _options: Any) -> bool | None:
@@ -70,10 +102,19 @@ def _by_file() -> dict[str, str]:
     }
 
 
+def without_contents_entry(directive: type[PyObject]) -> type[PyObject]:
+    """The directive of a method or property, which tables of contents leave out: they list the names of a module."""
+    return type(directive.__name__, (directive,), {"_toc_entry_name": lambda self, sig_node: ""})
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Called by Sphinx."""
     app.add_post_transform(PublicNamesInCode)
+    for name in ("method", "classmethod", "staticmethod", "property", "attribute"):
+        directive = PythonDomain.directives[name]
+        app.add_directive_to_domain("py", name, without_contents_entry(directive), override=True)
     app.connect("autodoc-process-docstring", process_docstring)
+    app.connect("autodoc-process-signature", process_signature)
     app.connect("autodoc-skip-member", skip_member)
     app.connect("missing-reference", public_place)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

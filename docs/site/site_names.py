@@ -5,9 +5,11 @@ import functools
 import importlib
 import inspect
 import pathlib
+import types
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+_LINKS = ("cvzoo.links.link", "cvzoo.links.chain")  # every model has their methods
 PACKAGE = pathlib.Path(__file__).resolve().parents[2] / "cvzoo"
 
 
@@ -97,6 +99,40 @@ def entries() -> dict[str, PublicName]:
     return {each.path: each for each in public_names() if not each.is_alias}
 
 
+@functools.cache
+def members_of(cls: type) -> tuple[str, ...]:
+    """Documented public methods and properties of a class, in order: its own, and those of bases that have no entry."""
+    public = _public_classes()
+    bases = [base for base in cls.__mro__[1:] if base.__module__.startswith("cvzoo.")]
+    above = [base for base in bases if base in public]
+    hidden = [base for base in bases if base not in public and not any(issubclass(each, base) for each in above)]
+    names = [name for owner in (cls, *hidden) for name, value in vars(owner).items() if _is_member(name, value)]
+    return tuple(dict.fromkeys(names))
+
+
+@functools.cache
+def inherited_of(cls: type) -> tuple[tuple[str, str], ...]:
+    """Name and entry of the methods that a class has from others with an entry; those of every link are left out."""
+    public = _public_classes()
+    bases = [base for base in cls.__mro__[1:] if base in public and base.__module__ not in _LINKS]
+    found: dict[str, str] = {}
+    for base in bases:
+        for name in members_of(base):
+            found.setdefault(name, f"{public[base]}.{name}")
+    own = members_of(cls)
+    return tuple(pair for pair in found.items() if pair[0] not in own)
+
+
+@functools.cache
+def _public_classes() -> dict[type, str]:
+    return {each.value: path for path, each in entries().items() if each.kind == "class"}
+
+
+def _is_member(name: str, value: object) -> bool:
+    kinds = types.FunctionType | property | classmethod | staticmethod | functools.cached_property
+    return not name.startswith("_") and isinstance(value, kinds) and bool(getattr(value, "__doc__", None))
+
+
 def kind_of(value: object) -> str:
     """ "class", "function" or "data"."""
     if inspect.isclass(value):
@@ -111,6 +147,8 @@ def summary_of(public: PublicName) -> str:
         definition = definition_of(public.door, public.name)
         if definition is not None and definition.comment:
             return definition.comment
+        if hasattr(value, "__args__"):
+            return "A type."
         size = f" of {len(value)}" if isinstance(value, tuple | frozenset) else ""
         return f"A {type(value).__name__.strip('_')}{size}."
     return " ".join((inspect.getdoc(value) or "").split("\n\n")[0].split())

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 
 from site_docstrings import Link, inline
-from site_names import PublicName, definition_of, doors, public_names, summary_of
+from site_names import PublicName, definition_of, doors, members_of, public_names, summary_of
 
 MANY = 64  # names of a module that still fit on one page
 LONG = 40  # lines of a constant that are still shown
@@ -102,7 +102,9 @@ def _entries(names: Iterable[PublicName]) -> list[str]:
             if value.count("\n") < LONG:
                 lines += ["   .. code-block:: python", "", *(f"      {line}" for line in value.split("\n")), ""]
         elif each.kind == "class":
-            lines += [f".. autoclass:: {each.path}", "   :members:", "   :show-inheritance:", ""]
+            members = ", ".join(members_of(each.value))
+            shown = [f"   :members: {members}"] if members else []
+            lines += [f".. autoclass:: {each.path}", *shown, "   :show-inheritance:", ""]
         else:
             lines += [f".. autofunction:: {each.path}", ""]
     return lines

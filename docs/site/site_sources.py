@@ -37,6 +37,8 @@ def _address_of_constant(entry: PublicName) -> str | None:
 
 
 def _address(value: object, member: str) -> str | None:
+    if member:  # it may stand in a base
+        value = next((base for base in getattr(value, "__mro__", ()) if member in vars(base)), value)
     module, name = getattr(value, "__module__", None), getattr(value, "__qualname__", None)
     if not module or not name or not module.startswith("cvzoo"):
         return None

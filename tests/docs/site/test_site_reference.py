@@ -3,9 +3,11 @@
 import re
 
 import pytest
-from site_names import definition_of, doors, entries, public_names, summary_of
+from site_names import definition_of, doors, entries, inherited_of, members_of, public_names, summary_of
 from site_reference import meaning_of, reference_pages
 from site_sources import source_address
+
+from cvzoo.links import AbstractDetector, RetinaNet
 
 DIRECTIVE = re.compile(r"^\.\. (?:autoclass|autofunction|py:\w+):: (?:cvzoo\.)?([\w.]+)$", re.MULTILINE)
 
@@ -63,3 +65,15 @@ def test_a_constant_is_described_by_the_comment_beside_it():
     box = entries()["cvzoo.typing.BBox"]
     assert summary_of(box).startswith("(R, 4) float32")
     assert definition_of(box.door, box.name).value == "npt.NDArray[Any]"
+
+
+def test_methods_of_bases_without_an_entry_are_the_classes_own():
+    assert "prepare" in members_of(AbstractDetector)  # of a base that is not public
+    assert "predict" in members_of(AbstractDetector)
+    assert "add_param" not in members_of(AbstractDetector)  # of Link, which is
+
+
+def test_methods_of_bases_with_an_entry_are_named_as_inherited():
+    inherited = dict(inherited_of(RetinaNet))
+    assert inherited["predict"] == "cvzoo.links.AbstractDetector.predict"
+    assert "add_param" not in inherited
