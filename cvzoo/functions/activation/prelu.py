@@ -1,4 +1,4 @@
-"""The rectifier with a learned slope below 0."""
+"""PReLU: a ReLU with a trainable slope for negative inputs."""
 
 from typing import Any
 

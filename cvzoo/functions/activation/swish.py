@@ -1,4 +1,4 @@
-"""Smooth relatives of the rectifier: swish, GELU, ELU."""
+"""Smooth activation functions: swish, GELU, ELU."""
 
 import math
 from typing import Any

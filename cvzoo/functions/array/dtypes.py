@@ -1,4 +1,4 @@
-"""Which of the floats of 16 and of 32 bits a function computes with: the doors of functions ask here.
+"""Mixed precision: the floating dtype in which a function computes.
 
 - Convolutions, linear layers and products of matrices compute in the 16 bits that config.dtype names ("mixed_bf16",
   "mixed_fp16"), or in those that their input has.
@@ -45,7 +45,10 @@ def agreed_pair(a: Variable | Any, b: Variable | Any) -> tuple[Any, Any]:
         same = a.dtype == b.dtype
     except AttributeError:
         return a, b
-    return (a, b) if same else agreed(a, b)  # type: ignore[return-value]
+    if same:
+        return a, b
+    first, second = agreed(a, b)
+    return first, second
 
 
 def for_product(x: Variable | Any) -> Any:

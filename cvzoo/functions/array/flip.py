@@ -61,7 +61,7 @@ def roll(x: Variable | Any, shift: int | Sequence[int], axis: int | Sequence[int
     """
     x = as_variable(x)
     axes = tuple(all_axes(axis, x.ndim, "roll"))
-    shifts = (shift,) if isinstance(axis, int) and not isinstance(shift, Sequence) else tuple(shift)
+    shifts = tuple(shift) if isinstance(shift, Sequence) else (shift,)
     if len(shifts) != len(axes):
         raise ShapeError("roll: wants a shift for each axis", expected=f"{len(axes)} shifts", got=len(shifts))
     return Roll(tuple([operator.index(each) for each in shifts]), axes).apply((x,))[0]

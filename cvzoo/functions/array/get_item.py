@@ -40,7 +40,7 @@ def _look_up(x: Any, index: tuple) -> Any:
     try:
         return backend_of(x).take(x, index)
     except IndexError as error:
-        raise ShapeError(f"x[...]: {error}", got=f"shape {x.shape}") from None
+        raise ShapeError(f"x[...]: invalid index: {error}", got=f"shape {x.shape}") from None
 
 
 class GetItem(FunctionNode):
@@ -110,7 +110,7 @@ class ScatterAdd(FunctionNode):
 def get_item(x: Variable | Any, slices: Any) -> Variable:
     """x[slices] by NumPy's rules: a view for slices and numbers, a copy for arrays of indices or truth values.
 
-    On a GPU indices are not looked at: those outside of x wrap around. Truth values there make the processor wait.
+    On a GPU indices are not checked: those outside of x wrap around. Boolean masks there synchronize.
     Raises ShapeError if the index does not fit x, DtypeError if it is not an index.
     """
     return GetItem(*_index(slices)).apply((x,))[0]

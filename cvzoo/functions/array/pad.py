@@ -34,11 +34,12 @@ class Pad(FunctionNode):
 
 def _all_widths(widths: Widths, ndim: int) -> list[tuple[int, int]]:
     if isinstance(widths, int):
-        pairs = [(widths, widths)] * ndim
+        pairs: list[Any] = [(widths, widths)] * ndim
     else:
         pairs = [(w, w) if isinstance(w, int) else tuple(w) for w in widths]
-        if isinstance(widths[0], int) and len(pairs) == 2:  # (before, after), the same for every axis
-            pairs = [(widths[0], widths[1])] * ndim
+        first, *rest = widths
+        if isinstance(first, int) and len(rest) == 1 and isinstance(rest[0], int):  # (before, after) of every axis
+            pairs = [(first, rest[0])] * ndim
         elif len(pairs) == 1:
             pairs = pairs * ndim
     if len(pairs) != ndim or any(len(p) != 2 for p in pairs):

@@ -71,7 +71,7 @@ class PixelsAtGrad(FunctionNode):
 
 
 def _places(xp: Any, rows: Any, columns: Any, shape: tuple[int, ...], step: tuple[int, int]) -> tuple[Any, Any]:
-    """(B, P) int64: which of the B * H * W pixels; (B, P) bool: whether the point lies on x."""
+    """(B, P) int64: which of the B * H * W pixels; (B, P) bool: whether the point is inside of x."""
     b, _, h, w = shape
     # what lies far outside, or is no number, must not overflow the integers
     y, x = [

@@ -1,4 +1,4 @@
-"""Photos and feature maps at another size."""
+"""Images and feature maps at another size."""
 
 import operator
 from collections.abc import Sequence
@@ -9,6 +9,7 @@ from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.errors.exceptions import DtypeError, ShapeError, ValueRangeError
 from cvzoo.functions.math.elementwise import floating_backend
 from cvzoo.shapes.check import pair
+from cvzoo.typing.aliases import Shape, Size
 
 
 class ResizeImages(FunctionNode):
@@ -24,7 +25,7 @@ class ResizeImages(FunctionNode):
         return (y,)
 
     def backward(self, indexes: tuple, gys: tuple) -> tuple:
-        return ResizeImagesGrad(self.inputs[0].shape[2:], *self.settings).apply(gys)
+        return ResizeImagesGrad(_size_of(self.inputs[0].shape), *self.settings).apply(gys)
 
 
 class ResizeImagesGrad(FunctionNode):
@@ -42,7 +43,11 @@ class ResizeImagesGrad(FunctionNode):
         return (gx,)
 
     def backward(self, indexes: tuple, gys: tuple) -> tuple:
-        return ResizeImages(self.inputs[0].shape[2:], *self.settings).apply(gys)
+        return ResizeImages(_size_of(self.inputs[0].shape), *self.settings).apply(gys)
+
+
+def _size_of(shape: Shape) -> Size:
+    return shape[2], shape[3]
 
 
 def resize_images(
@@ -71,7 +76,7 @@ def resize_images(
         raise DtypeError("resize_images: output_shape must be (OH, OW)", got=repr(output_shape)) from None
     if x.ndim != 4 or len(size) != 2 or min(*size, *x.shape[2:]) < 1:
         raise ShapeError(
-            "resize_images: wants photos with pixels, and a size",
+            "resize_images: wants images with pixels, and a size",
             expected="x (B, C, H, W), output_shape (OH, OW)",
             got=f"x {x.shape}, output_shape {size}",
         )

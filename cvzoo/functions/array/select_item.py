@@ -31,7 +31,7 @@ def select_item(x: Variable | Any, t: Variable | Any) -> Variable:
     if x.ndim != 2 or t.shape != x.shape[:1]:
         raise ShapeError("select_item: wants x (B, L) and t (B,)", got=f"x {x.shape}, t {t.shape}")
     found = range_of(t)
-    if t.size and found is None:  # nobody has looked
+    if t.size and found is None:  # not checked yet
         y = get_item(x, (np.arange(len(t)), t))
         return where((t >= 0) & (t < x.shape[1]), y, math.nan) if is_float(x.dtype) else y
     if found and not (found[0] >= 0 and found[1] < x.shape[1]):
@@ -61,7 +61,7 @@ def permutate(x: Variable | Any, indices: Variable | Any, axis: int = 0, inv: bo
 
 
 def _inverse(order: Any) -> Any:
-    """Where each place went; no sorting, which would make the processor wait for the GPU."""
+    """The inverse permutation; without sorting, which would synchronize with the GPU."""
     xp = backend_of(order).xp
     places = xp.empty(order.shape, np.int64)
     places[order] = xp.arange(len(order))

@@ -53,17 +53,19 @@ def scaled_dot_product_attention(
         return _attend(q, k, v, bias, scale)
     parts = []
     for start in range(0, shape[0], at_once):
-        given = [_part(each, len(shape), slice(start, start + at_once)) for each in (q, k, v, bias)]
-        parts.append(_attend(*given, scale))
+        rows = slice(start, start + at_once)
+        given = [_part(each, len(shape), rows) for each in (q, k, v)]
+        some_bias = None if bias is None else _part(bias, len(shape), rows)
+        parts.append(_attend(given[0], given[1], given[2], some_bias, scale))
     return concat(parts, axis=0)
 
 
 def _attend(q: Variable, k: Variable, v: Variable, bias: Variable | None, scale: float) -> Variable:
     scores = matmul(q if scale == 1 else q * scale, k, transb=True)  # (..., N, M)
-    # of scores of 16 bits the shares have 16 bits: `softmax` would widen them for the product to round them again
+    # 16-bit scores get 16-bit weights: `softmax` would widen them only for the product to round them again
     return matmul(Softmax(-1).apply((scores if bias is None else scores + bias,))[0], v)
 
 
-def _part(x: Variable | None, ndim: int, part: slice) -> Variable | None:
-    """What of x, which broadcasts with an array of `ndim` axes, belongs to a part of its first axis."""
-    return x if x is None or x.ndim < ndim or x.shape[0] == 1 else get_item(x, part)
+def _part(x: Variable, ndim: int, part: slice) -> Variable:
+    """The part of x, which broadcasts with an array of `ndim` axes, along its first axis."""
+    return x if x.ndim < ndim or x.shape[0] == 1 else get_item(x, part)

@@ -1,4 +1,4 @@
-"""Values held in fewer bits: what one layer of eight bits, or of 16, hands to the next."""
+"""Activations in int8 or bfloat16, which quantized layers pass on without converting them to float32."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -11,20 +11,20 @@ from cvzoo.backends.dispatch import backend_of
 
 
 class Counting(NamedTuple):
-    """What bytes mean: so many times `scale`; with a sign (-128 .. 127) or without (0 .. 255)."""
+    """Quantization parameters: values are integers times `scale`, int8 if `signed` and uint8 otherwise."""
 
     scale: float
     signed: bool
 
 
 class Halves(NamedTuple):
-    """What 16 bits mean: the first half of a float32, bfloat16."""
+    """The bfloat16 storage format: the upper 16 bits of a float32."""
 
     n_bit: int = 16
 
 
 class Quantize(FunctionNode):
-    """Float32 to bytes. It is never part of a graph."""
+    """Quantization: float32 to int8 or uint8. Not recorded in graphs."""
 
     def __init__(self, counting: Counting):
         self._counting = counting
@@ -35,7 +35,7 @@ class Quantize(FunctionNode):
 
 
 class Dequantize(FunctionNode):
-    """Bytes (or 16 bits) to float32. It is never part of a graph."""
+    """Dequantization: int8, uint8 or bfloat16 to float32. Not recorded in graphs."""
 
     def __init__(self, counting: Counting | Halves):
         self._counting = counting
@@ -48,9 +48,9 @@ class Dequantize(FunctionNode):
 
 
 class ByteVariable(Variable):
-    """A Variable of float32 whose numbers are held as bytes (or in 16 bits) until somebody reads them.
+    """A float32 Variable that is stored quantized (int8 or bfloat16) and converted when its array is first read.
 
-    To everybody but a layer of as many bits it is what they mean.
+    Layers of the same format read the stored values; for everything else it is a float32 Variable.
     """
 
     __slots__ = ("_bytes", "_counting")
@@ -63,13 +63,13 @@ class ByteVariable(Variable):
         self._requires_grad = False
         _set(self, None)
 
-    @property
+    @property  # takes the place of Variable's slot
     def _array(self) -> Any:
         array = _get(self)
         if array is None:
             array = Dequantize(self._counting).apply((self._bytes,))[0]._array
             _set(self, array)
-            self._bytes = None  # who reads the array may write into it
+            self._bytes = None  # the reader may write into the array
         return array
 
     @_array.setter
@@ -78,7 +78,7 @@ class ByteVariable(Variable):
         self._bytes = None
 
     def bytes_as(self, counting: Counting) -> Variable | None:
-        """The bytes, if they are there and count so; else None."""
+        """The quantized values, if present with these parameters; else None."""
         return self._bytes if counting == self._counting else None
 
     @property
@@ -94,24 +94,25 @@ class ByteVariable(Variable):
         return self._array.dtype if self._bytes is None else np.dtype(np.float32)
 
     def held(self) -> tuple[Variable, Counting | Halves] | None:
-        """The bytes and what they mean, if nobody has made numbers of them; else None."""
+        """The stored values and their format, if not converted yet; else None."""
         return None if self._bytes is None else (self._bytes, self._counting)
 
 
-_get, _set = Variable._array.__get__, Variable._array.__set__  # type: ignore[attr-defined]
+_slot: Any = vars(Variable)["_array"]
+_get, _set = _slot.__get__, _slot.__set__
 
 
 def as_bytes(x: Any, counting: Counting) -> Variable:
-    """x as bytes that count so: its own if it is held so, else rounded."""
+    """x quantized with these parameters: its stored values if they have them, else newly quantized."""
     x = as_variable(x)
     held = x.bytes_as(counting) if isinstance(x, ByteVariable) else None
     return Quantize(counting).apply((x,))[0] if held is None else held
 
 
 def rearranged(x: Any, change: Callable[[Any], Variable]) -> Variable:
-    """change(x); if x is held as bytes these are rearranged, and what comes back is held so, too.
+    """change(x); if x is stored quantized, `change` is applied to the stored values, and so is the result.
 
-    change: gives x's numbers in another order or shape
+    change: rearranges or reshapes the elements of x
     """
     held = x.held() if isinstance(x, ByteVariable) else None
     return change(x) if held is None else ByteVariable(change(held[0]), held[1])

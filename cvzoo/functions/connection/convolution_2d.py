@@ -57,7 +57,7 @@ class Deconvolution2D(FunctionNode):
 
     def __init__(self, window: dict[str, Any], out_size: Sequence[int]):
         self._window = window
-        self._out_size = tuple(out_size)
+        self._out_size = (int(out_size[0]), int(out_size[1]))
 
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
         x = inputs[0]
@@ -87,7 +87,7 @@ class Convolution2DWeightGrad(FunctionNode):
 
     def __init__(self, window: dict[str, Any], w_size: Sequence[int], dtype: Any):
         self._window = window
-        self._w_size = tuple(w_size)
+        self._w_size = (int(w_size[0]), int(w_size[1]))
         self._dtype = dtype
 
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -110,7 +110,7 @@ class Convolution2DWeightGrad(FunctionNode):
 
 @functools.lru_cache(1024, typed=True)
 def _cached_window(function: str, stride: Sizes, pad: Sizes, dilate: Sizes, groups: int) -> dict[str, Any]:
-    window = {
+    window: dict[str, Any] = {
         "stride": pair(stride, name="stride", function=function),
         "pad": pads(pad, function=function),
         "dilate": pair(dilate, name="dilate", function=function),
@@ -141,17 +141,17 @@ def _letters(x_shape: Sequence[int], w_shape: Sequence[int], w_letters: str) -> 
 
 
 def _check_arrays(function: str, x: Variable, W: Variable, b: Variable | None, w_letters: str) -> None:
-    """What both doors have in common: ranks and dtypes."""
+    """Checks of ranks and dtypes that both functions share."""
     if W.shape is None or (b is not None and b.shape is None):
         raise GraphError(f"{function}: a parameter has no value yet", hint="parameter.initialize(shape)")
     if x.ndim != 4 or len(W.shape) != 4:
-        hint = "x[None] makes a batch of one photo" if x.ndim == 3 else None
+        hint = "x[None] makes a batch of one image" if x.ndim == 3 else None
         raise ShapeError(f"{function}: x and W must be 4-D", got=_letters(x.shape, W.shape, w_letters), hint=hint)
     if not fits_weight(x.dtype, W.dtype) or (b is not None and b.dtype != W.dtype):
         raise DtypeError(
             f"{function}: x, W and b must have one dtype",
             got=f"x {x.dtype}, W {W.dtype}" + ("" if b is None else f", b {b.dtype}"),
-            hint=f"x.astype('{W.dtype}'); photos as read are uint8" if x.dtype != W.dtype else None,
+            hint=f"x.astype('{W.dtype}'); images as read are uint8" if x.dtype != W.dtype else None,
         )
 
 

@@ -113,26 +113,26 @@ def _convolution(
     steps, holes = [each_axis(v, axes, name=k, function=function) for v, k in ((stride, "stride"), (dilate, "dilate"))]
     befores = each_axis(pad, axes, name="pad", function=function)
     if axes == 1:  # a map of one row
-        flat = [reshape(each, (*each.shape[:2], 1, each.shape[2])) for each in (x, W)]
-        y = convolution_2d(*flat, b, (1, *steps), (0, *befores), cover_all=cover_all, dilate=(1, *holes), groups=groups)
+        x, W = [reshape(each, (*each.shape[:2], 1, each.shape[2])) for each in (x, W)]
+        stride, dilate = (1, *steps), (1, *holes)
+        y = convolution_2d(x, W, b, stride, (0, *befores), cover_all=cover_all, dilate=dilate, groups=groups)
         return reshape(y, (*y.shape[:2], y.shape[3]))
     (size, *_), (ksize, *_) = x.shape[2:], W.shape[2:]
     step, hole, before = steps[0], holes[0], befores[0]
     after = end_pad(size, ksize, step, before, before, hole) if cover_all else before
     out = conv_out_size(size, ksize, step, before, after, hole)
     frames = _frames(x, before, after)
-    y = None
+    total: Variable | None = None
     for tap in range(ksize):
         first = tap * hole
         seen = get_item(frames, slice(first, first + (out - 1) * step + 1, step))
         seen = _without_frames(seen)
-        part = _convolution(
-            *(function, seen, get_item(W, (slice(None), slice(None), tap)), b if tap == 0 else None),
-            *(steps[1:], befores[1:], cover_all, holes[1:], groups),
-        )
-        y = part if y is None else add(y, part)
-    assert y is not None  # W has at least one tap: conv_out_size refuses other filters
-    y = reshape(y, (out, -1, *y.shape[1:]))
+        weight = get_item(W, (slice(None), slice(None), tap))
+        bias = b if tap == 0 else None
+        part = _convolution(function, seen, weight, bias, steps[1:], befores[1:], cover_all, holes[1:], groups)
+        total = part if total is None else add(total, part)
+    assert total is not None  # W has at least one tap: conv_out_size refuses other filters
+    y = reshape(total, (out, -1, *total.shape[1:]))
     return transpose(y, (1, 2, 0, *range(3, y.ndim)))
 
 

@@ -16,7 +16,7 @@ class DeconvolutionAndSum(FunctionNode):
 
     def __init__(self, window: dict[str, Any], out_size: Sequence[int]):
         self._window = window
-        self._out_size = tuple(out_size)
+        self._out_size = (int(out_size[0]), int(out_size[1]))
 
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
         x, W, other = inputs

@@ -72,7 +72,7 @@ def fused_convolution_2d(
     x, W, b, stride, pad, dilate, groups: as in `convolution_2d`
     add: (B, O, OH, OW), or None
     activation, alpha, beta: "relu", or another kind of the backends' `eltwise` and its numbers; None leaves the values
-    pack: where reordered copies of W may be kept, by whoever empties it when W changes; a Parameter keeps its own
+    pack: a cache of reordered copies of W, which the caller clears when W changes; a Parameter has its own
     Raises GraphError where gradients are being taken, ShapeError or DtypeError if the arrays do not fit.
     """
     if switches.enable_backprop:
@@ -106,11 +106,11 @@ def _check(x: Variable, W: Variable, b: Any, add: Any, window: dict[str, Any]) -
 def check_added(
     add: Any, x_shape: Sequence[int], w_shape: Sequence[int], window: dict[str, Any], function: str
 ) -> None:
-    """ShapeError if what is added has not the shape of the result, or x is smaller than a window."""
+    """Raises ShapeError if the addend does not have the shape of the result, or x is smaller than a window."""
+    stride, pad, dilate = window["stride"], window["pad"], window["dilate"]
     out = [
-        conv_out_size(x_shape[2 + k], w_shape[2 + k], window["stride"][k], *window["pad"][2 * k : 2 * k + 2], d)
-        for k, d in enumerate(window["dilate"])
+        conv_out_size(x_shape[2 + k], w_shape[2 + k], stride[k], pad[2 * k], pad[2 * k + 1], dilate[k]) for k in (0, 1)
     ]
     y_shape = (x_shape[0], w_shape[0], *out)
     if add is not None and add.shape != y_shape:
-        raise ShapeError(f"{function}: what is added has another shape", expected=y_shape, got=add.shape)
+        raise ShapeError(f"{function}: the addend has the wrong shape", expected=y_shape, got=add.shape)

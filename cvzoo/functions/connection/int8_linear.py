@@ -39,7 +39,7 @@ def int8_linear(
 
     x: float32, its axes after the first n_batch_axes flattened to I numbers; counting: what its bytes mean
     W: (O, I) int8; scale: (O,) float32: counting.scale times what each row of W counts in; b: (O,) or None
-    pack: where reordered copies of W may be kept, by whoever empties it when W changes
+    pack: a cache of reordered copies of W, which the caller clears when W changes
     Raises ShapeError if the sizes do not fit.
     """
     lead = tuple(x.shape[:n_batch_axes])

@@ -35,7 +35,7 @@ def giou_loss(bbox: Any, t: Any, *, reduce: str = "mean", eps: float = 1e-7) -> 
     inter = _area(subtract(minimum(high, t_high), maximum(low, t_low)))
     enclosing = _area(subtract(maximum(high, t_high), minimum(low, t_low)))
     union = subtract(add(_area(subtract(high, low)), _area(subtract(t_high, t_low))), inter)
-    # as a number of its own dtype: below it no area of a real photo is rounded away
+    # as a number of its own dtype: below it no area of a real image is rounded away
     xp = bbox.xp
     tiny = xp.full((), eps, bbox.dtype)
     iou = divide(inter, add(union, tiny))

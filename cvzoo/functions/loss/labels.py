@@ -16,7 +16,7 @@ def check_labels(t: Any, valid: Any, n_class: int, *, function: str) -> None:
     t: integers of any shape
     valid: bool of the same shape, False where a label is ignored
 
-    Labels that lie on a GPU are not looked at, which would make the host wait: there the losses are NaN instead.
+    Labels on a GPU are not checked, which would synchronize: there the losses are NaN instead.
     """
     found = range_of(t)
     if found is None or (found[0] >= 0 and found[1] < n_class):

@@ -48,7 +48,7 @@ def sigmoid_cross_entropy(
     normalize: the mean is over the answers that are not ignored; else the sum is divided by x.shape[0]
     reduce: "mean", "sum" or "no"
     Raises ShapeError or DtypeError if x and t do not fit, ValueRangeError if a target is out of range (on a GPU,
-    where nobody looks, the loss is NaN instead).
+    unchecked on a GPU, where the loss is NaN instead).
     """
     x = widened(x)
     t = as_array(t)

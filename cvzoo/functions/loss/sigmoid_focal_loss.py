@@ -24,7 +24,7 @@ class SigmoidFocalLoss(FunctionNode):
 
     def __init__(self, t: Any, weights: tuple[float, float], gamma: float, ignore_label: int):
         self._t = t
-        self._settings = {"weights": weights, "gamma": gamma, "ignore_label": ignore_label}
+        self._settings: dict[str, Any] = {"weights": weights, "gamma": gamma, "ignore_label": ignore_label}
 
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
         (x,) = inputs
@@ -83,7 +83,7 @@ def focal_slope_grads(
 def sigmoid_focal_loss(
     x: Any, t: Any, *, alpha: float | None = 0.25, gamma: float = 2.0, reduce: str = "mean", ignore_label: int = -1
 ) -> Variable:
-    """-alpha_t * (1 - p_t)**gamma * log(p_t), p_t being the probability given to the truth: a number, or x's shape.
+    """-alpha_t * (1 - p_t)**gamma * log(p_t), p_t being the probability of the true label: a number, or x's shape.
 
     x: scores of any shape
     t: x's shape; integers 1 (yes), 0 (no) or ignore_label

@@ -8,7 +8,7 @@ from cvzoo.backends.dispatch import backend_of
 from cvzoo.errors.exceptions import DtypeError
 from cvzoo.functions.array.broadcast_to import sum_to
 from cvzoo.functions.array.dtypes import agreed_pair
-from cvzoo.functions.math.elementwise import SCALARS, check_operands, of_constant, of_pair, typed_constant
+from cvzoo.functions.math.elementwise import SCALARS, Scalar, check_operands, of_constant, of_pair, typed_constant
 
 Operand = Variable | Any
 
@@ -23,7 +23,7 @@ class Add(FunctionNode):
 
 
 class AddConstant(FunctionNode):
-    def __init__(self, value: float):
+    def __init__(self, value: Scalar):
         self.value = value
 
     def forward(self, inputs: tuple) -> tuple:
@@ -45,7 +45,7 @@ class Subtract(FunctionNode):
 
 
 class SubtractConstant(FunctionNode):
-    def __init__(self, value: float):
+    def __init__(self, value: Scalar):
         self.value = value
 
     def forward(self, inputs: tuple) -> tuple:
@@ -57,7 +57,7 @@ class SubtractConstant(FunctionNode):
 
 
 class SubtractFromConstant(FunctionNode):
-    def __init__(self, value: float):
+    def __init__(self, value: Scalar):
         self.value = value
 
     def forward(self, inputs: tuple) -> tuple:

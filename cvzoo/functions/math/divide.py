@@ -9,7 +9,7 @@ from cvzoo.errors.exceptions import DtypeError
 from cvzoo.functions.array.broadcast_to import sum_to
 from cvzoo.functions.array.dtypes import agreed_pair
 from cvzoo.functions.math.add import negative
-from cvzoo.functions.math.elementwise import SCALARS, check_operands, of_constant, of_pair, typed_constant
+from cvzoo.functions.math.elementwise import SCALARS, Scalar, check_operands, of_constant, of_pair, typed_constant
 from cvzoo.functions.math.multiply import multiply
 
 
@@ -35,7 +35,7 @@ class Divide(FunctionNode):
 
 
 class DivideByConstant(FunctionNode):
-    def __init__(self, value: float):
+    def __init__(self, value: Scalar):
         self.value = value
 
     def forward(self, inputs: tuple) -> tuple:
@@ -49,7 +49,7 @@ class DivideByConstant(FunctionNode):
 
 
 class DivideConstant(FunctionNode):
-    def __init__(self, value: float):
+    def __init__(self, value: Scalar):
         self.value = value
 
     def forward(self, inputs: tuple) -> tuple:
@@ -88,7 +88,7 @@ class FloorDivide(FunctionNode):
 
 
 class FloorDivideConstant(FunctionNode):
-    def __init__(self, value: float, *, reverse: bool):
+    def __init__(self, value: Scalar, *, reverse: bool):
         self.value = value
         self.reverse = reverse
 

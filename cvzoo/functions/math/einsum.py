@@ -46,7 +46,7 @@ def einsum(subscripts: str, *operands: Any) -> Variable:
 
 
 def _letters(subscripts: str, ndims: Sequence[int]) -> tuple[list[str], str]:
-    """Each operand's letters and the result's; letters that nobody wrote stand for the axes of "..."."""
+    """Each operand's letters and the result's; unused letters stand for the axes of "..."."""
     left, arrow, right = subscripts.replace(" ", "").partition("->")
     inputs = left.split(",")
     if len(inputs) != len(ndims):
@@ -106,7 +106,7 @@ def _summed(x: Variable, letters: str, needed: set[str]) -> tuple[Variable, str]
 
 
 def _product(a: Variable, first: str, b: Variable, second: str, needed: set[str]) -> tuple[Variable, str]:
-    """The product of two operands summed over what nobody needs any more, and its letters."""
+    """The product of two operands summed over the axes that are not needed later, and its letters."""
     a, first = _summed(a, first, needed.union(second))
     b, second = _summed(b, second, needed.union(first))
     batch = "".join([c for c in first if c in second and c in needed])
@@ -120,7 +120,7 @@ def _product(a: Variable, first: str, b: Variable, second: str, needed: set[str]
         )
         for x, letters, groups in ((a, first, (batch, rows, inner)), (b, second, (batch, inner, columns)))
     ]
-    y = matmul(*parts)
+    y = matmul(parts[0], parts[1])
     return reshape(y, tuple([sizes[c] for c in batch + rows + columns])), batch + rows + columns
 
 

@@ -14,7 +14,8 @@ from cvzoo.backends.float_types import is_bfloat16, is_float
 from cvzoo.config.switches import switches
 from cvzoo.errors.exceptions import DtypeError, ShapeError
 
-SCALARS = (int, float, np.number)  # what counts as a plain number
+SCALARS = (int, float, np.number)
+Scalar = int | float | np.number  # the same for type checkers
 
 
 def typed_constant(value: float | np.number, x: Any, function: str) -> Any:
@@ -91,7 +92,7 @@ def check_broadcast(a: tuple[int, ...], b: tuple[int, ...], function: str) -> No
                 f"{function}: the shapes do not broadcast",
                 expected="equal sizes, or 1, axis by axis from the last",
                 got=f"{a} and {b}",
-                hint="reshape one of them so that the axes that belong together lie under each other",
+                hint="reshape one of them so that the axes that belong together are aligned",
             )
 
 

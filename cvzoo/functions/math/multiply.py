@@ -6,7 +6,7 @@ from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.variable import Variable
 from cvzoo.functions.array.broadcast_to import sum_to
 from cvzoo.functions.array.dtypes import agreed_pair
-from cvzoo.functions.math.elementwise import SCALARS, check_operands, of_constant, typed_constant
+from cvzoo.functions.math.elementwise import SCALARS, Scalar, check_operands, of_constant, typed_constant
 
 
 class Multiply(FunctionNode):
@@ -21,7 +21,7 @@ class Multiply(FunctionNode):
 
 
 class MultiplyConstant(FunctionNode):
-    def __init__(self, value: float):
+    def __init__(self, value: Scalar):
         self.value = value
 
     def forward(self, inputs: tuple) -> tuple:

@@ -1,6 +1,6 @@
-"""Operators and methods of Variable: the functions of this room, tied on when `cvzoo.functions` is imported.
+"""Operators and methods of Variable, installed when `cvzoo.functions` is imported.
 
-Variable itself knows no function, since functions are built on it.
+Variable itself does not import functions, since they are built on it.
 """
 
 from collections.abc import Iterator, Sequence
@@ -32,14 +32,16 @@ def _multiply(self: Variable, other: Any) -> Variable:
 
 def _reshape(self: Variable, *shape: int | Sequence[int]) -> Variable:
     """`functions.reshape`: x.reshape(2, 3) or x.reshape((2, 3))."""
-    return reshape(self, shape[0] if len(shape) == 1 else shape)
+    given: Any = shape[0] if len(shape) == 1 else shape
+    return reshape(self, given)
 
 
 def _transpose(self: Variable, *axes: int | Sequence[int] | None) -> Variable:
     """`functions.transpose`: x.transpose(), x.transpose(1, 0) or x.transpose((1, 0))."""
     if not axes:
         return transpose(self)
-    return transpose(self, axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes)
+    order: Any = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes
+    return transpose(self, order)
 
 
 def _sum(self: Variable, axis: Axes = None, keepdims: bool = False) -> Variable:
@@ -57,29 +59,30 @@ def _iterate(self: Variable) -> Iterator[Variable]:
 
 
 def install_operators() -> None:
-    """Give Variable its operators and methods."""
-    Variable.__add__ = Variable.__radd__ = _add
-    Variable.__sub__ = lambda self, other: subtract(self, other)
-    Variable.__rsub__ = lambda self, other: subtract(other, self)
-    Variable.__mul__ = Variable.__rmul__ = _multiply
-    Variable.__truediv__ = lambda self, other: divide(self, other)
-    Variable.__rtruediv__ = lambda self, other: divide(other, self)
-    Variable.__floordiv__ = lambda self, other: floor_divide(self, other)
-    Variable.__rfloordiv__ = lambda self, other: floor_divide(other, self)
-    Variable.__pow__ = lambda self, other: power(self, other)
-    Variable.__rpow__ = lambda self, other: power(other, self)
-    Variable.__matmul__ = lambda self, other: matmul(self, other)
-    Variable.__rmatmul__ = lambda self, other: matmul(other, self)
-    Variable.__neg__ = negative
-    Variable.__pos__ = lambda self: self
-    Variable.__abs__ = absolute
-    Variable.__getitem__ = get_item
-    Variable.__iter__ = _iterate
-    Variable.reshape = _reshape
-    Variable.transpose = _transpose
-    Variable.flatten = _flatten
-    Variable.sum = _sum
-    Variable.mean = mean
-    Variable.max = max
-    Variable.min = min
-    Variable.T = property(transpose, doc="The axes in reverse order.")
+    """Set the operators and methods of Variable, which declares them for type checkers only."""
+    cls: Any = Variable
+    cls.__add__ = cls.__radd__ = _add
+    cls.__sub__ = lambda self, other: subtract(self, other)
+    cls.__rsub__ = lambda self, other: subtract(other, self)
+    cls.__mul__ = cls.__rmul__ = _multiply
+    cls.__truediv__ = lambda self, other: divide(self, other)
+    cls.__rtruediv__ = lambda self, other: divide(other, self)
+    cls.__floordiv__ = lambda self, other: floor_divide(self, other)
+    cls.__rfloordiv__ = lambda self, other: floor_divide(other, self)
+    cls.__pow__ = lambda self, other: power(self, other)
+    cls.__rpow__ = lambda self, other: power(other, self)
+    cls.__matmul__ = lambda self, other: matmul(self, other)
+    cls.__rmatmul__ = lambda self, other: matmul(other, self)
+    cls.__neg__ = negative
+    cls.__pos__ = lambda self: self
+    cls.__abs__ = absolute
+    cls.__getitem__ = get_item
+    cls.__iter__ = _iterate
+    cls.reshape = _reshape
+    cls.transpose = _transpose
+    cls.flatten = _flatten
+    cls.sum = _sum
+    cls.mean = mean
+    cls.max = max
+    cls.min = min
+    cls.T = property(transpose, doc="The axes in reverse order.")

@@ -15,6 +15,7 @@ from cvzoo.functions.math.elementwise import (
     SCALARS,
     AbstractElementwiseOfOutput,
     AbstractPointwise,
+    Scalar,
     check_operands,
     of_constant,
     of_pair,
@@ -72,7 +73,7 @@ class Power(FunctionNode):
 class PowerOfConstant(FunctionNode):
     """value ** x."""
 
-    def __init__(self, value: float):
+    def __init__(self, value: Scalar):
         self.value = value
 
     def forward(self, inputs: tuple) -> tuple:
@@ -91,7 +92,7 @@ class PowerOfConstant(FunctionNode):
 class PowerByConstant(FunctionNode):
     """x ** value."""
 
-    def __init__(self, value: float):
+    def __init__(self, value: Scalar):
         self.value = value
 
     def forward(self, inputs: tuple) -> tuple:

@@ -1,4 +1,4 @@
-"""Branches of a network dropped at random while training, photo by photo."""
+"""Branches of a network dropped at random while training, image by image."""
 
 from typing import Any
 

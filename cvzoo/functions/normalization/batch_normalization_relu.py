@@ -1,4 +1,4 @@
-"""Batch normalization, a sum and the rectifier behind it in one pass over memory: what a replayed step computes."""
+"""Fused batch normalization, addition and ReLU in one pass over memory, for replayed training steps."""
 
 from typing import Any
 

@@ -34,7 +34,7 @@ class FixedBatchNormalization(FunctionNode):
         if 1 in indexes or 4 in indexes:
             centred_gy = add(ChannelSum().apply((multiply(x, gy),))[0], multiply(multiply(mean, gbeta), -1.0))
             ggamma = multiply(centred_gy, u)
-        grads = []
+        grads: list[Any] = []
         for i in indexes:
             if i == 0:
                 grads.append(multiply(gy, ChannelSpread(gy.shape, gy.dtype).apply((scale,))[0]))

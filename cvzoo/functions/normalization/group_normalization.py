@@ -29,7 +29,7 @@ class GroupNormalization(FunctionNode):
     """x (B, C, H, W), gamma (C,), beta (C,) to y, by the kernels of batch normalization, sample by sample.
 
     A sample alone is a batch of one whose channels have statistics; those of a group follow from its channels'. So
-    photos stay channels-last, where groups of channels do not lie together.
+    images stay channels-last, where groups of channels do not lie together.
     """
 
     def __init__(self, groups: int, eps: float):
@@ -82,7 +82,7 @@ def _beside(x: Any) -> int:
 
 
 class GroupNormalizationGrad(FunctionNode):
-    """x, gamma, gy to gx, ggamma, gbeta, where nobody asks for second derivatives.
+    """x, gamma, gy to gx, ggamma, gbeta, without second derivatives.
 
     statistics: for each sample (C,) mean and variance of each channel's group
     """

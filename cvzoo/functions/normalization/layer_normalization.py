@@ -21,12 +21,13 @@ class LayerNormalization(FunctionNode):
 
     def __init__(self, eps: float):
         self._eps = eps
-        self._statistics: tuple[Any, Any] | None = None
+        self._statistics: tuple[Any, ...] = ()
 
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
         x, gamma, beta = inputs
         self.retain_inputs((0, 1))
-        y, *self._statistics = backend_of(x).layer_norm(x, gamma, beta, eps=self._eps)
+        y, *statistics = backend_of(x).layer_norm(x, gamma, beta, eps=self._eps)
+        self._statistics = tuple(statistics)
         return (y,)
 
     def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:

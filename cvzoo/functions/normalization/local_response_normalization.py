@@ -14,7 +14,7 @@ from cvzoo.functions.math.power import power
 
 class LocalResponseNormalization(FunctionNode):
     def __init__(self, n: int, k: float, alpha: float, beta: float):
-        self._settings = {"n": n, "k": k, "alpha": alpha, "beta": beta}
+        self._settings: dict[str, Any] = {"n": n, "k": k, "alpha": alpha, "beta": beta}
 
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
         (x,) = inputs

@@ -1,4 +1,4 @@
-"""What every pooling's public door checks: the window, and where it goes."""
+"""Checks of the window that all pooling functions share."""
 
 import functools
 from collections.abc import Sequence
@@ -41,7 +41,7 @@ def pool_window(
     """
     shape = x.shape
     if len(shape) != 4:
-        hint = "x[None] makes a batch of one photo" if len(shape) == 3 else None
+        hint = "x[None] makes a batch of one image" if len(shape) == 3 else None
         raise ShapeError(f"{function}: x must be 4-D", expected="(B, C, H, W)", got=shape, hint=hint)
     if not is_float(x.dtype):
         raise DtypeError(f"{function}: x must be floating", got=x.dtype, hint="x.astype('float32')")

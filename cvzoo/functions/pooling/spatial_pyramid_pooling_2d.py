@@ -1,4 +1,4 @@
-"""Maxima over grids of 1, 4, 16, ... windows: a vector of one length from photos of any size."""
+"""Maxima over grids of 1, 4, 16, ... windows: a vector of one length from images of any size."""
 
 from typing import Any
 
@@ -38,7 +38,7 @@ def spatial_pyramid_pooling_2d(x: Any, pyramid_height: int) -> Variable:
             raise ShapeError(
                 f"spatial_pyramid_pooling_2d: {n} windows do not share out {x.shape[2:]} pixels so that each sees some",
                 got=x.shape,
-                hint=f"pyramid_height={level}, or a larger photo",
+                hint=f"pyramid_height={level}, or a larger image",
             )
         y = max_pooling_2d(x, (kh, kw), pad=(top, bottom, left, right), cover_all=False)
         levels.append(reshape(y, (x.shape[0], x.shape[1] * n * n, 1, 1)))

@@ -20,7 +20,7 @@ class Upsampling2D(FunctionNode):
 
     def __init__(self, indices: Any, size: Sequence[int]):
         self._indices = indices
-        self._size = tuple(size)
+        self._size = (int(size[0]), int(size[1]))
 
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
         (x,) = inputs

@@ -27,10 +27,10 @@ def ps_roi_average_align_2d(
     """(R, C, OH, OW): each region, each cell the mean of a few bilinear samples of channels of its own.
 
     x: (B, C * group_size ** 2, H, W), channel (c * group_size + gy) * group_size + gx
-    rois: (R, 4) float32, y_min x_min y_max x_max, pixels of the photo; no gradient is taken of them
-    roi_indices: (R,) int32, which of the B maps each region lies on
+    rois: (R, 4) float32, y_min x_min y_max x_max, pixels of the image; no gradient is taken of them
+    roi_indices: (R,) int32, index of the map of each region
     outsize: (C, OH, OW); or (OH, OW), or a number for both
-    spatial_scale: pixels of the map for one of the photo
+    spatial_scale: pixels of the map for one of the image
     group_size: cell (oy, ox) looks at gy = oy * group_size // OH, gx = ox * group_size // OW
     sampling_ratio, aligned: as for `roi_average_align_2d`; torchvision's ps_roi_align is aligned
     Raises ShapeError, DtypeError or ValueRangeError if the arrays do not fit together.
@@ -82,10 +82,10 @@ def ps_roi_average_pooling_2d(
     """(R, C, OH, OW): each region, each cell the mean of the pixels of channels of its own; 0 where it sees none.
 
     x: (B, C * group_size ** 2, H, W), channel (c * group_size + gy) * group_size + gx
-    rois: (R, 4) float32, y_min x_min y_max x_max, pixels of the photo; no gradient is taken of them
-    roi_indices: (R,) int32, which of the B maps each region lies on
+    rois: (R, 4) float32, y_min x_min y_max x_max, pixels of the image; no gradient is taken of them
+    roi_indices: (R,) int32, index of the map of each region
     outsize: (C, OH, OW); or (OH, OW), or a number for both
-    spatial_scale: pixels of the map for one of the photo
+    spatial_scale: pixels of the map for one of the image
     group_size: cell (oy, ox) looks at gy = oy * group_size // OH, gx = ox * group_size // OW
     Every pixel that a cell touches counts wholly.
     Raises ShapeError, DtypeError or ValueRangeError if the arrays do not fit together.

@@ -22,7 +22,7 @@ PlacedOutsize = int | Sequence[int]
 
 
 def checked_maps(x: Any, rois: Any, roi_indices: Any, *, function: str) -> Variable:
-    """The maps, of which the regions are; values that lie on a GPU are not looked at.
+    """The feature maps of the regions; values on a GPU are not checked.
 
     Raises ShapeError, DtypeError or ValueRangeError if they do not fit together.
     """
@@ -172,10 +172,10 @@ def regions_of_maps(
     group: int = 0,
     greatest: bool = False,
 ) -> Variable:
-    """(R, C', OH, OW) of maps (B, C, H, W) of each level; see `Regions`. rois, roi_indices and level may lie on the
-    processor whatever the maps lie on.
+    """(R, C', OH, OW) of maps (B, C, H, W) of each level; see `Regions`. rois, roi_indices and level may be on
+    the CPU whatever the device of the maps.
 
-    Raises ShapeError, DtypeError or ValueRangeError if they do not fit together; values that lie on a GPU are not
+    Raises ShapeError, DtypeError or ValueRangeError if they do not fit together; values on a GPU are not
     looked at.
     """
     inputs = [checked_maps(x, rois, roi_indices, function=function) for x in maps]

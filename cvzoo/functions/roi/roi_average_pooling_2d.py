@@ -26,12 +26,12 @@ def roi_average_align_2d(
     """(R, C, OH, OW): the inside of each region, each cell the mean of a few bilinear samples.
 
     x: (B, C, H, W)
-    rois: (R, 4) float32, y_min x_min y_max x_max, pixels of the photo; no gradient is taken of them
-    roi_indices: (R,) int32, which of the B maps each region lies on
+    rois: (R, 4) float32, y_min x_min y_max x_max, pixels of the image; no gradient is taken of them
+    roi_indices: (R,) int32, index of the map of each region
     outsize: OH and OW, a number or (rows, columns)
-    spatial_scale: pixels of the map for one of the photo, such as 1 / 16
-    sampling_ratio: samples in a cell along each axis, a number or (rows, columns); None or 0: one a pixel, rounded up
-    aligned: pixel centres lie at half. False, as first published code had it: they lie on whole numbers, half a pixel
+    spatial_scale: pixels of the map for one of the image, such as 1 / 16
+    sampling_ratio: samples in a cell along each axis, a number or (rows, columns); None or 0: one per pixel, rounded up
+    aligned: pixel centers are at half-integers. False, as in the first published code: at integers, half a pixel
         off, and a region is at least one pixel of the map wide
     A sample less than a pixel beside the map takes the nearest pixel, one farther away is 0. The gradient is the same
     bits in every run.

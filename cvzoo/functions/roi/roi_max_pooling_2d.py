@@ -47,10 +47,10 @@ def roi_max_pooling_2d(
     """(R, C, OH, OW): the maxima of each region's OH x OW parts, of whole pixels; 0 where a part sees none.
 
     x: (B, C, H, W)
-    rois: (R, 4) float32, y_min x_min y_max x_max, pixels of the photo; no gradient is taken of them
-    roi_indices: (R,) int32, which of the B maps each region lies on
+    rois: (R, 4) float32, y_min x_min y_max x_max, pixels of the image; no gradient is taken of them
+    roi_indices: (R,) int32, index of the map of each region
     outsize: OH and OW, a number or (rows, columns)
-    spatial_scale: pixels of the map for one of the photo, such as 1 / 16
+    spatial_scale: pixels of the map for one of the image, such as 1 / 16
     inclusive: the pixel at y_max and x_max belongs to the region, as in Caffe, torchvision and Chainer's older
         `roi_pooling_2d`; False as in Chainer's `roi_max_pooling_2d`
     Edges are rounded to whole pixels, halves away from zero; a region has at least one pixel; parts may overlap by one.

@@ -33,7 +33,8 @@ class Forget(FunctionNode):
         self.results = outputs
 
     def forward(self, inputs: tuple) -> tuple:
-        results, self.results = self.results, None
+        results = self.results
+        del self.results
         self.retain_inputs(range(self.n_argument))
         return results
 

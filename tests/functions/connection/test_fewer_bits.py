@@ -74,9 +74,9 @@ def test_what_does_not_fit_is_refused():
         bf16_convolution_2d(Variable(x), W.astype(np.float32))
     W = np.ones((2, 3, 3, 3), np.int8)
     for add in (whole(1, 2, 2, 1), whole(2, 2, 2, 2), whole(2, 2, 2)):
-        with pytest.raises(ShapeError, match="added has another shape"):
+        with pytest.raises(ShapeError, match="addend has the wrong shape"):
             int8_convolution_2d(Variable(x), W, scale, counting=COUNTING, add=add)
-        with pytest.raises(ShapeError, match="added has another shape"):
+        with pytest.raises(ShapeError, match="addend has the wrong shape"):
             bf16_convolution_2d(Variable(x), W.astype(np.float32), add=add)
     with pytest.raises(ShapeError, match="x and W do not fit"):
         int8_linear(x, W[:, :, 0, 0], scale, counting=COUNTING)

@@ -72,7 +72,7 @@ def test_wrong_arrays_are_told():
             fused_convolution_2d(x[:, :3], W)
         with pytest.raises(ShapeError, match="each filter"):
             fused_convolution_2d(x, W, b[:3])
-        with pytest.raises(ShapeError, match="added"):
+        with pytest.raises(ShapeError, match="addend"):
             fused_convolution_2d(x, W, add=np.zeros((2, 6, 9, 7), np.float32))
         with pytest.raises(DtypeError, match="one dtype"):
             fused_convolution_2d(x, W.astype(np.float64))
