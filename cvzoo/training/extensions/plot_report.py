@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -70,6 +71,11 @@ class PlotReport(AbstractExtension):
         self._title = title
         self._size = size
         self._points: dict[str, list[tuple[float, float]]] = {key: [] for key in self._y_keys}
+
+    @staticmethod
+    def available() -> bool:
+        """Whether matplotlib is installed."""
+        return find_spec("matplotlib") is not None
 
     def __call__(self, trainer: "Trainer") -> None:
         entry = self._means(trainer)

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -79,6 +80,11 @@ class VariableStatisticsPlot(AbstractExtension):
         self._step = 1  # every so many iterations are kept
         self._iterations: list[int] = []
         self._samples: list[np.ndarray] = []  # (K, S): keys, and mean, std and percentiles
+
+    @staticmethod
+    def available() -> bool:
+        """Whether matplotlib is installed."""
+        return find_spec("matplotlib") is not None
 
     def __call__(self, trainer: "Trainer") -> None:
         iteration = trainer.updater.iteration

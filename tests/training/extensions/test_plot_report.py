@@ -2,16 +2,18 @@
 
 import math
 import re
+import sys
 import xml.etree.ElementTree as ET
 
 import matplotlib
 import pytest
 from PIL import Image
 
-from cvzoo.errors.exceptions import ValueRangeError
-from cvzoo.reporting.plot_figure import COLORS
+from cvzoo.errors.exceptions import MissingExtraError, ValueRangeError
+from cvzoo.reporting.plot_figure import COLORS, plot_figure
 from cvzoo.reporting.reporter import report
 from cvzoo.training.extensions.plot_report import PlotReport
+from cvzoo.training.extensions.variable_statistics_plot import VariableStatisticsPlot
 
 
 def act(iteration):
@@ -91,6 +93,14 @@ def test_the_figure_may_be_changed_before_it_is_written(counting_trainer, tmp_pa
     counting_trainer([extension], act, (4, "iteration")).run()
     assert seen == [(1, {"main/loss": 0.75}), (1, {"main/loss": pytest.approx((1 / 3 + 1 / 4) / 2)})]
     assert "mine" in texts(tmp_path / "a.svg")
+
+
+@pytest.mark.parametrize("extension", [PlotReport, VariableStatisticsPlot])
+def test_programs_may_ask_whether_matplotlib_is_there(extension, monkeypatch):
+    assert extension.available()
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(MissingExtraError, match="matplotlib is not installed"), plot_figure((9, 9)):
+        pass
 
 
 def test_a_logarithmic_axis_has_its_numbers(counting_trainer, tmp_path):
