@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from cvzoo.functions.array.transpose import moveaxis, rollaxis, swapaxes, transpose
     from cvzoo.functions.array.where import where
     from cvzoo.functions.attention.scaled_dot_product_attention import scaled_dot_product_attention
+    from cvzoo.functions.connection.bilinear import bilinear
     from cvzoo.functions.connection.channel_sum import channel_sum
     from cvzoo.functions.connection.convolution_2d import convolution_2d, deconvolution_2d
     from cvzoo.functions.connection.convolution_nd import convolution_1d, convolution_3d, convolution_nd
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
     from cvzoo.functions.loss.giou_loss import giou_loss
     from cvzoo.functions.loss.hinge import hinge
     from cvzoo.functions.loss.huber_loss import huber_loss, smooth_l1
+    from cvzoo.functions.loss.likelihoods import bernoulli_nll, gaussian_kl_divergence, gaussian_nll
     from cvzoo.functions.loss.mean_squared_error import mean_absolute_error, mean_squared_error
     from cvzoo.functions.loss.negative_sampling import negative_sampling
     from cvzoo.functions.loss.sigmoid_cross_entropy import sigmoid_cross_entropy
@@ -133,6 +135,8 @@ __all__ = [
     "batch_l2_norm_squared",
     "batch_matmul",
     "batch_normalization",
+    "bernoulli_nll",
+    "bilinear",
     "binary_accuracy",
     "binary_cross_entropy",
     "broadcast",
@@ -183,6 +187,8 @@ __all__ = [
     "focal_loss",
     "forget",
     "gaussian",
+    "gaussian_kl_divergence",
+    "gaussian_nll",
     "gelu",
     "get_item",
     "giou_loss",
@@ -302,7 +308,7 @@ del install_operators  # not a function of this room
 # classes of Chainer before links (FunctionSet's), and functions that go by another name
 _REPLACED = {
     "BatchNormalization": "cvzoo.links.BatchNormalization",
-    "Bilinear": "cvzoo.functions.einsum, of parameters in a cvzoo.Chain",
+    "Bilinear": "cvzoo.links.Bilinear",
     "BinaryHierarchicalSoftmax": "cvzoo.links.BinaryHierarchicalSoftmax",
     "Convolution2D": "cvzoo.links.Convolution2D",
     "Deconvolution2D": "cvzoo.links.Deconvolution2D",

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from cvzoo.links.chain import Chain, ChainList, Sequential
     from cvzoo.links.classifier import Classifier
     from cvzoo.links.connection.batch_normalization import BatchNormalization, FrozenBatchNormalization
+    from cvzoo.links.connection.bilinear import Bilinear
     from cvzoo.links.connection.conv_2d_bn_activ import Conv2DActiv, Conv2DBNActiv, SeparableConv2DBNActiv
     from cvzoo.links.connection.convolution_2d import Convolution2D, DepthwiseConvolution2D
     from cvzoo.links.connection.convolution_nd import Convolution1D, Convolution3D, ConvolutionND
@@ -15,11 +16,13 @@ if TYPE_CHECKING:
     from cvzoo.links.connection.deformable_convolution_2d import DeformableConvolution2D
     from cvzoo.links.connection.embed_id import EmbedID
     from cvzoo.links.connection.group_normalization import GroupNormalization
+    from cvzoo.links.connection.highway import Highway
     from cvzoo.links.connection.inception import Inception, InceptionBN
     from cvzoo.links.connection.layer_normalization import LayerNormalization, LayerNormalization2D
     from cvzoo.links.connection.linear import Linear
     from cvzoo.links.connection.lstm import LSTM
     from cvzoo.links.connection.maxout import Maxout
+    from cvzoo.links.connection.mlp_convolution_2d import MLPConvolution2D
     from cvzoo.links.connection.multi_head_attention import MultiHeadAttention
     from cvzoo.links.connection.parameter import Parameter
     from cvzoo.links.connection.prelu import PReLU
@@ -260,6 +263,7 @@ __all__ = [
     "BatchNormalization",
     "bbox2loc",
     "Bias",
+    "Bilinear",
     "BinaryHierarchicalSoftmax",
     "CaffeFunction",
     "CenterCrop",
@@ -348,6 +352,7 @@ __all__ = [
     "GoogLeNet",
     "GridCells",
     "GroupNormalization",
+    "Highway",
     "Inception",
     "InceptionBN",
     "InceptionV3",
@@ -382,6 +387,7 @@ __all__ = [
     "MaskRCNNFPNResNeXt101",
     "MaskRCNNTransform",
     "Maxout",
+    "MLPConvolution2D",
     "MNASNet",
     "MNASNet0_5",
     "MNASNet0_75",
@@ -537,7 +543,6 @@ __all__ = [
 
 _REPLACED = {
     "DilatedConvolution2D": "cvzoo.links.Convolution2D, with dilate=",
-    "MLPConvolution2D": "cvzoo.links.Sequential, of Convolution2D by one pixel and activations",
     "ResNet50Layers": "cvzoo.links.ResNet50, with pretrained_model='imagenet' and pick",
     "ResNet101Layers": "cvzoo.links.ResNet101, with pretrained_model='imagenet' and pick",
     "ResNet152Layers": "cvzoo.links.ResNet152, with pretrained_model='imagenet' and pick",

@@ -34,7 +34,17 @@ CASES = {
 FLOAT32 = {
     *("binary_cross_entropy", "focal_loss", "giou_loss", "huber_loss", "mean_absolute_error", "mean_squared_error"),
     *("sigmoid_cross_entropy", "sigmoid_focal_loss", "smooth_l1", "softmax_cross_entropy"),
-    *("absolute_error", "contrastive", "hinge", "negative_sampling", "squared_error", "triplet"),
+    *(
+        "absolute_error",
+        "bernoulli_nll",
+        "contrastive",
+        "gaussian_kl_divergence",
+        "gaussian_nll",
+        "hinge",
+        "negative_sampling",
+        "squared_error",
+        "triplet",
+    ),
     *("channel_sum", "embed_id", "log_softmax", "softmax"),
 }
 # what has float32 parameters beside a 16-bit x: the number of its first inputs that have 16 bits

@@ -1,0 +1,44 @@
+"""A layer that decides how much of its input it lets through."""
+
+from collections.abc import Callable
+from typing import Any
+
+from cvzoo.autodiff.variable import Variable
+from cvzoo.functions.activation.relu import relu
+from cvzoo.functions.activation.sigmoid import sigmoid
+from cvzoo.links.chain import Chain
+from cvzoo.links.connection.linear import Linear
+
+
+class Highway(Chain):
+    """t * activate(plain(x)) + (1 - t) * x, with t = sigmoid(transform(x)).
+
+    in_out_size: the length of input and output rows
+    nobias: no biases
+    activate: the activation of what is let in
+    init_Wh, init_bh: what `plain` starts from; LeCunNormal and 0 by default
+    init_Wt, init_bt: what `transform` starts from; LeCunNormal and -1, so that most of x is let through
+
+    Source: Srivastava, Greff and Schmidhuber, "Highway networks", 2015.
+    """
+
+    def __init__(
+        self,
+        in_out_size: int,
+        nobias: bool = False,
+        activate: Callable[[Any], Variable] = relu,
+        init_Wh: Any = None,
+        init_Wt: Any = None,
+        init_bh: Any = None,
+        init_bt: Any = -1,
+    ):
+        super().__init__()
+        self.activate = activate
+        with self.init_scope():
+            self.plain = Linear(in_out_size, in_out_size, nobias, init_Wh, init_bh)
+            self.transform = Linear(in_out_size, in_out_size, nobias, init_Wt, init_bt)
+
+    def forward(self, x: Any) -> Variable:
+        """(B, in_out_size) of x (B, in_out_size)."""
+        gate = sigmoid(self.transform(x))
+        return self.activate(self.plain(x)) * gate + (1 - gate) * x

@@ -1,0 +1,46 @@
+"""A convolution followed by a perceptron of each pixel."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from cvzoo.autodiff.variable import Variable
+from cvzoo.functions.activation.relu import relu
+from cvzoo.links.chain import ChainList
+from cvzoo.links.connection.convolution_2d import Convolution2D
+
+
+class MLPConvolution2D(ChainList):
+    """A convolution, then convolutions by one pixel, with an activation between.
+
+    in_channels: None to learn it from the first input
+    out_channels: of each convolution
+    ksize, stride, pad: of the first
+    activation: called between convolutions, not after the last
+    conv_init, bias_init: what filters and biases start from; LeCunNormal and 0 by default
+
+    Source: Lin, Chen and Yan, "Network in network", ICLR 2014.
+    """
+
+    def __init__(
+        self,
+        in_channels: int | None,
+        out_channels: Sequence[int],
+        ksize: int | tuple[int, int],
+        stride: int | tuple[int, int] = 1,
+        pad: int | Sequence[int] = 0,
+        activation: Callable[[Any], Variable] = relu,
+        conv_init: Any = None,
+        bias_init: Any = None,
+    ):
+        first, *rest = out_channels
+        super().__init__(Convolution2D(in_channels, first, ksize, stride, pad, False, conv_init, bias_init))
+        for n_in, n_out in zip(out_channels, rest):
+            self.append(Convolution2D(n_in, n_out, 1, 1, 0, False, conv_init, bias_init))
+        self.activation = activation
+
+    def forward(self, x: Any) -> Variable:
+        """(B, out_channels[-1], OH, OW) of x (B, in_channels, H, W)."""
+        first, *rest = self
+        for conv in rest:
+            x, first = self.activation(first(x)), conv
+        return first(x)
