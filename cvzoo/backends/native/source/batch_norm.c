@@ -8,38 +8,39 @@ typedef struct {
     float eps;
 } BatchNormPlan;
 
-/* How the rows are cut among jobs, and the channels where there are few rows. */
+/* How the rows are cut among jobs, and the channels where there are many. */
 typedef struct {
-    int64_t rows, c, joined, n_chunk, n_block, block;
+    int64_t rows, c, joined, n_chunk, n_block;
 } Cut;
 
-enum { FEW_ROWS = 128, MOST_CHUNKS = 64, BLOCK = 2048, LARGE = 1 << 21 };
+enum { SIDE_BY_SIDE = LANES == 8 ? 4 : 2 }; /* registers whose four constants fill the others */
+enum { FEW_ROWS = 64, AT_ONCE = 16, MOST_CHUNKS = 64, BLOCK = 2048, LARGE = 1 << 21 };
 
 static Cut cut_of(int64_t rows, int64_t c)
 {
-    Cut cut = {rows, c, rows_joined(c), 1, parts_of(c, BLOCK), BLOCK};
+    Cut cut = {rows, c, rows_joined(c), 1, parts_of(c, BLOCK)};
     cut.n_chunk = most(least(least(rows / FEW_ROWS, rows * c / SMALL), MOST_CHUNKS), 1);
     return cut;
 }
 
-/* A job's rows, from a multiple of those that are joined, and its channels. */
+/* A job's rows, from a multiple of those that are added at once, and its channels. */
 typedef struct {
     int64_t chunk, row, m, first, width;
 } Share;
 
 static Share share_of(const Cut *cut, int64_t job)
 {
-    Share share = {.chunk = job / cut->n_block, .first = job % cut->n_block * cut->block};
-    int64_t n = cut->rows / cut->joined;
-    share.row = n * share.chunk / cut->n_chunk * cut->joined;
-    int64_t end = share.chunk + 1 == cut->n_chunk ? cut->rows : n * (share.chunk + 1) / cut->n_chunk * cut->joined;
+    Share share = {.chunk = job / cut->n_block, .first = job % cut->n_block * BLOCK};
+    int64_t unit = cut->joined * AT_ONCE, n = cut->rows / unit;
+    share.row = n * share.chunk / cut->n_chunk * unit;
+    int64_t end = share.chunk + 1 == cut->n_chunk ? cut->rows : n * (share.chunk + 1) / cut->n_chunk * unit;
     share.m = end - share.row;
-    share.width = least(cut->block, cut->c - share.first);
+    share.width = least(BLOCK, cut->c - share.first);
     return share;
 }
 
 /* values[c] again and again, for each of the joined rows */
-static void repeat(const double *values, int64_t width, int64_t joined, double *wide)
+static void repeat(const float *values, int64_t width, int64_t joined, float *wide)
 {
     for (int64_t k = 0; k < joined; k++)
         memcpy(wide + k * width, values, (size_t)width * sizeof *wide);
@@ -112,7 +113,8 @@ static void moments_job(void *what, int64_t job)
     if (cut->joined > 1) {
         double wide[3][WIDEST] = {{0}};
         int64_t n = own.m / cut->joined, width = cut->joined * cut->c;
-        repeat(middle, cut->c, cut->joined, wide[0]);
+        for (int64_t k = 0; k < width; k++)
+            wide[0][k] = middle[k % cut->c];
         add_moments(x, n, width, width, wide[0], wide[1], wide[2]);
         fold(wide[1], cut->c, cut->joined, sums);
         fold(wide[2], cut->c, cut->joined, squares);
@@ -152,20 +154,8 @@ KERNEL(batch_statistics)(const BatchNormPlan *plan, void *const *arrays, int thr
 /* Those of the gradients from gy[at] on that a mask lets pass. */
 static inline Full passed(const float *gy, const uint8_t *mask, int64_t kind, int64_t at)
 {
-    enum { N = 2 * LANES };
-    FullInt y, through = {0};
-    memcpy(&y, gy + at, sizeof y);
-    if (kind == BITS) {
-        int32_t bits = mask[at / 8] >> at % 8;
-        if (N == 16)
-            bits |= mask[at / 8 + 1] << 8;
-        _Pragma("GCC unroll 16") for (int k = 0; k < N; k++) through[k] = 1 << k;
-        y &= (through & bits) != 0;
-    } else if (kind == BYTES) {
-        _Pragma("GCC unroll 16") for (int k = 0; k < N; k++) through[k] = mask[at + k];
-        y &= through != 0;
-    }
-    return (Full)y;
+    Full y = load(gy + at);
+    return kind == BITS ? where_bits(y, mask + at / 8, at % 8) : kind == BYTES ? where_bytes(y, mask + at) : y;
 }
 
 static inline float passed_one(const float *gy, const uint8_t *mask, int64_t kind, int64_t at)
@@ -191,68 +181,68 @@ typedef struct {
     int64_t at, m, step, width;
 } Rows;
 
-/* Adds m rows to one another in float32, and what that gives to the sums: of 4 rows 1.2e-7 is lost at most. */
-static inline __attribute__((always_inline)) void add_few_products(const Gradient *all, int64_t kind, int64_t m,
-                                                                   int64_t n, Rows rows, const double *mean,
-                                                                   double *sums, double *products)
+/* Adds n * m rows: m of them to one another in float32, n such sums likewise, and what that gives to the sums. Of 16 rows
+by fours 3e-7 of the terms is lost at most. */
+static inline __attribute__((always_inline)) void add_few_products(const Gradient *all, int64_t kind, int n, int m,
+                                                                   int wide, int64_t *first, Rows rows,
+                                                                   const float *mean, double *sums, double *products)
 {
     const float *x = all->x, *gy = all->gy;
-    const uint8_t *mask = all->mask;
-    int64_t c = 0;
-    for (; c + TILE <= rows.width; c += TILE) {
-        Wide s[UNROLLED], p[UNROLLED];
-        Full mid[UNROLLED / 2];
+    int64_t c = *first;
+    for (; c + wide * 2 * LANES <= rows.width; c += wide * 2 * LANES) {
+        Full s[UNROLLED] = {{0}}, p[UNROLLED] = {{0}}, mid[UNROLLED];
         int64_t at = rows.at + c;
-        for (int k = 0; k < TILE; k++)
-            ((float *)mid)[k] = (float)mean[c + k];
-        EACH(k) s[k] = load_double(sums + c + k * LANES);
-        EACH(k) p[k] = load_double(products + c + k * LANES);
-        for (int64_t r = 0; r < n; r++, at += m * rows.step) {
-            Full g[UNROLLED / 2] = {{0}}, h[UNROLLED / 2] = {{0}};
-            _Pragma("GCC unroll 4") for (int64_t j = 0; j < m; j++)
+        _Pragma("GCC unroll 4") for (int k = 0; k < wide; k++) mid[k] = load(mean + c + k * 2 * LANES);
+        for (int r = 0; r < n; r++) {
+            Full g[UNROLLED], h[UNROLLED];
+            _Pragma("GCC unroll 4") for (int j = 0; j < m; j++, at += rows.step)
+                _Pragma("GCC unroll 4") for (int k = 0; k < wide; k++)
             {
-                prefetch_tile(x + at + (j + n * m) * rows.step);
-                prefetch_tile(gy + at + (j + n * m) * rows.step);
-                HALVES(k)
-                {
-                    int64_t here = at + j * rows.step + k * 2 * LANES;
-                    Full each = passed(gy, mask, kind, here), product = each * (load(x + here) - mid[k]);
-                    g[k] = j ? g[k] + each : each;
-                    h[k] = j ? h[k] + product : product;
-                }
+                int64_t here = at + k * 2 * LANES;
+                Full each = passed(gy, all->mask, kind, here), product = each * (load(x + here) - mid[k]);
+                g[k] = j ? g[k] + each : each;
+                h[k] = j ? h[k] + product : product;
             }
-            HALVES(k)
-            {
-                s[2 * k] += widened(low_half(g[k])), s[2 * k + 1] += widened(high_half(g[k]));
-                p[2 * k] += widened(low_half(h[k])), p[2 * k + 1] += widened(high_half(h[k]));
-            }
+            _Pragma("GCC unroll 4") for (int k = 0; k < wide; k++) s[k] += g[k], p[k] += h[k];
         }
-        EACH(k) store_double(sums + c + k * LANES, s[k]);
-        EACH(k) store_double(products + c + k * LANES, p[k]);
+        _Pragma("GCC unroll 4") for (int k = 0; k < wide; k++)
+        {
+            add_wide(sums + c + k * 2 * LANES, s[k]);
+            add_wide(products + c + k * 2 * LANES, p[k]);
+        }
     }
-    if (c < rows.width)
-        for (int64_t r = 0; r < m * n; r++)
-            for (int64_t k = c; k < rows.width; k++) {
-                int64_t at = rows.at + r * rows.step + k;
-                double g = passed_one(gy, mask, kind, at);
-                sums[k] += g;
-                products[k] += g * (x[at] - mean[k]);
-            }
+    *first = c;
+}
+
+static inline __attribute__((always_inline)) void add_rows_products(const Gradient *all, int64_t kind, int n, int m,
+                                                                    Rows rows, const float *mean, double *sums,
+                                                                    double *products)
+{
+    int64_t c = 0;
+    add_few_products(all, kind, n, m, UNROLLED, &c, rows, mean, sums, products);
+    add_few_products(all, kind, n, m, 1, &c, rows, mean, sums, products);
+    for (int r = 0; r < (c < rows.width ? n * m : 0); r++)
+        for (int64_t k = c; k < rows.width; k++) {
+            int64_t at = rows.at + r * rows.step + k;
+            double g = passed_one(all->gy, all->mask, kind, at);
+            sums[k] += g;
+            products[k] += g * ((double)all->x[at] - mean[k]);
+        }
 }
 
 static inline __attribute__((always_inline)) void add_products_of(const Gradient *all, int64_t kind, Rows rows,
-                                                                  const double *mean, double *sums, double *products)
+                                                                  const float *mean, double *sums, double *products)
 {
-    int64_t some = most(CACHED / 4 / rows.width, 2);
-    for (int64_t r = 0; r < rows.m / 4; r += some) {
-        int64_t n = least(some, rows.m / 4 - r);
-        add_few_products(all, kind, 4, n, rows, mean, sums, products);
-        rows.at += 4 * n * rows.step;
-    }
-    add_few_products(all, kind, 1, rows.m % 4, rows, mean, sums, products);
+    int64_t r = 0;
+    for (; r + AT_ONCE <= rows.m; r += AT_ONCE, rows.at += AT_ONCE * rows.step)
+        add_rows_products(all, kind, AT_ONCE / 4, 4, rows, mean, sums, products);
+    for (; r + 4 <= rows.m; r += 4, rows.at += 4 * rows.step)
+        add_rows_products(all, kind, 1, 4, rows, mean, sums, products);
+    for (; r < rows.m; r++, rows.at += rows.step)
+        add_rows_products(all, kind, 1, 1, rows, mean, sums, products);
 }
 
-static void add_products(const Gradient *all, Rows rows, const double *mean, double *sums, double *products)
+static void add_products(const Gradient *all, Rows rows, const float *mean, double *sums, double *products)
 {
     if (all->kind == BITS)
         add_products_of(all, BITS, rows, mean, sums, products);
@@ -269,69 +259,79 @@ static void products_job(void *what, int64_t job)
     Share own = share_of(cut, job);
     double *sums = all->sums + own.chunk * cut->c + own.first;
     double *products = all->products + own.chunk * cut->c + own.first;
-    double mean[BLOCK];
-    for (int64_t c = 0; c < own.width; c++)
-        mean[c] = all->mean[own.first + c], sums[c] = products[c] = 0;
+    memset(sums, 0, (size_t)own.width * sizeof *sums);
+    memset(products, 0, (size_t)own.width * sizeof *products);
     Rows rows = {own.row * cut->c + own.first, own.m, cut->c, own.width};
     if (cut->joined > 1) {
-        double wide[3][WIDEST] = {{0}};
+        double wide[2][WIDEST] = {{0}};
+        float mean[WIDEST];
         int64_t n = own.m / cut->joined, width = cut->joined * cut->c;
-        repeat(mean, cut->c, cut->joined, wide[0]);
-        add_products(all, (Rows){rows.at, n, width, width}, wide[0], wide[1], wide[2]);
-        fold(wide[1], cut->c, cut->joined, sums);
-        fold(wide[2], cut->c, cut->joined, products);
+        repeat(all->mean, cut->c, cut->joined, mean);
+        add_products(all, (Rows){rows.at, n, width, width}, mean, wide[0], wide[1]);
+        fold(wide[0], cut->c, cut->joined, sums);
+        fold(wide[1], cut->c, cut->joined, products);
         rows.at += n * width;
         rows.m -= n * cut->joined;
     }
-    add_products(all, rows, mean, sums, products);
+    add_products(all, rows, all->mean + own.first, sums, products);
 }
 
-/* gx of m rows */
-static inline __attribute__((always_inline)) void few_rows_gradient(const Gradient *all, int64_t kind, int64_t m,
-                                                                    Rows rows, const float *const *vectors)
+/* gx of m rows, of `wide` registers side by side */
+static inline __attribute__((always_inline)) void few_rows_gradient(const Gradient *all, int64_t kind, int64_t streams,
+                                                                    int64_t m, int wide, int64_t *first, Rows rows,
+                                                                    const float *const *vectors)
+{
+    const float *x = all->x, *gy = all->gy;
+    float *gx = all->gx;
+    int64_t c = *first;
+    for (; c + wide * 2 * LANES <= rows.width; c += wide * 2 * LANES) {
+        Full v[4][UNROLLED];
+        int64_t at = rows.at + c;
+        _Pragma("GCC unroll 4") for (int n = 0; n < 4; n++)
+            _Pragma("GCC unroll 4") for (int k = 0; k < wide; k++) v[n][k] = load(vectors[n] + c + k * 2 * LANES);
+        for (int64_t r = 0; r < m; r++, at += rows.step)
+            _Pragma("GCC unroll 4") for (int k = 0; k < wide; k++)
+            {
+                int64_t here = at + k * 2 * LANES;
+                Full g = passed(gy, all->mask, kind, here) * v[1][k];
+                g += (load(x + here) - v[0][k]) * v[2][k] + v[3][k];
+                if (streams)
+                    stream(gx + here, g);
+                else
+                    store(gx + here, g);
+            }
+    }
+    *first = c;
+}
+
+static inline __attribute__((always_inline)) void rows_gradient_of(const Gradient *all, int64_t kind, int64_t streams,
+                                                                   Rows rows, const float *const *vectors)
 {
     const float *mean = vectors[0], *scale = vectors[1], *slope = vectors[2], *shift = vectors[3];
-    const float *x = all->x, *gy = all->gy;
-    const uint8_t *mask = all->mask;
-    float *gx = all->gx;
-    int64_t c = 0;
-    for (; c + 2 * LANES <= rows.width; c += 2 * LANES) {
-        Full mid = load(mean + c), a = load(scale + c), b = load(slope + c), d = load(shift + c);
-        int64_t at = rows.at + c;
-        for (int64_t r = 0; r < m; r++, at += rows.step) {
-            Full g = passed(gy, mask, kind, at) * a + ((load(x + at) - mid) * b + d);
-            if (all->streams) {
-                stream(gx + at, g);
-            } else {
-                if (rows.step <= 256) /* of longer rows the processor sees what comes next */
-                    __builtin_prefetch(gx + at + 8 * rows.step, 1);
-                store(gx + at, g);
-            }
-        }
+    for (int64_t r = 0, m; r < rows.m; r += m, rows.at += m * rows.step) {
+        int64_t c = 0;
+        m = least(4, rows.m - r);
+        few_rows_gradient(all, kind, streams, m, SIDE_BY_SIDE, &c, rows, vectors);
+        few_rows_gradient(all, kind, streams, m, 1, &c, rows, vectors);
+        for (; c < rows.width; c++)
+            for (int64_t j = 0, at = rows.at + c; j < m; j++, at += rows.step)
+                all->gx[at] = passed_one(all->gy, all->mask, kind, at) * scale[c] +
+                              ((all->x[at] - mean[c]) * slope[c] + shift[c]);
     }
-    for (; c < rows.width; c++)
-        for (int64_t r = 0, at = rows.at + c; r < m; r++, at += rows.step)
-            gx[at] = passed_one(gy, mask, kind, at) * scale[c] + ((x[at] - mean[c]) * slope[c] + shift[c]);
-}
-
-static inline __attribute__((always_inline)) void rows_gradient_of(const Gradient *all, int64_t kind, Rows rows,
-                                                                   const float *const *vectors)
-{
-    int64_t r = 0;
-    for (; r + 4 <= rows.m; r += 4, rows.at += 4 * rows.step)
-        few_rows_gradient(all, kind, 4, rows, vectors);
-    for (; r < rows.m; r++, rows.at += rows.step)
-        few_rows_gradient(all, kind, 1, rows, vectors);
 }
 
 static void rows_gradient(const Gradient *all, Rows rows, const float *const *vectors)
 {
-    if (all->kind == BITS)
-        rows_gradient_of(all, BITS, rows, vectors);
+    if (all->kind == BITS && all->streams)
+        rows_gradient_of(all, BITS, 1, rows, vectors);
+    else if (all->kind == BITS)
+        rows_gradient_of(all, BITS, 0, rows, vectors);
     else if (all->kind == BYTES)
-        rows_gradient_of(all, BYTES, rows, vectors);
+        rows_gradient_of(all, BYTES, all->streams, rows, vectors);
+    else if (all->streams)
+        rows_gradient_of(all, NO_MASK, 1, rows, vectors);
     else
-        rows_gradient_of(all, NO_MASK, rows, vectors);
+        rows_gradient_of(all, NO_MASK, 0, rows, vectors);
 }
 
 static void gradient_job(void *what, int64_t job)
@@ -349,8 +349,7 @@ static void gradient_job(void *what, int64_t job)
         int64_t n = own.m / cut->joined, width = cut->joined * cut->c;
         for (int k = 0; k < 4; k++) {
             widened[k] = wide[k];
-            for (int64_t j = 0; j < cut->joined; j++)
-                memcpy(wide[k] + j * cut->c, vectors[k], (size_t)cut->c * sizeof(float));
+            repeat(vectors[k], cut->c, cut->joined, wide[k]);
         }
         rows_gradient(all, (Rows){rows.at, n, width, width}, widened);
         rows.at += n * width;
@@ -360,14 +359,13 @@ static void gradient_job(void *what, int64_t job)
 }
 
 /* The gradients of some channels' parameters, and what gx is made of. */
-static void finish(const Gradient *all, int64_t first, int64_t width, const double *restrict sums,
-                   const double *restrict products)
+static void finish(const Gradient *all, const double *restrict sums, const double *restrict products)
 {
-    const float *restrict gamma = all->gamma + first, *restrict var = all->var + first;
-    float *restrict ggamma = all->ggamma + first, *restrict gbeta = all->gbeta + first;
-    float *restrict scale = all->scale + first, *restrict slope = all->slope + first, *restrict shift = all->shift + first;
+    const float *restrict gamma = all->gamma, *restrict var = all->var;
+    float *restrict ggamma = all->ggamma, *restrict gbeta = all->gbeta;
+    float *restrict scale = all->scale, *restrict slope = all->slope, *restrict shift = all->shift;
     double eps = all->eps, share = 1 / (double)all->cut.rows;
-    for (int64_t c = 0; c < width; c++) {
+    for (int64_t c = 0; c < all->cut.c; c++) {
         double inverse = 1 / __builtin_sqrt(var[c] + eps), gain = gamma[c] * inverse;
         gbeta[c] = (float)sums[c];
         ggamma[c] = (float)(products[c] * inverse);
@@ -393,9 +391,9 @@ KERNEL(batch_norm_grad)(const BatchNormPlan *plan, void *const *arrays, int thre
     all.streams = plan->rows * c >= LARGE && c % (2 * LANES) == 0 && (uintptr_t)all.gx % sizeof(Full) == 0;
     threads = plan->rows * c < SMALL ? 1 : threads;
     run_jobs(products_job, &all, n_job, threads);
-    for (int64_t part = c; part < n_part; part++)
-        all.sums[part % c] += all.sums[part], all.products[part % c] += all.products[part];
-    finish(&all, 0, c, all.sums, all.products);
+    for (int64_t part = c; part < n_part; part += c)
+        fold(all.sums + part, c, 1, all.sums), fold(all.products + part, c, 1, all.products);
+    finish(&all, all.sums, all.products);
     run_jobs(gradient_job, &all, n_job, threads);
     free(all.sums);
     return 0;

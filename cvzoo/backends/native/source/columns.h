@@ -7,20 +7,18 @@ the width of the processor's registers. */
 
 enum {
     CACHED = 1 << 12, /* numbers that stay in a level-1 cache while their columns are added, some at a time */
-    NARROW = 32,
+    NARROW = 64,
     WIDE = 256,
-    WIDEST = 256, /* of narrow rows joined to one */
+    WIDEST = 512, /* of narrow rows joined to one */
 };
 
 /* How many rows of `width` numbers that lie one behind the other are added as one row: registers should be full. */
 static inline int64_t rows_joined(int64_t width)
 {
-    if (width >= NARROW)
-        return 1;
     int64_t joined = 1;
-    while (joined * width % 8 || joined * width < NARROW)
+    while (joined * width <= WIDEST && (joined * width % 16 || joined * width < NARROW))
         joined++;
-    return joined;
+    return joined * width <= WIDEST ? joined : 1;
 }
 
 /* Of four rows: 1.2e-7 of the sum is lost at most, and half the time saved that adding each in double takes. */

@@ -79,6 +79,51 @@ static inline Wide load_double(const double *p)
 
 static inline void store_double(double *p, Wide v) { memcpy(p, &v, sizeof v); }
 
+/* p[k] += v[k] */
+static inline void add_wide(double *p, Full v)
+{
+    store_double(p, load_double(p) + widened(low_half(v)));
+    store_double(p + LANES, load_double(p + LANES) + widened(high_half(v)));
+}
+
+/* The numbers whose bit is set, from bit `first` of the first byte on, or whose byte is not 0; 0 for the others. */
+#if defined(__AVX512F__) && defined(__AVX512DQ__)
+static inline Full where_bits(Full v, const uint8_t *bits, int64_t first)
+{
+    uint16_t some;
+    memcpy(&some, bits, sizeof some);
+    (void)first;
+    __asm__("" : "+v"(v)); /* loaded whole: of what is loaded by a mask the processor does not see what comes next */
+    return (Full)_mm512_maskz_mov_ps(some, (__m512)v);
+}
+
+static inline Full where_bytes(Full v, const uint8_t *bytes)
+{
+    __m128i some = _mm_loadu_si128((const __m128i *)bytes);
+    __asm__("" : "+v"(v));
+    return (Full)_mm512_maskz_mov_ps(_mm_test_epi8_mask(some, some), (__m512)v);
+}
+#else
+static inline Full where_bits(Full v, const uint8_t *bits, int64_t first)
+{
+    FullInt each;
+    _Pragma("GCC unroll 8") for (int k = 0; k < 2 * LANES; k++) each[k] = 1 << k;
+    return (Full)((FullInt)v & ((each & (bits[0] >> first)) != 0));
+}
+
+static inline Full where_bytes(Full v, const uint8_t *bytes)
+{
+    FullInt each;
+#if defined(__AVX2__)
+    each = (FullInt)_mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)bytes));
+#else
+    for (int k = 0; k < 2 * LANES; k++)
+        each[k] = bytes[k];
+#endif
+    return (Full)((FullInt)v & (each != 0));
+}
+#endif
+
 static inline int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 static inline int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
 static inline int64_t parts_of(int64_t n, int64_t size) { return (n + size - 1) / size; }
