@@ -54,6 +54,13 @@ static inline void prefetch_tile(const float *p)
         __builtin_prefetch(p + k);
 }
 
+/* The number is loaded here, and not where the compiler likes: the processor fetches ahead of what is read in order. */
+#if defined(__x86_64__)
+#define keep_order(v) __asm__ volatile("" : "+v"(v))
+#else
+#define keep_order(v) (void)0
+#endif
+
 static inline Full load(const float *p)
 {
     Full v;
@@ -93,14 +100,14 @@ static inline Full where_bits(Full v, const uint8_t *bits, int64_t first)
     uint16_t some;
     memcpy(&some, bits, sizeof some);
     (void)first;
-    __asm__("" : "+v"(v)); /* loaded whole: of what is loaded by a mask the processor does not see what comes next */
+    keep_order(v); /* loaded whole: of what is loaded by a mask the processor does not see what comes next */
     return (Full)_mm512_maskz_mov_ps(some, (__m512)v);
 }
 
 static inline Full where_bytes(Full v, const uint8_t *bytes)
 {
     __m128i some = _mm_loadu_si128((const __m128i *)bytes);
-    __asm__("" : "+v"(v));
+    keep_order(v);
     return (Full)_mm512_maskz_mov_ps(_mm_test_epi8_mask(some, some), (__m512)v);
 }
 #else
