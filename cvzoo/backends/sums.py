@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from cvzoo.backends.native.sums import sum_natively
+from cvzoo.backends.native.sums import running_sum_natively, sum_natively
 
 _F32 = np.dtype(np.float32)
 _FEW = 48  # numbers that may be added one after the other: about as many as NumPy's pairwise sum adds so
@@ -48,6 +48,14 @@ def sum_along(x: Any, axes: Sequence[int], *, keepdims: bool = False) -> Any:
         y = y.reshape([x.shape[axis] for axis in rest]).transpose(np.argsort(rest))
     shape = [1 if axis in axes else x.shape[axis] for axis in range(x.ndim) if keepdims or axis not in axes]
     return y.reshape(shape) if shape else y
+
+
+def running_sum(x: Any, axis: int) -> Any:
+    """The running sums of x along `axis`, from 0; of float32 on the CPU added in float64."""
+    if x.dtype != _F32 or not isinstance(x, np.ndarray):
+        return x.cumsum(axis)
+    y = running_sum_natively(x, axis) if x.size else None
+    return x.cumsum(axis, dtype=np.float64).astype(_F32) if y is None else y  # one after the other is all it can do
 
 
 def _runs(x: np.ndarray, order: Sequence[int], axes: Sequence[int]) -> tuple[list[int], list[int]]:

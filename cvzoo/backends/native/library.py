@@ -12,7 +12,15 @@ from cvzoo.errors.exceptions import BackendError, ConfigError
 _INSTRUCTIONS = ("plain", "avx2", "avx512")
 _WORDS = {"plain": "no instructions but every processor's", "avx2": "AVX2", "avx512": "AVX-512"}
 _HOW = "python -m cvzoo.backends.native.build"
-_KERNELS = ("sum", "average_pool", "batch_statistics", "batch_norm_grad", "layer_norm_grad", "depthwise_weight_grad")
+_KERNELS = (
+    "sum",
+    "running_sum",
+    "average_pool",
+    "batch_statistics",
+    "batch_norm_grad",
+    "layer_norm_grad",
+    "depthwise_weight_grad",
+)
 
 
 class Native:

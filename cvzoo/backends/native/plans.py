@@ -24,6 +24,12 @@ class SumPlan(ctypes.Structure):
     ]
 
 
+class RunningPlan(ctypes.Structure):
+    """Of an array that lies as (outer, n, inner), summed along n."""
+
+    _fields_ = [("outer", ctypes.c_int64), ("n", ctypes.c_int64), ("inner", ctypes.c_int64)]
+
+
 class BatchNormPlan(ctypes.Structure):
     """mask: how it lies; NO_MASK, BYTES or BITS."""
 

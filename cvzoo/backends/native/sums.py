@@ -2,13 +2,14 @@
 
 import ctypes
 import functools
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from cvzoo.backends.arrays import address_of
 from cvzoo.backends.native.library import native
-from cvzoo.backends.native.plans import SumPlan, sum_plan
+from cvzoo.backends.native.plans import RunningPlan, SumPlan, sum_plan
 from cvzoo.backends.openmp import threads_now
 
 _F32 = np.dtype(np.float32)
@@ -58,3 +59,25 @@ def sum_natively(x: np.ndarray, axes: tuple[int, ...], *, keepdims: bool) -> Any
     if keepdims:
         return y.reshape([1 if axis in axes else n for axis, n in enumerate(x.shape)])
     return y if case.lying else y[()]
+
+
+@functools.lru_cache(4096)
+def _running_plan(shape: tuple[int, ...], strides: tuple[int, ...], axis: int) -> RunningPlan | None:
+    order = sorted(range(len(shape)), key=lambda k: (-strides[k], shape[k]))
+    sizes = [shape[k] for k in order]
+    dense = [4 * math.prod(sizes[k + 1 :]) for k in range(len(order))]
+    if any(strides[k] != step for k, step in zip(order, dense) if shape[k] != 1):
+        return None
+    place = order.index(axis)
+    return RunningPlan(math.prod(sizes[:place]), shape[axis], math.prod(sizes[place + 1 :]))
+
+
+def running_sum_natively(x: np.ndarray, axis: int) -> np.ndarray | None:
+    """The running sums of x (float32, not empty) along `axis`, from 0, lying as x does; None if NumPy must do it."""
+    library = native()
+    plan = _running_plan(x.shape, x.strides, axis) if library is not None and x.flags.aligned else None
+    if library is None or plan is None:
+        return None
+    y = np.empty_like(x)
+    library.kernels["running_sum"](ctypes.addressof(plan), _Two(address_of(x), address_of(y)), threads_now()[0])
+    return y

@@ -42,7 +42,10 @@ from cvzoo.backends.onednn.primitives import (
 
 __all__ = ["average_pool_2d", "average_pool_2d_grad", "max_pool_2d", "max_pool_2d_grad"]
 
-_MANY = 1024  # pixels of a window that several threads may share
+_SELDOM = 6  # times that windows see a pixel: where they see it more often rows first and then columns are faster
+_WIDEST = 4096  # pixels of a row of a window that our kernel adds
+_LANES = 16  # numbers of a register
+_NARROW = 64  # channels
 _MAX, _MEAN_WITH_PAD, _MEAN = 0x1FF, 0x2FF, 0x3FF
 
 
@@ -173,8 +176,8 @@ def average_pool_2d(x: np.ndarray, *, ksize: Pair, stride: Pair, pad: Pad, count
 def _make_average(
     x_shape: Sequence[int], ksize: Pair, stride: Pair, pad: Pad, count_pad: bool
 ) -> list[_Pooling] | bool:
-    apart = ksize == tuple(x_shape[2:]) or (stride[0] >= ksize[0] and stride[1] >= ksize[1])
-    if native() is not None and apart and ksize[0] * ksize[1] > FEW:
+    whole = ksize == tuple(x_shape[2:]) and not any(pad)
+    if native() is not None and ksize[0] * ksize[1] > FEW and (whole or _is_narrow(x_shape[1], ksize, stride)):
         return [_make_native_average(x_shape, ksize, stride, pad, count_pad)]
     ops = []
     for stage in average_stages(tuple(x_shape[2:]), ksize, stride, pad):
@@ -187,10 +190,16 @@ def _make_average(
     return ops
 
 
+def _is_narrow(c: int, ksize: Pair, stride: Pair) -> bool:
+    """Whether pixels of c channels fill no registers, and windows that see them seldom are for our own kernel."""
+    seldom = ksize[0] * ksize[1] <= _SELDOM * stride[0] * stride[1]
+    return c % _LANES != 0 and c < _NARROW and seldom and ksize[1] <= _WIDEST
+
+
 def _make_native_average(x_shape: Sequence[int], ksize: Pair, stride: Pair, pad: Pad, count_pad: bool) -> _Pooling:
     b, c, h, w = x_shape
     oh, ow = out_size(x_shape[2:], ksize, stride, pad)
-    if any(pad) or ksize[0] * ksize[1] < _MANY:
+    if ksize != (h, w) or any(pad):
         name = "average_pool"
         plan = AveragePoolPlan(b, h, w, c, oh, ow, *ksize, *stride, pad[0], pad[2], count_pad)
     else:

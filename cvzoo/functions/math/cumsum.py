@@ -2,11 +2,10 @@
 
 from typing import Any
 
-import numpy as np
-
 from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.dispatch import backend_of
+from cvzoo.backends.sums import running_sum
 from cvzoo.functions.array.axes import one_axis
 from cvzoo.functions.array.flip import flip
 from cvzoo.functions.array.reshape import reshape
@@ -22,9 +21,7 @@ class Cumsum(FunctionNode):
         (x,) = inputs
         backend_of(x)
         self.axis = one_axis(self.axis, x.ndim, "cumsum")
-        if isinstance(x, np.ndarray) and x.dtype == np.float32:
-            return (x.cumsum(self.axis, dtype=np.float64).astype(np.float32),)  # one after the other is all it can do
-        return (x.cumsum(self.axis),)
+        return (running_sum(x, self.axis),)
 
     def backward(self, indexes: tuple, gys: tuple) -> tuple:
         axis = self.axis

@@ -92,3 +92,16 @@ def test_large_gradients_are_written_past_the_cache_and_right():
     kernel("batch_norm_grad", BatchNormPlan(*x.shape, NO_MASK, EPS), 8)(x, gy, gx, gamma, mean, var, ggamma, gbeta)
     expected = wanted(x, gy, gamma, mean, var)
     np.testing.assert_allclose(gx, expected[0], rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("c", [8, 40, 72, 256])
+def test_sums_of_gradients_keep_their_digits_where_numbers_are_large_and_vary_little(c):
+    rng = np.random.default_rng(3)
+    x, gy = ((rng.normal(size=(6000, c)) + far).astype(np.float32) for far in (1e4, 10))
+    mean, var = x.mean(0, dtype=np.float64).astype(np.float32), x.var(0, dtype=np.float64).astype(np.float32)
+    gamma, gx, (ggamma, gbeta) = np.ones(c, np.float32), np.empty_like(x), np.empty((2, c), np.float32)
+    kernel("batch_norm_grad", BatchNormPlan(*x.shape, NO_MASK, EPS), 8)(x, gy, gx, gamma, mean, var, ggamma, gbeta)
+    _, expected, sums = wanted(x, gy, gamma, mean, var)
+    terms = np.abs(gy * (x - mean)).sum(0) / np.sqrt(var + EPS)
+    np.testing.assert_allclose(gbeta, sums, rtol=4e-7)
+    assert (np.abs(ggamma - expected) <= 4e-7 * terms).all()

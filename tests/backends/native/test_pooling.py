@@ -30,3 +30,20 @@ def test_a_mean_is_float64s(name, count_pad):
     want = get_backend("numpy").average_pool_2d(x.astype(np.float64), **window)
     got = get_backend("onednn").average_pool_2d(x, **window)
     np.testing.assert_allclose(got, want, rtol=3e-7)
+
+
+@pytest.mark.parametrize("size", [(14, 14), (64, 65)])
+def test_a_photos_mean_has_the_same_bits_alone_and_in_a_batch(size):
+    x = np.random.default_rng(0).random((3, 40, *size), np.float32)
+    window = {"ksize": size, "stride": (1, 1), "pad": (0, 0, 0, 0), "count_pad": False}
+    pool = get_backend("onednn").average_pool_2d
+    assert pool(x[1:2].copy(), **window).tobytes() == pool(x, **window)[1:2].tobytes()
+
+
+@pytest.mark.parametrize("step", [2, 3, 6])
+@pytest.mark.parametrize("c", [3, 20, 64])
+def test_overlapping_and_separate_windows_keep_their_digits_where_the_mean_is_large(c, step):
+    x = (np.random.default_rng(0).normal(size=(2, c, 31, 33)) + 1000).astype(np.float32)
+    window = {"ksize": (6, 6), "stride": (step, step), "pad": (0, 0, 0, 0), "count_pad": False}
+    want = get_backend("numpy").average_pool_2d(x.astype(np.float64), **window)
+    np.testing.assert_allclose(get_backend("onednn").average_pool_2d(x, **window), want, rtol=4e-7)

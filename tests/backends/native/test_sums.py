@@ -81,3 +81,20 @@ def test_infinity_and_nan_come_through():
 def test_an_array_it_cannot_address_is_left_to_numpy():
     record = np.zeros(100, [("a", np.int8), ("b", np.float32)])
     assert sums.sum_natively(record["b"], (0,), keepdims=False) is None
+
+
+@pytest.mark.parametrize("name", ARRAYS)
+def test_a_running_sum_is_float64s_rounded_once(name, monkeypatch):
+    x = ARRAYS[name]
+    for axis in range(x.ndim):
+        results = set()
+        for count in (1, 2, 3):
+            monkeypatch.setattr(sums, "threads_now", lambda count=count: (count, ""))
+            got = sums.running_sum_natively(x, axis)
+            if got is None:
+                assert name in {"every second pixel", "some channels", "turned around", "the same again"}
+                continue
+            np.testing.assert_allclose(got, x.cumsum(axis, dtype=np.float64), rtol=6.1e-8, err_msg=str(axis))
+            assert got.strides == x.strides
+            results.add(got.tobytes())
+        assert len(results) <= 1

@@ -14,7 +14,7 @@ typedef struct {
 } Cut;
 
 enum { SIDE_BY_SIDE = LANES == 8 ? 4 : 2 }; /* registers whose four constants fill the others */
-enum { FEW_ROWS = 64, AT_ONCE = 8, MOST_CHUNKS = 64, BLOCK = 2048, LARGE = 1 << 18, FAR = 1 << 21 };
+enum { FEW_ROWS = 64, SOME_ROWS = 8, MOST_CHUNKS = 64, BLOCK = 2048, LARGE = 1 << 18, FAR = 1 << 21 };
 
 static Cut cut_of(int64_t rows, int64_t c)
 {
@@ -31,7 +31,7 @@ typedef struct {
 static Share share_of(const Cut *cut, int64_t job)
 {
     Share share = {.chunk = job / cut->n_block, .first = job % cut->n_block * BLOCK};
-    int64_t unit = cut->joined * AT_ONCE, n = cut->rows / unit;
+    int64_t unit = cut->joined * SOME_ROWS, n = cut->rows / unit;
     share.row = n * share.chunk / cut->n_chunk * unit;
     int64_t end = share.chunk + 1 == cut->n_chunk ? cut->rows : n * (share.chunk + 1) / cut->n_chunk * unit;
     share.m = end - share.row;
@@ -66,7 +66,8 @@ static void add_few_moments(const float *x, int64_t m, int64_t step, int64_t wid
         EACH(k) s[k] = load_double(sums + c + k * LANES);
         EACH(k) q[k] = load_double(squares + c + k * LANES);
         for (int64_t r = 0; r < m; r++, row += step) {
-            prefetch_tile(row + m * step);
+            if (step < 1024) /* rows of 4096 bytes compete for the same lines of a level-1 cache */
+                prefetch_tile(row + m * step);
             EACH(k) {
                 Wide d = load_wide(row + k * LANES) - mid[k];
                 s[k] += d;
@@ -209,6 +210,8 @@ static inline __attribute__((always_inline)) void add_few_products(const Gradien
                     keep_order(number);
                 Full product = each * (number - mid[k]);
                 g[k] = j ? g[k] + each : each;
+                if (!j)
+                    keep_order(product); /* rounded, not one of two that might be: the same bits with any mask */
                 h[k] = j ? h[k] + product : product;
             }
             _Pragma("GCC unroll 4") for (int k = 0; k < wide; k++) s[k] += g[k], p[k] += h[k];
@@ -242,8 +245,8 @@ static inline __attribute__((always_inline)) void add_products_of(const Gradient
                                                                   Rows rows, const float *mean, double *sums, double *products)
 {
     int64_t r = 0;
-    for (; r + AT_ONCE <= rows.m; r += AT_ONCE, rows.at += AT_ONCE * rows.step)
-        add_rows_products(all, kind, far, AT_ONCE / 4, 4, rows, mean, sums, products);
+    for (; r + SOME_ROWS <= rows.m; r += SOME_ROWS, rows.at += SOME_ROWS * rows.step)
+        add_rows_products(all, kind, far, SOME_ROWS / 4, 4, rows, mean, sums, products);
     for (; r + 4 <= rows.m; r += 4, rows.at += 4 * rows.step)
         add_rows_products(all, kind, far, 1, 4, rows, mean, sums, products);
     for (; r < rows.m; r++, rows.at += rows.step)
@@ -309,8 +312,7 @@ static inline __attribute__((always_inline)) void few_rows_gradient(const Gradie
                     __builtin_prefetch(x + here + ahead);
                     __builtin_prefetch(gy + here + ahead);
                 }
-                Full g = passed(gy, all->mask, kind, here) * v[1][k];
-                g += (load(x + here) - v[0][k]) * v[2][k] + v[3][k];
+                Full g = passed(gy, all->mask, kind, here) * v[1][k] + ((load(x + here) - v[0][k]) * v[2][k] + v[3][k]);
                 if (streams)
                     stream(gx + here, g);
                 else

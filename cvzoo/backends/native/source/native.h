@@ -22,6 +22,7 @@ enum { LANES = 8 };
 #define low_half(v) ((Float)_mm512_castps512_ps256((__m512)(v)))
 #define high_half(v) ((Float)_mm512_extractf32x8_ps((__m512)(v), 1))
 #define stream(p, v) _mm512_stream_ps(p, (__m512)(v))
+#define narrowed(v) ((Float)_mm512_cvtpd_ps((__m512d)(v)))
 #elif defined(__AVX2__)
 #include <immintrin.h>
 enum { LANES = 4 };
@@ -29,12 +30,14 @@ enum { LANES = 4 };
 #define low_half(v) ((Float)_mm256_castps256_ps128((__m256)(v)))
 #define high_half(v) ((Float)_mm256_extractf128_ps((__m256)(v), 1))
 #define stream(p, v) _mm256_stream_ps(p, (__m256)(v))
+#define narrowed(v) ((Float)_mm256_cvtpd_ps((__m256d)(v)))
 #else
 enum { LANES = 2 };
 #define widened(v) __builtin_convertvector(v, Wide)
 #define low_half(v) ((Float){(v)[0], (v)[1]})
 #define high_half(v) ((Float){(v)[2], (v)[3]})
 #define stream(p, v) store(p, v)
+#define narrowed(v) __builtin_convertvector(v, Float)
 #endif
 typedef float Full __attribute__((vector_size(LANES * 8)));
 typedef int32_t FullInt __attribute__((vector_size(LANES * 8)));
@@ -61,6 +64,9 @@ static inline void prefetch_tile(const float *p)
 #define keep_order(v) (void)0
 #endif
 
+/* The pointer is added to here: else the compiler keeps all that are made of it in more registers than there are. */
+#define keep_pointer(p) __asm__("" : "+r"(p))
+
 static inline Full load(const float *p)
 {
     Full v;
@@ -86,6 +92,12 @@ static inline Wide load_double(const double *p)
 
 static inline void store_double(double *p, Wide v) { memcpy(p, &v, sizeof v); }
 
+static inline void store_narrow(float *p, Wide v)
+{
+    Float few = narrowed(v);
+    memcpy(p, &few, sizeof few);
+}
+
 /* p[k] += v[k] */
 static inline void add_wide(double *p, Full v)
 {
@@ -101,14 +113,18 @@ static inline Full where_bits(Full v, const uint8_t *bits, int64_t first)
     memcpy(&some, bits, sizeof some);
     (void)first;
     keep_order(v); /* loaded whole: of what is loaded by a mask the processor does not see what comes next */
-    return (Full)_mm512_maskz_mov_ps(some, (__m512)v);
+    v = (Full)_mm512_maskz_mov_ps(some, (__m512)v);
+    keep_order(v); /* and masked before it is multiplied: the bits are those of numbers without a mask */
+    return v;
 }
 
 static inline Full where_bytes(Full v, const uint8_t *bytes)
 {
     __m128i some = _mm_loadu_si128((const __m128i *)bytes);
     keep_order(v);
-    return (Full)_mm512_maskz_mov_ps(_mm_test_epi8_mask(some, some), (__m512)v);
+    v = (Full)_mm512_maskz_mov_ps(_mm_test_epi8_mask(some, some), (__m512)v);
+    keep_order(v);
+    return v;
 }
 #else
 static inline Full where_bits(Full v, const uint8_t *bits, int64_t first)

@@ -4,7 +4,7 @@
 enum {
     MOST_AXES = 12,
     BLOCK = 1 << 10, /* results that are added side by side */
-    MOST_CHUNKS = 64,
+    MOST_CHUNKS = 16,
 };
 
 /* The axes that are kept and those that are summed, of each kind the innermost (`width`, `run`) apart. */
@@ -128,8 +128,8 @@ KERNEL(sum)(const SumPlan *plan, void *const *arrays, int threads)
     int64_t size = sum.n_kept * plan->width * sum.n_term;
     sum.group = most(SMALL / 2 / (least(plan->width, BLOCK) * sum.n_term), 1);
     int64_t n_job = parts_of(sum.n_kept, sum.group) * sum.n_block;
-    if (n_job < MOST_CHUNKS / 4)
-        sum.n_chunk = most(least(least(size / SMALL, MOST_CHUNKS / n_job), sum.n_term / 64), 1);
+    /* of each result's own terms alone: a photo's sums have the same bits alone and in a batch */
+    sum.n_chunk = most(least(least(sum.n_term * plan->width / (4 * SMALL), MOST_CHUNKS), sum.n_term / 64), 1);
     if (sum.n_chunk > 1) {
         sum.parts = malloc((size_t)(sum.n_chunk * sum.n_kept * plan->width) * sizeof *sum.parts);
         if (!sum.parts)
@@ -139,5 +139,79 @@ KERNEL(sum)(const SumPlan *plan, void *const *arrays, int threads)
     if (sum.n_chunk > 1)
         join_chunks(&sum);
     free(sum.parts);
+    return 0;
+}
+
+/* --- running sums ------------------------------------------------------------------------------------------------ */
+
+typedef struct {
+    int64_t outer, n, inner; /* the array lies as (outer, n, inner), and is summed along n */
+} RunningPlan;
+
+typedef struct {
+    const RunningPlan *plan;
+    const float *x;
+    float *y;
+    int64_t group, n_block;
+} Running;
+
+enum { ROWS = 8 }; /* side by side: additions one after the other would wait for each other */
+
+static void run_along(const float *x, float *y, int64_t n, int64_t rows)
+{
+    double sums[ROWS] = {0};
+    for (int64_t j = 0; rows == ROWS && j < n; j++)
+        _Pragma("GCC unroll 8") for (int64_t r = 0; r < ROWS; r++) y[r * n + j] = (float)(sums[r] += x[r * n + j]);
+    for (int64_t r = 0; rows < ROWS && r < rows; r++)
+        for (int64_t j = 0; j < n; j++)
+            y[r * n + j] = (float)(sums[r] += x[r * n + j]);
+}
+
+static void run_down(const float *x, float *y, int64_t n, int64_t step, int64_t width)
+{
+    int64_t k = 0;
+    for (; k + TILE <= width; k += TILE) {
+        Wide s[UNROLLED] = {{0}};
+        for (int64_t at = k; at < k + n * step; at += step)
+            EACH(i) {
+                s[i] += load_wide(x + at + i * LANES);
+                store_narrow(y + at + i * LANES, s[i]);
+            }
+    }
+    for (; k + 4 <= width; k += 4) {
+        double s[4] = {0};
+        for (int64_t at = k; at < k + n * step; at += step)
+            _Pragma("GCC unroll 4") for (int i = 0; i < 4; i++) y[at + i] = (float)(s[i] += x[at + i]);
+    }
+    for (; k < width; k++) {
+        double sum = 0;
+        for (int64_t at = k; at < k + n * step; at += step)
+            y[at] = (float)(sum += x[at]);
+    }
+}
+
+static void running_job(void *what, int64_t job)
+{
+    const Running *all = what;
+    int64_t n = all->plan->n, inner = all->plan->inner, first = job % all->n_block * BLOCK;
+    int64_t begin = job / all->n_block * all->group, end = least(begin + all->group, all->plan->outer);
+    for (int64_t k = begin, some = 1; k < end; k += some) {
+        int64_t at = k * n * inner + first;
+        some = inner == 1 ? least(ROWS, end - k) : 1;
+        if (inner == 1)
+            run_along(all->x + at, all->y + at, n, some);
+        else
+            run_down(all->x + at, all->y + at, n, inner, least(BLOCK, inner - first));
+    }
+}
+
+/* arrays: x, y, which lies as x does */
+KERNEL(running_sum)(const RunningPlan *plan, void *const *arrays, int threads)
+{
+    Running all = {plan, arrays[0], arrays[1], 1, parts_of(plan->inner, BLOCK)};
+    int64_t each = plan->n * least(plan->inner, BLOCK);
+    all.group = parts_of(most(SMALL / 2 / each, 1), ROWS) * ROWS;
+    int64_t n_job = parts_of(plan->outer, all.group) * all.n_block;
+    run_jobs(running_job, &all, n_job, plan->outer * plan->n * plan->inner < SMALL ? 1 : threads);
     return 0;
 }
