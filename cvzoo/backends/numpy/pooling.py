@@ -116,7 +116,6 @@ def average_stages(size: Pair, ksize: Pair, stride: Pair, pad: Pad) -> tuple[Sta
     A mean over a whole map is the mean of rectangles' means, and so on; over tiles likewise, where their sizes have
     divisors. Other large windows are columns first, then rows.
     """
-    overlap = ksize != size and (stride[0] < ksize[0] or stride[1] < ksize[1])
     if ksize[0] * ksize[1] <= FEW:
         return (Stage(ksize, stride, pad),)
     if ksize == size and not any(pad):
