@@ -1,4 +1,4 @@
-"""The CUDA C source of a kernel around a traced formula: loads, stores and partial sums."""
+"""The C source of a GPU kernel around a traced formula: loads, stores and partial sums."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
