@@ -29,11 +29,7 @@ class Attributes:
         self._kept = [
             (
                 state,
-                {
-                    name: (value, None if (copy := _copier(type(value))) is None else copy(value))
-                    for name, value in state.items()
-                    if name not in hidden
-                },
+                {name: (value, _contents(value)) for name, value in state.items() if name not in hidden},
             )
             for state in states
         ]
@@ -91,7 +87,8 @@ def _copier(kind: type) -> Callable[[Any], Any] | None:
 
 
 def _contents(value: Any) -> Any:
-    copy = _copier(type(value))
+    kind: Any = type(value)
+    copy = _copier(kind)
     return None if copy is None else copy(value)
 
 

@@ -269,8 +269,9 @@ class Capture(AbstractFunctionHook):
         reads = []
         for x in self._inputs:  # mostly what a function before has made: known without another look at its memory
             seen = self._seen_arrays.get(id(x))
-            known = seen is not None and seen[0]() is x and seen[1][2:4] == (x.shape, x.strides)
-            number = self._values.get(seen[1]) if known else None
+            number = None
+            if seen is not None and seen[0]() is x and seen[1][2:4] == (x.shape, x.strides):
+                number = self._values.get(seen[1])
             reads.append(self._value_of(x) if number is None else number)
         self._inputs = ()
         record = Record(function, tuple(reads), (), self._settings, self._seconds, in_backward=self.in_backward)
@@ -385,7 +386,7 @@ class Capture(AbstractFunctionHook):
                 name = path.split(".")[0]
                 if name in record.settings:
                     record.settings[name] = vars(function)[name]
-        function._retained_inputs = function._retained_outputs = None
+        function._retained_inputs = function._retained_outputs = None  # type: ignore[assignment]
         if function.inputs:
             # it may know what its inputs looked like, and no longer who they are
             function.inputs = tuple([VariableNode(None, x.shape, x.dtype, x.requires_grad) for x in function.inputs])

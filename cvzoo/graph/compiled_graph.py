@@ -132,7 +132,7 @@ class CompiledGraph:
         if isinstance(self.program, DeviceProgram):
             return list(arrays)
         inputs = self.program.inputs
-        if [(a.shape, a.dtype) for a in arrays] != [(b.shape, b.dtype) for b in inputs]:
+        if [(a.shape, np.dtype(a.dtype)) for a in arrays] != [(b.shape, np.dtype(b.dtype)) for b in inputs]:
             raise ShapeError(
                 "a graph replays arrays of the shapes and dtypes that it was recorded with",
                 expected=[f"{b.dtype} {b.shape}" for b in inputs],
@@ -233,12 +233,13 @@ def build(
     arrays: list[Any] = []
     flatten((other_args, other_kwargs), arrays)
     arrays = [x._array if isinstance(x, Variable) else x for x in arrays]
-    if graph.is_on_device:
+    program: Program | DeviceProgram
+    if pool is not None:
         program, results = _on_device(graph, arrays, pool, again or call, (other_args, other_kwargs), result)
     else:
         lowered = lower(graph, arrays)
-        for change in STEP_PASSES:
-            changed[change.__name__] = change(lowered)
+        for step_pass in STEP_PASSES:
+            changed[step_pass.__name__] = step_pass(lowered)
         program = Program(lowered)
         results = program(arrays)
     wanted: list[Any] = []

@@ -105,7 +105,7 @@ class DeviceProgram:
     def is_of_this_thread(self) -> bool:
         """Whether this process and thread made it, and have had no other seed since where it draws numbers."""
         is_own = self._owner == (os.getpid(), threading.get_ident())
-        return is_own and all(half.captured.has_the_seed() for half in self._halves)
+        return is_own and all(half.captured and half.captured.has_the_seed() for half in self._halves)
 
     def __call__(self, inputs: Sequence[Any]) -> list[Any]:
         return self._launch(self._halves[0], inputs)
@@ -122,6 +122,8 @@ class DeviceProgram:
     def _launch(self, half: _Half, arrays: Sequence[Any]) -> list[Any]:
         with self.device, one_after_another():
             half.take(arrays)
+            assert half.captured is not None  # since `_capture`
+            assert half.results is not None
             half.captured.launch()
             if self._changes:
                 effects.count += 1
@@ -149,6 +151,7 @@ class DeviceProgram:
         def work_of(half: _Half) -> Callable[[], Any]:
             def work() -> Any:
                 arrays = self._run(half, env)
+                assert half.results is not None  # since `_warm_up`
                 half.results.gather(arrays)
                 return arrays
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from cvzoo.errors.exceptions import GraphError
 from cvzoo.files.atomic_write import atomic_write
 from cvzoo.graph.device_program import DeviceProgram
-from cvzoo.graph.summary import Compiled, Row, rows_of
+from cvzoo.graph.summary import Compiled, Row, program_of, rows_of
 from cvzoo.reporting.import_matplotlib import import_matplotlib
 from cvzoo.reporting.plot_figure import INK, figure_file, plot_figure, set_tooltip
 
@@ -60,7 +60,7 @@ def _kind(row: Row) -> str:
 
 
 def _draw_memory(ax: "Axes", compiled: Compiled, rows: list[Row], colours: dict[str, str]) -> None:
-    lowered, plan = compiled.program.lowered, compiled.program.plan
+    lowered, plan = program_of(compiled).lowered, compiled.program.plan
     alive = lowered.lifetimes()
     elsewhere = (compiled.planned_peak - plan.nbytes) / 1e6
     title = "where blocks lie"
@@ -92,7 +92,7 @@ def _draw_memory(ax: "Axes", compiled: Compiled, rows: list[Row], colours: dict[
 
 def _draw_times(ax: "Axes", compiled: Compiled, rows: list[Row], colours: dict[str, str]) -> None:
     times = [(row.seconds or 0) * 1e3 for row in rows]
-    which = "the recorded pass" if compiled.program.profiled is None else "a replay"
+    which = "the recorded pass" if program_of(compiled).profiled is None else "a replay"
     ax.set_title(f"time of each step, {which}: {sum(times):.1f} ms together")
     ax.set_ylabel("ms")
     bars = ax.bar(range(len(rows)), times, width=1, align="edge", color=[colours[_kind(row)] for row in rows])

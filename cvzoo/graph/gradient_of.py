@@ -35,5 +35,5 @@ class GradientOf(FunctionNode):
             with no_backprop_mode():
                 gxs = of.backward(self.indexes, tuple([next(gys) if given else None for given in self.given]))
         finally:
-            of._retained_inputs = of._retained_outputs = None
+            of._retained_inputs = of._retained_outputs = None  # type: ignore[assignment]
         return tuple([gx._array for gx in gxs if gx is not None])

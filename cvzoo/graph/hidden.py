@@ -44,7 +44,8 @@ def _collect(path: str, value: Any, found: dict[str, np.ndarray], depth: int) ->
             if type(each) not in _plain:
                 _collect(f"{path}.{k}", each, found, depth - 1)
     elif depth:
-        slots = _slots(type(value))
+        kind: Any = type(value)
+        slots = _slots(kind)
         if not slots:
             _plain.add(type(value))
         for name in slots:

@@ -98,7 +98,8 @@ class LearningGraph:
         self.structure = structure
         self.watch = watch
         self.is_random = capture.is_random
-        self.n_argument = program.graph.n_input
+        assert program.graph.n_input is not None  # set by `Capture.learn`
+        self.n_argument: int = program.graph.n_input
         numbers = {id(each): k for k, each in enumerate(self.parameters, self.n_argument)}
         self.places = [*self.wanted, *[numbers[id(each)] for each in self.leaves]]
         self.name = ""
@@ -220,14 +221,15 @@ def _build(
     flatten((own_args, own_kwargs), arrays)
     first.undo()  # results may follow from what functions change in place
     arrays = [*[x._array if isinstance(x, Variable) else x for x in arrays], *first.given]
-    if on_device:
+    program: Program | DeviceProgram
+    if isinstance(memory, PrivatePool):
         program, results = _captured(graph, arrays, memory, random_state)
     else:
         with using_random_state(random_state):
             lowered = lower(graph, arrays)
         pool.release()
-        for change in STEP_PASSES:
-            changed[change.__name__] = change(lowered)
+        for step_pass in STEP_PASSES:
+            changed[step_pass.__name__] = step_pass(lowered)
         program = Program(lowered, memory)
         first.undo()
         with using_random_state(random_state):

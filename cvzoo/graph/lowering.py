@@ -197,7 +197,7 @@ class _Lowering:
                 base, start = memory[operand.owner]
                 at[operand] = view_at(base, start + operand.offset, *operand[2:])
         for step in steps:
-            step.primitive(*[at[each] if type(each) is Area else each for each in step.operands])
+            step.primitive(*[at[each] if isinstance(each, Area) else each for each in step.operands])
         return all(map(_equal, map(at.__getitem__, found), results))
 
 

@@ -3,6 +3,7 @@
 import sys
 import threading
 from collections.abc import Collection
+from types import FrameType
 from typing import Any, Protocol
 
 from cvzoo.autodiff.variable import Variable
@@ -19,7 +20,9 @@ class Recorded(Protocol):
     depth: int
     in_backward: bool
     is_idle: bool
-    before: Collection[int]
+
+    @property
+    def before(self) -> Collection[int]: ...
 
 
 class _Recording(threading.local):
@@ -77,8 +80,8 @@ def reader_of_values(*, in_functions: bool = True) -> str | None:
     capture = recording.capture
     if capture is None or (capture.depth and not in_functions):
         return None
-    frame = sys._getframe(1)
-    own = frame.f_globals
+    frame: FrameType | None = sys._getframe(1)
+    own = frame.f_globals if frame else None
     while frame is not None and (frame.f_globals is own or frame.f_globals.get("__name__", "").startswith(_PASSED_BY)):
         frame = frame.f_back
     if frame is None or frame.f_globals.get("__name__", "").startswith(_MAY_READ):

@@ -43,9 +43,16 @@ class Row:
     writes: tuple[int, ...]
 
 
+def program_of(compiled: Compiled) -> Program:
+    """The program on the CPU, whose steps are known one by one."""
+    assert isinstance(compiled.program, Program)
+    return compiled.program
+
+
 def rows_of(compiled: Compiled) -> list[Row]:
     """The steps in order; with times of a replay if it was profiled, else of the recorded pass."""
-    lowered = compiled.program.lowered
+    program = program_of(compiled)
+    lowered = program.lowered
     rows: list[Row] = []
     seen: set[int] = set()
     for k, step in enumerate(lowered.steps):
@@ -57,8 +64,8 @@ def rows_of(compiled: Compiled) -> list[Row]:
             kernel = "a view" if step.is_view else "as it is"
             writes = {lowered.areas[value].owner for value in record.writes if value in lowered.areas}
             reads = lowered.touched(step) - writes
-        if compiled.program.profiled is not None:
-            seconds: float | None = compiled.program.profiled[k]
+        if program.profiled is not None:
+            seconds: float | None = program.profiled[k]
         else:
             seconds = None if id(record) in seen else record.seconds
         seen.add(id(record))
@@ -133,12 +140,19 @@ def _summary_on_device(compiled: Compiled, program: DeviceProgram) -> str:
 
 
 def _cells(compiled: Compiled, rows: list[Row]) -> list[tuple[str, ...]]:
-    lowered, offsets = compiled.program.lowered, compiled.program.plan.offsets
-    alive, names = lowered.lifetimes(), _names(compiled.program.lowered, rows)
-    cells = []
+    program = program_of(compiled)
+    lowered, offsets = program.lowered, program.plan.offsets
+    alive, names = lowered.lifetimes(), _names(lowered, rows)
+    cells: list[tuple[str, ...]] = []
     for k, row in enumerate(rows):
         time = "" if row.seconds is None else f"{row.seconds * 1e3:.3f}"
-        head = (str(k), row.function, row.kernel, time, " ".join(names[number] for number in row.reads))
+        head: tuple[str, ...] = (
+            str(k),
+            row.function,
+            row.kernel,
+            time,
+            " ".join(names[number] for number in row.reads),
+        )
         if not row.writes:
             cells.append((*head, "", "", "", "", ""))
         for number in row.writes:

@@ -1,5 +1,7 @@
 """A batch normalization behind a convolution becomes part of its filters."""
 
+from typing import Any
+
 import numpy as np
 
 from cvzoo.autodiff.prepared_weights import PreparedWeights
@@ -55,7 +57,7 @@ def _is_plain(record: Record) -> bool:
 
 def fused_settings(record: Record) -> dict:
     """The settings of a convolution as the fused one has them."""
-    function = record.function
+    function: Any = record.function  # a Convolution2D, if it is not fused already
     if isinstance(function, FusedConvolution2D):
         return dict(function._settings)
     pack = PreparedWeights() if function._pack is None else function._pack

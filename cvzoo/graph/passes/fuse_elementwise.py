@@ -1,7 +1,7 @@
 """Element-wise functions behind one another become one pass over memory."""
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -53,7 +53,7 @@ def fuse_elementwise(graph: Graph) -> int:
             taken.add(id(last))
             following = uses.only_reader(last.writes[0])
             link = None if following is None else _link(graph, following, last.writes[0])
-            last = last if link is None else following
+            last = last if link is None or following is None else following
         if len(links) > 1 or (links and _is_numpys(graph, record)):
             _put(uses, record, last, links)
             changed += len(links)
@@ -80,7 +80,8 @@ def _link(graph: Graph, record: Record, source: int | None) -> _Link | None:
         return _Link(reads[0], ((function.kind, float(function.alpha), float(function.beta)),), ())
     if isinstance(function, Negative):
         return _Link(reads[0], (("linear", -1.0, 0.0),), ())
-    numbers = _LINEAR[type(function)](float(function.value)) if type(function) in _LINEAR else None
+    value: Any = getattr(function, "value", None)
+    numbers = _LINEAR[type(function)](float(value)) if type(function) in _LINEAR else None
     if numbers is not None:
         return _Link(reads[0], (("linear", *numbers),), ())
     if isinstance(function, FixedBatchNormalization):
@@ -100,7 +101,7 @@ def _normalization(graph: Graph, record: Record) -> _Link | None:
         return None
     gamma, beta, mean, var = (graph.constants[value].astype(np.float64) for value in statistics)
     # in float64: one rounding instead of four
-    scale = gamma / np.sqrt(var + record.function._eps)
+    scale = gamma / np.sqrt(var + vars(record.function)["_eps"])
     rank = len(graph.values[x].shape)
     vectors = [v.astype(np.float32).reshape(1, -1, *[1] * (rank - 2)) for v in (scale, beta - mean * scale)]
     return _Link(x, (("multiply",), ("add",)), tuple([graph.add_constant(v) for v in vectors]))
@@ -112,7 +113,9 @@ def _put(uses: Uses, first: Record, last: Record, links: list[_Link]) -> None:
     others = tuple([other for link in links for other in link.others])
     gone, record = [first], first
     while record is not last:
-        record = uses.only_reader(record.writes[0])
+        reader = uses.only_reader(record.writes[0])
+        assert reader is not None  # `last` is one of them
+        record = reader
         gone.append(record)
     function = ElementwiseChain(steps)
     seconds = sum([each.seconds for each in gone])

@@ -1,6 +1,7 @@
 """A factor before or behind a product of matrices, and a sum behind it, are done while its result is still at hand."""
 
 import math
+from typing import Any
 
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.functions.math.add import Add
@@ -28,17 +29,19 @@ def fuse_matrix_products(graph: Graph) -> int:
 def _with_factors_before(uses: Uses, product: Record) -> Record:
     for side, value in enumerate(product.reads):
         maker = uses.makers.get(value)
-        if _is_factor(maker) and uses.only_reader(value) is product:
+        factor = _factor_of(maker)
+        if maker is not None and factor is not None and uses.only_reader(value) is product:
             reads = (*product.reads[:side], maker.reads[0], *product.reads[side + 1 :])
-            product = _put(uses, product, maker, product, reads, maker.function.value, product.writes)
+            product = _put(uses, product, maker, product, reads, factor, product.writes)
     return product
 
 
 def _with_factor_behind(uses: Uses, product: Record) -> Record:
     behind = uses.only_reader(product.writes[0])
-    if not _is_factor(behind):
+    factor = _factor_of(behind)
+    if behind is None or factor is None:
         return product
-    return _put(uses, behind, product, product, product.reads, behind.function.value, behind.writes)
+    return _put(uses, behind, product, product, product.reads, factor, behind.writes)
 
 
 def _with_sum(graph: Graph, uses: Uses, product: Record) -> None:
@@ -49,8 +52,11 @@ def _with_sum(graph: Graph, uses: Uses, product: Record) -> None:
             _put(uses, behind, product, product, (*product.reads, added), 1.0, behind.writes)
 
 
-def _is_factor(record: Record | None) -> bool:
-    return record is not None and isinstance(record.function, MultiplyConstant)
+def _factor_of(record: Record | None) -> float | None:
+    """The constant that the record multiplies with; None if it does something else."""
+    if record is None or not isinstance(record.function, MultiplyConstant):
+        return None
+    return float(record.function.value)
 
 
 def _put(
@@ -63,7 +69,7 @@ def _put(
     writes: tuple[int, ...],
 ) -> Record:
     """Let the product, with one more factor, stand at `place`, and `gone` go."""
-    old = product.function
+    old: Any = product.function  # a MatMul or a FusedMatMul
     scale = float(factor) * (old.scale if isinstance(old, FusedMatMul) else 1.0)
     function = FusedMatMul(old.transa, old.transb, scale)
     new = Record(function, reads, writes, dict(vars(function)), place.seconds + gone.seconds)

@@ -144,7 +144,7 @@ class Plan:
         again: dict[int, int] = {}
         for plain in self._plain:
             record, reads, writes = plain
-            if record.in_backward:
+            if isinstance(record, Record) and record.in_backward:
                 for value in reads:
                     if value in gone and value not in again:
                         self._make(value, gone, again, steps)
@@ -164,10 +164,15 @@ class Plan:
                     break
             else:
                 chain.pop()
-                recipe = self.recipes[value]
+                recipe = self._recipe(value)
                 again[value] = -1 - value
-                reads = tuple(map(again.get, recipe.reads, recipe.reads))
+                reads = tuple([again.get(each, each) for each in recipe.reads])
                 steps.append((recipe, reads, (-1 - value,)))
+
+    def _recipe(self, value: int) -> _Recipe:
+        recipe = self.recipes[value]
+        assert recipe is not None  # only values with a recipe are recomputed
+        return recipe
 
     def peak(self, gone: dict[int, None]) -> int:
         """How many bytes of results are alive at once, without those that the caller gets."""
@@ -198,7 +203,7 @@ class Plan:
 
     def _cost(self, value: int) -> float:
         if value not in self._costs:
-            recipe = self.recipes[value]
+            recipe = self._recipe(value)
             cost = float(len(recipe.reads))
             for each in recipe.reads:
                 if each not in self._kept and self.recipes.get(each) is not None:

@@ -4,14 +4,14 @@ import numpy as np
 
 from cvzoo.backends.onednn.pool import pool
 from cvzoo.graph.memory import Area, address_of, view_at
-from cvzoo.graph.steps import ARENA, Call, Lowered
+from cvzoo.graph.steps import ARENA, Call, Evaluate, Lowered
 
 
 def weights_ahead(lowered: Lowered) -> int:
     """Run calls that read constants only, and put what they give in their place; how many they were."""
     done: dict[int, np.ndarray] = {}
     named = {area.owner for area in lowered.areas.values()}
-    kept = []
+    kept: list[Call | Evaluate] = []
     for step in lowered.steps:
         if not isinstance(step, Call):
             kept.append(step)
@@ -26,7 +26,7 @@ def weights_ahead(lowered: Lowered) -> int:
             block = lowered.blocks[number]
             done[number] = pool.take(block.shape, block.strides, np.dtype(block.dtype), block.nbytes)
         step.operands = [_constant(operand, done) for operand in step.operands]
-        step.primitive(*step.operands)
+        step.primitive(*[each for each in step.operands if not isinstance(each, Area)])
     ahead = len(lowered.steps) - len(kept)
     lowered.steps = kept
     for number in done:
