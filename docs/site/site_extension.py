@@ -8,6 +8,7 @@ from docutils import nodes
 from site_docstrings import to_rst
 from site_names import doors, entries, inherited_of
 from site_reference import meaning_of
+from site_signatures import source_signature
 from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.domains.python import PyObject, PythonDomain
@@ -63,8 +64,13 @@ def process_docstring(_app: Sphinx, what: str, name: str, obj: Any, _options: An
 def process_signature(
     _app: Sphinx, what: str, _name: str, obj: Any, _options: Any, signature: str | None, returned: str | None
 ) -> tuple[str | None, str | None] | None:
-    """The arguments of a class are those of its constructor, not of `Link.__new__`, which takes anything."""
-    if what != "class" or signature is None or not signature.startswith("(*args"):
+    """Arguments as the source has them; of a class those of its constructor, since `Link.__new__` takes anything."""
+    if signature is None or what not in ("class", "function", "method"):
+        return None
+    written = source_signature(obj)
+    if written is not None:
+        return written[0], written[1] or returned
+    if what != "class" or not signature.startswith("(*args"):
         return None
     try:
         constructor = sphinx_signature(obj.__init__, bound_method=True)
@@ -86,10 +92,21 @@ def door_of(path: str) -> str:
 
 def public_place(app: Sphinx, env: Any, node: addnodes.pending_xref, content: nodes.TextElement) -> Any:
     """A class or function named by the file that defines it is documented under its public name."""
-    path = _by_file().get(node.get("reftarget", ""))
+    target = node.get("reftarget", "")
+    path = _by_file().get(target) or _types().get(target)
     if path is None:
         return None
     return env.get_domain("py").resolve_xref(env, node["refdoc"], app.builder, "obj", path, node, content)
+
+
+@functools.cache
+def _types() -> dict[str, str]:
+    """Name -> the path of its entry, of classes and types that no other entry has the name of."""
+    found: dict[str, list[str]] = {}
+    for path, each in entries().items():
+        if each.kind == "class" or each.door == "cvzoo.typing":
+            found.setdefault(each.name, []).append(path)
+    return {name: paths[0] for name, paths in found.items() if len(paths) == 1}
 
 
 @functools.cache

@@ -1,5 +1,6 @@
 """The repository's Markdown pages as a tree for Sphinx: the same text, with links that lead inside the site."""
 
+import functools
 import os
 import pathlib
 import re
@@ -62,6 +63,8 @@ class Stage:
         if not (ROOT / found).exists() or found.startswith(".."):
             self.broken.append(f"{page}: {target}")
             return target
+        if anchor and found in markdown_pages() and anchor not in anchors_of(found):
+            self.broken.append(f"{page}: {target}")
         if found not in markdown_pages() and found not in self._files:
             self._files.append(found)
         return os.path.relpath(place_of(found), os.path.dirname(place_of(page)) or ".") + mark + anchor
@@ -102,6 +105,16 @@ def markdown_pages() -> list[str]:
     """Paths of the pages of the site, from the repository's root."""
     inside = (str(path.relative_to(ROOT)) for path in sorted((ROOT / "docs").rglob("*.md")))
     return [path for path in OUTSIDE if (ROOT / path).exists()] + [path for path in inside if path not in OUTSIDE]
+
+
+@functools.cache
+def anchors_of(page: str) -> frozenset[str]:
+    """What a link to a heading of a page may end in: its words in lower case, with hyphens, without other signs."""
+    text = _FENCE.sub(
+        lambda match: match[0].strip("`") if "\n" not in match[0] else "", (ROOT / page).read_text("utf-8")
+    )
+    titles = (re.sub(r"[^\w\s-]", "", title.lower()) for title in re.findall(r"^#+ +(.*)$", text, re.MULTILINE))
+    return frozenset(title.strip().replace(" ", "-") for title in titles)
 
 
 def place_of(path: str) -> str:
