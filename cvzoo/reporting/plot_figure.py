@@ -64,7 +64,8 @@ _SHORTER = (
     (r'<g id="[^"]*"/>', ""),
     (r'<g id="[^"]*">', "<g>"),
     (r"font-family: [^;\"]*; ", ""),
-    (r"font: ([a-z0-9 ]*?)([\d.]+px) [^;\"]*", r"font-size: \2"),  # matplotlib 3.9
+    (r"font: (?:bold|[67]00) ([\d.]+px) [^;\"]*", r"font-weight: bold; font-size: \1"),  # these two: matplotlib 3.9
+    (r"font: (?:[a-z0-9]+ )*([\d.]+px) [^;\"]*", r"font-size: \1"),
     (r' transform="rotate\(-?0(\.0)? [^)]*\)"', ""),
     (r"\s*\n\s*", "\n"),
 )

@@ -138,7 +138,7 @@ def test_certificates_are_those_of_the_environment(answers, monkeypatch, environ
     ("url", "says"),
     [
         ("http://127.0.0.1:9/a", "Connection refused"),
-        ("http://[::1/a", "not a valid host"),
+        ("http://[::1/a", "not a valid host|Failed to parse"),
         ("http://127.0.0.1:99999/a", "Failed to parse"),
         (f"http://{'a' * 70}/a", "label|too long"),
         ("gopher://127.0.0.1/a", "connection adapters"),
