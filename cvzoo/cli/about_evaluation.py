@@ -1,4 +1,4 @@
-"""What a report of scores says of itself: of which model, of which data, how, when."""
+"""The metadata of an evaluation report: model, data, thresholds, command, date."""
 
 import argparse
 import datetime
@@ -10,9 +10,9 @@ from cvzoo.links.model.thresholds import AbstractThresholds
 
 
 def about_evaluation(args: argparse.Namespace, thresholds: Mapping[str, float | str]) -> dict[str, str]:
-    """The lines below a report's title, by name.
+    """The metadata lines of a report, by name.
 
-    args: of `cvzoo evaluate`; thresholds: in words, with their numbers, as the model and the metric had them
+    args: of `cvzoo evaluate`; thresholds: of the model and the metric, by description
     """
     files = [word for word in (args.cfg, args.weights) if word is not None]
     facts = {
@@ -31,5 +31,5 @@ def about_evaluation(args: argparse.Namespace, thresholds: Mapping[str, float | 
 
 
 def thresholds_of(model: AbstractThresholds) -> dict[str, float]:
-    """Above which score, and up to which overlap with a better box, the model keeps what it finds, in words."""
+    """The model's score and NMS thresholds, by description."""
     return {"scores above": float(model.score_thresh), "NMS at overlap": float(model.nms_thresh)}

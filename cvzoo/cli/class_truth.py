@@ -1,4 +1,4 @@
-"""Photos with a class each, as a command line names them."""
+"""Ground truth of image classification, from a specification on a command line."""
 
 import dataclasses
 import os
@@ -21,9 +21,9 @@ _BUNDLES = {"cifar10": CIFAR10Dataset, "cifar100": CIFAR100Dataset, "mnist": MNI
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class ClassTruth:
-    """A data set whose examples are a photo and its class.
+    """A data set whose examples are an image and its label.
 
-    names: of the classes; labels: (B,) int; photo_names: B names, for people; paths: where photos are files, else None
+    names: of the classes; labels: (B,) int; photo_names: B names for display; paths: None if images are not files
     """
 
     dataset: GetterDataset
@@ -33,7 +33,7 @@ class ClassTruth:
     paths: list[str] | None
 
     def imgs(self) -> Iterator[Any]:
-        """The photos one by one: paths where they are files, arrays elsewhere."""
+        """The images: paths if they are files, otherwise arrays."""
         if self.paths is not None:
             return iter(self.paths)
         photos = self.dataset.slice[: len(self.labels), "img"]
@@ -41,34 +41,35 @@ class ClassTruth:
 
     @property
     def photos(self) -> dict[str, int]:
-        """Every spelling of a photo that is understood, and its place."""
+        """The index of each image, by all accepted spellings of its name."""
         return spellings(self.photo_names, range(len(self.photo_names)))
 
 
 def class_kind(spec: str) -> str | None:
-    """Which of KINDS the words before the colon name; None if another."""
+    """The prefix of the specification if it is one of KINDS, otherwise None."""
     kind = spec.partition(":")[0]
     return kind if kind in KINDS else None
 
 
 def load_class_truth(spec: str, *, split: str | None, limit: int | None) -> ClassTruth:
-    """What `folder:ROOT`, `cifar10:DIR`, `cifar100:DIR` or `mnist:DIR` names (DIR may be "auto").
+    """The ground truth of `folder:ROOT`, `cifar10:DIR`, `cifar100:DIR` or `mnist:DIR` (DIR may be "auto").
 
-    split: of CIFAR and MNIST; None: "test"; limit: the first so many photos only
-    Raises ConfigError for words that make no sense, DatasetError if the files are not there.
+    split: of CIFAR and MNIST; None: "test"; limit: only the first images
+    Raises ConfigError for a malformed specification, DatasetError if files are missing.
     """
     kind, _, root = spec.partition(":")
     if not root:
-        raise ConfigError(f"{spec}: where?", expected=f"{kind}:FOLDER")
+        raise ConfigError(f"{spec}: the folder of the data set is missing", expected=f"{kind}:FOLDER")
     if kind == "folder":
         if split is not None:
-            raise ConfigError("--split is for data sets that have lists; name the folder of the split instead")
+            raise ConfigError("--split does not apply to folder:ROOT", hint="the folder of the split as ROOT")
+        dataset: DirectoryParsingLabelDataset | CIFAR10Dataset | CIFAR100Dataset | MNISTDataset
         dataset = DirectoryParsingLabelDataset(root)
-        paths = dataset.img_paths[:limit]
-        names = [pathlib.PurePath(os.path.relpath(path, root)).as_posix() for path in paths]
+        paths: list[str] | None = dataset.img_paths[:limit]
+        names = [pathlib.PurePath(os.path.relpath(path, root)).as_posix() for path in dataset.img_paths[:limit]]
     else:
         dataset = _BUNDLES[kind](root, split or "test")
         paths, names = None, [str(i) for i in range(len(dataset))][:limit]
     if not len(dataset):
-        raise ConfigError(f"{spec}: no photos")
+        raise ConfigError(f"{spec} contains no images")
     return ClassTruth(dataset, dataset.label_names, np.asarray(dataset.labels[:limit], np.int64), names, paths)

@@ -20,9 +20,9 @@ complete -o default -F _cvzoo cvzoo
 
 
 def bash_completion(parsers: Mapping[str, argparse.ArgumentParser]) -> str:
-    """A bash script that completes verbs, actions (`data check`) and options; where none fits, names of files.
+    """A bash script that completes verbs, actions (`data check`) and options, and otherwise file names.
 
-    parsers: the parser of each verb, by its name
+    parsers: the parsers by verb
     """
     cases = []
     for verb, parser in parsers.items():

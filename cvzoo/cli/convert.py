@@ -1,4 +1,4 @@
-"""`cvzoo convert FILE --to OUT.safetensors`: somebody else's weights into a model file, with a certificate."""
+"""`cvzoo convert FILE --to OUT.safetensors`: converts a checkpoint of another library, with a certificate."""
 
 import argparse
 import pathlib
@@ -11,15 +11,15 @@ from cvzoo.serializers.convert_weights import convert_weights
 
 
 def run(args: argparse.Namespace) -> int:
-    """0. Raises ConfigError if it is not clear what the file is, WeightsMismatchError if it does not fit."""
+    """Returns 0. Raises ConfigError if the file is not recognized, WeightsMismatchError if it does not fit."""
     to = pathlib.Path(args.to)
     if to.suffix.lower() != ".safetensors":
-        raise ConfigError("--to must end in .safetensors, by which other commands know a model file", got=args.to)
+        raise ConfigError("--to must end in .safetensors, the extension of model files", got=args.to)
     beside = pathlib.Path(args.certificate) if args.certificate else to.with_suffix(".certificate.json")
     darknet = darknet_file(args, args.file)
     source = args.file if darknet is None else darknet
     if darknet is not None and args.model is not None:
-        raise ConfigError("--cfg and --model are two ways to say which model it is", hint="one of them")
+        raise ConfigError("--cfg and --model exclude each other", hint="one of them")
     _keep_apart(pathlib.Path(source), to, beside)
     foreign = foreign_model(source, args.model) if darknet is None else darknet_model(args)
     certificate = convert_weights(source, to, foreign.load, why=foreign.why, half=args.half)
@@ -29,12 +29,12 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _keep_apart(source: pathlib.Path, to: pathlib.Path, beside: pathlib.Path) -> None:
-    """ConfigError if one of the three files would take another's place, or the certificate has no folder to go to."""
+    """Raises ConfigError if one of the three files would overwrite another, or the certificate's folder is missing."""
     for option, path, others in (("--to", to, (source,)), ("--certificate", beside, (source, to))):
         if path.resolve() in [other.resolve() for other in others]:
-            raise ConfigError(f"{option} {path} would take the place of another of the files", hint="another name")
+            raise ConfigError(f"{option} {path} would overwrite another of the files", hint="another name")
     if not beside.parent.is_dir():
-        raise ConfigError(f"--certificate {beside}: there is no such folder")
+        raise ConfigError(f"--certificate {beside}: the folder does not exist")
 
 
 def _print(certificate: dict, to: pathlib.Path, beside: pathlib.Path) -> None:
@@ -47,7 +47,7 @@ def _print(certificate: dict, to: pathlib.Path, beside: pathlib.Path) -> None:
         ("arrays", kinds + (f"; {len(certificate['dropped'])} counters dropped" if certificate["dropped"] else "")),
         ("normalization", f"eps {eps}" if eps else "no batch normalization"),
         ("numbers", f"differ by at most {certificate['greatest_difference']:.3g}"),
-        ("outputs", f"on one photo differ by at most {outputs['greatest_difference']:.3g}"),
+        ("outputs", f"on one image differ by at most {outputs['greatest_difference']:.3g}"),
         ("written", f"{printable(str(to))}, {certificate['result']['size'] / 1e6:.1f} MB"),
         ("certificate", printable(str(beside))),
     ]

@@ -1,9 +1,9 @@
-"""`cvzoo data`: check, convert, split and show data sets."""
+"""`cvzoo data`: runs one of the actions on data sets."""
 
 import argparse
 import importlib
 
 
 def run(args: argparse.Namespace) -> int:
-    """The exit status of the action."""
+    """Runs the action and returns its exit status."""
     return importlib.import_module(f"cvzoo.cli.data_{args.action}").run(args)

@@ -1,4 +1,4 @@
-"""`cvzoo data anchors`: anchors that fit a data set's boxes."""
+"""`cvzoo data anchors`: suggests anchors for the boxes of a data set."""
 
 import argparse
 import json
@@ -19,17 +19,17 @@ from cvzoo.images.read_image_size import read_image_size
 from cvzoo.links.model.preparation.resize_shortest_edge import fitted_size
 from cvzoo.links.model.retinanet.config import RetinaNetSettings
 
-_THRESH = 0.5  # what RetinaNet calls an anchor that has an object
+_THRESH = 0.5  # RetinaNet's IoU threshold of positive anchors
 
 
 def run(args: argparse.Namespace) -> int:
-    """0. Raises CvzooError or OSError if there are no boxes to fit."""
+    """Returns 0. Raises CvzooError or OSError if there are no boxes."""
     check_target(args.json)
     found = read_annotated_set(spec_of(args))
     max_size = round(args.size * 5 / 3) if args.max_size is None else max(args.max_size, args.size)
     bbox, label, n_left_out = _boxes(found, args.size, max_size)
     if not len(bbox):
-        raise DatasetError(f"{args.spec}: there is no box to fit anchors to", hint="cvzoo data check")
+        raise DatasetError(f"{args.spec} contains no boxes to fit anchors to", hint="cvzoo data check")
     record = _record(found.used_names(), bbox, label, args) | {
         "data": args.spec,
         "size": args.size,
@@ -48,13 +48,13 @@ def run(args: argparse.Namespace) -> int:
 
 
 def anchors_text(record: dict[str, Any]) -> str:
-    """The record for a terminal."""
-    seen = f"short side {record['size']}, long side at most {record['max_size']}"
-    left_out = f", {record['boxes_left_out']} left out" if record["boxes_left_out"] else ""
+    """The record as text for a terminal."""
+    sides = f"short side {record['size']}, long side at most {record['max_size']}"
+    left_out = f", {record['boxes_left_out']} dropped" if record["boxes_left_out"] else ""
     lines = [
-        f"{printable(record['data'])}: {record['photos']} photos, {record['boxes']} boxes{left_out}; {seen}",
+        f"{printable(record['data'])}: {record['photos']} images, {record['boxes']} boxes{left_out}; {sides}",
         "",
-        f"{len(record['groups'])} groups of shapes, height x width (mean IoU {record['groups_mean_iou']:.3f}):",
+        f"{len(record['groups'])} clusters of shapes, height x width (mean IoU {record['groups_mean_iou']:.3f}):",
         "  " + ", ".join(f"{height:.0f} x {width:.0f}" for height, width in record["groups"]),
         "",
         f"{'anchors':<12}recall at IoU {_THRESH}  mean best IoU",

@@ -27,13 +27,13 @@ _CLEAN, _FINDINGS, _UNUSABLE = 0, 1, 2
 
 
 def run(args: argparse.Namespace) -> int:
-    """0 clean, 1 findings, 2 unusable: the data, or with --fix the corrected copy.
+    """Returns 0 for clean data, 1 with findings, 2 if unusable; with --fix that of the corrected copy.
 
     Raises CvzooError or OSError if there is nothing to examine.
     """
     spec = spec_of(args)
     if args.fix is not None:
-        check_apart(spec.path, args.fix)  # told before the long work, not after it
+        check_apart(spec.path, args.fix)  # before the long work
         check_new(args.fix)
     check_target(args.report)
     check_target(args.json)
@@ -52,31 +52,31 @@ def run(args: argparse.Namespace) -> int:
     return status if args.fix is None or status == _UNUSABLE else _fix(checkup, args)
 
 
-def _fix(checkup, args):
-    """Write the corrected copy and examine it: the copy's status."""
+def _fix(checkup: Checkup, args: argparse.Namespace) -> int:
+    """Writes the corrected copy, checks it and returns its status."""
     progress = Progress(None if args.quiet else sys.stderr, total=len(checkup.annotated.photos))
     try:
         fixed = write_fixed_dataset(checkup, args.fix, step=progress.step)
     finally:
         progress.clear()
     n = len(fixed.changes)
-    words = f"{n} {'change' if n == 1 else 'changes'}, {len(fixed.annotated.photos)} photos"
+    words = f"{n} {'change' if n == 1 else 'changes'}, {len(fixed.annotated.photos)} images"
     print(f"corrected copy: {printable(args.fix)} ({words}; see {LOG_TEXT})", file=sys.stderr)
     copy = DataSpec(checkup.spec.kind, pathlib.Path(args.fix), base=checkup.spec.base)
     again = _examine(copy, args)
     left = ", ".join(f"{kind.slug} ({n})" for kind, n in again.counts().items() if kind.severity is not Severity.NOTE)
-    print(f"examined again: {f'what only a person can decide is left: {left}' if left else 'whole'}", file=sys.stderr)
+    print(f"checked again: {f'to be decided by you: {left}' if left else 'no faults left'}", file=sys.stderr)
     return _status(again)
 
 
 def check_text(checkup: Checkup, *, shown: int | None, suggest: bool = True) -> str:
-    """The findings for a terminal.
+    """The findings as text for a terminal.
 
-    shown: how many of a kind at most, None for all; suggest: end with the command that writes a corrected copy, if
-    that would change anything
+    shown: maximal number per kind, None for all; suggest: end with the command that writes a corrected copy, if that
+    would change anything
     """
     record = checkup.to_record()
-    lines = [f"{printable(record['data'])}: {record['photos']} photos, {record['objects']} objects"]
+    lines = [f"{printable(record['data'])}: {record['photos']} images, {record['objects']} objects"]
     for kind, n in checkup.counts().items():
         lines.append(f"\n{kind.severity.value}: {kind.slug} ({n}): {kind.meaning}")
         found = [each for each in checkup.findings if each.kind is kind]
@@ -97,7 +97,7 @@ def check_text(checkup: Checkup, *, shown: int | None, suggest: bool = True) -> 
 
 
 def fix_command(spec: DataSpec) -> str:
-    """The line for a shell that writes a corrected copy, to a folder beside the data that does not exist yet."""
+    """The shell command that writes a corrected copy, to a new folder next to the data."""
     root = spec.path if spec.path.is_dir() else spec.path.parent
     if root.name == "annotations" and not spec.path.is_dir():
         root = root.parent
@@ -105,15 +105,15 @@ def fix_command(spec: DataSpec) -> str:
     above = root.parent if root.name else pathlib.Path("..")
     if not os.access(above, os.W_OK):
         above = pathlib.Path()
-    places = (above / f"{name}_fixed{n if n > 1 else ''}" for n in itertools.count(1))
-    out = next(each for each in places if not each.exists())
+    paths = (above / f"{name}_fixed{n if n > 1 else ''}" for n in itertools.count(1))
+    out = next(each for each in paths if not each.exists())
     return f"cvzoo data check {shlex.quote(spec.text)} --fix {shlex.quote(str(out))}"
 
 
-def _examine(spec, args):
-    holder = []
+def _examine(spec: DataSpec, args: argparse.Namespace) -> Checkup:
+    holder: list[Progress] = []
 
-    def start(total):
+    def start(total: int) -> None:
         holder.append(Progress(None if args.quiet else sys.stderr, total=total))
 
     try:
@@ -126,7 +126,7 @@ def _examine(spec, args):
     return checkup
 
 
-def _status(checkup):
+def _status(checkup: Checkup) -> int:
     if not any(facts is not None and facts.trouble is None for facts in checkup.facts):
         return _UNUSABLE
     return _CLEAN if checkup.is_clean else _FINDINGS

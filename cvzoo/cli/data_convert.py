@@ -15,7 +15,7 @@ def run(args: argparse.Namespace) -> int:
     """0, or 1 if something could not be understood. Raises CvzooError or OSError if nothing could be written."""
     progress: list[Progress] = []
 
-    def start(total):
+    def start(total: int) -> None:
         progress.append(Progress(None if args.quiet else sys.stderr, total=total))
 
     try:
@@ -32,18 +32,18 @@ def run(args: argparse.Namespace) -> int:
         for each in progress:
             each.clear()
     n_crowd = sum(loss.count for loss in done.losses if loss.what == CROWDS)
-    left_out = f"; {n_crowd} crowds left out (--keep-crowds keeps them)" if n_crowd else ""
-    print(f"{printable(args.out)}: {done.n_photo} photos, {done.n_object} objects as {args.to}{left_out}")
+    left_out = f"; {n_crowd} crowds dropped (--keep-crowds keeps them)" if n_crowd else ""
+    print(f"{printable(args.out)}: {done.n_photo} images, {done.n_object} objects as {args.to}{left_out}")
     if not args.quiet:
         if done.losses:
-            print(f"{args.to} cannot carry, and the copy lacks:")
+            print(f"{args.to} cannot represent, so the copy lacks:")
         for loss in done.losses:
             print(f"  {printable(str(loss))}")
     if done.findings:
         log = printable(os.path.join(args.out, LOG))
         n = len(done.findings)
         print(
-            f"cvzoo data convert: {n} things were odd or not understood, see {log} and cvzoo data check",
+            f"cvzoo data convert: {n} records were malformed, see {log} and cvzoo data check",
             file=sys.stderr,
         )
         return 1

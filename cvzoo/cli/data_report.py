@@ -1,4 +1,4 @@
-"""The report of `cvzoo data check`: counts, and for each kind of fault pictures of where it is."""
+"""The HTML report of `cvzoo data check`: counts, and for each kind of fault the images concerned."""
 
 import html
 import os
@@ -16,27 +16,27 @@ from cvzoo.images.read_image import read_image
 from cvzoo.visualizations.report.page import report_page, table
 from cvzoo.visualizations.svg.photo_overlay import OverlayBox, photo_overlay
 
-_PICTURES = 8  # of a kind of fault
-_ROWS = 200  # of a kind of fault that are listed in words
-_BOXES = 40  # of a photo besides those at fault
+_PICTURES = 8  # per kind of fault
+_ROWS = 200  # per kind of fault in the table
+_BOXES = 40  # per image, besides faulty ones
 _LONG_SIDE = 260
-_LEAST = 10  # pixels of a picture across which a faulty box can be seen
-# these tables hold words, not numbers
+_LEAST = 10  # pixels, the minimal side of a drawn faulty box, so that it is visible
+# these tables contain text, not numbers
 _STYLE = "th, td { text-align: left; white-space: normal; } td:first-child { white-space: nowrap; }"
 _FAULT, _OTHER = "#ff3b30", "#ffffffb0"
 
 
-Photos = Mapping[str, tuple[AnnotatedPhoto, tuple[int, int] | None]]  # with the size that the boxes are for
+Photos = Mapping[str | None, tuple[AnnotatedPhoto, tuple[int, int] | None]]  # with the size that the boxes refer to
 
 
 def write_data_report(path: str | os.PathLike, checkup: Checkup) -> None:
-    """Write the report to a file, whole or not at all: one page, pictures inline, no request to anywhere."""
+    """Writes the report to a file atomically: one self-contained page with inline images."""
     with atomic_write(path) as file:
         file.write(data_report_html(checkup).encode("utf-8", errors="replace"))
 
 
 def data_report_html(checkup: Checkup) -> str:
-    """The page's text."""
+    """The HTML of the report."""
     record = checkup.to_record()
     severities = [each.severity for each in checkup.findings]
     tiles = {"photos": record["photos"], "objects": record["objects"], "classes": len(record["classes"])}
@@ -48,7 +48,7 @@ def data_report_html(checkup: Checkup) -> str:
     overview += (
         table(("fault", "severity", "count", "what it is", "what --fix does"), rows) if rows else "<p>No faults.</p>"
     )
-    photos = {
+    photos: Photos = {
         photo.name: (photo, annotation_size(photo, facts))
         for photo, facts in zip(checkup.annotated.photos, checkup.facts)
     }
@@ -74,8 +74,8 @@ def _section(kind: Fault, found: list[Finding], photos: Photos) -> str:
     return "\n".join(parts)
 
 
-def _number(finding):
-    return "" if finding.annotation is None else finding.annotation
+def _number(finding: Finding) -> str:
+    return "" if finding.annotation is None else str(finding.annotation)
 
 
 def _figure(finding: Finding, photos: Photos) -> str:
@@ -88,13 +88,13 @@ def _figure(finding: Finding, photos: Photos) -> str:
 
 
 def _as_meant(each: AnnotatedObject, size: tuple[int, int] | None, finding: Finding | None) -> AnnotatedObject | None:
-    """The object if the finding is about it, its box read as it was meant, which is where one looks for it."""
+    """The object if the finding is about it, with its box in the corrected coordinate format."""
     if finding is None or finding.annotation not in (None, each.index):
         return None
     if finding.kind not in EXPLAINING or size is None:
         return each if finding.annotation == each.index else None
     meant = reinterpret(each, finding.kind, size)
-    return meant if meant is not each and finite(meant.bbox) else None
+    return meant if meant is not each and meant.bbox is not None and finite(meant.bbox) else None
 
 
 def _ordered(bbox: Box) -> Box:
@@ -103,7 +103,7 @@ def _ordered(bbox: Box) -> Box:
 
 
 def _visible(bbox: Box, size: tuple[int, int]) -> Box:
-    """The box as far as it can be seen: what lies beyond the photo at its edge, what has no area a few pixels wide."""
+    """The box moved into the image, and enlarged to a visible size."""
     least = _LEAST * max(max(size) / _LONG_SIDE, 1.0)
     sides = []
     y_min, x_min, y_max, x_max = _ordered(bbox)
@@ -123,12 +123,13 @@ def _picture(photo: AnnotatedPhoto, size: tuple[int, int] | None, finding: Findi
         img = read_image(photo.path)
     except (CvzooError, OSError):
         return ""
-    at_fault, others = [], []
+    at_fault: list[OverlayBox] = []
+    others: list[OverlayBox] = []
     for each in photo.objects:
         if each.bbox is None or not finite(each.bbox):
             continue
         meant = _as_meant(each, size, finding)
-        if meant is not None:
+        if meant is not None and meant.bbox is not None:
             at_fault.append(OverlayBox(_visible(meant.bbox, img.shape[1:]), each.name or "?", _FAULT))
         elif len(others) < _BOXES:
             others.append(OverlayBox(_ordered(each.bbox), "", _OTHER))

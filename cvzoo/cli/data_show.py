@@ -1,4 +1,4 @@
-"""`cvzoo data show`: samples of a data set with what is marked in them, in one picture."""
+"""`cvzoo data show`: draws images of a data set with their annotations in a grid."""
 
 import argparse
 import random
@@ -12,7 +12,7 @@ from cvzoo.cli.data_spec_argument import spec_of
 from cvzoo.cli.main import in_words
 from cvzoo.cli.progress import Progress
 from cvzoo.cli.result_table import printable
-from cvzoo.datasets.layouts.annotated_set import AnnotatedPhoto
+from cvzoo.datasets.layouts.annotated_set import AnnotatedObject, AnnotatedPhoto, Box
 from cvzoo.datasets.layouts.decimals import finite
 from cvzoo.datasets.layouts.read import read_annotated_set
 from cvzoo.errors.exceptions import ConfigError, CvzooError
@@ -22,6 +22,7 @@ from cvzoo.images.read_image import read_image
 from cvzoo.images.write_image import image_format, write_image
 from cvzoo.transforms.resize import resize
 from cvzoo.transforms.scale import scaled_size
+from cvzoo.typing.aliases import Image, Mask, Size
 from cvzoo.visualizations.contact_sheet import contact_sheet
 from cvzoo.visualizations.draw_bbox import draw_bbox
 from cvzoo.visualizations.draw_mask import draw_mask
@@ -29,13 +30,13 @@ from cvzoo.visualizations.draw_point import draw_point
 
 
 def run(args: argparse.Namespace) -> int:
-    """0, or 1 if photos were left out. Raises CvzooError or OSError if there is nothing to draw."""
+    """Returns 0, or 1 if images could not be read. Raises CvzooError or OSError if there is nothing to draw."""
     check_target(args.out)
     image_format(args.out)
     found = read_annotated_set(spec_of(args))
     absent = [photo.name for photo in found.photos if photo.path is None]
     if absent:
-        words = f"{len(absent)} photos are not there or lie outside of the data set"
+        words = f"{len(absent)} images are missing or outside of the data set"
         print(f"cvzoo data show: {words}: {printable(absent[0])}{' ...' if len(absent) > 1 else ''}", file=sys.stderr)
     chosen = _chosen(found.photos, args)
     names = found.used_names()
@@ -54,32 +55,34 @@ def run(args: argparse.Namespace) -> int:
     finally:
         progress.clear()
     if not imgs:
-        raise ConfigError(f"{args.spec}: there is no photo to draw", hint="cvzoo data check")
+        raise ConfigError(f"{args.spec} contains no image to draw", hint="cvzoo data check")
     write_image(contact_sheet(imgs, captions, columns=args.columns, side=args.side), args.out)
-    print(f"{printable(args.out)}: {len(imgs)} of {len(found.photos)} photos")
+    print(f"{printable(args.out)}: {len(imgs)} of {len(found.photos)} images")
     return 1 if n_bad else 0
 
 
-def _chosen(photos: Sequence[AnnotatedPhoto], args) -> list[AnnotatedPhoto]:
+def _chosen(photos: Sequence[AnnotatedPhoto], args: argparse.Namespace) -> list[AnnotatedPhoto]:
     chosen = [photo for photo in photos if photo.path is not None]
     if args.names:
         chosen = [photo for photo in chosen if photo.name in args.names]
     if args.classes:
-        wanted = set(args.classes)
+        classes = set(args.classes)
         known = {each.name for photo in photos for each in photo.objects}
-        if wanted - known:
-            raise ConfigError(f"no object is a {', '.join(sorted(wanted - known))}")
-        chosen = [photo for photo in chosen if any(each.name in wanted for each in photo.objects)]
+        if classes - known:
+            raise ConfigError(f"the data set has no object of class {', '.join(sorted(classes - known))}")
+        chosen = [photo for photo in chosen if any(each.name in classes for each in photo.objects)]
     if args.first or len(chosen) <= args.n:
         return chosen[: args.n]
     picked = set(random.Random(args.seed).sample(range(len(chosen)), args.n))
     return [photo for i, photo in enumerate(chosen) if i in picked]
 
 
-def _drawn(photo: AnnotatedPhoto, names: tuple[str, ...], args) -> np.ndarray:
-    """The photo, small, with all that is marked in it. Shrunk first, so that lines stay as wide as they should be."""
+def _drawn(photo: AnnotatedPhoto, names: tuple[str, ...], args: argparse.Namespace) -> Image:
+    """The downscaled image with its annotations, which are drawn after scaling, since lines would become thinner."""
+    if photo.path is None:
+        raise ConfigError(f"{photo.name}: the image does not exist")
     img = read_image(photo.path)
-    size = img.shape[1:]
+    size = img.shape[1], img.shape[2]
     small = min(scaled_size(size, long=args.side), size)
     scale = small[0] / size[0], small[1] / size[1]
     if not args.no_masks:
@@ -88,10 +91,10 @@ def _drawn(photo: AnnotatedPhoto, names: tuple[str, ...], args) -> np.ndarray:
             labels = np.array([_label(each, names) for _, each in masked])
             img = draw_mask(img, np.stack([mask for mask, _ in masked]), labels)
     img = resize(img, small)
-    boxed = [each for each in photo.objects if each.bbox is not None and finite(each.bbox)]
+    boxed = [(each, each.bbox) for each in photo.objects if each.bbox is not None and finite(each.bbox)]
     if boxed and not args.no_boxes:
-        bbox = np.array([_ordered(each.bbox) for each in boxed], np.float32) * np.array([*scale, *scale], np.float32)
-        label = np.array([_label(each, names) for each in boxed])
+        bbox = np.array([_ordered(box) for _, box in boxed], np.float32) * np.array([*scale, *scale], np.float32)
+        label = np.array([_label(each, names) for each, _ in boxed])
         img = draw_bbox(img, bbox, label, label_names=(*names, "?"))
     if not args.no_points:
         for each in photo.objects:
@@ -101,7 +104,7 @@ def _drawn(photo: AnnotatedPhoto, names: tuple[str, ...], args) -> np.ndarray:
     return img
 
 
-def _masks(each, size) -> Iterator[np.ndarray]:
+def _masks(each: AnnotatedObject, size: Size) -> Iterator[Mask]:
     try:
         if each.rle is not None:
             mask = RLEs.from_coco([each.rle]).to_masks()[0]
@@ -110,13 +113,13 @@ def _masks(each, size) -> Iterator[np.ndarray]:
         elif each.polygons and "text" not in each.extra:
             yield polygons_to_rle([[list(polygon) for polygon in each.polygons]], size).to_masks()[0]
     except CvzooError:
-        return  # `cvzoo data check` names it
+        return  # `cvzoo data check` reports it
 
 
-def _label(each, names):
+def _label(each: AnnotatedObject, names: tuple[str, ...]) -> int:
     return names.index(each.name) if each.name is not None else len(names)
 
 
-def _ordered(bbox):
+def _ordered(bbox: Box) -> Box:
     y_min, x_min, y_max, x_max = bbox
     return min(y_min, y_max), min(x_min, x_max), max(y_min, y_max), max(x_min, x_max)

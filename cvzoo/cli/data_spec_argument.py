@@ -1,4 +1,4 @@
-"""The word of a command line that names a data set."""
+"""The data set specification of a command line."""
 
 import argparse
 import dataclasses
@@ -7,6 +7,6 @@ from cvzoo.datasets.layouts.data_spec import DataSpec, parse_data_spec
 
 
 def spec_of(args: argparse.Namespace) -> DataSpec:
-    """The data set that the arguments name. Raises ConfigError."""
+    """The parsed specification. Raises ConfigError."""
     spec = parse_data_spec(args.spec)
     return dataclasses.replace(spec, outside=spec.outside or args.allow_outside)

@@ -1,4 +1,4 @@
-"""`cvzoo data split`: which photos to learn from, and which to be scored on."""
+"""`cvzoo data split`: splits a data set into a training set and evaluation sets."""
 
 import argparse
 import sys
@@ -11,13 +11,13 @@ from cvzoo.errors.exceptions import ConfigError
 
 
 def run(args: argparse.Namespace) -> int:
-    """0. Raises CvzooError or OSError if there is nothing to split, or the files cannot be written."""
+    """Returns 0. Raises CvzooError or OSError if there is nothing to split, or the files cannot be written."""
     shares = {"train": 1 - args.val - args.test, "val": args.val, "test": args.test}
     if shares["train"] < 1e-9:
         raise ConfigError("--val and --test leave nothing for train", got=f"{args.val:g} + {args.test:g}")
     progress: list[Progress] = []
 
-    def start(total):
+    def start(total: int) -> None:
         progress.append(Progress(None if args.quiet else sys.stderr, total=total))
 
     try:
@@ -41,18 +41,16 @@ def run(args: argparse.Namespace) -> int:
 
 
 def split_text(done: Split, *, with_classes: bool) -> str:
-    """What was done, for a terminal. with_classes: with the objects of each class, part by part."""
+    """The result as text for a terminal. with_classes: with the number of objects per class and part."""
     lines = []
     for p, (name, photos) in enumerate(done.parts.items()):
         n_object = sum(counts[p] for counts in done.objects.values())
-        lines.append(f"{printable(str(done.files[name]))}: {len(photos)} photos, {n_object} objects")
+        lines.append(f"{printable(str(done.files[name]))}: {len(photos)} images, {n_object} objects")
     n = sum(map(len, done.parts.values()))
     if done.n_group < n:
-        lines.append(f"{n} photos in {done.n_group} groups that stay together")
+        lines.append(f"{n} images in {done.n_group} groups that are not split")
     if done.left_out:
-        words = (
-            f"{len(done.left_out)} photos are not there, lie outside of the data set or have no annotations: in no part"
-        )
+        words = f"{len(done.left_out)} images are missing, outside of the data set or not annotated, thus in no part"
         lines.append(f"{words}: {printable(done.left_out[0])}{' ...' if len(done.left_out) > 1 else ''}")
     if with_classes and done.objects:
         names = {name: printable(name) for name in done.objects}

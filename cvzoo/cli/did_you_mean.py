@@ -1,4 +1,4 @@
-"""A suggestion behind a complaint about a misspelt word of a command line."""
+"""Suggestions for misspelled words of a command line."""
 
 import difflib
 import re
@@ -9,9 +9,9 @@ _UNKNOWN = "unrecognized arguments: "
 
 
 def did_you_mean(message: str, options: Sequence[str]) -> str:
-    """The message of argparse; about a word that resembles one of those allowed, with that in a second line.
+    """argparse's error message, with a similar allowed word on a second line, if there is one.
 
-    options: those of the verb, for an unknown one
+    options: those of the verb, for unknown options
     """
     lines = []
     if choice := _CHOICE.search(message):

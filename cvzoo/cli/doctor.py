@@ -1,4 +1,4 @@
-"""`cvzoo doctor`: what this installation computes with, and why."""
+"""`cvzoo doctor`: shows the backends, libraries and devices of this installation."""
 
 import argparse
 import importlib.metadata
@@ -23,13 +23,13 @@ from cvzoo.cli.result_table import printable
 from cvzoo.errors.exceptions import CvzooError
 from cvzoo.weights.cache import cvzoo_home
 
-# Pillow's name of a feature -> the kind of photo it reads
+# Pillow's name of a feature -> the image format that it reads
 _PHOTO_KINDS = {"jpg": "JPEG", "zlib": "PNG", "webp": "WebP", "libtiff": "TIFF", "jpg_2000": "JPEG2000", "avif": "AVIF"}
 _TOLERANCE = 1e-5  # of float32 against float64
 
 
 def run(args: argparse.Namespace) -> int:
-    """0 if the kernels compute what they should, 1 if they cannot or do not."""
+    """Returns 0 if the kernels work, otherwise 1."""
     if args.json is not None:
         return _run_json(args.json)
     _print_facts("installation", installation_facts())
@@ -51,7 +51,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _run_json(file: str) -> int:
-    """The same facts under the same names, whether all is right, and the proof or what is wrong."""
+    """Writes the same facts as JSON, with the result of the test."""
     record: dict[str, Any] = {"installation": installation_facts(), "environment": environment_facts()}
     try:
         record |= {"kernels": backend_facts(), "graphics processors": gpu_facts()}
@@ -60,7 +60,7 @@ def _run_json(file: str) -> int:
     except CvzooError as error:
         record |= {"is_right": False, "greatest_difference": None, "error": str(error)}
     if record["greatest_difference"] is not None and not math.isfinite(record["greatest_difference"]):
-        record["greatest_difference"] = None  # which JSON cannot hold
+        record["greatest_difference"] = None  # JSON has no NaN or infinity
     if file == "-":
         print(as_json(record, indent=2).decode())
     else:
@@ -69,7 +69,7 @@ def _run_json(file: str) -> int:
 
 
 def installation_facts() -> dict[str, str]:
-    """Versions and places, one short text for each name."""
+    """Versions and paths, one short text for each name."""
     try:
         version = importlib.metadata.version("cvzoo")
     except importlib.metadata.PackageNotFoundError:
@@ -86,25 +86,25 @@ def installation_facts() -> dict[str, str]:
 
 
 def environment_facts() -> dict[str, str]:
-    """The variables that change what cvzoo does, as they are set."""
+    """The environment variables that affect cvzoo."""
     names = sorted(name for name in os.environ if name.startswith(("CVZOO_", "OMP_", "GOMP_")))
     return {name: os.environ[name] for name in names}
 
 
 def _devices() -> list[Device]:
-    """The processor, and each GPU that can be used."""
+    """The CPU and each usable GPU."""
     return [get_device("cpu"), *map(get_device, range(gpu_count()))]
 
 
 def probe(device: Device) -> float:
-    """How far a small convolution on the device is from NumPy's in float64, relative to its largest value.
+    """The largest error of a small convolution on the device, relative to the largest value of NumPy's in float64.
 
     Raises BackendError if the chosen backend cannot run.
     """
     rng = np.random.default_rng(0)
     x = rng.standard_normal((2, 16, 20, 20), dtype=np.float32)
     w = rng.standard_normal((32, 16, 3, 3), dtype=np.float32)
-    window = {"stride": (2, 2), "pad": (1, 1, 1, 1), "dilate": (1, 1), "groups": 1}
+    window: dict[str, Any] = {"stride": (2, 2), "pad": (1, 1, 1, 1), "dilate": (1, 1), "groups": 1}
     with device:
         got = to_numpy(device.backend.conv_2d(device.asarray(x), device.asarray(w), None, **window))
     expected = get_backend("numpy").conv_2d(x.astype(np.float64), w.astype(np.float64), None, **window)

@@ -1,7 +1,8 @@
-"""`cvzoo evaluate`: scores of a model on annotated photos, or of anybody's results file."""
+"""`cvzoo evaluate`: evaluates a model on annotated images, or a results file."""
 
 import argparse
 import sys
+from collections.abc import Iterable
 from typing import Any
 
 from cvzoo.cli.about_evaluation import about_evaluation
@@ -22,16 +23,18 @@ from cvzoo.cli.worst_pictures import worst_pictures
 from cvzoo.errors.exceptions import ConfigError
 from cvzoo.evaluations.analysis.analyze_detections import analyze_table
 from cvzoo.evaluations.coco.parameters import COCOParameters
-from cvzoo.visualizations.report.detection_report import write_detection_report
+from cvzoo.visualizations.report.detection_report import ReportPicture, write_detection_report
 
 
 def run(args: argparse.Namespace) -> int:
-    """0. Raises CvzooError or OSError if something cannot be scored: there is no score of a part."""
+    """Returns 0. Raises CvzooError or OSError if anything cannot be evaluated; there are no partial scores."""
     has_model = args.model is not None or args.cfg is not None
     if has_model == (args.results is not None):
-        raise ConfigError("what is to be scored?", hint="a model (--model or --cfg --weights), or --results FILE")
+        raise ConfigError(
+            "evaluate needs either a model or results", hint="--model or --cfg --weights, or --results FILE"
+        )
     if args.compile and not has_model:
-        raise ConfigError("--compile is for a model, and --results comes without one")
+        raise ConfigError("--compile needs a model, but --results has none")
     for target in (args.json, args.report, args.save_results):
         check_target(target)
     if (args.data or args.gt or "").startswith("labels:"):
@@ -39,14 +42,14 @@ def run(args: argparse.Namespace) -> int:
     if (args.data or args.gt or "").startswith("panoptic:"):
         return evaluate_panoptic(args)
     if args.ignore != (255,):
-        raise ConfigError("--ignore is for label maps")
+        raise ConfigError("--ignore applies to label maps only")
     if args.save_results is not None and not has_model:
-        raise ConfigError("--save-results writes what a model found, and there is none")
+        raise ConfigError("--save-results needs a model, but --results has none")
     is_of_classes = class_kind(args.data or args.gt or "") is not None
     if args.batch_size is None:
         args.batch_size = 32 if is_of_classes else 1
     if has_model and args.data is None:
-        raise ConfigError("a model needs photos", hint="--data coco:FILE.json or --data voc:FOLDER")
+        raise ConfigError("a model needs images to predict on", hint="--data coco:FILE.json or --data voc:FOLDER")
     parameters = COCOParameters(
         iou_type=args.iou_type,
         corrections=args.corrections,
@@ -55,7 +58,9 @@ def run(args: argparse.Namespace) -> int:
     )
     if is_of_classes:
         if (args.data is None) == (args.gt is None):
-            raise ConfigError("which ground truth?", hint="--data SPEC to run a model, or --gt SPEC to score --results")
+            raise ConfigError(
+                "evaluate needs one ground truth", hint="--data SPEC to run a model, or --gt SPEC for --results"
+            )
         return evaluate_on_classes(args)
     truth = load_truth(args, parameters, limit=args.limit)
     if (args.metric or ("voc" if isinstance(truth, VOCTruth) else "coco")) == "voc":
@@ -68,11 +73,11 @@ def run(args: argparse.Namespace) -> int:
         record["analysis"] = _analysis(scored)
     if scored.explanation is not None:
         record["explanation"] = scored.explanation.to_dict()
-    # files first: who reads our output may close the pipe early
+    # files first, since the reader of standard output may close the pipe early
     if args.json not in (None, "-"):
         write_json(record, args.json)
     if args.report is not None:
-        pictures = ()
+        pictures: Iterable[ReportPicture] = ()
         if scored.instances is not None:
             pictures = worst_pictures(record["analysis"]["worst_photos"], scored.instances.paths)
         about = about_evaluation(args, scored.thresholds)

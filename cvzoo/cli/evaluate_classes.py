@@ -1,9 +1,9 @@
-"""Scores of class labels: of a classifier, or of a results file."""
+"""Evaluates image classification: a model or a results file."""
 
 import argparse
 import itertools
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from cvzoo.cli.about_evaluation import about_evaluation
 from cvzoo.cli.class_truth import ClassTruth, load_class_truth
 from cvzoo.cli.json_records import as_json, write_json
 from cvzoo.cli.load_predictor import compile_if_asked, named_model
-from cvzoo.cli.match_classes import places_of_classes
+from cvzoo.cli.match_classes import class_indices
 from cvzoo.cli.progress import Progress, as_time
 from cvzoo.cli.result_table import printable
 from cvzoo.cli.score_text import class_table, summary_text
@@ -22,6 +22,7 @@ from cvzoo.evaluations.classification.accumulator import ClassificationAccumulat
 from cvzoo.evaluations.results.class_results import read_class_results
 from cvzoo.images.read_image import read_image
 from cvzoo.links.model.classifier import AbstractClassifier
+from cvzoo.typing.aliases import Array
 from cvzoo.visualizations.report.classification_report import write_classification_report
 from cvzoo.visualizations.report.detection_report import ReportPicture
 
@@ -41,17 +42,17 @@ _NO_MEANING = {
 
 
 def evaluate_on_classes(args: argparse.Namespace) -> int:
-    """0; prints and writes what the command line asks for. Raises CvzooError or OSError if something is wrong."""
+    """Prints and writes the requested results and returns 0. Raises CvzooError or OSError."""
     for option, default in _NO_MEANING.items():
         if vars(args)[option] != default:
-            raise ConfigError(f"--{option.replace('_', '-')} has no meaning for classes of photos")
+            raise ConfigError(f"--{option.replace('_', '-')} does not apply to image classification")
     truth = load_class_truth(args.data or args.gt, split=args.split, limit=args.limit)
     if args.results is not None:
         names, probs = truth.names, _read_results(truth, args.results)
     else:
         names, probs = _found_by_model(truth, args)
     record = score_classes(truth, names, probs)
-    # files first: who reads our output may close the pipe early
+    # files first, since the reader of standard output may close the pipe early
     if args.json not in (None, "-"):
         write_json(record, args.json)
     if args.report is not None:
@@ -66,9 +67,9 @@ def evaluate_on_classes(args: argparse.Namespace) -> int:
 
 
 def score_classes(truth: ClassTruth, names: tuple[str, ...], probs: np.ndarray) -> dict[str, Any]:
-    """What the JSON says.
+    """The record for JSON.
 
-    names: the truth's classes, then those that a model has beyond them; probs: (B, len(names)) float
+    names: the classes of the ground truth, then additional ones of the model; probs: (B, len(names)) float
     """
     accumulator = ClassificationAccumulator(len(names), top=(1, 5) if len(names) > 5 else (1,))
     accumulator.update(probs, truth.labels)
@@ -85,7 +86,8 @@ def score_classes(truth: ClassTruth, names: tuple[str, ...], probs: np.ndarray) 
         for l, name in enumerate(truth.names)
     ]
     beyond = len(names) - len(truth.names)
-    notes = [f"{beyond} classes of the model are not among the photos': a guess of them is wrong"] if beyond else []
+    words = f"{beyond} classes of the model are not in the ground truth, so their predictions are wrong"
+    notes = [words] if beyond else []
     return {
         **scores,
         "per_class": per_class,
@@ -95,23 +97,24 @@ def score_classes(truth: ClassTruth, names: tuple[str, ...], probs: np.ndarray) 
     }
 
 
-def _found_by_model(truth, args):
+def _found_by_model(truth: ClassTruth, args: argparse.Namespace) -> tuple[tuple[str, ...], Array]:
     model = load_classifier(args)
     compile_if_asked(model, args)
-    place = places_of_classes(model.label_names, model.n_class, truth.names)
-    beyond = np.flatnonzero(place < 0)
+    index = class_indices(model.label_names, model.n_class, truth.names)
+    beyond = np.flatnonzero(index < 0)
     model_names = model.label_names or ()
     names = (*truth.names, *(model_names[l] for l in beyond))
-    place[beyond] = len(truth.names) + np.arange(len(beyond))
+    index[beyond] = len(truth.names) + np.arange(len(beyond))
     rows = [np.zeros((0, len(names)), np.float32)]
     for probs in _predict_each(model, truth, args):
         row = np.zeros((len(probs), len(names)), np.float32)
-        np.maximum.at(row, (slice(None), place), probs)
+        columns: Any = (slice(None), index)
+        np.maximum.at(row, columns, probs)
         rows.append(row)
     return names, np.concatenate(rows)
 
 
-def _predict_each(model, truth, args) -> Iterator[np.ndarray]:
+def _predict_each(model: AbstractClassifier, truth: ClassTruth, args: argparse.Namespace) -> Iterator[Array]:
     progress = Progress(None if args.quiet else sys.stderr, total=len(truth.labels))
     photos = truth.imgs()
     try:
@@ -125,12 +128,12 @@ def _predict_each(model, truth, args) -> Iterator[np.ndarray]:
         print(f"{progress.text()}, {as_time(progress.elapsed)} in all", file=sys.stderr)
 
 
-def _read_results(truth, path):
+def _read_results(truth: ClassTruth, path: str) -> Array:
     labels = {str(l): l for l in range(len(truth.names))} | {name: l for l, name in enumerate(truth.names)}
     return read_class_results(path).probs(truth.photos, labels, (len(truth.labels), len(truth.names)))
 
 
-def _print(record, *, quiet):
+def _print(record: dict[str, Any], *, quiet: bool) -> None:
     if not quiet:
         print(class_table(record["per_class"], ("accuracy",), counted="photos"))
         print()
@@ -139,24 +142,24 @@ def _print(record, *, quiet):
         print(f"note: {note}")
 
 
-def _pictures(truth, worst):
-    photos = None if truth.paths is not None else truth.dataset.slice[: len(truth.labels), "img"]
+def _pictures(truth: ClassTruth, worst: Sequence[dict[str, Any]]) -> Iterator[ReportPicture]:
+    photos = truth.dataset.slice[: len(truth.labels), "img"]
     for each in worst:
-        img = read_image(truth.paths[each["index"]]) if photos is None else photos[each["index"]]
+        img = photos[each["index"]] if truth.paths is None else read_image(truth.paths[each["index"]])
         words = f"{each['photo']}: {each['guess']} {each['score']:.2f}, is {each['label']} {each['label_score']:.2f}"
         yield ReportPicture(img, [], words)
 
 
 def load_classifier(args: argparse.Namespace) -> AbstractClassifier:
-    """The classifier, with its weights. Raises ConfigError if it is none, and what reading the files raises."""
+    """The classifier with its weights. Raises ConfigError if it is another model, and errors of reading the files."""
     if args.model is None:
-        raise ConfigError("classes of photos need a classifier", hint="--model NAME or --model FILE.safetensors")
+        raise ConfigError("image classification needs a classifier", hint="--model NAME or --model FILE.safetensors")
     for option in ("cfg", "weights", "names", "resize", "clip", "score_thresh", "nms_thresh"):
         if vars(args)[option] is not None:
-            raise ConfigError(f"--{option.replace('_', '-')} is for detectors, and {args.data} has a class a photo")
+            raise ConfigError(f"--{option.replace('_', '-')} does not apply to image classification")
     model = named_model(args.model, args.architecture)
     if not isinstance(model, AbstractClassifier):
-        raise ConfigError(f"{args.model} is no classifier, and {args.data} has a class a photo")
+        raise ConfigError(f"{args.model} is not an image classifier, as {args.data} needs")
     if args.device != "cpu":
         model.to_device(args.device)
     return model

@@ -1,8 +1,10 @@
-"""Scores against COCO's annotations: of a model, or of a results file."""
+"""Evaluates detections of a model or a results file with COCO's metrics."""
 
 import argparse
 import dataclasses
 import pathlib
+from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 
@@ -24,22 +26,25 @@ from cvzoo.evaluations.explain.explain_coco import explain_coco
 from cvzoo.evaluations.results.csv_results import read_csv_results
 from cvzoo.evaluations.results.voc_results import read_voc_results, voc_results_files
 from cvzoo.geometry.rle import RLEs
+from cvzoo.typing.aliases import Array
 
 
 def evaluate_on_coco(truth: COCOTruth, args: argparse.Namespace, parameters: COCOParameters) -> Scored:
-    """The scores of the model or of the results that the command line names."""
+    """The scores of the model or of the results file of the command line."""
     of_voc = {"--use-07-metric": args.use_07_metric or None, "--plus": args.plus, "--iou-thresh": args.iou_thresh}
     for option, given in of_voc.items():
         if given is not None:
-            raise ConfigError(f"{option} is a rule of VOC's, and the metric is COCO's", hint="--metric voc")
+            raise ConfigError(f"{option} applies to VOC's metric, not to COCO's", hint="--metric voc")
     if truth.gt.ignore is not None and truth.known_paths is not None:  # a VOC folder with difficult objects
         parameters = dataclasses.replace(parameters, corrections=(*parameters.corrections, "ignore_field"))
     if args.limit is not None:
-        parameters = dataclasses.replace(parameters, img_ids=tuple(truth.file_names))
-    paths, notes, thresholds = None, [], {}
+        parameters = dataclasses.replace(parameters, img_ids=np.array(list(truth.file_names)))
+    paths: list[pathlib.Path] | None = None
+    notes: list[str] = []
+    thresholds: dict[str, float] = {}
     if args.results is None:
         paths = truth.photo_paths(args.photos)
-        # a model that finds nothing has a score, and it is 0
+        # a model without any detection has a score of 0
         parameters = dataclasses.replace(parameters, corrections=(*parameters.corrections, "empty_results"))
         dt, thresholds = _found_by_model(truth, paths, args)
         if args.save_results is not None:
@@ -71,25 +76,28 @@ def evaluate_on_coco(truth: COCOTruth, args: argparse.Namespace, parameters: COC
 
 
 def category_ids(truth: COCOTruth, label_names: tuple[str, ...] | None, n_class: int) -> np.ndarray:
-    """(n_class,) int64: the id of the ground truth's class for each label of a model; -1 where it has no such class.
+    """(n_class,) int64: the id of the ground truth's class for each label of a model; -1 if it has none.
 
-    label_names: the model's; None: its labels are the ground truth's classes in the order of their ids
-    Raises ConfigError if there is no way to tell which class is which.
+    label_names: the model's; None: the ground truth's classes in the order of their ids
+    Raises ConfigError if no classes match.
     """
     order = np.argsort(truth.gt.cat_ids)
     names = truth.gt.cat_names or tuple(map(str, truth.gt.cat_ids.tolist()))
-    place = match_classes(label_names, n_class, [names[k] for k in order])
-    return np.where(place < 0, -1, truth.gt.cat_ids[order][place])
+    index = match_classes(label_names, n_class, [names[k] for k in order])
+    return np.where(index < 0, -1, truth.gt.cat_ids[order][index])
 
 
-def _found_by_model(truth, paths, args):
-    model = load_detector(args, args.iou_type)
+def _found_by_model(
+    truth: COCOTruth, paths: list[pathlib.Path], args: argparse.Namespace
+) -> tuple[COCODetections, dict[str, float]]:
+    model: Any = load_detector(args, args.iou_type)
     if args.score_thresh is None and args.nms_thresh is None:
         model.use_preset("evaluate")
     compile_if_asked(model, args)
     ids = list(truth.file_names)
     image, label, score, shape = [], [], [], []
     numbers = None
+    found: Any
     for found, image_id in zip(find_in_photos(model, paths, len(paths), args), ids):
         if numbers is None:
             numbers = category_ids(truth, model.label_names, model.n_fg_class)
@@ -108,13 +116,14 @@ def _found_by_model(truth, paths, args):
     return dt, thresholds_of(model)
 
 
-def _range_text(values):
+def _range_text(values: Iterable[float]) -> str:
+    values = list(values)
     low, high = float(min(values)), float(max(values))
     return f"{low:g}" if low == high else f"{low:g} to {high:g}"
 
 
-def _columns(shapes, iou_type):
-    """What is compared, of all photos. Masks and points come without boxes, whose areas would count as theirs."""
+def _columns(shapes: list[Any], iou_type: str) -> dict[str, Any]:
+    """The shapes to compare, of all images. Masks and keypoints have no boxes, whose areas would be used as theirs."""
     if iou_type == "segm":
         return {"masks": RLEs.concatenate(shapes)}
     found = np.concatenate(shapes).astype(np.float64)
@@ -124,7 +133,7 @@ def _columns(shapes, iou_type):
     return {"bbox": np.stack((x_min, y_min, x_max - x_min, y_max - y_min), axis=1)}
 
 
-def _read_results(truth, name, parameters):
+def _read_results(truth: COCOTruth, name: str, parameters: COCOParameters) -> tuple[COCODetections, list[str]]:
     path = pathlib.Path(name)
     if path.is_dir() or path.suffix.lower() == ".txt":
         records = read_voc_results(voc_results_files(path))
@@ -132,30 +141,30 @@ def _read_results(truth, name, parameters):
         records = read_csv_results(path)
     elif truth.known_paths is not None:
         raise UnsupportedError(
-            f"{name}: COCO's results call photos by number, and a VOC folder has none",
+            f"{name}: COCO's results refer to image ids, which a VOC folder does not have",
             hint="comp4_det_SPLIT_CLASS.txt or a .csv",
         )
     else:
         return read_coco_detections(path, parameters), []
     if parameters.iou_type != "bbox":
-        raise ConfigError(f"{name}: holds boxes, --iou-type {parameters.iou_type} needs COCO's results .json")
-    notes = []
+        raise ConfigError(f"{name} contains boxes, but --iou-type {parameters.iou_type} needs COCO's results .json")
+    notes: list[str] = []
     if "unknown_class" in parameters.accept:
         records, notes = without_unknown(records, truth.labels)
     return records.to_coco(truth.photos, truth.labels), notes
 
 
-def _of_photos(dt, truth):
+def _of_photos(dt: COCODetections, truth: COCOTruth) -> COCODetections:
     rows = np.flatnonzero(np.isin(dt.image_id, list(truth.file_names)))
     return take_detections(dt, rows)
 
 
-def _result_records(dt):
+def _result_records(dt: COCODetections) -> list[dict[str, Any]]:
     if dt.masks is not None:
-        name, shapes = "segmentation", dt.masks.to_coco()
+        name, shapes = "segmentation", list[Any](dt.masks.to_coco())
     elif dt.keypoints is not None:
         name, shapes = "keypoints", dt.keypoints.reshape(len(dt.keypoints), -1).tolist()
-    else:
+    elif dt.bbox is not None:
         name, shapes = "bbox", dt.bbox.tolist()
     rows = zip(dt.image_id.tolist(), dt.category_id.tolist(), shapes, dt.score.tolist())
     return [
@@ -164,14 +173,16 @@ def _result_records(dt):
     ]
 
 
-def _instances(truth, dt, paths, parameters):
+def _instances(
+    truth: COCOTruth, dt: COCODetections, paths: list[pathlib.Path] | None, parameters: COCOParameters
+) -> Instances | None:
     gt, ids, iou_type = truth.gt, np.array(list(truth.file_names), np.int64), parameters.iou_type
     if iou_type == "segm" and dt.masks is None:
         return None
     cats = np.sort(gt.cat_ids)
     order = np.argsort(ids)
 
-    def columns(found, corners, *extra):
+    def columns(found: Any, corners: Array, *extra: Array) -> list[list[Array]]:
         rows = np.flatnonzero(np.isin(found.image_id, ids) & np.isin(found.category_id, cats))
         photo = order[np.searchsorted(ids[order], found.image_id[rows])]
         label = np.searchsorted(cats, found.category_id[rows])
@@ -179,10 +190,10 @@ def _instances(truth, dt, paths, parameters):
 
     gt_bboxes, gt_labels, gt_crowdeds, gt_rows = columns(gt, _corners(gt, iou_type), gt.crowd)
     pred_bboxes, pred_labels, pred_scores, pred_rows = columns(dt, _corners(dt, iou_type), dt.score)
-    masks, points = (None, None), None
-    if iou_type == "segm":
-        masks = tuple([each.masks[rows] for rows in places] for each, places in ((gt, gt_rows), (dt, pred_rows)))
-    elif iou_type == "keypoints":
+    gt_masks, pred_masks, points = None, None, None
+    if gt.masks is not None and dt.masks is not None and iou_type == "segm":
+        gt_masks, pred_masks = [gt.masks[rows] for rows in gt_rows], [dt.masks[rows] for rows in pred_rows]
+    elif gt.keypoints is not None and dt.keypoints is not None and iou_type == "keypoints":
         points = Points(
             pred=[dt.keypoints[rows, :, 1::-1] for rows in pred_rows],
             gt=[gt.keypoints[rows, :, 1::-1] for rows in gt_rows],
@@ -202,14 +213,14 @@ def _instances(truth, dt, paths, parameters):
         pred_bboxes=pred_bboxes,
         pred_labels=pred_labels,
         pred_scores=pred_scores,
-        gt_masks=masks[0],
-        pred_masks=masks[1],
+        gt_masks=gt_masks,
+        pred_masks=pred_masks,
         points=points,
     )
 
 
-def _corners(found, iou_type):
-    """(N, 4) float64, y_min x_min y_max x_max: of the masks, the boxes, or what a pose's points span."""
+def _corners(found: Any, iou_type: str) -> Array:
+    """(N, 4) float64, y_min x_min y_max x_max: of the boxes, or around masks or keypoints."""
     if iou_type == "segm":
         return found.masks.to_bbox().astype(np.float64)
     if found.bbox is None:

@@ -1,14 +1,15 @@
-"""Scores of label maps, a folder's or a segmenter's, against those of a folder."""
+"""Evaluates semantic segmentation: label maps of a folder or a model against those of a folder."""
 
 import argparse
 import pathlib
 import sys
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from cvzoo.cli.about_evaluation import about_evaluation
-from cvzoo.cli.found_label_maps import StoredMaps, predicted_maps
+from cvzoo.cli.found_label_maps import PredictedMaps, StoredMaps, predicted_maps
 from cvzoo.cli.json_records import as_json, write_json
 from cvzoo.cli.progress import Progress, as_time
 from cvzoo.cli.result_table import printable
@@ -19,6 +20,7 @@ from cvzoo.evaluations.label_maps.confusion import calc_semantic_segmentation_co
 from cvzoo.evaluations.label_maps.result import SemanticSegmentationResult
 from cvzoo.images.list_image_files import list_image_files
 from cvzoo.images.read_label import read_label
+from cvzoo.typing.aliases import ClassMap, Image
 from cvzoo.visualizations.colors import label_color
 from cvzoo.visualizations.report.detection_report import ReportPicture
 from cvzoo.visualizations.report.segmentation_report import write_segmentation_report
@@ -36,27 +38,30 @@ _NO_MEANING = {
     "split": None,
 }
 _N_WORST = 12
+Maps: TypeAlias = StoredMaps | PredictedMaps
+Pair: TypeAlias = tuple[str, pathlib.Path, pathlib.Path]  # name, ground truth, prediction
 
 
 def evaluate_label_maps(args: argparse.Namespace) -> int:
-    """0; prints and writes what the command line asks for. Raises CvzooError or OSError if something is wrong.
+    """Prints and writes the requested results and returns 0. Raises CvzooError or OSError.
 
-    The true maps are images whose pixels are class numbers; what is scored are such images under the same names in
-    another folder, or photos that a model looks at.
+    The ground truth is a folder of images whose pixel values are labels; the predictions are such images with the same
+    names in another folder, or those of a model on images with the same names.
     """
     refuse_detection_options(args, "label maps")
     if args.results is not None:
         if args.gt is None or args.photos is not None:
-            raise ConfigError("label maps of somebody's are scored by --gt labels:DIR --results DIR")
-        found, truth = StoredMaps(pathlib.Path(args.results), _names(args.names)), args.gt
+            raise ConfigError("stored label maps are evaluated with --gt labels:DIR --results DIR")
+        found: Maps = StoredMaps(pathlib.Path(args.results), _names(args.names))
+        truth = args.gt
     else:
         if args.data is None:
-            raise ConfigError("a model needs photos", hint="--data labels:DIR --photos DIR")
+            raise ConfigError("a model needs images to predict on", hint="--data labels:DIR --photos DIR")
         found, truth = predicted_maps(args), args.data
     pairs, notes = _pairs(pathlib.Path(truth.partition(":")[2]), found.folder, args.limit)
     result, by_photo = _score(pairs, found, args)
     record = _record(result, by_photo, found.names, pairs, notes)
-    # files first: who reads our output may close the pipe early
+    # files first, since the reader of standard output may close the pipe early
     if args.json not in (None, "-"):
         write_json(record, args.json)
     if args.report is not None:
@@ -74,50 +79,52 @@ def refuse_detection_options(args: argparse.Namespace, what: str) -> None:
     """Raises ConfigError for an option of `cvzoo evaluate` that is for detections only."""
     for option, default in _NO_MEANING.items():
         if vars(args)[option] != default:
-            raise ConfigError(f"--{option.replace('_', '-')} has no meaning for {what}")
+            raise ConfigError(f"--{option.replace('_', '-')} does not apply to {what}")
 
 
-def _names(path):
+def _names(path: str | None) -> list[str] | None:
     if path is None:
         return None
     try:
         lines = pathlib.Path(path).read_text(encoding="utf-8-sig").splitlines()
     except UnicodeDecodeError as error:
-        raise FileFormatError(f"{path}: not a list of names in UTF-8") from error
+        raise FileFormatError(f"{path} is not a list of names in UTF-8") from error
     return [line.strip() for line in lines if line.strip()]
 
 
-def _pairs(truth, results, limit):
-    """[(name, path of the truth, path of the result)], and notes. Raises DatasetError that names a map without one."""
+def _pairs(truth: pathlib.Path, results: pathlib.Path, limit: int | None) -> tuple[list[Pair], list[str]]:
+    """[(name, path of the ground truth, path of the result)], and notes. Raises DatasetError for a missing result."""
     for folder in (truth, results):
         if not folder.is_dir():
             raise DatasetError(f"{folder} is not a folder")
-    wanted, found = _by_stem(truth), _by_stem(results)
-    if not wanted:
-        raise DatasetError(f"{truth}: no label maps")
-    wanted = dict(list(wanted.items())[:limit])
-    absent = [name for name in wanted if name not in found]
+    expected, found = _by_stem(truth), _by_stem(results)
+    if not expected:
+        raise DatasetError(f"{truth} contains no label maps")
+    expected = dict(list(expected.items())[:limit])
+    absent = [name for name in expected if name not in found]
     if absent:
         raise DatasetError(
-            f"{results}: no map for {len(absent)} of {len(wanted)} photos, first {absent[0]}",
-            expected=f"files named as those of {truth}",
-            hint="--limit N for the first N alone",
+            f"{results}: no label map for {len(absent)} of {len(expected)} images, first {absent[0]}",
+            expected=f"the same file names as in {truth}",
+            hint="--limit N for only the first N",
         )
-    more = len(found) - len(wanted)
-    notes = [f"{more} more maps among the results were not looked at"] if more > 0 and limit is None else []
-    return [(name, path, found[name]) for name, path in wanted.items()], notes
+    more = len(found) - len(expected)
+    notes = [f"{more} more label maps in the results were ignored"] if more > 0 and limit is None else []
+    return [(name, path, found[name]) for name, path in expected.items()], notes
 
 
-def _by_stem(folder):
-    files = {}
+def _by_stem(folder: pathlib.Path) -> dict[str, pathlib.Path]:
+    files: dict[str, pathlib.Path] = {}
     for path in list_image_files(folder, recursive=True):
         name = path.relative_to(folder).with_suffix("").as_posix()
         if files.setdefault(name, path) != path:
-            raise DatasetError(f"{path}: a second map of this name", got=files[name])
+            raise DatasetError(f"{path}: another label map has the same name", got=files[name])
     return files
 
 
-def _score(pairs, found, args):
+def _score(
+    pairs: Sequence[Pair], found: Maps, args: argparse.Namespace
+) -> tuple[SemanticSegmentationResult, list[tuple[float, float]]]:
     names = found.names
     accumulator = SemanticSegmentationAccumulator(n_class=None if names is None else len(names))
     progress = Progress(None if args.quiet else sys.stderr, total=len(pairs))
@@ -129,7 +136,7 @@ def _score(pairs, found, args):
                 accumulator.update([pred], [gt])
             except CvzooError as error:
                 raise ValueRangeError(
-                    f"{name}: {error}", hint="--ignore N, or --names FILE with all classes"
+                    f"{name} cannot be evaluated: {error}", hint="--ignore N, or --names FILE with all classes"
                 ) from error
             one = SemanticSegmentationResult(calc_semantic_segmentation_confusion([pred], [gt]))
             by_photo.append((one.miou, one.pixel_accuracy))
@@ -141,13 +148,19 @@ def _score(pairs, found, args):
     return accumulator.compute(), by_photo
 
 
-def _read(path, ignore):
+def _read(path: pathlib.Path, ignore: Sequence[int]) -> ClassMap:
     label = read_label(path)
     label[np.isin(label, ignore)] = -1
     return label
 
 
-def _record(result, by_photo, names, pairs, notes) -> dict[str, Any]:
+def _record(
+    result: SemanticSegmentationResult,
+    by_photo: Sequence[tuple[float, float]],
+    names: list[str] | None,
+    pairs: Sequence[Pair],
+    notes: list[str],
+) -> dict[str, Any]:
     n_class = len(result.confusion)
     names = [str(l) for l in range(n_class)] if names is None else names
     scores = {key: value for key, value in result.to_dict().items() if key not in ("iou", "class_accuracy")}
@@ -175,11 +188,11 @@ def _record(result, by_photo, names, pairs, notes) -> dict[str, Any]:
     }
 
 
-def _number(value):
+def _number(value: float) -> float | None:
     return float(value) if np.isfinite(value) else None
 
 
-def _print(record, *, quiet):
+def _print(record: dict[str, Any], *, quiet: bool) -> None:
     if not quiet:
         print(class_table(record["per_class"], ("iou", "accuracy"), counted="pixels"))
         print()
@@ -189,8 +202,10 @@ def _print(record, *, quiet):
         print(f"note: {note}")
 
 
-def _pictures(pairs, found, worst, ignore):
-    """The truth, what was found, and where they differ, side by side."""
+def _pictures(
+    pairs: Sequence[Pair], found: Maps, worst: Sequence[dict[str, Any]], ignore: Sequence[int]
+) -> Iterator[ReportPicture]:
+    """The ground truth, the prediction, and their differences, side by side."""
     for each in worst:
         name, truth, path = pairs[each["index"]]
         gt, pred = _read(truth, ignore), found.read(path)
@@ -201,6 +216,6 @@ def _pictures(pairs, found, worst, ignore):
         yield ReportPicture(np.concatenate(parts, axis=2), [], caption)
 
 
-def _colored(label):
+def _colored(label: ClassMap) -> Image:
     colors = [label_color(l) for l in range(int(label.max(initial=0)) + 1)]
     return np.array([*colors, (0, 0, 0)], np.float32)[label].transpose(2, 0, 1)

@@ -1,4 +1,4 @@
-"""`cvzoo evaluate` of panoptic segmentations: COCO's JSON and PNG files against each other."""
+"""Evaluates panoptic segmentation: COCO's JSON and PNG files of predictions against those of the ground truth."""
 
 import argparse
 import math
@@ -17,24 +17,24 @@ from cvzoo.evaluations.panoptic.result import PanopticResult
 
 
 def evaluate_panoptic(args: argparse.Namespace) -> int:
-    """0; prints and writes the panoptic quality of --results against --gt panoptic:FILE.json.
+    """Prints and writes the panoptic quality of --results against --gt panoptic:FILE.json, and returns 0.
 
-    Raises CvzooError or OSError if something cannot be scored.
+    Raises CvzooError or OSError if anything cannot be evaluated.
     """
     refuse_detection_options(args, "panoptic segmentations")
     if args.results is None or args.gt is None or args.photos is not None or args.report is not None:
         raise ConfigError(
-            "panoptic segmentations are scored from two files",
+            "panoptic segmentation is evaluated from two files",
             expected="--gt panoptic:FILE.json --results FILE.json, each with its PNG files in FILE/",
         )
     truth = read_coco_panoptic(args.gt.partition(":")[2])
     found = read_coco_panoptic(args.results)
     if not truth.categories:
-        raise DatasetError(f"{args.gt}: no categories")
+        raise DatasetError(f"{args.gt} contains no categories")
     chosen = list(truth.annotations.items())[: args.limit]
     absent = [image for image, _ in chosen if image not in found.annotations]
     if absent:
-        raise DatasetError(f"{args.results}: no segments of {len(absent)} images", got=f"first {absent[0]}")
+        raise DatasetError(f"{args.results} has no segments of {len(absent)} images", got=f"first {absent[0]}")
     accumulator = PanopticAccumulator(truth.categories)
     progress = Progress(None if args.quiet else sys.stderr, total=len(chosen))
     try:
@@ -43,7 +43,7 @@ def evaluate_panoptic(args: argparse.Namespace) -> int:
             try:
                 accumulator.update([pred.read_map()], [pred.segments], [gt.read_map()], [gt.segments])
             except CvzooError as error:
-                raise DatasetError(f"{pathlib.Path(gt.path).name}: {error}") from error
+                raise DatasetError(f"{pathlib.Path(gt.path).name} cannot be evaluated: {error}") from error
             progress.step()
     finally:
         progress.clear()

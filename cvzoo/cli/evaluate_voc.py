@@ -1,7 +1,8 @@
-"""Scores against a folder in VOC's layout: of a model, or of a results file."""
+"""Evaluates detections of a model or a results file with VOC's metric."""
 
 import argparse
 import pathlib
+from typing import Any
 
 import numpy as np
 
@@ -19,28 +20,29 @@ from cvzoo.evaluations.explain.voc_rules import VOCCase
 from cvzoo.evaluations.results.csv_results import read_csv_results
 from cvzoo.evaluations.results.voc_results import read_voc_results, voc_results_files
 from cvzoo.evaluations.voc.accumulators import DetectionVOCAccumulator
+from cvzoo.typing.aliases import BBox, Label, Score
 
 _LAST = np.array([0, 0, 1, 1])
 
 
 def evaluate_on_voc(truth: VOCTruth, args: argparse.Namespace) -> Scored:
-    """VOC's mAP and AP by class of the model or of the results that the command line names.
+    """VOC's mAP and AP per class of the model or of the results file of the command line.
 
-    A VOC folder's boxes hold their last pixel, so 1 is added to the sides of all boxes, also a model's, as ChainerCV
-    does, unless --plus says otherwise.
+    The boxes of a VOC folder include their last pixel, so 1 is added to width and height of all boxes, also of the
+    model's, as in ChainerCV, unless --plus is given.
     """
     for option, given in (("--iou-type", args.iou_type != "bbox"), ("--corrections", args.corrections),
                           ("--max-dets", args.max_dets),
                           ("--save-results", args.save_results)):  # fmt: skip
         if given:
-            raise ConfigError(f"{option} is for COCO's scores, and the metric is VOC's", hint="--metric coco")
+            raise ConfigError(f"{option} applies to COCO's metrics, not to VOC's", hint="--metric coco")
     if not truth.photo_names:
-        raise ConfigError(f"{truth.path}: no photos", hint="--split NAME")
+        raise ConfigError(f"{truth.path} contains no images", hint="--split NAME")
     iou_thresh = 0.5 if args.iou_thresh is None else args.iou_thresh
     plus = truth.last_pixel if args.plus is None else args.plus
     if args.results is None:
         bboxes, labels, scores, thresholds = _found_by_model(truth, args)
-        notes = []
+        notes: list[str] = []
     else:
         thresholds = {}
         bboxes, labels, scores, notes = _read_results(truth, args.results, drop=args.drop_unknown_classes)
@@ -79,13 +81,16 @@ def evaluate_on_voc(truth: VOCTruth, args: argparse.Namespace) -> Scored:
     return Scored(summary, per_class, ("AP",), record, curves, instances, explanation, thresholds)
 
 
-def _found_by_model(truth, args):
-    model = load_detector(args)
+def _found_by_model(
+    truth: VOCTruth, args: argparse.Namespace
+) -> tuple[list[BBox], list[Label], list[Score], dict[str, float]]:
+    model: Any = load_detector(args)
     if args.score_thresh is None and args.nms_thresh is None:
         model.use_preset("evaluate")
     compile_if_asked(model, args)
     numbers = match_classes(model.label_names, model.n_fg_class, truth.names)
     bboxes, labels, scores = [], [], []
+    found: Any
     for found in find_in_photos(model, truth.photo_paths, len(truth.photo_names), args):
         label = numbers[found.labels[0]]
         known = label >= 0
@@ -95,7 +100,7 @@ def _found_by_model(truth, args):
     return bboxes, labels, scores, thresholds_of(model)
 
 
-def _read_results(truth, name, *, drop):
+def _read_results(truth: VOCTruth, name: str, *, drop: bool) -> tuple[list[BBox], list[Label], list[Score], list[str]]:
     path = pathlib.Path(name)
     if path.is_dir() or path.suffix.lower() == ".txt":
         records = read_voc_results(voc_results_files(path))
@@ -103,23 +108,26 @@ def _read_results(truth, name, *, drop):
         records = read_csv_results(path)
     else:
         raise UnsupportedError(
-            f"{name}: COCO's results call photos and classes by number, and VOC's scores go by name",
+            f"{name}: COCO's results refer to ids of images and classes, but VOC's metric needs names",
             hint="comp4_det_SPLIT_CLASS.txt or a .csv, or --metric coco",
         )
-    labels = {str(l): l for l in range(len(truth.names))} | {name: l for l, name in enumerate(truth.names)}
-    notes = []
+    label_of = {str(l): l for l in range(len(truth.names))} | {name: l for l, name in enumerate(truth.names)}
+    notes: list[str] = []
     if drop:
-        records, notes = without_unknown(records, labels)
-    photo, label = records.places(truth.photos, labels)
+        records, notes = without_unknown(records, label_of)
+    photo, label = records.places(truth.photos, label_of)
     bbox = records.bbox
-    if truth.last_pixel:  # from half-open to "the last pixel belongs to the box", as the ground truth has it
+    if truth.last_pixel:  # from half-open boxes to boxes that include their last pixel, as in the ground truth
         bbox = bbox - _LAST
         small = (bbox[:, 2:] < bbox[:, :2]).any(axis=1)
         bbox[small, 2:] = np.maximum(bbox[small, 2:], bbox[small, :2])
-    return *by_photo(photo, len(truth.photo_names), bbox, label, records.score), notes
+    bboxes, labels, scores = by_photo(photo, len(truth.photo_names), bbox, label, records.score)
+    return bboxes, labels, scores, notes
 
 
-def _instances(truth, bboxes, labels, scores, pred_plus):
+def _instances(
+    truth: VOCTruth, bboxes: list[BBox], labels: list[Label], scores: list[Score], pred_plus: int
+) -> Instances:
     return Instances(
         label_names=truth.names,
         photos=truth.photo_names,

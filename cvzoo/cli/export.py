@@ -1,7 +1,8 @@
-"""`cvzoo export MODEL --format onnx --to OUT.onnx`: a model in another program's format."""
+"""`cvzoo export MODEL --format onnx --to OUT.onnx`: exports a model to ONNX."""
 
 import argparse
 import pathlib
+from typing import Any
 
 import numpy as np
 
@@ -16,11 +17,11 @@ from cvzoo.export.onnx.exported import Exported
 from cvzoo.export.onnx.texts import OWN_NAMES
 from cvzoo.export.onnx.write import export_onnx
 from cvzoo.images.read_image import read_image
-from cvzoo.links.chain import Chain
 from cvzoo.links.model.seen import seeded_photo
 from cvzoo.links.model.thresholds import AbstractThresholds
 from cvzoo.serializers.model_file import load_model
 from cvzoo.transforms.resize import resize
+from cvzoo.typing.aliases import Array, Image
 from cvzoo.weights.model_header import read_model_header
 
 DISAGREES = 1
@@ -29,12 +30,13 @@ _TOLERANCE = 0.02  # the share of numbers: maxima that are equal but for roundin
 
 
 def run(args: argparse.Namespace) -> int:
-    """0; 1 if the file says something else than the model. Raises UnsupportedError for what cannot be exported."""
+    """Returns 0, or 1 if the outputs differ. Raises UnsupportedError for what cannot be exported."""
     to = pathlib.Path(args.to)
     if to.suffix.lower() != ".onnx":
-        raise ConfigError("--to must end in .onnx, by which other programs know the file", got=args.to)
+        raise ConfigError("--to must end in .onnx, the extension of ONNX files", got=args.to)
     if not to.parent.is_dir():
-        raise ConfigError(f"--to {args.to}: there is no such folder")
+        raise ConfigError(f"--to {args.to}: the folder does not exist")
+    model: Any
     weights, metadata = None, None
     if darknet_file(args, args.model) is not None:
         refuse_architecture(args.architecture, "--cfg")
@@ -42,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
     elif means_file(args.model):
         model = load_model(args.model, architecture=own_architecture(args.architecture))
         header = read_model_header(args.model)
-        if header is not None:  # whoever wrote the file may have used names of ours
+        if header is not None:  # the file may contain names that the exporter uses
             metadata = {f"file_{name}" if name in OWN_NAMES else name: text for name, text in header.metadata.items()}
     else:
         refuse_architecture(args.architecture, args.model)
@@ -53,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
     boxes = finds if args.boxes is None else args.boxes
     if args.preset is not None:
         if not (finds and boxes):
-            raise ConfigError("--preset is for files with boxes: no others have thresholds")
+            raise ConfigError("--preset applies to exports with boxes only, since others have no thresholds")
         model.use_preset(args.preset)
     exported = export_onnx(to, model, batch=args.batch, size=args.size, boxes=boxes, weights=weights, metadata=metadata)
     checked, agrees = _checked(to, model, photo, exported, boxes=boxes)
@@ -61,17 +63,14 @@ def run(args: argparse.Namespace) -> int:
     return 0 if agrees else DISAGREES
 
 
-def _checked(to: pathlib.Path, model: Chain, photo: np.ndarray, exported: Exported, *, boxes: bool) -> tuple[str, bool]:
+def _checked(to: pathlib.Path, model: Any, photo: Image, exported: Exported, *, boxes: bool) -> tuple[str, bool]:
     try:
         if boxes:
             if exported.size not in (None, model.prepare(photo).shape[1:]):
                 return "not checked: --photo makes no input of this size", True
-            found = compare_boxes_with_onnxruntime(to, model, photo)
-            agrees = found.same == found.ours == found.theirs
-            return (
-                f"of {found.ours} boxes ONNX Runtime finds {found.same}, and {found.theirs - found.same} others",
-                agrees,
-            )
+            n = compare_boxes_with_onnxruntime(to, model, photo)
+            words = f"of {n.ours} boxes ONNX Runtime finds {n.same}, and {n.theirs - n.same} others"
+            return words, n.same == n.ours == n.theirs
         found = compare_with_onnxruntime(to, model, _input(model, photo, exported))
     except MissingExtraError:
         return "not checked: ONNX Runtime is not installed (pip install onnxruntime)", True
@@ -81,7 +80,7 @@ def _checked(to: pathlib.Path, model: Chain, photo: np.ndarray, exported: Export
     return text, found.apart <= _TOLERANCE
 
 
-def _input(model: Chain, photo: np.ndarray, exported: Exported) -> np.ndarray:
+def _input(model: Any, photo: Image, exported: Exported) -> Array:
     x = model.prepare(photo)
     size = exported.size or tuple([-(-side // exported.size_step) * exported.size_step for side in x.shape[1:]])
     if x.shape[1:] != size:

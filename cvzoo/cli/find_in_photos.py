@@ -1,4 +1,4 @@
-"""What a model finds in photos, one after another, with progress on standard error."""
+"""Runs a detector on images, with progress on standard error."""
 
 import argparse
 import sys
@@ -15,7 +15,7 @@ from cvzoo.reporting.as_time import as_time
 def find_in_photos(
     model: Finder, photos: Iterable[Any], total: int, args: argparse.Namespace
 ) -> Iterator[Detections | AbstractInstances]:
-    """What is found photo by photo; only `--batch-size` photos are held. Raises ImageError that names a photo."""
+    """The predictions for each image; only `--batch-size` images are in memory. Raises ImageError that names it."""
     progress = Progress(None if args.quiet else sys.stderr, total=total)
     try:
         for found in model.predict_each(photos, batch_size=args.batch_size):

@@ -1,4 +1,4 @@
-"""The model that a file of weights belongs to, whoever wrote the file."""
+"""Detects the model of a checkpoint of another library."""
 
 import argparse
 import functools
@@ -40,14 +40,14 @@ def darknet_file(args: argparse.Namespace, file: str | None) -> str | None:
     if args.cfg is None:
         refuse_darknet_options(args, "a model without --cfg" if file is None else file)
         if file is None:
-            raise ConfigError("which model?", hint="a file or a name, or --cfg FILE --weights FILE")
+            raise ConfigError("no model was given", hint="a file or a name, or --cfg FILE --weights FILE")
         return None
     if file is not None and args.weights is not None:
-        raise ConfigError("two files for one network", got=f"{file} and --weights {args.weights}")
+        raise ConfigError("two files of weights were given", got=f"{file} and --weights {args.weights}")
     if args.weights is None:
         args.weights = file
     if args.weights is None:
-        raise ConfigError("--cfg describes a network, but not what it has learnt", hint="--weights FILE")
+        raise ConfigError("--cfg needs the weights of the network", hint="--weights FILE")
     return args.weights
 
 
@@ -63,7 +63,7 @@ def darknet_model(args: argparse.Namespace) -> ForeignModel:
 def foreign_model(path: str, name: str | None, architecture: type[Chain] | None = None) -> ForeignModel:
     """How to load the file.
 
-    name: of the member of the zoo that it belongs to; None: it is recognised
+    name: of the member of the zoo that it belongs to; None: it is recognized
     architecture: the class of the user's own that a model file holds, or None
     Raises ConfigError if it fits several models, FileError if it fits none, and what reading it raises.
     """

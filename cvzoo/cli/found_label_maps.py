@@ -1,4 +1,4 @@
-"""The label maps to score: those in files, or those that a segmenter gives photos."""
+"""The predicted label maps to evaluate: stored files, or those of a semantic segmentation network."""
 
 import argparse
 import pathlib
@@ -13,7 +13,7 @@ from cvzoo.links.model.segmenter import AbstractSegmenter
 
 
 class StoredMaps(NamedTuple):
-    """Files whose pixels are class numbers.
+    """Image files whose pixel values are labels.
 
     folder: of the files; names: of the classes, or None
     """
@@ -22,14 +22,14 @@ class StoredMaps(NamedTuple):
     names: list[str] | None
 
     def read(self, path: pathlib.Path) -> np.ndarray:
-        """The map (H, W) int32 that belongs to a file of the folder."""
+        """The label map (H, W) int32 in a file of the folder."""
         return read_label(path)
 
 
 class PredictedMaps(NamedTuple):
-    """Photos that a segmenter looks at.
+    """Images for a semantic segmentation network.
 
-    folder: of the photos; names: of the classes, or None
+    folder: of the images; names: of the classes, or None
     """
 
     folder: pathlib.Path
@@ -37,17 +37,20 @@ class PredictedMaps(NamedTuple):
     model: AbstractSegmenter
 
     def read(self, path: pathlib.Path) -> np.ndarray:
-        """The map (H, W) int32 that belongs to a file of the folder."""
+        """The predicted label map (H, W) int32 of a file of the folder."""
         return self.model.predict([path])[0]
 
 
 def predicted_maps(args: argparse.Namespace) -> PredictedMaps:
-    """The maps of the model and the photos that the options name. Raises ConfigError if it is no segmenter."""
+    """The predictions of the model of the options. Raises ConfigError if it is no semantic segmentation network."""
     if args.photos is None:
-        raise ConfigError("which photos belong to the label maps?", hint="--photos DIR, files named as the maps")
+        raise ConfigError("the folder of the images is missing", hint="--photos DIR, with the label maps' file names")
     model = load_predictor(args)
     if not isinstance(model, AbstractSegmenter):
-        raise ConfigError(f"{args.model or args.cfg} gives no label maps", hint="cvzoo models list --task segmentation")
+        raise ConfigError(
+            f"{args.model or args.cfg} is not a semantic segmentation network",
+            hint="cvzoo models list --task segmentation",
+        )
     compile_if_asked(model, args)
     names = None if model.label_names is None else list(model.label_names)
     return PredictedMaps(pathlib.Path(args.photos), names, model)

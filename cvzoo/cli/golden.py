@@ -1,4 +1,4 @@
-"""What a model is known to say of two pictures of nothing, stored beside its weights."""
+"""Golden outputs: a model's outputs for two synthetic images, stored next to its weights for regression tests."""
 
 import pathlib
 from typing import Any
@@ -10,17 +10,17 @@ from cvzoo.links.chain import Chain
 from cvzoo.links.model.seen import seeded_page, seeded_photo, seen
 
 VERSION = 1
-TOLERANCE = {"bbox": 0.05, "point": 0.05, "score": 1e-3, "probs": 1e-4}  # pixels, and shares; all else agrees wholly
-LARGE = 5000  # of a map this large, a few numbers
+TOLERANCE = {"bbox": 0.05, "point": 0.05, "score": 1e-3, "probs": 1e-4}  # pixels and fractions; others must be equal
+LARGE = 5000  # elements beyond which an array is subsampled
 
 
 def golden_path(weights: pathlib.Path) -> pathlib.Path:
-    """Where what is known of the file of weights is stored."""
+    """The path of the golden outputs of a file of weights."""
     return weights.with_name(f"{weights.stem}.golden.json")
 
 
-def golden_record(model: Chain) -> dict[str, Any]:
-    """What the model says of `seeded_page()` and `seeded_photo()` with the thresholds it has, as plain values."""
+def golden_record(model: Any) -> dict[str, Any]:
+    """The model's outputs for `seeded_page()` and `seeded_photo()` with its current thresholds, ready for JSON."""
     photos = [seeded_page(), seeded_photo()]
     return {
         "golden": VERSION,
@@ -30,7 +30,7 @@ def golden_record(model: Chain) -> dict[str, Any]:
 
 
 def golden_complaint(record: Any, model: Chain) -> str:
-    """In words, where the model says something else than the record; empty if it does not.
+    """A description of the first difference to the record; empty if there is none.
 
     Raises FileFormatError if the record is damaged.
     """
@@ -38,21 +38,21 @@ def golden_complaint(record: Any, model: Chain) -> str:
     now = golden_record(model)["seen"]
     for photo, (before, after) in enumerate(zip(stored, now)):
         if before.keys() != after.keys():
-            return f"photo {photo}: {', '.join(after)} instead of {', '.join(before)}"
+            return f"image {photo}: {', '.join(after)} instead of {', '.join(before)}"
         for name in before:
             then, here = _array(before[name]), _array(after[name])
             if then.shape != here.shape:
-                return f"photo {photo}: {name} {here.shape} instead of {then.shape}"
+                return f"image {photo}: {name} {here.shape} instead of {then.shape}"
             off = float(np.abs(then - here).max()) if then.size else 0.0
             if not off <= TOLERANCE.get(name, 0.0):
-                return f"photo {photo}: {name} differs by {off:.3g}, more than {TOLERANCE.get(name, 0.0):g}"
+                return f"image {photo}: {name} differs by {off:.3g}, more than {TOLERANCE.get(name, 0.0):g}"
     return ""
 
 
 def _checked(record: Any) -> list[dict]:
     right = isinstance(record, dict) and record.get("golden") == VERSION and isinstance(record.get("seen"), list)
     if not right or len(record["seen"]) != 2 or not all(isinstance(each, dict) for each in record["seen"]):
-        raise FileFormatError("what is stored of the model is damaged, or of a later version")
+        raise FileFormatError("the stored golden outputs are damaged, or of a later version")
     return record["seen"]
 
 
@@ -60,7 +60,7 @@ def _array(stored: Any) -> np.ndarray:
     try:
         return np.asarray(stored["values"], np.float64).reshape(stored["shape"])
     except (TypeError, ValueError, LookupError) as error:
-        raise FileFormatError(f"what is stored of the model is damaged: {str(error)[:80]}") from error
+        raise FileFormatError(f"the stored golden outputs are damaged: {str(error)[:80]}") from error
 
 
 def _plain(array: np.ndarray) -> dict[str, list]:

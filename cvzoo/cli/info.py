@@ -1,4 +1,4 @@
-"""`cvzoo info`: what a model is made of, and what a prediction costs."""
+"""`cvzoo info`: shows the architecture of a model, and the cost of inference."""
 
 import argparse
 import time
@@ -15,25 +15,27 @@ from cvzoo.cli.result_table import printable
 from cvzoo.errors.exceptions import ConfigError, UnsupportedError
 from cvzoo.images.read_image import MAX_PIXELS
 from cvzoo.links.chain import Chain
+from cvzoo.links.link import Link
 from cvzoo.links.model.architectures import architecture_of
 from cvzoo.links.model.preparation.abstract import AbstractPreparation
 from cvzoo.links.model.seen import seeded_photo
 from cvzoo.links.model.thresholds import AbstractThresholds
+from cvzoo.typing.aliases import Size
 
 _SHOWN = 8  # kinds of functions that are printed
 
 
 def run(args: argparse.Namespace) -> int:
-    """0. Raises ConfigError if it is not clear which model is meant, and what loading it raises."""
+    """Returns 0. Raises ConfigError without a model, and errors of loading it."""
     if args.model is None and args.cfg is None:
-        raise ConfigError("which model?", hint="cvzoo info NAME, cvzoo info FILE, or --cfg FILE --weights FILE")
+        raise ConfigError("no model was given", hint="cvzoo info NAME, cvzoo info FILE, or --cfg FILE --weights FILE")
     check_target(args.json)
     height, width = args.size
     if height * width > MAX_PIXELS:
-        raise ConfigError(f"--size {height} {width}: images have {MAX_PIXELS:,} pixels at most")
+        raise ConfigError(f"--size {height} {width}: images may have at most {MAX_PIXELS:,} pixels")
     model = load_predictor(args)
     if not callable(getattr(model, "predict", None)):
-        raise UnsupportedError(f"a {type(model).__name__} has no predict whose cost could be measured")
+        raise UnsupportedError(f"a {type(model).__name__} has no predict() to measure")
     record = {"model": args.model or args.cfg, **_facts(model), "prediction": _cost(model, tuple(args.size))}
     if args.json is not None:
         if args.json == "-":
@@ -45,7 +47,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _facts(model: Chain) -> dict[str, Any]:
-    """What the model is, as JSON."""
+    """Properties of the model, ready for JSON."""
     names = getattr(model, "label_names", None)
     preparation = getattr(model, "preparation", None)
     facts: dict[str, Any] = {
@@ -64,21 +66,21 @@ def _facts(model: Chain) -> dict[str, Any]:
     try:
         facts["config"] = architecture_of(type(model)).settings(model)
     except UnsupportedError:
-        pass  # a network of darknet's .cfg, or a class that no model file holds
+        pass  # a network of darknet's .cfg, or a class that model files do not support
     return facts
 
 
-def _parts(model: Chain) -> dict[str, Chain]:
-    return {link.name: link for link in model.children()}
+def _parts(model: Chain) -> dict[str, Link]:
+    return {str(link.name): link for link in model.children()}
 
 
-def _size(link: Chain) -> dict[str, int]:
+def _size(link: Link) -> dict[str, int]:
     arrays = [param.array for param in link.params() if param.array is not None]
     return {"n_parameter": sum(a.size for a in arrays), "nbytes": sum(a.nbytes for a in arrays)}
 
 
-def _cost(model: Chain, size: tuple[int, int]) -> dict[str, Any]:
-    """Seconds and bytes of the second prediction on an image of `size` (H, W); the first one sets up kernels."""
+def _cost(model: Any, size: Size) -> dict[str, Any]:
+    """Time and memory of the second prediction on an image of `size` (H, W); the first one includes initialization."""
     img = seeded_photo(size).astype(np.uint8)
     model.predict([img])
     begun = time.perf_counter()

@@ -1,4 +1,4 @@
-"""Results as JSON: a file a photo, and one file with a line a photo."""
+"""Results as JSON: one file per image, and one file with one line per image."""
 
 import contextlib
 import json
@@ -15,26 +15,27 @@ from cvzoo.links.model.detections import Detections
 def photo_record(
     photo: str, size: tuple[int, int], found: Detections, i: int, picture: str | None = None
 ) -> dict[str, Any]:
-    """What was found in photo `i` as a table ready for JSON, all fields spelled.
+    """The predictions for image `i` as a dictionary for JSON.
 
-    photo: its name as the user gave it; size: (H, W) pixels; picture: the file with the boxes drawn, if any
+    photo: its name as given by the user; size: (H, W) pixels; picture: the file with the boxes drawn, if any
     """
     objects = [{key: value for key, value in each.items() if key != "photo"} for each in found.to_records(i)]
     return {"photo": photo, "height": size[0], "width": size[1], "picture": picture, "objects": objects}
 
 
-def write_json(record: dict[str, Any], path: str | os.PathLike) -> None:
-    """Write the record to a file of its own, whole or not at all; people can read it. Raises OSError."""
+def write_json(record: dict[str, Any] | list[dict[str, Any]], path: str | os.PathLike) -> None:
+    """Writes the record to a file atomically, indented. Raises OSError."""
     with atomic_write(path) as file:
         file.write(as_json(record, indent=2) + b"\n")
 
 
 @contextlib.contextmanager
 def json_lines(path: str | os.PathLike | None) -> Iterator[Callable[[dict[str, Any]], None]]:
-    """A function that appends a record as one line; None: one that does nothing; "-": to standard output.
+    """A function that appends a record as one line; for None one that does nothing, for "-" to standard output.
 
-    The file is not written aside and renamed: it is a stream that others may follow, and each line goes out in one
-    piece, so that whoever stops the program, and however, leaves whole lines. A full disk takes its part line back.
+    The file is not written atomically, since it is a stream that other programs may follow; but each line is written
+    in one call, so that an interrupted program leaves complete lines, and a partial line is removed if the disk is
+    full.
     """
     if path is None:
         yield lambda record: None
@@ -45,11 +46,11 @@ def json_lines(path: str | os.PathLike | None) -> Iterator[Callable[[dict[str, A
             yield lambda record: _append(file, as_json(record) + b"\n")
 
 
-def as_json(record: dict[str, Any], *, indent: int | None = None) -> bytes:
-    """The record as JSON in UTF-8; letters stay letters."""
+def as_json(record: dict[str, Any] | list[dict[str, Any]], *, indent: int | None = None) -> bytes:
+    """The record as JSON in UTF-8, with characters beyond ASCII unescaped."""
     try:
         return json.dumps(record, ensure_ascii=False, allow_nan=False, indent=indent).encode("utf-8")
-    except UnicodeEncodeError:  # a file's name that is no UTF-8 has no letters to keep
+    except UnicodeEncodeError:  # a file name that is not valid UTF-8
         return json.dumps(record, allow_nan=False, indent=indent).encode("ascii")
 
 

@@ -1,4 +1,4 @@
-"""The model that the options of a command line describe, whatever it does with photos."""
+"""Loads the model of a command line's options, of any task."""
 
 import argparse
 import os
@@ -16,14 +16,14 @@ from cvzoo.links.model.zoo_member import ZooMember
 from cvzoo.serializers.model_file import load_model
 from cvzoo.weights.download import fetch_weights
 
-# of files of weights, whether they are there or not
+# extensions of files of weights, existing or not
 _ENDINGS = (".safetensors", ".npz", ".pth", ".pt", ".th", ".pkl", ".params", ".zip", ".caffemodel", ".weights")
 
 
 def load_predictor(args: argparse.Namespace) -> Chain:
     """The model, with its weights and thresholds, on its device.
 
-    Raises ConfigError if options are missing or have no meaning for it, and what reading the files raises.
+    Raises ConfigError if options are missing or do not apply to it, and errors of reading the files.
     """
     if args.model is None:
         refuse_architecture(args.architecture, "--cfg")
@@ -32,7 +32,7 @@ def load_predictor(args: argparse.Namespace) -> Chain:
         if value is None:
             continue
         if not isinstance(model, AbstractThresholds):
-            raise ConfigError(f"--{name.replace('_', '-')} is for models that find objects, {args.model} does not")
+            raise ConfigError(f"--{name.replace('_', '-')} applies to detectors, which {args.model} is not")
         if name == "score_thresh":
             model.score_thresh = value
         else:
@@ -43,17 +43,17 @@ def load_predictor(args: argparse.Namespace) -> Chain:
 
 
 def compile_if_asked(model: Chain, args: argparse.Namespace) -> None:
-    """Replay the model's networks from now on, if `--compile` is given."""
+    """Compiles the model if `--compile` is given."""
     if args.compile:
         model.compile()
 
 
 def darknet_detector(args: argparse.Namespace) -> AbstractDetector:
-    """The detector of `add_darknet_arguments`. Raises ConfigError if one is missing, and what reading them raises."""
+    """The detector of `add_darknet_arguments`. Raises ConfigError if one is missing, and errors of reading files."""
     if args.cfg is None:
-        raise ConfigError("which model?", hint="--model NAME, or --cfg FILE --weights FILE --names FILE")
+        raise ConfigError("no model was given", hint="--model NAME, or --cfg FILE --weights FILE --names FILE")
     if args.weights is None:
-        raise ConfigError("--cfg describes a network, but not what it has learnt", hint="--weights FILE")
+        raise ConfigError("--cfg needs the weights of the network", hint="--weights FILE")
     return DarknetDetector(args.cfg, args.weights, label_names=args.names, resize=args.resize, clip=bool(args.clip))
 
 
@@ -63,9 +63,9 @@ def _named_model(args: argparse.Namespace) -> Chain:
 
 
 def named_model(model: str, architecture: str | None) -> Chain:
-    """The model of a file that says what it is, or of the zoo. Raises ConfigError, and what reading the file raises.
+    """The model of a self-describing file, or of the zoo. Raises ConfigError, and errors of reading the file.
 
-    architecture: the words of `--architecture`, or None
+    architecture: the value of `--architecture`, or None
     """
     if means_file(model):
         return load_model(model, architecture=own_architecture(architecture))
@@ -74,20 +74,20 @@ def named_model(model: str, architecture: str | None) -> Chain:
 
 
 def refuse_architecture(architecture: str | None, what: str) -> None:
-    """Raises ConfigError if `--architecture` is given. what: says already what it is built of"""
+    """Raises ConfigError if `--architecture` is given. what: the option or model that determines the architecture"""
     if architecture is not None:
-        raise ConfigError(f"--architecture is for a model FILE of a class of your own, not for {what}")
+        raise ConfigError(f"--architecture applies to model FILEs of your own class, not to {what}")
 
 
 def refuse_darknet_options(args: argparse.Namespace, what: str) -> None:
-    """Raises ConfigError if one of `add_darknet_arguments` is given. what: brings all that they say"""
+    """Raises ConfigError if one of `add_darknet_arguments` is given. what: the option that excludes them"""
     extra = [f"--{name}" for name in ("cfg", "weights", "names", "resize", "clip") if vars(args)[name] is not None]
     if extra:
-        raise ConfigError(f"{what} brings its own files and rules; {', '.join(extra)} cannot change them")
+        raise ConfigError(f"{', '.join(extra)} cannot be combined with {what}")
 
 
 def make_member(member: ZooMember) -> Chain:
-    """The model, its files fetched with progress on standard error. Raises DownloadError."""
+    """The model, its files downloaded with progress on standard error. Raises DownloadError."""
     for record in member.files:
         with fetching(record.file_name) as progress:
             fetch_weights(record, progress=progress, pin=False)  # done by the model
@@ -95,5 +95,5 @@ def make_member(member: ZooMember) -> Chain:
 
 
 def means_file(model: str) -> bool:
-    """Whether the word means a file: no member of the zoo has such a name."""
+    """Whether the word is a file rather than the name of a model of the zoo."""
     return model.lower().endswith(_ENDINGS) or pathlib.PurePath(model).name != model or os.path.isfile(model)

@@ -1,4 +1,4 @@
-"""The command's door: it finds the verb, runs it, and turns errors into words and an exit status."""
+"""The main function of the command line: parses the arguments, runs the verb, and reports errors."""
 
 import argparse
 import importlib
@@ -14,7 +14,7 @@ from cvzoo.cli.result_table import printable
 from cvzoo.cli.verbs import summaries
 from cvzoo.errors.exceptions import CvzooError
 
-# exit statuses beside 0: `predict` gives 1 where some photos could not be used
+# exit statuses besides 0; `predict` returns 1 if some images could not be read
 CANNOT_RUN = 2
 INTERRUPTED = 130  # 128 + SIGINT, as shells count
 BROKEN_PIPE = 141  # 128 + SIGPIPE
@@ -38,13 +38,13 @@ class _Completion(argparse.Action):
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser that suggests a word for a misspelt one, and complains of a verb's options with the verb's usage.
+    """A parser that suggests corrections of misspelled words, and shows the verb's usage in errors of its options.
 
-    It quotes the command line's words without control characters.
+    Words of the command line are quoted without control characters.
     """
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
-        # as a verb's or an action's parser it knows its usage and options; argparse would leave them to the command's
+        # argparse would report unknown arguments of a verb by the main parser, with the wrong usage and options
         namespace, unknown = super().parse_known_args(args, namespace)
         if unknown:
             self.error(f"unrecognized arguments: {' '.join(unknown)}")
@@ -56,10 +56,10 @@ class _Parser(argparse.ArgumentParser):
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """The exit status of the command: 0 done, 1 done but for some photos, 2 cannot run, 130 interrupted.
+    """Runs the command and returns its exit status: 0 done, 1 done except some images, 2 error, 130 interrupted.
 
-    argv: the words after `cvzoo`; None: those this process was started with
-    Raises SystemExit as argparse does: 0 after `--help`, 2 for words that make no sense.
+    argv: the arguments after `cvzoo`; None: those of this process
+    Raises SystemExit as argparse does: 0 after `--help`, 2 for invalid arguments.
     """
     argv = list(sys.argv[1:] if argv is None else argv)
     if not argv or argv[0] == "help":
@@ -70,19 +70,19 @@ def main(argv: Sequence[str] | None = None) -> int:
         known = summaries()
         prog = f"cvzoo {verb}" if verb in known else prog
         args = _parser(verb, known).parse_args(argv)
-        args.words = argv  # for reports that say how they were made
+        args.words = argv  # for the metadata of reports
         with warnings.catch_warnings():
-            # a warning is for a person here, who has no use for the line of a program
+            # without the source line, which does not help users of the command line
             warnings.showwarning = lambda message, *_: print(f"{prog}: {in_one_line(message)}", file=sys.stderr)
             with importlib.import_module("cvzoo.cli.on_device").on_device(args):
                 status = importlib.import_module(f"cvzoo.cli.{verb}").run(args)
-        sys.stdout.flush()  # a closed pipe is noticed here and not at the interpreter's end
+        sys.stdout.flush()  # raises BrokenPipeError for a closed pipe here instead of at the interpreter's exit
         return status
     except KeyboardInterrupt:
         print(f"{prog}: interrupted", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:
-        # who reads our output has seen enough; what Python still holds for it goes nowhere
+        # the reader closed the pipe; buffered output is discarded
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BROKEN_PIPE
     except (CvzooError, OSError) as error:
@@ -91,19 +91,19 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _parser(verb: str | None, known: Mapping[str, str]) -> argparse.ArgumentParser:
-    """The parser, which knows the options of this verb only. known: verbs and their lines of help"""
+    """The parser, with the options of this verb only. known: the help line of each verb"""
     parser = _Parser(
         prog="cvzoo",
-        description="Computer vision: models, and what comes with them.",
-        epilog="`cvzoo help VERB` or `cvzoo VERB --help` tells a verb's options.",
+        description="Computer vision model zoo: inference, training, evaluation, data sets, export, quantization.",
+        epilog="`cvzoo help VERB` or `cvzoo VERB --help` shows the options of a verb.",
         allow_abbrev=False,
     )
-    parser.add_argument("--version", action=_Version, nargs=0, help="show the version and stop")
+    parser.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
     parser.add_argument(
         "--completion",
         action=_Completion,
         nargs=0,
-        help='print a script for bash and stop: eval "$(cvzoo --completion)"',
+        help='print a completion script for bash and exit: eval "$(cvzoo --completion)"',
     )
     verbs = parser.add_subparsers(metavar="VERB", title="verbs", required=True)
     for name, summary in known.items():
@@ -114,15 +114,12 @@ def _parser(verb: str | None, known: Mapping[str, str]) -> argparse.ArgumentPars
 
 
 def in_one_line(message: object) -> str:
-    """The message without line breaks and without what would command a terminal."""
+    """The message without line breaks and control characters."""
     return printable(" ".join(str(message).split()))
 
 
 def in_words(error: BaseException) -> str:
-    """What an error says to a person; an OSError without its number.
-
-    The name of a file or what a server answers may hold anything; what would command a terminal is spelled out.
-    """
+    """The message of an error, of an OSError without its number; control characters are escaped."""
     if isinstance(error, OSError) and error.strerror:
         text = f"{error.filename}: {error.strerror}" if error.filename is not None else error.strerror
     else:

@@ -1,4 +1,4 @@
-"""Which class of a ground truth each class of a model is."""
+"""Maps the classes of a model to those of a ground truth, by name."""
 
 import sys
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ import numpy as np
 
 from cvzoo.errors.exceptions import ConfigError
 
-# VOC's words for classes that COCO has, too; darknet's names of COCO's classes use them
+# VOC's names of COCO's classes, which darknet's list of COCO's classes uses, too
 _OTHER_NAMES = {
     "aeroplane": "airplane",
     "diningtable": "dining table",
@@ -19,23 +19,23 @@ _OTHER_NAMES = {
 
 
 def match_classes(model: Sequence[str] | None, n_class: int, truth: Sequence[str]) -> np.ndarray:
-    """As `places_of_classes`; says on standard error which classes of the model are left out."""
-    found = places_of_classes(model, n_class, truth)
-    missing = [name for name, place in zip(model or (), found) if place < 0]
+    """Like `class_indices`, with a note on standard error about classes that the ground truth lacks."""
+    indices = class_indices(model, n_class, truth)
+    missing = [name for name, index in zip(model or (), indices) if index < 0]
     if missing:
         print(
-            f"note: classes of the model that the ground truth does not have are left out: {', '.join(missing[:20])}",
+            f"note: classes of the model that the ground truth does not have are ignored: {', '.join(missing[:20])}",
             file=sys.stderr,
         )
-    return found
+    return indices
 
 
-def places_of_classes(model: Sequence[str] | None, n_class: int, truth: Sequence[str]) -> np.ndarray:
-    """(n_class,) int64: the place among the ground truth's classes for each label of a model; -1 where it has none.
+def class_indices(model: Sequence[str] | None, n_class: int, truth: Sequence[str]) -> np.ndarray:
+    """(n_class,) int64: the index of the ground truth's class for each label of a model; -1 if it has none.
 
-    model: names in order of label; None: its labels are the ground truth's classes in their order
-    truth: the ground truth's names. Case and underscores do not matter, and VOC's words are COCO's.
-    Raises ConfigError if there is no way to tell which class is which.
+    model: class names in the order of labels; None: the same classes as the ground truth
+    truth: the ground truth's class names. Case and underscores are ignored, and VOC's names match COCO's.
+    Raises ConfigError if no classes match.
     """
     if model is None:
         if len(truth) != n_class:
@@ -44,20 +44,20 @@ def places_of_classes(model: Sequence[str] | None, n_class: int, truth: Sequence
                 hint="--names FILE",
             )
         return np.arange(n_class)
-    mine, others = [_plain(name) for name in model], [_plain(name) for name in truth]
-    if mine == others:  # the same list, in which a name may stand for two classes
+    own, others = [_plain(name) for name in model], [_plain(name) for name in truth]
+    if own == others:  # the same list, even if it contains a name twice
         return np.arange(n_class)
-    known = {name: place for place, name in reversed(list(enumerate(others)))}
-    found = np.array([known.get(name, -1) for name in mine], np.int64)
-    if (found < 0).all():
+    known = {name: index for index, name in reversed(list(enumerate(others)))}
+    indices = np.array([known.get(name, -1) for name in own], np.int64)
+    if (indices < 0).all():
         raise ConfigError(
-            "the model and the ground truth share no class",
+            "the model and the ground truth have no class in common",
             expected=", ".join(list(truth)[:20]),
             got=", ".join(model[:20]),
         )
-    return found
+    return indices
 
 
-def _plain(name):
+def _plain(name: str) -> str:
     plain = name.lower().replace("_", " ").strip()
     return _OTHER_NAMES.get(plain, plain)

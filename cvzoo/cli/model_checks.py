@@ -1,4 +1,4 @@
-"""What must hold for any model of the zoo, checked on photos: the rows of `cvzoo verify`'s table."""
+"""Properties of every model of the zoo, checked on images: the rows of `cvzoo verify`'s table."""
 
 import tempfile
 from collections.abc import Sequence
@@ -23,15 +23,17 @@ from cvzoo.links.model.detector import AbstractDetector
 from cvzoo.links.model.instance_segmenter import AbstractInstanceSegmenter
 from cvzoo.links.model.seen import Finder, greatest_difference, same_bits, seen
 from cvzoo.links.model.segmenter import AbstractSegmenter
+from cvzoo.links.quantization.quantizable import AbstractQuantizable
 from cvzoo.links.quantization.stored import is_quantized, stored_quantization
 from cvzoo.serializers.convert_weights import normalization_eps
 from cvzoo.serializers.model_file import load_model, save_model
+from cvzoo.typing.aliases import Image
 
-CLOSE = 1e-5  # of batches and of other ways to the same numbers
+CLOSE = 1e-5  # tolerance of results from batches, files and evaluators
 
 
 class Check(NamedTuple):
-    """what was checked; is_right: None where there was nothing to check; detail: in a few words."""
+    """what was checked; is_right: None if it does not apply; detail: a short description."""
 
     what: str
     is_right: bool | None
@@ -39,20 +41,23 @@ class Check(NamedTuple):
 
 
 def check_numbers(model: Chain) -> Check:
-    """Every parameter has a value, and every value is finite."""
-    arrays = stored_quantization(model)[0] if is_quantized(model) else model.state_arrays()
+    """All parameters are initialized and finite."""
+    if isinstance(model, AbstractQuantizable) and is_quantized(model):
+        arrays = stored_quantization(model)[0]
+    else:
+        arrays = model.state_arrays()
     wrong = [name for name, array in arrays.items() if not np.isfinite(array).all()]
     if wrong:
-        return Check("numbers", False, f"{len(wrong)} arrays hold NaN or infinity: {', '.join(wrong[:3])}")
+        return Check("numbers", False, f"{len(wrong)} arrays contain NaN or infinity: {', '.join(wrong[:3])}")
     eps = ", ".join(f"{value:g}" for value in normalization_eps(model))
     normalization = f"; batch normalization with eps {eps}" if eps else ""
     return Check("numbers", True, f"{len(arrays)} arrays, {model.count_params():,} parameters{normalization}")
 
 
-def check_predictions(model: Chain, photos: Sequence[np.ndarray]) -> list[Check]:
-    """That the model says the same of the photos however it is asked.
+def check_predictions(model: Any, photos: Sequence[Image]) -> list[Check]:
+    """Checks determinism, batch invariance, and that files, evaluators and a saved checkpoint give the same results.
 
-    photos: (3, H, W) float32 RGB, whole numbers in [0, 255], at least two of them of one size
+    photos: (3, H, W) float32 RGB, integers in [0, 255], at least two of them of the same size
     """
     before = [photo.copy() for photo in photos]
     train = switches.train
@@ -60,7 +65,7 @@ def check_predictions(model: Chain, photos: Sequence[np.ndarray]) -> list[Check]
     unchanged = all(map(np.array_equal, photos, before)) and switches.train == train
     return [
         Check("predict", True, _summary(first)),
-        Check("leaves all as it was", unchanged, "photos and switches" if unchanged else "photos or switches changed"),
+        Check("leaves all as it was", unchanged, "images and switches" if unchanged else "images or switches changed"),
         _compare("deterministic", first, seen(model.predict(photos)), exact=True),
         _compare("batch invariance", first, [seen(model.predict([photo]))[0] for photo in photos]),
         _check_files(model, photos, first),
@@ -69,7 +74,7 @@ def check_predictions(model: Chain, photos: Sequence[np.ndarray]) -> list[Check]
     ]
 
 
-def _check_files(model: Chain, photos: Sequence[np.ndarray], first: list) -> Check:
+def _check_files(model: Any, photos: Sequence[Image], first: list) -> Check:
     with tempfile.TemporaryDirectory() as folder:
         paths = [Path(folder) / f"{i}.png" for i in range(len(photos))]
         for path, photo in zip(paths, photos):
@@ -77,20 +82,20 @@ def _check_files(model: Chain, photos: Sequence[np.ndarray], first: list) -> Che
         return _compare("from files", first, seen(model.predict(paths)))
 
 
-def _check_file_of_model(model: Chain, photos: Sequence[np.ndarray], first: list) -> Check:
+def _check_file_of_model(model: Any, photos: Sequence[Image], first: list) -> Check:
     with tempfile.TemporaryDirectory() as folder:
         try:
             save_model(Path(folder) / "model.safetensors", model)
         except UnsupportedError as error:
             return Check("saved and loaded", None, str(error).split("\n", 1)[0])
-        twin = load_model(Path(folder) / "model.safetensors", architecture=type(model))
-        if isinstance(model, Finder):  # thresholds belong to who asks
+        twin: Any = load_model(Path(folder) / "model.safetensors", architecture=type(model))
+        if isinstance(model, Finder):  # thresholds are not saved
             twin.score_thresh, twin.nms_thresh, twin.limit = model.score_thresh, model.nms_thresh, model.limit
         return _compare("saved and loaded", first, seen(twin.predict(photos)), exact=True)
 
 
 def _check_evaluate(model: Chain, photos: Sequence[np.ndarray]) -> Check:
-    """An evaluator sees what predict gives, and finds it perfect where it is the truth."""
+    """An evaluator gets the predictions of predict(), and scores them as perfect if they are the ground truth."""
     what = "predict = evaluate"
     if isinstance(model, (AbstractDetector, AbstractInstanceSegmenter)):
         with model.using_preset("evaluate"):
@@ -114,16 +119,16 @@ def _evaluate(what: str, model: Any, photos: Sequence[np.ndarray]) -> Check:
     columns = predicted if isinstance(predicted, tuple) else (predicted,)
     off = max((_off(a, b) for a, b in zip(zip(*columns), told)), default=0.0)
     if len(told) != len(photos) or off > CLOSE:
-        return Check(what, False, f"the evaluator was told something else: a difference of {off:.3g}")
+        return Check(what, False, f"the evaluator got other predictions: a difference of {off:.3g}")
     if np.isnan(score):
         return Check(what, True, "the same; nothing to score")
     if isinstance(model, AbstractInstanceSegmenter) and not all(mask.area().all() for mask in predicted.masks):
-        return Check(what, True, "the same; not scored, since a mask is empty and no truth is")
+        return Check(what, True, "the same; not scored, since a mask is empty, which ground truth never is")
     return Check(what, abs(score - 1) < 1e-6, f"the same; scored against itself, {key} is {score:.6g}")
 
 
 def _truths(model: Any, predicted: Any) -> tuple[list[tuple], type[AbstractEvaluator], str]:
-    """What was predicted as ground truth, the evaluator of the task, and its key that must be 1."""
+    """The predictions as ground truth, the evaluator of the task, and its key that must be 1."""
     if isinstance(model, AbstractClassifier):
         return [(np.int32(np.argmax(probs)),) for probs in predicted], ClassificationEvaluator, "accuracy"
     if isinstance(model, AbstractSegmenter):
@@ -153,4 +158,4 @@ def _compare(what: str, a: list, b: list, *, exact: bool = False) -> Check:
 
 def _summary(found: list) -> str:
     parts = [f"{name} {' x '.join(map(str, array.shape))}" for name, array in found[0].items()] if found else []
-    return f"{len(found)} photos; of the first: {', '.join(parts)}"
+    return f"{len(found)} images; of the first: {', '.join(parts)}"

@@ -1,4 +1,4 @@
-"""The options `--device` and `--dtype`, and what runs as they say."""
+"""Applies the options `--device` and `--dtype`."""
 
 import argparse
 import contextlib
@@ -14,17 +14,17 @@ from cvzoo.config.switches import using_config
 
 @contextlib.contextmanager
 def on_device(args: argparse.Namespace) -> Iterator[None]:
-    """A block in which models are made on the device of the options and compute in their dtype; verbs without the
-    options compute on the CPU in float32. Warns where the processors are too busy for several threads.
+    """A context in which models are created on the device of the options and compute in their dtype; verbs without
+    these options use the CPU and float32. Warns if the CPU is too busy for several threads.
 
-    Raises ValueRangeError if it is no device's name, ConfigError if it is no dtype, BackendError if one of them cannot
-    be used here.
+    Raises ValueRangeError for an unknown device, ConfigError for an unknown dtype, BackendError if one of them is not
+    available.
     """
     known = "device" in vars(args)
     device = get_device(vars(args).get("device") or (known and os.environ.get("CVZOO_DEVICE")) or "cpu")
     dtype = vars(args).get("dtype") or (known and os.environ.get("CVZOO_DTYPE")) or "float32"
     with using_config("device", device.name), using_config("dtype", dtype), device:
-        product_dtype()  # says at once what is not installed
+        product_dtype()  # raises at once if something is not installed
         busy = why_too_busy() if vars(args).get("device") == "cpu" else None
         if busy is not None:
             warnings.warn(busy, stacklevel=2)

@@ -1,4 +1,4 @@
-"""Values of options, read from the words of a command line."""
+"""Types of command line options."""
 
 import argparse
 
@@ -20,10 +20,10 @@ def share(text: str) -> float:
 
 
 def words(text: str) -> tuple[str, ...]:
-    """Words with commas between them."""
+    """Comma-separated words."""
     return tuple(word.strip() for word in text.split(",") if word.strip())
 
 
 def integers(text: str) -> tuple[int, ...]:
-    """Integers with commas between them."""
+    """Comma-separated integers."""
     return tuple(int(word) for word in text.split(","))

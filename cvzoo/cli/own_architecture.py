@@ -1,4 +1,4 @@
-"""The class of models that `--architecture` names, from a user's own file or package."""
+"""Imports the model class of `--architecture` from a user's file or package."""
 
 import importlib
 import importlib.util
@@ -17,22 +17,22 @@ _FORM = "FILE.py:CLASS or PACKAGE.MODULE:CLASS"
 
 
 def own_architecture(words: str | None) -> type[Chain] | None:
-    """The class; None without words. Its module is imported: who gives the option says that its code may run.
+    """The class; None for None. Its module is imported, so its code is executed.
 
     words: "FILE.py:CLASS" or "PACKAGE.MODULE:CLASS"
-    Raises ConfigError where there is no such file, module or class, or the class does not say what it is built of.
+    Raises ConfigError if the file, module or class does not exist, or the class has no config.
     """
     if words is None:
         return None
     place, colon, name = words.rpartition(":")
     if not (colon and place and name.isidentifier()):
-        raise ConfigError(f"--architecture {words}: which class?", expected=_FORM)
+        raise ConfigError(f"--architecture {words} does not name a class", expected=_FORM)
     module = _module(place)
     found = getattr(module, name, None)
     if found is None:
         own = [each for each, value in vars(module).items() if _is_own(value, module)]
         raise ConfigError(
-            f"--architecture {words}: {place} has no {name}",
+            f"--architecture {words}: {place} does not define {name}",
             expected=" or ".join(own) or "a class of models, a subclass of Chain",
         )
     try:
@@ -50,7 +50,7 @@ def _module(place: str) -> ModuleType:
     path = pathlib.Path(place)
     if path.suffix == ".py" or path.is_file():
         if not path.is_file():
-            raise ConfigError(f"--architecture: there is no file {place}", expected=_FORM)
+            raise ConfigError(f"--architecture: the file {place} does not exist", expected=_FORM)
         return _of_file(path)
     try:
         with _importable(os.getcwd()):
@@ -60,10 +60,10 @@ def _module(place: str) -> ModuleType:
 
 
 def _of_file(path: pathlib.Path) -> ModuleType:
-    name = f"cvzoo_architecture_{path.stem}"  # takes no other module's place
+    name = f"cvzoo_architecture_{path.stem}"  # does not replace another module
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
-        raise ConfigError(f"--architecture: {path} is no Python file", expected=_FORM)
+        raise ConfigError(f"--architecture: {path} is not a Python file", expected=_FORM)
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module  # where the types of a dataclass's fields are looked up
     try:
@@ -76,14 +76,14 @@ def _of_file(path: pathlib.Path) -> ModuleType:
 
 
 def _words(error: BaseException) -> str:
-    if isinstance(error, SystemExit):  # a script that runs where it is imported
-        return f'it ended with sys.exit({error.code!r}); put what it runs below `if __name__ == "__main__":`'
+    if isinstance(error, SystemExit):  # a script without a main guard
+        return f'it called sys.exit({error.code!r}); guard its main part by `if __name__ == "__main__":`'
     return f"{type(error).__name__}: {error}"
 
 
 @contextmanager
 def _importable(folder: str) -> Iterator[None]:
-    """A block in which modules of the folder can be imported, as when Python runs a file there."""
+    """A context in which modules of the folder can be imported, as when Python runs a file in it."""
     sys.path.insert(0, folder)
     try:
         yield

@@ -1,4 +1,4 @@
-"""Which photos the words of a command line mean: files, globs, folders, addresses, videos, and `-` for a list."""
+"""Which images the words of a command line mean: files, globs, folders, addresses, videos, and `-` for a list."""
 
 import glob
 import os
@@ -21,14 +21,14 @@ _SCHEME = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]*)://")
 
 
 class Trouble(NamedTuple):
-    """A photo, or a word of the command line, that could not be used, and why."""
+    """An image, or a word of the command line, that could not be used, and why."""
 
     name: str
     why: str
 
 
 class Address(str):
-    """The http or https address of a photo."""
+    """The http or https address of an image."""
 
 
 class Video(str):
@@ -72,11 +72,11 @@ def path_of(photo: Photo) -> pathlib.PurePath:
 def photo_sources(
     words: Sequence[str], listed: Iterable[bytes], *, frame_step: int | None = None
 ) -> tuple[Iterable[Photo | Trouble], int | None]:
-    """The photos in order, and how many they are; None if that is not known before the list or a video has been read.
+    """The images in order, and how many they are; None if that is not known before the list or a video has been read.
 
-    words: paths of files, globs such as "photos/**/*.jpg", folders (the photos in them, not in folders below), http and
+    words: paths of files, globs such as "photos/**/*.jpg", folders (the images in them, not in folders below), http and
         https addresses, videos and cameras, and "-"
-    listed: the lines of the list that "-" stands for; it is read while the photos are asked for, blank lines left out
+    listed: the lines of the list that "-" stands for; it is read while the images are asked for, blank lines left out
     frame_step: of so many frames of a video one is given, read when it is asked for; None: a video is a Trouble
     """
     if "-" in words:
@@ -113,7 +113,7 @@ def _each(words: Iterable[str], listed: Iterable[bytes]) -> Iterator[Photo | Vid
                 if name.strip():
                     empty = False
                     yield from _meant_by(name)
-            if empty:  # as with an empty folder, who lists photos expects some
+            if empty:  # as with an empty folder, who lists images expects some
                 yield Trouble("-", "the list on standard input is empty")
         else:
             yield from _meant_by(word)
@@ -138,15 +138,15 @@ def _meant_by(word: str) -> Iterator[Photo | Video | Trouble]:
             found = list_image_files(path)
             if not found:
                 deeper = pathlib.Path(glob.escape(word)) / "**" / "*.jpg"
-                yield Trouble(word, f"no photos in this folder; for those in folders below: '{deeper}'")
+                yield Trouble(word, f"no images in this folder; for those in folders below: '{deeper}'")
             yield from found
         elif path.exists() or not glob.has_magic(word):
             # a file that is not there is told when it is read, like any other that cannot be
             yield path
         else:
-            found = sorted(name for name in glob.iglob(word, recursive=True) if not os.path.isdir(name))
-            if not found:
+            names = sorted(name for name in glob.iglob(word, recursive=True) if not os.path.isdir(name))
+            if not names:
                 yield Trouble(word, "no file matches")
-            yield from map(pathlib.Path, found)
+            yield from [pathlib.Path(name) for name in names]
     except (OSError, ValueError) as error:  # a folder that may not be looked into; a name with a zero byte
         yield Trouble(word, str(error))

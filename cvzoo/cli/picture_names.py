@@ -1,21 +1,21 @@
-"""What the files of a photo's results are called, so that no photo's results replace another's."""
+"""Unique file names for the results of images."""
 
 import pathlib
 import unicodedata
 
 _WRITTEN = {".jpg", ".jpeg", ".png", ".webp", ".bmp"}
-_LONGEST = 200  # bytes of a name; file systems take 255, and a temporary name is longer than the name itself
+_LONGEST = 200  # bytes of a name; file systems allow 255, and temporary names are longer than the name itself
 
 
 class PictureNames:
-    """Gives every photo a name of its own: dog, dog_2 for the next dog from another folder, and so on."""
+    """Assigns unique names to images: dog, dog_2 for the next dog from another folder, and so on."""
 
-    def __init__(self):
-        self._taken = set()
-        self._next = {}
+    def __init__(self) -> None:
+        self._taken: set[str] = set()
+        self._next: dict[str, int] = {}
 
     def of(self, path: pathlib.PurePath) -> tuple[str, str]:
-        """(name, ending) of the photo's picture: the photo's own ending where such files can be written, else .jpg."""
+        """(name, extension) of the image with predictions: the original extension if it is writable, otherwise .jpg."""
         ending = path.suffix if path.suffix.lower() in _WRITTEN else ".jpg"
         stem = path.stem or "photo"
         while len(stem.encode(errors="surrogateescape")) > _LONGEST:
@@ -30,5 +30,5 @@ class PictureNames:
 
 
 def _key(name: str) -> str:
-    # some file systems know neither case nor how an accent is composed
+    # some file systems ignore case and the normalization of accents
     return unicodedata.normalize("NFC", name).casefold()

@@ -1,4 +1,4 @@
-"""Curves of precision over recall for the report: 101 recalls, from COCO's result or from VOC's."""
+"""Precision-recall curves for the report at 101 recalls, from COCO's or VOC's result."""
 
 from typing import Any
 
@@ -6,15 +6,16 @@ import numpy as np
 
 from cvzoo.evaluations.coco.result import COCOResult
 from cvzoo.evaluations.voc.result import VOCResult
+from cvzoo.typing.aliases import ArrayLike
 
 _RECALLS = np.linspace(0.0, 1.0, 101)
 _OVERLAPS = (0.5, 0.75, 0.9)
 
 
 def coco_curves(result: COCOResult) -> dict[str, Any]:
-    """`recall`; `mean`: overlap -> precision, the mean over classes; `classes`: each label's precision.
+    """`recall`; `mean`: IoU -> precision, the mean over classes; `classes`: each label's precision.
 
-    Of all areas and the most detections; the classes at the first overlap.
+    For all areas and the largest number of detections; the classes at the first IoU threshold.
     """
     precision = result.precision[..., result.parameters.area_rng_lbl.index("all"), -1]  # (T, R, K)
     has_objects = np.flatnonzero((precision > -1).any(axis=(0, 1)))
@@ -28,7 +29,7 @@ def coco_curves(result: COCOResult) -> dict[str, Any]:
 
 
 def voc_curves(result: VOCResult, names: tuple[str, ...], iou_thresh: float) -> dict[str, Any]:
-    """As `coco_curves`; precision at a recall is the best at that recall or a higher one."""
+    """Like `coco_curves`; the precision at a recall is the maximum at that or a higher recall."""
     classes, curves = [], []
     for name, prec, rec in zip(names, result.prec, result.rec):
         if rec is None:
@@ -40,5 +41,5 @@ def voc_curves(result: VOCResult, names: tuple[str, ...], iou_thresh: float) -> 
     return {"recall": _listed(_RECALLS), "mean": mean, "classes": classes}
 
 
-def _listed(values):
+def _listed(values: ArrayLike) -> list[float]:
     return [round(value, 6) for value in np.asarray(values).tolist()]

@@ -1,4 +1,4 @@
-"""`cvzoo predict`: photos in, a table, pictures and JSON out."""
+"""`cvzoo predict`: images in, a table, pictures and JSON out."""
 
 import argparse
 import os
@@ -22,11 +22,11 @@ from cvzoo.errors.exceptions import BackendError, ConfigError, CvzooError
 from cvzoo.images.write_image import write_image
 from cvzoo.reporting.as_time import as_time
 
-_LISTED_AGAIN = 20  # photos that could not be used, in the closing lines
+_LISTED_AGAIN = 20  # images that could not be used, in the closing lines
 
 
 class Predicted(NamedTuple):
-    """A photo that went through the model: its path or address, its pixels, its place in what `predict` gave."""
+    """An image that went through the model: its path or address, its pixels, its place in what `predict` gave."""
 
     path: Photo
     img: np.ndarray
@@ -51,7 +51,7 @@ def run(args: argparse.Namespace) -> int:
     if out is not None and draws:
         photos = _kept_apart(photos, out)
         if total is not None:
-            photos = list(photos)  # refused before the first photo, not at the thousandth
+            photos = list(photos)  # refused before the first image, not at the thousandth
     progress = Progress(None if args.quiet else sys.stderr, total=total)
     names = PictureNames()
     troubles: list[Trouble] = []
@@ -86,10 +86,10 @@ def predict_photos(
     batch_size: int,
     report: Callable[[Trouble], None],
 ) -> Iterator[Predicted]:
-    """The photos in order, each with what the model says of it, read only `batch_size` ahead.
+    """The images in order, each with what the model says of it, read only `batch_size` ahead.
 
     model: a Chain with `predict(imgs, batch_size=...)`
-    report: called with each photo that cannot be used; the others go on
+    report: called with each image that cannot be used; the others go on
     """
     batch: list[tuple[Photo, np.ndarray]] = []
     for photo in photos:
@@ -114,11 +114,11 @@ def _predict_batch(
     try:
         found = model.predict([img for _, img in batch], batch_size=len(batch))
     except (BackendError, ConfigError):
-        raise  # no photo's fault: the next one would fail as well
+        raise  # no image's fault: the next one would fail as well
     except CvzooError as error:
         if len(batch) == 1:
             report(Trouble(str(batch[0][0]), str(error)))
-        else:  # one photo must not take the others along
+        else:  # one image must not take the others along
             for each in batch:
                 yield from _predict_batch(model, [each], report)
         return
@@ -129,13 +129,13 @@ def _predict_batch(
 def _written(
     each: Predicted, presentation: Presentation, out: pathlib.Path | None, names: PictureNames, *, draws: bool
 ) -> dict:
-    """The record of a photo, once its picture and its JSON lie in `out`."""
+    """Writes the image with its predictions and its JSON to `out`, and returns the record."""
     size = each.img.shape[1:]
     if out is None:
         return presentation.record(str(each.path), size, each.found, each.i, None)
     name, ending = names.of(path_of(each.path))
     picture = f"{name}{ending}" if draws else None
-    if picture is not None:
+    if picture is not None and presentation.draw is not None:
         write_image(presentation.draw(each.found, each.i, each.img), out / picture)
     record = presentation.record(str(each.path), size, each.found, each.i, picture)
     if presentation.write_more is not None:
@@ -145,14 +145,14 @@ def _written(
 
 
 def _kept_apart(photos: Iterable[Photo | Trouble], out: pathlib.Path) -> Iterator[Photo | Trouble]:
-    """The photos; ConfigError at one that lies in `out`, since a picture with boxes would take its place."""
+    """The images; ConfigError at one that lies in `out`, since a picture with boxes would take its place."""
     checked = set()
     for photo in photos:
         if isinstance(photo, pathlib.Path) and photo.parent not in checked:
             checked.add(photo.parent)
             if photo.parent.is_dir() and os.path.samefile(photo.parent, out):
                 raise ConfigError(
-                    f"--out {out} is the folder of {photo}: pictures with boxes would replace the photos",
+                    f"--out {out} is the folder of {photo}: pictures with boxes would replace the images",
                     hint="another folder, or --no-draw",
                 )
         yield photo
@@ -160,7 +160,7 @@ def _kept_apart(photos: Iterable[Photo | Trouble], out: pathlib.Path) -> Iterato
 
 def _print_closing(progress: Progress, troubles: list[Trouble], *, interrupted: bool, quiet: bool) -> None:
     if interrupted:
-        print(f"cvzoo predict: interrupted after {progress.n_done} photos", file=sys.stderr)
+        print(f"cvzoo predict: interrupted after {progress.n_done} images", file=sys.stderr)
     elif not quiet and progress.n_done > 1:
         print(f"{progress.text()}, {as_time(progress.elapsed)} in all", file=sys.stderr)
     if len(troubles) > 1 or (troubles and progress.n_done > 1):
@@ -172,7 +172,7 @@ def _print_closing(progress: Progress, troubles: list[Trouble], *, interrupted: 
 
 
 def _without_name(error: Exception, photo: Photo) -> str:
-    """What is wrong, without the photo's name in front, which the report puts there."""
+    """What is wrong, without the image's name in front, which the report puts there."""
     if isinstance(error, OSError) and error.strerror:
         return error.strerror
     return in_words(error).removeprefix(f"{photo}: ")

@@ -1,4 +1,4 @@
-"""The classes that a classifier gives a photo, for the terminal and for JSON."""
+"""The classes that a classifier gives an image, for the terminal and for JSON."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,13 +8,13 @@ from cvzoo.cli.result_table import printable
 from cvzoo.links.model.classifications import Classifications
 from cvzoo.links.model.classifier import AbstractClassifier
 
-_SHOWN = 5  # classes a photo
+_SHOWN = 5  # classes an image
 
 
 def class_record(
     photo: str, size: tuple[int, int], found: Classifications, i: int, picture: str | None = None
 ) -> dict[str, Any]:
-    """The best classes of photo `i` as a table ready for JSON.
+    """The best classes of image `i` as a table ready for JSON.
 
     photo: its name as the user gave it; size: (H, W) pixels; picture: always None, nothing is drawn
     """
@@ -26,7 +26,7 @@ def class_record(
 
 
 def class_table(photo: str, classes: Sequence[dict[str, Any]]) -> str:
-    """Lines of text: the photo's name, then a row a class with its name and probability, the best first."""
+    """Lines of text: the image's name, then a row a class with its name and probability, the best first."""
     names = [printable(str(each["label"] if each["name"] is None else each["name"])) for each in classes]
     width = max(len("class"), *map(len, names))
     lines = [printable(photo), f"  {'class':<{width}}  score"]

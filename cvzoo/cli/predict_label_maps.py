@@ -1,4 +1,4 @@
-"""The classes of a photo's pixels, for the terminal and for JSON, and the map as a picture that programs can read."""
+"""The classes of an image's pixels, for the terminal and for JSON, and the map as a picture that programs can read."""
 
 import pathlib
 from collections.abc import Sequence
@@ -17,16 +17,16 @@ _FOLDER = "label_maps"
 def label_map_record(
     photo: str, size: tuple[int, int], found: LabelMaps, i: int, picture: str | None = None
 ) -> dict[str, Any]:
-    """The classes that photo `i` shows, the largest first, as a table ready for JSON.
+    """The classes that image `i` shows, the largest first, as a table ready for JSON.
 
-    photo: its name as the user gave it; size: (H, W) pixels; picture: the file with the tinted photo, if any
+    photo: its name as the user gave it; size: (H, W) pixels; picture: the file with the tinted image, if any
     """
     classes = [{key: value for key, value in each.items() if key != "photo"} for each in found.to_records(i)]
     return {"photo": photo, "height": size[0], "width": size[1], "picture": picture, "classes": classes}
 
 
 def label_map_table(photo: str, classes: Sequence[dict[str, Any]]) -> str:
-    """Lines of text: the photo's name, then a row a class with its name and its share of the pixels."""
+    """Lines of text: the image's name, then a row a class with its name and its share of the pixels."""
     names = [printable(str(each["label"] if each["name"] is None else each["name"])) for each in classes]
     width = max(len("class"), *map(len, names))
     lines = [printable(photo), f"  {'class':<{width}}  pixels"]

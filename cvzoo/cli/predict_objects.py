@@ -1,4 +1,4 @@
-"""Objects that a model finds in a photo, by boxes, masks or points, for the terminal and for JSON."""
+"""Objects that a model finds in an image, by boxes, masks or points, for the terminal and for JSON."""
 
 from typing import Any
 
@@ -21,6 +21,6 @@ def _draw(found: Any, i: int, img: np.ndarray) -> np.ndarray:
 
 
 BOXES = Presentation(AbstractDetector, photo_record, _table, _draw)
-# in JSON an object has its mask, COCO's run lengths, or its points besides
+# in JSON an object has its mask, COCO's run-length encoding, or its points besides
 MASKS = Presentation(AbstractInstanceSegmenter, photo_record, _table, _draw)
 KEY_POINTS = Presentation(AbstractKeyPointDetector, photo_record, _table, _draw)

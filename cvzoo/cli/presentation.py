@@ -1,4 +1,4 @@
-"""How what a model says of a photo is shown."""
+"""The presentation of predictions of one task: table, JSON and drawing."""
 
 import pathlib
 from collections.abc import Callable
@@ -10,15 +10,15 @@ from cvzoo.links.chain import Chain
 
 
 class Presentation(NamedTuple):
-    """How the results of one kind of models are shown.
+    """How the predictions of one kind of models are presented.
 
     model_class: of the models whose `predict(imgs)` gives such results
-    record: from the photo's name, its size (H, W), what `predict` gave, the photo's place in it and the name of the
-        picture drawn (None: none was), what JSON says; with these fields first: photo, height, width, picture
+    record: from the image's name, its size (H, W), what `predict` gave, the image's place in it and the name of the
+        picture drawn (None: none was), what JSON says; with these fields first: image, height, width, picture
     table: from such a record, lines for a terminal
-    draw: from what `predict` gave, the photo's place in it and the photo, the picture (3, H, W) float32 RGB [0, 255];
+    draw: from what `predict` gave, the image's place in it and the image, the picture (3, H, W) float32 RGB [0, 255];
         None: there is nothing to draw
-    write_more: from what `predict` gave, the photo's place in it, the folder for results and a name for the photo in it
+    write_more: from what `predict` gave, the image's place in it, the folder for results and a name for the image in it
         (without an ending), writes what else there is and gives the fields that JSON has for it; None: nothing
     """
 

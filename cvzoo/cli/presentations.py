@@ -1,4 +1,4 @@
-"""Which models `cvzoo predict` knows how to show: a list of real objects."""
+"""The presentations of `cvzoo predict`, one per task."""
 
 from cvzoo.cli.predict_classes import CLASSES
 from cvzoo.cli.predict_label_maps import LABEL_MAPS
@@ -11,8 +11,8 @@ PRESENTATIONS = (BOXES, MASKS, KEY_POINTS, LABEL_MAPS, CLASSES)
 
 
 def presentation_of(model: Chain) -> Presentation:
-    """How what the model says of photos is shown. Raises UnsupportedError if nobody knows."""
+    """The presentation of the model's task. Raises UnsupportedError if there is none."""
     for each in PRESENTATIONS:
         if isinstance(model, each.model_class):
             return each
-    raise UnsupportedError(f"cvzoo predict does not know how to show what a {type(model).__name__} says")
+    raise UnsupportedError(f"cvzoo predict does not support the predictions of a {type(model).__name__}")

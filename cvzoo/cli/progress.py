@@ -1,4 +1,4 @@
-"""How far a long run is: a line that is rewritten on a terminal, a plain line now and then elsewhere."""
+"""Prints progress: on a terminal a line that is rewritten, otherwise one line every 10 seconds."""
 
 import time
 from collections.abc import Callable
@@ -10,11 +10,11 @@ _ON_TERMINAL, _ELSEWHERE = 0.2, 10.0  # seconds between two lines
 
 
 class Progress:
-    """Counts photos and says on a stream how many are done, how fast, and how long the rest will take.
+    """Prints processed images, images per second and time left.
 
-    stream: where to, usually standard error; None: nowhere
-    total: how many photos there are, None if nobody knows
-    clock: seconds, for tests
+    stream: output, usually standard error; None: no output
+    total: number of images, None if unknown
+    clock: returns seconds; for tests
     """
 
     def __init__(self, stream: TextIO | None, *, total: int | None, clock: Callable[[], float] = time.monotonic):
@@ -24,10 +24,10 @@ class Progress:
         self._clock = clock
         self._start = self._said = clock()
         self._rewrites = stream is not None and stream.isatty()
-        self._shown = 0  # letters on the terminal's line that must go before anything else is printed
+        self._shown = 0  # characters on the terminal's line to erase before other output
 
     def step(self) -> None:
-        """One photo more is done."""
+        """Counts one more processed image."""
         self.n_done += 1
         now = self._clock()
         if self._stream is None or now - self._said < (_ON_TERMINAL if self._rewrites else _ELSEWHERE):
@@ -42,10 +42,10 @@ class Progress:
         self._stream.flush()
 
     def text(self) -> str:
-        """As "40 of 1000 photos, 8.3 a second, 1:56 left"."""
+        """The progress as in "40 of 1000 images, 8.3 a second, 1:56 left"."""
         elapsed = self._clock() - self._start
         rate = self.n_done / elapsed if elapsed > 0 else 0.0
-        parts = [f"{self.n_done} photos" if self._total is None else f"{self.n_done} of {self._total} photos"]
+        parts = [f"{self.n_done} images" if self._total is None else f"{self.n_done} of {self._total} images"]
         if rate > 0:
             parts.append(f"{rate:.1f} a second" if rate >= 0.1 else f"{1 / rate:.0f} seconds each")
             if self._total is not None and self.n_done < self._total:
@@ -53,8 +53,8 @@ class Progress:
         return ", ".join(parts)
 
     def clear(self) -> None:
-        """Take the line off the terminal, so that something else can be printed."""
-        if self._shown:
+        """Erases the line from the terminal, so that something else can be printed."""
+        if self._shown and self._stream is not None:
             self._stream.write("\r" + " " * self._shown + "\r")
             self._stream.flush()
             self._shown = 0

@@ -1,4 +1,4 @@
-"""`cvzoo quantize PHOTO... --model NAME --to OUT.safetensors`: a model file that computes in fewer bits."""
+"""`cvzoo quantize IMAGE... --model NAME --to OUT.safetensors`: quantizes a model to int8 or bfloat16."""
 
 import argparse
 import contextlib
@@ -23,14 +23,14 @@ from cvzoo.serializers.model_file import save_model
 
 
 def run(args: argparse.Namespace) -> int:
-    """0. Raises ConfigError for a model or photos that cannot be used, UnsupportedError where there is no bfloat16."""
+    """Returns 0. Raises ConfigError for unusable models or images, UnsupportedError on CPUs without bfloat16."""
     to = pathlib.Path(args.to)
     if to.suffix.lower() != ".safetensors":
-        raise ConfigError("--to must end in .safetensors, by which other commands know a model file", got=args.to)
+        raise ConfigError("--to must end in .safetensors, the extension of model files", got=args.to)
     if not to.parent.is_dir():
-        raise ConfigError(f"--to {args.to}: there is no such folder")
+        raise ConfigError(f"--to {args.to}: the folder does not exist")
     if args.evaluate is None and (args.evaluate_photos is not None or args.evaluate_split is not None):
-        raise ConfigError("--evaluate-photos and --evaluate-split say where the photos of --evaluate are")
+        raise ConfigError("--evaluate-photos and --evaluate-split need --evaluate")
     if args.limit < 1:
         raise ConfigError("--limit must be at least 1", got=args.limit)
     if args.device != "cpu":
@@ -41,7 +41,7 @@ def run(args: argparse.Namespace) -> int:
     if not isinstance(model, AbstractQuantizable):
         raise ConfigError(f"a {type(model).__name__} cannot be quantized")
     photos = _photos(args.photos, args.limit)
-    # before anything is written: data that cannot be scored are an error
+    # before anything is written, since data that cannot be evaluated are an error
     before = None if args.evaluate is None else evaluated([*_model_words(args), *_data_words(args)])
     quantized = model.quantize(photos, precision=args.precision, method=args.method, in_float=args.in_float)
     save_model(to, quantized)
@@ -49,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
     weights = sum(array.nbytes for array in model.state_arrays().values())
     print(f"\nwritten: {printable(str(to))}, {to.stat().st_size / 1e6:.1f} MB; in float32 {weights / 1e6:.1f} MB")
     if before is None:
-        print("what accuracy the whole model lost is not known: --evaluate SPEC measures it on annotated photos")
+        print("the loss of accuracy was not measured: use --evaluate SPEC with annotated images")
     else:
         after = evaluated(["--model", str(to), *_threshold_words(args), *_data_words(args)])
         print(f"\non {printable(args.evaluate)}:")
@@ -82,14 +82,14 @@ def _options(args: argparse.Namespace, *names: str) -> list[str]:
 
 
 def _photos(words: list[str], limit: int) -> list[np.ndarray]:
-    """At most `limit` of the photos; ConfigError if one cannot be read, so that nobody wonders what was looked at."""
+    """At most `limit` of the images. Raises ConfigError if one cannot be read."""
     paths, _ = photo_sources(words, sys.stdin.buffer if "-" in words else ())
     paths = list(paths)
     photos = []
     for k in np.unique(np.linspace(0, len(paths) - 1, min(limit, len(paths))).round().astype(int)):
         path = paths[k]
         if isinstance(path, Trouble):
-            raise ConfigError(f"{printable(path.name)}: {path.why}")
+            raise ConfigError(f"{printable(path.name)} cannot be used: {path.why}")
         try:
             photos.append(read_photo(path))
         except (CvzooError, OSError, ValueError) as error:

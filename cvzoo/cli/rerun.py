@@ -1,4 +1,4 @@
-"""`cvzoo rerun`: a training once more."""
+"""`cvzoo rerun`: repeats a training run and compares the results."""
 
 import argparse
 import sys
@@ -7,7 +7,7 @@ from cvzoo.training.run.rerun import rerun
 
 
 def run(args: argparse.Namespace) -> int:
-    """0 the same, 1 differences, 2 the repetition failed. Raises CvzooError or OSError if there is none to repeat."""
+    """Returns 0 for identical results, 1 for differences, 2 if the run failed. Raises CvzooError or OSError."""
     out = args.out if args.out is not None else args.folder.rstrip("/\\") + "-again"
     done = rerun(args.folder, out)
     if done.status:

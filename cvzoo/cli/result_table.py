@@ -1,4 +1,4 @@
-"""What was found in a photo, as a table for a terminal."""
+"""Detections in an image as a table for a terminal."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -7,9 +7,9 @@ _SIDES = ("y_min", "x_min", "y_max", "x_max")
 
 
 def result_table(photo: str, objects: Sequence[dict[str, Any]]) -> str:
-    """Lines of text: the photo's name, then a row an object with its label, score and box in pixels.
+    """Lines of text: the image's name, then a row per object with its label, score and box in pixels.
 
-    objects: tables with label, name, score, y_min, x_min, y_max, x_max, as `photo_record` gives
+    objects: dictionaries with label, name, score, y_min, x_min, y_max, x_max, as of `photo_record`
     """
     if not objects:
         return f"{printable(photo)}\n  nothing found"
@@ -22,7 +22,7 @@ def result_table(photo: str, objects: Sequence[dict[str, Any]]) -> str:
 
 
 def printable(text: str) -> str:
-    """The text with whatever a terminal would not show as a letter spelled out: a file's name may hold anything."""
+    """The text with unprintable characters escaped, which file names may contain."""
     if text.isprintable():
         return text
     return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in text)

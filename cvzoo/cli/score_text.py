@@ -11,7 +11,7 @@ MEANINGS = {
     "APs": "small objects (area up to 32 x 32)",
     "APm": "medium objects",
     "APl": "large objects (from 96 x 96)",
-    "AR1": "recall with 1 detection a photo and class",
+    "AR1": "recall with 1 detection an image and class",
     "AR10": "recall with 10",
     "AR100": "recall with 100",
     "ARs": "recall, small objects",
@@ -21,12 +21,12 @@ MEANINGS = {
     "AR50": "recall at overlap 0.50",
     "AR75": "recall at overlap 0.75",
     "map": "mean AP of the classes",
-    "accuracy": "share of photos whose surest guess is right",
+    "accuracy": "fraction of images whose most probable class is right",
     "top1_accuracy": "the same",
-    "top5_accuracy": "share of photos with the right class among the five surest guesses",
+    "top5_accuracy": "fraction of images whose class is among the five most probable",
     "mean_class_accuracy": "mean over classes",
     "miou": "mean IoU of the classes",
-    "pixel_accuracy": "share of pixels that are right",
+    "pixel_accuracy": "fraction of pixels with the right class",
     "fwiou": "mean IoU, classes weighted by their pixels",
     "pq": "panoptic quality, mean over classes",
     "sq": "segmentation quality, mean IoU of matched segments",
@@ -58,7 +58,7 @@ def summary_text(scores: Mapping[str, float]) -> str:
 
 
 def class_table(rows: Iterable[Mapping[str, object]], columns: Sequence[str], *, counted: str = "objects") -> str:
-    """A line a class: its name, how many objects (photos, pixels) it has, and its scores.
+    """A line a class: its name, how many objects (images, pixels) it has, and its scores.
 
     rows: dictionaries with name, n_objects (n_photos, n_pixels) and the columns, None where there is no number
     """

@@ -1,4 +1,4 @@
-"""What an evaluation of the command line hands on to the printing, the JSON and the report."""
+"""The results of an evaluation for printing, JSON and the report."""
 
 import dataclasses
 import pathlib
@@ -15,18 +15,18 @@ from cvzoo.geometry.rle import RLEs
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Instances:
-    """Objects and detections photo by photo, for the analysis: lists with one array a photo.
+    """Objects and detections for the analysis: lists with one array per image.
 
-    photos: names; paths: where the photos can be read, None where they cannot
+    photos: names; paths: of the image files, None if unknown
     gt_bboxes, pred_bboxes: (R, 4) float64, y_min x_min y_max x_max; labels (R,) int64; scores (R,) float64
-    gt_crowdeds, gt_difficults: (R,) bool, COCO's and VOC's objects that need not be found
-    gt_masks, pred_masks: where masks were compared; the boxes are the masks' then
-    points: where poses were compared; the boxes only say where to draw a frame then
+    gt_crowdeds, gt_difficults: (R,) bool, COCO's and VOC's objects that are ignored
+    gt_masks, pred_masks: if masks are compared; then the boxes are those around the masks
+    points: if keypoints are compared; then the boxes are only drawn
     """
 
     label_names: tuple[str, ...]
     photos: list[str]
-    paths: list[pathlib.Path | None]
+    paths: Sequence[pathlib.Path | None]
     gt_bboxes: list[np.ndarray]
     gt_labels: list[np.ndarray]
     gt_crowdeds: list[np.ndarray] | None
@@ -39,8 +39,8 @@ class Instances:
     points: "Points | None" = None
 
     def table(self) -> DetectionTable:
-        """What every analysis starts from."""
-        flags = {"gt_crowdeds": self.gt_crowdeds, "n_fg_class": len(self.label_names)}
+        """The input of every analysis."""
+        flags: dict[str, Any] = {"gt_crowdeds": self.gt_crowdeds, "n_fg_class": len(self.label_names)}
         pred, gt = (self.pred_labels, self.pred_scores), self.gt_labels
         if self.points is not None:
             p = self.points
@@ -48,14 +48,14 @@ class Instances:
                 p.pred, *pred, p.gt, p.gt_visibles, self.gt_bboxes, gt, p.gt_areas, sigmas=p.sigmas, **flags
             )
         flags["gt_difficults"] = self.gt_difficults
-        if self.pred_masks is not None:
+        if self.pred_masks is not None and self.gt_masks is not None:
             return DetectionTable.of_masks(self.pred_masks, *pred, self.gt_masks, gt, **flags)
         return DetectionTable.of_bboxes(self.pred_bboxes, *pred, self.gt_bboxes, gt, **flags)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Points:
-    """Poses photo by photo: pred, gt (R, P, 2) float64, y x; gt_visibles (R, P) bool; gt_areas (R,); sigmas (P,)."""
+    """Keypoints per image: pred, gt (R, P, 2) float64, y x; gt_visibles (R, P) bool; gt_areas (R,); sigmas (P,)."""
 
     pred: list[np.ndarray]
     gt: list[np.ndarray]
@@ -66,12 +66,12 @@ class Points:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Scored:
-    """Scores.
+    """The scores of an evaluation.
 
-    summary: by name; per_class, columns: the table of the classes; record: what the JSON says
+    summary: by name; per_class, columns: the table of the classes; record: the JSON
     curves: precision over recall, see `coco_curves`
-    instances: what the analysis looks at; None where there is none
-    thresholds: of the model and the metric, in words and numbers
+    instances: the input of the analysis; None if there is none
+    thresholds: of the model and the metric, by description
     """
 
     summary: Mapping[str, float]
@@ -85,9 +85,9 @@ class Scored:
 
 
 def by_photo(photo: np.ndarray, n_photo: int, *columns: np.ndarray) -> list[list[np.ndarray]]:
-    """Columns cut into one array a photo: a list of lists.
+    """Columns split into one array per image: a list of lists.
 
-    photo: (N,) int64, 0 .. n_photo - 1, in any order; rows keep their order within a photo
+    photo: (N,) int64, 0 .. n_photo - 1, in any order; rows keep their order within an image
     """
     order = np.argsort(photo, kind="stable")
     ends = np.cumsum(np.bincount(photo, minlength=n_photo))[:-1]
@@ -95,7 +95,7 @@ def by_photo(photo: np.ndarray, n_photo: int, *columns: np.ndarray) -> list[list
 
 
 def without_unknown(records: BoxRecords, labels: Collection[str]) -> tuple[BoxRecords, list[str]]:
-    """The records of known classes, and a note that says how many others there were, if any."""
+    """The records of known classes, and a note with the number of others, if any."""
     known = records.of_classes(labels)
     n = len(records) - len(known)
     return known, [f"{n} of {len(records)} detections are of classes that the ground truth does not have"] if n else []

@@ -34,10 +34,10 @@ def run(args: argparse.Namespace) -> int:
     args = with_stored_options(args)
     missing = [f"--{name}" for name in ("model", "data", "out") if getattr(args, name) is None]
     if missing and args.resume:
-        raise ConfigError("--resume: which run is meant?", hint="give its folder: cvzoo train --resume DIR")
+        raise ConfigError("--resume needs the folder of a run", hint="cvzoo train --resume DIR")
     if missing:
         raise ConfigError(
-            f"{' and '.join(missing)}: needed for a new run", hint="cvzoo train --resume DIR for one that is there"
+            f"{' and '.join(missing)} must be given for a new run", hint="cvzoo train --resume DIR for an existing one"
         )
     with on_device(args):
         return _train(args)
@@ -55,8 +55,9 @@ def _train(args: argparse.Namespace) -> int:
     if before is not None:
         data = {name: data_fingerprint(each) for name, each in (("train", splits.train), ("val", splits.val))}
         check_same_training(args.out, before, plain(recipe), data)
-    if data is not None and all(same_data(before["data"].get(name, each), each) for name, each in data.items()):
-        print("the data are those that the run began with; they are not examined again", file=sys.stderr)
+    stored = {} if before is None else before["data"]
+    if data is not None and all(same_data(stored.get(name, each), each) for name, each in data.items()):
+        print("the data have not changed since the run was started, so they are not checked again", file=sys.stderr)
     elif not args.no_check and (repairs := _repairs(spec)):
         print(
             "\n".join(["cvzoo train: the data have errors; repair them with:", *(f"  {each}" for each in repairs)])
@@ -87,7 +88,7 @@ def _recipe(args: argparse.Namespace) -> RetinaNetRecipe:
     settings = MODELS[args.model]
     if args.size is not None:
         if args.size < 64:
-            raise ConfigError("--size", expected="64 or more", got=args.size)
+            raise ConfigError("--size is too small", expected="64 or more", got=args.size)
         settings = dataclasses.replace(settings, min_size=args.size, max_size=args.size * 5 // 3)
     pretrained = args.pretrained
     if pretrained is not None and pretrained.startswith("imagenet"):

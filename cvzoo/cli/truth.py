@@ -1,8 +1,7 @@
-"""The ground truth that a command line names: COCO's annotations, or a folder in VOC's layout."""
+"""The ground truth of a command line: COCO's annotations, or a folder in VOC's layout."""
 
 import argparse
 import dataclasses
-import os
 import pathlib
 from collections.abc import Sequence
 
@@ -18,25 +17,26 @@ from cvzoo.evaluations.coco.parameters import COCOParameters
 from cvzoo.evaluations.coco.read_ground_truth import read_coco_ground_truth
 from cvzoo.evaluations.results.box_records import spellings
 from cvzoo.labels.voc import voc_bbox_label_names
+from cvzoo.typing.aliases import FilePath
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class COCOTruth:
-    """COCO's annotations: the file, the objects, and the photos' names by their ids.
+    """COCO's annotations: the file, the objects, and the images' names by their ids.
 
-    known_paths: where the photos are, if that is known already
-    allow_outside: photos may lie outside of the data set's folder
+    known_paths: of the images, if known already
+    allow_outside: images may be outside of the data set's folder
     """
 
     path: pathlib.Path
     gt: COCOGroundTruth
     file_names: dict[int, str]
-    known_paths: list[pathlib.Path] | None = None
+    known_paths: Sequence[pathlib.Path | None] | None = None
     allow_outside: bool = False
 
     @property
     def photos(self) -> dict[str, int]:
-        """Every spelling of a photo that is understood, and its id."""
+        """Every spelling of an image that is understood, and its id."""
         return spellings(list(self.file_names.values()), list(self.file_names))
 
     @property
@@ -45,27 +45,27 @@ class COCOTruth:
         ids = self.gt.cat_ids.tolist()
         return {str(number): number for number in ids} | dict(zip(self.gt.cat_names or (), ids))
 
-    def photo_paths(self, folder: str | os.PathLike | None) -> list[pathlib.Path]:
-        """Where the photos are, in the order of the ids' records.
+    def photo_paths(self, folder: FilePath | None) -> list[pathlib.Path]:
+        """The paths of the images, in the order of the ids' records.
 
-        Raises DatasetError if the first is not there, or one lies outside of the data set's folder.
+        Raises DatasetError if the first does not exist, or one is outside of the data set's folder.
         """
         if self.known_paths is not None:
-            return self.known_paths
+            return [path for path in self.known_paths if path is not None]
         folders = [pathlib.Path(folder)] if folder is not None else _photo_folders(self.path)
         names = list(self.file_names.values())
         if not names:
-            raise DatasetError(f"{self.path}: lists no photos")
+            raise DatasetError(f"{self.path} lists no images")
         for each in folders:
             if (each / names[0]).is_file():
                 return self._checked([each / name for name in names], each, folder is not None)
         raise DatasetError(
-            f"{self.path}: its photo {names[0]} is not there",
+            f"{self.path}: its image {names[0]} does not exist",
             expected="in " + " or ".join(map(str, folders)),
             hint="--photos DIR",
         )
 
-    def _checked(self, paths, folder, is_named):
+    def _checked(self, paths: list[pathlib.Path], folder: pathlib.Path, is_named: bool) -> list[pathlib.Path]:
         named = folder if is_named else None
         real_folders = DataSpec("coco", self.path, named).real_folders((folder,))
         for path in paths:
@@ -75,16 +75,16 @@ class COCOTruth:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class VOCTruth:
-    """What VOC's rules score: usually a folder in its layout.
+    """Ground truth for VOC's metric, usually a folder in its layout.
 
-    bboxes, labels, difficults: lists with an array a photo; (R, 4) float, counted from 0
-    last_pixel: 1 if y_max and x_max are the last pixel in the box, as VOCBboxDataset gives boxes; 0 if boxes end there
+    bboxes, labels, difficults: lists with one array per image; (R, 4) float, 0-based
+    last_pixel: 1 if y_max and x_max are the last pixel of the box, as in VOCBboxDataset; 0 if they are half-open
     """
 
     path: pathlib.Path
     names: tuple[str, ...]
     photo_names: list[str]
-    photo_paths: list[pathlib.Path | None]
+    photo_paths: Sequence[pathlib.Path | None]
     bboxes: list[np.ndarray]
     labels: list[np.ndarray]
     difficults: list[np.ndarray]
@@ -92,26 +92,28 @@ class VOCTruth:
 
     @property
     def photos(self) -> dict[str, int]:
-        """Every spelling of a photo that is understood, and its place."""
+        """Every spelling of an image that is understood, and its place."""
         return spellings(self.photo_names, range(len(self.photo_names)))
 
 
 def load_truth(
     args: argparse.Namespace, parameters: COCOParameters, *, limit: int | None = None
 ) -> COCOTruth | VOCTruth:
-    """What --data or --gt names. Raises ConfigError for a word that is neither, and what reading the files raises.
+    """The ground truth of --data or --gt. Raises ConfigError for an unknown kind, and errors of reading the files.
 
-    limit: the first so many photos only
+    limit: only the first images
     """
     if (args.data is None) == (args.gt is None):
-        raise ConfigError("which ground truth?", hint="--data SPEC to run a model, or --gt FILE to score --results")
+        raise ConfigError(
+            "evaluate needs one ground truth", hint="--data SPEC to run a model, or --gt FILE for --results"
+        )
     spec = args.data if args.gt is None else args.gt
     kind, _, rest = spec.partition(":")
     if kind not in ("coco", "voc") or not rest:
         kind, rest = "voc" if pathlib.Path(spec).is_dir() else "coco", spec
         if args.gt is None:
-            raise ConfigError(f"--data {spec}: of which kind?", expected="coco:FILE.json or voc:FOLDER")
-    # the same words as for `cvzoo data`: photos, a list and the first pixel's number may stand in the SPEC itself
+            raise ConfigError(f"--data {spec}: unknown kind of data set", expected="coco:FILE.json or voc:FOLDER")
+    # as for `cvzoo data`, photos=, split= and base= may be part of the SPEC
     named = parse_data_spec(f"{kind}:{rest}")
     args.split = args.split or named.split
     args.photos = args.photos or named.photos
@@ -119,13 +121,13 @@ def load_truth(
     if kind == "voc":
         return _load_voc(named, args.split, limit, with_photos=args.data is not None)
     if named.path.is_dir():
-        raise ConfigError(f"{spec}: COCO's annotations are a file a split", expected="coco:FILE.json")
+        raise ConfigError(f"{spec} is a folder, but COCO's splits are files", expected="coco:FILE.json")
     if args.split is not None:
-        raise ConfigError("--split is for VOC's folders; COCO's annotations are a file a split")
+        raise ConfigError("--split applies to VOC's folders; COCO's splits are files")
     return _load_coco(named, parameters, limit)
 
 
-def _load_coco(named, parameters, limit):
+def _load_coco(named: DataSpec, parameters: COCOParameters, limit: int | None) -> COCOTruth:
     path = named.path
     source = path.read_bytes()
     file_names = read_image_names(source)
@@ -135,7 +137,7 @@ def _load_coco(named, parameters, limit):
     return COCOTruth(path, gt, file_names, allow_outside=named.outside)
 
 
-def _load_voc(named, split, limit, *, with_photos):
+def _load_voc(named: DataSpec, split: str | None, limit: int | None, *, with_photos: bool) -> VOCTruth:
     root = named.path
     names = voc_label_names(root)
     dataset = VOCFolderBboxDataset(
@@ -165,7 +167,7 @@ def voc_label_names(root: pathlib.Path) -> tuple[str, ...]:
 
 
 def _photo_folders(path: pathlib.Path) -> Sequence[pathlib.Path]:
-    """Where the photos of ROOT/annotations/instances_val2017.json may be: ROOT/val2017, beside the file, ROOT."""
+    """Where the images of ROOT/annotations/instances_val2017.json may be: ROOT/val2017, beside the file, ROOT."""
     split = path.stem.rpartition("_")[2]
     root = path.parent.parent
     return [root / split, root / "images" / split, root / "images", path.parent, root]

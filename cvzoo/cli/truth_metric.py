@@ -1,4 +1,4 @@
-"""A ground truth of one kind seen as the other: COCO's scores of a VOC folder, VOC's of COCO's annotations."""
+"""Converts ground truth between COCO's and VOC's, for COCO's metrics on a VOC folder and vice versa."""
 
 import pathlib
 
@@ -13,7 +13,7 @@ _LAST = np.array([0, 0, 1, 1])
 def as_coco(truth: COCOTruth | VOCTruth) -> COCOTruth:
     """The ground truth for COCO's scores.
 
-    Photos are numbered from 1, difficult objects have COCO's field `ignore`, boxes end where their last pixel ends, and
+    Images are numbered from 1, difficult objects have COCO's field `ignore`, boxes end where their last pixel ends, and
     an object's area is its box's.
     """
     if isinstance(truth, COCOTruth):
@@ -41,7 +41,7 @@ def as_coco(truth: COCOTruth | VOCTruth) -> COCOTruth:
 def as_voc(truth: COCOTruth | VOCTruth, paths: list[pathlib.Path] | None) -> VOCTruth:
     """The ground truth for VOC's scores: crowds and what has COCO's field `ignore` are difficult.
 
-    paths: where the photos of COCO's annotations are, if that is known
+    paths: where the images of COCO's annotations are, if that is known
     """
     if isinstance(truth, VOCTruth):
         return truth

@@ -1,4 +1,4 @@
-"""`cvzoo verify MODEL|FILE`: the file is the published one, and the model says the same however it is asked."""
+"""`cvzoo verify MODEL|FILE`: checks the hash of a model's file, its parameters, determinism and batch invariance."""
 
 import argparse
 import json
@@ -100,7 +100,7 @@ def _of_file(name: str, foreign: ForeignModel) -> _Subject:
     path = pathlib.Path(name)
     records = [] if foreign.member is None else list(foreign.member.files)
     check = _check_hash(path, records)
-    if records and not check.is_right:  # somebody's own, of the same build
+    if foreign.member is not None and records and not check.is_right:  # trained by the user, for example
         check = Check(check.what, None, f"not one of {foreign.member.name}'s published files")
     return _Subject(load_strictly(foreign.load, name), f"the file {foreign.why}", path, [check])
 
@@ -116,9 +116,9 @@ def _photos(words: list[str]) -> list[np.ndarray]:
     sources, _ = photo_sources(words, ())
     troubles = [source for source in sources if isinstance(source, Trouble)]
     if troubles:
-        raise FileError(f"{troubles[0].name}: {troubles[0].why}")
-    # whole numbers, so that a picture written without loss holds the same
-    return [np.rint(read_photo(source)).astype(np.float32) for source in sources]
+        raise FileError(f"{troubles[0].name} cannot be used: {troubles[0].why}")
+    # rounded to integers, which a lossless image file represents exactly
+    return [np.rint(read_photo(source)).astype(np.float32) for source in sources if not isinstance(source, Trouble)]
 
 
 # --- files ----------------------------------------------------------------------------------------------------------

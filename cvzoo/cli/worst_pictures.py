@@ -1,4 +1,4 @@
-"""The pictures of a report's gallery: the worst photos with what was found, missed and made up."""
+"""The images of a report's gallery: those with the most errors, with true positives, false positives and misses."""
 
 import collections
 import pathlib
@@ -15,7 +15,7 @@ _COLORS = {"right": "#4cd964", "wrong": "#ff9f0a", "missed": "#ff453a"}
 def worst_pictures(
     worst: Sequence[Mapping[str, Any]], paths: Sequence[pathlib.Path | str | None]
 ) -> Iterator[ReportPicture]:
-    """The pictures of the photos that `list_worst_images` gave, of those whose path is known, read one by one."""
+    """The images of `list_worst_images` with a known path, read lazily, with their boxes."""
     for each in worst:
         path = paths[each["index"]]
         if path is not None:
@@ -23,13 +23,13 @@ def worst_pictures(
             yield ReportPicture(read_image(path), boxes, _caption(each))
 
 
-def _caption(each):
+def _caption(each: Mapping[str, Any]) -> str:
     kinds = collections.Counter(box["error"] for box in each["boxes"] if box["error"] is not None)
     wrong = f" ({', '.join(f'{n} {kind}' for kind, n in kinds.most_common())})" if kinds else ""
     return f"{each['photo']}: {each['n_right']} right, {each['n_missed']} missed, {each['n_wrong']} wrong{wrong}"
 
 
-def _overlay(box):
+def _overlay(box: Mapping[str, Any]) -> OverlayBox:
     words = box["label"] if box["score"] is None else f"{box['label']} {box['score']:.2f}"
     if box["verdict"] == "missed":
         words += " (missed)"

@@ -1,4 +1,4 @@
-"""A member of the zoo by the name that a user typed."""
+"""Looks up a model of the zoo by name."""
 
 import difflib
 
@@ -8,13 +8,13 @@ from cvzoo.links.model.zoo_member import ZooMember
 
 
 def zoo_member(name: str) -> ZooMember:
-    """The member of that name. Raises ValueRangeError, with the names that are nearest, if there is none."""
+    """The model of that name. Raises ValueRangeError, with similar names, if there is none."""
     members = {member.name: member for member in zoo_members()}
     if name not in members:
         near = difflib.get_close_matches(name, members, n=3, cutoff=0.4)
         raise ValueRangeError(
             f"the zoo has no model {name!r}",
             expected=f"one of {len(members)} names that `cvzoo models` lists, or a file",
-            hint=f"{' or '.join(near)}, if that is meant" if near else None,
+            hint=" or ".join(near) if near else None,
         )
     return members[name]

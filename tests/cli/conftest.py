@@ -45,7 +45,7 @@ def net(tmp_path):
     values = np.random.default_rng(0).normal(0, 1, N_FLOATS).astype("<f4")
     values[12:16] = 1  # variances
     biases = values[124:138].reshape(2, 7)  # anchor by anchor: y, x, h, w, object, two classes
-    biases[:, 4:] = 6  # so that something is found in any photo
+    biases[:, 4:] = 6  # so that something is found in any image
     header = np.array([0, 2, 0], "<i4").tobytes() + np.array([0], "<u8").tobytes()
     (folder / "tiny.weights").write_bytes(header + values.tobytes())
     (folder / "tiny.names").write_text("cat\ndog\n")

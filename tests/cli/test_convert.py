@@ -138,9 +138,9 @@ def test_options_of_darknet_that_do_not_go_together_are_refused(run, net, tmp_pa
         ((weights,), "--cfg FILE"),
         (("--cfg", cfg), "--weights FILE"),
         ((weights, *net), "two files"),
-        ((weights, "--cfg", cfg, "--model", "yolo_fastest_coco"), "two ways"),
+        ((weights, "--cfg", cfg, "--model", "yolo_fastest_coco"), "exclude each other"),
         ((weights, "--resize", "stretch"), "--resize"),
-        ((), "which model?"),
+        ((), "no model was given"),
     ]:
         status, _, errors = run("convert", *words, "--to", out)
         assert status == 2, words

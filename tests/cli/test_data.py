@@ -19,7 +19,7 @@ from cvzoo.images.read_image import read_image
 
 @pytest.fixture
 def coco(tmp_path):
-    """A COCO file of three photos: one box sticks out, one photo breaks off, a mask and key points are there."""
+    """A COCO file of three photos: one box sticks out, one image breaks off, a mask and keypoints are there."""
     root = tmp_path / "set"
     (root / "val").mkdir(parents=True)
     (root / "annotations").mkdir()
@@ -64,7 +64,7 @@ def test_faults_are_told_with_their_places_and_remedies(run, coco):
     assert "0.jpg, object 1: (60, 5, 40, 20) in an image of 60 x 80 (H x W), by 20 pixels" in out
     assert "--fix: clipped to the image" in out
     assert out.splitlines()[-2] == "1 error, 1 warning"
-    assert "3 of 3 photos" in err
+    assert "3 of 3 images" in err
 
 
 def test_json_holds_every_finding(run, coco, tmp_path):
@@ -81,7 +81,7 @@ def test_the_corrected_copy_is_clean(run, coco, tmp_path):
     status, _, err = run("check", f"coco:{coco}", "--fix", tmp_path / "out")
     assert status == 0
     assert "corrected copy" in err
-    assert "examined again: whole" in err
+    assert "checked again: no faults left" in err
     status, out, _ = run("check", f"coco:{tmp_path / 'out'}")
     assert status == 0, out
     assert "no faults were found" in out
@@ -94,7 +94,7 @@ def test_a_corrected_copy_with_something_left_to_decide_has_status_1(run, coco, 
     coco.write_text(json.dumps(file))
     status, _, err = run("check", coco, "--fix", tmp_path / "out")
     assert status == 1
-    assert "only a person can decide is left: box-sliver (1)" in err
+    assert "to be decided by you: box-sliver (1)" in err
 
 
 def test_the_command_for_a_corrected_copy_can_be_pasted(run, coco, monkeypatch):
@@ -208,7 +208,7 @@ def test_the_report_shows_the_photos_and_asks_nobody(run, coco, tmp_path):
     text = (tmp_path / "r.html").read_text()
     page = _Page()
     page.feed(text)
-    assert page.tags.count("svg") == 1  # the truncated photo has no picture
+    assert page.tags.count("svg") == 1  # the truncated image has no picture
     assert all(address.startswith("data:image/jpeg;base64,") for address in page.addresses)
     assert "b" not in page.tags[page.tags.index("svg") :]
     assert "box-outside (1)" in text
@@ -251,7 +251,7 @@ def test_words_that_make_no_sense_are_refused(run, coco):
 def test_conversion_tells_what_is_lost(run, coco, tmp_path):
     status, out, _ = run("convert", coco, tmp_path / "out", "--to", "yolo")
     assert status == 0
-    assert "3 photos, 4 objects as yolo" in out
+    assert "3 images, 4 objects as yolo" in out
     assert "areas of masks: 1, as in 0.jpg, object 0" in out
     assert "keypoints: 1" in out
     assert (tmp_path / "out/labels/0.txt").read_text().splitlines()[0].split()[0] == "0"
@@ -262,7 +262,7 @@ def test_conversion_says_that_crowds_are_left_out(run, coco, tmp_path):
     file["annotations"][1]["iscrowd"] = 1
     coco.write_text(json.dumps(file))
     _, out, _ = run("convert", coco, tmp_path / "out", "--to", "yolo", "--quiet")
-    assert "3 photos, 3 objects as yolo; 1 crowds left out (--keep-crowds keeps them)" in out
+    assert "3 images, 3 objects as yolo; 1 crowds dropped (--keep-crowds keeps them)" in out
     _, out, _ = run("convert", coco, tmp_path / "kept", "--to", "yolo", "--keep-crowds", "--no-polygons")
     assert "4 objects" in out
     assert "masks (polygons): 1" in out
@@ -280,7 +280,7 @@ def test_conversion_of_odd_records_has_its_own_status(run, coco, tmp_path):
 def test_the_contact_sheet_is_there_and_broken_photos_are_told(run, coco, tmp_path):
     status, out, err = run("show", coco, tmp_path / "sheet.png", "--side", 80, "--columns", 2)
     assert status == 1
-    assert "2 of 3 photos" in out
+    assert "2 of 3 images" in out
     assert "2.jpg" in err
     sheet = read_image(tmp_path / "sheet.png")
     assert sheet.shape == (3, 80 + 19 + 16, 2 * 88 + 8)
@@ -293,13 +293,13 @@ def test_what_cannot_be_shown_for_want_of_a_photo_is_said(run, coco, tmp_path):
     (tmp_path / "set/val/1.jpg").rename(tmp_path / "outside.jpg")
     path.write_text(path.read_text().replace('"0.jpg"', '"../../outside.jpg"'))
     _, _, err = run("show", coco, tmp_path / "sheet.png")
-    assert "2 photos are not there or lie outside of the data set: ../../outside.jpg ..." in err
+    assert "2 images are missing or outside of the data set: ../../outside.jpg ..." in err
 
 
 def test_chosen_photos_are_shown(run, coco, tmp_path):
     status, out, _ = run("show", coco, tmp_path / "sheet.png", "--names", "1.jpg", "--quiet")
     assert status == 0
-    assert "1 of 3 photos" in out
+    assert "1 of 3 images" in out
     assert run("show", coco, tmp_path / "first.png", "-n", 1, "--first")[0] == 0
 
 

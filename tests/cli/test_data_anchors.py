@@ -11,7 +11,7 @@ from cvzoo.links.model.retinanet.config import RetinaNetSettings
 
 @pytest.fixture
 def coco(tmp_path):
-    """Wide boxes of two classes, one crowd, one box without an area; one photo's size is not in the file."""
+    """Wide boxes of two classes, one crowd, one box without an area; one image's size is not in the file."""
     (tmp_path / "val").mkdir()
     (tmp_path / "annotations").mkdir()
     for i in range(2):
@@ -39,8 +39,8 @@ def coco(tmp_path):
 def test_it_says_how_well_anchors_fit_and_suggests_better_ones(run, coco):
     status, out, _ = run("data", "anchors", f"coco:{coco}", "--size", 300, "--ratios", 2, "-k", 3)
     assert status == 0
-    assert "2 photos, 28 boxes, 1 left out; short side 300, long side at most 500" in out
-    assert "3 groups of shapes" in out
+    assert "2 images, 28 boxes, 1 dropped; short side 300, long side at most 500" in out
+    assert "3 clusters of shapes" in out
     assert "<b>line</b>" in out
     assert "anchor_ratios=(" in out
 

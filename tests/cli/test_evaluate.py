@@ -24,7 +24,7 @@ KEYS = [*BOX_KEYS]
 
 @pytest.fixture
 def coco(tmp_path):
-    """ROOT/annotations/instances_val.json with photos in ROOT/val: two photos, three cats and a dog, one a crowd."""
+    """ROOT/annotations/instances_val.json with images in ROOT/val: two images, three cats and a dog, one a crowd."""
     (tmp_path / "annotations").mkdir()
     (tmp_path / "val").mkdir()
     sizes = {"width": 60, "height": 40}
@@ -117,7 +117,7 @@ def test_a_model_is_scored_reported_and_its_results_are_kept(run, net, coco, tmp
     words = ("--data", f"coco:{coco}", "--json", tmp_path / "o.json", "--report", tmp_path / "r.html")
     status, out, err = run("evaluate", *net, *words, "--save-results", tmp_path / "found.json")
     assert status == 0, err
-    assert "2 of 2 photos" in err
+    assert "2 of 2 images" in err
     record = json.loads((tmp_path / "o.json").read_text())
     assert record["counts"]["detections"] > 0
     again = run(
@@ -202,17 +202,17 @@ def test_a_record_that_makes_no_sense_is_named_and_no_number_printed(run, coco, 
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        ((), "what is to be scored"),
-        (("--results", "{results}"), "which ground truth"),
-        (("--gt", "{coco}"), "what is to be scored"),
-        (("--gt", "{coco}", "--data", "coco:{coco}", "--results", "{results}"), "which ground truth"),
+        ((), "evaluate needs either"),
+        (("--results", "{results}"), "evaluate needs one ground truth"),
+        (("--gt", "{coco}"), "evaluate needs either"),
+        (("--gt", "{coco}", "--data", "coco:{coco}", "--results", "{results}"), "evaluate needs one ground truth"),
         (("--data", "{coco}", "--results", "{results}"), "coco:FILE.json or voc:FOLDER"),
         (("--gt", "{coco}", "--results", "{results}", "--corrections", "all"), "has an unknown name"),
         (("--gt", "{coco}", "--results", "{results}", "--save-results", "x.json"), "--save-results"),
         (("--gt", "{coco}", "--results", "{results}", "--use-07-metric"), "--metric voc"),
         (("--gt", "{coco}", "--results", "{results}", "--plus", "1"), "--plus"),
         (("--gt", "{coco}", "--results", "{results}", "--iou-thresh", "0.4"), "--iou-thresh"),
-        (("--gt", "{coco}", "--results", "{results}", "--metric", "voc"), "go by name"),
+        (("--gt", "{coco}", "--results", "{results}", "--metric", "voc"), "needs names"),
         (("--gt", "{coco}", "--results", "{results}", "--split", "val"), "--split"),
         (("--gt", "{coco}", "--results", "absent.json"), "absent.json"),
         (("--gt", "absent.json", "--results", "{results}"), "absent.json"),
@@ -221,7 +221,7 @@ def test_a_record_that_makes_no_sense_is_named_and_no_number_printed(run, coco, 
         (("--gt", "{coco}", "--results", "{coco}"), "detections"),
         (("--gt", "{coco}", "--results", "{results}", "--explain", "{results}"), "no scores"),
         (("--gt", "{coco}", "--results", "{results}", "--iou-type", "segm"), "segmentation"),
-        (("--data", "coco:{coco}", "--results", "{results}", "--photos", "nowhere"), "is not there"),
+        (("--data", "coco:{coco}", "--results", "{results}", "--photos", "nowhere"), "does not exist"),
     ],
 )
 def test_words_that_make_no_sense_are_errors(run, coco, results, words, says):
@@ -253,7 +253,7 @@ def test_classes_are_matched_by_name_in_voc_words_too_and_by_order_only_without_
     assert category_ids(known, None, 3).tolist() == [1, 2, 5]
     with pytest.raises(ConfigError, match="4 classes without names"):
         category_ids(known, None, 4)
-    with pytest.raises(ConfigError, match="share no class"):
+    with pytest.raises(ConfigError, match="no class in common"):
         category_ids(known, ("ufo",), 1)
 
 
@@ -314,7 +314,7 @@ def test_a_model_on_a_voc_folder_gets_a_report(run, net, voc, tmp_path):
     status, out, err = run("evaluate", *net, "--data", f"voc:{voc}", "--report", tmp_path / "r.html", "--limit", 1)
     assert status == 0, err
     assert "map" in out
-    assert "1 of 1 photos" in err
+    assert "1 of 1 images" in err
     text = (tmp_path / "r.html").read_text()
     assert "Worst images" in text
     facts = dict(re.findall(r"<dt>(.*?)</dt><dd[^>]*>(.*?)</dd>", text))
@@ -329,7 +329,7 @@ def test_a_model_on_a_voc_folder_gets_a_report(run, net, voc, tmp_path):
     ("words", "says"),
     [
         (("--save-results", "o.json"), "--save-results"),
-        (("--iou-type", "segm"), "--iou-type is for COCO"),
+        (("--iou-type", "segm"), "--iou-type applies to COCO"),
         (("--metric", "coco", "--iou-type", "segm"), "--iou-type segm"),
         (("--metric", "coco", "--use-07-metric"), "--metric voc"),
         (("--split", "test"), "test.txt"),
@@ -474,7 +474,7 @@ def test_a_model_with_vocs_metric_on_cocos_photos(run, net, coco, tmp_path):
     )
     assert status == 0, err
     assert "map" in out
-    assert "2 of 2 photos" in err
+    assert "2 of 2 images" in err
     assert "data:image/jpeg" in (tmp_path / "r.html").read_text()
 
 

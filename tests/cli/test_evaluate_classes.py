@@ -1,4 +1,4 @@
-"""`cvzoo evaluate` of photos with a class each."""
+"""`cvzoo evaluate` of images with a class each."""
 
 import json
 import shutil
@@ -16,7 +16,7 @@ NAMES = ("cat", "dog", "polar bear")
 
 @pytest.fixture
 def folder(tmp_path):
-    """ROOT/cat with two photos, ROOT/dog with one, ROOT/Polar_Bear with one."""
+    """ROOT/cat with two images, ROOT/dog with one, ROOT/Polar_Bear with one."""
     root = tmp_path / "photos"
     rng = np.random.default_rng(0)
     for name in ("cat/a", "cat/b", "dog/c", "Polar_Bear/d"):
@@ -74,7 +74,7 @@ def test_a_classifier_is_scored_and_its_other_classes_are_never_right(run, folde
     words = ("--model", model, "--data", f"folder:{folder}", "--json", tmp_path / "o.json", "--batch-size", 3)
     status, _, err = run("evaluate", *words)
     assert status == 0, err
-    assert "4 of 4 photos" in err
+    assert "4 of 4 images" in err
     record = json.loads((tmp_path / "o.json").read_text())
     assert record["analysis"]["confusion"]["names"] == ["Polar_Bear", "cat", "dog", "ufo"]
     assert len(record["per_class"]) == 3
@@ -98,7 +98,7 @@ def test_a_classifier_of_the_zoo_on_cifars_own_files(run, shared, tmp_path, monk
     status, _, err = run("evaluate", *words, "--json", tmp_path / "o.json", "--report", tmp_path / "r.html")
     assert status == 0, err
     record = json.loads((tmp_path / "o.json").read_text())
-    assert record["accuracy"] >= 0.97  # photos that it was trained on
+    assert record["accuracy"] >= 0.97  # images that it was trained on
     assert record["top5_accuracy"] == 1.0
 
 
@@ -126,14 +126,14 @@ def test_words_that_make_no_sense_are_errors(run, folder, model, net, tmp_path):
     guesses = results(tmp_path, GUESSES)
     truth, data = ("--gt", f"folder:{folder}"), ("--data", f"folder:{folder}")
     for words, says in (
-        ((*truth, "--results", guesses, "--iou-type", "segm"), "--iou-type has no meaning"),
+        ((*truth, "--results", guesses, "--iou-type", "segm"), "--iou-type does not apply"),
         ((*truth, "--results", guesses, "--split", "val"), "--split"),
-        ((*truth, "--results", guesses, *data), "which ground truth"),
-        (("--gt", "folder:", "--results", guesses), "where?"),
+        ((*truth, "--results", guesses, *data), "evaluate needs one ground truth"),
+        (("--gt", "folder:", "--results", guesses), "the folder of the data set is missing"),
         (("--gt", f"folder:{tmp_path / 'absent'}", "--results", guesses), "not a folder"),
-        ((*truth, "--model", model), "a model needs photos"),
-        ((*data, *net), "need a classifier"),
-        ((*data, "--model", model, "--nms-thresh", "0.5"), "--nms-thresh is for detectors"),
+        ((*truth, "--model", model), "a model needs images"),
+        ((*data, *net), "needs a classifier"),
+        ((*data, "--model", model, "--nms-thresh", "0.5"), "--nms-thresh does not apply"),
         ((*data, "--model", "yolo_v3"), "the zoo has no model"),
     ):
         status, out, err = run("evaluate", *words)

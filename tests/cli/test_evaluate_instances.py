@@ -1,4 +1,4 @@
-"""`cvzoo evaluate` of models that find masks or key points."""
+"""`cvzoo evaluate` of models that find masks or keypoints."""
 
 import json
 
@@ -21,7 +21,7 @@ FIELDS = {"bbox": "bbox", "segm": "segmentation", "keypoints": "keypoints"}
 
 @pytest.fixture
 def coco(tmp_path):
-    """ROOT/annotations/instances_val.json with photos in ROOT/val: two photos with a person each, all of it known."""
+    """ROOT/annotations/instances_val.json with images in ROOT/val: two images with a person each, all of it known."""
     (tmp_path / "annotations").mkdir()
     (tmp_path / "val").mkdir()
     images, annotations = [], []
@@ -94,9 +94,9 @@ def test_a_model_and_what_it_saved_have_the_same_scores(run, coco, model_file, k
 @pytest.mark.parametrize(
     ("kind", "iou_type", "says"),
     [
-        ("bbox", "segm", "FasterRCNNFPN, which finds no masks"),
-        ("bbox", "keypoints", "which finds no key points"),
-        ("segm", "keypoints", "MaskRCNNFPN, which finds no key points"),
+        ("bbox", "segm", "FasterRCNNFPN, which does not predict masks"),
+        ("bbox", "keypoints", "which does not predict keypoints"),
+        ("segm", "keypoints", "MaskRCNNFPN, which does not predict keypoints"),
     ],
 )
 def test_what_a_model_does_not_find_is_not_scored(run, coco, model_file, kind, iou_type, says):

@@ -33,7 +33,7 @@ def test_maps_get_iou_by_class_and_a_report(run, folders, tmp_path):
     words = ("--names", tmp_path / "names", "--json", tmp_path / "o.json", "--report", tmp_path / "r.html")
     status, out, err = run("evaluate", *folders, *words)
     assert status == 0, err
-    assert "2 of 2 photos" in err
+    assert "2 of 2 images" in err
     record = json.loads((tmp_path / "o.json").read_text())
     assert [(row["name"], row["n_pixels"], row["iou"]) for row in record["per_class"]] == [
         ("sky", 8, pytest.approx(6 / 8)),
@@ -62,7 +62,7 @@ def test_other_numbers_may_be_left_out(run, folders, tmp_path):
 
 @pytest.fixture
 def segmenter(tmp_path):
-    """The file of a network that names pixels, and a folder of photos with the names of the true maps."""
+    """The file of a network that names pixels, and a folder of images with the names of the true maps."""
     model = SegNetBasic(label_names=("sky", "road", "car"), channels=2)
     save_model(tmp_path / "net.safetensors", model)
     rng = np.random.default_rng(0)
@@ -82,16 +82,16 @@ def test_a_segmenter_is_scored_on_photos(run, folders, segmenter, tmp_path):
     assert record["pixel_accuracy"] == pytest.approx(right / 20)
     assert [row["name"] for row in record["per_class"]] == ["sky", "road", "car"]
     assert record["counts"]["images"] == 2
-    assert "1 more maps" in out
+    assert "1 more label maps" in out
 
 
 def test_a_model_that_gives_no_maps_is_refused(run, folders, segmenter, net):
     _, file, photos = segmenter
     for words, says in (
         (("--model", file, "--data", folders[1]), "--photos DIR"),
-        (("--model", file, "--gt", folders[1], "--photos", photos), "a model needs photos"),
-        ((*net, "--data", folders[1], "--photos", photos), "gives no label maps"),
-        (("--model", file, "--data", folders[1], "--photos", photos / "town"), "no map for 2 of 2 photos"),
+        (("--model", file, "--gt", folders[1], "--photos", photos), "a model needs images"),
+        ((*net, "--data", folders[1], "--photos", photos), "is not a semantic segmentation network"),
+        (("--model", file, "--data", folders[1], "--photos", photos / "town"), "no label map for 2 of 2 images"),
     ):
         status, out, err = run("evaluate", *words)
         assert (status, out) == (2, ""), words
@@ -101,10 +101,13 @@ def test_a_model_that_gives_no_maps_is_refused(run, folders, segmenter, net):
 def test_what_cannot_be_scored_is_said(run, folders, empty, tmp_path):
     (tmp_path / "names").write_text("sky\nroad\n")
     for words, says in (
-        ((*folders, "--names", tmp_path / "names"), "b: pred_labels of image 0 has a label out of range"),
-        ((*folders, "--iou-type", "segm"), "--iou-type has no meaning"),
+        (
+            (*folders, "--names", tmp_path / "names"),
+            "b cannot be evaluated: pred_labels of image 0",
+        ),
+        ((*folders, "--iou-type", "segm"), "--iou-type does not apply"),
         ((*folders[:2], "--results", tmp_path / "absent"), "is not a folder"),
-        ((*folders[:2], "--results", empty), "no map for 2 of 2 photos, first b"),
+        ((*folders[:2], "--results", empty), "no label map for 2 of 2 images, first b"),
         (("--gt", f"labels:{empty}", *folders[2:]), "no label maps"),
         (("--data", *folders[1:]), "--gt labels:DIR --results DIR"),
         ((*folders, "--photos", empty), "--gt labels:DIR --results DIR"),
@@ -126,10 +129,10 @@ def test_maps_of_another_size_and_second_maps_of_a_name_are_named(run, folders, 
     save(tmp_path / "found" / "b.png", GT[:2])
     status, _, err = run("evaluate", *folders)
     assert status == 2
-    assert "b: " in err
+    assert "b cannot be evaluated: " in err
     assert "differ in size" in err
     save(tmp_path / "found" / "b.gif", GT)
     status, _, err = run("evaluate", *folders)
     assert status == 2
-    assert "a second map" in err
+    assert "another label map" in err
     assert run("evaluate", "--gt", "x.json", "--results", "y.json", "--ignore", "3")[0] == 2

@@ -43,7 +43,7 @@ def test_a_detector_is_exported_with_boxes(run, tmp_path):
     words = ["--to", tmp_path / "out.onnx", "--preset", "evaluate", "--batch", "1"]
     status, printed, errors = run("export", "retinanet_text", "--format", "onnx", *words)
     assert (status, errors) == (0, "")
-    assert "photo (1, 4)" in printed
+    assert "image (1, 4)" in printed
     assert "and 0 others" in printed
     texts = importlib.import_module("onnxruntime").InferenceSession(tmp_path / "out.onnx").get_modelmeta()
     assert json.loads(texts.custom_metadata_map["boxes"])["score_thresh"] == 0.05
@@ -102,13 +102,19 @@ def test_without_onnx_runtime_it_says_that_nothing_was_checked(run, model_file, 
     ("words", "says"),
     [
         (["--format", "onnx", "--to", "out.pb"], ".onnx"),
-        (["--format", "onnx", "--to", "nowhere/out.onnx"], "no such folder"),
+        (["--format", "onnx", "--to", "nowhere/out.onnx"], "does not exist"),
         (["--format", "onnx", "--to", "out.onnx", "--boxes"], "boxes of a CIFARResNet"),
         (["--format", "onnx", "--to", "out.onnx", "--size", "100000,100000"], "memory"),
         (["--format", "onnx", "--to", "out.onnx", "--preset", "evaluate"], "--preset"),
-        (["--format", "onnx", "--to", "out.onnx", "--size", "40"], "--size: two numbers, as 480,640, not '40'"),
-        (["--format", "onnx", "--to", "out.onnx", "--size", "40x50"], "--size: two numbers"),
-        (["--format", "onnx", "--to", "out.onnx", "--batch", "many"], "--batch: a whole number or dynamic, not 'many'"),
+        (
+            ["--format", "onnx", "--to", "out.onnx", "--size", "40"],
+            "--size: expected height and width as 480,640",
+        ),
+        (["--format", "onnx", "--to", "out.onnx", "--size", "40x50"], "--size: expected height and width"),
+        (
+            ["--format", "onnx", "--to", "out.onnx", "--batch", "many"],
+            "--batch: expected an integer or dynamic",
+        ),
         (["--format", "onnx", "--to", "out.onnx", "--batch", "0"], "at least 1"),
         (["--format", "tflite", "--to", "out.onnx"], "--format"),
         (["--to", "out.onnx"], "--format"),
@@ -129,4 +135,4 @@ def test_a_network_of_darknets_files_is_exported(run, net, tmp_path):
     assert "boxes" in printed
     assert (tmp_path / "out.onnx").stat().st_size > 1000
     status, _, errors = run("export", *words)
-    assert (status, "which model?" in errors) == (2, True)
+    assert (status, "no model was given" in errors) == (2, True)

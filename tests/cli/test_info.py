@@ -45,7 +45,11 @@ def test_a_model_without_thresholds_and_names_says_so(tmp_path, capsys):
 
 @pytest.mark.parametrize(
     ("words", "says"),
-    [([], "which model?"), (["no_such"], "the zoo has no model"), (["retinanet_text", "--size", "0", "3"], "positive")],
+    [
+        ([], "no model was given"),
+        (["no_such"], "the zoo has no model"),
+        (["retinanet_text", "--size", "0", "3"], "positive"),
+    ],
 )
 def test_what_cannot_be_told_is_an_error(words, says, capsys):
     try:
@@ -59,8 +63,8 @@ def test_what_cannot_be_told_is_an_error(words, says, capsys):
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["--size", "1000000", "1000000"], "pixels at most"),
-        (["--json", "nowhere/at_all.json"], "there is no folder"),
+        (["--size", "1000000", "1000000"], "at most 89"),
+        (["--json", "nowhere/at_all.json"], "does not exist"),
     ],
 )
 def test_what_would_fail_after_the_work_is_told_before_a_model_is_loaded(words, says, capsys, monkeypatch):

@@ -81,13 +81,13 @@ def test_without_the_option_the_error_names_the_class_and_the_option(words, run,
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        (str(EXAMPLE), "which class"),
-        (f"{EXAMPLE}:", "which class"),
-        (":PointDetector", "which class"),
+        (str(EXAMPLE), "name a class"),
+        (f"{EXAMPLE}:", "name a class"),
+        (":PointDetector", "name a class"),
         (f"{EXAMPLE}:Pointdetector", "PointDetector"),
         (f"{EXAMPLE}:PointDetectorConfig", "subclass of Chain"),
         (f"{EXAMPLE}:MEAN", "subclass of Chain"),
-        ("nowhere.py:Net", "no file nowhere.py"),
+        ("nowhere.py:Net", "the file nowhere.py does not exist"),
         ("no.such.module:Net", "cannot be imported"),
         ("cvzoo.links:Linear", "subclass of Chain"),
         ("json:JSONDecoder", "subclass of Chain"),
@@ -137,7 +137,7 @@ def test_another_class_than_the_files_is_told(run, photos, tmp_path):
 def test_a_member_of_the_zoo_needs_no_class(words, run, photos):
     status, _, error = run(*[photos / word if word == "a.jpg" else word for word in words], *OWN)
     assert status == 2
-    assert "--architecture is for a model FILE" in error
+    assert "--architecture applies to model FILE" in error
 
 
 @pytest.mark.parametrize("code", ["", "3", "'no arguments'"])

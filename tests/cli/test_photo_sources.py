@@ -32,7 +32,7 @@ def meant(words, listed=()):
         (["b.jpg"], ["b.jpg"]),
         (["gone.jpg"], ["gone.jpg"]),  # told when it is read
         (["notes.txt"], ["notes.txt"]),  # whoever names a file means it
-        (["."], ["a.PNG", "a[1].jpg", "b.jpg"]),  # photos only, none from below, none that is hidden
+        (["."], ["a.PNG", "a[1].jpg", "b.jpg"]),  # images only, none from below, none that is hidden
         (["below"], ["below/c.jpg"]),
         (["empty"], ["(empty)"]),
         (["*.jpg"], ["a[1].jpg", "b.jpg"]),

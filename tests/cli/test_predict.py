@@ -55,7 +55,7 @@ def test_folders_globs_and_lists_are_photos(run, net, photos, tmp_path, monkeypa
 
 
 def test_a_bad_photo_is_told_and_skipped_and_the_exit_status_says_so(run, net, photos, tmp_path):
-    (photos / "b.jpg").write_text("this is no photo")
+    (photos / "b.jpg").write_text("this is no image")
     (photos / "c.png").write_bytes((photos / "zwei Bäume.png").read_bytes()[:200])
     out = tmp_path / "out"
     status, printed, errors = run("predict", photos, photos / "gone.jpg", *net, "--out", out, "--batch-size", 3)
@@ -136,7 +136,7 @@ def test_json_lines_go_to_standard_output(capfdbinary, net, photos):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda net: net[2:], "which model"),  # no --cfg
+        (lambda net: net[2:], "no model was given"),  # no --cfg
         (lambda net: net[:2], "--weights"),  # a cfg alone
         (lambda net: [*net[:3], "gone.weights", *net[4:]], "gone.weights"),
         (lambda net: [*net, "--model", "yolo_fastest"], "--cfg"),  # two models at once
@@ -174,7 +174,7 @@ def test_a_folder_without_photos_and_a_place_that_cannot_be_written(run, net, ph
     empty.mkdir()
     status, _, errors = run("predict", empty, *net)
     assert status == 1
-    assert "no photos in this folder" in errors
+    assert "no images in this folder" in errors
     (tmp_path / "file").write_text("")
     status, _, errors = run("predict", photos, *net, "--out", tmp_path / "file" / "out")
     assert status == 2
@@ -226,7 +226,7 @@ def test_memory_stays_flat_over_a_thousand_photos(run, net, photos, tmp_path):
         peaks[count].append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
         assert status == 0
-    # the list of paths may grow (1 kB each in Python 3.13), 28 MB of photos as arrays may not
+    # the list of paths may grow (1 kB each in Python 3.13), 28 MB of images as arrays may not
     assert min(peaks[1000]) - peaks[50][0] < 3_000_000
 
 

@@ -79,7 +79,7 @@ def test_options_of_detectors_are_refused(run, photos, model, option):
 
 
 def test_a_bad_photo_is_told_and_the_others_go_on(run, photos, model):
-    (photos / "b.jpg").write_text("this is no photo")
+    (photos / "b.jpg").write_text("this is no image")
     status, printed, errors = run("predict", photos, "--model", model, "--batch-size", "3")
     assert status == 1
     assert printed.count("score") == 2

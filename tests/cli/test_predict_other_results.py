@@ -1,4 +1,4 @@
-"""`cvzoo predict` with models that find masks, key points or the class of every pixel."""
+"""`cvzoo predict` with models that find masks, keypoints or the class of every pixel."""
 
 import json
 

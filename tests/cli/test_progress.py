@@ -34,12 +34,12 @@ def run(stream, n_step, *, total, seconds):
 @pytest.mark.parametrize(
     ("n_step", "total", "seconds", "text"),
     [
-        (0, 10, 1, "0 of 10 photos"),
-        (4, 10, 0.5, "4 of 10 photos, 2.0 a second, 0:03 left"),
-        (10, 10, 0.5, "10 of 10 photos, 2.0 a second"),
-        (4, None, 0.5, "4 photos, 2.0 a second"),  # a list on standard input: nobody knows how long
-        (1, 10, 100, "1 of 10 photos, 100 seconds each, 15:00 left"),
-        (12, 10, 0.5, "12 of 10 photos, 2.0 a second"),
+        (0, 10, 1, "0 of 10 images"),
+        (4, 10, 0.5, "4 of 10 images, 2.0 a second, 0:03 left"),
+        (10, 10, 0.5, "10 of 10 images, 2.0 a second"),
+        (4, None, 0.5, "4 images, 2.0 a second"),  # a list on standard input: nobody knows how long
+        (1, 10, 100, "1 of 10 images, 100 seconds each, 15:00 left"),
+        (12, 10, 0.5, "12 of 10 images, 2.0 a second"),
     ],
 )
 def test_it_tells_count_rate_and_the_time_left(n_step, total, seconds, text):
@@ -50,8 +50,8 @@ def test_a_file_gets_a_plain_line_now_and_then():
     stream = io.StringIO()
     run(stream, 25, total=100, seconds=1)
     assert stream.getvalue().splitlines() == [
-        "10 of 100 photos, 1.0 a second, 1:30 left",
-        "20 of 100 photos, 1.0 a second, 1:20 left",
+        "10 of 100 images, 1.0 a second, 1:30 left",
+        "20 of 100 images, 1.0 a second, 1:20 left",
     ]
 
 

@@ -61,7 +61,7 @@ def test_what_stays_in_float_may_be_said(run, model_file, photos, tmp_path):
     ("words", "says"),
     [
         (["--to", "out.npz"], "must end in .safetensors"),
-        (["--to", "nowhere/out.safetensors"], "there is no such folder"),
+        (["--to", "nowhere/out.safetensors"], "does not exist"),
         (["--to", "out.safetensors", "--limit", "0"], "--limit must be at least 1"),
         (["--to", "out.safetensors", "--in-float", "/nowhere"], "names no layer"),
         (["--to", "out.safetensors", "nowhere.jpg"], "nowhere.jpg"),
@@ -113,7 +113,7 @@ def test_what_the_whole_model_lost_is_told_where_it_can_be_measured(run, model_f
     assert "float32" in printed
     assert "difference" in printed
     assert "is not known" not in printed
-    assert "what accuracy the whole model lost is not known: --evaluate SPEC" in run(*words)[1]
+    assert "the loss of accuracy was not measured: use --evaluate SPEC" in run(*words)[1]
 
 
 @pytest.mark.parametrize("words", [("--evaluate", "folder:nowhere"), ("--evaluate-split", "val")])

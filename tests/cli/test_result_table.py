@@ -29,8 +29,8 @@ def test_without_names_there_are_numbers_and_without_objects_words():
     ("text", "shown"),
     [
         ("zwei Bäume 木.jpg", "zwei Bäume 木.jpg"),
-        ("a\nb", r"a\nb"),  # would look like two photos
-        ("\x1b[31mred", r"\x1b[31mred"),  # would colour the terminal
+        ("a\nb", r"a\nb"),  # would look like two images
+        ("\x1b[31mred", r"\x1b[31mred"),  # would color the terminal
         ("\udcff.jpg", r"\udcff.jpg"),  # could not be printed at all
     ],
 )

@@ -24,7 +24,7 @@ from cvzoo.training.updaters.standard_updater import StandardUpdater
 
 @pytest.fixture
 def data(tmp_path):
-    """A folder in VOC's layout: bright squares on grey, 8 photos to learn from, 4 to score on."""
+    """A folder in VOC's layout: bright squares on gray, 8 images to learn from, 4 to score on."""
     root, rng = tmp_path / "data", np.random.default_rng(0)
     for folder in ("Annotations", "JPEGImages", "ImageSets/Main"):
         (root / folder).mkdir(parents=True)
@@ -212,7 +212,7 @@ def test_an_interrupted_run_is_resumed_by_its_folder_alone(data, tmp_path, capsy
     monkeypatch.chdir(tmp_path / "data")  # and from elsewhere
     assert cvzoo("train", "--resume", "../parts") == 0
     err = capsys.readouterr().err
-    assert "not examined again" in err
+    assert "not checked again" in err
     assert "goes on with other settings" not in err
     assert "after iteration 6" in err
     one, other = (load_model(tmp_path / name / "best.safetensors").state_arrays() for name in ("whole", "parts"))
@@ -267,9 +267,9 @@ def test_a_folder_or_a_list_that_cannot_be_is_told_before_the_images_are_examine
     assert train(data, tmp_path / "run") == 2
     assert "missing" in capsys.readouterr().err
     assert cvzoo("train", "--data", f"voc:{data}", "--out", str(tmp_path / "run")) == 2
-    assert "--model: needed for a new run" in capsys.readouterr().err
+    assert "--model must be given for a new run" in capsys.readouterr().err
     assert cvzoo("train", "--resume") == 2
-    assert "give its folder: cvzoo train --resume DIR" in capsys.readouterr().err
+    assert "needs the folder of a run" in capsys.readouterr().err
     assert not (tmp_path / "run").exists()
 
 

@@ -80,7 +80,7 @@ def test_a_published_file_is_known_by_its_hash(run, shared):
     status, printed, _ = run("verify", path, "--photos", *sorted(photo.glob("*.jpg"))[:2])
     assert status == 0
     assert "by its sha256" in printed
-    assert "2 photos" in printed
+    assert "2 images" in printed
 
 
 def test_a_file_said_to_be_a_model_need_not_be_a_published_one(run, tmp_path):

@@ -1,1 +1,1 @@
-"""The options of each verb, a file a verb; its first line is the verb's in `cvzoo --help`. Imports nothing heavy."""
+"""The options of each verb, one file per verb; its first line is shown in `cvzoo --help`. Imports nothing heavy."""

@@ -7,7 +7,7 @@ from cvzoo.cli.verbs import summaries
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.description = "Look after data sets: check, convert, split, look at and measure them."
+    parser.description = "Tools for data sets: check, fix, convert, split and show them, and suggest anchors."
     actions = parser.add_subparsers(metavar="ACTION", title="actions", dest="action", required=True)
     for name, summary in summaries("data_").items():
         action = actions.add_parser(name, help=summary, allow_abbrev=False)

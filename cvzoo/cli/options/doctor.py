@@ -1,11 +1,13 @@
-"""`cvzoo doctor`: show what this installation computes with, and why."""
+"""`cvzoo doctor`: show which backends, libraries and devices this installation uses, and why."""
 
 import argparse
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.description = "What was found, its versions, why anything fell back, and one computation as proof."
-    parser.epilog = "exit status: 0 all is well; 1 something is wrong, and the last line says what"
+    parser.description = (
+        "Shows backends, libraries and devices with versions, the reason of each fallback, and tests a convolution."
+    )
+    parser.epilog = "exit status: 0 works; 1 does not, and the last line says why"
     parser.add_argument(
         "--json", nargs="?", const="-", metavar="FILE", help="write it as JSON; without FILE to standard output alone"
     )

@@ -1,10 +1,10 @@
-"""`cvzoo rerun`: repeat a training and compare what comes out."""
+"""`cvzoo rerun`: repeat a training run and compare the results."""
 
 import argparse
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.description = "Repeat the training of a run's folder in another folder, and say what differs."
-    parser.epilog = "exit status: 0 the same to the bit; 1 something differs; 2 it cannot be repeated or failed"
-    parser.add_argument("folder", metavar="FOLDER", help="of a finished run")
+    parser.description = "Repeats the training of a run's folder in another folder, and reports differences."
+    parser.epilog = "exit status: 0 identical, bit for bit; 1 results differ; 2 it cannot be repeated or failed"
+    parser.add_argument("folder", metavar="FOLDER", help="the folder of a finished run")
     parser.add_argument("--out", metavar="DIR", help="the new folder (default: FOLDER-again)")

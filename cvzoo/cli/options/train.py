@@ -1,8 +1,7 @@
-"""`cvzoo train`: train a detector on your own photos."""
+"""`cvzoo train`: train a detector on your own images."""
 
 import argparse
 import dataclasses
-import os
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
@@ -13,7 +12,7 @@ from cvzoo.links.model.retinanet.config import RetinaNetConfig
 from cvzoo.training.recipes.retinanet_recipe import METRICS, RetinaNetRecipe
 from cvzoo.training.run.command import read_command
 
-# what a user types -> the network; sizes are those of photos of a phone, looked at whole
+# --model -> config; the sizes suit images of phones, without cropping
 MODELS: Mapping[str, RetinaNetConfig] = MappingProxyType(
     {
         "retinanet_resnet18_small": RetinaNetConfig(
@@ -44,12 +43,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=False,
         help="resume the run in DIR with its own options, or without DIR the one in --out",
     )
-    parser.add_argument("--pretrained", metavar="NAME|FILE", help="weights to begin with, such as imagenet or a file")
+    parser.add_argument("--pretrained", metavar="NAME|FILE", help="pretrained weights: imagenet ... or a checkpoint")
     parser.add_argument(
-        "--compile", action="store_true", default=None, help="replay passes as graphs: faster, with the same numbers"
+        "--compile", action="store_true", default=None, help="compile the network to a graph: faster, same results"
     )
     add_device_argument(parser)
-    parser.add_argument("--no-check", action="store_true", default=None, help="do not examine the data first")
+    parser.add_argument("--no-check", action="store_true", default=None, help="do not check the data for faults first")
     group = parser.add_argument_group("the recipe")
     for option, kind, text in (
         ("epochs", int, "number of epochs"),
@@ -65,7 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--metric",
         choices=METRICS,
-        help="by which the best model is chosen (default: coco for coco:, voc for the rest)",
+        help="the metric for choosing the best checkpoint (default: coco for coco:, voc for the rest)",
     )
     parser.set_defaults(device=None, dtype=None)
 
@@ -85,8 +84,8 @@ class ResumeAction(argparse.Action):
         option_string: str | None = None,
     ) -> None:
         namespace.resume = True
-        if values is not None:
-            folder = os.fspath(values)
+        if isinstance(values, str):
+            folder = values
             command = read_command(folder)
             words = [word for word in command.arguments_for(folder)[1:] if word != "--resume"]
             if command.module != "cvzoo" or command.arguments[:1] != ("train",):
