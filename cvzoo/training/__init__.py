@@ -1,4 +1,4 @@
-"""The training loop: a trainer, its updaters, triggers and extensions."""
+"""The training loop: trainer, updaters, triggers and extensions."""
 
 from typing import TYPE_CHECKING
 

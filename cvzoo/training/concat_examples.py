@@ -1,4 +1,4 @@
-"""A batch of examples as arrays with one more axis."""
+"""Collation of a batch of examples into arrays."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,19 +8,20 @@ import numpy as np
 from cvzoo.backends.device import get_device
 from cvzoo.errors.exceptions import ShapeError
 from cvzoo.links.link import Link
+from cvzoo.typing.aliases import Array
 
 
 def concat_examples(batch: Sequence[Any], device: str | int | None = None, padding: Any = None) -> Any:
     """Arrays of a batch: a tuple where examples are tuples, a dictionary where they are dictionaries, else one array.
 
-    batch: examples of equal build; values are arrays or numbers
-    device: where the arrays shall be; None: where they are
-    padding: None: all arrays of a place have one shape; a number fills smaller ones up at their ends; a tuple or a
-        dictionary has one (or None) a place
-    Raises ShapeError if the batch is empty, or examples differ in build or, without padding, in shape.
+    batch: examples of the same structure; values are arrays or numbers
+    device: device of the arrays; None: that of the examples
+    padding: None: the arrays of a value have the same shape; a number pads smaller ones at their ends; a tuple or a
+        dictionary has one (or None) per value
+    Raises ShapeError if the batch is empty, or examples differ in structure or, without padding, in shape.
     """
     if not len(batch):
-        raise ShapeError("concat_examples: an empty batch", expected="at least one example")
+        raise ShapeError("concat_examples: the batch is empty", expected="at least one example")
     first = batch[0]
     if isinstance(first, tuple):
         if any(not isinstance(each, tuple) or len(each) != len(first) for each in batch):
@@ -32,20 +33,20 @@ def concat_examples(batch: Sequence[Any], device: str | int | None = None, paddi
     if isinstance(first, dict):
         if any(not isinstance(each, dict) or set(each) != set(first) for each in batch):
             raise ShapeError("concat_examples: examples have different keys", expected=sorted(first))
-        pads = padding if isinstance(padding, dict) else dict.fromkeys(first, padding)
-        return {key: _concat([example[key] for example in batch], device, pads[key], key) for key in first}
+        pad_by_key = padding if isinstance(padding, dict) else dict.fromkeys(first, padding)
+        return {key: _concat([example[key] for example in batch], device, pad_by_key[key], key) for key in first}
     return _concat(batch, device, padding, "the examples")
 
 
 def to_device(device: str | int | None, x: Any) -> Any:
-    """The array x on the device; None: where it is."""
+    """The array x on the device; None: x itself."""
     return x if device is None else get_device(device).asarray(x)
 
 
 def batch_device(asked: str | int | None, target: Any) -> str | int | None:
-    """Where a target's batches go: to the device asked for, else to the target's GPU; None: they stay where they are.
+    """The device for a target's batches: the requested one, else the target's GPU; None: no transfer.
 
-    target: what is trained or evaluated; only a Link is somewhere
+    target: the trained or evaluated link; other targets have no device
     """
     if asked is not None or not isinstance(target, Link) or target.device.index < 0:
         return asked
@@ -63,7 +64,7 @@ def _concat(values: Sequence[Any], device: str | int | None, padding: Any, what:
 
 
 def _at_most_32_bits(value: Any) -> Any:
-    # a number of Python's own is meant to be one of the network's
+    # Python's numbers become the dtypes of networks
     if isinstance(value, np.generic):
         return value
     if isinstance(value, bool):
@@ -73,7 +74,7 @@ def _at_most_32_bits(value: Any) -> Any:
     return np.float32(value) if isinstance(value, float) else value
 
 
-def _padded(arrays: list[np.ndarray], padding: Any, what: str) -> np.ndarray:
+def _padded(arrays: list[Array], padding: Any, what: str) -> Array:
     if padding is None or len({array.ndim for array in arrays}) != 1:
         raise ShapeError(
             f"concat_examples: {what} differ in shape",

@@ -1,4 +1,4 @@
-"""An evaluator of `cvzoo.evaluations` inside of a trainer."""
+"""Adapter of `cvzoo.evaluations`' evaluators to a trainer."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 class EvaluatorExtension(AbstractExtension):
     """Runs the evaluator; its scores are reported as "validation/main/map" and so on. See `Trainer.extend`.
 
-    The evaluator's iterator is ended with training.
+    The evaluator's iterator is finalized at the end of training.
     """
 
     def __init__(self, evaluator: AbstractEvaluator):
@@ -27,7 +27,7 @@ class EvaluatorExtension(AbstractExtension):
         try:
             return self.evaluator(trainer)
         finally:
-            self.evaluator.name = before  # called alone, it has the keys of always
+            self.evaluator.name = before  # so that a call outside of the trainer has its usual keys
 
     def finalize(self) -> None:
         if isinstance(self.evaluator.iterator, AbstractIterator):

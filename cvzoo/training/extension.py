@@ -1,4 +1,4 @@
-"""What hangs on a trainer: called when its trigger says so."""
+"""Extensions: callbacks of a trainer."""
 
 import abc
 import types
@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from cvzoo.training.trainer import Trainer
 
-PRIORITY_WRITER = 300  # puts values into the observation
+PRIORITY_WRITER = 300  # writes values to the observation
 PRIORITY_EDITOR = 200  # changes values of the observation
 PRIORITY_READER = 100  # reads the observation
-PRIORITY_SNAPSHOT = -1000  # stores what all others left
+PRIORITY_SNAPSHOT = -1000  # saves the state after all others
 
 
 class AbstractExtension(abc.ABC):
-    """Something that a trainer does beside updating; called with the trainer whenever its trigger fires.
+    """Base class of extensions: callbacks that a trainer calls whenever their trigger fires.
 
-    trigger: when, as `Trainer.extend` takes it; priority: larger ones are called earlier in an iteration
-    default_name: what it is called in the trainer; None: its class's name
-    name: what it is called there, set by `Trainer.extend`
-    What a resumed run needs stands in `state()`: a tree of dictionaries and lists of arrays, numbers, texts, None.
+    trigger: as for `Trainer.extend`; priority: higher ones are called earlier in an iteration
+    default_name: its name in the trainer; None: the name of the class
+    name: its name in the trainer, set by `Trainer.extend`
+    The state that a resumed run needs is `state()`: a tree of dictionaries and lists of arrays, numbers, str, None.
     """
 
     trigger: Any = (1, "iteration")
@@ -30,30 +30,30 @@ class AbstractExtension(abc.ABC):
 
     @abc.abstractmethod
     def __call__(self, trainer: "Trainer") -> Any:
-        """Do it. Values for the observation go through `report` or into `trainer.observation`."""
+        """Runs the extension. Values for the observation go through `report` or into `trainer.observation`."""
 
     def restore(self, trainer: "Trainer") -> None:  # noqa: B027
-        """Called first of all by `Trainer.run`: the place to load the trainer's state from a file."""
+        """Called first by `Trainer.run`, to load the trainer's state from a file."""
 
     def initialize(self, trainer: "Trainer") -> None:  # noqa: B027
-        """Called once before training, after a state was loaded if there is one."""
+        """Called once before training, after the state is loaded, if there is one."""
 
     def finalize(self) -> None:  # noqa: B027
         """Called once after training, also after an error."""
 
     def on_error(self, trainer: "Trainer", exception: Exception) -> None:  # noqa: B027
-        """Called when an iteration raised, before the error goes on; the iteration may be half done."""
+        """Called when an iteration raises an error, before it propagates; the iteration may be incomplete."""
 
     def on_interrupt(self, trainer: "Trainer") -> str | None:
-        """Called when a signal ended training after a whole iteration; may return a line that says how to resume."""
+        """Called when a signal ends training after a complete iteration; may return a line on how to resume."""
         return None
 
     def state(self) -> dict[str, Any]:
-        """What `load_state` needs to go on."""
+        """The state for `load_state`."""
         return {}
 
     def load_state(self, state: Mapping[str, Any]) -> None:  # noqa: B027
-        """Go on from a state."""
+        """Restores a state."""
 
 
 class FunctionExtension(AbstractExtension):
@@ -104,7 +104,7 @@ def make_extension(
     finalizer: Callable[[], Any] | None = None,
     on_error: Callable[["Trainer", Exception], Any] | None = None,
 ) -> Callable[[Callable[["Trainer"], Any]], FunctionExtension]:
-    """A decorator that makes an extension of a function of the trainer; the arguments are the extension's attributes.
+    """Decorator that turns a function of the trainer into an extension; the arguments are the extension's attributes.
 
     >>> @make_extension(trigger=(1, "epoch"))
     ... def greet(trainer):

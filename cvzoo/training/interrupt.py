@@ -1,4 +1,4 @@
-"""Signals that end a program, held back until an iteration is finished."""
+"""Deferral of termination signals until an iteration is complete."""
 
 import contextlib
 import os
@@ -8,16 +8,16 @@ import threading
 from types import FrameType, TracebackType
 from typing import Any
 
-# what a terminal, a queueing system or `kill` sends to a process that shall end
+# the signals by which a terminal, a queueing system or `kill` ends a process
 _NAMES = ("SIGINT", "SIGTERM", "SIGHUP")
 
 
-class InterruptWaits:
-    """A block in which the first SIGINT (Ctrl-C), SIGTERM or SIGHUP only sets `asked`; the next one ends it at once.
+class DeferredInterrupt:
+    """Context manager in which the first SIGINT (Ctrl-C), SIGTERM or SIGHUP only sets `requested`; the second ends it.
 
-    asked: whether a signal came
-    Works in the main thread, where Python handles signals. A signal that somebody else handles in a way of their own,
-    or that is ignored (as `nohup` does with SIGHUP), is left alone.
+    requested: whether a signal was received
+    Works in the main thread, where Python handles signals. Signals with a handler of the caller, and ignored ones (as
+    SIGHUP under `nohup`), are not deferred.
     """
 
     def __init__(self) -> None:
@@ -26,20 +26,20 @@ class InterruptWaits:
         self._terminals: tuple[int, ...] = ()
 
     @property
-    def asked(self) -> bool:
+    def requested(self) -> bool:
         return self._number is not None
 
     def error(self) -> BaseException:
-        """What ends the program: KeyboardInterrupt after Ctrl-C, else SystemExit of 128 + the signal's number."""
+        """The exception that ends the program: KeyboardInterrupt after Ctrl-C, else SystemExit(128 + signal number)."""
         if self._number in (None, signal.SIGINT):
             return KeyboardInterrupt()
         return SystemExit(128 + self._number)
 
-    def __enter__(self) -> "InterruptWaits":
+    def __enter__(self) -> "DeferredInterrupt":
         if threading.current_thread() is threading.main_thread():
             self._terminals = tuple(number for number in (1, 2) if _is_terminal(number))
             for name in _NAMES:
-                number = getattr(signal, name, None)  # SIGHUP is not everywhere
+                number = getattr(signal, name, None)  # some systems have no SIGHUP
                 if number is not None and signal.getsignal(number) in (signal.default_int_handler, signal.SIG_DFL):
                     self._before[number] = signal.signal(number, self._handle)
         return self
@@ -49,19 +49,19 @@ class InterruptWaits:
             signal.signal(*self._before.popitem())
 
     def _handle(self, number: int, frame: FrameType | None) -> None:
-        again = self.asked
+        again = self.requested
         self._number = number
         if again:
             raise self.error()
         name = "Ctrl-C" if number == signal.SIGINT else signal.Signals(number).name
         if name == "SIGHUP":
             self._leave_terminal()
-        # not print: the interrupted code may hold the stream's lock, and then a RuntimeError says so
+        # not print: if the interrupted code has the lock of the stream, this is a RuntimeError
         with contextlib.suppress(RuntimeError, OSError):
-            sys.stderr.write(f"\n{name}: this iteration is finished first; {name} again stops at once\n")
+            sys.stderr.write(f"\n{name}: stops after this iteration; {name} again stops at once\n")
 
     def _leave_terminal(self) -> None:
-        """Let output go nowhere where it went to the terminal that is no more: each line would be an error."""
+        """Redirects output of the closed terminal to the null device: each line would be an error."""
         with open(os.devnull, "wb") as nowhere:
             for number in self._terminals:
                 os.dup2(nowhere.fileno(), number)

@@ -1,4 +1,4 @@
-"""The means of what was observed since the last time, as logs and plots want them."""
+"""Means of observed values over intervals, for logs and plots."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -13,20 +13,20 @@ WHERE = ("epoch", "iteration", "elapsed_time")
 
 
 class IntervalMeans:
-    """Asked after every iteration; when its trigger fires it gives the means since it last did.
+    """Called after every iteration; when its trigger fires, returns the means over the interval.
 
-    trigger: such as (1, "epoch"); keys: the values to take, None for all that are numbers
-    summary: a DictSummary of the interval that ended last
+    trigger: such as (1, "epoch"); keys: the values to average, None for all numbers
+    summary: a DictSummary of the last complete interval
     """
 
     def __init__(self, trigger: Any, keys: Sequence[str] | None = None):
         self._trigger = get_trigger(trigger)
         self._keys = None if keys is None else tuple(keys)
         self._summary = DictSummary()
-        self.summary = self._summary  # of the interval that ended last
+        self.summary = self._summary  # of the last complete interval
 
     def __call__(self, trainer: "Trainer") -> dict[str, Any] | None:
-        """None, or "epoch", "iteration", "elapsed_time" (seconds) and then the means by key, in order of arrival."""
+        """None, or "epoch", "iteration", "elapsed_time" (seconds) and then the means by key, in order of appearance."""
         observed = trainer.observation
         if self._keys is not None:
             observed = {key: observed[key] for key in self._keys if key in observed}
@@ -40,10 +40,10 @@ class IntervalMeans:
         return {**dict(where), **means}
 
     def state(self) -> dict[str, Any]:
-        """What `load_state` needs to go on."""
+        """The state for `load_state`."""
         return {"summary": self._summary.state(), "trigger": self._trigger.state()}
 
     def load_state(self, state: Mapping[str, Any]) -> None:
-        """Go on from a state."""
+        """Restores a state."""
         self._summary.load_state(state["summary"])
         self._trigger.load_state(state["trigger"])

@@ -1,4 +1,4 @@
-"""Where all random generators stand that training may draw from."""
+"""The states of all random generators that training may use."""
 
 import random
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from cvzoo.config.randomness import get_random_state, set_random_state
 
 
 def random_states() -> dict[str, Any]:
-    """The states of cvzoo's generator, of NumPy's old global one, and of Python's."""
+    """The states of cvzoo's generator, of NumPy's global one, and of Python's."""
     version, numbers, gauss = random.getstate()
     kind, keys, position, has_gauss, cached = np.random.get_state()
     return {
@@ -27,7 +27,7 @@ def random_states() -> dict[str, Any]:
 
 
 def load_random_states(state: Mapping[str, Any]) -> None:
-    """Set all of them."""
+    """Restores the states of all generators."""
     set_random_state(state["cvzoo"])
     old = state["numpy"]
     np.random.set_state((old["kind"], old["keys"], old["position"], old["has_gauss"], old["gauss"]))

@@ -1,20 +1,22 @@
-"""A text file that gets a row now and then, and can be cut back to its first rows."""
+"""A text file of rows that can be appended to, and truncated to its first rows."""
 
 import contextlib
 import os
 import pathlib
 
+from cvzoo.typing.aliases import FilePath
+
 
 class RowFile:
-    """Rows at the end of a file: each is there as a whole or not at all.
+    """Appends rows to a file, each of them atomically.
 
     path: the file
-    keep: how many rows of the file that is there to go on after; what follows, a torn row too, is forgotten. None:
-        begin anew
-    n_row: how many rows there are; fewer than `keep` if the file has lost some
+    keep: number of rows of the existing file to keep; the others, and an incomplete row, are removed. None: starts an
+        empty file
+    n_row: number of rows; fewer than `keep` if the file has lost some
     """
 
-    def __init__(self, path: str | os.PathLike, *, keep: int | None = None):
+    def __init__(self, path: FilePath, *, keep: int | None = None):
         self.path = pathlib.Path(path)
         ends = [0] if keep is None else _row_ends(self.path, keep)
         self.n_row = len(ends) - 1
@@ -23,7 +25,7 @@ class RowFile:
             file.truncate(self._size)
 
     def append(self, row: str) -> None:
-        """Add a row, a text without line ends. Raises OSError if it cannot be written; the file is as before then."""
+        """Appends a row, a text without line ends. Raises OSError if that fails; the file is unchanged then."""
         rest = memoryview(row.encode("utf-8") + b"\n")
         size = self._size + len(rest)
         with open(self.path, "r+b", buffering=0) as file:
@@ -38,13 +40,13 @@ class RowFile:
         self.n_row += 1
 
     def sync(self) -> None:
-        """Return when all rows have reached the disk; a file that somebody took away meanwhile is no error."""
+        """Flushes all rows to the disk; a file that was removed meanwhile is not an error."""
         with contextlib.suppress(FileNotFoundError), open(self.path, "r+b") as file:
             os.fsync(file.fileno())
 
 
 def _row_ends(path: pathlib.Path, n: int) -> list[int]:
-    """Where the first n rows end, after a 0 for the beginning; fewer if there are fewer whole rows."""
+    """The offsets of the ends of the first n rows, after a 0; fewer if there are fewer complete rows."""
     ends = [0]
     if path.is_file():
         with open(path, "rb") as file:

@@ -1,4 +1,4 @@
-"""The training loop, and what hangs on it."""
+"""The training loop."""
 
 import contextlib
 import os
@@ -12,18 +12,19 @@ from cvzoo.evaluations.evaluators.abstract import AbstractEvaluator
 from cvzoo.reporting.reporter import Reporter
 from cvzoo.training.evaluator_extension import EvaluatorExtension
 from cvzoo.training.extension import AbstractExtension, FunctionExtension
-from cvzoo.training.interrupt import InterruptWaits
+from cvzoo.training.interrupt import DeferredInterrupt
 from cvzoo.training.output_folder import make_output_folder
 from cvzoo.training.random_states import load_random_states, random_states
 from cvzoo.training.triggers.abstract import AbstractTrigger
 from cvzoo.training.triggers.get_trigger import get_stop_trigger, get_trigger
 from cvzoo.training.updaters.abstract import AbstractUpdater
+from cvzoo.typing.aliases import FilePath
 
 _PARTS = {"updater", "stop_trigger", "extensions", "observation", "elapsed_time", "random_states"}
 
 
 class _Entry(NamedTuple):
-    given: Any  # what the user extended the trainer with
+    given: Any  # the argument of `extend`
     extension: AbstractExtension
     trigger: AbstractTrigger
     priority: int
@@ -31,32 +32,32 @@ class _Entry(NamedTuple):
 
 
 class Trainer:
-    """Updates until the stop trigger fires; after each update the extensions whose triggers fire are called.
+    """The training loop: updates until the stop trigger fires, and calls extensions when their triggers fire.
 
-    updater: makes the steps
-    stop_trigger: such as (20, "epoch"), a trigger, or a function of the trainer that says when to stop
-    out: the folder for what extensions write; made by `run`
-    extensions: what to `extend` with, each by its own settings
+    updater: performs the training steps
+    stop_trigger: such as (20, "epoch"), a trigger, or a function of the trainer that returns whether to stop
+    out: the folder for the output of extensions; created by `run`
+    extensions: added by `extend`, with their default settings
     clock: seconds, for tests
 
-    update_seconds: how long the last update took, without the extensions
+    update_seconds: duration of the last update, without the extensions
     observation: the values reported in the iteration, by name: "main/loss", "validation/main/accuracy"
 
     >>> trainer = Trainer(updater, (20, "epoch"), out="result")
     >>> trainer.extend(LogReport())
     >>> trainer.run()
 
-    Ctrl-C, SIGTERM and SIGHUP finish the iteration, let extensions such as `snapshot` save it, and end the run; a
-    second one ends it at once.
-    Source: Chainer's contract. Where we differ: a pair as stop trigger means "until then", also for a run that goes on
-    from a state; extensions of one priority are called in the order in which they came.
+    After Ctrl-C, SIGTERM and SIGHUP the iteration is completed, extensions such as `snapshot` save it, and the run
+    ends; a second signal ends it at once.
+    Source: Chainer's Trainer. Where we differ: a pair as stop trigger means "until then", also for a resumed run;
+    extensions of the same priority are called in the order in which they were added.
     """
 
     def __init__(
         self,
         updater: AbstractUpdater,
         stop_trigger: Any = None,
-        out: str | os.PathLike = "result",
+        out: FilePath = "result",
         extensions: Iterable[Any] | None = None,
         *,
         clock: Callable[[], float] = time.monotonic,
@@ -87,12 +88,12 @@ class Trainer:
         priority: int | None = None,
         call_before_training: bool = False,
     ) -> None:
-        """Hang an extension on the trainer.
+        """Adds an extension to the trainer.
 
         extension: an AbstractExtension, an evaluator of `cvzoo.evaluations`, or a function of the trainer
-        name: what to call it; None: its default name. The second of a name is called `name_1`
+        name: its name; None: its default name. The second one of a name is `name_1`
         trigger, priority: None: the extension's own
-        call_before_training: call it once before the first update, too (not in a run that goes on)
+        call_before_training: call it once before the first update, too (not in a resumed run)
         """
         adapted = _as_extension(extension)
         name = name or adapted.name or adapted.default_name or type(adapted).__name__
@@ -113,17 +114,17 @@ class Trainer:
         """The extension of that name. Raises ValueRangeError if there is none."""
         if name not in self._entries:
             raise ValueRangeError(
-                f"no extension is called {name!r}", expected=", ".join(self._entries) or "none at all"
+                f"the trainer has no extension {name!r}", expected=", ".join(self._entries) or "none at all"
             )
         return self._entries[name].given
 
     def _ordered(self) -> list[_Entry]:
         return sorted(self._entries.values(), key=lambda entry: -entry.priority)
 
-    # --- where it stands --------------------------------------------------------------------------------------------
+    # --- progress ---------------------------------------------------------------------------------------------------
     @property
     def elapsed_time(self) -> float:
-        """Seconds of training, of all runs that this one goes on from, too."""
+        """Seconds of training, including the runs that this one resumes."""
         return self._elapsed + (0.0 if self._started is None else self._clock() - self._started)
 
     @property
@@ -135,14 +136,14 @@ class Trainer:
     def run(self) -> None:
         """Train until the stop trigger fires.
 
-        Raises what an update or an extension raises, after every extension's `on_error`; OSError, naming the folder,
-        if `out` cannot be made or written to; KeyboardInterrupt after Ctrl-C, SystemExit (143, 129) after SIGTERM and
+        Raises the error of an update or an extension, after every extension's `on_error`; OSError, naming the folder,
+        if `out` cannot be created or written; KeyboardInterrupt after Ctrl-C, SystemExit (143, 129) after SIGTERM and
         SIGHUP.
         """
         make_output_folder(self.out)
         entries = self._ordered()
         with contextlib.ExitStack() as ends:
-            # all of these are called, whatever goes wrong in one of them
+            # all callbacks are called, even if one of them raises an error
             ends.callback(self.updater.finalize)
             for entry in reversed(entries):
                 ends.callback(entry.extension.finalize)
@@ -150,20 +151,20 @@ class Trainer:
                 entry.extension.restore(self)
             self._started = self._clock()
             ends.callback(self._stop_clock)
-            waits = ends.enter_context(InterruptWaits())
+            interrupt = ends.enter_context(DeferredInterrupt())
             try:
                 for entry in entries:
                     entry.extension.initialize(self)
                 if self.is_before_training:
                     self._call_before_training(entries)
-                self._loop(entries, waits)
+                self._loop(entries, interrupt)
             except Exception as error:
                 for entry in entries:
                     entry.extension.on_error(self, error)
                 raise
-            if waits.asked and not self._finished:
+            if interrupt.requested and not self._finished:
                 self._say_how_to_go_on(entries)
-                raise waits.error()
+                raise interrupt.error()
 
     def _call_before_training(self, entries: list[_Entry]) -> None:
         self.observation = {}
@@ -172,10 +173,10 @@ class Trainer:
                 if entry.call_before_training:
                     entry.extension(self)
 
-    def _loop(self, entries: list[_Entry], waits: InterruptWaits) -> None:
-        # a run that goes on asks its stop trigger with the observation of the last iteration, as if it had not stopped
+    def _loop(self, entries: list[_Entry], interrupt: DeferredInterrupt) -> None:
+        # a resumed run calls its stop trigger with the observation of the last iteration, as an uninterrupted one does
         self._finished = False
-        while not waits.asked:
+        while not interrupt.requested:
             if self.stop_trigger(self):
                 self._finished = True
                 return
@@ -198,9 +199,9 @@ class Trainer:
     def _stop_clock(self) -> None:
         self._elapsed, self._started = self.elapsed_time, None
 
-    # --- going on ---------------------------------------------------------------------------------------------------
+    # --- resuming ---------------------------------------------------------------------------------------------------
     def state(self) -> dict[str, Any]:
-        """All that a run needs to go on; arrays share memory with the models and optimizers."""
+        """The complete state of training; arrays share memory with the models and optimizers."""
         return {
             "updater": self.updater.state(),
             "stop_trigger": self.stop_trigger.state(),
@@ -214,13 +215,13 @@ class Trainer:
         }
 
     def load_state(self, state: Mapping[str, Any]) -> list[str]:
-        """Go on from a state: the next iteration is the one that would have come then.
+        """Restores a state: training continues with the iteration after it.
 
-        Returns lines about extensions with a state that are only here, and begin anew, or only in `state`.
-        Raises ValueRangeError or WeightsMismatchError if it is of another training.
+        Returns notes about extensions with a state that are only in this trainer, or only in `state`.
+        Raises ValueRangeError or WeightsMismatchError if it is of a different training.
         """
         if not set(state) >= _PARTS:
-            raise ValueRangeError("not a trainer's state", expected=sorted(_PARTS), got=list(state)[:9])
+            raise ValueRangeError("the state is not a trainer's", expected=sorted(_PARTS), got=list(state)[:9])
         self.updater.load_state(state["updater"])
         self.stop_trigger.load_state(state["stop_trigger"])
         notes = []
@@ -231,7 +232,7 @@ class Trainer:
                 entry.extension.load_state(mine["state"])
                 entry.trigger.load_state(mine["trigger"])
             elif entry.extension.state() or entry.trigger.state():
-                notes.append(f"the extension {name!r} is not in the state: it begins anew")
+                notes.append(f"the extension {name!r} is not in the state: it starts from the beginning")
         for name, theirs in stored.items():
             if theirs["state"] or theirs["trigger"]:
                 notes.append(f"the state's extension {name!r} is not in this trainer")

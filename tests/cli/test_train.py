@@ -162,7 +162,7 @@ def test_of_coco_s_two_files_the_one_in_error_is_what_shall_be_repaired(data, tm
         (["--size", "8"], "--size"),
         (["--lr", "-1"], "lr"),
         (["--epochs", "2", "--warmup", "4"], "the warm-up is not shorter than the training"),
-        (["--resume", "nowhere"], "nowhere: holds no run"),
+        (["--resume", "nowhere"], "nowhere has no run"),
         (["--pretrained", "nothing.safetensors"], "nothing.safetensors"),
     ],
 )
@@ -213,7 +213,7 @@ def test_an_interrupted_run_is_resumed_by_its_folder_alone(data, tmp_path, capsy
     assert cvzoo("train", "--resume", "../parts") == 0
     err = capsys.readouterr().err
     assert "not checked again" in err
-    assert "goes on with other settings" not in err
+    assert "is resumed with different settings" not in err
     assert "after iteration 6" in err
     one, other = (load_model(tmp_path / name / "best.safetensors").state_arrays() for name in ("whole", "parts"))
     for name in one:

@@ -19,7 +19,7 @@ def test_the_script_trains_and_goes_on(tmp_path, monkeypatch, capsys):
     capsys.readouterr()
     exec(compile(script.replace('(5, "epoch")', '(6, "epoch")'), str(DOC), "exec"), {"__name__": "doc"})
     said = capsys.readouterr()
-    assert "goes on from result/snapshot_iter_50.npz, after iteration 50" in said.err
+    assert "resumes from result/snapshot_iter_50.npz, after iteration 50" in said.err
     assert [line.split()[0] for line in said.out.splitlines()] == ["epoch", "6"]
 
 

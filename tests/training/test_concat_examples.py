@@ -59,7 +59,7 @@ def test_the_examples_are_copied():
 @pytest.mark.parametrize(
     ("batch", "padding", "says"),
     [
-        ([], None, "an empty batch"),
+        ([], None, "the batch is empty"),
         ([(1, 2), (1,)], None, "differ in length"),
         ([(1, 2), 3], None, "differ in length"),
         ([{"a": 1}, {"b": 1}], None, "different keys"),

@@ -102,7 +102,7 @@ def test_names_are_made_unique(small):
     assert [spy.name for spy in spies] == ["spy", "spy_1", "spy_2"]
     assert it.trainer.get_extension("spy_1") is spies[1]
     assert it.trainer.get_extension("spy_3") is len
-    with pytest.raises(ValueRangeError, match="no extension is called 'spi'"):
+    with pytest.raises(ValueRangeError, match="the trainer has no extension 'spi'"):
         it.trainer.get_extension("spi")
 
 
@@ -186,7 +186,7 @@ def test_the_output_folder_is_made(small, tmp_path):
 def test_an_output_folder_that_cannot_be_is_told_before_training(small, tmp_path):
     (tmp_path / "file").write_text("")
     it = small(out="file/below")
-    with pytest.raises(OSError, match=r"nothing can be written to the output folder.*below"):
+    with pytest.raises(OSError, match=r"the output folder is not writable.*below"):
         it.trainer.run()
     assert it.updater.iteration == 0
 
@@ -194,7 +194,7 @@ def test_an_output_folder_that_cannot_be_is_told_before_training(small, tmp_path
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
 def test_an_output_folder_without_permission_is_told(small, tmp_path):
     (tmp_path / "locked").mkdir(mode=0o500)
-    with pytest.raises(PermissionError, match=r"nothing can be written to the output folder.*locked"):
+    with pytest.raises(PermissionError, match=r"the output folder is not writable.*locked"):
         small(out="locked").trainer.run()
 
 
@@ -207,7 +207,7 @@ def test_ctrl_c_finishes_the_iteration_and_says_that_nothing_was_saved(small, ca
         it.trainer.run()
     assert finished == [1, 2, 3]
     said = capsys.readouterr().err
-    assert "this iteration is finished first" in said
+    assert "stops after this iteration" in said
     assert "stopped after iteration 3" in said
     assert "nothing was saved: extend the trainer with extensions.snapshot()" in said
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
@@ -226,7 +226,7 @@ def test_other_signals_finish_the_iteration_and_end_with_the_status_of_a_shell(s
     assert finished == [1, 2, 3]
     assert pathlib.Path(it.trainer.out, "snapshot_iter_3.npz").is_file()
     said = capfd.readouterr().err
-    assert f"{number.name}: this iteration is finished first" in said
+    assert f"{number.name}: stops after this iteration" in said
     assert "stopped after iteration 3" in said
     assert signal.getsignal(number) is signal.SIG_DFL
 
@@ -402,7 +402,7 @@ def test_files_of_other_things_are_refused(small, tmp_path):
         load_npz(tmp_path / "optimizer.npz", run.model)
     with pytest.raises(WeightsMismatchError, match="another optimizer"):
         load_npz(tmp_path / "optimizer.npz", SGD().setup(run.model))
-    with pytest.raises(ValueRangeError, match="not a trainer's state"):
+    with pytest.raises(ValueRangeError, match="the state is not a trainer's"):
         load_npz(tmp_path / "optimizer.npz", run.trainer)
     for bad in ({"W": np.zeros(3)}, np.zeros(3), None):
         with pytest.raises(DtypeError, match="nothing to store"):

@@ -28,7 +28,8 @@ class Resettable(Protocol):
 class Observing(Protocol):
     """The part of a trainer that evaluators use."""
 
-    observation: MutableMapping[str, Any]
+    @property
+    def observation(self) -> MutableMapping[str, Any]: ...
 
 
 class AbstractEvaluator(abc.ABC):

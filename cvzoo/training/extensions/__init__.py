@@ -1,4 +1,4 @@
-"""What can hang on a trainer."""
+"""Extensions of a trainer: logs, plots, snapshots, evaluation, learning rate schedules."""
 
 from typing import TYPE_CHECKING
 

@@ -1,13 +1,14 @@
-"""The model at its best, in a file that says what it is."""
+"""Checkpoint of the best model."""
 
 import json
 import math
 import os
 import sys
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from cvzoo.errors.exceptions import UnsupportedError, ValueRangeError
+from cvzoo.links.chain import Chain
 from cvzoo.links.link import Link
 from cvzoo.serializers.model_file import save_model
 from cvzoo.serializers.safetensors import save_safetensors
@@ -19,22 +20,22 @@ if TYPE_CHECKING:
 
 
 class BestModel(AbstractExtension):
-    """Writes the model whenever a score is better than it ever was.
+    """Saves the model whenever a score is better than ever before.
 
-    model: what is stored: a model that `cvzoo.serializers.load_model` knows goes with its names of classes and its
-        preprocessing; of any other link the numbers alone, and its `label_names` if it is given
-    key: of the observation, such as "validation/main/map"; iterations without it are passed over. The value itself
-        counts, not its mean over an interval
+    model: a model that `cvzoo.serializers.load_model` supports is saved with its class names and preprocessing; of any
+        other link only the parameters are saved, and `label_names` if given
+    key: of the observation, such as "validation/main/map"; iterations without it are skipped. The value itself counts,
+        not its mean over an interval
     best_is: "largest" or "smallest"
     filename: in the trainer's folder
-    half: store filters and matrices in float16
-    label_names: for a link whose file would not know them
+    half: save weights in float16
+    label_names: for a link whose file would not have them
 
     value, iteration: of the best so far; NaN and None before the first
-    A file that cannot be written is told by a warning; the older one is kept then, and the next one as good is tried.
+    If the file cannot be written, a warning is given, the older one is kept, and the next model as good is saved.
     """
 
-    priority = -900  # after all who report or change values, before the snapshot, which holds what is best
+    priority = -900  # after all that report or change values, before the snapshot, which has the state of this one
 
     def __init__(
         self,
@@ -47,7 +48,9 @@ class BestModel(AbstractExtension):
         label_names: Any = None,
     ):
         if best_is not in ("largest", "smallest"):
-            raise ValueRangeError("BestModel: best_is", expected="'largest' or 'smallest'", got=repr(best_is))
+            raise ValueRangeError(
+                "BestModel: best_is is unknown", expected="'largest' or 'smallest'", got=repr(best_is)
+            )
         self._model = model
         self._key = key
         self._sign = 1 if best_is == "largest" else -1
@@ -76,21 +79,22 @@ class BestModel(AbstractExtension):
 
     def _write(self, path: str, metadata: Mapping[str, str]) -> None:
         try:
-            save_model(path, self._model, half=self._half, metadata=metadata)
+            # a link that is not a Chain raises UnsupportedError, too
+            save_model(path, cast(Chain, self._model), half=self._half, metadata=metadata)
         except UnsupportedError:
             names = {} if self._label_names is None else {"label_names": json.dumps(self._label_names)}
             save_safetensors(path, self._model, metadata={**names, **metadata})
 
     def finalize(self) -> None:
         if not self._seen:
-            print(f"no {self._filename} yet: there was no validation that reports {self._key!r}", file=sys.stderr)
+            print(f"no {self._filename} yet: no validation reported {self._key!r}", file=sys.stderr)
 
     def state(self) -> dict[str, Any]:
         return {"key": self._key, "value": self.value, "iteration": self.iteration, "seen": self._seen}
 
     def load_state(self, state: Mapping[str, Any]) -> None:
         if state.get("key", self._key) != self._key:
-            return  # chosen by another score until now: values of two scores cannot be compared
+            return  # the state is of a different score, which cannot be compared
         self.value = float(state["value"])
         self.iteration = state["iteration"]
         self._seen = bool(state["seen"])

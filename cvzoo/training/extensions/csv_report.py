@@ -1,4 +1,4 @@
-"""Metrics as CSV."""
+"""Metrics as a CSV file."""
 
 import csv
 import io
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 
 class CSVReport(AbstractExtension):
-    """Adds a row to a file for every interval, under a head with the values' names; as JSONLinesReport otherwise.
+    """Appends a row of means to a CSV file for every interval; arguments and behavior are those of JSONLinesReport.
 
-    Columns are epoch, iteration, elapsed_time, then the values in order of arrival; one that comes later gets a column
-    of its own, empty in the rows before.
+    Columns are epoch, iteration, elapsed_time, then the values in order of appearance; a value that appears later gets
+    a new column, empty in the rows before.
     """
 
     def __init__(
@@ -34,7 +34,7 @@ class CSVReport(AbstractExtension):
         self._means = IntervalMeans(trigger, keys)
         self._filename = filename
         self._columns = list(WHERE)
-        self._keep: int | None = None  # rows under the head
+        self._keep: int | None = None  # rows below the header
         self._file: RowFile | None = None
 
     def initialize(self, trainer: "Trainer") -> None:
@@ -48,17 +48,18 @@ class CSVReport(AbstractExtension):
 
     def __call__(self, trainer: "Trainer") -> None:
         entry = self._means(trainer)
-        if entry is not None:
-            write_or_warn(self._file.path, lambda: self._add(entry))
+        file = self._file
+        if entry is not None and file is not None:
+            write_or_warn(file.path, lambda: self._add(file, entry))
 
-    def _add(self, entry: Mapping[str, Any]) -> None:
+    def _add(self, file: RowFile, entry: Mapping[str, Any]) -> None:
         new = [key for key in entry if key not in self._columns]
         columns = [*self._columns, *new]
         row = [_cell(entry.get(key, "")) for key in columns]
         if not new:
-            self._file.append(_text([row]).removesuffix("\n"))
+            file.append(_text([row]).removesuffix("\n"))
             return
-        path, n = self._file.path, self._file.n_row
+        path, n = file.path, file.n_row
         rows = _read_rows(path, columns, n - 1)
         write_text(path, _text([columns, *rows, row]))
         self._columns, self._file = columns, RowFile(path, keep=n + 1)
@@ -82,7 +83,7 @@ class CSVReport(AbstractExtension):
 
 
 def _read_rows(path: pathlib.Path, columns: Sequence[str], n: int) -> list[list[str]]:
-    """The first n rows under the head, their cells in the order of `columns`."""
+    """The first n rows below the header, with cells in the order of `columns`."""
     try:
         with open(path, encoding="utf-8", newline="") as file:
             reader = csv.DictReader(file)
@@ -90,7 +91,7 @@ def _read_rows(path: pathlib.Path, columns: Sequence[str], n: int) -> list[list[
     except FileNotFoundError:
         return []
     except (UnicodeDecodeError, csv.Error) as error:
-        raise FileFormatError(f"{path}: is no table that can be gone on with: {error}") from error
+        raise FileFormatError(f"{path} is not a CSV file that can be continued: {error}") from error
     return found
 
 

@@ -1,4 +1,4 @@
-"""Pictures of what a detector finds while it is trained."""
+"""Visualizations of a detector's predictions during training."""
 
 import copy
 import os
@@ -9,6 +9,7 @@ import numpy as np
 from cvzoo.backends.arrays import to_numpy
 from cvzoo.images.write_image import write_image
 from cvzoo.training.extension import AbstractExtension
+from cvzoo.typing.aliases import Array
 from cvzoo.visualizations.draw_bbox import draw_bbox
 from cvzoo.visualizations.tile_images import tile_images
 
@@ -17,12 +18,12 @@ if TYPE_CHECKING:
 
 
 class DetectionVisReport(AbstractExtension):
-    """Writes a picture an example: the true boxes above, the predicted ones below.
+    """Writes an image per example: the ground truth above, the predictions below.
 
-    iterator: batches of (img, bbox, label) that end, gone through from the start each time
+    iterator: finite, with batches of (img, bbox, label); it is reset each time
     target: a detector, anything with `predict(imgs)`
     label_names: names of the classes; None: numbers are written
-    filename: in the trainer's folder, with {iteration} and {index}, the number of the example
+    filename: in the trainer's folder, with {iteration} and {index} of the example
 
     Needs no matplotlib. Source: ChainerCV's extension of this name.
     """
@@ -59,6 +60,6 @@ class DetectionVisReport(AbstractExtension):
                 write_image(picture, os.path.join(trainer.out, name))
                 index += 1
 
-    def _picture(self, img: np.ndarray, truth: Any, predicted: Any) -> np.ndarray:
+    def _picture(self, img: Array, truth: Any, predicted: Any) -> Array:
         drawn = (draw_bbox(img, *map(to_numpy, boxes), label_names=self.label_names) for boxes in (truth, predicted))
         return tile_images(np.stack(list(drawn)), 1, fill=255)

@@ -1,4 +1,4 @@
-"""The graph of the first iteration, as a file."""
+"""The computational graph of the first iteration, as a file."""
 
 import os
 import warnings
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 
 class DumpGraph(AbstractExtension):
-    """Writes the graph behind a loss once, in the first iteration.
+    """Writes the computational graph of a loss once, in the first iteration.
 
-    root_name: the reported value that the graph ends in, such as "main/loss"; `backward()` must start from it
-    filename: in the trainer's folder: a listing to read if it ends in .txt, else Graphviz's language. None: "cg.dot"
-    Parameters are called by their paths. Source: Chainer's contract; pictures are made by `dot -Tsvg cg.dot`.
+    root_name: the reported value at the root of the graph, such as "main/loss"; `backward()` must start from it
+    filename: in the trainer's folder: a listing as text if it ends in .txt, else Graphviz's DOT. None: "cg.dot"
+    Parameters have their paths as names. Source: Chainer's extension; images are made by `dot -Tsvg cg.dot`.
     """
 
     def __init__(self, root_name: str, filename: str | None = None):
@@ -34,7 +34,7 @@ class DumpGraph(AbstractExtension):
     def initialize(self, trainer: "Trainer") -> None:
         if not self._done:
             self._hook = _GraphHook(trainer, self._root_name)
-            self._hook.__enter__()  # until the first iteration is over: a block would have to span two calls
+            self._hook.__enter__()  # without `with`, since it lasts until the next call
 
     def __call__(self, trainer: "Trainer") -> None:
         if self._done or self._hook is None:
@@ -66,7 +66,7 @@ class DumpGraph(AbstractExtension):
 
 
 def dump_graph(root_name: str, filename: str | None = None) -> DumpGraph:
-    """An extension that writes the graph behind a loss once, in the first iteration; see DumpGraph.
+    """An extension that writes the computational graph of a loss once, in the first iteration; see DumpGraph.
 
     >>> trainer.extend(extensions.dump_graph("main/loss"))
     """
@@ -74,7 +74,7 @@ def dump_graph(root_name: str, filename: str | None = None) -> DumpGraph:
 
 
 class _GraphHook(AbstractFunctionHook):
-    """Takes the graph when backward() begins: afterwards it is released."""
+    """Records the graph when backward() begins, since backward() releases it."""
 
     def __init__(self, trainer: "Trainer", root_name: str):
         self.graph: ComputationalGraph | None = None

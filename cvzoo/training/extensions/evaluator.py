@@ -1,4 +1,4 @@
-"""Means of what a model reports on the examples of an iterator that it does not learn from."""
+"""Evaluation of a model on a validation set during training."""
 
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -15,17 +15,17 @@ if TYPE_CHECKING:
 
 
 class Evaluator(AbstractExtension):
-    """Calls a model on every batch and reports the means of what it reports: "validation/main/loss".
+    """Calls a model on every batch and reports the means of the values that it reports: "validation/main/loss".
 
-    iterator: one that ends (repeat=False), or several by name, of which "main" is read
+    iterator: a finite one (repeat=False), or several by name, of which "main" is read
     target: a link, or several by name, each of which reports under its name
     converter, device: as for StandardUpdater
     eval_hook: called with this extension before every evaluation
-    eval_func: what is called with each batch; None: the main target
+    eval_func: called with each batch; None: the main target
 
-    The model's layers behave as in prediction, and no graph is made. For detectors and others with `predict`, see
+    The model is in inference mode, and no graph is built. For detectors and other models with `predict`, see
     `cvzoo.evaluations`, whose evaluators extend a trainer as well.
-    Source: Chainer's extension. Where we differ: every example weighs the same, also in a shorter last batch.
+    Source: Chainer's extension. Where we differ: every example has the same weight, also in a smaller last batch.
     """
 
     trigger = (1, "epoch")
@@ -47,14 +47,14 @@ class Evaluator(AbstractExtension):
             if "main" not in given:
                 raise ValueRangeError(f"Evaluator: one {what} must be called 'main'", got=sorted(given))
         if self.iterators["main"].repeat:
-            raise ValueRangeError("Evaluator: the iterator never ends", hint="repeat=False")
+            raise ValueRangeError("Evaluator: the iterator must be finite", hint="repeat=False")
         self.converter = converter
         self.device = device
         self.eval_hook = eval_hook
         self.eval_func = eval_func
 
     def __call__(self, trainer: "Trainer | None" = None) -> dict[str, float]:
-        """The means by name; reported as well, where somebody listens."""
+        """The means by name, which are also reported to the current reporter, if any."""
         reporter = Reporter()
         prefix = f"{self.name}/" if self.name is not None else ""
         for name, target in self.targets.items():
@@ -66,7 +66,7 @@ class Evaluator(AbstractExtension):
         return means
 
     def evaluate(self) -> dict[str, float]:
-        """The means of what was reported to the current reporter, batch by batch."""
+        """The means of the values reported to the current reporter, over all batches."""
         iterator = self.iterators["main"]
         eval_func = self.targets["main"] if self.eval_func is None else self.eval_func
         if self.eval_hook is not None:

@@ -1,4 +1,4 @@
-"""The end of a run that has lost its numbers, and where it lost them."""
+"""Early failure of a training with NaN or infinite values, with their origin."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -20,23 +20,22 @@ _HOOK = "FailOnNonNumber"
 class FailOnNonNumber(AbstractExtension):
     """Raises ValueRangeError at the first loss, gradient or parameter that is NaN or infinite.
 
-    Losses (reported values with "loss" in their last name) and gradients are looked at before the parameters are
-    updated, parameters and running means after that, so that no snapshot is made of broken ones. The error names the
-    first parameter, and the first function that gave something that is no number: to find it, the iteration is done
-    once more, with the same batch and random numbers, with a look at the output of every function. That needs a
-    StandardUpdater, or one derived from it.
+    Losses (reported values with "loss" in their last name) and gradients are checked before the parameters are updated,
+    parameters and running means after that, so that no snapshot has invalid values. The error names the first parameter
+    and the first function with a NaN or infinite output: to find it, the iteration is repeated with the same batch and
+    random numbers, with a check of the output of every function. That needs a StandardUpdater, or a subclass.
 
-    When all is well it costs two passes over the parameters an iteration. Overflows that loss scaling watches for are
-    no errors. Source: Chainer's extension of this name, which looks at parameters only and names none.
+    The cost is two passes over the parameters per iteration. Overflows that loss scaling handles are not errors.
+    Source: Chainer's extension of this name, which checks parameters only and names none.
     """
 
-    priority = PRIORITY_WRITER + 100  # before everybody who would spend time on broken numbers, or store them
+    priority = PRIORITY_WRITER + 100  # before all that would process or save invalid values
     default_name = "FailOnNonNumber"
 
     def __init__(self) -> None:
         self._trainer: Trainer | None = None
-        self._before: dict[str, Any] = {}  # where iterators and random numbers stood before the iteration
-        self._looked_at: set[int] = set()  # ids of the optimizers whose gradients of this iteration were fine
+        self._before: dict[str, Any] = {}  # states of iterators and random generators before the iteration
+        self._looked_at: set[int] = set()  # ids of the optimizers with finite gradients in this iteration
         self._repeating = False
 
     def initialize(self, trainer: "Trainer") -> None:
@@ -61,15 +60,17 @@ class FailOnNonNumber(AbstractExtension):
             if id(optimizer) in self._looked_at and _bad("", values):
                 lines.append(_about_update(optimizer))
         if lines:
-            # once parameters were updated, the iteration cannot be done again as it was
+            # after an update of the parameters, the iteration cannot be repeated
             self._fail(trainer, trainer.updater.iteration, lines, repeat=not self._looked_at)
         self._looked_at.clear()
         self._remember(trainer)
 
     def _look_at_gradients(self, optimizer: Any) -> None:
         if self._repeating:
-            raise NonNumberFound  # nothing but infinite values, if anything: parameters must stay as they are
+            raise NonNumberFound  # the forward and backward passes had no NaN: keep the parameters as they are
         trainer = self._trainer
+        if trainer is None:
+            return
         lines = _bad_losses(trainer)
         gradients = {
             path: parameter.grad
@@ -90,15 +91,15 @@ class FailOnNonNumber(AbstractExtension):
         if repeat:
             lines = [*lines, *self._repeat(trainer)]
         raise ValueRangeError(
-            "\n  ".join([f"iteration {iteration} of training gave what is no number:", *lines]),
-            hint="a lower learning rate, a longer warm-up, clipped gradients; examples without NaN",
+            "\n  ".join([f"iteration {iteration} of training has NaN or infinite values:", *lines]),
+            hint="a lower learning rate, a longer warm-up, gradient clipping; examples without NaN",
         )
 
     def _repeat(self, trainer: "Trainer") -> list[str]:
-        """What the first function that went wrong was, in lines."""
+        """Lines on the first function with NaN or infinite outputs."""
         updater = trainer.updater
         if not isinstance(updater, StandardUpdater):
-            return [f"the first function is not known: a {type(updater).__name__}'s iterations cannot be repeated"]
+            return [f"the first function is unknown: iterations of {type(updater).__name__} cannot be repeated"]
         after = {name: each.state() for name, each in updater.iterators.items()}
         hook = FirstNonNumber([optimizer.target for optimizer in updater.get_all_optimizers().values()])
         iteration = updater.iteration
@@ -106,7 +107,7 @@ class FailOnNonNumber(AbstractExtension):
         try:
             for name, each in updater.iterators.items():
                 each.load_state(self._before["iterators"][name])
-            # np.errstate: the warnings were given the first time
+            # np.errstate: the first pass gave the warnings
             with using_random_state(self._before["random"]), np.errstate(all="ignore"), hook:
                 updater.update()
         except NonNumberFound:
@@ -117,7 +118,7 @@ class FailOnNonNumber(AbstractExtension):
             for name, each in updater.iterators.items():
                 each.load_state(after[name])
         if not hook.story:
-            return ["the first function is not known: the iteration, repeated, went well"]
+            return ["the first function is unknown: the repeated iteration has finite values"]
         return [f"first: {hook.story[0]}", *(f"then: {line}" for line in hook.story[1:])]
 
 

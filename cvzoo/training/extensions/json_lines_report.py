@@ -1,4 +1,4 @@
-"""Metrics as JSON lines."""
+"""Metrics as a JSON Lines file."""
 
 import json
 import math
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
 
 
 class JSONLinesReport(AbstractExtension):
-    """Adds a line to a file for every interval: epoch, iteration, elapsed_time (seconds), and the means of the values.
+    """Appends a line to a file for every interval: epoch, iteration, elapsed_time (seconds), and means of the values.
 
     {"epoch": 1, "iteration": 600, "elapsed_time": 5.1, "main/loss": 0.31}
 
     keys: the values to write; None: all
     trigger: the interval
     filename: in the trainer's folder
-    What is not finite is null. In a run that goes on, the lines after the point where it goes on are forgotten, so
-    that none comes twice. A line that cannot be written is told by a warning, and left out.
+    Values that are not finite are null. A resumed run drops the lines after its snapshot, so that none is repeated. If
+    a line cannot be written, a warning is given, and the line is left out.
     """
 
     def __init__(
@@ -50,8 +50,9 @@ class JSONLinesReport(AbstractExtension):
 
     def __call__(self, trainer: "Trainer") -> None:
         entry = self._means(trainer)
-        if entry is not None:
-            file, row = self._file, json_row(entry)
+        file = self._file
+        if entry is not None and file is not None:
+            row = json_row(entry)
             write_or_warn(file.path, lambda: file.append(row))
 
     def finalize(self) -> None:
@@ -70,7 +71,7 @@ class JSONLinesReport(AbstractExtension):
 
 
 def json_row(entry: Mapping[str, Any]) -> str:
-    """The entry as JSON on one line; a number that is not finite is null."""
+    """The entry as JSON on one line; numbers that are not finite are null."""
     finite = {
         key: None if isinstance(value, float) and not math.isfinite(value) else value for key, value in entry.items()
     }

@@ -1,4 +1,4 @@
-"""Means of what was observed, as a list that is also a file."""
+"""Log of the means of observed values, as a list and a JSON file."""
 
 import json
 import math
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 
 
 class LogReport(AbstractExtension):
-    """Adds a line of means to `log` whenever its trigger fires, and writes them all as JSON into the trainer's folder.
+    """Appends means to `log` whenever its trigger fires, and writes the log as JSON into the trainer's folder.
 
-    keys: what to observe; None: everything that is a number
-    trigger: over how long the means are taken; the extension itself wants to be called at every iteration
-    postprocess: called with each new line, a dictionary that it may change
-    filename: within the trainer's folder; None: no file. A mean that is no number is null there
+    keys: the values to log; None: all numbers
+    trigger: the interval of the means; the extension itself must be called at every iteration
+    postprocess: called with each new entry, a dictionary that it may change
+    filename: in the trainer's folder; None: no file. Means that are not finite are null there
 
-    log: the lines, dictionaries of means by key, and "epoch", "iteration", "elapsed_time" in seconds
-    A run that goes on from a snapshot has the lines up to there, in the file as well: none is lost, none comes twice.
+    log: the entries, dictionaries of means by key, and "epoch", "iteration", "elapsed_time" in seconds
+    A run resumed from a snapshot has the entries up to it, also in the file: none is lost or repeated.
     """
 
     trigger = (1, "iteration")
@@ -63,7 +63,7 @@ class LogReport(AbstractExtension):
         self._write(trainer)
 
     def initialize(self, trainer: "Trainer") -> None:
-        if self.log:  # a run that goes on: what was logged after its snapshot will be logged again
+        if self.log:  # a resumed run: entries after its snapshot are dropped and will be logged again
             self._write(trainer)
 
     def _write(self, trainer: "Trainer") -> None:

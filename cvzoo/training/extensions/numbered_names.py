@@ -1,4 +1,4 @@
-"""Names of files with the iteration's or the epoch's number in them."""
+"""File names with placeholders for iteration and epoch."""
 
 import re
 from typing import TYPE_CHECKING
@@ -18,18 +18,18 @@ def with_plain_places(filename: str) -> str:
 
 
 def has_place(filename: str) -> bool:
-    """Whether a number goes into the name."""
+    """Whether the name has a placeholder."""
     return any(place in filename for place in _PLACES)
 
 
 def numbered(filename: str, trainer: "Trainer") -> str:
-    """The name with the trainer's numbers in it."""
+    """The name with the trainer's iteration and epoch filled in."""
     name = filename.replace("{iteration}", str(trainer.updater.iteration))
     return name.replace("{epoch}", str(trainer.updater.epoch))
 
 
 def pattern_of(filename: str) -> re.Pattern[str]:
-    """What fits the names that `numbered` gives; its first group is a number."""
+    """A pattern of the names that `numbered` returns; its first group is a number."""
     text = re.escape(filename)
     for place in _PLACES:
         text = text.replace(re.escape(place), r"(\d+)")

@@ -1,4 +1,4 @@
-"""Values that nobody reports, put into the observation."""
+"""Extensions that write the learning rate or other values to the observation."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def observe_value(observation_key: str, target_func: Callable[["Trainer"], Any]) -> FunctionExtension:
-    """An extension that puts `target_func(trainer)` into the observation, by default after every epoch."""
+    """An extension that writes `target_func(trainer)` to the observation, by default after every epoch."""
 
     def observe(trainer: "Trainer") -> None:
         trainer.observation[observation_key] = target_func(trainer)
@@ -21,8 +21,8 @@ def observe_value(observation_key: str, target_func: Callable[["Trainer"], Any])
 
 
 def observe_lr(optimizer_name: str = "main", observation_key: str = "lr") -> FunctionExtension:
-    """An extension that puts the learning rate of the last update into the observation, by default after every epoch.
+    """An extension that writes the learning rate of the last update to the observation, by default after every epoch.
 
-    optimizer_name: as the updater calls it
+    optimizer_name: its name in the updater
     """
     return observe_value(observation_key, lambda trainer: trainer.updater.get_optimizer(optimizer_name).lr)

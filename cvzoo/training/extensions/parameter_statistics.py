@@ -1,4 +1,4 @@
-"""How parameters and gradients are spread."""
+"""Statistics of parameters and gradients."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -10,20 +10,21 @@ from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.links.link import Link
 from cvzoo.reporting.reporter import report
 from cvzoo.training.extension import PRIORITY_WRITER, AbstractExtension
+from cvzoo.typing.aliases import Array
 
 if TYPE_CHECKING:
     from cvzoo.training.trainer import Trainer
 
 # of a normal distribution: -3, -2, -1, 0, 1, 2, 3 standard deviations
 _PERCENTS = (0.13, 2.28, 15.87, 50, 84.13, 97.72, 99.87)
-Statistic = Callable[[np.ndarray], Any]
+Statistic = Callable[[Array], Any]
 
 
 def _zeros(x: np.ndarray) -> int:
     return x.size - int(np.count_nonzero(x))
 
 
-def _percentile(x: np.ndarray) -> np.ndarray:
+def _percentile(x: np.ndarray) -> Array:
     return np.percentile(x, _PERCENTS)
 
 
@@ -38,18 +39,18 @@ DEFAULT_STATISTICS: Mapping[str, Statistic] = {
 
 
 class ParameterStatistics(AbstractExtension):
-    """Reports numbers about every parameter: "conv1/W/data/mean", "conv1/W/grad/std", "conv1/W/data/percentile/3".
+    """Reports statistics of every parameter: "conv1/W/data/mean", "conv1/W/grad/std", "conv1/W/data/percentile/3".
 
     links: a link or several
-    statistics: name -> function of a flat float array that gives a number, or an array, whose elements are numbered;
-        by default mean, std, min, max, zeros (how many are exactly 0), and the percentiles of a normal distribution's
-        -3 ... 3 standard deviations
-    report_params, report_grads: which of the two; a parameter without a gradient has none
-    prefix: before every name, such as "main"
-    trigger: when; the numbers are those of that moment
-    skip_nan_params: NaN for all statistics of an array that has a NaN, instead of what the functions make of it
+    statistics: by name, functions of a flat float array that return a number, or an array, whose elements are numbered;
+        by default mean, std, min, max, zeros (number of exact zeros), and the percentiles at -3 ... 3 standard
+        deviations of a normal distribution
+    report_params, report_grads: whether parameters and gradients are reported
+    prefix: of every name, such as "main"
+    trigger: when the statistics are computed, of the current values
+    skip_nan_params: NaN for all statistics of an array that has a NaN, instead of the results of the functions
 
-    Names begin with the link's own name where it has one. Source: Chainer's contract.
+    Names begin with the link's own name, if it has one. Source: Chainer's extension of this name.
     """
 
     def __init__(
@@ -64,7 +65,7 @@ class ParameterStatistics(AbstractExtension):
         skip_nan_params: bool = False,
     ):
         if not (report_params or report_grads):
-            raise ValueRangeError("ParameterStatistics: neither parameters nor gradients are wanted")
+            raise ValueRangeError("ParameterStatistics: neither parameters nor gradients are to be reported")
         self._links = (links,) if isinstance(links, Link) else tuple(links)
         self._statistics = dict(DEFAULT_STATISTICS if statistics is None else statistics)
         self._report_params = report_params
@@ -91,7 +92,7 @@ class ParameterStatistics(AbstractExtension):
             return
         has_nan = self._skip_nan and bool(np.isnan(flat).any())
         for key, function in self._statistics.items():
-            with np.errstate(invalid="ignore", over="ignore"):  # what is infinite shows in the numbers
+            with np.errstate(invalid="ignore", over="ignore"):  # infinite values show in the statistics
                 value = np.asarray(function(flat), np.float64)
             value = np.full(value.shape, np.nan) if has_nan else value
             if value.size > 1:

@@ -1,4 +1,4 @@
-"""Curves of what was reported, as a picture."""
+"""Plots of reported values."""
 
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -28,20 +28,20 @@ X_KEYS = ("iteration", "epoch", "elapsed_time")
 
 
 class PlotReport(AbstractExtension):
-    """Plots the mean of each value over each interval with matplotlib, and writes the picture anew each time.
+    """Plots the mean of each value over each interval with matplotlib, and rewrites the file each time.
 
     y_keys: the values' names, or one of them
     x_key: "iteration", "epoch" or "elapsed_time" (seconds)
     trigger: the interval
-    postprocess: called with the figure, its axes and the DictSummary of the interval before the picture is written,
-        to add or change what is in it
-    filename: in the trainer's folder, by default plot.png; its ending says the kind: .png, .svg or .pdf
-    marker: matplotlib's sign at each point, or None
+    postprocess: called with the figure, its axes and the DictSummary of the interval before the file is written, to
+        change the plot
+    filename: in the trainer's folder, by default plot.png; the suffix is the format: .png, .svg or .pdf
+    marker: matplotlib's marker, or None
     grid: whether a grid is drawn
-    file_name: another name of filename
-    title: above the curves; size: (height, width) in pixels
-    No picture is drawn before the first value came. One that cannot be written is told by a warning.
-    Raises ValueRangeError for another key or ending, MissingExtraError without matplotlib.
+    file_name: alias of filename
+    title: of the plot; size: (height, width) in pixels
+    No file is written before the first value. If it cannot be written, a warning is given.
+    Raises ValueRangeError for an unknown x_key or suffix, MissingExtraError without matplotlib.
     Source: Chainer's extension of this name. Where we differ: no display and no backend of pyplot is involved.
     """
 
@@ -89,7 +89,11 @@ class PlotReport(AbstractExtension):
             write_figure(os.path.join(trainer.out, self._filename), self._size, self._draw)
 
     def _draw(self, figure: "Figure") -> None:
-        lines = [Line(*np.array(points).T, key) for key, points in self._points.items() if points]
+        lines = []
+        for key, points in self._points.items():
+            if points:
+                x, y = np.array(points).T
+                lines.append(Line(x, y, key))
         ax = framed_axes(figure, title=self._title, x_label=self._x_key.replace("_", " "))
         draw_lines(ax, lines, marker=self._marker)
         ax.grid(visible=self._grid)
@@ -106,7 +110,7 @@ class PlotReport(AbstractExtension):
 
 
 def plot_name(what: str, filename: str | None, file_name: str | None, default: str) -> str:
-    """The name of a plot's file, given by either of two arguments. Raises ValueRangeError, named after `what`."""
+    """The file name of a plot, given by either of two arguments. Raises ValueRangeError, which names `what`."""
     if filename is not None and file_name is not None:
         raise ValueRangeError(f"{what}: filename and file_name are the same argument", hint="give one of them")
     name = filename or file_name or default
@@ -116,7 +120,7 @@ def plot_name(what: str, filename: str | None, file_name: str | None, default: s
 
 
 def write_figure(path: str, size: tuple[int, int], draw: Callable[["Figure"], object]) -> None:
-    """Write what `draw(figure)` draws, whole or not at all; a warning if it cannot be written."""
+    """Writes a figure drawn by `draw(figure)`, atomically; gives a warning if it cannot be written."""
     with plot_figure(size, math=True) as figure:
         draw(figure)
         data = figure_file(figure, os.path.splitext(path)[1])

@@ -1,4 +1,4 @@
-"""The log's lines as a table that grows while training."""
+"""The log as a table printed during training."""
 
 import math
 import sys
@@ -15,15 +15,15 @@ _WIDTH = 10
 
 
 class PrintReport(AbstractExtension):
-    """Prints a LogReport's new lines as rows of a table.
+    """Prints the new entries of a LogReport as rows of a table.
 
-    entries: the columns, such as ["epoch", "main/loss", "validation/main/accuracy"]; None: all of the first line
+    entries: the columns, such as ["epoch", "main/loss", "validation/main/accuracy"]; None: all of the first entry
     log_report: the LogReport, or its name in the trainer
-    out: where to; None: standard output
+    out: output stream; None: standard output
     """
 
     trigger = (1, "iteration")
-    priority = PRIORITY_READER - 10  # after the LogReport, whichever was there first
+    priority = PRIORITY_READER - 10  # after the LogReport, whatever their order in the trainer
     default_name = "PrintReport"
 
     def __init__(
@@ -44,7 +44,7 @@ class PrintReport(AbstractExtension):
             return
         out = sys.stdout if self._out is None else self._out
         columns = _all_keys(log[0]) if self._entries is None else self._entries
-        clear = "\r\033[K" if out.isatty() else ""  # a progress bar may stand there
+        clear = "\r\033[K" if out.isatty() else ""  # there may be a progress bar on the line
         if not self._has_header:
             out.write(clear + "  ".join(key.ljust(_WIDTH) for key in columns).rstrip() + "\n")
             self._has_header = True
@@ -59,7 +59,7 @@ class PrintReport(AbstractExtension):
         return (trainer.get_extension(found) if isinstance(found, str) else found).log
 
     def initialize(self, trainer: "Trainer") -> None:
-        self._lines(trainer)  # so that a missing LogReport is told before training
+        self._lines(trainer)  # so that a missing LogReport is an error before training
 
     def state(self) -> dict[str, Any]:
         return {"n_printed": self._n_printed}

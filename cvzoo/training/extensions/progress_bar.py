@@ -1,4 +1,4 @@
-"""How far training is, how fast, and how long the rest will take."""
+"""Progress bar of a training, with rate and remaining time."""
 
 import sys
 import time
@@ -17,19 +17,19 @@ _ON_TERMINAL, _ELSEWHERE = 0.2, 30.0  # seconds between two lines
 
 
 class ProgressBar(AbstractExtension):
-    """A line that is rewritten on a terminal, a plain line now and then elsewhere.
+    """A progress bar that is rewritten on a terminal, and printed line by line elsewhere.
 
     As "[#####.....] 52.5 %, epoch 10.50, iteration 6300, main/loss 0.0413, 85.3 iterations a second, 1:07 left".
 
-    training_length: such as (20, "epoch"); None: what the trainer's stop trigger says
+    training_length: such as (20, "epoch"); None: that of the trainer's stop trigger
     keys: values of the observation to show
-    bar_length: letters
-    out: where to; None: standard error
+    bar_length: in characters
+    out: output stream; None: standard error
     interval: seconds between two lines; None: 0.2 on a terminal, 30 elsewhere
     clock: seconds, for tests; the trainer's should be the same
 
-    The rate is that of updates; the time left counts validations, too. The first update of a process, in which
-    workers start and kernels are chosen, is forgotten.
+    The rate is that of updates; the remaining time includes validations. The first update of a process, in which
+    workers start and kernels are selected, is left out.
     """
 
     trigger = (1, "iteration")

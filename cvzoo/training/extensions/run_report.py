@@ -1,4 +1,4 @@
-"""A run's page, written anew while it goes on."""
+"""HTML report of a run, updated during training."""
 
 import os
 import signal
@@ -16,24 +16,24 @@ from cvzoo.training.triggers.get_trigger import get_trigger
 if TYPE_CHECKING:
     from cvzoo.training.trainer import Trainer
 
-_SHARE = 100  # the page may take a hundredth of the time
+_SHARE = 100  # writing the report may take a hundredth of the time
 
 
 class RunReport(AbstractExtension):
-    """Writes report.html and status.json into the trainer's folder: at the start, now and then, and at the end.
+    """Writes report.html and status.json into the trainer's folder: at the start, periodically, and at the end.
 
-    best, best_is: the score by which the best row is chosen, as for `write_run_report`
-    trigger: when to write in any case; the extension itself wants to be called at every iteration
-    seconds: after how many seconds it is written, too, after an iteration
-    resume_with: the command that resumes the run, for the page
+    best, best_is: the score that selects the best row, as for `write_run_report`
+    trigger: when to write; the extension itself must be called at every iteration
+    seconds: it is also written after the first iteration after this time
+    resume_with: the command that resumes the run, for the report
     clock: seconds, for tests
 
-    While training lasts it holds the folder's lock, by which `mark_if_killed` knows that the process lives.
+    During training it has the folder's lock, by which `mark_if_killed` knows that the process is alive.
     `Trainer.run` raises ValueRangeError if another process holds it.
     """
 
     trigger = (1, "iteration")
-    priority = -500  # after those who write the files it reads
+    priority = -500  # after the extensions that write the files it reads
 
     def __init__(
         self,
@@ -51,7 +51,7 @@ class RunReport(AbstractExtension):
         self._seconds = seconds
         self._resume_with = resume_with
         self._clock = clock
-        self._next = 0.0  # when the page is due
+        self._next = 0.0  # time of the next write
         self._lock = FolderLock()
         self._trainer: Trainer | None = None
 
@@ -60,23 +60,25 @@ class RunReport(AbstractExtension):
 
     def initialize(self, trainer: "Trainer") -> None:
         self._trainer = trainer
-        self._write(RUNNING)
+        self._write(trainer, RUNNING)
         self._next = self._clock()  # again after the first iteration
 
     def __call__(self, trainer: "Trainer") -> None:
         if self._due(trainer) or self._clock() >= self._next:
-            self._write(RUNNING)
+            self._write(trainer, RUNNING)
 
     def finalize(self) -> None:
         try:
             if self._trainer is not None:
-                self._write(_end_of(sys.exc_info()[1]))  # finalize is called also on the way out of an error
+                self._write(
+                    self._trainer, _end_of(sys.exc_info()[1])
+                )  # finalize is called also on the way out of an error
         finally:
             self._trainer = None
             self._lock.release()
 
-    def _write(self, state: str) -> None:
-        trainer, start = self._trainer, self._clock()
+    def _write(self, trainer: "Trainer", state: str) -> None:
+        start = self._clock()
         status = RunStatus(
             state=state,
             epoch=round(trainer.updater.epoch_detail, 3),
@@ -107,6 +109,6 @@ def _end_of(error: BaseException | None) -> str:
     if isinstance(error, KeyboardInterrupt):
         return "stopped by Ctrl-C"
     if isinstance(error, SystemExit):
-        known = {128 + number: number.name for number in signal.Signals}
+        known: dict[Any, str] = {128 + number: number.name for number in signal.Signals}
         return f"stopped by {known.get(error.code, f'exit status {error.code}')}"
     return f"failed: {type(error).__name__}: {error}".splitlines()[0]

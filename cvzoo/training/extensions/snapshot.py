@@ -1,4 +1,4 @@
-"""Everything that a run needs to go on, in a file now and then."""
+"""Snapshots: the complete state of a training, from which it can be resumed."""
 
 import contextlib
 import math
@@ -22,7 +22,7 @@ _FILENAME = "snapshot_iter_{iteration}.npz"
 
 
 class Snapshot(AbstractExtension):
-    """Writes the trainer's whole state to files in its folder; see `snapshot` for the arguments."""
+    """Saves the trainer's complete state to files in its folder; see `snapshot` for the arguments."""
 
     trigger = (1, "epoch")
     priority = PRIORITY_SNAPSHOT
@@ -41,14 +41,14 @@ class Snapshot(AbstractExtension):
         filename = with_plain_places(filename)
         if not has_place(filename) or os.path.basename(filename) != filename:
             raise ValueRangeError(
-                "snapshot: filename has no place for a number, or is no plain name",
+                "snapshot: filename has no placeholder for a number, or has a folder",
                 expected="a name with {iteration} or {epoch} in it",
                 got=repr(filename),
             )
         if n_retains == 0 or n_retains < -1:
-            raise ValueRangeError("snapshot: n_retains", expected="a positive number, or -1 for all", got=n_retains)
+            raise ValueRangeError("snapshot: n_retains must be positive, or -1 for all", got=n_retains)
         if best_is not in ("largest", "smallest"):
-            raise ValueRangeError("snapshot: best_is", expected="'largest' or 'smallest'", got=repr(best_is))
+            raise ValueRangeError("snapshot: best_is is unknown", expected="'largest' or 'smallest'", got=repr(best_is))
         self.filename = filename
         self.n_retains = n_retains
         self.autoload = autoload
@@ -59,18 +59,18 @@ class Snapshot(AbstractExtension):
         self._best: str | None = None
         self._best_value = math.nan
         self._saved_iteration = -1
-        self._order = 0  # of the newest file in the folder, this run's or another's
+        self._order = 0  # of the newest file in the folder, of this run or another one
 
     # --- writing ----------------------------------------------------------------------------------------------------
     def __call__(self, trainer: "Trainer") -> None:
         self.save(trainer)
 
     def save(self, trainer: "Trainer") -> bool:
-        """Write the state; whether it could be written. What is too old goes after that."""
+        """Saves the state and then removes old files; returns whether the state could be written."""
         name = numbered(self.filename, trainer)
         path = pathlib.Path(trainer.out) / name
         before = self.state()
-        self._count(name, trainer.observation)  # first, since the file holds this extension's state as well
+        self._count(name, trainer.observation)  # first, since the file has this extension's state as well
         if not write_or_warn(path, lambda: write_state(path, trainer.state(), order=self._order + 1)):
             self.load_state(before)
             return False
@@ -98,20 +98,20 @@ class Snapshot(AbstractExtension):
         kept = self._written[-self.n_retains :]
         self._written = ([self._best] if self._best is not None and self._best not in kept else []) + kept
 
-    # --- going on ---------------------------------------------------------------------------------------------------
+    # --- resuming ---------------------------------------------------------------------------------------------------
     def restore(self, trainer: "Trainer") -> None:
         self._sweep(pathlib.Path(trainer.out))
-        found = _found(trainer.out, self.filename, tells=self.autoload)
+        found = _found(trainer.out, self.filename, warns=self.autoload)
         self._order = max((order for (order, _), _, _ in found), default=0)
         if not self.autoload:
             return
         path = _load_newest(trainer, found)
         if path is not None:
             self._saved_iteration = trainer.updater.iteration
-            print(f"goes on from {path}, after iteration {trainer.updater.iteration}", file=sys.stderr)
+            print(f"resumes from {path}, after iteration {trainer.updater.iteration}", file=sys.stderr)
 
     def _sweep(self, folder: pathlib.Path) -> None:
-        # what a killed process was writing
+        # incomplete files of a killed process
         prefix = self.filename.partition("{")[0]
         for path in folder.glob(f".{prefix}*.part") if prefix else ():
             with contextlib.suppress(OSError):
@@ -121,7 +121,7 @@ class Snapshot(AbstractExtension):
         if self._saved_iteration == trainer.updater.iteration or self.save(trainer):
             resume_with = self.resume_with or "a trainer with extensions.snapshot(autoload=True) in this folder"
             return f"saved in {trainer.out}; resume with: {resume_with}"
-        return f"the state could not be saved; an older one in {trainer.out} is all there is, if any"
+        return f"the state could not be saved; there may be an older one in {trainer.out}"
 
     def state(self) -> dict[str, Any]:
         return {"written": list(self._written), "best": self._best, "best_value": self._best_value}
@@ -141,20 +141,20 @@ def snapshot(
     best_is: str = "largest",
     resume_with: str | None = None,
 ) -> Snapshot:
-    """An extension that writes everything a run needs to go on, by default after every epoch.
+    """An extension that saves the complete state of training, by default after every epoch.
 
-    filename: within the trainer's folder; {iteration} or {epoch} becomes that number, as Chainer's
-        {.updater.iteration} and {.updater.epoch} do
-    n_retains: how many files are kept, the newest ones of this run; -1: all
-    autoload: go on from the newest whole file in the trainer's folder, if there is one; damaged ones are named in a
-        warning and passed over
+    filename: in the trainer's folder; {iteration} and {epoch} are filled in, as are Chainer's {.updater.iteration} and
+        {.updater.epoch}
+    n_retains: number of files that are kept, the newest ones of this run; -1: all
+    autoload: resume from the newest complete file in the trainer's folder, if there is one; damaged ones are skipped
+        with a warning that names them
     keep_best: a key of the observation, such as "validation/main/map": the file of its best value is kept, too
     best_is: "largest" or "smallest"
     resume_with: the command that resumes the run, for the line that is printed after Ctrl-C
 
-    A resumed run ends with the same bits as one that never stopped: weights, optimizers, random states, iterators,
-    triggers and logs. A file is whole or not there. One that cannot be written (a full disk) is told in a warning,
-    older ones are kept, and training goes on. It runs after all other extensions of an iteration.
+    A resumed run ends with the same bits as an uninterrupted one: weights, optimizers, random states, iterators,
+    triggers and logs. Files are written atomically. If one cannot be written (a full disk), a warning is given, older
+    ones are kept, and training continues. It runs after all other extensions of an iteration.
     Source: Chainer's extension of this name. Where we differ: `n_retains` is 2, not all; `keep_best`.
     """
     return Snapshot(
@@ -167,10 +167,10 @@ def snapshot(
     )
 
 
-def _found(folder: str, filename: str, *, tells: bool = True) -> list[tuple[tuple[int, int], int, pathlib.Path]]:
-    """(order, iteration, path) of the snapshots in the folder that can be read so far, newest first.
+def _found(folder: str, filename: str, *, warns: bool = True) -> list[tuple[tuple[int, int], int, pathlib.Path]]:
+    """(order, iteration, path) of the snapshots in the folder with a readable header, newest first.
 
-    tells: warn of those that cannot
+    warns: whether to warn of damaged ones
     """
     name = pattern_of(with_plain_places(filename))
     found = []
@@ -181,7 +181,7 @@ def _found(folder: str, filename: str, *, tells: bool = True) -> list[tuple[tupl
         try:
             found.append((state_order(path), int(match[1]), path))
         except FileError as error:
-            if tells:
+            if warns:
                 _warn_of_damage(error)
     return sorted(found, reverse=True)
 
@@ -200,4 +200,4 @@ def _load_newest(trainer: "Trainer", found: list[tuple[tuple[int, int], int, pat
 
 
 def _warn_of_damage(error: FileError) -> None:
-    warnings.warn(f"a damaged snapshot is passed over: {error}", RuntimeWarning, stacklevel=3)
+    warnings.warn(f"a damaged snapshot is skipped: {error}", RuntimeWarning, stacklevel=3)

@@ -1,4 +1,4 @@
-"""One link, or anything else with a state, in a file now and then."""
+"""Checkpoints of a link's parameters during training."""
 
 import pathlib
 from typing import TYPE_CHECKING, Any
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class SnapshotObject(AbstractExtension):
-    """Writes the link's values; see `snapshot_object` for the arguments."""
+    """Saves the link's parameters; see `snapshot_object` for the arguments."""
 
     trigger = (1, "epoch")
     priority = PRIORITY_SNAPSHOT + 1  # before the trainer's own snapshot
@@ -24,7 +24,7 @@ class SnapshotObject(AbstractExtension):
 
     def __init__(self, target: Link, filename: str):
         if not isinstance(target, Link):
-            raise DtypeError("snapshot_object writes links", got=type(target).__name__)
+            raise DtypeError("snapshot_object needs a link", got=type(target).__name__)
         self.target = target
         self.filename = with_plain_places(filename)
 
@@ -35,11 +35,11 @@ class SnapshotObject(AbstractExtension):
 
 
 def snapshot_object(target: Link, filename: str) -> SnapshotObject:
-    """An extension that writes a link's values, by default after every epoch.
+    """An extension that saves a link's parameters, by default after every epoch.
 
     target: the link, often without the Classifier around it
-    filename: within the trainer's folder; {iteration} and {epoch} become numbers, as Chainer's
-        {.updater.iteration} and {.updater.epoch} do; `.safetensors`, else `.npz`
+    filename: in the trainer's folder; {iteration} and {epoch} are filled in, as are Chainer's {.updater.iteration} and
+        {.updater.epoch}; `.safetensors`, else `.npz`
 
     >>> best = triggers.MaxValueTrigger("validation/main/map")
     >>> trainer.extend(extensions.snapshot_object(model, "best.npz"), trigger=best)

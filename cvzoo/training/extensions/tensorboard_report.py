@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 
 class TensorBoardReport(AbstractExtension):
-    """Writes the means of every interval, with the iteration as step, to a file of events: `tensorboard --logdir out`.
+    """Writes the means of every interval, with the iteration as step, to an event file: `tensorboard --logdir out`.
 
     keys: the values to write; None: all
     trigger: the interval
     link: histograms of its parameters ("conv1/W") and their gradients ("conv1/W/grad") are written, too
-    folder: where the file goes, below the trainer's folder
-    TensorBoard is not needed for writing. In a run that goes on, the same file goes on, and events after the point
-    where it goes on are forgotten. An event that cannot be written is told by a warning, and left out.
+    folder: of the file, relative to the trainer's folder
+    TensorBoard is not needed for writing. A resumed run continues the same file, without the events after its snapshot.
+    If an event cannot be written, a warning is given, and the event is left out.
     """
 
     def __init__(
@@ -57,20 +57,21 @@ class TensorBoardReport(AbstractExtension):
             except (FileNotFoundError, FileFormatError) as error:
                 warnings.warn(f"earlier events for TensorBoard are lost: {error}", RuntimeWarning, stacklevel=2)
         else:
-            _remove_events(folder)  # of a run that this one takes the place of: curves of both would be drawn as one
+            _remove_events(folder)  # of a run that this one replaces: TensorBoard would join the curves of both
         self._name = f"events.out.tfevents.{int(now)}.cvzoo"
         self._path = os.path.join(folder, self._name)
         self._file = EventFile(self._path, wall_time=now)
 
     def __call__(self, trainer: "Trainer") -> None:
         entry = self._means(trainer)
-        if entry is None:
+        file = self._file
+        if entry is None or file is None:
             return
         values: dict[str, float | Histogram] = {key: value for key, value in entry.items() if key not in WHERE}
         values["epoch"] = trainer.updater.epoch_detail
         if self._link is not None:
             values.update(_histograms(self._link))
-        file, step = self._file, trainer.updater.iteration
+        step = trainer.updater.iteration
         write_or_warn(self._path, lambda: file.write(values, step=step, wall_time=time.time()))
 
     def finalize(self) -> None:

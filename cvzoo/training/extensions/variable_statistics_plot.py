@@ -1,4 +1,4 @@
-"""How the values and gradients of variables are spread over a run, as a picture."""
+"""Plots of the statistics of variables and their gradients during training."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -14,6 +14,7 @@ from cvzoo.reporting.plot_figure import COLORS
 from cvzoo.training.extension import AbstractExtension
 from cvzoo.training.extensions.plot_report import plot_name, write_figure
 from cvzoo.training.triggers.get_trigger import get_trigger
+from cvzoo.typing.aliases import Array
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,18 +29,19 @@ PERCENTILES = (0, 0.13, 2.28, 15.87, 50, 84.13, 97.72, 99.87, 100)
 class VariableStatisticsPlot(AbstractExtension):
     """Plots mean, standard deviation and percentiles of variables and their gradients over the iterations.
 
-    targets: a Variable or several, such as parameters; their values are taken together
-    max_sample_size: how many iterations are shown at most; of a longer run evenly spaced ones
+    targets: a Variable or several, such as parameters; the statistics are over the values of all
+    max_sample_size: maximum number of iterations that are shown, evenly spaced in a longer run
     report_data, report_grad: which of the two are shown, side by side
     plot_mean, plot_std: the mean, and the band of a standard deviation around it
     percentile_sigmas: percentiles in [0, 100], shown as bands from the outermost pair inward; None or (): none
-    trigger: when the picture is written
-    filename: in the trainer's folder, by default statistics.png; its ending says the kind: .png, .svg or .pdf
+    trigger: when the file is written
+    filename: in the trainer's folder, by default statistics.png; the suffix is the format: .png, .svg or .pdf
     figsize: (width, height) in inches of 72 pixels, or None; marker, grid: as in `PlotReport`
-    file_name: another name of filename
-    Raises ValueRangeError if nothing is to be shown or for another ending, MissingExtraError without matplotlib.
-    Source: Chainer's extension of this name. Where we differ: of many iterations, evenly spaced ones are kept rather
-    than drawn ones, so that a resumed run plots the same.
+    file_name: alias of filename
+    Raises ValueRangeError if nothing is to be shown or for an unknown suffix, MissingExtraError without matplotlib.
+    Source: Chainer's extension of this name. Where we differ: of many iterations, evenly spaced ones are kept instead
+        of
+    random ones, so that a resumed run has the same plot.
     """
 
     def __init__(
@@ -77,9 +79,9 @@ class VariableStatisticsPlot(AbstractExtension):
         self._size = round(72 * height), round(72 * width)
         self._marker = marker
         self._grid = grid
-        self._step = 1  # every so many iterations are kept
+        self._step = 1  # interval of the kept iterations
         self._iterations: list[int] = []
-        self._samples: list[np.ndarray] = []  # (K, S): keys, and mean, std and percentiles
+        self._samples: list[Array] = []  # (K, S): keys, and mean, std and percentiles
 
     @staticmethod
     def available() -> bool:
@@ -99,14 +101,14 @@ class VariableStatisticsPlot(AbstractExtension):
         if not trainer.is_before_training and self._plot_trigger(trainer) and self._samples:
             write_figure(os.path.join(trainer.out, self._filename), self._size, self._draw)
 
-    def _statistics(self, key: str) -> np.ndarray:
+    def _statistics(self, key: str) -> Array:
         """Mean, standard deviation and percentiles; NaN without values."""
         arrays = [each.array if key == "data" else each.grad for each in self._variables]
         values = [to_numpy(array).ravel().astype(np.float64) for array in arrays if array is not None]
         flat = np.concatenate(values) if values else np.zeros(0)
         if not flat.size:
             return np.full(2 + len(self._percentiles), np.nan)
-        with np.errstate(invalid="ignore", over="ignore"):  # what is infinite shows in the picture
+        with np.errstate(invalid="ignore", over="ignore"):  # infinite values show in the plot
             return np.array([flat.mean(), flat.std(), *np.percentile(flat, self._percentiles)])
 
     def _draw(self, figure: "Figure") -> None:

@@ -1,4 +1,4 @@
-"""Where a number that is none came from."""
+"""Detection of NaN and infinity, and of the function that they come from."""
 
 from typing import TYPE_CHECKING
 

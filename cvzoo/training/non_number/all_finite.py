@@ -1,4 +1,4 @@
-"""Whether an array holds numbers only, fast."""
+"""Fast checks for NaN and infinity."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,12 +11,12 @@ from cvzoo.backends.float_types import widened
 
 
 def all_finite(array: Any) -> bool:
-    """True if no value is NaN or infinite; arrays of whole numbers are always fine."""
+    """True if no value is NaN or infinite; integer arrays always are finite."""
     return not not_finite([array])
 
 
 def not_finite(arrays: Sequence[Any]) -> list[int]:
-    """The places of the arrays that hold something that is no number; each GPU is asked once."""
+    """The indices of the arrays with NaN or infinite values; one device synchronization per GPU."""
     by_device: dict[Device, list[int]] = {}
     for place, array in enumerate(arrays):
         by_device.setdefault(device_of(array), []).append(place)

@@ -1,4 +1,4 @@
-"""A hook that finds the first function from which something that is no number comes."""
+"""A function hook that finds the first function with a NaN or infinite output."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -13,21 +13,21 @@ from cvzoo.training.non_number.all_finite import about, all_finite, kind_of, not
 
 
 class NonNumberFound(Exception):
-    """Raised out of a function as soon as one has made NaN: the rest of the computation is of no interest."""
+    """Raised at the first NaN, to skip the rest of the computation."""
 
 
 class FirstNonNumber(AbstractFunctionHook):
-    """`with FirstNonNumber(links) as hook: ...` looks at all that functions are given and make, and stops at NaN.
+    """`with FirstNonNumber(links) as hook: ...` checks all inputs and outputs of functions, and stops at NaN.
 
-    links: whose parameters are known by their names
-    story: lines: what the first infinite value came from, if there was one (a mask may hold one on purpose), and what
-        the first NaN came from
+    links: links with the parameters that messages name
+    story: lines on the origin of the first infinite value, if there was one (a mask may have one on purpose), and of
+        the first NaN
     """
 
     def __init__(self, links: Sequence[Link]):
         self.story: list[str] = []
         self._names: dict[int, str] = {}  # id of a parameter's array -> its path
-        self._held: list[Any] = []  # so that no other array can take over an id
+        self._held: list[Any] = []  # references that keep ids from being reused
         for link in links:
             for path, parameter in link.namedparams(include_uninit=False):
                 self._names[id(parameter.array)] = path
@@ -43,7 +43,7 @@ class FirstNonNumber(AbstractFunctionHook):
         self._forwards.append(in_data)
         for x in in_data:
             self._last_parameter = self._names.get(id(x), self._last_parameter)
-        # what functions made was looked at when they made it: anything bad comes from outside
+        # outputs of functions were checked before: an invalid input is from outside of the graph
         for i, x in enumerate(in_data):
             if not all_finite(x):
                 name = self._names.get(id(x))
@@ -99,7 +99,7 @@ class FirstNonNumber(AbstractFunctionHook):
 
 
 def _where(array: Any) -> str:
-    """Which examples of a batch hold it, if some do not."""
+    """The examples of a batch with such values, unless all have them."""
     array = np.asarray(array)
     kind = kind_of(array)
     if array.ndim < 2:
@@ -110,6 +110,6 @@ def _where(array: Any) -> str:
 
 
 def names_of(arrays: Mapping[str, Any]) -> list[str]:
-    """The names of the arrays that hold something that is no number."""
+    """The names of the arrays with NaN or infinite values."""
     names = list(arrays)
     return [names[place] for place in not_finite(list(arrays.values()))]

@@ -1,4 +1,4 @@
-"""Whole trainings as data: what `cvzoo train` runs for people who only bring photos."""
+"""Training recipes of `cvzoo train`."""
 
 from typing import TYPE_CHECKING
 

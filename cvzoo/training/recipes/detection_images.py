@@ -1,4 +1,4 @@
-"""Images that a detector's training leaves in its folder: what it is trained on, and what it finds."""
+"""Visualizations in the folder of a detector's training: the first batch, and predictions."""
 
 import pathlib
 from collections.abc import Callable, Sequence
@@ -9,6 +9,7 @@ import numpy as np
 from cvzoo.images.write_image import write_image
 from cvzoo.training.extension import AbstractExtension
 from cvzoo.training.output_folder import write_or_warn
+from cvzoo.typing.aliases import Array
 from cvzoo.visualizations.contact_sheet import contact_sheet
 from cvzoo.visualizations.draw_bbox import draw_bbox
 
@@ -20,10 +21,10 @@ _COLUMNS = 4
 
 
 class FirstBatchImage:
-    """A converter that draws the first batch of the run, augmented as it is trained on, and converts all.
+    """A converter that also draws the first batch of the run, with its data augmentation.
 
-    converter: what converts; examples are (img, bbox, label, ignored), img normalized by mean and std (3,)
-    path: the file, which is left as it is if it is there: a run that is resumed has drawn its first batch
+    converter: the actual converter; examples are (img, bbox, label, ignored), img normalized by mean and std (3,)
+    path: the file, which is not overwritten, since a resumed run has drawn its first batch
     """
 
     def __init__(
@@ -32,8 +33,8 @@ class FirstBatchImage:
         path: pathlib.Path,
         *,
         label_names: Sequence[str],
-        mean: np.ndarray,
-        std: np.ndarray,
+        mean: Array,
+        std: Array,
     ):
         self._converter = converter
         self._path = path
@@ -59,11 +60,11 @@ class FirstBatchImage:
 
 
 class PredictionImages(AbstractExtension):
-    """Draws what the model finds in the first images of a data set, each time anew.
+    """Draws the model's predictions on the first images of a data set, and rewrites the file each time.
 
-    model: `predict(imgs)` gives bboxes, labels, scores
-    dataset: examples whose first value is an image (3, H, W); path: the file
-    score_thresh: what is found with less is not drawn
+    model: `predict(imgs)` returns bboxes, labels, scores
+    dataset: the first value of an example is an image (3, H, W); path: the file
+    score_thresh: detections of a lower confidence score are not drawn
     """
 
     default_name = "prediction_images"
@@ -98,6 +99,6 @@ class PredictionImages(AbstractExtension):
         write_or_warn(self._path, lambda: _write(self._path, imgs, captions))
 
 
-def _write(path: pathlib.Path, imgs: Sequence[np.ndarray], captions: Sequence[str]) -> None:
+def _write(path: pathlib.Path, imgs: Sequence[Array], captions: Sequence[str]) -> None:
     path.parent.mkdir(exist_ok=True)
     write_image(contact_sheet(imgs, captions, columns=_COLUMNS), path)

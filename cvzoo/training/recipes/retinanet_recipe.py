@@ -1,4 +1,4 @@
-"""What a training of RetinaNet is decided by."""
+"""The training recipe of RetinaNet."""
 
 import dataclasses
 from collections.abc import Mapping
@@ -8,7 +8,7 @@ from typing import Any, Literal
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.links.model.retinanet.config import RetinaNetConfig
 
-# a metric and what it is called where it is logged
+# metrics and their keys in the log
 METRICS: Mapping[str, str] = MappingProxyType(
     {"voc": "validation/main/map", "coco": "validation/main/map/iou=0.50:0.95/area=all/max_dets=100"}
 )
@@ -16,21 +16,21 @@ METRICS: Mapping[str, str] = MappingProxyType(
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class RetinaNetRecipe:
-    """All numbers of a training; the run's folder keeps them.
+    """All hyperparameters of a training; they are saved in the run's folder.
 
-    data: what names both data sets, for `bbox_splits`
-    settings: of the network; its min_size and max_size are those of use, and of training, too
-    pretrained: a name or a path, as RetinaNet takes it; None: random values
-    epochs, batch_size: how often each photo is seen, and how many at once
-    lr, weight_decay, clip: of AdamW, and the largest norm of all gradients
-    warmup: updates in which the learning rate rises to lr; None: 300, or a third of a run that has fewer than 900
-    scales: short sides in training, as shares of min_size
-    jitter: strength of changes of colours
-    metric: by which the best model is chosen, and which is told in the end: "voc", the mAP at an IoU of 0.5 by Pascal
-        VOC's rules, or "coco", the AP over IoUs of 0.50 to 0.95 by COCO's
-    seed: of everything
-    processes: that read and change photos
-    Raises ValueRangeError for a number that cannot be.
+    data: specification of both data sets, for `bbox_splits`
+    settings: of the network; its min_size and max_size are those of inference, and of training, too
+    pretrained: a name or a path, as for RetinaNet; None: random initialization
+    epochs, batch_size: number of epochs, images per batch
+    lr, weight_decay, clip: learning rate and weight decay of AdamW, maximum norm of all gradients
+    warmup: number of warm-up updates; None: 300, or a third of a run of fewer than 900 updates
+    scales: short sides in training, as fractions of min_size
+    jitter: strength of the color jitter
+    metric: that selects the best model and is reported at the end: "voc", the mAP at an IoU of 0.5 by Pascal VOC's
+        rules, or "coco", the AP over IoUs of 0.50 to 0.95 by COCO's
+    seed: random seed
+    processes: number of data-loading workers
+    Raises ValueRangeError for an invalid value.
     """
 
     data: str
@@ -55,21 +55,23 @@ class RetinaNetRecipe:
         if not self.scales or min(self.scales) <= 0:
             raise ValueRangeError("RetinaNetRecipe: scales must be positive", got=self.scales)
         if self.metric not in METRICS:
-            raise ValueRangeError("RetinaNetRecipe: metric", expected=" or ".join(METRICS), got=repr(self.metric))
+            raise ValueRangeError(
+                "RetinaNetRecipe: metric is unknown", expected=" or ".join(METRICS), got=repr(self.metric)
+            )
         if self.warmup is not None and self.warmup < 1:
             raise ValueRangeError("RetinaNetRecipe: warmup must be positive", got=self.warmup)
 
     @property
     def best(self) -> str:
-        """What the metric is called in the log, by which the best model is chosen."""
+        """The key of the metric in the log, which selects the best model."""
         return METRICS[self.metric]
 
     def n_update(self, n_example: int) -> int:
-        """How many updates a training on so many images has."""
+        """The number of updates of a training on n_example images."""
         return -(-self.epochs * n_example // self.batch_size)
 
     def resolved(self, n_example: int) -> "RetinaNetRecipe":
-        """The recipe with its warm-up as a number. Raises ValueRangeError if that is not shorter than the training."""
+        """The recipe with an explicit warm-up. Raises ValueRangeError if that is not shorter than the training."""
         n = self.n_update(n_example)
         if self.warmup is None:
             return dataclasses.replace(self, warmup=max(min(300, n // 3), 1))
@@ -87,7 +89,7 @@ class RetinaNetRecipe:
         return tuple(max(round(scale * self.settings.min_size), 32) for scale in self.scales)
 
     def lines(self) -> list[tuple[str, Any]]:
-        """(name, value) of all that is decided, the network's settings behind the rest, for printing."""
+        """(name, value) of all hyperparameters, the network's settings last, for printing."""
         own = [(field.name, getattr(self, field.name)) for field in dataclasses.fields(self)]
         return [(name, value) for name, value in own if name != "settings"] + [
             (f"settings.{name}", value) for name, value in dataclasses.asdict(self.settings).items()

@@ -1,9 +1,8 @@
-"""A training of RetinaNet put together."""
+"""The training of RetinaNet by a recipe."""
 
-import os
 import pathlib
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -27,26 +26,27 @@ from cvzoo.training.recipes.retinanet_recipe import RetinaNetRecipe
 from cvzoo.training.run.command import Command
 from cvzoo.training.run.run import Run
 from cvzoo.training.run.run_report import IMAGES
+from cvzoo.typing.aliases import FilePath
 
 
 class RetinaNetTraining:
     """The run, the model and the trainer of a recipe; `training.trainer.run()` trains.
 
-    recipe: the numbers
+    recipe: the hyperparameters
     splits: the data
-    out: the run's folder; resume: go on with the run in it
-    compile: replay the network's passes as graphs, see `Link.compile`; no number changes
-    data: fingerprints of splits' parts by name, if they were taken already
+    out: the run's folder; resume: resume the run in it
+    compile: compile the network, see `Link.compile`; no value changes
+    data: fingerprints of the splits by name, if already computed
     command, resume_with: as for Run
-    Objects flagged as difficult or crowded are neither learned nor counted.
-    Raises what Run, RetinaNet and the data sets raise.
+    Difficult and crowded objects are ignored in training and evaluation.
+    Raises the errors of Run, RetinaNet and the data sets.
     """
 
     def __init__(
         self,
         recipe: RetinaNetRecipe,
         splits: BboxSplits,
-        out: str | os.PathLike,
+        out: FilePath,
         *,
         resume: bool = False,
         compile: bool = False,
@@ -57,8 +57,9 @@ class RetinaNetTraining:
         recipe = recipe.resolved(len(splits.train))
         self.recipe, self.splits = recipe, splits
         data = {"train": splits.train, "val": splits.val} if data is None else data
-        about = {"seed": recipe.seed, "resume": resume, "command": command, "resume_with": resume_with}
-        self.run = Run(out, recipe, data=data, **about)
+        self.run = Run(
+            out, recipe, seed=recipe.seed, data=data, resume=resume, command=command, resume_with=resume_with
+        )
         s = recipe.settings
         self.model = RetinaNet(None, recipe.pretrained, label_names=splits.label_names, settings=s)
         self.model.use_preset("evaluate")
@@ -77,7 +78,7 @@ class RetinaNetTraining:
             optimizer, examples, recipe.batch_size, end, converter=converter, n_processes=workers
         )
         cosine = CosineShift("eta", recipe.n_update(len(splits.train)), target=0.01)
-        self.trainer.extend(WarmupShift("eta", 0.01, recipe.warmup, then=cosine), trigger=(1, "iteration"))
+        self.trainer.extend(WarmupShift("eta", 0.01, cast(int, recipe.warmup), then=cosine), trigger=(1, "iteration"))
         every = (max(recipe.epochs // 20, 1), "epoch")
         self.trainer.extend(self.evaluator(self.model), name="validation", trigger=every)
         found = images / "predictions.jpg"
@@ -86,7 +87,7 @@ class RetinaNetTraining:
         self.run.extend(self.trainer, self.model, best=recipe.best, print_keys=print_keys)
 
     def evaluator(self, model: RetinaNet) -> DetectionCOCOEvaluator | DetectionVOCEvaluator:
-        """What scores a model on the validation images by the recipe's metric; COCO's areas are those of the boxes."""
+        """The evaluator on the validation set by the recipe's metric; COCO's areas are those of the boxes."""
         val, label_names = self.splits.val, self.splits.label_names
         if self.recipe.metric == "voc":
             return DetectionVOCEvaluator(_in_order(val), model, label_names=label_names)

@@ -1,1 +1,1 @@
-"""A run is one folder: what it was made from, how it went, and what came out."""
+"""Runs: one folder with the configuration, logs and results of a training."""

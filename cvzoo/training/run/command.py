@@ -1,4 +1,4 @@
-"""How a run was started, so that it can be started again."""
+"""The command of a run, by which it can be repeated."""
 
 import dataclasses
 import json
@@ -11,9 +11,10 @@ from typing import Any
 
 from cvzoo.errors.exceptions import FileFormatError
 from cvzoo.files.atomic_write import atomic_write
+from cvzoo.typing.aliases import FilePath
 
 SCRIPT_COPY, CONFIG = "script.py", "config.json"
-_OUT = "{out}"  # stands in the arguments for the run's folder
+_OUT = "{out}"  # placeholder of the run's folder in the arguments
 
 
 @dataclasses.dataclass(frozen=True)
@@ -37,7 +38,7 @@ class Command:
 
     @property
     def names_its_folder(self) -> bool:
-        """Whether the run's folder is one of the arguments, so that another can take its place."""
+        """Whether the run's folder is one of the arguments, so that it can be replaced."""
         return any(_OUT in argument for argument in self.arguments)
 
     def arguments_for(self, out: str) -> list[str]:
@@ -45,29 +46,31 @@ class Command:
         return [argument.replace(_OUT, out) for argument in self.arguments]
 
 
-def command_from_json(tree: Mapping[str, Any], where: str) -> Command:
-    """The command that `to_json` described. Raises FileFormatError, naming the file `where`, if it is none."""
+def command_from_json(tree: Mapping[str, Any] | None, where: str) -> Command:
+    """The command of a dictionary from `to_json`. Raises FileFormatError, which names the file `where`."""
     try:
-        texts = [None if tree[name] is None else str(tree[name]) for name in ("script", "module")]
-        return Command(*texts, tuple(str(each) for each in tree["arguments"]), str(tree["folder"]))
+        if tree is None:
+            raise TypeError("the file has no command")
+        script, module = (None if tree[name] is None else str(tree[name]) for name in ("script", "module"))
+        return Command(script, module, tuple(str(each) for each in tree["arguments"]), str(tree["folder"]))
     except (KeyError, TypeError) as error:
-        raise FileFormatError(f"{where}: does not say how the run was started") from error
+        raise FileFormatError(f"{where} does not have the command of the run") from error
 
 
-def read_command(folder: str | os.PathLike) -> Command:
-    """How the run in the folder was started. Raises FileFormatError if it holds no run, or a damaged one."""
+def read_command(folder: FilePath) -> Command:
+    """The command of the run in the folder. Raises FileFormatError if there is no run, or a damaged one."""
     path = pathlib.Path(folder) / CONFIG
     try:
         tree = json.loads(path.read_text(encoding="utf-8"))
     except (FileNotFoundError, NotADirectoryError):
-        raise FileFormatError(f"{os.fspath(folder)}: holds no run", expected=CONFIG) from None
+        raise FileFormatError(f"{os.fspath(folder)} has no run", expected=CONFIG) from None
     except ValueError as error:
-        raise FileFormatError(f"{path}: is damaged: {error}") from error
+        raise FileFormatError(f"{path} is damaged: {error}") from error
     return command_from_json(tree.get("command") if isinstance(tree, dict) else None, str(path))
 
 
-def this_command(out: str | os.PathLike, *, arguments: Sequence[str] | None = None) -> Command:
-    """The command of this process. out: the run's folder, as the script knows it; arguments: None for its own."""
+def this_command(out: FilePath, *, arguments: Sequence[str] | None = None) -> Command:
+    """The command of this process. out: the run's folder, as given to the script; arguments: None for sys.argv."""
     given = os.fspath(out)
     target = os.path.abspath(given)
     main = sys.modules.get("__main__")
@@ -76,16 +79,16 @@ def this_command(out: str | os.PathLike, *, arguments: Sequence[str] | None = No
     module = None if spec is None else spec.name.removesuffix(".__main__")
     is_script = file is not None and module is None and str(file).endswith(".py")
     return Command(
-        script=os.path.relpath(file, target) if is_script else None,
-        # a console script is the package's own front door
+        script=os.path.relpath(str(file), target) if is_script else None,
+        # neither a script nor a module: cvzoo's console script
         module=module if module is not None or is_script or file is None else "cvzoo",
         arguments=tuple(_with_place(each, given, target) for each in typed),
         folder=os.path.relpath(os.getcwd(), target),
     )
 
 
-def resume_words(command: Command, out: str | os.PathLike) -> str | None:
-    """What a user types, where the process was started, to resume its run; None unless a script knows --resume."""
+def resume_words(command: Command, out: FilePath) -> str | None:
+    """The shell command that resumes the run, from the current folder; None unless the script has --resume."""
     if command.script is None:
         return None
     path = pathlib.Path(os.path.normpath(os.path.join(os.path.abspath(out), command.script)))
@@ -95,8 +98,8 @@ def resume_words(command: Command, out: str | os.PathLike) -> str | None:
     return shlex.join(words if "--resume" in words else [*words, "--resume"])
 
 
-def copy_script(command: Command, out: str | os.PathLike) -> None:
-    """Keep a copy of the script in the run's folder."""
+def copy_script(command: Command, out: FilePath) -> None:
+    """Saves a copy of the script in the run's folder."""
     if command.script is None:
         return
     path = pathlib.Path(out, command.script)

@@ -1,4 +1,4 @@
-"""What tells whether two data sets are the same, in seconds."""
+"""Fingerprints of data sets, for a fast comparison."""
 
 import hashlib
 import os
@@ -12,21 +12,21 @@ import numpy as np
 from cvzoo.config.randomness import using_random_state
 from cvzoo.datasets.sliceable.sequence_dataset import as_sliceable
 
-_FIRST = 10  # about how many examples are looked at however long it takes; then ten times as many, and so on
+_FIRST = 10  # approximate number of examples that are always read; then ten times as many, and so on
 _PHOTO_KEYS = ("img", "image")
 
 
 def data_fingerprint(
     dataset: Any, *, seconds: float = 5.0, clock: Callable[[], float] = time.monotonic
 ) -> dict[str, Any]:
-    """A dictionary that goes into JSON; `same_data` compares two of them.
+    """The fingerprint of a data set: a dictionary for JSON; `same_data` compares two of them.
 
-    n_example: how many; keys: the names of their values; label_names: of the classes, None if the data set has none
-    files: SHA-256 over the names and sizes of all photos in order, None where examples are no files
-    content: stride -> SHA-256 over the values of every stride-th example: "1" means all, and is there if time allowed
-    dataset: anything with a length and numbered examples. Photos that are files stand in for their pixels by name and
-        size; all else is read. Random transforms draw the same each time, and leave no trace
-    seconds: about how long it may take, but about ten examples are always read
+    n_example: number of examples; keys: names of their values; label_names: of the classes, None if there are none
+    files: SHA-256 of the names and sizes of all image files in order, None if the images are not files
+    content: by stride, SHA-256 of the values of every stride-th example: "1" means all, and is included if time allows
+    dataset: anything with a length and indexed examples. Of image files only name and size are used, not the pixels;
+        all else is read. Random transforms have a fixed seed, and the random state is restored
+    seconds: approximate time limit, but about ten examples are always read
     clock: seconds, for tests
     """
     start = clock()
@@ -49,7 +49,7 @@ def data_fingerprint(
 
 
 def same_data(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool | None:
-    """Whether two fingerprints are of the same data; None if they have no content in common to compare."""
+    """Whether two fingerprints are of the same data; None if they have no stride in common."""
     if any(one[key] != other[key] for key in ("n_example", "keys", "label_names", "files")):
         return False
     common = set(one["content"]) & set(other["content"])
@@ -62,7 +62,7 @@ def _add_content(
     content: dict[str, str], source: Any, wanted: Sequence[int], deadline: float, clock: Callable[[], float]
 ) -> None:
     state = np.random.PCG64(0).state
-    digests: dict[int, bytes] = {}  # of each example that was read, so that a finer stride reads only what is new
+    digests: dict[int, bytes] = {}  # of each example that was read, so that a finer stride reads only new ones
     each = 0.0
     stride = 1
     while stride * _FIRST < len(source):
@@ -90,7 +90,7 @@ def _add_content(
 def _files_digest(names: Sequence[str], sizes: Sequence[int | None]) -> str:
     digest = hashlib.sha256()
     for name, size in zip(names, sizes):
-        # the folder's own place is of no matter: the same photos elsewhere are the same data
+        # without the folder: the same images in a different folder are the same data
         digest.update(f"{pathlib.PurePath(name).name}\0{size}\n".encode())
     return digest.hexdigest()
 
@@ -109,7 +109,7 @@ def _label_names(dataset: Any) -> list[str] | None:
 
 
 def _feed(digest: Any, value: Any) -> None:
-    """Add a value to the digest, with its kind, so that no two values give the same bytes."""
+    """Adds a value to the digest, with its type, so that different values give different bytes."""
     if isinstance(value, np.ndarray | np.generic):
         array = np.ascontiguousarray(value)
         digest.update(f"{array.dtype.str}{np.shape(value)}".encode())

@@ -1,4 +1,4 @@
-"""What a run computes with."""
+"""The software and hardware environment of a run."""
 
 import importlib.metadata
 import os
@@ -11,11 +11,11 @@ from cvzoo.backends.facts import backend_facts
 from cvzoo.backends.gpu_facts import gpu_facts
 from cvzoo.config.switches import switches
 
-_LEFT_OUT = ("oneDNN library",)  # a place on this machine, of no use elsewhere
+_LEFT_OUT = ("oneDNN library",)  # a local path, meaningless on other machines
 
 
 def environment_facts() -> dict[str, str]:
-    """Versions, processor, threads and the variables that change what cvzoo does, a short text for each name."""
+    """Versions, CPU, threads and the environment variables that affect cvzoo, a short text by name."""
     try:
         version = importlib.metadata.version("cvzoo")
     except importlib.metadata.PackageNotFoundError:

@@ -1,4 +1,4 @@
-"""Settings of any kind as what JSON can hold."""
+"""Conversion of arbitrary settings to JSON."""
 
 import dataclasses
 import enum
@@ -13,10 +13,10 @@ import numpy as np
 
 
 def plain(value: Any) -> Any:
-    """Dictionaries, lists, texts, numbers, booleans and None that say the same.
+    """The value as dictionaries, lists, str, numbers, booleans and None.
 
-    Dataclasses and named tuples become dictionaries, arrays lists, paths texts, functions and classes their names;
-    numbers that are not finite, and what is none of these, become the text that `repr` gives.
+    Dataclasses and named tuples become dictionaries, arrays lists, paths str, functions and classes their names;
+    numbers that are not finite, and all other objects, become their `repr`.
     """
     if value is None or isinstance(value, bool | str):
         return str(value) if isinstance(value, str) else value
@@ -34,8 +34,9 @@ def plain(value: Any) -> Any:
         return {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
     if isinstance(value, Mapping):
         return {str(key): plain(each) for key, each in value.items()}
-    if isinstance(value, tuple) and "_fields" in type(value).__dict__:  # a named one
-        return {name: plain(each) for name, each in zip(type(value)._fields, value)}
+    fields = type(value).__dict__.get("_fields") if isinstance(value, tuple) else None
+    if fields is not None:  # a named tuple
+        return {name: plain(each) for name, each in zip(fields, value)}
     if isinstance(value, list | tuple):
         return [plain(each) for each in value]
     if isinstance(value, set | frozenset):

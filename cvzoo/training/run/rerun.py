@@ -1,4 +1,4 @@
-"""A run, once more."""
+"""Repetition of a run, and a comparison of the results."""
 
 import json
 import os
@@ -14,19 +14,19 @@ from cvzoo.training.interval_means import WHERE
 from cvzoo.training.run.command import SCRIPT_COPY, Command, read_command
 from cvzoo.training.run.data_fingerprint import same_data
 from cvzoo.training.run.mark_killed import mark_if_killed
+from cvzoo.typing.aliases import FilePath
 
-# they change how sums are split, and with it the last bits
+# they affect the order of summation, and so the last bits
 _VARIABLES = ("CVZOO_BACKEND", "CVZOO_NUM_THREADS", "OMP_NUM_THREADS")
-# how it was on the machine at the moment: idle memory, other programs, how long threads spin because of them; no bit
-# depends on it
+# the momentary state of the machine: free memory, other programs; results do not depend on it
 _MOMENTARY = ("memory pool", "load", "waiting threads")
 
 
 class Rerun(NamedTuple):
-    """How a repetition went.
+    """The result of a repetition.
 
-    folder: of the new run; status: of its process, 0 if it ended well
-    notes: what differs, a line each: data, environment, metrics, best.safetensors; empty if it is the same to the bit
+    folder: of the new run; status: exit status of its process
+    notes: one line per difference: data, environment, metrics, best.safetensors; empty if the bits are the same
     """
 
     folder: str
@@ -34,27 +34,28 @@ class Rerun(NamedTuple):
     notes: tuple[str, ...]
 
 
-def rerun(folder: str | os.PathLike, out: str | os.PathLike, *, python: str = sys.executable) -> Rerun:
-    """Start the command of a run once more, with another folder, and compare what comes out.
+def rerun(folder: FilePath, out: FilePath, *, python: str = sys.executable) -> Rerun:
+    """Repeats the command of a run with a new folder, and compares the results.
 
-    folder: of the run; out: of the new one, which must not hold a run. The script's copy in the folder is run, with the
-        arguments, from where it was run and with the number of threads
+    folder: of the run; out: of the new one, which must not have a run. The copy of the script in the folder is run with
+        the same arguments, working directory and number of threads
     python: the interpreter
-    Raises FileFormatError if the folder holds no run, UnsupportedError if it was started in a way that cannot be
-    repeated or its script takes its folder from elsewhere than the arguments, ValueRangeError if `out` holds a run.
+    Raises FileFormatError if the folder has no run, UnsupportedError if its command cannot be repeated or does not have
+    the folder as an argument, ValueRangeError if `out` has a run.
     """
     folder, out = pathlib.Path(folder), pathlib.Path(out)
     command = read_command(folder)
     mark_if_killed(folder)
     if (out / "config.json").exists():
-        raise ValueRangeError(f"{out} holds a run already", hint="choose another folder")
+        raise ValueRangeError(f"{out} already has a run", hint="choose another folder")
     if not command.names_its_folder:
         raise UnsupportedError(
-            f"{folder}: the folder was not among the arguments, so no other can be given", got=list(command.arguments)
+            f"{folder}: the command does not have the folder as an argument, so it cannot be replaced",
+            got=list(command.arguments),
         )
     start = pathlib.Path(os.path.normpath(folder.resolve() / command.folder))
     if not start.is_dir():
-        raise UnsupportedError(f"{folder}: was started in {start}, which is no more")
+        raise UnsupportedError(f"{folder}: the run was started in {start}, which no longer exists")
     words = [python, *_script_words(folder, command), *command.arguments_for(os.path.abspath(out))]
     status = subprocess.run(words, cwd=start, env=_variables(folder, command), check=False).returncode
     notes = [] if status == 0 else [f"its process ended with status {status}"]
@@ -66,7 +67,7 @@ def _script_words(folder: pathlib.Path, command: Command) -> Sequence[str]:
         return ["-m", command.module]
     copy = folder.resolve() / SCRIPT_COPY
     if command.script is None or not copy.is_file():
-        raise UnsupportedError(f"{folder}: was not started by a script or a module, so it cannot be started again")
+        raise UnsupportedError(f"{folder}: the run was not started by a script or a module, so it cannot be repeated")
     return [str(copy)]
 
 
@@ -78,7 +79,7 @@ def _variables(folder: pathlib.Path, command: Command) -> dict[str, str]:
             variables[name] = then[name]
         else:
             variables.pop(name, None)
-    if command.script is not None:  # so that the copy finds the modules beside the script
+    if command.script is not None:  # so that the copy can import the modules next to the script
         beside = os.path.dirname(os.path.normpath(folder.resolve() / command.script))
         paths = [beside, *filter(None, [variables.get("PYTHONPATH")])]
         variables["PYTHONPATH"] = os.pathsep.join(paths)

@@ -1,4 +1,4 @@
-"""A run's folder: made by one line of a script, filled while training."""
+"""The folder of a run, with its configuration, logs and results."""
 
 import json
 import os
@@ -36,37 +36,38 @@ from cvzoo.training.run.plain import plain
 from cvzoo.training.run.run_report import ITERATIONS
 from cvzoo.training.trainer import Trainer
 from cvzoo.training.updaters.standard_updater import StandardUpdater
+from cvzoo.typing.aliases import FilePath
 
 _FORMAT = 1
 ENVIRONMENT, DATA, PLOTS = "environment.json", "data.json", "plots"
 
 
 class Run:
-    """A folder with all that is needed to know, judge and repeat a training.
+    """A folder with the configuration, environment, logs and results of a training, by which it can be repeated.
 
     >>> run = Run("runs/bccd", recipe, seed=0, data={"train": train, "val": val}, resume=args.resume)
     >>> trainer = run.trainer(optimizer, train, 16, (50, "epoch"))
     >>> run.extend(trainer, model, best="validation/main/map")
     >>> trainer.run()
 
-    out: the folder, made if it is not there
-    recipe: the settings, resolved: a dataclass, a dictionary, or nothing
-    seed: of cvzoo's, NumPy's and Python's generators, which are set at once: make the run before the model
-    data: data sets by name, whose fingerprints are taken, which reads their annotations; or such fingerprints
-    resume: go on with the run that is in the folder, if there is one; else a folder with a run in it is refused
-    command: how the run was started; None: as this process was
-    resume_with: what a user types to resume it, for messages and the page; None: this script's own words where it knows
+    out: the folder, created if it does not exist
+    recipe: the resolved settings: a dataclass, a dictionary, or None
+    seed: of cvzoo's, NumPy's and Python's generators, which are seeded at once: create the run before the model
+    data: data sets by name, to compute their fingerprints, which reads their annotations; or such fingerprints
+    resume: resume the run in the folder, if there is one; otherwise a folder with a run is an error
+    command: the command of the run; None: that of this process
+    resume_with: the command that resumes the run, for messages and the report; None: that of this script if it has
         --resume, else `Run(..., resume=True)`
 
-    Writes config.json (recipe, seed, command), environment.json (versions, processor, threads), data.json
-    (fingerprints), script.py (a copy of the script); `extend` adds what is written while training.
-    Raises ValueRangeError if the folder holds a run and `resume` is not set, OSError if it cannot be written to. When
-    a run goes on with other data, settings or seed than it began with, a warning names them.
+    Writes config.json (recipe, seed, command), environment.json (versions, CPU, threads), data.json (fingerprints),
+    script.py (a copy of the script); `extend` adds the files that are written during training.
+    Raises ValueRangeError if the folder has a run and `resume` is not set, OSError if it is not writable. If a run is
+    resumed with different data, settings or seed, a warning names them.
     """
 
     def __init__(
         self,
-        out: str | os.PathLike,
+        out: FilePath,
         recipe: Any = None,
         *,
         seed: int = 0,
@@ -100,7 +101,7 @@ class Run:
         self._write(ENVIRONMENT, environment_facts())
         self._write(DATA, self.data)
         copy_script(command, self.out)
-        self._write(CONFIG, self.config)  # last: where it is, the others are, too
+        self._write(CONFIG, self.config)  # last: if it exists, the others do, too
 
     def _write(self, name: str, tree: Any) -> None:
         write_text(pathlib.Path(self.out, name), json.dumps(tree, indent=2, ensure_ascii=False) + "\n")
@@ -120,7 +121,7 @@ class Run:
         optimizer: set up with the loss
         examples: the data set to train on, read by `n_processes` workers in an order that depends on the run's seed
         stop: when training ends, such as (50, "epoch")
-        converter: makes a batch of examples into the arguments of the loss
+        converter: turns a batch of examples into the arguments of the loss
         """
         iterator = MultiprocessIterator(examples, batch_size, n_processes=n_processes, seed=self.seed)
         return Trainer(StandardUpdater(iterator, optimizer, converter=converter), stop, out=self.out)
@@ -139,22 +140,22 @@ class Run:
         half: bool = False,
         label_names: Sequence[str] | None = None,
     ) -> None:
-        """Hang on the trainer all that writes into the folder; evaluators and schedules are the script's own.
+        """Adds all extensions that write into the folder; evaluators and schedules are up to the script.
 
-        model: what best.safetensors holds
-        best: the score by which it is chosen, such as "validation/main/map"; None: no such file
+        model: saved as best.safetensors
+        best: the score that selects it, such as "validation/main/map"; None: no such file
         best_is: "largest" or "smallest"
-        log, save: when means are written and snapshots are taken
-        print_keys: the columns of the printed table; None: those of the first line
-        plot_keys: the values in plots/loss.svg; that of `best` has plots/best.svg of its own
+        log, save: triggers of logs and of snapshots
+        print_keys: the columns of the printed table; None: those of the first entry
+        plot_keys: the values in plots/loss.svg; `best` is plotted in plots/best.svg
         half, label_names: as for BestModel
         Files: metrics.jsonl, metrics.csv, log (JSON), events for TensorBoard, plots/, snapshot_iter_*.npz, report.html,
         status.json, and iterations.jsonl, which has each of the first 100 iterations, then every tenth, and so on
-        Raises ValueRangeError if the trainer writes to another folder.
+        Raises ValueRangeError if the trainer has a different folder.
         """
         if os.path.abspath(trainer.out) != os.path.abspath(self.out):
             raise ValueRangeError(
-                "the trainer writes to another folder", expected=self.out, got=trainer.out, hint="out=run.out"
+                "the trainer has a different output folder", expected=self.out, got=trainer.out, hint="out=run.out"
             )
         os.makedirs(pathlib.Path(self.out, PLOTS), exist_ok=True)
         trainer.extend(FailOnNonNumber())
@@ -180,25 +181,25 @@ def _seed_all(seed: int) -> None:
 
 
 def _ever_less_often(trainer: Trainer) -> bool:
-    """After each of the first 100 iterations, each tenth of the first 1000, and so on: curves begin at once."""
+    """After each of the first 100 iterations, each tenth of the first 1000, and so on, for curves from the start."""
     iteration = trainer.updater.iteration
     return iteration % 10 ** max(len(str(iteration)) - 2, 0) == 0
 
 
-def check_run_folder(out: str | os.PathLike, *, resume: bool, resume_with: str) -> dict[str, Any] | None:
-    """config and data of the run in the folder; None if there is none.
+def check_run_folder(out: FilePath, *, resume: bool, resume_with: str) -> dict[str, Any] | None:
+    """Checks that a run can be started in the folder; returns config and data of the run in it, None without one.
 
-    resume_with: what a user types to resume it, for the error
-    A run whose process was killed is marked so on its page.
+    resume_with: the command that resumes it, for the error
+    A run with a killed process is marked as killed in its report.
     Raises ValueRangeError if there is one and `resume` is not set, or if a process is training there; FileFormatError
-    if a file is damaged; OSError if the folder cannot be written to.
+    if a file is damaged; OSError if the folder is not writable.
     """
     check_output_folder(out)
     status = mark_if_killed(out)
     before = _before(os.fspath(out))
     if before and not resume:
         how = "" if status is None else f" ({status.state} at iteration {status.iteration}, {status.seen})"
-        raise ValueRangeError(f"{out} holds a run already{how}", hint=f"{resume_with}, or another folder")
+        raise ValueRangeError(f"{out} already has a run{how}", hint=f"{resume_with}, or another folder")
     return before
 
 
@@ -212,7 +213,7 @@ def _before(out: str) -> dict[str, Any] | None:
         try:
             found[key] = json.loads(path.read_text(encoding="utf-8"))
         except ValueError as error:
-            raise FileFormatError(f"{path}: is damaged: {error}") from error
+            raise FileFormatError(f"{path} is damaged: {error}") from error
     return found
 
 
@@ -223,14 +224,16 @@ def _warn_of_changes(out: str, before: Mapping[str, Any], config: Mapping[str, A
         changed.append(f"seed: {then['seed']} is now {config['seed']}")
     for name in sorted({*before["data"], *data}):
         if name not in data or name not in before["data"] or same_data(before["data"][name], data[name]) is False:
-            changed.append(f"the data {name!r} are not those that it began with")
+            changed.append(f"the data {name!r} have changed")
     if changed:
-        warnings.warn(f"{out} goes on with other settings:\n  " + ";\n  ".join(changed), RuntimeWarning, stacklevel=3)
+        warnings.warn(
+            f"{out} is resumed with different settings:\n  " + ";\n  ".join(changed), RuntimeWarning, stacklevel=3
+        )
     print(f"resumes the run in {out}", file=sys.stderr)
 
 
 def differences(a: Any, b: Any, name: str = "") -> list[tuple[str, Any, Any]]:
-    """(name, value in a, value in b) of what differs in two JSON trees; None for what is not there."""
+    """(name, value in a, value in b) of the differences of two JSON trees; None for missing values."""
     if not (isinstance(a, dict) and isinstance(b, dict)):
         return [] if a == b and type(a) is type(b) else [(name, a, b)]
     found = []

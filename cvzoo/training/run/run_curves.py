@@ -1,4 +1,4 @@
-"""The curves on a run's page."""
+"""The plots of a run's report."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -7,18 +7,19 @@ from typing import Any
 import numpy as np
 
 from cvzoo.training.interval_means import WHERE
+from cvzoo.typing.aliases import Array
 from cvzoo.visualizations.svg.line_plot import Line, line_plot
 
-_MAX_PLOTS = 60  # a class each of a large data set would bury the page
+_MAX_PLOTS = 60  # one plot per class of a large data set would be too many
 
 Rows = Sequence[Mapping[str, Any]]
 
 
 def curves(rows: Rows, iterations: Rows = ()) -> str:
-    """A piece of HTML with a plot for each value; what ends alike is drawn together: main/loss, validation/main/loss.
+    """HTML with a plot per value; values with the same suffix share one: main/loss, validation/main/loss.
 
-    rows: means of epochs, as metrics.jsonl has them; iterations: means of fewer iterations, for the values that have
-        more points there
+    rows: means of epochs, from metrics.jsonl; iterations: means of fewer iterations, for the values with more points
+        there
     """
     groups: dict[str, list[str]] = {}
     for key in dict.fromkeys([*value_keys(rows), *value_keys(iterations)]):
@@ -35,7 +36,7 @@ def curves(rows: Rows, iterations: Rows = ()) -> str:
 
 
 def value_keys(rows: Rows) -> list[str]:
-    """The names of the values, in order of arrival, without those that say where a row is."""
+    """The names of the values, in order of appearance, without epoch, iteration and time."""
     return [key for key in dict.fromkeys(key for row in rows for key in row) if key not in WHERE]
 
 
@@ -50,10 +51,10 @@ def _plot(lines: Sequence[Line], title: str) -> str:
     )
 
 
-def _points(rows: Rows, iterations: Rows, key: str) -> tuple[np.ndarray, np.ndarray]:
-    """Where the value is there; NaN where it was no number."""
+def _points(rows: Rows, iterations: Rows, key: str) -> tuple[Array, Array]:
+    """Iterations and values of a key; NaN for values that were not finite."""
     coarse, fine = ([row for row in each if key in row] for each in (rows, iterations))
-    there = fine if len(fine) > len(coarse) else coarse
-    x = np.array([row["iteration"] for row in there], np.float64)
-    y = np.array([math.nan if row[key] is None else row[key] for row in there], np.float64)
+    chosen = fine if len(fine) > len(coarse) else coarse
+    x = np.array([row["iteration"] for row in chosen], np.float64)
+    y = np.array([math.nan if row[key] is None else row[key] for row in chosen], np.float64)
     return x, y

@@ -1,9 +1,8 @@
-"""A run as one page: curves, scores, settings."""
+"""The HTML report of a run: scores, curves, settings."""
 
 import base64
 import html
 import json
-import os
 import pathlib
 import shlex
 from collections.abc import Mapping, Sequence
@@ -14,26 +13,27 @@ from cvzoo.reporting.as_time import as_time
 from cvzoo.training.output_folder import write_text
 from cvzoo.training.run.run_curves import curves, value_keys
 from cvzoo.training.run.run_status import KILLED, RUNNING, RunStatus, read_status
+from cvzoo.typing.aliases import FilePath
 from cvzoo.visualizations.report.page import report_page, table
 from cvzoo.weights.model_header import read_model_header
 
 FILENAME = "report.html"
 ITERATIONS = "iterations.jsonl"  # means of few iterations
-IMAGES = "images"  # the folder of what is drawn while training
+IMAGES = "images"  # the folder of visualizations during training
 _CAPTIONS = {
-    "first_batch": "the first batch, augmented as it is trained on",
-    "predictions": "what the model found in images of the validation, at the last one",
+    "first_batch": "the first batch, with data augmentation",
+    "predictions": "predictions on images of the validation set, at the last validation",
 }
 
 
 def write_run_report(
-    folder: str | os.PathLike, *, best: str | None = None, best_is: str = "largest", status: str = ""
+    folder: FilePath, *, best: str | None = None, best_is: str = "largest", status: str = ""
 ) -> pathlib.Path:
-    """The path of report.html, made anew from the other files of a run's folder.
+    """Writes report.html from the other files of a run's folder; returns its path.
 
-    best: the score by which the best row is chosen, "largest" or "smallest"; None: what status.json says, if it exists
-    status: a word on how the run ended; "": what status.json says
-    Raises FileFormatError for a damaged file; those that are missing are left out.
+    best: the score that selects the best row, "largest" or "smallest"; None: that of status.json, if it exists
+    status: of the run; "": that of status.json
+    Raises FileFormatError for a damaged file; missing ones are left out.
     """
     folder = pathlib.Path(folder)
     path = folder / FILENAME
@@ -65,7 +65,7 @@ def _read_json(path: pathlib.Path) -> Any:
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
-        raise FileFormatError(f"{path}: is damaged: {error}") from error
+        raise FileFormatError(f"{path} is damaged: {error}") from error
 
 
 def _read_rows(path: pathlib.Path) -> list[dict[str, Any]]:
@@ -73,14 +73,14 @@ def _read_rows(path: pathlib.Path) -> list[dict[str, Any]]:
         return []
     try:
         lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
-        return [json.loads(line) for line in lines if line.endswith("\n")]  # a killed run may leave a torn one
+        return [json.loads(line) for line in lines if line.endswith("\n")]  # a killed run may leave an incomplete one
     except ValueError as error:
-        raise FileFormatError(f"{path}: is damaged: {error}") from error
+        raise FileFormatError(f"{path} is damaged: {error}") from error
 
 
 def _best_row(rows: Sequence[Mapping[str, Any]], best: str | None, best_is: str) -> Mapping[str, Any] | None:
-    known = [row for row in rows if best is not None and row.get(best) is not None]
-    if not known:
+    known = [] if best is None else [row for row in rows if row.get(best) is not None]
+    if best is None or not known:
         return None
     choose = max if best_is == "largest" else min
     return choose(known, key=lambda row: row[best])
@@ -104,7 +104,7 @@ def _tiles(
         tiles += [("epochs", f"{epoch}"), ("iterations", f"{iteration:,}")]
     if rows:
         tiles += [(f"training time, {last['iteration']:,} iterations", as_time(last["elapsed_time"]))]
-    if best_row is not None:
+    if best_row is not None and best is not None:
         tiles += [(f"best {best}, epoch {best_row['epoch']}", _number(best_row[best]))]
     if said is not None:
         tiles += [("last sign of life", said.seen)]
@@ -113,25 +113,25 @@ def _tiles(
 
 
 def _life(said: RunStatus | None) -> str:
-    """What a page that cannot look for itself has to say of a run that has not finished."""
+    """The notice for a run that has not finished, since the page cannot update itself."""
     if said is None or said.state == "finished":
         return ""
     words = ""
     if said.state == RUNNING:
         words = (
-            "This page is a file, written when the time above was the present one. While the run lives it is rewritten "
-            "about every half minute, after an iteration; reload it. If it stays as it is for much longer than an "
-            "iteration or a validation takes, the process is gone."
+            "This page was written at the time above. During training it is rewritten about every half minute, after "
+            "an iteration; reload it. If it does not change for much longer than an iteration or a validation takes, "
+            "the process has ended."
         )
     elif said.state == KILLED:
-        words = "The process ended without a word: it was killed, or the machine stopped, after the time above."
+        words = "The process was killed, or the machine stopped, after the time above."
     resume = f" Resume with:<pre>{html.escape(said.resume_with)}</pre>" if said.resume_with else ""
     return f'<div class="note">{words}{resume}</div>' if words or resume else ""
 
 
 def _scores(rows: Sequence[Mapping[str, Any]], best_row: Mapping[str, Any] | None) -> str:
     if not rows:
-        return "<p>No epoch has ended yet.</p>"
+        return "<p>No epoch is complete yet.</p>"
     last = rows[-1]
     heads = ["", f"last (epoch {last['epoch']})"]
     shown = [last]
@@ -159,18 +159,18 @@ def _usage(folder: pathlib.Path) -> str:
     if not path.is_file():
         return ""
     if read_model_header(path) is None:
-        says, code = "The numbers of", 'cvzoo.serializers.load_safetensors("best.safetensors", model)'
+        says, code = "The parameters of", 'cvzoo.serializers.load_safetensors("best.safetensors", model)'
     else:
-        says = "In this folder lies"
+        says = "This folder has"
         code = (
             "cvzoo predict IMAGE.jpg --model best.safetensors --out FOLDER\n\n"
             'model = cvzoo.serializers.load_model("best.safetensors")\nfound = model.predict(["IMAGE.jpg"])'
         )
-    return f"<p>{says} the model at its best, {path.stat().st_size:,} bytes:</p><pre>{html.escape(code)}</pre>"
+    return f"<p>{says} the best model, {path.stat().st_size:,} bytes:</p><pre>{html.escape(code)}</pre>"
 
 
 def _settings(config: Mapping[str, Any]) -> str:
-    """The recipe's own settings and the command, and folded away what they hold, such as a network's settings."""
+    """The settings of the recipe and the command, with nested settings, such as the network's, collapsed."""
     recipe = config.get("recipe") or {}
     own = {key: each for key, each in recipe.items() if not isinstance(each, dict)}
     if "seed" in config:
@@ -211,7 +211,7 @@ def _facts(rows: Sequence[tuple[str, str]]) -> str:
 
 
 def _flat(name: str, tree: Any) -> Any:
-    """(dotted name, text) of every leaf; lists of leaves stay together."""
+    """(dotted name, text) of every leaf; a list of leaves is one leaf."""
     if isinstance(tree, dict) and tree:
         for key, each in tree.items():
             yield from _flat(f"{name}.{key}" if name else key, each)

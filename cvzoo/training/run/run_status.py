@@ -1,4 +1,4 @@
-"""What a run says of itself while its process lives, and whether it still does."""
+"""The status of a run, and the lock by which its process is known to be alive."""
 
 import contextlib
 import dataclasses
@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from cvzoo.errors.exceptions import FileFormatError, ValueRangeError
 from cvzoo.training.output_folder import write_text
+from cvzoo.typing.aliases import FilePath
 
 STATUS = "status.json"
 RUNNING, KILLED = "running", "killed"
@@ -18,13 +19,13 @@ RUNNING, KILLED = "running", "killed"
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class RunStatus:
-    """How a run stands.
+    """The status of a run.
 
-    state: "running", "finished", "stopped by Ctrl-C", "failed: ...", or "killed" for one that could not say so itself
-    seen: the last sign of life, such as "2026-11-22 08:10:03 UTC"
-    epoch, iteration: how far it was then
-    resume_with: the command that resumes it, if that is known
-    best, best_is: the score by which the best model is chosen, "largest" or "smallest"
+    state: "running", "finished", "stopped by Ctrl-C", "failed: ...", or "killed", which `mark_if_killed` sets
+    seen: time of the last update, such as "2026-11-22 08:10:03 UTC"
+    epoch, iteration: at that time
+    resume_with: the command that resumes it, if known
+    best, best_is: the score that selects the best model, "largest" or "smallest"
     """
 
     state: str
@@ -36,14 +37,14 @@ class RunStatus:
     best_is: str = "largest"
 
 
-def write_status(folder: str | os.PathLike, status: RunStatus) -> None:
-    """Write the status into the run's folder, with the present time unless it has one."""
+def write_status(folder: FilePath, status: RunStatus) -> None:
+    """Writes the status into the run's folder, with the current time unless it has one."""
     seen = status.seen or f"{datetime.datetime.now(datetime.timezone.utc):%Y-%m-%d %H:%M:%S} UTC"
     tree = dataclasses.asdict(dataclasses.replace(status, seen=seen))
     write_text(pathlib.Path(folder, STATUS), json.dumps(tree, indent=2, ensure_ascii=False) + "\n")
 
 
-def read_status(folder: str | os.PathLike) -> RunStatus | None:
+def read_status(folder: FilePath) -> RunStatus | None:
     """The status in the run's folder, as it was written; None if there is none. Raises FileFormatError if damaged."""
     path = pathlib.Path(folder, STATUS)
     try:
@@ -51,22 +52,22 @@ def read_status(folder: str | os.PathLike) -> RunStatus | None:
     except FileNotFoundError:
         return None
     except (ValueError, TypeError) as error:
-        raise FileFormatError(f"{path}: is damaged: {error}") from error
+        raise FileFormatError(f"{path} is damaged: {error}") from error
 
 
 class FolderLock:
-    """Held by the process that trains in a folder; the kernel frees it when the process dies.
+    """A lock of the process that trains in a folder; the kernel releases it when the process ends.
 
-    Some file systems of networks know no locks.
+    Some network file systems have no locks.
     """
 
     def __init__(self) -> None:
         self._descriptor: int | None = None
 
-    def take(self, folder: str | os.PathLike) -> bool:
-        """Hold the folder's lock; False where there are none, so that nobody knows who else may be there.
+    def take(self, folder: FilePath) -> bool:
+        """Acquires the folder's lock; False on file systems without locks.
 
-        Raises ValueRangeError if another process, or trainer, holds it.
+        Raises ValueRangeError if another process, or trainer, has it.
         """
         self.release()
         descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
@@ -84,15 +85,15 @@ class FolderLock:
         return True
 
     def release(self) -> None:
-        """Let go of it; more than once does no harm."""
+        """Releases the lock; may be called repeatedly."""
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
 
 
 @contextlib.contextmanager
-def folder_lock(folder: str | os.PathLike) -> Iterator[bool]:
-    """Holds the folder's lock for the block, and tells whether there is one. Raises as `FolderLock.take`."""
+def folder_lock(folder: FilePath) -> Iterator[bool]:
+    """Context manager that acquires the folder's lock; yields whether there is one. Raises as `FolderLock.take`."""
     lock = FolderLock()
     try:
         yield lock.take(folder)

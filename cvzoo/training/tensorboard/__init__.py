@@ -1,4 +1,4 @@
-"""Event files as TensorBoard reads them, written without TensorBoard."""
+"""Writer of TensorBoard event files, without TensorBoard."""
 
 from typing import TYPE_CHECKING
 

@@ -21,6 +21,6 @@ def crc32c(data: bytes) -> int:
 
 
 def masked_crc32c(data: bytes) -> int:
-    """CRC-32C turned by 15 bits and moved, as TFRecord stores it: a checksum of checksums would be a weak one."""
+    """Masked CRC-32C of TFRecord: rotated by 15 bits plus a constant, since checksums of checksums are weak."""
     crc = crc32c(data)
     return (((crc >> 15) | (crc << 17)) + 0xA282EAD8) & 0xFFFFFFFF

@@ -1,6 +1,6 @@
-"""TensorBoard's events: what stands in one record.
+"""TensorBoard's events, the content of one record.
 
-Source: TensorFlow's event.proto and summary.proto, of which these are the fields that are used:
+Source: TensorFlow's event.proto and summary.proto, with the fields:
 Event: wall_time 1, step 2, file_version 3, summary 5. Summary: value 1. Value: tag 1, simple_value 2, histo 5.
 HistogramProto: min 1, max 2, num 3, sum 4, sum_squares 5, bucket_limit 6, bucket 7.
 """
@@ -20,12 +20,12 @@ from cvzoo.weights.protobuf import (
     text_field,
 )
 
-_N_BUCKET = 30  # as many as TensorBoard shows
+_N_BUCKET = 30  # the number that TensorBoard shows
 _LARGEST = float(np.finfo(np.float32).max)
 
 
 class Histogram(NamedTuple):
-    """How values are spread: counts[i] of them are at most limits[i] and above the limit before."""
+    """A histogram: counts[i] values are at most limits[i] and above the limit before."""
 
     n: int
     low: float
@@ -73,7 +73,7 @@ def summary_event(wall_time: float, step: int, values: Mapping[str, float | Hist
 def _value(value: float | Histogram) -> bytes:
     if not isinstance(value, Histogram):
         number = float(value)
-        if abs(number) > _LARGEST:  # what float32 cannot hold is infinite to TensorBoard
+        if abs(number) > _LARGEST:  # values out of the range of float32 become infinite
             number = float("inf") if number > 0 else float("-inf")
         return float_field(2, number)
     return bytes_field(

@@ -1,4 +1,4 @@
-"""A file of events that grows."""
+"""Appending to a TensorBoard event file."""
 
 import os
 import struct
@@ -7,21 +7,21 @@ from collections.abc import Mapping
 from cvzoo.errors.exceptions import FileFormatError
 from cvzoo.training.tensorboard.crc32c import masked_crc32c
 from cvzoo.training.tensorboard.event import Histogram, summary_event, version_event
+from cvzoo.typing.aliases import FilePath
 
 
 class EventFile:
-    """Events at the end of a file; every `write` leaves whole records behind, and a file that a killed run left
-    behind can be cut back to where it was sound.
+    """Appends events to a file, each atomically; the file of a killed run can be truncated to a given size.
 
-    path: its name must contain "tfevents", or TensorBoard does not look at it
+    path: its name must contain "tfevents", or TensorBoard ignores it
     wall_time: seconds since 1970, of the first event of a new file
-    keep: go on after this many bytes of the file that is there, and forget what follows; None: begin anew
+    keep: number of bytes of the existing file to keep, the rest is removed; None: starts an empty file
     Raises FileFormatError if the file has fewer bytes than `keep`, OSError if it cannot be written.
 
     Source: TensorFlow's TFRecord format: length (8 bytes), its checksum (4), the event, its checksum (4).
     """
 
-    def __init__(self, path: str | os.PathLike, *, wall_time: float, keep: int | None = None):
+    def __init__(self, path: FilePath, *, wall_time: float, keep: int | None = None):
         self._path = os.fspath(path)
         if keep is None:
             self._file = open(self._path, "wb", buffering=0)  # noqa: SIM115 - it stays open as long as this object
@@ -36,16 +36,16 @@ class EventFile:
         self._file.seek(keep)
 
     def write(self, values: Mapping[str, float | Histogram], *, step: int, wall_time: float) -> None:
-        """Add an event with a value for each tag."""
+        """Appends an event with one value per tag."""
         self._append(summary_event(wall_time, step, values))
 
     def synced_size(self) -> int:
-        """The file's length in bytes, once all of it has reached the disk: what `keep` wants to be."""
+        """The size of the file in bytes, after a flush to the disk; the argument `keep` to continue it."""
         os.fsync(self._file.fileno())
         return self._file.tell()
 
     def close(self) -> None:
-        """No more is written; more than once does no harm."""
+        """Closes the file; may be called repeatedly."""
         self._file.close()
 
     def _append(self, event: bytes) -> None:
@@ -55,7 +55,7 @@ class EventFile:
             while rest:
                 rest = rest[self._file.write(rest) :]
         except OSError:
-            # a half record would hide every later one from TensorBoard
+            # TensorBoard stops reading at an incomplete record
             self._file.truncate(start)
             self._file.seek(start)
             raise

@@ -1,4 +1,4 @@
-"""When extensions are due, and when training ends."""
+"""Triggers: when extensions are called, and when training ends."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""When something is due."""
+"""The base class of triggers."""
 
 import abc
 from collections.abc import Mapping
@@ -9,19 +9,19 @@ if TYPE_CHECKING:
 
 
 class AbstractTrigger(abc.ABC):
-    """Asked once after every iteration whether it fires. Any function of the trainer can stand in its place."""
+    """Base class of triggers, called once after every iteration. A function of the trainer can be used instead."""
 
     @abc.abstractmethod
     def __call__(self, trainer: "Trainer") -> bool:
-        """Whether it fires now."""
+        """Whether the trigger fires."""
 
     def training_length(self) -> tuple[float, str] | None:
-        """As a trainer's stop trigger: how long training lasts at most, such as (20, "epoch"); None: nobody knows."""
+        """As a stop trigger: the maximum length of training, such as (20, "epoch"); None: unknown."""
         return None
 
     def state(self) -> dict[str, Any]:
-        """What `load_state` needs to go on."""
+        """The state for `load_state`."""
         return {}
 
     def load_state(self, state: Mapping[str, Any]) -> None:  # noqa: B027
-        """Go on from a state."""
+        """Restores a state."""

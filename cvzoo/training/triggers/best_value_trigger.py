@@ -1,4 +1,4 @@
-"""When a value is better than ever before."""
+"""Triggers for the best value so far."""
 
 import abc
 import math
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class AbstractBestValueTrigger(AbstractTrigger, abc.ABC):
-    """Fires when the mean of a value over an interval is better than in all intervals before; NaN never is.
+    """Base class; fires when the mean of a value over an interval is better than in all intervals before; NaN never is.
 
     key: of the observation, such as "validation/main/accuracy"
     trigger: the intervals
@@ -46,7 +46,7 @@ class AbstractBestValueTrigger(AbstractTrigger, abc.ABC):
 
 
 class BestValueTrigger(AbstractBestValueTrigger):
-    """Fires when `compare(best, value)` says that the value is better; see AbstractBestValueTrigger."""
+    """Fires when `compare(best, value)` is true; see AbstractBestValueTrigger."""
 
     def __init__(self, key: str, compare: Callable[[float, float], bool], trigger: Any = (1, "epoch")):
         super().__init__(key, trigger)

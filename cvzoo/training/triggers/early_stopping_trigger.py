@@ -1,4 +1,4 @@
-"""When a value has not become better for a while."""
+"""Early stopping."""
 
 import math
 import sys
@@ -15,17 +15,17 @@ if TYPE_CHECKING:
 
 
 class EarlyStoppingTrigger(AbstractTrigger):
-    """A trainer's stop trigger: fires when a value has not become better `patience` times in a row.
+    """Early stopping: a stop trigger that fires when a value has not improved for `patience` checks.
 
-    check_trigger: when to look at the value's mean since the look before
-    monitor: the value's key, such as "validation/main/loss"
-    patience: how many looks without a better value are borne
+    check_trigger: when to check the mean of the value since the last check
+    monitor: the key of the value, such as "validation/main/loss"
+    patience: number of consecutive checks without improvement
     mode: "max" or "min": whether larger or smaller is better; "auto": larger for keys that end with accuracy, map,
         ap or miou, smaller for others
-    verbose: print what was found
-    max_trigger: stop then in any case
+    verbose: print the result of each check
+    max_trigger: the maximum length of training
 
-    Once it has fired, it fires ever after. NaN is never better.
+    Once fired, it stays true. NaN is never an improvement.
     """
 
     def __init__(
@@ -38,9 +38,11 @@ class EarlyStoppingTrigger(AbstractTrigger):
         max_trigger: Any = (100, "epoch"),
     ):
         if mode not in ("auto", "max", "min"):
-            raise ValueRangeError("EarlyStoppingTrigger: mode", expected="'auto', 'max' or 'min'", got=repr(mode))
+            raise ValueRangeError(
+                "EarlyStoppingTrigger: mode is unknown", expected="'auto', 'max' or 'min'", got=repr(mode)
+            )
         if patience < 1:
-            raise ValueRangeError("EarlyStoppingTrigger: patience", expected="a positive number", got=patience)
+            raise ValueRangeError("EarlyStoppingTrigger: patience must be positive", got=patience)
         if mode == "auto":
             is_score = monitor.rpartition("/")[2].endswith(("accuracy", "map", "ap", "miou"))
             mode = "max" if is_score else "min"
@@ -48,10 +50,10 @@ class EarlyStoppingTrigger(AbstractTrigger):
         self.patience = patience
         self.verbose = verbose
         self.best: float | None = None
-        self.count = 0  # looks since the best one
+        self.count = 0  # checks since the best one
         self._mean = IntervalMean(monitor, check_trigger)
         self._max_trigger = get_stop_trigger(max_trigger)
-        self._looked_at = -1  # the iteration, so that asking twice counts once
+        self._looked_at = -1  # iteration of the last check, so that a second call in it does not count
 
     def __call__(self, trainer: "Trainer") -> bool:
         is_over = self.count >= self.patience

@@ -1,4 +1,4 @@
-"""Triggers from what users write."""
+"""Conversion of triggers from pairs and functions."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -22,15 +22,15 @@ class FunctionTrigger(AbstractTrigger):
 
 
 def get_trigger(trigger: Any) -> AbstractTrigger:
-    """A trigger, of a trigger, a pair such as (1, "epoch"), a function of the trainer, or None, which never fires.
+    """A trigger from a trigger, a pair such as (1, "epoch"), a function of the trainer, or None, which never fires.
 
-    Raises DtypeError for anything else.
+    Raises DtypeError for any other input.
     """
     return _as_trigger(trigger, IntervalTrigger)
 
 
 def get_stop_trigger(trigger: Any) -> AbstractTrigger:
-    """The same; a pair means until then, and stays true."""
+    """A stop trigger from the same arguments; a pair means until then, and stays true."""
     return _as_trigger(trigger, UntilTrigger)
 
 
@@ -42,5 +42,7 @@ def _as_trigger(trigger: Any, of_pair: Callable[[float, str], AbstractTrigger]) 
     if trigger is None or callable(trigger):
         return FunctionTrigger(trigger)
     raise DtypeError(
-        "this is no trigger", expected='a pair such as (1, "epoch"), a trigger, or a function', got=repr(trigger)
+        "the argument is not a trigger",
+        expected='a pair such as (1, "epoch"), a trigger, or a function',
+        got=repr(trigger),
     )

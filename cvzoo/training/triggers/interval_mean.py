@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 
 class IntervalMean:
-    """What triggers that compare a value share: its mean since the interval's trigger fired last.
+    """The mean of an observed value since the trigger of the interval fired last.
 
-    key: of the observation; trigger: when the mean is looked at
+    key: of the observation; trigger: the interval
     """
 
     def __init__(self, key: str, trigger: Any):
@@ -25,7 +25,7 @@ class IntervalMean:
         self._has_warned = False
 
     def __call__(self, trainer: "Trainer") -> float | None:
-        """The mean if the interval is over, NaN if nobody reported the value in it; None in the middle of it."""
+        """The mean at the end of the interval, NaN if the value was not reported in it; None within the interval."""
         observation = trainer.observation
         if self.key in observation:
             self._summary.add({self.key: observation[self.key]})
@@ -36,7 +36,7 @@ class IntervalMean:
             self._has_warned = True
             known = ", ".join(sorted(observation)) or "nothing"
             warnings.warn(
-                f"a trigger waits for {self.key!r}, which nobody reported in its interval; reported now: {known}",
+                f"a trigger waits for {self.key!r}, which was not reported in its interval; reported now: {known}",
                 RuntimeWarning,
                 stacklevel=2,
             )

@@ -1,4 +1,4 @@
-"""Every so many iterations or epochs."""
+"""Triggers by iterations or epochs."""
 
 import math
 from typing import TYPE_CHECKING
@@ -15,9 +15,9 @@ _SLACK = 1e-9  # epochs are sums of fractions: 0.3 / 0.1 is a little less than 3
 def check_interval(period: float, unit: str) -> None:
     """Raises ValueRangeError unless `period` is positive and `unit` is "iteration" or "epoch"."""
     if unit not in ("iteration", "epoch"):
-        raise ValueRangeError("the unit of an interval", expected="'iteration' or 'epoch'", got=repr(unit))
+        raise ValueRangeError("the unit of an interval is unknown", expected="'iteration' or 'epoch'", got=repr(unit))
     if not period > 0:
-        raise ValueRangeError(f"an interval of {unit}s", expected="a positive number", got=repr(period))
+        raise ValueRangeError(f"an interval of {unit}s must be positive", got=repr(period))
 
 
 class IntervalTrigger(AbstractTrigger):
@@ -47,9 +47,9 @@ class IntervalTrigger(AbstractTrigger):
 
 
 class UntilTrigger(AbstractTrigger):
-    """Fires from the moment when `period` iterations or epochs are done, ever after: what ends training.
+    """A stop trigger: true after `period` iterations or epochs.
 
-    Chainer's trainers ask an interval instead, so that a finished run, resumed, trains as long again.
+    Chainer's trainers use an interval instead, so that a finished run, when resumed, trains as long again.
     """
 
     def __init__(self, period: float, unit: str):

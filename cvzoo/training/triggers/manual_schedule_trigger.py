@@ -1,4 +1,4 @@
-"""At given points."""
+"""A trigger at given points."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""One time."""
+"""A trigger that fires once."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 class OnceTrigger(AbstractTrigger):
     """Fires after the first iteration, and never again.
 
-    call_on_resume: once more in each run that goes on from a state
+    call_on_resume: fire again in each resumed run
     """
 
     def __init__(self, call_on_resume: bool = False):

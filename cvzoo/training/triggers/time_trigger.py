@@ -1,4 +1,4 @@
-"""Every so many seconds."""
+"""A trigger by time."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,7 @@ class TimeTrigger(AbstractTrigger):
 
     def __init__(self, period: float):
         if not period > 0:
-            raise ValueRangeError("TimeTrigger: seconds", expected="a positive number", got=repr(period))
+            raise ValueRangeError("TimeTrigger: period must be positive", got=repr(period))
         self.period = period
         self._next = period
 

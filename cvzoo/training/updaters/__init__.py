@@ -1,4 +1,4 @@
-"""Steps of training."""
+"""Updaters: training steps."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""One step of training."""
+"""The base class of updaters."""
 
 import abc
 from collections.abc import Mapping
@@ -6,28 +6,28 @@ from typing import Any
 
 
 class AbstractUpdater(abc.ABC):
-    """Makes steps, and knows how many were made.
+    """Base class of updaters, which perform training steps and count them.
 
-    iteration: steps done; epoch, epoch_detail: times that the data were seen, with its fraction
+    iteration: number of steps; epoch, epoch_detail: number of epochs, without and with its fraction
     previous_epoch_detail: `epoch_detail` before the last step
-    is_new_epoch: whether the last step finished an epoch
+    is_new_epoch: whether the last step completed an epoch
     """
 
     iteration: int
 
     @abc.abstractmethod
     def update(self) -> None:
-        """Make one step."""
+        """Performs one step."""
 
     @property
     @abc.abstractmethod
     def epoch(self) -> int:
-        """How many times all examples were seen."""
+        """The number of completed epochs."""
 
     @property
     @abc.abstractmethod
     def epoch_detail(self) -> float:
-        """The epoch with its fraction."""
+        """The number of epochs with its fraction."""
 
     @property
     @abc.abstractmethod
@@ -37,7 +37,7 @@ class AbstractUpdater(abc.ABC):
     @property
     @abc.abstractmethod
     def is_new_epoch(self) -> bool:
-        """Whether the last step finished an epoch."""
+        """Whether the last step completed an epoch."""
 
     @abc.abstractmethod
     def get_optimizer(self, name: str) -> Any:
@@ -48,12 +48,12 @@ class AbstractUpdater(abc.ABC):
         """All optimizers by name."""
 
     def finalize(self) -> None:  # noqa: B027
-        """End what was started, such as the iterators' processes."""
+        """Releases resources, such as the iterators' worker processes."""
 
     @abc.abstractmethod
     def state(self) -> dict[str, Any]:
-        """What `load_state` needs to go on; arrays may share memory with the models'."""
+        """The state for `load_state`; arrays may share memory with the models."""
 
     @abc.abstractmethod
     def load_state(self, state: Mapping[str, Any]) -> None:
-        """Go on from a state."""
+        """Restores a state."""

@@ -1,4 +1,4 @@
-"""A step on several devices at once: each computes gradients of its part of the batch."""
+"""Data-parallel training on several devices of one process."""
 
 import contextlib
 from collections.abc import Callable, Mapping
@@ -13,18 +13,18 @@ from cvzoo.training.updaters.standard_updater import Converter, StandardUpdater
 
 
 class ParallelUpdater(StandardUpdater):
-    """Copies the optimizer's target to each device, and trains it by the gradients of all copies.
+    """Data-parallel updater: each device computes the gradients of its part of the batch on a copy of the model.
 
     iterator, optimizer, converter: as for StandardUpdater
-    devices: their names, "main" among them: {"main": "gpu:0", "second": "gpu:1"}; the target goes to the main one
+    devices: by name, with "main": {"main": "gpu:0", "second": "gpu:1"}; the target is moved to the main one
     loss_func: None: the copy of the target, called; else a function of the copy and the batch's arrays
 
-    A batch is dealt out to the devices in turn. The gradient is that of the whole batch's mean, thus that of one device
-    up to rounding, where a loss is the mean of its examples; statistics of batch normalization are those of the main
+    A batch is distributed to the devices in turn. The gradient is that of the mean over the whole batch, so that of one
+    device up to rounding if the loss is a mean over examples; statistics of batch normalization are those of the main
     device's part. Reports are the main device's.
 
     Source: data parallelism as in Chainer's tutorial (Tokui et al., LearningSys 2015) and its ParallelUpdater. Where we
-    differ: there gradients of the parts are summed, so that the step grows with the number of devices.
+    differ: there the gradients of the parts are summed, so that the step size grows with the number of devices.
     """
 
     def __init__(
@@ -39,13 +39,13 @@ class ParallelUpdater(StandardUpdater):
         if "main" not in devices:
             raise ValueRangeError("ParallelUpdater: one device must be called 'main'", got=sorted(devices))
         if len({get_device(name) for name in devices.values()}) < len(devices):
-            raise ValueRangeError("ParallelUpdater: each device stands once", got=dict(devices))
+            raise ValueRangeError("ParallelUpdater: devices must not repeat a device", got=dict(devices))
         super().__init__(iterator, optimizer, converter, devices["main"], loss_func, update_core=_update)
         self.devices = {"main": devices["main"], **devices}
         self._copies: dict[str, Any] = {}
 
     def model_on(self, name: str) -> Any:
-        """The target for "main", its copy for the name of another device; made when first asked for."""
+        """The target for "main", its copy for the name of another device, created on first use."""
         main = self.optimizers["main"].target
         if name == "main":
             return main
@@ -58,16 +58,16 @@ def _update(updater: ParallelUpdater) -> None:
     optimizer = updater.optimizers["main"]
     batch = updater.iterators["main"].next()
     losses, models = [], []
-    # the main one first: what it makes at its first call, the copies have, too
+    # the main one first: parameters that it initializes in its first call are then copied
     for k, (name, device) in enumerate(updater.devices.items()):
         part = batch[k :: len(updater.devices)]
         if part:
             model = updater.model_on(name)
             model.cleargrads()
-            with contextlib.nullcontext() if name == "main" else _unheard(model):
+            with contextlib.nullcontext() if name == "main" else _discarded_reports(model):
                 losses.append(_loss(updater, model, part, device) * (len(part) / len(batch)))
             models.append(model)
-    for loss in losses:  # by now all devices are at work
+    for loss in losses:  # after all forward passes, so that the devices run concurrently
         optimizer.backward(loss)
     main, *others = models
     for model in others:
@@ -78,8 +78,8 @@ def _update(updater: ParallelUpdater) -> None:
             updater.model_on(name).copyparams(main, copy_persistent=False)
 
 
-def _unheard(model: Any) -> Reporter:
-    """A block in which the model's reports go nowhere."""
+def _discarded_reports(model: Any) -> Reporter:
+    """A reporter as context manager that discards the model's reports."""
     reporter = Reporter()
     reporter.add_observer("", model)
     reporter.add_observers("", model.namedlinks(skipself=True))

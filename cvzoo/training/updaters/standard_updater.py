@@ -1,4 +1,4 @@
-"""The usual step: a batch, its loss, the gradients, the optimizer."""
+"""The standard training step: batch, loss, gradients, update."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -12,20 +12,20 @@ Converter = Callable[[list, Any], Any]
 
 
 class StandardUpdater(AbstractUpdater):
-    """Takes a batch from the iterator, and lets the optimizer lower `loss_func` of it.
+    """The standard updater: one step of the optimizer on `loss_func` of the next batch.
 
     iterator: an iterator, or several by name, of which "main" counts the epochs
     optimizer: an optimizer that was set up, or several by name
-    converter: a batch, a list of examples, and the device -> what `loss_func` is called with: a tuple's elements as
-        arguments, a dictionary's as keyword arguments, anything else as the one argument
-    device: where batches go, and the targets before the first: "cpu", "gpu:0"; None: targets stay where they are, and
-        batches go to the main one's GPU if it is on one
-    loss_func: the loss; None: the main optimizer's target, called
-    update_core: the step itself, a function of this updater, for those that use several iterators or optimizers; None:
-        the above, with the main ones
+    converter: called with a batch, a list of examples, and the device; its result is passed to `loss_func`: a tuple as
+        arguments, a dictionary as keyword arguments, anything else as the only argument
+    device: to which the targets and the batches are moved: "cpu", "gpu:0"; None: targets are not moved, and batches are
+        moved to the GPU of the main one, if any
+    loss_func: the loss; None: the main optimizer's target
+    update_core: the step itself, a function of this updater, for steps with several iterators or optimizers; None: the
+        above, with the main ones
 
-    The state of all iterators, optimizers and their targets is kept. Optimizers' `new_epoch()` is called here. Where
-    config.dtype is "mixed_fp16", the main optimizer scales losses (`loss_scaling`), unless the step is `update_core`'s.
+    The state includes all iterators, optimizers and their targets. `new_epoch()` of optimizers is called here. If
+    config.dtype is "mixed_fp16", the main optimizer scales losses (`loss_scaling`), unless there is an `update_core`.
     """
 
     def __init__(
@@ -36,7 +36,7 @@ class StandardUpdater(AbstractUpdater):
         device: str | int | None = None,
         loss_func: Callable[..., Any] | None = None,
         *,
-        update_core: "Callable[[StandardUpdater], None] | None" = None,
+        update_core: Callable[[Any], None] | None = None,
     ):
         self.iterators = dict(iterator) if isinstance(iterator, Mapping) else {"main": iterator}
         self.optimizers = dict(optimizer) if isinstance(optimizer, Mapping) else {"main": optimizer}
@@ -59,7 +59,7 @@ class StandardUpdater(AbstractUpdater):
         self._scale_losses()
 
     def _scale_losses(self) -> None:
-        """Small gradients vanish in float16; who takes the step must know that losses are scaled."""
+        """Turns loss scaling on for float16, where small gradients underflow; an `update_core` must do so itself."""
         optimizer = self.optimizers["main"]
         if switches.dtype == "mixed_fp16" and self._update_core is None and not optimizer.is_scaling:
             optimizer.loss_scaling()
@@ -128,10 +128,12 @@ class StandardUpdater(AbstractUpdater):
         }
 
     def load_state(self, state: Mapping[str, Any]) -> None:
-        """Go on from a state. Raises ValueRangeError or WeightsMismatchError if it is of another training."""
+        """Restores a state. Raises ValueRangeError or WeightsMismatchError if it is of a different training."""
         for what, mine in (("iterators", self.iterators), ("optimizers", self.optimizers)):
             if set(state[what]) != set(mine):
-                raise ValueRangeError(f"the state is of other {what}", expected=sorted(mine), got=sorted(state[what]))
+                raise ValueRangeError(
+                    f"the state is of different {what}", expected=sorted(mine), got=sorted(state[what])
+                )
         for name, each in self.optimizers.items():
             each.target.load_arrays(state["targets"][name])
         for name, each in self.optimizers.items():

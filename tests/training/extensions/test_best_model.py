@@ -76,7 +76,7 @@ def test_the_best_by_one_score_is_not_compared_with_that_by_another():
 def test_a_score_that_never_comes_is_told(watched, tmp_path, capsys):
     watched(lambda link: BestModel(link, "validation/main/map")).run()
     said = capsys.readouterr().err
-    assert "no best.safetensors yet: there was no validation that reports 'validation/main/map'" in said
+    assert "no best.safetensors yet: no validation reported 'validation/main/map'" in said
     assert list(tmp_path.iterdir()) == []
 
 

@@ -93,7 +93,7 @@ def test_a_logarithm_of_zero_is_found(tmp_path):
     between = bad_on(2, lambda h: F.log(F.relu(h)) * 0.0)
     trainer = trainer_of(between, tmp_path)
     text = message_of(trainer)
-    assert "iteration 3 of training gave what is no number" in text
+    assert "iteration 3 of training has NaN or infinite values" in text
     assert "main/loss is nan" in text
     assert "gradient of /l1/W, and 3 more of 4" in text
     assert "first: Log (after /l1/" in text
@@ -194,7 +194,7 @@ def test_other_updaters_cannot_be_repeated(tmp_path, counting_trainer):
 
     text = message_of(counting_trainer([FailOnNonNumber()], act))
     assert "main/loss is inf" in text
-    assert "a CountingUpdater's iterations cannot be repeated" in text
+    assert "iterations of CountingUpdater cannot be repeated" in text
 
 
 def test_accuracies_of_nothing_are_no_failure(counting_trainer):
@@ -211,4 +211,4 @@ def test_what_does_not_happen_again_is_said(tmp_path):
         return F.log(h * 0.0 - 1.0) if len(calls) == 2 else F.tanh(h)
 
     text = message_of(trainer_of(between, tmp_path))
-    assert "the first function is not known: the iteration, repeated, went well" in text
+    assert "the first function is unknown: the repeated iteration has finite values" in text

@@ -105,7 +105,7 @@ def test_on_a_terminal_the_progress_line_is_cleared(counting_trainer):
 
 def test_a_table_without_a_log_is_told_before_training(counting_trainer):
     trainer = counting_trainer([extensions.PrintReport(["epoch"])])
-    with pytest.raises(ValueRangeError, match="no extension is called 'LogReport'"):
+    with pytest.raises(ValueRangeError, match="the trainer has no extension 'LogReport'"):
         trainer.run()
     assert trainer.updater.iteration == 0
 

@@ -49,7 +49,7 @@ def test_sigterm_to_all_processes_saves_and_ends_them(start, tmp_path):
     os.killpg(running.pid, signal.SIGTERM)  # as a queueing system does it
     _, err = running.communicate(timeout=120)
     assert running.returncode == 143, err
-    assert "SIGTERM: this iteration is finished first" in err
+    assert "SIGTERM: stops after this iteration" in err
     assert "saved in" in err
     assert "Traceback" not in err
     assert len(list((tmp_path / "run").glob("snapshot_iter_*.npz"))) == 1

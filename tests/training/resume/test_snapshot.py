@@ -151,7 +151,7 @@ def damage_newest(it, how):
 def test_a_damaged_snapshot_is_named_and_the_one_before_is_used(run, how):
     straight = run((4, "epoch"), out="straight")
     damaged = damage_newest(run((3, "epoch")), how)
-    with pytest.warns(RuntimeWarning, match=f"damaged snapshot is passed over.*{damaged.name}"):
+    with pytest.warns(RuntimeWarning, match=f"damaged snapshot is skipped.*{damaged.name}"):
         it = run((4, "epoch"))
     assert_same(it, straight)
 
@@ -159,7 +159,7 @@ def test_a_damaged_snapshot_is_named_and_the_one_before_is_used(run, how):
 def test_without_a_whole_snapshot_a_run_begins_anew(run):
     it = run((1, "epoch"))
     damage_newest(it, "cut off")
-    with pytest.warns(RuntimeWarning, match="passed over"):
+    with pytest.warns(RuntimeWarning, match="is skipped"):
         assert run((2, "iteration")).updater.iteration == 2
 
 
@@ -277,7 +277,7 @@ def test_a_snapshot_can_have_another_name(run):
 def test_a_state_without_its_parts_is_told(run, tmp_path):
     (tmp_path / "result").mkdir()
     write_state(tmp_path / "result/snapshot_iter_3.npz", {"something": "else"})
-    with pytest.raises(ValueRangeError, match="not a trainer's state"):
+    with pytest.raises(ValueRangeError, match="the state is not a trainer's"):
         run((1, "iteration"))
 
 
@@ -311,5 +311,5 @@ def test_files_may_be_numbered_by_epochs_and_as_chainer_writes_it(run, filename)
 
 
 def test_a_name_without_a_number_is_refused():
-    with pytest.raises(ValueRangeError, match="no place for a number"):
+    with pytest.raises(ValueRangeError, match="no placeholder for a number"):
         extensions.snapshot("model.npz")

@@ -76,7 +76,7 @@ def test_a_command_goes_through_json():
 
 @pytest.mark.parametrize("tree", [None, {}, {"script": "a", "module": None, "folder": "."}, []])
 def test_what_is_no_command_is_refused(tree):
-    with pytest.raises(FileFormatError, match=r"config\.json: does not say how"):
+    with pytest.raises(FileFormatError, match=r"config\.json does not have the command"):
         command_from_json(tree, "config.json")
 
 

@@ -91,12 +91,12 @@ def test_a_script_that_fails_is_told(made):
 
 
 def test_folders_that_hold_a_run_or_none_are_refused(made):
-    with pytest.raises(ValueRangeError, match="holds a run already"):
+    with pytest.raises(ValueRangeError, match="already has a run"):
         rerun(made / "runs/a", made / "runs/a")
-    with pytest.raises(FileFormatError, match="holds no run"):
+    with pytest.raises(FileFormatError, match="has no run"):
         rerun(made / "runs/c", made / "runs/b")
     (made / "runs/a/config.json").write_text("[]")
-    with pytest.raises(FileFormatError, match="does not say how"):
+    with pytest.raises(FileFormatError, match="does not have the command"):
         rerun(made / "runs/a", made / "runs/b")
     (made / "runs/a/config.json").write_text("{")
     with pytest.raises(FileFormatError, match="is damaged"):
@@ -106,9 +106,9 @@ def test_folders_that_hold_a_run_or_none_are_refused(made):
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        ({"arguments": ["--data", "data.txt"]}, "was not among the arguments"),
-        ({"folder": "../../gone"}, "which is no more"),
-        ({"script": None}, "cannot be started again"),
+        ({"arguments": ["--data", "data.txt"]}, "does not have the folder as an argument"),
+        ({"folder": "../../gone"}, "which no longer exists"),
+        ({"script": None}, "cannot be repeated"),
     ],
 )
 def test_what_cannot_be_repeated_is_told(made, change, says):

@@ -115,7 +115,7 @@ def test_the_seed_is_set_before_anything_is_drawn(tmp_path):
 def test_a_folder_with_a_run_is_refused(tmp_path):
     train(tmp_path)
     before = {path: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()}
-    with pytest.raises(ValueRangeError, match="holds a run already"):
+    with pytest.raises(ValueRangeError, match="already has a run"):
         Run(tmp_path, Recipe())
     with pytest.raises(ValueRangeError, match=r"try: +python train\.py --resume, or another folder"):
         Run(tmp_path, Recipe(), resume_with="python train.py --resume")
@@ -135,7 +135,7 @@ def test_a_script_s_own_resume_is_what_ctrl_c_advises(tmp_path, monkeypatch):
 def test_a_damaged_run_is_told(tmp_path):
     train(tmp_path)
     (tmp_path / "config.json").write_text("{")
-    with pytest.raises(FileFormatError, match=r"config\.json: is damaged"):
+    with pytest.raises(FileFormatError, match=r"config\.json is damaged"):
         Run(tmp_path, Recipe(), resume=True)
 
 
@@ -212,7 +212,7 @@ def test_ctrl_c_says_how_to_resume_in_the_words_of_the_command(tmp_path, capsys)
         train(tmp_path, extend=stop, resume_with="python train.py --resume")
     said = capsys.readouterr().err
     assert f"saved in {tmp_path}; resume with: python train.py --resume" in said
-    assert "no best.safetensors yet: there was no validation" in said
+    assert "no best.safetensors yet: no validation" in said
     assert "autoload" not in said
     assert "python train.py --resume" in (tmp_path / "report.html").read_text()
     assert load(tmp_path / "status.json")["state"] == "stopped by Ctrl-C"
@@ -238,7 +238,7 @@ def test_other_data_and_another_seed_are_told(tmp_path):
         Run(tmp_path, seed=2, data={"train": [1, 2, 4], "val": [1]}, resume=True)
     (warning,) = caught
     assert "seed: 1 is now 2" in str(warning.message)
-    assert "the data 'train' are not those" in str(warning.message)
+    assert "the data 'train' have changed" in str(warning.message)
     assert "'val'" not in str(warning.message)
 
 
@@ -246,7 +246,7 @@ def test_a_trainer_of_another_folder_is_refused(tmp_path):
     run = Run(tmp_path / "a")
     model = L.Linear(4, 3)
     updater = StandardUpdater(SerialIterator(examples(), 5), MomentumSGD().setup(model))
-    with pytest.raises(ValueRangeError, match="writes to another folder"):
+    with pytest.raises(ValueRangeError, match="has a different output folder"):
         run.extend(Trainer(updater, (1, "epoch"), out=tmp_path / "b"), model)
 
 

@@ -107,7 +107,7 @@ def test_losses_are_drawn_before_an_epoch_ends(tmp_path):
     text = "".join(json.dumps(row) + "\n" for row in rows)
     (tmp_path / "iterations.jsonl").write_text(text + '{"epoch": 0, "iter')  # torn by a kill
     page = page_of(tmp_path)
-    assert "No epoch has ended yet." in page
+    assert "No epoch is complete yet." in page
     assert len(curves(page)) == 1
 
 
@@ -127,12 +127,16 @@ def test_images_that_were_drawn_are_in_the_page(tmp_path):
     (tmp_path / "images/first_batch.jpg").write_bytes(b"\xff\xd8")
     page = page_of(tmp_path)
     assert 'src="data:image/jpeg;base64,/9g="' in page
-    assert "the first batch, augmented" in plain_text(page)
+    assert "the first batch, with data augmentation" in plain_text(page)
 
 
 @pytest.mark.parametrize(
     ("state", "words"),
-    [("running", "the process is gone"), ("killed", "ended without a word"), ("stopped by SIGTERM", "Resume with")],
+    [
+        ("running", "process has ended"),
+        ("killed", "The process was killed, or the machine stopped"),
+        ("stopped by SIGTERM", "Resume with"),
+    ],
 )
 def test_a_run_that_has_not_finished_says_when_it_last_lived_and_how_to_resume(tmp_path, state, words):
     fill(tmp_path)
@@ -167,7 +171,7 @@ def test_the_lines_to_use_a_model_are_told(tmp_path):
 
 
 def test_a_folder_without_files_gives_a_page(tmp_path):
-    assert "No epoch has ended yet." in page_of(tmp_path)
+    assert "No epoch is complete yet." in page_of(tmp_path)
 
 
 def test_values_that_are_no_numbers_interrupt_their_curve(tmp_path):
@@ -190,5 +194,5 @@ def test_more_values_than_fit_are_counted(tmp_path):
 def test_a_damaged_file_is_named(tmp_path, name):
     fill(tmp_path)
     (tmp_path / name).write_text("{\n")
-    with pytest.raises(FileFormatError, match=f"{name}: is damaged"):
+    with pytest.raises(FileFormatError, match=f"{name} is damaged"):
         write_run_report(tmp_path)

@@ -1,4 +1,4 @@
-"""Hyper-parameters that follow a plan."""
+"""Hyperparameter schedules, such as of the learning rate."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""A hyper-parameter that follows a plan."""
+"""The base class of hyperparameter schedules."""
 
 import abc
 from collections.abc import Mapping
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
 
 
 class AbstractShift(AbstractExtension, abc.ABC):
-    """Sets an optimizer's hyper-parameter to `value(t)`, t being how many times it was called: the update number t,
-    counted from 0, uses `value(t)` with the usual trigger.
+    """Base class of schedules: sets an optimizer's hyperparameter to `value(t)`, where t is the number of calls.
 
-    attr: the hyper-parameter's name, such as "lr" or "alpha"
-    init: the value to start from; None: the optimizer's when training begins
+    With the default trigger, update t, counted from 0, uses `value(t)`.
+    attr: the name of the hyperparameter, such as "lr" or "alpha"
+    init: the initial value; None: the optimizer's at the start of training
     optimizer: None: the trainer's "main"
     """
 
@@ -29,9 +29,16 @@ class AbstractShift(AbstractExtension, abc.ABC):
         self.optimizer = optimizer
         self.t = 0
 
+    @property
+    def start(self) -> float:
+        """`init`, which is set from the optimizer at the start of training if it was not given."""
+        if self.init is None:
+            raise ValueRangeError(f"the initial value of {self.attr} is not known before `initialize`")
+        return self.init
+
     @abc.abstractmethod
     def value(self, t: float) -> float:
-        """The hyper-parameter after t calls; `self.init` is known then."""
+        """The hyperparameter after t calls; `self.init` is set before."""
 
     def initialize(self, trainer: "Trainer") -> None:
         if self.optimizer is None:
@@ -56,7 +63,7 @@ class AbstractShift(AbstractExtension, abc.ABC):
 
 
 def towards(value: float, init: float, target: float | None) -> float:
-    """`value`, which left from `init`, but not beyond `target`."""
+    """`value`, which starts at `init`, limited by `target`."""
     if target is None:
         return value
     return min(value, target) if init < target else max(value, target)

@@ -1,4 +1,4 @@
-"""A hyper-parameter that goes along half a cosine."""
+"""Cosine annealing."""
 
 import math
 from typing import Any
@@ -7,7 +7,7 @@ from cvzoo.training.extensions.shifts.abstract import AbstractShift, check_count
 
 
 class CosineShift(AbstractShift):
-    """From init along half a cosine to `target` at t = max_count, where it stays; see AbstractShift.
+    """Cosine annealing from init to `target` at t = max_count, constant after that; see AbstractShift.
 
     Source: I. Loshchilov, F. Hutter, "SGDR: Stochastic Gradient Descent with Warm Restarts", ICLR 2017, equation 5,
     without restarts.
@@ -24,9 +24,9 @@ class CosineShift(AbstractShift):
         self.target = target
 
     def value(self, t: float) -> float:
-        return cosine(self.init, self.target, min(t / self.max_count, 1.0))
+        return cosine(self.start, self.target, min(t / self.max_count, 1.0))
 
 
 def cosine(start: float, end: float, share: float) -> float:
-    """Half a cosine from `start` (share 0) to `end` (share 1)."""
+    """Half a cosine from `start` (at share 0) to `end` (at share 1)."""
     return end + (start - end) * (1 + math.cos(math.pi * share)) / 2

@@ -1,4 +1,4 @@
-"""A hyper-parameter that is multiplied again and again."""
+"""Exponential decay."""
 
 from typing import Any
 
@@ -7,8 +7,9 @@ from cvzoo.training.extensions.shifts.abstract import AbstractShift, towards
 
 
 class ExponentialShift(AbstractShift):
-    """init * rate ** t, but not beyond `target`; see AbstractShift. Often with trigger=(1, "epoch") or a
-    ManualScheduleTrigger.
+    """Exponential decay, init * rate ** t, limited by `target`; see AbstractShift.
+
+    Often with trigger=(1, "epoch") or a ManualScheduleTrigger.
 
     rate: a positive factor
     """
@@ -20,9 +21,9 @@ class ExponentialShift(AbstractShift):
     ):
         super().__init__(attr, init, optimizer)
         if not rate > 0:
-            raise ValueRangeError("ExponentialShift: rate", expected="a positive number", got=repr(rate))
+            raise ValueRangeError("ExponentialShift: rate must be positive", got=repr(rate))
         self.rate = rate
         self.target = target
 
     def value(self, t: float) -> float:
-        return towards(self.init * self.rate**t, self.init, self.target)
+        return towards(self.start * self.rate**t, self.start, self.target)

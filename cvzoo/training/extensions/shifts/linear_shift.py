@@ -1,4 +1,4 @@
-"""A hyper-parameter that goes along a straight line."""
+"""Linear schedule."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from cvzoo.training.extensions.shifts.abstract import AbstractShift
 
 
 class LinearShift(AbstractShift):
-    """From value_range[0] at t = time_range[0] in a line to value_range[1] at time_range[1]; constant before and after.
+    """Linear from value_range[0] at t = time_range[0] to value_range[1] at time_range[1]; constant before and after.
 
     See AbstractShift.
     """
@@ -19,7 +19,7 @@ class LinearShift(AbstractShift):
     ):
         super().__init__(attr, value_range[0], optimizer)
         if not time_range[0] < time_range[1]:
-            raise ValueRangeError("LinearShift: time_range", expected="two rising numbers", got=time_range)
+            raise ValueRangeError("LinearShift: time_range must be two ascending numbers", got=time_range)
         self.value_range = tuple(value_range)
         self.time_range = tuple(time_range)
 

@@ -1,4 +1,4 @@
-"""A shift made of a function."""
+"""Schedules from functions."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 class FunctionShift(AbstractExtension):
-    """Sets an optimizer's hyper-parameter to what a function of the trainer gives; see `make_shift`."""
+    """Sets an optimizer's hyperparameter to the result of a function of the trainer; see `make_shift`."""
 
     trigger = (1, "iteration")
     priority = PRIORITY_READER
@@ -30,16 +30,16 @@ class FunctionShift(AbstractExtension):
 
 
 def make_shift(attr: str, optimizer: Any = None) -> Callable[[Callable[["Trainer"], float]], FunctionShift]:
-    """A decorator that makes an extension of a function of the trainer, whose result becomes the hyper-parameter.
+    """Decorator that turns a function of the trainer into a schedule; its result becomes the hyperparameter.
 
-    attr: the hyper-parameter's name, such as "lr"
+    attr: the name of the hyperparameter, such as "lr"
     optimizer: None: the trainer's "main"
 
     >>> @make_shift("lr")
     ... def warmup(trainer):
     ...     return 0.01 * min(trainer.updater.iteration / 1000, 1)
 
-    The value is set once before training and after every iteration, with the usual trigger.
+    The value is set once before training and, with the default trigger, after every iteration.
     Source: ChainerCV's decorator of this name.
     """
 

@@ -1,4 +1,4 @@
-"""A hyper-parameter that rises, and then falls far below where it began."""
+"""One-cycle schedule."""
 
 from typing import Any
 
@@ -8,16 +8,16 @@ from cvzoo.training.extensions.shifts.cosine_shift import cosine
 
 
 class OneCycleShift(AbstractShift):
-    """From max_value / start_divisor up to max_value, then down to the first value / end_divisor, both along half a
-    cosine; see AbstractShift.
+    """One-cycle schedule: up to max_value, then down, both along half a cosine; see AbstractShift.
 
-    max_value: the largest value; None: the optimizer's when training begins
-    max_count: how many updates there are: the last value is that of t = max_count - 1
-    rise: the share of them in which it rises
+    The first value is max_value / start_divisor, the last one is the first one / end_divisor.
+    max_value: the maximum; None: the optimizer's value at the start of training
+    max_count: number of updates: the last value is that of t = max_count - 1
+    rise: the fraction of them in which the value rises
 
     Source: L. N. Smith, N. Topin, "Super-Convergence: Very Fast Training of Neural Networks Using Large Learning
-    Rates", 2018. Where we differ: cosines instead of lines, as most implementations have them; for the momentum take a
-    second one, which goes down and up.
+    Rates", 2018. Where we differ: cosines instead of lines, as in most implementations; for the momentum use a second
+    schedule, which goes down and up.
     """
 
     default_name = "OneCycleShift"
@@ -38,16 +38,16 @@ class OneCycleShift(AbstractShift):
         check_count("OneCycleShift: start_divisor", start_divisor)
         check_count("OneCycleShift: end_divisor", end_divisor)
         if not 0 < rise < 1:
-            raise ValueRangeError("OneCycleShift: rise", expected="a number between 0 and 1", got=repr(rise))
+            raise ValueRangeError("OneCycleShift: rise must be between 0 and 1", got=repr(rise))
         self.max_count = max_count
         self.rise = rise
         self.start_divisor = start_divisor
         self.end_divisor = end_divisor
 
     def value(self, t: float) -> float:
-        start = self.init / self.start_divisor
+        low = self.start / self.start_divisor
         top, last = self.rise * self.max_count - 1, self.max_count - 1
         if t < top:
-            return cosine(start, self.init, t / top)
+            return cosine(low, self.start, t / top)
         share = min((t - top) / (last - top), 1.0) if last > top else 1.0
-        return cosine(self.init, start / self.end_divisor, share)
+        return cosine(self.start, low / self.end_divisor, share)

@@ -1,4 +1,4 @@
-"""A hyper-parameter that goes to zero as a power."""
+"""Polynomial decay."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from cvzoo.training.extensions.shifts.abstract import AbstractShift, check_count
 
 
 class PolynomialShift(AbstractShift):
-    """init * (1 - t / max_count) ** rate, 0 from max_count on, but not beyond `target`; see AbstractShift."""
+    """Polynomial decay, init * (1 - t / max_count) ** rate, 0 at the end, limited by `target`; see AbstractShift."""
 
     default_name = "PolynomialShift"
 
@@ -26,4 +26,4 @@ class PolynomialShift(AbstractShift):
         self.target = target
 
     def value(self, t: float) -> float:
-        return towards(self.init * max(1 - t / self.max_count, 0.0) ** self.rate, self.init, self.target)
+        return towards(self.start * max(1 - t / self.max_count, 0.0) ** self.rate, self.start, self.target)

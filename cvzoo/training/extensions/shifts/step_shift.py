@@ -1,4 +1,4 @@
-"""Hyper-parameters that go down, or up, in steps."""
+"""Step schedules."""
 
 import bisect
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from cvzoo.training.extensions.shifts.abstract import AbstractShift, check_count
 
 
 class StepShift(AbstractShift):
-    """init * gamma ** (t // step), but not beyond `target`; see AbstractShift."""
+    """Step schedule, init * gamma ** (t // step), limited by `target`; see AbstractShift."""
 
     default_name = "StepShift"
 
@@ -28,11 +28,11 @@ class StepShift(AbstractShift):
         self.target = target
 
     def value(self, t: float) -> float:
-        return towards(self.init * self.gamma ** (t // self.step), self.init, self.target)
+        return towards(self.start * self.gamma ** (t // self.step), self.start, self.target)
 
 
 class MultistepShift(AbstractShift):
-    """init, multiplied by gamma when t reaches each of the numbers in `step_value`; see AbstractShift."""
+    """Multi-step schedule: init, multiplied by gamma when t reaches each number of `step_value`; see AbstractShift."""
 
     default_name = "MultistepShift"
 
@@ -44,4 +44,4 @@ class MultistepShift(AbstractShift):
         self.step_value = sorted(step_value)
 
     def value(self, t: float) -> float:
-        return self.init * self.gamma ** bisect.bisect_right(self.step_value, t)
+        return self.start * self.gamma ** bisect.bisect_right(self.step_value, t)

@@ -1,4 +1,4 @@
-"""A hyper-parameter that begins small."""
+"""Linear warm-up."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -11,12 +11,12 @@ if TYPE_CHECKING:
 
 
 class WarmupShift(AbstractShift):
-    """From `warmup_start` in a line to init at t = warmup_iter; then init, or what another shift says.
+    """Linear warm-up from `warmup_start` to init at t = warmup_iter; then init, or the value of another schedule.
 
     warmup_start: the first value
-    warmup_iter: how many updates it takes
-    then: a shift of the same hyper-parameter that goes on from there (and is aimed at meanwhile); it counts from the
-        beginning of training, and is not given to the trainer itself
+    warmup_iter: number of updates of the warm-up
+    then: a schedule of the same hyperparameter that follows (and is the target of the warm-up); its t counts from the
+        start of training, and it is not added to the trainer itself
 
     >>> steps = MultistepShift("lr", 0.1, [60_000, 80_000])
     >>> trainer.extend(WarmupShift("lr", 0.001, 500, then=steps))
@@ -51,7 +51,7 @@ class WarmupShift(AbstractShift):
         super().initialize(trainer)
 
     def value(self, t: float) -> float:
-        aim = self.init if self.then is None else self.then.value(t)
+        aim = self.start if self.then is None else self.then.value(t)
         if t >= self.warmup_iter:
             return aim
         return self.warmup_start + (aim - self.warmup_start) * t / self.warmup_iter
