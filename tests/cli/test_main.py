@@ -56,6 +56,23 @@ def test_every_verb_has_help(run, verb):
     assert f"cvzoo {verb}" in printed
 
 
+@pytest.mark.parametrize(
+    ("verb", "terms"),
+    [
+        ("train", ("learning rate", "checkpoint", "epochs")),
+        ("predict", ("inference", "confidence score", "non-maximum suppression", "semantic segmentation")),
+        ("evaluate", ("confidence score", "semantic segmentation", "mean IoU")),
+        ("export", ("inference", "non-maximum suppression", "raw outputs")),
+        ("quantize", ("calibration", "int8")),
+        ("convert", ("checkpoint",)),
+    ],
+)
+def test_help_has_the_terms_that_users_search_for(run, verb, terms):
+    _, printed, _ = run(verb, "--help")
+    text = " ".join(printed.split()).replace("- ", "-")
+    assert [term for term in terms if term not in text] == []
+
+
 def test_wrong_words_end_with_2(run):
     status, _, errors = run("fly")
     assert status == 2
