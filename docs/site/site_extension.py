@@ -1,6 +1,7 @@
 """What Sphinx is told besides its configuration: the dialect of docstrings, and code that is a public name."""
 
 import functools
+import typing
 from collections.abc import Iterator
 from typing import Any
 
@@ -101,10 +102,10 @@ def public_place(app: Sphinx, env: Any, node: addnodes.pending_xref, content: no
 
 @functools.cache
 def _types() -> dict[str, str]:
-    """Name -> the path of its entry, of classes and types that no other entry has the name of."""
+    """Name -> the path of its entry, of classes and types that are alone in it, also against `typing.Iterator`."""
     found: dict[str, list[str]] = {}
     for path, each in entries().items():
-        if each.kind == "class" or each.door == "cvzoo.typing":
+        if (each.kind == "class" or each.door == "cvzoo.typing") and not hasattr(typing, each.name):
             found.setdefault(each.name, []).append(path)
     return {name: paths[0] for name, paths in found.items() if len(paths) == 1}
 
