@@ -43,7 +43,7 @@ def test_a_file_that_does_not_say_what_it_is(run, photos, tmp_path):
     write_safetensors(tmp_path / "m.safetensors", {"a": np.zeros(3, np.float32)})
     status, _, error = run("predict", photos / "a.jpg", "--model", tmp_path / "m.safetensors")
     assert status != 0
-    assert "no model was given" in error
+    assert "does not say which" in error
 
 
 @pytest.mark.parametrize("name", ["nowhere.pth", "nowhere.NPZ", "nowhere.weights"])

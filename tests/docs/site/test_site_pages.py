@@ -18,7 +18,7 @@ def test_every_link_leads_somewhere(stage):
 def test_a_broken_link_is_told_with_its_page(tmp_path):
     stage = Stage(tmp_path)
     stage._linked("docs/zoo.md", "[there](weights.md) and [not](nowhere.md#at-all), `[code](is-left.md)`")
-    stage._linked("docs/zoo.md", "[there](data.md#which-data-set) and [not](data.md#no-such-heading)")
+    stage._linked("docs/zoo.md", "[there](data.md#specifications-of-data-sets) and [not](data.md#no-such-heading)")
     assert stage.broken == ["docs/zoo.md: nowhere.md#at-all", "docs/zoo.md: data.md#no-such-heading"]
 
 
