@@ -13,7 +13,6 @@ NOT_YET = {
     "cvzoo/backends",
     "cvzoo/graph",
     "cvzoo/links",
-    "cvzoo/visualizations",
     "cvzoo/weights/download.py",
     "cvzoo/weights/transfer.py",
     "docs/ARCHITECTURE.md",

@@ -1,4 +1,4 @@
-"""Pictures of what a model found, drawn on arrays: no window, no display."""
+"""Visualizations of predictions, on arrays or matplotlib's axes."""
 
 from typing import TYPE_CHECKING
 

@@ -1,6 +1,7 @@
-"""Many photos in one picture."""
+"""A grid of images with captions."""
 
 import math
+from collections.abc import Iterable
 
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
@@ -8,18 +9,21 @@ from PIL import Image, ImageDraw, ImageFont
 from cvzoo.errors.exceptions import ShapeError
 from cvzoo.images.from_pil import from_pil
 from cvzoo.images.write_image import to_pil
+from cvzoo.typing.aliases import Array, ArrayLike
 
 _GAP, _FONT_SIZE, _PAPER, _INK, _FRAME = 8, 13, (250, 250, 248), (40, 40, 40), (222, 222, 218)
 
 
-def contact_sheet(imgs, captions, *, columns=None, side=320):
-    """One picture of all photos in rows: (3, H, W) float32 of whole numbers in [0, 255].
+def contact_sheet(
+    imgs: Iterable[ArrayLike], captions: Iterable[str], *, columns: int | None = None, side: int = 320
+) -> Array:
+    """A grid of images with captions: (3, H, W) float32 of whole numbers in [0, 255].
 
-    imgs: photos (3, H, W) or (1, H, W) in [0, 255] of any sizes, gone through once; none is enlarged
+    imgs: images (3, H, W) or (1, H, W) in [0, 255] of any sizes, gone through once; none is enlarged
     captions: a line of text under each, cut where it is too long
     columns: how many stand in a row; None makes the sheet about as wide as high
-    side: pixels of a photo's longer side on the sheet
-    Raises ShapeError if there are no photos, or not as many as captions.
+    side: pixels of an image's longer side on the sheet
+    Raises ShapeError if there are no images, or not as many as captions.
     """
     captions = list(captions)
     columns = columns or max(math.ceil(math.sqrt(len(captions))), 1)
@@ -27,7 +31,7 @@ def contact_sheet(imgs, captions, *, columns=None, side=320):
     font = ImageFont.load_default(_FONT_SIZE)
     line = _FONT_SIZE + 6
     cell = side + _GAP, side + line + _GAP
-    # a row that is used by a single photo needs no more columns than there are
+    # a row that is used by a single image needs no more columns than there are
     columns = min(columns, max(len(captions), 1))
     sheet = Image.new("RGB", (columns * cell[0] + _GAP, rows * cell[1] + _GAP), _PAPER)
     draw = ImageDraw.Draw(sheet)
@@ -44,11 +48,11 @@ def contact_sheet(imgs, captions, *, columns=None, side=320):
         sheet.paste(pil, (left + (side - pil.width) // 2, top + (side - pil.height) // 2))
         draw.text((left, top + side + 2), _cut(captions[n - 1], side, font, draw), fill=_INK, font=font)
     if n != len(captions) or n == 0:
-        raise ShapeError("a contact sheet needs photos, and a caption for each", expected=len(captions), got=n)
+        raise ShapeError("contact_sheet needs images, and one caption per image", expected=len(captions), got=n)
     return from_pil(sheet, color=True, background=None, name="the sheet")
 
 
-def _cut(text, width, font, draw):
+def _cut(text: str, width: int, font: ImageFont.FreeTypeFont | ImageFont.ImageFont, draw: ImageDraw.ImageDraw) -> str:
     text = "".join(letter if letter.isprintable() else "?" for letter in text)
     if draw.textlength(text, font=font) <= width:
         return text

@@ -1,7 +1,7 @@
-"""Draw boxes, labels and scores on a photo, without a window."""
+"""Drawing of boxes, labels and scores on an image array."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -11,30 +11,44 @@ from cvzoo.errors.exceptions import ShapeError, ValueRangeError
 from cvzoo.geometry.as_bbox import as_bbox
 from cvzoo.images.from_pil import from_pil
 from cvzoo.images.write_image import to_pil
-from cvzoo.visualizations.colors import ink_on, label_color
+from cvzoo.typing.aliases import Array, ArrayLike, Image, LabelNames
+from cvzoo.visualizations.colors import RGB, ink_on, label_color
 from cvzoo.visualizations.place_plate import place_plate
 
-# Lines and letters of a photo whose long side is 1000 pixels; no letter gets smaller than what can be read
+Font: TypeAlias = ImageFont.FreeTypeFont | ImageFont.ImageFont
+Frame: TypeAlias = tuple[int, int, int, int]  # left, top, right, bottom, inclusive
+
+# Lines and letters of an image whose long side is 1000 pixels; no letter gets smaller than what can be read
 _LINE_WIDTH, _FONT_SIZE, _MIN_FONT_SIZE = 2.6, 18, 9
 # So many plates that together are larger than this share of all boxes hide more than they tell
 _MANY, _SHARE = 20, 0.4
 
 
-def draw_bbox(img, bbox, label=None, score=None, *, label_names=None, line_width=None, font_size=None, plates=None):
-    """A new photo with the boxes drawn: (3, H, W) float32 RGB of whole numbers in [0, 255]; img is left as it was.
+def draw_bbox(
+    img: ArrayLike,
+    bbox: ArrayLike,
+    label: ArrayLike | None = None,
+    score: ArrayLike | None = None,
+    *,
+    label_names: LabelNames | None = None,
+    line_width: int | None = None,
+    font_size: int | None = None,
+    plates: bool | None = None,
+) -> Image:
+    """A copy of the image with the boxes drawn: (3, H, W) float32 RGB of whole numbers in [0, 255].
 
     img: (3, H, W) or (1, H, W) float32 in [0, 255], or any array that `read_image` takes
-    bbox: (R, 4) float32, y_min x_min y_max x_max, pixels; what sticks out of the photo is cut
-    label: (R,) non-negative integers, or None: all boxes get one colour
-    score: (R,) float, or None; boxes are drawn from the lowest score to the highest, so the best lies on top
+    bbox: (R, 4) float32, y_min x_min y_max x_max, pixels; what sticks out of the image is cut
+    label: (R,) non-negative integers, or None: all boxes get one color
+    score: (R,) float, or None; boxes are drawn from the lowest score to the highest, so the best is on top
     label_names: names of the classes in order of label; without them the numbers are written
-    line_width, font_size: pixels; None scales both with the photo, and lines of small boxes are thinner
-    plates: whether names and scores are written; None: unless there are so many small boxes, as around lines of text,
-        that the plates would hide what they name
+    line_width, font_size: pixels; None scales both with the image, and lines of small boxes are thinner
+    `plates`: whether label texts are drawn; None: unless there are so many small boxes, as around lines of text, that
+        they would hide the image
     Raises ShapeError if lengths differ, ValueRangeError for a label without a name, NaN or infinite boxes.
 
-    The plate with the name stands on the box's upper left corner, or at the next place that is free and in the photo;
-    its letters are black or white, whichever reads better on the colour of the class.
+    The label text is at the upper left corner of the box, or at the next free position in the image; it is black or
+    white, whichever has more contrast with the color of the class.
     """
     bbox, label, score = checked_boxes(bbox, label, score, label_names)
     pil = to_pil(np.asarray(img)).convert("RGB")
@@ -51,8 +65,9 @@ def draw_bbox(img, bbox, label=None, score=None, *, label_names=None, line_width
     draw = ImageDraw.Draw(pil)
     frames = [_frame(bb, pil.size) for bb in bbox]
     for i in worst_first:
-        if frames[i] is not None:
-            _draw_frame(draw, frames[i], colors[i], widest if line_width is not None else _thinner(widest, frames[i]))
+        frame = frames[i]
+        if frame is not None:
+            _draw_frame(draw, frame, colors[i], widest if line_width is not None else _thinner(widest, frame))
     if plates is None or plates:
         placed = _placed_plates(draw, pil.size, frames, captions, worst_first, font_size)
         if plates or not _hide_too_much(placed, frames):
@@ -60,7 +75,7 @@ def draw_bbox(img, bbox, label=None, score=None, *, label_names=None, line_width
     return from_pil(pil, color=True, background=None, name="img")
 
 
-def caption(label, score, label_names):
+def caption(label: int | None, score: float | None, label_names: LabelNames | None) -> str:
     """The text on a box: its name or number, then its score with two digits; what is None is left out."""
     parts = []
     if label is not None:
@@ -70,8 +85,8 @@ def caption(label, score, label_names):
     return " ".join(parts)
 
 
-def _frame(bb, size):
-    """The pixels (left, top, right, bottom), all inclusive, that the box covers in the photo, or None."""
+def _frame(bb: Array, size: tuple[int, int]) -> Frame | None:
+    """The pixels (left, top, right, bottom), all inclusive, that the box covers in the image, or None."""
     width, height = size
     y_min, x_min, y_max, x_max = (float(each) for each in bb)
     # half-open: a box up to 10 ends with pixel 9
@@ -80,15 +95,15 @@ def _frame(bb, size):
     return (left, top, right, bottom) if left <= right and top <= bottom else None
 
 
-def _thinner(line_width, frame):
+def _thinner(line_width: int, frame: Frame) -> int:
     """The line's width, or less around a small box, whose content would be hidden."""
     left, top, right, bottom = frame
     return max(min(line_width, (min(right - left, bottom - top) + 1) // 12), 1)
 
 
-def _draw_frame(draw, frame, color, line_width):
+def _draw_frame(draw: ImageDraw.ImageDraw, frame: Frame, color: RGB, line_width: int) -> None:
     left, top, right, bottom = frame
-    # a thin dark rim keeps the line apart from a background of its own colour
+    # a thin dark rim keeps the line apart from a background of its own color
     if line_width >= 2 and min(right - left, bottom - top) > 4 * line_width:
         rim = max(line_width // 3, 1)
         outer = (left - rim, top - rim, right + rim, bottom + rim)
@@ -96,8 +111,9 @@ def _draw_frame(draw, frame, color, line_width):
     draw.rectangle(frame, outline=color, width=line_width)
 
 
-def _darker(color):
-    return tuple(part // 3 for part in color)
+def _darker(color: RGB) -> RGB:
+    red, green, blue = color
+    return red // 3, green // 3, blue // 3
 
 
 class _Plate(NamedTuple):
@@ -108,31 +124,41 @@ class _Plate(NamedTuple):
     width: int
     height: int
     i: int
-    font: ImageFont.FreeTypeFont
+    font: Font
     offset: tuple[float, float]
 
 
-def _placed_plates(draw, size, frames, captions, worst_first, font_size):
+def _placed_plates(
+    draw: ImageDraw.ImageDraw,
+    size: tuple[int, int],
+    frames: Sequence[Frame | None],
+    captions: Sequence[str],
+    worst_first: Sequence[int],
+    font_size: int,
+) -> list[_Plate]:
     """Plates in the order in which they chose their places: the best first."""
-    fonts = {}
-    plates = []
+    fonts: dict[int, Font] = {}
+    plates: list[_Plate] = []
     for i in reversed(worst_first):
-        if frames[i] is None or not captions[i]:
+        frame = frames[i]
+        if frame is None or not captions[i]:
             continue
         font, plate_size, offset = _fitting(draw, captions[i], font_size, size, fonts)
-        corner = place_plate(frames[i], plate_size, size, [plate[:4] for plate in plates])
-        plates.append(_Plate(*corner, *plate_size, i, font, offset))
+        corner = place_plate(frame, plate_size, size, [plate[:4] for plate in plates])
+        plates.append(_Plate(corner[0], corner[1], plate_size[0], plate_size[1], i, font, offset))
     return plates
 
 
-def _hide_too_much(plates, frames):
+def _hide_too_much(plates: Sequence[_Plate], frames: Sequence[Frame | None]) -> bool:
     if len(plates) < _MANY:
         return False
     boxes = [(right - left + 1) * (bottom - top + 1) for left, top, right, bottom in filter(None, frames)]
     return sum(plate.width * plate.height for plate in plates) > _SHARE * sum(boxes)
 
 
-def _draw_plates(draw, plates, captions, colors):
+def _draw_plates(
+    draw: ImageDraw.ImageDraw, plates: Sequence[_Plate], captions: Sequence[str], colors: Sequence[RGB]
+) -> None:
     for plate in reversed(plates):  # the best are drawn last
         color = colors[plate.i]
         corner = plate.x + plate.width - 1, plate.y + plate.height - 1
@@ -141,8 +167,10 @@ def _draw_plates(draw, plates, captions, colors):
         draw.text(at, captions[plate.i], fill=ink_on(color), font=plate.font)
 
 
-def _fitting(draw, text, font_size, size, fonts):
-    """The largest font up to font_size in which the text fits the photo's width, its plate's size and text's offset."""
+def _fitting(
+    draw: ImageDraw.ImageDraw, text: str, font_size: int, size: tuple[int, int], fonts: dict[int, Font]
+) -> tuple[Font, tuple[int, int], tuple[float, float]]:
+    """The largest font up to font_size in which the text fits the image's width, its plate's size and text's offset."""
     while True:
         if font_size not in fonts:
             fonts[font_size] = ImageFont.load_default(font_size)
@@ -153,13 +181,13 @@ def _fitting(draw, text, font_size, size, fonts):
         _, top, _, bottom = draw.textbbox((0, 0), "Ag|", font=font)
         plate_size = right - left + 2 * pad, bottom - top + 2 * pad
         if plate_size[0] <= size[0] or font_size <= _MIN_FONT_SIZE // 2:
-            return font, tuple(round(each) for each in plate_size), (pad - left, pad - top)
+            return font, (round(plate_size[0]), round(plate_size[1])), (pad - left, pad - top)
         font_size -= 1
 
 
 def checked_boxes(
     bbox: npt.ArrayLike, label: npt.ArrayLike | None, score: npt.ArrayLike | None, label_names: Sequence[str] | None
-) -> tuple[np.ndarray, np.ndarray | None, np.ndarray | None]:
+) -> tuple[Array, Array | None, Array | None]:
     """The three as arrays. Raises ShapeError and ValueRangeError as `draw_bbox` says."""
     bbox = as_bbox(bbox)
     if not np.isfinite(bbox).all():
@@ -167,7 +195,7 @@ def checked_boxes(
     if label is not None:
         label = np.asarray(label)
         if label.shape != (len(bbox),):
-            raise ShapeError("label must have one entry a box", expected=(len(bbox),), got=label.shape)
+            raise ShapeError("label must have one value per box", expected=(len(bbox),), got=label.shape)
         if len(label) and label.min() < 0:
             raise ValueRangeError("a label is negative", got=label.min())
         if len(label) and label_names is not None and label.max() >= len(label_names):
@@ -175,5 +203,5 @@ def checked_boxes(
     if score is not None:
         score = np.asarray(score)
         if score.shape != (len(bbox),):
-            raise ShapeError("score must have one entry a box", expected=(len(bbox),), got=score.shape)
+            raise ShapeError("score must have one value per box", expected=(len(bbox),), got=score.shape)
     return bbox, label, score

@@ -1,43 +1,42 @@
-"""Lay instance masks and label maps over a photo."""
+"""Drawing of instance masks and label maps on an image array."""
 
 import numpy as np
 
 from cvzoo.errors.exceptions import ShapeError
 from cvzoo.geometry.rle import RLEs
 from cvzoo.images.from_pil import from_array
+from cvzoo.typing.aliases import Array, ArrayLike, Image
 from cvzoo.visualizations.colors import label_color
 
 
-def draw_mask(img, mask, label=None, *, opacity=0.5):
-    """A new photo with each mask tinted: (3, H, W) float32 of whole numbers in [0, 255].
+def draw_mask(img: ArrayLike, mask: ArrayLike | RLEs, label: ArrayLike | None = None, *, opacity: float = 0.5) -> Image:
+    """A new image with each mask tinted: (3, H, W) float32 of whole numbers in [0, 255].
 
     img: (3, H, W) or (1, H, W) in [0, 255], or any array that `read_image` takes
-    mask: (R, H, W) bool, or RLEs of R such masks, of which one at a time is decoded; later masks lie on top
-    label: (R,) non-negative integers that choose the colours, or None: the position chooses
+    mask: (R, H, W) bool, or RLEs of R such masks, of which one at a time is decoded; later masks are on top
+    label: (R,) non-negative integers that choose the colors, or None: the position chooses
     opacity: of the tint, 0 (invisible) to 1 (nothing shines through)
     Raises ShapeError if the sizes do not match.
     """
     out = from_array(np.asarray(img), color=True, name="img")
-    encoded = isinstance(mask, RLEs)
-    mask = mask if encoded else np.asarray(mask)
-    if encoded:
-        fits = (mask.sizes == out.shape[1:]).all()
+    masks = mask if isinstance(mask, RLEs) else np.asarray(mask)
+    if isinstance(masks, RLEs):
+        fits, got = bool((masks.sizes == out.shape[1:]).all()), tuple(masks.sizes[:1].ravel().tolist())
     else:
-        fits = mask.ndim == 3 and mask.shape[1:] == out.shape[1:]
+        fits, got = masks.ndim == 3 and masks.shape[1:] == out.shape[1:], masks.shape
     if not fits:
-        got = mask.sizes[0] if encoded else mask.shape
-        raise ShapeError("mask must be (R, H, W) of the photo's size", expected=("R", *out.shape[1:]), got=got)
-    colors = range(len(mask)) if label is None else np.asarray(label).tolist()
-    if len(colors) != len(mask):
-        raise ShapeError("label must have one entry a mask", expected=(len(mask),), got=(len(colors),))
+        raise ShapeError("mask must be (R, H, W) of the image's size", expected=("R", *out.shape[1:]), got=got)
+    colors = range(len(masks)) if label is None else np.asarray(label).tolist()
+    if len(colors) != len(masks):
+        raise ShapeError("label must have one value per mask", expected=(len(masks),), got=(len(colors),))
     for r, each in enumerate(colors):
-        one = mask[r].to_masks()[0] if encoded else mask[r].astype(bool)
+        one = masks[r].to_masks()[0] if isinstance(masks, RLEs) else masks[r].astype(bool)
         out[:, one] = _tinted(out[:, one], np.array(label_color(each), dtype=np.float32)[:, None], opacity)
     return np.rint(out).clip(0, 255)
 
 
-def draw_label_map(img, label, *, opacity=0.5):
-    """A new photo with each pixel tinted in the colour of its class; pixels of -1 (ignore) stay as they are.
+def draw_label_map(img: ArrayLike, label: ArrayLike, *, opacity: float = 0.5) -> Image:
+    """A new image with each pixel tinted in the color of its class; pixels of -1 (ignore) stay as they are.
 
     img: as for `draw_mask`
     label: (H, W) int32, -1 or a class
@@ -46,7 +45,7 @@ def draw_label_map(img, label, *, opacity=0.5):
     out = from_array(np.asarray(img), color=True, name="img")
     label = np.asarray(label)
     if label.shape != out.shape[1:]:
-        raise ShapeError("label must be (H, W) of the photo's size", expected=out.shape[1:], got=label.shape)
+        raise ShapeError("label must be (H, W) of the image's size", expected=out.shape[1:], got=label.shape)
     known = label >= 0
     if known.any():
         palette = np.array([label_color(each) for each in range(int(label.max()) + 1)], dtype=np.float32)
@@ -54,5 +53,5 @@ def draw_label_map(img, label, *, opacity=0.5):
     return np.rint(out).clip(0, 255)
 
 
-def _tinted(pixels, color, opacity):
+def _tinted(pixels: Array, color: Array, opacity: float) -> Array:
     return pixels * np.float32(1 - opacity) + color * np.float32(opacity)

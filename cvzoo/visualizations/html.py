@@ -1,7 +1,8 @@
-"""What a notebook shows of a detection: the photo with its boxes, and a table. Everything from outside is escaped."""
+"""HTML of detections for notebooks: the image with its boxes, and a table. All texts are escaped."""
 
 import base64
 import html
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -10,21 +11,39 @@ from cvzoo.images.write_image import encode_jpeg, encode_png
 from cvzoo.transforms.resize import resize
 from cvzoo.transforms.resize_bbox import resize_bbox
 from cvzoo.transforms.scale import scaled_size
+from cvzoo.typing.aliases import Array, ArrayLike, Image, LabelNames
 from cvzoo.visualizations.draw_bbox import caption, draw_bbox
 
 LONG_SIDE = 640  # in pixels: a notebook keeps each picture, and 20 of this size as JPEG take 1 to 2 MB
 
 
-def detection_png(img, bbox, label=None, score=None, *, label_names=None, long_side=LONG_SIDE):
-    """The bytes of a PNG of the photo with its boxes drawn, shrunk so that no side passes `long_side`.
+def detection_png(
+    img: ArrayLike,
+    bbox: Array,
+    label: Array | None = None,
+    score: Array | None = None,
+    *,
+    label_names: LabelNames | None = None,
+    long_side: int = LONG_SIDE,
+) -> bytes:
+    """The bytes of a PNG of the image with its boxes drawn, shrunk so that no side passes `long_side`.
 
     img, bbox, label, score, label_names: as for `draw_bbox`, which also says what is raised
     """
     return encode_png(_drawn(img, bbox, label, score, label_names, long_side))
 
 
-def detection_html(img, bbox, label=None, score=None, *, label_names=None, long_side=LONG_SIDE, max_rows=20):
-    """A piece of HTML that stands alone: the photo with its boxes as an inline JPEG, a table of label, score and box.
+def detection_html(
+    img: ArrayLike,
+    bbox: Array,
+    label: Array | None = None,
+    score: Array | None = None,
+    *,
+    label_names: LabelNames | None = None,
+    long_side: int = LONG_SIDE,
+    max_rows: int = 20,
+) -> str:
+    """A piece of HTML that stands alone: the image with its boxes as an inline JPEG, a table of label, score and box.
 
     img, bbox, label, score, label_names, long_side: as for `detection_png`
     max_rows: how many boxes the table lists, the best first; a last line counts the others
@@ -35,7 +54,14 @@ def detection_html(img, bbox, label=None, score=None, *, label_names=None, long_
     return f'<figure><img alt="{alt}" style="max-width:100%" src="{picture}"></figure>\n{table}'
 
 
-def detection_table(bbox, label=None, score=None, *, label_names=None, max_rows=20):
+def detection_table(
+    bbox: Array,
+    label: Array | None = None,
+    score: Array | None = None,
+    *,
+    label_names: LabelNames | None = None,
+    max_rows: int = 20,
+) -> str:
     """An HTML table of the boxes, the best first: label, score, y_min, x_min, y_max, x_max in pixels."""
     bbox = np.asarray(bbox)
     order = np.arange(len(bbox)) if score is None else np.argsort(-np.asarray(score), kind="stable")
@@ -50,12 +76,19 @@ def detection_table(bbox, label=None, score=None, *, label_names=None, max_rows=
     return "\n".join([*lines, "</table>"])
 
 
-def inline_jpeg(img):
-    """The photo as a JPEG in a `data:` address, for the `src` of an HTML image. img: as for `to_pil`"""
+def inline_jpeg(img: Image) -> str:
+    """The image as a JPEG in a `data:` address, for the `src` of an HTML image. img: as for `to_pil`"""
     return f"data:image/jpeg;base64,{base64.b64encode(encode_jpeg(img)).decode('ascii')}"
 
 
-def _drawn(img, bbox, label, score, label_names, long_side):
+def _drawn(
+    img: ArrayLike,
+    bbox: Array,
+    label: Array | None,
+    score: Array | None,
+    label_names: LabelNames | None,
+    long_side: int,
+) -> Image:
     img = from_array(np.asarray(img), color=True, name="img")
     size = img.shape[1:]
     if max(size) > long_side:
@@ -64,5 +97,5 @@ def _drawn(img, bbox, label, score, label_names, long_side):
     return draw_bbox(img, bbox, label, score, label_names=label_names)
 
 
-def _row(cells, tag):
+def _row(cells: Iterable[object], tag: str) -> str:
     return "<tr>" + "".join(f"<{tag}>{html.escape(str(cell))}</{tag}>" for cell in cells) + "</tr>"

@@ -1,4 +1,4 @@
-"""Show a plot in a notebook's cell or in a window."""
+"""Display of plots in a notebook or a window."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def show_axes(plot: Callable[["Axes"], object], ax: "Axes | None" = None) -> "Axes":
-    """The axes on which `plot(ax)` has drawn, shown unless the caller gave his own.
+    """Calls `plot(ax)` and returns the axes, shown unless `ax` is given.
 
     ax: axes of the caller, who shows them himself; None: new ones of pyplot, shown in a notebook's cell or in a window
     Without a display nothing opens; `ax.figure.savefig(path)` works all the same.

@@ -1,4 +1,4 @@
-"""Images of one size side by side."""
+"""Tiling of images of the same size."""
 
 import math
 from collections.abc import Sequence
@@ -6,11 +6,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError
+from cvzoo.typing.aliases import Array
 
 
 def tile_images(
-    imgs: np.ndarray, n_col: int, pad: int | tuple[int, int] = 2, fill: float | Sequence[float] | np.ndarray = 0
-) -> np.ndarray:
+    imgs: Array, n_col: int, pad: int | tuple[int, int] = 2, fill: float | Sequence[float] | Array = 0
+) -> Array:
     """The images of a batch in rows, (C, (H + pad_y) * rows, (W + pad_x) * columns), of the batch's dtype.
 
     imgs: (B, C, H, W)

@@ -1,4 +1,4 @@
-"""Show boxes, labels and scores on matplotlib's axes."""
+"""Drawing of boxes, labels and scores on matplotlib's axes."""
 
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cvzoo.reporting.import_matplotlib import import_matplotlib
+from cvzoo.typing.aliases import Array
 from cvzoo.visualizations.colors import ink_on, label_color
 from cvzoo.visualizations.draw_bbox import caption, checked_boxes
 from cvzoo.visualizations.vis_image import vis_image
@@ -35,12 +36,12 @@ def vis_bbox(
     bbox: (R, 4) float32, y_min x_min y_max x_max, pixels
     label: (R,) non-negative integers, or None; score: (R,) float, or None
     label_names: names of the classes in order of label; without them the numbers are written
-    instance_colors: (R, G, B) in [0, 255] each, used in turn; None: a colour a class
+    instance_colors: (R, G, B) in [0, 255] each, used in turn; None: a color a class
     alpha: opacity of the boxes, 0 to 1; linewidth: points
     sort_by_score: whether the boxes with the highest scores are drawn last, on top of the others
     ax: as for `vis_image`
     Raises ShapeError if lengths differ, ValueRangeError for a label without a name, NaN or infinite boxes.
-    Source: ChainerCV's function of this name. Where we differ: the default colour is the class's, not red for all.
+    Source: ChainerCV's function of this name. Where we differ: the default color is the class's, not red for all.
     """
     boxes, labels, scores = checked_boxes(bbox, label, score, label_names)
     ax = vis_image(img, ax)
@@ -70,24 +71,24 @@ def vis_bbox(
 
 
 def instance_color_list(colors: Iterable[Color] | None, numbers: Sequence[int]) -> list[Color]:
-    """A colour (R, G, B) for each of the numbers: the given ones in turn, or else those of `label_color`."""
+    """A color (R, G, B) for each of the numbers: the given ones in turn, or else those of `label_color`."""
     given = [] if colors is None else list(colors)
     return [given[i % len(given)] if given else label_color(number) for i, number in enumerate(numbers)]
 
 
-def drawing_order(n: int, score: np.ndarray | None) -> list[int]:
+def drawing_order(n: int, score: Array | None) -> list[int]:
     """The indices of n instances in order of drawing: the highest score last, or as they come without scores."""
     order: list[int] = list(range(n)) if score is None else np.argsort(score, kind="stable").tolist()
     return order
 
 
 def rgb(color: Color) -> tuple[float, ...]:
-    """matplotlib's form of a colour: three numbers in [0, 1]."""
+    """matplotlib's form of a color: three numbers in [0, 1]."""
     return tuple(float(part) / 255 for part in color)
 
 
 def write_caption(ax: "Axes", x: float, y: float, text: str, color: Color, *, centred: bool = False) -> None:
-    """Write the text in black or white on a label box of that colour whose lower left corner, or middle, is (x, y)."""
+    """Write the text in black or white on a label box of that color whose lower left corner, or middle, is (x, y)."""
     if text:
         ax.text(
             x,

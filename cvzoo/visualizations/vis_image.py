@@ -1,4 +1,4 @@
-"""Show an image on matplotlib's axes."""
+"""Drawing of an image on matplotlib's axes."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""Show instance masks on matplotlib's axes."""
+"""Drawing of instance masks on matplotlib's axes."""
 
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
@@ -33,9 +33,9 @@ def vis_instance_segmentation(
     img: (3, H, W) or (1, H, W) float32 in [0, 255]; None: the masks alone
     mask: (R, H, W) bool, or RLEs of R such masks, of which one at a time is decoded
     label, score, label_names: as for `vis_bbox`; they are written in the middle of each mask
-    instance_colors: (R, G, B) in [0, 255] each, used in turn; None: a colour an instance
+    instance_colors: (R, G, B) in [0, 255] each, used in turn; None: a color an instance
     alpha: opacity of the tint, 0 to 1
-    sort_by_score: whether the masks with the highest scores lie on top of the others
+    sort_by_score: whether the masks with the highest scores are on top of the others
     ax: as for `vis_image`
     Raises ShapeError if sizes or lengths differ, ValueRangeError for a label without a name.
     Source: ChainerCV's function of this name.

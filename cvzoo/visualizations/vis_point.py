@@ -1,4 +1,4 @@
-"""Show keypoints on matplotlib's axes."""
+"""Drawing of keypoints on matplotlib's axes."""
 
 from typing import TYPE_CHECKING
 
@@ -26,7 +26,7 @@ def vis_point(
     point: (R, K, 2) float32, (y, x), pixels; those that are NaN are left out
     visible: (R, K) bool, or None: all are drawn
     ax: as for `vis_image`
-    The k-th points of all objects have one colour. Raises ShapeError if the shapes do not match.
+    The k-th points of all objects have one color. Raises ShapeError if the shapes do not match.
     Source: ChainerCV's function of this name.
     """
     points, shown = checked_points(point, visible)

@@ -1,4 +1,4 @@
-"""Show a label map on matplotlib's axes."""
+"""Drawing of a semantic segmentation on matplotlib's axes."""
 
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
@@ -37,7 +37,7 @@ def vis_semantic_segmentation(
     alpha: opacity of the label map, 0 to 1
     all_label_names_in_legend: whether the legend has all classes; else those that the label map shows
     ax: as for `vis_image`
-    Raises ShapeError if the sizes differ, ValueRangeError for a label without a name or a colour, or below -1.
+    Raises ShapeError if the sizes differ, ValueRangeError for a label without a name or a color, or below -1.
     Source: ChainerCV's function of this name. Where we differ: `all_label_names_in_legend` does what its documentation
     says; ChainerCV's code does the opposite.
     """

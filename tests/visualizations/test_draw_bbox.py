@@ -121,9 +121,9 @@ def test_lines_and_letters_grow_with_the_photo():
 
 def test_wrong_arguments_are_refused():
     bbox = np.array([[1, 1, 9, 9]], np.float32)
-    with pytest.raises(ShapeError, match="label must have one entry a box"):
+    with pytest.raises(ShapeError, match="label must have one value per box"):
         draw_bbox(GREY, bbox, [1, 2])
-    with pytest.raises(ShapeError, match="score must have one entry a box"):
+    with pytest.raises(ShapeError, match="score must have one value per box"):
         draw_bbox(GREY, bbox, [1], [0.1, 0.2])
     with pytest.raises(ShapeError, match=r"\(R, 4\)"):
         draw_bbox(GREY, np.zeros((2, 5)))

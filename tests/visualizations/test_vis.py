@@ -149,13 +149,13 @@ def test_the_colours_are_pascal_vocs():
 @pytest.mark.parametrize(
     ("call", "error", "says"),
     [
-        (lambda: vis_bbox(IMG, BBOX, [1]), ShapeError, "label must have one entry"),
-        (lambda: vis_bbox(IMG, BBOX, None, [1]), ShapeError, "score must have one entry"),
+        (lambda: vis_bbox(IMG, BBOX, [1]), ShapeError, "label must have one value"),
+        (lambda: vis_bbox(IMG, BBOX, None, [1]), ShapeError, "score must have one value"),
         (lambda: vis_bbox(IMG, BBOX, [0, 2], None, ["a", "b"]), ValueRangeError, "no name"),
         (lambda: vis_instance_segmentation(IMG, MASK[:, :7]), ShapeError, "one size"),
         (lambda: vis_instance_segmentation(IMG, RLEs.from_masks(MASK[:, :7])), ShapeError, "one size"),
         (lambda: vis_instance_segmentation(IMG, MASK[0]), ShapeError, r"\(R, H, W\)"),
-        (lambda: vis_instance_segmentation(IMG, MASK, [1]), ShapeError, "label must have one entry"),
+        (lambda: vis_instance_segmentation(IMG, MASK, [1]), ShapeError, "label must have one value"),
         (lambda: vis_semantic_segmentation(IMG, np.zeros((3, 3), int)), ShapeError, "image's size"),
         (lambda: vis_semantic_segmentation(None, np.full((3, 3), 2), ["a", "b"]), ValueRangeError, "no name"),
         (lambda: vis_semantic_segmentation(None, np.full((3, 3), -2)), ValueRangeError, "no name"),

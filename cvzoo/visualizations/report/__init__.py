@@ -1,1 +1,1 @@
-"""Reports: one HTML file each, with everything in it."""
+"""Self-contained HTML reports of evaluations."""

@@ -1,13 +1,13 @@
-"""The report on a classifier: accuracy, confusions, reliability, worst photos."""
+"""The HTML report of an image classifier: accuracy, confusion matrix, calibration, worst images."""
 
 import html
-import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from cvzoo.files.atomic_write import atomic_write
+from cvzoo.typing.aliases import FilePath
 from cvzoo.visualizations.report.detection_report import ReportPicture
 from cvzoo.visualizations.report.page import NOTHING, Markup, bar, report_page, score, table
 from cvzoo.visualizations.report.reliability_section import reliability_section
@@ -18,7 +18,7 @@ _MOST = 60  # classes of a readable matrix
 
 
 def write_classification_report(
-    path: str | os.PathLike,
+    path: FilePath,
     record: Mapping[str, Any],
     *,
     pictures: Iterable[ReportPicture] = (),
@@ -40,7 +40,7 @@ def classification_report_html(
 ) -> str:
     """An HTML page that stands alone: pictures and plots are in it, and its policy forbids every request.
 
-    record: what `cvzoo evaluate --json` writes for photos with a class each: accuracies by name, per_class, counts,
+    record: what `cvzoo evaluate --json` writes for images with a class each: accuracies by name, per_class, counts,
         notes, and analysis with confusion, confused and reliability, each of which may be missing
     pictures: of the worst images
     about: what stands below the title, name by name: the model, the data, the command ...
@@ -54,14 +54,14 @@ def classification_report_html(
         ("Often confused", _confused(analysis.get("confused"))),
         (
             "Reliability of scores",
-            reliability_section(analysis.get("reliability"), counted="guesses", right="right"),
+            reliability_section(analysis.get("reliability"), counted="predictions", right="correct"),
         ),
         ("Worst images", _gallery(pictures)),
     ]
     return report_page(title or record.get("title") or "Evaluation of a classifier", subtitle, sections, about=about)
 
 
-def _scores(record):
+def _scores(record: Mapping[str, Any]) -> str:
     tiles = "".join(
         f'<div class="tile"><span class="soft">{html.escape(key.replace("_", " "))}</span><b>{score(value)}</b></div>'
         for key, value in record.items()
@@ -71,17 +71,17 @@ def _scores(record):
     return f'<div class="tiles">{tiles}</div>{notes}'
 
 
-def _classes(rows):
+def _classes(rows: Sequence[Mapping[str, Any]]) -> str:
     some = [row for row in rows if row["n_photos"]]
     if not some:
         return ""
     some.sort(key=lambda row: -row["accuracy"])
-    rows = [(row["name"], row["n_photos"], bar(row["accuracy"])) for row in some]
-    words = "Sorted by accuracy, the best first; a click on a head sorts by that column."
-    return f"<p class='soft'>{words}</p>" + table(("class", "images", "accuracy"), rows, sorted_by="accuracy")
+    cells = [(row["name"], row["n_photos"], bar(row["accuracy"])) for row in some]
+    words = "Sorted by accuracy, the best first; a click on a header sorts by that column."
+    return f"<p class='soft'>{words}</p>" + table(("class", "images", "accuracy"), cells, sorted_by="accuracy")
 
 
-def _confusion(confusion):
+def _confusion(confusion: Mapping[str, Any] | None) -> str:
     if not confusion:
         return ""
     counts = np.array(confusion["counts"])
@@ -91,21 +91,21 @@ def _confusion(confusion):
     if some.size > _MOST:
         return f"<p>{some.size} classes are too many for a picture; the list of the often confused ones follows.</p>"
     names = [confusion["names"][l] for l in some]
-    pictured = heat_map(counts[np.ix_(some, some)], names, names, row_title="image of", column_title="guessed as")
+    pictured = heat_map(counts[np.ix_(some, some)], names, names, row_title="image of", column_title="predicted as")
     return f'<div class="scroll">{pictured}</div>'
 
 
-def _confused(confused):
+def _confused(confused: Sequence[Mapping[str, Any]] | None) -> str:
     if not confused:
         return ""
     rows = [(each["label"], each["guess"], each["count"], f"{each['share']:.0%}") for each in confused]
-    return table(("images of", "guessed as", "images", "of the class"), rows)
+    return table(("images of", "predicted as", "images", "of the class"), rows)
 
 
-def _gallery(pictures):
+def _gallery(pictures: Iterable[ReportPicture]) -> str:
     figures = "".join(
         f"<figure>{photo_overlay(each.img, each.boxes, long_side=220)}"
         f"<figcaption>{html.escape(each.caption)}</figcaption></figure>"
         for each in pictures
     )
-    return Markup(f'<p>The surest of the wrong guesses.</p><div class="grid">{figures}</div>') if figures else ""
+    return Markup(f'<p>The most confident errors.</p><div class="grid">{figures}</div>') if figures else ""

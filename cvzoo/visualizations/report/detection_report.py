@@ -1,13 +1,13 @@
-"""The report on a detector: scores, curves, kinds of errors, worst photos."""
+"""The HTML report of a detector: scores, precision-recall curves, error types, worst images."""
 
 import html
-import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from cvzoo.files.atomic_write import atomic_write
+from cvzoo.typing.aliases import Array, FilePath
 from cvzoo.visualizations.report.page import NOTHING, Markup, bar, report_page, score, table
 from cvzoo.visualizations.report.reliability_section import reliability_section
 from cvzoo.visualizations.svg.bar_plot import bar_plot
@@ -34,25 +34,25 @@ _SCORES = (
     "AR75",
 )
 _ERROR_WORDS = {
-    "classification": "right place, wrong class",
-    "localization": "right class, wrong place",
-    "both": "wrong class and wrong place",
-    "duplicate": "an object that was found already",
-    "background": "nothing is there",
-    "missed": "an object that nothing found",
+    "classification": "correct location, wrong class",
+    "localization": "correct class, wrong location",
+    "both": "wrong class and wrong location",
+    "duplicate": "an object that a detection of higher score matches",
+    "background": "no object",
+    "missed": "an object without a detection",
 }
 
 
 class ReportPicture(NamedTuple):
-    """A photo of the gallery: (3, H, W) float32, its boxes, and a line of plain text."""
+    """An image of the gallery: (3, H, W) float32, its boxes, and a line of plain text."""
 
-    img: np.ndarray
+    img: Array
     boxes: list[OverlayBox]
     caption: str
 
 
 def write_detection_report(
-    path: str | os.PathLike,
+    path: FilePath,
     record: Mapping[str, Any],
     *,
     pictures: Iterable[ReportPicture] = (),
@@ -94,7 +94,7 @@ def detection_report_html(
     return report_page(title or record.get("title") or "Evaluation of a detector", subtitle, sections, about=about)
 
 
-def _scores(record):
+def _scores(record: Mapping[str, Any]) -> str:
     tiles = "".join(
         f'<div class="tile"><span class="soft">{key}</span><b>{score(record[key])}</b></div>'
         for key in _SCORES
@@ -106,7 +106,7 @@ def _scores(record):
     return f'<div class="tiles">{tiles}</div>{notes}{verdict}'
 
 
-def _classes(record, analysis):
+def _classes(record: Mapping[str, Any], analysis: Mapping[str, Any]) -> str:
     rows = record.get("per_class") or []
     if not rows:
         return ""
@@ -127,21 +127,21 @@ def _classes(record, analysis):
             cells += [score(each.get("wished_score")), score(each.get("wished_recall"))]
         body.append(cells)
     iou = analysis.get("iou_thresh")
-    words = f"Sorted by {columns[0]}, the best first; a click on a head sorts by that column."
+    words = f"Sorted by {columns[0]}, the best first; a click on a header sorts by that column."
     words += f" F1, precision and recall are taken at overlap {iou:g}." if found else ""
     absent = f"<p class='soft'>Without objects: {html.escape(', '.join(empty))}.</p>" if empty else ""
     return f"<p class='soft'>{words}</p>{table(heads, body, sorted_by=columns[0])}{absent}"
 
 
-def _best_first(rows, key):
+def _best_first(rows: Sequence[Mapping[str, Any]], key: str) -> list[Mapping[str, Any]]:
     """The rows from the largest number on; those without one last, those of equal numbers in their order."""
     return sorted(rows, key=lambda row: (row[key] is None, -(row[key] or 0)))
 
 
-def _curves(curves):
+def _curves(curves: Mapping[str, Any] | None) -> str:
     if not curves:
         return ""
-    axes = {"x_label": "recall", "y_label": "precision"}
+    axes: dict[str, Any] = {"x_label": "recall", "y_label": "precision"}
     recall = np.array(curves["recall"])
     mean = [
         Line(recall, np.array(values), f"overlap {name}")
@@ -160,22 +160,24 @@ def _curves(curves):
     return "".join(parts)
 
 
-def _errors(errors):
+def _errors(errors: Mapping[str, Any] | None) -> str:
     if not errors:
         return ""
     types = errors["types"]
     names = [each["type"] for each in types]
-    # None: without what is mended nothing would be left to score
+    # None: without the fixed errors there would be no objects left
     gains = [np.nan if each["dap"] is None else each["dap"] for each in types]
     texts = [f"{score(gain, 4)}  ({each['count']})" for gain, each in zip(gains, types)]
-    plot = bar_plot(names, gains, texts=texts, title="AP that mending each kind would bring")
+    plot = bar_plot(names, gains, texts=texts, title="gain of AP without each error type")
     words = "".join(f"<li><b>{html.escape(name)}</b>: {html.escape(_ERROR_WORDS.get(name, ''))}</li>" for name in names)
-    text = f"<p>AP at overlap {errors['iou_thresh']:g} is {score(errors['ap'], 4)}. Mending all wrong detections would "
-    text += f"bring {score(errors['dap_fp'], 4)}, finding all missed objects {score(errors['dap_fn'], 4)}.</p>"
+    text = (
+        f"<p>AP at overlap {errors['iou_thresh']:g} is {score(errors['ap'], 4)}. Without all false positives it would "
+    )
+    text += f"gain {score(errors['dap_fp'], 4)}, without all false negatives {score(errors['dap_fn'], 4)}.</p>"
     return f'{text}<div class="grid">{plot}<ul>{words}</ul></div>'
 
 
-def _confusion(confusion):
+def _confusion(confusion: Mapping[str, Any] | None) -> str:
     if not confusion:
         return ""
     counts = np.array(confusion["counts"])
@@ -191,14 +193,14 @@ def _confusion(confusion):
     return f'{text}<div class="scroll">{pictured}</div>'
 
 
-def _reliability(reliability):
+def _reliability(reliability: Mapping[str, Any] | None) -> str:
     if not reliability:
         return ""
     right = f"right at overlap {reliability['iou_thresh']:g}"
     return reliability_section(reliability, counted="detections", right=right)
 
 
-def _gallery(pictures):
+def _gallery(pictures: Iterable[ReportPicture]) -> str:
     figures = "".join(
         f"<figure>{photo_overlay(each.img, each.boxes)}<figcaption>{html.escape(each.caption)}</figcaption></figure>"
         for each in pictures

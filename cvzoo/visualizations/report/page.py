@@ -1,4 +1,4 @@
-"""The frame of a report: one self-contained HTML page that makes no network requests."""
+"""The page of HTML reports: self-contained, without network requests."""
 
 import base64
 import hashlib
@@ -124,21 +124,21 @@ class Markup(str):
     """Text that is HTML already."""
 
 
-def score(value, digits=3):
+def score(value: float | None, digits: int = 3) -> str:
     """A score as text, an em dash where there is none (None, NaN or -1)."""
     if value is None or value != value or value == -1:
         return "–"
     return f"{value:.{digits}f}"
 
 
-def bar(value):
+def bar(value: float | None) -> Markup:
     """A score behind a bar of its length, as Markup; a dash for None."""
     if value is None or value != value or value < 0:
         return Markup("–")
     return Markup(f'<span class="track"><span class="bar" style="width:{min(value, 1):.0%}"></span></span> {value:.3f}')
 
 
-def _head(cell, sorted_by):
+def _head(cell: str, sorted_by: str | None) -> str:
     text = html.escape(str(cell))
     if sorted_by is None:
         return f"<th>{text}</th>"
@@ -146,5 +146,5 @@ def _head(cell, sorted_by):
     return f"<th{mark}><button>{text}</button></th>"
 
 
-def _cell(cell):
+def _cell(cell: object) -> str:
     return cell if isinstance(cell, Markup) else html.escape(str(cell))

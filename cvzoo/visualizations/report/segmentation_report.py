@@ -1,13 +1,13 @@
-"""The report on label maps: IoU, confusions, worst photos."""
+"""The HTML report of semantic segmentation: IoU, confusion matrix, worst images."""
 
 import html
-import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from cvzoo.files.atomic_write import atomic_write
+from cvzoo.typing.aliases import FilePath
 from cvzoo.visualizations.report.detection_report import ReportPicture
 from cvzoo.visualizations.report.page import NOTHING, Markup, bar, report_page, score, table
 from cvzoo.visualizations.svg.heat_map import heat_map
@@ -17,7 +17,7 @@ _SCORES = ("miou", "pixel_accuracy", "mean_class_accuracy", "fwiou")
 
 
 def write_segmentation_report(
-    path: str | os.PathLike,
+    path: FilePath,
     record: Mapping[str, Any],
     *,
     pictures: Iterable[ReportPicture] = (),
@@ -41,7 +41,7 @@ def segmentation_report_html(
 
     record: what `cvzoo evaluate --json` writes for label maps: scores by name, per_class, counts, notes, and analysis
         with confusion, each of which may be missing
-    pictures: of the worst images: the truth, what was found, and where they differ
+    pictures: of the worst images: the ground truth, what was found, and where they differ
     about: what stands below the title, name by name: the model, the data, the command ...
     """
     analysis = record.get("analysis") or {}
@@ -55,7 +55,7 @@ def segmentation_report_html(
     return report_page(title or record.get("title") or "Evaluation of label maps", subtitle, sections, about=about)
 
 
-def _scores(record):
+def _scores(record: Mapping[str, Any]) -> str:
     tiles = "".join(
         f'<div class="tile"><span class="soft">{key.replace("_", " ")}</span><b>{score(record[key])}</b></div>'
         for key in _SCORES
@@ -65,7 +65,7 @@ def _scores(record):
     return f'<div class="tiles">{tiles}</div>{notes}'
 
 
-def _classes(rows):
+def _classes(rows: Sequence[Mapping[str, Any]]) -> str:
     total = sum(row["n_pixels"] for row in rows)
     if not total:
         return ""
@@ -75,12 +75,16 @@ def _classes(rows):
         if row["iou"] is not None
     ]
     absent = [row["name"] for row in rows if row["iou"] is None]
-    rest = f"<p class='soft'>Neither there nor found: {html.escape(', '.join(absent))}.</p>" if absent else ""
-    words = "<p class='soft'>Sorted by IoU, the best first; a click on a head sorts by that column.</p>"
+    rest = (
+        f"<p class='soft'>Neither in the ground truth nor predicted: {html.escape(', '.join(absent))}.</p>"
+        if absent
+        else ""
+    )
+    words = "<p class='soft'>Sorted by IoU, the best first; a click on a header sorts by that column.</p>"
     return words + table(("class", "share of pixels", "IoU", "accuracy"), body, sorted_by="IoU") + rest
 
 
-def _confusion(confusion):
+def _confusion(confusion: Mapping[str, Any] | None) -> str:
     if not confusion:
         return ""
     counts = np.array(confusion["counts"])
@@ -90,15 +94,15 @@ def _confusion(confusion):
     names = [confusion["names"][l] for l in some]
     share = counts[np.ix_(some, some)]
     share = np.rint(1000 * share / np.maximum(share.sum(axis=1, keepdims=True), 1)).astype(np.int64)
-    pictured = heat_map(share, names, names, row_title="pixels of", column_title="found as")
+    pictured = heat_map(share, names, names, row_title="pixels of", column_title="predicted as")
     return f'<p>Of 1000 pixels of each class.</p><div class="scroll">{pictured}</div>'
 
 
-def _gallery(pictures):
+def _gallery(pictures: Iterable[ReportPicture]) -> str:
     figures = "".join(
         f"<figure>{photo_overlay(each.img, each.boxes, long_side=900)}"
         f"<figcaption>{html.escape(each.caption)}</figcaption></figure>"
         for each in pictures
     )
-    words = "<p>The truth, what was found, and in white the pixels at which they differ; black does not count.</p>"
+    words = "<p>Ground truth, prediction, and in white the pixels at which they differ; black is ignored.</p>"
     return Markup(f'{words}<div class="grid">{figures}</div>') if figures else ""

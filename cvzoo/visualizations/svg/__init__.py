@@ -1,1 +1,1 @@
-"""Plots as SVG text: no window, no font file, nothing to fetch."""
+"""Plots as SVG text."""

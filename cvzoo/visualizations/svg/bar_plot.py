@@ -1,6 +1,7 @@
-"""Bars with their names in front and their values behind."""
+"""Horizontal bar plots as SVG."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -45,7 +46,11 @@ def bar_plot(
         ax.barh(np.arange(len(names)), shown, height=0.64, color=COLORS[0])
         for row, (name, text) in enumerate(zip(names, texts)):
             end = min(lengths[row] / most, 1) * full if most > 0 else 0
-            place = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points", "va": "center"}
+            place: dict[str, Any] = {
+                "xycoords": ("axes fraction", "data"),
+                "textcoords": "offset points",
+                "va": "center",
+            }
             ax.annotate(str(name), (0, row), (-6, 0), ha="right", annotation_clip=False, **place)
             ax.annotate(str(text), (0, row), (end + 6, 0), ha="left", annotation_clip=False, **place)
         if title:

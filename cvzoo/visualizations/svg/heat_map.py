@@ -1,4 +1,4 @@
-"""A table of counts as shaded cells."""
+"""Heat maps of counts as SVG, such as confusion matrices."""
 
 from collections.abc import Sequence
 

@@ -1,13 +1,14 @@
-"""Curves in a frame with axes."""
+"""Line plots as SVG."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from cvzoo.errors.exceptions import ShapeError
 from cvzoo.reporting.import_matplotlib import import_matplotlib
 from cvzoo.reporting.plot_figure import INK, figure_svg, plot_figure
+from cvzoo.typing.aliases import Array
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,8 +22,8 @@ Range = tuple[float, float]
 class Line(NamedTuple):
     """A curve: x and y (N,), a name for the legend or None, and whether it is only a guide for the eye."""
 
-    x: np.ndarray
-    y: np.ndarray
+    x: Array
+    y: Array
     name: str | None = None
     is_guide: bool = False
 
@@ -95,7 +96,7 @@ def draw_lines(
         if line.is_guide:
             ax.plot(x, y, color=INK, alpha=0.5, linestyle=(0, (3, 3)), linewidth=1)
             continue
-        style = {"drawstyle": "steps-post" if steps else "default", "marker": marker, "clip_on": clip}
+        style: dict[str, Any] = {"drawstyle": "steps-post" if steps else "default", "marker": marker, "clip_on": clip}
         (drawn,) = ax.plot(x, y, label=line.name, **style)
         alone = _alone(np.isfinite(x) & np.isfinite(y))
         if marker is None and alone.any():  # a point without neighbors has no line
@@ -106,7 +107,7 @@ def draw_lines(
         ax.legend(loc="best")
 
 
-def _alone(good: np.ndarray) -> np.ndarray:
+def _alone(good: np.ndarray) -> Array:
     """Which of the good points have no good neighbor."""
     padded = np.concatenate(([False], good, [False]))
     return good & ~padded[:-2] & ~padded[2:]

@@ -1,17 +1,19 @@
-"""A photo with boxes over it, in one piece of SVG."""
+"""An image with boxes as SVG."""
 
 import base64
 import html
 import io
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from PIL import Image
 
 from cvzoo.images.write_image import to_pil
+from cvzoo.typing.aliases import Array
 
 
 class OverlayBox(NamedTuple):
-    """A box (y_min, x_min, y_max, x_max) in the photo's pixels, its words, its colour, and if its line is dashed."""
+    """A box (y_min, x_min, y_max, x_max) in the image's pixels, its words, its color, and if its line is dashed."""
 
     bb: tuple[float, float, float, float]
     words: str
@@ -19,11 +21,11 @@ class OverlayBox(NamedTuple):
     is_dashed: bool = False
 
 
-def photo_overlay(img, boxes, *, long_side=560, most_words=8):
-    """A piece of SVG: the photo, shrunk to `long_side` pixels and compressed, with the boxes drawn as lines over it.
+def photo_overlay(img: Array, boxes: Sequence[OverlayBox], *, long_side: int = 560, most_words: int = 8) -> str:
+    """A piece of SVG: the image, shrunk to `long_side` pixels and compressed, with the boxes drawn as lines over it.
 
     img: (3, H, W) float32 in [0, 255]; boxes: OverlayBox each
-    most_words: with more boxes than that their words would hide the photo, and only the mouse brings them up
+    most_words: with more boxes than that their words would hide the image, and only the mouse brings them up
     """
     pil = to_pil(img).convert("RGB")
     width, height = pil.size
