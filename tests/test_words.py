@@ -32,7 +32,6 @@ NOT_YET = {
     "docs/processors.md",
     "docs/quantization.md",
     "docs/results",
-    "docs/training.md",
     "docs/tutorials",
     "docs/weights.md",
     "docs/zoo.md",
