@@ -198,7 +198,7 @@ def test_a_part_without_a_photo_is_refused(kaggle):
 def test_the_verb_prints_what_came_of_it_and_what_to_do_next(kaggle, capsys):
     assert main(["data", "split", str(kaggle), "--test", "0.1", "--group-by", "_(.+)"]) == 0
     out = capsys.readouterr().out
-    assert "train.txt: 14 photos, 14 objects" in out
+    assert "train.txt: 14 images, 14 objects" in out
     assert re.search(r"^class +train +val +test$", out, re.MULTILINE)
     assert re.search(r"^dog +\d+ +\d+ +\d+$", out, re.MULTILINE)
     assert out.rstrip().endswith(f"cvzoo train --model retinanet_resnet18 --data voc:{kaggle} --out FOLDER")
