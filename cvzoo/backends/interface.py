@@ -9,10 +9,16 @@ import numpy as np
 from cvzoo.backends.detection import CellHead, Coder, Scoring
 from cvzoo.backends.photo_plan import PhotoPlan
 from cvzoo.backends.regions import Regions
+from cvzoo.typing.aliases import Array
 
-Array = Any  # numpy.ndarray on the CPU, cupy.ndarray on a GPU
 Pair = tuple[int, int]
 Pad = tuple[int, int, int, int]
+
+
+def as_pair(sizes: Sequence[int]) -> Pair:
+    """The two sizes of a sequence, for example of a part of a shape."""
+    first, second = sizes
+    return first, second
 
 
 class ImageKernels(Protocol):

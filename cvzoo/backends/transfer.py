@@ -161,7 +161,7 @@ def download(arrays: Sequence[Any]) -> list[np.ndarray]:
         return []
     xp = cupy()
     stream = xp.cuda.get_current_stream()
-    orders = [sorted(range(a.ndim), key=lambda axis, a=a: (-abs(a.strides[axis]), axis)) for a in arrays]
+    orders = [sorted(range(a.ndim), key=[-abs(stride) for stride in a.strides].__getitem__) for a in arrays]
     turned = [a.transpose(order) if a.ndim > 1 else a for a, order in zip(arrays, orders)]
     dense = [xp.ascontiguousarray(a) for a in turned]
     starts, size = _layout([a.nbytes for a in dense])

@@ -9,7 +9,6 @@ import sys
 import threading
 from typing import Any
 
-from cvzoo.backends.abstract import Array
 from cvzoo.backends.cuda.blas_library import check, cublas, why_no_cublas
 from cvzoo.backends.cupy.library import cupy
 from cvzoo.config.switches import switches
@@ -96,7 +95,7 @@ def compute_type(dtype: str, *, is_exact: bool = False) -> int:
     return _COMPUTE_TF32 if dtype == "float32" and switches.dtype == "tf32" and not is_exact else _COMPUTE_32F
 
 
-def layout(x: Array) -> tuple[bool, int] | None:
+def layout(x: Any) -> tuple[bool, int] | None:
     """Whether the matrices (..., R, C) lie transposed, and how far apart their rows (or columns) are, in elements.
 
     None: cuBLAS cannot read them as they lie.
@@ -117,14 +116,14 @@ def layout(x: Array) -> tuple[bool, int] | None:
     return None
 
 
-def readable(x: Array) -> Array:
+def readable(x: Any) -> Any:
     """x (..., R, C), or a copy in C order if cuBLAS cannot read it as it lies."""
     if layout(x) is not None and (x.ndim < 3 or (x.strides[0] >= 0 and x.strides[0] % x.itemsize == 0)):
         return x
     return cupy().ascontiguousarray(x)
 
 
-def gemm(a: Array, b: Array, out: Array, *, alpha: float = 1.0, beta: float = 0.0, is_exact: bool = False) -> Array:
+def gemm(a: Any, b: Any, out: Any, *, alpha: float = 1.0, beta: float = 0.0, is_exact: bool = False) -> Any:
     """`out` = alpha * (a @ b) + beta * out, written into it.
 
     a: (M, K) or (G, M, K); b: (K, N) or (G, K, N), of a's dtype: float16, bfloat16, float32, float64 or int8
@@ -153,7 +152,7 @@ def gemm(a: Array, b: Array, out: Array, *, alpha: float = 1.0, beta: float = 0.
         raise ValueError("gemm: the rows of `out` must be of adjacent elements")
     handle = current_handle()
     pointer = handle.on(cupy().cuda.get_current_stream().ptr)
-    scalar = ctypes.c_double if dtype == "float64" else ctypes.c_int32 if dtype == "int8" else ctypes.c_float
+    scalar: Any = ctypes.c_double if dtype == "float64" else ctypes.c_int32 if dtype == "int8" else ctypes.c_float
     factor, keep = scalar(int(alpha) if dtype == "int8" else alpha), scalar(int(beta) if dtype == "int8" else beta)
     kind, kind_out = TYPES[dtype], TYPES[out.dtype.name]
     # cuBLAS counts columns first, and then a matrix in C order is its own transpose: out.T = b.T @ a.T
@@ -173,12 +172,12 @@ def gemm(a: Array, b: Array, out: Array, *, alpha: float = 1.0, beta: float = 0.
     return out
 
 
-def _apart(x: Array) -> int:
+def _apart(x: Any) -> int:
     """How far apart the matrices are, in elements."""
     return 0 if x.ndim < 3 or x.shape[0] == 1 else x.strides[0] // x.itemsize
 
 
-def _by_cupy(a: Array, b: Array, out: Array, alpha: float, beta: float) -> Array:
+def _by_cupy(a: Any, b: Any, out: Any, alpha: float, beta: float) -> Any:
     """The same without libcublas: no graph captures this."""
     xp = cupy()
     wide = xp.int32 if a.dtype.name == "int8" else xp.float64 if a.dtype.name == "float64" else xp.float32

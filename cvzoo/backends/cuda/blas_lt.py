@@ -10,7 +10,6 @@ import threading
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from cvzoo.backends.abstract import Array
 from cvzoo.backends.cuda.blas import TYPES, WORKSPACE, compute_type, cuda_major, current_handle, layout, readable
 from cvzoo.backends.cuda.blas_library import check, cublas_lt, has_cublas_lt, why_no_cublas
 from cvzoo.backends.cupy.library import cupy
@@ -76,7 +75,7 @@ class _Plan:
         self.b = self._make("MatrixLayout", kind, rows, columns, key.step_b)
         self.out = self._make("MatrixLayout", kind_out, key.m, key.n, key.step_out)
         preference = self._make("MatmulPreference")
-        limits = (_ALIGNMENT_A, _ALIGNMENT_B, _ALIGNMENT_C, _ALIGNMENT_D), (*key.alignments, key.alignments[2])
+        limits: Any = (_ALIGNMENT_A, _ALIGNMENT_B, _ALIGNMENT_C, _ALIGNMENT_D), (*key.alignments, key.alignments[2])
         for name, value in ((_MAX_WORKSPACE, ctypes.c_uint64(WORKSPACE)), *zip(*limits)):
             number = value if isinstance(value, ctypes.c_uint64) else ctypes.c_uint32(value)
             status = library.cublasLtMatmulPreferenceSetAttribute(
@@ -145,7 +144,7 @@ def _alignment(*addresses: int) -> int:
     return found
 
 
-def gemm_with_bias(a: Array, b: Array, bias: Array, out: Array, *, activation: str | None = None) -> bool:
+def gemm_with_bias(a: Any, b: Any, bias: Any, out: Any, *, activation: str | None = None) -> bool:
     """Whether `out` = activation(a @ b + bias) was written; False: cuBLASLt cannot, and nothing was done.
 
     a: (M, K); b: (K, N), of a's dtype: float16, bfloat16 or float32

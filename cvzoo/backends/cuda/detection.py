@@ -1,5 +1,6 @@
 """Detection on a GPU: what `AbstractBackend` says of it, in arrays of fixed sizes: nothing waits for the host."""
 
+import functools
 import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -123,7 +124,7 @@ def decode_cells(
     first = 0
     for head, raw, count in zip(heads, raws, counts):
         cell = input_size[0] / raw.shape[1], input_size[1] / raw.shape[2]
-        anchors = constants.get(head, lambda head=head: np.array(head.anchors, np.float32))
+        anchors = constants.get(head, functools.partial(np.array, head.anchors, np.float32))
         kernels.decode_yolo(raw, anchors, head, cell=cell, above=above, first=first, bbox=bbox, score=score)
         first += count
     selected = select_best(score, [(0, sum(counts) * n_class)], n_class=n_class, limit=None, above=above)

@@ -80,7 +80,7 @@ def _plan(
         double="float64" in dtypes,
     )
     index = np.int64 if kernel.wide_index else np.int32
-    extra = [np.int64(count)]
+    extra: list[np.signedinteger] = [np.int64(count)]
     if len(sizes) > 1:
         extra += [index(size) for size in sizes[1:]]
         extra += [np.int64(stride) for each in rows for stride in each]

@@ -250,7 +250,8 @@ def kind_body(expression: str, x: str, y: str, a: str, b: str) -> str:
 
 def chain_body(steps: Sequence[tuple]) -> tuple[str, int, list[float]]:
     """Statements of all steps of a backend's `chain`, how many others they read, and their numbers."""
-    lines, numbers, other = ["T z = x0;"], [], 0
+    lines, other = ["T z = x0;"], 0
+    numbers: list[float] = []
     for kind, *given in steps:
         if kind in BINARY:
             other += 1

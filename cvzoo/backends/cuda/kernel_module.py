@@ -3,7 +3,6 @@
 import functools
 from collections.abc import Sequence
 from importlib import resources
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -58,7 +57,7 @@ class KernelModule:
     def __init__(self, family: str):
         self.family = family
         self._text: str | None = None
-        self._cupy: ModuleType | None = None
+        self._cupy: Any = None  # the module that the kernels were compiled with
         self._modules: dict[int, Any] = {}
         self._functions: dict[tuple[int, str], Any] = {}
 

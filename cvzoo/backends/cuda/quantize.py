@@ -22,4 +22,4 @@ def quantize(x: Any, *, scale: float, signed: bool) -> Any:
         y = xp.empty(x.shape, dtype)
     factor = np.float32(1) / np.float32(scale)
     name, body = ("quantize_signed", _BODY.format("i8")) if signed else ("quantize", _BODY.format("u8"))
-    return elementwise(name, body, (x.astype(np.float32, copy=False),), numbers=(factor, low, high), out=y)
+    return elementwise(name, body, (x.astype(np.float32, copy=False),), numbers=(float(factor), low, high), out=y)

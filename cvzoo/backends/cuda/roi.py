@@ -105,7 +105,7 @@ def _forward(maps: Sequence[Any], rois: Regions, mode: _Mode, best: Any) -> Any:
 def _maps(maps: Sequence[Any], scales: Sequence[float]) -> tuple[Any, ...]:
     """What kernels take for maps (B, H, W, C) of up to five levels; the first stands for those that are not there."""
     rest = MOST_LEVELS - len(maps)
-    maps, scales = [*maps, *maps[:1] * rest], [*scales, *scales[:1] * rest]
+    maps, scales = [*maps, *[maps[0]] * rest], [*scales, *[scales[0]] * rest]
     return (
         *maps,
         *[np.int32(each.shape[1]) for each in maps],

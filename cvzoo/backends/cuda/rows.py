@@ -12,7 +12,7 @@ _LONG = 1024  # a row of so many numbers is worth a block
 class Rows(NamedTuple):
     """count rows of `length` numbers, which lie `inner` apart, as kernels/softmax.cu counts them."""
 
-    count: int
+    count: int  # type: ignore[assignment]  # hides tuple.count
     length: int
     inner: int
     team: str

@@ -43,7 +43,7 @@ def _copied(array: np.ndarray) -> Any:
     key = "index", array.shape, hashlib.blake2b(array.tobytes(), digest_size=16).digest()
     if _seen.pop(key, None) is None:  # perhaps a batch's own, which never comes again
         while len(_seen) >= _REMEMBERED:
-            _seen.pop(next(iter(_seen), None), None)
+            _seen.pop(next(iter(_seen)), None)
         _seen[key] = True
         return cupy().asarray(array)
     _seen[key] = True

@@ -18,6 +18,7 @@ from cvzoo.backends.cupy.eltwise import add as add_arrays
 from cvzoo.backends.cupy.library import cupy
 from cvzoo.backends.cupy.matmul import is_float
 from cvzoo.backends.cupy.memory import channels_last, empty
+from cvzoo.backends.interface import as_pair
 from cvzoo.backends.numpy.windows import out_size
 
 __all__ = ["channel_sum", "conv_2d", "conv_2d_input_grad", "conv_2d_weight_grad"]
@@ -170,7 +171,7 @@ def conv_2d_input_grad(
     gx = empty((b, c, *x_size), gy.dtype)
     if not gx.size:
         return gx
-    window = Window(tuple(x_size), tuple(size), w.shape[2:], stride, pad, dilate)
+    window = Window(as_pair(x_size), as_pair(size), w.shape[2:], stride, pad, dilate)
     if not gy.size:
         gx.fill(0)
         return gx if add is None else add_arrays(gx, add, out=gx)
@@ -201,7 +202,7 @@ def conv_2d_weight_grad(x: Any, gy: Any, w_size: Pair, *, stride: Pair, pad: Pad
     b, c, *x_size = x.shape
     o = gy.shape[1]
     kh, kw = w_size
-    window = Window(tuple(x_size), gy.shape[2:], tuple(w_size), stride, pad, dilate)
+    window = Window(as_pair(x_size), gy.shape[2:], as_pair(w_size), stride, pad, dilate)
     wide = x.dtype if x.dtype.itemsize > 2 else np.dtype(np.float32)
     n = kh * kw * (c // groups)
     total = cupy().empty((groups, o // groups, row_length(n, x.itemsize)), wide)

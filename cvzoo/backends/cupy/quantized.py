@@ -74,7 +74,7 @@ def _sums(x: Any, w: Any, window: dict[str, Any], pack: dict | None) -> Any:
         return convolved(x.astype(np.float64), w.astype(np.float64), **window).astype(np.float32)
     x, w = x.astype(np.float32), _floats(w, pack)
     step = _LONGEST // taps
-    total = None
+    total: Any = None
     for first in range(0, c, step):
         part = convolved(x[:, first : first + step], w[:, first : first + step], is_exact=True, **window)
         part = part.astype(np.int32)

@@ -41,13 +41,13 @@ class _Axis(NamedTuple):
 @functools.lru_cache(256)
 def _taps(axis: _Axis) -> tuple[np.ndarray, np.ndarray]:
     """(n_out, T) int32 pixels that make each pixel of an axis, and how much; backwards (n_in, T), 0 behind the last."""
-    n_in, n_out, *settings, wide, backwards = axis
+    n_in, n_out, mode, align_corners, antialias, wide, backwards = axis
     if not backwards:
         if n_in == n_out:
             return np.arange(n_out, dtype=np.int32)[:, None], np.ones((n_out, 1), wide)
-        index, weights = axis_taps(n_in, n_out, *settings)
+        index, weights = axis_taps(n_in, n_out, mode, align_corners, antialias)
         return index.astype(np.int32), weights.astype(wide)
-    matrix = axis_matrix(n_in, n_out, *settings, np.dtype(wide)).T
+    matrix = axis_matrix(n_in, n_out, mode, align_corners, antialias, np.dtype(wide)).T
     taps = [np.flatnonzero(row) for row in matrix]
     most = max(1, max(len(each) for each in taps))
     index = np.zeros((n_in, most), np.int32)
@@ -68,7 +68,7 @@ def resize_2d(x: Any, size: Pair, *, mode: str, align_corners: bool, antialias: 
     if not are_floats(x):
         rows, columns = [index[:, 0] for index, _ in tables]
         return x.transpose(0, 2, 3, 1).take(rows, axis=1).take(columns, axis=2).transpose(0, 3, 1, 2)
-    return _gathered(cupy(), x, tuple(size), tables)
+    return _gathered(cupy(), x, (size[0], size[1]), tables)
 
 
 def resize_2d_grad(gy: Any, size: Pair, *, mode: str, align_corners: bool, antialias: bool) -> Any:
@@ -76,7 +76,7 @@ def resize_2d_grad(gy: Any, size: Pair, *, mode: str, align_corners: bool, antia
     settings = (mode, bool(align_corners), bool(antialias))
     wide = "float64" if gy.dtype == np.float64 else "float32"
     tables = [_Axis(n_in, n_out, *settings, wide, True).tables() for n_in, n_out in zip(size, gy.shape[2:])]
-    return _gathered(cupy(), gy, tuple(size), tables)
+    return _gathered(cupy(), gy, (size[0], size[1]), tables)
 
 
 def _gathered(xp: Any, x: Any, size: Pair, tables: list[tuple[Any, Any]]) -> Any:

@@ -40,7 +40,8 @@ def conv_2d(
     pack: dict | None = None,
 ) -> np.ndarray:
     """As AbstractBackend.conv_2d says; `pack` is left as it is."""
-    o, c_group, *ksize = w.shape
+    o, c_group, kh, kw = w.shape
+    ksize = kh, kw
     padded = padded_nhwc(x, pad, 0)
     size = out_size(x.shape[2:], ksize, stride, pad, dilate)
     y = np.empty((x.shape[0], *size, o), np.result_type(x, w))

@@ -67,8 +67,8 @@ def select_best(
         else:
             pair, value = scores_above(rows, scoring, above, None if center is None else center[i])
             if limit is not None:
-                kept = best_of_parts(value, part_of(pair, parts, step), len(parts), limit)
-                pair, value = pair[kept], value[kept]
+                best = best_of_parts(value, part_of(pair, parts, step), len(parts), limit)
+                pair, value = pair[best], value[best]
         pairs.append(pair)
         scores.append(value)
     return Selected(pairs, scores, parts, n_class)

@@ -8,6 +8,7 @@ import numpy as np
 
 from cvzoo.backends.abstract import Pad, Pair
 from cvzoo.backends.float_types import in_float32
+from cvzoo.backends.interface import as_pair
 from cvzoo.backends.numpy.memory import zeros
 from cvzoo.backends.numpy.windows import out_size, padded_nhwc, taps, unpadded
 
@@ -121,7 +122,7 @@ def average_stages(size: Pair, ksize: Pair, stride: Pair, pad: Pad) -> tuple[Sta
     if ksize == size and not any(pad):
         return _of_whole_map(size)
     if ksize == stride and not any(pad) and size[0] % ksize[0] == 0 and size[1] % ksize[1] == 0:
-        inner = tuple([max(k for k in range(1, _TILE + 1) if n % k == 0) for n in ksize])
+        inner = as_pair([max(k for k in range(1, _TILE + 1) if n % k == 0) for n in ksize])
         if inner != (1, 1):
             rest = (ksize[0] // inner[0], ksize[1] // inner[1])
             size = (size[0] // inner[0], size[1] // inner[1])
@@ -180,8 +181,8 @@ def average_pool_2d_grad(
     gy: np.ndarray, x_shape: Sequence[int], *, ksize: Pair, stride: Pair, pad: Pad, count_pad: bool
 ) -> np.ndarray:
     """As AbstractBackend.average_pool_2d_grad says."""
-    stages = average_stages(tuple(x_shape[2:]), ksize, stride, pad)
-    sizes = [tuple(x_shape[2:])]
+    stages = average_stages(as_pair(x_shape[2:]), ksize, stride, pad)
+    sizes = [as_pair(x_shape[2:])]
     for stage in stages[:-1]:
         sizes.append(out_size(sizes[-1], *stage[:3]))
     for stage, size in zip(reversed(stages), reversed(sizes)):

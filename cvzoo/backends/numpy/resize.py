@@ -153,7 +153,7 @@ def _prepare(image: np.ndarray, plan: PhotoPlan, out: np.ndarray, resize_2d: Cal
         target.append(slice(max(start, 0), max(start, 0) + last - first))
     image, inside = image[tuple(source)], out[tuple(target)]
     if inside.shape != out.shape and any(plan.fill):
-        out[...] = np.float32(plan.fill)[:, None, None]
+        out[...] = np.array(plan.fill, np.float32)[:, None, None]
     # planes are computed as planes: side by side with other channels that takes three times as long
     x = inside if image.strides[0] < image.strides[2] else np.empty_like(image, np.float32)
     if plan.before:
@@ -173,7 +173,7 @@ def _prepare(image: np.ndarray, plan: PhotoPlan, out: np.ndarray, resize_2d: Cal
 
 def _normalized(image: np.ndarray, plan: PhotoPlan, out: np.ndarray) -> np.ndarray:
     """out, (image - mean) / std in float32."""
-    mean, std = (np.float32(three)[:, None, None] for three in (plan.mean, plan.std))
+    mean, std = (np.array(three, np.float32)[:, None, None] for three in (plan.mean, plan.std))
     if mean.any():
         np.subtract(image, mean, out=out, dtype=np.float32)
     else:

@@ -72,6 +72,7 @@ def scores_above(rows: np.ndarray, scoring: Scoring, above: float, center: np.nd
     if scoring is Scoring.SOFTMAX:
         return _softmax_above(rows, above)
     if scoring is Scoring.CENTERED:
+        assert center is not None
         return _centered_above(rows, center[:, 0], above)
     value = np.ravel(rows) if scoring is Scoring.PLAIN else sigmoids(np.ravel(rows), scoring)
     pair = np.flatnonzero(value > above)

@@ -1,11 +1,13 @@
 """Non-maximum suppression: exact, and fast where boxes are spread out as well as where they pile up."""
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
 from cvzoo.backends.numpy.boxes import box_iou
 
+Pairs = tuple[np.ndarray, np.ndarray]
 # Elements of one dense block of comparisons: its few temporaries stay in a level-2 cache
 _BLOCK = 1 << 17
 # Candidates whose IoU is computed in one go
@@ -14,7 +16,7 @@ _FLUSH = 1 << 16
 _TINY_SIDE = np.float32(1e-15)
 
 
-def overlapping_pairs(bbox, thresh, *, cap=None):
+def overlapping_pairs(bbox: np.ndarray, thresh: np.float32, *, cap: int | None = None) -> Pairs | None:
     """Every pair (first, second) of rows of bbox with first < second and IoU > thresh, in no particular order.
 
     bbox: (R, 4) float32, finite, y_min x_min y_max x_max
@@ -36,7 +38,9 @@ def overlapping_pairs(bbox, thresh, *, cap=None):
     index = index[order]
     bbox = np.ascontiguousarray(bbox[index].T)
     low, high = _core(bbox[1 - axis], bbox[3 - axis], thresh, slack)
-    found, waiting, n_waiting, n_found, start = [], [], 0, 0, 0
+    found: list[Pairs] = []
+    waiting: list[Pairs] = []
+    n_waiting = n_found = start = 0
     while start < len(index):
         stop = _block_end(end, start)
         columns = slice(start + 1, int(end[start:stop].max()))
@@ -47,7 +51,7 @@ def overlapping_pairs(bbox, thresh, *, cap=None):
         n_waiting += len(row)
         start = stop
         if n_waiting > _FLUSH or start == len(index):
-            found.append(_exceeding(bbox, bbox, *_joined(waiting), thresh))
+            found.append(_exceeding(bbox, bbox, _joined(waiting), thresh))
             n_found += len(found[-1][0])
             waiting, n_waiting = [], 0
             if cap is not None and n_found > cap:
@@ -56,7 +60,7 @@ def overlapping_pairs(bbox, thresh, *, cap=None):
     return np.minimum(first, second), np.maximum(first, second)
 
 
-def overlapped(bbox, others, thresh):
+def overlapped(bbox: np.ndarray, others: np.ndarray, thresh: np.float32) -> np.ndarray:
     """(R,) bool: which rows of bbox have an IoU > thresh with any of the others.
 
     bbox: (R, 4) float32, finite; others: (K, 4), likewise
@@ -81,7 +85,7 @@ def overlapped(bbox, others, thresh):
         columns = slice(int(begin[start:stop].min()), int(end[start:stop].max()))
         row, column = _meeting(other_low, other_high, slice(start, stop), low, high, columns)
         alive = ~hit[column]
-        _, column = _exceeding(others, bbox, row[alive], column[alive], thresh)
+        _, column = _exceeding(others, bbox, (row[alive], column[alive]), thresh)
         hit[column] = True
         start = stop
     out = np.empty_like(hit)
@@ -89,12 +93,12 @@ def overlapped(bbox, others, thresh):
     return out
 
 
-def _rounding_slack(bbox):
+def _rounding_slack(bbox: np.ndarray) -> np.float32:
     """A length longer than all the roundings of a comparison between coordinates of these boxes."""
     return np.abs(bbox).max(initial=0) * np.float32(1e-6) + _TINY_SIDE
 
 
-def _runs(bbox, axis, thresh, slack):
+def _runs(bbox: np.ndarray, axis: int, thresh: np.float32, slack: np.float32) -> tuple[int, np.ndarray, np.ndarray]:
     """The boxes' order along an axis, where each one's run of candidates ends in it, and the sum of these ends."""
     order = np.argsort(bbox[:, axis], kind="stable")
     low = bbox[order, axis]
@@ -102,7 +106,7 @@ def _runs(bbox, axis, thresh, slack):
     return int(end.sum()), order, end
 
 
-def _core(low, high, thresh, slack):
+def _core(low: np.ndarray, high: np.ndarray, thresh: np.float32, slack: np.float32) -> Pairs:
     """The ends of the core of each shadow: two shadows whose cores do not meet cannot exceed an IoU of thresh.
 
     Shadows p and q long, their middles d apart, exceed it only if d < (1 - t) / (1 + t) * (p + q) / 2.
@@ -112,13 +116,15 @@ def _core(low, high, thresh, slack):
     return middle - reach, middle + reach
 
 
-def _block_end(end, start):
+def _block_end(end: np.ndarray, start: int) -> int:
     # as many rows as fit into a block with the columns that the first of them reaches; later rows reach about as far
     width = int(end[start]) - start
     return min(start + max(min(_BLOCK // width, 64 + width // 8), 1), len(end))
 
 
-def _meeting(low, high, rows, other_low, other_high, columns):
+def _meeting(
+    low: np.ndarray, high: np.ndarray, rows: slice, other_low: np.ndarray, other_high: np.ndarray, columns: slice
+) -> Pairs:
     near = other_high[columns] > low[rows, None]
     near &= other_low[columns] < high[rows, None]
     flat = np.flatnonzero(near)
@@ -126,8 +132,9 @@ def _meeting(low, high, rows, other_low, other_high, columns):
     return row + rows.start, flat - row * near.shape[1] + columns.start
 
 
-def _exceeding(bbox, others, first, second, thresh):
+def _exceeding(bbox: np.ndarray, others: np.ndarray, pairs: Pairs, thresh: np.float32) -> Pairs:
     """Those of the pairs (column of bbox, column of others) whose IoU exceeds thresh; both arrays are (4, *)."""
+    first, second = pairs
     height = np.minimum(bbox[2][first], others[2][second]) - np.maximum(bbox[0][first], others[0][second])
     near = np.flatnonzero(height > 0)
     first, second, height = first[near], second[near], height[near]
@@ -140,10 +147,11 @@ def _exceeding(bbox, others, first, second, thresh):
     return first[over], second[over]
 
 
-def _joined(parts):
+def _joined(parts: Sequence[Pairs]) -> Pairs:
     if not parts:
         return np.empty(0, np.int64), np.empty(0, np.int64)
-    return tuple(np.concatenate(each) for each in zip(*parts))
+    first, second = (np.concatenate(each) for each in zip(*parts))
+    return first, second
 
 
 # Up to here all pairs at once are quicker than any plan
@@ -180,19 +188,19 @@ def kept_by_class(
     while True:
         first = order[:count]
         kept = _kept_by_class(bbox[first], label[first], thresh, limit)
-        if count >= len(order) or len(kept) >= limit:
+        if limit is None or count >= len(order) or len(kept) >= limit:
             return first[kept[:limit]]
         count *= 4
 
 
-def _kept_by_class(bbox, label, thresh, limit):
+def _kept_by_class(bbox: np.ndarray, label: np.ndarray, thresh: np.float32, limit: int | None) -> np.ndarray:
     """As `_kept`, each class by itself."""
     by_class = np.argsort(label, kind="stable")
     groups = np.split(by_class, np.flatnonzero(np.diff(label[by_class])) + 1)
     return np.sort(np.concatenate([group[_kept(bbox[group], thresh, limit)] for group in groups]))
 
 
-def _kept(bbox, thresh, limit):
+def _kept(bbox: np.ndarray, thresh: np.float32, limit: int | None) -> np.ndarray:
     """The rows that stay, ascending, of boxes that come best first; perhaps more than limit."""
     # overflow of the area of huge boxes gives an IoU of 0 or NaN, which exceeds nothing
     with np.errstate(over="ignore", invalid="ignore"):
@@ -201,8 +209,9 @@ def _kept(bbox, thresh, limit):
         return _kept_in_rounds(bbox, thresh, len(bbox) if limit is None else limit)
 
 
-def _kept_in_rounds(bbox, thresh, limit):
-    kept, rest, size = [], np.arange(len(bbox)), _HEAD
+def _kept_in_rounds(bbox: np.ndarray, thresh: np.float32, limit: int) -> np.ndarray:
+    kept: list[np.ndarray] = []
+    rest, size = np.arange(len(bbox)), _HEAD
     while len(rest) and limit > 0:
         head = rest[:size]
         pairs = overlapping_pairs(bbox[head], thresh, cap=None if size <= _HEAD else 4 * _PAIRS)
@@ -220,7 +229,7 @@ def _kept_in_rounds(bbox, thresh, limit):
     return np.concatenate(kept) if kept else np.empty(0, np.int64)
 
 
-def _survivors(n_bbox, first, second):
+def _survivors(n_bbox: int, first: np.ndarray, second: np.ndarray) -> np.ndarray:
     """(R,) bool: who is left when, from the first box on, each that is left removes the second of its pairs."""
     order = np.argsort(first, kind="stable")
     alive = bytearray(b"\x01") * n_bbox

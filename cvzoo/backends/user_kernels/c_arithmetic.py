@@ -6,10 +6,10 @@ import numpy as np
 
 from cvzoo.backends.numpy.erf import erf
 from cvzoo.errors.exceptions import DtypeError, UnsupportedError
+from cvzoo.typing.aliases import Array
 
-Array = Any
 _SIZED = [f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)]
-C_TYPES = {
+C_TYPES: dict[str, np.dtype] = {
     **{name: np.dtype(name) for name in ("bool", *_SIZED, "float16", "float32", "float64")},
     **{f"{name}_t": np.dtype(name) for name in _SIZED},
     **{"float": np.dtype("float32"), "double": np.dtype("float64"), "size_t": np.dtype("uint64")},

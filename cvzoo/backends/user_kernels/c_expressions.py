@@ -8,8 +8,8 @@ import numpy as np
 
 from cvzoo.backends.user_kernels.c_arithmetic import C_TYPES, binary, call, convert, in_common, unary
 from cvzoo.errors.exceptions import UnsupportedError, ValueRangeError
+from cvzoo.typing.aliases import Array
 
-Array = Any
 _TOKEN = re.compile(
     r"\s+|//[^\n]*|/\*.*?\*/"
     rf"|((?:{'|'.join(sorted((re.escape(t) for t in C_TYPES if ' ' in t), key=len, reverse=True))})\b"
@@ -96,7 +96,9 @@ class CExpressions:
         yes = self._expression()
         self._expect(":")
         no = self._expression()
-        return np.where(left != 0, *((yes, no) if yes.dtype == no.dtype else in_common(yes, no)))
+        if yes.dtype != no.dtype:
+            yes, no = in_common(yes, no)
+        return np.where(left != 0, yes, no)
 
     def _operand(self) -> Array:
         for operator in "-+!~":

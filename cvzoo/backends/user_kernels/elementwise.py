@@ -12,8 +12,6 @@ from cvzoo.backends.user_kernels.c_expressions import CExpressions
 from cvzoo.backends.user_kernels.parameters import bind, read_parameters
 from cvzoo.errors.exceptions import DtypeError, ShapeError, ValueRangeError
 
-Array = Any
-
 
 class ElementwiseKernel:
     """Assignments in C that are computed for each element of arrays that broadcast; made by `elementwise`.

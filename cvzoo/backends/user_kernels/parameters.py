@@ -7,8 +7,7 @@ import numpy as np
 
 from cvzoo.backends.user_kernels.c_arithmetic import C_TYPES
 from cvzoo.errors.exceptions import DtypeError, ShapeError, UnsupportedError, ValueRangeError
-
-Array = Any
+from cvzoo.typing.aliases import Array
 
 
 class Parameter(NamedTuple):

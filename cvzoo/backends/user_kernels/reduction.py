@@ -1,6 +1,7 @@
 """A user's kernel that reduces arrays along axes."""
 
 import functools
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -12,8 +13,7 @@ from cvzoo.backends.user_kernels.c_arithmetic import convert
 from cvzoo.backends.user_kernels.c_expressions import CExpressions
 from cvzoo.backends.user_kernels.parameters import bind, read_parameters
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError
-
-Array = Any
+from cvzoo.typing.aliases import Array
 
 
 class ReductionKernel:
@@ -64,18 +64,18 @@ class ReductionKernel:
         _, _, mapped, combined, finished, identity = self._texts
         dtype = bound.dtype_of(self.name, self._output)
         values = convert(CExpressions(mapped, bound.variables, bound.types).value(), dtype)
-        axes = self._axes(axis, len(bound.shape))
-        kept = [k for k in range(len(bound.shape)) if k not in axes]
+        summed = self._axes(axis, len(bound.shape))
+        kept = [k for k in range(len(bound.shape)) if k not in summed]
         shape = tuple(bound.shape[k] for k in kept)
-        rows = np.broadcast_to(values, bound.shape).transpose(*kept, *axes)
-        rows = rows.reshape(*shape, int(np.prod([bound.shape[k] for k in axes])))
+        rows = np.broadcast_to(values, bound.shape).transpose(*kept, *summed)
+        rows = rows.reshape(*shape, math.prod([bound.shape[k] for k in summed]))
         if not rows.shape[-1]:
             start = convert(CExpressions(identity, {}, bound.types).value(), dtype)
             rows = np.full((*shape, 1), start)
         total = _combine(rows, combined, bound.types)
         variables = {"a": total, self._output.name: np.zeros(shape, dtype)}
         y = np.array(np.broadcast_to(CExpressions(finished, variables, bound.types).run()[self._output.name], shape))
-        return np.expand_dims(y, tuple(axes)) if keepdims else y
+        return np.expand_dims(y, tuple(summed)) if keepdims else y
 
     def _axes(self, axis: int | Sequence[int] | None, ndim: int) -> list[int]:
         given = range(ndim) if axis is None else [axis] if isinstance(axis, int) else axis

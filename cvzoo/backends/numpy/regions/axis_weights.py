@@ -12,7 +12,7 @@ class AxisBins(NamedTuple):
     stop: np.ndarray
 
 
-def rounded_bins(bbox_start, bbox_stop, n_out: int, size: int, *, inclusive: bool) -> AxisBins:
+def rounded_bins(bbox_start: np.ndarray, bbox_stop: np.ndarray, n_out: int, size: int, *, inclusive: bool) -> AxisBins:
     """Bins of regions whose edges are rounded to pixels first (Fast R-CNN); a region has at least one pixel.
 
     bbox_start, bbox_stop: (R,) float32, pixels of the map
@@ -23,13 +23,13 @@ def rounded_bins(bbox_start, bbox_stop, n_out: int, size: int, *, inclusive: boo
     return _bins(start.astype(np.float32), length / np.float32(n_out), n_out, size, start_first=False)
 
 
-def real_bins(bbox_start, bbox_stop, n_out: int, size: int) -> AxisBins:
+def real_bins(bbox_start: np.ndarray, bbox_stop: np.ndarray, n_out: int, size: int) -> AxisBins:
     """Bins of regions as they are, at least a tenth of a pixel wide (R-FCN as in ChainerCV)."""
     length = np.maximum(bbox_stop - bbox_start, np.float32(0.1))
     return _bins(bbox_start, length / np.float32(n_out), n_out, size, start_first=True)
 
 
-def _bins(start, step, n_out: int, size: int, *, start_first: bool) -> AxisBins:
+def _bins(start: np.ndarray, step: np.ndarray, n_out: int, size: int, *, start_first: bool) -> AxisBins:
     edge = np.arange(n_out + 1, dtype=np.float32) * step[:, None]
     start = start[:, None]
     if start_first:  # the region's place counts in the rounding
@@ -40,7 +40,7 @@ def _bins(start, step, n_out: int, size: int, *, start_first: bool) -> AxisBins:
     return AxisBins(low, high)
 
 
-def _round_half_away(x):
+def _round_half_away(x: np.ndarray) -> np.ndarray:
     """As C's round() does: numpy.round takes halves to the even neighbour."""
     return np.trunc(x + np.copysign(np.float32(0.5), x)).astype(np.intp)
 
@@ -52,10 +52,12 @@ class AxisSamples(NamedTuple):
     high: np.ndarray  # (R, O, S) the pixel after it
     fraction: np.ndarray  # (R, O, S) float32, how far it is from the one to the other
     seen: np.ndarray  # (R, O, S) bool: it belongs to the cell, and lies on the map or less than a pixel beside it
-    count: np.ndarray  # (R,) float32, samples in a cell, at least 1
+    count: np.ndarray  # type: ignore[assignment]  # (R,) float32, samples in a cell, at least 1
 
 
-def axis_samples(start, stop, n_out: int, sampling: int, size: int, aligned: bool) -> AxisSamples:
+def axis_samples(
+    start: np.ndarray, stop: np.ndarray, n_out: int, sampling: int, size: int, aligned: bool
+) -> AxisSamples:
     """The samples of regions start..stop (R,), (R,) float32 in pixels of a map of `size` pixels.
 
     sampling: samples in a cell; 0 for one a pixel, rounded up

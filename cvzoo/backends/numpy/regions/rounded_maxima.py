@@ -1,5 +1,6 @@
 """The maxima of regions whose edges are rounded to whole pixels."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -20,7 +21,7 @@ class CellSamples(NamedTuple):
 def cell_samples(rows: AxisSamples, columns: AxisSamples, width: int) -> CellSamples:
     """The grid of a cell's samples, row by row; `width` is the map's."""
 
-    def crossed(a: np.ndarray, b: np.ndarray, join) -> np.ndarray:
+    def crossed(a: np.ndarray, b: np.ndarray, join: Callable[..., np.ndarray]) -> np.ndarray:
         """(R, OH, OW, SY, SX) of (R, OH, SY) and (R, OW, SX)."""
         return join(a[:, :, None, :, None], b[:, None, :, None, :])
 

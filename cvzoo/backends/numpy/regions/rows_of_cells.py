@@ -94,7 +94,7 @@ def greatest_samples(values: np.ndarray, rois: Regions, shape: Sequence[int]) ->
     seen = _samples(rois, shape).seen
     m, s = seen.shape
     best = np.where(seen[:, :, None], values.reshape(m, s, values.shape[1]), -np.inf).argmax(axis=1)
-    return np.where(seen.any(axis=1)[:, None], best + np.arange(m)[:, None] * s, -1)
+    return np.where(seen.any(axis=1, keepdims=True), best + np.arange(m)[:, None] * s, -1)
 
 
 def greatest_pixels(rows: np.ndarray, rois: Regions, shape: Sequence[int]) -> np.ndarray:
