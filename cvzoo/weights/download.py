@@ -12,7 +12,7 @@ from cvzoo.files.file_hash import remembered_sha256, sha256_of
 from cvzoo.files.file_lock import file_lock
 from cvzoo.weights import unproven
 from cvzoo.weights.cache import cached_path
-from cvzoo.weights.first_look import check_weights, refuse_page
+from cvzoo.weights.check_kind import check_weights, refuse_page
 from cvzoo.weights.name_digits import file_hashes, published_as
 from cvzoo.weights.record import Weights, name_digits
 from cvzoo.weights.transfer import transfer
@@ -193,7 +193,7 @@ def _verify(record: Weights, path: pathlib.Path, part: pathlib.Path, look: Look)
     if want is None and _has_wrong_digits(record, part):
         part.unlink(missing_ok=True)
         raise DownloadError(
-            "the file is another one than its name says, and was removed",
+            f"{record.name}: the hash does not match the digits in the file name; the file was removed",
             expected=f"a hash that begins with {name_digits(record.file_name)}",
             hint="the publisher has changed it in place; look for its new name",
         )

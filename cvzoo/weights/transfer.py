@@ -1,4 +1,4 @@
-"""One file from one address into a part file, going on where an earlier try broke off."""
+"""Download of one file into a part file, resumed where an earlier attempt ended."""
 
 import contextlib
 import errno
@@ -28,7 +28,7 @@ _LATER = (408, 425, 429, 500, 502, 503, 504)  # statuses that may be gone a mome
 
 
 class _Broken(Exception):
-    """The connection failed in a way that another try may mend."""
+    """The connection failed; a retry may succeed."""
 
 
 def transfer(
@@ -38,10 +38,10 @@ def transfer(
     size: int | None = None,
     progress: Callable[[int, int | None], object] | None = None,
 ) -> None:
-    """Fill the part file with what the address gives; it is on the disk when this returns.
+    """Download the address into the part file, synced to disk on return.
 
     size: how many bytes it must be, if known
-    A broken connection leaves the part file, so that a later call goes on; whatever is known to be wrong is removed.
+    A broken connection leaves the part file, so that a later call resumes; data known to be wrong is removed.
     Raises DownloadError.
     """
     for i in range(TRIES):
