@@ -33,7 +33,6 @@ NOT_YET = {
     "docs/tutorials",
     "docs/weights.md",
     "docs/zoo.md",
-    "README.md",
 }
 # code, options, arguments by name and files are spelled as they are
 CODE = re.compile(r"``?[^`]+``?|--?\w[\w-]*|\b\w+=|^\s*[\w, *]+: |\S*[/_.]\w\S*", re.MULTILINE)
