@@ -7,6 +7,7 @@ from cvzoo.errors.exceptions import DtypeError, GraphError, ValueRangeError
 from cvzoo.links.link import Link
 
 Self = TypeVar("Self", bound="Chain")
+LinkT = TypeVar("LinkT", bound=Link)
 
 
 class Chain(Link):
@@ -52,7 +53,7 @@ class Chain(Link):
             )
         return self.__dict__[name]
 
-    def add_link(self, name: str, link: Link) -> Link:
+    def add_link(self, name: str, link: LinkT) -> LinkT:
         """Make `link` the child `name`; returns it.
 
         Raises DtypeError if it is no link, ValueRangeError if there is something of that name.
@@ -87,6 +88,8 @@ class ChainList(Link):
     """A link whose children stand in a list and are named by their number."""
 
     notes_children = True
+
+    _layers: list[Any]  # links, and in a Sequential other callables
 
     def __new__(cls, *args: Any, **kwargs: Any) -> "ChainList":
         self = super().__new__(cls)

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
 Self = TypeVar("Self", bound="Link")
 
-Self = TypeVar("Self", bound="Link")
-
 
 class Link:
     """Parameters, persistent values and a `forward`.
@@ -47,7 +45,7 @@ class Link:
     name: str | None
     # the methods that `compile` replays, where a link has them: what predict loops call
     replayed: tuple[str, ...] = ("forward", "scores", "features", "coarse_scores")
-    # whether a photo decides how many rows come, as of heads that look at regions: in inference neither such a link nor
+    # whether the number of rows depends on the image, as in heads on regions: in inference neither such a link nor
     # what is below is replayed, since no shape comes often, and their few kernels take long
     rows_vary: bool = False
     # whether what `named_children` gives changes by assignments only; a class that writes its own is walked every time
@@ -67,6 +65,7 @@ class Link:
 
     _params: dict[str, None]
     _persistents: dict[str, None]
+    _within_init_scope: bool
     _walk: Walk
 
     def __new__(cls: type[Self], *args: Any, **kwargs: Any) -> Self:
@@ -80,7 +79,7 @@ class Link:
         return self
 
     def __init__(self, **params: Any):
-        """params: for each name a shape, or a shape and a dtype; they hold NaN until somebody gives them values"""
+        """params: for each name a shape, or a shape and a dtype; they hold NaN until they are given values"""
         for name, shape in params.items():
             if isinstance(shape, tuple) and len(shape) == 2 and isinstance(shape[0], tuple):
                 self.add_param(name, shape[0], shape[1])
@@ -198,7 +197,7 @@ class Link:
 
         example: arguments of the link, arrays. Without one, the first shape to come for the second time is recorded.
             That takes as long as some five calls, so a further shape is recorded only when it has come four times, the
-            next eight times, and so on; fifty replays make up for a recording. Photos of ever new sizes run as ever
+            next eight times, and so on; fifty replays make up for a recording. Images of ever new sizes run as ever
         limit: how many shapes are kept; the least recently used goes first
         train: replay calls while gradients are taken, there and back, instead; what gives which gradients, and to which
             bits, stays. Losses and optimizers are as ever. Call it twice to have both
@@ -347,7 +346,7 @@ class Link:
             arrays, drawn anew by the initializers
         """
         if mode not in ("share", "copy", "init"):
-            raise ValueRangeError("copy: mode", expected="'share', 'copy' or 'init'", got=repr(mode))
+            raise ValueRangeError("copy: mode is unknown", expected="'share', 'copy' or 'init'", got=repr(mode))
         if mode == "share":
             return self._shared_copy()
         twin = copy.deepcopy(self)

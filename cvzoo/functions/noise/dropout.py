@@ -1,6 +1,6 @@
 """Values dropped at random while training."""
 
-from typing import Any
+from typing import Any, Literal, overload
 
 from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.variable import Variable, as_variable
@@ -35,6 +35,14 @@ def _draw(x: Any, ratio: float) -> Any:
     return mask if x.ndim != 4 else mask.transpose(0, 3, 1, 2)
 
 
+@overload
+def dropout(
+    x: Variable | Any, ratio: float = 0.5, *, mask: Any = None, return_mask: Literal[False] = False
+) -> Variable: ...
+@overload
+def dropout(
+    x: Variable | Any, ratio: float = 0.5, *, mask: Any = None, return_mask: Literal[True]
+) -> tuple[Variable, Any]: ...
 def dropout(
     x: Variable | Any, ratio: float = 0.5, *, mask: Any = None, return_mask: bool = False
 ) -> Variable | tuple[Variable, Any]:

@@ -1,7 +1,7 @@
 """Maximum pooling over windows, and over all of a map."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal, overload
 
 from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.variable import Variable, as_array, as_variable
@@ -96,6 +96,26 @@ def _sees_photo(xp: Any, size: Sequence[int], out_size: Sequence[int], window: d
     return None if seen.all() else seen
 
 
+@overload
+def max_pooling_2d(
+    x: Any,
+    ksize: Sizes,
+    stride: Sizes | None = None,
+    pad: Sizes = 0,
+    cover_all: bool = True,
+    *,
+    return_indices: Literal[False] = False,
+) -> Variable: ...
+@overload
+def max_pooling_2d(
+    x: Any,
+    ksize: Sizes,
+    stride: Sizes | None = None,
+    pad: Sizes = 0,
+    cover_all: bool = True,
+    *,
+    return_indices: Literal[True],
+) -> tuple[Variable, Any]: ...
 def max_pooling_2d(
     x: Any,
     ksize: Sizes,

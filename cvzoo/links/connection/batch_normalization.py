@@ -12,6 +12,7 @@ from cvzoo.config.switches import switches
 from cvzoo.functions.normalization.batch_normalization import batch_normalization
 from cvzoo.functions.normalization.fixed_batch_normalization import fixed_batch_normalization
 from cvzoo.links.link import Link
+from cvzoo.typing.aliases import Array
 
 
 class BatchNormalization(Link):
@@ -101,6 +102,11 @@ class FrozenBatchNormalization(Link):
     gamma, beta, avg_mean, avg_var (C,) and N are persistent, under the names that BatchNormalization gives them: the
     files of one fit the other. There is no parameter.
     """
+
+    gamma: Array
+    beta: Array
+    avg_mean: Array
+    avg_var: Array
 
     def __init__(self, size: int, eps: float = 1e-5):
         self.eps = eps

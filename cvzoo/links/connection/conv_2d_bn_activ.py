@@ -1,15 +1,22 @@
 """Convolution, batch normalization, activation: the blocks that most backbones are made of."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypedDict
 
 from cvzoo.autodiff.variable import Variable
 from cvzoo.config.switches import switches
 from cvzoo.functions.activation.relu import relu
 from cvzoo.links.chain import Chain
 from cvzoo.links.connection.batch_normalization import BatchNormalization
-from cvzoo.links.connection.convolution_2d import Convolution2D
+from cvzoo.links.connection.convolution_2d import Convolution2D, channels_and_ksize
 from cvzoo.links.connection.fused_convolution import can_fold, fused_activation, fused_convolution
+
+
+class BNSettings(TypedDict):
+    """Arguments of `Conv2DBNActiv` that all layers of a network share."""
+
+    bn_decay: float
+    bn_eps: float
 
 
 class Conv2DActiv(Chain):
@@ -35,8 +42,7 @@ class Conv2DActiv(Chain):
         *,
         groups: int = 1,
     ):
-        if ksize is None:  # as in Convolution2D: (out_channels, ksize)
-            in_channels, out_channels, ksize = None, in_channels, out_channels
+        in_channels, out_channels, ksize = channels_and_ksize(in_channels, out_channels, ksize, "Conv2DActiv")
         self.activ = activ
         with self.init_scope():
             self.conv = Convolution2D(
@@ -87,8 +93,7 @@ class Conv2DBNActiv(Chain):
         bn_decay: float = 0.9,
         bn_eps: float = 2e-5,
     ):
-        if ksize is None:  # as in Convolution2D: (out_channels, ksize)
-            in_channels, out_channels, ksize = None, in_channels, out_channels
+        in_channels, out_channels, ksize = channels_and_ksize(in_channels, out_channels, ksize, "Conv2DBNActiv")
         self.activ = activ
         with self.init_scope():
             self.conv = Convolution2D(
@@ -111,7 +116,7 @@ class Conv2DBNActiv(Chain):
             kernel = fused_activation(self.activ)
             kind, alpha, beta = kernel or (None, 0.0, 0.0)
             h = fused_convolution(self.conv, self.bn)(x, activation=kind, alpha=alpha, beta=beta)
-            return h if kernel is not None else self.activ(h)
+            return h if kernel is not None or self.activ is None else self.activ(h)
         h = self.bn(self.conv(x))
         return h if self.activ is None else self.activ(h)
 

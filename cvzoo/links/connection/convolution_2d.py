@@ -5,7 +5,7 @@ from typing import Any
 
 from cvzoo.autodiff.parameter import Parameter
 from cvzoo.autodiff.variable import Variable
-from cvzoo.errors.exceptions import ShapeError
+from cvzoo.errors.exceptions import ShapeError, ValueRangeError
 from cvzoo.functions.connection.convolution_2d import convolution_2d
 from cvzoo.functions.connection.depthwise_convolution_2d import depthwise_convolution_2d
 from cvzoo.initializers.normal import LeCunNormal
@@ -14,8 +14,22 @@ from cvzoo.links.link import Link
 from cvzoo.shapes.check import pair
 
 
+def channels_and_ksize(
+    in_channels: int | None, out_channels: int, ksize: int | tuple[int, int] | None, layer: str
+) -> tuple[int | None, int, int | tuple[int, int]]:
+    """in_channels, out_channels and ksize of a layer that also takes (out_channels, ksize), as Chainer's do.
+
+    in_channels is then None: it is inferred from the first input. Raises ValueRangeError if ksize is missing.
+    """
+    if ksize is not None:
+        return in_channels, out_channels, ksize
+    if in_channels is None:
+        raise ValueRangeError(f"{layer} needs a ksize", expected=f"{layer}(in_channels, out_channels, ksize)")
+    return None, in_channels, out_channels
+
+
 class Convolution2D(Link):
-    """Slides out_channels filters over photos: a cross-correlation, as everywhere in deep learning.
+    """Slides out_channels filters over images: a cross-correlation, as everywhere in deep learning.
 
     in_channels: None to learn it from the first input
     ksize, stride, dilate: a number, or (rows, columns)
@@ -42,8 +56,7 @@ class Convolution2D(Link):
         dilate: int | tuple[int, int] = 1,
         groups: int = 1,
     ):
-        if ksize is None:  # Convolution2D(out_channels, ksize): the input's channels are learned from the first input
-            in_channels, out_channels, ksize = None, in_channels, out_channels
+        in_channels, out_channels, ksize = channels_and_ksize(in_channels, out_channels, ksize, "Convolution2D")
         self.ksize = pair(ksize, name="ksize", function="Convolution2D")
         self.stride = stride
         self.pad = pad

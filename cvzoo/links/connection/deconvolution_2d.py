@@ -8,6 +8,7 @@ from cvzoo.autodiff.variable import Variable
 from cvzoo.errors.exceptions import ShapeError
 from cvzoo.functions.connection.convolution_2d import deconvolution_2d
 from cvzoo.initializers.normal import LeCunNormal
+from cvzoo.links.connection.convolution_2d import channels_and_ksize
 from cvzoo.links.link import Link
 from cvzoo.shapes.check import pair
 
@@ -40,8 +41,7 @@ class Deconvolution2D(Link):
         dilate: int | tuple[int, int] = 1,
         groups: int = 1,
     ):
-        if ksize is None:  # Deconvolution2D(out_channels, ksize): the input's channels come from the first input
-            in_channels, out_channels, ksize = None, in_channels, out_channels
+        in_channels, out_channels, ksize = channels_and_ksize(in_channels, out_channels, ksize, "Deconvolution2D")
         self.ksize = pair(ksize, name="ksize", function="Deconvolution2D")
         self.stride = stride
         self.pad = pad

@@ -47,7 +47,7 @@ class DeformableFilters(Link):
 
 
 class DeformableConvolution2D(Chain):
-    """Slides filters over photos whose taps look beside their places, as far as a convolution says.
+    """Slides filters over images whose taps look beside their places, as far as a convolution says.
 
     in_channels: None to learn it from the first input
     ksize, stride, pad: a number, or (rows, columns)

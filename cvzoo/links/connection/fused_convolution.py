@@ -30,8 +30,8 @@ def folded(
     sources: what else it is made of: parameters, arrays of one dimension, numbers, links, None
 
     It is made anew when W or a source changes. A parameter is watched by its own table of prepared weights, which goes
-    when somebody reads its `array` and might write (meanwhile it is read-only, so that a write through a handle from
-    before fails loudly). Running statistics are plain arrays that anybody may write into, so their bytes are compared;
+    when a caller reads its `array` and might write (meanwhile it is read-only, so that a write through a handle from
+    before fails loudly). Running statistics are plain arrays that callers may write into, so their bytes are compared;
     those on a GPU are told by identity, since reading them would stop the host at every layer: what writes them in
     place there is the layer that learns them, which calls `touch()` of its parameters.
     """

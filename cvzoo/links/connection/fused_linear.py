@@ -30,7 +30,7 @@ def fused_linear(
     Returns (B, ..., O).
     Raises ShapeError if x's rows do not fit.
 
-    Where no gradients are taken it is a convolution by one pixel, which adds and activates as it writes; photos stay
+    Where no gradients are taken it is a convolution by one pixel, which adds and activates as it writes; images stay
     apart in it, so that one has the same bits in any company. A layer that has a kernel leaves it to that.
     """
     x = as_variable(x)
@@ -93,7 +93,8 @@ def factors_of_rows(linear: Linear, scale: Parameter | None) -> tuple[Any, Any, 
     that know the factor may be kept.
     """
     if scale is None:
-        return None, linear.b, linear.W.packs().made.setdefault("filters of one pixel", PreparedWeights())
+        packs = linear.W.packs() or PreparedWeights()  # None only while gradients are recorded, when nothing is fused
+        return None, linear.b, packs.made.setdefault("filters of one pixel", PreparedWeights())
     return folded(linear.W, "scale", (scale, linear.b), lambda: (scale._array, _scaled_bias(linear, scale)))
 
 

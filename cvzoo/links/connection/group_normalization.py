@@ -9,7 +9,7 @@ from cvzoo.links.link import Link
 
 
 class GroupNormalization(Link):
-    """Normalizes each photo over groups of channels, then scales and shifts each channel.
+    """Normalizes each image over groups of channels, then scales and shifts each channel.
 
     groups: into how many groups the channels are divided
     size: the number of channels; None to learn it from the first input

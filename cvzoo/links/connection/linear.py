@@ -4,6 +4,7 @@ from typing import Any
 
 from cvzoo.autodiff.parameter import Parameter
 from cvzoo.autodiff.variable import Variable
+from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.functions.connection.linear import linear
 from cvzoo.initializers.normal import LeCunNormal
 from cvzoo.links.connection.layer_kernel import AbstractLayerKernel
@@ -31,7 +32,9 @@ class Linear(Link):
         initial_bias: Any = None,
     ):
         if out_size is None:
-            in_size, out_size = None, in_size
+            if in_size is None:
+                raise ValueRangeError("Linear needs an out_size", expected="Linear(in_size, out_size)")
+            out_size, in_size = in_size, None
         self.out_size = out_size
         with self.init_scope():
             self.W = Parameter(LeCunNormal() if initialW is None else initialW)

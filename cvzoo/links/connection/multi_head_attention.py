@@ -26,7 +26,7 @@ class MultiHeadAttention(Chain):
     def __init__(self, n_unit: int, n_head: int):
         if n_head < 1 or n_unit % n_head:
             raise ValueRangeError("MultiHeadAttention: heads share the channels evenly", got=f"{n_unit} / {n_head}")
-        self.n_head = n_head
+        self.n_unit, self.n_head = n_unit, n_head
         with self.init_scope():
             self.qkv = Linear(n_unit, 3 * n_unit, initialW=GlorotUniform())
             self.proj = Linear(n_unit, n_unit, initialW=GlorotUniform())
@@ -38,7 +38,7 @@ class MultiHeadAttention(Chain):
         add: (B, N, n_unit) added to the result, such as what goes round the layer; None: nothing
         """
         x = as_variable(x)
-        n_unit = self.proj.out_size
+        n_unit = self.n_unit
         if x.ndim != 3 or x.shape[2] != n_unit:
             raise ShapeError("MultiHeadAttention wants tokens", expected=f"(B, N, {n_unit})", got=x.shape)
         b, n, _ = x.shape

@@ -1,4 +1,4 @@
-"""Squeeze and excitation: a gate a channel, from the photo's mean."""
+"""Squeeze and excitation: a gate a channel, from the image's mean."""
 
 from collections.abc import Callable
 from typing import Any

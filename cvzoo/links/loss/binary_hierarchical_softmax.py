@@ -64,7 +64,7 @@ class BinaryHierarchicalSoftmax(Link):
         if not word_counts:
             raise ValueRangeError("create_huffman_tree: there is no class")
         numbers = itertools.count()
-        heap = [(count, next(numbers), each) for each, count in word_counts.items()]
+        heap: list[tuple[int, int, Any]] = [(count, next(numbers), each) for each, count in word_counts.items()]
         heapq.heapify(heap)
         while len(heap) > 1:
             (first, _, left), (second, _, right) = heapq.heappop(heap), heapq.heappop(heap)

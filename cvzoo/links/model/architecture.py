@@ -24,14 +24,14 @@ class Architecture(NamedTuple):
     """A kind of model that files can hold. Its models say in `config` what they are built of.
 
     name: in the files
-    model_class: of its models; it takes a config whole, as `config`, or its fields one by one
+    model_class: of its models; it takes a config whole, as `config`, or its fields as keyword arguments
     config_class: a frozen dataclass
-    key: where the config stands in a file's settings, beside n_fg_class; None: its fields are the settings. The class
+    key: where the config is in a file's settings, beside n_fg_class; None: its fields are the settings. The class
         takes such a config by this name, too
     """
 
     name: str
-    model_class: type[Chain]
+    model_class: type[Any]
     config_class: type
     key: str | None = None
 
@@ -56,11 +56,11 @@ class Architecture(NamedTuple):
         own = {name: value for name, value in settings.items() if not (self.has_thresholds and name in _THRESHOLDS)}
         if self.key is None:
             config = config_from_json(self.config_class, own)
-            model = _built(self.model_class, config, label_names)
+            model: Chain = _built(self.model_class, config, label_names)
         else:
             n_fg_class, config = _keyed(self.config_class, own, self.key)
             model = self.model_class(n_fg_class, label_names=label_names, **{self.key: config})
-        if self.has_thresholds:
+        if isinstance(model, AbstractThresholds):
             use_stored_thresholds(model, settings)
         return model
 
@@ -107,7 +107,7 @@ def _keyed(config_class: type, settings: Mapping[str, Any], key: str) -> tuple[i
     return n_fg_class, config_from_json(config_class, settings[key])
 
 
-def _built(model_class: type[Chain], config: Any, label_names: Sequence[str] | None) -> Chain:
+def _built(model_class: type[Any], config: Any, label_names: Sequence[str] | None) -> Chain:
     takes = inspect.signature(model_class.__init__).parameters
     names = {"label_names": label_names} if "label_names" in takes else {}
     if "config" in takes:

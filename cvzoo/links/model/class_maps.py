@@ -1,4 +1,4 @@
-"""How much each pixel of a photo looks like each class."""
+"""How much each pixel of an image looks like each class."""
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
@@ -8,6 +8,7 @@ import numpy as np
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.functions.activation.softmax import softmax
 from cvzoo.functions.array.resize_images import resize_images
+from cvzoo.typing.aliases import Array, Size
 
 
 def mean_of_views(
@@ -21,7 +22,7 @@ def mean_of_views(
 ) -> np.ndarray:
     """The mean of the classes' probabilities over all views, (B, n_class, H, W).
 
-    x: (B, C, H, W) prepared photos
+    x: (B, C, H, W) prepared images
     probs_of: from a view (B, C, h, w) to (B, n_class, h, w)
     scales: of the sides, cut off to whole pixels; 1 is x itself
     flip: whether each is looked at in a mirror, too
@@ -31,7 +32,8 @@ def mean_of_views(
     """
     if not scales or not all(scale > 0 for scale in scales):
         raise ValueRangeError("scales must be positive, and at least one", got=repr(scales))
-    size, total = x.shape[2:], None
+    size: Size = (x.shape[2], x.shape[3])
+    total: Array | None = None
     for scale in scales:
         view = x
         if scale != 1:
@@ -43,6 +45,7 @@ def mean_of_views(
                 probs = resize_images(probs, size, align_corners=align_corners).array
             probs = probs[..., ::-1] if mirrored else probs
             total = probs if total is None else total + probs
+    assert total is not None  # there is a scale
     return total / np.float32(len(scales) * (1 + flip))
 
 
@@ -72,8 +75,8 @@ class ClassMap(NamedTuple):
 class EnlargedScores:
     """Scores of a coarse map, resized bilinearly, once or several times; made row by row, so that memory stays small.
 
-    coarse: (n_class, h, w) float32, scores before the softmax
-    sizes: (H, W) of one resizing after the other; the last is the photo's
+    coarse: (n_class, h, w) float32, logits
+    sizes: (H, W) of one resizing after the other; the last is the image's
     align_corners: as in `resize_images`
 
     Each resizing is linear and treats rows and columns alike, so that all of them are one matrix a side.

@@ -1,4 +1,4 @@
-"""What a classifier says of photos, as arrays that can show themselves."""
+"""What a classifier says of images, as arrays that can show themselves."""
 
 import html
 from collections.abc import Iterator, Sequence
@@ -14,13 +14,13 @@ from cvzoo.visualizations.vis_image import vis_image
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_SHOWN = 20  # photos in a repr or a notebook's cell
+_SHOWN = 20  # images in a repr or a notebook's cell
 
 
 class Top(NamedTuple):
-    """The best classes of each photo, best first.
+    """The best classes of each image, best first.
 
-    names: one list of str a photo; a class without a name goes by its number
+    names: one list of str per image; a class without a name goes by its number
     probs: (B, k) float32
     labels: (B, k) int32
     """
@@ -31,20 +31,26 @@ class Top(NamedTuple):
 
 
 class Classifications(Sequence):
-    """Probabilities of the classes, one row a photo: `probs = model.predict(imgs)`, `probs[0]` is (n_class,).
+    """Probabilities of the classes, one row per image: `probs = model.predict(imgs)`, `probs[0]` is (n_class,).
 
     probs: (B, n_class) float32; each row sums to 1
     label_names: names of the classes in order of label, or None
-    sources: the photos as they were given, None where they cannot be read a second time
+    sources: the images as they were given, None where they cannot be read a second time
     """
 
     def __init__(
         self, probs: np.ndarray, *, label_names: Sequence[str] | None = None, sources: Sequence[Any] = ()
     ) -> None:
         if probs.ndim != 2:
-            raise ShapeError("Classifications: probs", expected="(B, n_class)", got=probs.shape)
+            raise ShapeError(
+                "Classifications: probs must have two dimensions", expected="(B, n_class)", got=probs.shape
+            )
         if label_names is not None and len(label_names) != probs.shape[1]:
-            raise ShapeError("Classifications: label_names", expected=f"{probs.shape[1]} names", got=len(label_names))
+            raise ShapeError(
+                "Classifications: label_names and probs differ in the number of classes",
+                expected=f"{probs.shape[1]} names",
+                got=len(label_names),
+            )
         self.probs = probs
         self.label_names = None if label_names is None else tuple(label_names)
         self.sources = list(sources)
@@ -52,7 +58,7 @@ class Classifications(Sequence):
     def __len__(self) -> int:
         return len(self.probs)
 
-    def __getitem__(self, i: Any) -> np.ndarray:
+    def __getitem__(self, i: Any) -> np.ndarray:  # type: ignore[override]  # a slice of an array is no Sequence
         return self.probs[i]
 
     def __iter__(self) -> Iterator[np.ndarray]:
@@ -63,11 +69,11 @@ class Classifications(Sequence):
 
     @property
     def labels(self) -> np.ndarray:
-        """(B,) int32: the best class of each photo, the lower number of equals."""
+        """(B,) int32: the best class of each image, the lower number of equals."""
         return self.probs.argmax(axis=1).astype(np.int32) if self.probs.size else np.zeros(len(self), np.int32)
 
     def top(self, k: int = 5) -> Top:
-        """The k best classes of each photo: `names, probs, labels = result.top(3)`; all classes if there are fewer.
+        """The k best classes of each image: `names, probs, labels = result.top(3)`; all classes if there are fewer.
 
         Raises ValueRangeError if k is not positive.
         """
@@ -81,11 +87,11 @@ class Classifications(Sequence):
         return str(label) if self.label_names is None else self.label_names[label]
 
     def show(self, i: int = 0, *, img: Any = None, k: int = 3, ax: "Axes | None" = None) -> "Axes":
-        """matplotlib's axes with photo `i` and its k best classes, shown in a notebook's cell or in a window.
+        """matplotlib's axes with image `i` and its k best classes, shown in a notebook's cell or in a window.
 
         ax: axes to draw on, which are then not shown by us
-        img: the photo, where it cannot be read a second time; anything that `read_image` takes
-        Raises ValueRangeError if there is no photo `i`, ImageError if it cannot be read.
+        img: the image, where it cannot be read a second time; anything that `read_image` takes
+        Raises ValueRangeError if there is no image `i`, ImageError if it cannot be read.
         """
         check_photo(i, len(self))
         picture = photo_of(self.sources, i, img)
@@ -98,7 +104,7 @@ class Classifications(Sequence):
         return show_axes(plot, ax)
 
     def to_records(self, k: int = 5) -> list[dict[str, Any]]:
-        """A dict for each of the k best classes of each photo: photo, rank (from 1), label, name, score."""
+        """A dict for each of the k best classes of each image: `photo`, rank (from 1), label, name, score."""
         top = self.top(k)
         return [
             {"photo": i, "rank": rank + 1, "label": int(label), "name": name, "score": float(prob)}
@@ -114,7 +120,7 @@ class Classifications(Sequence):
         ]
 
     def __repr__(self) -> str:
-        lines = [f"Classifications of {len(self)} photos, {self.probs.shape[1]} classes"]
+        lines = [f"Classifications of {len(self)} images, {self.probs.shape[1]} classes"]
         lines += [f"{i:>5}  {row}" for i, row in enumerate(self._rows())]
         if len(self) > _SHOWN:
             lines.append(f"  ... and {len(self) - _SHOWN} more")

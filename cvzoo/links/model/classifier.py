@@ -1,4 +1,4 @@
-"""The only predict loop of the classifiers: photos in, probabilities out."""
+"""The only predict loop of the classifiers: images in, probabilities out."""
 
 import abc
 from collections.abc import Iterable, Iterator
@@ -19,7 +19,7 @@ from cvzoo.links.quantization.quantizable import AbstractQuantizable
 
 
 class AbstractClassifier(AbstractPrepared, AbstractQuantizable, Chain, abc.ABC):
-    """A network that names what a photo shows; a subclass declares `preparation` and writes `stages`.
+    """A network that names what an image shows; a subclass declares `preparation` and writes `stages`.
 
     n_class: how many classes there are
     label_names: their names in order of label, or None
@@ -36,7 +36,7 @@ class AbstractClassifier(AbstractPrepared, AbstractQuantizable, Chain, abc.ABC):
     def stages(self, x: Any) -> Iterator[tuple[str, Variable]]:
         """Each stage's name and output, one after another as they are computed, for x (B, C, H', W').
 
-        The last are the scores before the softmax (B, n_class).
+        The last are the logits (B, n_class).
         """
 
     @property
@@ -54,13 +54,13 @@ class AbstractClassifier(AbstractPrepared, AbstractQuantizable, Chain, abc.ABC):
         self._pick = names if names is None or isinstance(names, str) else tuple(names)
 
     def forward(self, x: Any) -> Variable | tuple[Variable, ...]:
-        """Scores before the softmax (B, n_class) for x (B, C, H', W'); where `pick` is set, what it names.
+        """Logits (B, n_class) for x (B, C, H', W'); where `pick` is set, what it names.
 
         With one name, that stage's output; with several, a tuple in their order. What comes after is not computed.
         """
         wanted = _as_names(self._pick)
         found = {}
-        h = None
+        h: Any = None
         for name, h in self.stages(x):
             if name in wanted:
                 found[name] = h
@@ -71,20 +71,20 @@ class AbstractClassifier(AbstractPrepared, AbstractQuantizable, Chain, abc.ABC):
         return found[self._pick] if isinstance(self._pick, str) else tuple(found[name] for name in wanted)
 
     def scores(self, x: Any) -> Variable:
-        """Scores before the softmax (B, n_class) for x (B, C, H', W'), whatever is picked."""
-        h = None
+        """Logits (B, n_class) for x (B, C, H', W'), whatever is picked."""
+        h: Any = None
         for _, h in self.stages(x):  # noqa: B007
             pass
         return h
 
     def predict(self, imgs: Iterable[Any], *, batch_size: int = 32) -> Classifications:
-        """The classes' probabilities for each photo: `probs = model.predict(imgs)`, `probs.top(5)`.
+        """The classes' probabilities for each image: `probs = model.predict(imgs)`, `probs.top(5)`.
 
-        imgs: any iterable of photos of any sizes, each a path, the bytes of a file, an open file, a PIL image or an
+        imgs: any iterable of images of any sizes, each a path, the bytes of a file, an open file, a PIL image or an
             array (3, H, W) RGB or (1, H, W) grey in [0, 255]; a batch (B, 3, H, W) is fine, too
-        batch_size: how many photos of one prepared shape go through the network at once
+        batch_size: how many images of one prepared shape go through the network at once
         Raises FileNotFoundError (or another OSError) for a path that cannot be opened, ImageError that names a file
-        which holds no sound image, DtypeError for a single photo instead of several.
+        which holds no sound image, DtypeError for a single image instead of several.
         """
         probs: list[np.ndarray] = [np.zeros((0, self.n_class), np.float32)]
         sources: list[Any] = []

@@ -109,7 +109,7 @@ def flip_field() -> Any:
 
 
 @functools.cache
-def field_types(config_class: type) -> dict[str, Any]:
+def field_types(config_class: Any) -> dict[str, Any]:
     """name -> type of a dataclass's or a named tuple's fields."""
     hints = typing.get_type_hints(config_class)
     names = (
@@ -136,7 +136,7 @@ def checked_values(config_class: type, values: Mapping[str, Any]) -> dict[str, A
             found[name] = typed_value(types[name], value, limits)
         except (TypeError, ValueError, OverflowError) as error:
             raise ValueRangeError(
-                f"{config_class.__name__}: {name}",
+                f"{config_class.__name__}: {name} is invalid",
                 expected=expected_words(types[name], limits),
                 got=repr(value)[:80],
             ) from error
@@ -163,7 +163,7 @@ class AbstractConfig:
         """Raises ValueRangeError that names the field, if it is not right."""
         if not right:
             got = repr(vars(self).get(name))[:80]
-            raise ValueRangeError(f"{type(self).__name__}: {name}", expected=expected, got=got)
+            raise ValueRangeError(f"{type(self).__name__}: {name} is invalid", expected=expected, got=got)
 
 
 def one_config(config: Any, settings: Any) -> Any:
@@ -199,7 +199,9 @@ def config_from_json(config_class: type, values: Mapping[str, Any]) -> Any:
     Raises ValueRangeError that names the field that is missing, unknown, of another type or out of its range.
     """
     if not isinstance(values, Mapping):
-        raise ValueRangeError(f"{config_class.__name__}", expected="fields by name", got=repr(values)[:80])
+        raise ValueRangeError(
+            f"{config_class.__name__} must be made of a mapping", expected="fields by name", got=repr(values)[:80]
+        )
     older = getattr(config_class, "from_older", None)
     left = dict(values if older is None else older(values))
     taken: set[str] = set()
@@ -244,7 +246,9 @@ def _at(config_class: type, name: str, value: Any, at: int | None) -> Any:
     lists = [field.metadata.get("stored") for field in dataclasses.fields(config_class)]
     n = sum(isinstance(stored, tuple) and stored[0] == name for stored in lists)
     if not isinstance(value, list | tuple) or len(value) != n:
-        raise ValueRangeError(f"{config_class.__name__}: {name}", expected=f"a list of {n}", got=repr(value)[:80])
+        raise ValueRangeError(
+            f"{config_class.__name__}: {name} is invalid", expected=f"a list of {n}", got=repr(value)[:80]
+        )
     return value[at]
 
 
@@ -264,7 +268,7 @@ def _built(kind: Any, value: Any) -> Any:
         except KeyError as error:
             raise ValueRangeError(f"{kind.__name__}: {error} is missing") from error
         except (TypeError, AttributeError, ArithmeticError) as error:
-            raise ValueRangeError(f"{kind.__name__}: {error}", got=repr(value)[:80]) from error
+            raise ValueRangeError(f"{kind.__name__} is invalid: {error}", got=repr(value)[:80]) from error
     if not is_named_tuple(kind):
         return config_from_json(kind, value)
     fields = value if isinstance(value, Mapping) else dict(zip(kind._fields, value, strict=False))

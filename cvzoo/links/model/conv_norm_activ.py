@@ -1,6 +1,6 @@
 """Convolution, normalization and activation as one, and channels that kernels like."""
 
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict
 
 from cvzoo.autodiff.variable import Variable
 from cvzoo.errors.exceptions import ValueRangeError
@@ -13,9 +13,18 @@ from cvzoo.links.connection.convolution_2d import Convolution2D
 from cvzoo.links.connection.fused_convolution import Activ, can_fold, fused_activation, fused_convolution
 from cvzoo.links.connection.group_normalization import GroupNormalization
 from cvzoo.links.link import Link
+from cvzoo.shapes.check import pair
 
 Norm = Literal["batch", "frozen", "group"]
 NORMS = ("batch", "frozen", "group")
+
+
+class NormSettings(TypedDict, total=False):
+    """Arguments of `ConvNormActiv` that all layers of a network share."""
+
+    norm: Norm
+    eps: float
+    decay: float
 
 
 def make_norm(norm: Norm, size: int, eps: float) -> Link:
@@ -74,10 +83,9 @@ class ConvNormActiv(Chain):
                 dilate=dilate,
                 groups=groups,
             )
-            if norm == "batch":
-                self.bn = BatchNormalization(out_channels, decay=decay, eps=eps)
-            else:
-                self.bn = make_norm(norm, out_channels, eps)
+            self.bn: Link = make_norm(norm, out_channels, eps)
+            if isinstance(self.bn, BatchNormalization):
+                self.bn.decay = decay
 
     def forward(self, x: Any, residual: Any = None) -> Variable:
         """(B, out_channels, OH, OW) of x (B, in_channels, H, W); residual has the result's shape, or is None."""
@@ -87,7 +95,7 @@ class ConvNormActiv(Chain):
             kernel = fused_activation(self.activ)
             kind, alpha, beta = kernel or (None, 0.0, 0.0)
             h = fused_convolution(self.conv, self.bn)(x, add=residual, activation=kind, alpha=alpha, beta=beta)
-            return h if kernel is not None else self.activ(h)
+            return h if kernel is not None or self.activ is None else self.activ(h)
         h = self.bn(self.conv(x))
         h = h if residual is None else h + residual
         return h if self.activ is None else self.activ(h)
@@ -96,9 +104,10 @@ class ConvNormActiv(Chain):
 def _padded(x: Any, conv: Convolution2D) -> Variable:
     """x with as many zeros around as give H / stride and W / stride, sides rounded up."""
     widths = []
-    for size, ksize in zip(x.shape[2:], conv.ksize):
-        reach = conv.dilate * (ksize - 1) + 1
-        total = max((-(-size // conv.stride) - 1) * conv.stride + reach - size, 0)
+    strides, dilations = (pair(n, name="stride", function="ConvNormActiv") for n in (conv.stride, conv.dilate))
+    for size, ksize, stride, dilate in zip(x.shape[2:], conv.ksize, strides, dilations):
+        reach = dilate * (ksize - 1) + 1
+        total = max((-(-size // stride) - 1) * stride + reach - size, 0)
         widths.append((total // 2, total - total // 2))
     return pad(x, ((0, 0), (0, 0), *widths), "constant")
 

@@ -45,7 +45,7 @@ class DenseSegmenterConfig(AbstractConfig):
 
 
 class DenseBackbone(Chain):
-    """Two maps of a photo: a middle one, for an auxiliary head, and the last.
+    """Two maps of an image: a middle one, for an auxiliary head, and the last.
 
     kind: "resnet18", "resnet50", "resnet101": the maps are of stride 8, the middle one is the third stage's;
         "resnet50s", "resnet101s": those of gluon-cv, with three small convolutions as the stem; "mobilenet_v3_large":
@@ -58,7 +58,7 @@ class DenseBackbone(Chain):
 
     def __init__(self, kind: Backbone, *, width: float = 1.0):
         if kind == "mobilenet_v3_large":
-            layers = MobileNetV3Extractor("large", width=width, dilated=True)
+            layers: MobileNetV3Extractor | ResNetExtractor = MobileNetV3Extractor("large", width=width, dilated=True)
             self.places = 4, 16  # the last layer of stride 8 that begins a stage; the last of all
         elif kind in _RESNETS:
             n_layer, stem = _RESNETS[kind]

@@ -24,13 +24,13 @@ class _Lists(NamedTuple):
 
 
 class Detections(_Lists):
-    """Three lists with one element a photo: `bboxes, labels, scores = detections`.
+    """Three lists with one element per image: `bboxes, labels, scores = detections`.
 
-    bboxes: (R, 4) float32 each, y_min x_min y_max x_max, pixels of the photo; a box may stick out of it
+    bboxes: (R, 4) float32 each, y_min x_min y_max x_max, pixels of the image; a box may stick out of it
     labels: (R,) int32 each, 0 .. n_fg_class - 1
     scores: (R,) float32 each, best first
     label_names: names of the classes in order of label, or None
-    sources: the photos as they were given (paths, arrays ...), looked at only when a picture is asked for; None where
+    sources: the images as they were given (paths, arrays ...), looked at only when a picture is asked for; None where
         they cannot be read a second time
     """
 
@@ -53,20 +53,20 @@ class Detections(_Lists):
 
     @property
     def n_photo(self) -> int:
-        """How many photos (`len` is 3, that of the tuple)."""
+        """How many images (`len` is 3, that of the tuple)."""
         return len(self.bboxes)
 
     def draw(self, i: int = 0, *, img: Any = None) -> np.ndarray:
-        """Photo `i` with its boxes drawn: (3, H, W) float32 RGB in [0, 255], a new array.
+        """Image `i` with its boxes drawn: (3, H, W) float32 RGB in [0, 255], a new array.
 
-        img: the photo, where it cannot be read a second time; anything that `read_image` takes
-        Raises ValueRangeError if there is no photo `i`, ImageError if it cannot be read.
+        img: the image, where it cannot be read a second time; anything that `read_image` takes
+        Raises ValueRangeError if there is no image `i`, ImageError if it cannot be read.
         """
         self.check(i)
         return self._over(self.photo(i, img), i, visualizations.draw_bbox)
 
     def show(self, i: int = 0, *, img: Any = None, ax: "Axes | None" = None) -> "Axes":
-        """matplotlib's axes with photo `i` and its boxes, shown in a notebook's cell or in a window.
+        """matplotlib's axes with image `i` and its boxes, shown in a notebook's cell or in a window.
 
         ax: axes to draw on, which are then not shown by us; img, and what is raised: as in `draw`
         """
@@ -75,16 +75,16 @@ class Detections(_Lists):
         return show_axes(lambda axes: self._over(picture, i, partial(visualizations.vis_bbox, ax=axes)), ax)
 
     def save(self, i: int, path: str | os.PathLike, *, img: Any = None) -> os.PathLike:
-        """The path, once photo `i` with its boxes lies there (.png, .jpg ...). Raises as `draw`, `write_image`."""
+        """Writes image `i` with its boxes and returns the path (.png, .jpg ...). Raises as `draw`, `write_image`."""
         return write_image(self.draw(i, img=img), path)
 
     def to_records(self, i: int | None = None) -> list[dict[str, Any]]:
-        """One dict a box, ready for JSON: photo, label, name (None without names), score, y_min, x_min, y_max, x_max.
+        """One dict a box, ready for JSON: `photo`, label, name (None without names), score, y_min, x_min, y_max, x_max.
 
-        i: of this photo only; None: of all
+        i: of this image only; None: of all
         """
         if i is None:
-            photos = range(self.n_photo)
+            photos: Sequence[int] = range(self.n_photo)
         else:
             self.check(i)
             photos = [i % self.n_photo]
@@ -108,15 +108,15 @@ class Detections(_Lists):
 
     def __repr__(self) -> str:
         records = self.to_records()
-        lines = [f"Detections of {self.n_photo} photos, {len(records)} boxes"]
+        lines = [f"Detections of {self.n_photo} images, {len(records)} boxes"]
         if records:
             lines.append(
-                f"{'photo':>5}  {'label':<16} {'score':>5}  {'y_min':>7} {'x_min':>7} {'y_max':>7} {'x_max':>7}"
+                f"{'image':>5}  {'label':<16} {'score':>5}  {'y_min':>7} {'x_min':>7} {'y_max':>7} {'x_max':>7}"
             )
         for each in records[:SHOWN]:
             name = str(each["label"] if each["name"] is None else each["name"])
             box = " ".join(f"{each[side]:7.1f}" for side in ("y_min", "x_min", "y_max", "x_max"))
-            lines.append(f"{each['photo']:>5}  {name:<16.16} {each['score']:5.2f}  {box}")
+            lines.append(f"{each['image']:>5}  {name:<16.16} {each['score']:5.2f}  {box}")
         if len(records) > SHOWN:
             lines.append(f"  ... and {len(records) - SHOWN} more")
         return "\n".join(lines)
@@ -128,25 +128,25 @@ class Detections(_Lists):
         return self.png_over(self.photo)
 
     def html_over(self, picture: Callable[[int], np.ndarray]) -> str | None:
-        """Boxes over `picture(i)` of each photo and a table of them, None where a photo is gone."""
+        """Boxes over `picture(i)` of each image and a table of them, None where an image is gone."""
         return notebook_html(self.n_photo, lambda i: self._over(picture(i), i, visualizations.detection_html))
 
     def png_over(self, picture: Callable[[int], np.ndarray]) -> bytes | None:
-        """The bytes of a PNG of the boxes over `picture(0)`, None where the photo is gone."""
+        """The bytes of a PNG of the boxes over `picture(0)`, None where the image is gone."""
         return notebook_png(self.n_photo, lambda i: self._over(picture(i), i, visualizations.detection_png))
 
     def _over(self, img: np.ndarray, i: int, show: Callable[..., Any]) -> Any:
         return show(img, self.bboxes[i], self.labels[i], self.scores[i], label_names=self.label_names)
 
     def check(self, i: int) -> None:
-        """Raises ValueRangeError if there is no photo `i`."""
+        """Raises ValueRangeError if there is no image `i`."""
         check_photo(i, self.n_photo)
 
     def photo(self, i: int, img: Any = None) -> np.ndarray:
-        """Photo `i`, (3, H, W) float32 RGB in [0, 255]: read from its source, or from `img`. Raises ImageError."""
+        """Image `i`, (3, H, W) float32 RGB in [0, 255]: read from its source, or from `img`. Raises ImageError."""
         return photo_of(self.sources, i, img)
 
 
 def kept_source(source: Any) -> Any:
-    """The source of a photo itself if it can be read a second time, else None."""
+    """The source of an image itself if it can be read a second time, else None."""
     return source if isinstance(source, str | os.PathLike | bytes | np.ndarray | Image.Image) else None

@@ -1,4 +1,4 @@
-"""The only predict loop of the detectors: photos in, boxes in the photos' own pixels out."""
+"""The only predict loop of the detectors: images in, boxes in the images' own pixels out."""
 
 import abc
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -28,7 +28,7 @@ class AbstractDetector(AbstractThresholds, AbstractPrepared, AbstractQuantizable
 
     label_names: names of the classes in order of label, or None
     score_thresh, nms_thresh, limit, presets: see `AbstractThresholds`
-    clip: whether boxes are cut at the photo's edges; by default they may stick out, as in the published evaluations;
+    clip: whether boxes are cut at the image's edges; by default they may stick out, as in the published evaluations;
         what lies wholly outside is never given
     """
 
@@ -42,10 +42,10 @@ class AbstractDetector(AbstractThresholds, AbstractPrepared, AbstractQuantizable
     # --- what a detector writes -------------------------------------------------------------------------------------
     @abc.abstractmethod
     def find(self, x: np.ndarray, sizes: Sequence[tuple[int, int]]) -> list[Found]:
-        """bbox (R, 4), label (R,), score (R,) of each photo: what scores above `score_thresh`, before suppression.
+        """bbox (R, 4), label (R,), score (R,) of each image: what scores above `score_thresh`, before suppression.
 
         x: (B, C, H', W') float32, prepared
-        sizes: (H, W) of each photo, in whose pixels the boxes are; finite, but they may stick out of it
+        sizes: (H, W) of each image, in whose pixels the boxes are; finite, but they may stick out of it
         """
 
     def placement(self, size: tuple[int, int]) -> Placement:
@@ -63,13 +63,13 @@ class AbstractDetector(AbstractThresholds, AbstractPrepared, AbstractQuantizable
 
     # --- predict ----------------------------------------------------------------------------------------------------
     def predict(self, imgs: Iterable[Any], *, batch_size: int = 8) -> Detections:
-        """What is in the photos: `bboxes, labels, scores = model.predict(imgs)`, lists with one element a photo.
+        """What is in the images: `bboxes, labels, scores = model.predict(imgs)`, lists with one element per image.
 
-        imgs: any iterable of photos of any sizes, each a path, the bytes of a file, an open file, a PIL image or an
+        imgs: any iterable of images of any sizes, each a path, the bytes of a file, an open file, a PIL image or an
             array (3, H, W) RGB or (1, H, W) grey in [0, 255]; a batch (B, 3, H, W) is fine, too
-        batch_size: how many photos of one prepared shape go through the network at once; the result is the same bits
+        batch_size: how many images of one prepared shape go through the network at once; the result is the same bits
         Raises FileNotFoundError (or another OSError) for a path that cannot be opened, ImageError that names a file
-        which holds no sound image, DtypeError for a single photo instead of several.
+        which holds no sound image, DtypeError for a single image instead of several.
         """
         found: list[Found] = []
         sources: list[Any] = []
@@ -84,16 +84,16 @@ class AbstractDetector(AbstractThresholds, AbstractPrepared, AbstractQuantizable
         return Detections(bboxes, labels, scores, label_names=self.label_names, sources=sources)
 
     def predict_each(self, imgs: Iterable[Any], *, batch_size: int = 1) -> Iterator[Detections]:
-        """The results photo by photo, while the next photos have not been read yet: memory stays flat.
+        """The results image by image, while the next images have not been read yet: memory stays flat.
 
-        Each is a `Detections` of one photo, the same bits as `predict` gives.
+        Each is a `Detections` of one image, the same bits as `predict` gives.
         """
         for batch in batches_for(self, imgs, batch_size=batch_size):
             for (bbox, label, score), source in zip(self._begun(batch)(), batch.sources):
                 yield Detections([bbox], [label], [score], label_names=self.label_names, sources=[kept_source(source)])
 
     def _begun(self, batch: PreparedBatch) -> Callable[[], list[Found]]:
-        """What gives the boxes of the batch's photos, and waits for a GPU where one finds them."""
+        """What gives the boxes of the batch's images, and waits for a GPU where one finds them."""
         # the switches are set around the network only: a generator that is being waited for would leak them
         with self.device, using_config("train", False), no_backprop_mode():
             boxes = self.finished_boxes(batch.x, batch.sizes)
@@ -109,7 +109,7 @@ class AbstractDetector(AbstractThresholds, AbstractPrepared, AbstractQuantizable
         return wait
 
     def finished(self, found: Found, size: tuple[int, int]) -> Found:
-        """What is left of (bbox, label, score) after suppression, and shows in a photo of `size` (H, W)."""
+        """What is left of (bbox, label, score) after suppression, and shows in an image of `size` (H, W)."""
         bbox, label, score = found
         keep = classwise_nms(bbox, label, score, iou_thresh=self.nms_thresh, limit=self.limit)
         bbox, label, score = bbox[keep], label[keep], score[keep]

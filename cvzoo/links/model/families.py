@@ -1,9 +1,9 @@
 """The zoo's families of networks: how files describe their models, and which trained ones there are."""
 
 import functools
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from cvzoo.links.chain import Chain
 from cvzoo.links.model.alexnet.alexnet import AlexNet, AlexNetConfig
@@ -130,7 +130,7 @@ def trained_members(
 def classifier_members(
     makers: Iterable[tuple[Callable[..., AbstractClassifier], Mapping[str, ClassWeights]]],
 ) -> list[ZooMember]:
-    """`trained_members` of tables that say, too, how photos are prepared."""
+    """`trained_members` of tables that say, too, how images are prepared."""
     return trained_members(
         ((make, {key: each.record for key, each in records.items()}) for make, records in makers), "classification"
     )
@@ -148,6 +148,7 @@ def region_members(
     return found
 
 
+Model = TypeVar("Model", bound=Chain)
 Records = TypeVar("Records")
 
 
@@ -158,9 +159,7 @@ class Family(NamedTuple):
     members: Sequence[ZooMember]
 
 
-def _each(
-    make: Callable[..., Chain], tables: Mapping[Hashable, Records]
-) -> Iterator[tuple[Callable[..., Chain], Records]]:
+def _each(make: Callable[..., Model], tables: Mapping[Any, Records]) -> Iterator[tuple[Callable[..., Model], Records]]:
     """For each table of records, the constructor that takes its key first."""
     return ((partial(make, key), records) for key, records in tables.items())
 

@@ -1,4 +1,4 @@
-"""Features of photos: what a network's stages say of them, perhaps averaged over ten crops."""
+"""Features of images: what a network's stages say of them, perhaps averaged over ten crops."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal, Protocol, runtime_checkable
@@ -31,14 +31,14 @@ class _HasMean(Protocol):
 
 
 class FeaturePredictor(AbstractQuantizable, Chain):
-    """`predict(imgs)` gives what the extractor says of each photo: of its middle, or on average of ten crops.
+    """`predict(imgs)` gives what the extractor says of each image: of its middle, or on average of ten crops.
 
     extractor: a classifier, usually with `pick` set: `model.pick = "pool5"`; or another callable that takes
         (N, 3, H, W) float32 and gives an array or a tuple of arrays, each (N, ...)
     crop_size: of what the extractor sees: (H, W), or the side of a square
-    scale_size: to what a photo is resized before: its short side, or (H, W); None: not at all
+    scale_size: to what an image is resized before: its short side, or (H, W); None: not at all
     crop: "center", or "10": the middle and the corners, and all of them mirrored
-    mean: a number, or three of RGB in [0, 255], which are subtracted; None: a photo is normalized as the classifier's
+    mean: a number, or three of RGB in [0, 255], which are subtracted; None: an image is normalized as the classifier's
         weights want it; of another extractor its attribute `mean` is subtracted
     Raises ValueRangeError for settings that make no sense, or no mean where the extractor does not say one.
 
@@ -55,11 +55,12 @@ class FeaturePredictor(AbstractQuantizable, Chain):
         mean: Any = None,
     ):
         if crop not in ("center", "10"):
-            raise ValueRangeError("FeaturePredictor: crop", expected="'center' or '10'", got=repr(crop))
+            raise ValueRangeError("FeaturePredictor: crop is unknown", expected="'center' or '10'", got=repr(crop))
         self.crop_size = as_size((crop_size, crop_size) if isinstance(crop_size, int) else crop_size)
         self.scale_size = scale_size if scale_size is None or isinstance(scale_size, int) else as_size(scale_size)
         self.crop = crop
         self.mean, self.std = _statistics(extractor, mean)
+        self.extractor: Callable[[Any], Any]
         if isinstance(extractor, Link):
             with self.init_scope():
                 self.extractor = extractor
@@ -67,9 +68,9 @@ class FeaturePredictor(AbstractQuantizable, Chain):
             self.extractor = extractor
 
     def prepare(self, img: np.ndarray) -> np.ndarray:
-        """(n_crop, 3, *crop_size) float32 of a photo (3, H, W) float32 RGB [0, 255]; n_crop is 1 or 10.
+        """(n_crop, 3, *crop_size) float32 of an image (3, H, W) float32 RGB [0, 255]; n_crop is 1 or 10.
 
-        Raises ShapeError if the photo, once resized, is smaller than a crop.
+        Raises ShapeError if the image, once resized, is smaller than a crop.
         """
         if isinstance(self.scale_size, int):
             img = scale(img, self.scale_size)
@@ -79,11 +80,11 @@ class FeaturePredictor(AbstractQuantizable, Chain):
         return ((crops - self.mean) / self.std).astype(np.float32)
 
     def predict(self, imgs: Iterable[Any], *, batch_size: int = 32) -> Features:
-        """The features of each photo: (B, ...) float32, or a tuple of such where the extractor gives several.
+        """The features of each image: (B, ...) float32, or a tuple of such where the extractor gives several.
 
-        imgs: any iterable of photos of any sizes, as `AbstractClassifier.predict` takes them
-        batch_size: how many crops go through the network at once; at least those of one photo do
-        Raises what `AbstractClassifier.predict` raises, and ShapeError for a photo smaller than a crop.
+        imgs: any iterable of images of any sizes, as `AbstractClassifier.predict` takes them
+        batch_size: how many crops go through the network at once; at least those of one image do
+        Raises what `AbstractClassifier.predict` raises, and ShapeError for an image smaller than a crop.
         """
         n_crop = 10 if self.crop == "10" else 1
         parts: list[tuple[np.ndarray, ...]] = []
@@ -95,7 +96,7 @@ class FeaturePredictor(AbstractQuantizable, Chain):
             for batch in prepared_batches(imgs, self.prepare, batch_size=batch_size):
                 several, ys = _outputs(self.extractor(device.asarray(batch.x.reshape(-1, *batch.x.shape[2:]))))
                 parts.append(tuple([_mean_of_crops(y, n_crop) for y in ys]))
-            if not parts:  # no photo: the shapes are those of any photo
+            if not parts:  # no image: the shapes are those of any image
                 several, ys = _outputs(self.extractor(device.asarray(np.zeros((1, 3, *self.crop_size), np.float32))))
                 parts.append(tuple([y[:0] for y in ys]))
         features = tuple([np.concatenate(each) for each in zip(*parts)])
@@ -107,7 +108,7 @@ def _statistics(extractor: Any, mean: Any) -> tuple[np.ndarray, np.ndarray]:
     if mean is None and isinstance(extractor, AbstractClassifier) and extractor.preparation is not None:
         return extractor.preparation.mean_and_std()
     if mean is None and not isinstance(extractor, _HasMean):
-        raise ValueRangeError("FeaturePredictor: the extractor does not say how photos are normalized", hint="mean=...")
+        raise ValueRangeError("FeaturePredictor: the extractor does not say how images are normalized", hint="mean=...")
     numbers = np.asarray(extractor.mean if mean is None else mean, np.float32).ravel()
     if numbers.shape not in ((1,), (3,)) or not np.isfinite(numbers).all():
         raise ValueRangeError("FeaturePredictor: mean must be one number or three", got=repr(mean)[:80])
@@ -116,9 +117,8 @@ def _statistics(extractor: Any, mean: Any) -> tuple[np.ndarray, np.ndarray]:
 
 def _outputs(y: Any) -> tuple[bool, tuple[np.ndarray, ...]]:
     several = isinstance(y, tuple)
-    arrays = [as_array(each) for each in (y if several else (y,))]
-    arrays = on_host(arrays)
-    arrays = tuple([float_types.widened(np.asarray(each)) for each in arrays])
+    fetched = on_host([as_array(each) for each in (y if several else (y,))])
+    arrays = tuple([float_types.widened(np.asarray(each)) for each in fetched])
     if any(not each.ndim for each in arrays):
         raise ShapeError("FeaturePredictor: the extractor gave no features", expected="(N, ...)", got="a single number")
     if any(each.dtype.kind != "f" for each in arrays):

@@ -23,12 +23,12 @@ class _Lists(NamedTuple):
 
 
 class InstanceSegmentations(AbstractInstances, _Lists):
-    """Three lists with one element a photo: `masks, labels, scores = segmentations`.
+    """Three lists with one element per image: `masks, labels, scores = segmentations`.
 
-    masks: `geometry.RLEs` of R masks each, all of the photo's size; `dense(i)` gives (R, H, W) bool
+    masks: `geometry.RLEs` of R masks each, all of the image's size; `dense(i)` gives (R, H, W) bool
     labels: (R,) int32 each, 0 .. n_fg_class - 1
     scores: (R,) float32 each, best first
-    bboxes: (R, 4) float32 each, y_min x_min y_max x_max, pixels of the photo: the network's boxes, or, if it has none,
+    bboxes: (R, 4) float32 each, y_min x_min y_max x_max, pixels of the image: the network's boxes, or, if it has none,
         what the masks fill
     label_names, sources: as in `Detections`
     detections: the same without masks, as `Detections`
@@ -49,18 +49,18 @@ class InstanceSegmentations(AbstractInstances, _Lists):
         bboxes = [mask.to_bbox() for mask in masks] if bboxes is None else bboxes
         if not len(masks) == len(labels) == len(scores) == len(bboxes):
             raise ShapeError(
-                "InstanceSegmentations: one element a photo", got=tuple(map(len, (masks, labels, scores, bboxes)))
+                "InstanceSegmentations: one element per image", got=tuple(map(len, (masks, labels, scores, bboxes)))
             )
         self.detections = Detections(bboxes, labels, scores, label_names=label_names, sources=sources)
         return self
 
     def dense(self, i: int = 0) -> np.ndarray:
-        """(R, H, W) bool, the masks of photo `i`; (0, 0, 0) if there are none. Raises ValueRangeError."""
+        """(R, H, W) bool, the masks of image `i`; (0, 0, 0) if there are none. Raises ValueRangeError."""
         self.detections.check(i)
         return self.masks[i].to_masks()
 
     def draw(self, i: int = 0, *, img: Any = None) -> np.ndarray:
-        """Photo `i` with its masks tinted and boxes drawn: (3, H, W) float32 RGB in [0, 255], a new array.
+        """Image `i` with its masks tinted and boxes drawn: (3, H, W) float32 RGB in [0, 255], a new array.
 
         img, and what is raised: as in `Detections.draw`
         """
@@ -68,7 +68,7 @@ class InstanceSegmentations(AbstractInstances, _Lists):
         return self.detections.draw(i, img=self._tinted(i, img))
 
     def show(self, i: int = 0, *, img: Any = None, ax: "Axes | None" = None) -> "Axes":
-        """matplotlib's axes with photo `i` and its masks. The arguments are those of `Detections.show`."""
+        """matplotlib's axes with image `i` and its masks. The arguments are those of `Detections.show`."""
         self.detections.check(i)
         picture = self.detections.photo(i, img)
         found = self.masks[i], self.labels[i], self.scores[i], self.label_names
@@ -77,8 +77,8 @@ class InstanceSegmentations(AbstractInstances, _Lists):
     def to_records(self, i: int | None = None) -> list[dict[str, Any]]:
         """One dict an instance, ready for JSON: the fields of `Detections.to_records` and mask, {size, counts}.
 
-        i: of this photo only; None: of all
-        The mask is COCO's compressed run lengths.
+        i: of this image only; None: of all
+        The mask is COCO's compressed run-length encoding.
         """
         records = self.detections.to_records(i)
         photos = self.masks if i is None else [self.masks[i]]

@@ -17,9 +17,9 @@ from cvzoo.links.quantization.quantizable import AbstractQuantizable
 
 
 class FoundInstances(NamedTuple):
-    """The instances of a photo, R of them, best first.
+    """The instances of an image, R of them, best first.
 
-    mask: R masks of the photo's size; bbox: (R, 4) float32, pixels of the photo; label: (R,) int32; score: (R,) float32
+    mask: R masks of the image's size; bbox: (R, 4) float32, pixels of the image; label: (R,) int32; score: (R,) float32
     """
 
     mask: RLEs
@@ -40,26 +40,27 @@ class AbstractInstanceSegmenter(AbstractThresholds, AbstractPrepared, AbstractQu
     # --- what a model writes ----------------------------------------------------------------------------------------
     @abc.abstractmethod
     def find_instances(self, x: np.ndarray, sizes: Sequence[tuple[int, int]]) -> list[FoundInstances]:
-        """What is in each of the prepared photos, after suppression; called where nothing is trained.
+        """What is in each of the prepared images, after suppression; called where nothing is trained.
 
-        x: (B, C, H', W') float32; sizes: (H, W) of the B photos as they were read
+        x: (B, C, H', W') float32; sizes: (H, W) of the B images as they were read
         """
 
     # --- predict ----------------------------------------------------------------------------------------------------
     def predict(self, imgs: Iterable[Any], *, batch_size: int = 4) -> InstanceSegmentations:
-        """What is in the photos: `masks, labels, scores = model.predict(imgs)`, lists with one element a photo.
+        """What is in the images: `masks, labels, scores = model.predict(imgs)`, lists with one element per image.
 
         imgs, batch_size, and what is raised: as for a detector's `predict`
-        Masks are run lengths (`geometry.RLEs`), which evaluators take; `.dense(i)` gives photo i's as (R, H, W) bool.
+        Masks are run-length encoded (`geometry.RLEs`), for evaluators; `.dense(i)` is image i's (R, H, W) bool.
         """
-        found, sources = [], []
+        found: list[FoundInstances] = []
+        sources: list[Any] = []
         for batch in batches_for(self, imgs, batch_size=batch_size):
             found += self._found(batch)
             sources += map(kept_source, batch.sources)
         return self._result(found, sources)
 
     def predict_each(self, imgs: Iterable[Any], *, batch_size: int = 1) -> Iterator[InstanceSegmentations]:
-        """The results photo by photo, while the next photos have not been read yet: memory stays flat."""
+        """The results image by image, while the next images have not been read yet: memory stays flat."""
         for batch in batches_for(self, imgs, batch_size=batch_size):
             for each, source in zip(self._found(batch), batch.sources):
                 yield self._result([each], [kept_source(source)])

@@ -2,6 +2,7 @@
 
 import abc
 import os
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,27 +28,27 @@ class AbstractInstances(abc.ABC):
         return self.detections.label_names
 
     @property
-    def sources(self) -> list[Any]:
+    def sources(self) -> Sequence[Any]:
         return self.detections.sources
 
     @property
     def n_photo(self) -> int:
-        """How many photos (`len` is 3, that of the tuple)."""
+        """How many images (`len` is 3, that of the tuple)."""
         return self.detections.n_photo
 
     @abc.abstractmethod
     def draw(self, i: int = 0, *, img: Any = None) -> np.ndarray:
-        """Photo `i` with what was found drawn: (3, H, W) float32 RGB in [0, 255], a new array.
+        """Image `i` with what was found drawn: (3, H, W) float32 RGB in [0, 255], a new array.
 
         img, and what is raised: as in `Detections.draw`
         """
 
     @abc.abstractmethod
     def show(self, i: int = 0, *, img: Any = None, ax: "Axes | None" = None) -> "Axes":
-        """matplotlib's axes with photo `i` and what was found. The arguments are those of `Detections.show`."""
+        """matplotlib's axes with image `i` and what was found. The arguments are those of `Detections.show`."""
 
     def save(self, i: int, path: str | os.PathLike, *, img: Any = None) -> os.PathLike:
-        """The path, once `draw(i)` lies there (.png, .jpg ...). Raises as `draw`, `write_image`."""
+        """Writes `draw(i)` and returns the path (.png, .jpg ...). Raises as `draw`, `write_image`."""
         return write_image(self.draw(i, img=img), path)
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""Instances and their key points, as arrays that can show themselves."""
+"""Instances and their keypoints, as arrays that can show themselves."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -24,11 +24,11 @@ class _Lists(NamedTuple):
 
 
 class KeyPointDetections(AbstractInstances, _Lists):
-    """Three lists with one element a photo: `points, labels, scores = detections`.
+    """Three lists with one element per image: `points, labels, scores = detections`.
 
-    points: (R, K, 2) float32 each, y x, pixels of the photo
+    points: (R, K, 2) float32 each, y x, pixels of the image
     labels: (R,) int32 each; scores: (R,) float32 each, best first
-    bboxes: (R, 4) float32 each, y_min x_min y_max x_max, pixels of the photo
+    bboxes: (R, 4) float32 each, y_min x_min y_max x_max, pixels of the image
     point_scores: (R, K) float32 each: how sure the network is of each point, before a sigmoid
     point_names: names of the K points, or None
     label_names, sources: as in `Detections`
@@ -54,21 +54,21 @@ class KeyPointDetections(AbstractInstances, _Lists):
         self = super().__new__(cls, points, labels, scores)
         lengths = tuple(map(len, (points, labels, scores, bboxes, point_scores)))
         if len(set(lengths)) > 1:
-            raise ShapeError("KeyPointDetections: one element a photo", got=lengths)
+            raise ShapeError("KeyPointDetections: one element per image", got=lengths)
         self.detections = Detections(bboxes, labels, scores, label_names=label_names, sources=sources)
         self.point_scores = point_scores
         self.point_names = None if point_names is None else tuple(point_names)
         return self
 
     def draw(self, i: int = 0, *, img: Any = None) -> np.ndarray:
-        """Photo `i` with boxes and points drawn: (3, H, W) float32 RGB in [0, 255], a new array.
+        """Image `i` with boxes and points drawn: (3, H, W) float32 RGB in [0, 255], a new array.
 
         img, and what is raised: as in `Detections.draw`
         """
         return visualizations.draw_point(self.detections.draw(i, img=img), self.points[i])
 
     def show(self, i: int = 0, *, img: Any = None, ax: "Axes | None" = None) -> "Axes":
-        """matplotlib's axes with photo `i`, its boxes and points. The arguments are those of `Detections.show`."""
+        """matplotlib's axes with image `i`, its boxes and points. The arguments are those of `Detections.show`."""
         self.detections.check(i)
         picture = self.detections.photo(i, img)
 
@@ -81,7 +81,7 @@ class KeyPointDetections(AbstractInstances, _Lists):
     def to_records(self, i: int | None = None) -> list[dict[str, Any]]:
         """One dict an instance, ready for JSON: the fields of `Detections.to_records` and points.
 
-        i: of this photo only; None: of all
+        i: of this image only; None: of all
         points is a list of {name (None without names), score, y, x}.
         """
         records = self.detections.to_records(i)

@@ -1,4 +1,4 @@
-"""The only predict loop of the models that find instances with their key points."""
+"""The only predict loop of the models that find instances with their keypoints."""
 
 import abc
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,10 +16,10 @@ from cvzoo.links.quantization.quantizable import AbstractQuantizable
 
 
 class FoundPoints(NamedTuple):
-    """The instances of a photo, R of them with K points each, best first.
+    """The instances of an image, R of them with K points each, best first.
 
-    point: (R, K, 2) float32, y x, pixels of the photo; point_score: (R, K) float32
-    bbox: (R, 4) float32, pixels of the photo; label: (R,) int32; score: (R,) float32
+    point: (R, K, 2) float32, y x, pixels of the image; point_score: (R, K) float32
+    bbox: (R, 4) float32, pixels of the image; label: (R,) int32; score: (R,) float32
     """
 
     point: np.ndarray
@@ -42,25 +42,26 @@ class AbstractKeyPointDetector(AbstractThresholds, AbstractPrepared, AbstractQua
     # --- what a model writes ----------------------------------------------------------------------------------------
     @abc.abstractmethod
     def find_points(self, x: np.ndarray, sizes: Sequence[tuple[int, int]]) -> list[FoundPoints]:
-        """What is in each of the prepared photos, after suppression; called where nothing is trained.
+        """What is in each of the prepared images, after suppression; called where nothing is trained.
 
-        x: (B, C, H', W') float32; sizes: (H, W) of the B photos as they were read
+        x: (B, C, H', W') float32; sizes: (H, W) of the B images as they were read
         """
 
     # --- predict ----------------------------------------------------------------------------------------------------
     def predict(self, imgs: Iterable[Any], *, batch_size: int = 4) -> KeyPointDetections:
-        """What is in the photos: `points, labels, scores = model.predict(imgs)`, lists with one element a photo.
+        """What is in the images: `points, labels, scores = model.predict(imgs)`, lists with one element per image.
 
         imgs, batch_size, and what is raised: as for a detector's `predict`
         """
-        found, sources = [], []
+        found: list[FoundPoints] = []
+        sources: list[Any] = []
         for batch in batches_for(self, imgs, batch_size=batch_size):
             found += self._found(batch)
             sources += map(kept_source, batch.sources)
         return self._result(found, sources)
 
     def predict_each(self, imgs: Iterable[Any], *, batch_size: int = 1) -> Iterator[KeyPointDetections]:
-        """The results photo by photo, while the next photos have not been read yet: memory stays flat."""
+        """The results image by image, while the next images have not been read yet: memory stays flat."""
         for batch in batches_for(self, imgs, batch_size=batch_size):
             for each, source in zip(self._found(batch), batch.sources):
                 yield self._result([each], [kept_source(source)])

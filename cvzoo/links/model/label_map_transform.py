@@ -1,4 +1,4 @@
-"""A photo and its label map, changed as segmenters see them while they are trained."""
+"""An image and its label map, changed as segmenters see them while they are trained."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -15,19 +15,19 @@ from cvzoo.transforms.label_maps import crop_label_map, flip_label_map, resize_l
 from cvzoo.transforms.resize import resize
 from cvzoo.transforms.rotate import rotate
 
-_MEAN = np.array((123.68, 116.779, 103.939), np.float32)  # beside and behind a photo: ImageNet's mean
+_MEAN = np.array((123.68, 116.779, 103.939), np.float32)  # beside and behind an image: ImageNet's mean
 
 
 class LabelMapTransform:
     """(img, label) to (x, label) of one size, for a data set's transform: scaled, turned, cut out and mirrored.
 
     model: its `prepare` makes x; it must keep the size of what is cut out
-    size: (H, W) to cut out; None: the whole photo
-    scale_range: a photo's sides are multiplied by a number between these
-    angle: turned by at most so many degrees, either way
+    size: (H, W) to cut out; None: the whole image
+    scale_range: an image's sides are multiplied by a number between these
+    angle: turned by at most this many degrees, either way
     x_flip: mirrored half of the time
 
-    What lies beside a photo has ImageNet's mean colour, and -1 in the label map.
+    The padding around an image has ImageNet's mean color, and -1 in the label map.
     Raises ValueRangeError for a range or an angle that makes no sense.
     """
 
@@ -53,7 +53,7 @@ class LabelMapTransform:
     def __call__(self, example: tuple[np.ndarray, np.ndarray], rng: Any = None) -> tuple[np.ndarray, np.ndarray]:
         """x (3, H', W') float32, label (H', W') int32.
 
-        example: img (3, H, W) float32 RGB [0, 255], label (H, W) int32, -1 where nobody knows
+        example: img (3, H, W) float32 RGB [0, 255], label (H, W) int32, -1 where unlabeled
         rng: where to draw from; None is this thread's generator
         Raises ShapeError if `prepare` changes the size.
         """
@@ -70,8 +70,8 @@ class LabelMapTransform:
             img = rotate(img, turn, expand=False, fill=_MEAN)
             label = rotate_label_map(label, turn, expand=False)
         if self.size is not None:
-            window = _window(label.shape, self.size, rng)
-            img, label = crop(img, **window, fill=_MEAN), crop_label_map(label, **window)
+            ys, xs = _window(label.shape, self.size, rng)
+            img, label = crop(img, y_slice=ys, x_slice=xs, fill=_MEAN), crop_label_map(label, y_slice=ys, x_slice=xs)
         if self.x_flip and rng.random() < 0.5:
             img, label = flip(img, x_flip=True), flip_label_map(label, x_flip=True)
         x = self.model.prepare(np.ascontiguousarray(img, np.float32))
@@ -85,13 +85,13 @@ class LabelMapTransform:
         return x, np.ascontiguousarray(label, np.int32)
 
 
-def _window(in_size: Sequence[int], size: Sequence[int], rng: Any) -> dict[str, slice]:
+def _window(in_size: Sequence[int], size: Sequence[int], rng: Any) -> tuple[slice, slice]:
     """Anywhere inside; along a side that is too short, anywhere around."""
     spans = []
     for have, want in zip(in_size, size):
         start = int(rng.integers(min(0, have - want), max(0, have - want) + 1))
         spans.append(slice(start, start + want))
-    return {"y_slice": spans[0], "x_slice": spans[1]}
+    return spans[0], spans[1]
 
 
 class ResizeExamples:

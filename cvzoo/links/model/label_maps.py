@@ -1,4 +1,4 @@
-"""What a segmenter says of photos, as a list of label maps that can show themselves."""
+"""What a segmenter says of images, as a list of label maps that can show themselves."""
 
 import html
 import os
@@ -28,11 +28,11 @@ _IGNORED = 255  # in a PNG, where -1 cannot stand
 
 
 class LabelMaps(list):
-    """A list with one label map a photo, (H, W) int32 of the photo's own size: `labels = model.predict(imgs)`.
+    """A list with one label map an image, (H, W) int32 of the image's own size: `labels = model.predict(imgs)`.
 
-    probs: None, or one (n_class, H, W) float32 a photo, where `predict(..., with_probs=True)` was asked for them
+    probs: None, or one (n_class, H, W) float32 an image, where `predict(..., with_probs=True)` was asked for them
     label_names: names of the classes in order of label, or None
-    sources: the photos as they were given, None where they cannot be read a second time
+    sources: the images as they were given, None where they cannot be read a second time
     """
 
     def __init__(
@@ -53,17 +53,17 @@ class LabelMaps(list):
 
     # --- pictures ---------------------------------------------------------------------------------------------------
     def draw(self, i: int = 0, *, img: Any = None, opacity: float = 0.5) -> np.ndarray:
-        """Photo `i` tinted in the colours of its classes: (3, H, W) float32 RGB in [0, 255], a new array.
+        """Image `i` tinted in the colours of its classes: (3, H, W) float32 RGB in [0, 255], a new array.
 
-        img: the photo, where it cannot be read a second time; anything that `read_image` takes
+        img: the image, where it cannot be read a second time; anything that `read_image` takes
         opacity: of the tint, 0 to 1
-        Raises ValueRangeError if there is no photo `i`, ImageError if it cannot be read.
+        Raises ValueRangeError if there is no image `i`, ImageError if it cannot be read.
         """
         check_photo(i, len(self))
         return draw_label_map(photo_of(self.sources, i, img), self[i], opacity=opacity)
 
     def show(self, i: int = 0, *, img: Any = None, opacity: float = 0.5, ax: "Axes | None" = None) -> "Axes":
-        """matplotlib's axes with the tinted photo `i` and a legend, shown in a notebook's cell or in a window.
+        """matplotlib's axes with the tinted image `i` and a legend, shown in a notebook's cell or in a window.
 
         ax: axes to draw on, which are then not shown by us; img, opacity, and what is raised: as in `draw`
         """
@@ -82,13 +82,13 @@ class LabelMaps(list):
         return show_axes(plot, ax)
 
     def save(self, i: int, path: str | os.PathLike, *, img: Any = None) -> os.PathLike:
-        """The path, once the tinted photo `i` lies there (.png, .jpg ...). Raises as `draw`, `write_image`."""
+        """Writes the tinted image `i` and returns the path (.png, .jpg ...). Raises as `draw`, `write_image`."""
         return write_image(self.draw(i, img=img), path)
 
     def save_map(self, i: int, path: str | os.PathLike) -> None:
         """Write map `i` as a PNG whose pixels are the classes' numbers, with a palette to look at; -1 becomes 255.
 
-        `read_label` gives the numbers back. Raises ValueRangeError if there is no photo `i` or a class above 254.
+        `read_label` gives the numbers back. Raises ValueRangeError if there is no image `i` or a class above 254.
         """
         check_photo(i, len(self))
         label = self[i]
@@ -102,9 +102,9 @@ class LabelMaps(list):
 
     # --- tables -----------------------------------------------------------------------------------------------------
     def to_records(self, i: int | None = None) -> list[dict[str, Any]]:
-        """One dict a class that a photo shows, the largest first: photo, label, name (or None), n_pixel, share.
+        """One dict a class that an image shows, the largest first: image, label, name (or None), n_pixel, share.
 
-        i: of this photo only; None: of all
+        i: of this image only; None: of all
         """
         if i is not None:
             check_photo(i, len(self))
@@ -127,7 +127,7 @@ class LabelMaps(list):
         return ", ".join(parts[:6]) + (f" and {len(parts) - 6} more" if len(parts) > 6 else "")
 
     def __repr__(self) -> str:
-        lines = [f"LabelMaps of {len(self)} photos"]
+        lines = [f"LabelMaps of {len(self)} images"]
         lines += [f"{i:>5}  {'x'.join(map(str, self[i].shape))}  {self._rows(i)}" for i in range(len(self))[:SHOWN]]
         if len(self) > SHOWN:
             lines.append(f"  ... and {len(self) - SHOWN} more")
@@ -141,7 +141,7 @@ class LabelMaps(list):
 
     def _figure(self, i: int) -> str:
         return (
-            f'<figure><img alt="photo and its classes" style="max-width:100%" '
+            f'<figure><img alt="image and its classes" style="max-width:100%" '
             f'src="{inline_jpeg(self._drawn(i))}">{self._legend(i)}</figure>'
         )
 

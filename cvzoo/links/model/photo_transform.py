@@ -1,4 +1,4 @@
-"""A photo changed as classifiers see it while they are trained."""
+"""An image changed as classifiers see it while they are trained."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ class PhotoTransform:
     """(img, label) to (x, label), for a data set's transform: a random part in the network's size, its colours changed.
 
     preparation: the model's; its input size, interpolation, mean and std are used
-    scale_ratio_range: how much of a photo's area the part has
+    scale_ratio_range: how much of an image's area the part has
     x_flip: mirrored half of the time
     jitter: how far the factors of brightness, contrast and saturation may lie from 1
     lighting: the standard deviation of the noise along the axes of colour, in [0, 255]
@@ -64,8 +64,8 @@ class PhotoTransform:
         cubic = self.preparation.resampling is Resampling.PILLOW_CUBIC
         x = resize(pixels, self.input_size, interpolation="bicubic" if cubic else "bilinear")
         x = random_flip(x, x_random=self.x_flip, rng=rng)
-        change = {"brightness": self.jitter, "contrast": self.jitter, "saturation": self.jitter}
-        x = color_jitter(x, **change, dtype=np.float32, rng=rng)
+        jitter = self.jitter
+        x = color_jitter(x, brightness=jitter, contrast=jitter, saturation=jitter, dtype=np.float32, rng=rng)
         x = pca_lighting(x, self.lighting, rng=rng)
         mean, std = self.preparation.mean_and_std()
         return normalize(x, mean=mean, std=std), label

@@ -1,4 +1,4 @@
-"""Photos as a user passes them, prepared and gathered into batches: what every predict loop begins with."""
+"""Images as a user passes them, prepared and gathered into batches: what every predict loop begins with."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator
@@ -48,11 +48,11 @@ def preprocessing_header(model: Any) -> dict[str, Any]:
 
 
 class PreparedBatch(NamedTuple):
-    """Neighbouring photos of one prepared shape.
+    """Neighbouring images of one prepared shape.
 
     x: (B, C, H', W') float32, the network's input, on the network's device
-    sizes: (H, W) of each photo as it was read
-    sources: the photos as they were given
+    sizes: (H, W) of each image as it was read
+    sources: the images as they were given
     """
 
     x: Any
@@ -61,15 +61,16 @@ class PreparedBatch(NamedTuple):
 
 
 class _Model(Protocol):
-    device: Device
+    @property
+    def device(self) -> Device: ...
 
     def prepare(self, img: np.ndarray) -> np.ndarray: ...
 
 
 def batches_for(model: _Model, imgs: Iterable[Any], *, batch_size: int) -> Iterator[PreparedBatch]:
-    """As `prepared_batches`, on the model's device, where photos are prepared, too, if the model declares how.
+    """As `prepared_batches`, on the model's device, where images are prepared, too, if the model declares how.
 
-    Of a file only 8 bits go to a GPU: a photo deeper than that, or with half-transparent pixels, is rounded.
+    Of a file only 8 bits go to a GPU: an image deeper than that, or with half-transparent pixels, is rounded.
     """
     if model.device.index < 0:
         return prepared_batches(imgs, model.prepare, batch_size=batch_size)
@@ -91,7 +92,7 @@ def _device_batches(model: _Model, imgs: Iterable[Any], batch_size: int) -> Iter
             yield _on_device(model.device, kept)
             kept = []
         kept.append(photo)
-        if len(kept) == batch_size:  # before the next photo is read, which may fail
+        if len(kept) == batch_size:  # before the next image is read, which may fail
             yield _on_device(model.device, kept)
             kept = []
     if kept:
@@ -138,9 +139,9 @@ def _pixels(source: Any) -> np.ndarray:
 def prepared_batches(
     imgs: Iterable[Any], prepare: Callable[[np.ndarray], np.ndarray], *, batch_size: int
 ) -> Iterator[PreparedBatch]:
-    """Batches of at most `batch_size` photos, in the order of `imgs`, read one by one as they are asked for.
+    """Batches of at most `batch_size` images, in the order of `imgs`, read one by one as they are asked for.
 
-    prepare: from a photo (3, H, W) float32 RGB in [0, 255] to (C, H', W') float32
+    prepare: from an image (3, H, W) float32 RGB in [0, 255] to (C, H', W') float32
     Raises what `check_photos` and `read_image` raise.
     """
     check_photos(imgs, batch_size)
@@ -155,7 +156,7 @@ def prepared_batches(
         xs.append(x)
         batch.sizes.append(img.shape[1:])
         batch.sources.append(source)
-        if len(xs) == batch_size:  # before the next photo is read, which may fail
+        if len(xs) == batch_size:  # before the next image is read, which may fail
             yield batch._replace(x=_joined(xs))
             batch, xs = PreparedBatch(np.empty(0), [], []), []
     if xs:
@@ -163,7 +164,7 @@ def prepared_batches(
 
 
 def _joined(xs: list[np.ndarray]) -> np.ndarray:
-    """(B, ...), as several would lie; of a single photo no copy is made if it lies in some order without gaps."""
+    """(B, ...), as several would lie; of a single image no copy is made if it lies in some order without gaps."""
     (x, *others) = xs
     if others or x.ndim != 3:
         return np.stack(xs)
@@ -176,19 +177,19 @@ def _joined(xs: list[np.ndarray]) -> np.ndarray:
 
 
 def check_photos(imgs: Any, batch_size: int) -> None:
-    """Raises DtypeError or ShapeError if `imgs` is one photo or not an iterable, ValueRangeError for the batch size."""
+    """Raises DtypeError or ShapeError if `imgs` is one image or not an iterable, ValueRangeError for the batch size."""
     check_several(imgs, "predict")
     if isinstance(batch_size, bool) or not isinstance(batch_size, int) or batch_size < 1:
         raise ValueRangeError("batch_size must be a positive integer", got=repr(batch_size))
 
 
 def check_several(imgs: Any, function: str) -> None:
-    """Raises DtypeError or ShapeError, which name the function, if `imgs` is one photo or not an iterable."""
-    what, hint = f"{function} wants several photos, not one", f"{function}([photo])"
+    """Raises DtypeError or ShapeError, which name the function, if `imgs` is one image or not an iterable."""
+    what, hint = f"{function} wants several images, not one", f"{function}([photo])"
     if isinstance(imgs, str | bytes | bytearray | os.PathLike | Image.Image):
         raise DtypeError(what, got=type(imgs).__name__, hint=hint)
     if isinstance(imgs, np.ndarray) and imgs.ndim != 4:
         raise ShapeError(what, expected="a list, or (B, 3, H, W)", got=imgs.shape, hint=hint)
     if not isinstance(imgs, Iterable):
         kind = f"the number {imgs!r}" if isinstance(imgs, int | float) else f"an object of type {type(imgs).__name__}"
-        raise DtypeError(f"{function} wants several photos, not {kind}", hint=f'{function}(["photo.jpg"])')
+        raise DtypeError(f"{function} wants several images, not {kind}", hint=f'{function}(["photo.jpg"])')

@@ -18,6 +18,9 @@ class PickableSequentialChain(Chain):
     Source: ChainerCV's chain of this name. The zoo's classifiers are built otherwise, see `AbstractClassifier.pick`.
     """
 
+    layer_names: list[str]
+    _pick: str | tuple[str, ...] | None
+
     def __new__(cls, *args: Any, **kwargs: Any) -> "PickableSequentialChain":
         self = super().__new__(cls)
         self.__dict__["layer_names"] = []

@@ -14,13 +14,13 @@ from cvzoo.reporting.reporter import report
 
 
 class PixelwiseSoftmaxClassifier(Chain):
-    """`PixelwiseSoftmaxClassifier(model)(x, t)` is what to make small: the cross entropy of all pixels' classes.
+    """Training loss of semantic segmentation, a scalar: the mean softmax cross entropy of the pixels, of `(x, t)`.
 
-    predictor: the segmenter, or another link from x to scores (B, n_class, H, W) before the softmax
+    predictor: the segmenter, or another link from x to scores (B, n_class, H, W)
     ignore_label: pixels with this number count nothing
     class_weight: (n_class,), or None: multiplies the loss of a pixel of that class
     aux_weight: what the losses of auxiliary heads are multiplied by, where the predictor has such
-    Raises ShapeError if the weights are not one a class, ValueRangeError for a negative aux_weight.
+    Raises ShapeError if the weights are not one per class, ValueRangeError for a negative aux_weight.
 
     Reports loss; with auxiliary heads loss/main and loss/aux, too.
     Source: ChainerCV's link of this name; aux_weight as in Zhao et al., Pyramid Scene Parsing Network, CVPR 2017.

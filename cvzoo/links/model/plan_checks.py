@@ -1,4 +1,4 @@
-"""Whether what describes a network is one of the known names, and numbers of a network."""
+"""Whether what describes a network is one of the known names, and the sizes of a network."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
@@ -28,10 +28,12 @@ def check_plan_numbers(what: str, counts: Mapping[str, int | Iterable[int]], *, 
         for each in _several(value):
             if isinstance(each, bool) or not isinstance(each, int) or not 1 <= each <= _MOST:
                 raise ValueRangeError(
-                    f"{what}: {name}", expected=f"whole numbers from 1 to {_MOST}", got=repr(each)[:80]
+                    f"{what}: {name} must be integers in range",
+                    expected=f"whole numbers from 1 to {_MOST}",
+                    got=repr(each)[:80],
                 )
     if isinstance(drop_path, bool) or not isinstance(drop_path, int | float) or not 0 <= drop_path <= 1:
-        raise ValueRangeError(f"{what}: drop_path", expected="0 to 1", got=repr(drop_path)[:80])
+        raise ValueRangeError(f"{what}: drop_path is out of range", expected="0 to 1", got=repr(drop_path)[:80])
 
 
 def _several(value: Any) -> Iterable[Any]:

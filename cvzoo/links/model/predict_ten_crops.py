@@ -1,4 +1,4 @@
-"""A classifier's probabilities, averaged over ten crops of each photo."""
+"""A classifier's probabilities, averaged over ten crops of each image."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -24,19 +24,22 @@ def predict_ten_crops(
     scale_size: int | Sequence[int] | None = None,
     batch_size: int = 32,
 ) -> Classifications:
-    """The classes' probabilities for each photo: the mean of the middle, the four corners and all of them mirrored.
+    """The classes' probabilities for each image: the mean of the middle, the four corners and all of them mirrored.
 
-    imgs: any iterable of photos of any sizes, as `model.predict` takes them
+    imgs: any iterable of images of any sizes, as `model.predict` takes them
     crop_size: (H, W) of a crop, or the side of a square; None: as the model's weights want it
-    scale_size: the photo's short side before, or its (H, W); None: as the model's weights want it
+    scale_size: the image's short side before, or its (H, W); None: as the model's weights want it
     batch_size: how many crops go through the network at once
-    Raises ValueRangeError if the model does not say how photos are prepared; ShapeError for a photo that, resized, is
+    Raises ValueRangeError if the model does not say how images are prepared; ShapeError for an image that, resized, is
     smaller than a crop; what `model.predict` raises.
     Source: Krizhevsky, Sutskever and Hinton, ImageNet Classification with Deep Convolutional Neural Networks, 2012.
     """
     how = model.preparation
-    if how is None or (not isinstance(how, CenterCrop) and (crop_size is None or scale_size is None)):
-        raise ValueRangeError(f"predict_ten_crops: {type(model).__name__} does not say how photos are prepared")
+    if isinstance(how, CenterCrop):
+        crop_size = how.crop if crop_size is None else crop_size
+        scale_size = how.short if scale_size is None else scale_size
+    if how is None or crop_size is None or scale_size is None:
+        raise ValueRangeError(f"predict_ten_crops: {type(model).__name__} does not say how images are prepared")
     check_photos(imgs, batch_size)
     mean, std = how.mean_and_std()
 
@@ -52,10 +55,10 @@ def predict_ten_crops(
 
     predictor = FeaturePredictor(
         probabilities,
-        crop_size=how.crop if crop_size is None else crop_size,
-        scale_size=how.short if scale_size is None else scale_size,
+        crop_size=crop_size,
+        scale_size=scale_size,
         crop="10",
         mean=(0, 0, 0),
     )
-    probs = predictor.predict(noted(), batch_size=batch_size)
+    probs = np.asarray(predictor.predict(noted(), batch_size=batch_size))
     return Classifications(probs, label_names=model.label_names, sources=sources)

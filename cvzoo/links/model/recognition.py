@@ -85,7 +85,7 @@ def recognise(
 
 
 def torchvision_name(record: Weights) -> str | None:
-    """torchvision's name of the network whose file it is, such as "resnet50"; None if it is somebody else's."""
+    """torchvision's name of the network whose file it is, such as "resnet50"; None for other publishers'."""
     match = _ENUM.search(record.source)
     return match[1].lower() if match else None
 
@@ -101,6 +101,8 @@ def _distinct(candidates: Iterable[Candidate]) -> tuple[Candidate, ...]:
     seen: dict[Any, Candidate] = {}
     for each in candidates:
         make = each.member.make
+        if not isinstance(make, functools.partial):
+            continue  # `loader` has left these out
         keywords = {name: value for name, value in make.keywords.items() if name != "pretrained_model"}
         seen.setdefault((make.func, repr(make.args), repr(sorted(keywords.items()))), each)
     return tuple(seen.values())

@@ -1,4 +1,4 @@
-"""What a model makes of photos, as named arrays whatever its task: for comparing one model with another."""
+"""What a model makes of images, as named arrays whatever its task: for comparing one model with another."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -62,9 +62,9 @@ def seeded_page(size: tuple[int, int] = (400, 300), seed: int = 0) -> np.ndarray
 
 
 def seen(result: Any) -> list[Arrays]:
-    """What `predict` gave, photo by photo, by name: "probs", "label", or "bbox", "label", "score" and more.
+    """What `predict` gave, image by image, by name: "probs", "label", or "bbox", "label", "score" and more.
 
-    Masks are "mask", their run lengths. Raises UnsupportedError for another kind of result.
+    Masks are "mask", run-length encoded. Raises UnsupportedError for another kind of result.
     """
     if isinstance(result, Classifications):
         return [{"probs": probs} for probs in result.probs]
@@ -84,10 +84,10 @@ def seen(result: Any) -> list[Arrays]:
 
 
 def heads(model: Chain, img: np.ndarray) -> Arrays:
-    """What the network says of one photo before it is decided what counts, by name: as near to its last layer as it
+    """What the network says of one image before it is decided what counts, by name: as near to its last layer as it
     lets us look.
 
-    A classifier's scores before the softmax, a segmenter's probabilities, what a one-stage detector's `forward` gives;
+    A classifier's logits, a segmenter's probabilities, what a one-stage detector's `forward` gives;
     of others, what `predict` finds when nothing is dropped for its score.
     img: (3, H, W) float32 RGB [0, 255]
     """
@@ -99,7 +99,8 @@ def heads(model: Chain, img: np.ndarray) -> Arrays:
             outputs = outputs if isinstance(outputs, tuple) else (outputs,)
             return {f"head {i}": widened(output).array for i, output in enumerate(outputs)}
     if isinstance(model, AbstractSegmenter):
-        return {"probs": model.predict([img], with_probs=True).probs[0]}
+        probs = model.predict([img], with_probs=True).probs
+        return {} if probs is None else {"probs": probs[0]}
     if isinstance(model, Finder):
         before, model.score_thresh = model.score_thresh, 0.0
         try:

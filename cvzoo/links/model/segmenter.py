@@ -1,4 +1,4 @@
-"""The only predict loop of the segmenters: photos in, label maps of the photos' own sizes out."""
+"""The only predict loop of the segmenters: images in, label maps of the images' own sizes out."""
 
 import abc
 from collections.abc import Iterable, Iterator, Sequence
@@ -28,7 +28,7 @@ class AbstractSegmenter(AbstractPrepared, AbstractQuantizable, Chain, abc.ABC):
 
     n_class: how many classes there are
     label_names: their names in order of label, or None
-    scales: the sizes at which a photo is looked at, as multiples; probabilities are averaged. (0.5, 1.0, 1.5) takes
+    scales: the sizes at which an image is looked at, as multiples; probabilities are averaged. (0.5, 1.0, 1.5) takes
         three and a half times as long and usually finds a little more
     flip: whether it is looked at in a mirror, too
     align_corners: how the network's maps are enlarged, as in `resize_images`
@@ -43,28 +43,28 @@ class AbstractSegmenter(AbstractPrepared, AbstractQuantizable, Chain, abc.ABC):
     # --- what a segmenter writes ------------------------------------------------------------------------------------
     @abc.abstractmethod
     def training_scores(self, x: Any) -> tuple[Variable, ...]:
-        """What a loss looks at: the scores before the softmax (B, n_class, h, w) for x (B, C, H', W'), of any size in
+        """What a loss looks at: the logits (B, n_class, h, w) for x (B, C, H', W'), of any size in
         proportion; after them those of auxiliary heads, if the network has such."""
 
     @abc.abstractmethod
     def class_maps(self, x: np.ndarray, sizes: Sequence[tuple[int, int]]) -> Iterator[Map]:
-        """One map of the classes a photo, of the photo's own size.
+        """One map of the classes an image, of the image's own size.
 
         x: (B, C, H', W') float32, prepared
-        sizes: (H, W) of each photo
+        sizes: (H, W) of each image
         """
 
     # --- predict ----------------------------------------------------------------------------------------------------
     def predict(self, imgs: Iterable[Any], *, batch_size: int = 4, with_probs: bool = False) -> LabelMaps:
-        """The class of each pixel: `labels = model.predict(imgs)`, a list of (H, W) int32, one a photo.
+        """The class of each pixel: `labels = model.predict(imgs)`, a list of (H, W) int32, one per image.
 
-        imgs: any iterable of photos of any sizes, each a path, the bytes of a file, an open file, a PIL image or an
+        imgs: any iterable of images of any sizes, each a path, the bytes of a file, an open file, a PIL image or an
             array (3, H, W) RGB or (1, H, W) grey in [0, 255]; a batch (B, 3, H, W) is fine, too
-        batch_size: how many photos of one prepared shape go through the network at once
-        with_probs: the result's `probs` are then (n_class, H, W) float32 a photo: 21 classes of a 1080p photo are
+        batch_size: how many images of one prepared shape go through the network at once
+        with_probs: the result's `probs` are then (n_class, H, W) float32 an image: 21 classes of a 1080p image are
             174 MB
         Raises FileNotFoundError (or another OSError) for a path that cannot be opened, ImageError that names a file
-        which holds no sound image, DtypeError for a single photo instead of several.
+        which holds no sound image, DtypeError for a single image instead of several.
         """
         labels: list[np.ndarray] = []
         probs: list[np.ndarray] = []
@@ -79,7 +79,7 @@ class AbstractSegmenter(AbstractPrepared, AbstractQuantizable, Chain, abc.ABC):
     def predict_each(
         self, imgs: Iterable[Any], *, batch_size: int = 1, with_probs: bool = False
     ) -> Iterator[LabelMaps]:
-        """The results photo by photo, while the next photos have not been read yet: memory stays flat."""
+        """The results image by image, while the next images have not been read yet: memory stays flat."""
         for batch in batches_for(self, imgs, batch_size=batch_size):
             for (label, prob), source in zip(self._seen(batch, with_probs), batch.sources):
                 yield LabelMaps(
@@ -99,7 +99,7 @@ class AbstractSegmenter(AbstractPrepared, AbstractQuantizable, Chain, abc.ABC):
 
 
 def _on_host(seen: list[tuple[Any, Any]]) -> list[tuple[np.ndarray, np.ndarray | None]]:
-    """The arrays of all photos, from a GPU by one copy."""
+    """The arrays of all images, from a GPU by one copy."""
     arrays = iter(on_host([each for pair in seen for each in pair if each is not None]))
     return [(next(arrays), None if prob is None else next(arrays)) for _, prob in seen]
 
@@ -114,16 +114,16 @@ class AbstractPhotoSegmenter(AbstractSegmenter, abc.ABC):
 
     @abc.abstractmethod
     def coarse_scores(self, x: Any) -> Variable:
-        """Scores before the softmax (B, n_class, h, w), of any size in proportion, for x (B, C, H', W')."""
+        """Logits (B, n_class, h, w), of any size in proportion, for x (B, C, H', W')."""
 
     def forward(self, x: Any) -> Variable:
-        """Scores before the softmax (B, n_class, H', W') for x (B, C, H', W')."""
+        """Logits (B, n_class, H', W') for x (B, C, H', W')."""
         scores = self.coarse_scores(x)
         size = x.shape[2:]
         return scores if scores.shape[2:] == size else resize_images(scores, size, align_corners=self.align_corners)
 
     def class_maps(self, x: np.ndarray, sizes: Sequence[tuple[int, int]]) -> Iterator[Map]:
-        """As in `AbstractSegmenter`: the scores, or with several views the mean probabilities, at the photo's size."""
+        """As in `AbstractSegmenter`: the scores, or with several views the mean probabilities, at the image's size."""
         if tuple(self.scales) == (1.0,) and not self.flip:
             coarse = widened(self.coarse_scores(x)).array
             for each, size in zip(coarse, sizes):

@@ -1,4 +1,4 @@
-"""The photos behind a result: found again by their number, and shown in a notebook's cell."""
+"""The images behind a result: found again by their number, and shown in a notebook's cell."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -8,27 +8,27 @@ import numpy as np
 from cvzoo.errors.exceptions import ImageError, ValueRangeError
 from cvzoo.images.read_image import read_image
 
-SHOWN = 20  # photos in a notebook's cell, rows in a repr
+SHOWN = 20  # images in a notebook's cell, rows in a repr
 
 
 def check_photo(i: int, n_photo: int) -> None:
-    """Raises ValueRangeError if there is no photo `i`, counted from the front or, negative, from the back."""
+    """Raises ValueRangeError if there is no image `i`, counted from the front or, negative, from the back."""
     if not -n_photo <= i < n_photo:
-        raise ValueRangeError("there is no such photo", expected=f"0 .. {n_photo - 1}", got=i)
+        raise ValueRangeError("there is no such image", expected=f"0 .. {n_photo - 1}", got=i)
 
 
 def photo_of(sources: Sequence[Any], i: int, img: Any = None) -> np.ndarray:
-    """Photo `i`, (3, H, W) float32 RGB in [0, 255]: read from its source, or from `img`. Raises ImageError."""
+    """Image `i`, (3, H, W) float32 RGB in [0, 255]: read from its source, or from `img`. Raises ImageError."""
     source = img if img is not None else sources[i] if len(sources) else None
     if source is None:
-        raise ImageError(f"photo {i} was not kept", hint="give the photo: img=...")
+        raise ImageError(f"image {i} was not kept", hint="give the image: img=...")
     return read_image(source)
 
 
 def notebook_html(n_photo: int, shown: Callable[[int], str]) -> str | None:
-    """A cell of HTML of the first photos; None, so that a notebook shows the repr, without photos or if one is gone.
+    """A cell of HTML of the first images; None, so that a notebook shows the repr, without images or if one is gone.
 
-    shown: from a photo's number its piece of HTML
+    shown: from an image's number its piece of HTML
     """
     try:
         parts = [shown(i) for i in range(min(n_photo, SHOWN))]
@@ -40,7 +40,7 @@ def notebook_html(n_photo: int, shown: Callable[[int], str]) -> str | None:
 
 
 def notebook_png(n_photo: int, shown: Callable[[int], bytes]) -> bytes | None:
-    """The bytes of a PNG of the first photo, None as for `notebook_html`. shown: from a photo's number the bytes"""
+    """The bytes of a PNG of the first image, None as for `notebook_html`. shown: from an image's number the bytes"""
     try:
         return shown(0) if n_photo else None
     except (ImageError, OSError):

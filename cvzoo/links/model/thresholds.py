@@ -20,7 +20,7 @@ class AbstractThresholds:
 
     score_thresh: what scores this or less is dropped
     nms_thresh: of two boxes of one class whose IoU is greater, the lower score is dropped
-    limit: how many instances a photo keeps at most, the best ones; None: all
+    limit: how many instances an image keeps at most, the best ones; None: all
     presets: the thresholds for "visualize" (what a new model has) and "evaluate"
 
     The thresholds belong to the model, not to a thread: who predicts in several threads sets them before.
@@ -67,7 +67,7 @@ def stored_presets(settings: Mapping[str, Any]) -> dict[str, Preset] | None:
 
 
 def stored_limit(settings: Mapping[str, Any]) -> int | None:
-    """How many instances a photo keeps at most. Raises ValueRangeError."""
+    """How many instances an image keeps at most. Raises ValueRangeError."""
     return _stored(settings, "limit", int | None, Limits(at_least=0))
 
 

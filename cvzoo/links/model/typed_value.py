@@ -82,8 +82,8 @@ def expected_words(kind: Any, limits: Limits = NO_LIMITS) -> str:
     if kind in (int, float):
         what = "a whole number" if kind is int else "a number"
         return ", ".join(filter(None, (what, limits.words())))
-    plain = {bool: "True or False", str: "a text", type(None): "None", Any: "anything"}
-    return plain.get(kind) or getattr(origin or kind, "__name__", str(kind))
+    plain: dict[Any, str] = {bool: "True or False", str: "a text", type(None): "None", Any: "anything"}
+    return plain[kind] if kind in plain else str(getattr(origin or kind, "__name__", kind))
 
 
 def _one_of(kinds: tuple[Any, ...], value: Any, limits: Limits) -> Any:
@@ -114,9 +114,9 @@ def _number(kind: type, value: Any, limits: Limits) -> int | float:
         if kind is float:
             float(value)  # OverflowError for whole numbers that are no float
     elif not math.isfinite(value := float(value)):
-        raise ValueError("not finite")
+        raise ValueError("the value is not finite")
     if not limits.hold(value):
-        raise ValueError("out of range")
+        raise ValueError("the value is out of range")
     return value
 
 

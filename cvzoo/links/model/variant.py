@@ -6,7 +6,6 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
-First = TypeVar("First")
 Parameters = ParamSpec("Parameters")
 Model = TypeVar("Model")
 Model_co = TypeVar("Model_co", covariant=True)
@@ -47,7 +46,7 @@ def classifier_variant(name: str, make: Callable[..., Model], doc: str) -> Class
 
 
 def variant(
-    name: str, template: Callable[Concatenate[First, Parameters], Model], first: First, doc: str
+    name: str, template: Callable[Concatenate[Any, Parameters], Model], first: Any, doc: str
 ) -> Callable[Parameters, Model]:
     """A function as `template`, with a value for its first argument.
 
@@ -61,8 +60,8 @@ def variant(
     def construct(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Model:
         try:
             signature.bind(*args, **kwargs)
-        except TypeError as error:  # Python's would name the template, which nobody called
-            raise TypeError(f"{name}() {error}") from None
+        except TypeError as error:  # Python's would name the template, which the user did not call
+            raise TypeError(f"{name}() got wrong arguments: {error}") from None
         return template(first, *args, **kwargs)
 
     return _named(construct, name, doc, signature)

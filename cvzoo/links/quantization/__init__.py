@@ -1,1 +1,1 @@
-"""Models that compute in eight bits: what is measured on photos, and what computes then."""
+"""Post-training quantization: calibration on images, and int8 and bfloat16 kernels."""

@@ -59,7 +59,7 @@ class Bf16Kernel(AbstractLayerKernel):
         x = as_variable(x)
         lead = x.shape[:n_batch_axes]
         n = math.prod(lead)
-        # a row is a photo of one pixel, so that one has the same bits in any company
+        # a row is an image of one pixel, so that one has the same bits in any company
         y = self.multiply_rows(linear, reshape(x, (n, math.prod(x.shape[n_batch_axes:]))))
         return reshape(y, (*lead, y.shape[1]))
 

@@ -21,7 +21,7 @@ class Flow(AbstractFunctionHook):
 
     read_by, added_by: layer -> the layers that read its output as it is, or add it to theirs
     read_in_float: layers whose output a function read
-    made_between: layers that read what a function made, or the photo
+    made_between: layers that read what a function made, or the image
     followed: layers that another layer comes after
     first: layers that read what no layer made
     """

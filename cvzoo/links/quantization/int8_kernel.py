@@ -1,4 +1,4 @@
-"""Layers computed in eight bits."""
+"""int8 layers."""
 
 from typing import Any
 

@@ -14,7 +14,7 @@ Model = TypeVar("Model", bound="AbstractQuantizable")
 
 
 class AbstractQuantizable:
-    """A model with `predict`, of which one can be made that computes in eight bits.
+    """A model with `predict`, which can be quantized to int8 or bfloat16.
 
     quantization_report: of a quantized model, what became of its layers; None of any other
     """
@@ -49,7 +49,7 @@ class AbstractQuantizable:
         least_work: int = 32,
         max_error: float = 0.05,
     ) -> Model:
-        """A new model whose convolutions and linear layers compute in eight bits where that pays; this one stays.
+        """A new model whose convolutions and linear layers compute in int8 where that is faster; `self` is unchanged.
 
         photos: as `predict` takes them; some tens like those that will be predicted. They go through the model's own
             `prepare`, to see what values each layer reads
@@ -57,17 +57,17 @@ class AbstractQuantizable:
         method: where these are cut: "mse": where the mean square of what rounding and cutting lose is least;
             "percentile": so that `percentile` per cent are not cut; "minmax": nowhere
         in_float: paths of layers, or of links with all layers below, that stay in float32 ("/head", "/res2/0/conv1")
-        first_and_last: layers that read the photo or that no other layer comes after stay in float32: they lose most
+        first_and_last: layers that read the image or that no other layer comes after stay in float32: they lose most
         least_work: so does a layer where each number that is read takes part in fewer products than this, such as a
             depthwise convolution, unless other layers hand it bytes: making them costs more there than is won
         max_error: so does a layer that this throws off by more than this (see `QuantizedLayer.error`)
-        Raises ValueRangeError for no photos or unknown settings, DtypeError or ShapeError for a single photo,
-        GraphError if the model is quantized already, UnsupportedError for "bf16" where the processor has no
+        Raises ValueRangeError for no images or unknown settings, DtypeError or ShapeError for a single image,
+        GraphError if the model is quantized already, UnsupportedError for "bf16" where the CPU has no
         instructions for it.
 
-        Filters (with the batch normalization behind them) have a scale each, activations one a layer; 0 is a byte.
-        What a layer gives goes on as bytes where only such layers read it. What a channel loses in the mean, over the
-        first 16 photos, is added to the layer's bias or to that of its normalization (of the new model; this one
+        Filters (with the batch normalization behind them) have a scale each, activations one per layer; 0 is a byte.
+        Activations stay int8 between layers that read int8. What a channel loses in the mean, over the
+        first 16 images, is added to the layer's bias or to that of its normalization (of the new model; this one
         stays). What the whole model loses is not known: measure it (`cvzoo quantize --evaluate`). Transposed
         convolutions, the products of attention and all between the layers stay in float32. It predicts only: where
         gradients are being taken it raises GraphError; so do an optimizer's `setup` and `compile(train=True)`.

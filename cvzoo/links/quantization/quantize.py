@@ -1,4 +1,4 @@
-"""A model that computes in eight bits, made of one that was trained in float32."""
+"""Post-training quantization of a float32 model to int8 or bfloat16."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -23,7 +23,7 @@ Model = TypeVar("Model")
 Layer = Convolution2D | Linear
 Meaning = Counting | Halves
 _LIGHT = "{} products a number read"
-_N_COMPARED = 16  # photos on which errors are measured, and their means for the correction
+_N_COMPARED = 16  # images on which errors are measured, and their means for the correction
 
 
 def quantize(
@@ -114,15 +114,15 @@ def _check(
     model: Any, photos: list[Any], precision: str, method: str, percentile: float, least_work: int, max_error: float
 ) -> None:
     if precision not in ("int8", "bf16"):
-        raise ValueRangeError("quantize: precision", expected="'int8' or 'bf16'", got=repr(precision))
+        raise ValueRangeError("quantize: precision is unknown", expected="'int8' or 'bf16'", got=repr(precision))
     if precision == "bf16" and (reason := why_no_bf16()):
         raise UnsupportedError(f"quantize: no bfloat16 here: {reason}", hint="precision='int8'")
     if method not in METHODS:
-        raise ValueRangeError("quantize: method", expected=" or ".join(map(repr, METHODS)), got=repr(method))
+        raise ValueRangeError("quantize: method is unknown", expected=" or ".join(map(repr, METHODS)), got=repr(method))
     if not photos:
-        raise ValueRangeError("quantize needs photos like those that will be predicted", expected="some tens", got=0)
+        raise ValueRangeError("quantize needs images like those that will be predicted", expected="some tens", got=0)
     if not 0 < percentile <= 100:
-        raise ValueRangeError("quantize: percentile", expected="above 0, at most 100", got=percentile)
+        raise ValueRangeError("quantize: percentile is out of range", expected="above 0, at most 100", got=percentile)
     if least_work < 0 or not max_error > 0:
         raise ValueRangeError("quantize: least_work at least 0, max_error above 0", got=f"{least_work}, {max_error}")
     if any(layer.kernel is not None for layer in layers_of(model).values()):
@@ -173,9 +173,9 @@ def _join(why: dict[str, str], flow: Flow, light: dict[str, str], errors: dict[s
 
 
 def _handed_on(name: str, why: dict[str, str], flow: Flow, countings: dict[str, Meaning], own: Meaning) -> Any:
-    """What the bytes that the layer gives mean; None if somebody reads its output in float.
+    """Quantization parameters of the output of the layer; None if a layer reads it in float.
 
-    own: what they mean if nobody reads them, but only adds them
+    own: the parameters where the output is only added
     """
     readers, adders = flow.read_by.get(name, set()), flow.added_by.get(name, set())
     if why[name] or name in flow.read_in_float or any(why[each] for each in readers | adders):

@@ -61,8 +61,8 @@ class QuantizationReport:
         return sum(layer.precision == self.precision for layer in self.layers)
 
     def __str__(self) -> str:
-        photos = f"ranges of {self.n_photo} photos by {self.method!r}"
-        lines = [f"{self.n_quantized} of {len(self)} layers in {self.precision}, {photos}"]
+        images = f"ranges of {self.n_photo} images by {self.method!r}"
+        lines = [f"{self.n_quantized} of {len(self)} layers in {self.precision}, {images}"]
         width = max((len(layer.path) for layer in self.layers), default=0)
         for each in self.layers:
             numbers = f"{each.low:10.4g} .. {each.high:<10.4g} scale {each.scale:<10.4g} error {each.error:7.2%}"

@@ -29,13 +29,16 @@ def is_quantized(model: Link) -> bool:
     return isinstance(model, AbstractQuantizable) and model.quantization_report is not None
 
 
-def stored_quantization(model: AbstractQuantizable) -> tuple[dict[str, np.ndarray], str]:
+def stored_quantization(model: Link) -> tuple[dict[str, np.ndarray], str]:
     """The arrays of a quantized model, and the text that goes with them.
 
-    Weights of layers of eight bits are int8 (O, ...) under their own names ("conv1/W"), and float32 (O,) steps stand
-    behind them ("conv1/W_steps"); the rest is as `state_arrays` has it.
+    Weights of int8 layers are int8 (O, ...) under their own names ("conv1/W"), and float32 (O,) steps stand
+    after them ("conv1/W_steps"); the rest is as in `state_arrays`.
+    Raises UnsupportedError if the model is not quantized.
     """
-    report = model.quantization_report
+    report = model.quantization_report if isinstance(model, AbstractQuantizable) else None
+    if report is None:
+        raise UnsupportedError(f"the {type(model).__name__} is not quantized", hint="model.quantize(photos)")
     arrays = Link.state_arrays(model)
     layers = layers_of(model)
     rows = []
@@ -99,8 +102,7 @@ def _floats(filters: Any, steps: Any, what: str) -> np.ndarray:
     ):
         raise FileFormatError(f"{what} are no bytes with steps", expected="int8 (O, ...) and float32 (O,)")
     W = float_weights(filters, steps)
-    again = weight_bytes(W) if np.isfinite(W).all() else (None, None)
-    if not (np.array_equal(again[0], filters) and np.array_equal(again[1], steps)):
+    if not (np.isfinite(W).all() and all(map(np.array_equal, weight_bytes(W), (filters, steps)))):
         raise FileFormatError(
             f"{what} are not bytes as cvzoo makes them", expected="a largest one of 127 in each filter"
         )

@@ -39,7 +39,7 @@ class AlexNetConfig(AbstractConfig):
 
 
 class AlexNet(AbstractClassifier):
-    """Names what a photo shows.
+    """AlexNet, an image classifier (Krizhevsky, 2014).
 
     n_class: number of classes; None: as many as the file's, or label_names, else 1000
     pretrained_model: "imagenet" (torchvision), or a path of a file of torchvision or one that cvzoo saved
@@ -47,12 +47,12 @@ class AlexNet(AbstractClassifier):
     width: times as many channels as in the paper, 1 / 64 times a whole number
     fc_channels: of fc6 and fc7
     dropout: before fc6 and fc7, while training
-    preparation: how a photo is seen; None: as the weights were measured
+    preparation: how an image is seen; None: as the weights were measured
     Raises ValueRangeError if names and classes do not agree, or there are no such weights;
     WeightsMismatchError if the file does not fit.
 
     Stages: conv1, pool1, conv2, pool2, conv3, conv4, conv5 (after their relu), pool5, fc6, fc7 (after their relu), fc8.
-    Photos may have any size from 63 x 63 on: pool5 becomes 6 x 6 means before fc6.
+    Images may have any size from 63 x 63 on: pool5 becomes 6 x 6 means before fc6.
     Source: Krizhevsky, One weird trick for parallelizing convolutional neural networks, 2014: one tower, no local
     response normalization.
     """

@@ -34,7 +34,7 @@ class PlannedStep:
     label: the layer, for errors
     child: the name of the link
     bottoms, tops: the blobs that it takes and makes
-    done: the blobs that nobody needs any more afterwards
+    done: the blobs that are not needed afterwards
     scale: the name of a scale that a batch normalization takes along, or None
     """
 

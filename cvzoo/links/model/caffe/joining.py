@@ -67,7 +67,7 @@ class Slice(Link):
         steps = [b - a for a, b in itertools.pairwise(self.points)]
         if self.points and (len(self.points) != self.n_top - 1 or min([1, self.points[0], *steps]) < 1):
             raise UnsupportedError(
-                f"{layer}: slice_point", expected=f"{self.n_top - 1} rising points", got=list(self.points)
+                f"{layer}: slice_point is invalid", expected=f"{self.n_top - 1} rising points", got=list(self.points)
             )
 
     def forward(self, x: Any) -> tuple[Variable, ...]:
@@ -98,7 +98,7 @@ class Split(Link):
 
 
 class Silence(Link):
-    """Takes blobs that nobody else wants."""
+    """Consumes blobs that no other layer reads."""
 
     def __init__(self, layer: CaffeLayer):
         pass

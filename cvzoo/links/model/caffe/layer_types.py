@@ -65,7 +65,7 @@ N_BOTTOM = {
     "SoftmaxWithLoss": (2, 2),
 }
 N_TOP = {"Silence": (0, 0), "Slice": (1, _MANY), "SoftmaxWithLoss": (0, 2), "Split": (1, _MANY)}
-# layers whose tops come from outside: whoever calls the network gives them as inputs
+# layers whose tops come from outside: the caller of the network gives them as inputs
 SOURCES = frozenset(["Data", "DummyData", "HDF5Data", "ImageData", "Input", "MemoryData", "WindowData"])
 
 

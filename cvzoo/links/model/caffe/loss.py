@@ -18,7 +18,7 @@ class SoftmaxWithLoss(Link):
     """The cross entropy of softmax(x) and the labels, and the softmax itself as a second top.
 
     Labels equal to `ignore_label` count nothing. The sum is divided by the number of labels that count (VALID, the
-    default), of all (FULL), of photos (BATCH_SIZE), or by nothing (NONE).
+    default), of all (FULL), of images (BATCH_SIZE), or by nothing (NONE).
     """
 
     def __init__(self, layer: CaffeLayer):
@@ -42,7 +42,7 @@ class SoftmaxWithLoss(Link):
         shape = x.shape[:axis] + x.shape[axis + 1 :]
         t = np.asarray(as_array(t))
         if t.size != np.prod(shape, dtype=int):
-            raise ShapeError(f"{self.label}: labels", expected=shape, got=t.shape)
+            raise ShapeError(f"{self.label}: labels have the wrong shape", expected=shape, got=t.shape)
         t = t.reshape(shape).astype(np.int32)
         scores = x if axis == 1 else moveaxis(x, axis, 1)
         labels = t

@@ -116,12 +116,17 @@ def make_scale(layer: CaffeLayer) -> Link:
         raise UnsupportedError(f"{layer}: without blobs only one number a channel is possible", got=params)
     if len(layer.bottoms) == 1:
         scale = Scale(axis, blobs[0].shape if n_axes else (), has_bias)
-        scale.W.array[...] = blobs[0].reshape(scale.W.shape)
+        _fill(scale.W, blobs[0])
     else:
         scale = Scale(axis, None, has_bias, blobs[0].shape if has_bias else None)
-    if has_bias:
-        scale.bias.b.array[...] = blobs[n_blob - 1].reshape(scale.bias.b.shape)
+    if scale.bias is not None:
+        _fill(scale.bias.b, blobs[n_blob - 1])
     return scale
+
+
+def _fill(parameter: Parameter | None, values: np.ndarray) -> None:
+    if parameter is not None:
+        parameter.array[...] = values.reshape(parameter.array.shape)
 
 
 def make_bias(layer: CaffeLayer) -> Bias:
@@ -134,7 +139,7 @@ def make_bias(layer: CaffeLayer) -> Bias:
     blob = layer.blobs[0]
     n_axes = params.get("num_axes", 1)
     bias = Bias(params.get("axis", 1), blob.shape if n_axes not in (0, 1) else (blob.size,) * n_axes)
-    bias.b.array[...] = blob.reshape(bias.b.shape)
+    _fill(bias.b, blob)
     return bias
 
 
@@ -165,7 +170,7 @@ class LRN(Link):
 
 
 class Normalize(Link):
-    """x by its length over the channels (or over the whole photo), times a learned W, one a channel or one for all.
+    """x by its length over the channels (or over the whole image), times a learned W, one per channel or one for all.
 
     Source: the layer of Liu et al., SSD, ECCV 2016.
     """

@@ -39,7 +39,7 @@ class Reshape(Link):
         self.num_axes = params.get("num_axes", -1)
         self.label = str(layer)
         if self.dims.count(-1) > 1 or min(self.dims, default=0) < -1:
-            raise UnsupportedError(f"{layer}: shape", expected="sizes, 0 or one -1", got=self.dims)
+            raise UnsupportedError(f"{layer}: shape is invalid", expected="sizes, 0 or one -1", got=self.dims)
 
     def forward(self, x: Any) -> Variable:
         """x with the new shape. Raises ShapeError if the numbers do not come out even."""

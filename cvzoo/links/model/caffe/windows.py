@@ -127,7 +127,7 @@ def make_inner_product(layer: CaffeLayer) -> "Linear | InnerProduct":
 
 
 class InnerProduct(Chain):
-    """A Linear whose rows are all axes from `axis` on, another one than the second."""
+    """A Linear whose rows are all axes from `axis` on, other than the second."""
 
     def __init__(self, linear: Linear, axis: int):
         self.axis = axis
@@ -155,7 +155,7 @@ def pooled_size(size: int, ksize: int, stride: int, pad: int, *, ceil: bool) -> 
 class Pooling(Link):
     """The maximum or the mean of each window, with Caffe's rules of sizes.
 
-    The mean divides by the pixels of the window that lie in the photo or in its declared padding, not by those beyond
+    The mean divides by the pixels of the window that lie in the image or in its declared padding, not by those beyond
     that rounding up makes a window reach.
     """
 

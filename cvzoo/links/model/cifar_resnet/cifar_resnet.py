@@ -48,7 +48,7 @@ class BasicBlock(Chain):
         return F.relu(last(h) + x)
 
 
-_PREPARATION = CenterCrop(32, 32)  # what records of weights want; photos are stretched
+_PREPARATION = CenterCrop(32, 32)  # what records of weights want; images are stretched
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -70,7 +70,7 @@ class CIFARResNet(AbstractClassifier):
     Raises ValueRangeError for another depth, unknown weights, or names that are not as many as the classes;
     WeightsMismatchError if the file does not fit.
     Source: He et al., Deep Residual Learning for Image Recognition, CVPR 2016, section 4.2, shortcuts of option A.
-    Where we differ: photos of another size are resized to 32 x 32.
+    Where we differ: images of another size are resized to 32 x 32.
     """
 
     preparation = PREPARATION
@@ -112,7 +112,7 @@ class CIFARResNet(AbstractClassifier):
         self.load_report = load_pretrained(self, source.file, may_start_anew=source.may_start_anew)
 
     def stages(self, x: Any) -> Iterator[tuple[str, Variable]]:
-        """conv1, stage1 to stage3, pool (B, 64), fc: scores before the softmax (B, n_class), for x (B, 3, H, W)."""
+        """conv1, stage1 to stage3, pool (B, 64), fc: logits (B, n_class), for x (B, 3, H, W)."""
         h = self.conv1(x)
         yield "conv1", h
         for name, stage in zip(("stage1", "stage2", "stage3"), (self.stage1, self.stage2, self.stage3)):

@@ -5,7 +5,7 @@ The names in the published files of the CIFAR ResNets, and ours.
 
 import re
 
-from cvzoo.links.model.preparation.abstract import FACTS_OF_255, MEAN_OF_255, STD_OF_255
+from cvzoo.links.model.preparation.abstract import FACTS_OF_255, MEAN_OF_255, STD_OF_255, checked_numbers
 from cvzoo.links.model.preparation.stretch import Stretch
 from cvzoo.links.model.pretrained.names import Names
 from cvzoo.weights.record import Weights
@@ -29,8 +29,8 @@ NAMES = {"the publisher": Names(marks=(), modules=cifar_resnet_place)}
 CIFAR10_LABELS = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
 PREPARATION = Stretch(
     (32, 32),
-    mean=MEAN_OF_255,
-    std=STD_OF_255,
+    mean=checked_numbers("mean", MEAN_OF_255),
+    std=checked_numbers("std", STD_OF_255),
     header=("channels", *FACTS_OF_255, "interpolation", "stretched_to"),
 )
 _COMMIT = "d5489e8995e81e91ce6b1d69dcc98ad579b0b153"

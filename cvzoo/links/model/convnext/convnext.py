@@ -33,7 +33,7 @@ class ConvNeXtBlock(Chain):
     """x + scale * narrow(gelu(widen(norm(7 x 7 depthwise convolution of x)))).
 
     n_channel: of x; the hidden layer has four times as many
-    drop_path: the probability with which a photo goes round the block while training
+    drop_path: the probability with which an image goes round the block while training
     """
 
     def __init__(self, n_channel: int, drop_path: float = 0.0):
@@ -119,7 +119,7 @@ class ConvNeXtDown(Chain):
 
 
 class ConvNeXtExtractor(Chain):
-    """(C2, C3, C4, C5) of a photo: maps at 1/4, 1/8, 1/16 and 1/32 of its size.
+    """(C2, C3, C4, C5) of an image: maps at 1/4, 1/8, 1/16 and 1/32 of its size.
 
     plan: how deep and wide
     channels: of the four maps
@@ -140,7 +140,7 @@ class ConvNeXtExtractor(Chain):
     def stage(self, i: int, x: Any) -> Variable:
         """The map number i (0 to 3) from the one before, or from the stem's."""
         h = self[f"down{i + 2}"](x) if i else x
-        for block in self[f"res{i + 2}"]:
+        for block in self[f"res{i + 2}"].children():
             h = block(h)
         return h
 
@@ -165,15 +165,15 @@ class ConvNeXtConfig(AbstractConfig):
 
 
 class ConvNeXt(AbstractClassifier):
-    """Names what a photo shows.
+    """ConvNeXt, an image classifier (Liu et al., 2022).
 
     size: "tiny", "small", "base" or "large"
     n_class: number of classes; None: as many as the file's, or label_names, else 1000
     pretrained_model: "imagenet" (torchvision's), "imagenet_fb" or "imagenet_22k" (the makers'; the latter trained on
-        more photos, for photos of 384 pixels), or a path of a file of theirs, of timm's, or one that cvzoo saved
+        more images, for images of 384 pixels), or a path of a file of theirs, of timm's, or one that cvzoo saved
     label_names: names of the classes
     plan: depths and widths other than those of `size`
-    preparation: how a photo is seen; None: as the weights were measured
+    preparation: how an image is seen; None: as the weights were measured
     Raises ValueRangeError if names and classes do not agree, or there are no such weights or settings;
     WeightsMismatchError if the file does not fit.
 

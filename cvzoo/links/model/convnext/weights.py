@@ -90,7 +90,7 @@ NAMES = {
 
 _SITE = "https://dl.fbaipublicfiles.com/convnext/"
 _LICENCE = "Apache-2.0, as timm says; the makers' code is MIT"
-_LARGER_DATA = "ImageNet-22K, then ImageNet-1K, ILSVRC 2012 training photos"
+_LARGER_DATA = "ImageNet-22K, then ImageNet-1K, ILSVRC 2012 training images"
 
 
 def _torchvision(size: str, digits: str, top1: float, top5: float, short: int) -> ClassWeights:

@@ -2,7 +2,10 @@
 
 from typing import Any
 
+import numpy as np
+
 import cvzoo.functions as F
+from cvzoo.autodiff.parameter import Parameter
 from cvzoo.autodiff.variable import Variable
 from cvzoo.links.chain import Chain
 from cvzoo.links.connection.batch_normalization import BatchNormalization
@@ -77,7 +80,7 @@ class DarknetConvolution(Chain):
             kernel = fused_activation(self.activation)
             kind, alpha, beta = kernel or (None, 0.0, 0.0)
             h = fused_convolution(self.conv, self.bn)(x, activation=kind, alpha=alpha, beta=beta)
-            return h if kernel is not None else self.activation(h)
+            return h if kernel is not None or self.activation is None else self.activation(h)
         h = self.conv(x)
         if self.bn is not None:
             h = self.bn(h)
@@ -89,8 +92,13 @@ class DarknetConvolution(Chain):
 
     def add_up(self, x: Any, other: Any, activation: Activation | None) -> Variable:
         """activation(bn(conv(x)) + other), in one kernel; wants `can_add()`, and an activation that kernels have."""
-        kind, alpha, beta = fused_activation(activation)
+        kind, alpha, beta = fused_activation(activation) or (None, 0.0, 0.0)
         return fused_convolution(self.conv, self.bn)(x, add=other, activation=kind, alpha=alpha, beta=beta)
+
+
+def _set(parameter: Parameter | None, array: np.ndarray) -> None:
+    if parameter is not None:
+        parameter.array = array
 
 
 def take_convolution(
@@ -100,10 +108,10 @@ def take_convolution(
     n = conv.out_channels
     bias = file.take(n, f"{name}, biases")
     if bn is None:
-        conv.b.array = bias
+        _set(conv.b, bias)
     else:
-        bn.beta.array = bias
-        bn.gamma.array = file.take(n, f"{name}, scales")
+        _set(bn.beta, bias)
+        _set(bn.gamma, file.take(n, f"{name}, scales"))
         bn.avg_mean = file.take(n, f"{name}, rolling means")
         bn.avg_var = file.take(n, f"{name}, rolling variances")
     conv.W.array = file.take((n, in_channels // conv.groups, *conv.ksize), f"{name}, weights")
@@ -172,10 +180,10 @@ class DarknetConnected(Chain):
         else:
             self.fc.W.array = file.take((self.out_size, self.in_size), f"{name}, weights")
         if self.bn is None:
-            self.fc.b.array = bias
+            _set(self.fc.b, bias)
         else:
-            self.bn.beta.array = bias
-            self.bn.gamma.array = file.take(self.out_size, f"{name}, scales")
+            _set(self.bn.beta, bias)
+            _set(self.bn.gamma, file.take(self.out_size, f"{name}, scales"))
             self.bn.avg_mean = file.take(self.out_size, f"{name}, rolling means")
             self.bn.avg_var = file.take(self.out_size, f"{name}, rolling variances")
 

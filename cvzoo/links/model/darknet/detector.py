@@ -51,8 +51,8 @@ class DarknetDetector(AbstractOneStageDetector):
     cfg: the path of the cfg, its text, or its sections as `DarknetConfig` has them
     weights: the path of the `.weights`; None: random numbers
     label_names: the path of a `.names` file (a name a line), or the names themselves; None: numbers
-    resize: "stretch" gives the photo the network's proportions, as AlexeyAB's darknet and Yolo-Fastest do;
-        "letterbox" keeps the photo's and fills up with grey, as Redmon's darknet does (use it for his files);
+    resize: "stretch" gives the image the network's proportions, as AlexeyAB's darknet and Yolo-Fastest do;
+        "letterbox" keeps the image's and fills up with grey, as Redmon's darknet does (use it for his files);
         None: what `letter_box=` in the cfg's [net] says, else "stretch"
     size: (H, W) of the network's input, where it is not the cfg's: multiples of 32, as a rule
     clip: whether boxes are cut at the image's edges; else they are where the network places them, and may stick out
@@ -84,7 +84,7 @@ class DarknetDetector(AbstractOneStageDetector):
                 "the cfg has no [yolo] and no [region], so it detects nothing", hint="DarknetNetwork for a classifier"
             )
         if self.network.in_channels != 3:
-            raise UnsupportedError("DarknetDetector reads colour photos", expected=3, got=self.network.in_channels)
+            raise UnsupportedError("DarknetDetector reads colour images", expected=3, got=self.network.in_channels)
         self.n_fg_class = heads[0].n_class
         if any(head.n_class != self.n_fg_class for head in heads):
             raise FileFormatError("the cfg's heads differ in classes=", got=[head.n_class for head in heads])
@@ -92,7 +92,9 @@ class DarknetDetector(AbstractOneStageDetector):
         if resize is None:
             resize = "letterbox" if self.network.net.get_bool("letter_box", False) else "stretch"
         if resize not in ("stretch", "letterbox"):
-            raise ValueRangeError("DarknetDetector: resize", expected="'stretch' or 'letterbox'", got=repr(resize))
+            raise ValueRangeError(
+                "DarknetDetector: resize is unknown", expected="'stretch' or 'letterbox'", got=repr(resize)
+            )
         self.resize = resize
         self.clip = bool(clip)
         sections = (self.network.net, *self.network.sections)
@@ -125,7 +127,7 @@ class DarknetDetector(AbstractOneStageDetector):
 
 
 def read_label_names(names: str | os.PathLike | Sequence[str] | None, n_class: int) -> tuple[str, ...] | None:
-    """The names of the classes in order; from a file, one a line, blank lines left out; None for None.
+    """The names of the classes in order; from a file, one per line, blank lines left out; None for None.
 
     Raises ValueRangeError if they are not `n_class`, FileFormatError if the file is no text, OSError if it is absent.
     """

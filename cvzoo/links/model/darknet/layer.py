@@ -47,7 +47,7 @@ def mish(x: Variable) -> Variable:
     return x * F.tanh(F.softplus(x))
 
 
-PHOTO = -1  # the place of the network's input among its layers
+INPUT = -1  # the index of the network's input among its layers
 
 Shape = tuple[int, int, int]
 
@@ -55,8 +55,8 @@ Shape = tuple[int, int, int]
 class DarknetLayer(NamedTuple):
     """One section of the cfg, ready to run.
 
-    section: where it stands in the cfg
-    sources: the places of the layers whose outputs `run` takes, PHOTO for the network's input
+    section: its section of the cfg
+    sources: the indices of the layers whose outputs `run` takes, INPUT for the network's input
     run: a link or a function of Variables
     shape: (C, H, W) of its output
     """
@@ -107,9 +107,9 @@ def get_place(section: DarknetSection, number: int, index: int, *, option: str) 
 
 
 def check_fits(section: DarknetSection, shape: Shape) -> Shape:
-    """The shape itself if every size is positive. Raises FileFormatError if the photo has become too small."""
+    """The shape itself if every size is positive. Raises FileFormatError if the image has become too small."""
     if min(shape) < 1:
-        raise section.error(f"nothing is left of the photo here: {shape}", hint="a larger width= and height= in [net]")
+        raise section.error(f"nothing is left of the image here: {shape}", hint="a larger width= and height= in [net]")
     return shape
 
 

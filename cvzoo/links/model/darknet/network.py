@@ -19,7 +19,7 @@ from cvzoo.links.model.darknet.convolution import (
 )
 from cvzoo.links.model.darknet.heads import build_region, build_yolo
 from cvzoo.links.model.darknet.joining import build_route, build_sam, build_scale_channels, build_shortcut
-from cvzoo.links.model.darknet.layer import PHOTO, Activation, DarknetLayer, Shape, get_size, keep, refuse_options
+from cvzoo.links.model.darknet.layer import INPUT, Activation, DarknetLayer, Shape, get_size, keep, refuse_options
 from cvzoo.links.model.darknet.resampling import build_avgpool, build_maxpool, build_reorg, build_upsample
 from cvzoo.links.model.decoding.grid_cells import RegionHead, YoloHead
 from cvzoo.weights.formats.darknet import DarknetSection, DarknetWeightsFile, read_darknet_cfg
@@ -37,15 +37,14 @@ class FusedSum(NamedTuple):
 
 
 def fused_sums(layers: Sequence[DarknetLayer], outputs: Sequence[int]) -> dict[int, FusedSum]:
-    """By the place of a convolution, the sum that follows it, but for dropout between; nobody else reads what lies
-    between.
+    """For the index of a convolution, the sum after it (dropout may be between) where no other layer reads its output.
 
-    outputs: places of what the network gives
+    outputs: indices of the layers whose outputs the network returns
     """
     n_reader = [0] * len(layers)
     for layer in layers:
         for place in layer.sources:
-            if place != PHOTO:
+            if place != INPUT:
                 n_reader[place] += 1
     found = {}
     for place, layer in enumerate(layers):
@@ -61,7 +60,7 @@ def fused_sums(layers: Sequence[DarknetLayer], outputs: Sequence[int]) -> dict[i
         if (
             plain
             and alone
-            and PHOTO < other < first
+            and INPUT < other < first
             and layers[other].shape == layer.shape
             and fused_activation(activation) is not None
         ):
@@ -73,11 +72,11 @@ MAX_NUMBERS = 1 << 28  # the largest public network, the first YOLO, has 190 mil
 
 
 class DarknetNetwork(Chain):
-    """The layers of a cfg; called with photos it gives the inputs of its heads, or its last layer's output.
+    """The layers of a cfg; called with images it gives the inputs of its heads, or its last layer's output.
 
     cfg: a path, or the text itself
     weights: the path of a `.weights` file, which must fit exactly; None: random numbers
-    size: (H, W) of the photos, where it is not the cfg's
+    size: (H, W) of the images, where it is not the cfg's
     Raises FileFormatError that names the line of the cfg or the layer the weights end in; UnsupportedError for a
     section or an option that cvzoo does not know.
 
@@ -148,13 +147,13 @@ class DarknetNetwork(Chain):
         """
         x = as_variable(x)
         if x.ndim != 4 or x.shape[1] != self.in_channels:
-            raise ShapeError("a darknet network reads photos", expected=f"(B, {self.in_channels}, H, W)", got=x.shape)
+            raise ShapeError("a darknet network reads images", expected=f"(B, {self.in_channels}, H, W)", got=x.shape)
         held = {-1: x}
         done = set()  # sums that are part of a layer before
         for index, layer in enumerate(self.layers):
             arrays = [held[place] for place in layer.sources]
             behind = self._sums.get(index)
-            if behind is not None and layer.run.can_add():
+            if behind is not None and isinstance(layer.run, DarknetConvolution) and layer.run.can_add():
                 held[index] = layer.run.add_up(arrays[0], held[behind.other], behind.activation)
                 done.add(behind.place)
             else:
@@ -172,7 +171,7 @@ class DarknetNetwork(Chain):
 def _build(
     section: DarknetSection, index: int, shapes: list[Shape]
 ) -> tuple[DarknetLayer, YoloHead | RegionHead | None]:
-    """The layer of a section; `shapes` ends with the photo's, so that the layer before the first one is the photo."""
+    """The layer of a section; `shapes` ends with the image's, so that the layer before the first one is the image."""
     before = shapes[index - 1]
     match section.name:
         case "convolutional" | "conv":

@@ -41,10 +41,23 @@ class FinishedBoxes(NamedTuple):
         return [self.again(i) if each is None else Found(*each) for i, each in enumerate(found)]
 
 
+def scale_to(size: Sequence[int], resized: Sequence[int]) -> tuple[float, float]:
+    """size / resized in float32: pixels of the image per pixel of the resized one, (vertical, horizontal)."""
+    y, x = (float(np.float32(n) / np.float32(m)) for n, m in zip(size, resized))
+    return y, x
+
+
+def only_found(result: np.ndarray) -> Found:
+    """The boxes of one image, of what `finish_boxes` of a CPU backend returned for it."""
+    (boxes,) = unpacked_boxes(result)
+    assert boxes is not None  # only kernels of GPUs bound how many boxes they look at
+    return Found(*boxes)
+
+
 class AbstractDecoding(abc.ABC):
     """What the outputs of a network mean: a frozen value, hashable; a subclass says how boxes come of them.
 
-    clip: whether boxes are cut at the edges of the image before the suppression
+    clip: whether boxes are cut at the edges of the image before NMS
     """
 
     clip: bool = False
@@ -73,4 +86,4 @@ class AbstractDecoding(abc.ABC):
     def frame(self, size: tuple[int, int], placement: Placement) -> np.ndarray:
         """(11,) float32, how boxes in the network's input become those of an image of `size` (H, W)."""
         seen = placement.resized
-        return frame(size, cut=seen if self.clip else None, factor=np.float32(size) / np.float32(seen))
+        return frame(size, cut=seen if self.clip else None, factor=scale_to(size, seen))

@@ -82,7 +82,7 @@ class AnchorLevels(AbstractDecoding):
     std: what dy dx dh dw are multiplied by
     order: "yx": offsets are dy dx dh dw; "xy": dx dy dw dh
     scores_first: whether the network gives the scores before the offsets
-    n_candidate: of each of `per` at most so many go into the suppression; None: all
+    n_candidate: of each of `per` at most this many enter NMS; None: all
     per: "level" or "class"
     clip: as in `AbstractDecoding`; relative: whether anchors are in parts of the input's sides
     """

@@ -28,7 +28,7 @@ class PointLevels(AbstractDecoding):
 
     strides: of the levels, the finest first
     n_class: number of classes
-    n_candidate: of each level at most so many pairs of place and class go into the suppression
+    n_candidate: of each level at most this many pairs of place and class enter NMS
     """
 
     strides: tuple[int, ...]

@@ -62,7 +62,7 @@ class LevelProposals:
     """What a region proposal network on a pyramid says: offsets from anchors, and a logit for each.
 
     anchors: of the levels
-    n_proposal: at most so many of each level go into the suppression, which is within levels, and come out of it in all
+    n_proposal: at most this many of each level enter NMS, which is within levels, and come out of it in all
     nms_thresh: of two boxes of a level whose IoU is greater, the lower score is dropped
     score_thresh: what scores less is dropped
     min_side: so are boxes with a shorter side, pixels

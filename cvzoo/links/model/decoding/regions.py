@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +18,7 @@ Four = tuple[float, float, float, float]
 class HeadOutputs(NamedTuple):
     """What a second stage says of a batch's proposals.
 
-    loc: (B, P, L, 4) or (B, P, 4 * L) float32; conf: (B, P, 1 + L) float32, before the softmax, background first
+    loc: (B, P, L, 4) or (B, P, 4 * L) float32; conf: (B, P, 1 + L) float32, logits, background first
     """
 
     batch: RegionBatch
@@ -59,7 +60,7 @@ class Regions:
         """The boxes that score above `score_thresh`, for `nms` of the backend on whose device they lie.
 
         loc: (B, P, L, 4) or (B, P, 4 * L) float32
-        conf: (B, P, 1 + L) float32, before the softmax, background first; or for PLAIN (B, P, L), scores
+        conf: (B, P, 1 + L) float32, logits, background first; or for PLAIN (B, P, L), scores
         frames: (B, 11) float32 of `cvzoo.backends.detection.frame`, for boxes in the proposals' pixels
         """
         backend, n = backend_of(conf), self.n_class
@@ -75,6 +76,6 @@ class Regions:
         )
         code, std = loc.reshape(b, n_row, n, 4), self.std
         if any(self.mean):  # which kernels do not know
-            std, mean = (backend.constant(four, lambda four=four: np.float32(four)) for four in (std, self.mean))
+            std, mean = (backend.constant(four, partial(np.asarray, four, np.float32)) for four in (std, self.mean))
             code, std = code * std + mean, (1.0, 1.0, 1.0, 1.0)
         return backend.decode_boxes(selected, code, proposals.bbox, frames=frames, std=std, min_side=self.min_side)

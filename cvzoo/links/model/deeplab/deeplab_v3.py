@@ -27,7 +27,7 @@ from cvzoo.links.model.variant import variant
 
 
 class ASPP(Chain):
-    """Atrous spatial pyramid pooling: one pixel, three dilated looks and the photo's mean, joined by `project`.
+    """Atrous spatial pyramid pooling: one pixel, three dilated looks and the image's mean, joined by `project`.
 
     dilations: of the looks
     dropout: how much of the result is dropped while training
@@ -67,7 +67,7 @@ class DeepLabV3Head(Chain):
 
 
 class DeepLabV3(AbstractPhotoSegmenter):
-    """Names every pixel.
+    """DeepLabV3, a semantic segmentation network (Chen et al., 2017).
 
     backbone: see `DenseBackbone`
     n_class: number of classes; None: as many as the file's, or label_names, else VOC's 21 (0 is the background)
@@ -75,7 +75,7 @@ class DeepLabV3(AbstractPhotoSegmenter):
         or "imagenet_v2" for the backbone alone; with gluon-cv's backbones also "voc", "ade20k" and "cityscapes"
     label_names: names of the classes
     width: of the network: all channels times this
-    short: the photo's short side is made so long
+    short: the image's short side is made so long
     Raises ValueRangeError if names and classes do not agree, or there are no such weights or backbone;
     WeightsMismatchError if the file does not fit.
 
@@ -126,7 +126,7 @@ class DeepLabV3(AbstractPhotoSegmenter):
         return self.head(last), self.aux(middle)
 
     def coarse_scores(self, x: Any) -> Variable:
-        """Scores before the softmax (B, n_class, h, w), at the backbone's stride, for x (B, 3, H, W)."""
+        """Logits (B, n_class, h, w), at the backbone's stride, for x (B, 3, H, W)."""
         return self.head(self.backbone(x)[1])
 
 

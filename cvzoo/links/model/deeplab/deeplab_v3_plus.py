@@ -15,7 +15,7 @@ from cvzoo.labels.ade20k import ade20k_semantic_segmentation_label_names
 from cvzoo.labels.cityscapes import cityscapes_semantic_segmentation_label_names
 from cvzoo.labels.voc import voc_semantic_segmentation_label_names
 from cvzoo.links.chain import Chain, ChainList
-from cvzoo.links.connection.conv_2d_bn_activ import Conv2DBNActiv, SeparableConv2DBNActiv
+from cvzoo.links.connection.conv_2d_bn_activ import BNSettings, Conv2DBNActiv, SeparableConv2DBNActiv
 from cvzoo.links.connection.convolution_2d import Convolution2D
 from cvzoo.links.model.class_maps import ClassMap, mean_of_views
 from cvzoo.links.model.config import AbstractConfig, classes_field, count_field, flip_field, scales_field, width_field
@@ -26,7 +26,7 @@ from cvzoo.links.model.pretrained.classifier import segmenter_source
 from cvzoo.links.model.pretrained.load import load_pretrained
 from cvzoo.links.model.segmenter import AbstractSegmenter
 
-_NORM = {"bn_decay": 0.9997, "bn_eps": 1e-5}
+_NORM: BNSettings = {"bn_decay": 0.9997, "bn_eps": 1e-5}
 
 
 class SeparableASPP(Chain):
@@ -96,13 +96,13 @@ class DeepLabV3plusConfig(AbstractConfig):
 
 
 class DeepLabV3plusXception65(AbstractSegmenter):
-    """Names every pixel.
+    """DeepLabV3+, a semantic segmentation network (Chen et al., 2018).
 
     n_class: number of classes; None: as many as the file's, or label_names, else VOC's 21 (0 is the background)
     pretrained_model: "voc", "cityscapes", "ade20k", or the path of a ChainerCV `.npz` or of a file that cvzoo saved
-    min_input_size: a number or (H, W); smaller photos get a grey margin below and at the right; None: as the weights
+    min_input_size: a number or (H, W); smaller images get a grey margin below and at the right; None: as the weights
         were trained with, else 513
-    scales, flip: the views of a photo that are averaged, see `AbstractSegmenter`
+    scales, flip: the views of an image that are averaged, see `AbstractSegmenter`
     label_names: names of the classes
     width, middle_blocks: of the network, see `Xception65`
     Raises ValueRangeError if names and classes do not agree, or there are no such weights or settings;
@@ -137,8 +137,7 @@ class DeepLabV3plusXception65(AbstractSegmenter):
         )
         self.n_class, self.label_names = source.n_class, source.label_names
         if min_input_size is None:
-            known = isinstance(pretrained_model, str) and pretrained_model in MIN_INPUT_SIZES
-            min_input_size = MIN_INPUT_SIZES[pretrained_model] if known else 513
+            min_input_size = MIN_INPUT_SIZES.get(pretrained_model, 513) if isinstance(pretrained_model, str) else 513
         self.min_input_size = _size(min_input_size)
         self.scales, self.flip = tuple(scales), flip
         self.config = DeepLabV3plusConfig(
@@ -168,7 +167,7 @@ class DeepLabV3plusXception65(AbstractSegmenter):
         return (self.forward(x),)
 
     def forward(self, x: Any) -> Variable:
-        """Scores before the softmax (B, n_class, H / 4, W / 4), sides rounded up, for x (B, 3, H, W)."""
+        """Logits (B, n_class, H / 4, W / 4), sides rounded up, for x (B, 3, H, W)."""
         fine, coarse = self.feature_extractor(x)
         return self.decoder(fine, self.aspp(coarse))
 

@@ -141,7 +141,7 @@ def _v3_plus(name: str, date: str, data: str, data_licence: str, miou: float, la
         score={"miou": miou},  # one scale, as ChainerCV says
         source="ChainerCV 0.13, converted from TensorFlow's model garden",
         label_names=label_names,
-        preprocessing=f"{IN_ONE.describe()}; a grey margin below and at the right of small photos",
+        preprocessing=f"{IN_ONE.describe()}; a grey margin below and at the right of small images",
     )
 
 
@@ -150,7 +150,7 @@ V3_PLUS_RECORDS: dict[str, Weights] = {
         "voc",
         "2019_02_15",
         "Pascal VOC 2012 with additional annotations (trainaug)",
-        "Flickr's terms, each photo by its owner",
+        "Flickr's terms, each image by its owner",
         0.8236,
         voc_semantic_segmentation_label_names,
     ),
@@ -165,7 +165,7 @@ V3_PLUS_RECORDS: dict[str, Weights] = {
     "ade20k": _v3_plus(
         "ade20k",
         "2019_03_08",
-        "ADE20K, training photos",
+        "ADE20K, training images",
         "ADE20K terms: research, no commercial use",
         0.4252,
         ade20k_semantic_segmentation_label_names,

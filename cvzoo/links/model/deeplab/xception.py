@@ -1,14 +1,15 @@
-"""Xception-65, as DeepLab v3+ looks at photos."""
+"""Xception-65, as DeepLab v3+ looks at images."""
 
+from functools import partial
 from typing import Any, Literal
 
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
 from cvzoo.links.chain import Chain, ChainList
-from cvzoo.links.connection.conv_2d_bn_activ import Conv2DBNActiv, SeparableConv2DBNActiv
+from cvzoo.links.connection.conv_2d_bn_activ import BNSettings, Conv2DBNActiv, SeparableConv2DBNActiv
 
 Skip = Literal["conv", "sum", "none"]
-_NORM = {"bn_decay": 0.9997, "bn_eps": 1e-3}
+_NORM: BNSettings = {"bn_decay": 0.9997, "bn_eps": 1e-3}
 
 
 class XceptionBlock(Chain):
@@ -32,17 +33,13 @@ class XceptionBlock(Chain):
         self.skip_type = skip
         self.activ_first = activ_first
         between = None if activ_first else F.relu
-        settings = {"dilate": dilate, "depthwise_activ": between, **_NORM}
+        separable = partial(SeparableConv2DBNActiv, dilate=dilate, depthwise_activ=between, **_NORM)
         first, second, third = widths
         with self.init_scope():
             # without gradients an activation behind a convolution costs nothing: it is done by the same kernel
-            self.separable1 = SeparableConv2DBNActiv(
-                in_channels, first, 3, 1, dilate, pointwise_activ=F.relu, **settings
-            )
-            self.separable2 = SeparableConv2DBNActiv(first, second, 3, 1, dilate, pointwise_activ=None, **settings)
-            self.separable3 = SeparableConv2DBNActiv(
-                second, third, 3, stride, dilate, pointwise_activ=between, **settings
-            )
+            self.separable1 = separable(in_channels, first, 3, 1, dilate, pointwise_activ=F.relu)
+            self.separable2 = separable(first, second, 3, 1, dilate, pointwise_activ=None)
+            self.separable3 = separable(second, third, 3, stride, dilate, pointwise_activ=between)
             self.conv = None
             if skip == "conv":
                 self.conv = Conv2DBNActiv(in_channels, third, 1, stride, activ=None, **_NORM)
@@ -61,7 +58,7 @@ class XceptionBlock(Chain):
 
 
 class Xception65(Chain):
-    """Two maps of a photo: a fine one of stride 4 and a coarse one of stride 8.
+    """Two maps of an image: a fine one of stride 4 and a coarse one of stride 8.
 
     width: all channels times this
     middle_blocks: how many blocks the middle flow has

@@ -1,4 +1,4 @@
-"""DenseNets that classify photos."""
+"""DenseNets that classify images."""
 
 import dataclasses
 import os
@@ -88,7 +88,7 @@ class DenseNetConfig(AbstractConfig):
 
 
 class DenseNet(AbstractClassifier):
-    """Names what a photo shows.
+    """DenseNet, an image classifier (Huang et al., 2017).
 
     n_layer: 121, 161, 169 or 201; also 13
     n_class: number of classes; None: as many as the file's, or label_names, else 1000
@@ -96,7 +96,7 @@ class DenseNet(AbstractClassifier):
     label_names: names of the classes
     growth: how many channels each layer adds; None: as in the paper
     stem_channels: of the first convolution; None: as in the paper
-    preparation: how a photo is seen; None: as the weights were measured
+    preparation: how an image is seen; None: as the weights were measured
     Raises ValueRangeError if names and classes do not agree, or there are no such weights or depth;
     WeightsMismatchError if the file does not fit.
 
@@ -122,7 +122,9 @@ class DenseNet(AbstractClassifier):
         preparation: CenterCrop | None = None,
     ):
         if n_layer not in DEPTHS:
-            raise ValueRangeError("DenseNet: n_layer", expected=" or ".join(map(str, DEPTHS)), got=repr(n_layer))
+            raise ValueRangeError(
+                "DenseNet: n_layer is not supported", expected=" or ".join(map(str, DEPTHS)), got=repr(n_layer)
+            )
         source = classifier_source(
             pretrained_model,
             WEIGHTS.get(n_layer, {}),
@@ -161,7 +163,7 @@ class DenseNet(AbstractClassifier):
         for name in self.layer_names[2:-3]:
             h = self[name](h)
             yield name, h
-        h = F.relu(self.norm5(self.block4(h)))
+        h = F.relu(self.norm5(self["block4"](h)))
         yield "block4", h
         h = F.global_average_pooling_2d(h)
         yield "pool5", h

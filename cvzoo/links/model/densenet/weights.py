@@ -29,10 +29,10 @@ def densenet_place(module: str) -> str | None:
     module = re.sub(r"\.(norm|conv)\.([12])$", r".\1\2", module)
     for pattern, place in PATTERNS:
         match = re.fullmatch(pattern, module)
-        if match and place is None:
-            return f"block{match[1]}/{int(match[2]) - 1}/{_IN_LAYER[match[3]]}"
-        if match:
+        if match and place is not None:
             return match.expand(place)
+        if match:
+            return f"block{match[1]}/{int(match[2]) - 1}/{_IN_LAYER[match[3]]}"
     return None
 
 

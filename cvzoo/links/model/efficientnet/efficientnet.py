@@ -45,7 +45,7 @@ class EfficientNetConfig(AbstractConfig):
 
 
 class EfficientNet(AbstractClassifier):
-    """Names what a photo shows.
+    """EfficientNet and EfficientNetV2, image classifiers (Tan and Le, 2019 and 2021).
 
     variant: "b0" to "b7", "v2_s", "v2_m" or "v2_l"
     n_class: number of classes; None: as many as the file's, or label_names, else 1000
@@ -54,7 +54,7 @@ class EfficientNet(AbstractClassifier):
     label_names: names of the classes
     width, depth, drop: as in `EfficientNetExtractor`
     dropout: of the pooled features, while training; None: the variant's
-    preparation: how a photo is seen; None: as the weights were measured
+    preparation: how an image is seen; None: as the weights were measured
     Raises ValueRangeError if names and classes do not agree, or there are no such weights or settings;
     WeightsMismatchError if the file does not fit.
 
@@ -110,7 +110,7 @@ class EfficientNet(AbstractClassifier):
         h = self.extractor.stem(x)
         yield "conv1", h
         for i, stage in enumerate(self.extractor.stages):
-            for block in stage:
+            for block in stage.children():
                 h = block(h)
             yield f"stage{i + 1}", h
         h = self.extractor.last(h)

@@ -1,7 +1,7 @@
 """EfficientNet's stages up to its last feature map, and the variants' widths and depths."""
 
 import math
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict
 
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
@@ -11,13 +11,18 @@ from cvzoo.links.model.conv_norm_activ import ConvNormActiv, round_channels
 from cvzoo.links.model.inverted_residual import InvertedResidual
 
 
+class _NormSettings(TypedDict):
+    eps: float
+    decay: float
+
+
 class Stage(NamedTuple):
     """Blocks in a row.
 
     fused: whether a block is a `FusedInvertedResidual`, else an `InvertedResidual` with squeeze-and-excite
     factor: how many times its input's channels a block expands to
     ksize, stride: of the depthwise, or fused, convolution; only the first block has the stride
-    out_channels, count: channels that come out, number of blocks
+    out_channels, n_block: output channels, number of blocks
     """
 
     fused: bool
@@ -25,7 +30,7 @@ class Stage(NamedTuple):
     ksize: int
     stride: int
     out_channels: int
-    count: int
+    n_block: int
 
 
 class Variant(NamedTuple):
@@ -117,14 +122,16 @@ def network_plan(variant: str, *, width: float | None = None, depth: float | Non
     Raises ValueRangeError for another variant, or a scale that is not positive.
     """
     if variant not in VARIANTS:
-        raise ValueRangeError("EfficientNet: variant", expected=", ".join(VARIANTS), got=repr(variant))
+        raise ValueRangeError("EfficientNet: variant is unknown", expected=", ".join(VARIANTS), got=repr(variant))
     table = VARIANTS[variant]
     width = table.width if width is None else width
     depth = table.depth if depth is None else depth
     if not (0 < width < 100 and 0 < depth < 100):
         raise ValueRangeError("EfficientNet: width and depth must be positive and below 100", got=f"{width}, {depth}")
     stages = tuple(
-        stage._replace(out_channels=round_channels(stage.out_channels * width), count=math.ceil(stage.count * depth))
+        stage._replace(
+            out_channels=round_channels(stage.out_channels * width), n_block=math.ceil(stage.n_block * depth)
+        )
         for stage in table.stages
     )
     last = 4 * stages[-1].out_channels if table.last is None else round_channels(table.last * width)
@@ -156,7 +163,7 @@ class FusedInvertedResidual(Chain):
         self.has_shortcut = stride == 1 and in_channels == out_channels
         self.drop = drop
         one = expanded == in_channels
-        common = {"eps": eps, "decay": decay}
+        common: _NormSettings = {"eps": eps, "decay": decay}
         with self.init_scope():
             self.expand = ConvNormActiv(
                 in_channels, out_channels if one else expanded, ksize, stride, activ=F.silu, **common
@@ -173,7 +180,7 @@ class FusedInvertedResidual(Chain):
 
 
 class EfficientNetExtractor(Chain):
-    """What an EfficientNet makes of photos: the outputs of its stem, its stages and its last convolution.
+    """EfficientNet backbone (Tan and Le, 2019): the outputs of its stem, stages and last convolution.
 
     variant: "b0" to "b7", "v2_s", "v2_m" or "v2_l"
     width, depth: as in `network_plan`
@@ -190,23 +197,26 @@ class EfficientNetExtractor(Chain):
     ):
         plan = network_plan(variant, width=width, depth=depth)
         table = VARIANTS[variant]
-        common = {"eps": table.eps, "decay": table.decay}
+        common: _NormSettings = {"eps": table.eps, "decay": table.decay}
         channels, strides = [plan.stem], [2]
-        total, done = sum(stage.count for stage in plan.stages), 0
+        total, done = sum(stage.n_block for stage in plan.stages), 0
         with self.init_scope():
             self.stem = ConvNormActiv(3, plan.stem, 3, 2, activ=F.silu, **common)
             self.stages = ChainList()
             for row in plan.stages:
                 stage, n_in = ChainList(), channels[-1]
-                for i in range(row.count):
-                    block = (n_in, row.factor * n_in, row.out_channels, row.ksize, 1 if i else row.stride)
+                for i in range(row.n_block):
+                    block = n_in, row.factor * n_in, row.out_channels, row.ksize, 1 if i else row.stride
                     often = drop * done / total
                     if row.fused:
                         stage.append(FusedInvertedResidual(*block, drop=often, **common))
                     else:
                         squeezed = max(1, n_in // 4)
-                        activs = {"activ": F.silu, "squeeze_activ": F.silu}
-                        stage.append(InvertedResidual(*block, squeezed=squeezed, drop=often, **activs, **common))
+                        stage.append(
+                            InvertedResidual(
+                                *block, squeezed=squeezed, activ=F.silu, squeeze_activ=F.silu, drop=often, **common
+                            )
+                        )
                     n_in = row.out_channels
                     done += 1
                 self.stages.append(stage)
@@ -221,7 +231,7 @@ class EfficientNetExtractor(Chain):
         maps = [self.stem(x)]
         for stage in self.stages:
             h = maps[-1]
-            for block in stage:
+            for block in stage.children():
                 h = block(h)
             maps.append(h)
         return (*maps, self.last(maps[-1]))

@@ -16,7 +16,7 @@ def torchvision_places(plan: Plan) -> dict[str, str]:
     """Our path of each module of torchvision's."""
     places = {"features.0.0": "extractor/stem/conv", "features.0.1": "extractor/stem/bn"}
     for s, stage in enumerate(plan.stages):
-        for i in range(stage.count):
+        for i in range(stage.n_block):
             theirs, ours = f"features.{s + 1}.{i}.block", f"extractor/stages/{s}/{i}"
             if stage.fused:
                 for k, role in enumerate(("expand", "project") if stage.factor > 1 else ("expand",)):
@@ -31,7 +31,7 @@ def timm_efficientnet_places(plan: Plan) -> dict[str, str]:
     """Our path of each module of timm's, which has the stages without fused blocks."""
     places = dict(TIMM_AROUND)
     for s, stage in enumerate(plan.stages):
-        for i in range(stage.count):
+        for i in range(stage.n_block):
             block = f"blocks.{s}.{i}", f"extractor/stages/{s}/{i}"
             places.update(timm_places(*block, expand=stage.factor > 1, excite=True))
     return places
@@ -224,5 +224,5 @@ WEIGHTS = {
     },
 }
 
-# how each variant sees photos, whatever its numbers
+# how each variant sees images, whatever its numbers
 PREPARATIONS = {variant: records["imagenet"].preparation for variant, records in WEIGHTS.items()}

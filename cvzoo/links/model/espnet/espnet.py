@@ -122,7 +122,7 @@ class ESPNetConfig(AbstractConfig):
 
 
 class ESPNet(AbstractPhotoSegmenter):
-    """Names every pixel of a street scene with 0.35 million numbers.
+    """ESPNetv1, a semantic segmentation network for street scenes with 0.35 million parameters (Mehta et al., 2018).
 
     n_class: number of classes; None: as many as the file's, or label_names, else CamVid's 12 ("Void" is the last)
     pretrained_model: "camvid", "cityscapes" (its blocks are 2 and 8), "cityscapes_q5", "cityscapes_q3", or the path of
@@ -130,7 +130,7 @@ class ESPNet(AbstractPhotoSegmenter):
     label_names: names of the classes
     depths: how many blocks the second and the third stage have (the paper's alpha); a file says it itself
     channels: of the three stages
-    mix_colors: whether the last convolution sees the shrunk photo beside the stem's map (as in the CamVid file), or the
+    mix_colors: whether the last convolution sees the shrunk image beside the stem's map (as in the CamVid file), or the
         stem's alone (as in those of Cityscapes); a file says it itself
     preparation: how a frame is seen; None: as for the weights, which their number of classes tells
     Raises ValueRangeError if names and classes do not agree, there are fewer than 5 of them, or there are no such
@@ -202,7 +202,7 @@ class ESPNet(AbstractPhotoSegmenter):
         return (self.coarse_scores(x),)
 
     def coarse_scores(self, x: Any) -> Variable:
-        """Scores before the softmax (B, n_class, H, W) for x (B, 3, H, W), sides multiples of 8."""
+        """Logits (B, n_class, H, W) for x (B, 3, H, W), sides multiples of 8."""
         half = F.average_pooling_2d(for_product(x), 3, 2, 1)  # beside maps of 16 bits it need not have 32
         quarter = F.average_pooling_2d(half, 3, 2, 1)
         stem = self.stem(x)

@@ -28,7 +28,7 @@ class FramePreparation(AbstractPreparation):
     resampling = Resampling.BILINEAR
     usual_header = ("channels", "insize", "mean", "std")
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if len(self.insize) != 2 or any(type(side) is not int or side < 8 or side % 8 for side in self.insize):
             raise ValueRangeError("FramePreparation: insize must be two multiples of 8", got=repr(self.insize))
         object.__setattr__(self, "insize", tuple(self.insize))

@@ -54,11 +54,12 @@ NAMES = {
 
 def depths_of(arrays: Arrays) -> tuple[int, int]:
     """How many blocks the second and the third stage have in these arrays, by our names."""
-    return tuple(len({name.split("/")[1] for name in arrays if name.startswith(f"stage{i}/")}) for i in (2, 3))
+    second, third = (len({name.split("/")[1] for name in arrays if name.startswith(f"stage{i}/")}) for i in (2, 3))
+    return second, third
 
 
 def mixes_colors(arrays: Arrays) -> bool:
-    """Whether the last convolution of these arrays, by our names, sees the shrunk photo beside the stem's map.
+    """Whether the last convolution of these arrays, by our names, sees the shrunk image beside the stem's map.
 
     Raises WeightsMismatchError if they are not of this network.
     """

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from cvzoo.autodiff.variable import Variable
-from cvzoo.backends.detection import Scoring, frame, unpacked_boxes
+from cvzoo.backends.detection import Scoring, frame
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.functions.activation.softmax import softmax
 from cvzoo.functions.array.dtypes import widened
 from cvzoo.links.link import Link
 from cvzoo.links.model.config import AbstractConfig, classes_field, config_field, resized_field
-from cvzoo.links.model.decoding.abstract import FinishedBoxes, Found
+from cvzoo.links.model.decoding.abstract import FinishedBoxes, Found, only_found
 from cvzoo.links.model.decoding.regions import HeadOutputs, Regions
 from cvzoo.links.model.detector import AbstractDetector, Preset
 from cvzoo.links.model.faster_rcnn.region_proposal_network import ProposalCreator, RegionProposalNetwork
@@ -40,7 +40,7 @@ class AbstractFasterRCNN(AbstractDetector, abc.ABC):
 
     rpn: a `RegionProposalNetwork`
     head: from (map, rois, roi_indices) to (R, n_class * 4) offsets of each class, and (R, n_class) scores
-    mean: three numbers, of RGB in [0, 255], that photos are less
+    mean: three numbers, of RGB in [0, 255], that images are less
     min_size, max_size: the short side becomes the one, unless the long side would pass the other
     loc_normalize_mean, loc_normalize_std: the head's offsets times std plus mean are the true ones
     """
@@ -85,7 +85,7 @@ class AbstractFasterRCNN(AbstractDetector, abc.ABC):
         """(roi_cls_locs (R, n_class * 4), roi_scores (R, n_class), rois (R, 4), roi_indices (R,)).
 
         x: (B, 3, H, W), prepared
-        scales: the network's pixels for one of the photo, a number or one for each photo
+        scales: the network's pixels for one of the image, a number or one for each image
         Classes begin with the background; regions are in pixels of x.
         """
         for_rpn, for_head = self.features(x)
@@ -108,7 +108,7 @@ class AbstractFasterRCNN(AbstractDetector, abc.ABC):
 
         def again(i: int) -> Found:
             here = self._finished(outputs[0].image_on_host(i), _image_frames(sizes[i : i + 1]))
-            return Found(*unpacked_boxes(here)[0])
+            return only_found(here)
 
         return FinishedBoxes([self._finished(each, frames[each.batch.images]) for each in outputs], again)
 
@@ -117,7 +117,7 @@ class AbstractFasterRCNN(AbstractDetector, abc.ABC):
         scales = [x.shape[3] / width for _, width in sizes]
         for_rpn, for_head = self.features(x)
         proposals = self.rpn.propose(for_rpn, x.shape[2:], scales)
-        factors = np.float32(scales)[:, None, None]
+        factors = np.asarray(scales, np.float32)[:, None, None]
         frames, factors = backend_of(proposals.bbox).upload([_image_frames(sizes), factors])
         outputs = []
         for batch in proposals.batches():

@@ -88,9 +88,10 @@ def _set_numbers(
     loc_normalize_mean: Four,
     loc_normalize_std: Four,
 ) -> None:
-    model.n_fg_class = model.head.n_class - 1
+    head: Any = model.head
+    model.n_fg_class = head.n_class - 1
     r, g, b = np.broadcast_to(np.ravel(np.asarray(mean, np.float32)), (3,)).tolist()
     model.mean = (r, g, b)
     model.min_size, model.max_size = sides
-    model.loc_normalize_mean, model.loc_normalize_std = tuple(loc_normalize_mean), tuple(loc_normalize_std)
+    model.loc_normalize_mean, model.loc_normalize_std = (*loc_normalize_mean,), (*loc_normalize_std,)
     model.use_preset("visualize")

@@ -71,7 +71,7 @@ class FasterRCNNVGG16(AbstractFasterRCNN):
         of such a file or of one that cvzoo saved. Where the classes are others, the last layers start anew, with a
         warning and a `load_report`
     label_names: names of the classes; None: the file's, if it has as many classes
-    min_size, max_size: the photo's short side becomes the one, unless its long side would pass the other
+    min_size, max_size: the image's short side becomes the one, unless its long side would pass the other
     ratios, anchor_scales: of the anchors, see `generate_anchor_base`
     proposal_creator: what keeps the best regions; None: `ProposalCreator()`
     base_channels, rpn_channels, fc_channels: how wide the network is; a narrow one has no published weights

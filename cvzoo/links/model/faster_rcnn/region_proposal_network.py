@@ -47,12 +47,12 @@ def generate_anchor_base(
 
 @dataclasses.dataclass(frozen=True)
 class ProposalCreator:
-    """`ProposalCreator()(loc, score, anchor, img_size, scale)`: the best regions of a photo, (R, 4) float32.
+    """`ProposalCreator()(loc, score, anchor, img_size, scale)`: the best regions of an image, (R, 4) float32.
 
     nms_thresh: of two regions whose IoU is greater, the lower score is dropped
-    n_train_pre_nms, n_test_pre_nms: so many of the best go into the suppression, while training and otherwise
+    n_train_pre_nms, n_test_pre_nms: so many of the best enter NMS, while training and otherwise
     n_train_post_nms, n_test_post_nms: so many at most come out of it
-    min_size: a region with a shorter side is dropped, pixels of the photo as it was read; an empty one always is
+    min_size: a region with a shorter side is dropped, pixels of the image as it was read; an empty one always is
     """
 
     nms_thresh: float = 0.7
@@ -65,13 +65,13 @@ class ProposalCreator:
     def __call__(
         self, loc: np.ndarray, score: np.ndarray, anchor: np.ndarray, img_size: Any, scale: float = 1.0
     ) -> np.ndarray:
-        """(R, 4) float32, y_min x_min y_max x_max, best first, inside of the photo.
+        """(R, 4) float32, y_min x_min y_max x_max, best first, inside of the image.
 
         loc: (S, 4) offsets of the anchors
         score: (S,)
         anchor: (S, 4)
         img_size: (H, W) of the network's input
-        scale: the network's pixels for one of the photo
+        scale: the network's pixels for one of the image
         """
         found = self.propose(loc[None], score[None], anchor, [img_size], [scale])
         return found.on_images()[0]
@@ -107,7 +107,7 @@ class RegionProposalNetwork(Chain):
 
     in_channels, mid_channels: of the map, and of the 3 x 3 convolution
     ratios, anchor_scales: see `generate_anchor_base`
-    feat_stride: pixels of the photo for one of the map
+    feat_stride: pixels of the image for one of the map
     initialW: what the weights start from; Normal(0.01) by default
     proposal_creator: what keeps the best
 
@@ -151,21 +151,21 @@ class RegionProposalNetwork(Chain):
         """(rpn_locs, rpn_scores, rois, roi_indices, anchor).
 
         x: (B, C, H, W)
-        img_size: (H, W) of the network's input, or one for each photo where they are padded
-        scales: the network's pixels for one of the photo, a number or one for each photo
+        img_size: (H, W) of the network's input, or one for each image where they are padded
+        scales: the network's pixels for one of the image, a number or one for each image
         rpn_locs: (B, S, 4) offsets of the S = H * W * K anchors, by row, column and anchor of the place
         rpn_scores: (B, S, 2) of background and foreground, before a softmax
-        rois: (R, 4) float32, the regions of all photos
-        roi_indices: (R,) int32, which photo each belongs to
+        rois: (R, 4) float32, the regions of all images
+        roi_indices: (R,) int32, which image each belongs to
         anchor: (S, 4) float32, pixels of the network's input
         """
         rpn_locs, rpn_scores = self.outputs(x)
         n, _, height, width = x.shape
         anchor = grid_anchors(self.anchor_base, (height, width), (self.feat_stride, self.feat_stride))
         sizes = img_size if np.ndim(img_size) == 2 else [img_size] * n
-        scales = np.broadcast_to(np.asarray(scales, float), n).tolist()
+        each_scale = np.broadcast_to(np.asarray(scales, float), n).tolist()
         locs, scores = on_host((rpn_locs.array, rpn_scores.array))
-        rois = self.proposal_creator.propose(locs, scores[:, :, 1], anchor, sizes, scales).on_images()
+        rois = self.proposal_creator.propose(locs, scores[:, :, 1], anchor, sizes, each_scale).on_images()
         roi_indices = np.repeat(np.arange(n, dtype=np.int32), [len(roi) for roi in rois])
         return rpn_locs, rpn_scores, np.concatenate(rois), roi_indices, anchor
 

@@ -1,4 +1,4 @@
-"""What anchors, and a few regions, should say about a photo's objects."""
+"""What anchors, and a few regions, should say about an image's objects."""
 
 import dataclasses
 from typing import Any, NamedTuple
@@ -48,8 +48,8 @@ class AnchorTargetCreator:
     ) -> tuple[np.ndarray, np.ndarray]:
         """(loc, label): label is 1 for an object, 0 for background, -1 for anchors that are not learned from.
 
-        bbox: (R, 4) float32, the photo's objects, pixels of the network's input; R may be 0
-        anchor: (S, 4); those that stick out of the photo are not learned from
+        bbox: (R, 4) float32, the image's objects, pixels of the network's input; R may be 0
+        anchor: (S, 4); those that stick out of the image are not learned from
         img_size: (H, W)
         """
         height, width = img_size
@@ -125,7 +125,7 @@ class ProposalTargetCreator:
         """(sample_roi (S, 4), gt_roi_loc (S, 4) float32, gt_roi_label (S,) int32: 0 background, 1 the first class).
 
         roi: (R, 4) float32, pixels of the network's input; the objects' own boxes are added to them
-        bbox, label: (N, 4) float32, (N,) int32, the photo's objects; N may be 0
+        bbox, label: (N, 4) float32, (N,) int32, the image's objects; N may be 0
         loc_normalize_mean, loc_normalize_std: the offsets become (loc - mean) / std
         """
         sampled = self.sample(roi, bbox, label)

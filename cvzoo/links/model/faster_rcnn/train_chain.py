@@ -38,9 +38,9 @@ def rpn_losses(
     """(offsets', classes') loss of a batch's anchors.
 
     rpn_locs: (B, S, 4); rpn_scores: (B, S, 2); anchor: (S, 4)
-    bboxes: of each photo (R, 4); sizes: of each photo (H, W)
+    bboxes: of each image (R, 4); sizes: of each image (H, W)
     """
-    targets = [creator(bbox, anchor, tuple(size)) for bbox, size in zip(bboxes, sizes)]
+    targets = [creator(bbox, anchor, (height, width)) for bbox, (height, width) in zip(bboxes, sizes)]
     gt_loc = np.concatenate([loc for loc, _ in targets])
     gt_label = np.concatenate([label for _, label in targets])
     locs, scores = F.reshape(rpn_locs, (-1, 4)), F.reshape(rpn_scores, (-1, 2))
@@ -61,10 +61,10 @@ def sampled_regions(
     bboxes: Sequence[np.ndarray],
     labels: Sequence[np.ndarray],
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """What the second stage learns from: regions (S, 4), their photos (S,), true offsets (S, 4) and classes (S,).
+    """What the second stage learns from: regions (S, 4), their images (S,), true offsets (S, 4) and classes (S,).
 
-    rois, roi_indices: what the first stage proposes, and of which photo
-    bboxes, labels: of each photo (R, 4) and (R,)
+    rois, roi_indices: what the first stage proposes, and of which image
+    bboxes, labels: of each image (R, 4) and (R,)
     """
     sampled = [
         creator(
@@ -81,19 +81,19 @@ def sampled_regions(
 
 
 def photo_numbers(counts: Sequence[int]) -> np.ndarray:
-    """(S,) int32: the number of the photo of each of its `counts` regions."""
+    """(S,) int32: the number of the image of each of its `counts` regions."""
     return np.repeat(np.arange(len(counts), dtype=np.int32), counts)
 
 
 def sizes_of_photos(
     chain: Chain, imgs: Any, sizes: Sequence[Sequence[int]] | None, *truths: Sequence[np.ndarray]
 ) -> Sequence[Sequence[int]]:
-    """sizes, or those of imgs for None. Raises ShapeError if sizes or truths do not have one element a photo."""
+    """sizes, or those of imgs for None. Raises ShapeError if sizes or truths do not have one element per image."""
     n = imgs.shape[0]
     sizes = [imgs.shape[2:]] * n if sizes is None else sizes
     got = tuple(map(len, (*truths, sizes)))
     if set(got) != {n}:
-        raise ShapeError(f"{type(chain).__name__}: one element a photo", expected=n, got=got)
+        raise ShapeError(f"{type(chain).__name__}: one element per image", expected=n, got=got)
     return sizes
 
 
@@ -106,7 +106,7 @@ def reported_sum(losses: Mapping[str, Variable], chain: Chain) -> Variable:
 
 
 class FasterRCNNTrainChain(Chain):
-    """`FasterRCNNTrainChain(model)(imgs, bboxes, labels, scales)` is what to make small, for any number of photos.
+    """Training loss of Faster R-CNN, a scalar: `FasterRCNNTrainChain(model)(imgs, bboxes, labels, scales)`.
 
     faster_rcnn: the network; both of its stages learn together, end to end
     rpn_sigma, roi_sigma: smooth L1 is quadratic below 1 / sigma ** 2
@@ -114,7 +114,7 @@ class FasterRCNNTrainChain(Chain):
 
     Reports loss, rpn_loc_loss, rpn_cls_loss, roi_loc_loss, roi_cls_loss.
     Source: Ren et al., "Faster R-CNN", 2015, section 3.2, approximate joint training. Where we differ: of a batch, each
-    loss is divided by what is learned from in all of its photos.
+    loss is divided by what is learned from in all of its images.
     """
 
     def __init__(
@@ -144,10 +144,10 @@ class FasterRCNNTrainChain(Chain):
         """The loss, a number.
 
         imgs: (B, 3, H, W) float32, prepared; smaller ones padded at the bottom and at the right
-        bboxes, labels: of each photo (R, 4) float32, pixels of imgs, and (R,) int32; R may be 0
-        scales: the network's pixels for one of the photo, a number or one for each photo
-        sizes: (H, W) of each photo in imgs; None: all of it
-        Raises ShapeError if there is not one element a photo.
+        bboxes, labels: of each image (R, 4) float32, pixels of imgs, and (R,) int32; R may be 0
+        scales: the network's pixels for one of the image, a number or one for each image
+        sizes: (H, W) of each image in imgs; None: all of it
+        Raises ShapeError if there is not one element per image.
         What `check_objects` raises.
         """
         bboxes, labels, scales = as_array(bboxes), as_array(labels), as_array(scales)

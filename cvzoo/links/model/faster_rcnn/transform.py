@@ -14,8 +14,8 @@ class FasterRCNNTransform:
 
     The example: img (3, H, W) RGB [0, 255]; bbox (R, 4) float32; label (R,) int32; a fourth value, if there is one, is
     (R,) bool of instances not to be learned, such as difficult or crowded ones: they are left out.
-    model: which prepares photos; its sizes and mean are taken over
-    x_flip: mirror every other photo from left to right, drawn from this thread's generator
+    model: which prepares images; its sizes and mean are taken over
+    x_flip: mirror every other image from left to right, drawn from this thread's generator
     """
 
     def __init__(self, model: AbstractFasterRCNN, *, x_flip: bool = True):

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from cvzoo.autodiff.variable import Variable
-from cvzoo.backends.detection import frame, unpacked_boxes
+from cvzoo.backends.detection import frame
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.links.model.config import one_config
-from cvzoo.links.model.decoding.abstract import FinishedBoxes, Found
+from cvzoo.links.model.decoding.abstract import FinishedBoxes, Found, only_found, scale_to
 from cvzoo.links.model.decoding.proposals import cut_frames
 from cvzoo.links.model.decoding.regions import HeadOutputs
 from cvzoo.links.model.detector import AbstractDetector, Preset
@@ -37,7 +37,7 @@ class FasterRCNNFPN(AbstractDetector):
         whole; where other classes, anchors or settings are asked for, a warning names what starts anew, and so does
         `load_report`
     label_names: names of the classes; None: the file's, if it has as many classes
-    config: how it is built and how it sees a photo; None: as the file has it, else `FasterRCNNFPNConfig()`
+    config: how it is built and how it sees an image; None: as the file has it, else `FasterRCNNFPNConfig()`
     settings: older name of config
     Raises ValueRangeError if the names are not as many as the classes, or there is no such name or file;
     WeightsMismatchError if the file does not fit; what reading it raises.
@@ -99,7 +99,7 @@ class FasterRCNNFPN(AbstractDetector):
 
         def again(i: int) -> Found:
             here = outputs[0].image_on_host(i)
-            return Found(*unpacked_boxes(self.regions.finished(here, host_frames[i : i + 1], self, cut=self.clip))[0])
+            return only_found(self.regions.finished(here, host_frames[i : i + 1], self, cut=self.clip))
 
         results = [self.regions.finished(each, frames[each.batch.images], self, cut=self.clip) for each in outputs]
         return FinishedBoxes(results, again)
@@ -108,7 +108,7 @@ class FasterRCNNFPN(AbstractDetector):
         """What the second stage says, and the images' frames: beside x, and on the host."""
         seens = [self.placement(size).resized for size in sizes]
         pairs = zip(sizes, seens)
-        host_frames = np.stack([frame(z, cut=seen, factor=np.float32(z) / np.float32(seen)) for z, seen in pairs])
+        host_frames = np.stack([frame(z, cut=seen, factor=scale_to(z, seen)) for z, seen in pairs])
         maps = self.regions(x)
         cuts, frames = backend_of(maps[0].array).upload([cut_frames(seens), host_frames])
         return self.regions.second_stage(maps, x.shape[2:], cuts), frames, host_frames
@@ -185,5 +185,5 @@ FasterRCNNFPNMobileNetV3Large320 = variant(
     "FasterRCNNFPNMobileNetV3Large320",
     _build,
     "mobilenet_v3_large_320",
-    'A `FasterRCNNFPN` on a MobileNetV3 that sees small photos; "coco" are torchvision\'s weights',
+    'A `FasterRCNNFPN` on a MobileNetV3 that sees small images; "coco" are torchvision\'s weights',
 )

@@ -30,7 +30,7 @@ _KEPT = 16
 
 
 class RegionSampling(NamedTuple):
-    """How many anchors and regions of each photo are learned from, and which count.
+    """How many anchors and regions of each image are learned from, and which count.
 
     n_anchor, anchor_share: so many anchors, of which a share at most has an object (IoU of anchor_positive and more;
         background is below anchor_negative)
@@ -67,7 +67,7 @@ class RegionLosses:
     def __call__(
         self, network: RegionNetwork, x: Any, objects: Sequence[Truth]
     ) -> tuple[dict[str, Variable], tuple[Variable, ...], list[SampledRegions]]:
-        """The losses rpn_loc, rpn_conf, loc and conf; the maps; and the regions of each photo, for further heads."""
+        """The losses rpn_loc, rpn_conf, loc and conf; the maps; and the regions of each image, for further heads."""
         s = self.sampling
         size = (x.shape[2], x.shape[3])
         maps = network(x)
@@ -137,14 +137,14 @@ class RegionLosses:
 
 
 def joined(sampled: Sequence[SampledRegions], *, positive: bool = False) -> tuple[np.ndarray, np.ndarray]:
-    """bbox (N, 4) float32 and photo (N,) int32 of the regions of all photos; positive: of those with an object."""
+    """bbox (N, 4) float32 and image (N,) int32 of the regions of all images; positive: of those with an object."""
     parts = [each.bbox[each.match >= 0] if positive else each.bbox for each in sampled]
     photo = np.repeat(np.arange(len(parts), dtype=np.int32), [len(part) for part in parts])
     return np.concatenate(parts), photo
 
 
 class FasterRCNNFPNLoss(Chain):
-    """`FasterRCNNFPNLoss(model)(x, bboxes, labels)` is what to make small; `optimizer.setup` takes it.
+    """Training loss of Faster R-CNN with FPN, a scalar: `FasterRCNNFPNLoss(model)(x, bboxes, labels)`.
 
     model: the network
     sampling: which anchors and regions are learned from
@@ -170,9 +170,9 @@ class FasterRCNNFPNLoss(Chain):
         """The loss, a number.
 
         x: (B, 3, H, W) float32, as the network wants it
-        bboxes, labels: of each photo (R, 4) float32, pixels of x, and (R,) int32
-        ignored: of each photo (R,) bool: crowds, difficult objects: what they cover is not learned
-        Raises ShapeError if there is not one element a photo.
+        bboxes, labels: of each image (R, 4) float32, pixels of x, and (R,) int32
+        ignored: of each image (R,) bool: crowds, difficult objects: what they cover is not learned
+        Raises ShapeError if there is not one element per image.
         What `check_objects` raises.
         """
         check_objects(type(self).__name__, bboxes, labels, self.model.n_fg_class)

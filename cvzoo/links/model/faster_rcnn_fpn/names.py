@@ -158,7 +158,7 @@ def _from_torchvision(named: dict[str, np.ndarray], n_fg_class: int | None) -> d
 
 
 def _from_detectron2(named: dict[str, np.ndarray], n_fg_class: int | None) -> dict[str, np.ndarray]:
-    """Photos are RGB here and BGR there; background is the first class here and the last there."""
+    """Images are RGB here and BGR there; background is the first class here and the last there."""
     named = _as_windows(named)
     for name in [name for name in named if name.endswith("/bn/gamma")]:
         # early files have normalizations that were folded into scale and shift
@@ -215,7 +215,7 @@ def _on_mobilenet(base: FasterRCNNFPNConfig | None, theirs: Arrays, ours: Arrays
 
 
 def _on_resnet(base: FasterRCNNFPNConfig | None, theirs: Arrays, ours: Arrays) -> FasterRCNNFPNConfig:
-    # statistics of ImageNet are better than those of the few photos that fit into a detector's batch
+    # statistics of ImageNet are better than those of the few images that fit into a detector's batch
     width = len(ours["regions/extractor/conv1/conv/W"])
     return FasterRCNNFPNConfig(n_layer=depth_of(ours, inside=_REGIONS), norm="frozen", base_channels=width)
 

@@ -20,7 +20,7 @@ from cvzoo.links.chain import Chain, ChainList
 from cvzoo.links.connection.conv_2d_bn_activ import Conv2DActiv
 from cvzoo.links.connection.linear import Linear
 from cvzoo.links.model.conv_norm_activ import ConvNormActiv, Norm
-from cvzoo.links.model.decoding.abstract import FinishedBoxes, Found
+from cvzoo.links.model.decoding.abstract import FinishedBoxes, Found, only_found
 from cvzoo.links.model.decoding.proposals import LevelProposals, cut_frames, image_indices
 from cvzoo.links.model.decoding.regions import HeadOutputs, Regions
 from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNConfig
@@ -94,7 +94,7 @@ class RegionNetwork(Chain):
     def __init__(self, n_fg_class: int, settings: FasterRCNNFPNConfig):
         s = settings
         self.settings = s
-        self.decoding = Regions(n_class=n_fg_class, std=tuple(s.loc_std), min_side=1e-2)
+        self.decoding = Regions(n_class=n_fg_class, std=(*s.loc_std,), min_side=1e-2)
         with self.init_scope():
             self.extractor, self.fpn = make_backbone(s)
             self.rpn = FPNRegionProposalNetwork(s.channels, s.n_anchor, depth=s.rpn_depth)
@@ -144,7 +144,7 @@ class RegionNetwork(Chain):
         return decoding.propose(loc, conf, size, cut_frames(seens)).on_images()
 
     def regions(self, maps: Sequence[Any], bbox: np.ndarray, photo: np.ndarray, size: int) -> Variable:
-        """(R, C, size, size) of boxes (R, 4) in photos (R,) int32; see `pyramid_regions`."""
+        """(R, C, size, size) of boxes (R, 4) in images (R,) int32; see `pyramid_regions`."""
         s = self.settings
         return pyramid_regions(
             maps, bbox, photo, s.strides, size=size, sampling_ratio=s.sampling_ratio, aligned=s.roi_aligned
@@ -177,7 +177,7 @@ class RegionNetwork(Chain):
         return self.decoding.candidates(batch.proposals, loc, conf, frames=frames, score_thresh=score_thresh)
 
     def finished(self, outputs: HeadOutputs, frames: Any, thresholds: AbstractThresholds, *, cut: bool) -> Any:
-        """(B, N) float32 for `unpacked_boxes`: what the suppression leaves, with `cut` cut at the image's edges.
+        """(B, N) float32 for `unpacked_boxes`: what is left after NMS, with `cut` cut at the image's edges.
 
         thresholds: of the model; frames: as for `candidates`
         """
@@ -196,7 +196,7 @@ class RegionNetwork(Chain):
         roi_size: int,
         head: Callable[[Variable, Any], Any],
     ) -> list[tuple[Found, np.ndarray]]:
-        """Of each image what the suppression leaves, in pixels of the network's input, and what `head` says of it.
+        """Of each image what is left after NMS, in pixels of the network's input, and what `head` says of it.
 
         seens: (H, W) of the resized images
         head: from regions (R, C, roi_size, roi_size) and labels (R,) to (R, ...)
@@ -215,24 +215,26 @@ class RegionNetwork(Chain):
                 said = head(self.regions(maps, bbox.reshape(-1, 4), numbers, roi_size), label.reshape(-1))
                 boxes, said = on_host([result, said])
                 each = unpacked_boxes(boxes)
-                if all(one is not None for one in each):
+                whole = [one for one in each if one is not None]
+                if len(whole) == len(each):
                     said = said.reshape(b, n, *said.shape[1:])
-                    found += [(Found(*one), of_one[: len(one[0])]) for one, of_one in zip(each, said)]
+                    found += [(Found(*one), of_one[: len(one[0])]) for one, of_one in zip(whole, said)]
                     continue
 
             def again(i: int, outputs: HeadOutputs = outputs) -> Found:
                 here = outputs.image_on_host(i)
-                return Found(*unpacked_boxes(self.finished(here, host_frames[i : i + 1], thresholds, cut=False))[0])
+                return only_found(self.finished(here, host_frames[i : i + 1], thresholds, cut=False))
 
             for i, one in enumerate(FinishedBoxes([result], again).on_host(), images.start):
                 regions = self.regions(maps, one.bbox, np.full(len(one.bbox), i, np.int32), roi_size)
-                found.append((one, *on_host([head(regions, one.label)])))
+                (said,) = on_host([head(regions, one.label)])
+                found.append((one, said))
         return found
 
 
 def to_photo(bbox: np.ndarray, seen: Sequence[int], size: Sequence[int]) -> np.ndarray:
-    """The boxes in pixels of the photo of `size` (H, W), of which the network saw `seen` (H, W)."""
-    return bbox * np.tile(np.float32(size) / np.float32(seen), 2)
+    """The boxes in pixels of the image of `size` (H, W), of which the network saw `seen` (H, W)."""
+    return bbox * np.tile(np.asarray(size, np.float32) / np.asarray(seen, np.float32), 2)
 
 
 # layers of MobileNetV3 whose outputs the pyramid takes: the first of the last stage, and the last
@@ -243,7 +245,7 @@ def make_backbone(settings: FasterRCNNFPNConfig) -> tuple[Chain, FPN]:
     """The backbone, and the pyramid on `picked_maps` of what it gives for x (B, 3, H, W), with one level more."""
     s = settings
     if s.backbone == "resnet":
-        extractor = ResNetExtractor(
+        extractor: ResNetExtractor | MobileNetV3Extractor = ResNetExtractor(
             s.n_layer,
             base_channels=s.base_channels,
             arch=s.arch,
@@ -286,7 +288,7 @@ def pyramid_regions(
     """(R, C, size, size): the inside of each box, from the map of its level.
 
     maps: (B, C, H, W) each, the finest first; there may be more than strides
-    bbox: (R, 4) float32, pixels of the network's input; photo: (R,) int32, which of the B each lies in
+    bbox: (R, 4) float32, pixels of the network's input; image: (R,) int32, which of the B each lies in
     sampling_ratio, aligned: as in `roi_average_align_2d`
     """
     scales = [1 / stride for stride in strides]

@@ -1,4 +1,4 @@
-"""Which anchors and which regions a photo is learned from."""
+"""Which anchors and which regions an image is learned from."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -15,7 +15,7 @@ from cvzoo.links.model.retinanet.targets import AnchorRows, match_anchors
 
 
 class Truth(NamedTuple):
-    """The objects of a photo.
+    """The objects of an image.
 
     bbox: (R, 4) float32; label: (R,) int32; ignored: (R,) bool: neither learned nor taken for background
     """
@@ -26,9 +26,9 @@ class Truth(NamedTuple):
 
 
 class SampledAnchors(NamedTuple):
-    """index: (N,) int64, anchors of a photo; positive: (N,) bool; bbox: (N, 4) float32, of those that are positive."""
+    """anchor_index: (N,) int64, in an image; positive: (N,) bool; bbox: (N, 4) float32, of the positive ones."""
 
-    index: np.ndarray
+    anchor_index: np.ndarray
     positive: np.ndarray
     bbox: np.ndarray
 
@@ -44,15 +44,15 @@ class SampledRegions(NamedTuple):
 def truths(
     bboxes: Sequence[np.ndarray], labels: Sequence[np.ndarray], ignored: Sequence[np.ndarray] | None
 ) -> list[Truth]:
-    """One a photo. Raises ShapeError if boxes, labels and flags do not belong together."""
+    """One per image. Raises ShapeError if boxes, labels and flags do not belong together."""
     ignored = [np.zeros(len(bbox), bool) for bbox in bboxes] if ignored is None else ignored
     if not len(bboxes) == len(labels) == len(ignored):
-        raise ShapeError("bboxes, labels and ignored need one element a photo", got=(len(bboxes), len(labels)))
+        raise ShapeError("bboxes, labels and ignored need one element per image", got=(len(bboxes), len(labels)))
     found = []
     for i, (bbox, label, skip) in enumerate(zip(bboxes, labels, ignored)):
         bbox = as_bbox(bbox).astype(np.float32, copy=False)
         if not len(bbox) == len(label) == len(skip):
-            raise ShapeError(f"photo {i}: boxes and labels differ in number", got=(len(bbox), len(label), len(skip)))
+            raise ShapeError(f"image {i}: boxes and labels differ in number", got=(len(bbox), len(label), len(skip)))
         # what has no area is no object either
         skip = np.asarray(skip, bool) | ~(bbox[:, 2:] > bbox[:, :2]).all(axis=1)
         found.append(Truth(bbox, np.asarray(label, np.int32), skip))
@@ -62,10 +62,10 @@ def truths(
 def sample_anchors(
     rows: AnchorRows, truth: Truth, *, n: int = 256, share: float = 0.5, positive: float = 0.7, negative: float = 0.3
 ) -> SampledAnchors:
-    """At most n anchors of a photo, drawn evenly, of which a share at most has an object.
+    """At most n anchors of an image, drawn evenly, of which a share at most has an object.
 
     positive, negative: as in `match_anchors`; the best anchor of each object counts as well
-    Source: Ren et al., 2015, section 3.1.2. Anchors that cross the photo's edge are learned, too, as in later work.
+    Source: Ren et al., 2015, section 3.1.2. Anchors that cross the image's edge are learned, too, as in later work.
     """
     check_share(n, share)
     own = np.flatnonzero(~truth.ignored)
@@ -83,7 +83,7 @@ def sample_anchors(
 def sample_regions(
     proposals: np.ndarray, truth: Truth, *, n: int = 512, share: float = 0.25, thresh: float = 0.5
 ) -> SampledRegions:
-    """At most n regions of a photo, drawn evenly among its proposals and objects, of which a share at most is positive.
+    """At most n regions of an image, sampled from its proposals and objects, with at most a fraction positive.
 
     proposals: (P, 4) float32
     thresh: a region belongs to the object that it overlaps most if their IoU is at least this; else it is background

@@ -43,7 +43,7 @@ class FCISConfig(AbstractConfig):
     ratios: tuple[float, ...] = config_field(help="heights over widths of the anchors", above=0)
     anchor_scales: tuple[float, ...] = config_field(help="sides of the anchors", unit="strides", above=0)
     proposal_creator: ProposalCreator = config_field(help="what keeps the best regions", adjustable=True)
-    iter2: bool = config_field(help="regions are looked at once more where they were moved to", adjustable=True)
+    iter2: bool = config_field(help="a second pass on the refined regions", adjustable=True)
     n_layer: int = count_field(help="layers of the ResNet", stored=("widths", 0))
     base_channels: int = count_field(help="channels of the ResNet's first convolution", stored=("widths", 1))
     rpn_channels: int = count_field(help="channels of the region proposal network", stored=("widths", 2))
@@ -58,19 +58,19 @@ class FCISResNet101(AbstractInstanceSegmenter):
         (a ResNet-101, for the backbone), or the path of such a file or of one that cvzoo saved. Where the classes are
         others, the layer of classes starts anew, with a warning and a `load_report`
     label_names: names of the classes; None: the file's, if it has as many classes
-    min_size, max_size: the photo's short side becomes the one, unless its long side would pass the other
+    min_size, max_size: the image's short side becomes the one, unless its long side would pass the other
     roi_size, group_size: a region becomes roi_size x roi_size cells, of group_size x group_size kinds
     ratios, anchor_scales: of the anchors, see `generate_anchor_base`; None for the scales: as published for SBD, or for
         COCO where there are 80 classes
     proposal_creator: what keeps the best regions; None: as published
-    iter2: regions are looked at once more where they were moved to
+    iter2: a second pass on the refined regions
     n_layer, base_channels, rpn_channels, mid_channels: how deep and wide the network is; another has no published
         weights
     Raises ValueRangeError if the names are not as many as the classes, or there is no such name or file;
     WeightsMismatchError if the file does not fit; what reading it raises.
 
     mask_merge_thresh, binary_thresh: see `mask_voting`
-    min_drop_size: what has a side of this or less is dropped, pixels of the photo
+    min_drop_size: what has a side of this or less is dropped, pixels of the image
     The backbone's normalizations are frozen; C5 has stride 16, dilated.
     Source: Li et al., "Fully Convolutional Instance-aware Semantic Segmentation", 2017.
     """
@@ -176,22 +176,23 @@ class FCISResNet101(AbstractInstanceSegmenter):
 
     @property
     def preparation(self) -> ResizeShortestEdge:  # type: ignore[override]
-        """Resized, less `mean`; a photo that is hardly more than a line has zeros at its end."""
-        sides = {"sides": "chainercv", "one_scale": True, "at_least": _AT_LEAST}
-        return ResizeShortestEdge(self.min_size, self.max_size, mean=self.mean, **sides)
+        """Resized, less `mean`; an image that is hardly more than a line has zeros at its end."""
+        return ResizeShortestEdge(
+            self.min_size, self.max_size, mean=self.mean, sides="chainercv", one_scale=True, at_least=_AT_LEAST
+        )
 
     def features(self, x: Any) -> tuple[Variable, Variable]:
         """C4 and C5 of x (B, 3, H, W), both of stride 16."""
         return self.extractor(x)[-2:]
 
     def forward(self, x: Any, scales: float | Sequence[float] = 1.0) -> RegionOutputs:
-        """What the regions of x (B, 3, H, W) hold; scales: its pixels for one of the photo."""
+        """What the regions of x (B, 3, H, W) hold; scales: its pixels for one of the image."""
         for_rpn, for_head = self.features(x)
         _, _, rois, roi_indices, _ = self.rpn(for_rpn, x.shape[2:], scales)
         return self.head(for_head, rois, roi_indices, x.shape[2:], iter2=self.iter2)
 
     def find_instances(self, x: np.ndarray, sizes: Sequence[tuple[int, int]]) -> list[FoundInstances]:
-        """The instances of each photo, best first, by mask voting."""
+        """The instances of each image, best first, by mask voting."""
         scales = [self.preparation.placement(size).resized[1] / size[1] for size in sizes]
         for_rpn, for_head = self.features(x)
         _, _, rois, roi_indices, _ = self.rpn(for_rpn, x.shape[2:], scales)

@@ -78,7 +78,7 @@ class FCISResNet101Head(Chain):
 
         img_size: (H, W) of the network's input
         gt_roi_labels: (R,) classes whose masks are given; None: the likeliest ones
-        iter2: the regions, moved by what was found, are looked at once more, and the results stand behind the first
+        iter2: the refined regions go through the head a second time; the results are appended to the first
         """
         h = F.relu(self.conv1(x))
         maps = self.cls_seg(h), self.ag_loc(h)
@@ -89,8 +89,10 @@ class FCISResNet101Head(Chain):
         loc = loc[:, 1] * np.asarray(self.loc_normalize_std, np.float32)
         moved = clip_bbox(decode_bbox(loc + np.asarray(self.loc_normalize_mean, np.float32), rois), img_size)
         second = self._pool(maps, moved, roi_indices, gt_roi_labels)
-        both = [F.concat(pair, axis=0) for pair in zip(first, second)]
-        return RegionOutputs(*both, np.concatenate([rois, moved]), np.concatenate([roi_indices, roi_indices]))
+        seg_scores, ag_locs, cls_scores = (F.concat(pair, axis=0) for pair in zip(first, second))
+        return RegionOutputs(
+            seg_scores, ag_locs, cls_scores, np.concatenate([rois, moved]), np.concatenate([roi_indices, roi_indices])
+        )
 
     def _pool(
         self, maps: tuple[Variable, Variable], rois: np.ndarray, roi_indices: np.ndarray, labels: np.ndarray | None

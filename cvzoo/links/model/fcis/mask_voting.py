@@ -27,7 +27,7 @@ def resize_map(plane: np.ndarray, size: tuple[int, int]) -> np.ndarray:
 
 
 def rounded(bbox: np.ndarray, size: tuple[int, int]) -> np.ndarray:
-    """(R, 4) int: whole pixels, within the photo of `size` (H, W)."""
+    """(R, 4) int: whole pixels, within the image of `size` (H, W)."""
     height, width = size
     return np.clip(np.round(bbox), 0, (height, width, height, width)).astype(int)
 
@@ -46,9 +46,9 @@ def mask_voting(
     """What is left after suppression, each with the mask that all regions around it agree on, class by class.
 
     roi_mask_prob: (R, S, S) float32, how likely each cell of a region is inside of the mask
-    bbox: (R, 4) float32, the regions, pixels of the photo
+    bbox: (R, 4) float32, the regions, pixels of the image
     roi_cls_prob: (R, L + 1) float32, the background first
-    size: (H, W) of the photo
+    size: (H, W) of the image
     score_thresh, nms_thresh, limit: what scores this or less is dropped; so are overlapping boxes of a class, and all
         but the best
     mask_merge_thresh: regions whose IoU with the box is at least this vote, with their probability of the class
@@ -64,8 +64,8 @@ def mask_voting(
         if len(above):
             above = above[nms(bbox[above], score[above], iou_thresh=nms_thresh)]
             kept.append(np.column_stack([above, np.full(len(above), label)]))
-    kept = np.concatenate(kept) if kept else np.zeros((0, 2), int)
-    score = roi_cls_prob[kept[:, 0], kept[:, 1]]
+    pairs = np.concatenate(kept) if kept else np.zeros((0, 2), int)
+    score = roi_cls_prob[pairs[:, 0], pairs[:, 1]]
     best = np.argsort(-score, kind="stable")[:limit]
     side = roi_mask_prob.shape[1:]
     windows = _Windows(roi_mask_prob, rounded(bbox, size), binary_thresh)
@@ -85,7 +85,7 @@ def mask_voting(
 
 
 class _Windows:
-    """The regions' masks as pixels of the photo, made when they first vote, and kept while they are few."""
+    """The regions' masks as pixels of the image, made when they first vote, and kept while they are few."""
 
     def __init__(self, prob: np.ndarray, pixels: np.ndarray, thresh: float):
         self.prob, self.pixels, self.thresh = prob, pixels, thresh
@@ -117,6 +117,6 @@ class _Windows:
             prob = resize_map(self.prob[place], (bottom - top, right - left))
             mask = self.made[place] = prob >= self.thresh
             self.kept += mask.size
-            if self.kept > _KEPT:  # hundreds of regions as large as the photo do not fit into memory
+            if self.kept > _KEPT:  # hundreds of regions as large as the image do not fit into memory
                 self.made, self.kept = {place: mask}, mask.size
         return mask

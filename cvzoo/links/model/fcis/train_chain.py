@@ -19,7 +19,7 @@ _MASK_WEIGHT = 10.0  # of a region's mask, over the number of its cells
 
 
 class FCISTrainChain(Chain):
-    """`FCISTrainChain(model)(imgs, masks, labels, scales)` is what to make small, for any number of photos.
+    """Training loss of FCIS, a scalar: `FCISTrainChain(model)(imgs, masks, labels, scales)`.
 
     fcis: the network; it looks at regions once while training
     rpn_sigma, roi_sigma: smooth L1 is quadratic below 1 / sigma ** 2
@@ -61,10 +61,10 @@ class FCISTrainChain(Chain):
         """The loss, a number.
 
         imgs: (B, 3, H, W) float32, prepared; smaller ones padded at the bottom and at the right
-        masks, labels: of each photo (R, H', W') bool, pixels of imgs, and (R,) int32; R may be 0
-        scales: the network's pixels for one of the photo, a number or one for each photo
-        sizes: (H, W) of each photo in imgs; None: all of it
-        Raises ShapeError if there is not one element a photo.
+        masks, labels: of each image (R, H', W') bool, pixels of imgs, and (R,) int32; R may be 0
+        scales: the network's pixels for one of the image, a number or one for each image
+        sizes: (H, W) of each image in imgs; None: all of it
+        Raises ShapeError if there is not one element per image.
         What `check_objects` raises.
         """
         sizes = sizes_of_photos(self, imgs, sizes, masks, labels)

@@ -11,7 +11,7 @@ from cvzoo.weights.record import Weights
 _SBD = ("Semantic Boundaries train, on ResNet-101 from ImageNet-1K", "Flickr terms of use; ImageNet terms of access")
 _COCO = (
     "COCO 2014 train and val without minival, on ResNet-101 from ImageNet-1K",
-    "annotations CC BY 4.0, photos Flickr terms of use; ImageNet terms of access",
+    "annotations CC BY 4.0, images Flickr terms of use; ImageNet terms of access",
 )
 
 

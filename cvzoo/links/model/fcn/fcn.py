@@ -46,7 +46,7 @@ class FCNHead(Chain):
 
 
 class FCN(AbstractPhotoSegmenter):
-    """Names every pixel.
+    """FCN, a semantic segmentation network (Long et al., 2015).
 
     backbone: see `DenseBackbone`
     n_class: number of classes; None: as many as the file's, or label_names, else VOC's 21 (0 is the background)
@@ -54,7 +54,7 @@ class FCN(AbstractPhotoSegmenter):
         or "imagenet_v2" for the backbone alone; with gluon-cv's backbones also "voc", "ade20k" and "cityscapes"
     label_names: names of the classes
     width: of the network: all channels times this
-    short: the photo's short side is made so long
+    short: the image's short side is made so long
     Raises ValueRangeError if names and classes do not agree, or there are no such weights or backbone;
     WeightsMismatchError if the file does not fit.
 
@@ -106,7 +106,7 @@ class FCN(AbstractPhotoSegmenter):
         return self.head(last), self.aux(middle)
 
     def coarse_scores(self, x: Any) -> Variable:
-        """Scores before the softmax (B, n_class, h, w), at the backbone's stride, for x (B, 3, H, W)."""
+        """Logits (B, n_class, h, w), at the backbone's stride, for x (B, 3, H, W)."""
         return self.head(self.backbone(x)[1])
 
 

@@ -129,19 +129,19 @@ class FCOS(AbstractOneStageDetector):
         of such a file or of one that cvzoo saved. What fits is taken over; a warning names what starts anew in the
         classes' head, and so does `load_report`
     label_names: names of the classes; None: the file's, if it has as many classes, or COCO's if there are 80
-    config: how it is built and how it sees a photo; None: as the file has it, else `FCOSConfig()`
+    config: how it is built and how it sees an image; None: as the file has it, else `FCOSConfig()`
     settings: older name of config
     Raises ValueRangeError if the names are not as many as the classes, or there is no such name or file;
     WeightsMismatchError if the file holds another network; what reading it raises.
 
-    mean, std: (3,) float32, what photos in [0, 255] are normalized by
+    mean, std: (3,) float32, what images in [0, 255] are normalized by
     Source: Tian et al., FCOS: Fully Convolutional One-Stage Object Detection, ICCV 2019; the centredness on the boxes'
     tower, and P6 of P5, as in torchvision.
     """
 
     presets = {"visualize": Preset(0.6, 0.5), "evaluate": Preset(0.6, 0.2)}
     limit = 100
-    n_candidate = 1000  # of each level, at most so many go into the suppression
+    n_candidate = 1000  # of each level, at most this many enter NMS
     mean = MEAN_OF_255
     std = STD_OF_255
 

@@ -25,7 +25,7 @@ _NEAR, _FAR = 4, 8
 
 
 class Targets(NamedTuple):
-    """Of a batch of B photos with A places each.
+    """Of a batch of B images with A places each.
 
     label: (B, A) int32; a class, -1 background, -2 ignored
     positive: (P,) int64, places among the B * A that have an object, ascending
@@ -70,21 +70,21 @@ def assign_targets(
 ) -> Targets:
     """The targets of a batch.
 
-    bboxes, labels: of each photo (R, 4) float32 in the network's pixels and (R,) int32; R may be 0
-    ignored: of each photo (R,) bool, True for crowds, difficult or cut objects: they are nobody's target, and a place
+    bboxes, labels: of each image (R, 4) float32 in the network's pixels and (R,) int32; R may be 0
+    ignored: of each image (R,) bool, True for crowds, difficult or cut objects: they are not targets, and a place
         in one is ignored unless it has another object
     Raises ShapeError if boxes, labels and flags do not belong together.
     """
     ignored = [np.zeros(len(bbox), bool) for bbox in bboxes] if ignored is None else ignored
     if not len(bboxes) == len(labels) == len(ignored):
-        raise ShapeError("bboxes, labels and ignored need one element a photo", got=(len(bboxes), len(labels)))
+        raise ShapeError("bboxes, labels and ignored need one element per image", got=(len(bboxes), len(labels)))
     n = len(places.center)
     label = np.full((len(bboxes), n), BACKGROUND, np.int32)
     positives, boxes = [np.empty(0, np.int64)], [np.empty((0, 4), np.float32)]
     for i, (bbox, classes, skip) in enumerate(zip(bboxes, labels, ignored)):
         bbox, classes, skip = as_bbox(bbox), np.asarray(classes, np.int32), np.asarray(skip, bool)
         if not len(bbox) == len(classes) == len(skip):
-            raise ShapeError(f"photo {i}: boxes and labels differ in number", got=(len(bbox), len(classes), len(skip)))
+            raise ShapeError(f"image {i}: boxes and labels differ in number", got=(len(bbox), len(classes), len(skip)))
         for region in bbox[skip]:
             within = ((places.center >= region[:2]) & (places.center < region[2:])).all(axis=1)
             label[i, within] = IGNORED
@@ -98,7 +98,7 @@ def assign_targets(
 
 
 class FCOSLoss(Chain):
-    """`FCOSLoss(model)(x, bboxes, labels)` is what to make small; `optimizer.setup` takes it.
+    """Training loss of FCOS, a scalar: `FCOSLoss(model)(x, bboxes, labels)`.
 
     model: the network
     alpha, gamma: of the focal loss
@@ -123,13 +123,13 @@ class FCOSLoss(Chain):
         """The loss, a number.
 
         x: (B, 3, H, W) float32, as the network wants it (`RetinaNetTransform` and `collate_photos` make it so)
-        bboxes, labels: of each photo (R, 4) float32, pixels of x, and (R,) int32
-        ignored: of each photo (R,) bool, see `assign_targets`
-        Raises ShapeError if there is not one element a photo.
+        bboxes, labels: of each image (R, 4) float32, pixels of x, and (R,) int32
+        ignored: of each image (R,) bool, see `assign_targets`
+        Raises ShapeError if there is not one element per image.
         What `check_objects` raises.
         """
         if len(bboxes) != x.shape[0]:
-            raise ShapeError("FCOSLoss: bboxes must be one a photo", expected=x.shape[0], got=len(bboxes))
+            raise ShapeError("FCOSLoss: bboxes must be one per image", expected=x.shape[0], got=len(bboxes))
         check_objects(type(self).__name__, bboxes, labels, self.model.n_fg_class)
         loc, conf, center = self.model(x)
         places = self.model.decoding.places(x.shape[2:])

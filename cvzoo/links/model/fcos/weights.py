@@ -61,7 +61,7 @@ def _whole(base: Any, theirs: Arrays, ours: Arrays) -> Any:
 
 
 def _on_backbone(base: Any, theirs: Arrays, ours: Arrays) -> Any:
-    # statistics of ImageNet are better than those of the few photos that fit into a detector's batch
+    # statistics of ImageNet are better than those of the few images that fit into a detector's batch
     width = len(ours["extractor/conv1/conv/W"])
     return dataclasses.replace(_whole(base, theirs, ours), norm="frozen", base_channels=width)
 

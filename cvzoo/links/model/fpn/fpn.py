@@ -41,7 +41,7 @@ class FPN(Chain):
         eps: float = 1e-5,
     ):
         if extra_from not in ("P5", "C5", "pool"):
-            raise ValueRangeError("FPN: extra_from", expected="'P5', 'C5' or 'pool'", got=repr(extra_from))
+            raise ValueRangeError("FPN: extra_from is unknown", expected="'P5', 'C5' or 'pool'", got=repr(extra_from))
         self.extra_from = extra_from
         self.n_extra = n_extra
         with self.init_scope():

@@ -1,4 +1,4 @@
-"""GoogLeNet that classifies photos."""
+"""GoogLeNet that classifies images."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -62,7 +62,7 @@ class GoogLeNetAux(Chain):
 
 
 class GoogLeNet(AbstractClassifier):
-    """Names what a photo shows.
+    """GoogLeNet, an image classifier of Inception modules (Szegedy et al., 2015).
 
     n_class: number of classes; None: as many as the file's, or label_names, else 1000
     pretrained_model: "imagenet" (torchvision), or a path of a file of torchvision or one that cvzoo saved
@@ -70,7 +70,7 @@ class GoogLeNet(AbstractClassifier):
     aux: also the two classifiers in the middle, which training alone needs (`scores_and_aux`)
     width: times as many channels as in the paper
     dropout: before the last layer, while training
-    preparation: how a photo is seen; None: as the weights were measured
+    preparation: how an image is seen; None: as the weights were measured
     Raises ValueRangeError if names and classes do not agree, or there are no such weights;
     WeightsMismatchError if the file does not fit.
 
@@ -150,7 +150,7 @@ class GoogLeNet(AbstractClassifier):
 
         Raises ValueRangeError if the network was built without `aux`.
         """
-        if not self.has_aux:
+        if self.aux1 is None or self.aux2 is None:
             raise ValueRangeError("GoogLeNet was built without classifiers in the middle", hint="GoogLeNet(aux=True)")
         maps = dict(self.stages(x))
         return maps["fc6"], self.aux1(maps["inception4a"]), self.aux2(maps["inception4d"])

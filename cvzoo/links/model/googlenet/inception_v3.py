@@ -1,4 +1,4 @@
-"""Inception v3 that classifies photos."""
+"""Inception v3 that classifies images."""
 
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -141,7 +141,7 @@ class InceptionV3Aux(Chain):
 
 
 class InceptionV3(AbstractClassifier):
-    """Names what a photo shows.
+    """Inception v3, an image classifier (Szegedy et al., 2016).
 
     n_class: number of classes; None: as many as the file's, or label_names, else 1000
     pretrained_model: "imagenet" (torchvision), or a path of a file of torchvision or one that cvzoo saved
@@ -149,12 +149,12 @@ class InceptionV3(AbstractClassifier):
     aux: also the classifier in the middle, which training alone needs (`scores_and_aux`)
     width: times as many channels as in the paper
     dropout: before the last layer, while training
-    preparation: how a photo is seen; None: as the weights were measured
+    preparation: how an image is seen; None: as the weights were measured
     Raises ValueRangeError if names and classes do not agree, or there are no such weights;
     WeightsMismatchError if the file does not fit.
 
     Stages: conv1a, conv2a, conv2b, pool1, conv3b, conv4a, pool2, mixed5b ... mixed5d, mixed6a ... mixed6e, mixed7a ...
-    mixed7c, pool5, fc6. Photos have at least 75 x 75 pixels.
+    mixed7c, pool5, fc6. Images have at least 75 x 75 pixels.
     Source: Szegedy et al., Rethinking the Inception Architecture for Computer Vision, CVPR 2016; as in torchvision.
     """
 
@@ -224,7 +224,7 @@ class InceptionV3(AbstractClassifier):
 
         Raises ValueRangeError if the network was built without `aux`.
         """
-        if not self.has_aux:
+        if self.aux is None:
             raise ValueRangeError(
                 "InceptionV3 was built without the classifier in the middle", hint="InceptionV3(aux=True)"
             )

@@ -1,4 +1,4 @@
-"""torchvision's weights of GoogLeNet and Inception v3, which Google trained: their photos lie in [-1, 1].
+"""torchvision's weights of GoogLeNet and Inception v3, which Google trained: their images lie in [-1, 1].
 
 torchvision's names in GoogLeNet and Inception v3, and ours.
 """

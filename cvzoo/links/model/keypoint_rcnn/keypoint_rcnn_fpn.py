@@ -91,7 +91,7 @@ def decode_points(maps: np.ndarray, bbox: np.ndarray) -> tuple[np.ndarray, np.nd
         large = (rows @ one @ columns.T).reshape(len(one), -1)
         best = large.argmax(axis=1)
         place = np.stack(np.divmod(best, width), axis=1).astype(np.float32) + np.float32(0.5)
-        point[r] = place * (sides / np.float32([height, width])) + bb[:2]
+        point[r] = place * (sides / np.asarray([height, width], np.float32)) + bb[:2]
         score[r] = large[np.arange(len(one)), best]
     return point, score
 
@@ -112,7 +112,7 @@ def cubic_weights(n_in: int, n_out: int, a: float = -0.75) -> np.ndarray:
 
 
 class KeypointRCNNFPN(AbstractKeyPointDetector):
-    """Finds objects and points on them: Faster R-CNN on a pyramid, and a head that looks at each box once more.
+    """Finds objects and points on them: Faster R-CNN on a pyramid, and a keypoint head on each box.
 
     n_fg_class, pretrained_model, label_names, settings, and what is raised: as in `FasterRCNNFPN`, with the names of
         this family's `WEIGHTS`
@@ -155,7 +155,7 @@ class KeypointRCNNFPN(AbstractKeyPointDetector):
             point_names = COCO_POINT_NAMES
         if point_names is not None and len(point_names) != point_settings.n_point:
             raise ValueRangeError(
-                "point_names must be one a point", expected=point_settings.n_point, got=len(point_names)
+                "point_names must be one per point", expected=point_settings.n_point, got=len(point_names)
             )
         self.settings, self.n_fg_class, self.label_names = source.config, source.n_fg_class, source.label_names
         self.point_settings = point_settings
@@ -204,7 +204,7 @@ class KeypointRCNNFPN(AbstractKeyPointDetector):
         """heat: (R, K, M, M) of the boxes found, in pixels of the network's input."""
         bbox, label, score = found
         point, point_score = decode_points(heat, bbox)
-        point = point * (np.float32(size) / np.float32(seen))
+        point = point * (np.asarray(size, np.float32) / np.asarray(seen, np.float32))
         return FoundPoints(point, to_photo(bbox, seen, size), label, score, point_score)
 
 

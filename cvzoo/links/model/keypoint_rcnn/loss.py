@@ -16,7 +16,7 @@ from cvzoo.links.model.keypoint_rcnn.keypoint_rcnn_fpn import KeypointRCNNFPN
 
 
 class KeypointRCNNFPNLoss(Chain):
-    """`KeypointRCNNFPNLoss(model)(x, bboxes, labels, points, visibles)` is what to make small.
+    """Training loss of Keypoint R-CNN, a scalar: `KeypointRCNNFPNLoss(model)(x, bboxes, labels, points, visibles)`.
 
     model: the network
     sampling: which anchors and regions are learned from; points are learned from the regions that have an object
@@ -43,8 +43,8 @@ class KeypointRCNNFPNLoss(Chain):
         """The loss, a number.
 
         x, bboxes, labels, ignored: as in `FasterRCNNFPNLoss`
-        points, visibles: of each photo (R, K, 2) float32, y x, pixels of x, and (R, K) bool
-        Raises ShapeError if there is not one element a photo, or not one row of points a box.
+        points, visibles: of each image (R, K, 2) float32, y x, pixels of x, and (R, K) bool
+        Raises ShapeError if there is not one element per image, or not one row of points a box.
         What `check_objects` raises.
         """
         check_objects(type(self).__name__, bboxes, labels, self.model.n_fg_class)

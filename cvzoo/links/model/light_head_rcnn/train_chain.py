@@ -24,11 +24,11 @@ from cvzoo.links.model.light_head_rcnn.light_head_rcnn_resnet101 import LightHea
 
 
 class LightHeadRCNNTrainChain(Chain):
-    """`LightHeadRCNNTrainChain(model)(imgs, bboxes, labels, scales)` is what to make small, for any number of photos.
+    """Training loss of Light-Head R-CNN, a scalar: `LightHeadRCNNTrainChain(model)(imgs, bboxes, labels, scales)`.
 
     light_head_rcnn: the network
     rpn_sigma, roi_sigma: smooth L1 is quadratic below 1 / sigma ** 2
-    n_ohem_sample: so many regions a photo are learned from, those of the greatest loss in the batch
+    n_ohem_sample: so many regions an image are learned from, those of the greatest loss in the batch
     anchor_target_creator, proposal_target_creator: what is learned from; by default all regions stand for election
 
     Reports loss, rpn_loc_loss, rpn_cls_loss, roi_loc_loss, roi_cls_loss.

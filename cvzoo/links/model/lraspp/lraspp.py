@@ -24,12 +24,12 @@ _FINE, _COARSE = 4, 16
 
 
 class LRASPPHead(Chain):
-    """low(fine) + high(conv(coarse) * gate(the photo's mean), enlarged).
+    """low(fine) + high(conv(coarse) * gate(the image's mean), enlarged).
 
     fine_channels, coarse_channels: of the maps
     middle: channels of `conv` and `gate`
     Source: Howard et al., Searching for MobileNetV3, ICCV 2019, section 6.4. Where we differ: as torchvision, the gate
-    sees the mean of the whole photo instead of large windows'.
+    sees the mean of the whole image instead of large windows'.
     """
 
     def __init__(self, fine_channels: int, coarse_channels: int, n_class: int, *, middle: int = 128):
@@ -57,13 +57,13 @@ class LRASPPConfig(AbstractConfig):
 
 
 class LRASPPMobileNetV3Large(AbstractPhotoSegmenter):
-    """Names every pixel, fast.
+    """LR-ASPP, a semantic segmentation network for CPUs and phones (Howard et al., 2019).
 
     n_class: number of classes; None: as many as the file's, or label_names, else VOC's 21 (0 is the background)
     pretrained_model: "coco_voc", or the path of a torchvision file or one that cvzoo saved
     label_names: names of the classes
     width: of the network: all channels times this
-    short: the photo's short side is made so long
+    short: the image's short side is made so long
     Raises ValueRangeError if names and classes do not agree, or there are no such weights; WeightsMismatchError if the
     file does not fit.
 
@@ -107,6 +107,6 @@ class LRASPPMobileNetV3Large(AbstractPhotoSegmenter):
         return (self.coarse_scores(x),)
 
     def coarse_scores(self, x: Any) -> Variable:
-        """Scores before the softmax (B, n_class, H / 8, W / 8), sides rounded up, for x (B, 3, H, W)."""
+        """Logits (B, n_class, H / 8, W / 8), sides rounded up, for x (B, 3, H, W)."""
         maps = self.backbone(x)
         return self.head(maps[_FINE], maps[_COARSE])

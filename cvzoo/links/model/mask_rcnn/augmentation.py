@@ -6,6 +6,7 @@ import numpy as np
 
 from cvzoo.errors.exceptions import ShapeError
 from cvzoo.geometry.rle import RLEs
+from cvzoo.links.model.check_objects import objects_of
 from cvzoo.links.model.retinanet.augmentation import RandomFit
 from cvzoo.transforms.normalize import normalize
 from cvzoo.transforms.sample.flips_and_rotations import RandomFlip
@@ -22,10 +23,10 @@ class MaskRCNNTransform:
     fifth value, if there is one, is (R,) bool of instances not to be learned, such as crowded ones. Masks come out as
     RLEs.
 
-    shorts, long: the photo's short side becomes one of `shorts`, drawn evenly, unless the long one would pass `long`
-    flip: mirror every other photo from left to right
+    shorts, long: the image's short side becomes one of `shorts`, drawn evenly, unless the long one would pass `long`
+    flip: mirror every other image from left to right
     min_side: instances of which a side is shorter than this after all are ignored, pixels
-    mean, std: RGB, what the photo is normalized by, as the model's settings have it
+    mean, std: RGB, what the image is normalized by, as the model's settings have it
 
     Draws from this thread's generator, which iterators set for every (seed, epoch, index).
     """
@@ -45,7 +46,7 @@ class MaskRCNNTransform:
             steps.append(RandomFlip(x_random=True))
         self.steps = Compose(steps)
         self.min_side = min_side
-        self.mean, self.std = np.float32(mean), np.float32(std)
+        self.mean, self.std = np.asarray(mean, np.float32), np.asarray(std, np.float32)
 
     def __call__(self, example: tuple) -> Example:
         img, bbox, label, mask, *flags = example
@@ -61,5 +62,8 @@ class MaskRCNNTransform:
         mask = mask if isinstance(mask, RLEs) else RLEs.from_masks(mask)
         sample = self.steps(Sample(img=img, bbox=bbox, label=label, mask=mask, crowded=ignored))
         img = normalize(sample.img.astype(np.float32), mean=self.mean, std=self.std)
-        small = ((sample.bbox[:, 2:] - sample.bbox[:, :2]) < self.min_side).any(axis=1)
-        return img, sample.bbox.astype(np.float32), sample.label, sample.mask, sample.crowded | small
+        bbox, label, crowded = objects_of(sample)
+        small = ((bbox[:, 2:] - bbox[:, :2]) < self.min_side).any(axis=1)
+        if not isinstance(sample.mask, RLEs):
+            raise ShapeError("MaskRCNNTransform: a transform has dropped the run-length encoded masks")
+        return img, bbox.astype(np.float32), label, sample.mask, crowded | small

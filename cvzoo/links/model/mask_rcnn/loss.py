@@ -18,7 +18,7 @@ from cvzoo.links.model.mask_rcnn.mask_rcnn_fpn import MaskRCNNFPN
 
 
 class MaskRCNNFPNLoss(Chain):
-    """`MaskRCNNFPNLoss(model)(x, bboxes, labels, masks)` is what to make small; `optimizer.setup` takes it.
+    """Training loss of Mask R-CNN with FPN, a scalar: `MaskRCNNFPNLoss(model)(x, bboxes, labels, masks)`.
 
     model: the network
     sampling: which anchors and regions are learned from; masks are learned from the regions that have an object
@@ -43,14 +43,14 @@ class MaskRCNNFPNLoss(Chain):
         """The loss, a number.
 
         x, bboxes, labels, ignored: as in `FasterRCNNFPNLoss`
-        masks: of each photo (R, H, W) bool, pixels of x without its padding, or RLEs of such
-        Raises ShapeError if there is not one element a photo, or not one mask a box.
+        masks: of each image (R, H, W) bool, pixels of x without its padding, or RLEs of such
+        Raises ShapeError if there is not one element per image, or not one mask a box.
         What `check_objects` raises.
         """
         check_objects(type(self).__name__, bboxes, labels, self.model.n_fg_class)
         objects = truths(bboxes, labels, ignored)
         if [len(each) for each in masks] != [len(each.label) for each in objects]:
-            raise ShapeError("MaskRCNNFPNLoss: masks must be one a box", got=[len(each) for each in masks])
+            raise ShapeError("MaskRCNNFPNLoss: masks must be one per box", got=[len(each) for each in masks])
         losses, maps, sampled = self._losses(self.model.regions, x, objects)
         losses["mask"] = self._mask_loss(maps, sampled, masks)
         return reported(losses, self)
@@ -72,7 +72,7 @@ class MaskRCNNFPNLoss(Chain):
 def mask_targets(masks: np.ndarray | RLEs, bbox: np.ndarray, match: np.ndarray, size: int) -> np.ndarray:
     """(N, size, size) int32: 1 where at least half of a cell belongs to the object.
 
-    masks: (R, H, W) bool of a photo, pixels of the network's input, or RLEs of such
+    masks: (R, H, W) bool of an image, pixels of the network's input, or RLEs of such
     bbox: (N, 4) float32, regions; match: (N,) int, the object of each
     Raises ShapeError if masks are not (R, H, W).
     """
@@ -80,7 +80,7 @@ def mask_targets(masks: np.ndarray | RLEs, bbox: np.ndarray, match: np.ndarray, 
     for r in np.unique(match):
         mask = masks[int(r)].to_masks()[0] if isinstance(masks, RLEs) else np.asarray(masks)[r]
         if mask.ndim != 2:
-            raise ShapeError("masks must be (R, H, W)", got=np.shape(masks))
+            raise ShapeError("masks must be (R, H, W)", got=(len(masks), *mask.shape))
         index = np.flatnonzero(match == r)
         x = mask[None, None].astype(np.float32)
         cover = roi_average_align_2d(x, bbox[index], np.zeros(len(index), np.int32), size, 1.0, None, aligned=True)

@@ -93,9 +93,10 @@ class MaskHead(Chain):
         h = h.array
         n, channels, height, width = h.shape
         rows = h.transpose(0, 2, 3, 1).reshape(n, height * width, channels)
-        filters = self.out.W.array[label, :, 0, 0]
+        assert self.out.b is not None
+        filters, bias = self.out.W.array[label, :, 0, 0], self.out.b.array
         # not by BLAS, which would wake all its threads for each region's few numbers
-        logit = np.einsum("rpc,rc->rp", rows, filters) + self.out.b.array[label][:, None]
+        logit = np.einsum("rpc,rc->rp", rows, filters) + bias[label][:, None]
         with np.errstate(over="ignore"):  # 1 / (1 + inf) is the 0 that is meant
             return (1 / (1 + np.exp(-logit))).reshape(n, height, width)
 
@@ -107,7 +108,7 @@ class MaskHead(Chain):
 
 
 class MaskRCNNFPN(AbstractInstanceSegmenter):
-    """Finds objects and their masks: Faster R-CNN on a pyramid, and a head that looks at each box once more.
+    """Finds objects and their masks: Faster R-CNN on a pyramid, and a mask head on each box.
 
     n_fg_class, pretrained_model, label_names, settings, and what is raised: as in `FasterRCNNFPN`, with the names of
         this family's `WEIGHTS`

@@ -1,4 +1,4 @@
-"""Small masks of boxes enlarged to the photo's pixels."""
+"""Small masks of boxes enlarged to the image's pixels."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -17,17 +17,17 @@ def paste_masks(
     thresh: float = 0.5,
     how: Literal["whole", "exact"] = "whole",
 ) -> RLEs:
-    """Where the enlarged probabilities pass `thresh`: R masks of the photo.
+    """Where the enlarged probabilities pass `thresh`: R masks of the image.
 
-    prob: (R, M, M) float32; bbox: (R, 4) float32, pixels of the photo; size: (H, W) of it
+    prob: (R, M, M) float32; bbox: (R, 4) float32, pixels of the image; size: (H, W) of it
     how: as in `MaskHeadConfig`
-    A mask is enlarged within its box only: the photo's size costs nothing.
+    A mask is enlarged within its box only: the image's size costs nothing.
     """
     found = [window_rles([], np.zeros((0, 2), np.int64), size)]
     for one, bb in zip(prob, bbox):
         window, corner = paste_window(one, bb, size, how=how)
         inside = window > thresh if how == "whole" else window >= thresh
-        # one by one: a hundred windows as large as a 1080p photo would take 200 MB
+        # one by one: a hundred windows as large as a 1080p image would take 200 MB
         found.append(window_rles([inside], np.array([corner], np.int64), size))
     return RLEs.concatenate(found)
 
@@ -35,7 +35,7 @@ def paste_masks(
 def paste_window(
     prob: np.ndarray, bb: np.ndarray, size: Sequence[int], *, how: Literal["whole", "exact"] = "whole"
 ) -> tuple[np.ndarray, tuple[int, int]]:
-    """The part of the photo that a mask covers: (h, w) float32, and y x of its first pixel.
+    """The part of the image that a mask covers: (h, w) float32, and y x of its first pixel.
 
     prob: (M, M) float32; bb: (4,) float32, y_min x_min y_max x_max
     """

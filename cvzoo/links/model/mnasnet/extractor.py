@@ -17,7 +17,7 @@ class _Stage(NamedTuple):
     ksize: int
     stride: int
     out_channels: int
-    count: int
+    n_block: int
 
 
 # the paper's figure 7, network A1 without squeeze-and-excite, which is called B1
@@ -33,7 +33,7 @@ STAGES = (
 
 
 class MNASNetExtractor(Chain):
-    """What MNASNet makes of photos: the outputs of its first convolution, seven stages and last convolution.
+    """MNASNet backbone (Tan et al., 2019): the outputs of its first convolution, seven stages and last convolution.
 
     width: all channels times this, but those of the last
     last: channels of the last convolution
@@ -52,7 +52,7 @@ class MNASNetExtractor(Chain):
             self.stages = ChainList()
             for row in STAGES:
                 stage, n_in, n_out = ChainList(), channels[-1], round_channels(row.out_channels * width)
-                for i in range(row.count):
+                for i in range(row.n_block):
                     stride = 1 if i else row.stride
                     block = (n_in, row.factor * n_in, n_out, row.ksize, stride)
                     stage.append(InvertedResidual(*block, shortcut=row.factor > 1, decay=_DECAY))
@@ -65,7 +65,7 @@ class MNASNetExtractor(Chain):
     @property
     def layers(self) -> tuple[tuple[Link, ...], ...]:
         """The links behind each output, in order."""
-        return ((self.stem,), *(tuple(stage) for stage in self.stages), (self.last,))
+        return ((self.stem,), *(tuple(stage.children()) for stage in self.stages), (self.last,))
 
     def forward(self, x: Any) -> tuple[Variable, ...]:
         """Each output (B, channels[i], H / stride, W / stride), sides rounded up, of x (B, 3, H, W)."""

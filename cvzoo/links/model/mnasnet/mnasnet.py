@@ -39,7 +39,7 @@ class MNASNetConfig(AbstractConfig):
 
 
 class MNASNet(AbstractClassifier):
-    """Names what a photo shows.
+    """MNASNet, an image classifier found by architecture search for phones (Tan et al., 2019).
 
     width, last: as in `MNASNetExtractor`; there are weights for a width of 0.5, 0.75, 1.0 and 1.3
     n_class: number of classes; None: as many as the file's, or label_names, else 1000
@@ -47,7 +47,7 @@ class MNASNet(AbstractClassifier):
         cvzoo saved
     label_names: names of the classes
     dropout: of the pooled features, while training
-    preparation: how a photo is seen; None: as the weights were measured
+    preparation: how an image is seen; None: as the weights were measured
     Raises ValueRangeError if names and classes do not agree, or there are no such weights or settings;
     WeightsMismatchError if the file does not fit.
 

@@ -45,7 +45,7 @@ def timm_mnasnet_places() -> dict[str, str]:
     """Our path of each module of timm's."""
     places = dict(TIMM_AROUND)
     for s, stage in enumerate(STAGES):
-        for i in range(stage.count):
+        for i in range(stage.n_block):
             block = f"blocks.{s}.{i}", f"extractor/stages/{s}/{i}"
             places.update(timm_places(*block, expand=stage.factor > 1, excite=False))
     return places

@@ -7,7 +7,7 @@ from cvzoo.autodiff.variable import Variable
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.links.chain import Chain, ChainList
 from cvzoo.links.link import Link
-from cvzoo.links.model.conv_norm_activ import ConvNormActiv, Norm, round_channels
+from cvzoo.links.model.conv_norm_activ import ConvNormActiv, Norm, NormSettings, round_channels
 from cvzoo.links.model.inverted_residual import InvertedResidual
 
 Arch = Literal["torchvision", "tf"]
@@ -26,7 +26,7 @@ class Stage(NamedTuple):
 
     factor: int
     out_channels: int
-    count: int
+    n_block: int
     stride: int
 
 
@@ -41,12 +41,14 @@ STAGES = (
     Stage(6, 320, 1, 1),
 )
 ROWS = tuple(
-    BlockRow(stage.factor, stage.out_channels, 1 if i else stage.stride) for stage in STAGES for i in range(stage.count)
+    BlockRow(stage.factor, stage.out_channels, 1 if i else stage.stride)
+    for stage in STAGES
+    for i in range(stage.n_block)
 )
 
 
 class MobileNetV2Extractor(Chain):
-    """What MobileNetV2 makes of photos: the output of every layer, as torchvision counts them (19 of them).
+    """What MobileNetV2 makes of images: the output of every layer, as torchvision counts them (19 of them).
 
     width: all channels times this; the last layer has at least 1280
     arch: "torchvision", or "tf": padding as TensorFlow has it, more at the end than at the beginning, and another eps
@@ -60,11 +62,11 @@ class MobileNetV2Extractor(Chain):
 
     def __init__(self, *, width: float = 1.0, arch: Arch = "torchvision", norm: Norm = "batch"):
         if arch not in ("torchvision", "tf"):
-            raise ValueRangeError("MobileNetV2: arch", expected="'torchvision' or 'tf'", got=repr(arch))
+            raise ValueRangeError("MobileNetV2: arch is unknown", expected="'torchvision' or 'tf'", got=repr(arch))
         if not 0 < width < 100:
             raise ValueRangeError("MobileNetV2: width must be positive and below 100", got=width)
         tf = arch == "tf"
-        common = {"norm": norm, "eps": 1e-3 if tf else 1e-5, "decay": 0.999 if tf else 0.9}
+        common: NormSettings = {"norm": norm, "eps": 1e-3 if tf else 1e-5, "decay": 0.999 if tf else 0.9}
         channels, strides = [round_channels(32 * width)], [2]
         with self.init_scope():
             self.stem = ConvNormActiv(3, channels[0], 3, 2, activ=F.relu6, pad_end=tf, **common)

@@ -37,7 +37,7 @@ class MobileNetV2Config(AbstractConfig):
 
 
 class MobileNetV2(AbstractClassifier):
-    """Names what a photo shows.
+    """MobileNetV2, an image classifier (Sandler et al., 2018).
 
     n_class: number of classes; None: as many as the file's, or label_names, else 1000
     pretrained_model: "imagenet"; "imagenet_v2", "imagenet_timm" (arch "torchvision"; the latter also of width 0.5 and
@@ -46,7 +46,7 @@ class MobileNetV2(AbstractClassifier):
     label_names: names of the classes
     arch, width: as in `MobileNetV2Extractor`
     dropout: of the pooled features, while training
-    preparation: how a photo is seen; None: as the weights were measured
+    preparation: how an image is seen; None: as the weights were measured
     Raises ValueRangeError if names and classes do not agree, or there are no such weights or settings;
     WeightsMismatchError if the file does not fit.
 

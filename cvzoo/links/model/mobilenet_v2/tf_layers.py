@@ -10,6 +10,7 @@ from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.functions.activation.relu import relu
 from cvzoo.links.chain import Chain
 from cvzoo.links.connection.batch_normalization import BatchNormalization
+from cvzoo.links.connection.conv_2d_bn_activ import BNSettings
 from cvzoo.links.connection.convolution_2d import Convolution2D
 from cvzoo.shapes.check import pair
 
@@ -42,7 +43,9 @@ class TFConvolution2D(Chain):
         groups: int = 1,
     ):
         if isinstance(pad, str) and pad not in ("SAME", "VALID"):
-            raise ValueRangeError("TFConvolution2D: pad", expected="'SAME', 'VALID' or numbers", got=repr(pad))
+            raise ValueRangeError(
+                "TFConvolution2D: pad is invalid", expected="'SAME', 'VALID' or numbers", got=repr(pad)
+            )
         self.is_same = pad == "SAME"
         own_pad: Any = 0 if isinstance(pad, str) else pad
         settings = (stride, own_pad, nobias, initialW, initial_bias)
@@ -145,13 +148,14 @@ class ExpandedConv2D(Chain):
             inner = 6 * in_channels
         else:
             inner = expansion_size(num_inputs=in_channels) if callable(expansion_size) else expansion_size
-        norm = {"bn_decay": bn_decay, "bn_eps": bn_eps}
+        norm: BNSettings = {"bn_decay": bn_decay, "bn_eps": bn_eps}
 
         def conv(
             n_in: int, n_out: int, ksize: Any, stride: Any, pad: TFPad, activ: Activ | None, groups: int = 1
         ) -> Any:
-            settings = {"groups": groups, "initialW": initialW, "activ": activ}
-            return TFConv2DBNActiv(n_in, n_out, ksize, stride, pad, **settings, **norm)
+            return TFConv2DBNActiv(
+                n_in, n_out, ksize, stride, pad, groups=groups, initialW=initialW, activ=activ, **norm
+            )
 
         self.inner_size = inner
         expanded = inner > in_channels

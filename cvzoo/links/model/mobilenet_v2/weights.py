@@ -5,6 +5,7 @@ torchvision's, timm's and ChainerCV's names in a MobileNetV2, and ours.
 
 import functools
 from collections.abc import Mapping
+from typing import Literal
 
 import numpy as np
 
@@ -44,7 +45,7 @@ def torchvision_places() -> dict[str, str]:
 def timm_mobilenet_v2_places() -> dict[str, str]:
     """Our path of each module of timm's."""
     places, counts = dict(TIMM_AROUND), dict.fromkeys(range(len(STAGES)), 0)
-    stage_of = [s for s, stage in enumerate(STAGES) for _ in range(stage.count)]
+    stage_of = [s for s, stage in enumerate(STAGES) for _ in range(stage.n_block)]
     for i, row in enumerate(ROWS):
         s = stage_of[i]
         block = f"blocks.{s}.{counts[s]}", f"extractor/blocks/{i}"
@@ -104,7 +105,7 @@ def _chainercv(width: float, top1: float) -> ClassWeights:
     )
 
 
-WEIGHTS = {
+WEIGHTS: dict[tuple[Literal["torchvision", "tf"], float], dict[str, ClassWeights]] = {
     ("torchvision", 1.0): {
         "imagenet": torchvision_classifier(
             "mobilenet_v2_imagenet",

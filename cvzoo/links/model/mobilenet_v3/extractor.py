@@ -8,7 +8,7 @@ from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.links.chain import Chain, ChainList
 from cvzoo.links.connection.fused_convolution import hard_gate
 from cvzoo.links.link import Link
-from cvzoo.links.model.conv_norm_activ import ConvNormActiv, Norm, round_channels
+from cvzoo.links.model.conv_norm_activ import ConvNormActiv, Norm, NormSettings, round_channels
 from cvzoo.links.model.inverted_residual import InvertedResidual
 
 Size = Literal["large", "small"]
@@ -83,7 +83,7 @@ def network_plan(size: Size, *, width: float = 1.0, reduced_tail: bool = False, 
     Raises ValueRangeError for another size or a width that is not positive.
     """
     if size not in _HIDDEN:
-        raise ValueRangeError("MobileNetV3: size", expected="'large' or 'small'", got=repr(size))
+        raise ValueRangeError("MobileNetV3: size is unknown", expected="'large' or 'small'", got=repr(size))
     if not 0 < width < 100:
         raise ValueRangeError("MobileNetV3: width must be positive and below 100", got=width)
     part = 2 if reduced_tail else 1
@@ -104,7 +104,7 @@ def network_plan(size: Size, *, width: float = 1.0, reduced_tail: bool = False, 
 
 
 class MobileNetV3Extractor(Chain):
-    """What MobileNetV3 makes of photos: the output of every layer, as torchvision counts them (17 large, 13 small).
+    """What MobileNetV3 makes of images: the output of every layer, as torchvision counts them (17 large, 13 small).
 
     size: "large" or "small"
     width, reduced_tail, dilated: as in `network_plan`
@@ -128,7 +128,7 @@ class MobileNetV3Extractor(Chain):
         eps: float = 1e-3,
     ):
         plan = network_plan(size, width=width, reduced_tail=reduced_tail, dilated=dilated)
-        common = {"norm": norm, "eps": eps, "decay": 0.99}
+        common: NormSettings = {"norm": norm, "eps": eps, "decay": 0.99}
         channels, strides = [plan.stem], [2]
         with self.init_scope():
             self.stem = ConvNormActiv(3, plan.stem, 3, 2, activ=F.hard_swish, **common)

@@ -40,7 +40,7 @@ class MobileNetV3Config(AbstractConfig):
 
 
 class MobileNetV3(AbstractClassifier):
-    """Names what a photo shows.
+    """MobileNetV3, an image classifier (Howard et al., 2019).
 
     size: "large" or "small"
     n_class: number of classes; None: as many as the file's, or label_names, else 1000
@@ -50,7 +50,7 @@ class MobileNetV3(AbstractClassifier):
     width: all channels times this
     eps: of the normalizations; None: 1e-3, or as timm's networks have it where the file is timm's
     dropout: of the classifier's hidden layer, while training
-    preparation: how a photo is seen; None: as the weights were measured
+    preparation: how an image is seen; None: as the weights were measured
     Raises ValueRangeError if names and classes do not agree, or there are no such weights or settings;
     WeightsMismatchError if the file does not fit.
 

@@ -111,11 +111,13 @@ class AbstractPreparation(abc.ABC):
         """The same for an image of `size` (H, W), as a backend's `prepare_images` carries it out."""
         resized, frame, offset = self.placement(size)
         numbers = self._numbers()
-        mean, std = (np.float32(numbers[name]) for name in ("mean", "std"))
-        factor, divisor, shift = (np.float32(numbers[name]) for name in ("factor", "divisor", "shift"))
-        beside = np.zeros(3, np.float32) if self.fill is None else np.float32(self.fill)
+        beside = np.zeros(3, np.float32)
         if self.fill is not None:
-            beside = (beside - mean) / std * factor / divisor - shift
+            mean, std, factor, divisor, shift = (
+                np.asarray(numbers[name], np.float32) for name in ("mean", "std", "factor", "divisor", "shift")
+            )
+            beside = (np.asarray(self.fill, np.float32) - mean) / std * factor / divisor - shift
+        red, green, blue = beside.tolist()
         pillow = self.resampling in _PILLOW
         return PhotoPlan(
             resized,
@@ -124,7 +126,7 @@ class AbstractPreparation(abc.ABC):
             offset=offset,
             **numbers,
             before=self.normalize_first,
-            fill=tuple(beside.tolist()),
+            fill=(red, green, blue),
             horizontal_first=not pillow or rows_first(size, resized) is not False,
             bgr=self.channels == "BGR",
         )
@@ -219,10 +221,12 @@ class AbstractPreparation(abc.ABC):
             numbers = checked_numbers(f"{name}: {field}", getattr(self, field), positive=positive)
             object.__setattr__(self, field, numbers)
         if self.value_range not in (1, 255):
-            raise ValueRangeError(f"{name}: value_range", expected="1 or 255", got=self.value_range)
+            raise ValueRangeError(f"{name}: value_range is invalid", expected="1 or 255", got=self.value_range)
         if self.arithmetic not in get_args(Arithmetic):
             raise ValueRangeError(
-                f"{name}: arithmetic", expected=" or ".join(map(repr, get_args(Arithmetic))), got=self.arithmetic
+                f"{name}: arithmetic is unknown",
+                expected=" or ".join(map(repr, get_args(Arithmetic))),
+                got=self.arithmetic,
             )
         one_each = len(set(self.mean)) == len(set(self.std)) == 1
         if self.arithmetic.startswith("x") and not one_each:
@@ -242,7 +246,7 @@ class AbstractNormalizedPreparation(AbstractPreparation):
     channels: Literal["RGB", "BGR"] = "RGB"
     header: tuple[Fact, ...] | None = dataclasses.field(default=None, compare=False)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         self._check_numbers()
 
 

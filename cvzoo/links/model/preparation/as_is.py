@@ -23,7 +23,7 @@ class AsIs(AbstractNormalizedPreparation):
         return Placement(size, size)
 
     def fit(self) -> dict[str, Any]:
-        return {"fit": "none", "filter": "bilinear, antialiased"}  # which nobody asks for
+        return {"fit": "none", "filter": "bilinear, antialiased"}  # which is never applied
 
     def facts(self) -> dict[str, Any]:
         return {"range": [0, 255]}

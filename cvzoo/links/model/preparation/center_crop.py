@@ -18,6 +18,8 @@ from cvzoo.links.model.preparation.abstract import (
 )
 from cvzoo.links.model.preparation.short_side import short_side_size
 
+Interpolation = Literal["bilinear", "bicubic"]
+
 
 @dataclasses.dataclass(frozen=True)
 class CenterCrop(AbstractPreparation):
@@ -33,7 +35,7 @@ class CenterCrop(AbstractPreparation):
 
     short: int = 256
     crop: int = 224
-    interpolation: Literal["bilinear", "bicubic"] = "bilinear"
+    interpolation: Interpolation = "bilinear"
     mean: Three = IMAGENET_MEAN
     std: Three = IMAGENET_STD
     _: dataclasses.KW_ONLY
@@ -43,12 +45,12 @@ class CenterCrop(AbstractPreparation):
     value_range = 1.0
     fill = 0.0
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         checked_side("CenterCrop: short", self.short)
         checked_side("CenterCrop: crop", self.crop)
         if self.interpolation not in ("bilinear", "bicubic"):
             raise ValueRangeError(
-                "CenterCrop: interpolation", expected="'bilinear' or 'bicubic'", got=repr(self.interpolation)
+                "CenterCrop: interpolation is unknown", expected="'bilinear' or 'bicubic'", got=repr(self.interpolation)
             )
         self._check_numbers()
 

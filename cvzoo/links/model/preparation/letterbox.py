@@ -24,7 +24,7 @@ class Letterbox(AbstractNormalizedPreparation):
 
     usual_header = ("channels", "mean", "std", "letterbox", "fill", "interpolation")
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         object.__setattr__(self, "size", checked_size("Letterbox: size", self.size))
         super().__post_init__()
 

@@ -14,6 +14,7 @@ from cvzoo.links.model.preparation.abstract import (
     AbstractNormalizedPreparation,
     Placement,
     Size,
+    checked_numbers,
     checked_side,
 )
 
@@ -44,7 +45,7 @@ class ResizeShortestEdge(AbstractNormalizedPreparation):
 
     usual_header = ("channels", "mean", "std", *RESIZED_FACTS)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for name in ("multiple", "at_least"):
             checked_side(f"ResizeShortestEdge: {name}", getattr(self, name))
         for name in ("min_size", "max_size"):
@@ -111,8 +112,8 @@ def torchvision_detector_preparation(min_size: int, max_size: int, *, antialias:
         min_size,
         max_size,
         multiple=32,  # the stride of C5: the maps' sides then halve without a rest
-        mean=MEAN_OF_255,
-        std=STD_OF_255,
+        mean=checked_numbers("mean", MEAN_OF_255),
+        std=checked_numbers("std", STD_OF_255),
         resampling=Resampling.PILLOW_FLOATS if antialias else Resampling.BILINEAR,
         normalize_first=not antialias,
         header=("channels", *FACTS_OF_255, *RESIZED_FACTS),

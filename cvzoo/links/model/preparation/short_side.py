@@ -32,7 +32,7 @@ class ShortSide(AbstractNormalizedPreparation):
 
     usual_header = ("channels", "mean", "std", "short_side", "interpolation")
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         checked_side("short", self.short)
         super().__post_init__()
 

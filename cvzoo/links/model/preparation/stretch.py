@@ -18,7 +18,7 @@ class Stretch(AbstractNormalizedPreparation):
 
     usual_header = ("channels", "mean", "std", "size", "interpolation")
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         object.__setattr__(self, "size", checked_size("Stretch: size", self.size))
         super().__post_init__()
 

@@ -18,7 +18,7 @@ class ClassWeights(NamedTuple):
     """A published file of a classifier.
 
     record: where it lies and what it is
-    preparation: how photos were prepared when its score was measured
+    preparation: how images were prepared when its score was measured
     """
 
     record: Weights
@@ -29,7 +29,7 @@ class ClassSource(NamedTuple):
     """What a network is to be built as, and the file for `load_pretrained`.
 
     n_class, label_names: of the network to be, the latter None if there are none
-    preparation: how it is to see a photo
+    preparation: how it is to see an image
     file: None if the network starts from random numbers
     may_start_anew: the heads, if the caller said how many classes there are to be
     """
@@ -59,7 +59,7 @@ def classifier_source(
     heads: paths of the links whose shapes depend on the number of classes, such as ("fc",)
     n_class, label_names: what the caller asked for, None where he did not say; without both and without a file there
         are ImageNet's 1000 classes
-    default: how photos are prepared where neither the name of the model nor the file or its name says anything else
+    default: how images are prepared where neither the name of the model nor the file or its name says anything else
     class_array: the array that has one number a class; None: the first head's bias
     Raises ValueRangeError if names and classes do not agree or there are no such weights; WeightsMismatchError if the
     file has no such array; what reading it raises.
@@ -74,7 +74,8 @@ def classifier_source(
     n_class, label_names = decided_classes(n_class, label_names, file, name="n_class", default=_N_IMAGENET)
     if file is None:
         return ClassSource(n_class, label_names, default)
-    default = names[file.publisher].preparation or default if file.publisher in names else default
+    of_publisher = None if file.publisher is None else names.get(file.publisher)
+    default = default if of_publisher is None else of_publisher.preparation or default
     preparation = _preparation(pretrained_model, records, file, default)
     return ClassSource(n_class, label_names, preparation, file, tuple(heads) if is_asked else ())
 
@@ -109,8 +110,9 @@ def segmenter_source(
     )
     if source.file is None or label_names is not None or source.file.n_class != source.n_class:
         return source
-    is_named = isinstance(pretrained_model, str) and pretrained_model in records
-    found = (records[pretrained_model].label_names or None) if is_named else source.label_names
+    found = source.label_names
+    if isinstance(pretrained_model, str) and pretrained_model in records:
+        found = records[pretrained_model].label_names or None
     if found is None:
         found = next((tuple(each) for each in usual_names if len(each) == source.n_class), None)
     return source._replace(label_names=found)
@@ -139,6 +141,6 @@ def _preparation(
         return records[pretrained_model].preparation
     if file.header is not None and "preparation" in file.header.settings:
         return CenterCrop.from_json(file.header.settings["preparation"])
-    # a published file that was fetched by hand sees photos as the published one does
+    # a published file that was fetched by hand sees images as the published one does
     published = {each.record.file_name: each.preparation for each in records.values()}
     return published.get(os.path.basename(file.path), default)

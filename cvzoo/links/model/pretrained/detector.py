@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -75,7 +76,7 @@ def detector_source(
     base: what a publisher's table makes the file's config of; None: the config asked for
     published: the config of a name's network, of which its arrays may not tell all
     Raises ValueRangeError for an unknown name, no file, or names that are not as many as the classes;
-    WeightsMismatchError if a file is nobody's of the table; FileFormatError if what it says makes no such detector;
+    WeightsMismatchError if a file fits no model of the table; FileFormatError if what it says makes no such detector;
     what reading it raises.
     """
     file = stored = None
@@ -116,7 +117,7 @@ def networks_of_file(
     configs = [config if file.config is None else file.config]
     if file.header is None:
         configs.append(with_anchors_of(config, file.arrays) if source.is_asked else config)
-    return [lambda own=own: make(file.n_class, own) for own in configs]
+    return [partial(make, file.n_class, own) for own in configs]
 
 
 def _read(

@@ -3,7 +3,7 @@
 import os
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, overload
 
 import numpy as np
 
@@ -31,6 +31,22 @@ class _Misfit(NamedTuple):
         return len(self.missing) + len(self.unexpected) + len(self.differing)
 
 
+@overload
+def load_pretrained(
+    model: Chain,
+    file: PretrainedFile,
+    *,
+    may_start_anew: Sequence[str] = (),
+    as_written: Iterable[Callable[[], Chain]] = (),
+) -> LoadReport: ...
+@overload
+def load_pretrained(
+    model: Chain,
+    file: PretrainedFile | None,
+    *,
+    may_start_anew: Sequence[str] = (),
+    as_written: Iterable[Callable[[], Chain]] = (),
+) -> LoadReport | None: ...
 def load_pretrained(
     model: Chain,
     file: PretrainedFile | None,

@@ -36,7 +36,7 @@ class Names:
     config: from the config asked for (or the default), the arrays by the publisher's names and by ours, that of the
         network in the file; None: the file does not tell
     label_names: from a number of classes their names, None if they are not known; where the file does not tell
-    preparation: how these networks see a photo, where neither a record nor the file tells; None: as the model's others
+    preparation: how these networks see an image, where neither a record nor the file tells; None: as the model's others
     """
 
     marks: tuple[str, ...]

@@ -107,7 +107,7 @@ def decided_classes(
     """(number of classes, their names or None): as they were given, else as the file has them, else the default.
 
     name: of the argument, with the model's before it, for errors
-    known_names: names that are taken where nobody else says them and there are as many
+    known_names: label names used where neither caller nor file gives any and their count fits
     Raises ValueRangeError if there is no number, or the names are not as many.
     """
     if n_class is None and label_names is not None:
@@ -123,5 +123,5 @@ def decided_classes(
     if label_names is None:
         label_names = next((each for each in known_names if len(each) == n_class), None)
     if label_names is not None and len(label_names) != n_class:
-        raise ValueRangeError("label_names must be one a class", expected=n_class, got=len(label_names))
+        raise ValueRangeError("label_names must be one per class", expected=n_class, got=len(label_names))
     return n_class, None if label_names is None else tuple(label_names)

@@ -42,9 +42,9 @@ from cvzoo.transforms.resize_contain import contain_frame, resize_contain
 
 
 class Tile(NamedTuple):
-    """A window: where it lies in the photo, and where that part of the photo lies in the window.
+    """A window: where it lies in the image, and where that part of the image lies in the window.
 
-    A window that is larger than the photo sticks out of it on both sides.
+    A window that is larger than the image sticks out of it on both sides.
     """
 
     photo: tuple[slice, slice]
@@ -52,7 +52,7 @@ class Tile(NamedTuple):
 
 
 def cover_with_tiles(size: Sequence[int], window: Sequence[int], stride: Sequence[int]) -> list[Tile]:
-    """Windows that cover a photo, row by row, as many as the strides need and in the photo's middle.
+    """Windows that cover an image, row by row, as many as the strides need and in the image's middle.
 
     size, window, stride: (H, W) each
     Source: PSPNet's sliding evaluation, as ChainerCV has it.
@@ -145,7 +145,7 @@ class PSPNetConfig(AbstractConfig):
 
 
 class PSPNet(AbstractSegmenter):
-    """Names every pixel, in windows of one size: a large photo is looked at piece by piece.
+    """PSPNet, a semantic segmentation network (Zhao et al., 2017); large images are segmented in windows of one size.
 
     n_layer: of the ResNet: 50 or 101; also 10
     n_class: number of classes; None: as many as the file's, or label_names, else Cityscapes' 19
@@ -180,12 +180,11 @@ class PSPNet(AbstractSegmenter):
         aux: bool = False,
         layout: Layout = "chainercv",
     ):
-        is_backbone = isinstance(pretrained_model, str) and pretrained_model in BACKBONE_RECORDS.get(n_layer, {})
         backbone = None
-        if is_backbone:
+        if isinstance(pretrained_model, str) and pretrained_model in BACKBONE_RECORDS.get(n_layer, {}):
             backbone = read_pretrained(pretrained_model, BACKBONE_RECORDS[n_layer], BACKBONE_NAMES)
         source = segmenter_source(
-            None if is_backbone else pretrained_model,
+            pretrained_model if backbone is None else None,
             RECORDS.get(n_layer, {}),
             NAMES,
             heads=("head_conv2", "aux_conv2"),
@@ -194,8 +193,7 @@ class PSPNet(AbstractSegmenter):
             usual_names=_USUAL_NAMES,
         )
         if input_size is None:
-            known = isinstance(pretrained_model, str) and pretrained_model in INPUT_SIZES
-            input_size = INPUT_SIZES[pretrained_model] if known else 713
+            input_size = INPUT_SIZES.get(pretrained_model, 713) if isinstance(pretrained_model, str) else 713
         is_gluon = source.file is not None and source.file.publisher == "gluon"
         self.config = PSPNetConfig(
             n_layer=n_layer,
@@ -248,12 +246,12 @@ class PSPNet(AbstractSegmenter):
         """The scores, and the auxiliary head's if there is one, at a stride of 8."""
         _, _, middle, last = self.extractor(x)
         scores = self.head_conv2(F.dropout(self.head_conv1(self.ppm(last)), 0.1))
-        if self.aux_conv1 is None:
+        if self.aux_conv1 is None or self.aux_conv2 is None:
             return (scores,)
         return scores, self.aux_conv2(F.dropout(self.aux_conv1(middle), 0.1))
 
     def forward(self, x: Any) -> Variable:
-        """Scores before the softmax (B, n_class, H, W) for x (B, 3, H, W), of the size `input_size`."""
+        """Logits (B, n_class, H, W) for x (B, 3, H, W), of the size `input_size`."""
         scores = self.head_conv2(self.head_conv1(self.ppm(self.extractor(x)[3])))
         return F.resize_images(scores, x.shape[2:], align_corners=True)
 
@@ -287,7 +285,7 @@ class PSPNet(AbstractSegmenter):
 
 
 def _framed(img: Any, size: tuple[int, int]) -> tuple[Any, dict[str, Any]]:
-    """As `resize_contain`, with its parameters, of a photo on any device."""
+    """As `resize_contain`, with its parameters, of an image on any device."""
     frame = contain_frame(img.shape[1:], size)
     if frame["scaled_size"] != img.shape[1:]:  # Pillow has it
         framed, frame = resize_contain(to_numpy(img), size, return_param=True)

@@ -1,5 +1,6 @@
 """Weights of PSPNet: the files, their layouts, and what their arrays are called here."""
 
+from functools import partial
 from typing import Literal, NamedTuple
 
 from cvzoo.labels.ade20k import ade20k_semantic_segmentation_label_names
@@ -71,8 +72,8 @@ BACKBONE_NAMES = {
 
 
 _CITYSCAPES = ("Cityscapes, finely labelled training frames", "Cityscapes terms: research, no commercial use")
-_ADE20K = ("ADE20K, training photos", "ADE20K terms: research, no commercial use")
-_IMAGENET = ("ImageNet-1K, ILSVRC 2012 training photos", "ImageNet terms of access: research, no commercial use")
+_ADE20K = ("ADE20K, training images", "ADE20K terms: research, no commercial use")
+_IMAGENET = ("ImageNet-1K, ILSVRC 2012 training images", "ImageNet terms of access: research, no commercial use")
 
 
 def _words(layout: Layout) -> str:
@@ -88,7 +89,7 @@ def _record(
         file,
         data=data[0],
         data_licence=data[1],
-        score=score,  # on the validation photos with tiles and mirrors, as the publisher says
+        score=score,  # on the validation images with tiles and mirrors, as the publisher says
         source="ChainerCV 0.12",
         label_names=label_names,
         preprocessing=_words("chainercv"),
@@ -123,19 +124,13 @@ RECORDS[101]["cityscapes_converted"] = _record(
     _CITYSCAPES,
     cityscapes_semantic_segmentation_label_names,
 )
-_GLUON = {"preprocessing": _words("gluon")}
-RECORDS[50]["ade20k_gluon"] = gluon_segmenter(
-    "psp_resnet50", "ade20k", "3f220f537400dfa607c3d041ed3b172db39b0b01", **_GLUON
-)
+_gluon = partial(gluon_segmenter, preprocessing=_words("gluon"))
+RECORDS[50]["ade20k_gluon"] = _gluon("psp_resnet50", "ade20k", "3f220f537400dfa607c3d041ed3b172db39b0b01")
 RECORDS[101] |= {
-    "voc": gluon_segmenter("psp_resnet101", "voc", "2c2f4e1c2b11461b52598a4b2038bccbcfc166eb", 0.851, **_GLUON),
-    "coco_voc": gluon_segmenter("psp_resnet101", "coco_voc", "09f89cad0e107cb2bffdb1b07706ba31798096f2", **_GLUON),
-    "ade20k_gluon": gluon_segmenter(
-        "psp_resnet101", "ade20k", "240a4758b506447faf7c55cd7a7837d66f5039a6", 0.433, **_GLUON
-    ),
-    "cityscapes_gluon": gluon_segmenter(
-        "psp_resnet101", "cityscapes", "d0e8603120ab02118a8973d52a26b8296d1b4078", 0.799, **_GLUON
-    ),
+    "voc": _gluon("psp_resnet101", "voc", "2c2f4e1c2b11461b52598a4b2038bccbcfc166eb", 0.851),
+    "coco_voc": _gluon("psp_resnet101", "coco_voc", "09f89cad0e107cb2bffdb1b07706ba31798096f2"),
+    "ade20k_gluon": _gluon("psp_resnet101", "ade20k", "240a4758b506447faf7c55cd7a7837d66f5039a6", 0.433),
+    "cityscapes_gluon": _gluon("psp_resnet101", "cityscapes", "d0e8603120ab02118a8973d52a26b8296d1b4078", 0.799),
 }
 # of the backbone alone
 BACKBONE_RECORDS: dict[int, dict[str, Weights]] = {

@@ -11,16 +11,16 @@ from cvzoo.weights.record import Weights
 _SITE = "https://apache-mxnet.s3-accelerate.dualstack.amazonaws.com/gluon/models/"
 # our word for the data -> gluon-cv's, the data, their licence, names of the classes
 _DATA = {
-    "voc": ("voc", "Pascal VOC 2012", "Flickr's terms, each photo by its owner", voc_semantic_segmentation_label_names),
+    "voc": ("voc", "Pascal VOC 2012", "Flickr's terms, each image by its owner", voc_semantic_segmentation_label_names),
     "coco_voc": (
         "coco",
-        "COCO train2017, the photos and pixels of the 20 classes of Pascal VOC",
-        "annotations CC BY 4.0; photos: Flickr's terms, each by its owner",
+        "COCO train2017, the images and pixels of the 20 classes of Pascal VOC",
+        "annotations CC BY 4.0; images: Flickr's terms, each by its owner",
         voc_semantic_segmentation_label_names,
     ),
     "ade20k": (
         "ade",
-        "ADE20K, training photos",
+        "ADE20K, training images",
         "ADE20K terms: research, no commercial use",
         ade20k_semantic_segmentation_label_names,
     ),

@@ -1,4 +1,4 @@
-"""What records of classifiers of ImageNet have in common, whoever publishes them."""
+"""What the weight records of all publishers of ImageNet classifiers have in common."""
 
 from collections.abc import Mapping
 
@@ -7,7 +7,7 @@ from cvzoo.links.model.preparation.center_crop import CenterCrop
 from cvzoo.links.model.pretrained.classifier import ClassWeights
 from cvzoo.weights.record import Weights
 
-IMAGENET = "ImageNet-1K, ILSVRC 2012 training photos"
+IMAGENET = "ImageNet-1K, ILSVRC 2012 training images"
 IMAGENET_TERMS = "ImageNet terms of access: research, no commercial use"
 
 
@@ -24,11 +24,11 @@ def imagenet_classifier(
     about_size: int | None = None,
     label_names: tuple[str, ...] = imagenet_label_names,
 ) -> ClassWeights:
-    """The record of a classifier of ImageNet, and how it sees a photo.
+    """The record of a classifier of ImageNet, and how it sees an image.
 
     name: of the record, unique in the zoo
     top1, top5: per cent, of one crop; None: not stated
-    preparation: how photos were prepared when these were measured; the others as in `Weights`
+    preparation: how images were prepared when these were measured; the others as in `Weights`
     """
     score: Mapping[str, float] = {"top1": round(top1 / 100, 5)}
     if top5 is not None:
@@ -61,7 +61,7 @@ def maker_record(
     share: float,
     data: str = IMAGENET,
 ) -> ClassWeights:
-    """The record of a classifier of ImageNet, and how it sees a photo.
+    """The record of a classifier of ImageNet, and how it sees an image.
 
     name: of the record, unique in the zoo
     top1, top5: per cent, of one crop, as timm measured them

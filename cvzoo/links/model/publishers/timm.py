@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator
 
-from cvzoo.links.model.preparation.center_crop import CenterCrop
+from cvzoo.links.model.preparation.center_crop import CenterCrop, Interpolation
 from cvzoo.links.model.pretrained.classifier import ClassWeights
 from cvzoo.links.model.publishers.imagenet import imagenet_classifier
 
@@ -19,10 +19,10 @@ def timm_classifier(
     model: str,
     crop: int = 224,
     crop_part: float = 0.875,
-    interpolation: str = "bicubic",
+    interpolation: Interpolation = "bicubic",
     licence: str = "Apache-2.0",
 ) -> ClassWeights:
-    """The record of a classifier of ImageNet, and how it sees a photo.
+    """The record of a classifier of ImageNet, and how it sees an image.
 
     name: of the record, unique in the zoo
     file: of timm's releases, such as "v0.1-weights/efficientnet_b0_ra-3dd342df.pth"

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from cvzoo.labels.voc import voc_semantic_segmentation_label_names
 from cvzoo.links.model.preparation.abstract import Three
-from cvzoo.links.model.preparation.center_crop import CenterCrop
+from cvzoo.links.model.preparation.center_crop import CenterCrop, Interpolation
 from cvzoo.links.model.preparation.short_side import ShortSide
 from cvzoo.links.model.pretrained.classifier import ClassWeights
 from cvzoo.links.model.publishers.imagenet import IMAGENET, imagenet_classifier
@@ -29,13 +29,13 @@ def torchvision_classifier(
     enum: str,
     short: int = 256,
     crop: int = 224,
-    interpolation: str = "bilinear",
+    interpolation: Interpolation = "bilinear",
     mean: Three = (0.485, 0.456, 0.406),
     std: Three = (0.229, 0.224, 0.225),
     licence: str = _LICENCE,
     data: str = IMAGENET,
 ) -> ClassWeights:
-    """The record of a classifier of ImageNet, and how it sees a photo.
+    """The record of a classifier of ImageNet, and how it sees an image.
 
     name: of the record, unique in the zoo
     file: on torchvision's site, such as "resnet18-f37072fd.pth"
@@ -64,7 +64,7 @@ def torchvision_weights(
     score: Mapping[str, float],
     preprocessing: str,
     data: str = "COCO train2017",
-    data_licence: str = "annotations CC BY 4.0; photos: Flickr's terms, each by its owner",
+    data_licence: str = "annotations CC BY 4.0; images: Flickr's terms, each by its owner",
     label_names: tuple[str, ...] = (),
     licence: str = _LICENCE,
 ) -> Weights:
@@ -89,7 +89,7 @@ def torchvision_segmenter(name: str, digits: str, model: str, miou: float, pixel
 
     name: of the record, and of the file up to the `digits` of its hash
     model: torchvision's name of it, such as "FCN_ResNet50"
-    miou, pixel_accuracy: as the publisher says, on COCO val2017's photos with these classes
+    miou, pixel_accuracy: as the publisher says, on COCO val2017's images with these classes
     """
     return torchvision_weights(
         name.removesuffix("_coco"),
@@ -97,6 +97,6 @@ def torchvision_segmenter(name: str, digits: str, model: str, miou: float, pixel
         enum=f"{model}_Weights.COCO_WITH_VOC_LABELS_V1",
         score={"miou": miou, "pixel_accuracy": pixel_accuracy},
         preprocessing=ShortSide(520).describe(),
-        data="COCO train2017, the photos and pixels of the 20 classes of Pascal VOC",
+        data="COCO train2017, the images and pixels of the 20 classes of Pascal VOC",
         label_names=voc_semantic_segmentation_label_names,
     )

@@ -33,7 +33,7 @@ class Stage(NamedTuple):
     """Blocks of one width; the first has a stride of 2."""
 
     width: int
-    count: int
+    n_block: int
     group_width: int
 
 
@@ -66,7 +66,7 @@ def design_of(design: str | tuple) -> Design:
             raise ValueRangeError("RegNet: there is no such design", got=repr(design))
         return design
     if design not in DESIGNS:
-        raise ValueRangeError("RegNet: design", expected=", ".join(DESIGNS), got=repr(design))
+        raise ValueRangeError("RegNet: design is unknown", expected=", ".join(DESIGNS), got=repr(design))
     return DESIGNS[design]
 
 
@@ -114,7 +114,7 @@ class RegNetBlock(Chain):
 
 
 class RegNetExtractor(Chain):
-    """What a RegNet makes of photos: one feature map a stage, of strides 4, 8, 16 and 32.
+    """RegNet backbone (Radosavovic et al., 2020): one feature map per stage, of strides 4, 8, 16 and 32.
 
     design: a name of DESIGNS, or numbers
     stem: channels of the first convolution
@@ -134,7 +134,7 @@ class RegNetExtractor(Chain):
             self.stages = ChainList()
             for row in table:
                 stage = ChainList()
-                for i in range(row.count):
+                for i in range(row.n_block):
                     squeezed = None if design.squeeze is None else max(1, round(design.squeeze * n_in))
                     stage.append(RegNetBlock(n_in, row.width, 1 if i else 2, row.group_width, squeezed, norm=norm))
                     n_in = row.width
@@ -144,7 +144,7 @@ class RegNetExtractor(Chain):
         """Each stage's map (B, channels[i], H / stride, W / stride), sides rounded up, of x (B, 3, H, W)."""
         h, maps = self.stem(x), []
         for stage in self.stages:
-            for block in stage:
+            for block in stage.children():
                 h = block(h)
             maps.append(h)
         return tuple(maps)

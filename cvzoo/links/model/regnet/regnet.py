@@ -33,7 +33,7 @@ class RegNetConfig(AbstractConfig):
 
 
 class RegNet(AbstractClassifier):
-    """Names what a photo shows.
+    """RegNet, an image classifier (Radosavovic et al., 2020).
 
     design: a name, "x_400mf" to "x_32gf" or "y_400mf" to "y_128gf", or the numbers of another network
     n_class: number of classes; None: as many as the file's, or label_names, else 1000
@@ -41,7 +41,7 @@ class RegNet(AbstractClassifier):
         commercial use), or a path of a torchvision file or one that cvzoo saved
     label_names: names of the classes
     stem: channels of the first convolution
-    preparation: how a photo is seen; None: as the weights were measured
+    preparation: how an image is seen; None: as the weights were measured
     Raises ValueRangeError if names and classes do not agree, or there are no such weights or settings;
     WeightsMismatchError if the file does not fit.
 
@@ -83,7 +83,7 @@ class RegNet(AbstractClassifier):
         h = self.extractor.stem(x)
         yield "conv1", h
         for i, stage in enumerate(self.extractor.stages):
-            for block in stage:
+            for block in stage.children():
                 h = block(h)
             yield f"res{i + 2}", h
         h = F.global_average_pooling_2d(h)

@@ -36,7 +36,7 @@ NAMES = {"torchvision": Names(marks=(), modules=regnet_place)}
 
 
 _SWAG = "CC-BY-NC-4.0"
-_INSTAGRAM = "3.6 billion Instagram photos by their hashtags (SWAG), then ImageNet-1K, ILSVRC 2012 training photos"
+_INSTAGRAM = "3.6 billion Instagram images by their hashtags (SWAG), then ImageNet-1K, ILSVRC 2012 training images"
 
 WEIGHTS = {
     "x_400mf": {

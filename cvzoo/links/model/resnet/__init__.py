@@ -1,4 +1,4 @@
-"""ResNets for photos (He et al., 2016)."""
+"""ResNets for images (He et al., 2016)."""
 
 from typing import TYPE_CHECKING
 

@@ -9,7 +9,7 @@ from cvzoo.functions.activation.relu import relu
 from cvzoo.links.chain import Chain
 from cvzoo.links.connection.se_block import SEBlock
 from cvzoo.links.link import Link
-from cvzoo.links.model.conv_norm_activ import ConvNormActiv, Norm
+from cvzoo.links.model.conv_norm_activ import ConvNormActiv, Norm, NormSettings
 
 Arch = Literal["v1.5", "he"]
 
@@ -39,7 +39,7 @@ class BasicBlock(Chain):
         norm: Norm = "batch",
         eps: float,
     ):
-        kind = {"norm": norm, "eps": eps}
+        kind: NormSettings = {"norm": norm, "eps": eps}
         with self.init_scope():
             self.conv1 = ConvNormActiv(in_channels, mid, 3, stride, dilate=dilate, **kind)
             self.conv2 = ConvNormActiv(mid, mid, 3, dilate=dilate_rest, activ=None if se else relu, **kind)
@@ -80,7 +80,7 @@ class Bottleneck(Chain):
     ):
         first, second = (1, stride) if arch == "v1.5" else (stride, 1)
         width = mid * base_width // 64 * groups
-        kind = {"norm": norm, "eps": eps}
+        kind: NormSettings = {"norm": norm, "eps": eps}
         with self.init_scope():
             self.conv1 = ConvNormActiv(in_channels, width, 1, first, **kind)
             self.conv2 = ConvNormActiv(width, width, 3, second, dilate=dilate, groups=groups, **kind)
@@ -115,9 +115,10 @@ def zero_last_gamma(model: Link) -> int:
     for link in model.links():
         if isinstance(link, BasicBlock | Bottleneck):
             last = link.conv2 if isinstance(link, BasicBlock) else link.conv3
-            if not isinstance(last.bn.gamma, Parameter):
+            gamma = getattr(last.bn, "gamma", None)
+            if not isinstance(gamma, Parameter):
                 raise ValueRangeError("zero_last_gamma: the factors would stay 0", expected='norm="batch" or "group"')
-            last.bn.gamma.array[...] = 0
+            gamma.array[...] = 0
             n_block += 1
     if not n_block:
         raise ValueRangeError(f"zero_last_gamma: {type(model).__name__} has no residual block")

@@ -1,6 +1,7 @@
 """The convolutions of a ResNet, of any depth and width."""
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any, Literal
 
 import cvzoo.functions as F
@@ -14,7 +15,7 @@ Stem = Literal["photo", "cifar", "deep"]
 Pool = Literal["padded", "cover"]
 
 # layers -> (block, how many in each of the four stages); 10 is no depth of the paper
-DEPTHS = {
+DEPTHS: dict[int, tuple[type[BasicBlock] | type[Bottleneck], tuple[int, int, int, int]]] = {
     10: (BasicBlock, (1, 1, 1, 1)),
     18: (BasicBlock, (2, 2, 2, 2)),
     34: (BasicBlock, (3, 4, 6, 3)),
@@ -25,13 +26,13 @@ DEPTHS = {
 
 
 class ResNetExtractor(Chain):
-    """What a ResNet makes of photos: four feature maps, C2 to C5, of strides 4, 8, 16 and 32.
+    """ResNet backbone (He et al., 2016): the feature maps C2 to C5, of strides 4, 8, 16 and 32.
 
     n_layer: 10, 18, 34, 50, 101 or 152
     base_channels: of the first convolution; 64 in the paper; stages have 1, 2, 4 and 8 times as many (times 4 from 50
         layers on)
     arch: "v1.5", or "he": where a bottleneck has its stride (see `Bottleneck`)
-    stem: "photo": 7 x 7 of stride 2 and a max pooling; "deep": three of 3 x 3 instead (conv1/0 to conv1/2), as in
+    stem: `"photo"`: 7 x 7 of stride 2 and a max pooling; "deep": three of 3 x 3 instead (conv1/0 to conv1/2), as in
         PSPNet; "cifar": one of 3 x 3 and stride 1, no pooling: strides are then 1, 2, 4 and 8
     pool: "padded": the pooling has one pixel of padding around; "cover": none, and one place more where pixels would
         be left over, as in Caffe
@@ -75,10 +76,14 @@ class ResNetExtractor(Chain):
             ("pool", pool, ("padded", "cover")),
         ):
             if value not in known:
-                raise ValueRangeError(f"ResNet: {name}", expected=" or ".join(map(repr, known)), got=repr(value))
+                raise ValueRangeError(
+                    f"ResNet: {name} is not supported", expected=" or ".join(map(repr, known)), got=repr(value)
+                )
         dilations = tuple(dilations)
         if len(dilations) != 4 or list(dilations) != sorted(dilations) or dilations[0] != 1:
-            raise ValueRangeError("ResNet: dilations", expected="four, from 1 on, none below another", got=dilations)
+            raise ValueRangeError(
+                "ResNet: dilations are invalid", expected="four, from 1 on, none below another", got=dilations
+            )
         block, counts = DEPTHS[n_layer]
         if (groups, base_width) != (1, 64) and block is BasicBlock:
             raise ValueRangeError(
@@ -92,7 +97,7 @@ class ResNetExtractor(Chain):
         mids = tuple(base_channels * 2**i for i in range(4))
         self.channels = tuple(mid * block.expansion for mid in mids)
         stages = []
-        settings = {"arch": arch, "groups": groups, "base_width": base_width, "se": se, "norm": norm, "eps": eps}
+        make = partial(block, arch=arch, groups=groups, base_width=base_width, se=se, norm=norm, eps=eps)
         with self.init_scope():
             self.conv1 = _stem(stem, base_channels, norm, eps)
             width = 2 * base_channels if stem == "deep" else base_channels
@@ -102,7 +107,7 @@ class ResNetExtractor(Chain):
                 for k in range(count):
                     step = 2 if i and not k and dilation == before else 1
                     first = dilation if k or dilate_first else before
-                    stage.append(block(width, mid, step, dilate=first, dilate_rest=dilation, **settings))
+                    stage.append(make(width, mid, step, dilate=first, dilate_rest=dilation))
                     width = mid * block.expansion
                 before = dilation
                 stages.append(stage)
@@ -117,13 +122,14 @@ class ResNetExtractor(Chain):
             h = F.max_pooling_2d(h, 3, 2, int(padded), cover_all=not padded)
         yield "pool1", h
         for name, stage in zip(("res2", "res3", "res4", "res5"), (self.res2, self.res3, self.res4, self.res5)):
-            for block in stage:
-                h = block(h)
+            for residual in stage:
+                h = residual(h)
             yield name, h
 
     def forward(self, x: Any) -> tuple[Variable, Variable, Variable, Variable]:
         """C2, C3, C4, C5 (B, channels[i], H / stride, W / stride), sides rounded up, of x (B, 3, H, W)."""
-        return tuple(h for name, h in self.stages(x) if name.startswith("res"))
+        c2, c3, c4, c5 = (h for name, h in self.stages(x) if name.startswith("res"))
+        return c2, c3, c4, c5
 
 
 def _stem(stem: Stem, channels: int, norm: Norm, eps: float) -> ConvNormActiv | Sequential:

@@ -1,4 +1,4 @@
-"""ResNets that classify photos."""
+"""ResNets that classify images."""
 
 import dataclasses
 import os
@@ -74,7 +74,7 @@ def _layout_of(publisher: str | None, *, groups: int, se: int) -> Layout:
 
 
 class ResNet(AbstractClassifier):
-    """Names what a photo shows.
+    """ResNet, an image classifier (He et al., 2016).
 
     n_layer: 18, 34, 50, 101 or 152; also 10
     n_class: number of classes; None: as many as the file's, or label_names, else 1000
@@ -85,10 +85,10 @@ class ResNet(AbstractClassifier):
     arch, pool, eps: as in `ResNetExtractor`; None: as the file's maker has them, else as torchvision, with gates as the
         paper's ("he" without groups, "cover")
     base_channels, stem, groups, base_width, se, norm: as in `ResNetExtractor`
-    preparation: how a photo is seen; None: as the weights were measured
+    preparation: how an image is seen; None: as the weights were measured
     insize: side of the square that the network sees; None: as in the preparation, or 32 with the stem "cifar", which
-        stretches photos
-    short: short side of the resized photo, of which the middle is cut out; None: in proportion to the preparation's
+        stretches images
+    short: short side of the resized image, of which the middle is cut out; None: in proportion to the preparation's
     Raises ValueRangeError if names and classes do not agree, or there are no such weights or settings;
     WeightsMismatchError if the file does not fit.
 
@@ -171,7 +171,7 @@ class ResNet(AbstractClassifier):
         self.load_report = load_pretrained(self, source.file, may_start_anew=source.may_start_anew)
 
     def stages(self, x: Any) -> Iterator[tuple[str, Variable]]:
-        """conv1, pool1, res2 to res5, pool5 (B, C), fc6: scores before the softmax, for x (B, 3, H, W), normalized."""
+        """conv1, pool1, res2 to res5, pool5 (B, C), fc6: logits, for x (B, 3, H, W), normalized."""
         h = None
         for name, h in self.extractor.stages(x):
             yield name, h
@@ -181,7 +181,7 @@ class ResNet(AbstractClassifier):
 
 
 def _seen(how: CenterCrop, *, stretched: bool) -> CenterCrop | Stretch:
-    """As the network sees a photo; stretched: all of it instead of the middle."""
+    """As the network sees an image; stretched: all of it instead of the middle."""
     if not stretched:
         return dataclasses.replace(how, header=("channels", *how.usual_header))
     header = ("channels", ("interpolation", how.interpolation), "mean", "std", "stretched_to")

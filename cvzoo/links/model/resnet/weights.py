@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from cvzoo.errors.exceptions import WeightsMismatchError
-from cvzoo.links.model.preparation.center_crop import CenterCrop
+from cvzoo.links.model.preparation.center_crop import CenterCrop, Interpolation
 from cvzoo.links.model.pretrained.classifier import ClassWeights
 from cvzoo.links.model.pretrained.names import Arrays, Names, Rule, place_of
 from cvzoo.links.model.publishers.chainercv import chainercv_classifier
@@ -149,7 +149,7 @@ def _torchvision(name: str, enum: str, *versions: tuple[str, float, float]) -> d
     }
 
 
-def _timm(name: str, url: str, model: str, top1: float, top5: float, *, interpolation: str) -> ClassWeights:
+def _timm(name: str, url: str, model: str, top1: float, top5: float, *, interpolation: Interpolation) -> ClassWeights:
     preparation = CenterCrop(interpolation=interpolation)
     source = f"timm, {model}"
     return imagenet_classifier(name, url, top1, top5, source=source, licence="Apache-2.0", preparation=preparation)

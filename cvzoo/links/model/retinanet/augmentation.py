@@ -1,7 +1,7 @@
 """Examples of a data set as a RetinaNet is trained on them."""
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,6 +9,7 @@ import numpy as np
 from cvzoo.backends.device import get_device
 from cvzoo.backends.dispatch import get_backend
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError
+from cvzoo.links.model.check_objects import objects_of
 from cvzoo.links.model.preparation.abstract import MEAN_OF_255, STD_OF_255
 from cvzoo.links.model.preparation.resize_shortest_edge import fitted_size
 from cvzoo.transforms.normalize import normalize
@@ -31,16 +32,16 @@ class RandomFit(AbstractTransform):
     def draw(self, sample: Sample, rng: np.random.Generator) -> dict[str, Any]:
         return {"size": fitted_size(sample.size, self.shorts[int(rng.integers(len(self.shorts)))], self.long)}
 
-    def change(self, sample: Sample, param: dict[str, Any]) -> Sample:
+    def change(self, sample: Sample, param: Mapping[str, Any]) -> Sample:
         return resize_sample(sample, param["size"])
 
 
 class RandomPart(AbstractTransform):
-    """A part of the photo, its sides a share of the photo's drawn from `share`, each for itself.
+    """A part of the image, its sides a share of the image's drawn from `share`, each for itself.
 
     min_visible: an instance of which less than this share of its box is left becomes crowded: neither learned nor
         taken for background. What is left of the others is their box
-    keep: with a photo that has instances, the part holds the middle of one of them
+    keep: with an image that has instances, the part holds the middle of one of them
     """
 
     def __init__(self, share: tuple[float, float] = (0.4, 1.0), *, min_visible: float = 0.5, keep: bool = True):
@@ -69,7 +70,7 @@ class RandomPart(AbstractTransform):
             window[name] = slice(start, start + side)
         return window
 
-    def change(self, sample: Sample, param: dict[str, Any]) -> Sample:
+    def change(self, sample: Sample, param: Mapping[str, Any]) -> Sample:
         bbox = sample.bbox
         if bbox is not None:
             y_slice, x_slice = param["y_slice"], param["x_slice"]
@@ -88,12 +89,12 @@ class RetinaNetTransform:
     The example: img (3, H, W) float32 [0, 255]; bbox (R, 4) float32; label (R,) int32; a fourth value, if there is one,
     is (R,) bool of instances not to be learned, such as difficult or crowded ones.
 
-    shorts, long: the photo's short side becomes one of `shorts`, drawn evenly, unless the long one would pass `long`
-    flip: mirror every other photo from left to right
-    part: None, or what of the photo to take first, such as `RandomPart((0.4, 1))`
+    shorts, long: the image's short side becomes one of `shorts`, drawn evenly, unless the long one would pass `long`
+    flip: mirror every other image from left to right
+    part: None, or what of the image to take first, such as `RandomPart((0.4, 1))`
     jitter: strength of the change of brightness, contrast and saturation; 0: none
     min_side: instances of which a side is shorter than this after all are ignored, pixels
-    mean, std: what the photo is normalized by
+    mean, std: what the image is normalized by
 
     Draws from this thread's generator, which iterators set for every (seed, epoch, index); a validation's transform has
     one short side, and no flip, part or jitter.
@@ -131,31 +132,32 @@ class RetinaNetTransform:
                 got=f"{ignored.shape} {ignored.dtype}",
                 hint='dataset.slice[:, ("img", "bbox", "label")] leaves other values out',
             )
-        # photos are decoded from eight bits: in eight they are resized and changed several times as fast
+        # images are decoded as uint8: as such they are resized and changed several times as fast
         img = np.asarray(img)
         img = img if img.dtype == np.uint8 else np.clip(np.rint(img), 0, 255).astype(np.uint8)
         sample = self.steps(Sample(img=img, bbox=bbox, label=label, crowded=ignored))
         img = normalize(sample.img.astype(np.float32), mean=self.mean, std=self.std)
-        small = ((sample.bbox[:, 2:] - sample.bbox[:, :2]) < self.min_side).any(axis=1)
-        return img, sample.bbox.astype(np.float32), sample.label.astype(np.int32), sample.crowded | small
+        bbox, label, crowded = objects_of(sample)
+        small = ((bbox[:, 2:] - bbox[:, :2]) < self.min_side).any(axis=1)
+        return img, bbox.astype(np.float32), label.astype(np.int32), crowded | small
 
 
 def collate_photos(batch: Sequence[tuple], device: str | int | None = None, *, multiple: int = 32) -> tuple:
     """A batch of examples as (x, then a list for each further value): a converter for updaters.
 
-    batch: tuples whose first value is a photo (C, H, W) float32, as the network wants it, and of any size; what
-        follows, such as bbox, label and ignored, is passed on as lists with one element a photo
+    batch: tuples whose first value is an image (C, H, W) float32, as the network wants it, and of any size; what
+        follows, such as bbox, label and ignored, is passed on as lists with one element per image
     device: where x shall be; None: on the CPU; boxes and the like stay where they are
     multiple: sides of x are rounded up to multiples of it
-    Returns x (B, C, H', W') float32, channels-last in memory, photos in the upper left corner and zeros elsewhere,
-    which is the mean of normalized photos.
-    Raises ShapeError if the batch is empty, or its photos are not (C, H, W) with one C.
+    Returns x (B, C, H', W') float32, channels-last in memory, images in the upper left corner and zeros elsewhere,
+    which is the mean of normalized images.
+    Raises ShapeError if the batch is empty, or its images are not (C, H, W) with one C.
     """
     if not batch:
         raise ShapeError("collate_photos: the batch is empty")
     imgs, *others = zip(*batch)
     if any(img.ndim != 3 or img.shape[0] != imgs[0].shape[0] for img in imgs):
-        raise ShapeError("collate_photos: photos must be (C, H, W)", got=[img.shape for img in imgs])
+        raise ShapeError("collate_photos: images must be (C, H, W)", got=[img.shape for img in imgs])
     height, width = (-(-max(sides) // multiple) * multiple for sides in zip(*(img.shape[1:] for img in imgs)))
     x = get_backend().zeros((len(imgs), imgs[0].shape[0], height, width), np.float32)
     for row, img in zip(x, imgs):

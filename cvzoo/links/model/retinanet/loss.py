@@ -18,13 +18,14 @@ from cvzoo.links.model.check_objects import check_objects
 from cvzoo.links.model.retinanet.retinanet import RetinaNet
 from cvzoo.links.model.retinanet.targets import AnchorRows, Targets, assign_targets
 from cvzoo.reporting.reporter import report
+from cvzoo.typing.aliases import Array
 
 # Sizes of batches whose anchors are kept ready: multi-scale training comes back to the same few
 _KEPT = 16
 
 
 class RetinaNetLoss(Chain):
-    """`RetinaNetLoss(model)(x, bboxes, labels)` is what to make small; `optimizer.setup` takes it.
+    """Training loss of RetinaNet, a scalar: `RetinaNetLoss(model)(x, bboxes, labels)`.
 
     model: the network
     alpha, gamma: of the focal loss
@@ -38,9 +39,11 @@ class RetinaNetLoss(Chain):
 
     Reports loss, loss/loc and loss/conf.
     Source: Lin et al., "Focal Loss for Dense Object Detection", 2017, section 4; beta as in Detectron's code. Where we
-    differ: the paper speaks of the sum over all photos' anchors divided by their objects' anchors, and so do we, where
-    torchvision divides photo by photo.
+    differ: the paper speaks of the sum over all images' anchors divided by their objects' anchors, and so do we, where
+    torchvision divides image by image.
     """
+
+    normalizer: Array  # () float32, the mean number of positive anchors so far
 
     def __init__(
         self,
@@ -57,7 +60,9 @@ class RetinaNetLoss(Chain):
         momentum: float | None = None,
     ):
         if box_loss not in ("smooth_l1", "giou"):
-            raise ValueRangeError("RetinaNetLoss: box_loss", expected="smooth_l1 or giou", got=repr(box_loss))
+            raise ValueRangeError(
+                "RetinaNetLoss: box_loss is unknown", expected="smooth_l1 or giou", got=repr(box_loss)
+            )
         if momentum is not None and not 0 <= momentum < 1:
             raise ValueRangeError("RetinaNetLoss: momentum must be at least 0 and below 1", got=momentum)
         self.alpha, self.gamma = alpha, gamma
@@ -80,13 +85,13 @@ class RetinaNetLoss(Chain):
         """The loss, a number.
 
         x: (B, 3, H, W) float32, as the network wants it
-        bboxes, labels: of each photo (R, 4) float32, pixels of x, and (R,) int32
-        ignored: of each photo (R,) bool, see `assign_targets`
-        Raises ShapeError if there is not one element a photo.
+        bboxes, labels: of each image (R, 4) float32, pixels of x, and (R,) int32
+        ignored: of each image (R,) bool, see `assign_targets`
+        Raises ShapeError if there is not one element per image.
         What `check_objects` raises.
         """
         if len(bboxes) != x.shape[0]:
-            raise ShapeError("RetinaNetLoss: bboxes must be one a photo", expected=x.shape[0], got=len(bboxes))
+            raise ShapeError("RetinaNetLoss: bboxes must be one per image", expected=x.shape[0], got=len(bboxes))
         check_objects(type(self).__name__, bboxes, labels, self.model.n_fg_class)
         loc, conf = self.model(x)
         rows = self._anchor_rows((x.shape[2], x.shape[3]))

@@ -71,10 +71,10 @@ class RetinaNetHead(Chain):
             for i, conv in enumerate(self.convs):
                 if len(self.norms):
                     h = F.relu(self.norms[i](conv(h)))
-                elif switches.enable_backprop:
-                    h = F.relu(conv(h))
-                else:
+                elif isinstance(conv, Convolution2D) and not switches.enable_backprop:
                     h = fused_convolution(conv)(h, activation="relu")
+                else:
+                    h = F.relu(conv(h))
             rows.append(flat_boxes(self.out(h), self.n_out))
         return F.concat(rows, axis=1)
 
@@ -87,20 +87,20 @@ class RetinaNet(AbstractOneStageDetector):
         or the path of such a file or of one that cvzoo saved. A file of a detector is taken over whole; where other
         classes, anchors or settings are asked for, a warning names what starts anew, and so does `load_report`
     label_names: names of the classes; None: the file's, if it has as many classes
-    config: how it is built and how it sees a photo; None: as the file has it, else as default_settings
+    config: how it is built and how it sees an image; None: as the file has it, else as default_settings
     settings: older name of config
     default_settings: None: `RetinaNetConfig()`
     Raises ValueRangeError if the names are not as many as the classes, or there is no such name or file;
     WeightsMismatchError if the file lacks an array, or has one too many or of another shape; what reading it raises.
 
-    mean, std: (3,) float32, what photos in [0, 255] are normalized by
+    mean, std: (3,) float32, what images in [0, 255] are normalized by
     Source: Lin et al., Focal Loss for Dense Object Detection, ICCV 2017.
     """
 
     presets = {"visualize": Preset(0.5, 0.5), "evaluate": Preset(0.5, 0.05)}
     limit = 300
     nms_thresh = 0.5
-    n_candidate = 1000  # of each level, at most so many go into the suppression
+    n_candidate = 1000  # of each level, at most this many enter NMS
     mean = MEAN_OF_255
     std = STD_OF_255
 
@@ -177,7 +177,7 @@ class RetinaNet(AbstractOneStageDetector):
 
     def grids(self, size: Sequence[int]) -> tuple[tuple[int, int], ...]:
         """(H, W) of each level's map, the finest first, for an input of `size` (H, W)."""
-        return tuple(self.decoding.anchors.grids(size))
+        return tuple(_level_anchors(self.settings).grids(size))
 
     def anchors(self, size: Sequence[int]) -> np.ndarray:
         """(A, 4) float32, y_min x_min y_max x_max, in pixels of the network's input of `size` (H, W)."""

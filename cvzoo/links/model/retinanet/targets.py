@@ -1,5 +1,6 @@
-"""What each anchor should say about a photo's objects."""
+"""What each anchor should say about an image's objects."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -126,7 +127,7 @@ class AnchorRows:
 
 
 class Targets(NamedTuple):
-    """Of a batch of B photos with A anchors each.
+    """Of a batch of B images with A anchors each.
 
     label: (B, A) int32; a class, -1 background, -2 ignored
     positive: (P,) int64, places among the B * A anchors that have an object, ascending
@@ -195,9 +196,9 @@ def _give_best(
 
 def assign_targets(
     rows: AnchorRows,
-    bboxes: list[np.ndarray],
-    labels: list[np.ndarray],
-    ignored: list[np.ndarray] | None = None,
+    bboxes: Sequence[np.ndarray],
+    labels: Sequence[np.ndarray],
+    ignored: Sequence[np.ndarray] | None = None,
     *,
     positive: float = 0.5,
     negative: float = 0.4,
@@ -206,8 +207,8 @@ def assign_targets(
 ) -> Targets:
     """The targets of a batch.
 
-    bboxes, labels: of each photo (R, 4) float32 in the network's pixels and (R,) int32; R may be 0
-    ignored: of each photo (R,) bool, True for crowds, difficult or cut objects: they are nobody's target, and an
+    bboxes, labels: of each image (R, 4) float32 in the network's pixels and (R,) int32; R may be 0
+    ignored: of each image (R,) bool, True for crowds, difficult or cut objects: they are not targets, and an
         anchor of which a share of `cover` lies in one is ignored unless it has another object
     positive, negative, keep_best: as in `match_anchors`
     Raises ShapeError if boxes, labels and flags do not belong together.
@@ -216,11 +217,11 @@ def assign_targets(
     positives, boxes = [np.empty(0, np.int64)], [np.empty((0, 4), np.float32)]
     ignored = [np.zeros(len(bbox), bool) for bbox in bboxes] if ignored is None else ignored
     if not len(bboxes) == len(labels) == len(ignored):
-        raise ShapeError("bboxes, labels and ignored need one element a photo", got=(len(bboxes), len(labels)))
+        raise ShapeError("bboxes, labels and ignored need one element per image", got=(len(bboxes), len(labels)))
     for i, (bbox, classes, skip) in enumerate(zip(bboxes, labels, ignored)):
         bbox = as_bbox(bbox)
         if not len(bbox) == len(classes) == len(skip):
-            raise ShapeError(f"photo {i}: boxes and labels differ in number", got=(len(bbox), len(classes), len(skip)))
+            raise ShapeError(f"image {i}: boxes and labels differ in number", got=(len(bbox), len(classes), len(skip)))
         skip = np.asarray(skip, bool)
         if skip.any():
             label[i, rows.covered(bbox[skip], cover)] = IGNORED

@@ -14,7 +14,7 @@ RETINANET_TEXT = Weights(
     sha256="bd9e2760628a2618c7f612ac0ad5a553cd342ecc06a7541c787b2a4f232f96bc",
     size=6349920,
     licence="MIT, as cvzoo",
-    data="16,000 documents drawn by train_scripts/detection/rendered_documents (seed 0), each seen once; no photo",
+    data="16,000 documents drawn by train_scripts/detection/rendered_documents (seed 0), each seen once; no image",
     data_licence="ours, MIT; drawn with fonts under the Bitstream Vera, SIL Open Font and CC0 licences",
     score={"AP50, 500 unseen rendered documents": 0.936, "AP50, SROIE validation": 0.851},
     source="trained by train_scripts/detection/train_retinanet_text.py, seed 0, in 0.8 hours on 3 threads of a 4-core "
@@ -25,7 +25,7 @@ RETINANET_TEXT = Weights(
 
 
 def retinanet_text() -> RetinaNet:
-    """A `RetinaNet` that finds lines of text in scans and photos of receipts and other documents; nothing is fetched.
+    """A `RetinaNet` that finds lines of text in scans and images of receipts and other documents; nothing is fetched.
 
     Each run of words has a box; there is one label, 0 ("text").
 

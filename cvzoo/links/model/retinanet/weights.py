@@ -36,7 +36,7 @@ def _record(version: int, file_name: str, score: float) -> Weights:
         score={"COCO val2017 AP": score},
         preprocessing=torchvision_detector_preparation(800, 1333, antialias=False).describe(),
         data="COCO 2017 train, on a backbone from ImageNet-1K",
-        data_licence="annotations CC BY 4.0, photos Flickr terms of use; ImageNet terms of access",
+        data_licence="annotations CC BY 4.0, images Flickr terms of use; ImageNet terms of access",
         label_names=coco_bbox_label_names,
     )
 
@@ -100,7 +100,7 @@ def _whole(asked: RetinaNetConfig, theirs: Arrays, ours: Arrays) -> RetinaNetCon
 
 
 def _on_backbone(base: RetinaNetConfig | None, theirs: Arrays, ours: Arrays) -> RetinaNetConfig:
-    # statistics of ImageNet are better than those of the few photos that fit into a detector's batch
+    # statistics of ImageNet are better than those of the few images that fit into a detector's batch
     base = RetinaNetConfig(norm="frozen") if base is None else base
     return dataclasses.replace(
         base,

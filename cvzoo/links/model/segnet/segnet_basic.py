@@ -48,7 +48,7 @@ class SegNetConfig(AbstractConfig):
 
 
 class SegNetBasic(AbstractPhotoSegmenter):
-    """Names every pixel: four poolings whose maxima are put back where they came from.
+    """SegNet (basic), a semantic segmentation network with max unpooling (Badrinarayanan et al., 2017).
 
     n_class: number of classes; None: as many as the file's, or label_names, else CamVid's 11
     pretrained_model: "camvid", or the path of a ChainerCV `.npz` or of a file that cvzoo saved
@@ -99,7 +99,7 @@ class SegNetBasic(AbstractPhotoSegmenter):
         return (self.coarse_scores(x),)
 
     def coarse_scores(self, x: Any) -> Variable:
-        """Scores before the softmax (B, n_class, H, W) for x (B, 3, H, W) in [0, 255]."""
+        """Logits (B, n_class, H, W) for x (B, 3, H, W) in [0, 255]."""
         h = F.local_response_normalization(x, 5, 1, 1e-4 / 5, 0.75)
         taken = []
         for layer in (self.conv1, self.conv2, self.conv3, self.conv4):

@@ -1,6 +1,6 @@
 """Published weights of SegNet.
 
-ChainerCV's names in a SegNet, and ours: its normalizations lie beside their convolutions, ours inside of layers.
+ChainerCV's names in a SegNet, and ours: its normalizations are next to their convolutions, ours inside of layers.
 """
 
 from cvzoo.labels.camvid import camvid_label_names

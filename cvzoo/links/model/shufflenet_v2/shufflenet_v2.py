@@ -53,7 +53,7 @@ class ShuffleBlock(Chain):
 
     def forward(self, x: Any) -> Variable:
         """(B, out_channels, H / stride, W / stride), sides rounded up, of x (B, channels, H, W)."""
-        if self.has_stride:
+        if self.beside is not None and self.beside_project is not None:
             kept = self.beside_project(self.beside(x))
         else:
             kept, x = F.split_axis(x, 2, 1)
@@ -61,7 +61,7 @@ class ShuffleBlock(Chain):
 
 
 class ShuffleNetV2Extractor(Chain):
-    """What a ShuffleNetV2 makes of photos: the maps of its three stages (strides 8, 16, 32) and its last convolution.
+    """ShuffleNetV2 backbone (Ma et al., 2018): the maps of its stages (strides 8, 16, 32) and last convolution.
 
     channels: of the first convolution, the three stages (even numbers) and the last convolution
     counts: blocks of each stage
@@ -91,7 +91,7 @@ class ShuffleNetV2Extractor(Chain):
         h = F.max_pooling_2d(self.stem(x), 3, 2, 1, cover_all=False)
         maps = []
         for stage in self.stages:
-            for block in stage:
+            for block in stage.children():
                 h = block(h)
             maps.append(h)
         return (*maps, self.last(h))
@@ -111,14 +111,14 @@ class ShuffleNetV2Config(AbstractConfig):
 
 
 class ShuffleNetV2(AbstractClassifier):
-    """Names what a photo shows.
+    """ShuffleNetV2, an image classifier (Ma et al., 2018).
 
     width: 0.5, 1.0, 1.5 or 2.0; any number where channels are given
     n_class: number of classes; None: as many as the file's, or label_names, else 1000
     pretrained_model: "imagenet", or a path of a torchvision file or one that cvzoo saved
     label_names: names of the classes
     channels, counts: as in `ShuffleNetV2Extractor`; None: those of the width
-    preparation: how a photo is seen; None: as the weights were measured
+    preparation: how an image is seen; None: as the weights were measured
     Raises ValueRangeError if names and classes do not agree, or there are no such weights or settings;
     WeightsMismatchError if the file does not fit.
 
@@ -140,7 +140,9 @@ class ShuffleNetV2(AbstractClassifier):
         preparation: CenterCrop | None = None,
     ):
         if channels is None and width not in CHANNELS:
-            raise ValueRangeError("ShuffleNetV2: width", expected=", ".join(map(str, CHANNELS)), got=width)
+            raise ValueRangeError(
+                "ShuffleNetV2: width is not supported", expected=", ".join(map(str, CHANNELS)), got=width
+            )
         source = classifier_source(
             pretrained_model,
             WEIGHTS.get(width, {}) if channels is None else {},
@@ -171,7 +173,7 @@ class ShuffleNetV2(AbstractClassifier):
         h = F.max_pooling_2d(h, 3, 2, 1, cover_all=False)
         yield "pool1", h
         for i, stage in enumerate(self.extractor.stages):
-            for block in stage:
+            for block in stage.children():
                 h = block(h)
             yield f"res{i + 2}", h
         h = self.extractor.last(h)

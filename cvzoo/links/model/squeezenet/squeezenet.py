@@ -1,4 +1,4 @@
-"""SqueezeNets that classify photos."""
+"""SqueezeNets that classify images."""
 
 import dataclasses
 import os
@@ -77,7 +77,7 @@ class SqueezeNetConfig(AbstractConfig):
 
 
 class SqueezeNet(AbstractClassifier):
-    """Names what a photo shows.
+    """SqueezeNet, an image classifier (Iandola et al., 2016).
 
     version: "1.0", the paper's, or "1.1", 2.4 times cheaper and as good
     n_class: number of classes; None: as many as the file's, or label_names, else 1000
@@ -85,7 +85,7 @@ class SqueezeNet(AbstractClassifier):
     label_names: names of the classes
     width: times as many channels as in the paper, such as 1 / 16
     dropout: before conv10, while training
-    preparation: how a photo is seen; None: as the weights were measured
+    preparation: how an image is seen; None: as the weights were measured
     Raises ValueRangeError if names and classes do not agree, or there is no such version or weights;
     WeightsMismatchError if the file does not fit.
 

@@ -1,4 +1,4 @@
-"""SSD: one look at a photo, with boxes on maps of many scales."""
+"""SSD: one look at an image, with boxes on maps of many scales."""
 
 from typing import TYPE_CHECKING
 

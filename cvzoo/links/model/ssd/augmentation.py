@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from cvzoo.errors.exceptions import ShapeError
+from cvzoo.links.model.check_objects import objects_of
 from cvzoo.links.model.ssd.multibox_coder import MultiboxCoder
 from cvzoo.transforms.normalize import normalize
 from cvzoo.transforms.sample.colors import RandomDistort
@@ -23,11 +24,11 @@ class SSDTransform:
 
     coder: the model's
     size: (H, W) of the network's input
-    mean, std: what photos in [0, 255] are normalized by, a number or one a channel; around a photo that was made
+    mean, std: what images in [0, 255] are normalized by, a number or one per channel; around an image that was made
         smaller is the mean, 0 for the network
-    augment: False: the photo is stretched, and nothing else
+    augment: False: the image is stretched, and nothing else
 
-    In order: colours are changed; every other photo becomes a part of a canvas up to four times as high and as wide; a
+    In order: colours are changed; every other image becomes a part of a canvas up to four times as high and as wide; a
     part is cut out that covers an object by a drawn share; it is stretched, by one of five interpolations; every other
     one is mirrored. Draws from this thread's generator, which iterators set for every (seed, epoch, index).
     Source: Liu et al., SSD, section 2.2 ("Data augmentation"), and for the canvas 3.6, as ChainerCV has it.
@@ -67,4 +68,4 @@ class SSDTransform:
             )
         sample = self.steps(Sample(img=np.asarray(img, np.float32), bbox=bbox, label=label, crowded=ignored))
         x = normalize(sample.img, mean=self.mean, std=self.std)
-        return (x, *self.coder.encode(sample.bbox, sample.label, sample.crowded))
+        return (x, *self.coder.encode(*objects_of(sample)))

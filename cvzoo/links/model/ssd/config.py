@@ -60,9 +60,9 @@ class SSDConfig(AbstractConfig):
         group="preparation",
     )
     cut_sides: bool = config_field(False, help="default boxes are no larger than the image", group="anchors")
-    clip: bool = config_field(False, help="boxes are clipped to the image before the suppression", group="decoding")
+    clip: bool = config_field(False, help="boxes are clipped to the image before NMS", group="decoding")
     n_candidate: int | None = config_field(
-        400, help="of a class, at most so many boxes go into the suppression; None: all", group="decoding"
+        400, help="of a class, at most this many boxes enter NMS; None: all", group="decoding"
     )
     limit: int | None = config_field(200, help="boxes that an image keeps at most; None: all", group="decoding")
 
@@ -100,7 +100,7 @@ SSD512_SETTINGS = SSDConfig(
     aspect_ratios=((2,), (2, 3), (2, 3), (2, 3), (2, 3), (2,), (2,)),
     steps=(8, 16, 32, 64, 128, 256, 512),
 )
-# torchvision's: scales of .07 to 1.05 of the side, and boxes that stay in the photo
+# torchvision's: scales of .07 to 1.05 of the side, and boxes that stay in the image
 SSD300_TORCHVISION = SSDConfig(
     sizes=(21, 45, 99, 153, 207, 261, 315),
     mean=(0.48235 * 255, 0.45882 * 255, 0.40784 * 255),

@@ -22,9 +22,9 @@ def multibox_loss(
 ) -> tuple[Variable, Variable]:
     """(loss of the offsets, loss of the classes): two numbers, each divided by the default boxes that have an object.
 
-    mb_locs: (B, A, 4); mb_confs: (B, A, 1 + L) before the softmax, background first
+    mb_locs: (B, A, 4); mb_confs: (B, A, 1 + L) logits, background first
     gt_mb_locs: (B, A, 4) float32; gt_mb_labels: (B, A) integers, 0 background, -1 ignored
-    k: of a photo's background boxes, those k times as many as its objects' boxes count whose loss is highest
+    k: of an image's background boxes, those k times as many as its objects' boxes count whose loss is highest
     n_positive: what is divided by; None: the objects' boxes of the batch, at least 1. In training on several devices
         the mean over the devices belongs here
     Without any object the classes' loss is 0, since no background counts.
@@ -70,7 +70,7 @@ def multibox_loss(
 
 
 def hard_negatives(loss: np.ndarray, label: np.ndarray, k: float) -> np.ndarray:
-    """(B, A) bool: of each photo's background boxes the k times as many as its objects' boxes whose loss is highest.
+    """(B, A) bool: of each image's background boxes the k times as many as its objects' boxes whose loss is highest.
 
     loss: (B, A); label: (B, A) integers, 0 background; of equal losses the first
     """
@@ -84,7 +84,7 @@ def hard_negatives(loss: np.ndarray, label: np.ndarray, k: float) -> np.ndarray:
 
 
 class SSDLoss(Chain):
-    """`SSDLoss(model)(x, mb_locs, mb_labels)` is what to make small; `optimizer.setup` takes it.
+    """Training loss of SSD, a scalar: `SSDLoss(model)(x, mb_locs, mb_labels)`.
 
     model: an `SSD`, or another network with such heads (`SSDLite`)
     alpha: what the loss of offsets is multiplied by
@@ -118,8 +118,8 @@ def collate_multibox(batch: Sequence[tuple], device: str | int | None = None) ->
 
     device: where they shall be; None: on the CPU
     """
-    arrays = [np.stack(each) for each in zip(*batch)]
-    if device is not None:
-        backend = get_device(device)
-        arrays = [backend.asarray(array) for array in arrays]
-    return tuple(arrays)
+    x, loc, label = (np.stack(each) for each in zip(*batch))
+    if device is None:
+        return x, loc, label
+    backend = get_device(device)
+    return backend.asarray(x), backend.asarray(loc), backend.asarray(label)

@@ -116,7 +116,7 @@ class MultiboxCoder:
         self.default = default_boxes(grids, aspect_ratios, steps, sizes, largest=largest)
         self.variance = variance
         self._std = (variance[0], variance[0], variance[1], variance[1])
-        # NumPy keeps no sum of them: the areas are asked for at every photo in training
+        # NumPy keeps no sum of them: the areas are asked for at every image in training
         self._area = bbox_area(self.default)
 
     def encode(
@@ -176,9 +176,9 @@ class MultiboxCoder:
         """bbox (R, 4), label (R,) int32, score (R,): what scores above `score_thresh`, before suppression.
 
         mb_loc: (A, 4) float32, dy dx dh dw
-        mb_conf: (A, 1 + L) float32, scores before the softmax, background first
+        mb_conf: (A, 1 + L) float32, logits, background first
         n_candidate: of a class, only so many of the best; None: all
-        A box is given for every class that scores; boxes may stick out of the photo.
+        A box is given for every class that scores; boxes may stick out of the image.
         """
         decoding = self.decoding(mb_conf.shape[1] - 1, n_candidate=n_candidate)
         return decoding.decode((mb_loc, mb_conf), (1, 1), Placement((1, 1), (1, 1)), score_thresh)

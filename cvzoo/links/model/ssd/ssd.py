@@ -61,7 +61,7 @@ class Multibox(Chain):
                     )
 
     def forward(self, maps: Sequence[Any]) -> tuple[Variable, Variable]:
-        """mb_loc (B, A, 4): dy dx dh dw; mb_conf (B, A, n_class): scores before the softmax, background first.
+        """mb_loc (B, A, 4): dy dx dh dw; mb_conf (B, A, n_class): logits, background first.
 
         maps: (B, C, H, W) each, the finest first
         Raises ShapeError if their number is another.
@@ -81,7 +81,7 @@ class SSD(AbstractOneStageDetector):
         is taken over; a warning names the convolutions of the heads that start anew, and so does `load_report`: that is
         how a detector is fine-tuned to other classes
     label_names: names of the classes; None: the file's, if it has as many classes, or Pascal VOC's if there are 20
-    config: how it is built and how it sees a photo; None: as the file has it, else `SSDConfig()`
+    config: how it is built and how it sees an image; None: as the file has it, else `SSDConfig()`
     settings: older name of config
     records: the names that pretrained_model may have
     Raises ValueRangeError if the names are not as many as the classes, or there is no such name or file;
@@ -138,7 +138,7 @@ class SSD(AbstractOneStageDetector):
         return ssd_preparation(self.settings)
 
     def forward(self, x: Any) -> tuple[Variable, Variable]:
-        """mb_loc (B, A, 4): dy dx dh dw against `coder.default`; mb_conf (B, A, 1 + L): scores before the softmax.
+        """mb_loc (B, A, 4): dy dx dh dw against `coder.default`; mb_conf (B, A, 1 + L): logits.
 
         x: (B, 3, insize, insize), as `prepare` gives
         """

@@ -69,7 +69,7 @@ class SSDVGG16Extractor(Chain):
             self.conv5_3 = _conv(8 * n, 8 * n)
             self.conv6 = _conv(8 * n, 16 * n, pad=6, dilate=6)
             self.conv7 = _conv(16 * n, 16 * n, 1, pad=0)
-        self.channels = (8 * n, 16 * n)
+        self.channels: tuple[int, ...] = (8 * n, 16 * n)
         self.n_extra = len(extras)
         for i, extra in enumerate(extras):
             mid, out = (4 * n, 8 * n) if i == 0 else (2 * n, 4 * n)
@@ -89,7 +89,7 @@ class SSDVGG16Extractor(Chain):
         h = F.max_pooling_2d(h, 3, 1, 1, cover_all=False)
         h = conv_relu(self.conv7, conv_relu(self.conv6, h))
         maps.append(h)
-        convs = dict(self.named_children())
+        convs = {name: link for name, link in self.named_children() if isinstance(link, Convolution2D)}
         for i in range(8, 8 + self.n_extra):
             h = conv_relu(convs[f"conv{i}_2"], conv_relu(convs[f"conv{i}_1"], h))
             maps.append(h)

@@ -40,7 +40,7 @@ class SSDLiteConfig(AbstractConfig):
         group="anchors",
     )
     n_candidate: int | None = config_field(
-        300, help="of a class, at most so many boxes go into the suppression; None: all", group="decoding"
+        300, help="of a class, at most this many boxes enter NMS; None: all", group="decoding"
     )
     limit: int | None = config_field(300, help="boxes that an image keeps at most; None: all", group="decoding")
 

@@ -1,12 +1,14 @@
-"""The maps that SSDLite looks at."""
+"""SSDLite's backbone."""
 
 from collections.abc import Sequence
 from typing import Any
 
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
+from cvzoo.errors.exceptions import GraphError
 from cvzoo.links.chain import Chain, ChainList
 from cvzoo.links.model.conv_norm_activ import ConvNormActiv
+from cvzoo.links.model.inverted_residual import InvertedResidual
 from cvzoo.links.model.mobilenet_v3.extractor import MobileNetV3Extractor
 
 # the layer whose first convolution is the finest map: the last one of stride 16 that there is
@@ -30,21 +32,29 @@ class SSDLiteExtractor(Chain):
             for n_out in extras:
                 self.extras.append(ExtraBlock(n_in, n_out, eps=eps))
                 n_in = n_out
-        fine = self.base.layers[SPLIT].expand.conv.out_channels
+        fine = self._split()[0].conv.out_channels
         self.channels = (fine, self.base.channels[-1], *extras)
+
+    def _split(self) -> tuple[ConvNormActiv, InvertedResidual]:
+        """The expansion whose output is the finest map, and its block."""
+        block = self.base.layers[SPLIT]
+        if not isinstance(block, InvertedResidual) or block.expand is None:
+            raise GraphError("SSDLite: the layer that gives the finest map is no inverted residual with an expansion")
+        return block.expand, block
 
     def forward(self, x: Any) -> list[Variable]:
         """(B, channels[i], H, W) each, the finest first, of x (B, 3, H, W)."""
         layers = self.base.layers
         for layer in layers[:SPLIT]:
             x = layer(x)
-        maps = [layers[SPLIT].expand(x)]
-        h = layers[SPLIT].after_expand(maps[0])
+        expand, block = self._split()
+        maps = [expand(x)]
+        h = block.after_expand(maps[0])
         for layer in layers[SPLIT + 1 :]:
             h = layer(h)
         maps.append(h)
-        for block in self.extras:
-            h = block(h)
+        for extra in self.extras:
+            h = extra(h)
             maps.append(h)
         return maps
 

@@ -54,7 +54,7 @@ class LiteMultibox(Chain):
                 self.conf.append(SeparableHead(n_in, n_box * n_class, eps=eps))
 
     def forward(self, maps: Sequence[Any]) -> tuple[Variable, Variable]:
-        """mb_loc (B, A, 4): dy dx dh dw; mb_conf (B, A, n_class): scores before the softmax, background first."""
+        """mb_loc (B, A, 4): dy dx dh dw; mb_conf (B, A, n_class): logits, background first."""
         locs = [flat_boxes(loc(h), 4) for loc, h in zip(self.loc, maps)]
         confs = [flat_boxes(conf(h), self.n_class) for conf, h in zip(self.conf, maps)]
         return F.concat(locs, axis=1), F.concat(confs, axis=1)
@@ -67,7 +67,7 @@ class SSDLite(AbstractOneStageDetector):
     pretrained_model: "coco" (torchvision's), or the path of a file of torchvision or cvzoo. What fits is taken over; a
         warning names what starts anew in the heads, and so does `load_report`
     label_names: names of the classes; None: the file's, if it has as many classes, or COCO's if there are 80
-    config: how it is built and how it sees a photo; None: as the file has it, else `SSDLiteConfig()`
+    config: how it is built and how it sees an image; None: as the file has it, else `SSDLiteConfig()`
     settings: older name of config
     Raises ValueRangeError if the names are not as many as the classes, or there is no such name or file;
     WeightsMismatchError if the file holds another network; what reading it raises.
@@ -122,7 +122,7 @@ class SSDLite(AbstractOneStageDetector):
         return ssdlite_preparation(self.insize)
 
     def forward(self, x: Any) -> tuple[Variable, Variable]:
-        """mb_loc (B, A, 4): dy dx dh dw against `coder.default`; mb_conf (B, A, 1 + L): scores before the softmax.
+        """mb_loc (B, A, 4): dy dx dh dw against `coder.default`; mb_conf (B, A, 1 + L): logits.
 
         x: (B, 3, insize, insize), as `prepare` gives
         """

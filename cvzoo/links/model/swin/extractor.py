@@ -1,5 +1,6 @@
 """The part of a Swin Transformer that makes maps."""
 
+from collections.abc import Iterable
 from typing import Any, Literal, NamedTuple
 
 import cvzoo.functions as F
@@ -24,7 +25,7 @@ class SwinBlock(Chain):
 
     n_unit: channels of a pixel, four times as many between the mlp's two layers; n_head: heads; window: its side
     shifted: whether windows lie half a window further
-    drop_path: the probability with which a photo goes round a branch while training
+    drop_path: the probability with which an image goes round a branch while training
     version: 1 or 2
     """
 
@@ -127,7 +128,12 @@ def plan_of(size: str, plan: Plan | None) -> Plan:
     if plan is None:
         return usual
     what = "SwinTransformer: plan"
-    counts = {"n_channel": plan.n_channel, "depths": plan.depths, "heads": plan.heads, "window": plan.window}
+    counts: dict[str, int | Iterable[int]] = {
+        "n_channel": plan.n_channel,
+        "depths": plan.depths,
+        "heads": plan.heads,
+        "window": plan.window,
+    }
     check_plan_numbers(what, counts, drop_path=plan.drop_path)
     if not 1 <= len(plan.depths) == len(plan.heads) <= 8 or plan.version not in (1, 2) or plan.window > 64:
         raise ValueRangeError(
@@ -154,7 +160,7 @@ class SwinPatches(Chain):
 
 
 class SwinExtractor(Chain):
-    """(C2, C3, C4, C5) of a photo: maps at 1/4, 1/8, 1/16 and 1/32 of its size.
+    """(C2, C3, C4, C5) of an image: maps at 1/4, 1/8, 1/16 and 1/32 of its size.
 
     plan: how deep and wide
     channels: of the maps
@@ -186,7 +192,7 @@ class SwinExtractor(Chain):
     def stage(self, i: int, x: Any) -> Variable:
         """The map number i (from 0) from the one before, or from the patches."""
         h = self[f"merging{i + 1}"](x) if i else x
-        for block in self[f"stage{i + 1}"]:
+        for block in self[f"stage{i + 1}"].children():
             h = block(h)
         return h
 

@@ -1,4 +1,4 @@
-"""Swin Transformers that classify photos."""
+"""Swin Transformers that classify images."""
 
 import dataclasses
 import os
@@ -32,15 +32,15 @@ class SwinConfig(AbstractConfig):
 
 
 class SwinTransformer(AbstractClassifier):
-    """Names what a photo shows.
+    """Swin Transformer, versions 1 and 2, an image classifier (Liu et al., 2021 and 2022).
 
     size: "t", "s" or "b" (tiny, small, base), or "v2_t", "v2_s", "v2_b"
     n_class: number of classes; None: as many as the file's, or label_names, else 1000
     pretrained_model: "imagenet" (torchvision's), "imagenet_ms" ("t", "s", "b") or "imagenet_22k" ("b", trained on more
-        photos; both are the makers'), or a path of a file of theirs, of timm's, or one that cvzoo saved
+        images; both are the makers'), or a path of a file of theirs, of timm's, or one that cvzoo saved
     label_names: names of the classes
     plan: depths and widths other than those of `size`
-    preparation: how a photo is seen; None: as the weights were measured. The network takes photos of any size.
+    preparation: how an image is seen; None: as the weights were measured. The network takes images of any size.
     Raises ValueRangeError if names and classes do not agree, or there are no such weights or settings;
     WeightsMismatchError if the file does not fit.
 

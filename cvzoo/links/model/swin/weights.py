@@ -55,7 +55,7 @@ _MAKERS_BLOCK = r"layers\.(\d)\.blocks\.(\d+)\."
 def swin_names(window: int) -> Mapping[str, Names]:
     """Publisher -> its names in a network of so large windows.
 
-    Files hold tables that follow from the window, and from the photo's size; where they are what they must be they are
+    Files hold tables that follow from the window, and from the image's size; where they are what they must be they are
     left out.
     """
     without_tables = functools.partial(_without_tables, window=window)
@@ -142,7 +142,7 @@ def _is_table(name: str, array: np.ndarray, window: int) -> bool:
 
 
 _SITE = "https://github.com/SwinTransformer/storage/releases/download/"
-_USUAL_DATA = "ImageNet-1K, ILSVRC 2012 training photos"
+_USUAL_DATA = "ImageNet-1K, ILSVRC 2012 training images"
 _LARGER_DATA = f"ImageNet-22K, then {_USUAL_DATA}"
 
 

@@ -66,12 +66,13 @@ def windows_of(size: tuple[int, int], window: int, *, shifted: bool) -> Windows:
 
     shifted: by half a window, but not along a side that one window covers
     """
-    padded = tuple([-(-n // window) * window for n in size])
-    shift = tuple([window // 2 if shifted and n > window else 0 for n in padded])
-    return Windows(tuple(size), padded, window, shift)
+    h, w = size
+    padded = -(-h // window) * window, -(-w // window) * window
+    dy, dx = (window // 2 if shifted and n > window else 0 for n in padded)
+    return Windows((h, w), padded, window, (dy, dx))
 
 
-@functools.lru_cache(8)  # a large photo's take tens of megabytes
+@functools.lru_cache(8)  # a large image's take tens of megabytes
 def _hidden(windows: Windows) -> np.ndarray:
     (ph, pw), side = windows.padded, windows.window
     rows, columns = (
@@ -153,16 +154,17 @@ class WindowAttention(Chain):
         return h if add is None else h + add
 
     def _qkv_bias(self) -> Variable | None:
-        if self.version == 1:
+        b = self.qkv.b
+        if self.version == 1 or b is None:
             return None
         # the second paper's keys have no bias; published files store one that is never read
-        b = self.qkv.b
         kept = np.repeat(np.array([1, 0, 1], b.dtype), self.n_unit)
         return b * beside(kept, b.device.index, ("Swin's queries and values", self.n_unit, b.dtype))
 
     def _bias(self, windows: Windows) -> Variable:
         """(1, n or 1, n_head, N, N) to add to the scores."""
         n_token = self.window**2
+        table: Variable
         if self.version == 1:
             table = self.biases
         else:

@@ -85,11 +85,11 @@ class FacePriors:
 def face_priors(
     size: Sequence[int], sides: Sequence[Sequence[int]] = SIDES, strides: Sequence[int] = STRIDES
 ) -> np.ndarray:
-    """(R, 4) float32, y_min x_min y_max x_max as parts of the photo: 4,420 of them for (240, 320).
+    """(R, 4) float32, y_min x_min y_max x_max as parts of the image: 4,420 of them for (240, 320).
 
     size: (H, W) of the network's input; sides, strides: as in `FacePriors`
     Row by row of the finest map first, then the coarser ones; the priors of one cell stand together. Sides are cut to
-    the photo's size, centres are not moved by that, so that a prior may stick out.
+    the image's size, centres are not moved by that, so that a prior may stick out.
 
     Source: the publisher's generate_priors (facts).
     """
@@ -97,7 +97,7 @@ def face_priors(
     maps = []
     for stride, squares in zip(strides, sides):
         rows, columns = math.ceil(h / stride), math.ceil(w / stride)
-        # cells divide the photo evenly, also where the last one reaches beyond it
+        # cells divide the image evenly, also where the last one reaches beyond it
         y = (np.arange(rows) + 0.5) / rows
         x = (np.arange(columns) + 0.5) / columns
         center = np.stack(np.meshgrid(y, x, indexing="ij"), axis=-1)[:, :, None]  # (rows, columns, 1, 2)
@@ -121,14 +121,14 @@ class UltraLightFaceConfig(AbstractConfig):
 
 
 class UltraLightFace(AbstractOneStageDetector):
-    """Finds faces: an SSD of 13 small convolutions and four heads, for photos of 240 x 320 pixels.
+    """Finds faces: an SSD of 13 small convolutions and four heads, for images of 240 x 320 pixels.
 
     pretrained_model: "wider_face", or a path of a torch file or one that cvzoo saved
     variant: "rfb_320", with a receptive field block, or "slim_320", without: faster, and weaker on small faces
 
     Raises ValueRangeError for another variant or unknown weights.
     Source: Linzaer, Ultra-Light-Fast-Generic-Face-Detector-1MB, 2019, after Liu et al., SSD, ECCV 2016. Where we
-    differ: photos are shrunk with antialiasing.
+    differ: images are shrunk with antialiasing.
     """
 
     presets = {"visualize": Preset(0.3, 0.6), "evaluate": Preset(0.3, 0.01)}

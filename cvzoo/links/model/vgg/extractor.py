@@ -41,7 +41,9 @@ class VGGExtractor(Chain):
     ):
         for name, value, known in (("n_layer", n_layer, tuple(DEPTHS)), ("norm", norm, (None, "batch"))):
             if value not in known:
-                raise ValueRangeError(f"VGG: {name}", expected=" or ".join(map(repr, known)), got=repr(value))
+                raise ValueRangeError(
+                    f"VGG: {name} is not supported", expected=" or ".join(map(repr, known)), got=repr(value)
+                )
         widths = {}
         for stage, count in enumerate(DEPTHS[n_layer]):
             for i in range(count):

@@ -1,4 +1,4 @@
-"""VGG networks that classify photos."""
+"""VGG networks that classify images."""
 
 import dataclasses
 import os
@@ -43,7 +43,7 @@ class VGGConfig(AbstractConfig):
 
 
 class VGG(AbstractClassifier):
-    """Names what a photo shows.
+    """VGG, an image classifier (Simonyan and Zisserman, 2015).
 
     n_layer: 11, 13, 16 or 19
     n_class: number of classes; None: as many as the file's, or label_names, else 1000
@@ -53,11 +53,11 @@ class VGG(AbstractClassifier):
     norm, base_channels: as in `VGGExtractor`
     fc_channels: of fc6 and fc7
     dropout: of fc6 and fc7, while training
-    preparation: how a photo is seen; None: as the weights were measured
+    preparation: how an image is seen; None: as the weights were measured
     Raises ValueRangeError if names and classes do not agree, or there are no such weights or settings;
     WeightsMismatchError if the file does not fit.
 
-    Stages: conv1_1 ... conv5_3, each after its relu, pool1 ... pool5, fc6, fc6_relu, fc7, fc7_relu, fc8. Photos may
+    Stages: conv1_1 ... conv5_3, each after its relu, pool1 ... pool5, fc6, fc6_relu, fc7, fc7_relu, fc8. Images may
     have any size from 32 x 32 on: pool5 becomes 7 x 7 means.
     Source: Simonyan and Zisserman, Very Deep Convolutional Networks for Large-Scale Image Recognition, ICLR 2015.
     """

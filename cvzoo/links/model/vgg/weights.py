@@ -4,6 +4,7 @@ torchvision's and ChainerCV's names in a VGG network, and ours.
 """
 
 from collections.abc import Mapping
+from typing import Literal
 
 from cvzoo.links.model.preparation.center_crop import CenterCrop
 from cvzoo.links.model.pretrained.classifier import ClassWeights
@@ -55,7 +56,7 @@ _CAFFE = chainercv_classifier(
     preparation=CAFFE_PREPARATION,
 )
 
-WEIGHTS = {
+WEIGHTS: dict[tuple[int, Literal["batch"] | None], dict[str, ClassWeights]] = {
     (11, None): _torchvision(11, None, "8a719046", 69.02, 88.628),
     (11, "batch"): _torchvision(11, "batch", "6002323d", 70.37, 89.81),
     (13, None): _torchvision(13, None, "19584684", 69.928, 89.246),

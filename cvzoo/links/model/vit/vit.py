@@ -1,4 +1,4 @@
-"""Vision Transformers that classify photos."""
+"""Vision Transformers that classify images."""
 
 import dataclasses
 import math
@@ -35,7 +35,7 @@ Size = Literal["b_16", "b_32", "l_16", "l_32", "h_14"]
 class Plan(NamedTuple):
     """The network's shape.
 
-    patch: side of the squares that the photo is cut into, pixels
+    patch: side of the squares that the image is cut into, pixels
     n_layer: how many blocks
     n_head: heads of attention in each
     n_unit: channels of a token
@@ -143,18 +143,18 @@ class ViTConfig(AbstractConfig):
 
 
 class ViT(AbstractClassifier):
-    """Names what a photo shows.
+    """Vision Transformer (ViT), an image classifier (Dosovitskiy et al., 2021).
 
     size: "b_16", "b_32", "l_16", "l_32" or "h_14": base, large or huge, and the side of a patch
     n_class: number of classes; None: as many as the file's, or label_names, else 1000
-    pretrained_model: "imagenet" (not for "h_14"), "imagenet_swag" (trained on at larger photos) or
+    pretrained_model: "imagenet" (not for "h_14"), "imagenet_swag" (trained on at larger images) or
         "imagenet_swag_linear" (only the last layer trained) for "b_16", "l_16" and "h_14", not for commercial use; or
         a path of a torchvision file or one that cvzoo saved
     label_names: names of the classes
-    insize: side of the square that the network sees, a multiple of a patch; None: as in the file, else 224. For another
-        one than in the file the position embeddings are interpolated.
+    insize: side of the square that the network sees, a multiple of a patch; None: as in the file, else 224. If the
+        file's is different, its position embeddings are interpolated.
     plan: depths and widths other than those of `size`
-    preparation: how a photo is seen, whose crop is insize; None: as the weights were measured, in proportion
+    preparation: how an image is seen, whose crop is insize; None: as the weights were measured, in proportion
     Raises ValueRangeError if names and classes do not agree, or there are no such weights or settings;
     WeightsMismatchError if the file does not fit.
 
@@ -211,7 +211,7 @@ class ViT(AbstractClassifier):
         """Each stage's name and output, for x (B, 3, insize, insize). Raises ShapeError for another size."""
         if x.shape[2:] != (self.insize, self.insize):
             raise ShapeError(
-                "ViT: its position embeddings are for photos of one size",
+                "ViT: its position embeddings are for images of one size",
                 expected=f"(B, 3, {self.insize}, {self.insize})",
                 got=x.shape,
                 hint="ViT(..., insize=...)",
@@ -232,7 +232,7 @@ class ViT(AbstractClassifier):
 
 
 def _fitted(source: ClassSource, insize: int | None, patch: int) -> tuple[int, ClassSource]:
-    """The side of the photo, and the source with position embeddings for it."""
+    """The side of the image, and the source with position embeddings for it."""
     in_file = None
     if source.file is not None and "positions" in source.file.arrays:
         in_file = patch * math.isqrt(max(source.file.arrays["positions"].shape[1] - 1, 0))
@@ -240,7 +240,7 @@ def _fitted(source: ClassSource, insize: int | None, patch: int) -> tuple[int, C
         insize = source.preparation.crop if in_file is None else in_file
     if isinstance(insize, bool) or not isinstance(insize, int) or insize < patch or insize % patch:
         raise ValueRangeError("ViT: insize must be a multiple of the patch", expected=f"{patch} * n", got=repr(insize))
-    if in_file in (None, insize):
+    if source.file is None or in_file in (None, insize):
         return insize, source
     arrays = source.file.arrays
     positions = resized_positions(arrays["positions"], insize // patch)

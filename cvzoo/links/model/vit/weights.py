@@ -48,7 +48,7 @@ NAMES = {
 
 
 _SWAG_LICENCE = "CC-BY-NC-4.0"
-_SWAG_DATA = "3.6 billion photos with hashtags (SWAG), then ImageNet-1K, ILSVRC 2012 training photos"
+_SWAG_DATA = "3.6 billion images with hashtags (SWAG), then ImageNet-1K, ILSVRC 2012 training images"
 
 
 def _plain(size: str, digits: str, top1: float, top5: float, short: int) -> ClassWeights:
@@ -59,7 +59,7 @@ def _plain(size: str, digits: str, top1: float, top5: float, short: int) -> Clas
 
 
 def _swag(size: str, digits: str, top1: float, top5: float, side: int) -> ClassWeights:
-    """Trained on SWAG; all layers were then trained on ImageNet where photos are larger than 224, else the last."""
+    """Trained on SWAG; all layers were then trained on ImageNet where images are larger than 224, else the last."""
     whole = side > 224
     return torchvision_classifier(
         f"vit_{size}_imagenet_swag" + ("" if whole else "_linear"),

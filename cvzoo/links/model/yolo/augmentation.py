@@ -3,6 +3,7 @@
 import numpy as np
 
 from cvzoo.errors.exceptions import ShapeError
+from cvzoo.links.model.check_objects import objects_of
 from cvzoo.transforms.sample.colors import ColorJitter
 from cvzoo.transforms.sample.crops import RandomCropWithBboxConstraints, RandomExpand
 from cvzoo.transforms.sample.flips_and_rotations import RandomFlip
@@ -18,11 +19,11 @@ class YOLOTransform:
     is (R,) bool of instances not to be learned, such as crowded ones.
 
     size: (H, W) of the network's input
-    augment: False: the photo is put into its letterbox, and nothing else
+    augment: False: the image is put into its letterbox, and nothing else
     jitter: strength of the change of brightness and saturation; hue: of hue, in turns
     min_side: instances of which a side is shorter than this after all are ignored, pixels
 
-    In order: colours are changed; every other photo becomes a part of a canvas up to twice as high and as wide; a part
+    In order: colours are changed; every other image becomes a part of a canvas up to twice as high and as wide; a part
     is cut out that covers an object by a drawn share; it is put into its letterbox; every other one is mirrored. Draws
     from this thread's generator, which iterators set for every (seed, epoch, index).
     Source: darknet's yolov3.cfg (saturation, exposure 1.5, hue .1, jitter .3). Where we differ: its jitter is a crop or
@@ -62,5 +63,6 @@ class YOLOTransform:
             )
         sample = self.steps(Sample(img=np.asarray(img, np.float32), bbox=bbox, label=label, crowded=ignored))
         x = np.asarray(sample.img, np.float32) * np.float32(1 / 255)
-        small = ((sample.bbox[:, 2:] - sample.bbox[:, :2]) < self.min_side).any(axis=1)
-        return x, sample.bbox.astype(np.float32), sample.label.astype(np.int32), sample.crowded | small
+        bbox, label, crowded = objects_of(sample)
+        small = ((bbox[:, 2:] - bbox[:, :2]) < self.min_side).any(axis=1)
+        return x, bbox.astype(np.float32), label.astype(np.int32), crowded | small

@@ -20,10 +20,11 @@ from cvzoo.links.model.yolo.targets import Targets, assign_targets, head_grid
 from cvzoo.links.model.yolo.yolo_v2 import YOLOv2, YOLOv2Tiny
 from cvzoo.links.model.yolo.yolo_v3 import YOLOv3
 from cvzoo.reporting.reporter import report
+from cvzoo.typing.aliases import Array
 
 
 class YOLOLoss(Chain):
-    """`YOLOLoss(model)(x, bboxes, labels)` is what to make small; `optimizer.setup` takes it.
+    """Training loss of YOLOv2 and YOLOv3, a scalar: `YOLOLoss(model)(x, bboxes, labels)`.
 
     model: the network
     ignore_thresh: see `assign_targets`
@@ -31,12 +32,14 @@ class YOLOLoss(Chain):
         they stay as they are
     seed: of these draws, which go on where they were after a resume
 
-    The sum over the photos' predictions, divided by the photos, of cross entropies (objectness, classes, the middle in
+    The sum over the images' predictions, divided by the images, of cross entropies (objectness, classes, the middle in
     its cell, less what it is at least) and half the squared differences of the logarithms of the sides. Reports loss,
     loss/box, loss/object and loss/conf.
     Source: Redmon and Farhadi, YOLOv3, 2018, section 2.1, with darknet's derivatives. Where we differ: YOLOv2's
     networks learn by the same loss (their classes by a softmax's cross entropy); its authors had squares throughout.
     """
+
+    n_batch: Array  # () int64, how many batches were resized
 
     def __init__(
         self,
@@ -69,16 +72,16 @@ class YOLOLoss(Chain):
         """The loss, a number.
 
         x: (B, 3, H, W) float32 RGB in [0, 1], sides multiples of 32
-        bboxes, labels: of each photo (R, 4) float32, pixels of x, and (R,) int32
-        ignored: of each photo (R,) bool, see `assign_targets`
-        Raises ShapeError if there is not one element a photo.
+        bboxes, labels: of each image (R, 4) float32, pixels of x, and (R,) int32
+        ignored: of each image (R,) bool, see `assign_targets`
+        Raises ShapeError if there is not one element per image.
         What `check_objects` raises.
         """
         if len(bboxes) != x.shape[0]:
-            raise ShapeError("YOLOLoss: bboxes must be one a photo", expected=x.shape[0], got=len(bboxes))
+            raise ShapeError("YOLOLoss: bboxes must be one per image", expected=x.shape[0], got=len(bboxes))
         check_objects(type(self).__name__, bboxes, labels, self.model.n_fg_class)
         if self.sizes is not None and switches.train:
-            x, bboxes = self._resized(x, bboxes)
+            x, bboxes = self._resized(x, bboxes, self.sizes)
         outputs = self.model(x)
         outputs = outputs if isinstance(outputs, tuple) else (outputs,)
         heads, n_number = self.model.heads, 5 + self.model.n_fg_class
@@ -101,13 +104,13 @@ class YOLOLoss(Chain):
         report({"loss": loss, "loss/box": box_loss, "loss/object": object_loss, "loss/conf": conf_loss}, self)
         return loss
 
-    def _resized(self, x: Any, bboxes: Sequence[np.ndarray]) -> tuple[Any, list[np.ndarray]]:
+    def _resized(self, x: Any, bboxes: Sequence[np.ndarray], sizes: Sequence[int]) -> tuple[Any, list[np.ndarray]]:
         turn = int(self.n_batch) // self.every
         self.n_batch = np.asarray(int(self.n_batch) + 1)
-        side = int(np.random.default_rng((self.seed, turn)).choice(self.sizes))
+        side = int(np.random.default_rng((self.seed, turn)).choice(sizes))
         if x.shape[2:] == (side, side):
             return x, list(bboxes)
-        ratio = np.tile(np.float32((side, side)) / np.float32(x.shape[2:]), 2)
+        ratio = np.tile(np.asarray((side, side), np.float32) / np.asarray(x.shape[2:], np.float32), 2)
         x = F.resize_images(x, (side, side), align_corners=False, antialias=True)
         return x, [np.asarray(bbox, np.float32) * ratio for bbox in bboxes]
 

@@ -4,11 +4,12 @@ from typing import Any, Literal
 
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.links.model.config import COUNT, config_field
+from cvzoo.links.model.preparation.abstract import Arithmetic
 from cvzoo.links.model.preparation.letterbox import Letterbox
 from cvzoo.links.model.preparation.stretch import Stretch
 
 Fit = Literal["stretch", "letterbox"]
-_IN_ONE = "x * (1 / std) - mean / std"
+_IN_ONE: Arithmetic = "x * (1 / std) - mean / std"
 
 
 def insize_field() -> Any:
@@ -30,7 +31,7 @@ def checked_insize(insize: int) -> int:
 
 
 def darknet_letterbox(input_size: tuple[int, int]) -> Letterbox:
-    """In the photo's proportions, filled up with grey; RGB in [0, 1]."""
+    """In the image's proportions, filled up with grey; RGB in [0, 1]."""
     return Letterbox(input_size, arithmetic=_IN_ONE)
 
 

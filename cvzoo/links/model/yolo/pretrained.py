@@ -135,9 +135,9 @@ class PretrainedYOLO:
                 return _pairs(told)
             heads = tuple(map(_pairs, told))
             if len(heads) != n_head:
-                raise ValueError(f"{len(heads)} heads")
+                raise ValueError(f"there are anchors of {len(heads)} heads")
         except (TypeError, ValueError) as error:
-            raise FileFormatError(f"{self._file.path}: its anchors are none", got=str(error)[:200]) from error
+            raise FileFormatError(f"{self._file.path}: its anchors are malformed", got=str(error)[:200]) from error
         return heads
 
     def counted(self, body: Chain, heads: Mapping[str, tuple[int, int]]) -> PretrainedFile:
@@ -148,7 +148,7 @@ class PretrainedYOLO:
         """
         file = self._file
         n = _n_by_count(file.path, body, heads) if self.is_darknet else _n_by_bias(file.arrays, heads)
-        names = _NAMES.get(n) if file.header is None else file.header.label_names
+        names = _NAMES.get(n or 0) if file.header is None else file.header.label_names
         self._file = file._replace(n_class=n, label_names=names)
         return self._file
 
@@ -160,13 +160,16 @@ class PretrainedYOLO:
         WeightsMismatchError that lists the names of another file.
         """
         file = self._file
-        if self.is_darknet and file.n_class in (None, n_fg_class):
+        n_class = file.n_class
+        if self.is_darknet and (n_class is None or n_class == n_fg_class):
             load_darknet(model, file.path)  # a file of no network's size is refused here
             pin_weights(file.path)
             return LoadReport()
-        if self.is_darknet:  # the heads' numbers lie amid the others, and have to be read to get at those
+        if (
+            self.is_darknet and n_class is not None
+        ):  # the heads' numbers lie amid the others, and have to be read to get at those
             others = {
-                path: Convolution2D(in_channels, n_anchor * (5 + file.n_class), 1, initialW=0)
+                path: Convolution2D(in_channels, n_anchor * (5 + n_class), 1, initialW=0)
                 for path, (in_channels, n_anchor) in heads.items()
             }
             load_darknet(model, file.path, instead=others)

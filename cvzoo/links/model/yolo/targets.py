@@ -1,4 +1,4 @@
-"""What each of YOLO's predictions should say about a photo's objects."""
+"""What each of YOLO's predictions should say about an image's objects."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -30,7 +30,7 @@ class Grid(NamedTuple):
 
 
 class Targets(NamedTuple):
-    """Of a batch of B photos.
+    """Of a batch of B images.
 
     objectness: (B, N) int32; 1 an object, 0 none, -1 does not matter
     positive: (P,) int64, places among the B * N that have an object, ascending
@@ -62,7 +62,8 @@ def head_grid(heads: Sequence[YoloHead | RegionHead], shapes: Sequence[tuple[int
         steps.append(np.broadcast_to(step, anchors[-1].shape))
         starts.append(start)
         start += len(anchors[-1])
-    return Grid(*map(np.concatenate, (cells, steps, anchors)), tuple(starts), tuple(map(tuple, shapes)))
+    cell, step, anchor = (np.concatenate(each) for each in (cells, steps, anchors))
+    return Grid(cell, step, anchor, tuple(starts), tuple([(height, width) for height, width in shapes]))
 
 
 def predicted_boxes(code: np.ndarray, grid: Grid) -> np.ndarray:
@@ -86,8 +87,8 @@ def assign_targets(
     """The targets of a batch.
 
     code: (B, N, 4) float32, x, y, width, height as the heads give them
-    bboxes, labels: of each photo (R, 4) float32 in the network's pixels and (R,) int32; R may be 0
-    ignored: of each photo (R,) bool, True for crowds, difficult or cut objects: they are nobody's target, and it does
+    bboxes, labels: of each image (R, 4) float32 in the network's pixels and (R,) int32; R may be 0
+    ignored: of each image (R,) bool, True for crowds, difficult or cut objects: they are not targets, and it does
         not matter what a prediction says of which a share of `cover` lies in one
     ignore_thresh: nor what one says whose IoU with an object is greater, though the object is not its own
     Raises ShapeError if boxes, labels and flags do not belong together.
@@ -98,14 +99,14 @@ def assign_targets(
     """
     ignored = [np.zeros(len(bbox), bool) for bbox in bboxes] if ignored is None else ignored
     if not len(bboxes) == len(labels) == len(ignored) == len(code):
-        raise ShapeError("bboxes, labels and ignored need one element a photo", got=(len(bboxes), len(labels)))
+        raise ShapeError("bboxes, labels and ignored need one element per image", got=(len(bboxes), len(labels)))
     n = len(grid.cell)
     objectness = np.zeros((len(bboxes), n), np.int32)
     found = [(np.empty(0, np.int64), np.empty((0, 4), np.float32), np.empty(0, np.int32))]
     for i, (bbox, classes, skip) in enumerate(zip(bboxes, labels, ignored)):
         bbox, classes, skip = as_bbox(bbox), np.asarray(classes, np.int32), np.asarray(skip, bool)
         if not len(bbox) == len(classes) == len(skip):
-            raise ShapeError(f"photo {i}: boxes and labels differ in number", got=(len(bbox), len(classes), len(skip)))
+            raise ShapeError(f"image {i}: boxes and labels differ in number", got=(len(bbox), len(classes), len(skip)))
         said = predicted_boxes(code[i], grid)
         if skip.any():
             inside = bbox_intersection(said, bbox[skip]).max(axis=1)

@@ -58,7 +58,7 @@ class YOLOv2(AbstractOneStageDetector):
     label_names: names of the classes; None: the file's, if it has as many classes, or Pascal VOC's if there are 20
     anchors: (height, width) each, in cells; None: the file's if it tells, those of COCO if it is darknet's and has 80
         classes, else those of Pascal VOC
-    insize: height and width that a photo is seen in, a multiple of 32
+    insize: height and width that an image is seen in, a multiple of 32
     base_channels: of Darknet-19's first convolution; all others in proportion
     Raises ValueRangeError if the names are not as many as the classes, or there is no such name or file;
     WeightsMismatchError or FileFormatError if the file holds another network; what reading it raises.
@@ -104,7 +104,7 @@ class YOLOv2(AbstractOneStageDetector):
             default=len(voc_bbox_label_names),
             known_names=(voc_bbox_label_names,),
         )
-        self.heads = (RegionHead(tuple(map(tuple, anchors)), self.n_fg_class),)
+        self.heads = (RegionHead(tuple([(height, width) for height, width in anchors]), self.n_fg_class),)
         with self.init_scope():
             self.out = Convolution2D(32 * n, self.heads[0].n_channel, 1)
         self.config = YOLOv2Config(
@@ -160,7 +160,7 @@ class YOLOv2Tiny(AbstractOneStageDetector):
     anchors: (height, width) each, in cells; None: the file's if it tells, those of yolov2-tiny if it is darknet's and
         has 80 classes, else those of yolov2-tiny-voc
     mid_channels: width of the last but one convolution; yolov2-tiny for COCO has 512
-    insize: height and width that a photo is seen in, a multiple of 32
+    insize: height and width that an image is seen in, a multiple of 32
     base_channels: of the first convolution; all others but the last but one in proportion
     Raises ValueRangeError if the names are not as many as the classes, or there is no such name or file;
     WeightsMismatchError or FileFormatError if the file holds another network; what reading it raises.
@@ -210,7 +210,7 @@ class YOLOv2Tiny(AbstractOneStageDetector):
             default=len(voc_bbox_label_names),
             known_names=(voc_bbox_label_names,),
         )
-        self.heads = (RegionHead(tuple(map(tuple, anchors)), self.n_fg_class),)
+        self.heads = (RegionHead(tuple([(height, width) for height, width in anchors]), self.n_fg_class),)
         with self.init_scope():
             self.out = Convolution2D(mid_channels, self.heads[0].n_channel, 1)
         self.config = YOLOv2TinyConfig(

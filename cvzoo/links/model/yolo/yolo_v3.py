@@ -81,7 +81,7 @@ class YOLOv3(AbstractOneStageDetector):
     label_names: names of the classes; None: the file's, if it has as many classes, or Pascal VOC's if there are 20
     anchors: (height, width) each, in pixels, three heads of three, the coarsest grid first; None: the file's if it
         tells, else the paper's
-    insize: height and width that a photo is seen in, a multiple of 32
+    insize: height and width that an image is seen in, a multiple of 32
     base_channels, blocks: of Darknet-53, see `Darknet53Extractor`
     Raises ValueRangeError if the names are not as many as the classes, or there is no such name or file;
     WeightsMismatchError or FileFormatError if the file holds another network; what reading it raises.
@@ -98,7 +98,7 @@ class YOLOv3(AbstractOneStageDetector):
         anchors: Sequence[Sequence[tuple[float, float]]] | None = None,
         insize: int = 416,
         base_channels: int = 32,
-        blocks: Sequence[int] = (1, 2, 8, 8, 4),
+        blocks: tuple[int, int, int, int, int] = (1, 2, 8, 8, 4),
     ):
         self.insize = checked_insize(insize)
         file = source = None
@@ -130,7 +130,9 @@ class YOLOv3(AbstractOneStageDetector):
             default=len(voc_bbox_label_names),
             known_names=(voc_bbox_label_names,),
         )
-        self.heads = tuple(YoloHead(tuple(map(tuple, each)), self.n_fg_class) for each in anchors)
+        self.heads = tuple(
+            YoloHead(tuple([(height, width) for height, width in each]), self.n_fg_class) for each in anchors
+        )
         for branch, head in zip(branches.values(), self.heads):
             branch.finish(head.n_channel)
         if pretrained_model == "imagenet":
@@ -142,7 +144,7 @@ class YOLOv3(AbstractOneStageDetector):
             anchors=tuple(head.anchors for head in self.heads),
             insize=insize,
             base_channels=base_channels,
-            blocks=tuple(blocks),
+            blocks=(*blocks,),
         )
         self.load_report = None if file is None else file.load(self, outs, n_fg_class=self.n_fg_class)
         self.use_preset("visualize")

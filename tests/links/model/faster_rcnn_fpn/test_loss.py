@@ -46,13 +46,13 @@ def test_anchors_are_sampled_half_and_half_and_none_in_a_crowd():
     rows = AnchorRows(grid(32, 4, 64))
     truth = Truth(BBOX, LABEL, np.array([False, True]))
     found = sample_anchors(rows, truth, n=20)
-    assert len(found.index) == 20
+    assert len(found.anchor_index) == 20
     assert 1 <= found.positive.sum() <= 10
     np.testing.assert_array_equal(found.bbox, np.tile(BBOX[:1], (found.positive.sum(), 1)))
     covered = rows.covered(BBOX[1:], 0.5)
-    assert not covered[found.index[~found.positive]].any()
+    assert not covered[found.anchor_index[~found.positive]].any()
     nothing = sample_anchors(rows, Truth(BBOX[:0], LABEL[:0], NO[:0]), n=20)
-    assert len(nothing.index) == 20
+    assert len(nothing.anchor_index) == 20
     assert not nothing.positive.any()
 
 

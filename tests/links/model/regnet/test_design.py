@@ -20,7 +20,7 @@ def test_the_largest_has_as_many_parameters_as_published():
     # too large to build in a test: weights and the normalizations' pairs are counted
     design, n, n_in = DESIGNS["y_128gf"], 3 * 9 * 32 + 2 * 32, 32
     for stage in stages_of(design):
-        for i in range(stage.count):
+        for i in range(stage.n_block):
             hidden = round(design.squeeze * n_in)
             n += n_in * stage.width + stage.width * stage.group_width * 9 + stage.width**2 + 6 * stage.width
             n += 2 * stage.width * hidden + stage.width + hidden
@@ -33,7 +33,7 @@ def test_the_largest_has_as_many_parameters_as_published():
 def test_widths_grow_and_divide_into_groups(name):
     stages = stages_of(design_of(name))
     assert len(stages) == 4
-    assert sum(stage.count for stage in stages) == DESIGNS[name].depth
+    assert sum(stage.n_block for stage in stages) == DESIGNS[name].depth
     assert [stage.width for stage in stages] == sorted({stage.width for stage in stages})
     assert all(stage.width % stage.group_width == 0 for stage in stages)
 
