@@ -21,7 +21,7 @@ def test_a_model_file_becomes_a_smaller_one_that_predicts(run, model_file, photo
     out = tmp_path / "int8.safetensors"
     status, printed, errors = run("quantize", photos, "--model", model_file, "--to", out)
     assert (status, errors) == (0, "")
-    assert "6 of 8 layers in int8, ranges of 2 photos by 'mse'" in printed
+    assert "6 of 8 layers in int8, ranges of 2 images by 'mse'" in printed
     assert "MB; in float32" in printed
     assert out.stat().st_size < 0.4 * model_file.stat().st_size
     assert load_model(out).quantization_report.n_quantized == 6

@@ -39,7 +39,7 @@ def test_the_results_of_every_task_show_themselves(result):
     assert result.show(0, ax=ax) is ax
     np.testing.assert_array_equal(np.asarray(ax.images[0].get_array()), IMG.transpose(1, 2, 0))
     assert "bee" in texts(ax)
-    with pytest.raises(ValueRangeError, match="no such photo"):
+    with pytest.raises(ValueRangeError, match="no such image"):
         result.show(1)
     result.sources[0] = None
     try:

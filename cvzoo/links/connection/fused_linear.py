@@ -93,7 +93,8 @@ def factors_of_rows(linear: Linear, scale: Parameter | None) -> tuple[Any, Any, 
     that know the factor may be kept.
     """
     if scale is None:
-        packs = linear.W.packs() or PreparedWeights()  # None only while gradients are recorded, when nothing is fused
+        packs = linear.W.packs()
+        assert packs is not None  # it is while gradients are recorded, when nothing is fused
         return None, linear.b, packs.made.setdefault("filters of one pixel", PreparedWeights())
     return folded(linear.W, "scale", (scale, linear.b), lambda: (scale._array, _scaled_bias(linear, scale)))
 

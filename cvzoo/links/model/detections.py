@@ -116,7 +116,7 @@ class Detections(_Lists):
         for each in records[:SHOWN]:
             name = str(each["label"] if each["name"] is None else each["name"])
             box = " ".join(f"{each[side]:7.1f}" for side in ("y_min", "x_min", "y_max", "x_max"))
-            lines.append(f"{each['image']:>5}  {name:<16.16} {each['score']:5.2f}  {box}")
+            lines.append(f"{each['photo']:>5}  {name:<16.16} {each['score']:5.2f}  {box}")
         if len(records) > SHOWN:
             lines.append(f"  ... and {len(records) - SHOWN} more")
         return "\n".join(lines)

@@ -20,7 +20,7 @@ from cvzoo.links.model.yolo.yolo_v2 import YOLOv2Tiny
 
 BOX = np.array([[5, 5, 50, 40]], np.float32)
 WRONG = [
-    (BOX, np.array([-1]), "photo 1: a label is no class"),
+    (BOX, np.array([-1]), "image 1: a label is no class"),
     (BOX, np.array([3]), "0 to 2"),
     (BOX, np.array([0.5]), "labels must be integers"),
     (BOX, np.array([0, 1]), "do not fit together"),

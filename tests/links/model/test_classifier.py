@@ -77,7 +77,7 @@ def test_nothing_gives_nothing():
     assert result.labels.shape == (0,)
     assert result.top(2).names == []
     assert result.to_records() == []
-    assert "0 photos" in repr(result)
+    assert "0 images" in repr(result)
 
 
 def test_the_network_runs_in_batches_without_training_or_a_graph():

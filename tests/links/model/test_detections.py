@@ -66,7 +66,7 @@ def test_draw_changes_pixels_of_a_copy(found, photos):
 
 @pytest.mark.parametrize("i", [2, -3])
 def test_a_photo_that_is_not_there_is_refused(found, i):
-    with pytest.raises(ValueRangeError, match="no such photo"):
+    with pytest.raises(ValueRangeError, match="no such image"):
         found.draw(i)
     with pytest.raises(ValueRangeError):
         found.to_records(i)
@@ -111,7 +111,7 @@ def test_nothing_at_all_shows_itself_too():
     empty = Detections([], [], [])
     assert empty == ([], [], [])
     assert empty.n_photo == 0
-    assert "0 photos" in repr(empty)
+    assert "0 images" in repr(empty)
     assert empty._repr_png_() is None
     assert empty._repr_html_() is None  # a notebook then shows the line of __repr__
 

@@ -116,7 +116,7 @@ def test_settings_that_make_no_sense_are_refused(model):
         FeaturePredictor(F.sum, crop_size=32, mean=MEAN).predict(PHOTOS)
     with pytest.raises(DtypeError, match="floating"):
         FeaturePredictor(lambda x: x > 0, crop_size=32, mean=MEAN).predict(PHOTOS)
-    with pytest.raises(DtypeError, match="several photos"):
+    with pytest.raises(DtypeError, match="several images"):
         FeaturePredictor(model, crop_size=32).predict("photo.jpg")
     with pytest.raises(ImageError):
         FeaturePredictor(model, crop_size=32).predict([b"no image"])
@@ -135,7 +135,7 @@ def test_probabilities_of_ten_crops_are_averaged(model):
     assert predict_ten_crops(model, []).probs.shape == (0, 5)
     model.pick = "pool5"  # probabilities all the same
     np.testing.assert_array_equal(predict_ten_crops(model, PHOTOS).probs, result.probs)
-    with pytest.raises(ShapeError, match="several photos"):
+    with pytest.raises(ShapeError, match="several images"):
         predict_ten_crops(model, PHOTOS[0])
     model.preparation = None
     with pytest.raises(ValueRangeError, match="does not say"):

@@ -49,7 +49,7 @@ def test_dense_masks_come_on_request(found):
     assert (mask.shape, mask.dtype) == ((2, 40, 60), bool)
     assert mask[0].sum() == 20 * 30
     assert found.dense(1).shape[0] == 0
-    with pytest.raises(ValueRangeError, match="no such photo"):
+    with pytest.raises(ValueRangeError, match="no such image"):
         found.dense(2)
 
 
@@ -84,7 +84,7 @@ def test_a_notebook_shows_tables_and_pictures(found):
     html = found._repr_html_()
     assert html.count("<table>") == 2
     assert "&lt;bee&gt;" in html
-    assert repr(found).startswith("InstanceSegmentations of 2 photos, 2 masks")
+    assert repr(found).startswith("InstanceSegmentations of 2 images, 2 masks")
     gone = InstanceSegmentations(*found)
     assert gone._repr_html_() is None
     assert gone._repr_png_() is None
@@ -94,7 +94,7 @@ def test_a_notebook_shows_tables_and_pictures(found):
 
 
 def test_lists_of_different_lengths_are_refused(found):
-    with pytest.raises(ShapeError, match="one element a photo"):
+    with pytest.raises(ShapeError, match="one element per image"):
         InstanceSegmentations(found.masks, found.labels[:1], found.scores)
 
 

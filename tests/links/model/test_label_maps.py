@@ -42,7 +42,7 @@ def test_a_picture_is_tinted_in_the_classes_colours():
     with pytest.raises(ImageError, match="was not kept"):
         labels.draw(1)
     assert labels.draw(1, img=img[:, :2]).shape == (3, 2, 6)
-    with pytest.raises(ValueRangeError, match="no such photo"):
+    with pytest.raises(ValueRangeError, match="no such image"):
         labels.draw(2)
 
 

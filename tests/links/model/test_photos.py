@@ -27,9 +27,9 @@ def test_a_photo_alone_lies_as_it_does_among_others(name):
 @pytest.mark.parametrize(
     ("imgs", "first_line"),
     [
-        (3, "predict wants several photos, not the number 3"),
-        (None, "predict wants several photos, not an object of type NoneType"),
-        ("dog.jpg", "predict wants several photos, not one"),
+        (3, "predict wants several images, not the number 3"),
+        (None, "predict wants several images, not an object of type NoneType"),
+        ("dog.jpg", "predict wants several images, not one"),
     ],
 )
 def test_what_is_no_list_of_photos_is_refused_in_the_first_line(imgs, first_line):

@@ -16,7 +16,7 @@ def test_a_photo_that_is_there(i, n):
 
 @pytest.mark.parametrize(("i", "n"), [(0, 0), (3, 3), (-4, 3)])
 def test_a_photo_that_is_not_there(i, n):
-    with pytest.raises(ValueRangeError, match="no such photo"):
+    with pytest.raises(ValueRangeError, match="no such image"):
         check_photo(i, n)
 
 

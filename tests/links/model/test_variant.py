@@ -57,5 +57,5 @@ def test_an_argument_that_the_variant_has_not_is_refused():
         Small(narrow=True)
     with pytest.raises(TypeError, match=r"^Large\(\) .*narrow"):
         Large(narrow=True)
-    with pytest.raises(TypeError, match=r"^Large\(\) too many"):
+    with pytest.raises(TypeError, match=r"^Large\(\) .*too many"):
         Large(3, True)

@@ -121,7 +121,7 @@ def test_the_report_says_what_became_of_each_layer(quantized):
     assert 0 < a.error < 0.03
     assert np.isnan(report["/unused/0"].error)
     lines = str(report).splitlines()
-    assert lines[0] == "4 of 9 layers in int8, ranges of 6 photos by 'mse'"
+    assert lines[0] == "4 of 9 layers in int8, ranges of 6 images by 'mse'"
     assert len(lines) == 10
     with pytest.raises(ValueRangeError, match="nowhere"):
         report["/nowhere"]
@@ -214,7 +214,7 @@ def test_what_a_linear_layer_makes_of_a_number_counts_as_its_work(network, photo
 
 
 def test_no_photos_and_numbers_that_are_none_are_refused(network, photos):
-    with pytest.raises(ValueRangeError, match="photos"):
+    with pytest.raises(ValueRangeError, match="images"):
         network.quantize([])
     broken = network.copy("copy")
     broken.stem.conv.W.array[...] = np.nan

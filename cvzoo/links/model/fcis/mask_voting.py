@@ -70,7 +70,7 @@ def mask_voting(
     side = roi_mask_prob.shape[1:]
     windows = _Windows(roi_mask_prob, rounded(bbox, size), binary_thresh)
     found = []
-    for place, label in kept[np.sort(best)].tolist():
+    for place, label in pairs[np.sort(best)].tolist():
         near = np.flatnonzero(bbox_iou(bbox, bbox[place : place + 1])[:, 0] >= mask_merge_thresh)
         weight = roi_cls_prob[near, label]
         joined = windows.joined(near, weight / weight.sum(), size)

@@ -301,7 +301,7 @@ def test_another_size_than_the_cfgs_runs_too():
     with using_config("train", False):
         assert network(photo(height=16, width=4)).shape == (2, 4, 8, 2)
         assert network(photo(height=7, width=9)).shape == (2, 4, 4, 5)
-    with pytest.raises(ShapeError, match="reads photos"):
+    with pytest.raises(ShapeError, match="reads images"):
         network(photo(channels=4))
     with pytest.raises(ShapeError):
         network(photo()[0])

@@ -161,7 +161,7 @@ def test_training_two_photos_lowers_the_loss_and_reaches_every_parameter():
     assert sizes == [(64, 96), (64, 76)]
     losses = losses_of_steps(lambda: chain(x, bboxes, labels, scales, sizes), Adam(1e-3).setup(chain), 12)
     assert losses[-1] < 0.6 * losses[0]
-    with pytest.raises(ShapeError, match="one element a photo"):
+    with pytest.raises(ShapeError, match="one element per image"):
         chain(x, bboxes[:1], labels, scales)
 
 

@@ -265,7 +265,7 @@ def test_a_backbone_of_imagenet_fills_the_backbone_alone(tmp_path):
     [
         ({}, "n_fg_class must be a positive integer"),
         ({"n_fg_class": 0}, "n_fg_class must be a positive integer"),
-        ({"n_fg_class": 2, "label_names": NAMES}, "one a class"),
+        ({"n_fg_class": 2, "label_names": NAMES}, "one per class"),
         ({"n_fg_class": 2, "pretrained_model": "nonsense"}, "resnet50_coco"),
     ],
 )

@@ -73,9 +73,9 @@ def test_regions_are_labelled_by_the_object_that_they_overlap_most():
 def test_boxes_without_an_area_are_ignored_and_bad_lists_refused():
     flat = np.array([[1, 1, 1, 5]], np.float32)
     assert truths([flat], [LABEL[:1]], None)[0].ignored.tolist() == [True]
-    with pytest.raises(ShapeError, match="photo 0"):
+    with pytest.raises(ShapeError, match="image 0"):
         truths([BBOX], [LABEL[:1]], None)
-    with pytest.raises(ShapeError, match="one element a photo"):
+    with pytest.raises(ShapeError, match="one element per image"):
         truths([BBOX], [], None)
 
 
@@ -134,7 +134,7 @@ def test_photos_without_objects_are_background():
 def test_masks_must_be_one_a_box():
     x, bboxes, labels, masks = batch()
     link = MaskRCNNFPNLoss(MaskRCNNFPN(2, settings=TINY, mask_settings=MaskHeadSettings(depth=1, channels=8)))
-    with pytest.raises(ShapeError, match="one a box"):
+    with pytest.raises(ShapeError, match="one per box"):
         link(x, bboxes, labels, [masks[0], masks[0]])
 
 

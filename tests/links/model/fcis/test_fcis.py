@@ -239,7 +239,7 @@ def test_training_two_photos_lowers_the_loss_and_reaches_every_parameter():
     labels = [np.array([0, 2], "i"), np.zeros(0, "i")]
     losses = losses_of_steps(lambda: chain(x, masks, labels, 1.07), Adam(3e-3).setup(chain), 10)
     assert losses[-1] < 0.9 * losses[0]
-    with pytest.raises(ShapeError, match="one element a photo"):
+    with pytest.raises(ShapeError, match="one element per image"):
         chain(x, masks[:1], labels)
 
 

@@ -175,7 +175,7 @@ def test_targets_of_a_batch():
     assert set(targets.label[1].tolist()) == {-1, 4}
     np.testing.assert_array_equal(targets.positive, np.flatnonzero(targets.label.reshape(-1) >= 0))
     assert len(targets.bbox) == len(targets.positive)
-    with pytest.raises(ShapeError, match="one element a photo"):
+    with pytest.raises(ShapeError, match="one element per image"):
         assign_targets(places, [bbox], [label, label])
     with pytest.raises(ShapeError, match="differ in number"):
         assign_targets(places, [bbox], [label[:1]])
@@ -236,7 +236,7 @@ def test_steps_of_training_lower_the_loss_and_reach_every_parameter():
         optimizer.update(loss, x, bboxes, labels)
         values.append(float(loss(x, bboxes, labels).array))
     assert values[-1] < values[0]
-    with pytest.raises(ShapeError, match="one a photo"):
+    with pytest.raises(ShapeError, match="one per image"):
         loss(x, bboxes[:1], labels)
     model.cleargrads()
     F.sum(sum(F.sum(F.square(head)) for head in model.forward(x))).backward()

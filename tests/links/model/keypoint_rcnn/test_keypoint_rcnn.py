@@ -105,12 +105,12 @@ def test_results_list_draw_and_save_themselves(model, photos, tmp_path):
     assert (tmp_path / "out.png").stat().st_size
     assert found._repr_png_().startswith(b"\x89PNG")
     assert found._repr_html_().count("<table>") == 2
-    assert repr(found).startswith("KeyPointDetections of 2 photos")
+    assert repr(found).startswith("KeyPointDetections of 2 images")
     gone = KeyPointDetections(*found, bboxes=found.bboxes, point_scores=found.point_scores)
     assert gone._repr_html_() is None
     with pytest.raises(ImageError):
         gone.draw(0)
-    with pytest.raises(ShapeError, match="one element a photo"):
+    with pytest.raises(ShapeError, match="one element per image"):
         KeyPointDetections(*found, bboxes=found.bboxes, point_scores=[])
 
 

@@ -200,7 +200,7 @@ def test_training_two_photos_lowers_the_loss_and_reaches_every_parameter():
     labels = [np.array([0, 2], "i"), np.zeros(0, "i")]
     losses = losses_of_steps(lambda: chain(x, bboxes, labels, [1.07, 1.07]), Adam(2e-3).setup(chain), 12)
     assert losses[-1] < 0.7 * losses[0]
-    with pytest.raises(ShapeError, match="one element a photo"):
+    with pytest.raises(ShapeError, match="one element per image"):
         chain(x, bboxes[:1], labels)
     with pytest.raises(ValueRangeError, match="n_ohem_sample"):
         LightHeadRCNNTrainChain(model, n_ohem_sample=0)

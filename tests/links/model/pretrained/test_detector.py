@@ -43,7 +43,7 @@ def test_classes_are_those_given_else_the_files_else_the_default(n, names, sourc
 
 @pytest.mark.parametrize(("n", "names"), [(None, None), (0, None), (True, None), (1.0, None), (2, ("a",))])
 def test_wrong_numbers_of_classes_are_refused(n, names):
-    with pytest.raises(ValueRangeError, match=r"Model: n_fg_class|one a class"):
+    with pytest.raises(ValueRangeError, match=r"Model: n_fg_class|one per class"):
         decided_classes(n, names, None, name="Model: n_fg_class")
 
 

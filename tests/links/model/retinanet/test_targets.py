@@ -146,9 +146,9 @@ def test_ignored_objects_are_neither_learned_nor_background():
 def test_bad_calls_teach():
     with pytest.raises(ValueRangeError, match="negative <= positive"):
         match_anchors(ROWS, _boxes(1), positive=0.3)
-    with pytest.raises(ShapeError, match="one element a photo"):
+    with pytest.raises(ShapeError, match="one element per image"):
         assign_targets(ROWS, [_boxes(1)], [])
-    with pytest.raises(ShapeError, match="photo 0"):
+    with pytest.raises(ShapeError, match="image 0"):
         assign_targets(ROWS, [_boxes(2)], [np.zeros(1, "i")])
     with pytest.raises(ShapeError):
         AnchorRows(np.zeros((3, 5), "f"))

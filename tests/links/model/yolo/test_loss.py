@@ -159,7 +159,7 @@ def test_crowds_do_not_matter_and_the_later_of_two_has_the_place():
     left = grid.cell[:, 1] * grid.step[:, 1] < 32
     assert (targets.objectness[0, ~left & (grid.cell[:, 1] * grid.step[:, 1] > 64)] >= 0).all()
     np.testing.assert_array_equal(targets.positive, np.flatnonzero(targets.objectness[0] == 1))
-    with pytest.raises(ShapeError, match="one element a photo"):
+    with pytest.raises(ShapeError, match="one element per image"):
         assign_targets(code, grid, some, [bbox, bbox], [LABEL, LABEL])
     with pytest.raises(ShapeError, match="differ in number"):
         assign_targets(code, grid, some, [bbox], [LABEL[:1]])
@@ -179,7 +179,7 @@ def test_steps_of_training_lower_the_loss(name):
         values.append(float(loss(x, bboxes, labels).array))
     assert values[-1] < values[0]
     assert all(parameter.grad is not None for parameter in model.params())
-    with pytest.raises(ShapeError, match="one a photo"):
+    with pytest.raises(ShapeError, match="one per image"):
         loss(x, bboxes[:1], labels)
 
 

@@ -181,5 +181,5 @@ def test_the_weights_of_another_network_are_refused(tmp_path, name, kind):
 
 def test_names_that_are_not_as_many_are_refused(tmp_path, name, kind):
     path, _ = _written(tmp_path, name, kind, 4)
-    with pytest.raises(ValueRangeError, match="one a class"):
+    with pytest.raises(ValueRangeError, match="one per class"):
         MAKERS[name](4, path, label_names=("ape",))

@@ -130,7 +130,7 @@ def test_classes_and_names_default_to_pascal_voc():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"n_fg_class": 3, "label_names": ("a", "b")}, "one a class"),
+        ({"n_fg_class": 3, "label_names": ("a", "b")}, "one per class"),
         ({"n_fg_class": 0}, "positive"),
         ({"n_fg_class": True}, "positive"),
         ({"pretrained_model": "coco2"}, "voc0712"),
