@@ -76,6 +76,6 @@ class Regions:
         )
         code, std = loc.reshape(b, n_row, n, 4), self.std
         if any(self.mean):  # which kernels do not know
-            std, mean = (backend.constant(four, partial(np.asarray, four, np.float32)) for four in (std, self.mean))
-            code, std = code * std + mean, (1.0, 1.0, 1.0, 1.0)
+            scale, mean = (backend.constant(four, partial(np.asarray, four, np.float32)) for four in (std, self.mean))
+            code, std = code * scale + mean, (1.0, 1.0, 1.0, 1.0)
         return backend.decode_boxes(selected, code, proposals.bbox, frames=frames, std=std, min_side=self.min_side)
