@@ -13,6 +13,7 @@ from cvzoo.typing.aliases import Array
 
 Pair = tuple[int, int]
 Pad = tuple[int, int, int, int]
+Dims = tuple[int, int, int, int]  # the shape (B, C, H, W) of images, or (O, C, KH, KW) of filters
 
 
 def as_pair(sizes: Sequence[int]) -> Pair:

@@ -4,13 +4,12 @@ from typing import Any
 
 import numpy as np
 
-from cvzoo.backends.abstract import Pad, Pair
 from cvzoo.backends.cuda.kernel_module import KernelModule, blocks
 from cvzoo.backends.cudnn.graph import ALIGNMENT, Window
 from cvzoo.backends.cupy.library import cupy
 from cvzoo.backends.cupy.memory import channels_last, empty, zeros
+from cvzoo.backends.interface import Dims, Pad, Pair
 
-Dims = tuple[int, int, int, int]
 # the dtypes that plans are made for, by their letters, and how many channels fill 16 bytes
 NAMES = {"f": "float32", "e": "float16", "E": "bfloat16"}
 _FULL = {"f": 4, "e": 8, "E": 8}
@@ -50,7 +49,7 @@ def fitted(size: Pair, out: Pair, ksize: Pair, stride: Pair, pad: Pad, dilate: P
         most = least + stride[k] - 1
         post.append(max(min(max(begin, least), most), 0))
         kept.append(size[k] + min(most, 0))
-    return Window((pad[0], pad[2]), tuple(post), stride, dilate), tuple(kept)
+    return Window((pad[0], pad[2]), (post[0], post[1]), stride, dilate), (kept[0], kept[1])
 
 
 class Shapes:
@@ -80,7 +79,7 @@ class Shapes:
         strict: bool,
         may_block: bool = False,
     ):
-        b, c, *size = x
+        b, c, height, width = x
         o = whole_channels(o, dtype, groups, strict)
         whole = whole_channels(c, dtype, groups, strict)
         few = c < whole == _FULL[dtype.char]
@@ -91,9 +90,9 @@ class Shapes:
             whole = whole_channels(c * stride[0] * stride[1], dtype, groups, strict)
             self.window = Window((0, 0), (0, 0), _ONE, _ONE)
             self.x = (b, whole, out[0] + taps[0] - 1, out[1] + taps[1] - 1)
-            self.w = (o, whole, *taps)
+            self.w = (o, whole, taps[0], taps[1])
         else:
-            self.window, kept = fitted(tuple(size), out, ksize, stride, pad, dilate)
+            self.window, kept = fitted((height, width), out, ksize, stride, pad, dilate)
             self.x = (b, whole, *kept)
             self.w = (o, whole // groups, *ksize)
         self.y = (b, o, *out)

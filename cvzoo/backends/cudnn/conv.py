@@ -6,11 +6,9 @@ kind that the thread has seen before costs two looks into dictionaries and one c
 
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
-from cvzoo.backends.abstract import Pad, Pair
 from cvzoo.backends.cudnn.arrangement import (
-    Dims,
     Shapes,
     arranged,
     arranged_bias,
@@ -29,6 +27,7 @@ from cvzoo.backends.cupy.conv import conv_2d_weight_grad as cupy_conv_2d_weight_
 from cvzoo.backends.cupy.conv import finished
 from cvzoo.backends.cupy.eltwise import add as add_arrays
 from cvzoo.backends.cupy.memory import empty
+from cvzoo.backends.interface import Dims, Pad, Pair
 from cvzoo.backends.numpy.windows import out_size
 from cvzoo.config.switches import switches
 
@@ -97,7 +96,7 @@ def _make_forward(
     has_bias: bool,
     has_add: bool,
     relu: bool,
-) -> _Forward | bool:
+) -> _Forward | Literal[False]:
     out = out_size(x_shape[2:], w_shape[2:], *geometry[:3])
     shapes = Shapes(x_shape, w_shape[0], out, w_shape[2:], dtype, *geometry, strict=rules_now().strict, may_block=True)
     dims = (shapes.x, shapes.w, shapes.y, shapes.window, shapes.dtype)
@@ -107,7 +106,7 @@ def _make_forward(
         if run is not None:
             return _Forward(shapes, run, True, relu)
     run = _bound(session, forward_graph(*dims, add=False, bias=False, relu=False))
-    return run is not None and _Forward(shapes, run, False, False)
+    return False if run is None else _Forward(shapes, run, False, False)
 
 
 def conv_2d(
@@ -129,7 +128,7 @@ def conv_2d(
 
     `add`, b and relu are computed by the same kernel before anything is rounded; other activations by one of their own.
     """
-    call = False
+    call: _Forward | Literal[False] = False
     if _is_for_cudnn(x, w, w.shape[1], groups):
         session = current_session()
         key = (x.shape, w.shape, (stride, pad, dilate, groups), b is not None, add is not None, activation == "relu")
@@ -178,9 +177,9 @@ class _Gradient:
 
 def _make_input_grad(
     session: Session, dtype: Any, gy_shape: Dims, w_shape: Dims, x_size: Pair, geometry: tuple, has_add: bool
-) -> _Gradient | bool:
+) -> _Gradient | Literal[False]:
     x_shape = (gy_shape[0], w_shape[1] * geometry[3], *x_size)
-    shapes = Shapes(x_shape, gy_shape[1], tuple(gy_shape[2:]), w_shape[2:], dtype, *geometry, strict=rules_now().strict)
+    shapes = Shapes(x_shape, gy_shape[1], gy_shape[2:], w_shape[2:], dtype, *geometry, strict=rules_now().strict)
     for adds in [True, False] if has_add else [False]:
         run = _bound(session, input_grad_graph(shapes.x, shapes.w, shapes.y, shapes.window, shapes.dtype, add=adds))
         if run is not None:
@@ -192,8 +191,8 @@ def conv_2d_input_grad(
     gy: Any, w: Any, x_size: Pair, *, stride: Pair, pad: Pad, dilate: Pair, groups: int, add: Any = None
 ) -> Any:
     """As AbstractBackend.conv_2d_input_grad says; `add` is added by the kernel, before anything is rounded."""
-    call = False
-    x_size = tuple(x_size)
+    call: _Gradient | Literal[False] = False
+    x_size = (x_size[0], x_size[1])  # a list is no key
     if _is_for_cudnn(gy, w, w.shape[1], groups):
         session = current_session()
         key = (gy.dtype, gy.shape, w.shape, x_size, (stride, pad, dilate, groups), add is not None)
@@ -214,18 +213,18 @@ def conv_2d_input_grad(
 
 def _make_weight_grad(
     session: Session, dtype: Any, x_shape: Dims, gy_shape: Dims, w_size: Pair, geometry: tuple
-) -> _Gradient | bool:
+) -> _Gradient | Literal[False]:
     shapes = Shapes(
-        x_shape, gy_shape[1], tuple(gy_shape[2:]), w_size, dtype, *geometry, strict=rules_now().strict, may_block=True
+        x_shape, gy_shape[1], gy_shape[2:], w_size, dtype, *geometry, strict=rules_now().strict, may_block=True
     )
     run = _bound(session, weight_grad_graph(shapes.x, shapes.w, shapes.y, shapes.window, shapes.dtype))
-    return run is not None and _Gradient(shapes, run)
+    return False if run is None else _Gradient(shapes, run)
 
 
 def conv_2d_weight_grad(x: Any, gy: Any, w_size: Pair, *, stride: Pair, pad: Pad, dilate: Pair, groups: int) -> Any:
     """As AbstractBackend.conv_2d_weight_grad says."""
-    call = False
-    w_size = tuple(w_size)
+    call: _Gradient | Literal[False] = False
+    w_size = (w_size[0], w_size[1])  # a list is no key
     if _is_for_cudnn(x, gy, x.shape[1] // groups, groups):
         session = current_session()
         key = (x.dtype, x.shape, gy.shape, w_size, (stride, pad, dilate, groups))

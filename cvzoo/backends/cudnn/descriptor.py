@@ -8,7 +8,7 @@ from typing import Any
 from cvzoo.backends.cudnn.library import check, library
 from cvzoo.backends.cudnn.names import Attribute, Kind, Type
 
-_NUMBERS = {
+_NUMBERS: dict[Type, Any] = {
     Type.INT64: ctypes.c_int64,
     Type.FLOAT: ctypes.c_float,
     Type.BOOLEAN: ctypes.c_bool,

@@ -104,7 +104,7 @@ def forward_graph(
     tensors.append(Tensor(3, y, channels_last(y), dtype))
     ends = [*range(10, 10 + len(steps)), 3]  # the uid that each node writes
     tensors += [Tensor(uid, y, channels_last(y), "float32", True) for uid in ends[:-1]]
-    nodes = [Convolution("forward", 1, 2, ends[0], *window)]
+    nodes: list[Convolution | Pointwise] = [Convolution("forward", 1, 2, ends[0], *window)]
     nodes += [Pointwise(mode, ends[k], b, ends[k + 1]) for k, (mode, b) in enumerate(steps)]
     name = "-".join(["conv", *["add"] * add, *["bias"] * bias, *["relu"] * relu])
     return Graph(name, tuple(tensors), tuple(nodes))

@@ -166,7 +166,10 @@ def _pointwise(node: Pointwise, tensors: dict[int, Descriptor]) -> Descriptor:
 
 def _described(graph: Graph, place: Place) -> Descriptor:
     tensors = {tensor.uid: _tensor(tensor) for tensor in graph.tensors}
-    nodes = [(_convolution if isinstance(node, Convolution) else _pointwise)(node, tensors) for node in graph.nodes]
+    nodes = [
+        _convolution(node, tensors) if isinstance(node, Convolution) else _pointwise(node, tensors)
+        for node in graph.nodes
+    ]
     made = Descriptor(Kind.OPERATION_GRAPH).set(Attribute.GRAPH_OPERATIONS, Type.DESCRIPTOR, *nodes)
     return place.put(made, Attribute.GRAPH_HANDLE, None).finalize()
 

@@ -3,6 +3,8 @@
 With a sum between them the library has no kernel for all of it, and the sum and the rectifier are a pass of their own.
 """
 
+from typing import Literal
+
 import numpy as np
 
 from cvzoo.backends.float_types import in_float32
@@ -28,7 +30,7 @@ from cvzoo.backends.onednn.primitives import Primitive, local, recall
 __all__ = ["batch_norm_relu_fixed", "batch_norm_relu_grad", "batch_norm_relu_train"]
 
 
-def _make_train(shape: tuple[int, int, int, int], eps: float) -> tuple[Primitive, int] | bool:
+def _make_train(shape: tuple[int, int, int, int], eps: float) -> tuple[Primitive, int] | Literal[False]:
     given = are_taken_apart(shape)
     return fuses_relu(shape, eps, given) and normalization_plan(shape, eps, given, True, keeps=True)
 

@@ -26,6 +26,7 @@ from cvzoo.backends.onednn.primitives import (
     local,
     primitive_descriptor,
     recall,
+    supported,
 )
 
 _BLOCK = 1 << 20  # numbers of one call: few calls, as in each of them threads wait for one another; they fit a cache
@@ -95,7 +96,7 @@ def _plan(length: int, width: int) -> Primitive:
     image, vector = describe_image((length, width, 1, 1)), describe((width,), (1,))
     operation = "batch_normalization_forward"
     plan = primitive_descriptor(operation, FORWARD_TRAINING, image, image, 1e-5, 0, attributes())
-    return Primitive(plan, [(SRC, image), (DST, image), (MEAN, vector), (VARIANCE, vector)])
+    return Primitive(supported(plan), [(SRC, image), (DST, image), (MEAN, vector), (VARIANCE, vector)])
 
 
 def are_taken_apart(shape: tuple[int, ...]) -> bool:

@@ -1,8 +1,10 @@
 """Convolution of numbers of 16 bits, for processors that have instructions for it."""
 
+from typing import Any, Literal
+
 import numpy as np
 
-from cvzoo.backends.abstract import Pad, Pair
+from cvzoo.backends.interface import Dims, Pad, Pair
 from cvzoo.backends.numpy.bfloat16 import bits_of, numbers_of, rounded
 from cvzoo.backends.numpy.bfloat16 import conv_2d_bf16 as numpy_conv_2d_bf16
 from cvzoo.backends.onednn.conv import conv_2d
@@ -25,7 +27,7 @@ from cvzoo.backends.onednn.primitives import (
 __all__ = ["conv_2d_bf16"]
 
 
-def _make_conversion(x_shape: tuple[int, ...]) -> Primitive | bool:
+def _make_conversion(x_shape: Dims) -> Primitive | Literal[False]:
     given, source = describe_image(x_shape), describe_image(x_shape, BF16)
     descriptor = primitive_descriptor("reorder", given, source, attributes())
     return Primitive(descriptor, [(SRC, given), (DST, source)]) if descriptor else False
@@ -48,7 +50,7 @@ def conv_2d_bf16(
     pack: dict | None = None,
 ) -> np.ndarray:
     """As AbstractBackend.conv_2d_bf16 says; `pack` holds reordered weights by the name of their order."""
-    how = {"stride": stride, "pad": pad, "dilate": dilate, "groups": groups}
+    how: dict[str, Any] = {"stride": stride, "pad": pad, "dilate": dilate, "groups": groups}
     how |= {"add": add, "activation": activation, "alpha": alpha, "beta": beta}
     if x.dtype not in (F32, BF16) or w.dtype != F32 or not x.size or not w.size:
         return numpy_conv_2d_bf16(x, w, b, out_bits=out_bits, **how)
@@ -66,14 +68,15 @@ def conv_2d_bf16(
     source = _bits(x) if op else None
     if source is None:
         return numpy_conv_2d_bf16(x, w, b, out_bits=out_bits, **how)
-    y = new_channels_last(*op.shape, kinds[0])
+    batch, channels, height, width = op.shape
+    y = new_channels_last(batch, channels, height, width, kinds[0])
     op(source, w, b, add, y, pack)
     return y
 
 
 def _make_convolution(
-    x_shape: tuple[int, ...], w: np.ndarray, case: tuple, kinds: tuple[np.dtype, np.dtype]
-) -> ForwardConvolution | bool:
+    x_shape: Dims, w: np.ndarray, case: tuple, kinds: tuple[np.dtype, np.dtype]
+) -> ForwardConvolution | Literal[False]:
     return make_forward(x_shape, w, *case, source=BF16, factors=BF16, target=kinds[0], added=kinds[1], name="bf16")
 
 
@@ -87,6 +90,7 @@ def _bits(x: np.ndarray) -> np.ndarray | None:
         run = recall(key, _make_conversion, x.shape)
     if not run:
         return None
-    bits = new_channels_last(*x.shape, BF16)
+    b, c, h, w = x.shape
+    bits = new_channels_last(b, c, h, w, BF16)
     run(as_kernels_want(x), bits)
     return bits

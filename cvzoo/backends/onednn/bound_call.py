@@ -12,6 +12,7 @@ from cvzoo.backends.onednn.primitives import (
     STATISTICS,
     Primitive,
     _Argument,
+    address_in,
     check,
     local,
 )
@@ -109,7 +110,7 @@ class BoundCall:
             status = status or quick.dnnl_memory_create(ctypes.byref(memory), descriptor, engine, None)
             if status:
                 check(status, "creating memory")
-            self._memories.append(memory.value)
+            self._memories.append(address_in(memory))
             self._arguments[k] = _Argument(theirs.kind, memory.value)
         self.scratch_size = primitive.scratch_size
         self._scratch = self._memories[-1] if self.scratch_size else None

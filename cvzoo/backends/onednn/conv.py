@@ -1,9 +1,11 @@
 """Convolution and its gradients on channels-last arrays."""
 
+from typing import Any, Literal
+
 import numpy as np
 
-from cvzoo.backends.abstract import Pad, Pair
 from cvzoo.backends.float_types import in_float32, is_half
+from cvzoo.backends.interface import Dims, Pad, Pair
 from cvzoo.backends.native.library import native
 from cvzoo.backends.native.plans import DepthwisePlan
 from cvzoo.backends.numpy.conv import channel_sum as numpy_channel_sum
@@ -44,6 +46,7 @@ from cvzoo.backends.onednn.primitives import (
     same_layout,
     size_of,
     strides_of,
+    supported,
 )
 
 __all__ = ["channel_sum", "conv_2d", "conv_2d_input_grad", "conv_2d_weight_grad"]
@@ -81,7 +84,7 @@ def conv_2d(
             y = new_channels_last(*op.shape)
             op(as_kernels_want(x), w, b, add, y, pack)
             return y
-    settings = {
+    settings: dict[str, Any] = {
         "stride": stride,
         "pad": pad,
         "dilate": dilate,
@@ -100,9 +103,7 @@ def conv_2d(
 _conv_2d_of_halves = in_float32(conv_2d)
 
 
-def _forward_descriptor(
-    x_shape: tuple[int, ...], w_shape: tuple[int, ...], y_shape: tuple[int, ...], geometry: tuple, groups: int
-) -> Handle | None:
+def _forward_descriptor(x_shape: Dims, w_shape: Dims, y_shape: Dims, geometry: tuple, groups: int) -> Handle | None:
     """The plan of a forward pass, a hint that backward passes ask for."""
     return primitive_descriptor(
         "convolution_forward",
@@ -119,11 +120,14 @@ def _forward_descriptor(
 
 class _InputGrad:
     __slots__ = ("run", "shape", "weights")
+    run: Primitive
+    shape: Dims
+    weights: PackedWeights
 
 
 def _make_input_grad(
-    gy_shape: tuple[int, ...], w: np.ndarray, x_size: Pair, stride: Pair, pad: Pad, dilate: Pair, groups: int
-) -> _InputGrad | bool:
+    gy_shape: Dims, w: np.ndarray, x_size: Pair, stride: Pair, pad: Pad, dilate: Pair, groups: int
+) -> _InputGrad | Literal[False]:
     x_shape = (gy_shape[0], w.shape[1] * groups, *x_size)
     geometry = window_of(x_size, gy_shape[2:], w.shape[2:], stride, pad, dilate)
     hint = _forward_descriptor(x_shape, w.shape, gy_shape, geometry, groups)
@@ -151,15 +155,16 @@ def _make_input_grad(
 
 
 def _make_input_grad_and_add(
-    gy_shape: tuple[int, ...], w: np.ndarray, x_size: Pair, stride: Pair, pad: Pad, dilate: Pair, groups: int
-) -> _InputGrad | bool:
+    gy_shape: Dims, w: np.ndarray, x_size: Pair, stride: Pair, pad: Pad, dilate: Pair, groups: int
+) -> _InputGrad | Literal[False]:
     """The same kernel by another name: only a deconvolution may add something to its result."""
     o, c_group, kh, kw = w.shape
     x_shape = (gy_shape[0], c_group * groups, *x_size)
     geometry = window_of(x_size, gy_shape[2:], w.shape[2:], stride, pad, dilate)
     source, target = describe_image(gy_shape), describe_image(x_shape)
     first, second, *rest = strides_of(w)
-    shape, strides = (c_group, o // groups, kh, kw), (second, first, *rest)
+    shape: tuple[int, ...] = (c_group, o // groups, kh, kw)
+    strides: tuple[int, ...] = (second, first, *rest)
     if groups > 1:
         shape, strides = (groups, *shape), (first * (o // groups), *strides)
     descriptor = primitive_descriptor(
@@ -216,6 +221,12 @@ def conv_2d_input_grad(
 
 class _WeightGrad:
     __slots__ = ("order", "pick", "picked", "run", "shape", "size")
+    order: Primitive | None
+    pick: Primitive | None
+    picked: Dims
+    run: Primitive | NativePrimitive
+    shape: Dims
+    size: int
 
 
 def _steps_evenly(x_size: Pair, size: Pair, w_size: Pair, stride: Pair, pad: Pad) -> bool:
@@ -230,16 +241,17 @@ def _steps_evenly(x_size: Pair, size: Pair, w_size: Pair, stride: Pair, pad: Pad
     return all(n * step == whole for n, step, whole in zip(size, stride, x_size))
 
 
-def _make_pick(x_shape: tuple[int, ...], picked: tuple[int, ...], stride: Pair) -> Primitive:
+def _make_pick(x_shape: Dims, picked: Dims, stride: Pair) -> Primitive:
     """What takes the pixels that windows of one pixel see, one beside the other."""
     _, c, h, w = x_shape
     source = describe(picked, (c * h * w, 1, stride[0] * c * w, stride[1] * c))
     target = describe_image(picked)
-    return Primitive(primitive_descriptor("reorder", source, target, attributes()), [(SRC, source), (DST, target)])
+    descriptor = supported(primitive_descriptor("reorder", source, target, attributes()))
+    return Primitive(descriptor, [(SRC, source), (DST, target)])
 
 
 def _make_depthwise_weight_grad(
-    x_shape: tuple[int, ...], gy_shape: tuple[int, ...], w_size: Pair, stride: Pair, pad: Pad, dilate: Pair
+    x_shape: Dims, gy_shape: Dims, w_size: Pair, stride: Pair, pad: Pad, dilate: Pair
 ) -> _WeightGrad:
     made = _WeightGrad()
     plan = DepthwisePlan(*x_shape, *gy_shape[2:], *w_size, *stride, *dilate, pad[0], pad[2])
@@ -250,14 +262,14 @@ def _make_depthwise_weight_grad(
 
 
 def _make_weight_grad(
-    x_shape: tuple[int, ...],
-    gy_shape: tuple[int, ...],
+    x_shape: Dims,
+    gy_shape: Dims,
     w_size: Pair,
     stride: Pair,
     pad: Pad,
     dilate: Pair,
     groups: int,
-) -> _WeightGrad | bool:
+) -> _WeightGrad | Literal[False]:
     if native() is not None and groups == x_shape[1] == gy_shape[1] and w_size[0] * w_size[1] > _FEW_TAPS:
         return _make_depthwise_weight_grad(x_shape, gy_shape, w_size, stride, pad, dilate)
     picked = (*x_shape[:2], *gy_shape[2:])
@@ -292,7 +304,7 @@ def _make_weight_grad(
     made.run = Primitive(descriptor, [(SRC, source), (DIFF_DST, target), (DIFF_WEIGHTS, chosen)])
     made.order = None
     if not same_layout(plain.address, chosen):
-        reorder = primitive_descriptor("reorder", chosen, plain, attributes())
+        reorder = supported(primitive_descriptor("reorder", chosen, plain, attributes()))
         made.order = Primitive(reorder, [(SRC, chosen), (DST, plain)])
     made.size = size_of(chosen) // 4
     made.shape = w_shape

@@ -1,10 +1,10 @@
 """The forward pass of a convolution, with what is added and an activation, of numbers of any kind."""
 
-from typing import Any
+from typing import Literal
 
 import numpy as np
 
-from cvzoo.backends.abstract import Pad, Pair
+from cvzoo.backends.interface import Dims, Pad, Pair
 from cvzoo.backends.numpy.windows import out_size
 from cvzoo.backends.onednn.algorithms import ELTWISE
 from cvzoo.backends.onednn.memory import PackedWeights, as_kernels_want, channels_last
@@ -81,7 +81,7 @@ class ForwardConvolution:
 
     __slots__ = ("_run", "_weights", "shape")
 
-    def __init__(self, shape: tuple[int, ...], weights: PackedWeights, run: Primitive):
+    def __init__(self, shape: Dims, weights: PackedWeights, run: Primitive):
         self.shape = shape
         self._weights = weights
         self._run = run
@@ -105,9 +105,7 @@ class ForwardConvolution:
         self._run(*arrays, *scales)
 
 
-def _looks(
-    x_shape: tuple[int, ...], y_shape: tuple[int, ...], geometry: Geometry, ksize: Pair
-) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def _looks(x_shape: Dims, y_shape: Dims, geometry: Geometry, ksize: Pair) -> tuple[Dims, Dims]:
     """As what shapes the library sees x and y: many maps of a single pixel as one large map.
 
     They lie in memory alike, and pixel by pixel the library is ten times as slow. The sums are the same bits; in
@@ -129,7 +127,7 @@ def _adds_wrongly(descriptor: Handle, w_shape: tuple[int, ...]) -> bool:
 
 
 def make_forward(
-    x_shape: tuple[int, ...],
+    x_shape: Dims,
     w: np.ndarray,
     has_bias: bool,
     geometry: Geometry,
@@ -146,7 +144,7 @@ def make_forward(
     scaled: bool = False,
     out_scaled: bool = False,
     name: str = "",
-) -> ForwardConvolution | bool:
+) -> ForwardConvolution | Literal[False]:
     """The kernel of a case; False if the library does not do it.
 
     source, factors, target: the kinds of numbers of x, of the filters as the kernel reads them, and of the result
@@ -167,7 +165,7 @@ def make_forward(
     post_ops: list[tuple] = []
     if has_add and add_scale is None:
         post_ops.append(("binary", _BINARY_ADD, second.address))
-    elif has_add:
+    elif has_add and add_scale is not None:
         # what is added has no scale of its own: the sum is counted as its bytes are
         post_ops += [("eltwise", _LINEAR, 1 / add_scale, 0.0), ("binary", _BINARY_ADD, second.address)]
         post_ops.append(("eltwise", _LINEAR, add_scale, 0.0))
@@ -193,8 +191,8 @@ def make_forward(
     if descriptor is None or (has_add and _adds_wrongly(descriptor, w.shape)):
         return False
     chosen = queried(descriptor, QUERY_WEIGHTS)
-    slots: list[tuple[int, Any]] = [(SRC, given), (WEIGHTS, chosen), (DST, wanted)]
-    if has_bias:
+    slots: list[tuple[int, Handle | int]] = [(SRC, given), (WEIGHTS, chosen), (DST, wanted)]
+    if bias is not None:
         slots.append((BIAS, bias))
     if has_add:
         slots.append((_post_op_source(1 if add_scale is not None else 0), second))

@@ -177,7 +177,7 @@ def _load(path: str) -> Library:
         raise BackendError(f"{path} finds no CPU that it can use")
     isa = calls.dnnl_get_effective_cpu_isa()
     abilities = bool(isa & _VNNI), bool(isa & _BF16), isa == _SSE41
-    return Library(calls, quick, path, text, runtime, _ISAS.get(isa, hex(isa)), *abilities, engine.value)
+    return Library(calls, quick, path, text, runtime, _ISAS.get(isa, hex(isa)), *abilities, engine.value or 0)
 
 
 @functools.cache
@@ -187,14 +187,14 @@ def _search() -> Library | BackendError:
         return BackendError(f"oneDNN is looked for on Linux only, this is {platform.system()}")
     if not knows_arrays():
         return BackendError("this NumPy or Python keeps an array's address at an unknown place")
-    refusal = None
+    refusal: BackendError | None = None
     for path in [wanted] if wanted else _candidates():
         try:
             return _load(path)
         except BackendError as error:
             # the first is the likeliest to be meant: its reason is told
             refusal = refusal or error
-    return refusal
+    return refusal or BackendError("oneDNN was not found")
 
 
 def library() -> Library:

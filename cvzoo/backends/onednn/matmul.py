@@ -1,5 +1,7 @@
 """Products of matrices, on the same threads as the convolutions (a BLAS of its own would fight with them)."""
 
+from typing import Any, Literal
+
 import numpy as np
 
 from cvzoo.backends.float_types import in_float32
@@ -46,11 +48,13 @@ def _readable(a: np.ndarray) -> np.ndarray:
 
 class _Product:
     __slots__ = ("run", "scales")
+    run: Primitive
+    scales: list[np.ndarray]
 
 
 def _make_matmul(
     a: np.ndarray, b: np.ndarray, shape: tuple[int, ...], scale: float, add: np.ndarray | None
-) -> _Product | bool:
+) -> _Product | Literal[False]:
     first, second = describe(a.shape, strides_of(a)), describe(b.shape, strides_of(b))
     target = describe(shape, dense_strides(shape))
     post_ops = []
@@ -103,6 +107,9 @@ def matmul(a: np.ndarray, b: np.ndarray, *, scale: float = 1.0, add: np.ndarray 
 
 class _Linear:
     __slots__ = ("run", "shape", "weights")
+    run: Primitive
+    shape: tuple[int, int]
+    weights: PackedWeights
 
 
 def _sees_the_batch(descriptor: Handle) -> bool:
@@ -117,12 +124,12 @@ def _by_pixels(x: np.ndarray, w: np.ndarray, b: np.ndarray | None, pack: dict | 
     """The rows as the pixels of one map, seen one by one: packed, it takes as long."""
     n, i = x.shape
     pixels = x.reshape(1, n, 1, i).transpose(0, 3, 1, 2)
-    window = {"stride": (1, 1), "pad": (0, 0, 0, 0), "dilate": (1, 1), "groups": 1}
+    window: dict[str, Any] = {"stride": (1, 1), "pad": (0, 0, 0, 0), "dilate": (1, 1), "groups": 1}
     y = conv_2d(pixels, w[:, :, None, None], b, pack=pack, **window)
     return y.transpose(0, 2, 3, 1).reshape(n, len(w))
 
 
-def _make_linear(x: np.ndarray, w: np.ndarray, has_bias: bool, is_packed: bool) -> _Linear | bool | str:
+def _make_linear(x: np.ndarray, w: np.ndarray, has_bias: bool, is_packed: bool) -> _Linear | Literal[False] | str:
     n, o = x.shape[0], w.shape[0]
     source = describe(x.shape, strides_of(x))
     plain = describe(w.shape[::-1], strides_of(w)[::-1])
@@ -137,8 +144,10 @@ def _make_linear(x: np.ndarray, w: np.ndarray, has_bias: bool, is_packed: bool) 
     chosen = queried(descriptor, QUERY_WEIGHTS)
     made = _Linear()
     made.weights = PackedWeights(plain, chosen)
-    slots = [(SRC, source), (WEIGHTS, chosen), (DST, target)]
-    made.run = Primitive(descriptor, [*slots, (BIAS, bias)] if has_bias else slots)
+    slots: list[tuple[int, Handle | int]] = [(SRC, source), (WEIGHTS, chosen), (DST, target)]
+    if bias is not None:
+        slots.append((BIAS, bias))
+    made.run = Primitive(descriptor, slots)
     made.shape = (n, o)
     return made
 

@@ -25,6 +25,7 @@ from cvzoo.backends.onednn.primitives import (
     same_layout,
     size_of,
     strides_of,
+    supported,
 )
 
 __all__ = ["channels_last", "empty", "reshaped"]
@@ -118,8 +119,8 @@ def empty(shape: Sequence[int], dtype: Any = "float32") -> np.ndarray:
     if dtype.hasobject:
         return np.empty(tuple(shape), dtype)
     if len(shape) != 4:
-        strides = [dtype.itemsize * step for step in dense_strides(shape)]
-        return pool.take(tuple(shape), strides, dtype, dtype.itemsize * math.prod(shape))
+        steps = [dtype.itemsize * step for step in dense_strides(shape)]
+        return pool.take(tuple(shape), steps, dtype, dtype.itemsize * math.prod(shape))
     b, c, h, w = shape
     size = dtype.itemsize
     strides = (size * c * h * w, size, size * c * w, size * c)
@@ -212,6 +213,7 @@ class PackedWeights:
     """Weights in the order that a primitive has chosen."""
 
     __slots__ = ("_layout", "_reorder", "_size")
+    _reorder: Primitive | None
 
     def __init__(self, plain: Handle, chosen: int, *, name: str = ""):
         """plain: how the weights lie that will be given; name: of what else there is to their order"""
@@ -222,7 +224,7 @@ class PackedWeights:
         # the size tells whether a correction stands behind the weights, which is not part of their order
         self._layout = (name, self._size, layout_of(chosen))
         self._reorder = Primitive(
-            primitive_descriptor("reorder", plain, chosen, attributes()), [(SRC, plain), (DST, chosen)]
+            supported(primitive_descriptor("reorder", plain, chosen, attributes())), [(SRC, plain), (DST, chosen)]
         )
 
     def __call__(self, w: np.ndarray, pack: dict | None) -> np.ndarray:

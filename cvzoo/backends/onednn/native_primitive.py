@@ -29,7 +29,9 @@ class NativePrimitive:
             local.start()
         self.operation = operation
         self.kinds = tuple(kinds)
-        self._function = native().kernels[kernel]
+        library = native()
+        assert library is not None  # callers ask first
+        self._function = library.kernels[kernel]
         self._plan = plan
         self._address = ctypes.addressof(plan)
         self._threads = local.threads

@@ -1,10 +1,12 @@
 """Batch, layer and local response normalization."""
 
 import math
+from typing import Literal
 
 import numpy as np
 
 from cvzoo.backends.float_types import in_float32
+from cvzoo.backends.interface import Dims
 from cvzoo.backends.native.library import native
 from cvzoo.backends.native.plans import BITS, BYTES, NO_MASK, BatchNormPlan, LayerNormPlan
 from cvzoo.backends.numpy.normalization import batch_norm_fixed as numpy_batch_norm_fixed
@@ -45,6 +47,7 @@ from cvzoo.backends.onednn.primitives import (
     queried,
     recall,
     size_of,
+    supported,
 )
 
 __all__ = [
@@ -81,8 +84,8 @@ def to_vector(v: np.ndarray) -> np.ndarray:
 
 
 def normalization_plan(
-    shape: tuple[int, int, int, int], eps: float, given: bool, relu: bool, keeps: bool = False
-) -> tuple[Primitive, int] | bool:
+    shape: Dims, eps: float, given: bool, relu: bool, keeps: bool = False
+) -> tuple[Primitive, int] | Literal[False]:
     """What takes x, y, gamma, beta, mean, var and perhaps a mask, and how many bytes the mask is; False if none does.
 
     given: the statistics are read
@@ -94,14 +97,15 @@ def normalization_plan(
     plan = primitive_descriptor("batch_normalization_forward", prop, image, image, eps, flags, attributes())
     if plan is None:
         return False
-    slots = [(SRC, image), (DST, image), *((kind, vector) for kind in (SCALE, SHIFT, MEAN, VARIANCE))]
+    slots: list[tuple[int, Handle | int]] = [(SRC, image), (DST, image)]
+    slots += [(kind, vector) for kind in (SCALE, SHIFT, MEAN, VARIANCE)]
     kept = queried(plan, QUERY_WORKSPACE) if keeps else None
     if kept:
         slots.append((WORKSPACE, kept))
     return Primitive(plan, slots), size_of(kept)
 
 
-def fuses_relu(shape: tuple[int, int, int, int], eps: float, given: bool) -> bool:
+def fuses_relu(shape: Dims, eps: float, given: bool) -> bool:
     """Whether one kernel trains with and without the rectifier behind it.
 
     Without AVX2 version 3.2 has none with it but plain C, which gives other bits in eight times the time.
@@ -115,7 +119,7 @@ def fuses_relu(shape: tuple[int, int, int, int], eps: float, given: bool) -> boo
     return len(names) == 1
 
 
-def _make_forward(shape: tuple[int, int, int, int], eps: float, given: bool) -> Primitive | bool:
+def _make_forward(shape: Dims, eps: float, given: bool) -> Primitive | Literal[False]:
     made = normalization_plan(shape, eps, given, False)
     return made[0] if made else False
 
@@ -168,14 +172,14 @@ def batch_norm_fixed(
     return numpy_batch_norm_fixed(x, gamma, beta, mean, var, eps=eps)
 
 
-def _make_grad(shape: tuple[int, int, int, int], eps: float, mask: int | None) -> Primitive | NativePrimitive | bool:
-    """mask: how many bytes it has, of a rectifier's gradient."""
+def _make_grad(shape: Dims, eps: float, mask: int | None) -> Primitive | NativePrimitive | Literal[False]:
+    """mask: the size in bytes of the mask of the ReLU, None without a ReLU."""
     relu, size = mask is not None, math.prod(shape)
-    if native() is not None and (not relu or mask == size or mask * 8 == size):
-        kind = NO_MASK if not relu else BYTES if mask == size else BITS
+    if native() is not None and (mask is None or mask == size or mask * 8 == size):
+        kind = NO_MASK if mask is None else BYTES if mask == size else BITS
         kinds = (SRC, DIFF_DST, DIFF_SRC, SCALE, MEAN, VARIANCE, DIFF_SCALE, DIFF_SHIFT, *([WORKSPACE] if relu else []))
-        plan = BatchNormPlan(size // shape[1], shape[1], kind, eps)
-        return NativePrimitive("batch normalization", "batch_norm_grad", plan, kinds)
+        sums = BatchNormPlan(size // shape[1], shape[1], kind, eps)
+        return NativePrimitive("batch normalization", "batch_norm_grad", sums, kinds)
     image, vector = describe_image(shape), describe(shape[1:2], (1,))
     flags = _USE_SCALE | _USE_SHIFT | (_RELU if relu else 0)
     name = "batch_normalization_forward"
@@ -186,7 +190,7 @@ def _make_grad(shape: tuple[int, int, int, int], eps: float, mask: int | None) -
     plan = primitive_descriptor(name, BACKWARD, image, image, image, eps, flags, hint, attributes())
     if plan is None:
         return False
-    slots = [(kind, vector) for kind in (SCALE, MEAN, VARIANCE, DIFF_SCALE, DIFF_SHIFT)]
+    slots: list[tuple[int, Handle | int]] = [(kind, vector) for kind in (SCALE, MEAN, VARIANCE, DIFF_SCALE, DIFF_SHIFT)]
     if relu:
         slots.append((WORKSPACE, queried(plan, QUERY_WORKSPACE)))
     return Primitive(plan, [(SRC, image), (DIFF_DST, image), (DIFF_SRC, image), *slots])
@@ -227,7 +231,7 @@ def batch_norm_grad(
     return numpy_batch_norm_grad(gy, x, gamma, mean, var, eps=eps) if found is None else found
 
 
-def _make_layer(shape: tuple[int, int], eps: float) -> Primitive | bool:
+def _make_layer(shape: tuple[int, int], eps: float) -> Primitive | Literal[False]:
     rows, number, vector = describe(shape, (shape[1], 1)), describe(shape[:1], (1,)), describe(shape[1:], (1,))
     flags = _USE_SCALE | _USE_SHIFT
     plan = primitive_descriptor(
@@ -259,7 +263,7 @@ def layer_norm(
     return y, mean, var
 
 
-def _make_layer_grad(shape: tuple[int, int], eps: float) -> Primitive | NativePrimitive | bool:
+def _make_layer_grad(shape: tuple[int, int], eps: float) -> Primitive | NativePrimitive | Literal[False]:
     if native() is not None:
         kinds = (SRC, DIFF_DST, DIFF_SRC, MEAN, VARIANCE, SCALE, SHIFT, DIFF_SCALE, DIFF_SHIFT)
         return NativePrimitive("layer normalization", "layer_norm_grad", LayerNormPlan(*shape, eps), kinds)
@@ -312,6 +316,7 @@ class _ResponseGrad:
         backward = primitive_descriptor(
             "lrn_backward", _ACROSS_CHANNELS, image, image, image, *numbers, plan, attributes()
         )
+        plan, backward = supported(plan), supported(backward)
         workspace = queried(plan, QUERY_WORKSPACE)
         self._kept_size = size_of(workspace)
         kept = [(WORKSPACE, workspace)] if self._kept_size else []
@@ -327,7 +332,7 @@ class _ResponseGrad:
             self._backward(x, gy, gx)
 
 
-def _make_lrn(shape: tuple[int, ...], k: float, alpha: float, beta: float) -> Primitive | bool:
+def _make_lrn(shape: tuple[int, ...], k: float, alpha: float, beta: float) -> Primitive | Literal[False]:
     image = describe_image(shape)
     numbers = (_N, alpha * _N, beta, k)  # the library divides alpha by n
     plan = primitive_descriptor(

@@ -18,6 +18,7 @@ import functools
 import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -44,10 +45,11 @@ def _memory_type(n_line: int) -> type:
     return type("Memory", (ctypes.Array,), {"_type_": ctypes.c_ubyte, "_length_": size})
 
 
-def _lease_type(size: int, give_back: Callable[[int, _Block], None]) -> type:
+def _lease_type(size: int, give_back: Callable[[int, _Block], None]) -> Any:
     class Lease(ctypes.Array):
         _type_ = ctypes.c_ubyte
         _length_ = size
+        block: _Block
 
         def __del__(self) -> None:
             give_back(size, self.block)
@@ -82,7 +84,7 @@ class Pool:
         self.made_blocks = 0
         self._n_frugal = 0
         self._idle: dict[int, list[_Block]] = {}
-        self._types: dict[int, type] = {}
+        self._types: dict[int, Any] = {}  # by size, a type of ctypes.Array
         # a lease may die in the midst of take(), when the garbage collector runs there: the same thread comes again
         self._lock = threading.RLock()
 
@@ -165,6 +167,7 @@ def laid_out(array: np.ndarray, strides: Sequence[int]) -> np.ndarray:
     return copy
 
 
+_trim: Callable[[int], int] | None
 try:
     _trim = ctypes.CDLL(None).malloc_trim
 except (AttributeError, OSError, TypeError):  # another C library

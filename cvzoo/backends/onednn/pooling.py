@@ -1,14 +1,14 @@
 """Maxima and means over windows, on channels-last arrays."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
-from cvzoo.backends.abstract import Pad, Pair
 from cvzoo.backends.float_types import in_float32
+from cvzoo.backends.interface import Dims, Pad, Pair
 from cvzoo.backends.native.library import native
-from cvzoo.backends.native.plans import AveragePoolPlan, sum_plan
+from cvzoo.backends.native.plans import AveragePoolPlan, SumPlan, sum_plan
 from cvzoo.backends.numpy.pooling import FEW, Stage, average_stages
 from cvzoo.backends.numpy.pooling import average_pool_2d as numpy_average_pool_2d
 from cvzoo.backends.numpy.pooling import average_pool_2d_grad as numpy_average_pool_2d_grad
@@ -51,10 +51,13 @@ _MAX, _MEAN_WITH_PAD, _MEAN = 0x1FF, 0x2FF, 0x3FF
 
 class _Pooling:
     __slots__ = ("kept_size", "run", "shape")
+    kept_size: int
+    run: Primitive | NativePrimitive
+    shape: Dims
 
 
 def _plan(
-    kind: int, prop: int, x_shape: Sequence[int], ksize: Pair, stride: Pair, pad: Pad, factor: float = 1.0
+    kind: int, prop: int, x_shape: Dims, ksize: Pair, stride: Pair, pad: Pad, factor: float = 1.0
 ) -> tuple | None:
     """The forward plan, the descriptors of x and y, the geometry, and y's shape; None if it is no case for oneDNN.
 
@@ -80,8 +83,8 @@ def _plan(
 
 
 def _make(
-    kind: int, keep: bool, x_shape: Sequence[int], ksize: Pair, stride: Pair, pad: Pad, factor: float = 1.0
-) -> _Pooling | bool:
+    kind: int, keep: bool, x_shape: Dims, ksize: Pair, stride: Pair, pad: Pad, factor: float = 1.0
+) -> _Pooling | Literal[False]:
     planned = _plan(kind, FORWARD_TRAINING if keep else FORWARD_INFERENCE, x_shape, ksize, stride, pad, factor)
     if planned is None:
         return False
@@ -97,7 +100,7 @@ def _make(
     return made
 
 
-def _make_grad(kind: int, keep: bool, x_shape: Sequence[int], ksize: Pair, stride: Pair, pad: Pad) -> Primitive | bool:
+def _make_grad(kind: int, keep: bool, x_shape: Dims, ksize: Pair, stride: Pair, pad: Pad) -> Primitive | Literal[False]:
     planned = _plan(kind, FORWARD_TRAINING, x_shape, ksize, stride, pad)
     if planned is None:
         return False
@@ -151,7 +154,8 @@ def max_pool_2d_grad(
     run = local.young.get(key)
     if run is None:
         run = recall(key, _make_grad, _MAX, True, x_shape, ksize, stride, pad)
-    gx = new_channels_last(*x_shape)
+    b, c, h, w = x_shape
+    gx = new_channels_last(b, c, h, w)
     run(as_kernels_want(np.asarray(gy, F32)), gx, kept.workspace)
     return gx
 
@@ -174,8 +178,8 @@ def average_pool_2d(x: np.ndarray, *, ksize: Pair, stride: Pair, pad: Pad, count
 
 
 def _make_average(
-    x_shape: Sequence[int], ksize: Pair, stride: Pair, pad: Pad, count_pad: bool
-) -> list[_Pooling] | bool:
+    x_shape: Dims, ksize: Pair, stride: Pair, pad: Pad, count_pad: bool
+) -> list[_Pooling] | Literal[False]:
     whole = ksize == tuple(x_shape[2:]) and not any(pad)
     if native() is not None and ksize[0] * ksize[1] > FEW and (whole or _is_narrow(x_shape[1], ksize, stride)):
         return [_make_native_average(x_shape, ksize, stride, pad, count_pad)]
@@ -196,9 +200,10 @@ def _is_narrow(c: int, ksize: Pair, stride: Pair) -> bool:
     return c % _LANES != 0 and c < _NARROW and seldom and ksize[1] <= _WIDEST
 
 
-def _make_native_average(x_shape: Sequence[int], ksize: Pair, stride: Pair, pad: Pad, count_pad: bool) -> _Pooling:
+def _make_native_average(x_shape: Dims, ksize: Pair, stride: Pair, pad: Pad, count_pad: bool) -> _Pooling:
     b, c, h, w = x_shape
     oh, ow = out_size(x_shape[2:], ksize, stride, pad)
+    plan: AveragePoolPlan | SumPlan | None
     if ksize != (h, w) or any(pad):
         name = "average_pool"
         plan = AveragePoolPlan(b, h, w, c, oh, ow, *ksize, *stride, pad[0], pad[2], count_pad)
@@ -207,6 +212,7 @@ def _make_native_average(x_shape: Sequence[int], ksize: Pair, stride: Pair, pad:
         kept = [(b, h * w * c), (oh, stride[0] * w * c), (ow, stride[1] * c), (c, 1)]
         plan = sum_plan(kept, [(ksize[0], w * c), (ksize[1], c)], ksize[0] * ksize[1])
     made = _Pooling()
+    assert plan is not None  # two summed axes are few enough
     made.run = NativePrimitive("pooling", name, plan, (SRC, DST))
     made.shape = (b, c, oh, ow)
     made.kept_size = 0
@@ -233,12 +239,12 @@ def average_pool_2d_grad(
 
 
 def _make_average_grad(
-    x_shape: tuple[int, ...], ksize: Pair, stride: Pair, pad: Pad, count_pad: bool
-) -> list[tuple[Primitive, tuple[int, ...]]] | bool:
+    x_shape: Dims, ksize: Pair, stride: Pair, pad: Pad, count_pad: bool
+) -> list[tuple[Primitive, Dims]] | Literal[False]:
     """The calls, the last pooling's first, and the shapes of what they give."""
     overlap = stride[0] < ksize[0] or stride[1] < ksize[1]
     stages = average_stages(x_shape[2:], ksize, stride, pad) if overlap and ksize != x_shape[2:] else ()
-    runs: list[tuple[Primitive, tuple[int, ...]]] = []
+    runs: list[tuple[Primitive, Dims]] = []
     for stage in stages or (Stage(ksize, stride, pad),):  # where no sums are taken one pass is enough
         run = _make_grad(_MEAN_WITH_PAD if count_pad else _MEAN, False, x_shape, *stage[:3])
         if not run:

@@ -46,6 +46,12 @@ class _Argument(ctypes.Structure):
     _fields_ = [("kind", ctypes.c_int), ("memory", ctypes.c_void_p)]
 
 
+def address_in(pointer: ctypes.c_void_p) -> int:
+    """The address that a function of the library has written to `pointer`."""
+    assert pointer.value is not None
+    return pointer.value
+
+
 class Handle:
     """The address of one of the library's objects, destroyed together with this."""
 
@@ -73,7 +79,7 @@ class _Local(threading.local):
     ready = False
     young: dict[Hashable, Any] = {}
     # called with each primitive and its arrays before it runs, where somebody records; it does not run if that is true
-    recorder: Callable[["Primitive", tuple[np.ndarray, ...]], bool | None] | None = None
+    recorder: Callable[[Any, tuple[np.ndarray, ...]], bool | None] | None = None
 
     def start(self) -> None:
         """Load the library if need be, and take the number of threads that holds now."""
@@ -88,7 +94,7 @@ class _Local(threading.local):
             found.calls.omp_set_num_threads(self.threads)
         stream = ctypes.c_void_p()
         check(found.quick.dnnl_stream_create(ctypes.byref(stream), found.engine, 1), "creating a stream")
-        self.stream = Handle(stream.value, found.quick.dnnl_stream_destroy)
+        self.stream = Handle(address_in(stream), found.quick.dnnl_stream_destroy)
         self.ready = True
 
     def reserve(self, size: int) -> None:
@@ -163,7 +169,7 @@ def describe(shape: Sequence[int], strides: Sequence[int] | None, dtype: np.dtyp
             ctypes.byref(result), len(shape), dims(shape), kind, dims(strides)
         )
     check(status, f"describing an array {tuple(shape)}")
-    return Handle(result.value, quick.dnnl_memory_desc_destroy)
+    return Handle(address_in(result), quick.dnnl_memory_desc_destroy)
 
 
 def describe_image(shape: Sequence[int], dtype: np.dtype = F32) -> Handle:
@@ -182,13 +188,13 @@ def attributes(post_ops: Sequence[tuple] = (), scales: Sequence[tuple[int, int]]
     quick = local.library.quick
     result = ctypes.c_void_p()
     check(quick.dnnl_primitive_attr_create(ctypes.byref(result)), "creating attributes")
-    attr = Handle(result.value, quick.dnnl_primitive_attr_destroy)
+    attr = Handle(address_in(result), quick.dnnl_primitive_attr_destroy)
     check(quick.dnnl_primitive_attr_set_scratchpad_mode(attr.address, 1), "setting the scratch mode")
     for argument, mask in scales:
         check(quick.dnnl_primitive_attr_set_scales_mask(attr.address, argument, mask), "setting scales")
     if post_ops:
         check(quick.dnnl_post_ops_create(ctypes.byref(result)), "creating post-ops")
-        ops = Handle(result.value, quick.dnnl_post_ops_destroy)
+        ops = Handle(address_in(result), quick.dnnl_post_ops_destroy)
         for kind, *values in post_ops:
             if kind == "sum":
                 status = quick.dnnl_post_ops_append_sum(ops.address, 1.0, 0, _FLOAT)
@@ -214,7 +220,14 @@ def primitive_descriptor(operation: str, *arguments: Any) -> Handle | None:
     plain = [value.address if isinstance(value, Handle) else value for value in arguments]
     if create(ctypes.byref(result), *plain) != 0:
         return None
-    return Handle(result.value, found.quick.dnnl_primitive_desc_destroy)
+    return Handle(address_in(result), found.quick.dnnl_primitive_desc_destroy)
+
+
+def supported(descriptor: Handle | None) -> Handle:
+    """The primitive descriptor itself. Raises BackendError if it is None: the library does not support the case."""
+    if descriptor is None:
+        raise BackendError("oneDNN does not support an operation that cvzoo needs")
+    return descriptor
 
 
 def queried(descriptor: Handle, query: int) -> int:
@@ -245,7 +258,7 @@ def layout_of(memory_descriptor: int) -> tuple:
         if length == 0:
             return ()
         check(quick.dnnl_memory_desc_query(memory_descriptor, query, ctypes.byref(pointer)), "a query")
-        return tuple((ctypes.c_int64 * length).from_address(pointer.value))
+        return tuple((ctypes.c_int64 * length).from_address(address_in(pointer)))
 
     rank, blocks = count(_QUERY_RANK), count(_QUERY_BLOCKS)
     whole = (numbers(query, rank) for query in (_QUERY_DIMS, _QUERY_STRIDES, _QUERY_PADDED_DIMS))
@@ -256,7 +269,7 @@ def implementation(descriptor: Handle) -> str:
     """The name of the kernel that a plan has chosen."""
     name = ctypes.c_char_p()
     local.library.quick.dnnl_primitive_desc_query(descriptor.address, 8, 0, ctypes.byref(name))
-    return name.value.decode()
+    return (name.value or b"").decode()
 
 
 def _alignment(descriptor: Handle, kinds: Sequence[int]) -> Alignment:
@@ -295,7 +308,7 @@ class Primitive:
         quick = found.quick
         result = ctypes.c_void_p()
         check(found.calls.dnnl_primitive_create(ctypes.byref(result), descriptor.address), "creating a primitive")
-        handle = Handle(result.value, quick.dnnl_primitive_destroy)
+        handle = Handle(address_in(result), quick.dnnl_primitive_destroy)
         scratch = queried(descriptor, _QUERY_SCRATCHPAD)
         size = size_of(scratch)
         if size:
@@ -311,9 +324,9 @@ class Primitive:
         for k, (kind, memory_descriptor) in enumerate(slots):
             address = memory_descriptor.address if isinstance(memory_descriptor, Handle) else memory_descriptor
             check(quick.dnnl_memory_create(ctypes.byref(result), address, found.engine, None), "creating memory")
-            self._keep.append(Handle(result.value, quick.dnnl_memory_destroy))
-            self._memories.append(result.value)
-            self._arguments[k] = _Argument(kind, result.value)
+            self._keep.append(Handle(address_in(result), quick.dnnl_memory_destroy))
+            self._memories.append(address_in(result))
+            self._arguments[k] = _Argument(kind, address_in(result))
         self._scratch = self._memories.pop() if size else None
         self._primitive = handle.address
         self._execute = found.calls.dnnl_primitive_execute

@@ -2,7 +2,7 @@
 the same sums.
 """
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from cvzoo.backends.numpy.quantized import conv_2d_int8 as numpy_conv_2d_int8
 from cvzoo.backends.numpy.quantized import linear_int8 as numpy_linear_int8
 from cvzoo.backends.numpy.quantized import quantize as numpy_quantize
 from cvzoo.backends.onednn.conv import conv_2d
-from cvzoo.backends.onednn.forward_convolution import make_forward, vector
+from cvzoo.backends.onednn.forward_convolution import ForwardConvolution, make_forward, vector
 from cvzoo.backends.onednn.library import library
 from cvzoo.backends.onednn.matmul import linear
 from cvzoo.backends.onednn.memory import (
@@ -33,6 +33,7 @@ from cvzoo.backends.onednn.primitives import (
     SRC,
     U8,
     WEIGHTS,
+    Handle,
     Primitive,
     attributes,
     describe,
@@ -57,9 +58,11 @@ def _has_bytes() -> bool:
 # --- from floats to bytes -------------------------------------------------------------------------------------------
 class _Quantize:
     __slots__ = ("inverse", "run")
+    inverse: np.ndarray
+    run: Primitive
 
 
-def _make_quantize(x: np.ndarray, scale: float, signed: bool) -> _Quantize | bool:
+def _make_quantize(x: np.ndarray, scale: float, signed: bool) -> _Quantize | Literal[False]:
     flat = (x.size,)
     source, target = describe(flat, (1,)), describe(flat, (1,), S8 if signed else U8)
     descriptor = primitive_descriptor("reorder", source, target, attributes((), [(SRC, 0)]))
@@ -91,6 +94,8 @@ def quantize(x: np.ndarray, *, scale: float, signed: bool) -> np.ndarray:
 # --- convolution ----------------------------------------------------------------------------------------------------
 class _Convolution:
     __slots__ = ("out_scale", "run")
+    out_scale: tuple[np.ndarray, ...]
+    run: ForwardConvolution
 
 
 def _make_convolution(
@@ -100,10 +105,9 @@ def _make_convolution(
     added: tuple[np.dtype, float | None],
     out_scale: float | None,
     out_dtype: np.dtype,
-) -> _Convolution | bool:
-    made = _Convolution()
+) -> _Convolution | Literal[False]:
     has_scale = out_scale is not None
-    made.run = make_forward(
+    run = make_forward(
         x.shape,
         w,
         *case,
@@ -116,8 +120,12 @@ def _make_convolution(
         out_scaled=has_scale,
         name=x.dtype.str,
     )
+    if not run:
+        return False
+    made = _Convolution()
+    made.run = run
     made.out_scale = (np.array([out_scale], F32),) if has_scale else ()
-    return made if made.run else False
+    return made
 
 
 def conv_2d_int8(
@@ -142,13 +150,13 @@ def conv_2d_int8(
     """As AbstractBackend.conv_2d_int8 says; `pack` holds reordered weights by the name of their order."""
     if add is not None and add_scale is None:
         add = np.asarray(add, F32)
-    how = {"stride": stride, "pad": pad, "dilate": dilate, "groups": groups}
+    how: dict[str, Any] = {"stride": stride, "pad": pad, "dilate": dilate, "groups": groups}
     how |= {"add": add, "activation": activation, "alpha": alpha, "beta": beta}
-    to = {"add_scale": add_scale, "out_scale": out_scale, "out_signed": out_signed}
+    to: dict[str, Any] = {"add_scale": add_scale, "out_scale": out_scale, "out_signed": out_signed}
     if not x.size or not w.size or x.dtype not in _BYTES or w.dtype != S8:
         return numpy_conv_2d_int8(x, w, scale, b, **how, **to)
     if not _has_bytes():
-        if add_scale is not None:
+        if add is not None and add_scale is not None:
             how["add"] = add * np.float32(add_scale)
         y = conv_2d(x.astype(F32), w * vector(scale)[:, None, None, None], b, **how)
         return y if out_scale is None else quantize(y, scale=out_scale, signed=out_signed)
@@ -162,7 +170,8 @@ def conv_2d_int8(
         op = recall(key, _make_convolution, x, w, case, added, out_scale, out_dtype)
     if not op:
         return numpy_conv_2d_int8(x, w, scale, b, **how, **to)
-    y = new_channels_last(*op.run.shape, out_dtype)
+    batch, channels, height, width = op.run.shape
+    y = new_channels_last(batch, channels, height, width, out_dtype)
     op.run(channels_last(x), w, b, add, y, pack, vector(scale), *op.out_scale)
     return y
 
@@ -170,9 +179,12 @@ def conv_2d_int8(
 # --- matrices -------------------------------------------------------------------------------------------------------
 class _Linear:
     __slots__ = ("run", "shape", "weights")
+    run: Primitive
+    shape: tuple[int, int]
+    weights: PackedWeights
 
 
-def _make_linear(x: np.ndarray, w: np.ndarray, has_bias: bool) -> _Linear | bool:
+def _make_linear(x: np.ndarray, w: np.ndarray, has_bias: bool) -> _Linear | Literal[False]:
     n, o = x.shape[0], w.shape[0]
     source, target = describe(x.shape, (x.shape[1], 1), x.dtype), describe((n, o), (o, 1))
     bias = describe((1, o), (o, 1)) if has_bias else None
@@ -188,12 +200,14 @@ def _make_linear(x: np.ndarray, w: np.ndarray, has_bias: bool) -> _Linear | bool
     if descriptor is None:
         return False
     chosen = queried(descriptor, QUERY_WEIGHTS)
-    slots: list[tuple[int, Any]] = [(SRC, source), (WEIGHTS, chosen), (DST, target)]
+    slots: list[tuple[int, Handle | int]] = [(SRC, source), (WEIGHTS, chosen), (DST, target)]
     slots.append((SCALES | WEIGHTS, describe((o,), (1,))))
+    if bias is not None:
+        slots.append((BIAS, bias))
     made = _Linear()
     plain = describe(w.shape[::-1], strides_of(w)[::-1], S8)
     made.weights = PackedWeights(plain, chosen, name=x.dtype.str)
-    made.run = Primitive(descriptor, [*slots, (BIAS, bias)] if has_bias else slots)
+    made.run = Primitive(descriptor, slots)
     made.shape = (n, o)
     return made
 
