@@ -85,7 +85,7 @@ ListSelf = TypeVar("ListSelf", bound="ChainList")
 
 
 class ChainList(Link):
-    """A link whose children stand in a list and are named by their number."""
+    """A list of links; children are named by their index."""
 
     notes_children = True
 
@@ -174,7 +174,7 @@ Layer = Callable[..., Any]
 
 
 class Sequential(ChainList):
-    """Links and other callables, called one after the other.
+    """Links and other callables, called in order.
 
     >>> model = Sequential(L.Linear(784, 100), F.relu, L.Linear(100, 10))
     """

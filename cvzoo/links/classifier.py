@@ -1,4 +1,4 @@
-"""A predictor with a loss: what an optimizer trains."""
+"""A predictor with its training loss."""
 
 from collections.abc import Callable
 from typing import Any
@@ -12,7 +12,7 @@ from cvzoo.reporting.reporter import report
 
 
 class Classifier(Chain):
-    """A link whose value is the loss of its predictor's answer; reports "loss" and "accuracy".
+    """Training loss of a classifier; reports "loss" and "accuracy".
 
     predictor: a link, inputs -> (B, C) scores
     lossfun, accfun: (answer, labels) -> a number

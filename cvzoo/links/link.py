@@ -1,4 +1,4 @@
-"""A piece of a network that owns parameters."""
+"""Links: parts of a network that own parameters."""
 
 import contextlib
 import copy
@@ -30,7 +30,7 @@ Self = TypeVar("Self", bound="Link")
 
 
 class Link:
-    """Parameters, persistent values and a `forward`.
+    """A part of a network: parameters, persistent values and a `forward`.
 
     Parameters assigned inside `with self.init_scope():` belong to the link. Persistent values (`add_persistent`) are
     arrays or numbers that are stored with it but not learned, such as the running mean of a batch normalization.

@@ -1,4 +1,4 @@
-"""What is called before and after links compute."""
+"""Hooks called before and after links compute."""
 
 import dataclasses
 import threading
@@ -12,7 +12,7 @@ Hook = TypeVar("Hook", bound="LinkHook")
 
 @dataclasses.dataclass
 class LinkCall:
-    """A call of a link, as hooks are told of it.
+    """A call of a link, as passed to hooks.
 
     link: whose `forward` it is
     args, kwargs: what it was given

@@ -1,4 +1,4 @@
-"""Layers: links that know no model."""
+"""Layers."""
 
 from typing import TYPE_CHECKING
 

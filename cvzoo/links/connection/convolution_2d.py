@@ -29,7 +29,7 @@ def channels_and_ksize(
 
 
 class Convolution2D(Link):
-    """Slides out_channels filters over images: a cross-correlation, as everywhere in deep learning.
+    """2D convolution (cross-correlation) of images by out_channels filters.
 
     in_channels: None to learn it from the first input
     ksize, stride, dilate: a number, or (rows, columns)

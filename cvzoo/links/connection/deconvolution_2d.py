@@ -14,7 +14,7 @@ from cvzoo.shapes.check import pair
 
 
 class Deconvolution2D(Link):
-    """Spreads each pixel over a window: the transpose of a convolution, used to enlarge.
+    """2D transposed convolution.
 
     in_channels: None to learn it from the first input
     ksize, stride, dilate: a number, or (rows, columns)

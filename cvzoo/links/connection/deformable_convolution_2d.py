@@ -1,4 +1,4 @@
-"""A convolution layer whose taps are moved by offsets that another convolution finds."""
+"""Deformable convolution layer."""
 
 from typing import Any
 
@@ -47,7 +47,7 @@ class DeformableFilters(Link):
 
 
 class DeformableConvolution2D(Chain):
-    """Slides filters over images whose taps look beside their places, as far as a convolution says.
+    """Deformable convolution (Dai et al., 2017): sampling locations are shifted by learned offsets.
 
     in_channels: None to learn it from the first input
     ksize, stride, pad: a number, or (rows, columns)

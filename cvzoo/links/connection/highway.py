@@ -1,4 +1,4 @@
-"""A layer that decides how much of its input it lets through."""
+"""Highway layer."""
 
 from collections.abc import Callable
 from typing import Any

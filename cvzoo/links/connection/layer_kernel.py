@@ -1,4 +1,4 @@
-"""What may compute instead of a layer's own function."""
+"""Kernels that replace the computation of a layer."""
 
 import abc
 from typing import Any
@@ -7,7 +7,7 @@ from cvzoo.autodiff.variable import Variable
 
 
 class AbstractLayerKernel(abc.ABC):
-    """What a layer that has one (its attribute `kernel`) leaves its computing to; a model has them by `quantize`."""
+    """Computes a layer that has it as `kernel`; `quantize` sets them."""
 
     @abc.abstractmethod
     def convolve(

@@ -1,4 +1,4 @@
-"""A long short-term memory layer that remembers its state."""
+"""LSTM layer with state."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from cvzoo.links.connection.linear import Linear
 
 
 class LSTM(Chain):
-    """One step in time a call; `reset_state()` begins a new sequence.
+    """LSTM layer: one time step per call; `reset_state()` begins a new sequence.
 
     in_size: the length of an input row; None to learn it from the first input
     out_size: the number of units

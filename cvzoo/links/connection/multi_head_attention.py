@@ -1,4 +1,4 @@
-"""Attention of the tokens of a sample to each other, by several heads at once."""
+"""Multi-head self-attention."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from cvzoo.links.connection.linear import Linear
 
 
 class MultiHeadAttention(Chain):
-    """Each token becomes a mixture of all tokens of its sample, mixed by n_head heads, each in a part of the channels.
+    """Multi-head self-attention (Vaswani et al., 2017) of n_head heads.
 
     n_unit: channels of a token, a multiple of n_head
     n_head: how many heads

@@ -1,4 +1,4 @@
-"""Squeeze and excitation: a gate a channel, from the image's mean."""
+"""Squeeze-and-excitation blocks (Hu et al., 2018)."""
 
 from collections.abc import Callable
 from typing import Any

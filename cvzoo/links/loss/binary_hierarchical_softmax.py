@@ -1,4 +1,4 @@
-"""A loss of very many classes by a binary tree."""
+"""Hierarchical softmax."""
 
 import collections
 import heapq
@@ -28,7 +28,7 @@ Tree = Any  # a class, or a pair (left, right) of trees
 
 
 class BinaryHierarchicalSoftmax(Link):
-    """The loss of a class as that of the turns on its path through a tree: as many looks as the path is long.
+    """Hierarchical softmax: the loss of a class is that of the decisions on its path in a binary tree.
 
     in_size: the length of an input row
     tree: nested pairs of classes, such as ((0, 1), 2); `create_huffman_tree` makes one of counts

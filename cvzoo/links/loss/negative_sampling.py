@@ -1,4 +1,4 @@
-"""A loss of very many classes that looks at few of them."""
+"""Negative sampling."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,7 +13,7 @@ from cvzoo.links.link import Link
 
 
 class NegativeSampling(Link):
-    """The loss of a class against classes that are drawn; see `cvzoo.functions.negative_sampling`.
+    """Negative sampling loss, against randomly sampled classes; see `cvzoo.functions.negative_sampling`.
 
     in_size: the length of an input row
     counts: how often each of the L classes comes

@@ -1,1 +1,1 @@
-"""The zoo: one folder a paper."""
+"""The model zoo: one folder per paper."""

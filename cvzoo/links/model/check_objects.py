@@ -1,4 +1,4 @@
-"""Whether what a detector is to learn makes sense."""
+"""Checks of the ground truth of detectors."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""How much each pixel of an image looks like each class."""
+"""Scores of the classes at each pixel, resized and averaged over views."""
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
@@ -53,7 +53,7 @@ _AT_ONCE = 1 << 21  # numbers of an enlarged map that lie in memory while labels
 
 
 class ClassMap(NamedTuple):
-    """One number a class and pixel.
+    """A score for each class and pixel.
 
     values: (n_class, H, W) float32
     are_probs: whether they are probabilities; else the softmax makes them so

@@ -1,4 +1,4 @@
-"""What a classifier says of images, as arrays that can show themselves."""
+"""Results of classifiers, with drawing and display in notebooks."""
 
 import html
 from collections.abc import Iterator, Sequence

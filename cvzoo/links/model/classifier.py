@@ -1,4 +1,4 @@
-"""The only predict loop of the classifiers: images in, probabilities out."""
+"""Base class of the image classifiers, with their predict loop."""
 
 import abc
 from collections.abc import Iterable, Iterator
@@ -19,7 +19,7 @@ from cvzoo.links.quantization.quantizable import AbstractQuantizable
 
 
 class AbstractClassifier(AbstractPrepared, AbstractQuantizable, Chain, abc.ABC):
-    """A network that names what an image shows; a subclass declares `preparation` and writes `stages`.
+    """Base class of image classifiers; a subclass declares `preparation` and implements `stages`.
 
     n_class: how many classes there are
     label_names: their names in order of label, or None

@@ -1,4 +1,4 @@
-"""Networks made for classification, as segmenters see through them: dilated, so that their last maps stay large."""
+"""Dilated classification backbones of semantic segmentation networks."""
 
 import dataclasses
 import os
@@ -45,7 +45,7 @@ class DenseSegmenterConfig(AbstractConfig):
 
 
 class DenseBackbone(Chain):
-    """Two maps of an image: a middle one, for an auxiliary head, and the last.
+    """A dilated backbone for segmentation: an intermediate feature map, for an auxiliary head, and the last.
 
     kind: "resnet18", "resnet50", "resnet101": the maps are of stride 8, the middle one is the third stage's;
         "resnet50s", "resnet101s": those of gluon-cv, with three small convolutions as the stem; "mobilenet_v3_large":

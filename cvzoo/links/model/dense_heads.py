@@ -1,4 +1,4 @@
-"""What heads of one-stage detectors share: outputs of every place as rows, and the bias that expects few objects."""
+"""Shared parts of one-stage heads: outputs as rows, and the bias initialized for rare objects."""
 
 import math
 

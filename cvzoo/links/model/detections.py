@@ -1,4 +1,4 @@
-"""What a detector found, as arrays that can show themselves."""
+"""Results of detectors, with drawing and display in notebooks."""
 
 import os
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""The only predict loop of the detectors: images in, boxes in the images' own pixels out."""
+"""Base classes of the detectors, with their predict loop."""
 
 import abc
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -24,7 +24,7 @@ from cvzoo.links.quantization.quantizable import AbstractQuantizable
 
 
 class AbstractDetector(AbstractThresholds, AbstractPrepared, AbstractQuantizable, Chain, abc.ABC):
-    """A network that finds objects; a subclass declares `preparation` and writes `find`.
+    """Base class of detectors; a subclass declares `preparation` and implements `find`.
 
     label_names: names of the classes in order of label, or None
     score_thresh, nms_thresh, limit, presets: see `AbstractThresholds`
@@ -124,7 +124,7 @@ class AbstractDetector(AbstractThresholds, AbstractPrepared, AbstractQuantizable
 
 
 class AbstractOneStageDetector(AbstractDetector, abc.ABC):
-    """A one-stage detector; a subclass declares `preparation` and `decoding`, and writes `forward`.
+    """Base class of one-stage detectors; a subclass declares `preparation` and `decoding`, and implements `forward`.
 
     A subclass whose outputs mean what no value in `cvzoo.links.model.decoding` says writes `decode` instead.
     """

@@ -1,4 +1,4 @@
-"""Features of images: what a network's stages say of them, perhaps averaged over ten crops."""
+"""Features of images from the stages of a network, optionally averaged over ten crops."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal, Protocol, runtime_checkable
@@ -31,7 +31,7 @@ class _HasMean(Protocol):
 
 
 class FeaturePredictor(AbstractQuantizable, Chain):
-    """`predict(imgs)` gives what the extractor says of each image: of its middle, or on average of ten crops.
+    """Features of images: `predict(imgs)`, from the center crop or the mean of ten crops.
 
     extractor: a classifier, usually with `pick` set: `model.pick = "pool5"`; or another callable that takes
         (N, 3, H, W) float32 and gives an array or a tuple of arrays, each (N, ...)

@@ -1,4 +1,4 @@
-"""Instances and their masks, as arrays that can show themselves."""
+"""Results of instance segmentation, with drawing and display in notebooks."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple

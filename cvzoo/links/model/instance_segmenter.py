@@ -1,4 +1,4 @@
-"""The only predict loop of the models that find instances with their masks."""
+"""Base class of the instance segmentation networks, with their predict loop."""
 
 import abc
 from collections.abc import Iterable, Iterator, Sequence
@@ -29,7 +29,7 @@ class FoundInstances(NamedTuple):
 
 
 class AbstractInstanceSegmenter(AbstractThresholds, AbstractPrepared, AbstractQuantizable, Chain, abc.ABC):
-    """A network that finds objects and their masks; a subclass declares `preparation` and writes `find_instances`.
+    """Base class of instance segmentation networks; a subclass declares `preparation`, implements `find_instances`.
 
     label_names: names of the classes in order of label, or None
     score_thresh, nms_thresh, limit, presets: see `AbstractThresholds`

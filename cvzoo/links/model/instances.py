@@ -1,4 +1,4 @@
-"""What lists of instances with more than a box have in common."""
+"""Base class of results of instances with masks or keypoints."""
 
 import abc
 import os
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class AbstractInstances(abc.ABC):
-    """Instances with boxes and more; a subclass sets `detections`, the same without the more, and writes `draw`."""
+    """Base class of results with boxes and more; a subclass sets `detections` and implements `draw`."""
 
     detections: Detections
 

@@ -1,4 +1,4 @@
-"""Instances and their keypoints, as arrays that can show themselves."""
+"""Results of keypoint detectors, with drawing and display in notebooks."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple

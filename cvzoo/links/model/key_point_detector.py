@@ -1,4 +1,4 @@
-"""The only predict loop of the models that find instances with their keypoints."""
+"""Base class of the keypoint detectors, with their predict loop."""
 
 import abc
 from collections.abc import Iterable, Iterator, Sequence
@@ -30,7 +30,7 @@ class FoundPoints(NamedTuple):
 
 
 class AbstractKeyPointDetector(AbstractThresholds, AbstractPrepared, AbstractQuantizable, Chain, abc.ABC):
-    """A network that finds objects and points on them; a subclass declares `preparation` and writes `find_points`.
+    """Base class of keypoint detectors; a subclass declares `preparation` and implements `find_points`.
 
     label_names, point_names: names of the classes in order of label, and of the points, or None
     score_thresh, nms_thresh, limit, presets: see `AbstractThresholds`

@@ -1,4 +1,4 @@
-"""An image and its label map, changed as segmenters see them while they are trained."""
+"""Data augmentation for semantic segmentation."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""What a segmenter says of images, as a list of label maps that can show themselves."""
+"""Results of semantic segmentation, with drawing and display in notebooks."""
 
 import html
 import os

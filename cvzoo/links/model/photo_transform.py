@@ -1,4 +1,4 @@
-"""An image changed as classifiers see it while they are trained."""
+"""Data augmentation for image classifiers."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Images as a user passes them, prepared and gathered into batches: what every predict loop begins with."""
+"""Reading, preprocessing and batching of images for the predict loops."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator
@@ -16,7 +16,7 @@ from cvzoo.links.model.preparation.abstract import AbstractPreparation
 
 
 class AbstractPrepared:
-    """A network that declares by a value how it sees an image, or writes `prepare` itself.
+    """Base class of networks that declare how images are preprocessed, or implement `prepare` themselves.
 
     preparation: how an image is resized and normalized; None where `prepare` is the network's own
     """

@@ -1,4 +1,4 @@
-"""A segmenter with a loss: what an optimizer trains."""
+"""Training loss of semantic segmentation."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Which model of the zoo a file of weights belongs to: by its hash, by its names, or by asking one after another."""
+"""Recognition of weight files: by hash, by array names, or by trying the models of the zoo."""
 
 import functools
 import os

@@ -1,4 +1,4 @@
-"""What a model makes of images, as named arrays whatever its task: for comparing one model with another."""
+"""Raw outputs and predictions of models of any task as named arrays, to compare models."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -62,7 +62,7 @@ def seeded_page(size: tuple[int, int] = (400, 300), seed: int = 0) -> np.ndarray
 
 
 def seen(result: Any) -> list[Arrays]:
-    """What `predict` gave, image by image, by name: "probs", "label", or "bbox", "label", "score" and more.
+    """The results of `predict` for each image, by name: "probs", "label", or "bbox", "label", "score" and more.
 
     Masks are "mask", run-length encoded. Raises UnsupportedError for another kind of result.
     """
@@ -84,8 +84,7 @@ def seen(result: Any) -> list[Arrays]:
 
 
 def heads(model: Chain, img: np.ndarray) -> Arrays:
-    """What the network says of one image before it is decided what counts, by name: as near to its last layer as it
-    lets us look.
+    """Raw outputs of the network for one image, by name, before thresholds and non-maximum suppression.
 
     A classifier's logits, a segmenter's probabilities, what a one-stage detector's `forward` gives;
     of others, what `predict` finds when nothing is dropped for its score.

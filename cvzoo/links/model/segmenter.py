@@ -1,4 +1,4 @@
-"""The only predict loop of the segmenters: images in, label maps of the images' own sizes out."""
+"""Base classes of the semantic segmentation networks, with their predict loop."""
 
 import abc
 from collections.abc import Iterable, Iterator, Sequence
@@ -24,7 +24,7 @@ Map = ClassMap | EnlargedScores
 
 
 class AbstractSegmenter(AbstractPrepared, AbstractQuantizable, Chain, abc.ABC):
-    """Semantic segmentation; a subclass declares `preparation` and writes `training_scores` and `class_maps`.
+    """Base class of segmentation networks; a subclass implements `training_scores` and `class_maps`.
 
     n_class: how many classes there are
     label_names: their names in order of label, or None
@@ -105,7 +105,7 @@ def _on_host(seen: list[tuple[Any, Any]]) -> list[tuple[np.ndarray, np.ndarray |
 
 
 class AbstractPhotoSegmenter(AbstractSegmenter, abc.ABC):
-    """A segmenter that sees an image as a whole; a subclass declares `preparation`, writes the two methods of scores.
+    """Base class of segmentation networks that take whole images; a subclass implements the two methods of scores.
 
     multiple: of which the sides of the network's input must be
     """

@@ -1,4 +1,4 @@
-"""The images behind a result: found again by their number, and shown in a notebook's cell."""
+"""The images of a result, for drawing and for notebooks."""
 
 from collections.abc import Callable, Sequence
 from typing import Any

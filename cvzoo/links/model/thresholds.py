@@ -16,7 +16,7 @@ class Preset(NamedTuple):
 
 
 class AbstractThresholds:
-    """What a model that finds instances has beside its network.
+    """Thresholds of a model that detects instances.
 
     score_thresh: what scores this or less is dropped
     nms_thresh: of two boxes of one class whose IoU is greater, the lower score is dropped

@@ -1,4 +1,4 @@
-"""Layers computed in bfloat16."""
+"""bfloat16 kernels of layers."""
 
 import math
 from typing import Any
@@ -16,7 +16,7 @@ from cvzoo.links.quantization.int8_kernel import plain_array, refuse_gradients
 
 
 class Bf16Kernel(AbstractLayerKernel):
-    """A convolution or a linear layer whose factors have 16 bits.
+    """A convolution or a linear layer in bfloat16.
 
     gives_bits: what it gives has 16 bits, too; else it is float32
     """

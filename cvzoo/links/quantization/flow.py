@@ -1,4 +1,4 @@
-"""Which layer's output is read by whom, seen while a network runs."""
+"""Data flow between layers, traced while a network runs."""
 
 import weakref
 from typing import Any, NamedTuple
@@ -17,7 +17,7 @@ class _Value(NamedTuple):
 
 
 class Flow(AbstractFunctionHook):
-    """Follows arrays through functions while layers tell it what they read and give.
+    """Traces arrays through functions, from the outputs of layers to their inputs.
 
     read_by, added_by: layer -> the layers that read its output as it is, or add it to theirs
     read_in_float: layers whose output a function read

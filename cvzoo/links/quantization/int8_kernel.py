@@ -1,4 +1,4 @@
-"""int8 layers."""
+"""int8 kernels of layers."""
 
 from typing import Any
 
@@ -37,7 +37,7 @@ def weight_bytes(W: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def float_weights(filters: np.ndarray, steps: np.ndarray) -> np.ndarray:
-    """What the bytes mean, float32."""
+    """Dequantized weights, float32."""
     return filters.astype(np.float32) * _beside(steps, filters.ndim)
 
 
@@ -49,7 +49,7 @@ _KEY = "int8"
 
 
 class Int8Kernel(AbstractLayerKernel):
-    """A convolution or a linear layer of bytes.
+    """A convolution or a linear layer in int8.
 
     counting: what the bytes it reads mean
     out_counting: what those it gives mean; None: it gives float32

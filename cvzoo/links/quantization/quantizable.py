@@ -1,4 +1,4 @@
-"""What can be quantized."""
+"""Base class of models that can be quantized."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar

@@ -130,7 +130,7 @@ def _check(
 
 
 def layers_of(model: Any) -> dict[str, Layer]:
-    """What can be quantized, by path."""
+    """The layers that can be quantized, by path."""
     return {path: link for path, link in model.namedlinks() if isinstance(link, Convolution2D | Linear)}
 
 

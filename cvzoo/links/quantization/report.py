@@ -1,4 +1,4 @@
-"""What became of each layer when a model was quantized."""
+"""Reports of quantization, layer by layer."""
 
 from collections.abc import Iterator
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""Quantized models in files: bytes for weights, and a text that says how each layer computes."""
+"""Quantized models in files: int8 weights, and the settings of each layer as JSON."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""Kernels that compute in float32 and watch: what layers read, and what fewer bits would make of it."""
+"""Kernels for calibration: they compute in float32 and record ranges and quantization errors."""
 
 from typing import Any, NamedTuple
 
@@ -94,7 +94,7 @@ class ValueRange:
 
 
 class Calibration(AbstractLayerKernel):
-    """Computes in float32, and keeps the ranges of what is read and of what is given.
+    """Computes in float32 and records the ranges of inputs and outputs.
 
     name: the layer's path
     flow: is told who reads what

@@ -1,4 +1,4 @@
-"""ResNets for CIFAR's small pictures."""
+"""ResNets for CIFAR (He et al., 2016)."""
 
 import dataclasses
 import os
@@ -60,7 +60,7 @@ class CIFARResNetConfig(AbstractConfig):
 
 
 class CIFARResNet(AbstractClassifier):
-    """A ResNet of 6 n + 2 layers for pictures of 32 x 32 pixels.
+    """CIFAR ResNet of 6 n + 2 layers, an image classifier for 32 x 32 pixels (He et al., 2016).
 
     n_layer: 20, 32, 44, 56, or another 6 n + 2
     n_class: the number of classes; None: as many as label_names, else as the file has, else 10

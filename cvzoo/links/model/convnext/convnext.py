@@ -62,7 +62,7 @@ Size = Literal["tiny", "small", "base", "large"]
 
 
 class Plan(NamedTuple):
-    """The network's shape.
+    """Depths and widths of the network.
 
     channels, depths: of the four stages: channels of the maps, how many blocks
     drop_path: with what probability the last block is left out while training; it grows from 0 block by block

@@ -1,4 +1,4 @@
-"""Where public darknet networks lie: a cfg, its weights and the names of its classes belong together."""
+"""Public darknet networks: cfg, weights and class names."""
 
 from functools import partial
 from typing import NamedTuple

@@ -1,1 +1,1 @@
-"""What outputs of networks mean: frozen descriptions, from which boxes are decoded on any device and in ONNX."""
+"""Decoding of detector outputs: frozen descriptions, used on any device and in ONNX."""

@@ -1,4 +1,4 @@
-"""What all descriptions of a one-stage detector's outputs have in common."""
+"""Base class of the decoding of one-stage detectors."""
 
 import abc
 from collections.abc import Callable, Sequence
@@ -55,7 +55,7 @@ def only_found(result: np.ndarray) -> Found:
 
 
 class AbstractDecoding(abc.ABC):
-    """What the outputs of a network mean: a frozen value, hashable; a subclass says how boxes come of them.
+    """Base class of the decoding of outputs, frozen and hashable; a subclass implements how boxes are decoded.
 
     clip: whether boxes are cut at the edges of the image before NMS
     """

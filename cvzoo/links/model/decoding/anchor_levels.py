@@ -1,4 +1,4 @@
-"""Anchors at every place of levels, and boxes as offsets from anchors with a score for each class."""
+"""Decoding of anchor-based detectors: offsets from anchors and a score per class."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ Cell = tuple[tuple[float, float, float, float], ...]
 
 @dataclasses.dataclass(frozen=True)
 class LevelAnchors:
-    """The same anchors at every place of a level, the finest level first.
+    """The same anchors at every location of a level, the finest level first.
 
     cells: of each level (K, 4) y_min x_min y_max x_max around (0, 0), pixels; see `as_cell`
     strides: of each level, pixels of the network's input

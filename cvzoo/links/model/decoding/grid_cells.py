@@ -1,4 +1,4 @@
-"""Boxes from the cells of YOLO's grids."""
+"""Decoding of the grid cells of YOLO."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from cvzoo.links.model.preparation.abstract import Placement
 
 @dataclasses.dataclass(frozen=True)
 class YoloHead:
-    """The head of YOLOv3 and later: every class is a yes-or-no of its own.
+    """The head of YOLOv3 and later: a sigmoid per class.
 
     anchors: (height, width) each, in pixels of the network's input
     n_class: number of classes

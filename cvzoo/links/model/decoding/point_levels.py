@@ -1,4 +1,4 @@
-"""Boxes as distances from places to their sides, with a score for each class and one for how central the place is."""
+"""Decoding of anchor-free detectors: distances to box sides, a score per class and centerness."""
 
 import dataclasses
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Boxes of a first stage, which a second one looks at."""
+"""Region proposals, the boxes of a first stage."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -59,7 +59,7 @@ def image_indices(b: int, n: int, x: Any) -> Any:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class LevelProposals:
-    """What a region proposal network on a pyramid says: offsets from anchors, and a logit for each.
+    """Decoding of a region proposal network on a pyramid: offsets from anchors, and a logit for each.
 
     anchors: of the levels
     n_proposal: at most this many of each level enter NMS, which is within levels, and come out of it in all

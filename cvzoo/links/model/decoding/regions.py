@@ -1,4 +1,4 @@
-"""Boxes of a second stage: offsets from proposals, of each class its own."""
+"""Decoding of a second stage: offsets from proposals, per class."""
 
 import dataclasses
 import math
@@ -16,7 +16,7 @@ Four = tuple[float, float, float, float]
 
 
 class HeadOutputs(NamedTuple):
-    """What a second stage says of a batch's proposals.
+    """Outputs of a second stage for the proposals of a batch.
 
     loc: (B, P, L, 4) or (B, P, 4 * L) float32; conf: (B, P, 1 + L) float32, logits, background first
     """

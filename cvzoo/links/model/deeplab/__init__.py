@@ -1,4 +1,4 @@
-"""DeepLab: label maps with atrous convolutions (Chen et al., 2017, 2018)."""
+"""DeepLabV3 and DeepLabV3+ (Chen et al., 2017 and 2018)."""
 
 from typing import TYPE_CHECKING
 

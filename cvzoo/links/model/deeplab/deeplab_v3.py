@@ -27,7 +27,7 @@ from cvzoo.links.model.variant import variant
 
 
 class ASPP(Chain):
-    """Atrous spatial pyramid pooling: one pixel, three dilated looks and the image's mean, joined by `project`.
+    """Atrous spatial pyramid pooling: a 1 x 1 and three dilated convolutions and the global mean, joined by `project`.
 
     dilations: of the looks
     dropout: how much of the result is dropped while training
@@ -53,7 +53,7 @@ class ASPP(Chain):
 
 
 class DeepLabV3Head(Chain):
-    """One number a class: out(conv(aspp(x)))."""
+    """Head of DeepLabV3: out(conv(aspp(x))), logits of the classes."""
 
     def __init__(self, in_channels: int, n_class: int, *, middle: int = 256, dilations: Sequence[int] = (12, 24, 36)):
         with self.init_scope():

@@ -58,7 +58,7 @@ class SeparableASPP(Chain):
 
 
 class Decoder(Chain):
-    """Classes at the fine map's size, from it and from the pyramid's coarse one.
+    """Decoder of DeepLabV3+: logits at the size of the fine map, from it and the coarse output of ASPP.
 
     fine_channels, coarse_channels: of the maps
     projected: channels that the fine map is reduced to

@@ -1,4 +1,4 @@
-"""Xception-65, as DeepLab v3+ looks at images."""
+"""Xception-65, the backbone of DeepLabV3+."""
 
 from functools import partial
 from typing import Any, Literal
@@ -58,7 +58,7 @@ class XceptionBlock(Chain):
 
 
 class Xception65(Chain):
-    """Two maps of an image: a fine one of stride 4 and a coarse one of stride 8.
+    """Xception-65 backbone (Chollet, 2017; Chen et al., 2018): feature maps of strides 4 and 8.
 
     width: all channels times this
     middle_blocks: how many blocks the middle flow has

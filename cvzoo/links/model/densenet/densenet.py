@@ -1,4 +1,4 @@
-"""DenseNets that classify images."""
+"""DenseNets."""
 
 import dataclasses
 import os

@@ -1,1 +1,1 @@
-"""ESPNet: label maps on small machines (Mehta et al., 2018)."""
+"""ESPNet (Mehta et al., 2018)."""

@@ -1,4 +1,4 @@
-"""ESPNet, whole."""
+"""ESPNet."""
 
 import dataclasses
 import os
@@ -36,7 +36,7 @@ DILATIONS = (1, 2, 4, 8, 16)
 
 
 class NormPReLU(Chain):
-    """prelu(bn(x)), a slope a channel."""
+    """prelu(bn(x)), one slope per channel."""
 
     def __init__(self, channels: int):
         with self.init_scope():
@@ -65,7 +65,7 @@ class ConvNormPReLU(Chain):
 
 
 class ESPBlock(Chain):
-    """Reduce, look with five dilations, sum up from near to far, join: (B, out_channels, H / stride, W / stride).
+    """ESP module: five dilated convolutions, summed hierarchically: (B, out_channels, H / stride, W / stride).
 
     stride: 2: the reducing convolution is 3 x 3 and halves the sides, which are rounded up; 1: it is 1 x 1
     add: whether x is added to what is joined (for out_channels = in_channels and stride 1)

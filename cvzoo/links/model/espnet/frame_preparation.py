@@ -1,4 +1,4 @@
-"""A video frame as ESPNet sees it."""
+"""Preprocessing of video frames for ESPNet."""
 
 import dataclasses
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from cvzoo.links.model.preparation.abstract import AbstractPreparation, Placemen
 
 @dataclasses.dataclass(frozen=True)
 class FramePreparation(AbstractPreparation):
-    """Stretched to one size as OpenCV does, blue first, (x - mean) / std / 255; it checks itself.
+    """Resizes to one size as OpenCV does, BGR, (x - mean) / std / 255. Its fields are validated.
 
     insize: (H, W), multiples of 8
     mean, std: of blue, green and red in [0, 255]

@@ -1,4 +1,4 @@
-"""What detectors that propose regions and then look at them have in common."""
+"""Base class of the two-stage detectors on one feature map."""
 
 import abc
 import dataclasses
@@ -36,7 +36,7 @@ class AbstractFasterRCNNConfig(AbstractConfig):
 
 
 class AbstractFasterRCNN(AbstractDetector, abc.ABC):
-    """Finds objects in two stages; a subclass makes `rpn` and `head`, and writes `features`.
+    """Base class of two-stage detectors on one map; a subclass makes `rpn` and `head`, and implements `features`.
 
     rpn: a `RegionProposalNetwork`
     head: from (map, rois, roi_indices) to (R, n_class * 4) offsets of each class, and (R, n_class) scores

@@ -15,7 +15,7 @@ Mean = float | Sequence[float] | np.ndarray
 
 
 class FasterRCNN(AbstractFasterRCNN):
-    """Faster R-CNN of parts of one's own.
+    """Faster R-CNN from a custom backbone, region proposal network and head (Ren et al., 2015).
 
     extractor: a backbone, from x (B, 3, H, W) to a feature map, or a tuple of one
     rpn: proposes regions from it
@@ -50,7 +50,7 @@ class FasterRCNN(AbstractFasterRCNN):
 
 
 class LightHeadRCNN(AbstractFasterRCNN):
-    """Light-Head R-CNN of parts of one's own.
+    """Light-Head R-CNN from a custom backbone, region proposal network and head (Li et al., 2017).
 
     extractor: a backbone, from x (B, 3, H, W) to two feature maps: that of the proposals and that of the head
     all else: as in `FasterRCNN`

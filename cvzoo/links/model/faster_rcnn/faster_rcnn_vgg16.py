@@ -20,7 +20,7 @@ from cvzoo.links.model.vgg.extractor import VGGExtractor
 
 
 class VGG16RoIHead(Chain):
-    """fc6 and fc7 on what a region holds, then offsets of each class and scores.
+    """RoI head of VGG16: fc6 and fc7 on pooled regions, then offsets per class and scores.
 
     n_class: with the background
     roi_size: a region becomes roi_size x roi_size
@@ -64,7 +64,7 @@ class FasterRCNNVGG16Config(AbstractFasterRCNNConfig):
 
 
 class FasterRCNNVGG16(AbstractFasterRCNN):
-    """Finds objects in two stages: regions proposed from conv5_3 of VGG16, then its fully connected layers on each.
+    """Faster R-CNN on VGG16, a two-stage detector (Ren et al., 2015).
 
     n_fg_class: number of classes; None: as many as label_names, else as the file has, else VOC's 20
     pretrained_model: "voc0712", "voc07" (ChainerCV's detectors), "imagenet" (its VGG16, for the backbone), or the path

@@ -1,4 +1,4 @@
-"""The network that proposes regions: its anchors, and what keeps the best."""
+"""Region proposal network on one feature map, its anchors and the selection of proposals."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -103,7 +103,7 @@ class ProposalCreator:
 
 
 class RegionProposalNetwork(Chain):
-    """Scores every anchor at every place of a feature map, moves it, and keeps the best.
+    """Region proposal network (Ren et al., 2015): scores and offsets of anchors, and the best proposals.
 
     in_channels, mid_channels: of the map, and of the 3 x 3 convolution
     ratios, anchor_scales: see `generate_anchor_base`

@@ -1,4 +1,4 @@
-"""What anchors, and a few regions, should say about an image's objects."""
+"""Targets of anchors and of sampled regions."""
 
 import dataclasses
 from typing import Any, NamedTuple

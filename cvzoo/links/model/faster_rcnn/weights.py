@@ -1,4 +1,4 @@
-"""Where ChainerCV's weights of Faster R-CNN lie; the publisher names no hashes: the first download is pinned.
+"""ChainerCV's weights of Faster R-CNN; the publisher names no hashes: the first download is pinned.
 
 ChainerCV's names in a Faster R-CNN on VGG16, and ours: they are the same, but for those of a VGG16 alone.
 """

@@ -29,7 +29,7 @@ from cvzoo.links.model.variant import variant
 
 
 class FasterRCNNFPN(AbstractDetector):
-    """Finds objects in two stages: proposals from every level of a pyramid, then a closer look at each.
+    """Faster R-CNN with a feature pyramid, a two-stage detector (Ren et al., 2015; Lin et al., 2017).
 
     n_fg_class: number of classes; None: as many as label_names, else as the file has
     pretrained_model: a name of `WEIGHTS` (such as "resnet50_coco"), "imagenet" or "imagenet_v2" (torchvision's

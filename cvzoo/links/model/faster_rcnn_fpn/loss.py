@@ -30,7 +30,7 @@ _KEPT = 16
 
 
 class RegionSampling(NamedTuple):
-    """How many anchors and regions of each image are learned from, and which count.
+    """How anchors and regions of each image are sampled for training.
 
     n_anchor, anchor_share: so many anchors, of which a share at most has an object (IoU of anchor_positive and more;
         background is below anchor_negative)

@@ -32,7 +32,7 @@ from cvzoo.links.model.thresholds import AbstractThresholds
 
 
 class FPNBoxHead(Chain):
-    """Convolutions, fully connected layers, then scores of the classes and a box for each of them.
+    """Box head: convolutions, fully connected layers, class logits and box offsets per class.
 
     channels: of the regions
     n_fg_class: number of classes

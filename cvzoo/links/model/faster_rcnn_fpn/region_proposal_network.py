@@ -1,4 +1,4 @@
-"""The first stage: its anchors, and which of them hold anything at all."""
+"""Region proposal network on a feature pyramid."""
 
 import functools
 from collections.abc import Sequence

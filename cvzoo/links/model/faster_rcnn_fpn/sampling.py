@@ -1,4 +1,4 @@
-"""Which anchors and which regions an image is learned from."""
+"""Sampling of anchors and regions for training."""
 
 from collections.abc import Sequence
 from typing import NamedTuple

@@ -51,7 +51,7 @@ class FCISConfig(AbstractConfig):
 
 
 class FCISResNet101(AbstractInstanceSegmenter):
-    """Finds objects and their masks: regions proposed from C4 of a ResNet-101, all else read off C5 by place.
+    """FCIS on ResNet-101, an instance segmentation network (Li et al., 2017).
 
     n_fg_class: number of classes; None: as many as label_names, else as the file has, else VOC's 20
     pretrained_model: "sbd", "coco" (trained by ChainerCV), "sbd_converted", "coco_converted" (the authors'), "imagenet"

@@ -1,4 +1,4 @@
-"""Classes, masks and offsets of regions, all read off two maps by place."""
+"""RoI head of FCIS."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -31,7 +31,7 @@ class RegionOutputs(NamedTuple):
 
 
 class FCISResNet101Head(Chain):
-    """What each region holds.
+    """RoI head of FCIS: class scores, masks and offsets of each region.
 
     n_class: with the background
     roi_size, group_size: a region becomes roi_size x roi_size cells, of group_size x group_size kinds

@@ -1,4 +1,4 @@
-"""Masks of the regions that see one object, joined."""
+"""Mask voting: masks of overlapping regions are averaged."""
 
 from typing import NamedTuple
 

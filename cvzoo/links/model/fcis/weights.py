@@ -1,4 +1,4 @@
-"""Where ChainerCV's weights of FCIS lie; the publisher names no hashes: the first download is pinned."""
+"""ChainerCV's weights of FCIS; the publisher names no hashes: the first download is pinned."""
 
 from cvzoo.labels.coco import coco_bbox_label_names
 from cvzoo.labels.voc import voc_bbox_label_names

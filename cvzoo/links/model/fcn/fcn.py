@@ -27,7 +27,7 @@ from cvzoo.links.model.variant import variant
 
 
 class FCNHead(Chain):
-    """out(dropout(conv(x))): 3 x 3 to a quarter of the channels, then one number a class.
+    """out(dropout(conv(x))): 3 x 3 to a quarter of the channels, then logits of the classes.
 
     dropout: how much of the middle is dropped while training
     Source: torchvision's head of this name.

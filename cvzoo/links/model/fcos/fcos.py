@@ -90,7 +90,7 @@ class Tower(Chain):
 
 
 class FCOSHead(Chain):
-    """Distances to the sides, classes, and how near to the middle a place is.
+    """Head of FCOS: distances to the sides, class logits and centerness.
 
     channels: of the maps; n_class: without a background; bias: what the scores of the classes start from
     """
@@ -122,7 +122,7 @@ STRIDES = (8, 16, 32, 64, 128)
 
 
 class FCOS(AbstractOneStageDetector):
-    """Finds objects in one stage and without anchors: every place of a pyramid says how far an object's sides are.
+    """FCOS, a one-stage detector without anchors (Tian et al., 2019): each location predicts distances to box sides.
 
     n_fg_class: number of classes; None: as many as label_names, else as the file has, else COCO's 80
     pretrained_model: "coco" (torchvision's detector), "imagenet", "imagenet_v2" (torchvision's backbones), or the path

@@ -15,7 +15,7 @@ Extra = Literal["P5", "C5", "pool"]
 
 
 class FPN(Chain):
-    """Maps of one width at every scale, from a backbone's maps of growing width.
+    """Feature pyramid network (Lin et al., 2017): maps of one width at every scale, from those of a backbone.
 
     in_channels: channels of the maps, the finest first
     out_channels: of all maps that come out

@@ -1,4 +1,4 @@
-"""GoogLeNet that classifies images."""
+"""GoogLeNet."""
 
 import os
 from collections.abc import Iterator, Sequence

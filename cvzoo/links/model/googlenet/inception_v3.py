@@ -1,4 +1,4 @@
-"""Inception v3 that classifies images."""
+"""Inception v3."""
 
 import os
 from collections.abc import Callable, Iterator, Sequence

@@ -52,7 +52,7 @@ class KeypointRCNNFPNConfig(AbstractConfig):
 
 
 class PointHead(Chain):
-    """Convolutions, a transposed one that doubles the sides, and an enlargement that doubles them again."""
+    """Keypoint head: convolutions, a transposed convolution of stride 2, and bilinear upsampling by 2."""
 
     rows_vary = True
 
@@ -112,7 +112,7 @@ def cubic_weights(n_in: int, n_out: int, a: float = -0.75) -> np.ndarray:
 
 
 class KeypointRCNNFPN(AbstractKeyPointDetector):
-    """Finds objects and points on them: Faster R-CNN on a pyramid, and a keypoint head on each box.
+    """Keypoint R-CNN with a feature pyramid, a keypoint detector (He et al., 2017).
 
     n_fg_class, pretrained_model, label_names, settings, and what is raised: as in `FasterRCNNFPN`, with the names of
         this family's `WEIGHTS`

@@ -52,7 +52,7 @@ _THIN = 10  # channels of a cell
 
 
 class LightHeadRCNNResNet101Head(Chain):
-    """Offsets of each class and scores from a thin map.
+    """RoI head of Light-Head R-CNN: offsets per class and scores from a thin map.
 
     n_class: with the background
     roi_size: a region becomes roi_size x roi_size cells of 10 channels of their own
@@ -104,7 +104,7 @@ class LightHeadRCNNConfig(AbstractFasterRCNNConfig):
 
 
 class LightHeadRCNNResNet101(AbstractFasterRCNN):
-    """Finds objects in two stages: regions proposed from C4 of a ResNet-101, a thin map of C5 cut by place, one layer.
+    """Light-Head R-CNN on ResNet-101, a two-stage detector with a thin feature map (Li et al., 2017).
 
     n_fg_class: number of classes; None: as many as label_names, else as the file has, else COCO's 80
     pretrained_model: "coco" (ChainerCV's detector), "imagenet" (its ResNet-101, for the backbone), or the path of such

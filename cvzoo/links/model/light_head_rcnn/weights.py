@@ -1,4 +1,4 @@
-"""Where ChainerCV's weights of Light-Head R-CNN lie; the publisher names no hashes: the first download is pinned.
+"""ChainerCV's weights of Light-Head R-CNN; the publisher names no hashes: the first download is pinned.
 
 ChainerCV's names in the networks in two stages on ResNet-101, and ours.
 """

@@ -1,1 +1,1 @@
-"""Lite reduced atrous spatial pyramid pooling: the label maps of MobileNetV3 (Howard et al., 2019)."""
+"""LR-ASPP, lite reduced atrous spatial pyramid pooling (Howard et al., 2019)."""

@@ -57,7 +57,7 @@ class MaskRCNNFPNConfig(AbstractConfig):
 
 
 class MaskHead(Chain):
-    """Convolutions, one that doubles the sides, and a map of scores for each class.
+    """Mask head: convolutions, a transposed convolution of stride 2, and logits per class.
 
     in_channels: of the regions; norm: of the convolutions, None: they have biases
     """
@@ -108,7 +108,7 @@ class MaskHead(Chain):
 
 
 class MaskRCNNFPN(AbstractInstanceSegmenter):
-    """Finds objects and their masks: Faster R-CNN on a pyramid, and a mask head on each box.
+    """Mask R-CNN with a feature pyramid, an instance segmentation network (He et al., 2017).
 
     n_fg_class, pretrained_model, label_names, settings, and what is raised: as in `FasterRCNNFPN`, with the names of
         this family's `WEIGHTS`

@@ -1,4 +1,4 @@
-"""Small masks of boxes enlarged to the image's pixels."""
+"""Box masks resized and pasted into images."""
 
 from collections.abc import Sequence
 from typing import Literal

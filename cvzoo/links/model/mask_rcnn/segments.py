@@ -1,4 +1,4 @@
-"""Masks of images as small squares of their boxes, and back, as ChainerCV's Mask R-CNN has them."""
+"""Conversion between image masks and box masks, as in ChainerCV's Mask R-CNN."""
 
 import numpy as np
 

@@ -48,7 +48,7 @@ ROWS = tuple(
 
 
 class MobileNetV2Extractor(Chain):
-    """What MobileNetV2 makes of images: the output of every layer, as torchvision counts them (19 of them).
+    """MobileNetV2 backbone (Sandler et al., 2018): the outputs of its 19 layers, as torchvision counts them.
 
     width: all channels times this; the last layer has at least 1280
     arch: "torchvision", or "tf": padding as TensorFlow has it, more at the end than at the beginning, and another eps

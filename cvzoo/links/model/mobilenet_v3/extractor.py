@@ -104,7 +104,7 @@ def network_plan(size: Size, *, width: float = 1.0, reduced_tail: bool = False, 
 
 
 class MobileNetV3Extractor(Chain):
-    """What MobileNetV3 makes of images: the output of every layer, as torchvision counts them (17 large, 13 small).
+    """MobileNetV3 backbone (Howard et al., 2019): the outputs of its layers, as torchvision counts them (17 or 13).
 
     size: "large" or "small"
     width, reduced_tail, dilated: as in `network_plan`

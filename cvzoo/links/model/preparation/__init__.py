@@ -1,1 +1,1 @@
-"""How images become networks' inputs: frozen descriptions, and what reads them."""
+"""Image preprocessing as frozen, serializable descriptions."""

@@ -1,4 +1,4 @@
-"""What all descriptions of an image's preparation have in common, and all that reads them."""
+"""Base classes of the descriptions of image preprocessing."""
 
 import abc
 import dataclasses
@@ -52,7 +52,7 @@ _FILTERS = {
 
 
 class AbstractPreparation(abc.ABC):
-    """How an image becomes a network's input: a frozen value; a subclass says where the image goes.
+    """Base class of image preprocessing, a frozen value; a subclass defines resizing and placement.
 
     mean, std: of the channels, in the network's order
     value_range: which value of mean and std is white: 255, or 1

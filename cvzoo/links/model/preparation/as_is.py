@@ -1,4 +1,4 @@
-"""An image in its own size."""
+"""Preprocessing without resizing."""
 
 import dataclasses
 from typing import Any

@@ -1,4 +1,4 @@
-"""An image as a classifier of ImageNet sees it: the middle of the resized image."""
+"""Preprocessing of ImageNet classifiers: resize and center crop."""
 
 import dataclasses
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ Interpolation = Literal["bilinear", "bicubic"]
 
 @dataclasses.dataclass(frozen=True)
 class CenterCrop(AbstractPreparation):
-    """Short side resized as Pillow does on 8 bits, the middle cut out, normalized; it checks itself.
+    """Resizes the short side as Pillow does on uint8, center-crops and normalizes. Its fields are validated.
 
     short: length of the short side, pixels
     crop: side of the square that is cut out

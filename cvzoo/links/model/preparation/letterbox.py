@@ -1,4 +1,4 @@
-"""An image in a letterbox: in its proportions, with margins."""
+"""Letterbox preprocessing: the aspect ratio is kept, with padding."""
 
 import dataclasses
 from typing import Any
@@ -10,7 +10,7 @@ from cvzoo.transforms.letterbox import letterbox_frame
 
 @dataclasses.dataclass(frozen=True)
 class Letterbox(AbstractNormalizedPreparation):
-    """Resized to fit into `size` (H, W) in its proportions, in the middle; `fill` on both sides.
+    """Resizes to fit into `size` (H, W), keeping the aspect ratio, centered; `fill` on both sides.
 
     The other fields are those of `AbstractNormalizedPreparation`; by default values come into [0, 1], as darknet's.
     Raises ValueRangeError that names the field.

@@ -1,4 +1,4 @@
-"""An image whose short side gets one length, unless its long side would get too long."""
+"""Preprocessing by the shortest edge, with a limit for the longest."""
 
 import dataclasses
 import math
@@ -26,7 +26,7 @@ RESIZED_FACTS = ("short_side", "long_side_at_most", "interpolation", "padded_to_
 
 @dataclasses.dataclass(frozen=True)
 class ResizeShortestEdge(AbstractNormalizedPreparation):
-    """Resized in its proportions until the short side is `min_size`, or the long one `max_size`, whichever is smaller.
+    """Resizes until the short side is `min_size` or the long side `max_size`, whichever is smaller.
 
     sides: in whose arithmetic sides become whole pixels: torchvision's and ChainerCV's cut off, Detectron2's rounds
     multiple: zeros below and at the right make sides multiples of it; at_least: and so long

@@ -1,4 +1,4 @@
-"""An image whose short side gets one length."""
+"""Preprocessing by the short side."""
 
 import dataclasses
 from typing import Any
@@ -17,7 +17,7 @@ from cvzoo.links.model.preparation.abstract import (
 
 @dataclasses.dataclass(frozen=True)
 class ShortSide(AbstractNormalizedPreparation):
-    """Resized in its proportions until the short side is `short`, as torchvision does; no part is cut off.
+    """Resizes until the short side is `short`, keeping the aspect ratio, as torchvision does; nothing is cropped.
 
     The other fields are those of `AbstractNormalizedPreparation`, mean and std by default ImageNet's of RGB in [0, 1].
     Raises ValueRangeError that names the field.

@@ -1,4 +1,4 @@
-"""An image stretched to one size."""
+"""Preprocessing by stretching to one size."""
 
 import dataclasses
 from typing import Any
@@ -8,7 +8,7 @@ from cvzoo.links.model.preparation.abstract import AbstractNormalizedPreparation
 
 @dataclasses.dataclass(frozen=True)
 class Stretch(AbstractNormalizedPreparation):
-    """Resized to `size` (H, W) whatever its proportions.
+    """Resizes to `size` (H, W) without keeping the aspect ratio.
 
     The other fields are those of `AbstractNormalizedPreparation`.
     Raises ValueRangeError that names the field.

@@ -1,1 +1,1 @@
-"""Pretrained weights: which file a name means, whose names its arrays have, and how a model takes them over."""
+"""Pretrained weights: names of files, names of arrays, and loading."""

@@ -1,4 +1,4 @@
-"""Where the numbers, the classes and the preparation of a classifier or a segmenter come from."""
+"""Sources of the weights, classes and preprocessing of classifiers and segmenters."""
 
 import os
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Where the numbers, the classes and the config of a detector come from."""
+"""Sources of the weights, classes and config of detectors."""
 
 import os
 from collections.abc import Callable, Mapping, Sequence

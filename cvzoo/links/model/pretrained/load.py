@@ -1,4 +1,4 @@
-"""The numbers of a file go into a model, or the file is refused."""
+"""Loading of pretrained weights into a model."""
 
 import os
 import warnings

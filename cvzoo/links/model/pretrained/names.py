@@ -1,4 +1,4 @@
-"""What publishers call the arrays of a network, and how ours are made of theirs."""
+"""Mapping of publishers' array names to ours."""
 
 import dataclasses
 import re

@@ -1,4 +1,4 @@
-"""What a name or a path of weights leads to: a file that was read, its arrays by our names."""
+"""Reading of a weight file, given by name or path, with arrays by our names."""
 
 import os
 import pathlib

@@ -1,1 +1,1 @@
-"""PSPNet: label maps that know the whole scene (Zhao et al., 2017)."""
+"""PSPNet (Zhao et al., 2017)."""

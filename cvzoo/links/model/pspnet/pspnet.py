@@ -95,7 +95,7 @@ def convolution_crop(
 
 
 class PyramidPoolingModule(ChainList):
-    """x and, for each level of a pyramid, its means over a grid, convolved and enlarged: twice the channels.
+    """Pyramid pooling module: x and, for each level, its means over a grid, convolved and upsampled.
 
     feat_size: (H, W) of the maps that the network is made for; a level's windows have the size that divides it into
         `pyramids` parts, cut off to whole pixels, whatever the size of x

@@ -1,1 +1,1 @@
-"""Who publishes weights: where the files lie, their terms, and how the publisher's networks see images, a file each."""
+"""Publishers of weights: addresses, licenses and preprocessing, one file per publisher."""

@@ -12,7 +12,7 @@ from cvzoo.links.model.conv_norm_activ import ConvNormActiv, Norm, round_channel
 
 
 class Design(NamedTuple):
-    """The numbers that make a network.
+    """The design parameters of a network.
 
     depth: blocks in all
     start, slope: the line of the blocks' widths, start + slope * i

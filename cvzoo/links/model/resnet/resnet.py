@@ -1,4 +1,4 @@
-"""ResNets that classify images."""
+"""ResNets."""
 
 import dataclasses
 import os

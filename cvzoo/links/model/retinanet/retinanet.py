@@ -80,7 +80,7 @@ class RetinaNetHead(Chain):
 
 
 class RetinaNet(AbstractOneStageDetector):
-    """Finds objects in one stage: a ResNet, a feature pyramid, and two heads that all levels share.
+    """RetinaNet, a one-stage detector with a feature pyramid and focal loss (Lin et al., 2017).
 
     n_fg_class: number of classes; None: as many as label_names, else as the file has
     pretrained_model: "coco", "coco_v2" (torchvision's detectors), "imagenet", "imagenet_v2" (torchvision's backbones),

@@ -1,4 +1,4 @@
-"""What each anchor should say about an image's objects."""
+"""Targets of RetinaNet's anchors."""
 
 from collections.abc import Sequence
 from typing import NamedTuple

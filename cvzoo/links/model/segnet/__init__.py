@@ -1,4 +1,4 @@
-"""SegNet: label maps from pooled maxima put back (Badrinarayanan et al., 2017)."""
+"""SegNet (Badrinarayanan et al., 2017)."""
 
 from typing import TYPE_CHECKING
 

@@ -32,7 +32,7 @@ COUNTS = (4, 8, 4)
 
 
 class ShuffleBlock(Chain):
-    """Half of the channels as they are beside half that were looked at again, mixed.
+    """The shuffle unit: half of the channels pass unchanged, half through convolutions; then they are shuffled.
 
     in_channels: None for out_channels and a stride of 1; else both halves are made of all of x, with a stride of 2
     """

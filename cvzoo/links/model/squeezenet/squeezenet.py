@@ -1,4 +1,4 @@
-"""SqueezeNets that classify images."""
+"""SqueezeNets."""
 
 import dataclasses
 import os

@@ -1,4 +1,4 @@
-"""SSD: one look at an image, with boxes on maps of many scales."""
+"""SSD (Liu et al., 2016)."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""From boxes to what SSD's heads should say, and from what they say to boxes."""
+"""Encoding of ground truth as targets of SSD's heads, and decoding of their outputs."""
 
 import dataclasses
 import math

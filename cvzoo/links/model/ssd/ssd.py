@@ -27,7 +27,7 @@ from cvzoo.weights.record import Weights
 
 
 class Multibox(Chain):
-    """A 3 x 3 convolution for offsets and one for scores at each level.
+    """Heads of SSD: a 3 x 3 convolution for offsets and one for scores on each map.
 
     in_channels: of the maps; None: learned from the first input
     n_class: with the background
@@ -74,7 +74,7 @@ class Multibox(Chain):
 
 
 class SSD(AbstractOneStageDetector):
-    """Finds objects in one look: VGG16, coarser maps behind it, and at every place of each a few default boxes.
+    """SSD, a one-stage detector on VGG16 with default boxes on maps of several scales (Liu et al., 2016).
 
     n_fg_class: number of classes; None: as many as label_names, else as the file has, else Pascal VOC's 20
     pretrained_model: a name in `records`, or the path of a file of ChainerCV, torchvision, gluon-cv or cvzoo. What fits

@@ -1,4 +1,4 @@
-"""Where published weights of SSD lie.
+"""Published weights of SSD.
 
 torchvision's, gluon-cv's and ChainerCV's names in an SSD on VGG16, and ours; their default boxes.
 """

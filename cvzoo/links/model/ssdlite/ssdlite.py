@@ -61,7 +61,7 @@ class LiteMultibox(Chain):
 
 
 class SSDLite(AbstractOneStageDetector):
-    """Finds objects in one look, with few operations: as `SSD`, of separable convolutions on MobileNetV3.
+    """SSDLite, a one-stage detector: SSD of separable convolutions on MobileNetV3 (Sandler et al., 2018).
 
     n_fg_class: number of classes; None: as many as label_names, else as the file has, else COCO's 80
     pretrained_model: "coco" (torchvision's), or the path of a file of torchvision or cvzoo. What fits is taken over; a

@@ -1,4 +1,4 @@
-"""The part of a Swin Transformer that makes maps."""
+"""Backbone of the Swin Transformers."""
 
 from collections.abc import Iterable
 from typing import Any, Literal, NamedTuple
@@ -94,7 +94,7 @@ Size = Literal["t", "s", "b", "v2_t", "v2_s", "v2_b"]
 
 
 class Plan(NamedTuple):
-    """The network's shape.
+    """Depths and widths of the network.
 
     n_channel: of the first stage; each next one has twice as many
     depths, heads: of the four stages: how many blocks, heads of attention in each

@@ -1,4 +1,4 @@
-"""Swin Transformers that classify images."""
+"""Swin Transformers."""
 
 import dataclasses
 import os

@@ -121,7 +121,7 @@ class UltraLightFaceConfig(AbstractConfig):
 
 
 class UltraLightFace(AbstractOneStageDetector):
-    """Finds faces: an SSD of 13 small convolutions and four heads, for images of 240 x 320 pixels.
+    """A one-stage face detector of 13 small convolutions and four heads, for 240 x 320 pixels (Linzaer, 2019).
 
     pretrained_model: "wider_face", or a path of a torch file or one that cvzoo saved
     variant: "rfb_320", with a receptive field block, or "slim_320", without: faster, and weaker on small faces

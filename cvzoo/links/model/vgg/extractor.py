@@ -17,7 +17,7 @@ DEPTHS = {11: (1, 1, 2, 2, 2), 13: (2, 2, 2, 2, 2), 16: (2, 2, 3, 3, 3), 19: (2,
 
 
 class VGGExtractor(Chain):
-    """The maps of a VGG network, by name: conv1_1, conv1_2, pool1, conv2_1 ... conv5_3, pool5.
+    """VGG backbone (Simonyan and Zisserman, 2015): its feature maps by name, conv1_1, conv1_2, pool1 ... pool5.
 
     n_layer: 11, 13, 16 or 19
     names: of the maps that `forward` gives; layers behind the last of them are not built

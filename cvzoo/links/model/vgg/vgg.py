@@ -1,4 +1,4 @@
-"""VGG networks that classify images."""
+"""VGG networks."""
 
 import dataclasses
 import os

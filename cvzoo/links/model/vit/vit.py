@@ -1,4 +1,4 @@
-"""Vision Transformers that classify images."""
+"""Vision Transformers."""
 
 import dataclasses
 import math
@@ -33,7 +33,7 @@ Size = Literal["b_16", "b_32", "l_16", "l_32", "h_14"]
 
 
 class Plan(NamedTuple):
-    """The network's shape.
+    """Depths and widths of the network.
 
     patch: side of the squares that the image is cut into, pixels
     n_layer: how many blocks

@@ -1,4 +1,4 @@
-"""What a file of weights gives to a YOLO network: darknet's, ChainerCV's, or one that cvzoo saved."""
+"""Weight files of YOLO networks: darknet's, ChainerCV's, or saved by cvzoo."""
 
 import os
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""What each of YOLO's predictions should say about an image's objects."""
+"""Targets of YOLO's predictions."""
 
 from collections.abc import Sequence
 from typing import NamedTuple

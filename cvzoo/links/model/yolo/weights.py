@@ -1,4 +1,4 @@
-"""Where the official weights of the YOLO networks lie.
+"""Official weights of the YOLO networks.
 
 The publisher names no hashes and the server keeps no versions: the first download is pinned beside the cached file.
 """

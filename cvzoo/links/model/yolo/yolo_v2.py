@@ -49,7 +49,7 @@ class YOLOv2Config(AbstractConfig):
 
 
 class YOLOv2(AbstractOneStageDetector):
-    """YOLOv2, by default at 416 x 416 (letterbox), on Darknet-19.
+    """YOLOv2, a one-stage detector on Darknet-19 (Redmon and Farhadi, 2017); by default at 416 x 416 (letterbox).
 
     n_fg_class: number of classes; None: as many as label_names, else as the file has, else 20
     pretrained_model: "voc0712", "voc0712_chainercv" or "coco", or the path of a `.weights`, `.npz` or
@@ -150,7 +150,7 @@ class YOLOv2TinyConfig(AbstractConfig):
 
 
 class YOLOv2Tiny(AbstractOneStageDetector):
-    """YOLOv2-tiny, by default at 416 x 416 (letterbox), in the shape of yolov2-tiny-voc.
+    """YOLOv2-tiny, a small one-stage detector, as in yolov2-tiny-voc; by default at 416 x 416 (letterbox).
 
     n_fg_class: number of classes; None: as many as label_names, else as the file has, else 20
     pretrained_model: "voc0712" or "voc0712_chainercv", or the path of a `.weights`, `.npz` or `.safetensors`

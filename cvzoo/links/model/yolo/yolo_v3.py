@@ -32,7 +32,7 @@ ANCHORS = (
 
 
 class Branch(Chain):
-    """What stands before one head: five convolutions that the next branch reads, one more, and the head's numbers.
+    """Convolutions before one head: five whose output the next branch reads, one more, and the output layer.
 
     `finish` adds the last convolution, `out`, when the classes are known.
     """
@@ -72,7 +72,7 @@ class YOLOv3Config(AbstractConfig):
 
 
 class YOLOv3(AbstractOneStageDetector):
-    """YOLOv3, by default at 416 x 416 (letterbox), on Darknet-53.
+    """YOLOv3, a one-stage detector on Darknet-53 (Redmon and Farhadi, 2018); by default at 416 x 416 (letterbox).
 
     n_fg_class: number of classes; None: as many as label_names, else as the file has, else 20
     pretrained_model: "coco", "voc0712", "imagenet" (Darknet-53 alone, to train on), or the path of a `.weights`,
