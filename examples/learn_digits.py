@@ -102,7 +102,8 @@ def main(n_train=4000, n_epoch=4, seed=0):
     print("derivatives agree with finite differences")
     (x, t), (x_new, t_new) = draw_digits(n_train, rng), draw_digits(1000, rng)
     model = Reader()
-    velocity = {}
+    read = 0.0
+    velocity: dict[str, np.ndarray | float] = {}
     for epoch in range(n_epoch):
         start, total = time.perf_counter(), 0.0
         for batch in np.array_split(rng.permutation(n_train), n_train // 50):

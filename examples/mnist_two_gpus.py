@@ -76,9 +76,10 @@ def main(
 ):
     """The share of the test digits that are read rightly after the last epoch."""
     cvzoo.set_seed(seed)
-    train = datasets.TransformDataset(datasets.MNISTDataset(data, "train"), ("img", "label"), scaled)
-    test = datasets.TransformDataset(datasets.MNISTDataset(data, "test"), ("img", "label"), scaled)
-    train, test = train.slice[:n_train], test.slice[: n_train // 6]
+    train = datasets.TransformDataset(datasets.MNISTDataset(data, "train"), ("img", "label"), scaled).slice[:n_train]
+    test = datasets.TransformDataset(datasets.MNISTDataset(data, "test"), ("img", "label"), scaled).slice[
+        : n_train // 6
+    ]
     train_iter = iterators.SerialIterator(train, 100, seed=seed)
     test_iter = iterators.SerialIterator(test, 100, repeat=False, shuffle=False)
 

@@ -87,6 +87,6 @@ def main(file: str, *, n_fg_class: int = 3, n_layer: int = 18, base_channels: in
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser = argparse.ArgumentParser(description="A detector of your own, stored and read again.")
     parser.add_argument("file", metavar="OUT.safetensors")
     main(parser.parse_args().file)

@@ -55,7 +55,8 @@ def words_of(lines):
 
 def documentation():
     """The words of the pages in this repository: (train, valid), of which valid is every tenth paragraph."""
-    train, valid = [], []
+    train: list[str] = []
+    valid: list[str] = []
     pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
     paragraphs = [each for page in pages for each in page.read_text(encoding="utf-8").split("\n\n")]
     for number, paragraph in enumerate(paragraphs):
@@ -88,7 +89,7 @@ def learn_window(updater, window=35):
     """One step of truncated backpropagation: gradients go back through these words, the state goes on."""
     iterator, optimizer = updater.get_iterator("main"), updater.get_optimizer("main")
     model = optimizer.target
-    loss, count = 0, 0
+    loss, count = cvzoo.Variable(np.float32(0)), 0
     while count < window:
         loss += model(*updater.converter(iterator.next(), updater.device))
         count += 1

@@ -23,6 +23,8 @@ class Classifier(Chain):
     Source: Chainer's link of this name.
     """
 
+    predictor: Any  # a Link; its own methods, such as reset_state, are not known here
+
     def __init__(
         self,
         predictor: Link,

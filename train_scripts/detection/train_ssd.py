@@ -9,6 +9,7 @@ ChainerCV reached 77.5 and 80.1 so. Not run to the end here. --smoke learns eigh
 """
 
 import dataclasses
+from typing import Any
 
 from cvzoo import optimizers, training
 from cvzoo.datasets import TransformDataset, bbox_splits
@@ -47,11 +48,12 @@ class Recipe:
     augment: bool = True
 
 
-SMOKE = {"model": SMALL, "weights": None, "iterations": 220, "batch_size": 8, "steps": (150, 200), "augment": False}
+SMOKE: dict[str, Any] = {"model": SMALL, "weights": None, "iterations": 220, "batch_size": 8, "steps": (150, 200)}
+SMOKE |= {"augment": False}
 
 
 def main(data: str, out: str, size: int = 300, resume: bool = False, smoke: bool = False) -> None:
-    recipe = Recipe(data, **(SMOKE if smoke else {"model": NETWORKS[size]}))
+    recipe = Recipe(data, **SMOKE) if smoke else Recipe(data, NETWORKS[size])
     train, val, label_names = bbox_splits(data)
     if smoke:
         few = [i for i, bbox in enumerate(train.slice[:, "bbox"]) if 0 < len(bbox) < 5]
@@ -66,7 +68,7 @@ def main(data: str, out: str, size: int = 300, resume: bool = False, smoke: bool
     optimizer.add_hook(optimizers.GradientScaling(2, only=optimizers.named("b")))
     optimizer.add_hook(optimizers.WeightDecay(recipe.weight_decay, exempt=optimizers.named("b")))
 
-    transform = SSDTransform(model.coder, (model.insize,) * 2, mean=model.mean, augment=recipe.augment)
+    transform = SSDTransform(model.coder, (model.insize, model.insize), mean=model.mean, augment=recipe.augment)
     examples = TransformDataset(train, ("img", "mb_loc", "mb_label"), transform)
     end = (recipe.iterations, "iteration")
     trainer = run.trainer(optimizer, examples, recipe.batch_size, end, converter=collate_multibox)

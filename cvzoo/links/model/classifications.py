@@ -8,6 +8,7 @@ import numpy as np
 
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError
 from cvzoo.links.model.shown_photos import check_photo, photo_of
+from cvzoo.typing.aliases import Prob
 from cvzoo.visualizations.show_axes import show_axes
 from cvzoo.visualizations.vis_image import vis_image
 
@@ -30,7 +31,7 @@ class Top(NamedTuple):
     labels: np.ndarray
 
 
-class Classifications(Sequence):
+class Classifications(Sequence[Prob]):
     """Probabilities of the classes, one row per image: `probs = model.predict(imgs)`, `probs[0]` is (n_class,).
 
     probs: (B, n_class) float32; each row sums to 1

@@ -11,6 +11,7 @@ from PIL import Image
 from cvzoo import visualizations
 from cvzoo.images.write_image import write_image
 from cvzoo.links.model.shown_photos import SHOWN, check_photo, notebook_html, notebook_png, photo_of
+from cvzoo.typing.aliases import BBox, Label, Score
 from cvzoo.visualizations.show_axes import show_axes
 
 if TYPE_CHECKING:
@@ -18,9 +19,9 @@ if TYPE_CHECKING:
 
 
 class _Lists(NamedTuple):
-    bboxes: list
-    labels: list
-    scores: list
+    bboxes: list[BBox]
+    labels: list[Label]
+    scores: list[Score]
 
 
 class Detections(_Lists):
@@ -39,9 +40,9 @@ class Detections(_Lists):
 
     def __new__(
         cls,
-        bboxes: list,
-        labels: list,
-        scores: list,
+        bboxes: list[BBox],
+        labels: list[Label],
+        scores: list[Score],
         *,
         label_names: Sequence[str] | None = None,
         sources: Sequence[Any] = (),

@@ -10,6 +10,7 @@ from cvzoo.errors.exceptions import ShapeError
 from cvzoo.geometry.rle import RLEs
 from cvzoo.links.model.detections import Detections
 from cvzoo.links.model.instances import AbstractInstances
+from cvzoo.typing.aliases import BBox, Label, Score
 from cvzoo.visualizations.show_axes import show_axes
 
 if TYPE_CHECKING:
@@ -17,9 +18,9 @@ if TYPE_CHECKING:
 
 
 class _Lists(NamedTuple):
-    masks: list
-    labels: list
-    scores: list
+    masks: list[RLEs]
+    labels: list[Label]
+    scores: list[Score]
 
 
 class InstanceSegmentations(AbstractInstances, _Lists):
@@ -38,19 +39,18 @@ class InstanceSegmentations(AbstractInstances, _Lists):
     def __new__(
         cls,
         masks: list[RLEs],
-        labels: list,
-        scores: list,
+        labels: list[Label],
+        scores: list[Score],
         *,
-        bboxes: list | None = None,
+        bboxes: list[BBox] | None = None,
         label_names: Sequence[str] | None = None,
         sources: Sequence[Any] = (),
     ) -> "InstanceSegmentations":
         self = super().__new__(cls, masks, labels, scores)
         bboxes = [mask.to_bbox() for mask in masks] if bboxes is None else bboxes
         if not len(masks) == len(labels) == len(scores) == len(bboxes):
-            raise ShapeError(
-                "InstanceSegmentations: one element per image", got=tuple(map(len, (masks, labels, scores, bboxes)))
-            )
+            n_element = len(masks), len(labels), len(scores), len(bboxes)
+            raise ShapeError("InstanceSegmentations: one element per image", got=n_element)
         self.detections = Detections(bboxes, labels, scores, label_names=label_names, sources=sources)
         return self
 

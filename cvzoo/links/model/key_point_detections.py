@@ -11,6 +11,7 @@ from cvzoo.images.write_image import encode_png
 from cvzoo.links.model.detections import Detections
 from cvzoo.links.model.instances import AbstractInstances
 from cvzoo.links.model.shown_photos import notebook_png
+from cvzoo.typing.aliases import Array, BBox, Label, Point, Score
 from cvzoo.visualizations.show_axes import show_axes
 
 if TYPE_CHECKING:
@@ -18,9 +19,9 @@ if TYPE_CHECKING:
 
 
 class _Lists(NamedTuple):
-    points: list
-    labels: list
-    scores: list
+    points: list[Point]
+    labels: list[Label]
+    scores: list[Score]
 
 
 class KeyPointDetections(AbstractInstances, _Lists):
@@ -36,17 +37,17 @@ class KeyPointDetections(AbstractInstances, _Lists):
     Raises ShapeError if the lists differ in length.
     """
 
-    point_scores: list
+    point_scores: list[Array]
     point_names: tuple[str, ...] | None
 
     def __new__(
         cls,
-        points: list,
-        labels: list,
-        scores: list,
+        points: list[Point],
+        labels: list[Label],
+        scores: list[Score],
         *,
-        bboxes: list,
-        point_scores: list,
+        bboxes: list[BBox],
+        point_scores: list[Array],
         point_names: Sequence[str] | None = None,
         label_names: Sequence[str] | None = None,
         sources: Sequence[Any] = (),

@@ -15,6 +15,7 @@ from cvzoo.links.model.shown_photos import SHOWN, check_photo, notebook_html, no
 from cvzoo.transforms.label_maps import resize_label_map
 from cvzoo.transforms.resize import resize
 from cvzoo.transforms.scale import scaled_size
+from cvzoo.typing.aliases import ClassMap
 from cvzoo.visualizations.colors import label_color
 from cvzoo.visualizations.draw_mask import draw_label_map
 from cvzoo.visualizations.html import LONG_SIDE, inline_jpeg
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 _IGNORED = 255  # in a PNG, where -1 cannot stand
 
 
-class LabelMaps(list):
+class LabelMaps(list[ClassMap]):
     """A list with one label map an image, (H, W) int32 of the image's own size: `labels = model.predict(imgs)`.
 
     probs: None, or one (n_class, H, W) float32 an image, where `predict(..., with_probs=True)` was asked for them

@@ -73,13 +73,15 @@ def seen(result: Any) -> list[Arrays]:
     if isinstance(result, Detections):
         return [{"bbox": bbox, "label": label, "score": score} for bbox, label, score in zip(*result)]
     if isinstance(result, InstanceSegmentations):
-        found = zip(result.masks, result.bboxes, result.labels, result.scores)
         return [
-            {"bbox": bbox, "label": label, "score": score, "mask": mask.counts} for mask, bbox, label, score in found
+            {"bbox": bbox, "label": label, "score": score, "mask": mask.counts}
+            for mask, bbox, label, score in zip(result.masks, result.bboxes, result.labels, result.scores)
         ]
     if isinstance(result, KeyPointDetections):
-        found = zip(result.points, result.bboxes, result.labels, result.scores)
-        return [{"bbox": bbox, "label": label, "score": score, "point": point} for point, bbox, label, score in found]
+        return [
+            {"bbox": bbox, "label": label, "score": score, "point": point}
+            for point, bbox, label, score in zip(result.points, result.bboxes, result.labels, result.scores)
+        ]
     raise UnsupportedError(f"a result of another kind: {type(result).__name__}")
 
 

@@ -16,7 +16,7 @@ class CosineShift(AbstractShift):
     default_name = "CosineShift"
 
     def __init__(
-        self, attr: str, max_count: int, init: float | None = None, target: float = 0.0, optimizer: Any = None
+        self, attr: str, max_count: float, init: float | None = None, target: float = 0.0, optimizer: Any = None
     ):
         super().__init__(attr, init, optimizer)
         check_count("CosineShift: max_count", max_count)

@@ -31,7 +31,7 @@ class WarmupShift(AbstractShift):
         self,
         attr: str,
         warmup_start: float,
-        warmup_iter: int,
+        warmup_iter: float,
         init: float | None = None,
         optimizer: Any = None,
         *,

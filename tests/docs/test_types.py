@@ -1,0 +1,128 @@
+"""README's examples, programs of users, examples/ and a training script are free of errors under mypy and pyright."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import textwrap
+
+import pytest
+from documentation import ROOT, blocks_of
+
+SCRIPTS = [
+    *(f"examples/{name}.py" for name in ("learn_digits", "mnist_two_gpus", "own_detector", "ptb", "train_mnist")),
+    "train_scripts/detection/train_ssd.py",
+]
+# a user's program: what `assert_type` and the marked error expect fails if the package's types become `Any` or unknown
+USER = """
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from typing_extensions import assert_type
+
+import cvzoo
+import cvzoo.functions as F
+import cvzoo.links as L
+from cvzoo import geometry, iterators, optimizers, training
+from cvzoo.datasets import VOCBboxDataset
+from cvzoo.evaluations import DetectionVOCEvaluator
+from cvzoo.serializers import load_model, save_model
+from cvzoo.training import extensions
+from cvzoo.typing import BBox, Label, Score
+
+Array = npt.NDArray[Any]
+
+
+class Net(cvzoo.Chain):
+    def __init__(self, n_class: int) -> None:
+        super().__init__()
+        with self.init_scope():
+            self.conv = L.Convolution2D(3, 16, 3, pad=1)
+            self.fc = L.Linear(None, n_class)
+
+    def forward(self, x: cvzoo.Variable | Array) -> cvzoo.Variable:
+        h = F.max_pooling_2d(F.relu(self.conv(x)), 2)
+        return F.linear(h, self.fc.W) * 2 - 1 / (h.shape[0] + F.exp(-h)).mean()
+
+
+def confident(paths: list[str], thresh: float = 0.5) -> list[tuple[BBox, Label, Score]]:
+    model = L.SSD300(pretrained_model="voc0712").to_device("gpu:0")
+    assert_type(model, L.SSD)
+    model.score_thresh = thresh
+    bboxes, labels, scores = result = model.predict(paths)
+    assert_type(bboxes, list[Array])
+    assert_type(result.scores[0], Array)
+    print(bboxes[0].shape, (scores[0] > 0.9).sum(), result.label_names, geometry.bbox_iou(bboxes[0], bboxes[1]))
+    return list(zip(bboxes, labels, scores))
+
+
+def other_tasks(img: Array) -> None:
+    masks, labels, scores = L.MaskRCNNFPNResNet50(pretrained_model="coco").predict([img])
+    assert_type(masks, list[geometry.RLEs])
+    points, labels, scores = L.KeypointRCNNFPNResNet50(pretrained_model="coco").predict([img])
+    assert_type(points, list[Array])
+    for class_map in L.DeepLabV3ResNet50(pretrained_model="coco_voc").predict([img]):
+        assert_type(class_map, Array)
+    for prob in L.ResNet50(pretrained_model="imagenet").predict([img]):
+        print(prob.argmax())
+
+
+def operators(x: cvzoo.Variable) -> None:
+    y = (x + 1) * x / 2 - x**2 + x @ x.T
+    assert_type(y, cvzoo.Variable)
+    assert_type(-y[0], cvzoo.Variable)
+    y.no_such_method()  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def train(root: str) -> None:
+    model = L.Classifier(Net(2))
+    optimizer = optimizers.MomentumSGD(lr=0.01).setup(model)
+    optimizer.add_hook(optimizers.WeightDecay(1e-4))
+    data = [(np.zeros((3, 8, 8), np.float32), np.int32(0))]
+    updater = training.StandardUpdater(iterators.SerialIterator(data, 1), optimizer)
+    trainer = training.Trainer(updater, (2, "epoch"), out="result")
+    trainer.extend(extensions.LogReport(), trigger=(1, "epoch"))
+    detector = load_model("mine.safetensors")
+    iterator = iterators.SerialIterator(VOCBboxDataset(root), 4, repeat=False, shuffle=False)
+    trainer.extend(DetectionVOCEvaluator(iterator, detector), trigger=(1, "epoch"))
+    trainer.run()
+    save_model("net.safetensors", L.SSD300(n_fg_class=3))
+"""
+
+
+def programs(folder):
+    """The files to check: README's blocks as one file, the user's program, and scripts of the repository."""
+    blocks = [block.text for block in blocks_of("README.md") if block.language == "python"]
+    (folder / "readme_blocks.py").write_text("\n".join(blocks))
+    (folder / "user_program.py").write_text(textwrap.dedent(USER))
+    return [folder / "readme_blocks.py", folder / "user_program.py", *(ROOT / script for script in SCRIPTS)]
+
+
+def test_mypy_finds_no_error_in_programs(tmp_path):
+    pytest.importorskip("mypy", reason="mypy is in the extra [dev]")
+    # the package's own errors are found by scripts/check
+    (tmp_path / "mypy.ini").write_text(
+        "[mypy]\ncheck_untyped_defs = True\nwarn_unused_ignores = True\nwarn_redundant_casts = True\n"
+        "strict_equality = True\n[mypy-cvzoo.*]\nignore_errors = True\n"
+        "[mypy-cupy.*,cupyx.*,cv2.*,ml_dtypes.*]\nignore_missing_imports = True\n"
+    )
+    command = [sys.executable, "-m", "mypy", "--config-file", tmp_path / "mypy.ini", *programs(tmp_path)]
+    environment = {**os.environ, "MYPYPATH": str(ROOT), "MYPY_CACHE_DIR": str(ROOT / ".mypy_cache" / "programs")}
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=environment)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.slow
+def test_pyright_finds_no_error_in_programs(tmp_path):
+    if not (shutil.which("pyright") and shutil.which("node")):
+        pytest.skip("pyright and node are not installed")
+    (tmp_path / "pyrightconfig.json").write_text(json.dumps({"extraPaths": [str(ROOT)]}))
+    files = [path.name if path.parent == tmp_path else path for path in programs(tmp_path)]
+    command = ["pyright", "--outputjson", "--pythonpath", sys.executable, *map(str, files)]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    if not done.stdout.startswith("{"):
+        pytest.skip(f"pyright does not start here: {(done.stdout + done.stderr)[:200]}")
+    found = [each for each in json.loads(done.stdout)["generalDiagnostics"] if each["severity"] == "error"]
+    assert not found, "\n".join(f"{e['file']}:{e['range']['start']['line'] + 1}: {e['message']}" for e in found)
