@@ -37,7 +37,7 @@ from bench import (
 import cvzoo
 import cvzoo.links as L
 from cvzoo.config.switches import no_backprop_mode, using_config
-from cvzoo.links.model.seen import seeded_photo
+from cvzoo.links.model.raw_outputs import seeded_photo
 
 MODELS = {  # PyTorch's name: ours, how PyTorch compiles it
     "resnet50": (L.ResNet50, "max-autotune"),

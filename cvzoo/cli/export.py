@@ -17,7 +17,7 @@ from cvzoo.export.onnx.exported import Exported
 from cvzoo.export.onnx.texts import OWN_NAMES
 from cvzoo.export.onnx.write import export_onnx
 from cvzoo.images.read_image import read_image
-from cvzoo.links.model.seen import seeded_photo
+from cvzoo.links.model.raw_outputs import seeded_photo
 from cvzoo.links.model.thresholds import AbstractThresholds
 from cvzoo.serializers.model_file import load_model
 from cvzoo.transforms.resize import resize

@@ -7,7 +7,7 @@ import numpy as np
 
 from cvzoo.errors.exceptions import FileFormatError
 from cvzoo.links.chain import Chain
-from cvzoo.links.model.seen import seeded_page, seeded_photo, seen
+from cvzoo.links.model.raw_outputs import named_results, seeded_page, seeded_photo
 
 VERSION = 1
 TOLERANCE = {"bbox": 0.05, "point": 0.05, "score": 1e-3, "probs": 1e-4}  # pixels and fractions; others must be equal
@@ -25,7 +25,9 @@ def golden_record(model: Any) -> dict[str, Any]:
     return {
         "golden": VERSION,
         "photos": ["seeded_page", "seeded_photo"],
-        "seen": [{name: _plain(array) for name, array in each.items()} for each in seen(model.predict(photos))],
+        "seen": [
+            {name: _plain(array) for name, array in each.items()} for each in named_results(model.predict(photos))
+        ],
     }
 
 

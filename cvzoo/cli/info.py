@@ -18,7 +18,7 @@ from cvzoo.links.chain import Chain
 from cvzoo.links.link import Link
 from cvzoo.links.model.architectures import architecture_of
 from cvzoo.links.model.preparation.abstract import AbstractPreparation
-from cvzoo.links.model.seen import seeded_photo
+from cvzoo.links.model.raw_outputs import seeded_photo
 from cvzoo.links.model.thresholds import AbstractThresholds
 from cvzoo.typing.aliases import Size
 

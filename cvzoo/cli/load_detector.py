@@ -7,14 +7,14 @@ from cvzoo.cli.zoo_member import zoo_member
 from cvzoo.errors.exceptions import ConfigError
 from cvzoo.links.model.detector import AbstractDetector
 from cvzoo.links.model.instance_segmenter import AbstractInstanceSegmenter
-from cvzoo.links.model.key_point_detector import AbstractKeyPointDetector
+from cvzoo.links.model.keypoint_detector import AbstractKeypointDetector
 
-Finder = AbstractDetector | AbstractInstanceSegmenter | AbstractKeyPointDetector
+Finder = AbstractDetector | AbstractInstanceSegmenter | AbstractKeypointDetector
 # --iou-type -> its name in messages, and the models that predict it; all of them predict boxes
 _FINDERS = {
-    "bbox": ("boxes", (AbstractDetector, AbstractInstanceSegmenter, AbstractKeyPointDetector)),
+    "bbox": ("boxes", (AbstractDetector, AbstractInstanceSegmenter, AbstractKeypointDetector)),
     "segm": ("masks of instances", (AbstractInstanceSegmenter,)),
-    "keypoints": ("keypoints", (AbstractKeyPointDetector,)),
+    "keypoints": ("keypoints", (AbstractKeypointDetector,)),
 }
 _TASKS = ("detection", "instance segmentation", "keypoints")
 

@@ -21,7 +21,7 @@ from cvzoo.links.chain import Chain
 from cvzoo.links.model.classifier import AbstractClassifier
 from cvzoo.links.model.detector import AbstractDetector
 from cvzoo.links.model.instance_segmenter import AbstractInstanceSegmenter
-from cvzoo.links.model.seen import Finder, greatest_difference, same_bits, seen
+from cvzoo.links.model.raw_outputs import Finder, greatest_difference, named_results, same_bits
 from cvzoo.links.model.segmenter import AbstractSegmenter
 from cvzoo.links.quantization.quantizable import AbstractQuantizable
 from cvzoo.links.quantization.stored import is_quantized, stored_quantization
@@ -61,13 +61,13 @@ def check_predictions(model: Any, photos: Sequence[Image]) -> list[Check]:
     """
     before = [photo.copy() for photo in photos]
     train = switches.train
-    first = seen(model.predict(photos))
+    first = named_results(model.predict(photos))
     unchanged = all(map(np.array_equal, photos, before)) and switches.train == train
     return [
         Check("predict", True, _summary(first)),
         Check("leaves all as it was", unchanged, "images and switches" if unchanged else "images or switches changed"),
-        _compare("deterministic", first, seen(model.predict(photos)), exact=True),
-        _compare("batch invariance", first, [seen(model.predict([photo]))[0] for photo in photos]),
+        _compare("deterministic", first, named_results(model.predict(photos)), exact=True),
+        _compare("batch invariance", first, [named_results(model.predict([photo]))[0] for photo in photos]),
         _check_files(model, photos, first),
         _check_evaluate(model, photos),
         _check_file_of_model(model, photos, first),
@@ -79,7 +79,7 @@ def _check_files(model: Any, photos: Sequence[Image], first: list) -> Check:
         paths = [Path(folder) / f"{i}.png" for i in range(len(photos))]
         for path, photo in zip(paths, photos):
             write_image(photo, path)
-        return _compare("from files", first, seen(model.predict(paths)))
+        return _compare("from files", first, named_results(model.predict(paths)))
 
 
 def _check_file_of_model(model: Any, photos: Sequence[Image], first: list) -> Check:
@@ -91,7 +91,7 @@ def _check_file_of_model(model: Any, photos: Sequence[Image], first: list) -> Ch
         twin: Any = load_model(Path(folder) / "model.safetensors", architecture=type(model))
         if isinstance(model, Finder):  # thresholds are not saved
             twin.score_thresh, twin.nms_thresh, twin.limit = model.score_thresh, model.nms_thresh, model.limit
-        return _compare("saved and loaded", first, seen(twin.predict(photos)), exact=True)
+        return _compare("saved and loaded", first, named_results(twin.predict(photos)), exact=True)
 
 
 def _check_evaluate(model: Chain, photos: Sequence[np.ndarray]) -> Check:

@@ -9,7 +9,7 @@ from cvzoo.cli.presentation import Presentation
 from cvzoo.cli.result_table import result_table
 from cvzoo.links.model.detector import AbstractDetector
 from cvzoo.links.model.instance_segmenter import AbstractInstanceSegmenter
-from cvzoo.links.model.key_point_detector import AbstractKeyPointDetector
+from cvzoo.links.model.keypoint_detector import AbstractKeypointDetector
 
 
 def _table(record: dict[str, Any]) -> str:
@@ -23,4 +23,4 @@ def _draw(found: Any, i: int, img: np.ndarray) -> np.ndarray:
 BOXES = Presentation(AbstractDetector, photo_record, _table, _draw)
 # in JSON an object has its mask, COCO's run-length encoding, or its points besides
 MASKS = Presentation(AbstractInstanceSegmenter, photo_record, _table, _draw)
-KEY_POINTS = Presentation(AbstractKeyPointDetector, photo_record, _table, _draw)
+KEY_POINTS = Presentation(AbstractKeypointDetector, photo_record, _table, _draw)

@@ -19,7 +19,7 @@ from cvzoo.cli.result_table import printable
 from cvzoo.cli.zoo_member import zoo_member
 from cvzoo.errors.exceptions import FileError, FileFormatError
 from cvzoo.links.chain import Chain
-from cvzoo.links.model.seen import seeded_page, seeded_photo
+from cvzoo.links.model.raw_outputs import seeded_page, seeded_photo
 from cvzoo.serializers.convert_weights import load_strictly, versions
 from cvzoo.weights.cache import cached_path, is_cached
 from cvzoo.weights.name_digits import file_hashes, published_as

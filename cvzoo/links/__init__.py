@@ -112,10 +112,11 @@ if TYPE_CHECKING:
     from cvzoo.links.model.fpn.fpn import FPN
     from cvzoo.links.model.googlenet.googlenet import GoogLeNet
     from cvzoo.links.model.googlenet.inception_v3 import InceptionV3
+    from cvzoo.links.model.image_transform import PhotoTransform
     from cvzoo.links.model.instance_segmentations import InstanceSegmentations
     from cvzoo.links.model.instance_segmenter import AbstractInstanceSegmenter
-    from cvzoo.links.model.key_point_detections import KeyPointDetections
-    from cvzoo.links.model.key_point_detector import AbstractKeyPointDetector
+    from cvzoo.links.model.keypoint_detections import KeyPointDetections, KeypointDetections
+    from cvzoo.links.model.keypoint_detector import AbstractKeyPointDetector, AbstractKeypointDetector
     from cvzoo.links.model.keypoint_rcnn.keypoint_rcnn_fpn import (
         KeypointRCNNFPN,
         KeypointRCNNFPNResNet50,
@@ -147,7 +148,6 @@ if TYPE_CHECKING:
     from cvzoo.links.model.mobilenet_v2.mobilenet_v2 import MobileNetV2
     from cvzoo.links.model.mobilenet_v3.extractor import MobileNetV3Extractor
     from cvzoo.links.model.mobilenet_v3.mobilenet_v3 import MobileNetV3, MobileNetV3Large, MobileNetV3Small
-    from cvzoo.links.model.photo_transform import PhotoTransform
     from cvzoo.links.model.pickable_sequential_chain import PickableSequentialChain
     from cvzoo.links.model.pixelwise_softmax_classifier import PixelwiseSoftmaxClassifier
     from cvzoo.links.model.predict_ten_crops import predict_ten_crops
@@ -249,6 +249,7 @@ __all__ = [
     "AbstractFasterRCNN",
     "AbstractInstanceSegmenter",
     "AbstractKeyPointDetector",
+    "AbstractKeypointDetector",
     "AbstractOneStageDetector",
     "AbstractPhotoSegmenter",
     "AbstractPreparation",
@@ -358,6 +359,7 @@ __all__ = [
     "InceptionV3",
     "InstanceSegmentations",
     "KeyPointDetections",
+    "KeypointDetections",
     "KeypointRCNNFPN",
     "KeypointRCNNFPNLoss",
     "KeypointRCNNFPNResNet101",

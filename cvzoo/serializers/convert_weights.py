@@ -16,7 +16,7 @@ from cvzoo.errors.exceptions import FileError, WeightsMismatchError
 from cvzoo.files.file_hash import sha256_of
 from cvzoo.links.chain import Chain
 from cvzoo.links.connection.batch_normalization import BatchNormalization, FrozenBatchNormalization
-from cvzoo.links.model.seen import greatest_difference, heads, seeded_photo
+from cvzoo.links.model.raw_outputs import greatest_difference, raw_outputs, seeded_photo
 from cvzoo.serializers.model_file import load_model, save_model
 from cvzoo.serializers.tensor_parity import TensorParity, tensor_parity
 from cvzoo.weights.formats.safetensors import read_safetensors
@@ -60,7 +60,9 @@ def convert_weights(
     stored = read_safetensors(to)
     parity = tensor_parity(arrays, values, stored)
     photo = seeded_photo()
-    off = greatest_difference(there := heads(model, photo), heads(load_model(to, architecture=type(model)), photo))
+    off = greatest_difference(
+        there := raw_outputs(model, photo), raw_outputs(load_model(to, architecture=type(model)), photo)
+    )
     if not half and (off or parity.greatest_difference):
         raise FileError(f"{to}: what was written does not say what {source} says", got=f"a difference of {off}")
     return {
@@ -93,7 +95,7 @@ def convert_weights(
         "made": list(parity.made),
         "greatest_difference": parity.greatest_difference,
         "outputs": {
-            "photo": f"cvzoo.links.model.seen.seeded_photo(), {photo.shape[1]} x {photo.shape[2]}",
+            "photo": f"cvzoo.links.model.raw_outputs.seeded_photo(), {photo.shape[1]} x {photo.shape[2]}",
             "shapes": {name: list(np.shape(array)) for name, array in there.items()},
             "greatest_difference": off,
         },

@@ -21,7 +21,7 @@ from cvzoo.links.file_then_model import check_file_then_model
 from cvzoo.links.model.architecture import Architecture
 from cvzoo.links.model.architectures import architecture_of, architectures
 from cvzoo.links.model.config import checked_values, config_from_json, config_to_json
-from cvzoo.links.model.photos import preprocessing_header
+from cvzoo.links.model.image_batches import preprocessing_header
 from cvzoo.links.quantization.quantizable import AbstractQuantizable
 from cvzoo.links.quantization.stored import KEY as QUANTIZATION
 from cvzoo.links.quantization.stored import is_quantized, stored_quantization, take_quantization

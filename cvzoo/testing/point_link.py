@@ -17,7 +17,7 @@ def assert_is_point_link(link: Any, n_fg_class: int, n_point: int | None = None)
         lists with one array per image: (R, K, 2) float32 `y, x` in pixels; (R,) int32; (R,) float32
     n_fg_class: number of classes without background; n_point: K; None: any
 
-    A `Link` also copies and stores itself; one derived from `AbstractKeyPointDetector` takes every kind of source.
+    A `Link` also copies and stores itself; one derived from `AbstractKeypointDetector` takes every kind of source.
     """
     contract = Contract(link, n_fg_class, points_per_image)
     with low_thresholds(link):

@@ -18,7 +18,7 @@ from cvzoo.links.link import Link
 from cvzoo.links.model.classifier import AbstractClassifier
 from cvzoo.links.model.detector import AbstractDetector
 from cvzoo.links.model.instance_segmenter import AbstractInstanceSegmenter
-from cvzoo.links.model.key_point_detector import AbstractKeyPointDetector
+from cvzoo.links.model.keypoint_detector import AbstractKeypointDetector
 from cvzoo.links.model.segmenter import AbstractSegmenter
 from cvzoo.links.model.thresholds import AbstractThresholds
 from cvzoo.serializers.load_weights import load_weights
@@ -29,7 +29,7 @@ from cvzoo.testing.images import ODD_SIZES, encoded, same_grey_sources, same_ima
 # whose `predict` reads images and makes batches
 _PREDICTORS = (
     *(AbstractClassifier, AbstractDetector, AbstractInstanceSegmenter),
-    *(AbstractKeyPointDetector, AbstractSegmenter),
+    *(AbstractKeypointDetector, AbstractSegmenter),
 )
 
 

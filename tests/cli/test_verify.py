@@ -10,8 +10,8 @@ from cvzoo.cli.golden import golden_complaint, golden_path, golden_record
 from cvzoo.cli.model_checks import check_numbers, check_predictions
 from cvzoo.errors.exceptions import FileFormatError
 from cvzoo.links.model.cifar_resnet.cifar_resnet import CIFARResNet
+from cvzoo.links.model.raw_outputs import seeded_photo
 from cvzoo.links.model.retinanet.text import TEXT_FILE, retinanet_text
-from cvzoo.links.model.seen import seeded_photo
 from cvzoo.serializers.model_file import save_model
 
 PHOTOS = [seeded_photo((40, 50)), seeded_photo((40, 50), seed=1), seeded_photo((20, 33), seed=2)]

@@ -6,7 +6,7 @@ import pytest
 from neighbour import module_at
 
 from cvzoo.cli.model_checks import check_numbers, check_predictions
-from cvzoo.links.model.seen import Finder, seeded_page, seeded_photo
+from cvzoo.links.model.raw_outputs import Finder, seeded_page, seeded_photo
 
 ZOO = pathlib.Path(__file__).parents[1] / "links" / "model"
 PHOTOS = [seeded_photo((50, 70)), seeded_photo((50, 70), seed=1), seeded_page((60, 40))]

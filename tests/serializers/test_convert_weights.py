@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from cvzoo.errors.exceptions import FileError, WeightsMismatchError
+from cvzoo.links.model.raw_outputs import raw_outputs, same_bits, seeded_photo
 from cvzoo.links.model.resnet.resnet import ResNet
-from cvzoo.links.model.seen import heads, same_bits, seeded_photo
 from cvzoo.serializers.convert_weights import convert_weights, normalization_eps
 from cvzoo.serializers.model_file import load_model
 from cvzoo.serializers.npz import save_npz
@@ -34,7 +34,7 @@ def source(tmp_path):
 def test_the_result_says_what_it_is_and_gives_the_same_bits(source, tmp_path):
     certificate = convert_weights(source, tmp_path / "out.safetensors", load, why="the test says so")
     photo = seeded_photo()
-    assert same_bits([heads(load(source), photo)], [heads(load_model(tmp_path / "out.safetensors"), photo)])
+    assert same_bits([raw_outputs(load(source), photo)], [raw_outputs(load_model(tmp_path / "out.safetensors"), photo)])
     assert json.loads(json.dumps(certificate)) == certificate
     assert certificate["greatest_difference"] == certificate["outputs"]["greatest_difference"] == 0
     assert certificate["model"]["normalization_eps"] == [1e-5]

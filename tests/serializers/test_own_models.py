@@ -12,8 +12,8 @@ from cvzoo.errors.exceptions import DtypeError, FileFormatError, UnsupportedErro
 from cvzoo.links.chain import Chain
 from cvzoo.links.connection.linear import Linear
 from cvzoo.links.model.architectures import architecture_of
+from cvzoo.links.model.raw_outputs import named_results, same_bits, seeded_photo
 from cvzoo.links.model.retinanet.retinanet import RetinaNet
-from cvzoo.links.model.seen import same_bits, seeded_photo, seen
 from cvzoo.links.model.thresholds import Preset
 from cvzoo.serializers.model_file import load_model, save_model
 from cvzoo.testing import assert_is_detection_link
@@ -65,7 +65,7 @@ def test_a_detector_of_ones_own_comes_back(saved):
         7,
     )
     photos = [seeded_photo((50, 70)), seeded_photo((80, 40))]
-    assert same_bits(seen(again.predict(photos)), seen(model.predict(photos)))
+    assert same_bits(named_results(again.predict(photos)), named_results(model.predict(photos)))
     assert sum(len(label) for label in model.predict(photos).labels) > 0
 
 

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from cvzoo.errors import ImageError, ValueRangeError
 from cvzoo.geometry import RLEs
-from cvzoo.links import Classifications, Detections, InstanceSegmentations, KeyPointDetections, LabelMaps
+from cvzoo.links import Classifications, Detections, InstanceSegmentations, KeypointDetections, LabelMaps
 
 IMG = np.full((3, 8, 10), 90, np.float32)
 BBOXES, LABELS, SCORES = [np.array([[1, 2, 5, 6]], np.float32)], [np.array([1])], [np.array([0.5], np.float32)]
@@ -21,7 +21,7 @@ POINTS = [np.ones((1, 2, 2), np.float32)]
 RESULTS = [
     Detections(BBOXES, LABELS, SCORES, **ABOUT),
     InstanceSegmentations([RLEs.from_masks(MASK)], LABELS, SCORES, **ABOUT),
-    KeyPointDetections(POINTS, LABELS, SCORES, bboxes=BBOXES, point_scores=[np.zeros((1, 2))], **ABOUT),
+    KeypointDetections(POINTS, LABELS, SCORES, bboxes=BBOXES, point_scores=[np.zeros((1, 2))], **ABOUT),
     LabelMaps([np.ones((8, 10), np.int32)], **ABOUT),
     Classifications(np.array([[0.25, 0.75]], np.float32), **ABOUT),
 ]

@@ -13,9 +13,9 @@ from cvzoo.export.onnx.write import INPUT
 from cvzoo.geometry.bbox_iou import bbox_iou
 from cvzoo.links.chain import Chain
 from cvzoo.links.model.detector import AbstractDetector
+from cvzoo.links.model.image_batches import declared_preparation
 from cvzoo.links.model.instance_segmenter import AbstractInstanceSegmenter
-from cvzoo.links.model.key_point_detector import AbstractKeyPointDetector
-from cvzoo.links.model.photos import declared_preparation
+from cvzoo.links.model.keypoint_detector import AbstractKeypointDetector
 
 Size = tuple[int, int]
 
@@ -81,7 +81,7 @@ def compare_with_onnxruntime(file: str | os.PathLike, model: Chain, x: np.ndarra
 
 def compare_boxes_with_onnxruntime(
     file: str | os.PathLike,
-    model: AbstractDetector | AbstractInstanceSegmenter | AbstractKeyPointDetector,
+    model: AbstractDetector | AbstractInstanceSegmenter | AbstractKeypointDetector,
     img: np.ndarray,
 ) -> BoxAgreement:
     """How many boxes `model.predict` and ONNX Runtime find in an image, and how many of them are the same.

@@ -12,9 +12,9 @@ from cvzoo.export.onnx.model_proto import OPSET
 from cvzoo.links.chain import Chain
 from cvzoo.links.model.architecture import Architecture
 from cvzoo.links.model.fcis.fcis_resnet101 import FCISResNet101
+from cvzoo.links.model.image_batches import declared_preparation, preprocessing_header
 from cvzoo.links.model.keypoint_rcnn.keypoint_rcnn_fpn import KeypointRCNNFPN
 from cvzoo.links.model.mask_rcnn.mask_rcnn_fpn import MaskRCNNFPN
-from cvzoo.links.model.photos import declared_preparation, preprocessing_header
 from cvzoo.links.model.preparation.resize_shortest_edge import ResizeShortestEdge
 from cvzoo.links.model.thresholds import AbstractThresholds
 from cvzoo.weights.record import Weights

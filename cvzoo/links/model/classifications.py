@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError
-from cvzoo.links.model.shown_photos import check_photo, photo_of
+from cvzoo.links.model.result_images import check_photo, photo_of
 from cvzoo.typing.aliases import Prob
 from cvzoo.visualizations.show_axes import show_axes
 from cvzoo.visualizations.vis_image import vis_image

@@ -14,7 +14,7 @@ from cvzoo.functions.activation.softmax import softmax
 from cvzoo.links.chain import Chain
 from cvzoo.links.model.classifications import Classifications
 from cvzoo.links.model.detections import kept_source
-from cvzoo.links.model.photos import AbstractPrepared, batches_for
+from cvzoo.links.model.image_batches import AbstractPrepared, batches_for
 from cvzoo.links.quantization.quantizable import AbstractQuantizable
 
 

@@ -10,7 +10,7 @@ from PIL import Image
 
 from cvzoo import visualizations
 from cvzoo.images.write_image import write_image
-from cvzoo.links.model.shown_photos import SHOWN, check_photo, notebook_html, notebook_png, photo_of
+from cvzoo.links.model.result_images import SHOWN, check_photo, notebook_html, notebook_png, photo_of
 from cvzoo.typing.aliases import BBox, Label, Score
 from cvzoo.visualizations.show_axes import show_axes
 

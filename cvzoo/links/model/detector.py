@@ -17,7 +17,7 @@ from cvzoo.geometry.nms import classwise_nms
 from cvzoo.links.chain import Chain
 from cvzoo.links.model.decoding.abstract import AbstractDecoding, FinishedBoxes, Found
 from cvzoo.links.model.detections import Detections, kept_source
-from cvzoo.links.model.photos import AbstractPrepared, PreparedBatch, batches_for
+from cvzoo.links.model.image_batches import AbstractPrepared, PreparedBatch, batches_for
 from cvzoo.links.model.preparation.abstract import Placement
 from cvzoo.links.model.thresholds import AbstractThresholds, Preset
 from cvzoo.links.quantization.quantizable import AbstractQuantizable

@@ -14,7 +14,7 @@ from cvzoo.geometry.as_size import as_size
 from cvzoo.links.chain import Chain
 from cvzoo.links.link import Link
 from cvzoo.links.model.classifier import AbstractClassifier
-from cvzoo.links.model.photos import prepared_batches
+from cvzoo.links.model.image_batches import prepared_batches
 from cvzoo.links.quantization.quantizable import AbstractQuantizable
 from cvzoo.transforms.center_crop import center_crop
 from cvzoo.transforms.resize import resize

@@ -10,8 +10,8 @@ from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.geometry.rle import RLEs
 from cvzoo.links.chain import Chain
 from cvzoo.links.model.detections import kept_source
+from cvzoo.links.model.image_batches import AbstractPrepared, PreparedBatch, batches_for
 from cvzoo.links.model.instance_segmentations import InstanceSegmentations
-from cvzoo.links.model.photos import AbstractPrepared, PreparedBatch, batches_for
 from cvzoo.links.model.thresholds import AbstractThresholds
 from cvzoo.links.quantization.quantizable import AbstractQuantizable
 

@@ -11,7 +11,7 @@ from PIL import Image
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError
 from cvzoo.files.atomic_write import atomic_write
 from cvzoo.images.write_image import encode_png, write_image
-from cvzoo.links.model.shown_photos import SHOWN, check_photo, notebook_html, notebook_png, photo_of
+from cvzoo.links.model.result_images import SHOWN, check_photo, notebook_html, notebook_png, photo_of
 from cvzoo.transforms.label_maps import resize_label_map
 from cvzoo.transforms.resize import resize
 from cvzoo.transforms.scale import scaled_size

@@ -12,7 +12,7 @@ from cvzoo.links.model.classifications import Classifications
 from cvzoo.links.model.classifier import AbstractClassifier
 from cvzoo.links.model.detections import kept_source
 from cvzoo.links.model.feature_predictor import FeaturePredictor
-from cvzoo.links.model.photos import check_photos
+from cvzoo.links.model.image_batches import check_photos
 from cvzoo.links.model.preparation.center_crop import CenterCrop
 
 

@@ -16,8 +16,8 @@ from cvzoo.functions.array.resize_images import resize_images
 from cvzoo.links.chain import Chain
 from cvzoo.links.model.class_maps import ClassMap, EnlargedScores, mean_of_views
 from cvzoo.links.model.detections import kept_source
+from cvzoo.links.model.image_batches import AbstractPrepared, PreparedBatch, batches_for
 from cvzoo.links.model.label_maps import LabelMaps
-from cvzoo.links.model.photos import AbstractPrepared, PreparedBatch, batches_for
 from cvzoo.links.quantization.quantizable import AbstractQuantizable
 
 Map = ClassMap | EnlargedScores

@@ -10,7 +10,7 @@ from cvzoo.functions.connection.byte_variable import Counting, Halves
 from cvzoo.links.connection.convolution_2d import Convolution2D
 from cvzoo.links.connection.layer_kernel import AbstractLayerKernel
 from cvzoo.links.connection.linear import Linear
-from cvzoo.links.model.photos import check_several
+from cvzoo.links.model.image_batches import check_several
 from cvzoo.links.quantization.bf16_kernel import Bf16Kernel
 from cvzoo.links.quantization.flow import Flow
 from cvzoo.links.quantization.int8_kernel import Int8Kernel

@@ -15,7 +15,7 @@ from cvzoo.config.randomness import set_seed
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.functions.array.dtypes import widened
 from cvzoo.functions.math.sum import sum
-from cvzoo.links.model.seen import seen
+from cvzoo.links.model.raw_outputs import named_results
 
 ml_dtypes = pytest.importorskip("ml_dtypes")
 FAMILIES = neighbour(__file__, "test_quantized_families").FAMILIES
@@ -93,7 +93,7 @@ def _gradients(model, x, scale):
 
 def _check_prediction(model, mode):
     with using_config("dtype", mode):
-        found = seen(model.predict([_photo()]))
+        found = named_results(model.predict([_photo()]))
     for photo in found:
         for what, value in photo.items():
             array = np.asarray(value)

@@ -14,7 +14,7 @@ import cvzoo.links as L
 from cvzoo.backends.arrays import is_device_array
 from cvzoo.config.randomness import set_seed
 from cvzoo.config.switches import no_backprop_mode, using_config
-from cvzoo.links.model.seen import seen
+from cvzoo.links.model.raw_outputs import named_results
 from cvzoo.optimizers import MomentumSGD
 
 pytest.importorskip("ml_dtypes")
@@ -53,7 +53,7 @@ def test_outputs_are_near_float32s(gpu, name, mode):
                 _outputs(model, x)
             with contextlib.nullcontext() if name in WAITING else gpu.no_sync(name):
                 got = _outputs(model, x)
-            (found,) = seen(model.predict([dtypes._photo()]))
+            (found,) = named_results(model.predict([dtypes._photo()]))
     finally:
         model.to_device("cpu")
     assert [y.dtype for y in got] == [y.dtype for y in on_cpu]

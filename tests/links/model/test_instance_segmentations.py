@@ -12,9 +12,9 @@ from cvzoo.evaluations.eval_instance_segmentation_coco import eval_instance_segm
 from cvzoo.geometry.rle import RLEs
 from cvzoo.geometry.window_rle import window_rles
 from cvzoo.links.model.detections import Detections
+from cvzoo.links.model.image_batches import prepared_batches
 from cvzoo.links.model.instance_segmentations import InstanceSegmentations
 from cvzoo.links.model.instance_segmenter import AbstractInstanceSegmenter, FoundInstances
-from cvzoo.links.model.photos import prepared_batches
 
 
 @pytest.fixture

@@ -17,8 +17,8 @@ from cvzoo.links.model.darknet.detector import DarknetDetector
 from cvzoo.links.model.espnet.espnet import ESPNet
 from cvzoo.links.model.feature_predictor import FeaturePredictor
 from cvzoo.links.model.predict_ten_crops import predict_ten_crops
+from cvzoo.links.model.raw_outputs import seeded_page, seeded_photo
 from cvzoo.links.model.retinanet.text import retinanet_text
-from cvzoo.links.model.seen import seeded_page, seeded_photo
 
 detectors, instances, segmenters, classifiers = (
     neighbour(__file__, name)

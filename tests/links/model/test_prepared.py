@@ -13,7 +13,7 @@ from cvzoo.config.randomness import set_seed
 from cvzoo.errors.exceptions import UnsupportedError
 from cvzoo.export.onnx.agreement import photo_place
 from cvzoo.export.onnx.write import export_onnx
-from cvzoo.links.model.photos import declared_preparation, preprocessing_header
+from cvzoo.links.model.image_batches import declared_preparation, preprocessing_header
 from cvzoo.serializers.model_file import load_model, save_model
 from cvzoo.weights.model_header import read_model_header
 

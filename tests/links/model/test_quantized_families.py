@@ -7,7 +7,7 @@ import pytest
 from neighbour import neighbour
 
 from cvzoo.links.model.architectures import architectures
-from cvzoo.links.model.seen import same_bits, seen
+from cvzoo.links.model.raw_outputs import named_results, same_bits
 from cvzoo.links.model.thresholds import AbstractThresholds
 from cvzoo.serializers import load_model, save_model
 
@@ -46,7 +46,7 @@ def test_it_predicts_in_eight_bits_from_a_file_and_replayed(family, photos, tmp_
     report = quantized.quantization_report
     assert report.n_quantized >= 1
     assert max(each.error for each in report if each.precision == "int8") < 0.2
-    found = seen(quantized.predict(photos))
+    found = named_results(quantized.predict(photos))
     assert len(found) == 2
     if any(type(quantized) is each.model_class for each in architectures()):
         save_model(tmp_path / "m.safetensors", quantized)
@@ -57,11 +57,11 @@ def test_it_predicts_in_eight_bits_from_a_file_and_replayed(family, photos, tmp_
                 quantized.nms_thresh,
                 quantized.limit,
             )
-        assert same_bits(seen(twin.predict(photos)), found)
+        assert same_bits(named_results(twin.predict(photos)), found)
     quantized.compile()
     with pytest.warns(RuntimeWarning, match="not replayed") if name in EAGER else contextlib.nullcontext():
         for _ in range(3):
-            again = seen(quantized.predict(photos))
+            again = named_results(quantized.predict(photos))
     for one, other in zip(found, again):
         assert one.keys() == other.keys()
         if "probs" in one:

@@ -35,7 +35,7 @@ from cvzoo.links.model.decoding.anchor_levels import AnchorLevels, LevelAnchors
 from cvzoo.links.model.decoding.grid_cells import GridCells
 from cvzoo.links.model.decoding.point_levels import PointLevels
 from cvzoo.links.model.detector import AbstractOneStageDetector
-from cvzoo.links.model.photos import declared_preparation
+from cvzoo.links.model.image_batches import declared_preparation
 from cvzoo.links.model.preparation.stretch import Stretch
 from cvzoo.links.model.ssd.multibox_coder import DefaultBoxes
 from cvzoo.links.model.ultra_light_face.ultra_light_face import FacePriors

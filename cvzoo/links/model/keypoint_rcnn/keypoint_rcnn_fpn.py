@@ -21,7 +21,7 @@ from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNConfig, pyrami
 from cvzoo.links.model.faster_rcnn_fpn.faster_rcnn_fpn import published_variant
 from cvzoo.links.model.faster_rcnn_fpn.names import region_networks_of_file, region_source
 from cvzoo.links.model.faster_rcnn_fpn.region_network import RegionNetwork, region_conv, to_photo
-from cvzoo.links.model.key_point_detector import AbstractKeyPointDetector, FoundPoints
+from cvzoo.links.model.keypoint_detector import AbstractKeypointDetector, FoundPoints
 from cvzoo.links.model.keypoint_rcnn.weights import COCO_POINT_NAMES, WEIGHTS
 from cvzoo.links.model.preparation.resize_shortest_edge import ResizeShortestEdge
 from cvzoo.links.model.pretrained.load import load_pretrained
@@ -111,7 +111,7 @@ def cubic_weights(n_in: int, n_out: int, a: float = -0.75) -> np.ndarray:
     return weights
 
 
-class KeypointRCNNFPN(AbstractKeyPointDetector):
+class KeypointRCNNFPN(AbstractKeypointDetector):
     """Keypoint R-CNN with a feature pyramid, a keypoint detector (He et al., 2017).
 
     n_fg_class, pretrained_model, label_names, settings, and what is raised: as in `FasterRCNNFPN`, with the names of
@@ -190,7 +190,7 @@ class KeypointRCNNFPN(AbstractKeyPointDetector):
         return self.regions(x)
 
     def find_points(self, x: np.ndarray, sizes: Sequence[tuple[int, int]]) -> list[FoundPoints]:
-        """As in `AbstractKeyPointDetector`."""
+        """As in `AbstractKeypointDetector`."""
         seens = [self.preparation.placement(size).resized for size in sizes]
         outputs = self.regions.third_stage(
             *(self.regions(x), x.shape[2:], seens),

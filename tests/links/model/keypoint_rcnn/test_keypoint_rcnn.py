@@ -13,7 +13,7 @@ from cvzoo.errors.exceptions import ImageError, ShapeError, ValueRangeError, Wei
 from cvzoo.evaluations.eval_keypoint_coco import eval_keypoint_coco
 from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNSettings
 from cvzoo.links.model.faster_rcnn_fpn.loss import RegionSampling
-from cvzoo.links.model.key_point_detections import KeyPointDetections
+from cvzoo.links.model.keypoint_detections import KeypointDetections
 from cvzoo.links.model.keypoint_rcnn.keypoint_rcnn_fpn import (
     KeypointRCNNFPN,
     KeypointRCNNFPNResNet50,
@@ -105,13 +105,13 @@ def test_results_list_draw_and_save_themselves(model, photos, tmp_path):
     assert (tmp_path / "out.png").stat().st_size
     assert found._repr_png_().startswith(b"\x89PNG")
     assert found._repr_html_().count("<table>") == 2
-    assert repr(found).startswith("KeyPointDetections of 2 images")
-    gone = KeyPointDetections(*found, bboxes=found.bboxes, point_scores=found.point_scores)
+    assert repr(found).startswith("KeypointDetections of 2 images")
+    gone = KeypointDetections(*found, bboxes=found.bboxes, point_scores=found.point_scores)
     assert gone._repr_html_() is None
     with pytest.raises(ImageError):
         gone.draw(0)
     with pytest.raises(ShapeError, match="one element per image"):
-        KeyPointDetections(*found, bboxes=found.bboxes, point_scores=[])
+        KeypointDetections(*found, bboxes=found.bboxes, point_scores=[])
 
 
 def test_a_saved_model_is_found_again(model, photos):

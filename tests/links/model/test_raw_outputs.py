@@ -13,9 +13,16 @@ from cvzoo.links.model.cifar_resnet.cifar_resnet import CIFARResNet
 from cvzoo.links.model.detections import Detections
 from cvzoo.links.model.espnet.espnet import ESPNet
 from cvzoo.links.model.instance_segmentations import InstanceSegmentations
-from cvzoo.links.model.key_point_detections import KeyPointDetections
+from cvzoo.links.model.keypoint_detections import KeypointDetections
+from cvzoo.links.model.raw_outputs import (
+    greatest_difference,
+    named_results,
+    raw_outputs,
+    same_bits,
+    seeded_page,
+    seeded_photo,
+)
 from cvzoo.links.model.retinanet.text import retinanet_text
-from cvzoo.links.model.seen import greatest_difference, heads, same_bits, seeded_page, seeded_photo, seen
 
 BBOX, LABEL, SCORE = np.ones((2, 4), "f4"), np.zeros(2, "i4"), np.ones(2, "f4")
 
@@ -37,15 +44,17 @@ def test_the_drawn_pictures_are_the_same_everywhere():
 
 def test_every_kind_of_result_has_names():
     mask = RLEs.from_masks(np.ones((2, 3, 4), bool))
-    assert list(seen(Detections([BBOX], [LABEL], [SCORE]))[0]) == ["bbox", "label", "score"]
-    (found,) = seen(InstanceSegmentations([mask], [LABEL], [SCORE], bboxes=[BBOX]))
+    assert list(named_results(Detections([BBOX], [LABEL], [SCORE]))[0]) == ["bbox", "label", "score"]
+    (found,) = named_results(InstanceSegmentations([mask], [LABEL], [SCORE], bboxes=[BBOX]))
     assert list(found) == ["bbox", "label", "score", "mask"]
     points = np.zeros((2, 5, 2), "f4")
-    (found,) = seen(KeyPointDetections([points], [LABEL], [SCORE], bboxes=[BBOX], point_scores=[points[:, :, 0]]))
+    (found,) = named_results(
+        KeypointDetections([points], [LABEL], [SCORE], bboxes=[BBOX], point_scores=[points[:, :, 0]])
+    )
     assert found["point"] is points
-    assert list(seen(CIFARResNet(8, 4).predict([seeded_photo((30, 30))]))[0]) == ["probs"]
+    assert list(named_results(CIFARResNet(8, 4).predict([seeded_photo((30, 30))]))[0]) == ["probs"]
     with pytest.raises(UnsupportedError):
-        seen([1, 2])
+        named_results([1, 2])
 
 
 @pytest.mark.parametrize(
@@ -56,12 +65,12 @@ def test_every_kind_of_result_has_names():
     ],
 )
 def test_the_heads_of_a_network(make, shapes):
-    found = heads(make(), seeded_photo((60, 90)))
+    found = raw_outputs(make(), seeded_photo((60, 90)))
     assert {name: array.shape for name, array in found.items()} == shapes
 
 
 def test_the_heads_of_a_detector_are_before_the_thresholds():
-    found = heads(retinanet_text(), seeded_page((64, 64)))
+    found = raw_outputs(retinanet_text(), seeded_page((64, 64)))
     assert list(found) == ["head 0", "head 1"]
     assert len(found["head 0"]) == 1
 

@@ -10,7 +10,7 @@ from cvzoo.errors.exceptions import ShapeError
 from cvzoo.images.write_image import encode_png
 from cvzoo.links.model.detections import Detections
 from cvzoo.links.model.instances import AbstractInstances
-from cvzoo.links.model.shown_photos import notebook_png
+from cvzoo.links.model.result_images import notebook_png
 from cvzoo.typing.aliases import Array, BBox, Label, Point, Score
 from cvzoo.visualizations.show_axes import show_axes
 
@@ -24,7 +24,7 @@ class _Lists(NamedTuple):
     scores: list[Score]
 
 
-class KeyPointDetections(AbstractInstances, _Lists):
+class KeypointDetections(AbstractInstances, _Lists):
     """Three lists with one element per image: `points, labels, scores = detections`.
 
     points: (R, K, 2) float32 each, y x, pixels of the image
@@ -51,11 +51,11 @@ class KeyPointDetections(AbstractInstances, _Lists):
         point_names: Sequence[str] | None = None,
         label_names: Sequence[str] | None = None,
         sources: Sequence[Any] = (),
-    ) -> "KeyPointDetections":
+    ) -> "KeypointDetections":
         self = super().__new__(cls, points, labels, scores)
         lengths = tuple(map(len, (points, labels, scores, bboxes, point_scores)))
         if len(set(lengths)) > 1:
-            raise ShapeError("KeyPointDetections: one element per image", got=lengths)
+            raise ShapeError("KeypointDetections: one element per image", got=lengths)
         self.detections = Detections(bboxes, labels, scores, label_names=label_names, sources=sources)
         self.point_scores = point_scores
         self.point_names = None if point_names is None else tuple(point_names)
@@ -99,3 +99,6 @@ class KeyPointDetections(AbstractInstances, _Lists):
 
     def _repr_png_(self) -> bytes | None:
         return notebook_png(self.n_photo, lambda i: encode_png(self.draw(i)))
+
+
+KeyPointDetections = KeypointDetections  # the name of earlier versions

@@ -9,8 +9,8 @@ import numpy as np
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.links.chain import Chain
 from cvzoo.links.model.detections import kept_source
-from cvzoo.links.model.key_point_detections import KeyPointDetections
-from cvzoo.links.model.photos import AbstractPrepared, PreparedBatch, batches_for
+from cvzoo.links.model.image_batches import AbstractPrepared, PreparedBatch, batches_for
+from cvzoo.links.model.keypoint_detections import KeypointDetections
 from cvzoo.links.model.thresholds import AbstractThresholds
 from cvzoo.links.quantization.quantizable import AbstractQuantizable
 
@@ -29,7 +29,7 @@ class FoundPoints(NamedTuple):
     point_score: np.ndarray
 
 
-class AbstractKeyPointDetector(AbstractThresholds, AbstractPrepared, AbstractQuantizable, Chain, abc.ABC):
+class AbstractKeypointDetector(AbstractThresholds, AbstractPrepared, AbstractQuantizable, Chain, abc.ABC):
     """Base class of keypoint detectors; a subclass declares `preparation` and implements `find_points`.
 
     label_names, point_names: names of the classes in order of label, and of the points, or None
@@ -48,7 +48,7 @@ class AbstractKeyPointDetector(AbstractThresholds, AbstractPrepared, AbstractQua
         """
 
     # --- predict ----------------------------------------------------------------------------------------------------
-    def predict(self, imgs: Iterable[Any], *, batch_size: int = 4) -> KeyPointDetections:
+    def predict(self, imgs: Iterable[Any], *, batch_size: int = 4) -> KeypointDetections:
         """What is in the images: `points, labels, scores = model.predict(imgs)`, lists with one element per image.
 
         imgs, batch_size, and what is raised: as for a detector's `predict`
@@ -60,7 +60,7 @@ class AbstractKeyPointDetector(AbstractThresholds, AbstractPrepared, AbstractQua
             sources += map(kept_source, batch.sources)
         return self._result(found, sources)
 
-    def predict_each(self, imgs: Iterable[Any], *, batch_size: int = 1) -> Iterator[KeyPointDetections]:
+    def predict_each(self, imgs: Iterable[Any], *, batch_size: int = 1) -> Iterator[KeypointDetections]:
         """The results image by image, while the next images have not been read yet: memory stays flat."""
         for batch in batches_for(self, imgs, batch_size=batch_size):
             for each, source in zip(self._found(batch), batch.sources):
@@ -71,9 +71,9 @@ class AbstractKeyPointDetector(AbstractThresholds, AbstractPrepared, AbstractQua
         with self.device, using_config("train", False), no_backprop_mode():
             return self.find_points(batch.x, batch.sizes)
 
-    def _result(self, found: list[FoundPoints], sources: list[Any]) -> KeyPointDetections:
+    def _result(self, found: list[FoundPoints], sources: list[Any]) -> KeypointDetections:
         points, bboxes, labels, scores, point_scores = (list(each) for each in zip(*found)) if found else [[]] * 5
-        return KeyPointDetections(
+        return KeypointDetections(
             points,
             labels,
             scores,
@@ -83,3 +83,6 @@ class AbstractKeyPointDetector(AbstractThresholds, AbstractPrepared, AbstractQua
             label_names=self.label_names,
             sources=sources,
         )
+
+
+AbstractKeyPointDetector = AbstractKeypointDetector  # the name of earlier versions

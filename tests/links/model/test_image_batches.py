@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from cvzoo.errors.exceptions import DtypeError
-from cvzoo.links.model.photos import check_photos, prepared_batches
+from cvzoo.links.model.image_batches import check_photos, prepared_batches
 
 PREPARE = {
     "channels first": np.ascontiguousarray,

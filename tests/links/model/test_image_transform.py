@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError
-from cvzoo.links.model.photo_transform import PhotoTransform
+from cvzoo.links.model.image_transform import PhotoTransform
 from cvzoo.links.model.preparation.center_crop import PhotoPreparation
 
 SMALL = PhotoPreparation(short=9, crop=8)

@@ -15,13 +15,13 @@ from cvzoo.links.model.detections import Detections
 from cvzoo.links.model.detector import AbstractDetector, AbstractOneStageDetector
 from cvzoo.links.model.instance_segmentations import InstanceSegmentations
 from cvzoo.links.model.instance_segmenter import AbstractInstanceSegmenter
-from cvzoo.links.model.key_point_detections import KeyPointDetections
-from cvzoo.links.model.key_point_detector import AbstractKeyPointDetector
+from cvzoo.links.model.keypoint_detections import KeypointDetections
+from cvzoo.links.model.keypoint_detector import AbstractKeypointDetector
 from cvzoo.links.model.label_maps import LabelMaps
 from cvzoo.links.model.segmenter import AbstractSegmenter
 
 # what has thresholds
-Finder = AbstractDetector | AbstractInstanceSegmenter | AbstractKeyPointDetector
+Finder = AbstractDetector | AbstractInstanceSegmenter | AbstractKeypointDetector
 Arrays = dict[str, np.ndarray]
 
 
@@ -61,7 +61,7 @@ def seeded_page(size: tuple[int, int] = (400, 300), seed: int = 0) -> np.ndarray
     return np.repeat(page[None], 3, axis=0)
 
 
-def seen(result: Any) -> list[Arrays]:
+def named_results(result: Any) -> list[Arrays]:
     """The results of `predict` for each image, by name: "probs", "label", or "bbox", "label", "score" and more.
 
     Masks are "mask", run-length encoded. Raises UnsupportedError for another kind of result.
@@ -77,7 +77,7 @@ def seen(result: Any) -> list[Arrays]:
             {"bbox": bbox, "label": label, "score": score, "mask": mask.counts}
             for mask, bbox, label, score in zip(result.masks, result.bboxes, result.labels, result.scores)
         ]
-    if isinstance(result, KeyPointDetections):
+    if isinstance(result, KeypointDetections):
         return [
             {"bbox": bbox, "label": label, "score": score, "point": point}
             for point, bbox, label, score in zip(result.points, result.bboxes, result.labels, result.scores)
@@ -85,7 +85,7 @@ def seen(result: Any) -> list[Arrays]:
     raise UnsupportedError(f"a result of another kind: {type(result).__name__}")
 
 
-def heads(model: Chain, img: np.ndarray) -> Arrays:
+def raw_outputs(model: Chain, img: np.ndarray) -> Arrays:
     """Raw outputs of the network for one image, by name, before thresholds and non-maximum suppression.
 
     A classifier's logits, a segmenter's probabilities, what a one-stage detector's `forward` gives;
@@ -105,7 +105,7 @@ def heads(model: Chain, img: np.ndarray) -> Arrays:
     if isinstance(model, Finder):
         before, model.score_thresh = model.score_thresh, 0.0
         try:
-            return seen(model.predict([img]))[0]
+            return named_results(model.predict([img]))[0]
         finally:
             model.score_thresh = before
     raise UnsupportedError(f"a {type(model).__name__} has no predict that is known here")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from cvzoo.errors.exceptions import ImageError, ValueRangeError
-from cvzoo.links.model.shown_photos import SHOWN, check_photo, notebook_html, notebook_png, photo_of
+from cvzoo.links.model.result_images import SHOWN, check_photo, notebook_html, notebook_png, photo_of
 
 RED, BLUE = (np.full((3, 4, 5), value, np.float32) for value in (10, 200))
 
