@@ -25,8 +25,8 @@ import cvzoo
 import cvzoo.links as L
 from cvzoo.config.switches import using_config
 from cvzoo.geometry.bbox_iou import bbox_iou
-from cvzoo.links.model.retinanet.config import RetinaNetSettings
 from cvzoo.links.model.raw_outputs import seeded_photo
+from cvzoo.links.model.retinanet.config import RetinaNetSettings
 
 SIZE = (480, 640)
 MODELS: dict[str, Callable[..., Any]] = {
