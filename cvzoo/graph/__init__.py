@@ -1,4 +1,4 @@
-"""Define by run once, then replay: recorded functions, passes over them, planned memory, a flat list of calls."""
+"""Graph compilation: capture of a call, optimization passes, memory planning, and replay of a flat list of kernels."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""Attributes of links as they were before a pass: to find out what the pass changed, and to put it back."""
+"""Snapshots of links' attributes, to detect what a call changed and to restore it."""
 
 import collections
 import functools
@@ -16,10 +16,10 @@ _RANDOM = np.random.Generator | np.random.RandomState | np.random.BitGenerator |
 
 
 class Attributes:
-    """What a tree of links holds now: each attribute, and what is in arrays, lists, dictionaries, sets and generators
-    of random numbers. Parameters are taken as they are.
+    """A snapshot of a tree of links: attributes, and the contents of arrays, lists, dictionaries, sets and random
+    generators. The values of parameters are not copied.
 
-    states: the links' attributes; hidden: names that do not count
+    states: the links' attributes; hidden: attribute names to ignore
     """
 
     def __init__(self, states: Iterable[dict[str, Any]], hidden: frozenset[str]):
@@ -35,7 +35,7 @@ class Attributes:
         ]
 
     def changed(self, effects: Collection[int] = ()) -> str | None:
-        """The name of an attribute that is another one by now, or holds something else; None if there is none.
+        """The name of an attribute that was replaced or whose contents changed; None if there is none.
 
         effects: arrays that may have changed, by `id`
         """
@@ -63,7 +63,7 @@ class Attributes:
         return None
 
     def undo(self) -> None:
-        """Put everything back."""
+        """Restore the snapshot."""
         for state, kept in self._kept if self._others is None else self._others:
             for name in [name for name in state if name not in kept and name not in self._hidden]:
                 del state[name]
@@ -76,7 +76,7 @@ class Attributes:
 
 @functools.lru_cache(1024)
 def _copier(kind: type) -> Callable[[Any], Any] | None:
-    """What copies the contents of an object of this type; None if it has none that count."""
+    """The function that copies the contents of an object of this type; None for immutable or unknown types."""
     if issubclass(kind, np.ndarray):
         return np.ndarray.copy
     if issubclass(kind, list | set | collections.deque):
@@ -113,7 +113,7 @@ def _same_contents(a: Any, b: Any) -> bool:
 
 
 def _same_items(a: dict, b: dict) -> bool:
-    """Whether two dictionaries hold the same objects under the same names, in one order."""
+    """Whether two dictionaries hold the same objects under the same names in the same order."""
     return len(a) == len(b) and all(map(operator.is_, a, b)) and all(map(operator.is_, a.values(), b.values()))
 
 

@@ -1,4 +1,4 @@
-"""Recording one ordinary pass, forward or there and back: each function with the arrays it read and made."""
+"""Capture of one eager call, forward or forward and backward, as a graph of functions."""
 
 import contextlib
 import operator
@@ -29,7 +29,7 @@ from cvzoo.graph.trees import flatten, unflatten
 
 
 class SharedView(FunctionNode):
-    """x to an array of the same memory that somebody made of it outside of all functions."""
+    """A view of x that was created outside of the autodiff functions."""
 
     def __init__(self, offset: int, like: np.ndarray):
         self._offset = offset
@@ -41,7 +41,7 @@ class SharedView(FunctionNode):
 
 
 class _Alive:
-    """How many bytes are alive, and were at most: each array tells when it goes."""
+    """The current and the peak number of live bytes, tracked by weak references to the arrays."""
 
     def __init__(self) -> None:
         self.nbytes = self.peak = 0
@@ -59,19 +59,19 @@ class _Alive:
 
 
 class Capture(AbstractFunctionHook):
-    """What a pass did. Call `follow` for a forward pass or `learn` for both ways, and `graph` is there.
+    """A function hook that captures a call in `graph`: `follow` the forward pass, `learn` forward and backward.
 
-    seen: who read values in the midst of it, or what else cannot be done again, in words
-    peak: how many bytes of the functions' results were alive at once
-    leaves: the parameters whose gradients `learn` found, in the order of the graph's last outputs
-    wanted: of which of the arguments' arrays it found gradients, by number; these come before the parameters'
-    differentiable: which of the results' arrays depend on parameters or on such arguments, by number
-    seeds: of which of these gradients were given; given: those gradients
+    seen: reasons why the call cannot be replayed, such as reads of values by Python code
+    peak: the peak memory of the functions' results, bytes
+    leaves: the parameters whose gradients `learn` computed, in the order of the graph's last outputs
+    wanted: indexes of the argument arrays whose gradients it computed; these come before the parameters'
+    differentiable: indexes of the result arrays that depend on parameters or on such arguments
+    seeds: indexes of those whose gradients were given; given: these gradients
     is_random: whether random numbers were drawn
-    depth: how many functions' `forward` are being run, one within another
-    before: arrays that functions changed in place, with their numbers before, by `id`
+    depth: the nesting depth of the functions' `forward` at the moment
+    before: arrays that functions changed in place, with copies of their previous values, by `id`
     in_backward: whether gradients are being computed at the moment
-    is_idle: to be set before `learn`: primitives do not run, so that all numbers are wrong (see `idle_pass`)
+    is_idle: to be set before `learn`: kernels do not run, so that all values are undefined (see `idle_pass`)
     """
 
     def __init__(self) -> None:
@@ -104,9 +104,9 @@ class Capture(AbstractFunctionHook):
         self.before: dict[int, tuple[np.ndarray, np.ndarray]] = {}  # arrays that functions changed, as they were
 
     def follow(self, call: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """What the call gives; its graph is `graph`, the arrays of `args` and `kwargs` in order are the inputs.
+        """Returns the result of the call; the inputs of `graph` are the arrays of `args` and `kwargs`, in order.
 
-        Raises NotATreeError if arguments or results are other things than arrays.
+        Raises NotATreeError if arguments or results contain unsupported types.
         """
         result, outputs, _ = self._forward(call, args, kwargs)
         self.graph.outputs = tuple([self._value_of(_array_of(y)) for y in outputs])
@@ -121,14 +121,14 @@ class Capture(AbstractFunctionHook):
         *,
         without: frozenset[int] = frozenset(),
     ) -> tuple[Any, list[np.ndarray]]:
-        """What the call gives, and the arrays of gradients, for gradients of the results that are drawn at random.
+        """Returns the result of the call and its gradients, for random output gradients.
 
-        without: the results that get no gradients, by number
+        without: indexes of the results that get no gradients
 
         The graph's inputs are the arrays of `args` and `kwargs`, then the gradients that were drawn (`seeds`); its
         outputs the results, then the gradients of those Variables among the arguments that ask for them (`wanted`),
         then those of parameters (`leaves`).
-        Raises NotATreeError if arguments or results are other things than arrays.
+        Raises NotATreeError if arguments or results contain unsupported types.
         """
         with idle_pass(self) if self.is_idle else contextlib.nullcontext():
             return self._learn(call, args, kwargs, without)
@@ -191,14 +191,14 @@ class Capture(AbstractFunctionHook):
         return self._alive.peak
 
     def undo(self) -> None:
-        """Put back what functions changed in place."""
+        """Restore the arrays that functions changed in place."""
         for array, before in self.before.values():
             array[...] = before
 
     def _forward(
         self, call: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> tuple[Any, list[Any], dict[int, Variable]]:
-        """What the call gives, its arrays and Variables, and the arguments' Variables by number."""
+        """The result of the call, its arrays and Variables, and the arguments' Variables by index."""
         leaves: list[Any] = []
         structure = flatten((args, kwargs), leaves)
         arrays = [_array_of(x) for x in leaves]
@@ -298,7 +298,7 @@ class Capture(AbstractFunctionHook):
             if after:
                 record.hidden_writes = self._new_arrays(record, before, after)
             if isinstance(function, Forget):
-                self.seen.append("what forgets and computes again")
+                self.seen.append("gradient checkpointing")
         self.graph.records.append(record)
         self._records[id(function)] = record
 
@@ -338,7 +338,7 @@ class Capture(AbstractFunctionHook):
 
     # --- backward ---------------------------------------------------------------------------------------------------
     def _is_whole(self, made: list[Record], function: FunctionNode, gxs: tuple[Variable | None, ...]) -> bool:
-        """Whether the records are all that a backward did: they read nothing that was computed without functions."""
+        """Whether the records cover the whole backward: they read nothing that was computed outside of functions."""
         if len(self.graph.constants) != self._mark[1]:
             return False
         own: set[int] | None = None
@@ -356,7 +356,7 @@ class Capture(AbstractFunctionHook):
         return found <= self._values.keys()
 
     def _as_one(self, function: FunctionNode, gxs: tuple[Variable | None, ...], seconds: float) -> None:
-        """Let the whole of a backward be one record."""
+        """Replace the records of a backward by a single opaque record."""
         graph = self.graph
         forgotten = {*list(graph.constants)[self._mark[1] :]}  # they stand in the order in which they came
         for record in graph.records[self._mark[0] :]:
@@ -377,7 +377,7 @@ class Capture(AbstractFunctionHook):
         graph.records.append(record)
 
     def _strip(self, record: Record) -> None:
-        """Let a record's function keep no arrays alive."""
+        """Release the arrays that a record's function holds."""
         function = record.function
         self._stripped.add(id(record))
         if record.hidden_reads or record.hidden_writes:
@@ -431,7 +431,7 @@ class Capture(AbstractFunctionHook):
         return number
 
     def _known_arrays(self, arrays: dict[str, np.ndarray]) -> dict[str, int]:
-        """Those of the arrays that lie in memory which records made or which came in."""
+        """The arrays whose memory belongs to an input or to a record's output."""
         found = {}
         for path, array in arrays.items():
             area = self._roots.area(array)
@@ -442,7 +442,7 @@ class Capture(AbstractFunctionHook):
     def _new_arrays(
         self, record: Record, before: dict[str, np.ndarray], after: dict[str, np.ndarray]
     ) -> dict[str, int]:
-        """Those of the arrays among a function's attributes that its forward put there."""
+        """The arrays among a function's attributes that its forward assigned."""
         known = {*map(id, before.values())}
         return {
             path: self._new_value(array)
@@ -462,7 +462,7 @@ def _array_of(x: Any) -> Any:
 
 
 def _lie_behind_others(nodes: Collection[VariableNode]) -> bool:
-    """Whether one of the nodes was used to compute another."""
+    """Whether one of the nodes depends on another."""
     seen: set[VariableNode] = set()
     found = [x for node in nodes if node.creator is not None for x in node.creator.inputs]
     while found:

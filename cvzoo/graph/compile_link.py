@@ -1,4 +1,4 @@
-"""Letting calls of a link be replayed, and of the links below."""
+"""Compilation of a link and its child links: what `Link.compile` does."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from cvzoo.graph.replayed_method import ReplayedMethod, replay_methods
 def compile_link(
     link: Any, example: tuple[Any, ...], *, limit: int, train: bool, recompute: bool
 ) -> CompiledGraph | LearningGraph | None:
-    """The graph of the example, or None without one or where the link stays eager; what `Link.compile` does and says.
+    """Returns the graph of the example, or None without one or if the link stays eager; see `Link.compile`.
 
     Raises ValueRangeError for a limit below 1, GraphError for `train` of a quantized model.
     """
@@ -36,7 +36,7 @@ def compile_link(
 
 
 def _replay_below(link: Any, limit: int, *, train: bool, recompute: bool) -> None:
-    """Let links below be replayed, too, unless they are single layers: a detector calls its heads one by one."""
+    """Compile child links that are more than a single layer: a detector calls its heads one by one."""
     for child in link.children():
         if next(child.children(), None) is not None and (train or not child.rows_vary):
             replay_methods(child, limit, train=train, recompute=recompute)
@@ -44,14 +44,14 @@ def _replay_below(link: Any, limit: int, *, train: bool, recompute: bool) -> Non
 
 
 def uncompile_link(link: Any) -> None:
-    """Forget all graphs of the link and of those below, and let their methods be called themselves again."""
+    """Discard all graphs of the link and its child links, and restore their eager methods."""
     for each in link.links():
         for name in each.__dict__.pop("_replays", ()):
             del each.__dict__[name]
 
 
 def graphs_of(link: Any) -> list[CompiledGraph | LearningGraph]:
-    """What this thread has compiled of the link and of those below."""
+    """The graphs that this thread has compiled for the link and its child links."""
     methods: list[ReplayedMethod] = []
     for each in link.links():
         methods += each.__dict__.get("_replays", {}).values()

@@ -1,4 +1,4 @@
-"""A call recorded, planned and checked: what replays one shape of arguments."""
+"""A compiled forward pass for one signature of argument shapes: captured, optimized, planned and verified."""
 
 import os
 import statistics
@@ -43,7 +43,7 @@ _Run = Callable[[], int | None]
 
 
 def seconds_of_steps(program: Program, inputs: Sequence[np.ndarray], n_run: int) -> list[float]:
-    """How long each of `program.lowered.steps` takes, the median of n_run runs; 0 for what a replay need not do."""
+    """Seconds of each of `program.lowered.steps`, the median of n_run runs; 0 for steps that a replay skips."""
     steps = program._steps
     runs = []
     for _ in range(n_run + 1):  # the first one warms up
@@ -84,7 +84,7 @@ _TOLERANCE_OF_ROUNDING = 1e-2
 
 
 class NotReplayableError(Exception):
-    """A call cannot be replayed; `result` is what it gave this time."""
+    """A call cannot be replayed; `result` is its eager result."""
 
     def __init__(self, reason: str, result: Any):
         super().__init__(reason)
@@ -92,15 +92,15 @@ class NotReplayableError(Exception):
 
 
 class CompiledGraph:
-    """`graph(arrays)` is what the call gives for other arrays of the same shapes.
+    """A compiled call: `graph(arrays)` returns its result for arrays of the same shapes.
 
-    name: whose method it is
-    n_record: how many functions the call applied; n_step: how many calls a replay makes
-    eager_peak: how many bytes of inputs and functions' results were alive at once in the eager pass
-    planned_peak: of the replay's arena, on a GPU of the pool that graphs share; lower_bound: the least that is possible
-        in this order. Inputs and results that the caller gets are no part of them
-    changed: what each pass did, by its name
-    seconds: how long making it took
+    name: the link and the method
+    n_record: number of captured functions; n_step: number of kernel calls of a replay
+    eager_peak: peak memory of inputs and functions' results in the eager call, bytes
+    planned_peak: size of the replay's arena, on a GPU of the pool that graphs share; lower_bound: the minimum possible
+        in this order. Inputs and the caller's results are not included
+    changed: the number of changes of each pass, by its name
+    seconds: compilation time
     """
 
     def __init__(
@@ -125,9 +125,9 @@ class CompiledGraph:
         return unflatten(self._structure, iter(self.program(self._fitting(arrays))), _variable)
 
     def _fitting(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
-        """The arrays in the memory order in which they were recorded: copies, where need be.
+        """The arrays in the captured memory format, copied if necessary.
 
-        Raises ShapeError for another number of arrays, other shapes or dtypes: kernels would read beyond them.
+        Raises ShapeError if number, shapes or dtypes differ: kernels would read out of bounds.
         """
         if isinstance(self.program, DeviceProgram):
             return list(arrays)
@@ -154,11 +154,11 @@ class CompiledGraph:
         return self.program.plan.lower_bound
 
     def profile(self, *arrays: np.ndarray, n_run: int = 10) -> list[float]:
-        """How long each step takes in a replay, in seconds: the median of some runs. `summary()` and `draw()` show
+        """The time of each step of a replay in seconds, the median of n_run runs. `summary()` and `draw()` show
         these times from then on.
 
-        arrays: what the graph is called with; random numbers if there are none
-        n_run: how many runs; one goes before them
+        arrays: the graph's inputs; random values by default
+        n_run: number of timed runs, after one warm-up run
         Raises GraphError for a graph on a GPU
         """
         if isinstance(self.program, DeviceProgram):
@@ -171,20 +171,20 @@ class CompiledGraph:
         return self.program.profiled
 
     def summary(self) -> str:
-        """A table: each step's operation, its time, what it reads and writes, and where that lies in memory.
+        """A table with each step's operation, time, reads, writes and memory offsets.
 
-        Times are those of the recorded pass; those of a replay once `profile()` has run.
+        Times are those of the captured call, or of a replay after `profile()`.
         """
         return summary_of(self)
 
     def draw(self, path: str | os.PathLike) -> None:
-        """Write a picture (SVG) of the memory: steps to the right, addresses upwards, one box a block; below it, how
-        long the steps take."""
+        """Write an SVG image of the memory plan: steps on the x axis, addresses on the y axis, one box per block; step
+        times below."""
         draw_memory(self, path)
 
 
 def _lying_as(block: Block, array: np.ndarray) -> np.ndarray:
-    """The array with the block's strides: the same memory where only axes of one element differ, as of x[None]."""
+    """The array with the block's strides: a view where only axes of size 1 differ, as of x[None]."""
     if all(n == 1 or a == b for n, a, b in zip(array.shape, array.strides, block.strides)):
         return view_at(array, address_of(array), block.shape, block.strides, array.dtype)
     return laid_out(array, block.strides)
@@ -201,11 +201,11 @@ def build(
     again: Callable[..., Any] | None = None,
     pool: PrivatePool | None = None,
 ) -> tuple[CompiledGraph, Any]:
-    """The graph of a call, and what the call gives for these arguments. Wants inference: no gradients, not training.
+    """Returns the graph of a call and the call's result. For inference only: no gradients, not training.
 
-    again: what is called instead for the second time, to look on
-    pool: where the arrays lie on a GPU: the memory of graphs that are launched one after another
-    The call runs once with the arguments and once with other numbers; what it does must be the same, and the replay's
+    again: called instead for the second capture, to detect side effects
+    pool: the GPU memory that graphs share which are launched one after another
+    The call is captured with the arguments and with other values; both graphs must be equal, and the replay's
     results those of the call within 1e-5 (1e-3 on a GPU, whose libraries choose another kernel for another case; 1e-2
     where it rounds to fewer bits).
     Raises NotReplayableError if they are not.
@@ -269,7 +269,7 @@ def _on_device(
     arguments: tuple[tuple[Any, ...], dict[str, Any]],
     result: Any,
 ) -> tuple[DeviceProgram, list[Any]]:
-    """The graph captured, and what it gives for `arrays`."""
+    """The graph as a captured GPU program, and its outputs for `arrays`."""
     try:
         program = DeviceProgram(graph, arrays, pool)
         captured(lambda: call(*arguments[0], **arguments[1]), PrivatePool())  # who waits for numbers is told here

@@ -1,4 +1,4 @@
-"""A graph's records on a GPU, captured: one for the pass, or one there and one back."""
+"""A graph captured on a GPU: one launch for inference, or one forward and one backward."""
 
 import os
 import threading
@@ -17,7 +17,7 @@ _ALIGNMENT = 256  # bytes between arrays of one block
 
 
 class _Results:
-    """Arrays that were given at fixed places, gathered in one block, so that one copy hands all of them out."""
+    """Result arrays gathered into one block, so that a single copy returns all of them."""
 
     def __init__(self, arrays: Sequence[Any]):
         self._looks = []
@@ -34,7 +34,7 @@ class _Results:
             place[...] = array
 
     def fresh(self) -> list[Any]:
-        """Arrays that are the caller's, of what is in the block."""
+        """Copies of the block's arrays, owned by the caller."""
         return self._views(self._block.copy())
 
     def _views(self, block: Any) -> list[Any]:
@@ -43,7 +43,7 @@ class _Results:
 
 
 class _Half:
-    """The records of one direction: captured, with what goes in and what comes out."""
+    """The captured records of one direction, with their inputs and outputs."""
 
     def __init__(self, inputs: Sequence[tuple[int, Any]], outputs: Sequence[int], records: Sequence[Record]):
         self.places = dict(inputs)
@@ -59,17 +59,17 @@ class _Half:
 
 
 class DeviceProgram:
-    """`program(arrays)` gives the graph's outputs as arrays, in order; they are the caller's.
+    """A captured GPU program: `program(arrays)` returns the graph's outputs in order, owned by the caller.
 
     With a backward pass, `forward(arrays)` and then `backward(gradients)` do the same in two parts.
-    It belongs to the thread that made it, and runs one call at a time.
+    Not thread-safe: only the creating thread may call it.
 
-    examples: arrays like the graph's inputs, which it is warmed up with
-    n_call: how many functions a launch does
-    pool: the memory that graphs share which are never launched one during another
-    first: what the warming up gave
+    examples: arrays like the graph's inputs, for the warm-up run
+    n_call: number of functions in a launch
+    pool: the memory that graphs share which are never launched concurrently
+    first: the results of the warm-up run
 
-    Raises NotCapturedError if a function waits for the GPU or copies to the host.
+    Raises NotCapturedError if a function synchronizes the device or copies to the host.
     """
 
     n_function = outside_nbytes = lower_bound = 0
@@ -117,7 +117,7 @@ class DeviceProgram:
         return self._launch(self._halves[1], gradients)
 
     def forget(self) -> None:
-        """Nothing of the caller's is held."""
+        """Release the caller's arrays."""
 
     def _launch(self, half: _Half, arrays: Sequence[Any]) -> list[Any]:
         with self.device, one_after_another():
@@ -180,7 +180,7 @@ def run_record(record: Record, env: dict[int, Any]) -> None:
 
 
 def _last_reads(graph: Graph) -> dict[int, list[int]]:
-    """The values that nobody needs behind a record, by the record's id."""
+    """The values whose last reader is a record, by the record's id."""
     kept = {*graph.inputs, *graph.outputs, *graph.constants}
     last: dict[int, int] = {}
     for record in graph.records:

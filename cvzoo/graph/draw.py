@@ -1,4 +1,4 @@
-"""The memory of a replay over its steps, and how long these take, as a picture."""
+"""An SVG image of a replay's memory plan and step times."""
 
 import collections
 import os
@@ -19,8 +19,8 @@ _COLOURS = ("#6f9fcb", "#ee8866", "#44aa66", "#ccbb44", "#99ddff", "#c06fae", "#
 
 
 def memory_svg(compiled: Compiled) -> str:
-    """SVG text, 1000 x 640: steps to the right; one box a block of the planned memory, from its first write to its last
-    read, coloured by the kernel that writes it first, at its address; how much is alive; below, the steps' times.
+    """SVG text, 1000 x 640: one box per block of the memory plan, from its first write to its last read at its address,
+    colored by the kernel that writes it first; the live bytes; below, the steps' times.
 
     Raises MissingExtraError if matplotlib is not installed.
     """

@@ -1,4 +1,4 @@
-"""A function's backward as a function: what is computed there without functions is recorded as one."""
+"""A function's backward wrapped as a function, for backwards that compute outside of functions."""
 
 from typing import Any
 
@@ -8,11 +8,11 @@ from cvzoo.config.switches import no_backprop_mode
 
 
 class GradientOf(FunctionNode):
-    """What `of` retained for its backward, inputs first, then the gradients of its outputs, to those of its inputs.
+    """Maps the arrays that `of` retained (inputs first) and its output gradients to its input gradients.
 
-    of: a function that was applied
-    indexes: of which of its inputs gradients are wanted
-    given: for which of its outputs there are gradients
+    of: an applied function
+    indexes: indexes of the inputs whose gradients are requested
+    given: for each output, whether it has a gradient
     """
 
     def __init__(self, of: FunctionNode, indexes: tuple[int, ...], given: tuple[bool, ...]):

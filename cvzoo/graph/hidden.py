@@ -1,4 +1,4 @@
-"""Arrays that functions keep as attributes, found and replaced by their path, such as "_mean" or "_kept.workspace"."""
+"""Arrays in functions' attributes, read and replaced by path, such as "_mean" or "_kept.workspace"."""
 
 import functools
 from collections.abc import Mapping
@@ -60,14 +60,14 @@ def _slots(kind: type) -> tuple[str, ...]:
 
 
 def put_array(function: Any, path: str, array: Any) -> None:
-    """Let `array` be what is found at `path`."""
+    """Replace the array at `path`."""
     name, *rest = path.split(".")
     state = vars(function)
     state[name] = _with(state.get(name), rest, array)
 
 
 def take_array(function: Any, path: str) -> Any:
-    """What is found at `path`."""
+    """The array at `path`."""
     name, *rest = path.split(".")
     value = vars(function)[name]
     for part in rest:

@@ -1,4 +1,4 @@
-"""A pass that does everything but the work: functions are called, and primitives do not run."""
+"""A dry run: functions are called, their kernels are not executed."""
 
 import contextlib
 from collections.abc import Iterator, Sequence
@@ -15,10 +15,10 @@ _SMALL = 1 << 20  # bytes; larger arrays are fresh memory, and memory that nobod
 
 @contextlib.contextmanager
 def idle_pass(recorded: Recorded) -> Iterator[None]:
-    """A block in which primitives make zeros, or leave memory as it is, where gradients are taken.
+    """A context in which kernels write zeros, or leave memory uninitialized, while gradients are recorded.
 
     recorded: the pass, which knows whether gradients are being computed at the moment
-    Elsewhere they run: what is computed without gradients may be kept, such as reordered weights.
+    Without gradients they run: their results may be cached, such as reordered weights.
     """
 
     def skip(primitive: Primitive, arrays: Sequence[np.ndarray]) -> bool:

@@ -1,4 +1,4 @@
-"""A call recorded there and back, planned and checked, which replays it while gradients are taken."""
+"""A compiled training step of a link: forward and backward passes, captured, optimized, planned and verified."""
 
 import os
 import time
@@ -55,27 +55,27 @@ NOTHING_TO_LEARN = "nothing that it gives depends on parameters"
 
 
 class NotLearnableError(Exception):
-    """A call cannot be replayed there and back."""
+    """A call cannot be replayed with its backward pass."""
 
 
 class LearningGraph:
-    """What the call gives for other arrays of the same shapes, and the gradients for gradients of that.
+    """A compiled call with its backward pass, for arrays of the same shapes.
 
-    name: whose method it is
-    n_argument: how many arrays are among the arguments
-    parameters: those that gradients are taken of; leaves: of these, the ones whose gradients it gives
-    wanted: of which of the arguments' arrays it gives gradients, by number; these come before the parameters'
-    differentiable: which of the results' arrays depend on these, by number; seeds: for which it wants gradients
-    places: whose gradients it gives, counted through arguments and parameters
-    watch: whether the parameters are as they were
-    structure: what the results look like
+    name: the link and the method
+    n_argument: number of arrays among the arguments
+    parameters: the trainable parameters; leaves: those of them that have gradients
+    wanted: indexes of the argument arrays with gradients; these come before the parameters'
+    differentiable: indexes of the result arrays that depend on these; seeds: indexes of those that need gradients
+    places: indexes of the gradients among arguments and parameters
+    watch: the guard on the parameters
+    structure: the structure of the results
     is_random: whether random numbers are drawn
-    n_record: how many functions the call applied, there and back; n_step: how many calls a replay makes
-    eager_peak: how many bytes of inputs and functions' results were alive at once in the eager pass
-    planned_peak: the replay's arena, with what it gives and what functions make; lower_bound: the least that is
+    n_record: number of captured functions, forward and backward; n_step: number of kernel calls of a replay
+    eager_peak: peak memory of inputs and functions' results in the eager call, bytes
+    planned_peak: size of the replay's arena with results and functions' own arrays; lower_bound: the minimum
         possible in this order
-    changed: what each pass did, by its name
-    seconds: how long making it took
+    changed: the number of changes of each pass, by its name
+    seconds: compilation time
     """
 
     def __init__(
@@ -122,7 +122,7 @@ class LearningGraph:
         return self.program.backward([_fitting(a, b) for a, b in zip(gradients, wanted)])
 
     def forget(self) -> None:
-        """Let go of what `forward` left for a `backward` that does not come."""
+        """Release what `forward` keeps for `backward`."""
         self.program.forget()
 
     @property
@@ -138,16 +138,16 @@ class LearningGraph:
         return self.program.lower_bound
 
     def summary(self) -> str:
-        """A table: each step's operation, time in the recorded pass, result, and place in memory."""
+        """A table with each step's operation, time in the captured call, result and memory offset."""
         return summary_of(self)
 
     def draw(self, path: str | os.PathLike) -> None:
-        """Write a picture (SVG) of the memory: steps to the right, addresses upwards, one box a block."""
+        """Write an SVG image of the memory plan: steps on the x axis, addresses on the y axis, one box per block."""
         draw_memory(self, path)
 
 
 def _fitting(array: np.ndarray, like: Any) -> np.ndarray:
-    """The array in the order in memory that was recorded."""
+    """The array in the captured memory format."""
     if array.strides == like.strides:
         return array
     return laid_out(array, like.strides)
@@ -163,14 +163,14 @@ def build_learning(
     parameters: Iterable[Parameter],
     recompute: bool,
 ) -> LearningGraph:
-    """The graph of a call there and back; what functions changed in place, and the random state, are as before.
+    """Returns the graph of a call and its backward pass; arrays changed in place and the random state are restored.
 
-    without: the results whose gradients nobody wants, by number
-    arena: the memory to compute in; a pool where the arrays lie on a GPU
-    parameters: all that the call might read
-    recompute: what is cheap is computed again in the backward pass rather than kept
-    The call runs once with copies of the arguments, and once with other numbers and without its primitives (with them
-    if that goes wrong). What it does must be the same, and the replay's results and gradients those of the first time
+    without: indexes of the results without gradients
+    arena: the memory to compute in; a pool for arrays on a GPU
+    parameters: all parameters that the call may read
+    recompute: cheap results are recomputed in the backward pass (gradient checkpointing)
+    The call is captured with copies of the arguments, and with other values in a dry run (a full run if that fails).
+    Both graphs must be equal, and the replay's results and gradients those of the first time
     within 1e-5.
     Raises NotLearnableError if they are not.
     """
@@ -208,7 +208,7 @@ def _build(
     if first.seen:
         raise NotLearnableError(_complaint(first))
     pool.release()  # what one pass leaves idle, the next need not find beside its own
-    graph = _looked_at_again(first, call, args, kwargs, without, on_device)
+    graph = _recaptured(first, call, args, kwargs, without, on_device)
     if not first.seeds:
         raise NotLearnableError(NOTHING_TO_LEARN)
     pool.release()
@@ -250,7 +250,7 @@ def _build(
 def _captured(
     graph: Graph, arrays: Sequence[Any], pool: PrivatePool, random_state: dict
 ) -> tuple[DeviceProgram, list[Any]]:
-    """The graph captured, and what its launches give for `arrays`."""
+    """The graph as a captured GPU program, and its outputs for `arrays`."""
     try:
         with using_random_state(random_state):
             program = DeviceProgram(graph, arrays, pool)
@@ -267,13 +267,13 @@ def _complaint(capture: Capture) -> str:
 
 
 def _unpack(parameters: Iterable[Parameter]) -> None:
-    """Let no parameter keep reordered copies."""
+    """Drop the parameters' reordered copies."""
     for parameter in parameters:
         if parameter._packs is not None and not parameter._packs.is_empty:
             parameter.touch()
 
 
-def _looked_at_again(
+def _recaptured(
     first: Capture,
     call: Callable[..., Any],
     args: tuple[Any, ...],
@@ -281,10 +281,10 @@ def _looked_at_again(
     without: frozenset[int],
     on_device: bool,
 ) -> Graph:
-    """The graph of a second pass, which must do what the first did.
+    """The graph of a second capture, which must equal the first.
 
-    It is the second's graph that is replayed: numbers in it that come from the arguments would be wrong ones, and the
-    replay is compared with the first.
+    The second graph is the one that is replayed: constants in it that depend on the arguments would be wrong, and the
+    replay is compared with the first result.
     """
     reason: str | None = None
     for is_idle in (False,) if on_device else (True, False):

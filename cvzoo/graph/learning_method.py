@@ -1,4 +1,4 @@
-"""A link's method that is recorded there and back once for each shape, and replayed from then on."""
+"""A link's method compiled for training: one graph with a backward pass per signature of argument shapes."""
 
 import collections
 import threading
@@ -15,19 +15,19 @@ from cvzoo.backends.float_types import is_float
 from cvzoo.config.switches import switches
 from cvzoo.graph.learning_graph import NOTHING_TO_LEARN, LearningGraph, NotLearnableError, build_learning
 from cvzoo.graph.memory_plan import Arena
-from cvzoo.graph.patience import Patience, outermost
+from cvzoo.graph.recompilation import RecompilationPolicy, outermost
 from cvzoo.graph.replay import Replay
-from cvzoo.graph.second_look import SecondLook
+from cvzoo.graph.side_effects import SideEffectDetector
 from cvzoo.graph.trees import NotATreeError, device_of_arguments, flatten, moved_beside, unflatten
 from cvzoo.graph.watch import Glance
 
 
 class _Local(threading.local):
-    """What a thread has: a graph belongs to the thread that made it."""
+    """Thread-local state: a graph belongs to the thread that made it."""
 
     def __init__(self) -> None:
         self.graphs: collections.OrderedDict[Any, LearningGraph] = collections.OrderedDict()
-        self.patience = Patience()
+        self.policy = RecompilationPolicy()
         self.missing: dict[Any, frozenset[int]] = {}  # results that came without gradients
         self.plain: set[Any] = set()  # what is not worth another try
         self.glance = Glance()
@@ -37,13 +37,13 @@ class _Local(threading.local):
 
 
 class LearningMethod:
-    """Calls while gradients are taken. They compute in one arena: a call before the last one's backward is eager.
+    """Compiled calls with gradients. All share one arena: a call before the previous call's backward is eager.
 
-    link, name, plain: a method, and what it is in the class
-    limit: how many graphs are kept; the least recently used goes first
-    recompute: what is cheap is computed again in the backward pass rather than kept
-    instead: lets the links below the link be replayed, where it cannot be
-    reason: why the link stays eager, in words; None while it does not
+    link, name, plain: the link, the method's name, and the method of the class
+    limit: size of the graph cache (least recently used)
+    recompute: cheap results are recomputed in the backward pass (gradient checkpointing)
+    instead: compiles the child links if the link itself cannot be replayed
+    reason: why the link stays eager; None if it does not
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class LearningMethod:
         self._hidden = link.replayed_names()
 
     def compile(self, args: tuple[Any, ...]) -> LearningGraph | None:
-        """The graph of such arguments, made now; None if there is none."""
+        """Compile for such arguments; returns the graph, None if there is none."""
         args = moved_beside(self.link.params(), args)
         taken = self._key(args, {})
         if taken is None or taken[0] in self._local.plain:
@@ -78,11 +78,11 @@ class LearningMethod:
             outermost.busy = False
 
     def graphs(self) -> list[LearningGraph]:
-        """This thread's graphs, the most recently used last."""
+        """This thread's graphs, least recently used first."""
         return list(self._local.graphs.values())
 
     def forget(self) -> None:
-        """Drop this thread's graphs; they are made anew when they are needed."""
+        """Discard this thread's graphs; they are recompiled on demand."""
         self._local.__init__()  # type: ignore[misc]
 
     def __call__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -97,11 +97,11 @@ class LearningMethod:
             if flight is not None and flight.waits:
                 return self.plain(self.link, *args, **kwargs)
             graph = self._known(key)
-            if graph is None and own.patience.comes(key):
-                own.patience.recorded()
+            if graph is None and own.policy.should_compile(key):
+                own.policy.compiled()
                 graph = self._record(key, args, kwargs)
             elif graph is not None:
-                own.patience.replayed(key)
+                own.policy.replayed(key)
             if graph is not None:
                 return self._replay(graph, key, structure, leaves)
             if self.reason is None:
@@ -141,7 +141,7 @@ class LearningMethod:
 
     def _record(self, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> LearningGraph | None:
         own, link = self._local, self.link
-        look = SecondLook(self.plain.__get__(link), link.states, self._hidden)
+        look = SideEffectDetector(self.plain.__get__(link), link.states, self._hidden)
         device = device_of_arguments(args, kwargs)
         try:
             with device:
@@ -154,11 +154,11 @@ class LearningMethod:
                     parameters=link.params(),
                     recompute=self.recompute,
                 )
-            look.look_for_draws(args, kwargs)
+            look.detect_random_draws(args, kwargs)
             if look.reason is not None:
                 raise NotLearnableError(look.reason)
         except NotLearnableError as error:
-            look.look_for_draws(args, kwargs)
+            look.detect_random_draws(args, kwargs)
             own.plain.add(key)
             if str(error) == NOTHING_TO_LEARN:
                 return None
@@ -177,7 +177,7 @@ class LearningMethod:
         return graph
 
     def _arena(self, device: Device) -> Arena | PrivatePool:
-        """The memory of this thread's graphs on the device."""
+        """The arena of this thread's graphs on the device."""
         own = self._local
         if device.index < 0:
             return own.arena

@@ -1,4 +1,4 @@
-"""From functions to the primitives that they call, found by running each function once and watching."""
+"""Lowering of functions to the kernels that they call, captured while each function runs once."""
 
 import itertools
 import math
@@ -106,7 +106,7 @@ class _Lowering:
     def as_calls(
         self, record: Record, inputs: tuple[Any, ...], results: tuple[Any, ...], found: list[Area], given: list[Area]
     ) -> list[Call] | None:
-        """The record as calls, if they are all that it does; found, given: where the results and inputs lie."""
+        """The record as kernel calls, if these are complete; found, given: memory areas of the results and inputs."""
         made: dict[int, Area] = {}
         results_in = set(map(_first, found))  # their owners
         steps = []
@@ -154,7 +154,7 @@ class _Lowering:
         return steps
 
     def appearance(self, record: Record, steps: list[Call], given: list[Area], found: list[Area]) -> Any:
-        """What calls of a function look like, wherever their arrays lie."""
+        """A hashable signature of a function's kernel calls, independent of addresses."""
         numbers: dict[int, int] = {}
         look: list[Any] = [type(record.function), len(given), len(found)]
         operands: list[Any] = [*given, *found]
@@ -176,9 +176,9 @@ class _Lowering:
         results: tuple[Any, ...],
         found: list[Area],
     ) -> bool:
-        """Whether the calls alone, in memory full of NaN, give the function's results.
+        """Whether the kernel calls alone, on memory filled with NaN, reproduce the function's results.
 
-        inputs: by where they lie
+        inputs: by memory area
         """
         memory: dict[int, tuple[Any, int]] = {}
         for area, x in inputs.items():
@@ -209,7 +209,7 @@ def _equal(a: np.ndarray, b: np.ndarray) -> bool:
 
 
 def _settings(record: Record) -> dict[str, Any]:
-    """What a function does besides what its inputs say."""
+    """The attributes that determine what a function computes."""
     function = record.function
     settings = state_of(function)
     if isinstance(function, GradientOf):
@@ -222,7 +222,7 @@ def _block(array: np.ndarray, kind: str) -> Block:
 
 
 def _poisoned(area: Area) -> np.ndarray | None:
-    """An array like the area, all of NaN (or -1); None if its memory has gaps."""
+    """An array like the area, filled with NaN (or -1); None if it is not dense."""
     dtype = np.dtype(area.dtype)
     nbytes = dtype.itemsize
     for axis in sorted(range(len(area.shape)), key=area.strides.__getitem__):
@@ -235,7 +235,7 @@ def _poisoned(area: Area) -> np.ndarray | None:
 
 
 def lower(graph: Graph, arrays: Sequence[np.ndarray]) -> Lowered:
-    """The graph's records as steps, found by running it on `arrays`, its inputs.
+    """Lowers the graph's records to steps by running it on `arrays`, its inputs.
 
     A function becomes its primitives' calls if they alone, on memory full of NaN, give its results to the bit; else it
     is run as it is. That is tried once for functions of the same type, settings, shapes and primitives. Constants are

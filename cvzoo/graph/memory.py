@@ -1,4 +1,4 @@
-"""Whose memory an array lies in, and other arrays in the same memory."""
+"""Aliasing analysis: the memory that owns an array, and views of the same memory."""
 
 import functools
 import weakref
@@ -12,7 +12,7 @@ from cvzoo.backends.dispatch import backend_of
 
 
 class Window:
-    """What a view made by `view_at` has as its base."""
+    """The base of a view made by `view_at`."""
 
     __slots__ = ("__array_interface__", "__weakref__", "base")
 
@@ -22,14 +22,14 @@ class Window:
 
 
 def address_of(array: Any) -> int:
-    """Where its first element lies."""
+    """The address of the first element."""
     if isinstance(array, np.ndarray):
         return array.__array_interface__["data"][0]
     return array.data.ptr
 
 
 def root_of(array: Any) -> Any:
-    """The object that owns the memory: an array, or what it was made from."""
+    """The object that owns the memory: an array or another buffer."""
     if not isinstance(array, np.ndarray) and is_array(array):
         return array if array.base is None else array.base
     while isinstance(array, np.ndarray | Window):
@@ -40,7 +40,7 @@ def root_of(array: Any) -> Any:
 
 
 def view_at(base: Any, address: int, shape: Sequence[int], strides: Sequence[int], dtype: Any) -> Any:
-    """An array of the memory at `address`, which `base` keeps alive."""
+    """A view of the memory at `address`, kept alive by `base`."""
     if not isinstance(base, np.ndarray) and is_array(base):
         place = base.data + (address - base.data.ptr)
         return backend_of(base).xp.ndarray(tuple(shape), dtype, place, tuple(strides))
@@ -55,7 +55,7 @@ def view_at(base: Any, address: int, shape: Sequence[int], strides: Sequence[int
 
 
 class Area(NamedTuple):
-    """Where an array lies: in which memory, so many bytes behind the first element of its first array, and how."""
+    """The memory of an array: owner, offset in bytes from the owner's first array, shape and strides."""
 
     owner: int
     offset: int
@@ -65,14 +65,14 @@ class Area(NamedTuple):
 
 
 class Roots:
-    """Numbers for memories, by identity, without keeping them alive."""
+    """Numbers the owners of memory by identity, without keeping them alive."""
 
     def __init__(self) -> None:
         self.starts: list[int] = [0]  # of each memory, by its number, where the first array seen begins
         self._known: dict[int, tuple[Callable[[], Any], int, int]] = {}
 
     def look(self, array: np.ndarray) -> tuple[Area, Callable[[], Any], int]:
-        """Where the array lies, a reference to what owns its memory, and its address."""
+        """The array's area, a weak reference to the owner of its memory, and its address."""
         if type(array) is np.ndarray:  # without another call: arrays are looked at by the thousand
             root, base, address = array, array.base, array.__array_interface__["data"][0]
             while base is not None:
@@ -92,7 +92,7 @@ class Roots:
         return _area((number, address - start, array.shape, array.strides, array.dtype.str)), reference, address
 
     def area(self, array: np.ndarray) -> Area:
-        """Where the array lies."""
+        """The array's area."""
         return self.look(array)[0]
 
 

@@ -1,4 +1,4 @@
-"""Where blocks lie in one arena, so that those that live at the same time do not overlap."""
+"""Memory planning: offsets in one arena for blocks with known lifetimes."""
 
 import bisect
 import dataclasses
@@ -12,22 +12,22 @@ from cvzoo.backends.onednn.pool import ALIGNMENT, aligned_memory
 
 
 class Tenant(Protocol):
-    """Who has arrays in an arena."""
+    """A user of an arena."""
 
     def displace(self) -> None:
-        """Let go of all of them, since the arena moves."""
+        """Release all arrays in the arena, which is about to move."""
 
 
 class Arena:
-    """Memory that grows to the largest size that was asked for; those that share it use it by turns."""
+    """Memory that grows to the largest requested size; programs that share it run one at a time."""
 
     def __init__(self) -> None:
         self._memory = np.empty(0, np.uint8)
         self._tenants: weakref.WeakSet[Tenant] = weakref.WeakSet()
 
     def reserve(self, nbytes: int, tenant: Tenant) -> np.ndarray:
-        """(N,) uint8 of at least `nbytes`, aligned, of undefined values; at the same place as before if it did not
-        have to grow."""
+        """(N,) uint8 of at least `nbytes`, aligned, of undefined values; at the same address as before unless it had
+        to grow."""
         self._tenants.add(tenant)
         if self._memory.nbytes < nbytes:
             for each in self._tenants:
@@ -48,7 +48,7 @@ class Lifetime(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class MemoryPlan:
-    """offsets: of each block, aligned; nbytes: of the arena; lower_bound: less is impossible."""
+    """offsets: of each block, aligned; nbytes: of the arena; lower_bound: the minimum possible."""
 
     offsets: Mapping[int, int]
     nbytes: int
@@ -56,7 +56,7 @@ class MemoryPlan:
 
 
 def most_alive(lifetimes: Mapping[int, tuple[int, int, int]]) -> int:
-    """How many bytes live at once at most, each block rounded up to where the next may begin."""
+    """The peak of live bytes, each block rounded up to the alignment."""
     changes: dict[int, int] = {}
     for nbytes, first, last in lifetimes.values():
         size = -(-nbytes // ALIGNMENT) * ALIGNMENT
@@ -70,10 +70,10 @@ def most_alive(lifetimes: Mapping[int, tuple[int, int, int]]) -> int:
 
 
 def plan_memory(lifetimes: Mapping[int, tuple[int, int, int]]) -> MemoryPlan:
-    """Offsets by the greedy rule: the largest block first, each at the lowest place that is free while it lives.
+    """Greedy by size: the largest block first, each at the lowest offset that is free during its lifetime.
 
     Source: Pisarchyk and Lee, "Efficient memory management for deep neural net inference", 2020, section 5.2 (greedy by
-    size). Where we differ: the smallest gap that fits is not looked for, the lowest is.
+    size). Differs in one point: first fit by offset instead of best fit.
     """
     order = sorted([(-nbytes, first, block, last) for block, (nbytes, first, last) in lifetimes.items()])
     offsets: dict[int, int] = {}

@@ -1,4 +1,4 @@
-"""A flat list of calls that does again, on planned memory, what was recorded."""
+"""Execution of a lowered graph on the CPU: a flat list of kernel calls on planned memory."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -29,9 +29,9 @@ def _plan_of(lowered: Lowered, alive: dict[int, tuple[int, int]]) -> MemoryPlan:
 
 
 class _State:
-    """What a replay has at hand: the arrays of values, and the first arrays of blocks.
+    """The state of a replay: arrays by value, and the first array of each block.
 
-    reads_aligned: whether primitives cannot read from everywhere
+    reads_aligned: whether kernels need aligned inputs
     """
 
     __slots__ = ("arrays", "origins", "reads_aligned")
@@ -43,7 +43,7 @@ class _State:
 
 
 class _MovingCall:
-    """A call some of whose operands lie elsewhere each time."""
+    """A call with operands whose addresses change at each run."""
 
     __slots__ = ("_bound", "_moving", "_origins", "_run")
 
@@ -61,7 +61,7 @@ class _MovingCall:
 
 
 class _Give:
-    """Fresh memory for a block that the user gets, and the values in it."""
+    """Allocates a block that is returned to the caller, and the values in it."""
 
     __slots__ = ("_block", "_number", "_state", "_values")
 
@@ -83,7 +83,7 @@ class _Give:
 
 
 class _Run:
-    """A function run as it is."""
+    """A function that runs in Python."""
 
     __slots__ = ("_forward", "_label", "_made", "_prepared", "_reads", "_record", "_state", "_writes")
 
@@ -120,7 +120,7 @@ class _Run:
 
 
 def _laid(y: np.ndarray, strides: tuple[int, ...]) -> np.ndarray:
-    """y with these strides; itself if they differ only where they mean nothing."""
+    """y with these strides; y itself if they differ only for axes of size 1."""
     if all(n == 1 or a == b for n, a, b in zip(y.shape, y.strides, strides)):
         return y
     if min(strides) < 0:
@@ -129,7 +129,7 @@ def _laid(y: np.ndarray, strides: tuple[int, ...]) -> np.ndarray:
 
 
 class _Release:
-    """Arrays that nobody needs any more."""
+    """Releases arrays after their last use."""
 
     __slots__ = ("_blocks", "_state", "_values")
 
@@ -146,19 +146,19 @@ class _Release:
 
 
 class Program:
-    """`program(arrays)` gives the graph's outputs as arrays, in order; they are the caller's.
+    """An executable graph: `program(arrays)` returns the graph's outputs in order, owned by the caller.
 
     With a backward pass, `forward(arrays)` and then `backward(gradients)` do the same in two parts. Between them the
     arena is taken.
-    It belongs to the thread that made it, and runs one call at a time.
+    Not thread-safe: only the creating thread may call it.
 
-    arena: the memory to use; None for its own
-    plan: where its blocks lie; n_call, n_function: primitives' calls, and functions run as they are
-    inputs: how the arrays look that it wants
-    profiled: how long each of the lowered steps takes in a replay, in seconds; None before somebody measures it
-    given_nbytes: of what is made anew at each run, for the caller
-    lower_bound: most bytes alive at once, wherever they lie
-    outside_nbytes: most bytes alive at once of that and of what functions make that run as they are
+    arena: the memory to use; its own by default
+    plan: the memory plan; n_call, n_function: number of kernel calls, and of functions that run in Python
+    inputs: shapes, strides and dtypes of the inputs
+    profiled: seconds of each lowered step in a replay; None before `CompiledGraph.profile`
+    given_nbytes: size of the results, which are allocated at each run
+    lower_bound: the peak of live bytes
+    outside_nbytes: the peak of live bytes outside of the arena: results, and arrays of functions that run in Python
     """
 
     def __init__(self, lowered: Lowered, arena: Arena | None = None):
@@ -233,7 +233,7 @@ class Program:
 
     # --- memory -----------------------------------------------------------------------------------------------------
     def _place(self) -> None:
-        """Let everything lie in the arena, which may have moved."""
+        """Bind all blocks to the arena, which may have moved."""
         if self._base:
             return
         scratch = -(-self.plan.nbytes // ALIGNMENT) * ALIGNMENT
@@ -254,7 +254,7 @@ class Program:
         self._base = base  # last: an interrupt on the way leaves all to be done again
 
     def displace(self) -> None:
-        """The arena is going to move: keep nothing of it alive."""
+        """Release all arrays in the arena, which is about to move."""
         self._base = 0
         self._state.origins.update(dict.fromkeys(self.plan.offsets))
         areas = self.lowered.areas
@@ -304,7 +304,7 @@ class Program:
 
     # --- running ----------------------------------------------------------------------------------------------------
     def is_of_this_thread(self) -> bool:
-        """Whether the library is still as it was: a forked child has another stream."""
+        """Whether the calling thread created the program; a forked child has another stream."""
         return self._stream is None or (local.ready and local.stream is self._stream)
 
     def __call__(self, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
@@ -317,7 +317,7 @@ class Program:
             self.forget()
 
     def forward(self, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
-        """The outputs that the backward pass does not make. To be followed by `backward` or `forget`."""
+        """The outputs that the backward pass does not make. Must be followed by `backward` or `forget`."""
         self._place()
         done = False
         try:
@@ -358,7 +358,7 @@ class Program:
         return [arrays[v].copy(order="K") if v in constants else arrays[v] for v in outputs]
 
     def forget(self) -> None:
-        """Let go of what is the caller's."""
+        """Release the caller's arrays."""
         self._drop(self._passing)
 
     def _drop(self, what: tuple[dict[int, None], dict[int, None]]) -> None:

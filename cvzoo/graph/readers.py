@@ -1,4 +1,4 @@
-"""Who reads numbers while a pass is recorded: what Python does with them no replay would do again."""
+"""Detection of Python code that reads array values during capture, which a replay could not repeat."""
 
 import sys
 import threading
@@ -14,7 +14,7 @@ _PASSED_BY = ("cvzoo.autodiff.", "cvzoo.singa.", "numpy.")  # who hands numbers 
 
 
 class Recorded(Protocol):
-    """A pass that is being recorded, as far as readers of numbers concern it; see `Capture`."""
+    """The part of a `Capture` that readers of values report to."""
 
     seen: list[str]
     depth: int
@@ -26,7 +26,7 @@ class Recorded(Protocol):
 
 
 class _Recording(threading.local):
-    """The pass that this thread records."""
+    """Thread-local: the capture in progress."""
 
     capture: Recorded | None = None
 
@@ -35,7 +35,7 @@ recording = _Recording()
 
 
 class WatchedVariable(Variable):
-    """A Variable that tells who reads its numbers: what Python does with them no replay would do again."""
+    """A Variable that reports reads of its values to the capture in progress."""
 
     __slots__ = ()
 
@@ -63,17 +63,17 @@ def _note() -> None:
 
 
 def tell(reader: str) -> None:
-    """Let the pass that is being recorded know who read numbers."""
+    """Report a read of values to the capture in progress."""
     capture = recording.capture
     if capture is not None:
         capture.seen.append(reader)
         if capture.is_idle:
-            raise NoNumbersError(reader)
+            raise NoValuesError(reader)
 
 
 def reader_of_values(*, in_functions: bool = True) -> str | None:
-    """Who reads numbers now, in words: whoever called the caller's file; None if a replay would read them, too, or
-    nobody records.
+    """A description of the code that reads values now, the first caller outside of the calling file; None if a replay
+    would read them as well, or without a capture in progress.
 
     in_functions: whether what a function's `forward` reads counts
     """
@@ -90,10 +90,10 @@ def reader_of_values(*, in_functions: bool = True) -> str | None:
 
 
 def changed_arrays() -> frozenset[int]:
-    """The arrays that functions of the pass that is being recorded changed in place, by `id`."""
+    """The arrays that captured functions changed in place, by `id`."""
     capture = recording.capture
     return frozenset() if capture is None else frozenset(capture.before)
 
 
-class NoNumbersError(Exception):
-    """Somebody wants numbers in a pass that computes none."""
+class NoValuesError(Exception):
+    """Values were read in a dry run, which computes none."""

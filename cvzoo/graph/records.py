@@ -1,4 +1,4 @@
-"""A graph: what was computed, in order, from which values to which."""
+"""The intermediate representation: a graph of records (applied functions) and values in single-assignment form."""
 
 import dataclasses
 import functools
@@ -14,7 +14,7 @@ _HALVES = ("<f2", "<V2")  # float16, and what NumPy calls bfloat16
 
 
 class Value(NamedTuple):
-    """An array that a graph reads or makes, without its numbers."""
+    """The metadata of an array in a graph: shape, strides, dtype."""
 
     shape: tuple[int, ...]
     dtype: str
@@ -26,12 +26,12 @@ _value = functools.partial(tuple.__new__, Value)
 
 @dataclasses.dataclass(eq=False)
 class Record:
-    """One function's application: the values it reads and makes, by number.
+    """One applied function, with the numbers of the values it reads and writes.
 
-    settings: what distinguished it from other functions of its type before it ran
-    seconds: how long its forward took
-    hidden_reads: arrays among its attributes that others made before it ran, by their path ("_mean", "_kept.workspace")
-    hidden_writes: arrays that its forward keeps as attributes, likewise
+    settings: the function's attributes before it ran
+    seconds: time of its forward
+    hidden_reads: arrays among its attributes that other records wrote, by path ("_mean", "_kept.workspace")
+    hidden_writes: arrays that its forward assigns to attributes, likewise
     in_backward: whether it belongs to the backward pass
     """
 
@@ -46,21 +46,21 @@ class Record:
 
     @property
     def all_reads(self) -> tuple[int, ...]:
-        """The values that it needs, hidden ones last."""
+        """The values it reads, hidden ones last."""
         return (*self.reads, *self.hidden_reads.values())
 
     @property
     def all_writes(self) -> tuple[int, ...]:
-        """The values that it makes, hidden ones last."""
+        """The values it writes, hidden ones last."""
         return (*self.writes, *self.hidden_writes.values())
 
     @property
     def label(self) -> str:
-        """What summaries call it."""
+        """Its name in summaries."""
         return self.function.label
 
     def prepare(self, arrays: Mapping[int, Any]) -> None:
-        """Before its function runs again: put in place what others made, and forget what it made itself."""
+        """Before its function reruns: assign its hidden reads, discard its hidden writes."""
         state = vars(self.function)
         for path in self.hidden_writes:
             name = path.split(".")[0]
@@ -70,17 +70,17 @@ class Record:
             put_array(self.function, path, arrays[value])
 
     def let_go(self) -> None:
-        """Let the function keep no arrays alive that belong to one pass."""
+        """Release the function's arrays that belong to one call."""
         for path in (*self.hidden_reads, *self.hidden_writes):
             put_array(self.function, path, None)
 
 
 class Graph:
-    """Records in an order in which they can run; every value is made once.
+    """Records in topological order; every value is written once.
 
     values: by number; inputs, outputs: numbers, in order
-    constants: the arrays of values that nobody makes
-    is_on_device: whether its arrays lie on a GPU
+    constants: arrays by value number
+    is_on_device: whether its arrays are on a GPU
     n_input, n_output: how many inputs are there before the backward pass, and how many outputs it does not make; the
         others are gradients. None where there is no backward pass
     """
@@ -97,30 +97,30 @@ class Graph:
         self._count = 0
 
     def is_fast(self, value: int) -> bool:
-        """Whether kernels that do several things at once take such a value: float32, and 16 bits on a GPU."""
+        """Whether fused kernels support such a value: float32, and 16-bit floats on a GPU."""
         dtype = self.values[value].dtype
         return dtype == "<f4" or (self.is_on_device and dtype in _HALVES)
 
     @property
     def n_forward(self) -> int:
-        """How many records come before the backward pass."""
+        """The number of records before the backward pass."""
         return [record.in_backward for record in self.records].count(False)
 
     def add_value(self, array: np.ndarray) -> int:
-        """The number of a new value that looks like `array`."""
+        """Adds a value like `array`; returns its number."""
         number = self._count
         self._count += 1
         self.values[number] = _value((array.shape, array.dtype.str, array.nbytes))
         return number
 
     def add_constant(self, array: np.ndarray) -> int:
-        """The number of a new value that is always `array`."""
+        """Adds a constant; returns its number."""
         number = self.add_value(array)
         self.constants[number] = array
         return number
 
     def makers(self) -> dict[int, Record]:
-        """Who makes a value."""
+        """The record that writes each value."""
         found: dict[int, Record] = {}
         for record in self.records:
             found.update(dict.fromkeys(record.writes, record))
@@ -128,7 +128,7 @@ class Graph:
         return found
 
     def readers(self) -> dict[int, list[Record]]:
-        """Who reads a value, as often as it does."""
+        """The records that read each value, with repetitions."""
         found: dict[int, list[Record]] = {value: [] for value in self.values}
         for record in self.records:
             for value in record.reads:
@@ -138,7 +138,7 @@ class Graph:
         return found
 
     def replace(self, old: int, new: int) -> None:
-        """Let all who read the value `old` read `new`, and give it where `old` was given."""
+        """Replace all uses of the value `old` by `new`, also among the outputs."""
         for record in self.records:
             if old in record.reads:
                 record.reads = tuple(new if value == old else value for value in record.reads)
@@ -148,7 +148,7 @@ class Graph:
         self.outputs = tuple(new if value == old else value for value in self.outputs)
 
     def drop_unused(self) -> None:
-        """Forget values and constants that no record and nobody else names."""
+        """Remove values and constants without uses."""
         used = {*self.inputs, *self.outputs}
         for record in self.records:
             used.update(record.reads, record.writes)

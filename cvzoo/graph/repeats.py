@@ -1,4 +1,4 @@
-"""Whether two passes over other numbers did the same."""
+"""Comparison of two captures of one call with different input values."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -17,7 +17,7 @@ TOLERANCE_OF_HALF = 2e-2  # of numbers of 16 bits
 
 
 def other_numbers(x: Any) -> Any:
-    """x with other numbers of the same kind: positive ones stay positive, large ones large."""
+    """Random values similar to x: positive values stay positive, large ones large."""
     generator = np.random.default_rng(0)
     y = to_numpy(x).copy(order="K")
     y *= generator.uniform(0.5, 1.0, x.shape).astype(x.dtype)
@@ -27,7 +27,7 @@ def other_numbers(x: Any) -> Any:
 
 
 def is_close(a: Any, b: Any, tolerance: float = TOLERANCE) -> bool:
-    """Whether two arrays agree within the tolerance, of each number or of b's largest; whole numbers are the same."""
+    """Whether two arrays agree within the tolerance, relative to each value or b's largest; integers must be equal."""
     if a.shape != b.shape or a.dtype != b.dtype:
         return False
     a, b = to_numpy(a), to_numpy(b)
@@ -43,10 +43,10 @@ def is_close(a: Any, b: Any, tolerance: float = TOLERANCE) -> bool:
 
 
 def are_close_on_device(arrays: Sequence[Any], wanted: Sequence[Any]) -> bool:
-    """Whether arrays agree that a GPU computed in two ways which round differently.
+    """Whether results of two GPU kernels agree up to rounding.
 
-    Within 1e-2 of each one's largest number, or 1e-5 of the largest of all: what should cancel, such as the gradient of
-    a bias in front of a normalization, is nothing but rounding.
+    Within 1e-2 of each array's largest value, or 1e-5 of the largest of all: values that cancel in exact arithmetic,
+    such as the gradient of a bias before a normalization, are pure rounding error.
     """
     pairs = [(widened(to_numpy(a)), widened(to_numpy(b))) for a, b in zip(arrays, wanted)]
     fewer = 10 if product_dtype() is not None or switches.dtype == "tf32" else 1
@@ -69,7 +69,7 @@ _SIMPLE = frozenset((bool, int, float, str))
 
 
 def difference(a: Graph, b: Graph) -> str | None:
-    """In words, where two graphs of one call part: what depends on the numbers that came in; None if they agree."""
+    """A description of the first difference between two captures of one call; None if they are equal."""
     for k, (one, other) in enumerate(zip(a.records, b.records)):
         hidden, others = [*one.hidden_reads.values()], [*other.hidden_reads.values()]
         if type(one.function) is not type(other.function) or (one.reads, hidden) != (other.reads, others):
@@ -99,13 +99,13 @@ def _name(k: int, record: Record) -> str:
 
 
 def _visible(record: Record) -> dict[str, Any]:
-    """The settings but for those that hold what others made."""
+    """The settings without those that hold hidden reads."""
     hidden = {path.split(".")[0] for path in record.hidden_reads}
     return {name: value for name, value in record.settings.items() if name not in hidden}
 
 
 def _same(a: Any, b: Any, depth: int = 0) -> bool:
-    """Whether two settings say the same; in doubt they do not."""
+    """Whether two settings are known to be equal."""
     if a is b:
         return True
     if type(a) is not type(b) or depth > 8:

@@ -1,4 +1,4 @@
-"""A recorded pass as one function: forward replays it, backward replays its backward."""
+"""Replay of a compiled call as one differentiable function."""
 
 import threading
 from collections.abc import Callable
@@ -13,15 +13,15 @@ from cvzoo.graph.learning_graph import LearningGraph
 
 
 class Replay(FunctionNode):
-    """The arguments' arrays, then the graph's parameters, to those results that depend on them.
+    """Maps the argument arrays and the graph's parameters to the results that depend on them.
 
-    What the graph did not foresee (a second backward, a derivative of a derivative, results without gradients) is
-    computed by the call itself, for a second time.
+    What was not captured (a second backward, higher-order derivatives, results without gradients) falls back to an
+    eager rerun of the call.
 
-    again: from the arguments' arrays as Variables to the same results
-    waits: whether the graph holds what its backward needs
-    others: the results that depend on no parameter, by number
-    surprise: told for which results no gradients came
+    again: the eager call, from the arguments as Variables to the same results
+    waits: whether the graph holds the state of its backward
+    others: the results that depend on no parameter, by index
+    surprise: called with the indexes of results that got no gradients
     """
 
     def __init__(self, graph: LearningGraph, again: Callable[..., Any], surprise: Callable[[frozenset[int]], None]):

@@ -1,4 +1,4 @@
-"""A link's method that is recorded once for each shape, and replayed from then on."""
+"""A compiled method of a link, with one graph per signature of argument shapes."""
 
 import collections
 import threading
@@ -18,35 +18,34 @@ from cvzoo.errors.exceptions import GraphError
 from cvzoo.graph.compiled_graph import CompiledGraph, NotReplayableError, build
 from cvzoo.graph.learning_graph import LearningGraph
 from cvzoo.graph.learning_method import LearningMethod
-from cvzoo.graph.patience import Patience, outermost
-from cvzoo.graph.second_look import SecondLook
+from cvzoo.graph.recompilation import RecompilationPolicy, outermost
+from cvzoo.graph.side_effects import SideEffectDetector
 from cvzoo.graph.trees import NotATreeError, device_of_arguments, flatten, moved_beside
 from cvzoo.graph.watch import Glance, Watch
 
 
 class _Local(threading.local):
-    """What a thread has: a graph belongs to the thread that made it."""
+    """Thread-local state: a graph belongs to the thread that made it."""
 
     def __init__(self) -> None:
         self.graphs: collections.OrderedDict[Any, CompiledGraph] = collections.OrderedDict()
-        self.patience = Patience()
+        self.policy = RecompilationPolicy()
         self.watch: Watch | None = None
         self.glance = Glance()
 
 
 class ReplayedMethod:
-    """Stands in a link's place of `name`: calls in inference, or while gradients are taken, are replayed.
+    """Replaces the method `name` of a link: calls in inference, or with gradients, are replayed.
 
-    link: whose method it is
-    plain: the method as the class has it
-    infers: whether calls in inference are replayed; learning: what replays those while gradients are taken, or None.
-        All others are the method's own
-    limit: how many graphs are kept, one for each shape of the arguments (and each state of the settings); the least
-        recently used goes first
-    reason: why the link stays eager, in words; None while it does not
+    link: the owner of the method
+    plain: the method of the class
+    infers: whether calls in inference are replayed; learning: replays calls with gradients, or None. All other
+        calls are eager
+    limit: size of the graph cache (least recently used), one graph per signature of argument shapes and settings
+    reason: why the link stays eager; None if it does not
 
-    The first call of a shape runs as ever; the second records, and of further shapes a later one, see `Patience`. Each
-    thread has graphs of its own.
+    The first call of a shape is eager, the second is compiled, for further shapes a later one, see
+    `RecompilationPolicy`. Each thread has its own graphs.
     """
 
     def __init__(self, link: Any, name: str, plain: Callable[..., Any], limit: int):
@@ -70,25 +69,25 @@ class ReplayedMethod:
         return self._call(args, kwargs, at_once=False)
 
     def turn_on(self, *, train: bool, recompute: bool = True) -> None:
-        """Replay calls in inference, or those while gradients are taken."""
+        """Enable replay in inference, or with gradients."""
         if not train:
             self.infers = True
         elif self.learning is None or self.learning.recompute != recompute:
             self.learning = LearningMethod(self.link, self.name, self._plain, self.limit, recompute, replay_children)
 
     def compile(self, args: tuple[Any, ...]) -> CompiledGraph | None:
-        """The graph of such arguments, made now; None if the link stays eager. To be called in inference."""
+        """Compile for such arguments, in inference; returns the graph, None if the link stays eager."""
         if self.reason is None:
             self._call(moved_beside(self.link.params(), args), {}, at_once=True)
         graphs = self._local.graphs
         return next(reversed(graphs.values())) if graphs else None
 
     def graphs(self) -> list[CompiledGraph | LearningGraph]:
-        """This thread's graphs, the most recently used last; those that learn come after the others."""
+        """This thread's graphs, least recently used first, those for training last."""
         return [*self._local.graphs.values(), *(self.learning.graphs() if self.learning is not None else ())]
 
     def forget(self) -> None:
-        """Drop this thread's graphs; they are made anew when they are needed."""
+        """Discard this thread's graphs; they are recompiled on demand."""
         own = self._local
         own.graphs.clear()
         own.watch = None
@@ -117,12 +116,12 @@ class ReplayedMethod:
                 graph = None
             if graph is not None:
                 own.graphs.move_to_end(key)
-                own.patience.replayed(key)
+                own.policy.replayed(key)
                 return graph(arrays)
             if at_once:
                 return self._record(key, args, kwargs)
-            if own.patience.comes(key):
-                own.patience.recorded()
+            if own.policy.should_compile(key):
+                own.policy.compiled()
                 return self._record(key, args, kwargs)
             return self._plain(self.link, *args, **kwargs)
         finally:
@@ -131,16 +130,16 @@ class ReplayedMethod:
     def _record(self, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         own = self._local
         call = self._plain.__get__(self.link)
-        look = SecondLook(call, self.link.states, self._hidden)
+        look = SideEffectDetector(call, self.link.states, self._hidden)
         try:
             with device_of_arguments(args, kwargs) as device:
                 pool = common_pool() if device.index >= 0 else None
                 graph, result = build(call, args, kwargs, look, pool)
-            look.look_for_draws(args, kwargs)
+            look.detect_random_draws(args, kwargs)
             if look.reason is not None:
                 raise NotReplayableError(look.reason, result)
         except NotReplayableError as error:
-            look.look_for_draws(args, kwargs)
+            look.detect_random_draws(args, kwargs)
             self.reason = look.reason or str(error)
             warnings.warn(
                 f"{type(self.link).__name__}.{self.name} is not replayed as a graph: {self.reason}",
@@ -174,7 +173,7 @@ class ReplayedMethod:
 
 
 def replay_methods(link: Any, limit: int, *, train: bool, recompute: bool = True) -> None:
-    """Let the link's own methods be replayed: in inference, or with `train` while gradients are taken."""
+    """Compile the link's own methods: for inference, or with `train` for calls with gradients."""
     for name, plain in link.replayable_methods().items():
         replays = link.__dict__.setdefault("_replays", {})
         if name not in link.__dict__:
@@ -184,14 +183,14 @@ def replay_methods(link: Any, limit: int, *, train: bool, recompute: bool = True
 
 
 def replay_children(link: Any, limit: int, *, train: bool, recompute: bool = True) -> None:
-    """Let the links directly below be replayed, whatever they are."""
+    """Compile all direct child links."""
     for child in link.children():
         if train or not child.rows_vary:
             replay_methods(child, limit, train=train, recompute=recompute)
 
 
 def _steps(array: np.ndarray) -> tuple[int, ...]:
-    """The strides, but of axes of one element, where they mean nothing."""
+    """The strides without those of axes of size 1, which have no meaning."""
     if 1 not in array.shape:
         return array.strides
     return tuple([stride if n > 1 else 0 for n, stride in zip(array.shape, array.strides)])

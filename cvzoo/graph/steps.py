@@ -1,4 +1,4 @@
-"""What a replay does: primitives' calls with their operands in memory, and functions that run as they did."""
+"""The steps of a lowered graph: kernel calls with their operands in memory, and functions that run in Python."""
 
 import dataclasses
 from collections.abc import Iterable, Iterator, Sequence
@@ -19,7 +19,7 @@ OUTSIDE = "outside"  # an input, or what a function made
 
 @dataclasses.dataclass(eq=False)
 class Block:
-    """A piece of memory that one step writes first; the array as which it was first seen."""
+    """A memory block, with the metadata of the first array in it."""
 
     shape: tuple[int, ...]
     strides: tuple[int, ...]
@@ -30,7 +30,7 @@ class Block:
 
 @dataclasses.dataclass(eq=False)
 class Call:
-    """A primitive and its operands in the primitive's order; `written` are the numbers of those that it writes."""
+    """A kernel and its operands in the kernel's order; `written`: indexes of those that it writes."""
 
     record: Record
     primitive: Primitive
@@ -39,7 +39,7 @@ class Call:
     written: frozenset[int]
 
     def blocks(self, *, written: bool) -> Iterator[int]:
-        """The blocks that it writes, or reads."""
+        """The blocks that it writes or reads."""
         found = []
         for k, operand in enumerate(self.operands):
             if type(operand) is Area and (k in self.written) == written:
@@ -49,9 +49,9 @@ class Call:
 
 @dataclasses.dataclass(eq=False)
 class Evaluate:
-    """A function run as it is.
+    """A function that runs in Python.
 
-    is_view: its results are other arrays of its inputs' memory
+    is_view: its results are views of its inputs
     """
 
     record: Record
@@ -64,7 +64,7 @@ Step = Call | Evaluate
 class Lowered:
     """A graph's records as steps.
 
-    areas: where the values lie that are no constants; an area's `owner` is the number of its block in `blocks`
+    areas: memory areas of the values that are no constants; an area's `owner` is an index into `blocks`
     """
 
     def __init__(self, graph: Graph):
@@ -78,7 +78,7 @@ class Lowered:
         return self.all_touched([step])[0]
 
     def all_touched(self, steps: Sequence[Step] | None = None) -> list[set[int]]:
-        """The blocks that each of the steps reads or writes; without an argument of all."""
+        """The blocks that each of the steps reads or writes; of all steps by default."""
         areas, found = self.areas, []
         for step in self.steps if steps is None else steps:
             blocks: set[int] = set()
@@ -96,9 +96,9 @@ class Lowered:
         return found
 
     def lifetimes(self, touched: Sequence[Iterable[int]] | None = None) -> dict[int, tuple[int, int]]:
-        """The first and last step that touches a block; what the user gets lives to the end, inputs from the start.
+        """The first and last step that uses each block; outputs live to the end, inputs from the start.
 
-        touched: of each step what `touched` gives, from those who have asked already
+        touched: the result of `touched` for each step, if known
         """
         found: dict[int, tuple[int, int]] = {}
         for k, blocks in enumerate(self.all_touched() if touched is None else touched):
@@ -121,12 +121,12 @@ class Lowered:
         return found
 
     def given_blocks(self) -> set[int]:
-        """The blocks of what the user gets."""
+        """The blocks of the graph's outputs."""
         return {self.areas[value].owner for value in self.graph.outputs if value in self.areas}
 
 
 class Moves:
-    """Blocks of a lowered graph that are put in others' places: who touches which is looked up once, and kept right.
+    """Moves blocks of a lowered graph into others; an incrementally updated index of the steps that use each block.
 
     lifetimes: the first and last step that touches a block, as `Lowered.lifetimes`
     """
@@ -143,7 +143,7 @@ class Moves:
                         self._calls.setdefault(operand.owner, []).append(step)
 
     def move(self, old: int, new: int) -> None:
-        """Let all that lies in the block `old` lie in `new`, at the same places."""
+        """Move the contents of the block `old` to `new`, at the same offsets."""
         areas = self._lowered.areas
         calls, values = self._calls.pop(old, []), self._values.pop(old, [])
         for step in calls:

@@ -1,4 +1,4 @@
-"""A graph in words."""
+"""Text summaries of compiled graphs."""
 
 import dataclasses
 from typing import Protocol
@@ -16,7 +16,7 @@ _EXPLAINED = (
 
 
 class Compiled(Protocol):
-    """What is told about a compiled graph, whether it learns or not; see `CompiledGraph`."""
+    """The attributes of compiled graphs that a summary needs; see `CompiledGraph`."""
 
     program: Program | DeviceProgram
     name: str
@@ -34,7 +34,7 @@ class Compiled(Protocol):
 
 @dataclasses.dataclass(frozen=True)
 class Row:
-    """A step: whose function, which kernel, how long it takes in seconds, the blocks that it reads and writes."""
+    """A row of the table: function, kernel, seconds, blocks that are read and written."""
 
     function: str
     kernel: str
@@ -44,7 +44,7 @@ class Row:
 
 
 def program_of(compiled: Compiled) -> Program:
-    """The program on the CPU, whose steps are known one by one."""
+    """The graph's CPU program."""
     assert isinstance(compiled.program, Program)
     return compiled.program
 
@@ -74,7 +74,7 @@ def rows_of(compiled: Compiled) -> list[Row]:
 
 
 def _names(lowered: Lowered, rows: list[Row]) -> dict[int, str]:
-    """What blocks are called, in the order in which they come."""
+    """Names of the blocks, in order of first use."""
     inputs = [lowered.areas[value].owner for value in lowered.graph.inputs]
     order = dict.fromkeys([*inputs, *(number for row in rows for number in (*row.reads, *row.writes))])
     names: dict[int, str] = {}
@@ -88,7 +88,7 @@ def _names(lowered: Lowered, rows: list[Row]) -> dict[int, str]:
 
 
 def summary_of(compiled: Compiled) -> str:
-    """Lines about the whole, then a table of the steps."""
+    """A header, then a table of the steps."""
     program = compiled.program
     if isinstance(program, DeviceProgram):
         return _summary_on_device(compiled, program)
@@ -122,7 +122,7 @@ def summary_of(compiled: Compiled) -> str:
 
 
 def _summary_on_device(compiled: Compiled, program: DeviceProgram) -> str:
-    """Lines about the whole, then the functions that were captured, in order."""
+    """A header, then the captured functions in order."""
     done = ", ".join(f"{name} {count}" for name, count in compiled.changed.items() if count) or "nothing"
     values = program.graph.values
     lines = [

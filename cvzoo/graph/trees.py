@@ -1,4 +1,4 @@
-"""Arguments and results taken apart into arrays, and put together again."""
+"""Flattening of nested arguments and results into arrays, and the inverse."""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -14,11 +14,11 @@ _PLAIN = (bool, int, float, str, type(None), np.integer, np.floating)
 
 
 class NotATreeError(TypeError):
-    """Something else than arrays, numbers and containers of them."""
+    """A value that is neither an array, a number nor a container of them."""
 
 
 def flatten(tree: Any, leaves: list[Any]) -> Any:
-    """What the tree looks like, hashable and without numbers of arrays; its arrays and Variables go to `leaves`.
+    """Returns the tree's hashable structure, without array values; appends its arrays and Variables to `leaves`.
 
     A tree is made of tuples, lists, dictionaries, plain numbers, texts, None, arrays and Variables.
     Raises NotATreeError for anything else.
@@ -40,7 +40,7 @@ def flatten(tree: Any, leaves: list[Any]) -> Any:
 
 
 def unflatten(structure: Any, leaves: Iterator[Any], make: Callable[[Any], Any]) -> Any:
-    """The tree again; its arrays come from `leaves`, and those that were Variables go through `make`."""
+    """Rebuilds the tree with the arrays of `leaves`; those that were Variables are passed to `make`."""
     if structure == "array":
         return next(leaves)
     if structure == "variable":
@@ -57,14 +57,14 @@ def unflatten(structure: Any, leaves: Iterator[Any], make: Callable[[Any], Any])
 
 
 def device_of_arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Device:
-    """Where the first of the arguments' arrays lies."""
+    """The device of the first array among the arguments."""
     leaves: list[Any] = []
     flatten((args, kwargs), leaves)
     return device_of(leaves[0]._array if isinstance(leaves[0], Variable) else leaves[0])
 
 
 def moved_beside(parameters: Iterable[Parameter], args: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The arguments, with the host's arrays on the GPU where the first of the parameters lies, if it lies on one."""
+    """The arguments, with host arrays copied to the GPU of the first parameter, if it is on one."""
     found = next((each._array for each in parameters if each._array is not None), None)
     device = device_of(found)
     if device.index < 0:

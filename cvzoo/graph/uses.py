@@ -1,4 +1,4 @@
-"""Who makes and who reads the values of a graph, while a pass changes its records."""
+"""Def-use chains of a graph, updated while a pass changes its records."""
 
 from collections.abc import Collection
 
@@ -6,9 +6,9 @@ from cvzoo.graph.records import Graph, Record
 
 
 class Uses:
-    """Looked up once for a pass, and kept right by `put`, so that nothing is searched for again after each change.
+    """The writer and the readers of each value; built once per pass and updated by `put`.
 
-    makers: who makes a value; readers: who reads it, as often as it does
+    makers: the record that writes each value; readers: the records that read it, with repetitions
     """
 
     def __init__(self, graph: Graph):
@@ -18,12 +18,12 @@ class Uses:
         self._outputs = frozenset(graph.outputs)
 
     def only_reader(self, value: int) -> Record | None:
-        """The record that reads the value, if there is one, and nobody else needs it."""
+        """The record that reads the value, if it is the only use."""
         readers = self.readers[value]
         return readers[0] if len(readers) == 1 and value not in self._outputs else None
 
     def put(self, new: Record, place: Record, gone: Collection[Record] = ()) -> None:
-        """Let `new` stand in the place of the record `place`, and the records `gone` go."""
+        """Replace the record `place` by `new`, and remove the records `gone`."""
         records = self._graph.records
         records[records.index(place)] = new
         for record in (place, *gone):

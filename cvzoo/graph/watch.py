@@ -1,4 +1,4 @@
-"""What a graph took for constant, and whether it still is."""
+"""Guards: whether what a graph treats as constant is unchanged."""
 
 from collections.abc import Iterable
 from typing import Any, NamedTuple
@@ -54,10 +54,10 @@ class _Seen(NamedTuple):
 
 
 class Watch:
-    """Parameters and persistent values as they were.
+    """A guard on the values of parameters and persistent arrays.
 
-    A parameter is locked by its packs (see `Parameter`): whoever reads `array` may write, and is noticed. Persistent
-    values are few numbers, and are compared; those on a GPU, when some array was changed since (`autodiff.effects`).
+    A parameter is locked by its packs (see `Parameter`): each access to `array` may write and is detected. Persistent
+    values are small and are compared; those on a GPU only after some array has changed (`autodiff.effects`).
     """
 
     def __init__(self, parameters: Iterable[Parameter], persistents: Iterable[tuple[dict[str, Any], str]]):
@@ -80,7 +80,7 @@ class Watch:
         return b"".join([np.ascontiguousarray(array).data.cast("B") for array in self._arrays if array.size])
 
     def is_unchanged(self) -> bool:
-        """Whether all numbers are what they were. To be called where no gradients are taken."""
+        """Whether all values are unchanged. To be called without gradients."""
         for k, (parameter, array, packs, copy) in enumerate(self._seen):
             if parameter._array is not array:
                 return False
@@ -104,25 +104,25 @@ def _same_numbers(a: Any, b: Any) -> bool:
 
 
 class LearningWatch:
-    """Parameters as a graph that learns has them: their numbers may change, where they lie may not."""
+    """A guard on the parameters of a training graph: their values may change, their addresses may not."""
 
     def __init__(self, parameters: Iterable[Parameter]):
         self._seen = [(each, each._array, each._requires_grad) for each in parameters]
 
     def is_unchanged(self) -> bool:
-        """Whether all are where they were, and gradients are wanted of the same ones."""
+        """Whether all addresses are unchanged, and the same parameters require gradients."""
         for parameter, array, requires_grad in self._seen:
             if parameter._array is not array or parameter._requires_grad is not requires_grad:
                 return False
         return True
 
     def learned(self) -> list[Parameter]:
-        """Those that gradients are taken of."""
+        """The parameters that require gradients."""
         return [parameter for parameter, array, requires_grad in self._seen if requires_grad and array is not None]
 
 
 class Glance:
-    """Which of the settings seen so far a tree of links has now, by number."""
+    """A guard on the settings of a tree of links: numbers each distinct state."""
 
     def __init__(self) -> None:
         self._latest: object = None

@@ -1,4 +1,4 @@
-"""Parameters that tell who reads their numbers while training is recorded."""
+"""Parameters that report reads of their values during capture of a training call."""
 
 import contextlib
 import threading
@@ -14,7 +14,7 @@ _counts: dict[int, int] = {}  # by how many threads a parameter is watched, by i
 
 
 class _WatchedParameter(Parameter):
-    """What Python computes from its numbers, no replay would compute again; a replay has its own reordered copies."""
+    """A parameter that reports reads of its values; a replay has its own reordered copies."""
 
     __slots__ = ()
 
@@ -41,7 +41,7 @@ class _WatchedParameter(Parameter):
 
 @contextlib.contextmanager
 def watching_parameters(parameters: Iterable[Parameter]) -> Iterator[None]:
-    """Within the block, who reads a parameter's numbers is told to the pass that this thread records."""
+    """A context in which reads of parameters' values are reported to the capture in progress."""
     watched = [each for each in parameters if type(each) in (Parameter, _WatchedParameter)]
     with _lock:
         for each in watched:

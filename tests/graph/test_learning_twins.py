@@ -92,7 +92,7 @@ WAYS = {
     "a number of a parameter is read": (scaled, "values are read in scaled"),
     "a part takes no gradients": (half_without_gradients, None),
     "a part is in test mode": (half_in_test_mode, None),
-    "a part is forgotten": (forgetting, "forgets and computes again"),
+    "a part is forgotten": (forgetting, "gradient checkpointing"),
     "an array is counted up in place": (counting_in_place, "it changes the attribute counts"),
     "an attribute is counted up": (counting, "it changes the attribute count"),
     "a list grows": (remembering, "it changes the attribute history"),

@@ -1,4 +1,4 @@
-"""What makes a graph smaller or faster without changing its numbers; each takes a graph and gives how much it did."""
+"""Optimization passes that preserve results; each takes a graph and returns the number of changes."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""A convolution that adds an array may leave its result there, if nobody reads the array again."""
+"""In-place accumulation: a fused convolution and sum writes to the operand of the sum if that has no later use."""
 
 import numpy as np
 
@@ -11,7 +11,7 @@ _ADDED = {32768 | 2, 65536 | 2}  # the first post-op's array, or the second's: b
 
 
 def add_in_place(lowered: Lowered) -> int:
-    """Let them do that; how many they were.
+    """Make such convolutions write in place; returns their number.
 
     What is written was read just before, so it need not be fetched: of large maps, that is a quarter of the time. A
     kernel that keeps unfinished sums in its result would read those instead, so each is tried on noise.

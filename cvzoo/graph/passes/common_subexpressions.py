@@ -1,11 +1,11 @@
-"""What is computed twice from the same values is computed once."""
+"""Common subexpression elimination."""
 
 from cvzoo.graph.records import Graph, Record
 from cvzoo.graph.repeats import same_settings
 
 
 def common_subexpressions(graph: Graph) -> int:
-    """Take out records that do what one before did; how many they were."""
+    """Remove records that repeat an earlier one; returns their number."""
     known: dict[tuple, list[Record]] = {}
     kept: list[Record] = []
     same_as: dict[int, int] = {}
@@ -27,7 +27,7 @@ def common_subexpressions(graph: Graph) -> int:
 
 
 def merge_constants(graph: Graph) -> None:
-    """Let constants that are one array be one value."""
+    """Merge constants that are the same array."""
     first: dict[int, int] = {}
     for value, array in list(graph.constants.items()):
         number = first.setdefault(id(array), value)

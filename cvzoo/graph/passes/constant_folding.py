@@ -1,4 +1,4 @@
-"""What depends on constants alone is computed once."""
+"""Constant folding."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from cvzoo.graph.records import Graph
 
 
 def constant_folding(graph: Graph) -> int:
-    """Replace records that read constants only by their results; how many they were."""
+    """Replace records that read only constants by their results; returns their number."""
     kept = []
     for record in graph.records:
         if not record.reads or any(value not in graph.constants for value in record.reads):
@@ -25,7 +25,7 @@ def constant_folding(graph: Graph) -> int:
 
 
 def _dense(array: Any) -> Any:
-    """The array, or a copy in C order if it lies as kernels do not read it."""
+    """The array, or a C-contiguous copy if kernels do not support its strides."""
     flags = array.flags
     if flags.c_contiguous or flags.f_contiguous or (array.ndim == 4 and array.transpose(0, 2, 3, 1).flags.c_contiguous):
         return array

@@ -1,10 +1,10 @@
-"""What nobody reads need not be computed."""
+"""Dead code elimination."""
 
 from cvzoo.graph.records import Graph
 
 
 def dead_records(graph: Graph) -> int:
-    """Take out records none of whose results is read or given out, and that change nothing else; how many they were."""
+    """Remove records without used results or side effects; returns their number."""
     needed = set(graph.outputs)
     kept = []
     for record in reversed(graph.records):

@@ -1,4 +1,4 @@
-"""A batch normalization behind a convolution becomes part of its filters."""
+"""Folding of batch normalization into the preceding convolution's filters."""
 
 from typing import Any
 
@@ -13,9 +13,9 @@ from cvzoo.graph.uses import Uses
 
 
 def fold_batch_normalization(graph: Graph) -> int:
-    """Multiply the filters of convolutions by the scales of the normalizations behind them; how many there were.
+    """Fold batch normalizations into the preceding convolutions; returns their number.
 
-    Only where all of them are constants, and nobody else reads the convolution's result.
+    Only where all of them are constants and the convolution's result has no other use.
     """
     uses = Uses(graph)
     folded = 0
@@ -48,7 +48,7 @@ def fold_batch_normalization(graph: Graph) -> int:
 
 
 def _is_plain(record: Record) -> bool:
-    """Whether it is a convolution and nothing more."""
+    """Whether it is a convolution without fused operations."""
     function = record.function
     if isinstance(function, FusedConvolution2D):
         return function._settings["activation"] is None and not function._has[1]
@@ -56,7 +56,7 @@ def _is_plain(record: Record) -> bool:
 
 
 def fused_settings(record: Record) -> dict:
-    """The settings of a convolution as the fused one has them."""
+    """The settings of a convolution, for the fused one."""
     function: Any = record.function  # a Convolution2D, if it is not fused already
     if isinstance(function, FusedConvolution2D):
         return dict(function._settings)

@@ -1,4 +1,4 @@
-"""A rectifier behind a sum is done while the sum is still at hand."""
+"""Operator fusion for training: sum and ReLU."""
 
 from cvzoo.functions.activation.relu import ReLU
 from cvzoo.functions.math.add import Add, AddReLU
@@ -12,10 +12,10 @@ _WATCHED = (BatchNormalization, BatchNormalizationReLU, AddReLU, MaxPooling2D)
 
 
 def fuse_add_relu_training(graph: Graph) -> int:
-    """Let sums of two arrays of one shape and relu of nothing but the sum be one record; how many there were.
+    """Fuse sums of two arrays of one shape with a following ReLU; returns the number of fused pairs.
 
-    The numbers stay to the bit. What was NaN before relu is 0 behind it, so both must come from where `keep_nan` looks:
-    normalizations, and what they or maxima went into.
+    Results are bitwise equal. ReLU turns NaN into 0, so both operands must be covered by `keep_nan`: outputs of
+    normalizations, or values computed from them or from maxima.
     """
     found = 0
     uses = Uses(graph)

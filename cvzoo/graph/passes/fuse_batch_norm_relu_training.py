@@ -1,5 +1,4 @@
-"""A rectifier behind a batch normalization that learns, with or without a sum between, is done in the same pass over
-memory, there and back."""
+"""Operator fusion for training: batch normalization, an optional sum, and ReLU, forward and backward."""
 
 import math
 
@@ -17,10 +16,10 @@ _CHANNELS = 16  # of other numbers than multiples of it oneDNN's kernels round d
 
 
 def fuse_batch_norm_relu_training(graph: Graph) -> int:
-    """Let a normalization and relu be one record, and their gradients, too; how many such there were.
+    """Fuse batch normalization and ReLU, and their gradients; returns the number of fused pairs.
 
-    Only on a GPU or where the number of channels is a multiple of 16: the numbers stay to the bit then. What was NaN
-    before relu may be 0 behind it.
+    Only on a GPU or where the number of channels is a multiple of 16: results are bitwise equal then. NaN may
+    become 0.
     """
     found = 0
     uses = Uses(graph)
@@ -43,22 +42,22 @@ def fuse_batch_norm_relu_training(graph: Graph) -> int:
 
 
 def rounds_as_ever(graph: Graph, value: int) -> bool:
-    """Whether all kernels of a normalization that make the value, or make it again, give the same bits."""
+    """Whether all kernels that compute or recompute the normalization give the same bits."""
     return graph.is_on_device or not graph.values[value].shape[1] % _CHANNELS
 
 
 def is_learning_norm(record: Record) -> bool:
-    """Whether it is a batch normalization that keeps its statistics for its gradient."""
+    """Whether it is a batch normalization in training mode."""
     return isinstance(record.function, BatchNormalization) and set(record.hidden_writes) == {"mean", "var"}
 
 
 def is_forward_relu(record: Record) -> bool:
-    """Whether it is a rectifier of the forward pass."""
+    """Whether it is a ReLU of the forward pass."""
     return isinstance(record.function, ReLU) and not record.in_backward
 
 
 def gradients(uses: Uses, norm: Record, relu: Record) -> tuple[Record, Record] | None:
-    """The records of relu's gradient and of the normalization's behind it; None if they are not such a pair."""
+    """The records of the gradients of ReLU and of the normalization; None if they are not such a pair."""
     through = [each for each in uses.readers[relu.writes[0]] if _is_gradient(each, relu)]
     if len(through) != 1:
         return None
@@ -85,9 +84,9 @@ def fused(
     addends: tuple[int, ...] = (),
     gsum: tuple[int, ...] = (),
 ) -> tuple[Record, Record]:
-    """What does the work of both there, and of both gradients.
+    """The fused records, forward and backward.
 
-    addends: what is added between them, if something is; gsum: its gradient, if somebody wants it
+    addends: the operand of the sum, if any; gsum: its gradient, if requested
     """
     through, back = grads
     eps = vars(norm.function)["_eps"]
@@ -106,12 +105,11 @@ def fused(
 
 
 def fuse_batch_norm_add_relu_training(graph: Graph) -> int:
-    """Let a normalization, the sum with an array like it, and relu be one record, and their gradients, too; how many
-    such there were.
+    """Fuse batch normalization, a sum and ReLU, and their gradients; returns the number of fused triples.
 
-    Of a sum of two normalizations it is the later one. The gradient of relu is the one of what is added: it is made
-    there, too, if somebody reads it, and between there and back a bit a number is kept for it. oneDNN has no kernel for
-    that, so it is done on GPUs only. What was NaN before relu may be 0 behind it.
+    Of a sum of two normalizations the later one is fused. The gradient of ReLU is that of the sum's operand, and is
+    computed as well if it is used; a mask of one bit per value is kept for it. oneDNN has no such kernel, so this
+    applies to GPUs only. NaN may become 0.
     """
     found = 0
     uses = Uses(graph)

@@ -1,4 +1,4 @@
-"""A sum and an activation behind a convolution are done while its result is still at hand."""
+"""Operator fusion: convolution, sum and activation."""
 
 from cvzoo.functions.connection.convolution_2d import Convolution2D
 from cvzoo.functions.connection.fused_convolution_2d import FusedConvolution2D
@@ -10,7 +10,7 @@ from cvzoo.graph.uses import Uses
 
 
 def fuse_convolutions(graph: Graph) -> int:
-    """Take sums with what is computed earlier, then activations, into the convolutions; how many records that saved."""
+    """Fuse sums with earlier values, then activations, into convolutions; returns the number of removed records."""
     saved = 0
     uses = Uses(graph)
     for fuse in (_fuse_sum, _fuse_activation):
@@ -28,7 +28,7 @@ def _state(record: Record) -> tuple[dict, bool, bool]:
 
 
 def _put(uses: Uses, conv: Record, other: Record, function: FusedConvolution2D, reads: tuple[int, ...]) -> None:
-    """Let `function` stand in the place of `other`, and `conv` go."""
+    """Replace `other` by `function`, and remove `conv`."""
     seconds = conv.seconds + other.seconds
     uses.put(Record(function, reads, other.writes, dict(vars(function)), seconds), other, (conv,))
 

@@ -1,4 +1,4 @@
-"""Element-wise functions behind one another become one pass over memory."""
+"""Operator fusion: chains of element-wise functions."""
 
 import math
 from typing import Any, NamedTuple
@@ -28,7 +28,7 @@ _FEW = 1 << 11  # elements of one photo, see the backend's eltwise
 
 
 class _Link(NamedTuple):
-    """What a record does to the value `source`: steps, and the other operands' values."""
+    """A record as element-wise steps on the value `source`, with the other operands' values."""
 
     source: int
     steps: tuple[tuple, ...]
@@ -36,9 +36,9 @@ class _Link(NamedTuple):
 
 
 def fuse_elementwise(graph: Graph) -> int:
-    """Let chains of such functions be one record, and what NumPy would do alone a kernel; how many records it changed.
+    """Fuse chains of element-wise functions into one record; returns the number of changed records.
 
-    A normalization with constant statistics is a product and a sum. A rectifier in a chain may make 0 of NaN.
+    A normalization with constant statistics is a product and a sum. A ReLU in a chain may turn NaN into 0.
     """
     changed = 0
     taken: set[int] = set()
@@ -62,7 +62,7 @@ def fuse_elementwise(graph: Graph) -> int:
 
 
 def _is_numpys(graph: Graph, record: Record) -> bool:
-    """Whether a record alone would be done by NumPy: what has no kernel, and functions of few numbers."""
+    """Whether NumPy would compute the record: no kernel, or few elements."""
     if type(record.function) in (*_LINEAR, *_ONE_WAY, Negative):
         return True
     few = math.prod(graph.values[record.writes[0]].shape[1:]) < _FEW
@@ -108,7 +108,7 @@ def _normalization(graph: Graph, record: Record) -> _Link | None:
 
 
 def _put(uses: Uses, first: Record, last: Record, links: list[_Link]) -> None:
-    """Let one record stand in the place of `last`, and those before it go."""
+    """Replace `last` by one record, and remove those before it."""
     steps = tuple([step for link in links for step in link.steps])
     others = tuple([other for link in links for other in link.others])
     gone, record = [first], first

@@ -1,4 +1,4 @@
-"""A factor before or behind a product of matrices, and a sum behind it, are done while its result is still at hand."""
+"""Operator fusion: matrix product, scale and sum."""
 
 import math
 from typing import Any
@@ -14,7 +14,7 @@ _SPREAD = 1 << 18  # elements: a constant that is added to several matrices is r
 
 
 def fuse_matrix_products(graph: Graph) -> int:
-    """Take factors and sums into the products of matrices; how many records that saved."""
+    """Fuse scales and sums into matrix products; returns the number of removed records."""
     before = len(graph.records)
     uses = Uses(graph)
     for record in list(graph.records):
@@ -68,7 +68,7 @@ def _put(
     factor: float,
     writes: tuple[int, ...],
 ) -> Record:
-    """Let the product, with one more factor, stand at `place`, and `gone` go."""
+    """Put the product, with an additional factor, at `place`, and remove `gone`."""
     old: Any = product.function  # a MatMul or a FusedMatMul
     scale = float(factor) * (old.scale if isinstance(old, FusedMatMul) else 1.0)
     function = FusedMatMul(old.transa, old.transb, scale)

@@ -1,4 +1,4 @@
-"""Where gradients meet, the later one is added to the earlier one by the convolution that makes it."""
+"""Operator fusion: accumulation of gradients in the convolution that computes the later one."""
 
 from cvzoo.functions.connection.convolution_2d import Deconvolution2D
 from cvzoo.functions.connection.deconvolution_and_sum import DeconvolutionAndSum
@@ -8,9 +8,9 @@ from cvzoo.graph.uses import Uses
 
 
 def fuse_sums_of_gradients(graph: Graph) -> int:
-    """Take sums of an earlier gradient and a convolution's into that convolution; how many there were.
+    """Fuse sums of an earlier gradient and a convolution's into that convolution; returns their number.
 
-    The numbers stay to the bit.
+    Results are bitwise equal.
     """
     found = 0
     uses = Uses(graph)

@@ -1,4 +1,4 @@
-"""What goes through an array element by element may leave its results there, if nobody reads it again."""
+"""In-place execution of element-wise kernels whose input has no later use."""
 
 from cvzoo.backends.onednn.primitives import DIFF_DST, DIFF_SRC
 from cvzoo.graph.memory import Area
@@ -9,7 +9,7 @@ _OPERATIONS = (*_ELEMENTWISE, "batch normalization")
 
 
 def in_place(lowered: Lowered) -> int:
-    """Let such calls, and gradients of normalizations, write where they read; how many they were."""
+    """Make such calls, and gradients of normalizations, write in place; returns their number."""
     changed = 0
     moves = Moves(lowered)
     alive = moves.lifetimes

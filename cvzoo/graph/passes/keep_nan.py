@@ -1,4 +1,4 @@
-"""A network that has gone astray must not look sound."""
+"""NaN propagation: diverged networks must return NaN although fused ReLU kernels turn NaN into 0."""
 
 import math
 from typing import Any
@@ -13,7 +13,7 @@ from cvzoo.graph.records import Graph, Record
 
 
 class KeepNaN(FunctionNode):
-    """y and vectors to y, filled with NaN in place if a vector holds something that is not finite."""
+    """Returns y, filled with NaN in place if one of the vectors has a non-finite value."""
 
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
         y, *vectors = inputs
@@ -24,10 +24,9 @@ class KeepNaN(FunctionNode):
 
 
 def keep_nan(graph: Graph) -> int:
-    """Let results be NaN where relu made 0 of NaN on the way, which it does where it is part of another kernel; how
-    many results there are.
+    """Make results NaN where a fused ReLU turned NaN into 0; returns the number of such results.
 
-    Variances tell: one that is not finite comes of a number that is not.
+    Variances are checked: one is non-finite if an input is.
     """
     vectors: dict[int, None] = {}
     fused = False

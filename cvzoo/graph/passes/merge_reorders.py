@@ -1,4 +1,4 @@
-"""The same array brought into the same order twice is brought there once."""
+"""Elimination of repeated memory format conversions."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from cvzoo.graph.steps import ARENA, Call, Lowered, Moves
 
 
 def merge_reorders(lowered: Lowered) -> int:
-    """Take out reorders that one before did already; how many they were."""
+    """Remove reorders that repeat an earlier one; returns their number."""
     first: dict[tuple, int] = {}
     merged = 0
     moves = Moves(lowered)

@@ -1,4 +1,4 @@
-"""What is cheap to compute is not kept for the backward pass, but computed again there."""
+"""Gradient checkpointing (rematerialization): cheap results are recomputed in the backward pass."""
 
 import copy
 import itertools
@@ -27,7 +27,7 @@ _ROUNDS = 4
 
 
 class _Recipe(NamedTuple):
-    """How a value is computed again."""
+    """How a value is recomputed."""
 
     record: Record
     function: FunctionNode
@@ -39,8 +39,8 @@ _Step = tuple[Record | _Recipe, tuple[int, ...], tuple[int, ...]]
 
 
 def recompute(graph: Graph) -> int:
-    """Let results of cheap records go that the backward pass reads, and compute them again before their first reader
-    there; how many records that adds.
+    """Recompute results of cheap records before their first reader in the backward pass; returns the number of
+    additional records.
 
     Cheap are normalizations whose statistics are kept, what goes element by element, and both in one. A result goes
     only if it can be computed from what is kept anyway and to the same bits, and only where that lowers the peak.
@@ -65,7 +65,7 @@ def _without(gone: dict[int, None], value: int) -> dict[int, None]:
 
 
 def _smallest(plan: "Plan") -> tuple[dict[int, None], int]:
-    """Which values to let go for the least peak, and the peak.
+    """The values to recompute for the smallest peak memory, and this peak.
 
     All but some: what is kept in the midst of a chain of sums saves having the whole chain at once.
     """
@@ -81,9 +81,9 @@ def _smallest(plan: "Plan") -> tuple[dict[int, None], int]:
 
 
 class Plan:
-    """What recomputing would cost and save. It belongs to `recompute`.
+    """Costs and savings of recomputation; internal to `recompute`.
 
-    found: the values that may go, with the recipes for them and for what they are made of
+    found: the values that may be recomputed, with recipes for them and their inputs
     """
 
     def __init__(self, graph: Graph):
@@ -119,7 +119,7 @@ class Plan:
         self._dearest = sorted(self.found, key=self._cost, reverse=True)
 
     def recipe(self, value: int) -> _Recipe | None:
-        """How to compute the value from what is kept; None if it is not cheap, or would keep more."""
+        """How to compute the value from kept values; None if it is not cheap, or would keep more."""
         if value not in self.recipes:
             recipe = _recipe_of(self.graph, self.makers.get(value))
             if recipe is not None and not all(self._is_at_hand(each, recipe) for each in recipe.reads):
@@ -175,7 +175,7 @@ class Plan:
         return recipe
 
     def peak(self, gone: dict[int, None]) -> int:
-        """How many bytes of results are alive at once, without those that the caller gets."""
+        """Peak memory in bytes, without the caller's results."""
         steps, values, views = self.steps(gone), self.graph.values, self.last_views
         first: dict[int, int] = {}
         last: dict[int, int] = {}
@@ -198,7 +198,7 @@ class Plan:
         return max(itertools.accumulate(changes))
 
     def dearest(self) -> list[int]:
-        """The values that may go, those first that cost most for a byte."""
+        """The values that may be recomputed, in descending order of cost per byte."""
         return self._dearest
 
     def _cost(self, value: int) -> float:
@@ -212,7 +212,7 @@ class Plan:
         return self._costs[value]
 
     def carry_out(self, gone: dict[int, None]) -> None:
-        """Let the graph's records be so."""
+        """Apply the plan to the graph."""
         graph = self.graph
         numbers: dict[int, int] = {}
         records = []

@@ -1,4 +1,4 @@
-"""Weights are brought into the order that a kernel wants once, not in each replay."""
+"""Weight prepacking: weights are reordered once, not in each replay."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from cvzoo.graph.steps import ARENA, Call, Evaluate, Lowered
 
 
 def weights_ahead(lowered: Lowered) -> int:
-    """Run calls that read constants only, and put what they give in their place; how many they were."""
+    """Run calls that read only constants, and replace them by their results; returns their number."""
     done: dict[int, np.ndarray] = {}
     named = {area.owner for area in lowered.areas.values()}
     kept: list[Call | Evaluate] = []

@@ -1,23 +1,23 @@
-"""When shapes are worth a recording: streams of photos, played through."""
+"""When shapes are worth a recording: streams of image shapes, played through."""
 
 import itertools
 
 import numpy as np
 import pytest
 
-from cvzoo.graph.patience import Patience
+from cvzoo.graph.recompilation import RecompilationPolicy
 
 
 def play(stream, kept=8):
     """How many shapes of the stream were recorded, and how many were replayed."""
-    patience, graphs, n_recording, n_replay = Patience(), [], 0, 0
+    policy, graphs, n_recording, n_replay = RecompilationPolicy(), [], 0, 0
     for shape in stream:
         if shape in graphs:
-            patience.replayed(shape)
+            policy.replayed(shape)
             n_replay += 1
             graphs.append(graphs.pop(graphs.index(shape)))
-        elif patience.comes(shape):
-            patience.recorded()
+        elif policy.should_compile(shape):
+            policy.compiled()
             n_recording += 1
             graphs = [*graphs, shape][-kept:]
     return n_recording, n_replay
@@ -52,17 +52,17 @@ def test_few_shapes_among_many_rare_ones_are_found():
 
 
 def test_a_shape_whose_graph_was_lost_after_many_replays_is_recorded_again_at_once():
-    patience = Patience()
-    assert not patience.comes("a")
-    assert patience.comes("a")
-    patience.recorded()
+    policy = RecompilationPolicy()
+    assert not policy.should_compile("a")
+    assert policy.should_compile("a")
+    policy.compiled()
     for _ in range(10):
-        patience.replayed("a")
-    assert patience.comes("a")
+        policy.replayed("a")
+    assert policy.should_compile("a")
 
 
 def test_only_the_latest_shapes_are_remembered():
-    patience = Patience()
+    policy = RecompilationPolicy()
     for shape in range(10_000):
-        patience.comes(shape)
-    assert len(patience._came) <= 256
+        policy.should_compile(shape)
+    assert len(policy._counts) <= 256
