@@ -1,1 +1,1 @@
-"""Keypoint R-CNN (He et al., 2017)."""
+"""Keypoint R-CNN, a keypoint detector (He et al., 2017)."""

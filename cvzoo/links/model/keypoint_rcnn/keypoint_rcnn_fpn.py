@@ -1,4 +1,4 @@
-"""Keypoint R-CNN on a feature pyramid."""
+"""Keypoint R-CNN on a feature pyramid, a keypoint detector (He et al., 2017)."""
 
 import dataclasses
 import os
@@ -30,12 +30,12 @@ from cvzoo.links.model.variant import variant
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class PointHeadConfig(AbstractConfig):
-    """How a keypoint head is built. Raises ValueRangeError."""
+    """What a keypoint head is built from. Raises ValueRangeError."""
 
     n_point: int = count_field(17, help="keypoints of an object")
     depth: int = count_field(8, help="3 x 3 convolutions of `channels`", at_least=0)
     channels: int = count_field(512, help="channels of the convolutions")
-    roi_size: int = count_field(14, help="cells of a region along a side; the maps have four times as many")
+    roi_size: int = count_field(14, help="side of a region's grid; the heatmaps' is four times that")
 
 
 PointHeadSettings = PointHeadConfig  # its name before configs were files' headers, too
@@ -43,12 +43,12 @@ PointHeadSettings = PointHeadConfig  # its name before configs were files' heade
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class KeypointRCNNFPNConfig(AbstractConfig):
-    """A Keypoint R-CNN as files describe it; its fields are the constructor's arguments."""
+    """What a Keypoint R-CNN is built from; its fields are the constructor's arguments."""
 
     n_fg_class: int = count_field(help="number of classes")
-    settings: FasterRCNNFPNConfig = config_field(help="the network that finds boxes")
+    settings: FasterRCNNFPNConfig = config_field(help="the detector of the boxes")
     point_settings: PointHeadConfig = config_field(help="the keypoint head")
-    point_names: tuple[str, ...] | None = config_field(help="names of the keypoints; None: they have none")
+    point_names: tuple[str, ...] | None = config_field(help="names of the keypoints; None: none")
 
 
 class PointHead(Chain):
@@ -67,7 +67,7 @@ class PointHead(Chain):
             self.out = Deconvolution2D(width, s.n_point, 4, 2, 1, initialW=Normal((2 / (16 * s.n_point)) ** 0.5))
 
     def forward(self, x: Any) -> Variable:
-        """(R, n_point, 4 * size, 4 * size): scores of every place; x: (R, in_channels, size, size)."""
+        """(R, n_point, 4 * size, 4 * size): heatmaps of logits; x: (R, in_channels, size, size)."""
         for conv in self.convs:
             x = conv(x)
         h = self.out(x)
@@ -75,11 +75,11 @@ class PointHead(Chain):
 
 
 def decode_points(maps: np.ndarray, bbox: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(R, K, 2) float32, y x, and (R, K) float32 scores: the highest place of each map, as fine as the box's pixels.
+    """(R, K, 2) float32, y x, and (R, K) float32 scores: the maximum of each heatmap, at the box's resolution.
 
-    maps: (R, K, M, M) float32; bbox: (R, 4) float32, y_min x_min y_max x_max: what each map is stretched over
+    maps: (R, K, M, M) float32; bbox: (R, 4) float32, y_min x_min y_max x_max: the region of each map
 
-    Maps are enlarged by cubic interpolation to the box's size, rounded up, and the middle of the best pixel is taken.
+    Heatmaps are resized by cubic interpolation to the box's size, rounded up; a keypoint is the center of a pixel.
     Source: He et al., Mask R-CNN, 2017, section 5; the cubic as torchvision has it (a = -0.75).
     """
     point = np.empty((*maps.shape[:2], 2), np.float32)
@@ -97,7 +97,7 @@ def decode_points(maps: np.ndarray, bbox: np.ndarray) -> tuple[np.ndarray, np.nd
 
 
 def cubic_weights(n_in: int, n_out: int, a: float = -0.75) -> np.ndarray:
-    """(n_out, n_in) float32: how much each of n_out pixels takes of each of n_in, pixel centres at half."""
+    """(n_out, n_in) float32: cubic interpolation weights from n_in to n_out pixels, with half-pixel centers."""
     place = (np.arange(n_out, dtype=np.float32) + np.float32(0.5)) * np.float32(n_in / n_out) - np.float32(0.5)
     low = np.floor(place)
     t = place - low
@@ -114,10 +114,10 @@ def cubic_weights(n_in: int, n_out: int, a: float = -0.75) -> np.ndarray:
 class KeypointRCNNFPN(AbstractKeypointDetector):
     """Keypoint R-CNN with a feature pyramid, a keypoint detector (He et al., 2017).
 
-    n_fg_class, pretrained_model, label_names, settings, and what is raised: as in `FasterRCNNFPN`, with the names of
+    n_fg_class, pretrained_model, label_names, settings, and errors: as in `FasterRCNNFPN`, with the names of
         this family's `WEIGHTS`
-    point_settings: of the head of points; None: as the file has it, else `PointHeadConfig()`
-    point_names: names of the points; None: COCO's, if there are 17
+    point_settings: of the keypoint head; None: the file's, else `PointHeadConfig()`
+    point_names: names of the keypoints; None: COCO's, if there are 17
 
     Source: He et al., Mask R-CNN, ICCV 2017, section 5.
     """
@@ -155,7 +155,7 @@ class KeypointRCNNFPN(AbstractKeypointDetector):
             point_names = COCO_POINT_NAMES
         if point_names is not None and len(point_names) != point_settings.n_point:
             raise ValueRangeError(
-                "point_names must be one per point", expected=point_settings.n_point, got=len(point_names)
+                "point_names must have one name per keypoint", expected=point_settings.n_point, got=len(point_names)
             )
         self.settings, self.n_fg_class, self.label_names = source.config, source.n_fg_class, source.label_names
         self.point_settings = point_settings
@@ -201,7 +201,7 @@ class KeypointRCNNFPN(AbstractKeypointDetector):
         return [self._placed(said, each, *ends) for (each, said), *ends in zip(outputs, seens, sizes)]
 
     def _placed(self, heat: np.ndarray, found: Found, seen: tuple[int, int], size: tuple[int, int]) -> FoundPoints:
-        """heat: (R, K, M, M) of the boxes found, in pixels of the network's input."""
+        """heat: (R, K, M, M) of the detected boxes, in pixels of the network's input."""
         bbox, label, score = found
         point, point_score = decode_points(heat, bbox)
         point = point * (np.asarray(size, np.float32) / np.asarray(seen, np.float32))

@@ -1,4 +1,4 @@
-"""What a Keypoint R-CNN is trained with: the network and its losses as one link."""
+"""Training loss of Keypoint R-CNN."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -19,11 +19,11 @@ class KeypointRCNNFPNLoss(Chain):
     """Training loss of Keypoint R-CNN, a scalar: `KeypointRCNNFPNLoss(model)(x, bboxes, labels, points, visibles)`.
 
     model: the network
-    sampling: which anchors and regions are learned from; points are learned from the regions that have an object
+    sampling: of anchors and regions; the keypoint loss is computed on positive regions
 
     Reports loss, loss/rpn_loc, loss/rpn_conf, loss/loc, loss/conf and loss/point.
-    Source: He et al., Mask R-CNN, 2017, section 5: each point is one of the places of its map, by the cross entropy of
-    a softmax over all of them; the mean over visible points.
+    Source: He et al., Mask R-CNN, 2017, section 5: softmax cross entropy over the positions of a keypoint's map;
+    the mean over visible keypoints.
     """
 
     def __init__(self, model: KeypointRCNNFPN, *, sampling: RegionSampling = RegionSampling()):  # noqa: B008, it is frozen
@@ -40,7 +40,7 @@ class KeypointRCNNFPNLoss(Chain):
         visibles: Sequence[np.ndarray],
         ignored: Sequence[np.ndarray] | None = None,
     ) -> Variable:
-        """The loss, a number.
+        """The loss, a scalar.
 
         x, bboxes, labels, ignored: as in `FasterRCNNFPNLoss`
         points, visibles: of each image (R, K, 2) float32, y x, pixels of x, and (R, K) bool
@@ -50,7 +50,9 @@ class KeypointRCNNFPNLoss(Chain):
         check_objects(type(self).__name__, bboxes, labels, self.model.n_fg_class)
         objects = truths(bboxes, labels, ignored)
         if [len(each) for each in points] != [len(each.label) for each in objects]:
-            raise ShapeError("KeypointRCNNFPNLoss: points must be one row a box", got=[len(each) for each in points])
+            raise ShapeError(
+                "KeypointRCNNFPNLoss: points must have one row per box", got=[len(each) for each in points]
+            )
         losses, maps, sampled = self._losses(self.model.regions, x, objects)
         bbox, photo = joined(sampled, positive=True)
         match = [each.match[each.match >= 0] for each in sampled]
@@ -68,16 +70,18 @@ IGNORED = -1
 
 
 def point_targets(point: np.ndarray, visible: np.ndarray, bbox: np.ndarray, size: int) -> np.ndarray:
-    """(N, K) int32: the place of each point on the map of its region, row * size + column; -1 where it has none.
+    """(N, K) int32: the position of each keypoint in its region's map, row * size + column; -1 for none.
 
     point: (N, K, 2) float32, y x, pixels of the network's input; visible: (N, K) bool
     bbox: (N, 4) float32, the regions
-    size: places of a map along a side
-    A point that is not visible or lies outside of its region has no place; one on the far edge has the last.
-    Raises ShapeError if the arrays do not fit together.
+    size: side of a map
+    A keypoint that is not visible or is outside of its region has no position; on the far edge it has the last one.
+    Raises ShapeError for arrays of wrong shapes.
     """
     if point.shape != (*visible.shape, 2) or len(point) != len(bbox):
-        raise ShapeError("point_targets: one row of points a region", got=(point.shape, visible.shape, bbox.shape))
+        raise ShapeError(
+            "point_targets: there must be one row of points per region", got=(point.shape, visible.shape, bbox.shape)
+        )
     sides = np.maximum(bbox[:, 2:] - bbox[:, :2], 1e-6)[:, None]
     place = np.floor((point - bbox[:, None, :2]) * (size / sides))
     place = np.where(point == bbox[:, None, 2:], size - 1, place)

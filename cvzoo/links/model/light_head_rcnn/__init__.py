@@ -1,4 +1,4 @@
-"""Light-Head R-CNN (Li et al., 2017)."""
+"""Light-Head R-CNN, a two-stage detector (Li et al., 2017)."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""Light-Head R-CNN on ResNet-101."""
+"""Light-Head R-CNN on ResNet-101, a two-stage detector (Li et al., 2017)."""
 
 import dataclasses
 import os
@@ -23,11 +23,11 @@ from cvzoo.links.model.resnet.extractor import ResNetExtractor
 
 
 class GlobalContextModule(Chain):
-    """relu(col(col_max(x)) + row(row_max(x))): k x 1 then 1 x k, and 1 x k then k x 1.
+    """Large separable convolution: relu(col(col_max(x)) + row(row_max(x))): k x 1, 1 x k, and 1 x k, k x 1.
 
-    in_channels, mid_channels, out_channels: before, between and after the strokes
+    in_channels, mid_channels, out_channels: before, between and after the two convolutions
     ksize: k, odd: the size stays
-    initialW: what the weights start from; Normal(0.01) by default
+    initialW: initial weights; Normal(0.01) by default
 
     Source: Li et al., "Light-Head R-CNN: In Defense of Two-Stage Object Detector", 2017, section 3.2; the names are
     those of ChainerCV's files.
@@ -55,9 +55,9 @@ class LightHeadRCNNResNet101Head(Chain):
     """RoI head of Light-Head R-CNN: offsets per class and scores from a thin map.
 
     n_class: with the background
-    roi_size: a region becomes roi_size x roi_size cells of 10 channels of their own
-    spatial_scale: pixels of the map for one of the network's input
-    in_channels, mid_channels, fc_channels: of C5, between the strokes of the large kernels, and of fc1
+    roi_size: a region is pooled to roi_size x roi_size cells of 10 channels each (position-sensitive)
+    spatial_scale: ratio of the map's to the network input's resolution
+    in_channels, mid_channels, fc_channels: of C5, in the large separable convolutions, and of fc1
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class LightHeadRCNNResNet101Head(Chain):
             self.cls_loc = Linear(fc_channels, 4 * n_class, initialW=Normal(0.001))
 
     def forward(self, x: Any, rois: Any, roi_indices: Any) -> tuple[Variable, Variable]:
-        """(R, n_class * 4) offsets, (R, n_class) scores before a softmax, of the regions of x (B, C, H, W)."""
+        """(R, n_class * 4) offsets, (R, n_class) logits, of the regions of x (B, C, H, W)."""
         h = self.global_context_module(x)
         size = self.roi_size
         pool = F.ps_roi_max_align_2d(h, rois, roi_indices, (_THIN, size, size), self.spatial_scale, size, 2)
@@ -94,9 +94,9 @@ PROPOSALS = ProposalCreator(n_test_post_nms=1000, min_size=0)
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class LightHeadRCNNConfig(AbstractFasterRCNNConfig):
-    """What a Light-Head R-CNN is built of; its fields are the constructor's arguments."""
+    """What a Light-Head R-CNN is built from; its fields are the constructor's arguments."""
 
-    n_layer: int = count_field(help="layers of the ResNet", stored=("widths", 0))
+    n_layer: int = count_field(help="depth of the ResNet", stored=("widths", 0))
     base_channels: int = count_field(help="channels of the ResNet's first convolution", stored=("widths", 1))
     rpn_channels: int = count_field(help="channels of the region proposal network", stored=("widths", 2))
     mid_channels: int = count_field(help="channels between the large separable convolutions", stored=("widths", 3))
@@ -106,17 +106,17 @@ class LightHeadRCNNConfig(AbstractFasterRCNNConfig):
 class LightHeadRCNNResNet101(AbstractFasterRCNN):
     """Light-Head R-CNN on ResNet-101, a two-stage detector with a thin feature map (Li et al., 2017).
 
-    n_fg_class: number of classes; None: as many as label_names, else as the file has, else COCO's 80
+    n_fg_class: number of classes; None: those of label_names, else of the file, else COCO's 80
     pretrained_model: "coco" (ChainerCV's detector), "imagenet" (its ResNet-101, for the backbone), or the path of such
-        a file or of one that cvzoo saved. Where the classes are others, the last layers start anew, with a warning and
-        a `load_report`
-    label_names: names of the classes; None: the file's, if it has as many classes
-    min_size, max_size: the image's short side becomes the one, unless its long side would pass the other
+        a file or of one that cvzoo saved. Where the classes differ, the last layers are initialized anew, with a
+        warning and a `load_report`
+    label_names: class names; None: the file's, if it has as many classes
+    min_size, max_size: the image's short side is resized to min_size, unless its long side would exceed max_size
     ratios, anchor_scales: of the anchors, see `generate_anchor_base`
-    proposal_creator: what keeps the best regions; None: 1000 of them, of any size
-    n_layer, base_channels, rpn_channels, mid_channels, fc_channels: how deep and wide the network is; another has no
+    proposal_creator: selects the region proposals; None: 1000 of them, of any size
+    n_layer, base_channels, rpn_channels, mid_channels, fc_channels: depth and widths; only the defaults have
         published weights
-    Raises ValueRangeError if the names are not as many as the classes, or there is no such name or file;
+    Raises ValueRangeError if names and classes differ in number, or for an unknown name or missing file;
     WeightsMismatchError if the file does not fit; what reading it raises.
 
     The backbone's normalizations are frozen; C5 has stride 16, dilated.

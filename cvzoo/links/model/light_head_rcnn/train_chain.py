@@ -1,4 +1,4 @@
-"""What a Light-Head R-CNN is trained with: the network and its losses as one link."""
+"""Training loss of Light-Head R-CNN."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -28,12 +28,12 @@ class LightHeadRCNNTrainChain(Chain):
 
     light_head_rcnn: the network
     rpn_sigma, roi_sigma: smooth L1 is quadratic below 1 / sigma ** 2
-    n_ohem_sample: so many regions an image are learned from, those of the greatest loss in the batch
-    anchor_target_creator, proposal_target_creator: what is learned from; by default all regions stand for election
+    n_ohem_sample: online hard example mining: regions per image, those of the highest loss in the batch
+    anchor_target_creator, proposal_target_creator: samplers of anchors and regions; by default all are candidates
 
     Reports loss, rpn_loc_loss, rpn_cls_loss, roi_loc_loss, roi_cls_loss.
     Source: Li et al., "Light-Head R-CNN", 2017, section 4.1; Shrivastava et al., "Training Region-based Object
-    Detectors with Online Hard Example Mining", 2016. The offsets of regions count twice, as in ChainerCV.
+    Detectors with Online Hard Example Mining", 2016. The regions' box loss has a weight of 2, as in ChainerCV.
     """
 
     def __init__(
@@ -98,7 +98,7 @@ def ohem_losses(
     n_sample: int,
     sigma: float = 1.0,
 ) -> tuple[Variable, Variable]:
-    """(offsets', classes') loss, means over the n_sample regions whose two losses together are greatest.
+    """(offsets', classes') loss, means over the n_sample regions with the highest sum of the two losses.
 
     roi_cls_locs: (R, n_class * 4); roi_scores: (R, n_class)
     gt_roi_loc: (R, 4); gt_roi_label: (R,), 0 background

@@ -1,6 +1,6 @@
 """ChainerCV's weights of Light-Head R-CNN; the publisher names no hashes: the first download is pinned.
 
-ChainerCV's names in the networks in two stages on ResNet-101, and ours.
+Array names of ChainerCV's two-stage detectors on ResNet-101, and cvzoo's.
 """
 
 import functools
@@ -23,9 +23,9 @@ def resnet101_files(
     default_names: tuple[str, ...],
     known_names: Sequence[tuple[str, ...]] = (),
 ) -> DetectorFiles:
-    """What files of detectors whose `extractor` is a ResNet-101 hold.
+    """The format of files of detectors with a ResNet-101 as `extractor`.
 
-    class_array: the array that has n_each numbers for each class, the background counted; the others as in
+    class_array: the array with n_each rows per class, the background included; the others as in
         `DetectorFiles`
     """
     names = {

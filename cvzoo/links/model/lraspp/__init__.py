@@ -1,1 +1,1 @@
-"""LR-ASPP, lite reduced atrous spatial pyramid pooling (Howard et al., 2019)."""
+"""LR-ASPP (lite reduced ASPP), a semantic segmentation network (Howard et al., 2019)."""

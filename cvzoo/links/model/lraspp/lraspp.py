@@ -1,4 +1,4 @@
-"""LRASPP on MobileNetV3."""
+"""LR-ASPP, a semantic segmentation network on MobileNetV3 (Howard et al., 2019)."""
 
 import dataclasses
 import os
@@ -19,17 +19,17 @@ from cvzoo.links.model.pretrained.classifier import segmenter_source
 from cvzoo.links.model.pretrained.load import load_pretrained
 from cvzoo.links.model.segmenter import AbstractPhotoSegmenter
 
-# layers of the extractor: the last of stride 8 that begins a stage, and the last of all
+# layers of the extractor: the last one of stride 8 that begins a stage, and the final one
 _FINE, _COARSE = 4, 16
 
 
 class LRASPPHead(Chain):
-    """low(fine) + high(conv(coarse) * gate(the image's mean), enlarged).
+    """Lite reduced atrous spatial pyramid pooling: low(fine) + high(upsampled conv(coarse) * gate(image mean)).
 
     fine_channels, coarse_channels: of the maps
     middle: channels of `conv` and `gate`
     Source: Howard et al., Searching for MobileNetV3, ICCV 2019, section 6.4. Where we differ: as torchvision, the gate
-    sees the mean of the whole image instead of large windows'.
+    uses global average pooling instead of large windows.
     """
 
     def __init__(self, fine_channels: int, coarse_channels: int, n_class: int, *, middle: int = 128):
@@ -49,7 +49,7 @@ class LRASPPHead(Chain):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class LRASPPConfig(AbstractConfig):
-    """What an LRASPP is built of; its fields are the constructor's arguments."""
+    """What an LRASPP is built from; its fields are the constructor's arguments."""
 
     n_class: int = classes_field()
     width: float = width_field()
@@ -57,14 +57,14 @@ class LRASPPConfig(AbstractConfig):
 
 
 class LRASPPMobileNetV3Large(AbstractPhotoSegmenter):
-    """LR-ASPP, a semantic segmentation network for CPUs and phones (Howard et al., 2019).
+    """LR-ASPP, a fast semantic segmentation network on MobileNetV3-Large (Howard et al., 2019).
 
-    n_class: number of classes; None: as many as the file's, or label_names, else VOC's 21 (0 is the background)
+    n_class: number of classes; None: those of the file, or of label_names, else VOC's 21 (0 is the background)
     pretrained_model: "coco_voc", or the path of a torchvision file or one that cvzoo saved
-    label_names: names of the classes
-    width: of the network: all channels times this
-    short: the image's short side is made so long
-    Raises ValueRangeError if names and classes do not agree, or there are no such weights; WeightsMismatchError if the
+    label_names: class names
+    width: multiplier of all channels
+    short: short side of the resized image
+    Raises ValueRangeError if names and classes differ in number, or for unknown weights; WeightsMismatchError if the
     file does not fit.
 
     Source: Howard et al., Searching for MobileNetV3, ICCV 2019; as torchvision builds it.
@@ -99,11 +99,11 @@ class LRASPPMobileNetV3Large(AbstractPhotoSegmenter):
 
     @property
     def preparation(self) -> ShortSide:  # type: ignore[override]
-        """The short side becomes `short`."""
+        """A resize of the short side to `short`."""
         return ShortSide(self.short)
 
     def training_scores(self, x: Any) -> tuple[Variable, ...]:
-        """The scores, alone."""
+        """The logits, in a tuple of one."""
         return (self.coarse_scores(x),)
 
     def coarse_scores(self, x: Any) -> Variable:

@@ -1,6 +1,6 @@
 """Published weights of LRASPP.
 
-torchvision's names in an LRASPP, and ours.
+torchvision's names in an LRASPP, and cvzoo's.
 """
 
 from cvzoo.links.model.mobilenet_v3.extractor import network_plan

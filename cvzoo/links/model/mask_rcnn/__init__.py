@@ -1,1 +1,1 @@
-"""Mask R-CNN (He et al., 2017)."""
+"""Mask R-CNN, an instance segmentation network (He et al., 2017)."""

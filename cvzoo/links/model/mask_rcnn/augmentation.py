@@ -1,4 +1,4 @@
-"""Examples of a data set as a Mask R-CNN is trained on them."""
+"""Data augmentation and preprocessing of training examples for Mask R-CNN."""
 
 from collections.abc import Sequence
 
@@ -17,18 +17,18 @@ Example = tuple[np.ndarray, np.ndarray, np.ndarray, RLEs, np.ndarray]
 
 
 class MaskRCNNTransform:
-    """`transform((img, bbox, label, mask))` is (img, bbox, label, mask, ignored): the loss takes it so.
+    """Training transform of Mask R-CNN: (img, bbox, label, mask) to (img, bbox, label, mask, ignored).
 
     The example: img (3, H, W) float32 [0, 255]; bbox (R, 4) float32; label (R,) int32; mask (R, H, W) bool or RLEs; a
-    fifth value, if there is one, is (R,) bool of instances not to be learned, such as crowded ones. Masks come out as
-    RLEs.
+    fifth value, if there is one, is (R,) bool, True for instances to be ignored, such as crowded ones. The returned
+    masks are RLEs.
 
-    shorts, long: the image's short side becomes one of `shorts`, drawn evenly, unless the long one would pass `long`
-    flip: mirror every other image from left to right
-    min_side: instances of which a side is shorter than this after all are ignored, pixels
-    mean, std: RGB, what the image is normalized by, as the model's settings have it
+    shorts, long: the image's short side becomes one of `shorts`, uniformly, unless the long one would exceed `long`
+    flip: whether images are flipped horizontally with probability 1/2
+    min_side: resized instances with a side shorter than this are ignored, pixels
+    mean, std: RGB normalization of the image, as in the model's settings
 
-    Draws from this thread's generator, which iterators set for every (seed, epoch, index).
+    Draws from this thread's generator, which iterators seed for every (seed, epoch, index).
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class MaskRCNNTransform:
         ignored = np.asarray(flags[0]) if flags else np.zeros(len(bbox), bool)
         if ignored.shape != (len(bbox),) or ignored.dtype != bool:
             raise ShapeError(
-                "MaskRCNNTransform: an example's fifth value says which instances are not to be learned",
+                "MaskRCNNTransform: an example's fifth value must be the mask of ignored instances",
                 expected=f"({len(bbox)},) bool",
                 got=f"{ignored.shape} {ignored.dtype}",
             )

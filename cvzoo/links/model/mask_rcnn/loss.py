@@ -1,4 +1,4 @@
-"""What a Mask R-CNN is trained with: the network and its losses as one link."""
+"""Training loss of Mask R-CNN."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -21,10 +21,10 @@ class MaskRCNNFPNLoss(Chain):
     """Training loss of Mask R-CNN with FPN, a scalar: `MaskRCNNFPNLoss(model)(x, bboxes, labels, masks)`.
 
     model: the network
-    sampling: which anchors and regions are learned from; masks are learned from the regions that have an object
+    sampling: of anchors and regions; the mask loss is computed on positive regions
 
     Reports loss, loss/rpn_loc, loss/rpn_conf, loss/loc, loss/conf and loss/mask.
-    Source: He et al., Mask R-CNN, 2017, section 3: the mean cross entropy of each pixel of the true class's mask.
+    Source: He et al., Mask R-CNN, 2017, section 3: the mean cross entropy over the pixels of the true class's mask.
     """
 
     def __init__(self, model: MaskRCNNFPN, *, sampling: RegionSampling = RegionSampling()):  # noqa: B008, it is frozen
@@ -40,7 +40,7 @@ class MaskRCNNFPNLoss(Chain):
         masks: Sequence[np.ndarray | RLEs],
         ignored: Sequence[np.ndarray] | None = None,
     ) -> Variable:
-        """The loss, a number.
+        """The loss, a scalar.
 
         x, bboxes, labels, ignored: as in `FasterRCNNFPNLoss`
         masks: of each image (R, H, W) bool, pixels of x without its padding, or RLEs of such
@@ -50,7 +50,7 @@ class MaskRCNNFPNLoss(Chain):
         check_objects(type(self).__name__, bboxes, labels, self.model.n_fg_class)
         objects = truths(bboxes, labels, ignored)
         if [len(each) for each in masks] != [len(each.label) for each in objects]:
-            raise ShapeError("MaskRCNNFPNLoss: masks must be one per box", got=[len(each) for each in masks])
+            raise ShapeError("MaskRCNNFPNLoss: masks must have one element per box", got=[len(each) for each in masks])
         losses, maps, sampled = self._losses(self.model.regions, x, objects)
         losses["mask"] = self._mask_loss(maps, sampled, masks)
         return reported(losses, self)
@@ -70,10 +70,10 @@ class MaskRCNNFPNLoss(Chain):
 
 
 def mask_targets(masks: np.ndarray | RLEs, bbox: np.ndarray, match: np.ndarray, size: int) -> np.ndarray:
-    """(N, size, size) int32: 1 where at least half of a cell belongs to the object.
+    """(N, size, size) int32: the target masks: 1 where at least half of a cell belongs to the object.
 
     masks: (R, H, W) bool of an image, pixels of the network's input, or RLEs of such
-    bbox: (N, 4) float32, regions; match: (N,) int, the object of each
+    bbox: (N, 4) float32, regions; match: (N,) int, the index of each region's object
     Raises ShapeError if masks are not (R, H, W).
     """
     target = np.zeros((len(bbox), size, size), np.int32)

@@ -1,4 +1,4 @@
-"""Mask R-CNN on a feature pyramid."""
+"""Mask R-CNN on a feature pyramid, an instance segmentation network (He et al., 2017)."""
 
 import dataclasses
 import os
@@ -33,14 +33,14 @@ from cvzoo.links.model.variant import variant
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class MaskHeadConfig(AbstractConfig):
-    """How a mask head is built, and how its masks become the image's. Raises ValueRangeError."""
+    """What a mask head is built from, and how its masks are pasted into the image. Raises ValueRangeError."""
 
     depth: int = count_field(4, help="3 x 3 convolutions of `channels`", at_least=0)
     channels: int = count_field(256, help="channels of the convolutions")
-    roi_size: int = count_field(14, help="cells of a region along a side; the mask has twice as many")
+    roi_size: int = count_field(14, help="side of a region's grid; the mask's is twice that")
     paste: Literal["whole", "exact"] = config_field(
         "whole",
-        help="whole: boxes are widened to whole pixels, as in torchvision; exact: as they are, as in detectron2",
+        help="whole: boxes are expanded to whole pixels, as in torchvision; exact: unchanged, as in detectron2",
     )
 
 
@@ -49,17 +49,17 @@ MaskHeadSettings = MaskHeadConfig  # its name before configs were files' headers
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class MaskRCNNFPNConfig(AbstractConfig):
-    """A Mask R-CNN as files describe it; its fields are the constructor's arguments."""
+    """What a Mask R-CNN is built from; its fields are the constructor's arguments."""
 
     n_fg_class: int = count_field(help="number of classes")
-    settings: FasterRCNNFPNConfig = config_field(help="the network that finds boxes")
+    settings: FasterRCNNFPNConfig = config_field(help="the detector of the boxes")
     mask_settings: MaskHeadConfig = config_field(help="the mask head")
 
 
 class MaskHead(Chain):
     """Mask head: convolutions, a transposed convolution of stride 2, and logits per class.
 
-    in_channels: of the regions; norm: of the convolutions, None: they have biases
+    in_channels: of the regions; norm: of the convolutions; None: biases instead
     """
 
     rows_vary = True
@@ -76,17 +76,17 @@ class MaskHead(Chain):
             self.out = Convolution2D(s.channels, n_fg_class, 1, initialW=Normal(0.01))
 
     def features(self, x: Any) -> Variable:
-        """(R, channels, 2 * size, 2 * size), what the scores are made of; x: (R, in_channels, size, size)."""
+        """(R, channels, 2 * size, 2 * size), the input of the last convolution; x: (R, in_channels, size, size)."""
         for conv in self.convs:
             x = conv(x)
         return F.relu(self.up(x))
 
     def forward(self, x: Any) -> Variable:
-        """(R, n_fg_class, 2 * size, 2 * size), before the sigmoid."""
+        """(R, n_fg_class, 2 * size, 2 * size), logits."""
         return self.out(self.features(x))
 
     def probabilities(self, x: Any, label: np.ndarray) -> np.ndarray:
-        """(R, 2 * size, 2 * size) float32 of the class label (R,) of each region alone: the others are not computed."""
+        """(R, 2 * size, 2 * size) float32 of each region's class `label` (R,) only."""
         h = widened(self.features(x))
         if is_device_array(h.array):
             return self._on_device(h, label)
@@ -95,13 +95,13 @@ class MaskHead(Chain):
         rows = h.transpose(0, 2, 3, 1).reshape(n, height * width, channels)
         assert self.out.b is not None
         filters, bias = self.out.W.array[label, :, 0, 0], self.out.b.array
-        # not by BLAS, which would wake all its threads for each region's few numbers
+        # not by BLAS, which would wake all its threads for each region's few values
         logit = np.einsum("rpc,rc->rp", rows, filters) + bias[label][:, None]
         with np.errstate(over="ignore"):  # 1 / (1 + inf) is the 0 that is meant
             return (1 / (1 + np.exp(-logit))).reshape(n, height, width)
 
     def _on_device(self, h: Variable, label: Any) -> Any:
-        # a GPU computes all classes sooner than it sorts out filters
+        # on a GPU all classes are faster than gathering filters
         logit = widened(self.out(h)).array
         own = logit[backend_of(logit).xp.arange(logit.shape[0]), label]
         return F.sigmoid(own).array
@@ -110,9 +110,9 @@ class MaskHead(Chain):
 class MaskRCNNFPN(AbstractInstanceSegmenter):
     """Mask R-CNN with a feature pyramid, an instance segmentation network (He et al., 2017).
 
-    n_fg_class, pretrained_model, label_names, settings, and what is raised: as in `FasterRCNNFPN`, with the names of
+    n_fg_class, pretrained_model, label_names, settings, and errors: as in `FasterRCNNFPN`, with the names of
         this family's `WEIGHTS`
-    mask_settings: of the mask head; None: as the file has it, else `MaskHeadConfig()`
+    mask_settings: of the mask head; None: the file's, else `MaskHeadConfig()`
 
     mask_thresh: a pixel belongs to an object if its probability is above this
     Source: He et al., Mask R-CNN, ICCV 2017.
@@ -177,7 +177,7 @@ class MaskRCNNFPN(AbstractInstanceSegmenter):
         return [self._pasted(said, each, *ends) for (each, said), *ends in zip(outputs, seens, sizes)]
 
     def _pasted(self, prob: np.ndarray, found: Found, seen: tuple[int, int], size: tuple[int, int]) -> FoundInstances:
-        """prob: (R, M, M) of the boxes found, in pixels of the network's input."""
+        """prob: (R, M, M) of the detected boxes, in pixels of the network's input."""
         bbox, label, score = found
         bbox = to_photo(bbox, seen, size)
         mask = paste_masks(prob, bbox, size, thresh=self.mask_thresh, how=self.mask_settings.paste)

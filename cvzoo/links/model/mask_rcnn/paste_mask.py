@@ -17,11 +17,11 @@ def paste_masks(
     thresh: float = 0.5,
     how: Literal["whole", "exact"] = "whole",
 ) -> RLEs:
-    """Where the enlarged probabilities pass `thresh`: R masks of the image.
+    """Paste masks into the image: R masks, True where the resized probabilities exceed `thresh`.
 
     prob: (R, M, M) float32; bbox: (R, 4) float32, pixels of the image; size: (H, W) of it
     how: as in `MaskHeadConfig`
-    A mask is enlarged within its box only: the image's size costs nothing.
+    A mask is resized within its box only: the cost does not depend on the image's size.
     """
     found = [window_rles([], np.zeros((0, 2), np.int64), size)]
     for one, bb in zip(prob, bbox):
@@ -35,7 +35,7 @@ def paste_masks(
 def paste_window(
     prob: np.ndarray, bb: np.ndarray, size: Sequence[int], *, how: Literal["whole", "exact"] = "whole"
 ) -> tuple[np.ndarray, tuple[int, int]]:
-    """The part of the image that a mask covers: (h, w) float32, and y x of its first pixel.
+    """A mask resized to its box: (h, w) float32, and y x of its first pixel in the image.
 
     prob: (M, M) float32; bb: (4,) float32, y_min x_min y_max x_max
     """
@@ -43,11 +43,11 @@ def paste_window(
     return rows[0] @ prob @ columns[0].T, (rows[1], columns[1])
 
 
-Axis = tuple[np.ndarray, int]  # (n, M) float32: how much each pixel takes of each cell; the first pixel
+Axis = tuple[np.ndarray, int]  # (n, M) float32: interpolation weights of each pixel's cells; the first pixel
 
 
 def _whole_axes(bb: np.ndarray, size: Sequence[int], m: int) -> tuple[Axis, Axis]:
-    # a border of zeros around the mask; the box grows with it, and its sides are cut off to whole pixels
+    # the mask is padded with zeros; the box is enlarged with it, and rounded down to whole pixels
     middle = (bb[2:] + bb[:2]) * np.float32(0.5)
     half = (bb[2:] - bb[:2]) * np.float32(0.5) * np.float32((m + 2) / m)
     low, high = np.trunc(middle - half).astype(np.int64), np.trunc(middle + half).astype(np.int64)
@@ -77,7 +77,7 @@ def _exact_axes(bb: np.ndarray, size: Sequence[int], m: int) -> tuple[Axis, Axis
 
 
 def _between(place: np.ndarray, n: int) -> np.ndarray:
-    """(P, n) float32: the two neighbours of each place among 0 .. n - 1 share it."""
+    """(P, n) float32: linear interpolation weights of positions among 0 .. n - 1."""
     low = np.minimum(place.astype(np.int64), n - 1)
     share = place - low.astype(np.float32)
     weights = np.zeros((len(place), n), np.float32)

@@ -6,22 +6,24 @@ from cvzoo.errors.exceptions import ShapeError
 from cvzoo.geometry.as_bbox import as_bbox
 from cvzoo.transforms.resize import resize
 
-_PAD = 1  # cells of zeros around a square: what is resized has no hard edge at its border
+_PAD = 1  # cells of zero padding of a square, so that resizing has no hard edge at its border
 
 
 def mask_to_segm(mask: np.ndarray, bbox: np.ndarray, segm_size: int, index: np.ndarray | None = None) -> np.ndarray:
-    """The masks within their boxes as squares, (R, segm_size, segm_size) float32, 0 or 1.
+    """Masks cropped to boxes and resized to squares, (R, segm_size, segm_size) float32, 0 or 1.
 
     mask: (N, H, W) bool
-    bbox: (R, 4) float32, y_min x_min y_max x_max, pixels; what sticks out of the image has no mask
-    index: (R,) int, the mask of each box; None: as many masks as boxes, in their order
-    Needs OpenCV, by whose bilinear interpolation a square is made.
+    bbox: (R, 4) float32, y_min x_min y_max x_max, pixels; 0 beyond the image
+    index: (R,) int, the index of each box's mask; None: one mask per box, in order
+    Needs OpenCV, for its bilinear interpolation.
     Raises ShapeError if masks and boxes do not match; MissingExtraError without OpenCV.
     """
     bbox = as_bbox(bbox)
     index = np.arange(len(bbox)) if index is None else np.asarray(index)
     if mask.ndim != 3 or len(index) != len(bbox):
-        raise ShapeError("mask_to_segm: masks (N, H, W) and one index a box", got=(mask.shape, len(index), len(bbox)))
+        raise ShapeError(
+            "mask_to_segm: there must be masks (N, H, W) and one index per box", got=(mask.shape, len(index), len(bbox))
+        )
     size = segm_size + 2 * _PAD
     segms = np.zeros((len(bbox), segm_size, segm_size), np.float32)
     for segm, i, window in zip(segms, index, _windows(bbox, segm_size)):
@@ -35,17 +37,19 @@ def mask_to_segm(mask: np.ndarray, bbox: np.ndarray, segm_size: int, index: np.n
 
 
 def segm_to_mask(segm: np.ndarray, bbox: np.ndarray, size: tuple[int, int]) -> np.ndarray:
-    """The squares enlarged to their boxes, (R, H, W) bool: where they are above 0.5.
+    """Square masks resized to their boxes, (R, H, W) bool: where they are above 0.5.
 
     segm: (R, S, S) float32
     bbox: (R, 4) float32, y_min x_min y_max x_max, pixels
     size: (H, W) of the image
-    Needs OpenCV, by whose bilinear interpolation a square is enlarged.
-    Raises ShapeError if there is not one square a box; MissingExtraError without OpenCV.
+    Needs OpenCV, for its bilinear interpolation.
+    Raises ShapeError unless there is one square per box; MissingExtraError without OpenCV.
     """
     bbox = as_bbox(bbox)
     if segm.ndim != 3 or len(segm) != len(bbox):
-        raise ShapeError("segm_to_mask: one square a box", expected=f"({len(bbox)}, S, S)", got=segm.shape)
+        raise ShapeError(
+            "segm_to_mask: there must be one square per box", expected=f"({len(bbox)}, S, S)", got=segm.shape
+        )
     masks = np.zeros((len(bbox), *size), np.bool_)
     padded = np.pad(segm.astype(np.float32), ((0, 0), (_PAD, _PAD), (_PAD, _PAD)))
     for mask, square, window in zip(masks, padded, _windows(bbox, segm.shape[2])):
@@ -57,14 +61,14 @@ def segm_to_mask(segm: np.ndarray, bbox: np.ndarray, size: tuple[int, int]) -> n
 
 
 def _windows(bbox: np.ndarray, segm_size: int) -> np.ndarray:
-    """(R, 4) int: the boxes enlarged by the padding, in whole pixels."""
+    """(R, 4) int: the boxes expanded by the padding, in whole pixels."""
     half = (bbox[:, 2:] - bbox[:, :2]) * 0.5 * ((segm_size + 2 * _PAD) / segm_size)
     middle = (bbox[:, 2:] + bbox[:, :2]) * 0.5
     return np.round(np.concatenate([middle - half, middle + half], axis=1)).astype(np.int64)
 
 
 def _overlap(window: np.ndarray, size: tuple[int, ...]) -> tuple[tuple[slice, slice], tuple[slice, slice]]:
-    """Where a window lies in an image of that size, and the same pixels in the window."""
+    """Slices of a window in an image of that size, and of the same pixels in the window."""
     low = np.clip(window[:2], 0, size)
     high = np.maximum(np.clip(window[2:], 0, size), low)
     inner_low, inner_high = low - window[:2], high - window[:2]

@@ -1,1 +1,1 @@
-"""MNASNet (Tan et al., 2019)."""
+"""MNASNet, an image classifier (Tan et al., 2019)."""

@@ -1,4 +1,4 @@
-"""The convolutions of MNASNet."""
+"""MNASNet backbone (Tan et al., 2019)."""
 
 from typing import Any, NamedTuple
 
@@ -35,7 +35,7 @@ STAGES = (
 class MNASNetExtractor(Chain):
     """MNASNet backbone (Tan et al., 2019): the outputs of its first convolution, seven stages and last convolution.
 
-    width: all channels times this, but those of the last
+    width: multiplier of all channels but the last convolution's
     last: channels of the last convolution
 
     `layers` are these nine in order; `channels` those of the outputs, of strides 2, 2, 4, 8, 16, 16, 32, 32 and 32.
@@ -64,7 +64,7 @@ class MNASNetExtractor(Chain):
 
     @property
     def layers(self) -> tuple[tuple[Link, ...], ...]:
-        """The links behind each output, in order."""
+        """The links that compute each output, in order."""
         return ((self.stem,), *(tuple(stage.children()) for stage in self.stages), (self.last,))
 
     def forward(self, x: Any) -> tuple[Variable, ...]:

@@ -1,4 +1,4 @@
-"""MNASNet as a classifier."""
+"""MNASNet, an image classifier (Tan et al., 2019)."""
 
 import dataclasses
 import os
@@ -29,7 +29,7 @@ from cvzoo.links.model.variant import classifier_variant
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class MNASNetConfig(AbstractConfig):
-    """What an MNASNet is built of; its fields are the constructor's arguments."""
+    """What an MNASNet is built from; its fields are the constructor's arguments."""
 
     width: float = width_field()
     n_class: int = classes_field()
@@ -42,13 +42,13 @@ class MNASNet(AbstractClassifier):
     """MNASNet, an image classifier found by architecture search for phones (Tan et al., 2019).
 
     width, last: as in `MNASNetExtractor`; there are weights for a width of 0.5, 0.75, 1.0 and 1.3
-    n_class: number of classes; None: as many as the file's, or label_names, else 1000
+    n_class: number of classes; None: those of the file, or of label_names, else 1000
     pretrained_model: "imagenet", "imagenet_timm" (width 1.0), or a path of a file of torchvision or timm or one that
         cvzoo saved
-    label_names: names of the classes
-    dropout: of the pooled features, while training
-    preparation: how an image is seen; None: as the weights were measured
-    Raises ValueRangeError if names and classes do not agree, or there are no such weights or settings;
+    label_names: class names
+    dropout: ratio of the pooled features, in training
+    preparation: how an image is preprocessed; None: as the weights were evaluated
+    Raises ValueRangeError if names and classes differ in number, or for unknown weights or settings;
     WeightsMismatchError if the file does not fit.
 
     Stages: conv1, stage1 to stage7, conv2, pool5, fc6.

@@ -1,6 +1,6 @@
-"""Published weights of the MNASNets: the width, then what a user asks for.
+"""Published weights of the MNASNets: the width, then the name that a user gives.
 
-torchvision's and timm's names in an MNASNet, and ours.
+torchvision's and timm's names in an MNASNet, and cvzoo's.
 """
 
 import re
@@ -30,11 +30,11 @@ _AROUND = {
     "layers.15": "extractor/last/bn",
     "classifier.1": "fc",
 }
-_FIRST = 8  # layers before it are the first convolution and the first stage, spelled out
+_FIRST = 8  # the layers before it are those of the first convolution and the first stage
 
 
 def mnasnet_place(module: str) -> str | None:
-    """Our path of a module of torchvision's; None: none."""
+    """Our path of a module of torchvision's; None if it has none."""
     match = _BLOCK.fullmatch(module)
     if match is None or match[3] not in _ROLES:
         return _AROUND.get(module)
@@ -42,7 +42,7 @@ def mnasnet_place(module: str) -> str | None:
 
 
 def timm_mnasnet_places() -> dict[str, str]:
-    """Our path of each module of timm's."""
+    """cvzoo's path of each module of timm's."""
     places = dict(TIMM_AROUND)
     for s, stage in enumerate(STAGES):
         for i in range(stage.n_block):

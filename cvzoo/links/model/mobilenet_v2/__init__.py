@@ -1,1 +1,1 @@
-"""MobileNetV2 (Sandler et al., 2018)."""
+"""MobileNetV2, an image classifier (Sandler et al., 2018)."""

@@ -1,4 +1,4 @@
-"""The convolutions of MobileNetV2."""
+"""MobileNetV2 backbone (Sandler et al., 2018)."""
 
 from typing import Any, Literal, NamedTuple
 
@@ -14,7 +14,7 @@ Arch = Literal["torchvision", "tf"]
 
 
 class BlockRow(NamedTuple):
-    """A block: how many times its input's channels it expands to, the channels that come out, its stride."""
+    """A block: expansion factor, output channels, stride."""
 
     factor: int
     out_channels: int
@@ -22,7 +22,7 @@ class BlockRow(NamedTuple):
 
 
 class Stage(NamedTuple):
-    """Blocks in a row, of which the first has the stride."""
+    """Consecutive blocks, the first of which has the stride."""
 
     factor: int
     out_channels: int
@@ -50,13 +50,13 @@ ROWS = tuple(
 class MobileNetV2Extractor(Chain):
     """MobileNetV2 backbone (Sandler et al., 2018): the outputs of its 19 layers, as torchvision counts them.
 
-    width: all channels times this; the last layer has at least 1280
-    arch: "torchvision", or "tf": padding as TensorFlow has it, more at the end than at the beginning, and another eps
+    width: multiplier of all channels; the last layer has at least 1280
+    arch: "torchvision", or "tf": TensorFlow's padding, more at the end than at the beginning, and eps
     norm: as in `make_norm`
 
     `stem` is layer 0, `blocks` are layers 1 to 17, `last` is layer 18; `layers` holds all of them in order. `channels`
     and `strides` are those of the outputs.
-    Raises ValueRangeError for another arch or norm, or a width that is not positive.
+    Raises ValueRangeError for an unknown arch or norm, or a width that is not positive.
     Source: Sandler et al., MobileNetV2: Inverted Residuals and Linear Bottlenecks, CVPR 2018.
     """
 

@@ -1,4 +1,4 @@
-"""MobileNetV2 as a classifier."""
+"""MobileNetV2, an image classifier (Sandler et al., 2018)."""
 
 import dataclasses
 import os
@@ -27,7 +27,7 @@ from cvzoo.links.model.pretrained.load import load_pretrained
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class MobileNetV2Config(AbstractConfig):
-    """What a MobileNetV2 is built of; its fields are the constructor's arguments."""
+    """What a MobileNetV2 is built from; its fields are the constructor's arguments."""
 
     n_class: int = classes_field()
     arch: Arch = config_field(help="whose details: torchvision's or TensorFlow's")
@@ -39,15 +39,15 @@ class MobileNetV2Config(AbstractConfig):
 class MobileNetV2(AbstractClassifier):
     """MobileNetV2, an image classifier (Sandler et al., 2018).
 
-    n_class: number of classes; None: as many as the file's, or label_names, else 1000
+    n_class: number of classes; None: those of the file, or of label_names, else 1000
     pretrained_model: "imagenet"; "imagenet_v2", "imagenet_timm" (arch "torchvision"; the latter also of width 0.5 and
         1.4); or a path of a file of torchvision or timm (arch "torchvision"), of ChainerCV (arch "tf"; 1001 classes,
         the first is the background) or one that cvzoo saved
-    label_names: names of the classes
+    label_names: class names
     arch, width: as in `MobileNetV2Extractor`
-    dropout: of the pooled features, while training
-    preparation: how an image is seen; None: as the weights were measured
-    Raises ValueRangeError if names and classes do not agree, or there are no such weights or settings;
+    dropout: ratio of the pooled features, in training
+    preparation: how an image is preprocessed; None: as the weights were evaluated
+    Raises ValueRangeError if names and classes differ in number, or for unknown weights or settings;
     WeightsMismatchError if the file does not fit.
 
     Stages: conv1, block1 to block17, conv2, pool5, fc6.

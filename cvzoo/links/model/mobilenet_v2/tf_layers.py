@@ -1,4 +1,4 @@
-"""Convolutions that pad as TensorFlow does, and MobileNetV2's block of them."""
+"""Convolutions with TensorFlow's padding, and MobileNetV2's block of them."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
@@ -19,13 +19,13 @@ Activ = Callable[[Variable], Variable]
 
 
 class TFConvolution2D(Chain):
-    """A `Convolution2D` whose padding may be TensorFlow's.
+    """A `Convolution2D` with TensorFlow's padding.
 
-    pad: "SAME": as many zeros as make an output of ceil(side / stride), an odd one below and to the right; "VALID":
+    pad: "SAME": zeros for an output of ceil(side / stride), an odd one below and to the right; "VALID":
         none; anything else and all other arguments: as in `Convolution2D`
-    Raises ValueRangeError for another word.
+    Raises ValueRangeError for any other string.
 
-    Where we differ from ChainerCV's layer of this name: a dilated window counts with its gaps, as in TensorFlow.
+    Where we differ from ChainerCV's layer of this name: padding takes the dilation into account, as in TensorFlow.
     """
 
     def __init__(
@@ -44,7 +44,7 @@ class TFConvolution2D(Chain):
     ):
         if isinstance(pad, str) and pad not in ("SAME", "VALID"):
             raise ValueRangeError(
-                "TFConvolution2D: pad is invalid", expected="'SAME', 'VALID' or numbers", got=repr(pad)
+                "TFConvolution2D: pad is invalid", expected="'SAME', 'VALID' or integers", got=repr(pad)
             )
         self.is_same = pad == "SAME"
         own_pad: Any = 0 if isinstance(pad, str) else pad
@@ -54,12 +54,12 @@ class TFConvolution2D(Chain):
 
     @property
     def W(self) -> Parameter:
-        """The convolution's."""
+        """The convolution's parameter."""
         return self.conv.W
 
     @property
     def b(self) -> Parameter | None:
-        """The convolution's."""
+        """The convolution's parameter."""
         return self.conv.b
 
     def forward(self, x: Any) -> Variable:
@@ -82,7 +82,7 @@ class TFConvolution2D(Chain):
 
 
 class TFConv2DBNActiv(Chain):
-    """activ(bn(conv(x))), the convolution a `TFConvolution2D`.
+    """Convolution with TensorFlow's padding, batch normalization and activation: activ(bn(conv(x))).
 
     Arguments as there; `bn_decay`, `bn_eps` go to the batch normalization; activ=None: no activation.
     """
@@ -119,10 +119,10 @@ class TFConv2DBNActiv(Chain):
 
 
 class ExpandedConv2D(Chain):
-    """MobileNetV2's block: project(depthwise(expand(x))), plus x where the shapes allow.
+    """Inverted residual block with TensorFlow's padding: project(depthwise(expand(x))), plus x where the shapes allow.
 
-    expansion_size: channels of the depthwise convolution, or what gives them for `num_inputs`; None: six times
-        in_channels. Where they are not more than in_channels there is no `expand`
+    expansion_size: channels of the depthwise convolution, or a function of `num_inputs` that returns them; None: six
+        times in_channels. Where they are not more than in_channels there is no `expand`
     expand_pad, depthwise_pad, project_pad: as in `TFConvolution2D`
     depthwise_stride, depthwise_ksize: of the depthwise convolution
     initialW: of all convolutions

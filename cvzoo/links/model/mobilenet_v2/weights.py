@@ -1,6 +1,6 @@
-"""Published weights of MobileNetV2: (arch, width), then what a user asks for.
+"""Published weights of MobileNetV2: (arch, width), then the name that a user gives.
 
-torchvision's, timm's and ChainerCV's names in a MobileNetV2, and ours.
+torchvision's, timm's and ChainerCV's names in a MobileNetV2, and cvzoo's.
 """
 
 import functools
@@ -29,7 +29,7 @@ _TORCHVISION_LAST = (
 
 
 def torchvision_places() -> dict[str, str]:
-    """Our path of each module of torchvision's."""
+    """cvzoo's path of each module of torchvision's."""
     places = {"features.0.0": "extractor/stem/conv", "features.0.1": "extractor/stem/bn"}
     for i, row in enumerate(ROWS):
         theirs, ours = f"features.{i + 1}.conv", f"extractor/blocks/{i}"
@@ -43,7 +43,7 @@ def torchvision_places() -> dict[str, str]:
 
 
 def timm_mobilenet_v2_places() -> dict[str, str]:
-    """Our path of each module of timm's."""
+    """cvzoo's path of each module of timm's."""
     places, counts = dict(TIMM_AROUND), dict.fromkeys(range(len(STAGES)), 0)
     stage_of = [s for s, stage in enumerate(STAGES) for _ in range(stage.n_block)]
     for i, row in enumerate(ROWS):
@@ -55,7 +55,7 @@ def timm_mobilenet_v2_places() -> dict[str, str]:
 
 
 def chainercv_places() -> dict[str, str]:
-    """Our path of each link of ChainerCV's."""
+    """cvzoo's path of each link of ChainerCV's."""
     links = {"conv": "extractor/stem", "conv1": "extractor/last"}
     for i, row in enumerate(ROWS):
         for role in ("expand", "depthwise", "project") if row.factor > 1 else ("depthwise", "project"):
@@ -67,13 +67,13 @@ def chainercv_places() -> dict[str, str]:
 
 
 def mobilenet_v2_names(arch: Arch) -> Mapping[str, Names]:
-    """Publisher -> its names; "tf" are ChainerCV's files of TensorFlow's networks, which pad in another way."""
+    """Publisher -> its array names; "tf": ChainerCV's files of TensorFlow's networks, with a different padding."""
     of_tf, of_torch = (functools.partial(_checked, theirs=theirs, asked=arch) for theirs in ("tf", "torchvision"))
     return {
         "tf": Names(
             marks=("logits_conv/conv/W",),
             modules=chainercv_places(),
-            values=[("fc/W", lambda array: array.reshape(array.shape[:2]))],  # a convolution of one pixel is a matrix
+            values=[("fc/W", lambda array: array.reshape(array.shape[:2]))],  # a 1 x 1 convolution as a matrix
             finish=of_tf,
         ),
         "timm": Names(marks=TIMM_MARKS, modules=timm_mobilenet_v2_places(), finish=of_torch),
@@ -84,7 +84,9 @@ def mobilenet_v2_names(arch: Arch) -> Mapping[str, Names]:
 def _checked(named: dict[str, np.ndarray], n_class: int | None, *, theirs: str, asked: str) -> dict[str, np.ndarray]:
     if theirs != asked:
         raise WeightsMismatchError(
-            "MobileNetV2: the file's network pads in another way", expected=f"arch={asked!r}", got=f"arch={theirs!r}"
+            "MobileNetV2: the file's network has a different padding",
+            expected=f"arch={asked!r}",
+            got=f"arch={theirs!r}",
         )
     return named
 

@@ -1,1 +1,1 @@
-"""MobileNetV3 (Howard et al., 2019)."""
+"""MobileNetV3, an image classifier (Howard et al., 2019)."""

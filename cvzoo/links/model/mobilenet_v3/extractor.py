@@ -1,4 +1,4 @@
-"""The convolutions of MobileNetV3."""
+"""MobileNetV3 backbone (Howard et al., 2019)."""
 
 from typing import Any, Literal, NamedTuple
 
@@ -15,12 +15,11 @@ Size = Literal["large", "small"]
 
 
 class BlockRow(NamedTuple):
-    """A block.
-
+    """A block of MobileNetV3.
     ksize, stride, dilate: of its depthwise convolution
-    expanded, out_channels: channels of the depthwise convolution and of what comes out
-    excite: whether it has a squeeze-and-excite
-    hard: whether the activation is hard swish, else relu
+        expanded, out_channels: channels of the depthwise convolution and of the output
+        excite: whether it has a squeeze-and-excite
+        hard: whether the activation is hard swish, else ReLU
     """
 
     ksize: int
@@ -33,7 +32,7 @@ class BlockRow(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """A whole network: the first convolution's channels, the blocks, the hidden layer of the classifier."""
+    """An architecture: channels of the first convolution, the blocks, units of the classifier's hidden layer."""
 
     stem: int
     rows: tuple[BlockRow, ...]
@@ -75,12 +74,12 @@ _TAIL = 3  # blocks of the last stage
 
 
 def network_plan(size: Size, *, width: float = 1.0, reduced_tail: bool = False, dilated: bool = False) -> Plan:
-    """The blocks of a network.
+    """The architecture of a size and width.
 
-    width: all channels times this
-    reduced_tail: half the channels from the last stage on, as detectors take it
-    dilated: the last stage with a dilation of 2 instead of a stride, for dense maps
-    Raises ValueRangeError for another size or a width that is not positive.
+    width: multiplier of all channels
+    reduced_tail: whether the last stage and the layers after it have half the channels, as in detectors
+    dilated: whether the last stage has a dilation of 2 instead of a stride, for dense prediction
+    Raises ValueRangeError for an unknown size or a width that is not positive.
     """
     if size not in _HIDDEN:
         raise ValueRangeError("MobileNetV3: size is unknown", expected="'large' or 'small'", got=repr(size))
@@ -110,10 +109,10 @@ class MobileNetV3Extractor(Chain):
     width, reduced_tail, dilated: as in `network_plan`
     norm, eps: as in `make_norm`
 
-    `stem` is layer 0, `blocks` are layers 1 and on, `last` is the last layer, a convolution of one pixel; `layers`
+    `stem` is layer 0, `blocks` are layers 1 and on, `last` is the last layer, a 1 x 1 convolution; `layers`
     holds all of them in order. `channels` and `strides` are those of the outputs. A layer's `expand` (stride of the
-    layer before) can be had apart: see `InvertedResidual.after_expand`.
-    Raises ValueRangeError for another size or norm.
+    layer before) can be computed separately: see `InvertedResidual.after_expand`.
+    Raises ValueRangeError for an unknown size or norm.
     Source: Howard et al., Searching for MobileNetV3, ICCV 2019.
     """
 

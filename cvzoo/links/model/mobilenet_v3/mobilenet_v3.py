@@ -1,4 +1,4 @@
-"""MobileNetV3 as a classifier."""
+"""MobileNetV3, an image classifier (Howard et al., 2019)."""
 
 import dataclasses
 import os
@@ -29,9 +29,9 @@ from cvzoo.links.model.variant import classifier_variant
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class MobileNetV3Config(AbstractConfig):
-    """What a MobileNetV3 is built of; its fields are the constructor's arguments."""
+    """What a MobileNetV3 is built from; its fields are the constructor's arguments."""
 
-    size: Size = config_field(help="the published network that is meant")
+    size: Size = config_field(help="the published variant")
     n_class: int = classes_field()
     width: float = width_field()
     eps: float = config_field(help="epsilon of the normalizations", at_least=0)
@@ -43,15 +43,15 @@ class MobileNetV3(AbstractClassifier):
     """MobileNetV3, an image classifier (Howard et al., 2019).
 
     size: "large" or "small"
-    n_class: number of classes; None: as many as the file's, or label_names, else 1000
+    n_class: number of classes; None: those of the file, or of label_names, else 1000
     pretrained_model: "imagenet", "imagenet_v2" (large), "imagenet_timm", or a path of a file of torchvision or timm or
         one that cvzoo saved
-    label_names: names of the classes
-    width: all channels times this
-    eps: of the normalizations; None: 1e-3, or as timm's networks have it where the file is timm's
-    dropout: of the classifier's hidden layer, while training
-    preparation: how an image is seen; None: as the weights were measured
-    Raises ValueRangeError if names and classes do not agree, or there are no such weights or settings;
+    label_names: class names
+    width: multiplier of all channels
+    eps: of the normalizations; None: 1e-3, or timm's where the file is timm's
+    dropout: ratio of the classifier's hidden layer, in training
+    preparation: how an image is preprocessed; None: as the weights were evaluated
+    Raises ValueRangeError if names and classes differ in number, or for unknown weights or settings;
     WeightsMismatchError if the file does not fit.
 
     Stages: conv1, block1 and on, conv2, pool5, fc6, fc7.

@@ -1,6 +1,6 @@
-"""Published weights of MobileNetV3: the size, then what a user asks for.
+"""Published weights of MobileNetV3: the size, then the name that a user gives.
 
-torchvision's and timm's names in a MobileNetV3, and ours.
+torchvision's and timm's names in a MobileNetV3, and cvzoo's.
 """
 
 from collections.abc import Mapping
@@ -18,9 +18,9 @@ _COUNTS = {15: (1, 2, 3, 4, 2, 3), 11: (1, 2, 3, 2, 3)}  # all blocks -> blocks 
 
 
 def extractor_places(plan: Plan, *, theirs: str = "features", ours: str = "extractor") -> dict[str, str]:
-    """Our path of each module of the convolutions, by torchvision's name.
+    """cvzoo's path of each module of the backbone, by torchvision's name.
 
-    theirs: what torchvision calls the list of layers: "features", or "backbone" or "backbone.body" in other models
+    theirs: torchvision's name of the list of layers: "features", or "backbone" or "backbone.body" in other models
     ours: the path of the `MobileNetV3Extractor`
     """
     places = {f"{theirs}.0.0": f"{ours}/stem/conv", f"{theirs}.0.1": f"{ours}/stem/bn"}
@@ -35,7 +35,7 @@ def extractor_places(plan: Plan, *, theirs: str = "features", ours: str = "extra
 
 
 def timm_mobilenet_v3_places(plan: Plan) -> dict[str, str]:
-    """Our path of each module of timm's: there the last convolution is a block, and the hidden layer the head."""
+    """cvzoo's path of each module of timm's, where the last convolution is a block and the hidden layer the head."""
     places = {"conv_stem": "extractor/stem/conv", "bn1": "extractor/stem/bn", "conv_head": "fc6", "classifier": "fc7"}
     counts = _COUNTS[len(plan.rows)]
     names = [f"blocks.{s}.{i}" for s, count in enumerate(counts) for i in range(count)]
@@ -49,7 +49,7 @@ def timm_mobilenet_v3_places(plan: Plan) -> dict[str, str]:
 
 
 def mobilenet_v3_names(plan: Plan) -> Mapping[str, Names]:
-    """Publisher -> its names in a network of this plan."""
+    """Publisher -> its array names in a network of this plan."""
     return {
         "timm": Names(marks=TIMM_MARKS, modules=timm_mobilenet_v3_places(plan), values=[("fc6/W", _as_matrix)]),
         "torchvision": Names(
@@ -59,7 +59,7 @@ def mobilenet_v3_names(plan: Plan) -> Mapping[str, Names]:
 
 
 def _as_matrix(array: np.ndarray) -> np.ndarray:
-    """A convolution of one pixel is a matrix."""
+    """A 1 x 1 convolution's weights as a matrix."""
     return array.reshape(array.shape[:2]) if array.ndim == 4 else array
 
 

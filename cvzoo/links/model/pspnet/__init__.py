@@ -1,1 +1,1 @@
-"""PSPNet (Zhao et al., 2017)."""
+"""PSPNet, a semantic segmentation network (Zhao et al., 2017)."""

@@ -1,4 +1,4 @@
-"""PSPNet."""
+"""PSPNet, a semantic segmentation network (Zhao et al., 2017)."""
 
 import dataclasses
 import math
@@ -42,9 +42,9 @@ from cvzoo.transforms.resize_contain import contain_frame, resize_contain
 
 
 class Tile(NamedTuple):
-    """A window: where it lies in the image, and where that part of the image lies in the window.
+    """A tile: its slices in the image, and the slices of that part of the image in the tile.
 
-    A window that is larger than the image sticks out of it on both sides.
+    A tile that is larger than the image extends beyond it on both sides.
     """
 
     photo: tuple[slice, slice]
@@ -52,7 +52,7 @@ class Tile(NamedTuple):
 
 
 def cover_with_tiles(size: Sequence[int], window: Sequence[int], stride: Sequence[int]) -> list[Tile]:
-    """Windows that cover an image, row by row, as many as the strides need and in the image's middle.
+    """Tiles that cover an image, row by row: as many as the strides need, centered.
 
     size, window, stride: (H, W) each
     Source: PSPNet's sliding evaluation, as ChainerCV has it.
@@ -75,11 +75,11 @@ def _along(side: int, window: int, stride: int) -> list[tuple[slice, slice]]:
 def convolution_crop(
     img: np.ndarray, size: Sequence[int], stride: Sequence[int], return_param: bool = False
 ) -> np.ndarray | tuple[np.ndarray, dict[str, list[slice]]]:
-    """The windows of an image that `cover_with_tiles` gives, (N, C, *size), 0 where they stick out of it.
+    """The windows of an image that `cover_with_tiles` gives, (N, C, *size), zero-padded beyond it.
 
     img: (C, H, W); size, stride: (H, W) each
-    return_param: a pair, the second a dictionary of N slices each: "y_slices", "x_slices", where a window lies in the
-        image, "crop_y_slices", "crop_x_slices", where that part of the image lies in the window
+    return_param: a pair, the second a dictionary of N slices each: "y_slices", "x_slices", of a window in the
+        image, "crop_y_slices", "crop_x_slices", of that part of the image in the window
     Source: ChainerCV's function of this name.
     """
     tiles = cover_with_tiles(img.shape[1:], size, stride)
@@ -97,8 +97,8 @@ def convolution_crop(
 class PyramidPoolingModule(ChainList):
     """Pyramid pooling module: x and, for each level, its means over a grid, convolved and upsampled.
 
-    feat_size: (H, W) of the maps that the network is made for; a level's windows have the size that divides it into
-        `pyramids` parts, cut off to whole pixels, whatever the size of x
+    feat_size: (H, W) of the maps that the network is made for; a level's pooling windows have the size that divides it
+        into `pyramids` parts, rounded down to whole pixels, for any size of x
     eps: of the normalizations
     Source: Zhao et al., Pyramid Scene Parsing Network, CVPR 2017.
     """
@@ -115,7 +115,7 @@ class PyramidPoolingModule(ChainList):
         size = x.shape[2:]
         maps = [x]
         for conv, ksize in zip(self, self.ksizes):
-            ksize = tuple(min(k, side) for k, side in zip(ksize, size))  # a smaller map is one window
+            ksize = tuple(min(k, side) for k, side in zip(ksize, size))  # a smaller map is one pooling window
             maps.append(F.resize_images(conv(F.average_pooling_2d(x, ksize, ksize)), size, align_corners=True))
         return F.concat(maps, axis=1)
 
@@ -132,9 +132,9 @@ _USUAL_NAMES = (
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class PSPNetConfig(AbstractConfig):
-    """What a PSPNet is built of; its fields are the constructor's arguments, and attributes."""
+    """What a PSPNet is built from; its fields are the constructor's arguments, and attributes."""
 
-    n_layer: int = count_field(help="layers of the ResNet: 50, 101 or 10")
+    n_layer: int = count_field(help="depth of the ResNet: 50, 101 or 10")
     n_class: int = classes_field()
     input_size: tuple[int, int] = count_field(help="(H, W) of the windows", unit="pixels", at_least=8)
     base_channels: int = count_field(help="channels of the backbone's first convolution")
@@ -147,20 +147,20 @@ class PSPNetConfig(AbstractConfig):
 class PSPNet(AbstractSegmenter):
     """PSPNet, a semantic segmentation network (Zhao et al., 2017); large images are segmented in windows of one size.
 
-    n_layer: of the ResNet: 50 or 101; also 10
-    n_class: number of classes; None: as many as the file's, or label_names, else Cityscapes' 19
+    n_layer: depth of the ResNet: 50 or 101; also 10
+    n_class: number of classes; None: those of the file, or of label_names, else Cityscapes' 19
     pretrained_model: "cityscapes", "ade20k", "imagenet" (the backbone alone), with 101 layers "cityscapes_converted",
         from ChainerCV; "ade20k_gluon", with 101 layers "voc", "coco_voc", "cityscapes_gluon", from gluon-cv; or the
         path of a file of theirs or one that cvzoo saved
-    input_size: a number or (H, W) of the windows; None: as the weights were trained with, else 713
-    label_names: names of the classes
+    input_size: side or (H, W) of the windows; None: the training size of the weights, else 713
+    label_names: class names
     base_channels: of the backbone, see `ResNetExtractor`
     aux: whether there is an auxiliary head on the backbone's third stage, for training; gluon-cv's files have one
-    layout: "chainercv" or "gluon", what the two built differently; the files of theirs say it themselves
-    Raises ValueRangeError if names and classes do not agree, or there are no such weights or settings;
+    layout: "chainercv" or "gluon", whose details; their own files determine it
+    Raises ValueRangeError if names and classes differ in number, or for unknown weights or settings;
     WeightsMismatchError if the file does not fit.
 
-    `flip` is True from the beginning. Windows overlap by a third.
+    `flip` is True by default. Windows overlap by a third.
     Source: Zhao et al., Pyramid Scene Parsing Network, CVPR 2017; the network and its windows as ChainerCV has them,
     the auxiliary head as its training script. gluon-cv's pyramid has grids of any size; ours are the same where
     `input_size` is a multiple of 48.
@@ -237,13 +237,13 @@ class PSPNet(AbstractSegmenter):
 
     @property
     def preparation(self) -> AsIs:  # type: ignore[override]
-        """In its own size, normalized."""
+        """Without a resize, normalized."""
         windows = ("windows", self.input_size), ("stride", "two thirds of a window")
         layout = LAYOUTS[self.layout]
         return AsIs(mean=layout.mean, std=layout.std, header=("channels", "mean", "std", *windows))
 
     def training_scores(self, x: Any) -> tuple[Variable, ...]:
-        """The scores, and the auxiliary head's if there is one, at a stride of 8."""
+        """The logits, and the auxiliary head's if there is one, of stride 8."""
         _, _, middle, last = self.extractor(x)
         scores = self.head_conv2(F.dropout(self.head_conv1(self.ppm(last)), 0.1))
         if self.aux_conv1 is None or self.aux_conv2 is None:
@@ -256,7 +256,7 @@ class PSPNet(AbstractSegmenter):
         return F.resize_images(scores, x.shape[2:], align_corners=True)
 
     def class_maps(self, x: np.ndarray, sizes: Sequence[tuple[int, int]]) -> Iterator[ClassMap]:
-        """As in `AbstractSegmenter`: the mean probabilities of all windows that see a pixel."""
+        """As in `AbstractSegmenter`: the mean probabilities of all windows that cover a pixel."""
         for img in x:
             probs = mean_of_views(img[None], self._seen_in_windows, scales=self.scales, flip=False, align_corners=True)
             yield ClassMap(probs[0], True)
@@ -285,7 +285,7 @@ class PSPNet(AbstractSegmenter):
 
 
 def _framed(img: Any, size: tuple[int, int]) -> tuple[Any, dict[str, Any]]:
-    """As `resize_contain`, with its parameters, of an image on any device."""
+    """`resize_contain` with its parameters, for an image on any device."""
     frame = contain_frame(img.shape[1:], size)
     if frame["scaled_size"] != img.shape[1:]:  # Pillow has it
         framed, frame = resize_contain(to_numpy(img), size, return_param=True)
@@ -299,7 +299,7 @@ def _framed(img: Any, size: tuple[int, int]) -> tuple[Any, dict[str, Any]]:
 def _size(value: int | Sequence[int]) -> tuple[int, int]:
     size = (value, value) if isinstance(value, int) else tuple(value)
     if len(size) != 2 or any(type(side) is not int or side < 8 for side in size):
-        raise ValueRangeError("input_size must be a number of at least 8, or (H, W)", got=repr(value))
+        raise ValueRangeError("PSPNet: input_size must be an integer of at least 8, or (H, W)", got=repr(value))
     return size
 
 

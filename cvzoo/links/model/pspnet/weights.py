@@ -1,4 +1,4 @@
-"""Weights of PSPNet: the files, their layouts, and what their arrays are called here."""
+"""Published weights of PSPNet, their layouts and array names."""
 
 from functools import partial
 from typing import Literal, NamedTuple
@@ -16,14 +16,14 @@ Layout = Literal["chainercv", "gluon"]
 
 
 class PSPLayout(NamedTuple):
-    """Settings that a file's shapes do not show.
+    """Settings that the shapes of a file's arrays do not determine.
 
     dilate_first: as in `ResNetExtractor`
     eps: of the normalizations
-    pyramids: into how many parts each level of the pyramid divides a side, in the order of the levels
+    pyramids: number of bins per side at each level of the pyramid
     mean, std: of RGB in [0, 255]
     aux_ksize: of the auxiliary head's last convolution
-    aux_channels: of its first, as a share of the channels that it sees
+    aux_channels: of its first, as a fraction of its input channels
     """
 
     dilate_first: bool
@@ -89,7 +89,7 @@ def _record(
         file,
         data=data[0],
         data_licence=data[1],
-        score=score,  # on the validation images with tiles and mirrors, as the publisher says
+        score=score,  # on the validation images with sliding windows and flips, as the publisher says
         source="ChainerCV 0.12",
         label_names=label_names,
         preprocessing=_words("chainercv"),

@@ -1,1 +1,1 @@
-"""RegNet (Radosavovic et al., 2020)."""
+"""RegNet, an image classifier (Radosavovic et al., 2020)."""

@@ -1,4 +1,4 @@
-"""The convolutions of a RegNet."""
+"""RegNet backbone (Radosavovic et al., 2020)."""
 
 from typing import Any, NamedTuple
 
@@ -14,11 +14,11 @@ from cvzoo.links.model.conv_norm_activ import ConvNormActiv, Norm, round_channel
 class Design(NamedTuple):
     """The design parameters of a network.
 
-    depth: blocks in all
-    start, slope: the line of the blocks' widths, start + slope * i
-    ratio: of the widths of two stages in a row, on which the line is rounded
-    group_width: channels of a group of the 3 x 3 convolutions
-    squeeze: hidden channels of the squeeze-and-excites by channels of the block's input; None: there are none (X)
+    depth: total number of blocks
+    start, slope: of the linear widths of blocks, start + slope * i
+    ratio: quantization of the widths: ratio of the widths of consecutive stages
+    group_width: channels per group of the 3 x 3 convolutions
+    squeeze: ratio of squeeze-and-excite's hidden channels to the block's input channels; None: none (RegNetX)
     """
 
     depth: int
@@ -58,12 +58,12 @@ DESIGNS = {
 
 
 def design_of(design: str | tuple) -> Design:
-    """The design itself, or the one of that name. Raises ValueRangeError for another name or numbers of no network."""
+    """The design itself, or the one of that name. Raises ValueRangeError for an unknown name or invalid values."""
     if not isinstance(design, str):
         design = Design(*design)
         whole = (design.depth, design.start, design.group_width)
         if not (min(whole) >= 1 and max(whole) < 10_000 and 0 <= design.slope < 10_000 and 1 < design.ratio < 100):
-            raise ValueRangeError("RegNet: there is no such design", got=repr(design))
+            raise ValueRangeError("RegNet: design is invalid", got=repr(design))
         return design
     if design not in DESIGNS:
         raise ValueRangeError("RegNet: design is unknown", expected=", ".join(DESIGNS), got=repr(design))
@@ -88,9 +88,9 @@ def stages_of(design: Design) -> tuple[Stage, ...]:
 
 
 class RegNetBlock(Chain):
-    """relu(conv3(excite(conv2(conv1(x)))) + shortcut(x)): 1 x 1, 3 x 3 in groups, 1 x 1, all of one width.
+    """X or Y block: relu(conv3(excite(conv2(conv1(x)))) + shortcut(x)): 1 x 1, grouped 3 x 3, 1 x 1, of one width.
 
-    squeezed: hidden channels of the squeeze-and-excite; None: there is none
+    squeezed: hidden channels of the squeeze-and-excite; None: none
     """
 
     def __init__(
@@ -116,11 +116,11 @@ class RegNetBlock(Chain):
 class RegNetExtractor(Chain):
     """RegNet backbone (Radosavovic et al., 2020): one feature map per stage, of strides 4, 8, 16 and 32.
 
-    design: a name of DESIGNS, or numbers
+    design: a name of DESIGNS, or a Design
     stem: channels of the first convolution
     norm: as in `make_norm`
 
-    `channels` are the maps' channels. Raises ValueRangeError for a design that there is not.
+    `channels` are the maps' channels. Raises ValueRangeError for an unknown or invalid design.
     Source: Radosavovic et al., Designing Network Design Spaces, CVPR 2020.
     """
 

@@ -1,4 +1,4 @@
-"""RegNets as classifiers."""
+"""RegNet, an image classifier (Radosavovic et al., 2020)."""
 
 import dataclasses
 import os
@@ -22,10 +22,10 @@ from cvzoo.links.model.variant import classifier_variant
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class RegNetConfig(AbstractConfig):
-    """What a RegNet is built of; its fields are the constructor's arguments."""
+    """What a RegNet is built from; its fields are the constructor's arguments."""
 
     design: str | tuple[int, int, float, float, int, float | None] = config_field(
-        help="name of a published network, or the numbers of another, see Design"
+        help="name of a published network, or a Design"
     )
     n_class: int = classes_field()
     stem: int = count_field(help="channels of the first convolution")
@@ -35,14 +35,14 @@ class RegNetConfig(AbstractConfig):
 class RegNet(AbstractClassifier):
     """RegNet, an image classifier (Radosavovic et al., 2020).
 
-    design: a name, "x_400mf" to "x_32gf" or "y_400mf" to "y_128gf", or the numbers of another network
-    n_class: number of classes; None: as many as the file's, or label_names, else 1000
+    design: a name, "x_400mf" to "x_32gf" or "y_400mf" to "y_128gf", or a Design
+    n_class: number of classes; None: those of the file, or of label_names, else 1000
     pretrained_model: "imagenet", "imagenet_v2", "imagenet_swag" and "imagenet_swag_linear" (y, from 16 GF on; not for
         commercial use), or a path of a torchvision file or one that cvzoo saved
-    label_names: names of the classes
+    label_names: class names
     stem: channels of the first convolution
-    preparation: how an image is seen; None: as the weights were measured
-    Raises ValueRangeError if names and classes do not agree, or there are no such weights or settings;
+    preparation: how an image is preprocessed; None: as the weights were evaluated
+    Raises ValueRangeError if names and classes differ in number, or for unknown weights or settings;
     WeightsMismatchError if the file does not fit.
 
     Stages: conv1, res2 to res5 (as many as the design has), pool5, fc6.

@@ -1,6 +1,6 @@
-"""Published weights of the RegNets: the design, then what a user asks for.
+"""Published weights of the RegNets: the design, then the name that a user gives.
 
-torchvision's names in a RegNet, and ours.
+torchvision's names in a RegNet, and cvzoo's.
 """
 
 import re
@@ -25,7 +25,7 @@ _AROUND = {"stem.0": "extractor/stem/conv", "stem.1": "extractor/stem/bn", "fc":
 
 
 def regnet_place(module: str) -> str | None:
-    """Our path of a module of torchvision's; None: none."""
+    """Our path of a module of torchvision's; None if it has none."""
     match = _BLOCK.fullmatch(module)
     if match is None or match[3] not in _IN_BLOCK:
         return _AROUND.get(module)

@@ -1,4 +1,4 @@
-"""ResNets for images (He et al., 2016)."""
+"""ResNet and its variants, image classifiers and backbones (He et al., 2016)."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""The two kinds of residual blocks."""
+"""Residual blocks of ResNet (He et al., 2016)."""
 
 from typing import Any, Literal
 
@@ -15,10 +15,10 @@ Arch = Literal["v1.5", "he"]
 
 
 class BasicBlock(Chain):
-    """relu(conv2(conv1(x)) + shortcut(x)), two 3 x 3 convolutions of `mid` channels.
+    """Basic residual block relu(conv2(conv1(x)) + shortcut(x)): two 3 x 3 convolutions of `mid` channels.
 
     dilate: of the first convolution; the second has `dilate_rest`
-    se: how many times fewer units the gates of squeeze and excitation have, 0 for no gates
+    se: reduction of squeeze-and-excitation, 0 for none
     groups, base_width: as in `Bottleneck`, where they are 1 and 64 here
     """
 
@@ -52,13 +52,13 @@ class BasicBlock(Chain):
 
 
 class Bottleneck(Chain):
-    """relu(conv3(conv2(conv1(x))) + shortcut(x)): 1 x 1 to `mid` channels, 3 x 3, 1 x 1 to 4 * mid.
+    """Bottleneck block relu(conv3(conv2(conv1(x))) + shortcut(x)): 1 x 1 to `mid` channels, 3 x 3, 1 x 1 to 4 * mid.
 
     arch: "v1.5": the 3 x 3 convolution has the stride; "he": the first 1 x 1, as in the paper
     dilate: of the 3 x 3 convolution
-    dilate_rest: is not used; a `BasicBlock` has two such convolutions
-    groups, base_width: the 3 x 3 convolution has `groups` groups and mid * base_width / 64 channels a group
-    se: how many times fewer units the gates of squeeze and excitation have, 0 for no gates
+    dilate_rest: unused; for the second convolution of a `BasicBlock`
+    groups, base_width: the 3 x 3 convolution has `groups` groups and mid * base_width / 64 channels per group
+    se: reduction of squeeze-and-excitation, 0 for none
     """
 
     expansion = 4

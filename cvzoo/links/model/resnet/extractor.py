@@ -1,4 +1,4 @@
-"""The convolutions of a ResNet, of any depth and width."""
+"""ResNet backbone of any depth and width (He et al., 2016)."""
 
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -14,7 +14,7 @@ from cvzoo.links.model.resnet.block import Arch, BasicBlock, Bottleneck
 Stem = Literal["photo", "cifar", "deep"]
 Pool = Literal["padded", "cover"]
 
-# layers -> (block, how many in each of the four stages); 10 is no depth of the paper
+# depth -> (block, blocks per stage); the paper has no depth of 10
 DEPTHS: dict[int, tuple[type[BasicBlock] | type[Bottleneck], tuple[int, int, int, int]]] = {
     10: (BasicBlock, (1, 1, 1, 1)),
     18: (BasicBlock, (2, 2, 2, 2)),
@@ -31,21 +31,21 @@ class ResNetExtractor(Chain):
     n_layer: 10, 18, 34, 50, 101 or 152
     base_channels: of the first convolution; 64 in the paper; stages have 1, 2, 4 and 8 times as many (times 4 from 50
         layers on)
-    arch: "v1.5", or "he": where a bottleneck has its stride (see `Bottleneck`)
+    arch: "v1.5", or "he": which convolution of a bottleneck has the stride (see `Bottleneck`)
     stem: `"photo"`: 7 x 7 of stride 2 and a max pooling; "deep": three of 3 x 3 instead (conv1/0 to conv1/2), as in
         PSPNet; "cifar": one of 3 x 3 and stride 1, no pooling: strides are then 1, 2, 4 and 8
-    pool: "padded": the pooling has one pixel of padding around; "cover": none, and one place more where pixels would
-        be left over, as in Caffe
-    dilations: of the four stages; one that has more than the stage before keeps the size, so that (1, 1, 2, 4) gives
+    pool: "padded": max pooling with one pixel of padding; "cover": without padding, the output size rounded up, as
+        in Caffe
+    dilations: of the four stages; a stage with a larger one than the previous has no stride: (1, 1, 2, 4) gives
         strides 4, 8, 8 and 8
     dilate_first: the first block of a stage has the stage's dilation already, as in PSPNet; else the dilation of the
         stage before, as in torchvision
     groups, base_width: of the 3 x 3 convolutions of bottlenecks: 32 and 4 in ResNeXt-50 32x4d; 1 and 128 in Wide
         ResNet-50-2
-    se: how many times fewer units the gates of squeeze and excitation have, such as 16; 0 for no gates
-    norm: "batch"; "frozen": statistics, scale and shift stay as they are loaded; "group"
+    se: reduction of squeeze-and-excitation, such as 16; 0 for none
+    norm: "batch"; "frozen": batch normalization with fixed statistics, scale and shift; "group"
     eps: of the normalizations
-    Raises ValueRangeError for another depth, arch, stem, pool, dilations or norm, and for groups without bottlenecks.
+    Raises ValueRangeError for an unknown depth, arch, stem, pool, dilations or norm, or groups without bottlenecks.
 
     `channels` are the maps' channels.
     Source: He et al., Deep Residual Learning for Image Recognition, CVPR 2016; v1.5 as in torchvision.
@@ -82,7 +82,7 @@ class ResNetExtractor(Chain):
         dilations = tuple(dilations)
         if len(dilations) != 4 or list(dilations) != sorted(dilations) or dilations[0] != 1:
             raise ValueRangeError(
-                "ResNet: dilations are invalid", expected="four, from 1 on, none below another", got=dilations
+                "ResNet: dilations are invalid", expected="four ascending integers, the first 1", got=dilations
             )
         block, counts = DEPTHS[n_layer]
         if (groups, base_width) != (1, 64) and block is BasicBlock:

@@ -1,4 +1,4 @@
-"""ResNets."""
+"""ResNet, an image classifier (He et al., 2016)."""
 
 import dataclasses
 import os
@@ -22,24 +22,24 @@ from cvzoo.links.model.resnet.weights import CLASS_WEIGHTS, NAMES
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ResNetConfig(AbstractConfig):
-    """What a ResNet is built of; its fields are the constructor's arguments."""
+    """What a ResNet is built from; its fields are the constructor's arguments."""
 
     n_layer: int = count_field(help="18, 34, 50, 101, 152 or 10")
-    base_channels: int = count_field(help="channels of the first convolution, all others in proportion")
-    arch: Arch = config_field(help="where a block has its stride: v1.5: 3 x 3 convolution; he: first one")
+    base_channels: int = count_field(help="channels of the first convolution; the others in proportion")
+    arch: Arch = config_field(help="which convolution of a block has the stride: v1.5: the 3 x 3 one; he: the first")
     stem: Stem = config_field(help="photo: 7 x 7 and a pooling; cifar: 3 x 3; deep: three 3 x 3 and a pooling")
     pool: Pool = config_field(help="how the first pooling treats edges, see ResNetExtractor")
     groups: int = count_field(help="groups of the 3 x 3 convolutions (ResNeXt)")
-    base_width: int = count_field(help="channels of a group in the first stage")
-    se: int = count_field(help="reduction of squeeze-and-excitation; 0: there is none", at_least=0)
+    base_width: int = count_field(help="channels per group in the first stage")
+    se: int = count_field(help="reduction of squeeze-and-excitation; 0: none", at_least=0)
     norm: Norm = config_field(help="normalization: batch, frozen or group")
     eps: float = config_field(help="epsilon of the normalizations", at_least=0)
     n_class: int = classes_field()
-    preparation: CenterCrop = config_field(help="how an image is prepared", group="preparation")
+    preparation: CenterCrop = config_field(help="how an image is preprocessed", group="preparation")
 
     @classmethod
     def from_older(cls, settings: Mapping[str, Any]) -> Mapping[str, Any]:
-        """A file's settings, with what files of before there were groups, gates and preparations meant."""
+        """A file's settings, completed for files older than groups, squeeze-and-excitation and preparations."""
         if "preparation" in settings or not {"short", "insize"} <= settings.keys():
             return settings
         how = CenterCrop(settings["short"], settings["insize"])
@@ -48,7 +48,7 @@ class ResNetConfig(AbstractConfig):
 
 
 class Layout(NamedTuple):
-    """What networks of one maker have that their arrays' shapes do not show.
+    """Settings of a publisher's networks that the shapes of their arrays do not determine.
 
     arch, pool, eps: as in `ResNetExtractor`
     """
@@ -59,14 +59,14 @@ class Layout(NamedTuple):
 
 
 def _usual_layout(*, groups: int, se: int) -> Layout:
-    """torchvision's, but that of the paper for gated networks: SE-ResNets came with Caffe's pooling and strides."""
+    """torchvision's; with squeeze-and-excitation the paper's, with Caffe's pooling and strides."""
     if not se:
         return Layout()
     return Layout("he" if groups == 1 else "v1.5", "cover")
 
 
 def _layout_of(publisher: str | None, *, groups: int, se: int) -> Layout:
-    """What a publisher's network has; None, for random numbers and files of our own: the usual layout."""
+    """The layout of a publisher's network; None, for random weights and cvzoo's files: the usual one."""
     usual = _usual_layout(groups=groups, se=se)
     if publisher in ("the authors", "chainercv"):
         return Layout("he" if publisher == "the authors" else usual.arch, "cover", 2e-5)
@@ -77,19 +77,19 @@ class ResNet(AbstractClassifier):
     """ResNet, an image classifier (He et al., 2016).
 
     n_layer: 18, 34, 50, 101 or 152; also 10
-    n_class: number of classes; None: as many as the file's, or label_names, else 1000
+    n_class: number of classes; None: those of the file, or of label_names, else 1000
     pretrained_model: "imagenet", or another name of `CLASS_WEIGHTS` for this depth, groups, base_width and se, such as
         "imagenet_v2", "imagenet_he", "imagenet_chainercv"; or a path of a file of torchvision, timm or ChainerCV, or of
         one that cvzoo saved
-    label_names: names of the classes
-    arch, pool, eps: as in `ResNetExtractor`; None: as the file's maker has them, else as torchvision, with gates as the
-        paper's ("he" without groups, "cover")
+    label_names: class names
+    arch, pool, eps: as in `ResNetExtractor`; None: as the file's publisher, else as torchvision, with
+        squeeze-and-excitation as the paper ("he" without groups, "cover")
     base_channels, stem, groups, base_width, se, norm: as in `ResNetExtractor`
-    preparation: how an image is seen; None: as the weights were measured
-    insize: side of the square that the network sees; None: as in the preparation, or 32 with the stem "cifar", which
-        stretches images
-    short: short side of the resized image, of which the middle is cut out; None: in proportion to the preparation's
-    Raises ValueRangeError if names and classes do not agree, or there are no such weights or settings;
+    preparation: how an image is preprocessed; None: as the weights were evaluated
+    insize: side of the network's square input; None: the preparation's, or 32 with the stem "cifar", where images
+        are resized to it without a crop
+    short: short side of the resized image before the center crop; None: in proportion to the preparation's
+    Raises ValueRangeError if names and classes differ in number, or for unknown weights or settings;
     WeightsMismatchError if the file does not fit.
 
     Source: He et al., Deep Residual Learning for Image Recognition, CVPR 2016; and see `ResNetExtractor`.
@@ -181,7 +181,7 @@ class ResNet(AbstractClassifier):
 
 
 def _seen(how: CenterCrop, *, stretched: bool) -> CenterCrop | Stretch:
-    """As the network sees an image; stretched: all of it instead of the middle."""
+    """The preprocessing; stretched: a resize to the input size without a crop."""
     if not stretched:
         return dataclasses.replace(how, header=("channels", *how.usual_header))
     header = ("channels", ("interpolation", how.interpolation), "mean", "std", "stretched_to")

@@ -1,4 +1,4 @@
-"""The ResNets of the paper, ResNeXts, Wide ResNets, SE-ResNets and SE-ResNeXts, by name."""
+"""ResNet, ResNeXt, Wide ResNet, SE-ResNet and SE-ResNeXt by name."""
 
 import os
 from collections.abc import Sequence
@@ -31,7 +31,7 @@ ResNet101 = variant("ResNet101", _of_depth, 101, "A `ResNet` of 101 layers")
 ResNet152 = variant("ResNet152", _of_depth, 152, "A `ResNet` of 152 layers")
 
 
-_SE = 16  # times fewer units in a gate than channels
+_SE = 16  # reduction of squeeze-and-excitation
 
 
 class _Kind(NamedTuple):
@@ -64,46 +64,64 @@ ResNeXt50_32x4d = variant(
     "ResNeXt50_32x4d",
     _resnet,
     _Kind(50, groups=32, base_width=4),
-    "A `ResNet` of 50 layers with 32 groups of 4 channels",
+    "ResNeXt-50 32x4d (Xie et al., 2017), a `ResNet` with grouped convolutions",
 )
 ResNeXt101_32x4d = variant(
     "ResNeXt101_32x4d",
     _resnet,
     _Kind(101, groups=32, base_width=4),
-    "A `ResNet` of 101 layers with 32 groups of 4 channels",
+    "ResNeXt-101 32x4d (Xie et al., 2017), a `ResNet` with grouped convolutions",
 )
 ResNeXt101_32x8d = variant(
     "ResNeXt101_32x8d",
     _resnet,
     _Kind(101, groups=32, base_width=8),
-    "A `ResNet` of 101 layers with 32 groups of 8 channels",
+    "ResNeXt-101 32x8d (Xie et al., 2017), a `ResNet` with grouped convolutions",
 )
 ResNeXt101_64x4d = variant(
     "ResNeXt101_64x4d",
     _resnet,
     _Kind(101, groups=64, base_width=4),
-    "A `ResNet` of 101 layers with 64 groups of 4 channels",
+    "ResNeXt-101 64x4d (Xie et al., 2017), a `ResNet` with grouped convolutions",
 )
 WideResNet50_2 = variant(
-    "WideResNet50_2", _resnet, _Kind(50, base_width=128), "A `ResNet` of 50 layers, twice as wide inside its blocks"
+    "WideResNet50_2",
+    _resnet,
+    _Kind(50, base_width=128),
+    "Wide ResNet-50-2 (Zagoruyko and Komodakis, 2016), a `ResNet` with twice the bottleneck width",
 )
 WideResNet101_2 = variant(
-    "WideResNet101_2", _resnet, _Kind(101, base_width=128), "A `ResNet` of 101 layers, twice as wide inside its blocks"
+    "WideResNet101_2",
+    _resnet,
+    _Kind(101, base_width=128),
+    "Wide ResNet-101-2 (Zagoruyko and Komodakis, 2016), a `ResNet` with twice the bottleneck width",
 )
-SEResNet50 = variant("SEResNet50", _resnet, _Kind(50, se=_SE), "A `ResNet` of 50 layers with gates")
-SEResNet101 = variant("SEResNet101", _resnet, _Kind(101, se=_SE), "A `ResNet` of 101 layers with gates")
-SEResNet152 = variant("SEResNet152", _resnet, _Kind(152, se=_SE), "A `ResNet` of 152 layers with gates")
+SEResNet50 = variant(
+    "SEResNet50", _resnet, _Kind(50, se=_SE), "SE-ResNet-50 (Hu et al., 2018), a `ResNet` with squeeze-and-excitation"
+)
+SEResNet101 = variant(
+    "SEResNet101",
+    _resnet,
+    _Kind(101, se=_SE),
+    "SE-ResNet-101 (Hu et al., 2018), a `ResNet` with squeeze-and-excitation",
+)
+SEResNet152 = variant(
+    "SEResNet152",
+    _resnet,
+    _Kind(152, se=_SE),
+    "SE-ResNet-152 (Hu et al., 2018), a `ResNet` with squeeze-and-excitation",
+)
 SEResNeXt50 = variant(
     "SEResNeXt50",
     _resnet,
     _Kind(50, groups=32, base_width=4, se=_SE),
-    "A `ResNet` of 50 layers with 32 groups of 4 channels and gates",
+    "SE-ResNeXt-50 32x4d (Hu et al., 2018), a `ResNet` with squeeze-and-excitation",
 )
 SEResNeXt101 = variant(
     "SEResNeXt101",
     _resnet,
     _Kind(101, groups=32, base_width=4, se=_SE),
-    "A `ResNet` of 101 layers with 32 groups of 4 channels and gates",
+    "SE-ResNeXt-101 32x4d (Hu et al., 2018), a `ResNet` with squeeze-and-excitation",
 )
 
 
@@ -114,7 +132,7 @@ def SEResNet(
     *,
     label_names: Sequence[str] | None = None,
 ) -> ResNet:
-    """A `ResNet` of `n_layer` layers with gates, as `SEResNet50` is one of 50; arguments as there."""
+    """SE-ResNet of `n_layer` layers, an image classifier (Hu et al., 2018); arguments as there."""
     return _resnet(_Kind(n_layer, se=_SE), n_class, pretrained_model, label_names=label_names)
 
 
@@ -125,5 +143,5 @@ def SEResNeXt(
     *,
     label_names: Sequence[str] | None = None,
 ) -> ResNet:
-    """A `ResNet` of `n_layer` layers with 32 groups and gates, as `SEResNeXt50` is one of 50; arguments as there."""
+    """SE-ResNeXt of `n_layer` layers with 32 groups, an image classifier (Hu et al., 2018); arguments as there."""
     return _resnet(_Kind(n_layer, groups=32, base_width=4, se=_SE), n_class, pretrained_model, label_names=label_names)

@@ -1,6 +1,6 @@
 """Published weights of the ResNets: torchvision's, timm's, ChainerCV's.
 
-torchvision's, timm's and ChainerCV's names in a ResNet, and ours; what their makers built otherwise.
+Array names of torchvision, timm, ChainerCV and cvzoo in a ResNet; differences between their networks.
 """
 
 import dataclasses
@@ -19,10 +19,10 @@ from cvzoo.links.model.publishers.imagenet import imagenet_classifier
 from cvzoo.links.model.publishers.torchvision import torchvision_classifier
 from cvzoo.weights.record import Weights
 
-# Caffe's networks see 0 to 255, and the mean of each channel is taken off
+# Caffe's networks take values of 0 to 255 less the mean of each channel
 CAFFE_PREPARATION = CenterCrop(mean=(123.15163 / 255, 115.90288 / 255, 103.06262 / 255), std=(1 / 255,) * 3)
 
-# of torchvision's modules (timm's are the same, with gates); the first that fits the whole name counts
+# of torchvision's modules (timm's are the same, with squeeze-and-excitation); the first match of the whole name is used
 _MODULES = (
     (r"(?:layer0\.)?conv1", r"extractor/conv1/conv"),
     (r"(?:layer0\.)?bn1", r"extractor/conv1/bn"),
@@ -32,7 +32,7 @@ _MODULES = (
     (r"layer4\.(\d+)\.(.+)", r"extractor/res5/\1/\2"),
     (r"fc|last_linear", r"fc"),
 )
-# of what stands in a block
+# of the links of a block
 _IN_BLOCK = (
     (r"/conv([123])$", r"/conv\1/conv"),
     (r"/bn([123])$", r"/conv\1/bn"),
@@ -41,7 +41,7 @@ _IN_BLOCK = (
     (r"/(?:se|se_module)\.fc1$", r"/se/down"),
     (r"/(?:se|se_module)\.fc2$", r"/se/up"),
 )
-# of ChainerCV's arrays in a block, wherever the ResNet stands
+# of ChainerCV's arrays in a block, in any model with a ResNet
 CHAINERCV_RULES: tuple[Rule, ...] = (
     (r"(^|/)(res[2-5])/a/", r"\1\2/0/"),
     (r"(^|/)(res[2-5])/b(\d+)/", r"\1\2/\3/"),
@@ -50,7 +50,7 @@ CHAINERCV_RULES: tuple[Rule, ...] = (
 
 
 def resnet_place(module: str) -> str | None:
-    """Our path of a module of torchvision's ResNet: "extractor/res2/0/conv1/bn" of "layer1.0.bn1"; None: none."""
+    """Our path of a module of torchvision's ResNet: "extractor/res2/0/conv1/bn" of "layer1.0.bn1", or None."""
     path = place_of(module, _MODULES)
     if path is not None and "/res" in path:
         for inner, ours in _IN_BLOCK:
@@ -59,8 +59,8 @@ def resnet_place(module: str) -> str | None:
 
 
 def without_first_bias(named: dict[str, np.ndarray], n_class: int | None = None) -> dict[str, np.ndarray]:
-    """The arrays of ChainerCV's files: where the first convolution has a bias, it is taken off the mean of the
-    normalization behind, which is the same.
+    """The arrays of ChainerCV's files: a bias of the first convolution is subtracted from the mean of the
+    following normalization, which is equivalent.
     """
     named = dict(named)
     for name in [name for name in named if re.search(r"(^|/)conv1/conv/b$", name) and "/res" not in f"/{name}"]:
@@ -71,7 +71,7 @@ def without_first_bias(named: dict[str, np.ndarray], n_class: int | None = None)
 
 
 def _gate(array: np.ndarray) -> np.ndarray:
-    """Gates that torch's files have as convolutions of 1 x 1 are rows here."""
+    """1 x 1 convolutions of squeeze-and-excitation in torch's files as matrices."""
     return array[:, :, 0, 0] if array.ndim == 4 and array.shape[2:] == (1, 1) else array
 
 
@@ -86,14 +86,14 @@ NAMES = {
     # only the paper's files have a bias in the first convolution
     "the authors": dataclasses.replace(_CHAINERCV, marks=("res2/a/conv1/conv/W", "conv1/conv/b")),
     "chainercv": _CHAINERCV,
-    # the first port of the gated networks to torch
+    # the first port of SE networks to torch
     "legacy": Names(marks=("layer0.conv1.weight",), modules=resnet_place, values=_GATES),
     "torchvision": Names(marks=("conv1.weight", "layer4.0.conv1.weight"), modules=resnet_place, values=_GATES),
 }
 
 
 def backbone_names(config: Callable[[Any, Arrays, Arrays], Any], *, inside: str = "") -> dict[str, Names]:
-    """torchvision's names of a classifier, and ours, whose convolutions are the backbone of a detector.
+    """torchvision's array names of a classifier and cvzoo's of the backbone of a detector.
 
     config: as in `Names`
     inside: the path of the link whose `extractor` the backbone is, such as "regions/"
@@ -116,7 +116,7 @@ def depth_of(arrays: Arrays, *, inside: str = "") -> int:
     """The number of layers of the ResNet whose arrays, by our names, these are.
 
     inside: the path of the link whose `extractor` it is
-    Raises WeightsMismatchError if it is none that is known.
+    Raises WeightsMismatchError for an unknown depth.
     """
     inside += "extractor/"
     blocks = len({name.removeprefix(inside).split("/")[1] for name in arrays if name.startswith(f"{inside}res4/")})
@@ -127,7 +127,7 @@ def depth_of(arrays: Arrays, *, inside: str = "") -> int:
     return known[blocks, bottleneck]
 
 
-# layers, groups, base_width, whether there are gates
+# depth, groups, base_width, whether there is squeeze-and-excitation
 Kind = tuple[int, int, int, bool]
 
 _TIMM = "https://github.com/rwightman/pytorch-image-models/releases/download/v0.1-"
@@ -156,7 +156,7 @@ def _timm(name: str, url: str, model: str, top1: float, top5: float, *, interpol
 
 
 def _chainercv(name: str, file: str, error: float, source: str) -> ClassWeights:
-    """error: of one crop, per cent."""
+    """error: top-1 error of one crop, percent."""
     return chainercv_classifier(name, f"{file}.npz", 100 - error, source=source, preparation=CAFFE_PREPARATION)
 
 
@@ -275,7 +275,7 @@ CLASS_WEIGHTS: dict[Kind, dict[str, ClassWeights]] = {
     },
 }
 
-# number of layers -> name -> record of torchvision: what detectors begin with
+# number of layers -> name -> record of torchvision: backbones of detectors
 WEIGHTS: dict[int, dict[str, Weights]] = {
     n_layer: {key: each.record for key, each in records.items() if key in ("imagenet", "imagenet_v2")}
     for (n_layer, groups, base_width, gated), records in CLASS_WEIGHTS.items()

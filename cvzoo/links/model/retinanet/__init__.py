@@ -1,1 +1,1 @@
-"""RetinaNet (Lin et al., 2017)."""
+"""RetinaNet, a one-stage detector (Lin et al., 2017)."""

@@ -1,4 +1,4 @@
-"""Examples of a data set as a RetinaNet is trained on them."""
+"""Data augmentation and preprocessing of training examples for RetinaNet."""
 
 import dataclasses
 from collections.abc import Mapping, Sequence
@@ -21,11 +21,11 @@ from cvzoo.transforms.sample.transform import AbstractTransform, Compose
 
 
 class RandomFit(AbstractTransform):
-    """Resize so that the short side is one of `shorts`, drawn evenly, unless the long side would pass `long`."""
+    """Random resize: the short side becomes one of `shorts`, uniformly, unless the long side would exceed `long`."""
 
     def __init__(self, shorts: Sequence[int], long: int):
         if not shorts or min(shorts) <= 0 or long <= 0:
-            raise ValueRangeError("RandomFit wants positive sides", got=(tuple(shorts), long))
+            raise ValueRangeError("RandomFit: sides must be positive", got=(tuple(shorts), long))
         self.shorts = tuple(shorts)
         self.long = long
 
@@ -37,16 +37,16 @@ class RandomFit(AbstractTransform):
 
 
 class RandomPart(AbstractTransform):
-    """A part of the image, its sides a share of the image's drawn from `share`, each for itself.
+    """Random crop, each side a fraction of the image's drawn from `share`.
 
-    min_visible: an instance of which less than this share of its box is left becomes crowded: neither learned nor
-        taken for background. What is left of the others is their box
-    keep: with an image that has instances, the part holds the middle of one of them
+    min_visible: an instance with less than this fraction of its box inside of the crop becomes crowded: neither
+        target nor background. The boxes of the others are clipped
+    keep: whether the crop contains the center of an instance, if there is one
     """
 
     def __init__(self, share: tuple[float, float] = (0.4, 1.0), *, min_visible: float = 0.5, keep: bool = True):
         if not 0 < share[0] <= share[1] <= 1 or not 0 <= min_visible <= 1:
-            raise ValueRangeError("RandomPart wants shares within 0 and 1", got=(*share, min_visible))
+            raise ValueRangeError("RandomPart: fractions must be from 0 to 1", got=(*share, min_visible))
         self.share = share
         self.min_visible = min_visible
         self.keep = keep
@@ -84,20 +84,20 @@ class RandomPart(AbstractTransform):
 
 
 class RetinaNetTransform:
-    """`transform((img, bbox, label))` is (img, bbox, label, ignored), what `collate_photos` and `RetinaNetLoss` take.
+    """Training transform of RetinaNet: (img, bbox, label) to (img, bbox, label, ignored), for `collate_photos`.
 
     The example: img (3, H, W) float32 [0, 255]; bbox (R, 4) float32; label (R,) int32; a fourth value, if there is one,
-    is (R,) bool of instances not to be learned, such as difficult or crowded ones.
+    is (R,) bool, True for instances to be ignored, such as difficult or crowded ones.
 
-    shorts, long: the image's short side becomes one of `shorts`, drawn evenly, unless the long one would pass `long`
-    flip: mirror every other image from left to right
-    part: None, or what of the image to take first, such as `RandomPart((0.4, 1))`
+    shorts, long: the image's short side becomes one of `shorts`, uniformly, unless the long one would exceed `long`
+    flip: whether images are flipped horizontally with probability 1/2
+    part: None, or a random crop before the resize, such as `RandomPart((0.4, 1))`
     jitter: strength of the change of brightness, contrast and saturation; 0: none
-    min_side: instances of which a side is shorter than this after all are ignored, pixels
-    mean, std: what the image is normalized by
+    min_side: resized instances with a side shorter than this are ignored, pixels
+    mean, std: normalization of the image
 
-    Draws from this thread's generator, which iterators set for every (seed, epoch, index); a validation's transform has
-    one short side, and no flip, part or jitter.
+    Draws from this thread's generator, which iterators seed for every (seed, epoch, index); a transform for evaluation
+    has one short side, and no flip, part or jitter.
     """
 
     def __init__(
@@ -127,7 +127,7 @@ class RetinaNetTransform:
         ignored = np.asarray(flags[0]) if flags else np.zeros(len(bbox), bool)
         if ignored.shape != (len(bbox),) or ignored.dtype != bool:
             raise ShapeError(
-                "RetinaNetTransform: an example's fourth value says which boxes are not to be learned",
+                "RetinaNetTransform: an example's fourth value must be the mask of ignored boxes",
                 expected=f"({len(bbox)},) bool",
                 got=f"{ignored.shape} {ignored.dtype}",
                 hint='dataset.slice[:, ("img", "bbox", "label")] leaves other values out',
@@ -143,14 +143,14 @@ class RetinaNetTransform:
 
 
 def collate_photos(batch: Sequence[tuple], device: str | int | None = None, *, multiple: int = 32) -> tuple:
-    """A batch of examples as (x, then a list for each further value): a converter for updaters.
+    """Collate examples into a batch (x, then a list for each further value): a converter for updaters.
 
-    batch: tuples whose first value is an image (C, H, W) float32, as the network wants it, and of any size; what
+    batch: tuples whose first value is an image (C, H, W) float32, preprocessed, and of any size; what
         follows, such as bbox, label and ignored, is passed on as lists with one element per image
-    device: where x shall be; None: on the CPU; boxes and the like stay where they are
+    device: of x; None: the CPU; boxes and the like are not moved
     multiple: sides of x are rounded up to multiples of it
-    Returns x (B, C, H', W') float32, channels-last in memory, images in the upper left corner and zeros elsewhere,
-    which is the mean of normalized images.
+    Returns x (B, C, H', W') float32, channels-last in memory, images padded at the bottom and right with zeros,
+    the mean of normalized images.
     Raises ShapeError if the batch is empty, or its images are not (C, H, W) with one C.
     """
     if not batch:

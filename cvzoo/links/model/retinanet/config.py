@@ -1,4 +1,4 @@
-"""What a RetinaNet can be built of, as plain values."""
+"""Configuration of RetinaNet."""
 
 import dataclasses
 from typing import Literal
@@ -11,16 +11,18 @@ _USUAL_SIZES = tuple(tuple(round(s * 2 ** (k / 3), 2) for k in range(3)) for s i
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class RetinaNetConfig(AbstractConfig):
-    """All that decides how a RetinaNet is built and how it sees an image. Raises ValueRangeError."""
+    """What a RetinaNet is built from, and its preprocessing. Raises ValueRangeError."""
 
-    n_layer: int = count_field(50, help="layers of the ResNet, see ResNetExtractor", group="backbone")
+    n_layer: int = count_field(50, help="depth of the ResNet, see ResNetExtractor", group="backbone")
     base_channels: int = count_field(64, help="channels of the ResNet's first convolution", group="backbone")
     arch: Literal["v1.5", "he"] = config_field(
-        "v1.5", help="where a ResNet block has its stride: v1.5: 3 x 3 convolution; he: first one", group="backbone"
+        "v1.5",
+        help="which convolution of a ResNet block has the stride: v1.5: the 3 x 3 one; he: the first",
+        group="backbone",
     )
     norm: Literal["batch", "frozen", "group"] = config_field(
         "batch",
-        help="normalization of the ResNet: batch (trained), frozen (few images a batch, trained weights) or group",
+        help="normalization of the ResNet: batch (trained), frozen (small batches, pretrained weights) or group",
         group="backbone",
     )
     bn_eps: float = config_field(1e-5, help="epsilon of these normalizations", at_least=0, group="backbone")
@@ -32,11 +34,11 @@ class RetinaNetConfig(AbstractConfig):
         group="FPN",
     )
     last_level: int = config_field(7, help="coarsest level of the pyramid", at_least=5, at_most=7, group="FPN")
-    extra_from: Literal["P5", "C5"] = config_field("P5", help="which map P6 is made of", group="FPN")
+    extra_from: Literal["P5", "C5"] = config_field("P5", help="which map P6 is computed from", group="FPN")
     channels: int = count_field(256, help="channels of the pyramid and the heads", group="FPN")
     head_depth: int = count_field(4, help="convolutions in each head before the last", at_least=0, group="heads")
     head_groups: int | None = count_field(
-        None, help="groups of the group normalizations in the heads; None: the heads have none", group="heads"
+        None, help="groups of the heads' group normalization; None: no normalization", group="heads"
     )
     anchor_sizes: Sizes = config_field(
         _USUAL_SIZES,
@@ -47,19 +49,17 @@ class RetinaNetConfig(AbstractConfig):
     anchor_ratios: tuple[float, ...] = config_field(
         (0.5, 1.0, 2.0), help="heights over widths of the anchors", above=0, group="anchors"
     )
-    anchor_rounded: bool = config_field(False, help="the anchors' corners are whole pixels", group="anchors")
+    anchor_rounded: bool = config_field(
+        False, help="whether the anchors' corners are rounded to whole pixels", group="anchors"
+    )
     prior: float = config_field(
-        0.01, help="probability that every anchor starts from in training", above=0, below=1, group="heads"
+        0.01, help="initial probability of every anchor in training", above=0, below=1, group="heads"
     )
-    min_size: int = count_field(
-        800, help="length of the resized image's short side", unit="pixels", group="preparation"
-    )
-    max_size: int = count_field(
-        1333, help="most that the resized image's long side may have", unit="pixels", group="preparation"
-    )
+    min_size: int = count_field(800, help="short side of the resized image", unit="pixels", group="preparation")
+    max_size: int = count_field(1333, help="maximum long side of the resized image", unit="pixels", group="preparation")
     antialias: bool = config_field(
         True,
-        help="images are shrunk as Pillow does; False: by four pixels' bilinear mean, as torchvision's networks expect",
+        help="whether images are resized with antialiasing, as Pillow does; False: bilinear, as in torchvision",
         group="preparation",
     )
 
@@ -71,12 +71,12 @@ class RetinaNetConfig(AbstractConfig):
 
     @property
     def n_level(self) -> int:
-        """How many maps there are."""
+        """The number of levels."""
         return self.last_level - self.first_level + 1
 
     @property
     def n_anchor(self) -> int:
-        """How many anchors a place has."""
+        """The number of anchors per position."""
         return len(self.anchor_sizes[0]) * len(self.anchor_ratios)
 
 
@@ -84,6 +84,6 @@ RetinaNetSettings = RetinaNetConfig  # its name before configs were files' heade
 
 
 def with_n_anchor(config: RetinaNetConfig, n_anchor: int) -> RetinaNetConfig:
-    """The same with so many anchors of any sizes in a place: the arrays of a network tell of no more."""
+    """The same with n anchors of any sizes per position: the arrays of a network determine no more."""
     sizes = ((32.0,) * n_anchor,) * config.n_level
     return dataclasses.replace(config, anchor_sizes=sizes, anchor_ratios=(1.0,))

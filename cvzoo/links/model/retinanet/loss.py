@@ -1,4 +1,4 @@
-"""What a RetinaNet is trained with: the network and its loss as one link."""
+"""Training loss of RetinaNet."""
 
 from collections.abc import Sequence
 from typing import Any, Literal
@@ -20,7 +20,7 @@ from cvzoo.links.model.retinanet.targets import AnchorRows, Targets, assign_targ
 from cvzoo.reporting.reporter import report
 from cvzoo.typing.aliases import Array
 
-# Sizes of batches whose anchors are kept ready: multi-scale training comes back to the same few
+# Number of input sizes with cached anchors: multi-scale training reuses a few sizes
 _KEPT = 16
 
 
@@ -31,16 +31,16 @@ class RetinaNetLoss(Chain):
     alpha, gamma: of the focal loss
     box_loss: "smooth_l1" of the offsets from the anchor, or "giou" of the boxes
     beta: smooth L1 is quadratic below it
-    loc_weight: what the boxes' loss is multiplied by
-    positive, negative, keep_best: which anchors have an object, see `match_anchors`
-    momentum: None: both losses are divided by the number of anchors with an object in the batch (at least 1); else by a
-        moving mean of that number, which keeps so much of its past (0.9: a steadier divisor for small batches)
+    loc_weight: weight of the box regression loss
+    positive, negative, keep_best: IoU thresholds of anchors, see `match_anchors`
+    momentum: None: both losses are divided by the batch's number of anchors with an object (at least 1); else by its
+        exponential moving average with this momentum (0.9: a steadier divisor for small batches)
     Raises ValueRangeError for a setting out of range.
 
     Reports loss, loss/loc and loss/conf.
     Source: Lin et al., "Focal Loss for Dense Object Detection", 2017, section 4; beta as in Detectron's code. Where we
-    differ: the paper speaks of the sum over all images' anchors divided by their objects' anchors, and so do we, where
-    torchvision divides image by image.
+    differ: as in the paper, the sum over the batch is divided by its number of positive anchors; torchvision divides
+    each image's sum by its own.
     """
 
     normalizer: Array  # () float32, the mean number of positive anchors so far
@@ -72,7 +72,7 @@ class RetinaNetLoss(Chain):
         self._rows: dict[tuple[int, int], AnchorRows] = {}
         with self.init_scope():
             self.model = model
-        # kept with the link, so that a resumed run divides by the same number
+        # persistent, so that a resumed run has the same divisor
         self.add_persistent("normalizer", np.zeros((), np.float32))
 
     def forward(
@@ -82,16 +82,18 @@ class RetinaNetLoss(Chain):
         labels: Sequence[np.ndarray],
         ignored: Sequence[np.ndarray] | None = None,
     ) -> Variable:
-        """The loss, a number.
+        """The loss, a scalar.
 
-        x: (B, 3, H, W) float32, as the network wants it
+        x: (B, 3, H, W) float32, preprocessed
         bboxes, labels: of each image (R, 4) float32, pixels of x, and (R,) int32
         ignored: of each image (R,) bool, see `assign_targets`
         Raises ShapeError if there is not one element per image.
         What `check_objects` raises.
         """
         if len(bboxes) != x.shape[0]:
-            raise ShapeError("RetinaNetLoss: bboxes must be one per image", expected=x.shape[0], got=len(bboxes))
+            raise ShapeError(
+                "RetinaNetLoss: bboxes must have one element per image", expected=x.shape[0], got=len(bboxes)
+            )
         check_objects(type(self).__name__, bboxes, labels, self.model.n_fg_class)
         loc, conf = self.model(x)
         rows = self._anchor_rows((x.shape[2], x.shape[3]))
@@ -126,12 +128,12 @@ class RetinaNetLoss(Chain):
             rows = AnchorRows(self.model.anchors(size))
             if len(self._rows) >= _KEPT:
                 del self._rows[next(iter(self._rows))]
-        self._rows[size] = rows  # the most recently used stands last
+        self._rows[size] = rows  # the most recently used is last
         return rows
 
 
 def decoded(code: Variable, anchor: np.ndarray) -> Variable:
-    """`decode_bbox` that gradients pass through: (R, 4) boxes of (R, 4) offsets from (R, 4) anchors."""
+    """Differentiable `decode_bbox`: (R, 4) boxes of (R, 4) offsets from (R, 4) anchors."""
     anchor = beside(anchor, code)
     size = anchor[:, 2:] - anchor[:, :2]
     center = code[:, :2] * size + (anchor[:, :2] + size / 2)

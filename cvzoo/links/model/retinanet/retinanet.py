@@ -1,4 +1,4 @@
-"""RetinaNet."""
+"""RetinaNet, a one-stage detector (Lin et al., 2017)."""
 
 import functools
 import os
@@ -32,12 +32,12 @@ from cvzoo.links.model.retinanet.weights import FILES, RESNET50_FPN, RESNET50_FP
 
 
 class RetinaNetHead(Chain):
-    """`depth` 3 x 3 convolutions with relu, then one that gives `n_out` numbers for each anchor of a place.
+    """Head of RetinaNet: `depth` 3 x 3 convolutions with ReLU, then one to `n_out` channels per anchor.
 
     channels: of the maps, and of the convolutions
-    n_anchor: anchors of a place
-    groups: of group normalizations between convolution and relu; None: there are none
-    bias: what the last convolution's bias starts from
+    n_anchor: anchors per position
+    groups: of group normalization between convolution and ReLU; None: no normalization
+    bias: initial bias of the last convolution
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class RetinaNetHead(Chain):
             self.out = Convolution2D(channels, n_anchor * n_out, 3, 1, 1, initialW=Normal(0.01), initial_bias=bias)
 
     def forward(self, maps: Sequence[Any]) -> Variable:
-        """(B, A, n_out): A over all maps one after another, in a map by row, column and anchor of the place.
+        """(B, A, n_out): A over all maps one after another, in a map by row, column and anchor.
 
         maps: (B, channels, H, W) each
         """
@@ -82,18 +82,18 @@ class RetinaNetHead(Chain):
 class RetinaNet(AbstractOneStageDetector):
     """RetinaNet, a one-stage detector with a feature pyramid and focal loss (Lin et al., 2017).
 
-    n_fg_class: number of classes; None: as many as label_names, else as the file has
+    n_fg_class: number of classes; None: those of label_names, else of the file
     pretrained_model: "coco", "coco_v2" (torchvision's detectors), "imagenet", "imagenet_v2" (torchvision's backbones),
-        or the path of such a file or of one that cvzoo saved. A file of a detector is taken over whole; where other
-        classes, anchors or settings are asked for, a warning names what starts anew, and so does `load_report`
-    label_names: names of the classes; None: the file's, if it has as many classes
-    config: how it is built and how it sees an image; None: as the file has it, else as default_settings
+        or the path of such a file or of one that cvzoo saved. A detector's file is loaded whole; where the classes,
+        anchors or settings differ, a warning and `load_report` list what is initialized anew
+    label_names: class names; None: the file's, if it has as many classes
+    config: architecture and preprocessing; None: the file's, else default_settings
     settings: older name of config
     default_settings: None: `RetinaNetConfig()`
-    Raises ValueRangeError if the names are not as many as the classes, or there is no such name or file;
-    WeightsMismatchError if the file lacks an array, or has one too many or of another shape; what reading it raises.
+    Raises ValueRangeError if names and classes differ in number, or for an unknown name or missing file;
+    WeightsMismatchError for a missing or unknown array, or one of a wrong shape; what reading the file raises.
 
-    mean, std: (3,) float32, what images in [0, 255] are normalized by
+    mean, std: (3,) float32, normalization of images in [0, 255]
     Source: Lin et al., Focal Loss for Dense Object Detection, ICCV 2017.
     """
 
@@ -167,10 +167,10 @@ class RetinaNet(AbstractOneStageDetector):
         return torchvision_detector_preparation(s.min_size, s.max_size, antialias=s.antialias)
 
     def forward(self, x: Any) -> tuple[Variable, Variable]:
-        """loc (B, A, 4): dy dx dh dw against `anchors`; conf (B, A, L): scores before the sigmoid.
+        """loc (B, A, 4): dy dx dh dw against `anchors`; conf (B, A, L): logits.
 
         x: (B, 3, H, W), normalized
-        A runs over the levels, the finest first, in a level by row, column and anchor of the place.
+        A runs over the levels, the finest first, in a level by row, column and anchor.
         """
         maps = self.fpn(self.extractor(x)[self.settings.first_level - 2 :])
         return self.loc_head(maps), self.conf_head(maps)
@@ -185,7 +185,7 @@ class RetinaNet(AbstractOneStageDetector):
 
     @property
     def decoding(self) -> AnchorLevels:
-        """As in `AbstractOneStageDetector`; at most `n_candidate` of a level, cut at the image's edges."""
+        """As in `AbstractOneStageDetector`; at most `n_candidate` per level, clipped to the image."""
         return AnchorLevels(
             anchors=_level_anchors(self.config),
             n_class=self.n_fg_class,
@@ -201,7 +201,7 @@ def _level_anchors(config: RetinaNetConfig) -> LevelAnchors:
         as_cell(cell_anchors(sizes, config.anchor_ratios, rounded=config.anchor_rounded))
         for sizes in config.anchor_sizes
     ]
-    # whole pixels from place to place, as the published networks have it
+    # steps of whole pixels, as in the published networks
     return LevelAnchors(tuple(cells), tuple(1 << level for level in range(config.first_level, config.last_level + 1)))
 
 
@@ -211,7 +211,7 @@ def retinanet_resnet18(
     *,
     label_names: Sequence[str] | None = None,
 ) -> RetinaNet:
-    """A `RetinaNet` on a ResNet-18; arguments as there."""
+    """RetinaNet, a one-stage detector, on a ResNet-18; arguments as in `RetinaNet`."""
     settings = RetinaNetConfig(n_layer=18) if pretrained_model is None else None
     if pretrained_model in ("imagenet", "imagenet_v2"):
         settings = RetinaNetConfig(n_layer=18, norm="frozen")
@@ -226,7 +226,7 @@ def retinanet_resnet50_fpn(
 ) -> RetinaNet:
     """A `RetinaNet` as torchvision's `retinanet_resnet50_fpn`; arguments as there, COCO's weights are "coco".
 
-    A file of a detector is built as the file has it.
+    A detector's file determines the config.
     """
     return RetinaNet(n_fg_class, pretrained_model, label_names=label_names, default_settings=RESNET50_FPN)
 
@@ -239,6 +239,6 @@ def retinanet_resnet50_fpn_v2(
 ) -> RetinaNet:
     """A `RetinaNet` as torchvision's `retinanet_resnet50_fpn_v2`; arguments as there, COCO's weights are "coco_v2".
 
-    A file of a detector is built as the file has it.
+    A detector's file determines the config.
     """
     return RetinaNet(n_fg_class, pretrained_model, label_names=label_names, default_settings=RESNET50_FPN_V2)

@@ -11,7 +11,7 @@ from cvzoo.geometry.as_bbox import as_bbox
 from cvzoo.geometry.bbox_area import bbox_area
 from cvzoo.geometry.bbox_iou import bbox_iou
 
-# Pairs whose IoU is computed in one go: it bounds the memory
+# Number of pairs per IoU computation, to bound the memory
 _PAIRS = 1 << 20
 
 
@@ -27,17 +27,17 @@ class Overlaps(NamedTuple):
 
 
 class AnchorRows:
-    """Anchors ordered for search: those of one vertical extent stand in a row, from left to right.
+    """Anchors sorted for search: those of one vertical extent form a row, from left to right.
 
     anchors: (A, 4) float32, y_min x_min y_max x_max, of any order; a detector's grid has few different extents
 
-    Two boxes reach an IoU only if their shadows on either axis do, so a box is compared with the rows whose shadow
-    fits, and in them with the anchors that begin near enough: the work grows with the boxes, not with the anchors.
+    Two boxes reach an IoU only if their extents on either axis do, so a box is compared only with the rows of enough
+    vertical overlap, and in them with the anchors of a near x_min: the cost grows with the boxes, not the anchors.
     """
 
     def __init__(self, anchors: np.ndarray):
         self.anchors = as_bbox(anchors, "anchors").astype(np.float32, copy=False)
-        # a pair of numbers as one: rows need no order among themselves
+        # a pair of values as one: rows need no order among themselves
         pairs = np.ascontiguousarray(self.anchors[:, ::2], np.float32).view(np.int64)[:, 0]
         _, first, row = np.unique(pairs, return_index=True, return_inverse=True)
         extents = self.anchors[first, ::2]
@@ -54,7 +54,7 @@ class AnchorRows:
         return len(self.anchors)
 
     def overlaps(self, bbox: np.ndarray, thresh: float) -> Overlaps:
-        """All pairs of IoU >= thresh, with bits as `bbox_iou` has them, in no particular order.
+        """All pairs with IoU >= thresh, bit for bit as `bbox_iou`, in no particular order.
 
         bbox: (R, 4) float32; thresh: above 0
         """
@@ -62,7 +62,7 @@ class AnchorRows:
         found = [Overlaps(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.float32))]
         box, row = np.nonzero(self._shadows(bbox) >= thresh * (1 - 1e-5))
         width = bbox[:, 3] - bbox[:, 1]
-        # x_min of the anchor and of the box differ by less than the union less the box: widened against rounding
+        # x_min of anchor and box differ by less than the union less the box: widened against rounding
         slack = (1 / thresh - 1) * width * (1 + 1e-5) + 1e-3
         first = np.clip(bbox[box, 1] - slack[box] - self._left, 0, self._span)
         last = np.clip(bbox[box, 1] + slack[box] - self._left, 0, self._span)
@@ -78,7 +78,7 @@ class AnchorRows:
     def nearest_best(self, bbox: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Each box's anchor of highest IoU, (R,) int64, and that IoU, (R,) float32.
 
-        Of equals the one whose middle is nearest, then the first; -1 where no anchor overlaps. Looks at every pair:
+        Of equals the one with the nearest center, then the first; -1 where no anchor overlaps. Computes every pair:
         meant for the few boxes that `overlaps` misses.
         """
         bbox = as_bbox(bbox)
@@ -96,7 +96,7 @@ class AnchorRows:
         return best, height
 
     def covered(self, region: np.ndarray, thresh: float) -> np.ndarray:
-        """(A,) bool: at least `thresh` of the anchor's area lies in one of the regions (K, 4)."""
+        """(A,) bool: whether at least `thresh` of the anchor's area is inside of one of the regions (K, 4)."""
         region = as_bbox(region, "region")
         covered = np.zeros(len(self.anchors), bool)
         for bb in region:
@@ -127,11 +127,11 @@ class AnchorRows:
 
 
 class Targets(NamedTuple):
-    """Of a batch of B images with A anchors each.
+    """Training targets of a batch of B images with A anchors each.
 
     label: (B, A) int32; a class, -1 background, -2 ignored
-    positive: (P,) int64, places among the B * A anchors that have an object, ascending
-    bbox: (P, 4) float32, the true boxes of these, in the network's pixels
+    positive: (P,) int64, indices of positive anchors among the B * A, ascending
+    bbox: (P, 4) float32, their ground truth boxes, in pixels of the network's input
     anchor: (P, 4) float32, the anchors themselves
     """
 
@@ -144,20 +144,22 @@ class Targets(NamedTuple):
 def match_anchors(
     rows: AnchorRows, bbox: np.ndarray, *, positive: float = 0.5, negative: float = 0.4, keep_best: bool = True
 ) -> np.ndarray:
-    """Each anchor's object: (A,) int64, a row of bbox, -1 for background, -2 for neither.
+    """The object matched to each anchor: (A,) int64, a row of bbox, -1 for background, -2 for ignored.
 
     rows: the anchors, ordered for search
     bbox: (R, 4) float32, y_min x_min y_max x_max; empty boxes match nothing
-    positive: an anchor belongs to the object of highest IoU if that is at least this (of equals, the first)
+    positive: an anchor is matched to the object of highest IoU if that is at least this (of equals, the first)
     negative: it is background if the highest IoU is below this
-    keep_best: an object that no anchor belongs to gets the one of highest IoU (of equals the one nearest to its middle)
-        if no other object has it; of several that want it, the one of highest IoU
+    keep_best: whether an object without an anchor is matched to the anchor of highest IoU (of equals the one nearest
+        to its center) unless that has an object; of several such objects, the one of highest IoU
     Raises ValueRangeError unless 0 < negative <= positive <= 1.
     Source: Lin et al., "Focal Loss for Dense Object Detection", 2017, section 4, without keep_best, which is Faster
-    R-CNN's rule and lets objects be learned that no anchor fits.
+    R-CNN's rule, for objects that no anchor fits.
     """
     if not 0 < negative <= positive <= 1:
-        raise ValueRangeError("match_anchors wants 0 < negative <= positive <= 1", got=(negative, positive))
+        raise ValueRangeError(
+            "match_anchors: thresholds must be 0 < negative <= positive <= 1", got=(negative, positive)
+        )
     bbox = as_bbox(bbox)
     match = np.full(len(rows), BACKGROUND, np.int64)
     box, anchor, iou = rows.overlaps(bbox, negative)
@@ -174,7 +176,7 @@ def match_anchors(
 def _give_best(
     match: np.ndarray, rows: AnchorRows, bbox: np.ndarray, box: np.ndarray, anchor: np.ndarray, iou: np.ndarray
 ) -> None:
-    """Changes match so that every box that is not empty has an anchor, if no other needs it more."""
+    """Match, in place, every box without an anchor to its best one, see keep_best."""
     owned = np.zeros(len(bbox), bool)
     owned[match[match >= 0]] = True
     lonely = np.flatnonzero(~owned & (bbox[:, 2:] > bbox[:, :2]).all(axis=1))
@@ -189,7 +191,7 @@ def _give_best(
     missed = lonely[best[lonely] < 0]
     best[missed], height[missed] = rows.nearest_best(bbox[missed])
     lonely = lonely[best[lonely] >= 0]
-    lonely = lonely[np.argsort(height[lonely], kind="stable")]  # who overlaps most comes last and stays
+    lonely = lonely[np.argsort(height[lonely], kind="stable")]  # the highest overlap is last and stays
     free = match[best[lonely]] < 0
     match[best[lonely][free]] = lonely[free]
 
@@ -207,17 +209,17 @@ def assign_targets(
 ) -> Targets:
     """The targets of a batch.
 
-    bboxes, labels: of each image (R, 4) float32 in the network's pixels and (R,) int32; R may be 0
+    bboxes, labels: of each image (R, 4) float32 in pixels of the network's input and (R,) int32; R may be 0
     ignored: of each image (R,) bool, True for crowds, difficult or cut objects: they are not targets, and an
-        anchor of which a share of `cover` lies in one is ignored unless it has another object
+        anchor of which a fraction of `cover` lies in one is ignored unless it has another object
     positive, negative, keep_best: as in `match_anchors`
-    Raises ShapeError if boxes, labels and flags do not belong together.
+    Raises ShapeError if boxes, labels and flags differ in number.
     """
     label = np.full((len(bboxes), len(rows)), BACKGROUND, np.int32)
     positives, boxes = [np.empty(0, np.int64)], [np.empty((0, 4), np.float32)]
     ignored = [np.zeros(len(bbox), bool) for bbox in bboxes] if ignored is None else ignored
     if not len(bboxes) == len(labels) == len(ignored):
-        raise ShapeError("bboxes, labels and ignored need one element per image", got=(len(bboxes), len(labels)))
+        raise ShapeError("bboxes, labels and ignored must have one element per image", got=(len(bboxes), len(labels)))
     for i, (bbox, classes, skip) in enumerate(zip(bboxes, labels, ignored)):
         bbox = as_bbox(bbox)
         if not len(bbox) == len(classes) == len(skip):

@@ -1,4 +1,4 @@
-"""The detector of lines of text that ships in the package."""
+"""Text line detector that ships with the package."""
 
 import pathlib
 
@@ -25,9 +25,9 @@ RETINANET_TEXT = Weights(
 
 
 def retinanet_text() -> RetinaNet:
-    """A `RetinaNet` that finds lines of text in scans and images of receipts and other documents; nothing is fetched.
+    """Text line detector, a small `RetinaNet` for scans and images of documents; its weights ship with the package.
 
-    Each run of words has a box; there is one label, 0 ("text").
+    There is one box per run of words, and one label, 0 ("text").
 
     >>> bboxes, labels, scores = retinanet_text().predict(["receipt.jpg"])
     """

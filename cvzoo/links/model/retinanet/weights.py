@@ -59,7 +59,7 @@ _PLACES = (
 
 
 def retinanet_place(module: str) -> str | None:
-    """Our path of a module of torchvision's RetinaNet, None where there is none."""
+    """cvzoo's path of a module of torchvision's RetinaNet, or None."""
     if module.startswith("backbone.body."):
         return resnet_place(module.removeprefix("backbone.body."))
     place = place_of(module, _PLACES)
@@ -75,7 +75,7 @@ def retinanet_place(module: str) -> str | None:
 
 
 def count_classes(named: Arrays) -> int | None:
-    """How many classes the arrays of a RetinaNet, by our names, are of; None if they do not tell."""
+    """The number of classes of a RetinaNet's arrays by cvzoo's names; None if they do not determine it."""
     if not {"conf_head/out/b", "loc_head/out/b"} <= named.keys():
         return None
     return 4 * named["conf_head/out/b"].size // max(named["loc_head/out/b"].size, 1)
@@ -92,7 +92,7 @@ def _in_our_order(named: dict[str, np.ndarray], n_fg_class: int | None) -> dict[
 
 
 def _whole(asked: RetinaNetConfig, theirs: Arrays, ours: Arrays) -> RetinaNetConfig:
-    """How torchvision builds the detector of a file."""
+    """The config of torchvision's detector of a file."""
     built = RESNET50_FPN_V2 if "head.classification_head.conv.0.1.weight" in theirs else RESNET50_FPN
     if counted_batches(theirs, "backbone.body."):
         built = dataclasses.replace(built, norm="batch", bn_eps=1e-5)

@@ -1,4 +1,4 @@
-"""SegNet (Badrinarayanan et al., 2017)."""
+"""SegNet, a semantic segmentation network (Badrinarayanan et al., 2017)."""
 
 from typing import TYPE_CHECKING
 

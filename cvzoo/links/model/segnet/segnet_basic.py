@@ -1,4 +1,4 @@
-"""SegNet, the basic one."""
+"""SegNet-Basic, a semantic segmentation network (Badrinarayanan et al., 2017)."""
 
 import dataclasses
 import os
@@ -23,7 +23,7 @@ from cvzoo.links.model.segnet.weights import NAMES, RECORDS
 
 
 class SegNetLayer(Chain):
-    """relu(bn(conv(x))), 7 x 7; activ=False leaves out the relu, as the decoder does."""
+    """SegNet's layer relu(bn(conv(x))), 7 x 7; activ=False leaves out the relu, as the decoder does."""
 
     def __init__(self, in_channels: int, out_channels: int, *, activ: bool):
         self.activ = activ
@@ -41,24 +41,24 @@ class SegNetLayer(Chain):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class SegNetConfig(AbstractConfig):
-    """What a SegNet is built of; its fields are the constructor's arguments."""
+    """What a SegNet is built from; its fields are the constructor's arguments."""
 
     n_class: int = classes_field()
-    channels: int = count_field(help="channels of all maps")
+    channels: int = count_field(help="channels of all feature maps")
 
 
 class SegNetBasic(AbstractPhotoSegmenter):
     """SegNet (basic), a semantic segmentation network with max unpooling (Badrinarayanan et al., 2017).
 
-    n_class: number of classes; None: as many as the file's, or label_names, else CamVid's 11
+    n_class: number of classes; None: those of the file, or of label_names, else CamVid's 11
     pretrained_model: "camvid", or the path of a ChainerCV `.npz` or of a file that cvzoo saved
-    label_names: names of the classes
-    channels: of all maps
-    Raises ValueRangeError if names and classes do not agree, or there are no such weights; WeightsMismatchError if the
+    label_names: class names
+    channels: of all feature maps
+    Raises ValueRangeError if names and classes differ in number, or for unknown weights; WeightsMismatchError if the
     file does not fit.
 
     Source: Badrinarayanan, Kendall and Cipolla, SegNet, PAMI 2017; the network as ChainerCV has it. Where we differ:
-    sides that are no multiples of 16 keep their pixels where they are, instead of being rounded up and shrunk.
+    images with sides that are not multiples of 16 keep their resolution, instead of being rounded up and resized.
     """
 
     preparation = AsIs(header=("channels", "range"))
@@ -95,7 +95,7 @@ class SegNetBasic(AbstractPhotoSegmenter):
         self.load_report = load_pretrained(self, source.file, may_start_anew=source.may_start_anew)
 
     def training_scores(self, x: Any) -> tuple[Variable, ...]:
-        """The scores, alone."""
+        """The logits, in a tuple of one."""
         return (self.coarse_scores(x),)
 
     def coarse_scores(self, x: Any) -> Variable:

@@ -1,1 +1,1 @@
-"""ShuffleNetV2 (Ma et al., 2018)."""
+"""ShuffleNetV2, an image classifier (Ma et al., 2018)."""

@@ -1,4 +1,4 @@
-"""ShuffleNetV2 as a classifier."""
+"""ShuffleNetV2, an image classifier (Ma et al., 2018)."""
 
 import dataclasses
 import os
@@ -34,7 +34,7 @@ COUNTS = (4, 8, 4)
 class ShuffleBlock(Chain):
     """The shuffle unit: half of the channels pass unchanged, half through convolutions; then they are shuffled.
 
-    in_channels: None for out_channels and a stride of 1; else both halves are made of all of x, with a stride of 2
+    in_channels: None for out_channels and a stride of 1; else both branches read all of x, with a stride of 2
     """
 
     def __init__(self, out_channels: int, in_channels: int | None = None):
@@ -66,15 +66,15 @@ class ShuffleNetV2Extractor(Chain):
     channels: of the first convolution, the three stages (even numbers) and the last convolution
     counts: blocks of each stage
 
-    Raises ValueRangeError for channels or counts of no network.
+    Raises ValueRangeError for invalid channels or counts.
     Source: Ma et al., ShuffleNet V2: Practical Guidelines for Efficient CNN Architecture Design, ECCV 2018.
     """
 
     def __init__(self, channels: Sequence[int] = CHANNELS[1.0], counts: Sequence[int] = COUNTS):
         if len(channels) != 5 or len(counts) != 3 or min(*channels, *counts) < 1 or any(c % 2 for c in channels[1:4]):
             raise ValueRangeError(
-                "ShuffleNetV2: channels and counts",
-                expected="five numbers, of which the middle three are even, and three",
+                "ShuffleNetV2: channels and counts are invalid",
+                expected="five integers, of which the middle three are even, and three",
                 got=f"{tuple(channels)}, {tuple(counts)}",
             )
         self.channels = tuple(channels[1:])
@@ -99,7 +99,7 @@ class ShuffleNetV2Extractor(Chain):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ShuffleNetV2Config(AbstractConfig):
-    """What a ShuffleNetV2 is built of; its fields are the constructor's arguments."""
+    """What a ShuffleNetV2 is built from; its fields are the constructor's arguments."""
 
     width: float = width_field()
     n_class: int = classes_field()
@@ -114,12 +114,12 @@ class ShuffleNetV2(AbstractClassifier):
     """ShuffleNetV2, an image classifier (Ma et al., 2018).
 
     width: 0.5, 1.0, 1.5 or 2.0; any number where channels are given
-    n_class: number of classes; None: as many as the file's, or label_names, else 1000
+    n_class: number of classes; None: those of the file, or of label_names, else 1000
     pretrained_model: "imagenet", or a path of a torchvision file or one that cvzoo saved
-    label_names: names of the classes
+    label_names: class names
     channels, counts: as in `ShuffleNetV2Extractor`; None: those of the width
-    preparation: how an image is seen; None: as the weights were measured
-    Raises ValueRangeError if names and classes do not agree, or there are no such weights or settings;
+    preparation: how an image is preprocessed; None: as the weights were evaluated
+    Raises ValueRangeError if names and classes differ in number, or for unknown weights or settings;
     WeightsMismatchError if the file does not fit.
 
     Stages: conv1, pool1, res2, res3, res4, conv5, pool5, fc6.

@@ -1,6 +1,6 @@
-"""Published weights of the ShuffleNetV2s: the width, then what a user asks for.
+"""Published weights of the ShuffleNetV2s: the width, then the name that a user gives.
 
-torchvision's names in a ShuffleNetV2, and ours.
+torchvision's names in a ShuffleNetV2, and cvzoo's.
 """
 
 import re
@@ -31,7 +31,7 @@ _AROUND = {
 
 
 def shufflenet_v2_place(module: str) -> str | None:
-    """Our path of a module of torchvision's; None: none."""
+    """Our path of a module of torchvision's; None if it has none."""
     match = _BLOCK.fullmatch(module)
     if match is None or match[3] not in _IN_BLOCK:
         return _AROUND.get(module)

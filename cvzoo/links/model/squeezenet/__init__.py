@@ -1,1 +1,1 @@
-"""SqueezeNets (Iandola et al., 2016)."""
+"""SqueezeNet, an image classifier (Iandola et al., 2016)."""

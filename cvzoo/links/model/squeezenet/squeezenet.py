@@ -1,4 +1,4 @@
-"""SqueezeNets."""
+"""SqueezeNet, an image classifier (Iandola et al., 2016)."""
 
 import dataclasses
 import os
@@ -37,7 +37,7 @@ VERSIONS = {"1.0": ((96, 7), ("conv1", "fire4", "fire8")), "1.1": ((64, 3), ("co
 
 
 def stage_names(version: Version) -> tuple[str, ...]:
-    """conv1, pool1, fire2, ... fire9, conv10, with the poolings where the version has them."""
+    """Names of the stages: conv1, pool1, fire2, ... fire9, conv10, with the version's poolings."""
     names = []
     for name in ("conv1", *(f"fire{i}" for i in range(2, 10))):
         names.append(name)
@@ -47,7 +47,7 @@ def stage_names(version: Version) -> tuple[str, ...]:
 
 
 class Fire(Chain):
-    """1 x 1 to `squeeze` channels, then 1 x 1 and 3 x 3 side by side to `expand` channels each; relu after all.
+    """Fire module: 1 x 1 to `squeeze` channels, then 1 x 1 and 3 x 3 to `expand` channels each, concatenated; ReLU.
 
     Source: Iandola et al., SqueezeNet, 2016, section 3.2.
     """
@@ -67,7 +67,7 @@ class Fire(Chain):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class SqueezeNetConfig(AbstractConfig):
-    """What a SqueezeNet is built of; its fields are the constructor's arguments."""
+    """What a SqueezeNet is built from; its fields are the constructor's arguments."""
 
     version: Version = config_field(help="the paper's 1.0, or 1.1, which is 2.4 times cheaper")
     n_class: int = classes_field()
@@ -79,17 +79,17 @@ class SqueezeNetConfig(AbstractConfig):
 class SqueezeNet(AbstractClassifier):
     """SqueezeNet, an image classifier (Iandola et al., 2016).
 
-    version: "1.0", the paper's, or "1.1", 2.4 times cheaper and as good
-    n_class: number of classes; None: as many as the file's, or label_names, else 1000
+    version: "1.0", the paper's, or "1.1", 2.4 times cheaper and as accurate
+    n_class: number of classes; None: those of the file, or of label_names, else 1000
     pretrained_model: "imagenet" (torchvision), or a path of a file of torchvision or one that cvzoo saved
-    label_names: names of the classes
-    width: times as many channels as in the paper, such as 1 / 16
-    dropout: before conv10, while training
-    preparation: how an image is seen; None: as the weights were measured
-    Raises ValueRangeError if names and classes do not agree, or there is no such version or weights;
+    label_names: class names
+    width: factor of the paper's channels, such as 1 / 16
+    dropout: ratio before conv10, in training
+    preparation: how an image is preprocessed; None: as the weights were evaluated
+    Raises ValueRangeError if names and classes differ in number, or for an unknown version or weights;
     WeightsMismatchError if the file does not fit.
 
-    Stages: conv1, pool1, fire2 ... fire9 with poolings between, conv10 (B, n_class, H, W), pool10: the scores.
+    Stages: conv1, pool1, fire2 ... fire9 with poolings between, conv10 (B, n_class, H, W), pool10: the logits.
     Source: Iandola et al., SqueezeNet: AlexNet-level accuracy with 50x fewer parameters and < 0.5MB model size, 2016.
     """
 

@@ -1,6 +1,6 @@
-"""torchvision's weights of the SqueezeNets: version, then what a user asks for.
+"""torchvision's weights of the SqueezeNets: version, then the name that a user gives.
 
-torchvision's names in a SqueezeNet, and ours.
+torchvision's names in a SqueezeNet, and cvzoo's.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,9 +10,9 @@ from cvzoo.links.model.publishers.torchvision import torchvision_classifier
 
 
 def squeezenet_names(stage_names: Sequence[str]) -> Mapping[str, Names]:
-    """torchvision's names in a network of these stages, from conv1 to pool10."""
+    """torchvision's array names in a network of these stages, from conv1 to pool10."""
     modules = {"features.0": "conv1/conv", "classifier.1": "conv10/conv"}
-    # a relu stands behind conv1
+    # conv1 is followed by a relu
     for i, name in enumerate(stage_names[:-2]):
         if name.startswith("fire"):
             for theirs, ours in (("squeeze", "squeeze"), ("expand1x1", "expand1"), ("expand3x3", "expand3")):

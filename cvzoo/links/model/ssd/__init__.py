@@ -1,4 +1,4 @@
-"""SSD (Liu et al., 2016)."""
+"""SSD, a one-stage detector (Liu et al., 2016)."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""Examples of a data set as an SSD is trained on them."""
+"""Data augmentation and preprocessing of training examples for SSD."""
 
 from collections.abc import Sequence
 
@@ -17,20 +17,20 @@ from cvzoo.transforms.sample.transform import AbstractTransform, Compose, Someti
 
 
 class SSDTransform:
-    """`transform((img, bbox, label))` is (x, mb_loc, mb_label), what `collate_multibox` and `SSDLoss` take.
+    """Training transform of SSD: (img, bbox, label) to (x, mb_loc, mb_label), for `collate_multibox`.
 
     The example: img (3, H, W) float32 [0, 255]; bbox (R, 4) float32; label (R,) int32; a fourth value, if there is one,
-    is (R,) bool of instances not to be learned, such as crowded ones.
+    is (R,) bool, True for instances to be ignored, such as crowded ones.
 
     coder: the model's
     size: (H, W) of the network's input
     mean, std: what images in [0, 255] are normalized by, a number or one per channel; around an image that was made
         smaller is the mean, 0 for the network
-    augment: False: the image is stretched, and nothing else
+    augment: False: the image is resized, without augmentation
 
-    In order: colours are changed; every other image becomes a part of a canvas up to four times as high and as wide; a
-    part is cut out that covers an object by a drawn share; it is stretched, by one of five interpolations; every other
-    one is mirrored. Draws from this thread's generator, which iterators set for every (seed, epoch, index).
+    In order: color distortion; with probability 1/2 a random expansion (zoom out) up to four times the sides; a random
+    crop with a minimum IoU; a resize by one of five interpolations; a random horizontal flip. Draws from this thread's
+    generator, which iterators seed for every (seed, epoch, index).
     Source: Liu et al., SSD, section 2.2 ("Data augmentation"), and for the canvas 3.6, as ChainerCV has it.
     """
 
@@ -61,7 +61,7 @@ class SSDTransform:
         ignored = np.asarray(flags[0]) if flags else np.zeros(len(bbox), bool)
         if ignored.shape != (len(bbox),) or ignored.dtype != bool:
             raise ShapeError(
-                "SSDTransform: an example's fourth value says which boxes are not to be learned",
+                "SSDTransform: an example's fourth value must be the mask of ignored boxes",
                 expected=f"({len(bbox)},) bool",
                 got=f"{ignored.shape} {ignored.dtype}",
                 hint='dataset.slice[:, ("img", "bbox", "label")] leaves other values out',

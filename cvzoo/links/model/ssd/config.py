@@ -1,4 +1,4 @@
-"""What an SSD can be built of, as plain values."""
+"""Configuration of SSD."""
 
 import dataclasses
 from typing import Literal
@@ -13,13 +13,13 @@ Ratios = tuple[tuple[float, ...], ...]
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class SSDConfig(AbstractConfig):
-    """All that decides how an SSD on VGG16 is built and how it sees an image. Raises ValueRangeError."""
+    """What an SSD is built from, and its preprocessing. Raises ValueRangeError."""
 
     insize: int = count_field(
-        300, help="height and width that every image is stretched to", unit="pixels", at_least=16, group="preparation"
+        300, help="height and width that every image is resized to", unit="pixels", at_least=16, group="preparation"
     )
     base_channels: int = count_field(
-        64, help="channels of VGG16's first convolution, all others in proportion", group="backbone"
+        64, help="channels of VGG16's first convolution; the others in proportion", group="backbone"
     )
     extras: tuple[Extra, ...] = config_field(
         ("halve", "halve", "valid", "valid"),
@@ -36,7 +36,7 @@ class SSDConfig(AbstractConfig):
     )
     aspect_ratios: Ratios = config_field(
         ((2,), (2, 3), (2, 3), (2, 3), (2,), (2,)),
-        help="of each level's further boxes, each of which stands for a wide and a tall one",
+        help="of each level's further boxes; each gives a wide and a tall box",
         above=0,
         group="anchors",
     )
@@ -48,23 +48,22 @@ class SSDConfig(AbstractConfig):
         group="anchors",
     )
     variance: tuple[float, float] = config_field(
-        (0.1, 0.2), help="of the offsets of centers and of the logarithms of sides", above=0, group="anchors"
+        (0.1, 0.2), help="variance of the offsets of centers and of the logarithms of sides", above=0, group="anchors"
     )
     mean: tuple[float, float, float] = config_field(
-        (123.0, 117.0, 104.0), help="of RGB in [0, 255], which is subtracted", group="preparation"
+        (123.0, 117.0, 104.0), help="mean of RGB in [0, 255], which is subtracted", group="preparation"
     )
     antialias: bool = config_field(
         False,
-        help="images are shrunk as Pillow does; False: by four pixels' bilinear mean, as Caffe's and torchvision's "
-        "networks expect",
+        help="whether images are resized with antialiasing; False: bilinear without it, as in Caffe and torchvision",
         group="preparation",
     )
-    cut_sides: bool = config_field(False, help="default boxes are no larger than the image", group="anchors")
-    clip: bool = config_field(False, help="boxes are clipped to the image before NMS", group="decoding")
+    cut_sides: bool = config_field(False, help="whether default boxes are limited to the image's size", group="anchors")
+    clip: bool = config_field(False, help="whether boxes are clipped to the image before NMS", group="decoding")
     n_candidate: int | None = config_field(
-        400, help="of a class, at most this many boxes enter NMS; None: all", group="decoding"
+        400, help="maximum number of boxes per class before NMS; None: all", group="decoding"
     )
-    limit: int | None = config_field(200, help="boxes that an image keeps at most; None: all", group="decoding")
+    limit: int | None = config_field(200, help="maximum number of boxes per image; None: all", group="decoding")
 
     def check_together(self) -> None:
         """Raises ValueRangeError unless there are sizes, ratios and steps for every level, and no map is empty."""
@@ -76,7 +75,7 @@ class SSDConfig(AbstractConfig):
 
     @property
     def n_level(self) -> int:
-        """How many maps have default boxes."""
+        """The number of feature maps with default boxes."""
         return 2 + len(self.extras)
 
     @property
@@ -111,7 +110,7 @@ GLUON_MEAN = (0.485 * 255, 0.456 * 255, 0.406 * 255)
 
 
 def ssd_preparation(config: SSDConfig) -> Stretch:
-    """Stretched, less the mean."""
+    """Resized to a square, less the mean."""
     how = Resampling.ANTIALIASED if config.antialias else Resampling.BILINEAR
     # headers say "bilinear" of both
     header = ("channels", "mean", "std", "size", ("interpolation", "bilinear"))

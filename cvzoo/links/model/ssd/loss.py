@@ -1,4 +1,4 @@
-"""What an SSD is trained with: the network and its loss as one link."""
+"""Training loss of SSD."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -20,15 +20,15 @@ from cvzoo.reporting.reporter import report
 def multibox_loss(
     mb_locs: Any, mb_confs: Any, gt_mb_locs: Any, gt_mb_labels: Any, k: float, *, n_positive: float | None = None
 ) -> tuple[Variable, Variable]:
-    """(loss of the offsets, loss of the classes): two numbers, each divided by the default boxes that have an object.
+    """(loss of the offsets, loss of the classes): two scalars, divided by the number of positive default boxes.
 
     mb_locs: (B, A, 4); mb_confs: (B, A, 1 + L) logits, background first
     gt_mb_locs: (B, A, 4) float32; gt_mb_labels: (B, A) integers, 0 background, -1 ignored
-    k: of an image's background boxes, those k times as many as its objects' boxes count whose loss is highest
-    n_positive: what is divided by; None: the objects' boxes of the batch, at least 1. In training on several devices
-        the mean over the devices belongs here
-    Without any object the classes' loss is 0, since no background counts.
-    Raises ShapeError if the arrays do not fit, ValueRangeError if k is negative.
+    k: hard negative mining: of an image's background boxes those with the highest loss, k times as many as positive
+    n_positive: the divisor; None: the positive boxes of the batch, at least 1. In training on several devices it is
+        the mean over the devices
+    Without any object the classification loss is 0, since there are no hard negatives.
+    Raises ShapeError for arrays of wrong shapes, ValueRangeError if k is negative.
 
     Source: Liu et al., SSD: Single Shot MultiBox Detector, ECCV 2016, section 2.2, equations 1 to 3.
     """
@@ -42,7 +42,7 @@ def multibox_loss(
         or gt_mb_labels.shape != rows
     ):
         raise ShapeError(
-            "multibox_loss: the arrays do not fit",
+            "multibox_loss: the arrays have wrong shapes",
             expected="(B, A, 4), (B, A, 1 + L), (B, A, 4), (B, A)",
             got=f"{mb_locs.shape}, {mb_confs.shape}, {gt_mb_locs.shape}, {gt_mb_labels.shape}",
         )
@@ -53,7 +53,7 @@ def multibox_loss(
     xp = backend_of(gt_mb_labels).xp
     positive = gt_mb_labels > 0
     off, wanted = F.reshape(mb_locs, (-1, 4)), gt_mb_locs.reshape(-1, 4)
-    if is_device_array(gt_mb_labels):  # how many there are the host does not know, nor wait for
+    if is_device_array(gt_mb_labels):  # without device synchronization: the host does not know their number
         each = F.huber_loss(off, wanted, 1.0, reduce="no")
         loc_loss = F.sum(each * positive.reshape(-1, 1).astype(each.dtype))
         divisor = xp.maximum(positive.sum(), 1).astype(each.dtype) if n_positive is None else n_positive
@@ -70,7 +70,7 @@ def multibox_loss(
 
 
 def hard_negatives(loss: np.ndarray, label: np.ndarray, k: float) -> np.ndarray:
-    """(B, A) bool: of each image's background boxes the k times as many as its objects' boxes whose loss is highest.
+    """(B, A) bool: hard negatives: each image's background boxes of highest loss, k times as many as positive ones.
 
     loss: (B, A); label: (B, A) integers, 0 background; of equal losses the first
     """
@@ -87,8 +87,8 @@ class SSDLoss(Chain):
     """Training loss of SSD, a scalar: `SSDLoss(model)(x, mb_locs, mb_labels)`.
 
     model: an `SSD`, or another network with such heads (`SSDLite`)
-    alpha: what the loss of offsets is multiplied by
-    k: background boxes for each box that has an object, see `multibox_loss`
+    alpha: weight of the box regression loss
+    k: negative boxes per positive box, see `multibox_loss`
 
     Reports loss, loss/loc and loss/conf.
     """
@@ -100,11 +100,11 @@ class SSDLoss(Chain):
             self.model = model
 
     def forward(self, x: Any, mb_locs: Any, mb_labels: Any) -> Variable:
-        """The loss, a number.
+        """The loss, a scalar.
 
-        x: (B, 3, H, W) float32, as the network wants it
+        x: (B, 3, H, W) float32, preprocessed
         mb_locs, mb_labels: (B, A, 4) float32 and (B, A) int32 as `MultiboxCoder.encode` gives, on x's device
-        Raises ShapeError if they do not fit.
+        Raises ShapeError for wrong shapes.
         """
         loc, conf = self.model(x)
         loc_loss, conf_loss = multibox_loss(loc, conf, mb_locs, mb_labels, self.k)
@@ -114,9 +114,9 @@ class SSDLoss(Chain):
 
 
 def collate_multibox(batch: Sequence[tuple], device: str | int | None = None) -> tuple[Any, Any, Any]:
-    """(x (B, 3, H, W), mb_locs (B, A, 4), mb_labels (B, A)) of examples as `SSDTransform` gives: for updaters.
+    """(x (B, 3, H, W), mb_locs (B, A, 4), mb_labels (B, A)) of examples of `SSDTransform`; a converter for updaters.
 
-    device: where they shall be; None: on the CPU
+    device: of the batch; None: the CPU
     """
     x, loc, label = (np.stack(each) for each in zip(*batch))
     if device is None:

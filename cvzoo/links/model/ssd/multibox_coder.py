@@ -27,11 +27,11 @@ class DefaultBoxes:
     largest: float | None = None
 
     def boxes(self, size: Sequence[int]) -> np.ndarray:
-        """(A, 4) float32, y_min x_min y_max x_max, pixels of the network's input; they are not made for another."""
+        """(A, 4) float32, y_min x_min y_max x_max, pixels of the network's input; the size is fixed."""
         return default_boxes(self.grids, self.aspect_ratios, self.steps, self.sizes, largest=self.largest)
 
     def counts(self, size: Sequence[int]) -> list[int]:
-        """How many there are at each level."""
+        """The number of boxes at each level."""
         return [grid * grid * (2 + 2 * len(ratios)) for grid, ratios in zip(self.grids, self.aspect_ratios)]
 
 
@@ -47,18 +47,18 @@ def default_boxes(
 
     grids: the side of each level's map
     aspect_ratios: for each level r: a wide box, sqrt(r) times as wide and so much less high, and a tall one
-    steps: pixels from one place to the next; the first place is half a step from the edge
+    steps: pixels between neighboring positions; the first is half a step from the edge
     sizes: the side of each level's square box, and one more: the second square is the geometric mean of two levels'
-    largest: what sides are cut to; None: they stay
+    largest: maximum side; None: no maximum
     Order: level by level, by row, then column, then small square, large square, wide, tall, wide, tall ...
-    Raises ValueRangeError unless the levels agree in number.
+    Raises ValueRangeError unless the arguments have one element per level.
 
     Source: Liu et al., SSD: Single Shot MultiBox Detector, ECCV 2016, section 2.2.
     """
     n = len(grids)
     if not (len(aspect_ratios) == len(steps) == n and len(sizes) == n + 1):
         raise ValueRangeError(
-            "default_boxes: one of all for each level, and one size more",
+            "default_boxes: the arguments must have one element per level, sizes one more",
             expected=(n, n, n, n + 1),
             got=(n, len(aspect_ratios), len(steps), len(sizes)),
         )
@@ -78,7 +78,7 @@ def default_boxes(
 
 
 def cell_sides(size: float, larger: float, ratios: Sequence[float]) -> np.ndarray:
-    """(K, 2) height and width of one place's boxes."""
+    """(K, 2) height and width of the default boxes of one position."""
     sides = [(size, size), (math.sqrt(size * larger),) * 2]
     for ratio in ratios:
         root = math.sqrt(ratio)
@@ -91,10 +91,10 @@ IGNORED = -1
 
 
 class MultiboxCoder:
-    """`encode` and `decode` against default boxes.
+    """Encoder and decoder of boxes relative to default boxes.
 
     grids, aspect_ratios, steps, sizes, largest: as in `default_boxes`
-    variance: of the offsets of centres and of the logarithms of sides
+    variance: of the offsets of centers and of the logarithms of sides
 
     default: (A, 4) float32, the default boxes, pixels of the network's input
     Source: Liu et al., SSD: Single Shot MultiBox Detector, ECCV 2016, section 2.2.
@@ -116,7 +116,7 @@ class MultiboxCoder:
         self.default = default_boxes(grids, aspect_ratios, steps, sizes, largest=largest)
         self.variance = variance
         self._std = (variance[0], variance[0], variance[1], variance[1])
-        # NumPy keeps no sum of them: the areas are asked for at every image in training
+        # NumPy caches no sums: the areas are needed for every image in training
         self._area = bbox_area(self.default)
 
     def encode(
@@ -128,15 +128,15 @@ class MultiboxCoder:
         iou_thresh: float = 0.5,
         cover: float = 0.5,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """mb_loc (A, 4) float32, zeros where nothing is; mb_label (A,) int32, 1 + label, 0 background, -1 ignored.
+        """mb_loc (A, 4) float32, zeros for background; mb_label (A,) int32, 1 + label, 0 background, -1 ignored.
 
         bbox: (R, 4) float32, pixels of the network's input; label: (R,) int32
-        ignored: (R,) bool, objects not to be learned: a default box of which a share of `cover` lies in one, and that
+        ignored: (R,) bool, ignored objects: a default box of which a fraction of `cover` is inside of one, and that
             has no other object, is ignored
-        iou_thresh: a default box has the object of highest IoU if that is at least this
-        Raises ShapeError if they do not belong together.
+        iou_thresh: a default box is assigned to the object of highest IoU if that is at least this
+        Raises ShapeError if bbox and label differ in number.
 
-        First every object takes the default box of highest IoU, the best pair of all first, and each box once.
+        First every object is matched to its default box of highest IoU, in descending order of IoU, each box once.
         """
         bbox, label = as_bbox(bbox).astype(np.float32, copy=False), np.asarray(label)
         ignored = np.zeros(len(bbox), bool) if ignored is None else np.asarray(ignored, bool)
@@ -156,7 +156,7 @@ class MultiboxCoder:
         return mb_loc, mb_label
 
     def _match(self, bbox: np.ndarray, iou_thresh: float) -> np.ndarray:
-        """(A,) row of bbox, -1 for none."""
+        """(A,) index of the matched row of bbox, -1 for none."""
         iou = bbox_iou(self.default, bbox)
         best = iou.argmax(axis=1)
         match = np.where(iou.max(axis=1) >= iou_thresh, best, -1)
@@ -173,18 +173,18 @@ class MultiboxCoder:
     def decode(
         self, mb_loc: np.ndarray, mb_conf: np.ndarray, *, score_thresh: float, n_candidate: int | None = None
     ) -> Found:
-        """bbox (R, 4), label (R,) int32, score (R,): what scores above `score_thresh`, before suppression.
+        """bbox (R, 4), label (R,) int32, score (R,): boxes with scores above `score_thresh`, before NMS.
 
         mb_loc: (A, 4) float32, dy dx dh dw
         mb_conf: (A, 1 + L) float32, logits, background first
-        n_candidate: of a class, only so many of the best; None: all
-        A box is given for every class that scores; boxes may stick out of the image.
+        n_candidate: maximum number of boxes per class, the highest-scoring; None: all
+        There is a box for every class above the threshold; boxes may extend beyond the image.
         """
         decoding = self.decoding(mb_conf.shape[1] - 1, n_candidate=n_candidate)
         return decoding.decode((mb_loc, mb_conf), (1, 1), Placement((1, 1), (1, 1)), score_thresh)
 
     def decoding(self, n_class: int, *, n_candidate: int | None = None, clip: bool = False) -> AnchorLevels:
-        """What the outputs of a network with such default boxes mean; clip: boxes are cut at the image's edges."""
+        """The decoding of a network with these default boxes; clip: whether boxes are clipped to the image."""
         return AnchorLevels(
             anchors=self._boxes,
             n_class=n_class,

@@ -1,4 +1,4 @@
-"""SSD on VGG16."""
+"""SSD on VGG16, a one-stage detector (Liu et al., 2016)."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -29,9 +29,9 @@ from cvzoo.weights.record import Weights
 class Multibox(Chain):
     """Heads of SSD: a 3 x 3 convolution for offsets and one for scores on each map.
 
-    in_channels: of the maps; None: learned from the first input
+    in_channels: of the maps; None: inferred from the first input
     n_class: with the background
-    aspect_ratios: of each level, as in `default_boxes`: a place has 2 + 2 * len boxes
+    aspect_ratios: of each level, as in `default_boxes`: a position has 2 + 2 * len boxes
     initialW, initial_bias: of all convolutions
 
     Source: Liu et al., SSD: Single Shot MultiBox Detector, ECCV 2016, section 2.1.
@@ -50,7 +50,9 @@ class Multibox(Chain):
         initialW = LeCunUniform() if initialW is None else initialW
         channels = [None] * len(aspect_ratios) if in_channels is None else in_channels
         if len(channels) != len(aspect_ratios):
-            raise ShapeError("Multibox: channels for each level", expected=len(aspect_ratios), got=len(channels))
+            raise ShapeError(
+                "Multibox: in_channels must have one element per level", expected=len(aspect_ratios), got=len(channels)
+            )
         with self.init_scope():
             self.loc, self.conf = ChainList(), ChainList()
             for n_in, ratios in zip(channels, aspect_ratios):
@@ -64,10 +66,10 @@ class Multibox(Chain):
         """mb_loc (B, A, 4): dy dx dh dw; mb_conf (B, A, n_class): logits, background first.
 
         maps: (B, C, H, W) each, the finest first
-        Raises ShapeError if their number is another.
+        Raises ShapeError unless there is one per level.
         """
         if len(maps) != len(self.loc):
-            raise ShapeError("Multibox: a map for each level", expected=len(self.loc), got=len(maps))
+            raise ShapeError("Multibox: there must be one map per level", expected=len(self.loc), got=len(maps))
         locs = [flat_boxes(loc(h), 4) for loc, h in zip(self.loc, maps)]
         confs = [flat_boxes(conf(h), self.n_class) for conf, h in zip(self.conf, maps)]
         return F.concat(locs, axis=1), F.concat(confs, axis=1)
@@ -76,19 +78,19 @@ class Multibox(Chain):
 class SSD(AbstractOneStageDetector):
     """SSD, a one-stage detector on VGG16 with default boxes on maps of several scales (Liu et al., 2016).
 
-    n_fg_class: number of classes; None: as many as label_names, else as the file has, else Pascal VOC's 20
+    n_fg_class: number of classes; None: those of label_names, else of the file, else Pascal VOC's 20
     pretrained_model: a name in `records`, or the path of a file of ChainerCV, torchvision, gluon-cv or cvzoo. What fits
-        is taken over; a warning names the convolutions of the heads that start anew, and so does `load_report`: that is
-        how a detector is fine-tuned to other classes
-    label_names: names of the classes; None: the file's, if it has as many classes, or Pascal VOC's if there are 20
-    config: how it is built and how it sees an image; None: as the file has it, else `SSDConfig()`
+        is loaded; a warning and `load_report` list the convolutions of the heads that are initialized anew, as when
+        a detector is fine-tuned to other classes
+    label_names: class names; None: the file's, if it has as many classes, or Pascal VOC's if there are 20
+    config: architecture and preprocessing; None: as the file has it, else `SSDConfig()`
     settings: older name of config
-    records: the names that pretrained_model may have
-    Raises ValueRangeError if the names are not as many as the classes, or there is no such name or file;
-    WeightsMismatchError if the file holds another network; what reading it raises.
+    records: name -> record, for pretrained_model
+    Raises ValueRangeError if names and classes differ in number, or for an unknown name or missing file;
+    WeightsMismatchError if the file holds a different network; what reading it raises.
 
     coder: encodes boxes for training
-    mean: (3, 1, 1) float32, what is taken away from RGB in [0, 255]
+    mean: (3, 1, 1) float32, subtracted from RGB in [0, 255]
     Source: Liu et al., SSD: Single Shot MultiBox Detector, ECCV 2016.
     """
 
@@ -146,11 +148,11 @@ class SSD(AbstractOneStageDetector):
 
     @property
     def decoding(self) -> AnchorLevels:
-        """As in `AbstractOneStageDetector`: a box for each class that scores."""
+        """As in `AbstractOneStageDetector`: a box for each class above the threshold."""
         return self.coder.decoding(self.n_fg_class, n_candidate=self.config.n_candidate, clip=self.config.clip)
 
 
-_ONLY_VGG16 = (None, "imagenet")  # whose file does not say how the rest is built
+_ONLY_VGG16 = (None, "imagenet")  # files that do not determine the rest of the network
 
 
 def SSD300(
@@ -159,11 +161,11 @@ def SSD300(
     *,
     label_names: Sequence[str] | None = None,
 ) -> SSD:
-    """An `SSD` that sees 300 x 300 pixels; arguments as there.
+    """SSD300, a one-stage detector for 300 x 300 pixels (Liu et al., 2016): an `SSD`; arguments as there.
 
     pretrained_model: "voc0712" (the authors'), "voc0712_chainercv" (trained anew), "coco" (torchvision's, whose default
         boxes are others), "voc0712_gluon", "coco_gluon" (gluon-cv's), "imagenet" (VGG16 alone, to train on), or a path
-    Raises ValueRangeError if the file's network sees another size.
+    Raises ValueRangeError if the file's network has a different input size.
     """
     settings = SSD300_SETTINGS if pretrained_model in _ONLY_VGG16 else None
     model = SSD(n_fg_class, pretrained_model, label_names=label_names, settings=settings, records=SSD300_WEIGHTS)
@@ -176,11 +178,11 @@ def SSD512(
     *,
     label_names: Sequence[str] | None = None,
 ) -> SSD:
-    """An `SSD` that sees 512 x 512 pixels; arguments as there.
+    """SSD512, a one-stage detector for 512 x 512 pixels (Liu et al., 2016): an `SSD`; arguments as there.
 
     pretrained_model: "voc0712" (the authors'), "voc0712_chainercv" (trained anew), "voc0712_gluon", "coco_gluon"
         (gluon-cv's), "imagenet" (VGG16 alone, to train on), or a path
-    Raises ValueRangeError if the file's network sees another size.
+    Raises ValueRangeError if the file's network has a different input size.
     """
     settings = SSD512_SETTINGS if pretrained_model in _ONLY_VGG16 else None
     model = SSD(n_fg_class, pretrained_model, label_names=label_names, settings=settings, records=SSD512_WEIGHTS)
@@ -190,7 +192,7 @@ def SSD512(
 def _of_size(model: SSD, insize: int) -> SSD:
     if model.insize != insize:
         raise ValueRangeError(
-            f"SSD{insize}: the file holds an SSD of another size",
+            f"SSD{insize}: the file holds an SSD of a different input size",
             expected=insize,
             got=model.insize,
             hint="SSD(pretrained_model=...) takes any",

@@ -1,4 +1,4 @@
-"""VGG16 as SSD has it: without its last layers, and with coarser maps behind."""
+"""VGG16 backbone of SSD: without its last layers, with extra layers of coarser maps."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -16,10 +16,10 @@ from cvzoo.links.model.ssd.config import Extra
 
 
 class Normalize(Link):
-    """scale * x / (|x| + eps), |x| being the length of a place's channels.
+    """L2 normalization over channels with a trained scale: scale * x / (|x| + eps) (ParseNet, Liu et al., 2015).
 
     n_channel: C
-    initial: what `scale` (C,) starts from
+    initial: initial value of `scale` (C,)
 
     Source: Liu et al., ParseNet, 2015, section 3.3; SSD's conv4_3 starts from 20.
     """
@@ -35,18 +35,18 @@ class Normalize(Link):
         return x * F.reshape(self.scale, (1, -1, 1, 1)) / length
 
 
-# what each level after conv7 is made with: ksize, stride and pad of its second convolution
+# ksize, stride and pad of the second convolution of each level after conv7
 _WINDOWS = {"halve": (3, 2, 1), "valid": (3, 1, 0), "valid4": (4, 1, 1)}
 
 
 class SSDVGG16Extractor(Chain):
-    """Maps of conv4_3 (normalized), conv7, conv8_2, conv9_2 ...
+    """VGG16 backbone of SSD (Liu et al., 2016): maps conv4_3 (normalized), conv7, conv8_2, conv9_2 ...
 
     extras: what follows conv7, see `SSDConfig`; four levels for 300 x 300, five for 512 x 512
     base_channels: of the first convolution
 
-    `channels` are the maps' channels. conv6 and conv7 are the fully connected layers of VGG16, thinned out; conv6 reads
-    every sixth pixel.
+    `channels` are the maps' channels. conv6 and conv7 are the fully connected layers of VGG16, subsampled; conv6 has a
+    dilation of 6.
     Source: Liu et al., SSD: Single Shot MultiBox Detector, ECCV 2016, section 3; the names of the levels as there.
     """
 

@@ -34,13 +34,13 @@ _FEATURES = {
 }  # fmt: skip
 _FIRST_EXTRA = {"1": "conv5_1", "3": "conv5_2", "5": "conv5_3", "7.1": "conv6", "7.3": "conv7"}
 _HEADS = {"classification": "conf", "regression": "loc", "class": "conf", "box": "loc"}
-_VGG16 = ("1_", "2_", "3_", "4_", "5_", "6/", "7/")  # what a classifier has of the extractor
+_VGG16 = ("1_", "2_", "3_", "4_", "5_", "6/", "7/")  # layers of the extractor that a classifier has
 _GLUON_STD = np.array([0.229, 0.224, 0.225]) * 255
 _GLUON_ANCHORS = re.compile(r"anchor_generators\.(\d+)\.anchors")
 
 
 def torchvision_place(module: str) -> str | None:
-    """Our path of a module of torchvision's SSD, None where there is none."""
+    """cvzoo's path of a module of torchvision's SSD, or None."""
     match = re.fullmatch(r"backbone\.features\.(\d+)", module)
     if match:
         name = _FEATURES.get(int(match[1]))
@@ -57,9 +57,9 @@ def torchvision_place(module: str) -> str | None:
 
 
 def gluon_place(module: str) -> str | None:
-    """Our path of a module of gluon-cv's SSD, None where there is none."""
+    """cvzoo's path of a module of gluon-cv's SSD, or None."""
     match = re.fullmatch(r"features\.stages\.([0-5])\.([024])", module)
-    if match:  # each convolution is followed by its relu, which counts
+    if match:  # each convolution is followed by its relu, which has an index as well
         stage, i = int(match[1]), int(match[2]) // 2
         return f"extractor/conv{6 + i}" if stage == 5 else f"extractor/conv{stage + 1}_{i + 1}"
     match = re.fullmatch(r"features\.extras\.(\d)\.([02])", module)
@@ -75,10 +75,10 @@ def in_our_order(
     *,
     is_last: Callable[[str], re.Match | None] = re.compile(r"multibox/(loc|conf)/\d+/[Wb]").fullmatch,
 ) -> dict[str, np.ndarray]:
-    """The arrays by our names, dx dy dw dh as dy dx dh dw, and of the classes those that are wanted.
+    """The arrays by cvzoo's names, dx dy dw dh as dy dx dh dw, with the requested classes.
 
-    n_fg_class: of the model to be, see `foreground_rows`
-    is_last: of the heads' last convolutions a match whose first group is "loc" or "conf"
+    n_fg_class: of the model, see `foreground_rows`
+    is_last: matches the names of the heads' last convolutions; the first group is "loc" or "conf"
     """
     named, n_box = dict(named), {}
     for name, array in named.items():
@@ -93,15 +93,15 @@ def in_our_order(
 
 
 def gluon_config(asked: SSDConfig | None, theirs: Arrays, ours: Arrays) -> SSDConfig:
-    """How the network of gluon-cv's arrays is built: its file holds its default boxes.
+    """The config of the network of gluon-cv's arrays, which include its default boxes.
 
-    Raises FileFormatError if it has another number of levels than the published ones.
+    Raises FileFormatError unless it has as many levels as the published ones.
     """
     cells = {int(match[1]): theirs[match[0]] for match in map(_GLUON_ANCHORS.fullmatch, theirs) if match}
     known = {each.n_level: each for each in (SSD300_SETTINGS, SSD512_SETTINGS)}
     if sorted(cells) != list(range(len(cells))) or len(cells) not in known:
         raise FileFormatError("an SSD of gluon-cv has 6 or 7 levels of default boxes", got=len(cells))
-    # of the first place: centre x, centre y, width, height of the small square, then of the large one
+    # of the first position: center x, center y, width, height of the small square, then of the large one
     first = [np.asarray(cells[i], np.float64)[0, 0, 0, 0].reshape(-1, 4) for i in range(len(cells))]
     sizes = [round(float(boxes[0, 2]), 3) for boxes in first]
     last = round(float(first[-1][1, 2] ** 2 / first[-1][0, 2]), 3)
@@ -119,7 +119,7 @@ def gluon_config(asked: SSDConfig | None, theirs: Arrays, ours: Arrays) -> SSDCo
 
 
 def count_classes(named: Arrays) -> int | None:
-    """How many classes the arrays of an SSD, by our names, are of; None if they do not tell."""
+    """The number of classes of an SSD's arrays by cvzoo's names; None if they do not determine it."""
     conf, loc = (named.get(f"multibox/{kind}/0/b") for kind in ("conf", "loc"))
     return None if conf is None or loc is None else 4 * len(conf) // len(loc) - 1
 
@@ -127,7 +127,7 @@ def count_classes(named: Arrays) -> int | None:
 def _from_gluon(named: dict[str, np.ndarray], n_fg_class: int | None) -> dict[str, np.ndarray]:
     """Without the factor that undoes the division by the standard deviation; all classes.
 
-    Raises FileFormatError if the factor is another.
+    Raises FileFormatError if the factor is different.
     """
     factor = named.pop("features.init_scale", None)
     if factor is not None and not np.allclose(np.ravel(factor), _GLUON_STD, rtol=1e-3):

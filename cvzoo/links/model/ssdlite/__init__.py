@@ -1,1 +1,1 @@
-"""SSDLite (Sandler et al., MobileNetV2, 2018): SSD whose convolutions are separable, on MobileNetV3."""
+"""SSDLite, a one-stage detector with separable convolutions, on MobileNetV3 (Sandler et al., 2018)."""

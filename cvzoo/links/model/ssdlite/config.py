@@ -1,4 +1,4 @@
-"""What an SSDLite can be built of, as plain values."""
+"""Configuration of SSDLite."""
 
 import dataclasses
 
@@ -11,38 +11,40 @@ Ratios = tuple[tuple[float, ...], ...]
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class SSDLiteConfig(AbstractConfig):
-    """All that decides how an SSDLite on MobileNetV3 is built and how it sees an image. Raises ValueRangeError."""
+    """What an SSDLite is built from, and its preprocessing. Raises ValueRangeError."""
 
     insize: int = count_field(
-        320, help="height and width that every image is stretched to", unit="pixels", at_least=16, group="preparation"
+        320, help="height and width that every image is resized to", unit="pixels", at_least=16, group="preparation"
     )
     width: float = config_field(
-        1.0, help="of MobileNetV3, all of whose channels are multiplied by it", above=0, at_most=20, group="backbone"
+        1.0, help="multiplier of all channels of MobileNetV3", above=0, at_most=20, group="backbone"
     )
-    reduced_tail: bool = config_field(True, help="half the channels in MobileNetV3's last stage", group="backbone")
+    reduced_tail: bool = config_field(
+        True, help="whether MobileNetV3's last stage has half the channels", group="backbone"
+    )
     eps: float = config_field(1e-3, help="epsilon of the normalizations", at_least=0, group="backbone")
     extras: tuple[int, ...] = count_field(
         (512, 256, 256, 128),
-        help="channels of the maps behind MobileNetV3, each of half the side",
+        help="channels of the maps after MobileNetV3, each with half the side",
         at_least=8,
         group="heads",
     )
     scales: tuple[float, ...] = config_field(
         (0.2, 0.35, 0.5, 0.65, 0.8, 0.95, 1.0),
-        help="the default boxes' sides at each level as shares of insize, and one more for the last level",
+        help="the default boxes' sides at each level as fractions of insize, and one more for the last level",
         above=0,
         group="anchors",
     )
     aspect_ratios: Ratios = config_field(
         ((2, 3),) * 6,
-        help="of each level's further boxes, each of which stands for a wide and a tall one",
+        help="of each level's further boxes; each gives a wide and a tall box",
         above=0,
         group="anchors",
     )
     n_candidate: int | None = config_field(
-        300, help="of a class, at most this many boxes enter NMS; None: all", group="decoding"
+        300, help="maximum number of boxes per class before NMS; None: all", group="decoding"
     )
-    limit: int | None = config_field(300, help="boxes that an image keeps at most; None: all", group="decoding")
+    limit: int | None = config_field(300, help="maximum number of boxes per image; None: all", group="decoding")
 
     def check_together(self) -> None:
         """Raises ValueRangeError unless there are scales and ratios for every level."""
@@ -63,7 +65,7 @@ SSDLiteSettings = SSDLiteConfig  # its name before configs were files' headers, 
 
 
 def ssdlite_preparation(insize: int) -> Stretch:
-    """Stretched without antialiasing, in [-1, 1]."""
+    """Resized to a square without antialiasing, in [-1, 1]."""
     return Stretch(
         (insize, insize),
         mean=(127.5,) * 3,

@@ -11,14 +11,14 @@ from cvzoo.links.model.conv_norm_activ import ConvNormActiv
 from cvzoo.links.model.inverted_residual import InvertedResidual
 from cvzoo.links.model.mobilenet_v3.extractor import MobileNetV3Extractor
 
-# the layer whose first convolution is the finest map: the last one of stride 16 that there is
+# the layer whose first convolution is the finest map: the last of stride 16
 SPLIT = 13
 
 
 class SSDLiteExtractor(Chain):
-    """Maps of strides 16, 32, 64 ...: MobileNetV3 (large) inside its 13th block and at its end, and coarser ones.
+    """Feature extractor of SSDLite: maps of MobileNetV3 (large) of strides 16 and 32, and of extra blocks of 64 and on.
 
-    extras: channels of the coarser maps, each of half the side
+    extras: channels of the coarser maps, each with half the side
     width, reduced_tail, eps: see `SSDLiteConfig`
 
     `channels` are the maps' channels.
@@ -39,7 +39,9 @@ class SSDLiteExtractor(Chain):
         """The expansion whose output is the finest map, and its block."""
         block = self.base.layers[SPLIT]
         if not isinstance(block, InvertedResidual) or block.expand is None:
-            raise GraphError("SSDLite: the layer that gives the finest map is no inverted residual with an expansion")
+            raise GraphError(
+                "SSDLite: the layer that gives the finest map is not an inverted residual with an expansion"
+            )
         return block.expand, block
 
     def forward(self, x: Any) -> list[Variable]:
@@ -60,7 +62,7 @@ class SSDLiteExtractor(Chain):
 
 
 class ExtraBlock(Chain):
-    """1 x 1 to half the channels, 3 x 3 of each channel by itself with stride 2, 1 x 1 to n_out."""
+    """1 x 1 to half the channels, 3 x 3 depthwise with stride 2, 1 x 1 to n_out."""
 
     def __init__(self, n_in: int, n_out: int, *, eps: float):
         mid = n_out // 2

@@ -1,4 +1,4 @@
-"""SSDLite on MobileNetV3."""
+"""SSDLite on MobileNetV3, a one-stage detector (Sandler et al., 2018; Howard et al., 2019)."""
 
 import os
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ from cvzoo.links.model.ssdlite.weights import WEIGHTS, ssdlite_files
 
 
 class SeparableHead(Chain):
-    """3 x 3 of each channel by itself, then 1 x 1 to n_out."""
+    """Depthwise separable convolution: 3 x 3 depthwise, then 1 x 1 to n_out."""
 
     def __init__(self, n_in: int, n_out: int, *, eps: float):
         with self.init_scope():
@@ -37,7 +37,7 @@ class SeparableHead(Chain):
 
 
 class LiteMultibox(Chain):
-    """As `Multibox`, with separable convolutions.
+    """Heads of SSDLite: `Multibox` with separable convolutions.
 
     in_channels: of the maps; n_class: with the background; aspect_ratios: of each level, as in `default_boxes`
     """
@@ -63,14 +63,14 @@ class LiteMultibox(Chain):
 class SSDLite(AbstractOneStageDetector):
     """SSDLite, a one-stage detector: SSD of separable convolutions on MobileNetV3 (Sandler et al., 2018).
 
-    n_fg_class: number of classes; None: as many as label_names, else as the file has, else COCO's 80
-    pretrained_model: "coco" (torchvision's), or the path of a file of torchvision or cvzoo. What fits is taken over; a
-        warning names what starts anew in the heads, and so does `load_report`
-    label_names: names of the classes; None: the file's, if it has as many classes, or COCO's if there are 80
-    config: how it is built and how it sees an image; None: as the file has it, else `SSDLiteConfig()`
+    n_fg_class: number of classes; None: those of label_names, else of the file, else COCO's 80
+    pretrained_model: "coco" (torchvision's), or the path of a file of torchvision or cvzoo. What fits is loaded; a
+        warning and `load_report` list what is initialized anew in the heads
+    label_names: class names; None: the file's, if it has as many classes, or COCO's if there are 80
+    config: architecture and preprocessing; None: as the file has it, else `SSDLiteConfig()`
     settings: older name of config
-    Raises ValueRangeError if the names are not as many as the classes, or there is no such name or file;
-    WeightsMismatchError if the file holds another network; what reading it raises.
+    Raises ValueRangeError if names and classes differ in number, or for an unknown name or missing file;
+    WeightsMismatchError if the file holds a different network; what reading it raises.
 
     coder: encodes boxes for training
     Source: Howard et al., Searching for MobileNetV3, ICCV 2019, section 6.3; SSDLite: Sandler et al., MobileNetV2, CVPR
@@ -130,7 +130,7 @@ class SSDLite(AbstractOneStageDetector):
 
     @property
     def decoding(self) -> AnchorLevels:
-        """As in `AbstractOneStageDetector`: a box for each class that scores."""
+        """As in `AbstractOneStageDetector`: a box for each class above the threshold."""
         return self.coder.decoding(self.n_fg_class, n_candidate=self.config.n_candidate, clip=True)
 
 

@@ -1,6 +1,6 @@
 """torchvision's weights of SSDLite.
 
-torchvision's names in an SSDLite on MobileNetV3, and ours.
+torchvision's names in an SSDLite on MobileNetV3, and cvzoo's.
 """
 
 import functools
@@ -27,7 +27,7 @@ _LAST = re.compile(r"multibox/(loc|conf)/\d+/out/[Wb]")
 
 
 def ssdlite_places(*, width: float = 1.0, reduced_tail: bool = True) -> dict[str, str]:
-    """Our path of each module of MobileNetV3 in torchvision's SSDLite, which cuts the network inside a block."""
+    """cvzoo's path of each module of MobileNetV3 in torchvision's SSDLite, which splits the network inside a block."""
     plan = network_plan("large", width=width, reduced_tail=reduced_tail)
     theirs = {}
     for name, place in extractor_places(plan, ours="extractor/base").items():
@@ -46,7 +46,7 @@ def ssdlite_places(*, width: float = 1.0, reduced_tail: bool = True) -> dict[str
 
 
 def ssdlite_files(*, width: float = 1.0, reduced_tail: bool = True) -> DetectorFiles:
-    """What files of SSDLites on such a backbone hold."""
+    """The format of files of SSDLite on that backbone."""
     places = ssdlite_places(width=width, reduced_tail=reduced_tail)
 
     def place_of(module: str) -> str | None:
@@ -71,7 +71,7 @@ def ssdlite_files(*, width: float = 1.0, reduced_tail: bool = True) -> DetectorF
 
 
 def count_classes(named: Arrays) -> int | None:
-    """How many classes the arrays of an SSDLite, by our names, are of; None if they do not tell."""
+    """The number of classes of an SSDLite's arrays by cvzoo's names; None if they do not determine it."""
     conf, loc = (named.get(f"multibox/{kind}/0/out/b") for kind in ("conf", "loc"))
     return None if conf is None or loc is None else 4 * len(conf) // len(loc) - 1
 

@@ -1,1 +1,1 @@
-"""Swin Transformer, the first and the second (Liu et al., 2021 and 2022)."""
+"""Swin Transformer and Swin Transformer V2 (Liu et al., 2021 and 2022)."""

@@ -21,11 +21,11 @@ EPS = 1e-5
 
 
 class SwinBlock(Chain):
-    """x + attention(norm1(x)), then that + mlp(norm2(that)); the second version normalizes behind, not before.
+    """Swin Transformer block: h = x + attention(norm1(x)), then h + mlp(norm2(h)); V2 normalizes after each.
 
-    n_unit: channels of a pixel, four times as many between the mlp's two layers; n_head: heads; window: its side
-    shifted: whether windows lie half a window further
-    drop_path: the probability with which an image goes round a branch while training
+    n_unit: channels, four times as many in the MLP; n_head: attention heads; window: its side
+    shifted: whether windows are shifted by half a window
+    drop_path: stochastic depth: the probability that an image skips a branch in training
     version: 1 or 2
     """
 
@@ -63,10 +63,10 @@ class SwinBlock(Chain):
 
 
 class PatchMerging(Chain):
-    """2 x 2 pixels become one with twice the channels; odd sides get a row or column of zeros.
+    """Patch merging: 2 x 2 pixels become one with twice the channels; odd sides are padded with zeros.
 
     n_unit: channels of x
-    version: 1: the four pixels' channels are normalized, then mixed; 2: the other way round
+    version: 1: normalization, then the linear layer; 2: in the reverse order
     """
 
     def __init__(self, n_unit: int, version: int):
@@ -94,12 +94,12 @@ Size = Literal["t", "s", "b", "v2_t", "v2_s", "v2_b"]
 
 
 class Plan(NamedTuple):
-    """Depths and widths of the network.
+    """Depths and widths of a Swin Transformer.
 
-    n_channel: of the first stage; each next one has twice as many
-    depths, heads: of the four stages: how many blocks, heads of attention in each
+    n_channel: channels of the first stage; they double with each stage
+    depths, heads: of the four stages: blocks, attention heads
     window: side of the windows, in patches of 4 pixels at the first stage
-    drop_path: with what probability the last block is left out while training; it grows from 0 block by block
+    drop_path: stochastic depth: the probability that the last block is skipped in training; it grows linearly from 0
     version: 1 or 2
     """
 
@@ -123,7 +123,7 @@ PLANS: dict[str, Plan] = {
 
 
 def plan_of(size: str, plan: Plan | None) -> Plan:
-    """The plan, or without one that of the size. Raises ValueRangeError for another size or numbers of no network."""
+    """The plan, or without one that of the size. Raises ValueRangeError for an unknown size or invalid values."""
     usual = one_of(PLANS, size, "SwinTransformer: there is no size")
     if plan is None:
         return usual
@@ -142,13 +142,13 @@ def plan_of(size: str, plan: Plan | None) -> Plan:
     for i, n_head in enumerate(plan.heads):
         if plan.n_channel * 2**i % n_head:
             raise ValueRangeError(
-                what, expected="channels that heads share evenly", got=f"{n_head} heads in stage {i + 1}"
+                what, expected="channels divisible by the heads", got=f"{n_head} heads in stage {i + 1}"
             )
     return plan
 
 
 class SwinPatches(Chain):
-    """norm(conv(x)): 4 x 4 pixels become one patch."""
+    """Patch embedding norm(conv(x)): 4 x 4 pixels become one patch."""
 
     def __init__(self, n_channel: int):
         with self.init_scope():
@@ -160,10 +160,10 @@ class SwinPatches(Chain):
 
 
 class SwinExtractor(Chain):
-    """(C2, C3, C4, C5) of an image: maps at 1/4, 1/8, 1/16 and 1/32 of its size.
+    """Swin Transformer backbone (Liu et al., 2021 and 2022): maps C2 to C5 of strides 4, 8, 16 and 32.
 
-    plan: how deep and wide
-    channels: of the maps
+    plan: depths and widths
+    channels: of the feature maps
     """
 
     def __init__(self, plan: Plan):
@@ -190,7 +190,7 @@ class SwinExtractor(Chain):
                 self.add_link(f"stage{i + 1}", ChainList(*blocks))
 
     def stage(self, i: int, x: Any) -> Variable:
-        """The map number i (from 0) from the one before, or from the patches."""
+        """The output of stage i (from 0), from the previous one's or the patches."""
         h = self[f"merging{i + 1}"](x) if i else x
         for block in self[f"stage{i + 1}"].children():
             h = block(h)

@@ -1,4 +1,4 @@
-"""Swin Transformers."""
+"""Swin Transformer and Swin Transformer V2, image classifiers (Liu et al., 2021 and 2022)."""
 
 import dataclasses
 import os
@@ -23,9 +23,9 @@ from cvzoo.links.model.variant import classifier_variant
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class SwinConfig(AbstractConfig):
-    """What a Swin Transformer is built of; its fields are the constructor's arguments."""
+    """What a Swin Transformer is built from; its fields are the constructor's arguments."""
 
-    size: Size = config_field(help="the published network that is meant")
+    size: Size = config_field(help="the published variant")
     n_class: int = classes_field()
     plan: Plan = config_field(help="depths and widths")
     preparation: CenterCrop = preparation_field()
@@ -35,13 +35,13 @@ class SwinTransformer(AbstractClassifier):
     """Swin Transformer, versions 1 and 2, an image classifier (Liu et al., 2021 and 2022).
 
     size: "t", "s" or "b" (tiny, small, base), or "v2_t", "v2_s", "v2_b"
-    n_class: number of classes; None: as many as the file's, or label_names, else 1000
-    pretrained_model: "imagenet" (torchvision's), "imagenet_ms" ("t", "s", "b") or "imagenet_22k" ("b", trained on more
-        images; both are the makers'), or a path of a file of theirs, of timm's, or one that cvzoo saved
-    label_names: names of the classes
+    n_class: number of classes; None: those of the file, or of label_names, else 1000
+    pretrained_model: "imagenet" (torchvision's), "imagenet_ms" ("t", "s", "b") or "imagenet_22k" ("b", pretrained on
+        ImageNet-22k; both are the authors'), or a path of a file of theirs, of timm's, or one that cvzoo saved
+    label_names: class names
     plan: depths and widths other than those of `size`
-    preparation: how an image is seen; None: as the weights were measured. The network takes images of any size.
-    Raises ValueRangeError if names and classes do not agree, or there are no such weights or settings;
+    preparation: how an image is preprocessed; None: as the weights were evaluated. Images may have any size.
+    Raises ValueRangeError if names and classes differ in number, or for unknown weights or settings;
     WeightsMismatchError if the file does not fit.
 
     Stages: patches, stage1, stage2, stage3, stage4, norm, pool, fc.

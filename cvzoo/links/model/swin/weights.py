@@ -1,6 +1,6 @@
-"""Published weights of the Swin Transformers: the size, then what a user asks for.
+"""Published weights of the Swin Transformers: the size, then the name that a user gives.
 
-torchvision's names in a Swin Transformer, the makers', timm's, and ours.
+Array names of torchvision, the authors, timm and cvzoo.
 """
 
 import functools
@@ -53,10 +53,9 @@ _MAKERS_BLOCK = r"layers\.(\d)\.blocks\.(\d+)\."
 
 
 def swin_names(window: int) -> Mapping[str, Names]:
-    """Publisher -> its names in a network of so large windows.
+    """Publisher -> its array names in a network of that window.
 
-    Files hold tables that follow from the window, and from the image's size; where they are what they must be they are
-    left out.
+    Files have tables that follow from the window's and the image's size; where they are correct they are not loaded.
     """
     without_tables = functools.partial(_without_tables, window=window)
     makers_biases = [(f"^{_MAKERS_BLOCK}attn\\.relative_position_bias_table$", _maker_array("biases"))]
@@ -67,7 +66,7 @@ def swin_names(window: int) -> Mapping[str, Names]:
             rules=makers_biases,
             finish=without_tables,
         ),
-        # where two stages meet: the makers count that to the earlier one, timm to the later
+        # patch merging belongs to the earlier stage in the authors' files, to the later in timm's
         "timm": Names(
             marks=("patch_embed.proj.weight",),
             modules=functools.partial(maker_place, later=0),
@@ -88,7 +87,7 @@ def swin_names(window: int) -> Mapping[str, Names]:
 
 
 def torchvision_place(module: str) -> str | None:
-    """Our path of a module of torchvision's: "extractor/stage1/0/norm1" of "features.1.0.norm1"; None: none."""
+    """Our path of a module of torchvision's: "extractor/stage1/0/norm1" of "features.1.0.norm1", or None."""
     match = re.fullmatch(r"features\.([246])\.(reduction|norm)", module)
     if match:
         return f"extractor/merging{int(match[1]) // 2 + 1}/{match[2]}"
@@ -100,9 +99,9 @@ def torchvision_place(module: str) -> str | None:
 
 
 def maker_place(module: str, *, later: int) -> str | None:
-    """Our path of a module of the makers' or timm's; None: none.
+    """cvzoo's path of a module of the authors' or timm's, or None.
 
-    later: how many stages behind the one that the file counts it to what merges patches is
+    later: offset of the stage that patch merging belongs to from the file's stage
     """
     match = re.fullmatch(r"layers\.(\d)\.downsample\.(reduction|norm)", module)
     if match:
@@ -126,7 +125,7 @@ def _without_tables(named: dict[str, np.ndarray], n_class: int | None, *, window
 
 
 def _is_table(name: str, array: np.ndarray, window: int) -> bool:
-    """Whether it is one of the tables that follow from the window, and right."""
+    """Whether it is one of the tables that follow from the window, with the correct values."""
     if not re.match(f"{_TORCHVISION_BLOCK}|{_MAKERS_BLOCK}", name):
         return False
     if name.endswith(".attn.relative_position_index"):

@@ -1,4 +1,4 @@
-"""Attention within windows, as the two Swin papers have it."""
+"""Window attention of Swin Transformer and Swin Transformer V2 (Liu et al., 2021 and 2022)."""
 
 import functools
 import math
@@ -15,16 +15,16 @@ from cvzoo.links.chain import Chain
 from cvzoo.links.connection.fused_linear import fused_linear
 from cvzoo.links.connection.linear import Linear
 
-_HIDDEN = -100.0  # added to the scores of pixels that are no neighbours; the makers' number
+_HIDDEN = -100.0  # added to the scores of pixels that are not neighbors; the authors' value
 
 
 class Windows(NamedTuple):
-    """How a map of one size is cut.
+    """Partition of a feature map of one size into windows.
 
     size: (H, W) of the map
     padded: (H', W'), multiples of the window: zeros are added below and on the right
     window: the side of a window
-    shift: (rows, columns) that the map is moved up and to the left before, the far pixels coming in again
+    shift: (rows, columns) of the cyclic shift up and to the left before the partition
     """
 
     size: tuple[int, int]
@@ -33,7 +33,7 @@ class Windows(NamedTuple):
     shift: tuple[int, int]
 
     def cut(self, x: Variable) -> Variable:
-        """(B, n, window * window, C) of x (B, C, H, W), window after window."""
+        """(B, n, window * window, C) of x (B, C, H, W), ordered by window."""
         (h, w), (ph, pw) = self.size, self.padded
         if (h, w) != (ph, pw):
             x = F.pad(x, ((0, 0), (0, 0), (0, ph - h), (0, pw - w)))
@@ -45,7 +45,7 @@ class Windows(NamedTuple):
         return F.reshape(F.transpose(x, (0, 1, 3, 2, 4, 5)), (b, -1, side * side, c))
 
     def join(self, x: Variable) -> Variable:
-        """(B, C, H, W) of x (B, n, window * window, C): what `cut` did, undone."""
+        """(B, C, H, W) of x (B, n, window * window, C): the inverse of `cut`."""
         (h, w), (ph, pw) = self.size, self.padded
         b, c, side = x.shape[0], x.shape[-1], self.window
         x = F.reshape(x, (b, ph // side, pw // side, side, side, c))
@@ -56,15 +56,15 @@ class Windows(NamedTuple):
         return x if (h, w) == (ph, pw) else x[:, :, :h, :w]
 
     def hidden(self) -> np.ndarray | None:
-        """(n, window^2, window^2) float32 to add to the scores: pixels that the shift brought together from different
-        sides of the map do not see each other. None where nothing was shifted."""
+        """(n, window^2, window^2) float32 the attention mask, added to the scores: pixels from different sides of
+        the map do not attend to each other after the shift. None without a shift."""
         return _hidden(self) if any(self.shift) else None
 
 
 def windows_of(size: tuple[int, int], window: int, *, shifted: bool) -> Windows:
-    """How a map (H, W) is cut into windows.
+    """The partition of a map (H, W) into windows.
 
-    shifted: by half a window, but not along a side that one window covers
+    shifted: whether by half a window; not along a side that one window covers
     """
     h, w = size
     padded = -(-h // window) * window, -(-w // window) * window
@@ -72,7 +72,7 @@ def windows_of(size: tuple[int, int], window: int, *, shifted: bool) -> Windows:
     return Windows((h, w), padded, window, (dy, dx))
 
 
-@functools.lru_cache(8)  # a large image's take tens of megabytes
+@functools.lru_cache(8)  # those of a large image take tens of megabytes
 def _hidden(windows: Windows) -> np.ndarray:
     (ph, pw), side = windows.padded, windows.window
     rows, columns = (
@@ -88,7 +88,7 @@ def _hidden(windows: Windows) -> np.ndarray:
 
 @functools.lru_cache(16)
 def relative_index(window: int) -> np.ndarray:
-    """(window^4,) int64: which of the (2 * window - 1)^2 differences each pair of a window's pixels has, row by row."""
+    """(window^4,) int64: index of the relative position, of (2 * window - 1)^2, of each pair of a window's pixels."""
     y, x = (axis.ravel() for axis in np.meshgrid(np.arange(window), np.arange(window), indexing="ij"))
     side = 2 * window - 1
     index = (y[:, None] - y + window - 1) * side + (x[:, None] - x + window - 1)
@@ -99,7 +99,7 @@ def relative_index(window: int) -> np.ndarray:
 
 @functools.lru_cache(16)
 def relative_places(window: int) -> np.ndarray:
-    """((2 * window - 1)^2, 2) float32: the differences (rows, columns) on the second paper's logarithmic scale."""
+    """((2 * window - 1)^2, 2) float32: the relative positions (rows, columns) in V2's log-spaced coordinates."""
     line = np.arange(1 - window, window, dtype=np.float32) * np.float32(8 / max(window - 1, 1))
     line = np.sign(line) * np.log2(np.abs(line) + 1) / np.float32(3)
     places = np.stack(np.meshgrid(line, line, indexing="ij"), axis=-1).reshape(-1, 2).astype(np.float32)
@@ -107,14 +107,14 @@ def relative_places(window: int) -> np.ndarray:
     return places
 
 
-_SHARPEST = math.log(100)  # the second paper's limit of the learned temperature
+_SHARPEST = math.log(100)  # V2's limit of the trained temperature
 
 
 class WindowAttention(Chain):
-    """Each pixel looks at those of its window, with a bias by where they lie to each other.
+    """Multi-head self-attention within windows, with a relative position bias.
 
-    n_unit: channels of a pixel; n_head: heads; window: its side
-    version: 1: the biases are a table; 2: a small network computes them from the places, and likeness is a cosine
+    n_unit: channels; n_head: attention heads; window: its side
+    version: 1: a table of biases; 2: a small MLP computes them from the positions, and similarity is the cosine
     """
 
     def __init__(self, n_unit: int, n_head: int, window: int, version: int):
@@ -135,7 +135,7 @@ class WindowAttention(Chain):
     def forward(self, x: Any, windows: Windows, *, add: Any = None) -> Variable:
         """(B, C, H, W) of x (B, C, H, W).
 
-        windows: how maps of this size are cut
+        windows: the partition of maps of this size
         add: (B, C, H, W) added to the result, or None
         """
         h = windows.cut(x)  # (B, n, N, C)
@@ -157,12 +157,12 @@ class WindowAttention(Chain):
         b = self.qkv.b
         if self.version == 1 or b is None:
             return None
-        # the second paper's keys have no bias; published files store one that is never read
+        # V2's keys have no bias; published files store one that is never read
         kept = np.repeat(np.array([1, 0, 1], b.dtype), self.n_unit)
         return b * beside(kept, b.device.index, ("Swin's queries and values", self.n_unit, b.dtype))
 
     def _bias(self, windows: Windows) -> Variable:
-        """(1, n or 1, n_head, N, N) to add to the scores."""
+        """(1, n or 1, n_head, N, N) added to the scores."""
         n_token = self.window**2
         table: Variable
         if self.version == 1:
@@ -182,6 +182,6 @@ class WindowAttention(Chain):
 
 
 def _unit(x: Variable) -> Variable:
-    """x divided by its length along the last axis; 0 stays, as the zeros do that pad a map."""
+    """x divided by its L2 norm along the last axis; zeros, such as padding, stay 0."""
     square = F.maximum(F.sum(x * x, axis=-1, keepdims=True), x.dtype.type(1e-24))
     return x / F.sqrt(square)

@@ -1,1 +1,1 @@
-"""The one-megabyte face detector of Linzaer (2019)."""
+"""Ultra-Light face detector, a one-stage detector of one megabyte (Linzaer, 2019)."""

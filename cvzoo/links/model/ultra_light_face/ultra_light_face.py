@@ -1,4 +1,4 @@
-"""A face detector of 300,000 parameters."""
+"""Ultra-Light face detector, a one-stage detector of 300,000 parameters (Linzaer, 2019)."""
 
 import dataclasses
 import math
@@ -28,7 +28,7 @@ def _conv(n_in: int, n_out: int, ksize: int, dilate: int = 1, *, has_relu: bool 
 
 
 class ReceptiveFieldBlock(Chain):
-    """relu(join(branches of x) + shortcut(x)): dilated convolutions of 2, 3 and 5 pixels side by side.
+    """Receptive field block (Liu et al., 2018): relu(join(branches of x) + shortcut(x)), dilations of 2, 3 and 5.
 
     Source: Liu, Huang and Wang, Receptive Field Block Net, ECCV 2018, in the shape of the published face detector.
     """
@@ -57,16 +57,16 @@ class ReceptiveFieldBlock(Chain):
         return F.relu(self.join(h) + self.shortcut(x))
 
 
-# sides of the square priors in pixels of the network's input, map by map
+# sides of the square anchors in pixels of the network's input, map by map
 SIDES = ((10, 16, 24), (32, 48), (64, 96), (128, 192, 256))
 STRIDES = (8, 16, 32, 64)
 
 
 @dataclasses.dataclass(frozen=True)
 class FacePriors:
-    """The boxes that the face detector starts from, in parts of the input's sides; see `face_priors`.
+    """Anchors of the face detector in relative coordinates; see `face_priors`.
 
-    sides: of the square priors of each map, pixels of the network's input; strides: of the maps
+    sides: of the square anchors of each map, pixels of the network's input; strides: of the maps
     """
 
     sides: tuple[tuple[int, ...], ...] = SIDES
@@ -77,7 +77,7 @@ class FacePriors:
         return face_priors(size, self.sides, self.strides)
 
     def counts(self, size: Sequence[int]) -> list[int]:
-        """How many there are of each map."""
+        """The number of anchors of each map."""
         h, w = size
         return [math.ceil(h / s) * math.ceil(w / s) * len(sides) for s, sides in zip(self.strides, self.sides)]
 
@@ -85,11 +85,11 @@ class FacePriors:
 def face_priors(
     size: Sequence[int], sides: Sequence[Sequence[int]] = SIDES, strides: Sequence[int] = STRIDES
 ) -> np.ndarray:
-    """(R, 4) float32, y_min x_min y_max x_max as parts of the image: 4,420 of them for (240, 320).
+    """(R, 4) float32, the anchors, y_min x_min y_max x_max relative to the image; 4,420 for (240, 320).
 
     size: (H, W) of the network's input; sides, strides: as in `FacePriors`
-    Row by row of the finest map first, then the coarser ones; the priors of one cell stand together. Sides are cut to
-    the image's size, centres are not moved by that, so that a prior may stick out.
+    Ordered by map, the finest first, then by row, column and side. Sides are clipped to the image's size, but not the
+    boxes: an anchor may extend beyond the image.
 
     Source: the publisher's generate_priors (facts).
     """
@@ -97,7 +97,7 @@ def face_priors(
     maps = []
     for stride, squares in zip(strides, sides):
         rows, columns = math.ceil(h / stride), math.ceil(w / stride)
-        # cells divide the image evenly, also where the last one reaches beyond it
+        # cells divide the image evenly, even where the last one extends beyond it
         y = (np.arange(rows) + 0.5) / rows
         x = (np.arange(columns) + 0.5) / columns
         center = np.stack(np.meshgrid(y, x, indexing="ij"), axis=-1)[:, :, None]  # (rows, columns, 1, 2)
@@ -109,13 +109,13 @@ def face_priors(
 # output channels and stride of the separable convolutions after the first one
 _WIDTHS = (32, 32, 32, 64, 64, 64, 64, 128, 128, 128, 256, 256)
 _STRIDES = (1, 2, 1, 2, 1, 1, 1, 2, 1, 1, 2, 1)
-_ENDS = (8, 11, 13)  # after so many links of the base the first three heads look
+_ENDS = (8, 11, 13)  # numbers of links of the base after which the first three heads are
 _SIZE = (240, 320)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class UltraLightFaceConfig(AbstractConfig):
-    """What an UltraLightFace is built of; its field is the constructor's argument."""
+    """What an UltraLightFace is built from; its field is the constructor's argument."""
 
     variant: str = config_field(help="rfb_320, with a receptive field block, or slim_320, without")
 
@@ -124,9 +124,9 @@ class UltraLightFace(AbstractOneStageDetector):
     """A one-stage face detector of 13 small convolutions and four heads, for 240 x 320 pixels (Linzaer, 2019).
 
     pretrained_model: "wider_face", or a path of a torch file or one that cvzoo saved
-    variant: "rfb_320", with a receptive field block, or "slim_320", without: faster, and weaker on small faces
+    variant: "rfb_320", with a receptive field block, or "slim_320", without: faster, less accurate on small faces
 
-    Raises ValueRangeError for another variant or unknown weights.
+    Raises ValueRangeError for an unknown variant or weights.
     Source: Linzaer, Ultra-Light-Fast-Generic-Face-Detector-1MB, 2019, after Liu et al., SSD, ECCV 2016. Where we
     differ: images are shrunk with antialiasing.
     """
@@ -141,7 +141,7 @@ class UltraLightFace(AbstractOneStageDetector):
     def __init__(self, pretrained_model: str | os.PathLike | None = None, variant: str = "rfb_320"):
         if variant not in WEIGHTS:
             raise ValueRangeError(
-                "UltraLightFace has no such variant", expected=" or ".join(map(repr, WEIGHTS)), got=repr(variant)
+                "UltraLightFace: the variant is unknown", expected=" or ".join(map(repr, WEIGHTS)), got=repr(variant)
             )
         self.config = UltraLightFaceConfig(variant=variant)
         with self.init_scope():

@@ -1,6 +1,6 @@
 """Published weights of the face detector.
 
-The names in the published files of the face detector.
+Array names in the published files.
 """
 
 from collections.abc import Mapping
@@ -11,9 +11,8 @@ from cvzoo.weights.record import Weights
 
 
 def face_names(has_block: bool) -> Mapping[str, Names]:
-    """The publisher's names and ours.
-
-    has_block: the receptive field block stands in the base
+    """The publisher's names and cvzoo's.
+    has_block: whether the base has a receptive field block
     """
     modules = {"base_net.0.0": "base/0/conv", "base_net.0.1": "base/0/bn"}
     for i in range(1, 13):

@@ -1,4 +1,4 @@
-"""The convolutions of a VGG network, of any depth and width."""
+"""Convolutional layers of VGG (Simonyan and Zisserman, 2015), of any depth and width."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal
@@ -20,13 +20,13 @@ class VGGExtractor(Chain):
     """VGG backbone (Simonyan and Zisserman, 2015): its feature maps by name, conv1_1, conv1_2, pool1 ... pool5.
 
     n_layer: 11, 13, 16 or 19
-    names: of the maps that `forward` gives; layers behind the last of them are not built
+    names: of the feature maps that `forward` returns; layers after the last of them are not built
     base_channels: of the first stage; the others have 2, 4, 8 and 8 times as many
-    norm: None, or "batch" for a batch normalization behind each convolution (eps 1e-5)
-    cover_all: poolings keep the last pixel of an odd side, as in Caffe; else they leave it out, as torchvision does
-    Raises ValueRangeError for another depth, norm or name.
+    norm: None, or "batch" for batch normalization after each convolution (eps 1e-5)
+    cover_all: whether pooling rounds output sizes up, as Caffe does, or down, as torchvision does
+    Raises ValueRangeError for an unknown depth, norm or name.
 
-    `layer_names` are the names of all maps that are computed, `channels` those of the maps in `names`.
+    `layer_names` are the names of all feature maps that are computed, `channels` those of the maps in `names`.
     Source: Simonyan and Zisserman, Very Deep Convolutional Networks for Large-Scale Image Recognition, ICLR 2015.
     """
 
@@ -51,7 +51,7 @@ class VGGExtractor(Chain):
             widths[f"pool{stage + 1}"] = base_channels * min(2**stage, 8)
         unknown = [name for name in names if name not in widths]
         if unknown or isinstance(names, str) or not names:
-            raise ValueRangeError("VGG: names of maps", expected=", ".join(widths), got=repr(names))
+            raise ValueRangeError("VGG: names of feature maps are invalid", expected=", ".join(widths), got=repr(names))
         last = max(list(widths).index(name) for name in names)
         self.names = tuple(names)
         self.layer_names = tuple(widths)[: last + 1]

@@ -1,4 +1,4 @@
-"""VGG networks."""
+"""VGG, an image classifier (Simonyan and Zisserman, 2015)."""
 
 import dataclasses
 import os
@@ -26,17 +26,17 @@ from cvzoo.links.model.variant import classifier_variant
 from cvzoo.links.model.vgg.extractor import VGGExtractor, VGGNorm
 from cvzoo.links.model.vgg.weights import WEIGHTS, vgg_names
 
-_SIDE = 7  # of the map that the fully connected layers see
+_SIDE = 7  # side of the map that the fully connected layers read
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class VGGConfig(AbstractConfig):
-    """What a VGG is built of; its fields are the constructor's arguments."""
+    """What a VGG is built from; its fields are the constructor's arguments."""
 
     n_layer: int = count_field(help="11, 13, 16 or 19")
     n_class: int = classes_field()
-    norm: VGGNorm | None = config_field(help="normalization behind the convolutions; None: there is none")
-    base_channels: int = count_field(help="channels of the first convolution, all others in proportion")
+    norm: VGGNorm | None = config_field(help="normalization after the convolutions; None: none")
+    base_channels: int = count_field(help="channels of the first convolution; the others in proportion")
     fc_channels: int = count_field(help="units of fc6 and fc7")
     dropout: float = dropout_field()
     preparation: CenterCrop = preparation_field()
@@ -46,19 +46,19 @@ class VGG(AbstractClassifier):
     """VGG, an image classifier (Simonyan and Zisserman, 2015).
 
     n_layer: 11, 13, 16 or 19
-    n_class: number of classes; None: as many as the file's, or label_names, else 1000
-    pretrained_model: "imagenet" (torchvision), "imagenet_caffe" (16 layers without norm: the paper's, by way of
+    n_class: number of classes; None: those of the file, or of label_names, else 1000
+    pretrained_model: "imagenet" (torchvision), "imagenet_caffe" (16 layers without norm: the authors', converted by
         ChainerCV), or a path of a file of torchvision, of ChainerCV or one that cvzoo saved
-    label_names: names of the classes
+    label_names: class names
     norm, base_channels: as in `VGGExtractor`
     fc_channels: of fc6 and fc7
-    dropout: of fc6 and fc7, while training
-    preparation: how an image is seen; None: as the weights were measured
-    Raises ValueRangeError if names and classes do not agree, or there are no such weights or settings;
+    dropout: ratio of fc6 and fc7, in training
+    preparation: how an image is preprocessed; None: as the weights were evaluated
+    Raises ValueRangeError if names and classes differ in number, or for unknown weights or settings;
     WeightsMismatchError if the file does not fit.
 
     Stages: conv1_1 ... conv5_3, each after its relu, pool1 ... pool5, fc6, fc6_relu, fc7, fc7_relu, fc8. Images may
-    have any size from 32 x 32 on: pool5 becomes 7 x 7 means.
+    have any size from 32 x 32 on: pool5 is averaged to 7 x 7.
     Source: Simonyan and Zisserman, Very Deep Convolutional Networks for Large-Scale Image Recognition, ICLR 2015.
     """
 

@@ -1,6 +1,6 @@
-"""Published weights of the VGG networks: (layers, norm), then what a user asks for.
+"""Published weights of the VGG networks: (layers, norm), then the name that a user gives.
 
-torchvision's and ChainerCV's names in a VGG network, and ours.
+torchvision's and ChainerCV's names in a VGG network, and cvzoo's.
 """
 
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from cvzoo.links.model.publishers.chainercv import chainercv_classifier
 from cvzoo.links.model.publishers.torchvision import torchvision_classifier
 from cvzoo.links.model.vgg.extractor import DEPTHS
 
-# Caffe's networks see 0 to 255, and the mean of each channel is taken off
+# Caffe's networks take values of 0 to 255 less the mean of each channel
 CAFFE_PREPARATION = CenterCrop(mean=(123.68 / 255, 116.779 / 255, 103.939 / 255), std=(1 / 255,) * 3)
 
 
@@ -32,7 +32,7 @@ def torchvision_places(n_layer: int, *, norm: bool) -> dict[str, str]:
 
 
 def vgg_names(n_layer: int, norm: str | None) -> Mapping[str, Names]:
-    """Publisher -> its names in a network of so many layers, with normalizations or without."""
+    """Publisher -> its array names in a network of n_layer layers, with batch normalization or without."""
     return {
         "chainercv": Names(
             marks=("conv1_1/conv/W",), rules=[("^conv", "extractor/conv")], preparation=CAFFE_PREPARATION

@@ -1,4 +1,4 @@
-"""Vision Transformers."""
+"""Vision Transformer, an image classifier (Dosovitskiy et al., 2021)."""
 
 import dataclasses
 import math
@@ -33,13 +33,13 @@ Size = Literal["b_16", "b_32", "l_16", "l_32", "h_14"]
 
 
 class Plan(NamedTuple):
-    """Depths and widths of the network.
+    """Depth and widths of a Vision Transformer.
 
-    patch: side of the squares that the image is cut into, pixels
-    n_layer: how many blocks
-    n_head: heads of attention in each
+    patch: side of a patch, pixels
+    n_layer: number of blocks
+    n_head: attention heads per block
     n_unit: channels of a token
-    n_hidden: units between the two layers behind the attention
+    n_hidden: hidden units of the MLP
     """
 
     patch: int
@@ -60,7 +60,7 @@ PLANS: dict[str, Plan] = {
 
 
 def plan_of(size: str, plan: Plan | None) -> Plan:
-    """The plan, or without one that of the size. Raises ValueRangeError for another size or numbers of no network."""
+    """The plan, or without one that of the size. Raises ValueRangeError for an unknown size or invalid values."""
     usual = one_of(PLANS, size, "ViT: there is no size")
     if plan is None:
         return usual
@@ -72,16 +72,18 @@ _CUBIC = -0.75  # the cubic of torch and OpenCV; Pillow's is -0.5
 
 
 def resized_positions(positions: np.ndarray, side: int) -> np.ndarray:
-    """(1, 1 + side * side, C) of positions (1, 1 + N, C), the first of which is the class token's and stays.
+    """(1, 1 + side * side, C) position embeddings of (1, 1 + N, C); the first, the class token's, is unchanged.
 
-    Raises ShapeError if the other N are no square.
-    Source: torchvision's way: a bicubic of -0.75 whose corners are aligned.
+    Raises ShapeError if N is not a square number.
+    Source: torchvision: bicubic interpolation (a = -0.75) with aligned corners.
     """
     n = positions.shape[1] - 1 if positions.ndim == 3 else 0
     old = math.isqrt(max(n, 0))
     if n < 1 or old * old != n or len(positions) != 1:
         raise ShapeError(
-            "position embeddings are no square of patches", expected="(1, 1 + n * n, C)", got=positions.shape
+            "position embeddings are not those of a square of patches",
+            expected="(1, 1 + n * n, C)",
+            got=positions.shape,
         )
     if old == side:
         return positions
@@ -93,7 +95,7 @@ def resized_positions(positions: np.ndarray, side: int) -> np.ndarray:
 
 
 def _cubic_weights(old: int, new: int) -> np.ndarray:
-    """(new, old): what each new place takes from each old one; beyond the ends the last one counts."""
+    """(new, old): cubic interpolation weights; positions beyond the ends are clamped."""
     weights = np.zeros((new, old))
     for i in range(new):
         place = i * (old - 1) / (new - 1) if new > 1 else 0.0
@@ -112,7 +114,7 @@ def _cubic(d: float) -> float:
 
 
 class ViTBlock(Chain):
-    """x + attention(norm1(x)), then that + narrow(gelu(widen(norm2(that)))).
+    """Transformer encoder block: h = x + attention(norm1(x)), then h + narrow(gelu(widen(norm2(h)))).
 
     n_unit: channels of a token; n_head: heads; n_hidden: outputs of `widen`
     """
@@ -133,11 +135,11 @@ class ViTBlock(Chain):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ViTConfig(AbstractConfig):
-    """What a Vision Transformer is built of; its fields are the constructor's arguments."""
+    """What a Vision Transformer is built from; its fields are the constructor's arguments."""
 
-    size: Size = config_field(help="the published network that is meant")
+    size: Size = config_field(help="the published variant")
     n_class: int = classes_field()
-    insize: int = count_field(help="side of the square that the network sees", unit="pixels")
+    insize: int = count_field(help="side of the network's square input", unit="pixels")
     plan: Plan = config_field(help="depths and widths")
     preparation: CenterCrop = preparation_field()
 
@@ -146,16 +148,16 @@ class ViT(AbstractClassifier):
     """Vision Transformer (ViT), an image classifier (Dosovitskiy et al., 2021).
 
     size: "b_16", "b_32", "l_16", "l_32" or "h_14": base, large or huge, and the side of a patch
-    n_class: number of classes; None: as many as the file's, or label_names, else 1000
-    pretrained_model: "imagenet" (not for "h_14"), "imagenet_swag" (trained on at larger images) or
-        "imagenet_swag_linear" (only the last layer trained) for "b_16", "l_16" and "h_14", not for commercial use; or
-        a path of a torchvision file or one that cvzoo saved
-    label_names: names of the classes
-    insize: side of the square that the network sees, a multiple of a patch; None: as in the file, else 224. If the
+    n_class: number of classes; None: those of the file, or of label_names, else 1000
+    pretrained_model: "imagenet" (not for "h_14"), "imagenet_swag" (fine-tuned at a higher resolution) or
+        "imagenet_swag_linear" (only the last layer fine-tuned) for "b_16", "l_16" and "h_14", not for commercial use;
+        or a path of a torchvision file or one that cvzoo saved
+    label_names: class names
+    insize: side of the network's square input, a multiple of a patch; None: as in the file, else 224. If the
         file's is different, its position embeddings are interpolated.
     plan: depths and widths other than those of `size`
-    preparation: how an image is seen, whose crop is insize; None: as the weights were measured, in proportion
-    Raises ValueRangeError if names and classes do not agree, or there are no such weights or settings;
+    preparation: how an image is preprocessed, with a crop of insize; None: as the weights were evaluated, in proportion
+    Raises ValueRangeError if names and classes differ in number, or for unknown weights or settings;
     WeightsMismatchError if the file does not fit.
 
     Stages: patches, block1 and on, norm (all of them (B, 1 + N, n_unit), the class token first, but "patches" without
@@ -188,7 +190,7 @@ class ViT(AbstractClassifier):
 
         self.plan = plan
         if preparation is not None and insize is not None and preparation.crop != insize:
-            raise ValueRangeError("ViT: the preparation has another crop", expected=insize, got=preparation.crop)
+            raise ValueRangeError("ViT: the preparation's crop is not insize", expected=insize, got=preparation.crop)
         wanted = insize if preparation is None else preparation.crop
         self.insize, source = _fitted(source, wanted, self.plan.patch)
         self.preparation = _in_proportion(source.preparation, self.insize) if preparation is None else preparation
@@ -211,7 +213,7 @@ class ViT(AbstractClassifier):
         """Each stage's name and output, for x (B, 3, insize, insize). Raises ShapeError for another size."""
         if x.shape[2:] != (self.insize, self.insize):
             raise ShapeError(
-                "ViT: its position embeddings are for images of one size",
+                "ViT: the input has the wrong size for the position embeddings",
                 expected=f"(B, 3, {self.insize}, {self.insize})",
                 got=x.shape,
                 hint="ViT(..., insize=...)",
@@ -232,7 +234,7 @@ class ViT(AbstractClassifier):
 
 
 def _fitted(source: ClassSource, insize: int | None, patch: int) -> tuple[int, ClassSource]:
-    """The side of the image, and the source with position embeddings for it."""
+    """The side of the input, and the file with position embeddings for it."""
     in_file = None
     if source.file is not None and "positions" in source.file.arrays:
         in_file = patch * math.isqrt(max(source.file.arrays["positions"].shape[1] - 1, 0))

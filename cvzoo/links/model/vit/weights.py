@@ -1,6 +1,6 @@
-"""Published weights of the Vision Transformers: the size, then what a user asks for.
+"""Published weights of the Vision Transformers: the size, then the name that a user gives.
 
-torchvision's names in a Vision Transformer, and ours.
+torchvision's names in a Vision Transformer, and cvzoo's.
 """
 
 import re
@@ -25,7 +25,7 @@ _BLOCK = r"encoder\.layers\.encoder_layer_(\d+)\."
 
 
 def vit_place(module: str) -> str | None:
-    """Our path of a module of torchvision's: "blocks/3/norm1" of "encoder.layers.encoder_layer_3.ln_1"; None: none."""
+    """Our path of a module of torchvision's: "blocks/3/norm1" of "encoder.layers.encoder_layer_3.ln_1", or None."""
     match = re.match(_BLOCK, module)
     if match:
         place = _IN_BLOCK.get(module[match.end() :])
@@ -59,7 +59,7 @@ def _plain(size: str, digits: str, top1: float, top5: float, short: int) -> Clas
 
 
 def _swag(size: str, digits: str, top1: float, top5: float, side: int) -> ClassWeights:
-    """Trained on SWAG; all layers were then trained on ImageNet where images are larger than 224, else the last."""
+    """Weights trained on SWAG; then on ImageNet all layers where images are larger than 224, else the last."""
     whole = side > 224
     return torchvision_classifier(
         f"vit_{size}_imagenet_swag" + ("" if whole else "_linear"),

@@ -1,4 +1,4 @@
-"""YOLOv2 and YOLOv3 (Redmon and Farhadi, 2017 and 2018)."""
+"""YOLOv2 and YOLOv3, one-stage detectors (Redmon and Farhadi, 2017 and 2018)."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""Examples of a data set as a YOLO network is trained on them."""
+"""Data augmentation and preprocessing of training examples for YOLO."""
 
 import numpy as np
 
@@ -13,21 +13,21 @@ from cvzoo.transforms.sample.transform import AbstractTransform, Compose, Someti
 
 
 class YOLOTransform:
-    """`transform((img, bbox, label))` is (x, bbox, label, ignored), what `collate_photos` and `YOLOLoss` take.
+    """Training transform of YOLO: (img, bbox, label) to (x, bbox, label, ignored), for `collate_photos`.
 
     The example: img (3, H, W) float32 [0, 255]; bbox (R, 4) float32; label (R,) int32; a fourth value, if there is one,
-    is (R,) bool of instances not to be learned, such as crowded ones.
+    is (R,) bool, True for instances to be ignored, such as crowded ones.
 
     size: (H, W) of the network's input
-    augment: False: the image is put into its letterbox, and nothing else
+    augment: False: the image is letterboxed, without augmentation
     jitter: strength of the change of brightness and saturation; hue: of hue, in turns
-    min_side: instances of which a side is shorter than this after all are ignored, pixels
+    min_side: resized instances with a side shorter than this are ignored, pixels
 
-    In order: colours are changed; every other image becomes a part of a canvas up to twice as high and as wide; a part
-    is cut out that covers an object by a drawn share; it is put into its letterbox; every other one is mirrored. Draws
-    from this thread's generator, which iterators set for every (seed, epoch, index).
+    In order: color jitter; with probability 1/2 a random expansion (zoom out) up to twice the sides; a random crop with
+    a minimum IoU; the letterbox; a random horizontal flip. Draws from this thread's generator, which iterators seed for
+    every (seed, epoch, index).
     Source: darknet's yolov3.cfg (saturation, exposure 1.5, hue .1, jitter .3). Where we differ: its jitter is a crop or
-    a margin of 30 % at most, ours SSD's canvas and crop.
+    a margin of at most 30 %, ours SSD's canvas and crop.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class YOLOTransform:
         ignored = np.asarray(flags[0]) if flags else np.zeros(len(bbox), bool)
         if ignored.shape != (len(bbox),) or ignored.dtype != bool:
             raise ShapeError(
-                "YOLOTransform: an example's fourth value says which boxes are not to be learned",
+                "YOLOTransform: an example's fourth value must be the mask of ignored boxes",
                 expected=f"({len(bbox)},) bool",
                 got=f"{ignored.shape} {ignored.dtype}",
                 hint='dataset.slice[:, ("img", "bbox", "label")] leaves other values out',

@@ -1,4 +1,4 @@
-"""Darknet-19 and Darknet-53, which YOLO's networks begin with."""
+"""Darknet-19 and Darknet-53, the backbones of YOLOv2 and YOLOv3."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -16,14 +16,14 @@ from cvzoo.weights.formats.darknet import DarknetWeightsFile
 
 
 def block(in_channels: int, out_channels: int, ksize: int, stride: int = 1, *, initialW: Any = None) -> Conv2DBNActiv:
-    """A convolution that keeps the size (at stride 1), batch normalization and leaky ReLU, as in darknet."""
+    """Convolution with same padding, batch normalization and leaky ReLU, as in darknet."""
     return Conv2DBNActiv(
         in_channels, out_channels, ksize, stride, ksize // 2, initialW=initialW, activ=leaky, bn_eps=BN_EPS
     )
 
 
 def pool(x: Any) -> Variable:
-    """Half the height and width."""
+    """2 x 2 max pooling: half the height and width."""
     return F.max_pooling_2d(x, 2, 2, cover_all=False)
 
 
@@ -32,7 +32,7 @@ def load_darknet(
 ) -> None:
     """Fill all convolutions of the model, in the order they were made in, from a `.weights` of exactly its size.
 
-    instead: path -> convolution to be filled in place of the model's
+    instead: path -> convolution that is filled instead of the model's
     Raises FileFormatError that names the layer in which the file ends or how much is left over.
     """
     with DarknetWeightsFile(path) as file:
@@ -51,10 +51,10 @@ def _take(file: DarknetWeightsFile, name: str, conv: Convolution2D, bn: Any) -> 
 
 
 class Darknet19Extractor(Chain):
-    """The 18 convolutions of Darknet-19 before its classifier.
+    """Darknet-19, the backbone of YOLOv2: its 18 convolutions before the classifier.
 
-    base_channels: of the first convolution; 32 in the paper, and all others in proportion
-    initialW: what the convolutions start from
+    base_channels: of the first convolution; 32 in the paper; the others in proportion
+    initialW: initial weights of the convolutions
 
     `channels` are the maps' channels.
     Source: Redmon and Farhadi, YOLO9000, CVPR 2017, table 6.
@@ -96,7 +96,7 @@ class Darknet19Extractor(Chain):
 
 
 class ResidualBlock(Chain):
-    """x + conv2(conv1(x)): 1x1 to half the channels, 3x3 back."""
+    """Residual block x + conv2(conv1(x)): 1x1 to half the channels, 3x3 back."""
 
     def __init__(self, channels: int, *, initialW: Any = None):
         with self.init_scope():
@@ -109,7 +109,7 @@ class ResidualBlock(Chain):
 
 
 class Stage(Chain):
-    """Half the size and twice the channels, then residual blocks."""
+    """Stage of Darknet-53: a convolution of stride 2 to twice the channels, then residual blocks."""
 
     def __init__(self, in_channels: int, n_block: int, *, initialW: Any = None):
         with self.init_scope():
@@ -125,11 +125,11 @@ class Stage(Chain):
 
 
 class Darknet53Extractor(Chain):
-    """The 52 convolutions of Darknet-53 before its classifier.
+    """Darknet-53, the backbone of YOLOv3: its 52 convolutions before the classifier.
 
-    base_channels: of the first convolution; 32 in the paper, and all others in proportion
+    base_channels: of the first convolution; 32 in the paper; the others in proportion
     blocks: residual blocks of each of the five stages
-    initialW: what the convolutions start from
+    initialW: initial weights of the convolutions
 
     `channels` are the maps' channels.
     Source: Redmon and Farhadi, YOLOv3: An Incremental Improvement, 2018, table 1.

@@ -1,4 +1,4 @@
-"""What a YOLO network is trained with: the network and its loss as one link."""
+"""Training loss of YOLO."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -29,11 +29,11 @@ class YOLOLoss(Chain):
     model: the network
     ignore_thresh: see `assign_targets`
     sizes: sides, multiples of 32, to one of which a training batch is resized, drawn anew every `every` batches; None:
-        they stay as they are
-    seed: of these draws, which go on where they were after a resume
+        no multi-scale training
+    seed: of these random draws, which continue after a resume
 
-    The sum over the images' predictions, divided by the images, of cross entropies (objectness, classes, the middle in
-    its cell, less what it is at least) and half the squared differences of the logarithms of the sides. Reports loss,
+    The sum over all predictions, divided by the number of images, of cross entropies (objectness, classes, center in
+    its cell, less its minimum) and half the squared differences of the logarithms of the sides. Reports loss,
     loss/box, loss/object and loss/conf.
     Source: Redmon and Farhadi, YOLOv3, 2018, section 2.1, with darknet's derivatives. Where we differ: YOLOv2's
     networks learn by the same loss (their classes by a softmax's cross entropy); its authors had squares throughout.
@@ -59,7 +59,7 @@ class YOLOLoss(Chain):
         self.every, self.seed = every, seed
         with self.init_scope():
             self.model = model
-        # kept with the link, so that a resumed run sees the same sizes
+        # persistent, so that a resumed run draws the same sizes
         self.add_persistent("n_batch", np.zeros((), np.int64))
 
     def forward(
@@ -69,7 +69,7 @@ class YOLOLoss(Chain):
         labels: Sequence[np.ndarray],
         ignored: Sequence[np.ndarray] | None = None,
     ) -> Variable:
-        """The loss, a number.
+        """The loss, a scalar.
 
         x: (B, 3, H, W) float32 RGB in [0, 1], sides multiples of 32
         bboxes, labels: of each image (R, 4) float32, pixels of x, and (R,) int32
@@ -78,7 +78,7 @@ class YOLOLoss(Chain):
         What `check_objects` raises.
         """
         if len(bboxes) != x.shape[0]:
-            raise ShapeError("YOLOLoss: bboxes must be one per image", expected=x.shape[0], got=len(bboxes))
+            raise ShapeError("YOLOLoss: bboxes must have one element per image", expected=x.shape[0], got=len(bboxes))
         check_objects(type(self).__name__, bboxes, labels, self.model.n_fg_class)
         if self.sizes is not None and switches.train:
             x, bboxes = self._resized(x, bboxes, self.sizes)
@@ -119,7 +119,9 @@ def _box_loss(own: Variable, targets: Targets) -> Variable:
     """The sum over the (P, 5 + L) rows that have an object."""
     center, side, weight = (a.astype(own.dtype) for a in (targets.center, targets.side, targets.weight))
     inner = np.clip(center, 1e-12, 1 - 1e-7)
-    least = -(inner * np.log(inner) + (1 - inner) * np.log(1 - inner))  # of an answer that is just right
+    least = -(
+        inner * np.log(inner) + (1 - inner) * np.log(1 - inner)
+    )  # of a perfect prediction: the loss of it is made 0
     middle = F.sigmoid_cross_entropy(own[:, 0:2], center[:, ::-1], reduce="no") - beside(least[:, ::-1], own)
     off = own[:, 2:4] - beside(side[:, ::-1], own)
     return F.sum((F.sum(middle, axis=1) + F.sum(off * off, axis=1) * 0.5) * beside(weight, own))

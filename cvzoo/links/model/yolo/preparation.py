@@ -1,4 +1,4 @@
-"""How images become the input of a YOLO network."""
+"""Preprocessing of images for YOLO."""
 
 from typing import Any, Literal
 
@@ -13,7 +13,7 @@ _IN_ONE: Arithmetic = "x * (1 / std) - mean / std"
 
 
 def insize_field() -> Any:
-    """The side of the square that a network sees; the model has it as its attribute."""
+    """The side of the network's square input, a config field; the model has it as its attribute."""
     return config_field(
         help="height and width of the network's input, a multiple of 32",
         unit="pixels",
@@ -24,17 +24,17 @@ def insize_field() -> Any:
 
 
 def checked_insize(insize: int) -> int:
-    """The number itself. Raises ValueRangeError unless it is a positive multiple of 32."""
+    """insize itself. Raises ValueRangeError unless it is a positive multiple of 32."""
     if isinstance(insize, bool) or not isinstance(insize, int) or insize < 32 or insize % 32:
         raise ValueRangeError("insize must be a multiple of 32", got=repr(insize))
     return insize
 
 
 def darknet_letterbox(input_size: tuple[int, int]) -> Letterbox:
-    """In the image's proportions, filled up with grey; RGB in [0, 1]."""
+    """Letterbox: resized with the aspect ratio kept, padded with gray; RGB in [0, 1]."""
     return Letterbox(input_size, arithmetic=_IN_ONE)
 
 
 def darknet_stretch(input_size: tuple[int, int]) -> Stretch:
-    """In the network's proportions; RGB in [0, 1]."""
+    """Resized without keeping the aspect ratio; RGB in [0, 1]."""
     return Stretch(input_size, std=(255.0,) * 3, arithmetic=_IN_ONE)

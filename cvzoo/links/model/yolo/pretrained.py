@@ -34,7 +34,7 @@ def _v3(named: dict[str, np.ndarray], n_class: int | None) -> dict[str, np.ndarr
 
 
 def _placed(arrays: Arrays, places: Mapping[str, str]) -> dict[str, np.ndarray]:
-    """The arrays by our names and with darknet's order of a box's numbers; those without a place here keep theirs."""
+    """The arrays by cvzoo's names, boxes in darknet's order of values; unknown names stay as they are."""
     # the longest name first: "extractor/3/0" is no part of "extractor/3"
     prefixes = sorted(places, key=len, reverse=True)
     named = {}
@@ -59,7 +59,7 @@ def _yolo_v2(arrays: Arrays) -> dict[str, str]:
 
 
 def _yolo_v3(arrays: Arrays) -> dict[str, str]:
-    """YOLOv3: a list of convolutions and residual blocks, whose order says what is what."""
+    """YOLOv3: lists of convolutions and residual blocks, identified by their order."""
     places = {"extractor/0": "extractor/stem"}
     i = 1
     for stage in _STAGES:
@@ -82,7 +82,7 @@ def _yolo_v3(arrays: Arrays) -> dict[str, str]:
 
 
 def _n_anchor(n_channel: int, usual: int) -> int:
-    """How many anchors share so many numbers: as many as ever, if that can be."""
+    """The number of anchors that an output of n channels has; the default one where it divides n."""
     return usual if n_channel % usual == 0 else 1
 
 
@@ -93,7 +93,7 @@ def _swapped(array: np.ndarray, n_anchor: int) -> np.ndarray:
     return rows.reshape(array.shape)
 
 
-# ChainerCV's lists of links say by their order what is what
+# ChainerCV's lists of links are identified by their order
 NAMES = {
     "chainercv, YOLOv3": Names(marks=("extractor/0/conv/W", "subnet/0/1/W"), finish=_v3),
     "chainercv, YOLOv2": Names(marks=("extractor/0/conv/W", "subnet/W"), finish=_v2),
@@ -104,14 +104,14 @@ _NAMES = {len(names): names for names in (voc_bbox_label_names, coco_bbox_label_
 
 
 class PretrainedYOLO:
-    """A file for a network that is being built: first all but its heads, then `counted` tells the classes, then the
-    heads, then `load`.
+    """A file of weights for a network that is being built: `counted` gives its number of classes before the heads are
+    built, `load` fills the network.
 
     pretrained_model: a name in `records`, or a path
-    architecture: what files that cvzoo saved call such a network
+    architecture: name of the network in files that cvzoo saved
     Raises ValueRangeError for an unknown name, and what reading the file raises.
 
-    is_darknet: it is a `.weights`, whose numbers have no names and lie in the order of the layers
+    is_darknet: whether it is a `.weights` file: values without names, in the order of the layers
     """
 
     def __init__(self, pretrained_model: str | os.PathLike, records: Mapping[str, Weights], *, architecture: str):
@@ -123,9 +123,9 @@ class PretrainedYOLO:
             self._file = read_pretrained(path, {}, NAMES, architecture=architecture)
 
     def anchors(self, *, n_head: int | None = None) -> Any:
-        """The anchors that the file tells of, ((height, width), ...), or such for each of n_head; None if it does not.
+        """The anchors in the file, ((height, width), ...), or such for each of n_head; None if it has none.
 
-        Raises FileFormatError if what it tells are none.
+        Raises FileFormatError if they are malformed.
         """
         told = None if self._file.header is None else self._file.header.settings.get("anchors")
         if told is None:
@@ -141,7 +141,7 @@ class PretrainedYOLO:
         return heads
 
     def counted(self, body: Chain, heads: Mapping[str, tuple[int, int]]) -> PretrainedFile:
-        """The file with its classes; the arrays of a `.weights` are left for `load`.
+        """The file with its number of classes; the arrays of a `.weights` are read by `load`.
 
         body: the network without its heads
         heads: path of a head's convolution -> (channels that it reads, anchors)
@@ -153,7 +153,7 @@ class PretrainedYOLO:
         return self._file
 
     def load(self, model: Chain, heads: Mapping[str, tuple[int, int]], *, n_fg_class: int) -> LoadReport:
-        """What did not fit, after everything that fits was taken over; heads of other classes start anew.
+        """Fill the model; returns the report of what did not fit. Heads of different classes are initialized anew.
 
         model: the whole network, of n_fg_class classes; heads: as above
         Raises FileFormatError that names the layer in which a `.weights` ends or how much is left over;
@@ -162,12 +162,12 @@ class PretrainedYOLO:
         file = self._file
         n_class = file.n_class
         if self.is_darknet and (n_class is None or n_class == n_fg_class):
-            load_darknet(model, file.path)  # a file of no network's size is refused here
+            load_darknet(model, file.path)  # raises for a file of the wrong size
             pin_weights(file.path)
             return LoadReport()
         if (
             self.is_darknet and n_class is not None
-        ):  # the heads' numbers lie amid the others, and have to be read to get at those
+        ):  # the heads' values are between the others, and have to be read to get at those
             others = {
                 path: Convolution2D(in_channels, n_anchor * (5 + n_class), 1, initialW=0)
                 for path, (in_channels, n_anchor) in heads.items()
@@ -185,18 +185,18 @@ def _pairs(told: Any) -> tuple[tuple[float, float], ...]:
 
 
 def _n_by_count(path: str | os.PathLike, body: Chain, heads: Mapping[str, tuple[int, int]]) -> int | None:
-    """The classes with which the network would have as many numbers as the file; None if there are none."""
+    """The number of classes with which the network has as many parameters as the file; None if there is none."""
     with DarknetWeightsFile(path) as file:
         n_float = file.n_float
     n_body = sum(np.size(array) for name, array in body.state_arrays().items() if not name.endswith("/N"))
-    # every number of every anchor has a weight for each channel, and a bias
+    # every output value of every anchor has a weight for each channel, and a bias
     each = sum((in_channels + 1) * n_anchor for in_channels, n_anchor in heads.values())
     n, rest = divmod(n_float - n_body - 5 * each, each)
     return n if n > 0 and not rest else None
 
 
 def _n_by_bias(arrays: Mapping[str, np.ndarray], heads: Mapping[str, tuple[int, int]]) -> int | None:
-    """The classes that the first head has; None without such a head, or if it has other anchors."""
+    """The number of classes of the first head; None without such a head, or if it has different anchors."""
     path, (_, n_anchor) = next(iter(heads.items()))
     n, rest = divmod(np.size(arrays.get(f"{path}/b", ())), n_anchor)
     return n - 5 if n > 5 and not rest else None

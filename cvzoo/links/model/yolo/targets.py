@@ -16,7 +16,7 @@ UNKNOWN = -1
 
 
 class Grid(NamedTuple):
-    """The predictions of all heads together, N of them: head by head, cell by cell, anchor by anchor.
+    """Cells and anchors of the N predictions of all heads, ordered by head, cell, anchor.
 
     cell: (N, 2) float32, row and column; step: (N, 2) float32, a cell's height and width in pixels
     anchor: (N, 2) float32, height and width in pixels
@@ -30,11 +30,11 @@ class Grid(NamedTuple):
 
 
 class Targets(NamedTuple):
-    """Of a batch of B images.
+    """Training targets of a batch of B images.
 
-    objectness: (B, N) int32; 1 an object, 0 none, -1 does not matter
-    positive: (P,) int64, places among the B * N that have an object, ascending
-    center: (P, 2) float32, y x of its middle in the cell, 0 to 1
+    objectness: (B, N) int32; 1 an object, 0 none, -1 ignored
+    positive: (P,) int64, indices of predictions with an object among the B * N, ascending
+    center: (P, 2) float32, y x of its center in the cell, 0 to 1
     side: (P, 2) float32, logarithms of its height and width over the anchor's
     weight: (P,) float32, more for smaller objects
     label: (P,) int32
@@ -49,7 +49,7 @@ class Targets(NamedTuple):
 
 
 def head_grid(heads: Sequence[YoloHead | RegionHead], shapes: Sequence[tuple[int, int]], size: Sequence[int]) -> Grid:
-    """The grid of heads whose maps are of these shapes (GH, GW), for an input of `size` (H, W)."""
+    """The grid of heads with maps of these shapes (GH, GW), for an input of `size` (H, W)."""
     cells, steps, anchors, starts, start = [], [], [], [], 0
     for head, (height, width) in zip(heads, shapes):
         step = np.array([size[0] / height, size[1] / width], np.float32)
@@ -87,19 +87,19 @@ def assign_targets(
     """The targets of a batch.
 
     code: (B, N, 4) float32, x, y, width, height as the heads give them
-    bboxes, labels: of each image (R, 4) float32 in the network's pixels and (R,) int32; R may be 0
+    bboxes, labels: of each image (R, 4) float32 in pixels of the network's input and (R,) int32; R may be 0
     ignored: of each image (R,) bool, True for crowds, difficult or cut objects: they are not targets, and it does
-        not matter what a prediction says of which a share of `cover` lies in one
-    ignore_thresh: nor what one says whose IoU with an object is greater, though the object is not its own
-    Raises ShapeError if boxes, labels and flags do not belong together.
+        not matter what a prediction says of which a fraction of `cover` lies in one
+    ignore_thresh: negative predictions with a greater IoU with an object are ignored as well
+    Raises ShapeError if boxes, labels and flags differ in number.
 
-    An object belongs to the cell its middle is in, and there to the anchor, of all heads, whose shape is most like its
-    own. Of two objects that want the same the later one has it.
+    An object is assigned to the cell of its center and to the anchor, of all heads, with the highest IoU of shapes. Of
+    two objects assigned to the same anchor the later one wins.
     Source: Redmon and Farhadi, YOLOv3, 2018, section 2.1, and darknet's [yolo], which weights small objects.
     """
     ignored = [np.zeros(len(bbox), bool) for bbox in bboxes] if ignored is None else ignored
     if not len(bboxes) == len(labels) == len(ignored) == len(code):
-        raise ShapeError("bboxes, labels and ignored need one element per image", got=(len(bboxes), len(labels)))
+        raise ShapeError("bboxes, labels and ignored must have one element per image", got=(len(bboxes), len(labels)))
     n = len(grid.cell)
     objectness = np.zeros((len(bboxes), n), np.int32)
     found = [(np.empty(0, np.int64), np.empty((0, 4), np.float32), np.empty(0, np.int32))]
@@ -137,7 +137,7 @@ def assign_targets(
 
 
 def _places(grid: Grid, heads: Sequence[YoloHead | RegionHead], bbox: np.ndarray) -> np.ndarray:
-    """(R,) which of the N predictions each box belongs to."""
+    """(R,) index of the prediction that each box is assigned to."""
     side = bbox[:, 2:] - bbox[:, :2]
     anchors, places = [], []
     for head, start, (height, width) in zip(heads, grid.starts, grid.shapes):

@@ -1,4 +1,4 @@
-"""YOLOv2 and YOLOv2-tiny."""
+"""YOLOv2 and YOLOv2-tiny, one-stage detectors (Redmon and Farhadi, 2017)."""
 
 import dataclasses
 import os
@@ -40,28 +40,28 @@ COCO_ANCHORS = (
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class YOLOv2Config(AbstractConfig):
-    """What a YOLOv2 is built of; its fields are the constructor's arguments."""
+    """What a YOLOv2 is built from; its fields are the constructor's arguments."""
 
     n_fg_class: int = classes_field()
     anchors: tuple[tuple[float, float], ...] = config_field(help="(height, width) each", unit="cells", above=0)
     insize: int = insize_field()
-    base_channels: int = count_field(help="channels of the first convolution, all others in proportion")
+    base_channels: int = count_field(help="channels of the first convolution; the others in proportion")
 
 
 class YOLOv2(AbstractOneStageDetector):
     """YOLOv2, a one-stage detector on Darknet-19 (Redmon and Farhadi, 2017); by default at 416 x 416 (letterbox).
 
-    n_fg_class: number of classes; None: as many as label_names, else as the file has, else 20
+    n_fg_class: number of classes; None: those of label_names, else of the file, else 20
     pretrained_model: "voc0712", "voc0712_chainercv" or "coco", or the path of a `.weights`, `.npz` or
-        `.safetensors` file; None: random. What fits is taken over; where the classes differ the head starts anew,
-        which a warning says, and `load_report`
-    label_names: names of the classes; None: the file's, if it has as many classes, or Pascal VOC's if there are 20
-    anchors: (height, width) each, in cells; None: the file's if it tells, those of COCO if it is darknet's and has 80
+        `.safetensors` file; None: random. What fits is loaded; where the classes differ the head is
+        initialized anew, as a warning and `load_report` say
+    label_names: class names; None: the file's, if it has as many classes, or Pascal VOC's if there are 20
+    anchors: (height, width) each, in cells; None: the file's if it has any, those of COCO if it is darknet's and has 80
         classes, else those of Pascal VOC
-    insize: height and width that an image is seen in, a multiple of 32
+    insize: height and width of the network's input, a multiple of 32
     base_channels: of Darknet-19's first convolution; all others in proportion
-    Raises ValueRangeError if the names are not as many as the classes, or there is no such name or file;
-    WeightsMismatchError or FileFormatError if the file holds another network; what reading it raises.
+    Raises ValueRangeError if names and classes differ in number, or for an unknown name or missing file;
+    WeightsMismatchError or FileFormatError if the file holds a different network; what reading it raises.
 
     Source: Redmon and Farhadi, YOLO9000: Better, Faster, Stronger, CVPR 2017; the layers of yolov2-voc.cfg.
     """
@@ -82,7 +82,7 @@ class YOLOv2(AbstractOneStageDetector):
         if pretrained_model is not None:
             file = PretrainedYOLO(pretrained_model, YOLO_V2_WEIGHTS, architecture="YOLOv2")
             anchors = file.anchors() if anchors is None else anchors
-        # random numbers would only be drawn to be overwritten
+        # random values would only be drawn to be overwritten
         initialW = None if file is None else 0
         with self.init_scope():
             self.extractor = Darknet19Extractor(base_channels=n, initialW=initialW)
@@ -118,7 +118,7 @@ class YOLOv2(AbstractOneStageDetector):
 
     @property
     def preparation(self) -> Letterbox:  # type: ignore[override]
-        """A letterbox filled with grey, in [0, 1], as darknet has it."""
+        """A letterbox padded with gray, in [0, 1], as in darknet."""
         return darknet_letterbox((self.insize, self.insize))
 
     def forward(self, x: Any) -> Variable:
@@ -140,30 +140,30 @@ TINY_VOC_ANCHORS = ((1.19, 1.08), (4.41, 3.42), (11.38, 6.63), (5.11, 9.42), (10
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class YOLOv2TinyConfig(AbstractConfig):
-    """What a YOLOv2Tiny is built of; its fields are the constructor's arguments."""
+    """What a YOLOv2Tiny is built from; its fields are the constructor's arguments."""
 
     n_fg_class: int = classes_field()
     anchors: tuple[tuple[float, float], ...] = config_field(help="(height, width) each", unit="cells", above=0)
     insize: int = insize_field()
-    base_channels: int = count_field(help="channels of the first convolution, all others in proportion")
-    mid_channels: int = count_field(help="channels of the last but one convolution")
+    base_channels: int = count_field(help="channels of the first convolution; the others in proportion")
+    mid_channels: int = count_field(help="channels of the penultimate convolution")
 
 
 class YOLOv2Tiny(AbstractOneStageDetector):
     """YOLOv2-tiny, a small one-stage detector, as in yolov2-tiny-voc; by default at 416 x 416 (letterbox).
 
-    n_fg_class: number of classes; None: as many as label_names, else as the file has, else 20
+    n_fg_class: number of classes; None: those of label_names, else of the file, else 20
     pretrained_model: "voc0712" or "voc0712_chainercv", or the path of a `.weights`, `.npz` or `.safetensors`
-        file; None: random. What fits is taken over; where the classes differ the head starts anew, which a warning
-        says, and `load_report`
-    label_names: names of the classes; None: the file's, if it has as many classes, or Pascal VOC's if there are 20
-    anchors: (height, width) each, in cells; None: the file's if it tells, those of yolov2-tiny if it is darknet's and
+        file; None: random. What fits is loaded; where the classes differ the head is
+        initialized anew, as a warning and `load_report` say
+    label_names: class names; None: the file's, if it has as many classes, or Pascal VOC's if there are 20
+    anchors: (height, width) each, in cells; None: the file's if it has any, those of yolov2-tiny if it is darknet's and
         has 80 classes, else those of yolov2-tiny-voc
-    mid_channels: width of the last but one convolution; yolov2-tiny for COCO has 512
-    insize: height and width that an image is seen in, a multiple of 32
-    base_channels: of the first convolution; all others but the last but one in proportion
-    Raises ValueRangeError if the names are not as many as the classes, or there is no such name or file;
-    WeightsMismatchError or FileFormatError if the file holds another network; what reading it raises.
+    mid_channels: width of the penultimate convolution; yolov2-tiny for COCO has 512
+    insize: height and width of the network's input, a multiple of 32
+    base_channels: of the first convolution; the others but the penultimate in proportion
+    Raises ValueRangeError if names and classes differ in number, or for an unknown name or missing file;
+    WeightsMismatchError or FileFormatError if the file holds a different network; what reading it raises.
 
     Source: darknet's yolov2-tiny-voc.cfg; no paper describes it.
     """
@@ -185,7 +185,7 @@ class YOLOv2Tiny(AbstractOneStageDetector):
         if pretrained_model is not None:
             file = PretrainedYOLO(pretrained_model, YOLO_V2_TINY_WEIGHTS, architecture="YOLOv2Tiny")
             anchors = file.anchors() if anchors is None else anchors
-        # random numbers would only be drawn to be overwritten
+        # random values would only be drawn to be overwritten
         initialW = None if file is None else 0
         with self.init_scope():
             self.conv1 = block(3, n, 3, initialW=initialW)
@@ -225,7 +225,7 @@ class YOLOv2Tiny(AbstractOneStageDetector):
 
     @property
     def preparation(self) -> Letterbox:  # type: ignore[override]
-        """A letterbox filled with grey, in [0, 1], as darknet has it."""
+        """A letterbox padded with gray, in [0, 1], as in darknet."""
         return darknet_letterbox((self.insize, self.insize))
 
     def forward(self, x: Any) -> Variable:
@@ -233,7 +233,7 @@ class YOLOv2Tiny(AbstractOneStageDetector):
         h = x
         for conv in (self.conv1, self.conv2, self.conv3, self.conv4, self.conv5):
             h = pool(conv(h))
-        # darknet's pool of size 2 and stride 1 has its margin below and to the right only
+        # darknet's pooling of size 2 and stride 1 pads below and to the right only
         h = F.max_pooling_2d(self.conv6(h), 2, 1, (0, 1, 0, 1), cover_all=False)
         return self.out(self.conv8(self.conv7(h)))
 

@@ -1,4 +1,4 @@
-"""YOLOv3."""
+"""YOLOv3, a one-stage detector (Redmon and Farhadi, 2018)."""
 
 import dataclasses
 import os
@@ -34,7 +34,7 @@ ANCHORS = (
 class Branch(Chain):
     """Convolutions before one head: five whose output the next branch reads, one more, and the output layer.
 
-    `finish` adds the last convolution, `out`, when the classes are known.
+    `finish` adds the last convolution, `out`, when the number of classes is known.
     """
 
     def __init__(self, in_channels: int, channels: int, *, initialW: Any = None):
@@ -60,31 +60,31 @@ class Branch(Chain):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class YOLOv3Config(AbstractConfig):
-    """What a YOLOv3 is built of; its fields are the constructor's arguments."""
+    """What a YOLOv3 is built from; its fields are the constructor's arguments."""
 
     n_fg_class: int = classes_field()
     anchors: tuple[tuple[tuple[float, float], ...], ...] = config_field(
         help="(height, width) each, of three heads, the coarsest grid first", unit="pixels", above=0
     )
     insize: int = insize_field()
-    base_channels: int = count_field(help="channels of the first convolution, all others in proportion")
+    base_channels: int = count_field(help="channels of the first convolution; the others in proportion")
     blocks: tuple[int, int, int, int, int] = count_field(help="residual blocks of Darknet-53's stages", at_least=0)
 
 
 class YOLOv3(AbstractOneStageDetector):
     """YOLOv3, a one-stage detector on Darknet-53 (Redmon and Farhadi, 2018); by default at 416 x 416 (letterbox).
 
-    n_fg_class: number of classes; None: as many as label_names, else as the file has, else 20
+    n_fg_class: number of classes; None: those of label_names, else of the file, else 20
     pretrained_model: "coco", "voc0712", "imagenet" (Darknet-53 alone, to train on), or the path of a `.weights`,
-        `.npz` or `.safetensors` file; None: random. What fits is taken over; where the classes differ the heads start
-        anew, which a warning says, and `load_report`
-    label_names: names of the classes; None: the file's, if it has as many classes, or Pascal VOC's if there are 20
+        `.npz` or `.safetensors` file; None: random. What fits is loaded; where the classes differ the heads are
+        initialized anew, as a warning and `load_report` say
+    label_names: class names; None: the file's, if it has as many classes, or Pascal VOC's if there are 20
     anchors: (height, width) each, in pixels, three heads of three, the coarsest grid first; None: the file's if it
-        tells, else the paper's
-    insize: height and width that an image is seen in, a multiple of 32
+        has any, else the paper's
+    insize: height and width of the network's input, a multiple of 32
     base_channels, blocks: of Darknet-53, see `Darknet53Extractor`
-    Raises ValueRangeError if the names are not as many as the classes, or there is no such name or file;
-    WeightsMismatchError or FileFormatError if the file holds another network; what reading it raises.
+    Raises ValueRangeError if names and classes differ in number, or for an unknown name or missing file;
+    WeightsMismatchError or FileFormatError if the file holds a different network; what reading it raises.
 
     Source: Redmon and Farhadi, YOLOv3: An Incremental Improvement, 2018; the layers of yolov3.cfg.
     """
@@ -107,9 +107,9 @@ class YOLOv3(AbstractOneStageDetector):
             anchors = file.anchors(n_head=3) if anchors is None else anchors
         anchors = ANCHORS if anchors is None else anchors
         if len(anchors) != len(ANCHORS):
-            raise ValueRangeError("anchors must be those of three heads", got=len(anchors))
+            raise ValueRangeError("YOLOv3: anchors must be those of three heads", got=len(anchors))
         n = base_channels
-        # random numbers would only be drawn to be overwritten
+        # random values would only be drawn to be overwritten
         initialW = None if file is None else 0
         with self.init_scope():
             self.extractor = Darknet53Extractor(base_channels=n, blocks=blocks, initialW=initialW)
@@ -151,7 +151,7 @@ class YOLOv3(AbstractOneStageDetector):
 
     @property
     def preparation(self) -> Letterbox:  # type: ignore[override]
-        """A letterbox filled with grey, in [0, 1], as darknet has it."""
+        """A letterbox padded with gray, in [0, 1], as in darknet."""
         return darknet_letterbox((self.insize, self.insize))
 
     def forward(self, x: Any) -> tuple[Variable, Variable, Variable]:

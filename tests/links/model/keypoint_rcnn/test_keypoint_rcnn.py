@@ -161,7 +161,7 @@ def test_a_few_steps_make_the_loss_smaller_and_reach_every_parameter():
     assert losses[-1] < 0.9 * losses[0]
     nothing = x, [bbox[:0]] * 2, [np.zeros(0, np.int32)] * 2, [point[:0]] * 2, [np.ones((0, 2), bool)] * 2
     assert np.isfinite(float(link(*nothing).array))
-    with pytest.raises(ShapeError, match="one row a box"):
+    with pytest.raises(ShapeError, match="one row per box"):
         link(*arguments[:3], [point[:0]] * 2, arguments[4])
 
 

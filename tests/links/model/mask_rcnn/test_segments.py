@@ -35,7 +35,7 @@ def test_boxes_may_take_the_same_mask_or_none():
 
 
 def test_as_many_squares_as_boxes():
-    with pytest.raises(ShapeError, match="one square a box"):
+    with pytest.raises(ShapeError, match="one square per box"):
         segm_to_mask(np.zeros((1, 7, 7), np.float32), BBOX, (8, 8))
-    with pytest.raises(ShapeError, match="one index a box"):
+    with pytest.raises(ShapeError, match="one index per box"):
         mask_to_segm(masks(), BBOX, 7, np.array([0]))

@@ -60,10 +60,10 @@ def test_photos_are_seen_as_tensorflow_sees_them():
 def test_a_file_of_the_other_arch_is_refused(tmp_path):
     path = tmp_path / "mobilenet.npz"
     chainercv_file(path, 5)
-    with pytest.raises(WeightsMismatchError, match="pads in another way"):
+    with pytest.raises(WeightsMismatchError, match="has a different padding"):
         MobileNetV2(pretrained_model=path, width=WIDTH)
     np.savez(path, **{"features.0.0.weight": np.zeros((8, 3, 3, 3), "f")})
-    with pytest.raises(WeightsMismatchError, match="pads in another way"):
+    with pytest.raises(WeightsMismatchError, match="has a different padding"):
         MobileNetV2(pretrained_model=path, arch="tf", width=WIDTH)
 
 

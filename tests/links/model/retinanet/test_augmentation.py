@@ -121,5 +121,5 @@ def test_bad_settings_teach():
 def test_a_fourth_value_that_is_no_flag_a_box_is_refused(fourth):
     bbox = np.array([[1, 1, 9, 9], [5, 5, 20, 30]], np.float32)
     example = (np.zeros((3, 40, 60), np.float32), bbox, np.zeros(2, int))
-    with pytest.raises(ShapeError, match="not to be learned"):
+    with pytest.raises(ShapeError, match="mask of ignored boxes"):
         RetinaNetTransform((32,), 64)((*example, fourth))

@@ -121,5 +121,5 @@ def test_bad_calls_teach(model):
     for bad in ({"box_loss": "l2"}, {"momentum": 1.0}):
         with pytest.raises(ValueRangeError):
             RetinaNetLoss(model, **bad)
-    with pytest.raises(ShapeError, match="one per image"):
+    with pytest.raises(ShapeError, match="one element per image"):
         RetinaNetLoss(model)(X, BBOXES[:1], LABELS[:1])

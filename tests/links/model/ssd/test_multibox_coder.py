@@ -58,7 +58,7 @@ def test_the_papers_numbers_of_boxes(settings, n):
 
 
 def test_levels_must_agree():
-    with pytest.raises(ValueRangeError, match="each level"):
+    with pytest.raises(ValueRangeError, match="one element per level"):
         default_boxes(GRIDS, RATIOS, STEPS, (1, 2))
 
 

@@ -83,7 +83,7 @@ def test_a_file_is_recognised_and_nothing_may_be_left_over(tmp_path):
     assert model.settings.sizes == SIZES
     assert model.load_report.is_clean
     np.testing.assert_array_equal(model.multibox.loc[3].W.array, made.multibox.loc[3].W.array)
-    with pytest.raises(ValueRangeError, match="SSD512: the file holds an SSD of another size"):
+    with pytest.raises(ValueRangeError, match="SSD512: the file holds an SSD of a different input size"):
         SSD512(pretrained_model=tmp_path / "file.npz")
     np.savez(tmp_path / "more.npz", **arrays, **{"features.stages.4.8.weight": np.zeros(1, np.float32)})
     with pytest.raises(WeightsMismatchError, match=r"stages\.4\.8"):

@@ -179,7 +179,7 @@ def test_steps_of_training_lower_the_loss(name):
         values.append(float(loss(x, bboxes, labels).array))
     assert values[-1] < values[0]
     assert all(parameter.grad is not None for parameter in model.params())
-    with pytest.raises(ShapeError, match="one per image"):
+    with pytest.raises(ShapeError, match="one element per image"):
         loss(x, bboxes[:1], labels)
 
 
