@@ -1,4 +1,4 @@
-"""What runs the heavy kernels on a device."""
+"""Backends: the kernels of a device (NumPy, oneDNN, CuPy, cuDNN)."""
 
 from typing import TYPE_CHECKING
 

@@ -1,20 +1,20 @@
-"""What a device must be able to do: the kernels under cvzoo's functions, with their shapes written down.
+"""The interface of a backend: the kernels that cvzoo's functions call, with their shapes.
 
 Rules that hold for every function:
-- Shapes are written NCHW / OIHW; strides may be anything. A photo-like result (B, C, H, W) lies channels-last (NHWC)
-  in memory; a weight's gradient lies in C order, as weights from files do; the results of `matmul` and of functions
-  without a 4-D shape lie in C order; `eltwise` and its gradients keep the order of x.
-- Nobody changes an array that was given, except one named `out`, which may be one of the inputs.
+- Shapes are written NCHW / OIHW; any strides are allowed. A result (B, C, H, W) is channels-last (NHWC);
+  a weight's gradient is C-contiguous, as weights from files are; the results of `matmul` and of functions
+  without a 4-D shape are C-contiguous; `eltwise` and its gradients keep the memory format of x.
+- Inputs are not modified, except an argument named `out`, which may be one of the inputs.
 - `stride`, `ksize`, `dilate` are (rows, columns); `pad` is (top, bottom, left, right), each at least 0, or negative
   at the end only where a window's last pixels are to be left out.
-- float32 is what kernels are fast for; float64 must work everywhere too (gradients are checked with it). Integer
+- Kernels are optimized for float32; float64 must work everywhere too (for gradient checks). Integer
   arrays and other dtypes work where NumPy would do them.
 - float16 and bfloat16 (ml_dtypes.bfloat16) are for memory only: every sum and every function is computed in float32
   and rounded once, when the result is stored in the dtype of x. x, w, b, gy, y and `add` of one call have one dtype.
-  Float32 beside a 16-bit x are: gamma, beta, mean, var, given and returned, and their gradients; the statistics of
+  With a 16-bit x these are float32: gamma, beta, mean, var, given and returned, and their gradients; the statistics of
   `layer_norm`; the result of `channel_sum`. Weights' gradients have 16 bits as x has. What is too large for float16
   becomes infinite.
-- Sizes have been checked by the caller. A kernel that cannot do a case fast does it slowly, never wrongly.
+- Sizes have been checked by the caller. Unsupported cases use a slower fallback.
 - NaN and infinities pass through sums and products. What maxima and bounded functions make of them may differ among
   backends; each says so. `relu` keeps NaN (where it is fused into a convolution it may become 0).
 """
@@ -36,7 +36,7 @@ from cvzoo.backends.interface import (
 
 
 class AbstractBackend(DetectionKernels, ImageKernels, IndexKernels, LossKernels, RegionKernels, Protocol):
-    """One device's kernels. Every function is pure unless it has `out`.
+    """The kernels of one device. Every function is pure unless it has `out`.
 
     Backends are modules, such as `cvzoo.backends.numpy.backend`: the functions are what is in them, without `self`.
     """
@@ -52,16 +52,16 @@ class AbstractBackend(DetectionKernels, ImageKernels, IndexKernels, LossKernels,
         """An array of zeros, channels-last if it is 4-D."""
 
     def like(self, x: Array) -> Array:
-        """An array of undefined values with x's shape, dtype and order in memory."""
+        """An array of undefined values with x's shape, dtype and memory format."""
 
     def asarray(self, array: Any, dtype: Any = None) -> Array:
-        """`array` (of any device, or a list) on this device; not copied where it is there already."""
+        """`array` (of any device, or a list) on this device; not copied if it is on the device already."""
 
     def to_numpy(self, array: Array) -> Any:
         """`array` as a numpy.ndarray."""
 
     def channels_last(self, x: Array) -> Array:
-        """x (B, C, H, W) itself if it lies channels-last, else a copy that does."""
+        """x (B, C, H, W) itself if it is channels-last, else a channels-last copy."""
 
     def reshaped(self, x: Array, shape: Sequence[int]) -> Array:
         """The values of x, in row-major order, in another shape: a view of x where its order allows, else in C order.
@@ -89,7 +89,7 @@ class AbstractBackend(DetectionKernels, ImageKernels, IndexKernels, LossKernels,
         """Cross-correlation: y (B, O, OH, OW) of x (B, C, H, W) and w (O, C / groups, KH, KW), plus b (O,).
 
         Then, in this order: `add` (B, O, OH, OW) is added, `activation` (a kind of `eltwise`) is applied.
-        pack: where the backend may keep reordered copies of w under keys of its own; whoever owns w empties it when w
+        pack: a cache of the backend for reordered copies of w; the owner of w clears it when w
             changes. None: w is used once.
         """
 
@@ -310,15 +310,15 @@ class AbstractBackend(DetectionKernels, ImageKernels, IndexKernels, LossKernels,
         """
 
     # --- random numbers ---------------------------------------------------------------------------------------------
-    # from the seed of cvzoo.set_seed, on the current device; a GPU draws other numbers than the processor
+    # from the seed of cvzoo.set_seed, on the current device; a GPU draws other numbers than the CPU
     def random_mask(self, shape: Sequence[int], ratio: float, scale: float, dtype: Any = "float32") -> Array:
         """0 with probability `ratio`, otherwise `scale`."""
 
     def standard_normal(self, shape: int | Sequence[int], dtype: Any = "float32", *, rounded: bool = False) -> Array:
-        """Of the normal distribution; `rounded`: the processor draws float64, which are rounded to `dtype`."""
+        """Of the normal distribution; `rounded`: the CPU draws float64 values, which are rounded to `dtype`."""
 
     def are_finite(self, arrays: Sequence[Array]) -> list[bool]:
-        """Of each array whether no value is NaN or infinite; arrays of whole numbers are always fine."""
+        """Of each array whether no value is NaN or infinite; arrays of integers are always finite."""
 
     # --- softmax ----------------------------------------------------------------------------------------------------
     def softmax(self, x: Array, *, axis: int) -> Array:
@@ -341,7 +341,7 @@ class AbstractBackend(DetectionKernels, ImageKernels, IndexKernels, LossKernels,
         """x (B, C, H, W) at another size (OH, OW).
 
         mode: "nearest" (pixel floor(i * H / OH)) or "bilinear"
-        align_corners: the corner pixels' centres fall on each other; else the pictures' edges do (half-pixel centres)
+        align_corners: the corner pixels' centers are aligned; else the images' edges are (half-pixel centres)
         antialias: bilinear only; when shrinking, the triangle is widened by the scale (as Pillow does)
         """
 

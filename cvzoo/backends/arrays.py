@@ -1,4 +1,4 @@
-"""Where an array lies, asked without importing CuPy, and where its memory begins, asked faster than NumPy tells."""
+"""The device of an array, without importing CuPy, and the address of its memory, faster than NumPy."""
 
 import ctypes
 import sys
@@ -21,9 +21,9 @@ def is_array(value: Any) -> bool:
 
 
 def range_of(array: Any) -> tuple[Any, Any] | None:
-    """The smallest and the largest number; None for an empty array, and for a GPU's.
+    """The minimum and the maximum; None for an empty array, and for a GPU's.
 
-    Who checks numbers at a door asks here: a GPU's are not looked at, since the processor would have to wait for them.
+    For argument checks: values on a GPU are not checked, since the CPU would have to synchronize with it.
     """
     if is_device_array(array) or not array.size:
         return None
@@ -39,7 +39,7 @@ def to_numpy(array: Any) -> np.ndarray:
 
 
 def device_number(array: Any) -> int:
-    """The number of the GPU that `array` lies on; -1 for the processor's memory."""
+    """The index of the GPU that `array` is on; -1 for CPU memory."""
     if type(array) is np.ndarray:
         return -1
     return array.device.id if is_device_array(array) else -1
@@ -51,11 +51,11 @@ _word_at = ctypes.c_size_t.from_address
 
 
 def address_of(array: np.ndarray) -> int:
-    """Where its first element lies."""
+    """The address of the first element."""
     return _word_at(id(array) + DATA_ADDRESS_OFFSET).value
 
 
 def knows_arrays() -> bool:
-    """Whether this NumPy and Python keep addresses where they are looked for."""
+    """Whether this NumPy and Python store addresses at the expected offset."""
     probes = (np.zeros(3), np.zeros((4, 5))[1:, ::2])
     return all(address_of(probe) == probe.__array_interface__["data"][0] for probe in probes)

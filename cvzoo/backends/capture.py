@@ -1,4 +1,4 @@
-"""Work of a GPU captured as a CUDA graph: one launch does it again, on the same memory.
+"""CUDA graphs: GPU work captured once and replayed by one launch, on the same memory.
 
 Work is warmed up first, on the stream that captures and with memory from the common pool, so that everything it makes
 once (compiled kernels, plans, reordered weights, workspaces) is there and stays. What it allocates while it is captured
@@ -21,7 +21,7 @@ _OUT_OF_MEMORY = 2  # cudaErrorMemoryAllocation, which CuPy has no name for
 
 
 class NotCapturedError(Exception):
-    """Work that no CUDA graph can hold; the message says why."""
+    """Work that cannot be captured as a CUDA graph; the message says why."""
 
 
 class _Local(threading.local):
@@ -62,7 +62,7 @@ class PrivatePool:
 
     @property
     def nbytes(self) -> int:
-        """How much it holds."""
+        """Its size in bytes."""
         return self.memory.total_bytes()
 
 
@@ -91,7 +91,7 @@ def _new_block(size: int) -> Any:
 
 
 class _LastLaunch:
-    """Where this thread's last launch of a graph on a device is."""
+    """This thread's last graph launch on a device."""
 
     def __init__(self) -> None:
         self.event = cupy().cuda.Event(disable_timing=True)
@@ -156,7 +156,7 @@ class Captured(Generic[T]):
 
 
 def warmed_up(work: Callable[[], T]) -> T:
-    """What the work gives, done on the stream that will capture it; waits for it."""
+    """The result of the work, run on the capturing stream; synchronizes."""
     xp = cupy()
     xp.cuda.get_current_stream().synchronize()
     stream = _stream()
@@ -167,7 +167,7 @@ def warmed_up(work: Callable[[], T]) -> T:
 
 
 def captured(work: Callable[[], T], pool: PrivatePool) -> Captured[T]:
-    """The work as a graph; it is not done.
+    """Captures the work as a graph without executing it.
 
     Raises NotCapturedError if it waits for the GPU, copies to the host or does what else a graph cannot hold.
     """
@@ -190,7 +190,7 @@ def captured(work: Callable[[], T], pool: PrivatePool) -> Captured[T]:
 
 
 def _abandon(stream: Any) -> None:
-    """Leave a capture that went wrong; the stream is not used again."""
+    """Abort a failed capture; the stream is not used again."""
     _local.streams.pop(cupy().cuda.runtime.getDevice(), None)
     with contextlib.suppress(Exception):  # that it was broken off is known; a broken capture may not even be asked for
         stream.end_capture()

@@ -13,10 +13,10 @@ from cvzoo.errors.exceptions import BackendError, ValueRangeError
 
 
 class Device:
-    """The processor, or one GPU.
+    """The CPU, or one GPU.
 
     name: "cpu" or "gpu:0"
-    index: the GPU's number; -1 for the processor
+    index: the GPU's number; -1 for the CPU
 
     `with device:` makes it the one on which CuPy allocates and computes.
     """
@@ -108,7 +108,7 @@ _STAY = contextlib.nullcontext()
 
 
 def on_device_of(*arrays: Any) -> contextlib.AbstractContextManager:
-    """A block that computes on the GPU of the first of the arrays that lies on one; none: nothing happens."""
+    """A block that computes on the GPU of the first of the arrays that is on one; none: nothing happens."""
     for array in arrays:
         index = device_number(array)
         if index >= 0:
@@ -117,5 +117,5 @@ def on_device_of(*arrays: Any) -> contextlib.AbstractContextManager:
 
 
 def device_of(array: Any) -> Device:
-    """The device that `array` lies on."""
+    """The device that `array` is on."""
     return Device(device_number(array))

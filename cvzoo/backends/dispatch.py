@@ -16,7 +16,7 @@ from cvzoo.errors.exceptions import BackendError, DtypeError
 
 _GPU = ("cudnn", "cupy")
 _made: dict[str, AbstractBackend] = {}
-_on_cpu: dict[str, AbstractBackend] = {}  # what config.backend means for arrays of the processor
+_on_cpu: dict[str, AbstractBackend] = {}  # what config.backend means for arrays of the CPU
 _on_gpu: dict[str, AbstractBackend] = {}  # what config.backend means for arrays on a GPU
 
 

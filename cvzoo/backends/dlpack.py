@@ -34,5 +34,7 @@ def from_dlpack(source: Any) -> Array:
     except (BufferError, RuntimeError, TypeError, ValueError) as error:
         if isinstance(error, BackendError):
             raise
-        raise DtypeError(f"from_dlpack: {error}", got=type(source).__name__, hint="x.detach(), x.float()") from error
-    raise BackendError("from_dlpack: the array lies on a device that cvzoo does not compute on", got=f"kind {kind}")
+        raise DtypeError(
+            f"DLPack export failed: {error}", got=type(source).__name__, hint="x.detach(), x.float()"
+        ) from error
+    raise BackendError("the array is on a device that cvzoo does not support", got=f"kind {kind}")

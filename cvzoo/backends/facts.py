@@ -1,4 +1,4 @@
-"""What runs the kernels on this machine, in words."""
+"""A report of the backends on this machine."""
 
 import os
 import platform
@@ -37,7 +37,7 @@ def backend_facts() -> dict[str, str]:
     """What was found, what is used and why, one short text for each name; loads oneDNN if it is there.
 
     Names: "backend", "oneDNN", "oneDNN library", "instructions", "int8", "bfloat16", "threads", "waiting threads",
-    "memory pool", "own kernels", "NumPy", "processor", "load". Those about oneDNN's insides are absent where it cannot
+    "memory pool", "own kernels", "NumPy", "CPU", "load". Those about oneDNN's insides are absent where it cannot
     be used.
     """
     reason = why_no_onednn()

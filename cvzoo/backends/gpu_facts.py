@@ -1,4 +1,4 @@
-"""What runs the kernels on this machine's GPUs, in words."""
+"""A report of this machine's GPUs and their libraries."""
 
 from cvzoo.backends.cudnn.library import library, why_no_cudnn
 from cvzoo.backends.cupy.library import cupy, why_no_cupy

@@ -23,7 +23,7 @@ def as_pair(sizes: Sequence[int]) -> Pair:
 
 
 class ImageKernels(Protocol):
-    """Images lie on the host, where they are read; what becomes of them lies on the backend's device."""
+    """Images are on the host, where they are read; what becomes of them is on the backend's device."""
 
     def prepare_images(
         self,
@@ -43,12 +43,12 @@ class ImageKernels(Protocol):
 
 
 class IndexKernels(Protocol):
-    """Indices are checked by the caller where they lie in the processor's memory; a GPU's are not looked at."""
+    """Indices are checked by the caller where they lie in the CPU's memory; a GPU's are not looked at."""
 
     def as_index(self, index: tuple) -> tuple:
         """The index with its arrays where x lies; truth values may become the places where they hold.
 
-        Raises DtypeError if its arrays cannot come along: those of a GPU do not come to the processor.
+        Raises DtypeError if its arrays cannot come along: those of a GPU do not come to the CPU.
         """
 
     def take(self, x: Array, index: tuple) -> Array:
@@ -71,7 +71,7 @@ class IndexKernels(Protocol):
 
 
 class LossKernels(Protocol):
-    """x is float32 or float64. The labels of a processor's array have been checked; a GPU's are not looked at, and what
+    """x is float32 or float64. The labels of a CPU's array have been checked; a GPU's are not looked at, and what
     is out of range makes the loss and the gradient NaN."""
 
     def softmax_cross_entropy(
@@ -143,7 +143,7 @@ class RegionKernels(Protocol):
     ) -> tuple[Array, ...]:
         """The gradient of each level's maps, of `shapes`; gy: (R, C, OH, OW); best: None for means.
 
-        With config.deterministic, and always on a processor, each number is a sum in the order of the regions.
+        With config.deterministic, and always on a CPU, each number is a sum in the order of the regions.
         """
 
     def region_levels(self, bbox: Array, first: int, last: int) -> Array:
@@ -171,7 +171,7 @@ class DetectionKernels(Protocol):
     ) -> Any:
         """The greatest scores of each part of each image, of equals the first, for `decode_boxes`.
 
-        score: (B, A, L) float32 of A rows and L = n_class classes; before the softmax (B, A, 1 + L), background first
+        score: (B, A, L) float32 of A rows and L = n_class classes; logits (B, A, 1 + L), background first
         parts: (start, count) in the A * L pairs row * L + class of an image; element i of a part is start + i * step;
             parts follow one another, or with a step part s begins at s
         limit: of each part at most so many; None: all that score, of which a GPU looks at 8192
@@ -245,9 +245,9 @@ class DetectionKernels(Protocol):
         cut: boxes are cut at the image's edges
         """
 
-    # --- between a processor and a GPU ------------------------------------------------------------------------------
+    # --- between a CPU and a GPU ------------------------------------------------------------------------------
     def upload(self, arrays: Sequence[Any]) -> list[Array]:
-        """The host's arrays on this device, by one copy that nobody waits for."""
+        """The host's arrays on this device, by one copy that no caller waits for."""
 
     def constant(self, key: Hashable, make: Callable[[], Any]) -> Array:
         """The array that `make` gives, on this device, made once and kept for a while; not to be changed.

@@ -14,7 +14,7 @@ def prepare_openmp() -> None:
     # how long a thread spins before it sleeps. It must outlast the Python between
     # two kernels: ResNet-50 on 4 cores takes 23 ms with 20,000, and 23 or 65 with 5,000. It must not outlast a busy
     # neighbour's time slice: a small kernel then takes 0.3 ms with 10,000, and 2.5 to 7.5 with 100,000 or by default.
-    # Among many neighbours (load 8 on 2 processors) one of 0.5 to 1.2 ms in one thread takes 1.6 to 8.9 ms in two with
+    # Among many neighbours (load 8 on 2 CPUs) one of 0.5 to 1.2 ms in one thread takes 1.6 to 8.9 ms in two with
     # 20,000, and 0.7 to 1.7 with 1,000. The bits are the same
     global _loaded
     _loaded = True

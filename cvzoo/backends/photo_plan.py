@@ -13,7 +13,7 @@ from cvzoo.errors.exceptions import ShapeError
 
 
 class Resampling(enum.Enum):
-    """How a photo gets another size.
+    """How an image gets another size.
 
     PILLOW, PILLOW_CUBIC: as Pillow does on 8 bits; PILLOW_FLOATS: as it does on floats, bilinear
     BILINEAR, ANTIALIASED: as `AbstractBackend.resize_2d`, corners not aligned

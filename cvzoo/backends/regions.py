@@ -19,12 +19,12 @@ class Cells(enum.IntEnum):
 class Regions:
     """Regions, and how they become cells.
 
-    bbox: (R, 4) float32, y_min x_min y_max x_max, pixels of the photo
-    photo: (R,) int32, which of the B maps each lies on
+    bbox: (R, 4) float32, y_min x_min y_max x_max, pixels of the image
+    photo: (R,) int32, which of the B maps each is on
     level: (R,) int32, which level of the pyramid each looks at; None if there is one
-    scales: pixels of each level's maps for one of the photo
+    scales: pixels of each level's maps for one of the image
     outsize: cells (OH, OW)
-    sampling: samples in a cell (rows, columns), 0 for one a pixel
+    sampling: samples in a cell (rows, columns), 0 for one per pixel
     aligned: as in `roi_average_align_2d`
     group: position-sensitive maps have group ** 2 channels for each of the result's; 0 for other maps
     kept: what a backend has computed of these regions

@@ -1,4 +1,4 @@
-"""How many threads kernels may use, why that many, and whether others want the processors."""
+"""How many threads kernels may use, why that many, and whether others want the CPUs."""
 
 import functools
 import os
@@ -10,7 +10,7 @@ from cvzoo.errors.exceptions import ConfigError
 _CONTROL_GROUPS, _MEMBERSHIP = pathlib.Path("/sys/fs/cgroup"), pathlib.Path("/proc/self/cgroup")
 _SCHEDULING = pathlib.Path("/proc/self/schedstat")
 _MOST_WAITING = 0.3  # of the time
-_MOST_LOAD = 1.5  # programs for each processor
+_MOST_LOAD = 1.5  # programs for each CPU
 _SHORTEST = 50_000_000  # nanoseconds; how long a thread waited in less says nothing
 _LOCAL_RANKS = ("OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS")
 
@@ -33,7 +33,7 @@ def _control_groups() -> Iterator[pathlib.Path]:
 
 
 def _quota_of(group: pathlib.Path) -> float | None:
-    """How many processors' time one control group allows, None without a limit."""
+    """How many CPUs' time one control group allows, None without a limit."""
     try:
         limit, period = (group / "cpu.max").read_text().split()[:2]
     except (OSError, ValueError):
@@ -49,7 +49,7 @@ def _quota_of(group: pathlib.Path) -> float | None:
 
 
 def _quota() -> float | None:
-    """How many processors' time this process may use, None without a limit."""
+    """How many CPUs' time this process may use, None without a limit."""
     quotas = [quota for quota in map(_quota_of, _control_groups()) if quota is not None]
     return min(quotas, default=None)
 
@@ -58,7 +58,7 @@ def _quota() -> float | None:
 def thread_count() -> tuple[int, str]:
     """The number of threads, and the reason in words.
 
-    CVZOO_NUM_THREADS decides; else OMP_NUM_THREADS; else the processors that this process may use, divided among the
+    CVZOO_NUM_THREADS decides; else OMP_NUM_THREADS; else the CPUs that this process may use, divided among the
     processes of an MPI job on this machine.
     Raises ConfigError if CVZOO_NUM_THREADS is no positive number.
     """
@@ -85,7 +85,7 @@ def thread_count() -> tuple[int, str]:
 
 
 def _waited_share() -> float | None:
-    """The share of its time so far that this process's first thread waited for a processor; None if nobody knows."""
+    """The share of its time so far that this process's first thread waited for a CPU; None if no caller knows."""
     try:
         ran, waited = map(int, _SCHEDULING.read_text().split()[:2])
     except (OSError, ValueError):
@@ -94,7 +94,7 @@ def _waited_share() -> float | None:
 
 
 def is_busy() -> bool:
-    """Whether other programs want the processors that this one needs, as far as its time so far tells."""
+    """Whether other programs want the CPUs that this one needs, as far as its time so far tells."""
     share = _waited_share()
     if share is not None:
         return share > _MOST_WAITING

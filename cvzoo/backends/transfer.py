@@ -15,7 +15,7 @@ from cvzoo.backends.cuda.held import hold
 from cvzoo.backends.cupy import memory as cupy_memory
 from cvzoo.backends.cupy.library import cupy
 
-# sizes of photos change; each has a few constants
+# sizes of images change; each has a few constants
 _KEPT = 512
 
 
@@ -64,9 +64,9 @@ def constant(key: Hashable, make: Callable[[], np.ndarray]) -> Any:
 
 
 def beside(array: np.ndarray, x: Any, key: Hashable) -> Any:
-    """`array` itself, or, where x lies on a GPU, its copy there, made once.
+    """`array` itself, or, where x is on a GPU, its copy there, made once.
 
-    x: an array, or the number of a device, -1 for the processor: who asks a Variable for its array reads numbers
+    x: an array, or the number of a device, -1 for the CPU: who asks a Variable for its array reads numbers
     key: what tells the array from others
     """
     on_gpu = x >= 0 if isinstance(x, int) else is_device_array(x)
@@ -133,7 +133,7 @@ _slots = _Slots()
 
 
 def upload(arrays: Sequence[np.ndarray]) -> list[Any]:
-    """The arrays on the current device, row-major, by one copy that nobody waits for; the current stream has them.
+    """The arrays on the current device, row-major, by one copy that no caller waits for; the current stream has them.
 
     They are views of one allocation, each aligned for kernels' widest loads. The host's arrays may be changed at once.
     """
@@ -155,7 +155,7 @@ def upload(arrays: Sequence[np.ndarray]) -> list[Any]:
 def download(arrays: Sequence[Any]) -> list[np.ndarray]:
     """The arrays of the current device on the host, by one copy; waits until it is done.
 
-    Axes lie in memory as they do on the device, without gaps.
+    Axes lie in memory as they do on the device, contiguous.
     """
     if not arrays:
         return []
@@ -184,7 +184,7 @@ def download(arrays: Sequence[Any]) -> list[np.ndarray]:
 
 
 def along_with(array: Any, x: Any) -> Any:
-    """`array` itself; one that the processor made, where x lies on a GPU: there."""
+    """`array` itself; one that the CPU made, where x is on a GPU: there."""
     if isinstance(array, np.ndarray) and is_device_array(x):
         return cupy_memory.asarray(array)
     return array

@@ -1,4 +1,4 @@
-"""From a detector's numbers on a GPU to the boxes of its photos, in arrays of fixed sizes."""
+"""From a detector's numbers on a GPU to the boxes of its images, in arrays of fixed sizes."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -63,9 +63,9 @@ def decode_selected(
 
 
 def softmax_scores(conf: Any, counts: Any = None) -> Any:
-    """(B, A, L) float32 of conf (B, A, 1 + L) float32, before the softmax, background first.
+    """(B, A, L) float32 of conf (B, A, 1 + L) float32, logits, background first.
 
-    counts: (B,) int32 or None, how many of a photo's rows count; the others score 0
+    counts: (B,) int32 or None, how many of an image's rows count; the others score 0
     """
     b, n_row, n = conf.shape
     score = cupy().empty((b, n_row, n - 1), np.float32)
@@ -87,7 +87,7 @@ def decode_yolo(
 ) -> None:
     """Write one head's boxes and scores into bbox (B, rows, 4) and score (B, rows, L), from row `first` on.
 
-    raw: (B, H, W, A * (5 + L)) float32 without gaps
+    raw: (B, H, W, A * (5 + L)) float32 contiguous
     anchors: (A, 2) float32, the head's; cell: (height, width), pixels
     What does not score above gets -infinity.
     """
@@ -114,10 +114,10 @@ def finish_boxes(
     most: int = UNBOUNDED,
     wanted: int | None = None,
 ) -> Any:
-    """(B, 4 + 6 * limit) float32, the boxes of each photo as `unpacked_boxes` reads them: all that a host need know.
+    """(B, 4 + 6 * limit) float32, the boxes of each image as `unpacked_boxes` reads them: all that a host need know.
 
-    What lies wholly beside its photo is dropped.
-    cut: boxes are cut at the photo's edges
+    What lies wholly beside its image is dropped.
+    cut: boxes are cut at the image's edges
     selected: where the candidates came from; a part that had more than `most` was not seen whole
     wanted: how many boxes are enough, None: no number is
     """

@@ -1,4 +1,4 @@
-"""Windows of photos as rows of a matrix, and gradients of such rows as gradients of the photos."""
+"""Windows of images as rows of a matrix, and gradients of such rows as gradients of the images."""
 
 import functools
 from typing import Any, NamedTuple
@@ -16,7 +16,7 @@ _SUFFIXES = {"float32": "f32", "float64": "f64", "float16": "f16", "bfloat16": "
 
 
 class Window(NamedTuple):
-    """Windows that slide over photos: the photo's (H, W), how many places (OH, OW), and how they slide."""
+    """Windows that slide over images: the image's (H, W), how many places (OH, OW), and how they slide."""
 
     size: Pair
     out: Pair
@@ -56,7 +56,7 @@ def im2col(x: Any, window: Window, groups: int, first: int, count: int) -> Any:
     """(groups, count, length) of x (B, C, H, W), whose channels lie next to each other.
 
     length: row_length(KH * KW * C / groups, x.itemsize); what is more are zeros
-    first, count: which places of windows, of all photos one after another; what lies outside a photo is 0
+    first, count: which places of windows, of all images one after another; what lies outside an image is 0
     """
     c = x.shape[1]
     taps = window.ksize[0] * window.ksize[1]

@@ -172,5 +172,5 @@ def finish_boxes(kept: DeviceKept, *, frames: Any, cut: bool) -> Any:
 
 
 def _as_floats(array: Any) -> Any:
-    """`array` in float32 and without gaps, as the kernels of boxes read it."""
+    """`array` in float32 and contiguous, as the kernels of boxes read it."""
     return cupy().ascontiguousarray(array.astype(np.float32, copy=False))

@@ -112,5 +112,5 @@ class KernelModule:
 
 
 def blocks(n: int, threads: int = 256, most: int = 65535 * 8) -> tuple[int, int, int]:
-    """A one-dimensional grid for n elements, one a thread; of at most `most` blocks."""
+    """A one-dimensional grid for n elements, one per thread; of at most `most` blocks."""
     return (max(1, min(-(-n // threads), most)), 1, 1)

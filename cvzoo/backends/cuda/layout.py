@@ -14,7 +14,7 @@ Sizes = tuple[int, ...]
 def order_of(shape: Sizes, strides: Sizes) -> Sizes:
     """The axes from the slowest to the fastest in memory; axes that are repeated or of size 1 say nothing.
 
-    Where strides say nothing, four axes are taken as a photo that lies channels-last, others in row-major order.
+    Where strides say nothing, four axes are taken as an image that lies channels-last, others in row-major order.
     """
     order = [0, 2, 3, 1] if len(shape) == 4 else list(range(len(shape)))
     told = [axis for axis in order if strides[axis] and shape[axis] != 1]
@@ -25,7 +25,7 @@ def order_of(shape: Sizes, strides: Sizes) -> Sizes:
 
 @functools.lru_cache(4096)
 def dense_strides(shape: Sizes, strides: Sizes) -> Sizes:
-    """Strides, in elements, of an array without gaps whose axes follow each other as those of `strides` do."""
+    """Strides, in elements, of an array contiguous whose axes follow each other as those of `strides` do."""
     result = [0] * len(shape)
     step = 1
     for axis in reversed(order_of(shape, strides)):
@@ -86,7 +86,7 @@ def _axes_of(shape: Sizes, strides: Sizes) -> tuple[Sizes, Sizes] | None:
 
 
 def like(xp: Any, x: Any, dtype: Any, shape: Sequence[int] | None = None) -> Any:
-    """An array of undefined values whose axes follow each other in memory as x's do, without gaps.
+    """An array of undefined values whose axes follow each other in memory as x's do, contiguous.
 
     shape: with as many axes as x; None: x's
     """
@@ -99,7 +99,7 @@ def like(xp: Any, x: Any, dtype: Any, shape: Sequence[int] | None = None) -> Any
 
 
 def is_dense(x: Any) -> bool:
-    """Whether x fills its memory without gaps, in whatever order of axes."""
+    """Whether x fills its memory contiguous, in whatever order of axes."""
     return x.flags.c_contiguous or element_strides(x, x.shape) == dense_strides(x.shape, x.strides) or not x.size
 
 
@@ -109,7 +109,7 @@ def as_dense(xp: Any, x: Any) -> Any:
 
 
 def same_order(xp: Any, x: Any, other: Any) -> Any:
-    """x itself if it lies in memory as `other`, an array of its shape without gaps, does; else a copy that does."""
+    """x itself if it lies in memory as `other`, an array of its shape contiguous, does; else a copy that does."""
     return x if x.strides == other.strides else copied(like(xp, other, x.dtype), x)
 
 
@@ -155,7 +155,7 @@ def lanes_for(channels: int) -> int:
 
 
 def as_vector(v: Any, dtype: Any) -> Any:
-    """v without gaps and of that dtype: itself if it is so already."""
+    """v contiguous and of that dtype: itself if it is so already."""
     if v.dtype == dtype and v.flags.c_contiguous:
         return v
     return cupy().ascontiguousarray(v, dtype)

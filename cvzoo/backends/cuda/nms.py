@@ -9,7 +9,7 @@ from cvzoo.backends.cuda.selection import Sorted
 from cvzoo.backends.cupy.library import cupy
 
 _MODULE = KernelModule("nms")
-# boxes of a photo that are compared with each other: 8 MB of bits
+# boxes of an image that are compared with each other: 8 MB of bits
 MOST = 8192
 # what the kernel has room for
 _WORDS = 512
@@ -21,7 +21,7 @@ class Kept(NamedTuple):
 
     rows: (B, limit) int32, best first; -1 after the last
     counts: (B,) int32
-    most: of each photo, so many boxes were compared
+    most: of each image, so many boxes were compared
     """
 
     rows: Any

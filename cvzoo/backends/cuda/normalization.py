@@ -109,7 +109,7 @@ def _apply(rows: _Rows, gamma: Any, beta: Any, mean: Any, var: Any, eps: float, 
 def batch_norm_apply(
     x: Any, gamma: Any, beta: Any, mean: Any, var: Any, *, eps: float, add: Any = None, relu: bool = False
 ) -> Any:
-    """gamma * (x - mean) / sqrt(var + eps) + beta + add, and with `relu` the rectifier of that (NaN stays NaN).
+    """gamma * (x - mean) / sqrt(var + eps) + beta + add, and with `relu` the ReLU of that (NaN stays NaN).
 
     x, add: (B, C, ...); gamma, beta, mean, var: (C,), float32 beside 16 bits
     """
@@ -139,7 +139,7 @@ def batch_norm_gradients(
 ) -> tuple[Any, Any, Any, Any]:
     """gx, ggamma, gbeta and, if there was an addend (`adds`), its gradient, else None.
 
-    mask: what batch_norm_learn gave; None if there was no rectifier
+    mask: what batch_norm_learn gave; None if there was no ReLU
     """
     xp = cupy()
     if not x.size:

@@ -1,4 +1,4 @@
-"""Photos made a network's input on a GPU: resized, normalized and framed in one pass over each."""
+"""Images made a network's input on a GPU: resized, normalized and framed in one pass over each."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -45,7 +45,7 @@ def prepare_images(
 
 
 class _Part:
-    """What the kernel is told of one photo."""
+    """What the kernel is told of one image."""
 
     def __init__(self, photo: np.ndarray, plan: PhotoPlan):
         self.plan = plan

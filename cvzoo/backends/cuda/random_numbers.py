@@ -1,7 +1,7 @@
 """Random arrays drawn on a GPU, from the seed of `cvzoo.set_seed`, also inside captured graphs.
 
 Draws are a function of the seed and of how many there were before, not of the GPU; they are other numbers than the
-processor's. Eager draws get their place from the host. A captured graph has its places from the capture, and adds to
+CPU's. Eager draws get their place from the host. A captured graph has its places from the capture, and adds to
 them what `Recording.before_replay` wrote: replays go on where the last draw stopped, with the bits of eager draws.
 """
 

@@ -21,9 +21,9 @@ _FLOATS = ("float32", "float64", "float16", "bfloat16")
 
 
 def as_index(index: tuple) -> tuple:
-    """The index with the processor's arrays copied to the current device; those that come again stay there.
+    """The index with the CPU's arrays copied to the current device; those that come again stay there.
 
-    Truth values become the places where they hold, which the processor can count without waiting for a GPU.
+    Truth values become the places where they hold, which the CPU can count without waiting for a GPU.
     """
     parts: list[Any] = []
     for part in index:
@@ -53,7 +53,7 @@ def _copied(array: np.ndarray) -> Any:
 def add_at(out: Any, index: tuple, values: Any) -> None:
     """`out[index] += values`, added as often as a place is named; the same bits every time.
 
-    out: of any floats; index: slices, numbers and arrays, of which truth values make the processor wait
+    out: of any floats; index: slices, numbers and arrays, of which truth values make the CPU wait
     values: in out's dtype, of the shape of out[index]
     Sums that are both large and many (2**28 looks of 32 indices) are CuPy's, whose order differs from run to run.
     """
@@ -72,7 +72,7 @@ def add_at(out: Any, index: tuple, values: Any) -> None:
     if out.dtype.name not in _FLOATS or before * places * -(-ids.size // 32) > _MOST_LOOKS:
         xp.add.at(out, index, values)
         return
-    # values without gaps in C order; so is `out`, or it is made so and copied back
+    # values contiguous in C order; so is `out`, or it is made so and copied back
     dense = out if out.flags.c_contiguous else xp.ascontiguousarray(out)
     add_rows(dense, ids, xp.ascontiguousarray(values), before=before, places=places)
     if dense is not out:
@@ -94,9 +94,9 @@ def _as_rows(shape: tuple[int, ...], index: tuple) -> tuple[int, Any] | None:
 def add_rows(out: Any, ids: Any, rows: Any, *, before: int, places: int) -> None:
     """Rows added to rows of `out`, in the order they come in: out[:, ids[k]] += rows[:, k].
 
-    out: (before, places, D) floats without gaps
+    out: (before, places, D) floats contiguous
     ids: (N,) int64; below 0 they count from the end, others that name no place are left out
-    rows: (before, N, D) in out's dtype, without gaps
+    rows: (before, N, D) in out's dtype, contiguous
     """
     width = out.size // max(before * places, 1)
     if not rows.size or not out.size:
@@ -110,7 +110,7 @@ def add_rows(out: Any, ids: Any, rows: Any, *, before: int, places: int) -> None
 def add_pixels(out: Any, where: Any, x: Any) -> None:
     """x added into planes of zeros: out[b, where[b, k, c], c] += x[b, k, c].
 
-    out: (B, L, C) float32 or float64; where: (B, N, C) int64; x: (B, N, C); all without gaps
+    out: (B, L, C) float32 or float64; where: (B, N, C) int64; x: (B, N, C); all contiguous
     Places that are not in the plane are left out.
     """
     b, places, c = out.shape

@@ -19,7 +19,7 @@ _MOST_BLOCKS = 1024
 
 
 class Selected(NamedTuple):
-    """The best scores of each part of each photo.
+    """The best scores of each part of each image.
 
     keys: (B, S, limit) uint64, best first: an order of the score, and its place in the part
     taken: (B, S) int32, how many of them there are
@@ -42,14 +42,16 @@ class Selected(NamedTuple):
 def select_best(score: Any, parts: Sequence[tuple[int, int]], *, limit: int, above: float, step: int = 1) -> Selected:
     """The `limit` greatest scores of each part, greatest first, of equals the first: as `geometry.best_pairs`.
 
-    score: (B, N) float32, without gaps
-    parts: (start, count) in each photo's N; element i of a part is at start + i * step
+    score: (B, N) float32, contiguous
+    parts: (start, count) in each image's N; element i of a part is at start + i * step
     above: only what is greater counts; NaN never does
     """
     xp = cupy()
     b = score.shape[0]
     if score.dtype != np.float32 or not score.flags.c_contiguous or score.ndim != 2:
-        raise ShapeError("select_best: score", expected="(B, N) float32 without gaps", got=(score.shape, score.dtype))
+        raise ShapeError(
+            "score has a wrong shape or dtype", expected="(B, N) contiguous float32", got=(score.shape, score.dtype)
+        )
     parts = tuple([(int(start), int(count)) for start, count in parts])
     n_part, longest = len(parts), max([count for _, count in parts])
     limit = max(min(limit, longest), 1)
@@ -78,7 +80,7 @@ def select_best(score: Any, parts: Sequence[tuple[int, int]], *, limit: int, abo
 
 
 class Candidates(NamedTuple):
-    """Boxes of photos, of which those that count have a score above -infinity.
+    """Boxes of images, of which those that count have a score above -infinity.
 
     bbox: (B, N, 4) float32; label: (B, N) int32; score: (B, N) float32
     pairs: (B, N) int32, who comes first of equal scores; None: the lower place
@@ -91,10 +93,10 @@ class Candidates(NamedTuple):
 
 
 class Sorted(NamedTuple):
-    """Boxes of photos, best first.
+    """Boxes of images, best first.
 
     bbox: (B, N, 4) float32; label: (B, N) int32; score: (B, N) float32; places: (B, N) int32, where each was before
-    counts: (B,) int32, how many a photo has; what comes after is 0, or -1
+    counts: (B,) int32, how many an image has; what comes after is 0, or -1
     """
 
     bbox: Any

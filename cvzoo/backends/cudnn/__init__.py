@@ -1,1 +1,1 @@
-"""cuDNN 9 by ctypes: convolutions of a GPU; everything else is the backend `cupy`."""
+"""cuDNN 9 by ctypes: GPU convolutions; everything else is the backend `cupy`."""

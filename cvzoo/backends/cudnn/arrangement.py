@@ -1,4 +1,4 @@
-"""How arrays must lie for cuDNN: channels last, as many as tensor cores take, where 16-byte loads can read them."""
+"""Memory format for cuDNN: channels-last, channels padded for tensor cores, 16-byte aligned."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ def name_of(dtype: Any) -> str | None:
 
 
 def whole_channels(count: int, dtype: Any, groups: int, strict: bool) -> int:
-    """So many channels as the kernels are fast for: `count`, or a few more of zeros.
+    """The padded number of channels for fast kernels: `count`, rounded up.
 
     strict: float32 is not rounded, so that there are no tensor cores to fill
     """
@@ -37,10 +37,10 @@ def whole_channels(count: int, dtype: Any, groups: int, strict: bool) -> int:
 
 
 def fitted(size: Pair, out: Pair, ksize: Pair, stride: Pair, pad: Pad, dilate: Pair) -> tuple[Window, Pair]:
-    """The window with padding that cuDNN takes, and how many rows and columns of the photo it may see.
+    """The window with padding that cuDNN takes, and the number of rows and columns of the image that it covers.
 
     What the last windows do not reach may be padded or not: of all paddings with the same result the one that is
-    nearest to being the same on both sides is taken. Where the end's padding must be negative the photo is cut.
+    nearest to being the same on both sides is taken. Where the end's padding must be negative the image is cropped.
     """
     post, kept = [], []
     for k in (0, 1):
@@ -56,10 +56,9 @@ class Shapes:
     """Dims of one convolution as cuDNN is given them.
 
     x, w, y: dims with the channels that make them whole and without cut rows; window: how it slides; dtype: its name
-    block: (1, 1), or so many pixels of the photo are one pixel of x, and so many of the window one of w: a photo of few
-        channels that windows of some stride slide over is one of many channels and stride 1, and tensor cores are
-        fuller
-    begin: rows and columns of zeros in front of the photo that are part of x
+    block: (1, 1), or space to depth: a block of pixels of the image is one pixel of x, and of the window one of w, so
+        that an image of few channels and a strided window become many channels and stride 1, which fill tensor cores
+    begin: rows and columns of zeros before the image that are part of x
     """
 
     __slots__ = ("begin", "block", "dtype", "w", "window", "x", "y")
@@ -107,7 +106,7 @@ def is_aligned(x: Any) -> bool:
 def arranged(x: Any, dims: Dims, block: Pair = _ONE, begin: Pair = (0, 0)) -> Any:
     """x (B, C, H, W) channels-last with these dims, block by block as in `Shapes`; x itself where it lies so.
 
-    Photos, channels, rows and columns that x lacks are zeros; those that dims lack are cut off.
+    Images, channels, rows and columns that x lacks are zeros; those that dims lack are cut off.
     """
     if x.shape == dims and block == _ONE and is_aligned(x) and x.transpose(0, 2, 3, 1).flags.c_contiguous:
         return x

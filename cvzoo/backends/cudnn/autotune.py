@@ -1,4 +1,4 @@
-"""Choosing a plan by measuring: several are run on the device, the fastest is kept."""
+"""Autotuning: several plans are timed on the device, the fastest is used."""
 
 import statistics
 
@@ -16,15 +16,15 @@ _BYTES = {"float32": 4, "float16": 2, "bfloat16": 2}
 
 
 def size_in_bytes(tensor: Tensor) -> int:
-    """What a tensor without gaps takes."""
+    """The size of a contiguous tensor in bytes."""
     last = sum((n - 1) * stride for n, stride in zip(tensor.dims, tensor.strides))
     return (last + 1) * _BYTES[tensor.dtype]
 
 
 def fastest(graph: Graph, rules: Rules, session: Session) -> Plan | None:
-    """Of the first plans the one with the least median time; None if there is no plan.
+    """The plan with the smallest median time among the first candidates; None if there is no plan.
 
-    It waits for the device, so that it must not be called while a CUDA graph is being captured.
+    It synchronizes with the device, so that it must not be called while a CUDA graph is being captured.
     """
     plans = first_candidates(graph, rules, session.place, CANDIDATES, COMPILED)
     if not plans:

@@ -1,7 +1,7 @@
 """Convolution and its gradients by cuDNN.
 
-What cuDNN has no kernel for, float64, integers and depthwise windows are computed by the backend `cupy`. A call of a
-kind that the thread has seen before costs two looks into dictionaries and one call of C.
+What cuDNN has no kernel for, float64, integers and depthwise windows are computed by the backend `cupy`. A repeated
+call costs two dictionary lookups and one C call.
 """
 
 import threading
@@ -33,7 +33,7 @@ from cvzoo.config.switches import switches
 
 __all__ = ["conv_2d", "conv_2d_input_grad", "conv_2d_weight_grad"]
 
-_MOST_CALLS = 4096  # kinds of calls that a thread remembers; a network has some hundred for each size of photos
+_MOST_CALLS = 4096  # kinds of calls that a thread remembers; a network has some hundred for each size of images
 
 
 class _Calls(threading.local):
@@ -45,12 +45,12 @@ _calls = _Calls()
 
 
 def forget_calls() -> None:
-    """Look for plans anew next time, in this thread."""
+    """Clear this thread's cache of calls."""
     _calls.of.clear()
 
 
 def _recall(session: Session, key: tuple, make: Callable[..., Any]) -> Any:
-    """What `make` makes of the session and `key`; made once a thread, device and state of the switches."""
+    """The result of make(session, *key), cached per thread, device and state of the switches."""
     settings = (switches.dtype == "tf32", switches.deterministic, switches.autotune)
     key = (session, settings, *key)
     made = _calls.of.get(key)
@@ -165,7 +165,7 @@ def conv_2d(
 
 
 class _Gradient:
-    """A gradient. adds: what is given as `add` lies in the result before the kernel runs."""
+    """A gradient. adds: the kernel accumulates into the result, which holds `add`."""
 
     __slots__ = ("adds", "run", "shapes")
 

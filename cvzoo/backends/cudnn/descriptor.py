@@ -1,4 +1,4 @@
-"""One of cuDNN's opaque descriptors: attributes are set, then it is finalized, then it can be asked."""
+"""One of cuDNN's opaque descriptors: attributes are set, it is finalized, then it can be queried."""
 
 import ctypes
 import sys
@@ -18,7 +18,7 @@ _NUMBERS: dict[Type, Any] = {
 
 
 class Descriptor:
-    """A descriptor that is destroyed when nobody refers to it. `address` is what C calls it by."""
+    """A descriptor, destroyed with its last reference. `address`: the pointer for C."""
 
     __slots__ = ("__weakref__", "_calls", "_parts", "address")
 

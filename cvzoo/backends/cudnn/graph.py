@@ -1,4 +1,4 @@
-"""What cuDNN is to compute, as plain data: tensors and the nodes between them. Nothing here calls the library."""
+"""Operation graphs for cuDNN as plain data: tensors and nodes, without calls of the library."""
 
 import math
 from typing import NamedTuple
@@ -9,7 +9,7 @@ ALIGNMENT = 16  # bytes; CuPy's blocks lie at multiples of 512, views of them ma
 
 
 class Tensor(NamedTuple):
-    """Where an array's numbers lie. Dims are in the order N C H W (weights O C KH KW) whatever the strides.
+    """A tensor of an operation graph. Dims are in the order N C H W (weights O C KH KW) whatever the strides.
 
     uid: the number that pointers are given by; virtual: it lives inside of a kernel and has no memory
     dtype: "float32", "float16" or "bfloat16"
@@ -26,7 +26,7 @@ class Convolution(NamedTuple):
     """One of "forward" (y from x, w), "input_grad" (x from y, w) and "weight_grad" (w from x, y).
 
     x, w, y: uids; pre, post: the padding before and behind, (rows, columns)
-    beta: 1.0 adds to what lies in the result already, 0.0 overwrites it
+    beta: 1.0 accumulates into the result, 0.0 overwrites it
     """
 
     kind: str

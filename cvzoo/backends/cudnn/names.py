@@ -112,7 +112,7 @@ HEURISTICS_A, HEURISTICS_FALLBACK = 3, 2
 
 
 class Note(enum.IntEnum):
-    """What cuDNN says of an engine's numbers."""
+    """Numerical notes of an engine."""
 
     TENSOR_CORE = 0
     DOWN_CONVERTED_INPUTS = 1

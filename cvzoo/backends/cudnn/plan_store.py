@@ -1,4 +1,4 @@
-"""Plans that outlive the process: one small database for each kind of device and version of cuDNN."""
+"""The plan cache on disk: one SQLite file per device model and cuDNN version."""
 
 import contextlib
 import hashlib
@@ -31,7 +31,7 @@ class StoredPlan(NamedTuple):
 
 
 def plan_key(graph: Graph, rules: Rules, measured: bool) -> str:
-    """What a plan is found by: operations, tensors, geometry, what it must keep to, and how it was chosen."""
+    """The cache key of a plan: operations, tensors, geometry, what it must keep to, and how it was chosen."""
     return json.dumps([graph, rules, measured, ALIGNMENT], separators=(",", ":"))
 
 

@@ -1,4 +1,4 @@
-"""From a graph to a plan: which of cuDNN's kernels computes it, with how much memory to work in."""
+"""Execution plans: the cuDNN engine for a graph, and its workspace."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -52,10 +52,10 @@ _CONVOLUTIONS = {
 
 
 class Rules(NamedTuple):
-    """What a plan must keep to.
+    """Constraints on a plan.
 
     strict: float32 means float32; else tensor cores may round it to tf32 (16-bit arrays have nothing to be strict in)
-    deterministic: the same numbers give the same bits
+    deterministic: the same inputs give the same bits
     workspace_limit: bytes
     compile: kernels that cuDNN would have to compile first (seconds each) are allowed, last
     """
@@ -66,7 +66,7 @@ class Rules(NamedTuple):
     compile: bool = False
 
     def forbidden(self, dtype: str) -> frozenset[int]:
-        """Notes on numbers that an engine must not have."""
+        """Numerical notes that an engine must not have."""
         notes = {Note.REDUCED_PRECISION_SUMS}
         if dtype == "float32" and self.strict:
             notes |= {Note.TENSOR_CORE, Note.DOWN_CONVERTED_INPUTS, Note.FFT}

@@ -1,4 +1,4 @@
-"""The plan for a graph: from this process's memory, else from the disk, else made."""
+"""Lookup of the plan for a graph: in memory, on disk, else built."""
 
 import functools
 import threading
@@ -17,7 +17,7 @@ from cvzoo.config.switches import switches
 _WORKSPACE = 256 << 20
 _STRICT_WORKSPACE = 1 << 30  # kernels without tensor cores want NCHW, which they make in there
 
-_MOST_PLANS = 4096  # some 60 KB each; photos of ever new sizes want ever new ones
+_MOST_PLANS = 4096  # some 60 KB each; images of ever new sizes need new ones
 
 _plans: OrderedDict[tuple[str, str], Plan | None] = OrderedDict()
 _for_ever: list[Plan] = []  # a CUDA graph may hold the kernel that was compiled for such a plan
@@ -25,7 +25,7 @@ _lock = threading.Lock()
 
 
 def rules_now() -> Rules:
-    """What this thread's switches ask of a plan."""
+    """The constraints that this thread's switches imply."""
     strict = switches.dtype != "tf32"
     return Rules(strict, switches.deterministic, _STRICT_WORKSPACE if strict else _WORKSPACE)
 
@@ -85,7 +85,7 @@ def _made(store: PlanStore, key: str, graph: Graph, rules: Rules, session: Sessi
 
 
 def forget_plans() -> None:
-    """Look again next time, on the disk too."""
+    """Clear the cache in memory, and reopen that on disk."""
     with _lock:
         _plans.clear()
         _for_ever.clear()

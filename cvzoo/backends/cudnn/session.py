@@ -1,4 +1,4 @@
-"""A thread's connection to cuDNN on a device: its handle, the stream that it follows, memory to work in."""
+"""A thread's cuDNN handle on a device, with its stream and workspace."""
 
 import ctypes
 import sys
@@ -57,7 +57,7 @@ class Session:
         return arenas[-1].ptr
 
     def zeros(self, count: int, dtype: Any) -> Any:
-        """(count,) zeros that nobody writes to: the bias of a convolution that has none."""
+        """(count,) zeros, read-only: the bias of a convolution without bias."""
         kept = self._zeros.get(dtype.char)
         if kept is None or kept.size < count:
             kept = cupy().zeros(max(count, 4096), dtype)

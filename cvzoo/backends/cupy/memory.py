@@ -58,7 +58,7 @@ def _from_neighbour(x: Any) -> Any:
         y.data.copy_from_device_async(dense.data, x.nbytes, stream)
     copied = cuda.Event(disable_timing=True)
     copied.record(stream)
-    with on_device(x):  # its memory is given to nobody else before it is read
+    with on_device(x):  # its memory is not reused before it is read
         cuda.get_current_stream().wait_event(copied)
     return y.transpose(np.argsort(order).tolist())
 

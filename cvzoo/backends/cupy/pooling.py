@@ -190,6 +190,6 @@ def upsampling_2d_grad(gy: Any, indices: Any) -> Any:
 
 
 def _by_pixel(x: Any, dtype: Any = None) -> Any:
-    """(B, H * W, C) of (B, C, H, W), without gaps."""
+    """(B, H * W, C) of (B, C, H, W), contiguous."""
     b, c = x.shape[:2]
     return cupy().ascontiguousarray(x.transpose(0, 2, 3, 1).reshape(b, -1, c), dtype)

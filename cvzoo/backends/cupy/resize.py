@@ -1,4 +1,4 @@
-"""Photos and feature maps at another size.
+"""Images and feature maps at another size.
 
 Which pixels make which, and how much, is computed as backends/numpy/resize.py does, once for each pair of sizes and
 device. A pixel that counts 0 does not count, even if it is NaN.

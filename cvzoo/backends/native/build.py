@@ -1,7 +1,7 @@
 """Builds the library of our own kernels: `python -m cvzoo.backends.native.build`, or setup.py, which runs this file.
 
 It needs a C compiler (`$CC`, else `cc`) and Python's standard library. Each kernel is compiled for AVX-512, for AVX2,
-and for any processor; which one runs is decided when the library is loaded.
+and for any CPU; which one runs is decided when the library is loaded.
 """
 
 import argparse
@@ -18,7 +18,7 @@ from collections.abc import Sequence
 FOLDER = pathlib.Path(__file__).parent
 SOURCES = FOLDER / "source"
 NAME = "libcvzoo_cpu.so"
-_ONCE = "jobs.c"  # compiled for any processor only
+_ONCE = "jobs.c"  # compiled for any CPU only
 _OPTIMIZED = ("-O3", "-fno-math-errno", "-fno-trapping-math")
 _FLAGS = (*_OPTIMIZED, "-std=gnu11", "-fPIC", "-fvisibility=hidden", "-Wall", "-Wextra", "-Wno-psabi")
 _X86 = {"avx512": ("-march=x86-64-v4", "-mprefer-vector-width=512"), "avx2": ("-march=x86-64-v3",)}

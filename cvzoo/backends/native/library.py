@@ -10,7 +10,7 @@ from cvzoo.backends.openmp import parallel_function
 from cvzoo.errors.exceptions import BackendError, ConfigError
 
 _INSTRUCTIONS = ("plain", "avx2", "avx512")
-_WORDS = {"plain": "no instructions but every processor's", "avx2": "AVX2", "avx512": "AVX-512"}
+_WORDS = {"plain": "baseline instructions", "avx2": "AVX2", "avx512": "AVX-512"}
 _HOW = "python -m cvzoo.backends.native.build"
 _KERNELS = (
     "sum",

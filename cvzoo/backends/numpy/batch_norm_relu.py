@@ -1,4 +1,4 @@
-"""Batch normalization, a sum and the rectifier behind it."""
+"""Batch normalization, a sum and the ReLU behind it."""
 
 import numpy as np
 

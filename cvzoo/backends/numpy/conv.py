@@ -1,6 +1,6 @@
-"""Convolution as matrix products of unfolded windows, one photo at a time.
+"""Convolution as matrix products of unfolded windows, one image at a time.
 
-One photo at a time because BLAS then sees the same shapes whatever else is in the batch: a photo's result has the same
+One image at a time because BLAS then sees the same shapes whatever else is in the batch: an image's result has the same
 bits alone and in company.
 """
 
@@ -15,7 +15,7 @@ __all__ = ["channel_sum", "conv_2d", "conv_2d_input_grad", "conv_2d_weight_grad"
 
 
 def _columns(photo: np.ndarray, ksize: Pair, stride: Pair, size: Pair, dilate: Pair, groups: int) -> np.ndarray:
-    """(groups, OH * OW, KH * KW * C / groups) of one padded photo (1, H, W, C)."""
+    """(groups, OH * OW, KH * KW * C / groups) of one padded image (1, H, W, C)."""
     c = photo.shape[3]
     columns = np.empty((groups, *size, *ksize, c // groups), photo.dtype)
     for i, j, seen in taps(photo, ksize, stride, size, dilate):

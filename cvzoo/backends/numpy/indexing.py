@@ -13,7 +13,7 @@ __all__ = ["add_at", "as_index", "embed_id", "embed_id_grad", "take"]
 def as_index(index: tuple) -> tuple:
     """As AbstractBackend.as_index says: the index itself."""
     if any(is_device_array(part) for part in index):
-        raise DtypeError("x[...]: the indices lie on a GPU, x does not", hint="x.to_device('gpu:0')")
+        raise DtypeError("x[...]: the indices are on a GPU, x does not", hint="x.to_device('gpu:0')")
     return index
 
 

@@ -1,4 +1,4 @@
-"""Arrays where they are, and those that are needed again and again: a processor copies nothing to itself."""
+"""Arrays where they are, and those that are needed again and again: a CPU copies nothing to itself."""
 
 import collections
 import threading

@@ -1,4 +1,4 @@
-"""Windows that slide over a padded photo: what convolution and pooling share."""
+"""Windows that slide over a padded image: what convolution and pooling share."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""The fast kernels of a processor: oneDNN through ctypes."""
+"""The optimized CPU backend: oneDNN through ctypes."""
 
 from typing import TYPE_CHECKING
 

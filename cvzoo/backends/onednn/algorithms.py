@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 # kind: from (alpha, beta) to oneDNN's algorithm and its own alpha and beta. Not log: of values around 1 version 3.2 is
-# 3e-6 to 6e-6 off, a hundred times as far as NumPy, which takes a third of the time on one processor
+# 3e-6 to 6e-6 off, a hundred times as far as NumPy, which takes a third of the time on one CPU
 ELTWISE: dict[str, Callable[[float, float], tuple[int, float, float]]] = {
     "linear": lambda a, b: (0x26, a, b),
     "relu": lambda a, b: (0x20, 0.0, 0.0),

@@ -1,4 +1,4 @@
-"""What kernels ask of the addresses of their arrays, and a check of it.
+"""Alignment requirements of kernels, and their check.
 
 What a kernel writes lies at a multiple of 64 bytes, since some store past the cache once a result is larger than it.
 What it reads may lie anywhere, but where instructions end with SSE4.1: there it lies at a multiple of 16.
@@ -57,7 +57,7 @@ class Alignment:
             )
 
     def fitted(self, arrays: tuple[np.ndarray, ...]) -> tuple[Any, ...]:
-        """The arrays, copied where that mends what is read. Raises BackendError as `check` does."""
+        """The arrays, copied where a read requires alignment. Raises BackendError as `check` does."""
         if self._reads_aligned:
             arrays = tuple([x if k in self._written else readable(x) for k, x in enumerate(arrays)])
         for k, x in enumerate(arrays):

@@ -1,4 +1,4 @@
-"""The fast kernels of a processor: oneDNN where it is the better one, NumPy for the rest.
+"""The optimized CPU backend: oneDNN where it is faster, NumPy for the rest.
 
 What each does says `AbstractBackend`; a file's `__all__` names those that it holds.
 """

@@ -1,6 +1,6 @@
-"""Batch normalization and the rectifier behind it in one pass, which costs no more than the normalization alone.
+"""Fused batch normalization and ReLU, as fast as the normalization alone.
 
-With a sum between them the library has no kernel for all of it, and the sum and the rectifier are a pass of their own.
+With a sum between them the library has no kernel for all of it, and the sum and the ReLU are a separate pass.
 """
 
 from typing import Literal

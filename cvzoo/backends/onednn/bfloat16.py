@@ -1,4 +1,4 @@
-"""Convolution of numbers of 16 bits, for processors that have instructions for it."""
+"""Convolution in bfloat16, for CPUs with instructions for it."""
 
 from typing import Any, Literal
 

@@ -1,4 +1,4 @@
-"""A primitive's call with its arguments bound once: running it again costs no Python but the call."""
+"""Primitive calls with bound arguments, for replay without Python overhead."""
 
 import ctypes
 import functools

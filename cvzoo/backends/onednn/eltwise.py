@@ -37,8 +37,8 @@ from cvzoo.backends.onednn.primitives import (
 
 __all__ = ["add", "add_relu", "eltwise", "eltwise_grad", "eltwise_grad_from_output", "multiply"]
 
-# elements; below, NumPy is done before oneDNN has begun. For functions what counts is one photo, not the batch, so that
-# a photo is computed by the same library, to the same bits, in any company; sums and products are exact in both
+# elements; below, NumPy is done before oneDNN has begun. For functions what counts is one image, not the batch, so that
+# an image is computed by the same library, to the same bits, in any company; sums and products are exact in both
 _FEW = 1 << 11
 _FEW_TO_ADD = 1 << 15
 _GREATER_OR_EQUAL = 0x1FFF6

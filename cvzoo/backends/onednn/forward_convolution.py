@@ -1,4 +1,4 @@
-"""The forward pass of a convolution, with what is added and an activation, of numbers of any kind."""
+"""Forward convolution fused with bias, sum and activation, in float32, bfloat16 and int8."""
 
 from typing import Literal
 
@@ -69,7 +69,7 @@ def _post_op_source(k: int) -> int:
 
 
 def vector(values: np.ndarray) -> np.ndarray:
-    """values (O,) as float32 without gaps."""
+    """values (O,) as contiguous float32."""
     return values if values.dtype == F32 and values.strides == (4,) else np.ascontiguousarray(values, F32)
 
 

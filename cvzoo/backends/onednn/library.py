@@ -192,7 +192,7 @@ def _search() -> Library | BackendError:
         try:
             return _load(path)
         except BackendError as error:
-            # the first is the likeliest to be meant: its reason is told
+            # the first is the likeliest to be meant: its reason is reported
             refusal = refusal or error
     return refusal or BackendError("oneDNN was not found")
 
@@ -219,4 +219,4 @@ def why_no_bf16() -> str | None:
     found = _search()
     if isinstance(found, BackendError):
         return str(found)
-    return None if found.has_bf16 else f"the processor has no instructions for bfloat16, only {found.isa}"
+    return None if found.has_bf16 else f"the CPU has no instructions for bfloat16, only {found.isa}"

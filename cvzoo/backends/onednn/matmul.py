@@ -1,4 +1,4 @@
-"""Products of matrices, on the same threads as the convolutions (a BLAS of its own would fight with them)."""
+"""Matrix products, on the same threads as the convolutions (a BLAS of its own would compete with them)."""
 
 from typing import Any, Literal
 

@@ -1,4 +1,4 @@
-"""Allocating arrays from the pool, and choosing where their axes lie in memory."""
+"""Allocation of arrays from the memory pool, and conversion of memory formats."""
 
 import functools
 import math
@@ -88,7 +88,7 @@ def _is_plain(shape: tuple[int, ...], strides: tuple[int, ...], itemsize: int) -
 
 
 def is_plain(x: np.ndarray) -> bool:
-    """Whether the library can be told how x lies: forwards in whole elements, each axis beyond those inside it.
+    """Whether oneDNN can describe the strides of x: forwards in whole elements, each axis beyond those inside it.
 
     Fields of records, windows that overlap and every second pixel of an odd width are not plain.
     """
@@ -96,7 +96,7 @@ def is_plain(x: np.ndarray) -> bool:
 
 
 def is_dense(x: np.ndarray) -> bool:
-    """Whether x fills its memory without gaps: in C order, channels-last or the transpose of a matrix."""
+    """Whether x is dense: in C order, channels-last or the transpose of a matrix."""
     flags = x.flags
     if flags.c_contiguous or flags.f_contiguous:
         return True

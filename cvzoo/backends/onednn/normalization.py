@@ -79,7 +79,7 @@ def to_image(x: np.ndarray) -> np.ndarray:
 
 
 def to_vector(v: np.ndarray) -> np.ndarray:
-    """v (C,) float32 without gaps."""
+    """v (C,) as contiguous float32."""
     return v if v.dtype == F32 and v.strides == (4,) else np.ascontiguousarray(v, F32)
 
 
@@ -106,7 +106,7 @@ def normalization_plan(
 
 
 def fuses_relu(shape: Dims, eps: float, given: bool) -> bool:
-    """Whether one kernel trains with and without the rectifier behind it.
+    """Whether training uses the same kernel with and without a fused ReLU.
 
     Without AVX2 version 3.2 has none with it but plain C, which gives other bits in eight times the time.
     """

@@ -1,14 +1,14 @@
-"""The memory that kernels write: aligned, and used again where it is large: fresh pages cost more than many a kernel.
+"""The memory pool for kernels' results: aligned blocks, reused if large, since page faults are expensive.
 
 All that oneDNN writes comes from here. Once a result is larger than the cache, kernels may store past it with
 instructions that fault where the result does not begin at a multiple of 64 bytes: those of resampling do.
 
 An array of 25 MB touches 6,400 pages for the first time, and each costs a fault: several milliseconds. So the memory of
-a large array that nobody refers to any more is kept for the next one of about the same size. Such an array is a plain
+a large array without references is kept for the next one of about the same size. Such an array is a plain
 numpy.ndarray; its base is a lease that gives the memory back when the last view of it is gone.
 
 CVZOO_MEMORY_POOL: how many megabytes may lie idle; 0 turns the pool off. Default: an eighth of the machine's memory.
-Where that is not enough, the sizes that were not asked for for longest go first: photos of ever new sizes leave many
+Where that is not enough, the sizes that were not asked for for longest go first: images of ever new sizes leave many
 behind.
 """
 
@@ -139,7 +139,7 @@ class Pool:
                 self._n_frugal -= 1
 
     def _drop_stale(self) -> None:
-        """Let go of a block of the size that nobody has asked for for longest."""
+        """Let go of a block of the size that no caller has asked for for longest."""
         size = next(iter(self._idle))
         idle = self._idle[size]
         if idle:

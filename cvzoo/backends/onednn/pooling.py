@@ -1,4 +1,4 @@
-"""Maxima and means over windows, on channels-last arrays."""
+"""Max and average pooling of channels-last arrays."""
 
 from collections.abc import Sequence
 from typing import Any, Literal

@@ -1,6 +1,4 @@
-"""Kernels of eight-bit integers, for processors that have instructions for them; for others float32 kernels that do
-the same sums.
-"""
+"""int8 kernels, for CPUs with VNNI instructions; other CPUs fall back to float32 kernels with the same sums."""
 
 from typing import Any, Literal
 
@@ -47,11 +45,11 @@ from cvzoo.backends.onednn.primitives import (
 __all__ = ["conv_2d_int8", "linear_int8", "quantize"]
 
 _BYTES = (S8, U8)
-_FEW = 1 << 12  # numbers; below, NumPy has quantized before oneDNN has begun
+_FEW = 1 << 12  # elements; below, NumPy has quantized before oneDNN has begun
 
 
 def _has_bytes() -> bool:
-    """Whether the processor multiplies and adds bytes without losing bits."""
+    """Whether the CPU has int8 dot products without saturation."""
     return library().has_int8
 
 

@@ -73,7 +73,7 @@ def _weights(n_in: int, n_out: int, align_corners: bool, antialias: bool) -> np.
 
 
 def _by_products(x: np.ndarray, size: Pair, align_corners: bool, antialias: bool) -> np.ndarray:
-    """What NumPy would do on one processor: the columns are brought to their new number, then the rows."""
+    """What NumPy would do on one CPU: the columns are brought to their new number, then the rows."""
     b, c, h, w = x.shape
     y = as_kernels_want(x).transpose(0, 2, 3, 1)
     if size[1] != w:

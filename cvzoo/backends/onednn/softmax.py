@@ -27,7 +27,7 @@ from cvzoo.backends.onednn.primitives import (
 __all__ = ["log_softmax", "log_softmax_grad", "softmax", "softmax_grad"]
 
 _SOFTMAX, _LOG_SOFTMAX = 0x30000, 0x30001
-# elements of one photo; below, NumPy is as fast. Not of the batch, so that a photo has the same bits in any company
+# elements of one image; below, NumPy is as fast. Not of the batch, so that an image has the same bits in any company
 _FEW = 4096
 _LONG = 1 << 13
 _FEW_CLASSES = 8  # of which the library's logarithm is off by 1e-5, all one way, and NumPy's as fast

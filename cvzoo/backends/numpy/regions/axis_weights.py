@@ -51,7 +51,7 @@ class AxisSamples(NamedTuple):
     low: np.ndarray  # (R, O, S) the pixel before the sample
     high: np.ndarray  # (R, O, S) the pixel after it
     fraction: np.ndarray  # (R, O, S) float32, how far it is from the one to the other
-    seen: np.ndarray  # (R, O, S) bool: it belongs to the cell, and lies on the map or less than a pixel beside it
+    seen: np.ndarray  # (R, O, S) bool: it belongs to the cell, and is on the map or less than a pixel beside it
     count: np.ndarray  # type: ignore[assignment]  # (R,) float32, samples in a cell, at least 1
 
 
@@ -60,8 +60,8 @@ def axis_samples(
 ) -> AxisSamples:
     """The samples of regions start..stop (R,), (R,) float32 in pixels of a map of `size` pixels.
 
-    sampling: samples in a cell; 0 for one a pixel, rounded up
-    aligned: pixel centres lie at half; otherwise they lie on whole numbers, and a region is at least a pixel wide
+    sampling: samples in a cell; 0 for one per pixel, rounded up
+    aligned: pixel centres lie at half; otherwise they are on whole numbers, and a region is at least a pixel wide
 
     All in float32, in the order that other implementations compute in: whether a cell of just two pixels gets two
     samples or three hangs on the last bit.

@@ -24,7 +24,7 @@ class Windows(NamedTuple):
     """Regions of some maps (B, C, H, W).
 
     place: (R',) int64, which of all results each region's is
-    indices: (R',) int64, which of the B maps it lies on
+    indices: (R',) int64, which of the B maps it is on
     """
 
     place: np.ndarray
