@@ -1,7 +1,5 @@
 """The largest of groups of channels; both signs of a channel."""
 
-from typing import Any
-
 from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.errors.exceptions import ShapeError
 from cvzoo.functions.activation.relu import relu
@@ -10,9 +8,10 @@ from cvzoo.functions.array.concat import concat
 from cvzoo.functions.array.reshape import reshape
 from cvzoo.functions.math.add import negative
 from cvzoo.functions.math.extremum import max
+from cvzoo.typing.aliases import Array
 
 
-def maxout(x: Variable | Any, pool_size: int, axis: int = 1) -> Variable:
+def maxout(x: Variable | Array, pool_size: int, axis: int = 1) -> Variable:
     """The largest of each `pool_size` neighbours along `axis`, whose size shrinks by that factor.
 
     Raises ShapeError if the axis does not divide so.
@@ -26,7 +25,7 @@ def maxout(x: Variable | Any, pool_size: int, axis: int = 1) -> Variable:
     return max(reshape(x, (*x.shape[:axis], size // pool_size, pool_size, *x.shape[axis + 1 :])), axis + 1)
 
 
-def crelu(x: Variable | Any, axis: int = 1) -> Variable:
+def crelu(x: Variable | Array, axis: int = 1) -> Variable:
     """relu(x) and relu(-x), one after the other along `axis`.
 
     Source: Understanding and improving convolutional neural networks via concatenated rectified linear units

@@ -1,7 +1,5 @@
 """PReLU: a ReLU with a trainable slope for negative inputs."""
 
-from typing import Any
-
 from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.errors.exceptions import DtypeError, ShapeError
@@ -9,6 +7,7 @@ from cvzoo.functions.array.broadcast_to import sum_to
 from cvzoo.functions.array.dtypes import agreed_pair
 from cvzoo.functions.array.reshape import reshape
 from cvzoo.functions.math.elementwise import floating_backend
+from cvzoo.typing.aliases import Array
 
 
 class PReLU(FunctionNode):
@@ -32,7 +31,7 @@ class PReLU(FunctionNode):
         return tuple([sum_to(below * x, slope.shape) if i else gy * above + below * slope for i in indexes])
 
 
-def prelu(x: Variable | Any, W: Variable | Any) -> Variable:
+def prelu(x: Variable | Array, W: Variable | Array) -> Variable:
     """x where it is above 0, else W * x.
 
     x: (B, ...); W: the shape of x's axes from the second on, as many as it has, for example (C,); () is one for all

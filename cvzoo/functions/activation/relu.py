@@ -6,6 +6,7 @@ from cvzoo.autodiff.variable import Variable
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.functions.math.clip import clip
 from cvzoo.functions.math.elementwise import AbstractElementwiseOfOutput
+from cvzoo.typing.aliases import Array
 
 
 class ReLU(AbstractElementwiseOfOutput):
@@ -16,7 +17,7 @@ class ReLU(AbstractElementwiseOfOutput):
         return (array > 0).astype(array.dtype)
 
 
-def relu(x: Variable | Any) -> Variable:
+def relu(x: Variable | Array) -> Variable:
     """max(x, 0); any shape, floating. The slope at 0 is taken as 0. NaN stays NaN; of -inf oneDNN may make NaN.
 
     Source: Rectified linear units improve restricted Boltzmann machines (Nair and Hinton, ICML 2010).
@@ -24,7 +25,7 @@ def relu(x: Variable | Any) -> Variable:
     return ReLU().apply((x,))[0]
 
 
-def clipped_relu(x: Variable | Any, z: float = 20.0) -> Variable:
+def clipped_relu(x: Variable | Array, z: float = 20.0) -> Variable:
     """min(max(x, 0), z); of NaN as `clip`.
 
     Raises ValueRangeError if z is negative.
@@ -32,7 +33,7 @@ def clipped_relu(x: Variable | Any, z: float = 20.0) -> Variable:
     return clip(x, 0.0, z)
 
 
-def relu6(x: Variable | Any) -> Variable:
+def relu6(x: Variable | Array) -> Variable:
     """min(max(x, 0), 6); of NaN as `clip`.
 
     Source: MobileNetV2: inverted residuals and linear bottlenecks (Sandler et al., CVPR 2018).
@@ -51,7 +52,7 @@ class LeakyReLU(AbstractElementwiseOfOutput):
         return (array > 0) * array.dtype.type(1 - self.alpha) + array.dtype.type(self.alpha)
 
 
-def leaky_relu(x: Variable | Any, slope: float = 0.2) -> Variable:
+def leaky_relu(x: Variable | Array, slope: float = 0.2) -> Variable:
     """x where it is above 0, else slope * x.
 
     slope: at least 0

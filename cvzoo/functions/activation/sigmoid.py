@@ -5,6 +5,7 @@ from typing import Any
 from cvzoo.autodiff.variable import Variable
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.functions.math.elementwise import AbstractElementwise, AbstractElementwiseOfOutput
+from cvzoo.typing.aliases import Array
 
 
 class Sigmoid(AbstractElementwiseOfOutput):
@@ -14,7 +15,7 @@ class Sigmoid(AbstractElementwiseOfOutput):
         return y * (1 - y)
 
 
-def sigmoid(x: Variable | Any) -> Variable:
+def sigmoid(x: Variable | Array) -> Variable:
     """1 / (1 + exp(-x))."""
     return Sigmoid().apply((x,))[0]
 
@@ -45,7 +46,7 @@ class HardSwish(AbstractElementwise):
         return (x * (2 * self.alpha) + self.beta) * _between(x, self.alpha, self.beta) + above
 
 
-def hard_sigmoid(x: Variable | Any, slope: float = 0.2) -> Variable:
+def hard_sigmoid(x: Variable | Array, slope: float = 0.2) -> Variable:
     """min(max(slope * x + 0.5, 0), 1); of NaN as `clip`.
 
     slope: 0.2 as in Chainer; 1 / 6 in MobileNetV3
@@ -53,7 +54,7 @@ def hard_sigmoid(x: Variable | Any, slope: float = 0.2) -> Variable:
     return HardSigmoid(slope).apply((x,))[0]
 
 
-def hard_swish(x: Variable | Any) -> Variable:
+def hard_swish(x: Variable | Array) -> Variable:
     """x * min(max(x + 3, 0), 6) / 6.
 
     Source: Searching for MobileNetV3 (Howard et al., ICCV 2019).
@@ -71,7 +72,7 @@ class Softplus(AbstractElementwise):
         return sigmoid(x * self.alpha)
 
 
-def softplus(x: Variable | Any, beta: float = 1.0) -> Variable:
+def softplus(x: Variable | Array, beta: float = 1.0) -> Variable:
     """log(1 + exp(beta * x)) / beta, without overflow.
 
     Raises ValueRangeError if beta is not positive.

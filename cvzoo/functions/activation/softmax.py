@@ -1,7 +1,5 @@
 """Probabilities from scores, and their logarithms."""
 
-from typing import Any
-
 from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.variable import Variable, variables_of
 from cvzoo.backends.dispatch import backend_of
@@ -12,6 +10,7 @@ from cvzoo.functions.array.dtypes import widened
 from cvzoo.functions.math.elementwise import floating_backend
 from cvzoo.functions.math.exponential import exp
 from cvzoo.functions.math.sum import sum
+from cvzoo.typing.aliases import Array
 
 
 class Softmax(FunctionNode):
@@ -53,7 +52,7 @@ class LogSoftmax(FunctionNode):
         return variables_of((backend_of(y.array).log_softmax_grad(gy.array, y.array, axis=self.axis),))
 
 
-def softmax(x: Variable | Any, axis: int = 1) -> Variable:
+def softmax(x: Variable | Array, axis: int = 1) -> Variable:
     """exp(x) / sum(exp(x)) along `axis`, without overflow; of floats of 16 bits in float32.
 
     Raises ShapeError if there is no such axis.
@@ -61,7 +60,7 @@ def softmax(x: Variable | Any, axis: int = 1) -> Variable:
     return Softmax(axis).apply((widened(x),))[0]
 
 
-def log_softmax(x: Variable | Any, axis: int = 1) -> Variable:
+def log_softmax(x: Variable | Array, axis: int = 1) -> Variable:
     """The logarithm of `softmax`, without overflow; of floats of 16 bits in float32.
 
     Raises ShapeError if there is no such axis.

@@ -1,7 +1,6 @@
 """Smooth activation functions: swish, GELU, ELU."""
 
 import math
-from typing import Any
 
 from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.errors.exceptions import ValueRangeError
@@ -10,9 +9,10 @@ from cvzoo.functions.activation.tanh import tanh
 from cvzoo.functions.array.broadcast_to import broadcast_to
 from cvzoo.functions.array.dtypes import agreed_pair
 from cvzoo.functions.array.reshape import reshape
-from cvzoo.functions.math.elementwise import SCALARS, AbstractElementwise, AbstractElementwiseOfOutput
+from cvzoo.functions.math.elementwise import SCALARS, AbstractElementwise, AbstractElementwiseOfOutput, Operand
 from cvzoo.functions.math.erf import erf
 from cvzoo.functions.math.exponential import exp
+from cvzoo.typing.aliases import Array
 
 
 class Swish(AbstractElementwise):
@@ -26,7 +26,7 @@ class Swish(AbstractElementwise):
         return s + x * self.alpha * s * (1 - s)
 
 
-def swish(x: Variable | Any, beta: Variable | Any = 1.0) -> Variable:
+def swish(x: Variable | Array, beta: Operand = 1.0) -> Variable:
     """x * sigmoid(beta * x).
 
     beta: a number, or learned: an array of the shape of x's axes from the second on, as many as it has
@@ -36,12 +36,12 @@ def swish(x: Variable | Any, beta: Variable | Any = 1.0) -> Variable:
     x = as_variable(x)
     if isinstance(beta, SCALARS):
         return Swish(float(beta)).apply((x,))[0]
-    x, beta = agreed_pair(x, as_variable(beta))
-    beta = reshape(beta, (1, *beta.shape, *(1,) * (x.ndim - 1 - beta.ndim)))
-    return x * sigmoid(x * broadcast_to(beta, x.shape))
+    x, factor = (as_variable(each) for each in agreed_pair(x, as_variable(beta)))
+    factor = reshape(factor, (1, *factor.shape, *(1,) * (x.ndim - 1 - factor.ndim)))
+    return x * sigmoid(x * broadcast_to(factor, x.shape))
 
 
-def silu(x: Variable | Any) -> Variable:
+def silu(x: Variable | Array) -> Variable:
     """x * sigmoid(x): `swish` with beta 1."""
     return Swish(1.0).apply((x,))[0]
 
@@ -65,7 +65,7 @@ class GELUByTanh(AbstractElementwise):
         return (t + 1) * 0.5 + x * (1 - t * t) * (x * x * (3 * _CUBIC) + 1) * (0.5 * _SQRT_2_OVER_PI)
 
 
-def gelu(x: Variable | Any, *, approximate: bool = False) -> Variable:
+def gelu(x: Variable | Array, *, approximate: bool = False) -> Variable:
     """x times the probability that a normal number is below x.
 
     approximate: by tanh, as networks trained so want it
@@ -89,7 +89,7 @@ class ELU(AbstractElementwiseOfOutput):
         return (y + self.alpha) * (1 - above) + above
 
 
-def elu(x: Variable | Any, alpha: float = 1.0) -> Variable:
+def elu(x: Variable | Array, alpha: float = 1.0) -> Variable:
     """x where it is above 0, else alpha * (exp(x) - 1).
 
     alpha: at least 0
@@ -101,7 +101,7 @@ def elu(x: Variable | Any, alpha: float = 1.0) -> Variable:
     return ELU(alpha).apply((x,))[0]
 
 
-def selu(x: Variable | Any, alpha: float = _SELU_ALPHA, scale: float = _SELU_SCALE) -> Variable:
+def selu(x: Variable | Array, alpha: float = _SELU_ALPHA, scale: float = _SELU_SCALE) -> Variable:
     """scale * elu(x, alpha).
 
     Source: Self-normalizing neural networks (Klambauer et al., NIPS 2017).

@@ -1,9 +1,8 @@
 """The hyperbolic tangent."""
 
-from typing import Any
-
 from cvzoo.autodiff.variable import Variable
 from cvzoo.functions.math.elementwise import AbstractElementwiseOfOutput
+from cvzoo.typing.aliases import Array
 
 
 class Tanh(AbstractElementwiseOfOutput):
@@ -13,6 +12,6 @@ class Tanh(AbstractElementwiseOfOutput):
         return 1 - y * y
 
 
-def tanh(x: Variable | Any) -> Variable:
+def tanh(x: Variable | Array) -> Variable:
     """The hyperbolic tangent of x."""
     return Tanh().apply((x,))[0]

@@ -1,13 +1,12 @@
 """Repeating an array along axes of size 1, and its transpose: summing back to the smaller shape."""
 
-from typing import Any
-
 from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.backends.float_types import is_float
 from cvzoo.backends.sums import sum_along
 from cvzoo.errors.exceptions import ShapeError
+from cvzoo.typing.aliases import Array
 
 Shape = tuple[int, ...]
 
@@ -62,7 +61,7 @@ class SumTo(FunctionNode):
         return BroadcastTo(self.inputs[0].shape).apply(gys)
 
 
-def broadcast_to(x: Variable | Any, shape: Shape) -> Variable:
+def broadcast_to(x: Variable | Array, shape: Shape) -> Variable:
     """x repeated to `shape` by NumPy's rules; a view.
 
     Raises ShapeError if x's shape does not repeat to `shape`.
@@ -72,7 +71,7 @@ def broadcast_to(x: Variable | Any, shape: Shape) -> Variable:
     return x if x.shape == shape else BroadcastTo(shape).apply((x,))[0]
 
 
-def sum_to(x: Variable | Any, shape: Shape) -> Variable:
+def sum_to(x: Variable | Array, shape: Shape) -> Variable:
     """x summed over the axes that `broadcast_to` from `shape` to x's shape would repeat.
 
     Raises ShapeError if `shape` does not repeat to x's shape.
@@ -81,7 +80,7 @@ def sum_to(x: Variable | Any, shape: Shape) -> Variable:
     return x if x.shape == shape else SumTo(tuple(shape)).apply((x,))[0]
 
 
-def broadcast(*xs: Variable | Any) -> tuple[Variable, ...]:
+def broadcast(*xs: Variable | Array) -> tuple[Variable, ...]:
     """The arrays, each repeated to the shape that all of them broadcast to; views.
 
     Raises ShapeError if they do not broadcast.

@@ -5,6 +5,7 @@ from typing import Any
 from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.backends.dispatch import backend_of
+from cvzoo.typing.aliases import Array
 
 
 class Cast(FunctionNode):
@@ -20,7 +21,7 @@ class Cast(FunctionNode):
         return Cast(self.inputs[0].dtype).apply(gys)
 
 
-def cast(x: Variable | Any, typ: Any) -> Variable:
+def cast(x: Variable | Array, typ: Any) -> Variable:
     """x as `typ`; x itself where it is that already. Between floating dtypes the gradient is cast back."""
     x = as_variable(x)
     return x if x.dtype == typ else Cast(typ).apply((x,))[0]

@@ -1,7 +1,6 @@
 """Arrays joined along an axis they have, or along a new one; and taken apart."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.variable import Variable, as_variable
@@ -10,6 +9,7 @@ from cvzoo.errors.exceptions import DtypeError, ShapeError
 from cvzoo.functions.array.axes import one_axis
 from cvzoo.functions.array.dtypes import agreed
 from cvzoo.functions.array.reshape import expand_dims, reshape
+from cvzoo.typing.aliases import Array
 
 
 class Concat(FunctionNode):
@@ -84,7 +84,7 @@ class SplitAxis(FunctionNode):
         return Concat(self.axis).apply(gys)
 
 
-def concat(xs: Sequence[Variable | Any], axis: int = 1) -> Variable:
+def concat(xs: Sequence[Variable | Array], axis: int = 1) -> Variable:
     """The arrays one after another along `axis`.
 
     xs: arrays of one dtype whose shapes differ along `axis` only
@@ -99,7 +99,7 @@ def concat(xs: Sequence[Variable | Any], axis: int = 1) -> Variable:
 
 
 def split_axis(
-    x: Variable | Any, indices_or_sections: int | Sequence[int], axis: int, force_tuple: bool = True
+    x: Variable | Array, indices_or_sections: int | Sequence[int], axis: int, force_tuple: bool = True
 ) -> tuple[Variable, ...] | Variable:
     """The parts of x along `axis`; views.
 
@@ -111,13 +111,13 @@ def split_axis(
     return ys if force_tuple or len(ys) > 1 else ys[0]
 
 
-def _listed(xs: Sequence[Variable | Any], function: str) -> list[Variable | Any]:
+def _listed(xs: Sequence[Variable | Array], function: str) -> list[Variable | Array]:
     if isinstance(xs, Variable):
         raise DtypeError(f"{function}: wants several arrays", got="a Variable", hint=f"{function}([x, y])")
     return [as_variable(x) for x in xs]
 
 
-def stack(xs: Sequence[Variable | Any], axis: int = 0) -> Variable:
+def stack(xs: Sequence[Variable | Array], axis: int = 0) -> Variable:
     """Arrays of one shape along a new axis.
 
     Raises ShapeError if the shapes differ or there are none, DtypeError if dtypes differ.
@@ -128,7 +128,7 @@ def stack(xs: Sequence[Variable | Any], axis: int = 0) -> Variable:
     return concat([expand_dims(x, axis) for x in xs], axis)
 
 
-def hstack(xs: Sequence[Variable | Any]) -> Variable:
+def hstack(xs: Sequence[Variable | Array]) -> Variable:
     """Arrays one after another along their second axis; vectors along their only one.
 
     Raises ShapeError if they differ elsewhere.
@@ -137,7 +137,7 @@ def hstack(xs: Sequence[Variable | Any]) -> Variable:
     return concat(xs, 0 if xs and xs[0].ndim == 1 else 1)
 
 
-def vstack(xs: Sequence[Variable | Any]) -> Variable:
+def vstack(xs: Sequence[Variable | Array]) -> Variable:
     """Arrays one after another along their first axis; vectors as rows.
 
     Raises ShapeError if they differ elsewhere.
@@ -145,7 +145,7 @@ def vstack(xs: Sequence[Variable | Any]) -> Variable:
     return concat([reshape(x, (1, x.size)) if x.ndim < 2 else x for x in _listed(xs, "vstack")], 0)
 
 
-def separate(x: Variable | Any, axis: int = 0) -> tuple[Variable, ...]:
+def separate(x: Variable | Array, axis: int = 0) -> tuple[Variable, ...]:
     """The slices of x along `axis`, which they no longer have: what `stack` joins.
 
     Raises ShapeError if there is no such axis.

@@ -6,6 +6,7 @@ from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.device import Device, device_of, get_device
 from cvzoo.backends.dispatch import backend_of
+from cvzoo.typing.aliases import Array
 
 
 class Copy(FunctionNode):
@@ -28,7 +29,7 @@ class Copy(FunctionNode):
         return Copy(self._src).apply(gys)
 
 
-def copy(x: Variable | Any, dst: str | int | Device | None = None) -> Variable:
+def copy(x: Variable | Array, dst: str | int | Device | None = None) -> Variable:
     """The same values in memory of their own, laid out as x is; differentiable, so that a network may span devices.
 
     x: any shape and dtype, on any device

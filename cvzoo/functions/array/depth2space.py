@@ -1,18 +1,17 @@
 """Channels rearranged: into space and back, and shuffled between groups."""
 
-from typing import Any
-
 from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError
 from cvzoo.functions.array.reshape import reshape
 from cvzoo.functions.array.transpose import transpose
+from cvzoo.typing.aliases import Array
 
 # both go by way of (B, H, W, C), which is how the pixels lie in memory
 
 
-def depth2space(x: Variable | Any, r: int) -> Variable:
+def depth2space(x: Variable | Array, r: int) -> Variable:
     """(B, C, r * H, r * W) of x (B, r * r * C, H, W): channel (i * r + j) * C + c goes to row i, column j of its block.
 
     Raises ShapeError if the channels do not divide by r * r.
@@ -29,7 +28,7 @@ def depth2space(x: Variable | Any, r: int) -> Variable:
     return transpose(y, (0, 3, 1, 2))
 
 
-def space2depth(x: Variable | Any, r: int) -> Variable:
+def space2depth(x: Variable | Array, r: int) -> Variable:
     """(B, r * r * C, H, W) of x (B, C, r * H, r * W): what `depth2space` undoes.
 
     Raises ShapeError if height and width do not divide by r.
@@ -44,7 +43,7 @@ def space2depth(x: Variable | Any, r: int) -> Variable:
     return transpose(y, (0, 3, 1, 2))
 
 
-def _sizes(x: Variable | Any, r: int, function: str) -> tuple[int, ...]:
+def _sizes(x: Variable | Array, r: int, function: str) -> tuple[int, ...]:
     x = as_variable(x)
     if x.ndim != 4 or r < 1:
         raise ShapeError(f"{function}: wants x (B, C, H, W) and r at least 1", got=f"x {x.shape}, r {r}")
@@ -67,7 +66,7 @@ class ChannelShuffle(FunctionNode):
         return ChannelShuffle(self._channels // self.groups).apply(gys)
 
 
-def channel_shuffle(x: Variable | Any, groups: int) -> Variable:
+def channel_shuffle(x: Variable | Array, groups: int) -> Variable:
     """x (B, C, H, W) with its channels taken in turn from `groups` equal parts: the first of each, the second of each.
 
     Raises ShapeError if x is not 4-D or its channels do not divide, ValueRangeError if groups is not positive.

@@ -18,17 +18,18 @@ from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.backends import float_types
 from cvzoo.backends.float_types import is_half, product_dtype
 from cvzoo.functions.array.cast import Cast
+from cvzoo.typing.aliases import Array
 
 _FLOAT32 = np.dtype("float32")
 
 
-def widened(x: Variable | Any) -> Variable:
+def widened(x: Variable | Array) -> Variable:
     """x, in float32 if it has 16 bits; its gradient is rounded back."""
     x = as_variable(x)
     return Cast(_FLOAT32).apply((x,))[0] if x.shape is not None and is_half(x.dtype) else x
 
 
-def agreed(*xs: Variable | Any) -> tuple[Any, ...]:
+def agreed(*xs: Variable | Array) -> tuple[Any, ...]:
     """The arrays in one dtype where some have 16 bits and others float32; as they are where dtypes differ otherwise."""
     dtypes = {x.dtype for x in xs}
     halves = [dtype for dtype in dtypes if is_half(dtype)]
@@ -39,7 +40,7 @@ def agreed(*xs: Variable | Any) -> tuple[Any, ...]:
     return tuple([x if x.dtype == dtype else Cast(dtype).apply((x,))[0] for x in xs])
 
 
-def agreed_pair(a: Variable | Any, b: Variable | Any) -> tuple[Any, Any]:
+def agreed_pair(a: Variable | Array, b: Variable | Array) -> tuple[Any, Any]:
     """`agreed` of two arrays, which most often have one dtype; what is no array is left to who computes with it."""
     try:
         same = a.dtype == b.dtype
@@ -51,7 +52,7 @@ def agreed_pair(a: Variable | Any, b: Variable | Any) -> tuple[Any, Any]:
     return first, second
 
 
-def for_product(x: Variable | Any) -> Any:
+def for_product(x: Variable | Array) -> Any:
     """x in the dtype that config.dtype wants products made in, if it has float32."""
     dtype = product_dtype()
     return x if dtype is None or x.dtype != _FLOAT32 else Cast(dtype).apply((x,))[0]

@@ -2,7 +2,6 @@
 
 import operator
 from collections.abc import Sequence
-from typing import Any
 
 from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.variable import Variable, as_variable
@@ -10,9 +9,10 @@ from cvzoo.backends.dispatch import backend_of
 from cvzoo.errors.exceptions import ShapeError
 from cvzoo.functions.array.axes import all_axes
 from cvzoo.functions.array.get_item import get_item
+from cvzoo.typing.aliases import Array
 
 
-def flip(x: Variable | Any, axis: int | Sequence[int] | None = None) -> Variable:
+def flip(x: Variable | Array, axis: int | Sequence[int] | None = None) -> Variable:
     """x backwards along `axis`, or along every axis; a view.
 
     Raises ShapeError if there is no such axis.
@@ -22,12 +22,12 @@ def flip(x: Variable | Any, axis: int | Sequence[int] | None = None) -> Variable
     return get_item(x, tuple([slice(None, None, -1) if i in axes else slice(None) for i in range(x.ndim)]))
 
 
-def flipud(x: Variable | Any) -> Variable:
+def flipud(x: Variable | Array) -> Variable:
     """x backwards along its first axis; a view."""
     return flip(x, 0)
 
 
-def fliplr(x: Variable | Any) -> Variable:
+def fliplr(x: Variable | Array) -> Variable:
     """x backwards along its second axis; a view."""
     return flip(x, 1)
 
@@ -53,7 +53,7 @@ class Roll(FunctionNode):
         return Roll(tuple([-shift for shift in self.shifts]), self.axes).apply(gys)
 
 
-def roll(x: Variable | Any, shift: int | Sequence[int], axis: int | Sequence[int]) -> Variable:
+def roll(x: Variable | Array, shift: int | Sequence[int], axis: int | Sequence[int]) -> Variable:
     """x shifted by `shift` places along `axis`; what falls off one end comes in at the other.
 
     shift, axis: a number each, or as many shifts as axes; x's order in memory is kept

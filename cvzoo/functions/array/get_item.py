@@ -10,6 +10,7 @@ from cvzoo.backends.arrays import is_array
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.errors.exceptions import DtypeError, ShapeError
 from cvzoo.functions.array.dtypes import agreed_pair
+from cvzoo.typing.aliases import Array
 
 
 def _index(slices: Any) -> tuple[tuple, bool]:
@@ -107,7 +108,7 @@ class ScatterAdd(FunctionNode):
         return tuple([GetItem(self.index, self.basic).apply(gys)[0] if i else gys[0] for i in indexes])
 
 
-def get_item(x: Variable | Any, slices: Any) -> Variable:
+def get_item(x: Variable | Array, slices: Any) -> Variable:
     """x[slices] by NumPy's rules: a view for slices and numbers, a copy for arrays of indices or truth values.
 
     On a GPU indices are not checked: those outside of x wrap around. Boolean masks there synchronize.
@@ -116,7 +117,7 @@ def get_item(x: Variable | Any, slices: Any) -> Variable:
     return GetItem(*_index(slices)).apply((x,))[0]
 
 
-def scatter_add(a: Variable | Any, slices: Any, b: Variable | Any) -> Variable:
+def scatter_add(a: Variable | Array, slices: Any, b: Variable | Array) -> Variable:
     """A copy of a with b added into a[slices]; places named twice are added to twice.
 
     Raises ShapeError if b does not have the shape of a[slices], DtypeError if dtypes differ.

@@ -8,6 +8,7 @@ from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.errors.exceptions import ShapeError, UnsupportedError, ValueRangeError
 from cvzoo.functions.array.get_item import get_item
+from cvzoo.typing.aliases import Array
 
 Widths = int | Sequence[int] | Sequence[Sequence[int]]
 
@@ -49,7 +50,7 @@ def _all_widths(widths: Widths, ndim: int) -> list[tuple[int, int]]:
     return pairs
 
 
-def pad(x: Variable | Any, pad_width: Widths, mode: str = "constant", *, constant_values: float = 0.0) -> Variable:
+def pad(x: Variable | Array, pad_width: Widths, mode: str = "constant", *, constant_values: float = 0.0) -> Variable:
     """x with a rim of one value around.
 
     pad_width: how wide: one number, (before, after) for every axis, or a pair for each axis
@@ -61,7 +62,7 @@ def pad(x: Variable | Any, pad_width: Widths, mode: str = "constant", *, constan
     return Pad(pad_width, constant_values).apply((x,))[0]
 
 
-def crop(x: Variable | Any, size: Sequence[int], offset: Sequence[int] = (0, 0)) -> Variable:
+def crop(x: Variable | Array, size: Sequence[int], offset: Sequence[int] = (0, 0)) -> Variable:
     """(..., h, w): the part of x (..., H, W) of `size` (h, w) that begins at `offset` (rows, columns); a view.
 
     Raises ShapeError if it reaches beyond x.

@@ -1,12 +1,11 @@
 """The same elements in another shape."""
 
-from typing import Any
-
 from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.errors.exceptions import ShapeError
 from cvzoo.functions.array.axes import Axes, all_axes, one_axis
+from cvzoo.typing.aliases import Array
 
 
 class Reshape(FunctionNode):
@@ -27,7 +26,7 @@ class Reshape(FunctionNode):
         return (reshape(gys[0], self.inputs[0].shape),)
 
 
-def reshape(x: Variable | Any, shape: int | tuple[int, ...]) -> Variable:
+def reshape(x: Variable | Array, shape: int | tuple[int, ...]) -> Variable:
     """The values of x, in row-major order, in another shape; a view where memory order allows.
 
     shape: sizes, of which one may be -1: what is left over
@@ -36,7 +35,7 @@ def reshape(x: Variable | Any, shape: int | tuple[int, ...]) -> Variable:
     return Reshape((shape,) if isinstance(shape, int) else tuple(shape)).apply((x,))[0]
 
 
-def expand_dims(x: Variable | Any, axis: int) -> Variable:
+def expand_dims(x: Variable | Array, axis: int) -> Variable:
     """x with a new axis of size 1 at `axis`; a view.
 
     Raises ShapeError if there is no such place.
@@ -46,7 +45,7 @@ def expand_dims(x: Variable | Any, axis: int) -> Variable:
     return reshape(x, (*x.shape[:axis], 1, *x.shape[axis:]))
 
 
-def squeeze(x: Variable | Any, axis: Axes = None) -> Variable:
+def squeeze(x: Variable | Array, axis: Axes = None) -> Variable:
     """x without the axes `axis`, which must have size 1, or without all axes of size 1; a view.
 
     Raises ShapeError if there is no such axis, or its size is not 1.
@@ -58,7 +57,7 @@ def squeeze(x: Variable | Any, axis: Axes = None) -> Variable:
     return reshape(x, tuple([size for i, size in enumerate(x.shape) if not (i in axes and size == 1)]))
 
 
-def flatten(x: Variable | Any) -> Variable:
+def flatten(x: Variable | Array) -> Variable:
     """x in one axis, row-major."""
     x = as_variable(x)
     return reshape(x, (-1,)) if x.size else reshape(x, (0,))

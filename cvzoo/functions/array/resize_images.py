@@ -2,14 +2,13 @@
 
 import operator
 from collections.abc import Sequence
-from typing import Any
 
 from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.errors.exceptions import DtypeError, ShapeError, ValueRangeError
 from cvzoo.functions.math.elementwise import floating_backend
 from cvzoo.shapes.check import pair
-from cvzoo.typing.aliases import Shape, Size
+from cvzoo.typing.aliases import Array, Shape, Size
 
 
 class ResizeImages(FunctionNode):
@@ -51,7 +50,7 @@ def _size_of(shape: Shape) -> Size:
 
 
 def resize_images(
-    x: Variable | Any,
+    x: Variable | Array,
     output_shape: Sequence[int],
     *,
     mode: str = "bilinear",
@@ -83,7 +82,7 @@ def resize_images(
     return ResizeImages(size, mode, align_corners, antialias).apply((x,))[0]
 
 
-def upsample_nearest(x: Variable | Any, factor: int | Sequence[int]) -> Variable:
+def upsample_nearest(x: Variable | Array, factor: int | Sequence[int]) -> Variable:
     """(B, C, fy * H, fx * W): each pixel of x (B, C, H, W) repeated `factor` times, a number or (fy, fx).
 
     Raises ShapeError if x is not (B, C, H, W) or a factor is not positive.

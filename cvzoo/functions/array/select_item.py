@@ -14,10 +14,11 @@ from cvzoo.errors.exceptions import DtypeError, ShapeError, ValueRangeError
 from cvzoo.functions.array.axes import one_axis
 from cvzoo.functions.array.get_item import get_item
 from cvzoo.functions.array.where import where
+from cvzoo.typing.aliases import Array
 
 
 @on_device_of_arguments
-def select_item(x: Variable | Any, t: Variable | Any) -> Variable:
+def select_item(x: Variable | Array, t: Variable | Array) -> Variable:
     """(B,): x[i, t[i]] of x (B, L) and t (B,) int.
 
     Raises ShapeError if the shapes do not fit, DtypeError if t is not whole numbers, ValueRangeError if one is not
@@ -42,7 +43,7 @@ def select_item(x: Variable | Any, t: Variable | Any) -> Variable:
 
 
 @on_device_of_arguments
-def permutate(x: Variable | Any, indices: Variable | Any, axis: int = 0, inv: bool = False) -> Variable:
+def permutate(x: Variable | Array, indices: Variable | Array, axis: int = 0, inv: bool = False) -> Variable:
     """x with the places along `axis` in the order `indices`, or, with `inv`, put back from that order.
 
     indices: (n,) int, each of 0 .. n - 1 once, n the size of the axis

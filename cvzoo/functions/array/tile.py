@@ -1,7 +1,6 @@
 """Copies of an array, or of its elements, one after another."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -11,9 +10,10 @@ from cvzoo.functions.array.axes import one_axis
 from cvzoo.functions.array.broadcast_to import broadcast_to
 from cvzoo.functions.array.get_item import get_item
 from cvzoo.functions.array.reshape import reshape
+from cvzoo.typing.aliases import Array
 
 
-def tile(x: Variable | Any, reps: int | Sequence[int]) -> Variable:
+def tile(x: Variable | Array, reps: int | Sequence[int]) -> Variable:
     """x laid out `reps` times along each axis, the last numbers for the last axes, as numpy.tile does.
 
     Raises ValueRangeError if a number is negative.
@@ -31,7 +31,7 @@ def tile(x: Variable | Any, reps: int | Sequence[int]) -> Variable:
     return reshape(y, tuple([r * size for r, size in zip(reps, shape)]))
 
 
-def repeat(x: Variable | Any, repeats: int | Sequence[int], axis: int | None = None) -> Variable:
+def repeat(x: Variable | Array, repeats: int | Sequence[int], axis: int | None = None) -> Variable:
     """x with each element repeated along `axis`, or of the flattened x.
 
     repeats: how often: one number for all, or one for each place along the axis

@@ -1,13 +1,13 @@
 """Axes in another order."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.errors.exceptions import ShapeError
 from cvzoo.functions.array.axes import all_axes, one_axis
+from cvzoo.typing.aliases import Array
 
 
 class Transpose(FunctionNode):
@@ -31,7 +31,7 @@ class Transpose(FunctionNode):
         return Transpose(axes).apply(gys)
 
 
-def transpose(x: Variable | Any, axes: Sequence[int] | None = None) -> Variable:
+def transpose(x: Variable | Array, axes: Sequence[int] | None = None) -> Variable:
     """x with its axes in the order `axes`, or in reverse order; a view.
 
     Raises ShapeError if `axes` does not name every axis once.
@@ -39,7 +39,7 @@ def transpose(x: Variable | Any, axes: Sequence[int] | None = None) -> Variable:
     return Transpose(axes).apply((x,))[0]
 
 
-def moveaxis(x: Variable | Any, source: int | Sequence[int], destination: int | Sequence[int]) -> Variable:
+def moveaxis(x: Variable | Array, source: int | Sequence[int], destination: int | Sequence[int]) -> Variable:
     """x with the axes `source` at the places `destination`, the others in order around them; a view.
 
     Raises ShapeError if there is no such axis, or the two differ in length.
@@ -55,7 +55,7 @@ def moveaxis(x: Variable | Any, source: int | Sequence[int], destination: int | 
     return transpose(x, order)
 
 
-def swapaxes(x: Variable | Any, axis1: int, axis2: int) -> Variable:
+def swapaxes(x: Variable | Array, axis1: int, axis2: int) -> Variable:
     """x with two axes exchanged; a view.
 
     Raises ShapeError if there is no such axis.
@@ -67,7 +67,7 @@ def swapaxes(x: Variable | Any, axis1: int, axis2: int) -> Variable:
     return transpose(x, order)
 
 
-def rollaxis(x: Variable | Any, axis: int, start: int = 0) -> Variable:
+def rollaxis(x: Variable | Array, axis: int, start: int = 0) -> Variable:
     """x with `axis` moved to before the axis that is now at `start`; a view.
 
     Raises ShapeError if there is no such axis.

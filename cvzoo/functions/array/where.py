@@ -8,6 +8,7 @@ from cvzoo.backends.dispatch import backend_of
 from cvzoo.errors.exceptions import DtypeError, ShapeError
 from cvzoo.functions.array.broadcast_to import sum_to
 from cvzoo.functions.array.dtypes import agreed_pair
+from cvzoo.typing.aliases import Array
 
 
 class Where(FunctionNode):
@@ -55,19 +56,21 @@ class Keep(FunctionNode):
         return Keep(self.condition, self.negated).apply(gys)
 
 
-def where(condition: Variable | Any, x: Variable | Any, y: Variable | Any) -> Variable:
+def where(condition: Variable | Array | bool, x: Variable | Array | float, y: Variable | Array | float) -> Variable:
     """x where the condition holds, else y; shapes broadcast.
 
     condition: bool; no gradient
     x, y: arrays of one dtype, or one of them a number
     Raises DtypeError if the condition is not bool or dtypes differ, ShapeError if shapes do not broadcast.
     """
-    condition = as_array(condition)
-    xp = backend_of(condition).xp
-    if condition.dtype.kind != "b":
-        raise DtypeError("where: the condition must be bool", got=condition.dtype, hint="condition != 0")
-    if isinstance(x, int | float):
-        x = xp.asarray(x, y.dtype)
-    elif isinstance(y, int | float):
-        y = xp.asarray(y, x.dtype)
-    return Where(condition).apply(agreed_pair(x, y))[0]
+    mask = as_array(condition)
+    xp = backend_of(mask).xp
+    if mask.dtype.kind != "b":
+        raise DtypeError("where: the condition must be bool", got=mask.dtype, hint="condition != 0")
+    first: Any = x
+    second: Any = y
+    if isinstance(first, int | float):
+        first = xp.asarray(first, second.dtype)
+    elif isinstance(second, int | float):
+        second = xp.asarray(second, first.dtype)
+    return Where(mask).apply(agreed_pair(first, second))[0]

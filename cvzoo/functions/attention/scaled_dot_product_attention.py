@@ -1,7 +1,6 @@
 """Values averaged by how well their keys answer a query."""
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -14,12 +13,18 @@ from cvzoo.functions.array.dtypes import agreed, for_product
 from cvzoo.functions.array.get_item import get_item
 from cvzoo.functions.math.elementwise import check_broadcast
 from cvzoo.functions.math.matmul import matmul
+from cvzoo.typing.aliases import Array
 
 _AT_ONCE = 1 << 22  # scores, 16 MB
 
 
 def scaled_dot_product_attention(
-    q: Variable | Any, k: Variable | Any, v: Variable | Any, *, bias: Variable | Any = None, scale: float | None = None
+    q: Variable | Array,
+    k: Variable | Array,
+    v: Variable | Array,
+    *,
+    bias: Variable | Array | None = None,
+    scale: float | None = None,
 ) -> Variable:
     """softmax(scale * q k^T + bias) v, over the keys.
 
@@ -33,7 +38,13 @@ def scaled_dot_product_attention(
     Where no gradients are taken, scores that would fill much memory are computed part by part of the first axis.
     Source: Vaswani et al., Attention is all you need, NeurIPS 2017.
     """
-    q, k, v = agreed(*[for_product(as_variable(each)) for each in (q, k, v)])
+    queries, keys, values = agreed(*[for_product(as_variable(each)) for each in (q, k, v)])
+    return _attention(queries, keys, values, bias, scale)
+
+
+def _attention(
+    q: Variable, k: Variable, v: Variable, given_bias: Variable | Array | None, scale: float | None
+) -> Variable:
     if min(q.ndim, k.ndim, v.ndim) < 2 or q.shape[-1] != k.shape[-1] or k.shape[-2] != v.shape[-2]:
         raise ShapeError(
             "scaled_dot_product_attention: queries, keys and values do not fit",
@@ -44,8 +55,8 @@ def scaled_dot_product_attention(
     check_broadcast(q.shape[:-2], k.shape[:-2], "scaled_dot_product_attention, leading axes")
     lead = np.broadcast_shapes(q.shape[:-2], k.shape[:-2])
     shape = (*lead, q.shape[-2], k.shape[-2])
+    bias = None if given_bias is None else as_variable(given_bias)
     if bias is not None:
-        bias = as_variable(bias)
         check_broadcast(shape, bias.shape, "scaled_dot_product_attention, bias")
     at_once = max(_AT_ONCE * shape[0] // max(math.prod(shape), 1), 1)
     whole = at_once >= shape[0] or max(q.ndim, v.ndim, 0 if bias is None else bias.ndim) > len(shape)

@@ -8,9 +8,15 @@ from cvzoo.backends.dispatch import backend_of
 from cvzoo.errors.exceptions import DtypeError
 from cvzoo.functions.array.broadcast_to import sum_to
 from cvzoo.functions.array.dtypes import agreed_pair
-from cvzoo.functions.math.elementwise import SCALARS, Scalar, check_operands, of_constant, of_pair, typed_constant
-
-Operand = Variable | Any
+from cvzoo.functions.math.elementwise import (
+    SCALARS,
+    Operand,
+    Scalar,
+    check_operands,
+    of_constant,
+    of_pair,
+    typed_constant,
+)
 
 
 class Add(FunctionNode):

@@ -6,6 +6,7 @@ from typing import Any
 from cvzoo.autodiff.variable import Variable
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.functions.math.elementwise import AbstractElementwise
+from cvzoo.typing.aliases import Array
 
 
 class Clip(AbstractElementwise):
@@ -20,7 +21,7 @@ class Clip(AbstractElementwise):
         return ((array > self.alpha) & (array <= self.beta)).astype(array.dtype)
 
 
-def clip(x: Variable | Any, x_min: float | None, x_max: float | None) -> Variable:
+def clip(x: Variable | Array, x_min: float | None, x_max: float | None) -> Variable:
     """min(max(x, x_min), x_max); a bound that is None does not bind. The slope outside is 0.
 
     NaN stays NaN with NumPy; oneDNN may make one of the bounds of it.

@@ -1,7 +1,5 @@
 """Running sums."""
 
-from typing import Any
-
 from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.dispatch import backend_of
@@ -9,6 +7,7 @@ from cvzoo.backends.sums import running_sum
 from cvzoo.functions.array.axes import one_axis
 from cvzoo.functions.array.flip import flip
 from cvzoo.functions.array.reshape import reshape
+from cvzoo.typing.aliases import Array
 
 
 class Cumsum(FunctionNode):
@@ -28,7 +27,7 @@ class Cumsum(FunctionNode):
         return (flip(cumsum(flip(gys[0], axis), axis), axis),)
 
 
-def cumsum(x: Variable | Any, axis: int | None = None) -> Variable:
+def cumsum(x: Variable | Array, axis: int | None = None) -> Variable:
     """The sums of x up to and with each element along `axis`; of the flattened x where `axis` is None.
 
     Raises ShapeError if there is no such axis.

@@ -9,7 +9,15 @@ from cvzoo.errors.exceptions import DtypeError
 from cvzoo.functions.array.broadcast_to import sum_to
 from cvzoo.functions.array.dtypes import agreed_pair
 from cvzoo.functions.math.add import negative
-from cvzoo.functions.math.elementwise import SCALARS, Scalar, check_operands, of_constant, of_pair, typed_constant
+from cvzoo.functions.math.elementwise import (
+    SCALARS,
+    Operand,
+    Scalar,
+    check_operands,
+    of_constant,
+    of_pair,
+    typed_constant,
+)
 from cvzoo.functions.math.multiply import multiply
 
 
@@ -66,7 +74,7 @@ class DivideConstant(FunctionNode):
         return (negative(divide(multiply(gys[0], y), x)),)
 
 
-def divide(a: Variable | Any, b: Variable | Any) -> Variable:
+def divide(a: Operand, b: Operand) -> Variable:
     """a / b, element by element; operands as in `add`, floating.
 
     Raises DtypeError if they are integers, or dtypes differ; ShapeError if shapes do not broadcast.
@@ -101,7 +109,7 @@ class FloorDivideConstant(FunctionNode):
         return (None,)
 
 
-def floor_divide(a: Variable | Any, b: Variable | Any) -> Variable:
+def floor_divide(a: Operand, b: Operand) -> Variable:
     """a // b, element by element; operands as in `add`. Its gradient is nothing: it is flat where it is smooth."""
     if isinstance(b, SCALARS):
         return FloorDivideConstant(b, reverse=False).apply((a,))[0]

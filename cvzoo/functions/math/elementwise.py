@@ -13,9 +13,11 @@ from cvzoo.backends.dispatch import backend_of
 from cvzoo.backends.float_types import is_bfloat16, is_float
 from cvzoo.config.switches import switches
 from cvzoo.errors.exceptions import DtypeError, ShapeError
+from cvzoo.typing.aliases import Array
 
 SCALARS = (int, float, np.number)
 Scalar = int | float | np.number  # the same for type checkers
+Operand = Variable | Array | Scalar  # of an arithmetic function, of which one at least is no scalar
 
 
 def typed_constant(value: float | np.number, x: Any, function: str) -> Any:
@@ -134,7 +136,7 @@ class AbstractElementwise(FunctionNode, abc.ABC):
         return variables_of((gx,))
 
     @abc.abstractmethod
-    def slope(self, x: Variable) -> Variable | Any:
+    def slope(self, x: Variable) -> Variable | Array:
         """The derivative at x, made of differentiable functions; an array where it is constant piece by piece."""
 
 
@@ -161,7 +163,7 @@ class AbstractElementwiseOfOutput(FunctionNode, abc.ABC):
         return variables_of((gx,))
 
     @abc.abstractmethod
-    def slope(self, y: Variable) -> Variable | Any:
+    def slope(self, y: Variable) -> Variable | Array:
         """The derivative where the output is y; as in AbstractElementwise."""
 
 

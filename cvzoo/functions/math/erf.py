@@ -7,6 +7,7 @@ from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.erf import erf as erf_of_array
 from cvzoo.functions.math.elementwise import AbstractPointwise
 from cvzoo.functions.math.exponential import exp
+from cvzoo.typing.aliases import Array
 
 
 class Erf(AbstractPointwise):
@@ -17,6 +18,6 @@ class Erf(AbstractPointwise):
         return exp(-(x * x)) * (2 / math.sqrt(math.pi))
 
 
-def erf(x: Variable | Any) -> Variable:
+def erf(x: Variable | Array) -> Variable:
     """2 / sqrt(pi) times the integral of exp(-t * t) from 0 to x."""
     return Erf().apply((x,))[0]

@@ -5,6 +5,7 @@ from typing import Any
 
 from cvzoo.autodiff.variable import Variable
 from cvzoo.functions.math.elementwise import AbstractElementwise, AbstractElementwiseOfOutput, AbstractPointwise
+from cvzoo.typing.aliases import Array
 
 
 class Exp(AbstractElementwiseOfOutput):
@@ -14,7 +15,7 @@ class Exp(AbstractElementwiseOfOutput):
         return y
 
 
-def exp(x: Variable | Any) -> Variable:
+def exp(x: Variable | Array) -> Variable:
     """e to the power of x. NaN stays NaN with NumPy; oneDNN may make inf of it."""
     return Exp().apply((x,))[0]
 
@@ -27,7 +28,7 @@ class Expm1(AbstractPointwise):
         return exp(x)
 
 
-def expm1(x: Variable | Any) -> Variable:
+def expm1(x: Variable | Array) -> Variable:
     """exp(x) - 1."""
     return Expm1().apply((x,))[0]
 
@@ -39,7 +40,7 @@ class Log(AbstractElementwise):
         return 1 / x
 
 
-def log(x: Variable | Any) -> Variable:
+def log(x: Variable | Array) -> Variable:
     """The natural logarithm of x; NaN for negative values, -inf for 0."""
     return Log().apply((x,))[0]
 
@@ -52,7 +53,7 @@ class Log10(AbstractPointwise):
         return (1 / math.log(10)) / x
 
 
-def log10(x: Variable | Any) -> Variable:
+def log10(x: Variable | Array) -> Variable:
     """The logarithm of x to base 10."""
     return Log10().apply((x,))[0]
 
@@ -65,7 +66,7 @@ class Log1p(AbstractPointwise):
         return 1 / (x + 1)
 
 
-def log1p(x: Variable | Any) -> Variable:
+def log1p(x: Variable | Array) -> Variable:
     """log(1 + x)."""
     return Log1p().apply((x,))[0]
 
@@ -78,6 +79,6 @@ class Log2(AbstractPointwise):
         return (1 / math.log(2)) / x
 
 
-def log2(x: Variable | Any) -> Variable:
+def log2(x: Variable | Array) -> Variable:
     """The logarithm of x to base 2."""
     return Log2().apply((x,))[0]

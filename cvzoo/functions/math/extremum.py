@@ -12,8 +12,9 @@ from cvzoo.functions.array.axes import Axes, all_axes, kept_shape, one_axis
 from cvzoo.functions.array.broadcast_to import broadcast_to, sum_to
 from cvzoo.functions.array.dtypes import agreed_pair
 from cvzoo.functions.array.reshape import reshape
-from cvzoo.functions.math.elementwise import SCALARS, of_pair, typed_constant
+from cvzoo.functions.math.elementwise import SCALARS, Operand, of_pair, typed_constant
 from cvzoo.functions.math.multiply import multiply
+from cvzoo.typing.aliases import Array
 
 
 class Extremum(FunctionNode):
@@ -45,7 +46,7 @@ class Extremum(FunctionNode):
         return (multiply(broadcast_to(reshape(gys[0], shape), x.shape), share),)
 
 
-def max(x: Variable | Any, axis: Axes = None, keepdims: bool = False) -> Variable:
+def max(x: Variable | Array, axis: Axes = None, keepdims: bool = False) -> Variable:
     """The largest value of x along `axis`; arguments as of `sum`. Equal maxima share the gradient evenly.
 
     Raises ShapeError if there is no such axis or no value.
@@ -53,7 +54,7 @@ def max(x: Variable | Any, axis: Axes = None, keepdims: bool = False) -> Variabl
     return Extremum("max", axis, keepdims).apply((x,))[0]
 
 
-def min(x: Variable | Any, axis: Axes = None, keepdims: bool = False) -> Variable:
+def min(x: Variable | Array, axis: Axes = None, keepdims: bool = False) -> Variable:
     """The smallest value of x along `axis`; as `max`."""
     return Extremum("min", axis, keepdims).apply((x,))[0]
 
@@ -98,17 +99,17 @@ def _operands(a: Any, b: Any, function: str) -> tuple[Any, Any]:
     return a, b
 
 
-def maximum(a: Variable | Any, b: Variable | Any) -> Variable:
+def maximum(a: Operand, b: Operand) -> Variable:
     """The larger of a and b, element by element; operands as in `add`. Where they are equal a gets the gradient."""
     return Maximum().apply(agreed_pair(*_operands(a, b, "maximum")))[0]
 
 
-def minimum(a: Variable | Any, b: Variable | Any) -> Variable:
+def minimum(a: Operand, b: Operand) -> Variable:
     """The smaller of a and b, element by element; operands as in `add`. Where they are equal a gets the gradient."""
     return Minimum().apply(agreed_pair(*_operands(a, b, "minimum")))[0]
 
 
-def _find(x: Variable | Any, axis: int | None, function: str) -> Variable:
+def _find(x: Variable | Array, axis: int | None, function: str) -> Variable:
     array = as_array(x)
     xp = backend_of(array).xp
     array = widened(array)
@@ -120,7 +121,7 @@ def _find(x: Variable | Any, axis: int | None, function: str) -> Variable:
 
 
 @on_device_of_arguments
-def argmax(x: Variable | Any, axis: int | None = None) -> Variable:
+def argmax(x: Variable | Array, axis: int | None = None) -> Variable:
     """int32: the place of the largest value along `axis` (first of equals), or in the flattened x. No gradient.
 
     Raises ShapeError if there is no such axis or no value.
@@ -129,6 +130,6 @@ def argmax(x: Variable | Any, axis: int | None = None) -> Variable:
 
 
 @on_device_of_arguments
-def argmin(x: Variable | Any, axis: int | None = None) -> Variable:
+def argmin(x: Variable | Array, axis: int | None = None) -> Variable:
     """int32: the place of the smallest value, as `argmax`. No gradient."""
     return _find(x, axis, "argmin")

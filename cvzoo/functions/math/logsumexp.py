@@ -1,7 +1,5 @@
 """The logarithm of a sum of exponentials, without overflow."""
 
-from typing import Any
-
 from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.sums import sum_along
@@ -11,6 +9,7 @@ from cvzoo.functions.array.broadcast_to import broadcast_to
 from cvzoo.functions.array.reshape import reshape
 from cvzoo.functions.math.elementwise import floating_backend
 from cvzoo.functions.math.exponential import exp
+from cvzoo.typing.aliases import Array
 
 
 class LogSumExp(FunctionNode):
@@ -41,7 +40,7 @@ class LogSumExp(FunctionNode):
         return (broadcast_to(reshape(gys[0], shape), x.shape) * share,)
 
 
-def logsumexp(x: Variable | Any, axis: Axes = None) -> Variable:
+def logsumexp(x: Variable | Array, axis: Axes = None) -> Variable:
     """log(sum(exp(x))) along `axis`: one axis, several, or None for all.
 
     Raises ShapeError if there is no such axis or nothing to sum.

@@ -10,6 +10,7 @@ from cvzoo.functions.array.broadcast_to import sum_to
 from cvzoo.functions.array.dtypes import agreed_pair, for_product
 from cvzoo.functions.array.reshape import reshape
 from cvzoo.functions.math.elementwise import check_broadcast
+from cvzoo.typing.aliases import Array
 
 
 class MatMul(FunctionNode):
@@ -56,7 +57,7 @@ def _product(a: Variable, b: Variable, transa: bool, transb: bool) -> Variable:
     return MatMul(transa, transb).apply((a, b))[0]
 
 
-def matmul(a: Variable | Any, b: Variable | Any, transa: bool = False, transb: bool = False) -> Variable:
+def matmul(a: Variable | Array, b: Variable | Array, transa: bool = False, transb: bool = False) -> Variable:
     """The matrix product a @ b by NumPy's rules: leading axes broadcast, a vector is a row on the left and a column
     on the right and gives no axis to the result.
 
@@ -86,11 +87,11 @@ def matmul(a: Variable | Any, b: Variable | Any, transa: bool = False, transb: b
     return reshape(MatMul(transa, transb).apply((a, b))[0], shape)
 
 
-def _lead(x: Variable | Any) -> tuple[int, ...]:
+def _lead(x: Variable | Array) -> tuple[int, ...]:
     return x.shape[:-2]
 
 
-def batch_matmul(a: Variable | Any, b: Variable | Any, transa: bool = False, transb: bool = False) -> Variable:
+def batch_matmul(a: Variable | Array, b: Variable | Array, transa: bool = False, transb: bool = False) -> Variable:
     """The matrix products of B pairs: (B, N, M) of a (B, N, K) and b (B, K, M).
 
     A two-dimensional operand (B, K) is a batch of columns (B, K, 1). Transposition as in `matmul`.

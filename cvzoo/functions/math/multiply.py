@@ -1,12 +1,10 @@
 """Products, element by element."""
 
-from typing import Any
-
 from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.variable import Variable
 from cvzoo.functions.array.broadcast_to import sum_to
 from cvzoo.functions.array.dtypes import agreed_pair
-from cvzoo.functions.math.elementwise import SCALARS, Scalar, check_operands, of_constant, typed_constant
+from cvzoo.functions.math.elementwise import SCALARS, Operand, Scalar, check_operands, of_constant, typed_constant
 
 
 class Multiply(FunctionNode):
@@ -32,7 +30,7 @@ class MultiplyConstant(FunctionNode):
         return MultiplyConstant(self.value).apply(gys)
 
 
-def multiply(a: Variable | Any, b: Variable | Any) -> Variable:
+def multiply(a: Operand, b: Operand) -> Variable:
     """a * b, element by element; operands as in `add`."""
     if isinstance(b, SCALARS):
         return MultiplyConstant(b).apply((a,))[0]

@@ -1,7 +1,5 @@
 """Euclidean lengths, and vectors divided by theirs."""
 
-from typing import Any
-
 from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.backends.sums import sum_along
@@ -11,6 +9,7 @@ from cvzoo.functions.array.reshape import reshape
 from cvzoo.functions.math.elementwise import floating_backend
 from cvzoo.functions.math.power import square
 from cvzoo.functions.math.sum import sum
+from cvzoo.typing.aliases import Array
 
 
 class Norm(FunctionNode):
@@ -36,7 +35,7 @@ class Norm(FunctionNode):
         return (broadcast_to(reshape(scaled, shape), x.shape) * x,)
 
 
-def norm(x: Variable | Any, axis: Axes = None, keepdims: bool = False) -> Variable:
+def norm(x: Variable | Array, axis: Axes = None, keepdims: bool = False) -> Variable:
     """The square root of the sum of squares along `axis`; arguments as of `sum`. A zero vector has gradient 0.
 
     Raises ShapeError if there is no such axis.
@@ -44,14 +43,14 @@ def norm(x: Variable | Any, axis: Axes = None, keepdims: bool = False) -> Variab
     return Norm(axis, keepdims).apply((x,))[0]
 
 
-def normalize(x: Variable | Any, eps: float = 1e-5, axis: Axes = 1) -> Variable:
+def normalize(x: Variable | Array, eps: float = 1e-5, axis: Axes = 1) -> Variable:
     """x divided by its Euclidean length along `axis` plus `eps`."""
     x = as_variable(x)
     length = norm(x, axis, keepdims=True) + eps
     return x / broadcast_to(length, x.shape)
 
 
-def batch_l2_norm_squared(x: Variable | Any) -> Variable:
+def batch_l2_norm_squared(x: Variable | Array) -> Variable:
     """(B,): the sum of squares of each of the B samples of x (B, ...)."""
     x = as_variable(x)
     return sum(square(x), tuple(range(1, x.ndim)))

@@ -15,6 +15,7 @@ from cvzoo.functions.math.elementwise import (
     SCALARS,
     AbstractElementwiseOfOutput,
     AbstractPointwise,
+    Operand,
     Scalar,
     check_operands,
     of_constant,
@@ -23,6 +24,7 @@ from cvzoo.functions.math.elementwise import (
 )
 from cvzoo.functions.math.exponential import log
 from cvzoo.functions.math.multiply import multiply
+from cvzoo.typing.aliases import Array
 
 
 class Square(FunctionNode):
@@ -37,7 +39,7 @@ class Square(FunctionNode):
         return (multiply(multiply(gys[0], 2), x),)
 
 
-def square(x: Variable | Any) -> Variable:
+def square(x: Variable | Array) -> Variable:
     """x * x."""
     return Square().apply((x,))[0]
 
@@ -110,7 +112,7 @@ class PowerByConstant(FunctionNode):
         return (multiply(multiply(gys[0], self.value), power(x, self.value - 1)),)
 
 
-def power(a: Variable | Any, b: Variable | Any) -> Variable:
+def power(a: Operand, b: Operand) -> Variable:
     """a ** b, element by element; operands as in `add`.
 
     The gradient with respect to b is taken as 0 where a is 0, and is NaN where a is negative.
@@ -118,7 +120,7 @@ def power(a: Variable | Any, b: Variable | Any) -> Variable:
     number: its arrays are not looked at); ShapeError if shapes do not broadcast.
     """
     if isinstance(b, SCALARS):
-        if b == 2:
+        if b == 2 and not isinstance(a, SCALARS):
             return square(a)
         return PowerByConstant(b).apply((a,))[0]
     if isinstance(a, SCALARS):
@@ -133,7 +135,7 @@ class Sqrt(AbstractElementwiseOfOutput):
         return 0.5 / y
 
 
-def sqrt(x: Variable | Any) -> Variable:
+def sqrt(x: Variable | Array) -> Variable:
     """The square root of x; NaN for negative values. The slope at 0 is infinite."""
     return Sqrt().apply((x,))[0]
 
@@ -146,6 +148,6 @@ class Rsqrt(AbstractPointwise):
         return -0.5 * rsqrt(x) / x
 
 
-def rsqrt(x: Variable | Any) -> Variable:
+def rsqrt(x: Variable | Array) -> Variable:
     """1 / sqrt(x)."""
     return Rsqrt().apply((x,))[0]

@@ -1,35 +1,34 @@
 """Functions that are flat piece by piece: their results are connected to nothing, since the gradient is 0."""
 
-from typing import Any
-
 from cvzoo.autodiff.on_device_of_arguments import on_device_of_arguments
 from cvzoo.autodiff.variable import Variable, as_array, as_variable
 from cvzoo.backends.dispatch import backend_of
+from cvzoo.typing.aliases import Array
 
 
 @on_device_of_arguments
-def sign(x: Variable | Any) -> Variable:
+def sign(x: Variable | Array) -> Variable:
     """-1, 0 or 1, by the sign of x. No gradient."""
     array = as_array(x)
     return as_variable(backend_of(array).xp.sign(array))
 
 
 @on_device_of_arguments
-def floor(x: Variable | Any) -> Variable:
+def floor(x: Variable | Array) -> Variable:
     """The largest whole numbers that are not above x. No gradient."""
     array = as_array(x)
     return as_variable(backend_of(array).xp.floor(array))
 
 
 @on_device_of_arguments
-def ceil(x: Variable | Any) -> Variable:
+def ceil(x: Variable | Array) -> Variable:
     """The smallest whole numbers that are not below x. No gradient."""
     array = as_array(x)
     return as_variable(backend_of(array).xp.ceil(array))
 
 
 @on_device_of_arguments
-def fix(x: Variable | Any) -> Variable:
+def fix(x: Variable | Array) -> Variable:
     """x without its fraction: rounded towards 0. No gradient."""
     array = as_array(x)
     return as_variable(backend_of(array).xp.trunc(array))

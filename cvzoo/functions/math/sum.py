@@ -1,7 +1,5 @@
 """Sums, means and products along axes."""
 
-from typing import Any
-
 from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.backends.dispatch import backend_of
@@ -14,6 +12,7 @@ from cvzoo.functions.array.transpose import transpose
 from cvzoo.functions.array.where import where
 from cvzoo.functions.math.divide import divide
 from cvzoo.functions.math.multiply import multiply
+from cvzoo.typing.aliases import Array
 
 
 class Sum(FunctionNode):
@@ -37,7 +36,7 @@ class Sum(FunctionNode):
         return (broadcast_to(gy, shape),)
 
 
-def sum(x: Variable | Any, axis: Axes = None, keepdims: bool = False) -> Variable:
+def sum(x: Variable | Array, axis: Axes = None, keepdims: bool = False) -> Variable:
     """The sum of x along `axis`.
 
     axis: one axis, several, or None for all
@@ -48,7 +47,7 @@ def sum(x: Variable | Any, axis: Axes = None, keepdims: bool = False) -> Variabl
 
 
 def average(
-    x: Variable | Any, axis: Axes = None, weights: Variable | Any | None = None, keepdims: bool = False
+    x: Variable | Array, axis: Axes = None, weights: Variable | Array | None = None, keepdims: bool = False
 ) -> Variable:
     """The mean of x along `axis`, weighted by `weights` if given.
 
@@ -77,7 +76,7 @@ def average(
     return divide(sum(multiply(x, weights), axes, keepdims), total)
 
 
-def mean(x: Variable | Any, axis: Axes = None, keepdims: bool = False) -> Variable:
+def mean(x: Variable | Array, axis: Axes = None, keepdims: bool = False) -> Variable:
     """The mean of x along `axis`: `average` without weights."""
     return average(x, axis, None, keepdims)
 
@@ -117,7 +116,7 @@ class Prod(FunctionNode):
         return transpose(reshape(others, moved.shape), back)
 
 
-def prod(x: Variable | Any, axis: Axes = None, keepdims: bool = False) -> Variable:
+def prod(x: Variable | Array, axis: Axes = None, keepdims: bool = False) -> Variable:
     """The product of x along `axis`; arguments as of `sum`.
 
     Its gradient is exact at zeros and takes n * n values for products of n: it is meant for short axes.

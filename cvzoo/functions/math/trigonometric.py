@@ -10,6 +10,7 @@ from cvzoo.functions.array.broadcast_to import sum_to
 from cvzoo.functions.array.dtypes import agreed_pair
 from cvzoo.functions.math.elementwise import AbstractPointwise, check_operands
 from cvzoo.functions.math.power import rsqrt
+from cvzoo.typing.aliases import Array
 
 
 class Sin(AbstractPointwise):
@@ -36,17 +37,17 @@ class Tan(AbstractPointwise):
         return 1 + tan(x) ** 2
 
 
-def sin(x: Variable | Any) -> Variable:
+def sin(x: Variable | Array) -> Variable:
     """The sine of x, in radians."""
     return Sin().apply((x,))[0]
 
 
-def cos(x: Variable | Any) -> Variable:
+def cos(x: Variable | Array) -> Variable:
     """The cosine of x, in radians."""
     return Cos().apply((x,))[0]
 
 
-def tan(x: Variable | Any) -> Variable:
+def tan(x: Variable | Array) -> Variable:
     """The tangent of x, in radians."""
     return Tan().apply((x,))[0]
 
@@ -90,22 +91,22 @@ class Arctan2(FunctionNode):
         return tuple([sum_to(-y * scaled, x.shape) if i else sum_to(x * scaled, y.shape) for i in indexes])
 
 
-def arcsin(x: Variable | Any) -> Variable:
+def arcsin(x: Variable | Array) -> Variable:
     """The angle whose sine is x: radians, -pi / 2 to pi / 2."""
     return Arcsin().apply((x,))[0]
 
 
-def arccos(x: Variable | Any) -> Variable:
+def arccos(x: Variable | Array) -> Variable:
     """The angle whose cosine is x: radians, 0 to pi."""
     return Arccos().apply((x,))[0]
 
 
-def arctan(x: Variable | Any) -> Variable:
+def arctan(x: Variable | Array) -> Variable:
     """The angle whose tangent is x: radians, -pi / 2 to pi / 2."""
     return Arctan().apply((x,))[0]
 
 
-def arctan2(y: Variable | Any, x: Variable | Any) -> Variable:
+def arctan2(y: Variable | Array, x: Variable | Array) -> Variable:
     """The angle of the point (x, y) from the x axis: radians, -pi to pi; shapes broadcast.
 
     Raises DtypeError if dtypes differ, ShapeError if shapes do not broadcast.
@@ -129,11 +130,11 @@ class Cosh(AbstractPointwise):
         return sinh(x)
 
 
-def sinh(x: Variable | Any) -> Variable:
+def sinh(x: Variable | Array) -> Variable:
     """The hyperbolic sine of x."""
     return Sinh().apply((x,))[0]
 
 
-def cosh(x: Variable | Any) -> Variable:
+def cosh(x: Variable | Array) -> Variable:
     """The hyperbolic cosine of x."""
     return Cosh().apply((x,))[0]

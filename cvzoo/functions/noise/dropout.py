@@ -8,6 +8,7 @@ from cvzoo.backends.dispatch import backend_of
 from cvzoo.config.switches import switches
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError
 from cvzoo.functions.math.elementwise import floating_backend
+from cvzoo.typing.aliases import Array
 
 
 class Dropout(FunctionNode):
@@ -37,14 +38,14 @@ def _draw(x: Any, ratio: float) -> Any:
 
 @overload
 def dropout(
-    x: Variable | Any, ratio: float = 0.5, *, mask: Any = None, return_mask: Literal[False] = False
+    x: Variable | Array, ratio: float = 0.5, *, mask: Any = None, return_mask: Literal[False] = False
 ) -> Variable: ...
 @overload
 def dropout(
-    x: Variable | Any, ratio: float = 0.5, *, mask: Any = None, return_mask: Literal[True]
+    x: Variable | Array, ratio: float = 0.5, *, mask: Any = None, return_mask: Literal[True]
 ) -> tuple[Variable, Any]: ...
 def dropout(
-    x: Variable | Any, ratio: float = 0.5, *, mask: Any = None, return_mask: bool = False
+    x: Variable | Array, ratio: float = 0.5, *, mask: Any = None, return_mask: bool = False
 ) -> Variable | tuple[Variable, Any]:
     """x with each value dropped with probability `ratio` and the others divided by 1 - ratio; x itself unless
     config.train.

@@ -1,14 +1,13 @@
 """Normal numbers whose mean and variance can be learned."""
 
-from typing import Any
-
 from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.errors.exceptions import ShapeError
 from cvzoo.functions.math.elementwise import floating_backend
 from cvzoo.functions.math.exponential import exp
+from cvzoo.typing.aliases import Array
 
 
-def gaussian(mean: Variable | Any, ln_var: Variable | Any) -> Variable:
+def gaussian(mean: Variable | Array, ln_var: Variable | Array) -> Variable:
     """A draw from the normal distribution of `mean` and log variance `ln_var`, element by element.
 
     Raises ShapeError if the shapes differ, DtypeError if they are not floating arrays.

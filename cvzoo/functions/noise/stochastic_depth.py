@@ -7,6 +7,7 @@ from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.config.switches import switches
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError
 from cvzoo.functions.math.elementwise import floating_backend
+from cvzoo.typing.aliases import Array
 
 
 class StochasticDepth(FunctionNode):
@@ -27,7 +28,7 @@ class StochasticDepth(FunctionNode):
         return StochasticDepth(self.ratio, self.mask).apply(gys)
 
 
-def stochastic_depth(x: Variable | Any, ratio: float) -> Variable:
+def stochastic_depth(x: Variable | Array, ratio: float) -> Variable:
     """x with each element of the batch all 0 with probability `ratio` and the others divided by 1 - ratio; x itself
     unless config.train.
 

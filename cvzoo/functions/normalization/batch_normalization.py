@@ -111,7 +111,7 @@ class BatchNormalizationGrad(FunctionNode):
             if g_u_per_u is not None:
                 through_u = multiply(multiply(u, u), multiply(g_u_per_u, -inverse_count))
                 g_x = add(g_x, multiply(h, spread(through_u)))
-        found = [g_x, g_gamma, g_gy]
+        found: list[Any] = [g_x, g_gamma, g_gy]
         for i, narrow in ((0, narrow_x), (2, narrow_gy)):
             if found[i] is not None:
                 found[i] = cast(found[i], narrow.dtype)

@@ -28,7 +28,8 @@ class FixedBatchNormalization(FunctionNode):
         (gy,) = gys
         u = power(add(var, self._eps), -0.5)  # 1 / std
         scale = multiply(gamma, u)
-        gbeta = ggamma = None
+        gbeta: Any = None
+        ggamma: Any = None
         if indexes != (0,):
             gbeta = ChannelSum().apply((gy,))[0]
         if 1 in indexes or 4 in indexes:

@@ -10,6 +10,7 @@ from cvzoo.autodiff.variable_node import VariableNode
 from cvzoo.config.randomness import get_random_state, using_random_state
 from cvzoo.config.switches import force_backprop_mode, switches, using_config
 from cvzoo.errors.exceptions import DtypeError
+from cvzoo.typing.aliases import Array
 
 Block = Callable[..., Any]
 
@@ -88,7 +89,7 @@ def _leaves(ys: tuple[Variable, ...], arguments: list[Variable]) -> list[Variabl
     return [leaf for leaf in leaves if leaf is not None]
 
 
-def forget(func: Block, *xs: Variable | Any) -> Variable | tuple[Variable, ...]:
+def forget(func: Block, *xs: Variable | Array) -> Variable | tuple[Variable, ...]:
     """func(*xs), without keeping what is computed on the way: backward computes it again.
 
     func: takes Variables, returns a Variable or a tuple of them; called a second time in backward, with the random
