@@ -262,7 +262,7 @@ def test_a_folder_or_a_list_that_cannot_be_is_told_before_the_images_are_examine
     monkeypatch.setattr(train_verb, "examine_dataset", lambda *_, **__: pytest.fail("examined"))
     (tmp_path / "file").write_text("")
     assert train(data, tmp_path / "file/run") == 2
-    assert "file: nothing can be written" in capsys.readouterr().err
+    assert "file: the output folder is not writable" in capsys.readouterr().err
     (data / "ImageSets/Main/val.txt").write_text("p08\nmissing\n")
     assert train(data, tmp_path / "run") == 2
     assert "missing" in capsys.readouterr().err

@@ -171,7 +171,7 @@ def test_a_snapshot_of_another_training_is_an_error(run):
 
 def test_extensions_that_came_since_are_named(run):
     run((1, "epoch"))
-    with pytest.warns(RuntimeWarning, match="'PrintReport' is not in the state: it begins anew"):
+    with pytest.warns(RuntimeWarning, match="'PrintReport' is not in the state: it starts from the beginning"):
         run((2, "epoch"), before=lambda it: it.trainer.extend(extensions.PrintReport(["epoch"])))
 
 

@@ -83,7 +83,7 @@ def test_intervals_without_sense_are_refused(pair):
 
 @pytest.mark.parametrize("wrong", ["epoch", 3, (1, 2, 3)])
 def test_what_is_no_trigger_is_refused(wrong):
-    with pytest.raises(DtypeError, match="no trigger"):
+    with pytest.raises(DtypeError, match="not a trigger"):
         get_trigger(wrong)
 
 

@@ -144,7 +144,7 @@ def test_a_state_of_another_training_is_refused_before_anything_changes(small):
     state = it.updater.state()
     other = small((2, "iteration"))
     before = other.weights()
-    with pytest.raises(ValueRangeError, match="other iterators"):
+    with pytest.raises(ValueRangeError, match="different iterators"):
         other.updater.load_state({**state, "iterators": {"a": 1}})
     with pytest.raises(WeightsMismatchError):
         other.updater.load_state({**state, "targets": {"main": {"x": np.zeros(1)}}})
