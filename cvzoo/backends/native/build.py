@@ -22,7 +22,7 @@ _ONCE = "jobs.c"  # compiled for any CPU only
 _OPTIMIZED = ("-O3", "-fno-math-errno", "-fno-trapping-math")
 _FLAGS = (*_OPTIMIZED, "-std=gnu11", "-fPIC", "-fvisibility=hidden", "-Wall", "-Wextra", "-Wno-psabi")
 _X86 = {"avx512": ("-march=x86-64-v4", "-mprefer-vector-width=512"), "avx2": ("-march=x86-64-v3",)}
-_SANITIZED = ("-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined")
+_SANITIZED = ("-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined")
 
 
 def hash_of_sources() -> str:
