@@ -17,7 +17,8 @@ def softmax(x: np.ndarray, *, axis: int) -> np.ndarray:
     """As AbstractBackend.softmax says."""
     if x.size == 0:
         return x.copy()
-    y = np.exp(x - x.max(axis=axis, keepdims=True))
+    y = x - x.max(axis=axis, keepdims=True)
+    np.exp(y, out=y)  # in place: memory that is new costs as much as the rest
     y /= _sum(y, axis)
     return y
 
