@@ -107,7 +107,7 @@ def _shortcut(in_channels: int, out_channels: int, stride: int, norm: Norm, eps:
 def zero_last_gamma(model: Link) -> int:
     """How many blocks there are. Each now gives relu(shortcut(x)): its last factors are 0, and learn from there.
 
-    model: a link with residual blocks somewhere in it, such as a ResNet that is to be trained from random numbers
+    model: a link with residual blocks somewhere in it, such as a ResNet that is to be trained from random weights
     Raises ValueRangeError if there is no such block, or one is normalized by factors that do not learn.
     Source: Goyal et al., "Accurate, Large Minibatch SGD", 2017, section 5.1.
     """

@@ -60,7 +60,7 @@ class AnchorRows:
         """
         bbox = as_bbox(bbox)
         found = [Overlaps(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.float32))]
-        box, row = np.nonzero(self._shadows(bbox) >= thresh * (1 - 1e-5))
+        box, row = np.nonzero(self._vertical_iou(bbox) >= thresh * (1 - 1e-5))
         width = bbox[:, 3] - bbox[:, 1]
         # x_min of anchor and box differ by less than the union less the box: widened against rounding
         slack = (1 / thresh - 1) * width * (1 + 1e-5) + 1e-3
@@ -105,7 +105,7 @@ class AnchorRows:
             covered |= (inside >= thresh * self._area) & (inside > 0)
         return covered
 
-    def _shadows(self, bbox: np.ndarray) -> np.ndarray:
+    def _vertical_iou(self, bbox: np.ndarray) -> np.ndarray:
         """(R, rows) IoU of the boxes' and the rows' vertical extents."""
         low, high = bbox[:, :1], bbox[:, 2:3]
         inter = np.maximum(np.minimum(high, self._high) - np.maximum(low, self._low), 0)
@@ -179,8 +179,8 @@ def _give_best(
     """Match, in place, every box without an anchor to its best one, see keep_best."""
     owned = np.zeros(len(bbox), bool)
     owned[match[match >= 0]] = True
-    lonely = np.flatnonzero(~owned & (bbox[:, 2:] > bbox[:, :2]).all(axis=1))
-    if not len(lonely):
+    unmatched = np.flatnonzero(~owned & (bbox[:, 2:] > bbox[:, :2]).all(axis=1))
+    if not len(unmatched):
         return
     best = np.full(len(bbox), -1, np.int64)
     height = np.zeros(len(bbox), np.float32)
@@ -188,12 +188,12 @@ def _give_best(
     order = np.lexsort((anchor, (middle**2).sum(axis=1), -iou, box))
     seen, first = np.unique(box[order], return_index=True)
     best[seen], height[seen] = anchor[order][first], iou[order][first]
-    missed = lonely[best[lonely] < 0]
+    missed = unmatched[best[unmatched] < 0]
     best[missed], height[missed] = rows.nearest_best(bbox[missed])
-    lonely = lonely[best[lonely] >= 0]
-    lonely = lonely[np.argsort(height[lonely], kind="stable")]  # the highest overlap is last and stays
-    free = match[best[lonely]] < 0
-    match[best[lonely][free]] = lonely[free]
+    unmatched = unmatched[best[unmatched] >= 0]
+    unmatched = unmatched[np.argsort(height[unmatched], kind="stable")]  # the highest overlap is last and stays
+    free = match[best[unmatched]] < 0
+    match[best[unmatched][free]] = unmatched[free]
 
 
 def assign_targets(
@@ -211,7 +211,7 @@ def assign_targets(
 
     bboxes, labels: of each image (R, 4) float32 in pixels of the network's input and (R,) int32; R may be 0
     ignored: of each image (R,) bool, True for crowds, difficult or cut objects: they are not targets, and an
-        anchor of which a fraction of `cover` lies in one is ignored unless it has another object
+        anchor covered by one to a fraction of `cover` is ignored unless it is matched
     positive, negative, keep_best: as in `match_anchors`
     Raises ShapeError if boxes, labels and flags differ in number.
     """

@@ -88,8 +88,8 @@ def assign_targets(
 
     code: (B, N, 4) float32, x, y, width, height as the heads give them
     bboxes, labels: of each image (R, 4) float32 in pixels of the network's input and (R,) int32; R may be 0
-    ignored: of each image (R,) bool, True for crowds, difficult or cut objects: they are not targets, and it does
-        not matter what a prediction says of which a fraction of `cover` lies in one
+    ignored: of each image (R,) bool, True for crowds, difficult or cut objects: not targets; predictions that
+        overlap one by a fraction of `cover` are ignored
     ignore_thresh: negative predictions with a greater IoU with an object are ignored as well
     Raises ShapeError if boxes, labels and flags differ in number.
 
