@@ -247,7 +247,7 @@ class DetectionKernels(Protocol):
 
     # --- between a CPU and a GPU ------------------------------------------------------------------------------
     def upload(self, arrays: Sequence[Any]) -> list[Array]:
-        """The host's arrays on this device, by one copy that no caller waits for."""
+        """The host's arrays on this device, by one asynchronous copy."""
 
     def constant(self, key: Hashable, make: Callable[[], Any]) -> Array:
         """The array that `make` gives, on this device, made once and kept for a while; not to be changed.

@@ -85,7 +85,7 @@ def thread_count() -> tuple[int, str]:
 
 
 def _waited_share() -> float | None:
-    """The share of its time so far that this process's first thread waited for a CPU; None if no caller knows."""
+    """The share of its time so far that this process's first thread waited for a CPU; None if unknown."""
     try:
         ran, waited = map(int, _SCHEDULING.read_text().split()[:2])
     except (OSError, ValueError):

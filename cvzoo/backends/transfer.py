@@ -133,7 +133,7 @@ _slots = _Slots()
 
 
 def upload(arrays: Sequence[np.ndarray]) -> list[Any]:
-    """The arrays on the current device, row-major, by one copy that no caller waits for; the current stream has them.
+    """The arrays on the current device, row-major, by one asynchronous copy; the current stream has them.
 
     They are views of one allocation, each aligned for kernels' widest loads. The host's arrays may be changed at once.
     """

@@ -1,4 +1,4 @@
-"""The focal loss of many anchors, one whole number an anchor: two launches, and no caller looks for the rare cases.
+"""The focal loss of many anchors, one integer label per anchor: two launches, without a search for the rare cases.
 
 A label out of range makes the loss NaN.
 """

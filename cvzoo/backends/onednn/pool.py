@@ -139,7 +139,7 @@ class Pool:
                 self._n_frugal -= 1
 
     def _drop_stale(self) -> None:
-        """Let go of a block of the size that no caller has asked for for longest."""
+        """Free a block of the least recently requested size."""
         size = next(iter(self._idle))
         idle = self._idle[size]
         if idle:
