@@ -14,7 +14,7 @@ typedef struct {
 } Cut;
 
 enum { SIDE_BY_SIDE = LANES == 8 ? 4 : 2 }; /* registers whose four constants fill the others */
-enum { FEW_ROWS = 64, SOME_ROWS = 8, MOST_CHUNKS = 64, BLOCK = 2048, LARGE = 1 << 18, FAR = 1 << 21 };
+enum { FEW_ROWS = 64, SOME_ROWS = 8, MOST_CHUNKS = 64, BLOCK = 2048, FAR = 1 << 21 };
 
 static Cut cut_of(int64_t rows, int64_t c)
 {
@@ -413,8 +413,8 @@ KERNEL(batch_norm_grad)(const BatchNormPlan *plan, void *const *arrays, int thre
         return 1;
     all.products = all.sums + n_part;
     all.scale = (float *)(all.products + n_part), all.slope = all.scale + c, all.shift = all.slope + c;
-    all.streams = plan->rows * c >= LARGE && c % (2 * LANES) == 0 && (uintptr_t)all.gx % sizeof(Full) == 0;
     all.far = plan->rows * c >= FAR;
+    all.streams = all.far && c % (2 * LANES) == 0 && (uintptr_t)all.gx % sizeof(Full) == 0;
     threads = plan->rows * c < SMALL ? 1 : threads;
     run_jobs(products_job, &all, n_job, threads);
     for (int64_t part = c; part < n_part; part += c)
