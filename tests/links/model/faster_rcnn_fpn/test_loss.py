@@ -134,7 +134,7 @@ def test_photos_without_objects_are_background():
 def test_masks_must_be_one_a_box():
     x, bboxes, labels, masks = batch()
     link = MaskRCNNFPNLoss(MaskRCNNFPN(2, settings=TINY, mask_settings=MaskHeadSettings(depth=1, channels=8)))
-    with pytest.raises(ShapeError, match="one per box"):
+    with pytest.raises(ShapeError, match="one element per box"):
         link(x, bboxes, labels, [masks[0], masks[0]])
 
 
