@@ -171,7 +171,7 @@ def test_a_network_that_reads_numbers_stays_eager_and_says_why():
 
     net = Looking().to_device("gpu:0")
     x = on_gpu(np.ones((2, 4), np.float32))
-    with pytest.warns(RuntimeWarning, match="is not replayed as a graph: no CUDA graph holds it"):
+    with pytest.warns(RuntimeWarning, match="is not replayed as a graph: no captured graph holds it"):
         assert net.compile(x) is None
     before, other = net.layer(x).array.get(), F.relu(net.layer(-x)).array.get()
     with cvzoo.using_config("train", False), cvzoo.no_backprop_mode():
@@ -258,7 +258,7 @@ def test_summaries_name_the_functions_and_pictures_are_refused(tmp_path):
     net, x = network(), on_gpu(draw(2, 3, 5, 6))
     graph = net.compile(x)
     text = graph.summary()
-    assert text.startswith("Network.forward: 10 functions as 6 of one CUDA graph on gpu:0")
+    assert text.startswith("Network.forward: 10 functions as 6 of one captured graph on gpu:0")
     assert "FusedConvolution2D  2 x 16 x 5 x 6" in text
     with pytest.raises(GraphError):
         graph.draw(tmp_path / "memory.svg")
