@@ -15,6 +15,7 @@ from cvzoo.links.chain import Chain
 from cvzoo.links.model.classifications import Classifications
 from cvzoo.links.model.detections import kept_source
 from cvzoo.links.model.image_batches import AbstractPrepared, batches_for
+from cvzoo.links.model.preparation.abstract import AbstractPreparation
 from cvzoo.links.quantization.quantizable import AbstractQuantizable
 
 
@@ -30,6 +31,7 @@ class AbstractClassifier(AbstractPrepared, AbstractQuantizable, Chain, abc.ABC):
     n_class: int
     label_names: tuple[str, ...] | None = None
     layer_names: tuple[str, ...] = ()
+    preparation: AbstractPreparation | None
     _pick: str | tuple[str, ...] | None = None
 
     @abc.abstractmethod

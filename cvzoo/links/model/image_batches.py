@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 from PIL import Image
@@ -21,7 +21,13 @@ class AbstractPrepared:
     preparation: how an image is resized and normalized; None where `prepare` is the network's own
     """
 
-    preparation: AbstractPreparation | None = None
+    if TYPE_CHECKING:  # so that a class may compute it, or have it as an attribute
+
+        @property
+        def preparation(self) -> AbstractPreparation | None: ...
+
+    else:
+        preparation = None
 
     def prepare(self, img: np.ndarray) -> np.ndarray:
         """The network's input (C, H', W') float32 for an image (3, H, W) float32 RGB [0, 255], which is not changed.

@@ -107,7 +107,7 @@ class DarknetDetector(AbstractOneStageDetector):
         self.use_preset("visualize")
 
     @property
-    def preparation(self) -> Letterbox | Stretch:  # type: ignore[override]
+    def preparation(self) -> Letterbox | Stretch:
         """In [0, 1], as darknet has it: `resize`d."""
         make = darknet_letterbox if self.resize == "letterbox" else darknet_stretch
         header = ("channels", "mean", ("std", (1.0, 1.0, 1.0)), "fit", "height", "width")

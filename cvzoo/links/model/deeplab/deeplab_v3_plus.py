@@ -157,7 +157,7 @@ class DeepLabV3plusXception65(AbstractSegmenter):
         self.load_report = load_pretrained(self, source.file, may_start_anew=source.may_start_anew)
 
     @property
-    def preparation(self) -> AsIs:  # type: ignore[override]
+    def preparation(self) -> AsIs:
         """In its own size, in [-1, 1]."""
         header = ("channels", ("formula", "x / 127.5 - 1"), ("padded_to_at_least", self.min_input_size))
         return dataclasses.replace(IN_ONE, header=header)

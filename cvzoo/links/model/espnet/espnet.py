@@ -139,6 +139,7 @@ class ESPNet(AbstractPhotoSegmenter):
     Source: Mehta et al., ESPNet: Efficient Spatial Pyramid of Dilated Convolutions, ECCV 2018, and the authors' code.
     """
 
+    preparation: FramePreparation
     multiple = 8
 
     def __init__(

@@ -70,7 +70,7 @@ class AbstractFasterRCNN(AbstractDetector, abc.ABC):
         return self.rpn.proposal_creator
 
     @property
-    def preparation(self) -> ResizeShortestEdge:  # type: ignore[override]
+    def preparation(self) -> ResizeShortestEdge:
         """Resized, less `mean`."""
         return ResizeShortestEdge(self.min_size, self.max_size, sides="chainercv", one_scale=True, mean=self.mean)
 

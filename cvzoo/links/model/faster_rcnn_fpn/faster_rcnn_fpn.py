@@ -76,7 +76,7 @@ class FasterRCNNFPN(AbstractDetector):
         source.use_thresholds(self)
 
     @property
-    def preparation(self) -> ResizeShortestEdge:  # type: ignore[override]
+    def preparation(self) -> ResizeShortestEdge:
         """See `pyramid_preparation`."""
         return pyramid_preparation(self.settings)
 

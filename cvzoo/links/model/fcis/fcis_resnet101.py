@@ -175,7 +175,7 @@ class FCISResNet101(AbstractInstanceSegmenter):
         return self.rpn.proposal_creator
 
     @property
-    def preparation(self) -> ResizeShortestEdge:  # type: ignore[override]
+    def preparation(self) -> ResizeShortestEdge:
         """Resized, less `mean`; an image that is hardly more than a line has zeros at its end."""
         return ResizeShortestEdge(
             self.min_size, self.max_size, mean=self.mean, sides="chainercv", one_scale=True, at_least=_AT_LEAST

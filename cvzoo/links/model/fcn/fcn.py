@@ -96,7 +96,7 @@ class FCN(AbstractPhotoSegmenter):
         self.load_report = load_pretrained(self, source.file, may_start_anew=source.may_start_anew)
 
     @property
-    def preparation(self) -> ShortSide:  # type: ignore[override]
+    def preparation(self) -> ShortSide:
         """The short side becomes `short`."""
         return ShortSide(self.short)
 

@@ -177,7 +177,7 @@ class FCOS(AbstractOneStageDetector):
         self.use_preset("visualize")
 
     @property
-    def preparation(self) -> ResizeShortestEdge:  # type: ignore[override]
+    def preparation(self) -> ResizeShortestEdge:
         """See `torchvision_detector_preparation`."""
         s = self.settings
         return torchvision_detector_preparation(s.min_size, s.max_size, antialias=s.antialias)

@@ -98,7 +98,7 @@ class LRASPPMobileNetV3Large(AbstractPhotoSegmenter):
         self.load_report = load_pretrained(self, source.file, may_start_anew=source.may_start_anew)
 
     @property
-    def preparation(self) -> ShortSide:  # type: ignore[override]
+    def preparation(self) -> ShortSide:
         """A resize of the short side to `short`."""
         return ShortSide(self.short)
 

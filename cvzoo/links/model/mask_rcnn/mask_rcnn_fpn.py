@@ -157,7 +157,7 @@ class MaskRCNNFPN(AbstractInstanceSegmenter):
         source.use_thresholds(self)
 
     @property
-    def preparation(self) -> ResizeShortestEdge:  # type: ignore[override]
+    def preparation(self) -> ResizeShortestEdge:
         """See `pyramid_preparation`."""
         return pyramid_preparation(self.settings)
 

@@ -236,7 +236,7 @@ class PSPNet(AbstractSegmenter):
                 self.aux_conv2 = Convolution2D(wide, c.n_class, ksize, 1, ksize // 2)
 
     @property
-    def preparation(self) -> AsIs:  # type: ignore[override]
+    def preparation(self) -> AsIs:
         """Without a resize, normalized."""
         windows = ("windows", self.input_size), ("stride", "two thirds of a window")
         layout = LAYOUTS[self.layout]

@@ -161,7 +161,7 @@ class RetinaNet(AbstractOneStageDetector):
         source.use_thresholds(self)
 
     @property
-    def preparation(self) -> ResizeShortestEdge:  # type: ignore[override]
+    def preparation(self) -> ResizeShortestEdge:
         """See `torchvision_detector_preparation`."""
         s = self.settings
         return torchvision_detector_preparation(s.min_size, s.max_size, antialias=s.antialias)

@@ -135,7 +135,7 @@ class SSD(AbstractOneStageDetector):
         self.use_preset("visualize")
 
     @property
-    def preparation(self) -> Stretch:  # type: ignore[override]
+    def preparation(self) -> Stretch:
         """See `ssd_preparation`."""
         return ssd_preparation(self.settings)
 

@@ -117,7 +117,7 @@ class SSDLite(AbstractOneStageDetector):
         self.use_preset("visualize")
 
     @property
-    def preparation(self) -> Stretch:  # type: ignore[override]
+    def preparation(self) -> Stretch:
         """See `ssdlite_preparation`."""
         return ssdlite_preparation(self.insize)
 

@@ -117,7 +117,7 @@ class YOLOv2(AbstractOneStageDetector):
         self.use_preset("visualize")
 
     @property
-    def preparation(self) -> Letterbox:  # type: ignore[override]
+    def preparation(self) -> Letterbox:
         """A letterbox padded with gray, in [0, 1], as in darknet."""
         return darknet_letterbox((self.insize, self.insize))
 
@@ -224,7 +224,7 @@ class YOLOv2Tiny(AbstractOneStageDetector):
         self.use_preset("visualize")
 
     @property
-    def preparation(self) -> Letterbox:  # type: ignore[override]
+    def preparation(self) -> Letterbox:
         """A letterbox padded with gray, in [0, 1], as in darknet."""
         return darknet_letterbox((self.insize, self.insize))
 

@@ -150,7 +150,7 @@ class YOLOv3(AbstractOneStageDetector):
         self.use_preset("visualize")
 
     @property
-    def preparation(self) -> Letterbox:  # type: ignore[override]
+    def preparation(self) -> Letterbox:
         """A letterbox padded with gray, in [0, 1], as in darknet."""
         return darknet_letterbox((self.insize, self.insize))
 
