@@ -11,7 +11,7 @@ from cvzoo.cli.check_target import check_target
 from cvzoo.cli.data_spec_argument import spec_of
 from cvzoo.cli.json_records import write_json
 from cvzoo.cli.result_table import printable
-from cvzoo.datasets.layouts.annotated_set import AnnotatedPhoto, AnnotatedSet
+from cvzoo.datasets.layouts.annotated_set import AnnotatedImage, AnnotatedSet
 from cvzoo.datasets.layouts.read import read_annotated_set
 from cvzoo.errors.exceptions import DatasetError, ImageError
 from cvzoo.geometry.fit_anchors import best_anchor_iou, cluster_boxes, fit_anchors, iou_at_offset
@@ -34,7 +34,7 @@ def run(args: argparse.Namespace) -> int:
         "data": args.spec,
         "size": args.size,
         "max_size": max_size,
-        "photos": len(found.photos),
+        "photos": len(found.images),
         "boxes": len(bbox),
         "boxes_left_out": n_left_out,
     }
@@ -115,7 +115,7 @@ def _boxes(found: AnnotatedSet, min_size: int, max_size: int) -> tuple[np.ndarra
     """Boxes in the network's pixels (R, 4), labels (R,), and how many could not be used; crowds do not count."""
     names = {name: i for i, name in enumerate(found.used_names())}
     rows, labels, n_left_out = [], [], 0
-    for photo in found.photos:
+    for photo in found.images:
         objects = [each for each in photo.objects if not each.extra.get("iscrowd")]
         size = _size(photo) if objects else None
         for each in objects:
@@ -128,7 +128,7 @@ def _boxes(found: AnnotatedSet, min_size: int, max_size: int) -> tuple[np.ndarra
     return np.array(rows, np.float32).reshape(-1, 4), np.array(labels, np.int32), n_left_out
 
 
-def _size(photo: AnnotatedPhoto) -> tuple[int, int] | None:
+def _size(photo: AnnotatedImage) -> tuple[int, int] | None:
     if photo.size is None and photo.path is not None:
         try:
             return read_image_size(photo.path)

@@ -54,13 +54,13 @@ def run(args: argparse.Namespace) -> int:
 
 def _fix(checkup: Checkup, args: argparse.Namespace) -> int:
     """Writes the corrected copy, checks it and returns its status."""
-    progress = Progress(None if args.quiet else sys.stderr, total=len(checkup.annotated.photos))
+    progress = Progress(None if args.quiet else sys.stderr, total=len(checkup.annotated.images))
     try:
         fixed = write_fixed_dataset(checkup, args.fix, step=progress.step)
     finally:
         progress.clear()
     n = len(fixed.changes)
-    words = f"{n} {'change' if n == 1 else 'changes'}, {len(fixed.annotated.photos)} images"
+    words = f"{n} {'change' if n == 1 else 'changes'}, {len(fixed.annotated.images)} images"
     print(f"corrected copy: {printable(args.fix)} ({words}; see {LOG_TEXT})", file=sys.stderr)
     copy = DataSpec(checkup.spec.kind, pathlib.Path(args.fix), base=checkup.spec.base)
     again = _examine(copy, args)

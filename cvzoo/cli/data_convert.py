@@ -33,7 +33,7 @@ def run(args: argparse.Namespace) -> int:
             each.clear()
     n_crowd = sum(loss.count for loss in done.losses if loss.what == CROWDS)
     left_out = f"; {n_crowd} crowds dropped (--keep-crowds keeps them)" if n_crowd else ""
-    print(f"{printable(args.out)}: {done.n_photo} images, {done.n_object} objects as {args.to}{left_out}")
+    print(f"{printable(args.out)}: {done.n_image} images, {done.n_object} objects as {args.to}{left_out}")
     if not args.quiet:
         if done.losses:
             print(f"{args.to} cannot represent, so the copy lacks:")

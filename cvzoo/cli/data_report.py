@@ -8,7 +8,7 @@ from cvzoo.datasets.doctor.coordinate_faults import EXPLAINING, reinterpret
 from cvzoo.datasets.doctor.examine_dataset import Checkup, annotation_size
 from cvzoo.datasets.doctor.fault import Fault, Severity
 from cvzoo.datasets.doctor.finding import Finding
-from cvzoo.datasets.layouts.annotated_set import AnnotatedObject, AnnotatedPhoto, Box
+from cvzoo.datasets.layouts.annotated_set import AnnotatedImage, AnnotatedObject, Box
 from cvzoo.datasets.layouts.decimals import finite
 from cvzoo.errors.exceptions import CvzooError
 from cvzoo.files.atomic_write import atomic_write
@@ -26,7 +26,7 @@ _STYLE = "th, td { text-align: left; white-space: normal; } td:first-child { whi
 _FAULT, _OTHER = "#ff3b30", "#ffffffb0"
 
 
-Photos = Mapping[str | None, tuple[AnnotatedPhoto, tuple[int, int] | None]]  # with the size that the boxes refer to
+Photos = Mapping[str | None, tuple[AnnotatedImage, tuple[int, int] | None]]  # with the size that the boxes refer to
 
 
 def write_data_report(path: str | os.PathLike, checkup: Checkup) -> None:
@@ -50,7 +50,7 @@ def data_report_html(checkup: Checkup) -> str:
     )
     photos: Photos = {
         photo.name: (photo, annotation_size(photo, facts))
-        for photo, facts in zip(checkup.annotated.photos, checkup.facts)
+        for photo, facts in zip(checkup.annotated.images, checkup.facts)
     }
     sections = [("Overview", overview)]
     for kind, n in counts.items():
@@ -62,10 +62,10 @@ def data_report_html(checkup: Checkup) -> str:
 def _section(kind: Fault, found: list[Finding], photos: Photos) -> str:
     fix = "" if kind.fix is None else f" <code>--fix</code>: {html.escape(kind.fix)}."
     parts = [f"<p>{kind.severity.value.capitalize()}: {html.escape(kind.meaning)}.{fix}</p>"]
-    figures = [_figure(each, photos) for each in found[:_PICTURES] if each.photo in photos]
+    figures = [_figure(each, photos) for each in found[:_PICTURES] if each.image in photos]
     if any(figures):
         parts.append(f'<div class="grid">{"".join(filter(None, figures))}</div>')
-    rows = [(each.photo or "the data set", _number(each), each.message) for each in found[:_ROWS]]
+    rows = [(each.image or "the data set", _number(each), each.message) for each in found[:_ROWS]]
     listed = table(("photo", "object", "what"), rows)
     more = f"<p>and {len(found) - _ROWS} more; --json has all</p>" if len(found) > _ROWS else ""
     parts.append(
@@ -79,7 +79,7 @@ def _number(finding: Finding) -> str:
 
 
 def _figure(finding: Finding, photos: Photos) -> str:
-    pictures = [_picture(*photos[finding.photo], finding)]
+    pictures = [_picture(*photos[finding.image], finding)]
     pictures += [_picture(*photos[name], None) for name in finding.others[:1] if name in photos]
     if not any(pictures):
         return ""
@@ -116,7 +116,7 @@ def _visible(bbox: Box, size: tuple[int, int]) -> Box:
     return sides[0][0], sides[1][0], sides[0][1], sides[1][1]
 
 
-def _picture(photo: AnnotatedPhoto, size: tuple[int, int] | None, finding: Finding | None) -> str:
+def _picture(photo: AnnotatedImage, size: tuple[int, int] | None, finding: Finding | None) -> str:
     if photo.path is None:
         return ""
     try:

@@ -12,7 +12,7 @@ from cvzoo.cli.data_spec_argument import spec_of
 from cvzoo.cli.main import in_words
 from cvzoo.cli.progress import Progress
 from cvzoo.cli.result_table import printable
-from cvzoo.datasets.layouts.annotated_set import AnnotatedObject, AnnotatedPhoto, Box
+from cvzoo.datasets.layouts.annotated_set import AnnotatedImage, AnnotatedObject, Box
 from cvzoo.datasets.layouts.decimals import finite
 from cvzoo.datasets.layouts.read import read_annotated_set
 from cvzoo.errors.exceptions import ConfigError, CvzooError
@@ -34,11 +34,11 @@ def run(args: argparse.Namespace) -> int:
     check_target(args.out)
     image_format(args.out)
     found = read_annotated_set(spec_of(args))
-    absent = [photo.name for photo in found.photos if photo.path is None]
+    absent = [photo.name for photo in found.images if photo.path is None]
     if absent:
         words = f"{len(absent)} images are missing or outside of the data set"
         print(f"cvzoo data show: {words}: {printable(absent[0])}{' ...' if len(absent) > 1 else ''}", file=sys.stderr)
-    chosen = _chosen(found.photos, args)
+    chosen = _chosen(found.images, args)
     names = found.used_names()
     progress = Progress(None if args.quiet else sys.stderr, total=len(chosen))
     imgs, captions, n_bad = [], [], 0
@@ -57,11 +57,11 @@ def run(args: argparse.Namespace) -> int:
     if not imgs:
         raise ConfigError(f"{args.spec} contains no image to draw", hint="cvzoo data check")
     write_image(contact_sheet(imgs, captions, columns=args.columns, side=args.side), args.out)
-    print(f"{printable(args.out)}: {len(imgs)} of {len(found.photos)} images")
+    print(f"{printable(args.out)}: {len(imgs)} of {len(found.images)} images")
     return 1 if n_bad else 0
 
 
-def _chosen(photos: Sequence[AnnotatedPhoto], args: argparse.Namespace) -> list[AnnotatedPhoto]:
+def _chosen(photos: Sequence[AnnotatedImage], args: argparse.Namespace) -> list[AnnotatedImage]:
     chosen = [photo for photo in photos if photo.path is not None]
     if args.names:
         chosen = [photo for photo in chosen if photo.name in args.names]
@@ -77,7 +77,7 @@ def _chosen(photos: Sequence[AnnotatedPhoto], args: argparse.Namespace) -> list[
     return [photo for i, photo in enumerate(chosen) if i in picked]
 
 
-def _drawn(photo: AnnotatedPhoto, names: tuple[str, ...], args: argparse.Namespace) -> Image:
+def _drawn(photo: AnnotatedImage, names: tuple[str, ...], args: argparse.Namespace) -> Image:
     """The downscaled image with its annotations, which are drawn after scaling, since lines would become thinner."""
     if photo.path is None:
         raise ConfigError(f"{photo.name}: the image does not exist")

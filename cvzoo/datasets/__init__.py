@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from cvzoo.datasets.image_dataset import ImageDataset
     from cvzoo.datasets.label_map_splits import label_map_splits
     from cvzoo.datasets.labeled_image_dataset import LabeledImageDataset
-    from cvzoo.datasets.layouts.annotated_set import AnnotatedObject, AnnotatedPhoto, AnnotatedSet
+    from cvzoo.datasets.layouts.annotated_set import AnnotatedImage, AnnotatedObject, AnnotatedPhoto, AnnotatedSet
     from cvzoo.datasets.layouts.data_spec import DataSpec, parse_data_spec
     from cvzoo.datasets.layouts.read import read_annotated_set
     from cvzoo.datasets.median_frequency_weights import median_frequency_weights
@@ -118,6 +118,7 @@ __all__ = [
     "ade20k_semantic_segmentation_label_names",
     "ADE20KSemanticSegmentationDataset",
     "ADE20KTestImageDataset",
+    "AnnotatedImage",
     "AnnotatedObject",
     "AnnotatedPhoto",
     "AnnotatedSet",

@@ -41,20 +41,20 @@ class ADE20KSemanticSegmentationDataset(GetterDataset):
             licence=_LICENCE,
             page=_PAGE,
         )
-        self._photos = list_image_files(root / f"ADEChallengeData2016/images/{part}")
-        self._maps = [root / f"ADEChallengeData2016/annotations/{part}/{path.stem}.png" for path in self._photos]
+        self._image_paths = list_image_files(root / f"ADEChallengeData2016/images/{part}")
+        self._maps = [root / f"ADEChallengeData2016/annotations/{part}/{path.stem}.png" for path in self._image_paths]
         missing = [str(path) for path in self._maps if not path.is_file()]
         if missing:
             raise DatasetError(f"ADE20K: {len(missing)} label maps are missing", got=missing[0])
         self.add_getter("img", self._get_img)
         self.add_getter("label", self._get_label)
-        self.name_examples(self._photos.__getitem__)
+        self.name_examples(self._image_paths.__getitem__)
 
     def __len__(self) -> int:
-        return len(self._photos)
+        return len(self._image_paths)
 
     def _get_img(self, i: int) -> Image:
-        return read_image(self._photos[i])
+        return read_image(self._image_paths[i])
 
     def _get_label(self, i: int) -> ClassMap:
         return read_label(self._maps[i]) - 1
@@ -77,13 +77,13 @@ class ADE20KTestImageDataset(GetterDataset):
             licence=_LICENCE,
             page=_PAGE,
         )
-        self._photos = list_image_files(root / "release_test/testing")
+        self._image_paths = list_image_files(root / "release_test/testing")
         self.add_getter("img", self._get_img)
         self.keys = "img"
-        self.name_examples(self._photos.__getitem__)
+        self.name_examples(self._image_paths.__getitem__)
 
     def __len__(self) -> int:
-        return len(self._photos)
+        return len(self._image_paths)
 
     def _get_img(self, i: int) -> Image:
-        return read_image(self._photos[i])
+        return read_image(self._image_paths[i])

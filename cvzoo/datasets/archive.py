@@ -126,11 +126,9 @@ def _fetch(
         source=page,
     )
     path = fetch_to(record, (root if archive.unpack else target) / archive.file_name, progress=progress)
-    if archive.md5 is not None and (found := _md5_of(path)) != archive.md5:
+    if archive.md5 is not None and (md5 := _md5_of(path)) != archive.md5:
         path.unlink()
-        raise DownloadError(
-            f"{archive.url}: the file has the wrong md5 and was removed", expected=archive.md5, got=found
-        )
+        raise DownloadError(f"{archive.url}: the file has the wrong md5 and was removed", expected=archive.md5, got=md5)
     if archive.unpack:
         extract(path, target)
     _stamp(root, archive).touch()

@@ -114,13 +114,13 @@ def _yolo(spec: DataSpec, split: str) -> YOLOBboxDataset:
     names = yolo_class_names(spec.path)
     if names is None:
         raise DatasetError(f"{spec}: no file lists the classes", expected="classes.txt, obj.names or data.yaml")
-    photos = (spec.photos or spec.path / "images") / split
+    images = (spec.photos or spec.path / "images") / split
     listed = (spec.lists or spec.path) / f"{split}.txt"
-    source = photos if photos.is_dir() and spec.lists is None else listed
+    source = images if images.is_dir() and spec.lists is None else listed
     if not source.exists():
         raise DatasetError(
             f"{spec}: there is no {split} split",
-            expected=f"the folder {photos} or the list {listed}",
+            expected=f"the folder {images} or the list {listed}",
             hint=f"cvzoo data split {shlex.quote(spec.text)}",
         )
     return _with_flag(YOLOBboxDataset(source, names, root=spec.path, use_empty=False, allow_outside=spec.outside))

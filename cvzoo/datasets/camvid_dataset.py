@@ -47,16 +47,16 @@ class CamVidDataset(GetterDataset):
             self._pairs.append([root / path.split("/SegNet/CamVid/")[-1].lstrip("/") for path in paths])
         self.add_getter("img", self._get_img)
         self.add_getter("label", self._get_label)
-        self.name_examples(self._photo)
+        self.name_examples(self._image_path)
 
     def __len__(self) -> int:
         return len(self._pairs)
 
-    def _photo(self, i: int) -> pathlib.Path:
+    def _image_path(self, i: int) -> pathlib.Path:
         return self._pairs[i][0]
 
     def _get_img(self, i: int) -> Image:
-        return read_image(self._photo(i))
+        return read_image(self._image_path(i))
 
     def _get_label(self, i: int) -> ClassMap:
         label = read_label(self._pairs[i][1])

@@ -60,7 +60,7 @@ class CityscapesSemanticSegmentationDataset(GetterDataset):
             root = provide(data_dir, "cityscapes", needs=needs, archives=(), licence=_LICENCE, page=_PAGE)
         ending = f"_{kind}_labelIds.png"
         self._maps = sorted((root / kind / split).glob(f"*/*{ending}"))
-        self._photos = [
+        self._image_paths = [
             root / "leftImg8bit" / split / path.parent.name / f"{path.name.removesuffix(ending)}_leftImg8bit.png"
             for path in self._maps
         ]
@@ -69,13 +69,13 @@ class CityscapesSemanticSegmentationDataset(GetterDataset):
         self._ignore_labels = ignore_labels
         self.add_getter("img", self._get_img)
         self.add_getter("label", self._get_label)
-        self.name_examples(self._photos.__getitem__)
+        self.name_examples(self._image_paths.__getitem__)
 
     def __len__(self) -> int:
-        return len(self._photos)
+        return len(self._image_paths)
 
     def _get_img(self, i: int) -> Image:
-        return read_image(self._photos[i])
+        return read_image(self._image_paths[i])
 
     def _get_label(self, i: int) -> ClassMap:
         label = read_label(self._maps[i], dtype=np.uint8)
@@ -97,13 +97,13 @@ class CityscapesTestImageDataset(GetterDataset):
         super().__init__()
         needs = "leftImg8bit/test"
         root = provide(data_dir, "cityscapes", needs=needs, archives=(), licence=_LICENCE, page=_PAGE)
-        self._photos = sorted((root / needs).glob("*/*_leftImg8bit.png"))
+        self._image_paths = sorted((root / needs).glob("*/*_leftImg8bit.png"))
         self.add_getter("img", self._get_img)
         self.keys = "img"
-        self.name_examples(self._photos.__getitem__)
+        self.name_examples(self._image_paths.__getitem__)
 
     def __len__(self) -> int:
-        return len(self._photos)
+        return len(self._image_paths)
 
     def _get_img(self, i: int) -> Image:
-        return read_image(self._photos[i])
+        return read_image(self._image_paths[i])

@@ -65,18 +65,23 @@ def assert_is_point(
 
 
 def assert_is_bbox_dataset(
-    dataset: IndexableDataset[Any], n_fg_class: int, n_example: int | None = None, *, within_photo: bool = True
+    dataset: IndexableDataset[Any],
+    n_fg_class: int,
+    n_example: int | None = None,
+    *,
+    within_image: bool = True,
+    within_photo: bool = True,
 ) -> None:
     """Asserts that examples begin with img, bbox, label (R,) int32 in 0 .. n_fg_class - 1, and that slices agree.
 
     n_example: how many examples are checked, evenly spread over the data set; None: all
-    within_photo: boxes must be within the image
+    within_image: boxes must be within the image; within_photo: its former name
     """
 
     def check(example: Any) -> None:
         img, bbox, label = example[:3]
         assert_is_image(img)
-        assert_is_bbox(bbox, size=img.shape[1:] if within_photo else None)
+        assert_is_bbox(bbox, size=img.shape[1:] if within_image and within_photo else None)
         _check_labels(label, len(bbox), n_fg_class)
 
     _check_dataset(dataset, n_example, 3, check)

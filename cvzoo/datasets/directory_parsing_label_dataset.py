@@ -58,7 +58,7 @@ class DirectoryParsingLabelDataset(GetterDataset):
         self.img_paths = []
         counts = []
         for name in self.label_names:
-            paths = _photos(pathlib.Path(root) / name, check_img_file)
+            paths = _image_paths(pathlib.Path(root) / name, check_img_file)
             self.img_paths += paths
             counts.append(len(paths))
         self.labels = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
@@ -74,7 +74,7 @@ class DirectoryParsingLabelDataset(GetterDataset):
         return read_image(self.img_paths[i], color=self._color)
 
 
-def _photos(folder: pathlib.Path, check_img_file: Callable[[str], bool] | None) -> list[str]:
+def _image_paths(folder: pathlib.Path, check_img_file: Callable[[str], bool] | None) -> list[str]:
     if check_img_file is None:
         return [str(path) for path in list_image_files(folder, recursive=True)]
     return [str(path) for path in sorted(folder.rglob("*")) if path.is_file() and check_img_file(str(path))]

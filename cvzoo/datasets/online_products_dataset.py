@@ -45,7 +45,7 @@ class OnlineProductsDataset(GetterDataset):
         rows = [line.split(maxsplit=3) for line in read_lines(root / list_name)[1:]]  # the first line is a header
         try:
             numbers = np.array([[int(row[1]), int(row[2])] for row in rows], np.int32).reshape(-1, 2) - 1
-            self._photos = [root / row[3] for row in rows]
+            self._image_paths = [root / row[3] for row in rows]
         except (ValueError, IndexError) as error:
             raise DatasetError(
                 f"{root / list_name} is malformed", expected="lines of image_id class_id super_class_id path"
@@ -54,10 +54,10 @@ class OnlineProductsDataset(GetterDataset):
         self.add_getter("img", self._get_img)
         self.add_getter("label", self.labels.__getitem__)
         self.add_getter("super_label", self.super_labels.__getitem__)
-        self.name_examples(self._photos.__getitem__)
+        self.name_examples(self._image_paths.__getitem__)
 
     def __len__(self) -> int:
-        return len(self._photos)
+        return len(self._image_paths)
 
     def _get_img(self, i: int) -> Image:
-        return read_image(self._photos[i])
+        return read_image(self._image_paths[i])

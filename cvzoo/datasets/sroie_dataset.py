@@ -61,40 +61,40 @@ class SROIETextDataset(GetterDataset):
             licence="research use, after registration",
             page=_PAGE,
         )
-        photo_dir = root / "img" if (root / "img").is_dir() else root
-        self._text_dir = root / "box" if (root / "box").is_dir() else photo_dir
-        photos = {path.stem: path for path in list_image_files(photo_dir)}
+        image_dir = root / "img" if (root / "img").is_dir() else root
+        self._text_dir = root / "box" if (root / "box").is_dir() else image_dir
+        images = {path.stem: path for path in list_image_files(image_dir)}
         ids = (
-            sorted(photos)
+            sorted(images)
             if split is None
             else [pathlib.Path(line).stem for line in read_lines(pathlib.Path(list_dir or root) / f"{split}.txt")]
         )
-        missing = [id_ for id_ in ids if id_ not in photos]
+        missing = [id_ for id_ in ids if id_ not in images]
         if missing or not ids:
             raise DatasetError(
-                f"{photo_dir}: images are missing",
+                f"{image_dir}: images are missing",
                 got=", ".join(missing[:5]) or "no images",
                 hint=f"get them at {_PAGE}",
             )
-        self._photos = [photos[id_] for id_ in ids]
+        self._image_paths = [images[id_] for id_ in ids]
         self._real_folders = (real_folder(root, named=True),)
         self._allow_outside = allow_outside
         self._use_empty = use_empty
         self.add_getter("img", self._get_img)
         self.add_getter(("bbox", "label", "quad", "text"), self._get_regions)
         self.keys = ("img", "bbox", "label", *(("quad",) if return_quad else ()), *(("text",) if return_text else ()))
-        self.name_examples(self._photos.__getitem__)
+        self.name_examples(self._image_paths.__getitem__)
 
     def __len__(self) -> int:
-        return len(self._photos)
+        return len(self._image_paths)
 
     def _get_img(self, i: int) -> Image:
-        path = self._photos[i]
+        path = self._image_paths[i]
         check_image_location(path, self._real_folders, allow_outside=self._allow_outside)
         return read_image(path)
 
     def _get_regions(self, i: int) -> tuple[BBox, Label, Array, tuple[str, ...]]:
-        stem = self._photos[i].stem
+        stem = self._image_paths[i].stem
         path = self._text_dir / f"{stem}.csv"
         quad, text = read_quads(path if path.is_file() else path.with_suffix(".txt"))
         bbox = quad_to_bbox(quad)

@@ -59,26 +59,26 @@ class YOLOBboxDataset(GetterDataset):
         self.label_colors = class_colors(len(self.label_names))
         images = pathlib.Path(images)
         if images.is_dir():
-            base, self._photos = images, list_image_files(images, recursive=True)
+            base, self._image_paths = images, list_image_files(images, recursive=True)
         else:
             base = images.parent if root is None else pathlib.Path(root)
-            self._photos = [base / line for line in read_lines(images)]
+            self._image_paths = [base / line for line in read_lines(images)]
         self._real_folders = tuple(real_folder(each, named=True) for each in (base, _above_images(base)))
         self._allow_outside = allow_outside
         self._use_empty = use_empty
-        self._texts = [_text_path(photo, base, label_dir) for photo in self._photos]
+        self._texts = [_text_path(image, base, label_dir) for image in self._image_paths]
         self.add_getter("img", self._get_img)
         self.add_getter(("bbox", "label"), self._get_annotation)
-        self.name_examples(self._photos.__getitem__)
+        self.name_examples(self._image_paths.__getitem__)
 
     def __len__(self) -> int:
-        return len(self._photos)
+        return len(self._image_paths)
 
     def _get_img(self, i: int) -> Image:
-        return read_image(self._photo(i))
+        return read_image(self._image_path(i))
 
-    def _photo(self, i: int) -> pathlib.Path:
-        path = self._photos[i]
+    def _image_path(self, i: int) -> pathlib.Path:
+        path = self._image_paths[i]
         check_image_location(path, self._real_folders, allow_outside=self._allow_outside)
         return path
 
@@ -93,7 +93,7 @@ class YOLOBboxDataset(GetterDataset):
         ]
         # float64, so that fractions with six decimals are converted back to the pixels they were computed from
         box = np.array([row[1:] for row in rows], np.float64).reshape(-1, 4)
-        bbox = from_normalized(from_cxcywh(box), read_image_size(self._photo(i)))
+        bbox = from_normalized(from_cxcywh(box), read_image_size(self._image_path(i)))
         bbox, label = bbox.astype(np.float32), np.array([row[0] for row in rows], np.int32)
         kept = has_area(bbox) | self._use_empty
         return bbox[kept], label[kept]
@@ -113,11 +113,11 @@ def _above_images(folder: pathlib.Path) -> pathlib.Path:
     return next((each.parent for each in (folder, *folder.parents) if each.name == "images"), folder)
 
 
-def _text_path(photo: pathlib.Path, base: pathlib.Path, label_dir: FilePath | None) -> pathlib.Path:
+def _text_path(image: pathlib.Path, base: pathlib.Path, label_dir: FilePath | None) -> pathlib.Path:
     if label_dir is not None:
-        below = photo.relative_to(base) if photo.is_relative_to(base) else photo.name
+        below = image.relative_to(base) if image.is_relative_to(base) else image.name
         return (pathlib.Path(label_dir) / below).with_suffix(".txt")
-    parts = list(photo.parts)
+    parts = list(image.parts)
     for position in range(len(parts) - 2, -1, -1):
         if parts[position] == "images":
             parts[position] = "labels"

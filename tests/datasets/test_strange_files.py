@@ -171,10 +171,10 @@ def pixels(folder):
 
 def test_photos_outside_of_the_data_set_are_left_out(stray, tmp_path):
     (found,) = findings(f"coco:{stray}", Fault.NAME_UNSAFE)
-    assert found.photo.endswith("private.png") or "private.png" in found.message
+    assert found.image.endswith("private.png") or "private.png" in found.message
     assert findings(f"coco:{stray}", Fault.PHOTO_MISSING) == []
     done = convert_dataset(parse_data_spec(f"coco:{stray}"), tmp_path / "out", kind="yolo")
-    assert done.n_photo == 0
+    assert done.n_image == 0
     assert [each.kind for each in done.findings] == [Fault.NAME_UNSAFE]
     for ignore in ((), (Fault.NAME_UNSAFE,)):
         checkup = examine_dataset(parse_data_spec(f"coco:{stray}"), ignore=ignore)
@@ -207,7 +207,7 @@ def test_links_in_folders_and_lists_of_the_other_layouts_are_refused_too(voc, yo
         path.unlink()
         path.symlink_to(private)
     for spec in (f"voc:{voc}", f"yolo:{yolo}"):
-        assert [each.photo for each in findings(spec, Fault.NAME_UNSAFE)] == ["a.png"]
+        assert [each.image for each in findings(spec, Fault.NAME_UNSAFE)] == ["a.png"]
     with pytest.raises(DatasetError, match="outside"):
         bbox_splits(f"voc:{voc}").train[0]
     assert bbox_splits(f"voc:{voc},outside=1").train[0][0][0, 0, 0] == 200

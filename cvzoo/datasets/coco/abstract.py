@@ -7,7 +7,7 @@ import numpy as np
 
 from cvzoo.datasets.coco.json_columns import read_columns
 from cvzoo.datasets.coco.masks import TextSpans, masks_from_json
-from cvzoo.datasets.coco.publication import find_photos
+from cvzoo.datasets.coco.publication import find_image_dir
 from cvzoo.datasets.image_location import check_image_location, leads_out
 from cvzoo.datasets.layouts.data_spec import DataSpec
 from cvzoo.datasets.sliceable.getter_dataset import GetterDataset
@@ -48,7 +48,7 @@ class AbstractCOCODataset(GetterDataset):
         self._columns = columns
         self._segmentations = TextSpans(json_path) if with_masks else None
         _check_names(json_path, columns.file_names, allow_outside)
-        self._image_dir = find_photos(json_path, image_dir, columns.file_names[0] if columns.file_names else None)
+        self._image_dir = find_image_dir(json_path, image_dir, columns.file_names[0] if columns.file_names else None)
         named = None if image_dir is None else self._image_dir
         self._real_folders = DataSpec("coco", pathlib.Path(json_path), named).real_folders((self._image_dir,))
         self._allow_outside = allow_outside
@@ -59,12 +59,12 @@ class AbstractCOCODataset(GetterDataset):
         self._kept = has_area(columns.bbox)
         if not use_crowded:
             self._kept &= ~columns.crowded
-        self.name_examples(self._photo)
+        self.name_examples(self._image_path)
 
     def __len__(self) -> int:
         return len(self._columns.file_names)
 
-    def _photo(self, i: int) -> pathlib.Path:
+    def _image_path(self, i: int) -> pathlib.Path:
         return self._image_dir / self._columns.file_names[i]
 
     def _rows(self, i: int) -> Array:
@@ -72,7 +72,7 @@ class AbstractCOCODataset(GetterDataset):
         return start + np.flatnonzero(self._kept[start:stop])
 
     def _get_img(self, i: int) -> Image:
-        path = self._photo(i)
+        path = self._image_path(i)
         check_image_location(path, self._real_folders, allow_outside=self._allow_outside)
         return read_image(path)
 
@@ -84,7 +84,7 @@ class AbstractCOCODataset(GetterDataset):
     def _get_masks(self, i: int) -> Mask:
         columns = self._columns
         height, width = columns.sizes[i].tolist()
-        size = (height, width) if min(height, width) >= 0 else read_image_size(self._photo(i))
+        size = (height, width) if min(height, width) >= 0 else read_image_size(self._image_path(i))
         rows = self._rows(i)
         if self._segmentations is None or columns.mask_spans is None:
             raise DatasetError("the masks of this data set are not read", hint="with_masks=True")
@@ -97,7 +97,7 @@ class AbstractCOCODataset(GetterDataset):
         xyv = self._columns.keypoints[self._rows(i)]
         xyv = xyv.reshape(len(xyv), len(self._columns.keypoint_names), 3)
         if np.isnan(xyv).any():
-            raise DatasetError(f"{self._photo(i)}: an annotation has no keypoints")
+            raise DatasetError(f"{self._image_path(i)}: an annotation has no keypoints")
         return xyv[:, :, [1, 0]], xyv[:, :, 2] > 0
 
 

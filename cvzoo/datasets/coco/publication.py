@@ -28,19 +28,22 @@ def provide_coco(data_dir: FilePath, *, kind: str, split: str, year: str) -> tup
     check_choice("year", year, tuple(_SPLITS) if kind != "panoptic" else ("2017",))
     splits = _SPLITS[year]
     check_choice("split", split, splits if kind == "instances" else splits[:2])
-    photos = f"{'train' if split == 'train' else 'val'}{year}"
+    images = f"{'train' if split == 'train' else 'val'}{year}"
     annotations = f"annotations/{kind}_{split}{year}.json"
     root = pathlib.Path()
-    for needs, archive in ((annotations, _annotation_archive(kind, split, year)), (_photos_in(data_dir, photos), None)):
+    for needs, archive in (
+        (annotations, _annotation_archive(kind, split, year)),
+        (_image_dir_in(data_dir, images), None),
+    ):
         root = provide(
             data_dir,
             "coco",
             needs=needs,
-            archives=(archive or Archive(url=f"{_SITE}/zips/{photos}.zip"),),
+            archives=(archive or Archive(url=f"{_SITE}/zips/{images}.zip"),),
             licence="annotations CC BY 4.0; images under Flickr's terms",
             page="https://cocodataset.org/#download",
         )
-    return root / annotations, root / _photos_in(root, photos)
+    return root / annotations, root / _image_dir_in(root, images)
 
 
 def _annotation_archive(kind: str, split: str, year: str) -> Archive:
@@ -49,12 +52,12 @@ def _annotation_archive(kind: str, split: str, year: str) -> Archive:
     return _MINIVAL.get(split) or Archive(url=f"{_SITE}/annotations/annotations_trainval{year}.zip")
 
 
-def _photos_in(data_dir: FilePath, photos: str) -> str:
-    is_below = data_dir != "auto" and (pathlib.Path(data_dir) / "images" / photos).is_dir()
-    return f"images/{photos}" if is_below else photos
+def _image_dir_in(data_dir: FilePath, images: str) -> str:
+    is_below = data_dir != "auto" and (pathlib.Path(data_dir) / "images" / images).is_dir()
+    return f"images/{images}" if is_below else images
 
 
-def find_photos(json_path: FilePath, image_dir: FilePath | None, first: str | None) -> pathlib.Path:
+def find_image_dir(json_path: FilePath, image_dir: FilePath | None, first: str | None) -> pathlib.Path:
     """The image folder of a user's annotation file: `image_dir`, or the first of the usual folders that fits.
 
     first: the name of one image

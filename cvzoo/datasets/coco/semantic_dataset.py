@@ -60,16 +60,16 @@ class COCOSemanticSegmentationDataset(GetterDataset):
             )
         self.add_getter("img", self._get_img)
         self.add_getter("label", self._get_label)
-        self.name_examples(self._photo)
+        self.name_examples(self._image_path)
 
     def __len__(self) -> int:
         return len(self._names)
 
-    def _photo(self, i: int) -> pathlib.Path:
+    def _image_path(self, i: int) -> pathlib.Path:
         return (self._image_dir / self._names[i]).with_suffix(".jpg")
 
     def _get_img(self, i: int) -> Image:
-        return read_image(self._photo(i))
+        return read_image(self._image_path(i))
 
     def _get_label(self, i: int) -> ClassMap:
         path = self._map_dir / self._names[i]

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from cvzoo.datasets.convert.losses import Loss, is_left_out, losses
 from cvzoo.datasets.doctor.finding import Finding
-from cvzoo.datasets.layouts.annotated_set import AnnotatedPhoto, AnnotatedSet
+from cvzoo.datasets.layouts.annotated_set import AnnotatedImage, AnnotatedSet
 from cvzoo.datasets.layouts.data_spec import TARGETS, DataSpec
 from cvzoo.datasets.layouts.new_folder import check_new
 from cvzoo.datasets.layouts.read import read_annotated_set
@@ -22,10 +22,15 @@ LOG = "conversion-log.txt"
 class Conversion:
     """The result of `convert_dataset`: numbers of written images and objects, losses, and problems of the original."""
 
-    n_photo: int
+    n_image: int
     n_object: int
     losses: tuple[Loss, ...]
     findings: tuple[Finding, ...]
+
+    @property
+    def n_photo(self) -> int:
+        """The former name of `n_image`."""
+        return self.n_image
 
 
 def convert_dataset(
@@ -54,28 +59,28 @@ def convert_dataset(
         raise ConfigError(f"data sets cannot be converted to {kind!r}", expected=", ".join(TARGETS))
     check_apart(spec.path, out)
     check_new(out)
-    found = read_annotated_set(spec)
-    lost = losses(found, kind, keep_crowds=keep_crowds, keep_polygons=keep_polygons)
-    chosen = [_chosen(photo, kind, keep_crowds, keep_polygons) for photo in _with_sizes(found)]
-    ready = dataclasses.replace(found, photos=tuple(chosen))
+    annotated = read_annotated_set(spec)
+    lost = losses(annotated, kind, keep_crowds=keep_crowds, keep_polygons=keep_polygons)
+    chosen = [_chosen(image, kind, keep_crowds, keep_polygons) for image in _with_sizes(annotated)]
+    ready = dataclasses.replace(annotated, images=tuple(chosen))
     if start is not None:
-        start(len(ready.photos))
+        start(len(ready.images))
 
     def add_log(folder: pathlib.Path) -> None:
-        lines = [f"# {found.kind}:{found.root} as {kind}", "# not carried"]
+        lines = [f"# {annotated.kind}:{annotated.root} as {kind}", "# not carried"]
         lines += map(str, lost or ("nothing was lost",))
-        lines += ["# not understood", *(f"{each.where}: {each.message}" for each in found.findings)]
+        lines += ["# not understood", *(f"{each.where}: {each.message}" for each in annotated.findings)]
         (folder / LOG).write_text("\n".join(lines) + "\n", encoding="utf-8", errors="backslashreplace")
 
     write_annotated_set(ready, out, kind=kind, finish=add_log, step=step)
-    n_object = sum(each.name is not None and each.bbox is not None for photo in ready.photos for each in photo.objects)
-    return Conversion(len(ready.photos), n_object, lost, found.findings)
+    n_object = sum(each.name is not None and each.bbox is not None for image in ready.images for each in image.objects)
+    return Conversion(len(ready.images), n_object, lost, annotated.findings)
 
 
-def _chosen(photo: AnnotatedPhoto, kind: str, keep_crowds: bool, keep_polygons: bool) -> AnnotatedPhoto:
+def _chosen(image: AnnotatedImage, kind: str, keep_crowds: bool, keep_polygons: bool) -> AnnotatedImage:
     """The image with those objects and fields that the copy has."""
     objects = []
-    for each in photo.objects:
+    for each in image.objects:
         if is_left_out(each, kind, keep_crowds=keep_crowds):
             continue
         if kind == "voc" and each.extra.get("iscrowd"):
@@ -83,19 +88,19 @@ def _chosen(photo: AnnotatedPhoto, kind: str, keep_crowds: bool, keep_polygons: 
         if kind == "yolo" and not keep_polygons:
             each = dataclasses.replace(each, polygons=())
         objects.append(each)
-    return dataclasses.replace(photo, objects=tuple(objects))
+    return dataclasses.replace(image, objects=tuple(objects))
 
 
-def _with_sizes(found: AnnotatedSet) -> tuple[AnnotatedPhoto, ...]:
+def _with_sizes(annotated: AnnotatedSet) -> tuple[AnnotatedImage, ...]:
     """The existing images; missing or invalid sizes are read from the image headers."""
-    photos = []
-    for photo in found.photos:
-        if photo.path is None:
+    images = []
+    for image in annotated.images:
+        if image.path is None:
             continue
-        if photo.size is None or min(photo.size) < 1:
+        if image.size is None or min(image.size) < 1:
             try:
-                photo = dataclasses.replace(photo, size=read_image_size(photo.path))
+                image = dataclasses.replace(image, size=read_image_size(image.path))
             except (OSError, ImageError):
-                photo = dataclasses.replace(photo, size=None)
-        photos.append(photo)
-    return tuple(photos)
+                image = dataclasses.replace(image, size=None)
+        images.append(image)
+    return tuple(images)

@@ -4,7 +4,7 @@ import collections
 import dataclasses
 from collections.abc import Callable
 
-from cvzoo.datasets.layouts.annotated_set import AnnotatedObject, AnnotatedPhoto, AnnotatedSet
+from cvzoo.datasets.layouts.annotated_set import AnnotatedImage, AnnotatedObject, AnnotatedSet
 
 
 @dataclasses.dataclass(frozen=True)
@@ -31,7 +31,7 @@ def is_left_out(each: AnnotatedObject, kind: str, *, keep_crowds: bool) -> bool:
 
 
 def losses(
-    found: AnnotatedSet, kind: str, *, keep_crowds: bool = False, keep_polygons: bool = True
+    annotated: AnnotatedSet, kind: str, *, keep_crowds: bool = False, keep_polygons: bool = True
 ) -> tuple[Loss, ...]:
     """What a copy of the data set in that layout lacks, except fields with their default values.
 
@@ -40,72 +40,72 @@ def losses(
     counts: collections.Counter = collections.Counter()
     examples: dict[str, str] = {}
 
-    def lose(what: str, photo: AnnotatedPhoto | None = None, index: int | None = None) -> None:
+    def lose(what: str, image: AnnotatedImage | None = None, index: int | None = None) -> None:
         counts[what] += 1
-        examples.setdefault(what, "" if photo is None else photo.name + ("" if index is None else f", object {index}"))
+        examples.setdefault(what, "" if image is None else image.name + ("" if index is None else f", object {index}"))
 
-    for key in ("info", "licenses") if found.kind == "coco" and kind != "coco" else ():
-        if found.extra.get(key):
+    for key in ("info", "licenses") if annotated.kind == "coco" and kind != "coco" else ():
+        if annotated.extra.get(key):
             lose(f"the file's {key}")
-    if found.kind == "coco" and kind != "coco":
-        if found.numbers != tuple(range(1, len(found.numbers) + 1)):
+    if annotated.kind == "coco" and kind != "coco":
+        if annotated.numbers != tuple(range(1, len(annotated.numbers) + 1)):
             lose("the ids of classes (their order is kept)")
-        for record in found.extra.get("categories", ()):
+        for record in annotated.extra.get("categories", ()):
             for key in sorted(set(record) - {"id", "name"}):
                 lose(f"{key} of classes")
-    for photo in found.photos:
-        if photo.path is None:
-            lose("annotations of images that are missing or outside of the data set", photo)
+    for image in annotated.images:
+        if image.path is None:
+            lose("annotations of images that are missing or outside of the data set", image)
             continue
-        _lose_of_photo(photo, found.kind, kind, lose)
-        for each in photo.objects:
+        _lose_of_image(image, annotated.kind, kind, lose)
+        for each in image.objects:
             if is_left_out(each, kind, keep_crowds=keep_crowds):
-                lose(CROWDS, photo, each.index)
+                lose(CROWDS, image, each.index)
             else:
-                _lose_of_object(each, photo, kind, keep_polygons, lose)
+                _lose_of_object(each, image, kind, keep_polygons, lose)
     return tuple(Loss(what, n, examples[what]) for what, n in counts.items())
 
 
-def _lose_of_photo(photo: AnnotatedPhoto, source: str, kind: str, lose: Callable[..., None]) -> None:
+def _lose_of_image(image: AnnotatedImage, source: str, kind: str, lose: Callable[..., None]) -> None:
     if kind == "coco":
         return
-    for key, value in photo.extra.items():
+    for key, value in image.extra.items():
         if kind == "voc" and (source == "voc" or key in ("depth", "segmented", "voc_xml", "folder")):
             continue
         if (key, value) not in (("depth", 3), ("segmented", 0), ("folder", "JPEGImages")):
-            lose(f"{'ids' if key == 'id' else key} of images", photo)
-    if kind == "voc" and "/" in photo.name:
-        lose("subfolders of the image folder (their names become part of the file names)", photo)
+            lose(f"{'ids' if key == 'id' else key} of images", image)
+    if kind == "voc" and "/" in image.name:
+        lose("subfolders of the image folder (their names become part of the file names)", image)
 
 
 def _lose_of_object(
-    each: AnnotatedObject, photo: AnnotatedPhoto, kind: str, keep_polygons: bool, lose: Callable[..., None]
+    each: AnnotatedObject, image: AnnotatedImage, kind: str, keep_polygons: bool, lose: Callable[..., None]
 ) -> None:
     if each.name is None or each.bbox is None:
-        lose("objects without a class or a box", photo, each.index)
+        lose("objects without a class or a box", image, each.index)
         return
     if kind == "coco":
         return
     if each.rle is not None:
-        lose("masks (run-length encoded)", photo, each.index)
+        lose("masks (run-length encoded)", image, each.index)
     if each.polygons and kind == "yolo" and keep_polygons:
         xs = [value for polygon in each.polygons for value in polygon[0::2]]
         ys = [value for polygon in each.polygons for value in polygon[1::2]]
         if each.bbox != (min(ys), min(xs), max(ys), max(xs)):
-            lose("boxes that differ from those around their polygons, which replace them", photo, each.index)
+            lose("boxes that differ from those around their polygons, which replace them", image, each.index)
     elif each.polygons:
-        lose("masks (polygons)" if "text" not in each.extra else "corners of slanted regions", photo, each.index)
+        lose("masks (polygons)" if "text" not in each.extra else "corners of slanted regions", image, each.index)
     if each.points:
-        lose("keypoints", photo, each.index)
+        lose("keypoints", image, each.index)
     for key, value in each.extra.items():
         if kind == "voc" and key in _OF_VOC:
             continue
         if key == "iscrowd" and value:
             if kind != "voc":  # there it becomes difficult, which evaluation ignores in the same way
-                lose("the mark of a crowd", photo, each.index)
+                lose("the mark of a crowd", image, each.index)
         elif key == "area" and (each.polygons or each.rle):
-            lose("areas of masks", photo, each.index)
+            lose("areas of masks", image, each.index)
         elif key == "id":
-            lose("ids of objects", photo, each.index)
+            lose("ids of objects", image, each.index)
         elif key not in _OF_COCO and (key, value) not in (("pose", "Unspecified"), ("truncated", 0), ("difficult", 0)):
-            lose(f"{key} of objects", photo, each.index)
+            lose(f"{key} of objects", image, each.index)

@@ -30,20 +30,20 @@ class AbstractCUBDataset(GetterDataset):
         self._root = provide_cub(data_dir)
         self._map_root = provide_cub_masks(prob_map_dir) if needs_maps else None
         self._paths = read_paths(self._root)
-        n_photo = len(self._paths)
-        self.labels = read_table(self._root / "image_class_labels.txt", n_photo, 1)[:, 0].astype(np.int32) - 1
-        x, y, width, height = read_table(self._root / "bounding_boxes.txt", n_photo, 4).T
+        n_image = len(self._paths)
+        self.labels = read_table(self._root / "image_class_labels.txt", n_image, 1)[:, 0].astype(np.int32) - 1
+        x, y, width, height = read_table(self._root / "bounding_boxes.txt", n_image, 4).T
         self._bbox = np.stack([y, x, y + height, x + width], axis=1).astype(np.float32)
-        self.name_examples(self._photo)
+        self.name_examples(self._image_path)
 
     def __len__(self) -> int:
         return len(self._paths)
 
-    def _photo(self, i: int) -> pathlib.Path:
+    def _image_path(self, i: int) -> pathlib.Path:
         return self._root / "images" / self._paths[i]
 
     def _get_img(self, i: int) -> Image:
-        return read_image(self._photo(i))
+        return read_image(self._image_path(i))
 
     def _get_bbox(self, i: int) -> BBox:
         return self._bbox[i : i + 1]
@@ -109,7 +109,7 @@ class CUBKeypointDataset(AbstractCUBDataset):
     def _get_points(self, i: int) -> tuple[Point, Array]:
         x, y, visible = self._points[i].T
         point = np.stack([y, x], axis=1).astype(np.float32)
-        is_inside = ((point >= 0) & (point <= read_image_size(self._photo(i)))).all(axis=1)
+        is_inside = ((point >= 0) & (point <= read_image_size(self._image_path(i)))).all(axis=1)
         return point[None], ((visible != 0) & is_inside)[None]
 
 
@@ -133,13 +133,13 @@ class CUBInstanceSegmentationDataset(AbstractCUBDataset):
         return self.labels[i : i + 1]
 
 
-def _read_points(path: pathlib.Path, n_photo: int) -> Array:
+def _read_points(path: pathlib.Path, n_image: int) -> Array:
     """(n_photo, 15, 3) float64 x, y, visible, from lines of image id, part id, x, y, visible."""
     try:
         rows = np.array([line.split() for line in read_lines(path)], np.float64).reshape(-1, _N_POINT, 5)
     except ValueError as error:
         raise DatasetError(f"{path}: expected {_N_POINT} lines of five numbers per image", got=error) from error
-    photos, parts = np.arange(1, n_photo + 1)[:, None], np.arange(1, _N_POINT + 1)
-    if len(rows) != n_photo or (rows[:, :, 0] != photos).any() or (rows[:, :, 1] != parts).any():
+    images, parts = np.arange(1, n_image + 1)[:, None], np.arange(1, _N_POINT + 1)
+    if len(rows) != n_image or (rows[:, :, 0] != images).any() or (rows[:, :, 1] != parts).any():
         raise DatasetError(f"{path}: images or parts are missing or out of order")
     return rows[:, :, 2:]

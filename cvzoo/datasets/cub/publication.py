@@ -42,7 +42,7 @@ def read_paths(root: pathlib.Path) -> list[str]:
     return [line.split(maxsplit=1)[1] for line in read_lines(root / "images.txt")]
 
 
-def read_table(path: pathlib.Path, n_photo: int, n_number: int) -> Array:
+def read_table(path: pathlib.Path, n_image: int, n_number: int) -> Array:
     """(n_photo, n_number) float64, from lines of an image's id (1 ...) and n_number numbers.
 
     Raises DatasetError that names the file.
@@ -51,6 +51,6 @@ def read_table(path: pathlib.Path, n_photo: int, n_number: int) -> Array:
         rows = np.array([line.split() for line in read_lines(path)], np.float64)
     except ValueError as error:
         raise DatasetError(f"{path} is not a table of numbers", got=error) from error
-    if rows.shape != (n_photo, 1 + n_number) or not np.array_equal(rows[:, 0], np.arange(1, n_photo + 1)):
-        raise DatasetError(f"{path} must have one line per image", expected=(n_photo, 1 + n_number), got=rows.shape)
+    if rows.shape != (n_image, 1 + n_number) or not np.array_equal(rows[:, 0], np.arange(1, n_image + 1)):
+        raise DatasetError(f"{path} must have one line per image", expected=(n_image, 1 + n_number), got=rows.shape)
     return rows[:, 1:]

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Iterator
 
 from cvzoo.datasets.doctor.fault import Fault
 from cvzoo.datasets.doctor.finding import Finding
-from cvzoo.datasets.layouts.annotated_set import AnnotatedObject, AnnotatedPhoto, Box
+from cvzoo.datasets.layouts.annotated_set import AnnotatedImage, AnnotatedObject, Box
 from cvzoo.datasets.layouts.decimals import finite, number_text
 from cvzoo.typing.aliases import Size
 
@@ -13,7 +13,7 @@ _UPRIGHT = 3  # height / width beyond which a region is implausible for a text o
 
 
 def check_boxes(
-    photo: AnnotatedPhoto,
+    image: AnnotatedImage,
     size: tuple[int, int] | None,
     *,
     last_pixel: int,
@@ -27,51 +27,51 @@ def check_boxes(
     ignore: kinds of findings about the whole data set, which explain those of single boxes
     """
     earlier: dict[Box, list[tuple[str | None, int]]] = {}
-    for each in photo.objects:
+    for each in image.objects:
         if each.bbox is None:
             if each.written and not finite(each.written):
-                yield Finding(Fault.BOX_NOT_FINITE, f"({_numbers(each.written)})", photo.name, each.index)
+                yield Finding(Fault.BOX_NOT_FINITE, f"({_numbers(each.written)})", image.name, each.index)
             continue
         if not finite(each.bbox):
-            yield Finding(Fault.BOX_NOT_FINITE, f"({_numbers(each.written)})", photo.name, each.index)
+            yield Finding(Fault.BOX_NOT_FINITE, f"({_numbers(each.written)})", image.name, each.index)
             continue
         y_min, x_min, y_max, x_max = each.bbox
         height, width = y_max - y_min, x_max - x_min
         words = f"({_numbers(each.written)})"
         if height < 0 or width < 0:
-            yield Finding(Fault.BOX_NEGATIVE, words, photo.name, each.index)
+            yield Finding(Fault.BOX_NEGATIVE, words, image.name, each.index)
         elif height == 0 or width == 0:
-            yield Finding(Fault.BOX_EMPTY, f"{words} has no area", photo.name, each.index)
+            yield Finding(Fault.BOX_EMPTY, f"{words} has no area", image.name, each.index)
         elif not skip_outside:
             if min(height, width) < 1:
                 yield Finding(
-                    Fault.BOX_SLIVER, f"{number_text(height)} x {number_text(width)} pixels", photo.name, each.index
+                    Fault.BOX_SLIVER, f"{number_text(height)} x {number_text(width)} pixels", image.name, each.index
                 )
             elif size is not None:
-                yield from _check_position(each, each.bbox, photo, size, last_pixel, ignore)
+                yield from _check_position(each, each.bbox, image, size, last_pixel, ignore)
             if "text" in each.extra:
-                yield from _check_text(each, height, width, photo.name)
+                yield from _check_text(each, height, width, image.name)
         for name, index in earlier.get(each.bbox, ()):
             kind = Fault.BOX_DUPLICATE if name == each.name else Fault.BOX_CONFLICT
             others = f"{name} and {each.name}" if name != each.name else f"{name}"
-            yield Finding(kind, f"the same box as object {index}, {others}", photo.name, each.index)
+            yield Finding(kind, f"the same box as object {index}, {others}", image.name, each.index)
             break
         earlier.setdefault(each.bbox, []).append((each.name, each.index))
 
 
 def _check_position(
-    each: AnnotatedObject, bbox: Box, photo: AnnotatedPhoto, size: Size, last_pixel: int, ignore: Collection[Fault]
+    each: AnnotatedObject, bbox: Box, image: AnnotatedImage, size: Size, last_pixel: int, ignore: Collection[Fault]
 ) -> Iterator[Finding]:
     y_min, x_min, y_max, x_max = bbox
     height, width = size[0] - last_pixel, size[1] - last_pixel
     words = f"({_numbers(each.written)}) in an image of {size[0]} x {size[1]} (H x W)"
     if y_min >= height or x_min >= width or y_max <= 0 or x_max <= 0:
-        yield Finding(Fault.BOX_BEYOND, words, photo.name, each.index)
+        yield Finding(Fault.BOX_BEYOND, words, image.name, each.index)
         return
     over = max(-y_min, -x_min, y_max - height, x_max - width)
     explained = over <= 1 and (Fault.ONE_BASED in ignore or Fault.ZERO_BASED in ignore)
     if over > _SLACK and not explained:
-        yield Finding(Fault.BOX_OUTSIDE, f"{words}, by {over:.4g} pixels", photo.name, each.index)
+        yield Finding(Fault.BOX_OUTSIDE, f"{words}, by {over:.4g} pixels", image.name, each.index)
 
 
 def _check_text(each: AnnotatedObject, height: float, width: float, name: str) -> Iterator[Finding]:

@@ -12,52 +12,58 @@ from cvzoo.datasets.layouts.annotated_set import AnnotatedSet
 _COCO_GAPS = {12, 26, 29, 30, 45, 66, 68, 69, 71, 83}
 
 
-def check_classes(found: AnnotatedSet) -> Iterator[Finding]:
+def check_classes(annotated: AnnotatedSet) -> Iterator[Finding]:
     """The faults of the classes of the whole data set."""
-    used = collections.Counter(each.name for photo in found.photos for each in photo.objects if each.name is not None)
-    numbers = {each.class_number for photo in found.photos for each in photo.objects if each.class_number is not None}
-    if found.names is not None:
-        yield from _check_listed(found, used)
-    elif found.kind == "yolo" and used:
+    used = collections.Counter(
+        each.name for image in annotated.images for each in image.objects if each.name is not None
+    )
+    numbers = {
+        each.class_number for image in annotated.images for each in image.objects if each.class_number is not None
+    }
+    if annotated.names is not None:
+        yield from _check_listed(annotated, used)
+    elif annotated.kind == "yolo" and used:
         yield Finding(Fault.CLASS_NAME_MISSING, "no classes.txt, .names or data.yaml lists the classes")
         _, gaps = _gaps(numbers)
         if gaps:
             yield Finding(Fault.CLASS_GAP, f"no object has the class number {_listed(gaps)}")
-    if found.kind == "coco":
-        first, gaps = _gaps(found.numbers)
+    if annotated.kind == "coco":
+        first, gaps = _gaps(annotated.numbers)
         if set(gaps) - _COCO_GAPS or first not in (None, 0, 1):
             yield Finding(Fault.CLASS_GAP, f"ids begin at {first}; {_listed(gaps) or 'none'} are missing")
-    for alike in _alike([*(found.names or ()), *used]):
+    for alike in _alike([*(annotated.names or ()), *used]):
         counts = ", ".join(f"{name!r} ({used[name]} objects)" for name in alike)
         yield Finding(Fault.CLASS_NAMES_ALIKE, counts)
 
 
-def common_spelling(found: AnnotatedSet) -> dict[str, str]:
+def common_spelling(annotated: AnnotatedSet) -> dict[str, str]:
     """The most frequent spelling, by each other spelling of a class that differs in case or whitespace only."""
-    used = collections.Counter(each.name for photo in found.photos for each in photo.objects if each.name is not None)
+    used = collections.Counter(
+        each.name for image in annotated.images for each in image.objects if each.name is not None
+    )
     renamed: dict[str, str] = {}
-    for alike in _alike([*(found.names or ()), *used]):
+    for alike in _alike([*(annotated.names or ()), *used]):
         best = max(alike, key=lambda name: used[name])
         renamed |= {name: best for name in alike if name != best}
     return renamed
 
 
-def _check_listed(found: AnnotatedSet, used: collections.Counter[str]) -> Iterator[Finding]:
-    for label, name in enumerate(found.names or ()):
+def _check_listed(annotated: AnnotatedSet, used: collections.Counter[str]) -> Iterator[Finding]:
+    for label, name in enumerate(annotated.names or ()):
         if not name:
             yield Finding(Fault.CLASS_NAME_MISSING, f"class {label} has no name")
-    for name, n in collections.Counter(filter(None, found.names or ())).items():
+    for name, n in collections.Counter(filter(None, annotated.names or ())).items():
         if n > 1:
             yield Finding(Fault.CLASS_DUPLICATE, f"{name} occurs {n} times in the list of classes")
-    unused = [name for name in found.names or () if name and name not in used]
+    unused = [name for name in annotated.names or () if name and name not in used]
     if unused and used:
         yield Finding(Fault.CLASS_UNUSED, f"no object is a {_listed(unused)}")
-    if found.kind == "voc":
-        for photo in found.photos:
-            for each in photo.objects:
-                if each.name is not None and each.name not in (found.names or ()):
+    if annotated.kind == "voc":
+        for image in annotated.images:
+            for each in image.objects:
+                if each.name is not None and each.name not in (annotated.names or ()):
                     yield Finding(
-                        Fault.CLASS_UNKNOWN, f"{each.name} is not in the list of classes", photo.name, each.index
+                        Fault.CLASS_UNKNOWN, f"{each.name} is not in the list of classes", image.name, each.index
                     )
 
 

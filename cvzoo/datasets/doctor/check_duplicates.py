@@ -7,20 +7,20 @@ import numpy as np
 
 from cvzoo.datasets.doctor.fault import Fault
 from cvzoo.datasets.doctor.finding import Finding
+from cvzoo.datasets.doctor.image_facts import ImageFacts
 from cvzoo.datasets.doctor.near_duplicates import near_duplicates
-from cvzoo.datasets.doctor.photo_facts import PhotoFacts
 from cvzoo.datasets.doctor.splits import leak
-from cvzoo.datasets.layouts.annotated_set import AnnotatedPhoto
+from cvzoo.datasets.layouts.annotated_set import AnnotatedImage
 
 
 def check_duplicates(
-    photos: Sequence[AnnotatedPhoto], facts: Sequence[PhotoFacts | None], step: Callable[[], None] | None = None
+    images: Sequence[AnnotatedImage], facts: Sequence[ImageFacts | None], step: Callable[[], None] | None = None
 ) -> Iterator[Finding]:
     """One finding for each image that is a copy of an earlier one, and for each pair of near-duplicates."""
     same = collections.defaultdict(list)
-    for photo, each in zip(photos, facts):
+    for image, each in zip(images, facts):
         if each is not None and each.digest:
-            same[each.digest].append(photo)
+            same[each.digest].append(image)
     for first, *others in same.values():
         for other in others:
             both = leak(first.splits, other.splits)
@@ -33,8 +33,8 @@ def check_duplicates(
                 words = f"in {both[0]}; the same bytes as {evaluated.name} in {both[1]}"
                 yield Finding(Fault.PHOTO_DUPLICATE_SPLIT, words, trained.name, others=(evaluated.name,))
     decoded = [
-        (photo, each.digest, each.fingerprint, each.look)
-        for photo, each in zip(photos, facts)
+        (image, each.digest, each.fingerprint, each.look)
+        for image, each in zip(images, facts)
         if each is not None and each.fingerprint is not None and each.look is not None
     ]
     if not decoded:

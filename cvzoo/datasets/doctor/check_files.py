@@ -10,21 +10,21 @@ from cvzoo.datasets.doctor.splits import leak
 from cvzoo.datasets.layouts.annotated_set import AnnotatedSet
 
 
-def check_files(found: AnnotatedSet) -> Iterator[Finding]:
+def check_files(annotated: AnnotatedSet) -> Iterator[Finding]:
     """The faults of the data set's file names and lists."""
-    if not found.photos:
-        yield Finding(Fault.NO_PHOTOS, f"{found.root} contains neither images nor annotations")
+    if not annotated.images:
+        yield Finding(Fault.NO_PHOTOS, f"{annotated.root} contains neither images nor annotations")
     folded = collections.defaultdict(list)
-    for photo in found.photos:
-        folded[unicodedata.normalize("NFC", photo.name).casefold()].append(photo.name)
-        trouble = name_trouble(photo.name)
+    for image in annotated.images:
+        folded[unicodedata.normalize("NFC", image.name).casefold()].append(image.name)
+        trouble = name_trouble(image.name)
         if trouble is not None:
-            yield Finding(Fault.NAME_ENCODING, trouble, photo.name)
-        both = leak(photo.splits)
+            yield Finding(Fault.NAME_ENCODING, trouble, image.name)
+        both = leak(image.splits)
         if both is not None:
-            yield Finding(Fault.IN_TWO_SPLITS, f"{both[0]} and {both[1]}", photo.name)
-        if found.splits and found.kind != "coco" and not photo.splits:
-            yield Finding(Fault.NOT_LISTED, f"not in {', '.join(found.splits)}", photo.name)
+            yield Finding(Fault.IN_TWO_SPLITS, f"{both[0]} and {both[1]}", image.name)
+        if annotated.splits and annotated.kind != "coco" and not image.splits:
+            yield Finding(Fault.NOT_LISTED, f"not in {', '.join(annotated.splits)}", image.name)
     for first, *names in folded.values():
         for name in names:
             words = f"{name} and {first} are the same file on case-insensitive file systems"

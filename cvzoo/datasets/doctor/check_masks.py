@@ -5,7 +5,7 @@ from typing import Any
 
 from cvzoo.datasets.doctor.fault import Fault
 from cvzoo.datasets.doctor.finding import Finding
-from cvzoo.datasets.layouts.annotated_set import AnnotatedObject, AnnotatedPhoto, Box
+from cvzoo.datasets.layouts.annotated_set import AnnotatedImage, AnnotatedObject, Box
 from cvzoo.datasets.layouts.decimals import finite
 from cvzoo.errors.exceptions import CvzooError
 from cvzoo.geometry.rle import RLEs
@@ -14,17 +14,17 @@ from cvzoo.typing.aliases import Size
 _SLACK = 3.0  # pixels between a mask and its box, as they occur in published files
 
 
-def check_masks(photo: AnnotatedPhoto, size: tuple[int, int] | None) -> Iterator[Finding]:
+def check_masks(image: AnnotatedImage, size: tuple[int, int] | None) -> Iterator[Finding]:
     """The faults of the image's masks, areas and keypoints. size: (H, W), None if unknown."""
-    for each in photo.objects:
+    for each in image.objects:
         if each.rle is not None:
-            yield from _check_rle(each, each.rle, photo.name, size)
+            yield from _check_rle(each, each.rle, image.name, size)
         if each.polygons and each.bbox is not None and finite(each.bbox) and "text" not in each.extra:
-            yield from _check_polygons(each, each.bbox, photo.name)
+            yield from _check_polygons(each, each.bbox, image.name)
         area = each.extra.get("area")
         if area is not None:
-            yield from _check_area(each, area, photo.name)
-        yield from _check_points(each, photo.name, size)
+            yield from _check_area(each, area, image.name)
+        yield from _check_points(each, image.name, size)
 
 
 def _check_rle(each: AnnotatedObject, rle: Mapping[str, Any], name: str, size: Size | None) -> Iterator[Finding]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from cvzoo.datasets.doctor.fault import Fault
 from cvzoo.datasets.doctor.finding import Finding
-from cvzoo.datasets.layouts.annotated_set import AnnotatedObject, AnnotatedPhoto, AnnotatedSet, Box
+from cvzoo.datasets.layouts.annotated_set import AnnotatedImage, AnnotatedObject, AnnotatedSet, Box
 from cvzoo.datasets.layouts.decimals import finite, minus, times
 from cvzoo.typing.aliases import Size
 
@@ -16,34 +16,34 @@ _MIN_SWAPPED = 3  # images
 _CLEARLY = 0.02  # of a side: more than a rounding error
 
 
-def find_coordinate_faults(found: AnnotatedSet, sizes: Sequence[Size | None]) -> Iterator[Finding]:
+def find_coordinate_faults(annotated: AnnotatedSet, sizes: Sequence[Size | None]) -> Iterator[Finding]:
     """One finding per image (or for the whole data set) whose boxes are plausible only in another coordinate format.
 
     sizes: (H, W) that the boxes of each image refer to, None if unknown
     """
-    if found.kind == "voc" and found.base == 1:
-        yield from _find_zero_based(found)
-    if found.kind == "coco" or (found.kind == "voc" and found.base == 0):
-        yield from _find_one_based(found, sizes)
+    if annotated.kind == "voc" and annotated.base == 1:
+        yield from _find_zero_based(annotated)
+    if annotated.kind == "coco" or (annotated.kind == "voc" and annotated.base == 0):
+        yield from _find_one_based(annotated, sizes)
     swapped = []
-    for photo, size in zip(found.photos, sizes):
-        boxed = [each for each in photo.objects if each.written and finite(each.written)]
+    for image, size in zip(annotated.images, sizes):
+        boxed = [each for each in image.objects if each.written and finite(each.written)]
         if size is None or not boxed:
             continue
-        if found.kind == "yolo":
+        if annotated.kind == "yolo":
             wrong = [each for each in boxed if _is_in_pixels(each, size)]
             if wrong:
-                yield _finding(Fault.NOT_NORMALIZED, photo, wrong, boxed)
+                yield _finding(Fault.NOT_NORMALIZED, image, wrong, boxed)
         elif _is_normalized(boxed, size):
-            yield _finding(Fault.NORMALIZED, photo, boxed, boxed)
-        elif found.kind == "coco" and _are_corners(boxed, size):
-            yield _finding(Fault.CORNERS_FOR_SIZES, photo, boxed, boxed)
+            yield _finding(Fault.NORMALIZED, image, boxed, boxed)
+        elif annotated.kind == "coco" and _are_corners(boxed, size):
+            yield _finding(Fault.CORNERS_FOR_SIZES, image, boxed, boxed)
         elif _are_swapped(boxed, size):
-            swapped.append((photo, boxed, _is_certain(boxed, size)))
+            swapped.append((image, boxed, _is_certain(boxed, size)))
     # a single box that exceeds the image, and would not if it were swapped, may have another cause
-    for photo, boxed, is_certain in swapped:
+    for image, boxed, is_certain in swapped:
         if is_certain or len(swapped) >= _MIN_SWAPPED:
-            yield _finding(Fault.XY_SWAPPED, photo, boxed, boxed)
+            yield _finding(Fault.XY_SWAPPED, image, boxed, boxed)
 
 
 def _is_certain(boxed: Sequence[AnnotatedObject], size: Size) -> bool:
@@ -86,13 +86,13 @@ def reinterpret(each: AnnotatedObject, kind: Fault, size: Size) -> AnnotatedObje
 
 
 def _finding(
-    kind: Fault, photo: AnnotatedPhoto, wrong: Sequence[AnnotatedObject], boxed: Sequence[AnnotatedObject]
+    kind: Fault, image: AnnotatedImage, wrong: Sequence[AnnotatedObject], boxed: Sequence[AnnotatedObject]
 ) -> Finding:
     example = ", ".join(f"{value:g}" for value in wrong[0].written)
     return Finding(
         kind,
         f"{len(wrong)} of {len(boxed)} boxes, such as ({example})",
-        photo.name,
+        image.name,
         wrong[0].index if len(boxed) == 1 else None,
     )
 
@@ -156,15 +156,15 @@ def _are_swapped(boxed: Sequence[AnnotatedObject], size: Size) -> bool:
     return any(_excess(bbox, size) > _CLEARLY for bbox in bboxes) and all(_excess(bbox, size) <= 0 for bbox in swapped)
 
 
-def _find_zero_based(found: AnnotatedSet) -> Iterator[Finding]:
+def _find_zero_based(annotated: AnnotatedSet) -> Iterator[Finding]:
     """VOC's coordinates are 1-based, so more boxes that begin at 0 than at 1 show that these are 0-based."""
     zeros: list[str] = []
     ones = 0
-    for photo in found.photos:
-        for each in photo.objects:
+    for image in annotated.images:
+        for each in image.objects:
             if len(each.written) == 4 and finite(each.written) and min(each.written) >= 0 and max(each.written) > 1:
                 starts = each.written[:2]
-                zeros += [photo.name] if 0 in starts else []
+                zeros += [image.name] if 0 in starts else []
                 ones += 1 in starts
     if len(zeros) > ones:
         yield Finding(
@@ -173,18 +173,18 @@ def _find_zero_based(found: AnnotatedSet) -> Iterator[Finding]:
         )
 
 
-def _find_one_based(found: AnnotatedSet, sizes: Sequence[Size | None]) -> Iterator[Finding]:
+def _find_one_based(annotated: AnnotatedSet, sizes: Sequence[Size | None]) -> Iterator[Finding]:
     """COCO's coordinates are 0-based and end at most at the width, so ends at width + 1 and no 0 show 1-based ones."""
     late, n_zero, n_edge = [], 0, 0
-    for photo, size in zip(found.photos, sizes):
-        for each in photo.objects:
+    for image, size in zip(annotated.images, sizes):
+        for each in image.objects:
             if size is None or each.bbox is None or not finite(each.bbox):
                 continue
             y_min, x_min, y_max, x_max = each.bbox
             n_zero += 0 in (y_min, x_min)
             n_edge += 1 in (y_min, x_min)
             if y_max == size[0] + 1 or x_max == size[1] + 1:
-                late.append(photo.name)
+                late.append(image.name)
     if len(late) + n_edge >= 3 and late and not n_zero:
         yield Finding(
             Fault.ONE_BASED,

@@ -9,13 +9,13 @@ from cvzoo.datasets.doctor.check_boxes import check_boxes
 from cvzoo.datasets.doctor.check_classes import check_classes
 from cvzoo.datasets.doctor.check_duplicates import check_duplicates
 from cvzoo.datasets.doctor.check_files import check_files
+from cvzoo.datasets.doctor.check_images import boxes_are_as_stored, check_image
 from cvzoo.datasets.doctor.check_masks import check_masks
-from cvzoo.datasets.doctor.check_photos import boxes_are_as_stored, check_photo
 from cvzoo.datasets.doctor.coordinate_faults import EXPLAINING, find_coordinate_faults
 from cvzoo.datasets.doctor.fault import Fault, Severity
 from cvzoo.datasets.doctor.finding import Finding
-from cvzoo.datasets.doctor.photo_facts import PhotoFacts, many_photo_facts
-from cvzoo.datasets.layouts.annotated_set import AnnotatedPhoto, AnnotatedSet
+from cvzoo.datasets.doctor.image_facts import ImageFacts, many_image_facts
+from cvzoo.datasets.layouts.annotated_set import AnnotatedImage, AnnotatedSet
 from cvzoo.datasets.layouts.data_spec import DataSpec
 from cvzoo.datasets.layouts.read import read_annotated_set
 
@@ -31,7 +31,7 @@ class Checkup:
 
     spec: DataSpec
     annotated: AnnotatedSet
-    facts: tuple[PhotoFacts | None, ...]
+    facts: tuple[ImageFacts | None, ...]
     findings: tuple[Finding, ...]
 
     @property
@@ -47,8 +47,8 @@ class Checkup:
         """All findings as a dictionary for JSON."""
         return {
             "data": f"{self.annotated.kind}:{self.annotated.root}",
-            "photos": len(self.annotated.photos),
-            "objects": sum(len(photo.objects) for photo in self.annotated.photos),
+            "photos": len(self.annotated.images),
+            "objects": sum(len(image.objects) for image in self.annotated.images),
             "classes": list(self.annotated.used_names()),
             "splits": list(self.annotated.splits),
             "counts": {kind.slug: n for kind, n in self.counts().items()},
@@ -69,44 +69,44 @@ def examine_dataset(
     start: called with the number of images; step: called after each image
     Raises DatasetError, ConfigError or OSError if there is nothing to examine.
     """
-    found = read_annotated_set(spec)
+    annotated = read_annotated_set(spec)
     if start is not None:
-        start(len(found.photos))
-    findings = list(found.findings)
-    findings += check_files(found)
-    findings += check_classes(found)
-    facts: list[PhotoFacts | None] = []
-    for file_facts in many_photo_facts(photo.path for photo in found.photos):
+        start(len(annotated.images))
+    findings = list(annotated.findings)
+    findings += check_files(annotated)
+    findings += check_classes(annotated)
+    facts: list[ImageFacts | None] = []
+    for file_facts in many_image_facts(image.path for image in annotated.images):
         facts.append(file_facts)
         if step is not None:
             step()
-    unsafe = {each.photo for each in findings if each.kind is Fault.NAME_UNSAFE}
-    for photo, file_facts in zip(found.photos, facts):
-        if file_facts is not None or photo.name not in unsafe:  # unsafe paths are not opened, but that is no fault
-            findings += check_photo(photo, file_facts, found.kind)
-    sizes = [annotation_size(photo, file_facts) for photo, file_facts in zip(found.photos, facts)]
-    misread = list(find_coordinate_faults(found, sizes))
+    unsafe = {each.image for each in findings if each.kind is Fault.NAME_UNSAFE}
+    for image, file_facts in zip(annotated.images, facts):
+        if file_facts is not None or image.name not in unsafe:  # unsafe paths are not opened, but that is no fault
+            findings += check_image(image, file_facts, annotated.kind)
+    sizes = [annotation_size(image, file_facts) for image, file_facts in zip(annotated.images, facts)]
+    misread = list(find_coordinate_faults(annotated, sizes))
     findings += misread
-    explained = {each.photo for each in misread if each.kind in EXPLAINING}
-    whole = {each.kind for each in misread if each.photo is None}
-    for photo, size in zip(found.photos, sizes):
+    explained = {each.image for each in misread if each.kind in EXPLAINING}
+    whole = {each.kind for each in misread if each.image is None}
+    for image, size in zip(annotated.images, sizes):
         findings += check_boxes(
-            photo,
+            image,
             size,
-            last_pixel=int(found.kind == "voc" and found.base == 1),
-            skip_outside=photo.name in explained,
+            last_pixel=int(annotated.kind == "voc" and annotated.base == 1),
+            skip_outside=image.name in explained,
             ignore=whole,
         )
-        findings += check_masks(photo, size)
-    findings += check_duplicates(found.photos, facts)
-    return Checkup(spec, found, tuple(facts), tuple(_sorted(each for each in findings if each.kind not in ignore)))
+        findings += check_masks(image, size)
+    findings += check_duplicates(annotated.images, facts)
+    return Checkup(spec, annotated, tuple(facts), tuple(_sorted(each for each in findings if each.kind not in ignore)))
 
 
-def annotation_size(photo: AnnotatedPhoto, facts: PhotoFacts | None) -> tuple[int, int] | None:
+def annotation_size(image: AnnotatedImage, facts: ImageFacts | None) -> tuple[int, int] | None:
     """(H, W) that the annotations refer to: the image's own, or the stated one if it cannot be read."""
     if facts is None or facts.size is None:
-        return photo.size if photo.size is not None and min(photo.size) > 0 else None
-    return facts.stored_size if boxes_are_as_stored(photo, facts) else facts.size
+        return image.size if image.size is not None and min(image.size) > 0 else None
+    return facts.stored_size if boxes_are_as_stored(image, facts) else facts.size
 
 
 def _sorted(findings: Iterable[Finding]) -> list[Finding]:

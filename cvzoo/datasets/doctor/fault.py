@@ -15,7 +15,10 @@ _E, _W, _N = Severity
 
 
 class Fault(enum.Enum):
-    """A kind of fault: its name in JSON, its severity, a description, and its fix by `--fix` (None: not fixed)."""
+    """A kind of fault: its name in JSON, its severity, a description, and its fix by `--fix` (None: not fixed).
+
+    Names with `photo` stay, since `--ignore` and the JSON files use them.
+    """
 
     # images
     PHOTO_MISSING = ("photo-missing", _E, "annotations of a missing image", "dropped")
@@ -24,7 +27,7 @@ class Fault(enum.Enum):
     PHOTO_TRUNCATED = (
         "photo-truncated",
         _E,
-        "an image that breaks off or is corrupt",
+        "an image that is truncated or corrupt",
         "image and annotations dropped",
     )
     PHOTO_WRONG_ENDING = ("photo-wrong-ending", _W, "a file extension that does not match the image format", None)

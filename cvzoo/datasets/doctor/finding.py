@@ -12,16 +12,21 @@ class Finding:
 
     kind: the fault, with its severity and fix
     message: the details, with the values
-    photo: the name of the image, None for a fault of the whole data set
+    image: the name of the image, None for a fault of the whole data set
     annotation: the 0-based index of the object in its file; for YOLO and SROIE of the line
     others: the names of other images concerned, such as duplicates
     """
 
     kind: Fault
     message: str
-    photo: str | None = None
+    image: str | None = None
     annotation: int | None = None
     others: tuple[str, ...] = ()
+
+    @property
+    def photo(self) -> str | None:
+        """The former name of `image`; `to_record` keeps it as a key, since scripts read those files."""
+        return self.image
 
     @property
     def severity(self) -> Severity:
@@ -30,16 +35,16 @@ class Finding:
     @property
     def where(self) -> str:
         """The location as text, such as "dog.jpg, object 3"."""
-        if self.photo is None:
+        if self.image is None:
             return "the data set"
-        return self.photo if self.annotation is None else f"{self.photo}, object {self.annotation}"
+        return self.image if self.annotation is None else f"{self.image}, object {self.annotation}"
 
     def to_record(self) -> dict[str, Any]:
         """The finding as a dictionary for JSON."""
         return {
             "kind": self.kind.slug,
             "severity": self.severity.value,
-            "photo": self.photo,
+            "photo": self.image,
             "annotation": self.annotation,
             "others": list(self.others),
             "message": self.message,

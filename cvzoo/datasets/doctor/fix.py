@@ -12,7 +12,7 @@ from cvzoo.datasets.doctor.fault import Fault
 from cvzoo.datasets.doctor.finding import Finding
 from cvzoo.datasets.doctor.fix_object import fix_object
 from cvzoo.datasets.doctor.splits import is_training_split
-from cvzoo.datasets.layouts.annotated_set import AnnotatedPhoto, AnnotatedSet
+from cvzoo.datasets.layouts.annotated_set import AnnotatedImage, AnnotatedSet
 from cvzoo.typing.aliases import Size
 
 _DROP_PHOTO = (
@@ -40,17 +40,22 @@ class Change:
     """One change: of which image (None: the data set), of which object of it, because of which fault, and what."""
 
     kind: str
-    photo: str | None
+    image: str | None
     annotation: int | None
     done: str
 
+    @property
+    def photo(self) -> str | None:
+        """The former name of `image`."""
+        return self.image
+
     def __str__(self) -> str:
-        where = "the data set" if self.photo is None else self.photo
+        where = "the data set" if self.image is None else self.image
         where += "" if self.annotation is None else f", object {self.annotation}"
         return f"{where}: {self.kind}: {self.done}"
 
     def to_record(self) -> dict[str, Any]:
-        return dataclasses.asdict(self)
+        return {"kind": self.kind, "photo": self.image, "annotation": self.annotation, "done": self.done}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -71,76 +76,76 @@ def fix(checkup: Checkup) -> Fixed:
 
     Every finding whose kind has a fix is fixed; the others need a human decision.
     """
-    found = checkup.annotated
-    by_photo: dict[str | None, list[Finding]] = collections.defaultdict(list)
+    annotated = checkup.annotated
+    by_image: dict[str | None, list[Finding]] = collections.defaultdict(list)
     for each in checkup.findings:
-        by_photo[each.photo].append(each)
-    whole = {each.kind for each in by_photo[None]}
+        by_image[each.image].append(each)
+    whole = {each.kind for each in by_image[None]}
     changes: list[Change] = []
-    renamed = common_spelling(found) if Fault.CLASS_NAMES_ALIKE in whole else {}
+    renamed = common_spelling(annotated) if Fault.CLASS_NAMES_ALIKE in whole else {}
     for old, new in renamed.items():
         changes.append(Change(Fault.CLASS_NAMES_ALIKE.slug, None, None, f"{old!r} was renamed to {new!r}"))
     step = next((kind for kind in (Fault.ONE_BASED, Fault.ZERO_BASED) if kind in whole), None)
     if step is not None:
         changes.append(Change(step.slug, None, None, f"all boxes: {step.fix}"))
-    known = {photo.name for photo in found.photos}
+    known = {image.name for image in annotated.images}
     for each in checkup.findings:
-        if each.kind in _OF_RECORDS and each.photo not in known:
-            changes.append(Change(each.kind.slug, each.photo, each.annotation, f"{each.kind.fix}: {each.message}"))
-    photos, as_stored = [], set()
-    for photo, facts in zip(found.photos, checkup.facts):
-        size = annotation_size(photo, facts)
-        fixed = _fix_photo(photo, size, by_photo[photo.name], found, renamed, step, changes)
+        if each.kind in _OF_RECORDS and each.image not in known:
+            changes.append(Change(each.kind.slug, each.image, each.annotation, f"{each.kind.fix}: {each.message}"))
+    images, as_stored = [], set()
+    for image, facts in zip(annotated.images, checkup.facts):
+        size = annotation_size(image, facts)
+        fixed = _fix_image(image, size, by_image[image.name], annotated, renamed, step, changes)
         if fixed is None:
             continue
-        if any(each.kind is Fault.EXIF_ROTATION for each in by_photo[photo.name]):
+        if any(each.kind is Fault.EXIF_ROTATION for each in by_image[image.name]):
             if facts is not None and facts.format in ("JPEG", "MPO"):
-                as_stored.add(photo.name)
-                changes.append(Change(Fault.EXIF_ROTATION.slug, photo.name, None, str(Fault.EXIF_ROTATION.fix)))
+                as_stored.add(image.name)
+                changes.append(Change(Fault.EXIF_ROTATION.slug, image.name, None, str(Fault.EXIF_ROTATION.fix)))
             else:
-                changes.append(Change(Fault.EXIF_ROTATION.slug, photo.name, None, "not fixed: not a JPEG"))
-        photos.append(fixed)
-    kept = {photo.name for photo in photos}
+                changes.append(Change(Fault.EXIF_ROTATION.slug, image.name, None, "not fixed: not a JPEG"))
+        images.append(fixed)
+    kept = {image.name for image in images}
     for each in checkup.findings:
-        if each.kind in (Fault.LISTED_MISSING, Fault.ANNOTATION_MISSING) and each.photo not in kept:
-            changes.append(Change(each.kind.slug, each.photo, None, str(each.kind.fix).split(";")[0]))
-    names = _class_names(found, renamed)
-    annotated = dataclasses.replace(found, photos=tuple(photos), names=names, findings=())
+        if each.kind in (Fault.LISTED_MISSING, Fault.ANNOTATION_MISSING) and each.image not in kept:
+            changes.append(Change(each.kind.slug, each.image, None, str(each.kind.fix).split(";")[0]))
+    names = _class_names(annotated, renamed)
+    annotated = dataclasses.replace(annotated, images=tuple(images), names=names, findings=())
     return Fixed(annotated, frozenset(as_stored), tuple(dict.fromkeys(changes)))
 
 
-def _class_names(found: AnnotatedSet, renamed: Mapping[str, str]) -> tuple[str, ...] | None:
-    if found.names is None:
+def _class_names(annotated: AnnotatedSet, renamed: Mapping[str, str]) -> tuple[str, ...] | None:
+    if annotated.names is None:
         return None
-    named = [name or f"class_{number}" for number, name in enumerate(found.names)]
+    named = [name or f"class_{number}" for number, name in enumerate(annotated.names)]
     return tuple(dict.fromkeys(renamed.get(name, name) for name in named))
 
 
-def _fix_photo(
-    photo: AnnotatedPhoto,
+def _fix_image(
+    image: AnnotatedImage,
     size: Size | None,
     findings: Sequence[Finding],
-    found: AnnotatedSet,
+    annotated: AnnotatedSet,
     renamed: Mapping[str, str],
     step: Fault | None,
     changes: list[Change],
-) -> AnnotatedPhoto | None:
+) -> AnnotatedImage | None:
     """The corrected image, None if it is dropped."""
 
     def log(kind: Fault, words: str | None, annotation: int | None = None) -> None:
-        changes.append(Change(kind.slug, photo.name, annotation, str(words)))
+        changes.append(Change(kind.slug, image.name, annotation, str(words)))
 
     kinds = {each.kind: each for each in findings}
     fatal = next((kind for kind in _DROP_PHOTO if kind in kinds), None)
-    if fatal is None and Fault.ANNOTATION_MISSING in kinds and found.kind != "yolo":
+    if fatal is None and Fault.ANNOTATION_MISSING in kinds and annotated.kind != "yolo":
         fatal = Fault.ANNOTATION_MISSING
     if fatal is not None:
         log(fatal, f"image and annotations dropped: {kinds[fatal].message}")
         return None
-    if photo.path is None:  # the finding is ignored on request
+    if image.path is None:  # the finding is ignored on request
         log(Fault.PHOTO_MISSING, Fault.PHOTO_MISSING.fix)
         return None
-    splits = photo.splits
+    splits = image.splits
     for kind in _FROM_TRAIN:
         if kind in kinds and any(map(is_training_split, splits)):
             splits = tuple(split for split in splits if not is_training_split(split))
@@ -167,20 +172,20 @@ def _fix_photo(
     of_object: dict[int | None, set[Fault]] = collections.defaultdict(set)
     for finding in findings:
         of_object[finding.annotation].add(finding.kind)
-    for each in photo.objects:
+    for each in image.objects:
         new = fix_object(
             each,
             size,
             of_object[each.index],
             meaning=meaning,
             step=step,
-            last_pixel=int(found.kind == "voc" and found.base == 1),
+            last_pixel=int(annotated.kind == "voc" and annotated.base == 1),
             log=log,
         )
         if new is not None:
             name = new.name if new.name is None else renamed.get(new.name, new.name)
             objects.append(dataclasses.replace(new, name=name))
     for index in sorted(index for index in of_object if index is not None):
-        if Fault.FIELD_MALFORMED in of_object[index] and all(each.index != index for each in photo.objects):
+        if Fault.FIELD_MALFORMED in of_object[index] and all(each.index != index for each in image.objects):
             log(Fault.FIELD_MALFORMED, "dropped", index)
-    return dataclasses.replace(photo, size=size, splits=splits, objects=tuple(objects))
+    return dataclasses.replace(image, size=size, splits=splits, objects=tuple(objects))

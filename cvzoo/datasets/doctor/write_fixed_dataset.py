@@ -19,15 +19,15 @@ def write_fixed_dataset(checkup: Checkup, out: FilePath, *, step: Callable[[], N
     step: called after each image that was copied
     Raises ConfigError for an invalid `out`, OSError.
     """
-    found = checkup.annotated
-    check_apart(found.root, out)
+    annotated = checkup.annotated
+    check_apart(annotated.root, out)
     fixed = fix(checkup)
 
     def add_log(folder: pathlib.Path) -> None:
-        lines = [f"# a corrected copy of {found.kind}:{found.root}", *map(str, fixed.changes)]
+        lines = [f"# a corrected copy of {annotated.kind}:{annotated.root}", *map(str, fixed.changes)]
         (folder / LOG_TEXT).write_text("\n".join(lines) + "\n", encoding="utf-8", errors="backslashreplace")
-        record = {"data": f"{found.kind}:{found.root}", "changes": [each.to_record() for each in fixed.changes]}
+        record = {"data": f"{annotated.kind}:{annotated.root}", "changes": [each.to_record() for each in fixed.changes]}
         (folder / LOG_JSON).write_text(json.dumps(record, indent=2), encoding="ascii")
 
-    write_annotated_set(fixed.annotated, out, kind=found.kind, as_stored=fixed.as_stored, finish=add_log, step=step)
+    write_annotated_set(fixed.annotated, out, kind=annotated.kind, as_stored=fixed.as_stored, finish=add_log, step=step)
     return fixed

@@ -37,7 +37,7 @@ class AnnotatedObject:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class AnnotatedPhoto:
+class AnnotatedImage:
     """One image and its annotated objects.
 
     name: its path relative to the image folder, with "/", which findings refer to
@@ -57,6 +57,9 @@ class AnnotatedPhoto:
     extra: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
 
+AnnotatedPhoto = AnnotatedImage  # its former name
+
+
 @dataclasses.dataclass(frozen=True, slots=True)
 class AnnotatedSet:
     """All images and annotations of a data set.
@@ -74,17 +77,22 @@ class AnnotatedSet:
 
     kind: str
     root: pathlib.Path
-    photos: tuple[AnnotatedPhoto, ...]
+    images: tuple[AnnotatedImage, ...]
     names: tuple[str, ...] | None
     numbers: tuple[int, ...] = ()
     splits: tuple[str, ...] = ()
     base: int = 0
     findings: tuple[Finding, ...] = ()
     extra: Mapping[str, Any] = dataclasses.field(default_factory=dict)
-    photo_dirs: tuple[pathlib.Path, ...] = ()
+    image_dirs: tuple[pathlib.Path, ...] = ()
+
+    @property
+    def photos(self) -> tuple[AnnotatedImage, ...]:
+        """The former name of `images`."""
+        return self.images
 
     def used_names(self) -> tuple[str, ...]:
         """The classes: first the listed ones in their order, then those that only occur in annotations, sorted."""
         listed = self.names or ()
-        used = {each.name for photo in self.photos for each in photo.objects if each.name is not None}
+        used = {each.name for image in self.images for each in image.objects if each.name is not None}
         return (*listed, *sorted(used.difference(listed)))

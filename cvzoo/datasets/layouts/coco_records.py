@@ -70,28 +70,27 @@ def read_object(
     record: Any,
     index: int,
     image_indices: Mapping[Any, int],
-    photo_names: list[str],
+    image_names: list[str],
     categories: Categories,
     findings: list[Finding],
 ) -> tuple[int, AnnotatedObject] | None:
     """(index of the image, object), or None if its image is unknown.
 
-    image_indices: image id -> index into photo_names
+    image_indices: image id -> index into image_names
     """
     if not isinstance(record, dict):
         findings.append(Finding(Fault.FIELD_MALFORMED, f"annotations[{index}] is {as_text(record)}", annotation=index))
         return None
     image_id = record.get("image_id")
-    image = image_indices.get(image_id) if isinstance(image_id, (int, str)) else None
-    if image is None:
+    i = image_indices.get(image_id) if isinstance(image_id, (int, str)) else None
+    if i is None:
         findings.append(
             Finding(Fault.IMAGE_ID_UNKNOWN, f"annotations[{index}].image_id is {as_text(image_id)}", annotation=index)
         )
         return None
-    photo = photo_names[image]
 
     def report(kind: Fault, words: str) -> None:
-        findings.append(Finding(kind, f"annotations[{index}]{words}", photo, index))
+        findings.append(Finding(kind, f"annotations[{index}]{words}", image_names[i], index))
 
     number = record.get("category_id")
     name = None
@@ -116,7 +115,7 @@ def read_object(
     if "id" in extra and (not isinstance(extra["id"], int) or isinstance(extra["id"], bool)):
         report(Fault.FIELD_MALFORMED, f".id is {as_text(extra['id'])}, not an integer")
         del extra["id"]
-    return image, AnnotatedObject(index, name, bbox, written, number, polygons, rle, tuple(points), extra)
+    return i, AnnotatedObject(index, name, bbox, written, number, polygons, rle, tuple(points), extra)
 
 
 def box_of(written: Sequence[float]) -> Box:

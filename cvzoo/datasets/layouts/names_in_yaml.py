@@ -12,10 +12,10 @@ def names_in_yaml(text: str) -> tuple[str, ...] | None:
     """
     lines = text.splitlines()
     for at, line in enumerate(lines):
-        found = re.match(r"names\s*:\s*(.*)$", line)
-        if found is None:
+        match = re.match(r"names\s*:\s*(.*)$", line)
+        if match is None:
             continue
-        rest = _without_comment(found.group(1)).strip()
+        rest = _without_comment(match.group(1)).strip()
         if rest.startswith(("[", "{")):
             return _from_flow(rest + " " + " ".join(map(_without_comment, lines[at + 1 :])))
         return _from_block(lines[at + 1 :])

@@ -29,16 +29,16 @@ def read_annotated_set(spec: DataSpec) -> AnnotatedSet:
     Raises DatasetError if there is nothing to read, ConfigError for an unknown split, OSError.
     """
     _check_split(spec)
-    found = _READERS[spec.kind](spec)
-    found = _with_outside(found) if spec.outside else _without_outside(found, spec)
+    annotated = _READERS[spec.kind](spec)
+    annotated = _with_outside(annotated) if spec.outside else _without_outside(annotated, spec)
     if spec.split is None:
-        return found
-    if spec.split not in found.splits:
-        raise ConfigError(f"{spec}: unknown split {spec.split}", expected=", ".join(found.splits) or "no split=")
-    photos = tuple(photo for photo in found.photos if spec.split in photo.splits)
-    names = {photo.name for photo in photos}
-    findings = tuple(each for each in found.findings if each.photo is None or each.photo in names)
-    return dataclasses.replace(found, photos=photos, splits=(spec.split,), findings=findings)
+        return annotated
+    if spec.split not in annotated.splits:
+        raise ConfigError(f"{spec}: unknown split {spec.split}", expected=", ".join(annotated.splits) or "no split=")
+    images = tuple(image for image in annotated.images if spec.split in image.splits)
+    names = {image.name for image in images}
+    findings = tuple(each for each in annotated.findings if each.image is None or each.image in names)
+    return dataclasses.replace(annotated, images=images, splits=(spec.split,), findings=findings)
 
 
 def _check_split(spec: DataSpec) -> None:
@@ -51,19 +51,19 @@ def _check_split(spec: DataSpec) -> None:
         raise ConfigError(f"{spec}: unknown split {spec.split}", expected=known or "no split=")
 
 
-def _with_outside(found: AnnotatedSet) -> AnnotatedSet:
-    findings = tuple(each for each in found.findings if each.kind is not Fault.NAME_UNSAFE)
-    return dataclasses.replace(found, findings=findings)
+def _with_outside(annotated: AnnotatedSet) -> AnnotatedSet:
+    findings = tuple(each for each in annotated.findings if each.kind is not Fault.NAME_UNSAFE)
+    return dataclasses.replace(annotated, findings=findings)
 
 
-def _without_outside(found: AnnotatedSet, spec: DataSpec) -> AnnotatedSet:
-    folders = spec.real_folders(found.photo_dirs)
-    photos, findings = [], list(found.findings)
-    known = {each.photo for each in findings if each.kind is Fault.NAME_UNSAFE}
-    for photo in found.photos:
-        if photo.path is not None and (leads_out(photo.name) or not is_below(photo.path, folders)):
-            if photo.name not in known:
-                findings.append(Finding(Fault.NAME_UNSAFE, f"a link to {photo.path.resolve()}", photo.name))
-            photo = dataclasses.replace(photo, path=None)
-        photos.append(photo)
-    return dataclasses.replace(found, photos=tuple(photos), findings=tuple(findings))
+def _without_outside(annotated: AnnotatedSet, spec: DataSpec) -> AnnotatedSet:
+    folders = spec.real_folders(annotated.image_dirs)
+    images, findings = [], list(annotated.findings)
+    known = {each.image for each in findings if each.kind is Fault.NAME_UNSAFE}
+    for image in annotated.images:
+        if image.path is not None and (leads_out(image.name) or not is_below(image.path, folders)):
+            if image.name not in known:
+                findings.append(Finding(Fault.NAME_UNSAFE, f"a link to {image.path.resolve()}", image.name))
+            image = dataclasses.replace(image, path=None)
+        images.append(image)
+    return dataclasses.replace(annotated, images=tuple(images), findings=tuple(findings))

@@ -11,7 +11,7 @@ import msgspec
 from cvzoo.datasets.doctor.fault import Fault
 from cvzoo.datasets.doctor.finding import Finding
 from cvzoo.datasets.image_location import leads_out
-from cvzoo.datasets.layouts.annotated_set import AnnotatedObject, AnnotatedPhoto, AnnotatedSet
+from cvzoo.datasets.layouts.annotated_set import AnnotatedImage, AnnotatedObject, AnnotatedSet
 from cvzoo.datasets.layouts.coco_records import Categories, as_text, read_categories, read_object
 from cvzoo.datasets.layouts.data_spec import DataSpec
 from cvzoo.datasets.layouts.lenient_text import decode_leniently, display_name
@@ -34,30 +34,30 @@ def read_coco(spec: DataSpec) -> AnnotatedSet:
         paths = _files_in(spec.path)
     else:
         paths = [spec.path]
-    photos: list[AnnotatedPhoto] = []
+    images: list[AnnotatedImage] = []
     categories = Categories()
     extra: dict[str, Any] = {}
     files = [_load(path, findings) for path in paths]
-    folders = [_photo_folder(path, spec, file) for path, file in zip(paths, files)]
+    folders = [_image_folder(path, spec, file) for path, file in zip(paths, files)]
     for path, file, folder in zip(paths, files, folders):
         read_categories(file.get("categories"), path.name, categories, findings)
         # the same file name may exist in train2017 and in val2017
         prefix = f"{folder.name}/" if len(set(folders)) > 1 else ""
-        photos += _read_photos(file, path, folder, prefix, categories, findings)
+        images += _read_images(file, path, folder, prefix, categories, findings)
         extra = {key: value for key, value in file.items() if key not in _KNOWN} | extra
     if not _has_siblings(spec.path):
-        _find_unlisted(photos, dict.fromkeys(folders), findings)
+        _find_unlisted(images, dict.fromkeys(folders), findings)
     extra["categories"] = categories.records
     return AnnotatedSet(
         kind="coco",
         root=spec.path,
-        photos=_joined(photos, findings),
+        images=_joined(images, findings),
         names=categories.names,
         numbers=categories.numbers,
         splits=tuple(dict.fromkeys(split for path in paths for split in _splits_of(path))),
         findings=tuple(findings),
         extra=extra,
-        photo_dirs=tuple(dict.fromkeys(folders)),
+        image_dirs=tuple(dict.fromkeys(folders)),
     )
 
 
@@ -84,24 +84,24 @@ def _splits_of(path: pathlib.Path) -> tuple[str, ...]:
     return () if split in NO_SPLIT else (split,)
 
 
-def _joined(photos: Sequence[AnnotatedPhoto], findings: list[Finding]) -> tuple[AnnotatedPhoto, ...]:
+def _joined(images: Sequence[AnnotatedImage], findings: list[Finding]) -> tuple[AnnotatedImage, ...]:
     """Merges the records of the same image in several files, such as those of train and of trainval."""
-    first: dict[str, AnnotatedPhoto] = {}
-    for photo in photos:
-        known = first.get(photo.name)
+    first: dict[str, AnnotatedImage] = {}
+    for image in images:
+        known = first.get(image.name)
         if known is None:
-            first[photo.name] = photo
+            first[image.name] = image
             continue
-        if _content(known) != _content(photo):
-            words = f"its annotations in {'/'.join(known.splits)} and {'/'.join(photo.splits)} differ"
-            findings.append(Finding(Fault.FILE_NAME_DUPLICATE, words, photo.name))
-        splits = tuple(dict.fromkeys(known.splits + photo.splits))
-        first[photo.name] = dataclasses.replace(known, splits=splits)
+        if _content(known) != _content(image):
+            words = f"its annotations in {'/'.join(known.splits)} and {'/'.join(image.splits)} differ"
+            findings.append(Finding(Fault.FILE_NAME_DUPLICATE, words, image.name))
+        splits = tuple(dict.fromkeys(known.splits + image.splits))
+        first[image.name] = dataclasses.replace(known, splits=splits)
     return tuple(first.values())
 
 
-def _content(photo: AnnotatedPhoto) -> tuple[object, ...]:
-    return photo.size, [(each.name, each.bbox) for each in photo.objects]
+def _content(image: AnnotatedImage) -> tuple[object, ...]:
+    return image.size, [(each.name, each.bbox) for each in image.objects]
 
 
 def _load(path: pathlib.Path, findings: list[Finding]) -> dict[str, Any]:
@@ -123,7 +123,7 @@ def _load(path: pathlib.Path, findings: list[Finding]) -> dict[str, Any]:
     return file
 
 
-def _photo_folder(path: pathlib.Path, spec: DataSpec, file: Mapping[str, Any]) -> pathlib.Path:
+def _image_folder(path: pathlib.Path, spec: DataSpec, file: Mapping[str, Any]) -> pathlib.Path:
     if spec.photos is not None:
         return spec.photos
     here, above = path.parent, path.parent.parent
@@ -147,49 +147,49 @@ def _photo_folder(path: pathlib.Path, spec: DataSpec, file: Mapping[str, Any]) -
     return existing
 
 
-def _read_photos(
+def _read_images(
     file: Mapping[str, Any],
     path: pathlib.Path,
     folder: pathlib.Path,
     prefix: str,
     categories: Categories,
     findings: list[Finding],
-) -> list[AnnotatedPhoto]:
-    records: list[AnnotatedPhoto] = []
+) -> list[AnnotatedImage]:
+    records: list[AnnotatedImage] = []
     image_indices: dict[Any, int] = {}
     by_name: dict[str, int] = {}
     for index, record in enumerate(file["images"]):
-        image = _read_image(record, index, folder, prefix, findings)
-        if image is None:
+        id_and_image = _read_image(record, index, folder, prefix, findings)
+        if id_and_image is None:
             continue
-        id_, photo = image
-        if photo.name in by_name:
-            words = f"images[{index}] is another record of {photo.name}"
-            findings.append(Finding(Fault.FILE_NAME_DUPLICATE, words, photo.name))
-            image_indices.setdefault(id_, by_name[photo.name])
+        id_, image = id_and_image
+        if image.name in by_name:
+            words = f"images[{index}] is another record of {image.name}"
+            findings.append(Finding(Fault.FILE_NAME_DUPLICATE, words, image.name))
+            image_indices.setdefault(id_, by_name[image.name])
             continue
-        by_name[photo.name] = len(records)
+        by_name[image.name] = len(records)
         if id_ in image_indices:
             other = records[image_indices[id_]].name
             words = f"images[{index}] has the id {id_} of {other}"
-            findings.append(Finding(Fault.IMAGE_ID_DUPLICATE, words, photo.name, others=(other,)))
+            findings.append(Finding(Fault.IMAGE_ID_DUPLICATE, words, image.name, others=(other,)))
         else:
             image_indices[id_] = len(records)
-        records.append(photo)
+        records.append(image)
     objects: list[list[AnnotatedObject]] = [[] for _ in records]
-    names = [photo.name for photo in records]
+    names = [image.name for image in records]
     annotation_ids: set[Any] = set()
     for index, record in enumerate(file.get("annotations", ())):
-        found = read_object(record, index, image_indices, names, categories, findings)
-        if found is None:
+        index_and_object = read_object(record, index, image_indices, names, categories, findings)
+        if index_and_object is None:
             continue
-        i, each = found
+        i, each = index_and_object
         _check_annotation_id(each, index, names[i], annotation_ids, findings)
         objects[i].append(each)
     splits = _splits_of(path)
     return [
-        AnnotatedPhoto(photo.name, photo.path, None, photo.size, splits, tuple(row), photo.extra)
-        for photo, row in zip(records, objects)
+        AnnotatedImage(image.name, image.path, None, image.size, splits, tuple(row), image.extra)
+        for image, row in zip(records, objects)
     ]
 
 
@@ -207,7 +207,7 @@ def _check_annotation_id(each: AnnotatedObject, index: int, name: str, seen: set
 
 def _read_image(
     record: Any, index: int, folder: pathlib.Path, prefix: str, findings: list[Finding]
-) -> tuple[Any, AnnotatedPhoto] | None:
+) -> tuple[Any, AnnotatedImage] | None:
     if not isinstance(record, dict):
         findings.append(Finding(Fault.FIELD_MALFORMED, f"images[{index}] is {record!r:.60}"))
         return None
@@ -235,11 +235,11 @@ def _read_image(
     except OSError:
         exists = False
     extra = {key: value for key, value in record.items() if key not in ("file_name", "height", "width")}
-    return id_, AnnotatedPhoto(name, path if exists else None, None, size, extra=extra)
+    return id_, AnnotatedImage(name, path if exists else None, None, size, extra=extra)
 
 
-def _find_unlisted(photos: Sequence[AnnotatedPhoto], folders: Iterable[pathlib.Path], findings: list[Finding]) -> None:
-    listed = {photo.path for photo in photos if photo.path is not None}
+def _find_unlisted(images: Sequence[AnnotatedImage], folders: Iterable[pathlib.Path], findings: list[Finding]) -> None:
+    listed = {image.path for image in images if image.path is not None}
     for folder in folders:
         for path in list_image_files(folder, recursive=True) if folder.is_dir() else ():
             if path not in listed:

@@ -4,7 +4,7 @@ import pathlib
 
 from cvzoo.datasets.doctor.fault import Fault
 from cvzoo.datasets.doctor.finding import Finding
-from cvzoo.datasets.layouts.annotated_set import AnnotatedObject, AnnotatedPhoto, AnnotatedSet
+from cvzoo.datasets.layouts.annotated_set import AnnotatedImage, AnnotatedObject, AnnotatedSet
 from cvzoo.datasets.layouts.data_spec import DataSpec
 from cvzoo.datasets.layouts.lenient_text import as_number, by_key, read_leniently, read_list, splits_of_lists
 from cvzoo.errors.exceptions import DatasetError, ImageError
@@ -20,14 +20,14 @@ def read_sroie(spec: DataSpec) -> AnnotatedSet:
     Raises DatasetError if the folder has no such files.
     """
     root = spec.path
-    photo_dir = spec.photos or (root / "img" if (root / "img").is_dir() else root)
-    text_dir = root / "box" if (root / "box").is_dir() else photo_dir
-    if not photo_dir.is_dir() or not text_dir.is_dir():
+    image_dir = spec.photos or (root / "img" if (root / "img").is_dir() else root)
+    text_dir = root / "box" if (root / "box").is_dir() else image_dir
+    if not image_dir.is_dir() or not text_dir.is_dir():
         raise DatasetError(f"{root} is not in SROIE's layout", expected="the folders img and box")
     findings: list[Finding] = []
     list_dir = spec.lists or root
     lists = {name: list_dir / f"{name}.txt" for name in _LISTS if (list_dir / f"{name}.txt").is_file()}
-    files = by_key(list_image_files(photo_dir), lambda path: path.stem, findings)
+    files = by_key(list_image_files(image_dir), lambda path: path.stem, findings)
     texts = {
         path.stem: path
         for path in sorted(text_dir.iterdir())
@@ -37,28 +37,28 @@ def read_sroie(spec: DataSpec) -> AnnotatedSet:
     known = {stem: files[stem].name if stem in files else f"{stem}.jpg" for stem in stems}
     words = {name: [line.removesuffix(".jpg") for line in read_list(path, findings)] for name, path in lists.items()}
     splits = splits_of_lists(words, known, findings)
-    photos = [
-        _read_photo(known[stem], files.get(stem), texts.get(stem), splits.get(known[stem], ()), findings)
+    images = [
+        _read_image(known[stem], files.get(stem), texts.get(stem), splits.get(known[stem], ()), findings)
         for stem in stems
     ]
     return AnnotatedSet(
         kind="sroie",
         root=root,
-        photos=tuple(photos),
+        images=tuple(images),
         names=("text",),
         splits=tuple(lists),
         findings=tuple(findings),
-        photo_dirs=(photo_dir,),
+        image_dirs=(image_dir,),
     )
 
 
-def _read_photo(
+def _read_image(
     name: str,
     path: pathlib.Path | None,
     text_path: pathlib.Path | None,
     splits: tuple[str, ...],
     findings: list[Finding],
-) -> AnnotatedPhoto:
+) -> AnnotatedImage:
     size = None
     if path is not None:
         try:
@@ -67,10 +67,10 @@ def _read_photo(
             pass  # reported by the check of the image itself
     if text_path is None:
         findings.append(Finding(Fault.ANNOTATION_MISSING, "there is no .csv or .txt file with its name", name))
-        return AnnotatedPhoto(name, path, None, size, splits)
+        return AnnotatedImage(name, path, None, size, splits)
     text = read_leniently(text_path, name, findings)
     if text is None:
-        return AnnotatedPhoto(name, path, None, size, splits)
+        return AnnotatedImage(name, path, None, size, splits)
     objects = []
     for index, line in enumerate(text.splitlines()):
         if not line.strip():
@@ -84,4 +84,4 @@ def _read_photo(
         bbox = (min(ys), min(xs), max(ys), max(xs))
         extra = {"text": parts[8] if len(parts) > 8 else ""}
         objects.append(AnnotatedObject(index, "text", bbox, corners, polygons=(corners,), extra=extra))
-    return AnnotatedPhoto(name, path, text_path, size, splits, tuple(objects))
+    return AnnotatedImage(name, path, text_path, size, splits, tuple(objects))

@@ -9,7 +9,7 @@ from typing import Any
 
 from cvzoo.datasets.doctor.fault import Fault
 from cvzoo.datasets.doctor.finding import Finding
-from cvzoo.datasets.layouts.annotated_set import AnnotatedObject, AnnotatedPhoto, AnnotatedSet, Box
+from cvzoo.datasets.layouts.annotated_set import AnnotatedImage, AnnotatedObject, AnnotatedSet, Box
 from cvzoo.datasets.layouts.data_spec import DataSpec
 from cvzoo.datasets.layouts.decimals import minus
 from cvzoo.datasets.layouts.lenient_text import (
@@ -40,34 +40,34 @@ def read_voc(spec: DataSpec) -> AnnotatedSet:
     """
     root = spec.path
     folders = voc_folders(root)
-    annotation_dir, photo_dir = folders.annotations, spec.photos or folders.photos
-    if not annotation_dir.is_dir() or not photo_dir.is_dir():
+    annotation_dir, image_dir = folders.annotations, spec.photos or folders.images
+    if not annotation_dir.is_dir() or not image_dir.is_dir():
         raise DatasetError(f"{root} is not in VOC's layout", expected="the folders JPEGImages and Annotations")
     findings: list[Finding] = []
-    files = by_key(list_image_files(photo_dir), lambda path: path.stem, findings)
+    files = by_key(list_image_files(image_dir), lambda path: path.stem, findings)
     texts = {path.stem: path for path in sorted(annotation_dir.iterdir()) if path.suffix.lower() == ".xml"}
     stems = sorted(files.keys() | texts.keys())
-    photos = []
+    images = []
     for stem in stems:
         path, text = files.get(stem), texts.get(stem)
         name = path.name if path is not None else f"{stem}.jpg"
-        photos.append(_read_photo(name, path, text, spec.base, findings))
+        images.append(_read_image(name, path, text, spec.base, findings))
     lists = {
         path.stem: [line.split()[0] for line in read_list(path, findings)]
         for path in _list_files(spec.lists or folders.lists)
     }
-    known = {stem: photo.name for stem, photo in zip(stems, photos)}
+    known = {stem: image.name for stem, image in zip(stems, images)}
     splits = splits_of_lists(lists, known, findings)
     class_file = next((root / name for name in CLASS_FILES if (root / name).is_file()), None)
     return AnnotatedSet(
         kind="voc",
         root=root,
-        photos=tuple(dataclasses.replace(photo, splits=splits.get(photo.name, ())) for photo in photos),
+        images=tuple(dataclasses.replace(image, splits=splits.get(image.name, ())) for image in images),
         names=None if class_file is None else read_names(class_file, findings),
         splits=tuple(lists),
         base=spec.base,
         findings=tuple(findings),
-        photo_dirs=(photo_dir,),
+        image_dirs=(image_dir,),
     )
 
 
@@ -86,20 +86,20 @@ def _first_line(path: pathlib.Path) -> bytes:
         return b""  # reported when the list is read
 
 
-def _read_photo(
+def _read_image(
     name: str, path: pathlib.Path | None, text_path: pathlib.Path | None, base: int, findings: list[Finding]
-) -> AnnotatedPhoto:
+) -> AnnotatedImage:
     if text_path is None:
         findings.append(Finding(Fault.ANNOTATION_MISSING, "there is no .xml file with its name", name))
-        return AnnotatedPhoto(name, path)
+        return AnnotatedImage(name, path)
     text = read_leniently(text_path, name, findings)
     if text is None:
-        return AnnotatedPhoto(name, path)
+        return AnnotatedImage(name, path)
     try:
         element = ElementTree.fromstring(_DECLARATION.sub("", text))
     except (ElementTree.ParseError, ValueError) as error:
         findings.append(Finding(Fault.ANNOTATION_UNREADABLE, f"{text_path.name}: {error}", name))
-        return AnnotatedPhoto(name, path)
+        return AnnotatedImage(name, path)
     inner = (element.findtext("filename") or "").strip()
     if inner and path is not None and inner not in (path.name, path.stem):
         findings.append(Finding(Fault.FILE_NAME_DIFFERS, f"{text_path.name} names its image {inner}", name))
@@ -108,7 +108,7 @@ def _read_photo(
     depth = as_number(element.findtext("size/depth"))
     if depth is not None and depth.is_integer():
         extra["depth"] = int(depth)
-    return AnnotatedPhoto(
+    return AnnotatedImage(
         name, path, text_path, _read_size(element, name, findings), objects=tuple(objects), extra=extra
     )
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from cvzoo.datasets.doctor.fault import Fault
 from cvzoo.datasets.doctor.finding import Finding
-from cvzoo.datasets.layouts.annotated_set import AnnotatedObject, AnnotatedPhoto, AnnotatedSet, Box
+from cvzoo.datasets.layouts.annotated_set import AnnotatedImage, AnnotatedObject, AnnotatedSet, Box
 from cvzoo.datasets.layouts.data_spec import DataSpec
 from cvzoo.datasets.layouts.decimals import finite, from_center, times
 from cvzoo.datasets.layouts.lenient_text import as_number, by_key, display_name, read_leniently, read_list, read_names
@@ -31,9 +31,9 @@ def read_yolo(spec: DataSpec) -> AnnotatedSet:
     if not root.is_dir():
         raise DatasetError(f"{root} is not a folder", expected="the folder that contains images and labels")
     findings: list[Finding] = []
-    photo_dir = spec.photos or (root / "images" if (root / "images").is_dir() else root)
-    label_dir = root / "labels" if (root / "labels").is_dir() else photo_dir
-    files = by_key(list_image_files(photo_dir, recursive=True), lambda path: _key(path, photo_dir), findings)
+    image_dir = spec.photos or (root / "images" if (root / "images").is_dir() else root)
+    label_dir = root / "labels" if (root / "labels").is_dir() else image_dir
+    files = by_key(list_image_files(image_dir, recursive=True), lambda path: _key(path, image_dir), findings)
     lists = {path.stem: path for path in sorted((spec.lists or root).glob("*.txt")) if _is_list(path)}
     apart = {root / name for name in _NAME_FILES} | set(lists.values())
     texts = {_key(path, label_dir): path for path in sorted(label_dir.rglob("*.txt")) if path not in apart}
@@ -41,21 +41,21 @@ def read_yolo(spec: DataSpec) -> AnnotatedSet:
     texts = {key: path for key, path in texts.items() if path.name not in _NAME_FILES}
     names = _read_class_names(root, label_dir, findings)
     keys = sorted(files.keys() | texts.keys())
-    splits, found = _splits(keys, files, lists, root, photo_dir, findings)
-    photos = []
+    splits, splits_of = _splits(keys, files, lists, root, image_dir, findings)
+    images = []
     for key in keys:
         path = files.get(key)
-        name = display_name(path, photo_dir) if path is not None else f"{key}.jpg"
-        photos.append(_read_photo(name, path, texts.get(key), names, found.get(key, ()), findings))
+        name = display_name(path, image_dir) if path is not None else f"{key}.jpg"
+        images.append(_read_image(name, path, texts.get(key), names, splits_of.get(key, ()), findings))
     return AnnotatedSet(
         kind="yolo",
         root=root,
-        photos=tuple(photos),
+        images=tuple(images),
         names=names,
         numbers=tuple(range(len(names or ()))),
         splits=splits,
         findings=tuple(findings),
-        photo_dirs=(photo_dir,),
+        image_dirs=(image_dir,),
     )
 
 
@@ -98,43 +98,43 @@ def _splits(
     files: Mapping[str, pathlib.Path],
     lists: Mapping[str, pathlib.Path],
     root: pathlib.Path,
-    photo_dir: pathlib.Path,
+    image_dir: pathlib.Path,
     findings: list[Finding],
 ) -> tuple[tuple[str, ...], dict[str, tuple[str, ...]]]:
-    found: dict[str, tuple[str, ...]] = {}
+    splits_of: dict[str, tuple[str, ...]] = {}
     if lists:
         stems = {pathlib.PurePath(key).name: key for key in files}
         for split, path in lists.items():
             for line in read_list(path, findings):
                 at = (root / line).resolve()
-                inside = at.is_relative_to(photo_dir.resolve())
-                key = _key(at, photo_dir.resolve()) if inside else None
+                inside = at.is_relative_to(image_dir.resolve())
+                key = _key(at, image_dir.resolve()) if inside else None
                 if key not in files:
                     key = stems.get(pathlib.PurePath(line).stem)
                 if key is None:
                     findings.append(
                         Finding(Fault.LISTED_MISSING, f"{path.name} lists {line}, which does not exist", line)
                     )
-                elif split in found.get(key, ()):
+                elif split in splits_of.get(key, ()):
                     findings.append(Finding(Fault.LISTED_TWICE, f"{path.name} lists {line} more than once", line))
                 else:
-                    found[key] = (*found.get(key, ()), split)
-        return tuple(lists), found
+                    splits_of[key] = (*splits_of.get(key, ()), split)
+        return tuple(lists), splits_of
     for key in keys:
         top = key.split("/")[0]
         if "/" in key and top in _SPLITS:
-            found[key] = (top,)
-    return tuple(name for name in _SPLITS if (name,) in set(found.values())), found
+            splits_of[key] = (top,)
+    return tuple(name for name in _SPLITS if (name,) in set(splits_of.values())), splits_of
 
 
-def _read_photo(
+def _read_image(
     name: str,
     path: pathlib.Path | None,
     text_path: pathlib.Path | None,
     names: Sequence[str] | None,
     splits: tuple[str, ...],
     findings: list[Finding],
-) -> AnnotatedPhoto:
+) -> AnnotatedImage:
     size = None
     if path is not None:
         try:
@@ -143,17 +143,17 @@ def _read_photo(
             pass  # reported by the check of the image itself
     if text_path is None:
         findings.append(Finding(Fault.ANNOTATION_MISSING, "there is no .txt file with its name", name))
-        return AnnotatedPhoto(name, path, None, size, splits)
+        return AnnotatedImage(name, path, None, size, splits)
     text = read_leniently(text_path, name, findings)
     if text is None:
-        return AnnotatedPhoto(name, path, None, size, splits)
+        return AnnotatedImage(name, path, None, size, splits)
     objects = []
     for index, line in enumerate(text.splitlines()):
         if line.strip():
-            found = _read_line(line, index, size, name, names, findings)
-            if found is not None:
-                objects.append(found)
-    return AnnotatedPhoto(name, path, text_path, size, splits, tuple(objects))
+            annotated = _read_line(line, index, size, name, names, findings)
+            if annotated is not None:
+                objects.append(annotated)
+    return AnnotatedImage(name, path, text_path, size, splits, tuple(objects))
 
 
 def _read_line(

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Mapping
 from types import MappingProxyType
 
 from cvzoo.datasets.layouts.annotated_set import AnnotatedSet
-from cvzoo.datasets.layouts.copy_photo import copy_photo
+from cvzoo.datasets.layouts.copy_image import copy_image
 from cvzoo.datasets.layouts.new_folder import new_folder, plain_names
 from cvzoo.datasets.layouts.write_coco import write_coco
 from cvzoo.datasets.layouts.write_sroie import write_sroie
@@ -23,7 +23,7 @@ _FLAT = ("voc", "sroie")  # layouts with all images in one folder, identified by
 
 
 def write_annotated_set(
-    found: AnnotatedSet,
+    annotated: AnnotatedSet,
     out: FilePath,
     *,
     kind: str,
@@ -33,27 +33,27 @@ def write_annotated_set(
 ) -> dict[str, str]:
     """Writes the data set to `out` atomically, and returns the images' new names by their old ones.
 
-    found: every image has a path; objects without a class or a box are dropped
+    annotated: every image has a path; objects without a class or a box are dropped
     out: a folder that does not exist or is empty, outside of the original
     kind: the layout to write; as_stored: names of images whose EXIF orientation is reset in the copy
     finish: called with the temporary folder, to add files; step: called after each image
     Raises ConfigError for an invalid `out`, OSError.
     """
-    check_apart(found.root, out)
-    for photo in found.photos:
-        if photo.path is not None:
-            check_apart(photo.path.parent, out)
-    names = plain_names([photo.name for photo in found.photos], flat=kind in _FLAT)
+    check_apart(annotated.root, out)
+    for image in annotated.images:
+        if image.path is not None:
+            check_apart(image.path.parent, out)
+    names = plain_names([image.name for image in annotated.images], flat=kind in _FLAT)
     with new_folder(out) as folder:
-        photo_dir = folder / PHOTO_FOLDERS[kind]
-        photo_dir.mkdir()
-        for photo in found.photos:
-            if photo.path is None:
-                raise DatasetError(f"{photo.name}: the image to copy does not exist")
-            copy_photo(photo.path, photo_dir / names[photo.name], as_stored=photo.name in as_stored)
+        image_dir = folder / PHOTO_FOLDERS[kind]
+        image_dir.mkdir()
+        for image in annotated.images:
+            if image.path is None:
+                raise DatasetError(f"{image.name}: the image to copy does not exist")
+            copy_image(image.path, image_dir / names[image.name], as_stored=image.name in as_stored)
             if step is not None:
                 step()
-        _WRITERS[kind](found, folder, names)
+        _WRITERS[kind](annotated, folder, names)
         if finish is not None:
             finish(folder)
     return names

@@ -6,12 +6,12 @@ import pathlib
 from collections.abc import Mapping
 from typing import Any
 
-from cvzoo.datasets.layouts.annotated_set import AnnotatedObject, AnnotatedPhoto, AnnotatedSet, Box
+from cvzoo.datasets.layouts.annotated_set import AnnotatedImage, AnnotatedObject, AnnotatedSet, Box
 from cvzoo.datasets.layouts.decimals import exact, minus
 from cvzoo.datasets.layouts.read_coco import NO_SPLIT
 
 
-def write_coco(found: AnnotatedSet, folder: pathlib.Path, names: Mapping[str, str]) -> None:
+def write_coco(annotated: AnnotatedSet, folder: pathlib.Path, names: Mapping[str, str]) -> None:
     """Writes annotations/instances_SPLIT.json to `folder`, images without a split to instances_rest.json, and without
     any splits everything to instances_all.json.
 
@@ -19,29 +19,33 @@ def write_coco(found: AnnotatedSet, folder: pathlib.Path, names: Mapping[str, st
     names: the name of each image's copy
     """
     (folder / "annotations").mkdir()
-    categories, numbers = _categories(found)
-    photo_ids = _ids([photo.extra.get("id") for photo in found.photos])
+    categories, numbers = _categories(annotated)
+    image_ids = _ids([image.extra.get("id") for image in annotated.images])
     objects = [
         [
             (each, numbers[each.name], each.bbox)
-            for each in photo.objects
+            for each in image.objects
             if each.name in numbers and each.bbox is not None
         ]
-        for photo in found.photos
+        for image in annotated.images
     ]
     object_ids = iter(_ids([each.extra.get("id") for row in objects for each, _, _ in row]))
     rows = []
-    for photo, photo_id, row in zip(found.photos, photo_ids, objects):
-        annotations = [_annotation(each, bbox, next(object_ids), photo_id, number) for each, number, bbox in row]
-        rows.append((photo, _image(photo, photo_id, names[photo.name]), annotations))
-    files = {split: [row for row in rows if split in row[0].splits] for split in found.splits}
+    for image, image_id, row in zip(annotated.images, image_ids, objects):
+        annotations = [_annotation(each, bbox, next(object_ids), image_id, number) for each, number, bbox in row]
+        rows.append((image, _image(image, image_id, names[image.name]), annotations))
+    files = {split: [row for row in rows if split in row[0].splits] for split in annotated.splits}
     rest = [row for row in rows if not row[0].splits]
-    if rest or not found.splits:
-        files[NO_SPLIT[1] if found.splits else NO_SPLIT[0]] = rest
-    info = {key: found.extra[key] for key in found.extra if key != "categories"} if found.kind == "coco" else {}
+    if rest or not annotated.splits:
+        files[NO_SPLIT[1] if annotated.splits else NO_SPLIT[0]] = rest
+    info = (
+        {key: annotated.extra[key] for key in annotated.extra if key != "categories"}
+        if annotated.kind == "coco"
+        else {}
+    )
     for split, chosen in files.items():
         file = info | {
-            "images": [image for _, image, _ in chosen],
+            "images": [record for _, record, _ in chosen],
             "annotations": [each for _, _, annotations in chosen for each in annotations],
             "categories": categories,
         }
@@ -49,12 +53,12 @@ def write_coco(found: AnnotatedSet, folder: pathlib.Path, names: Mapping[str, st
         path.write_text(json.dumps(file, ensure_ascii=False), encoding="utf-8", errors="replace")
 
 
-def _categories(found: AnnotatedSet) -> tuple[list[dict[str, Any]], dict[str | None, int]]:
-    known = {each["name"]: each for each in found.extra.get("categories", ()) if found.kind == "coco"}
+def _categories(annotated: AnnotatedSet) -> tuple[list[dict[str, Any]], dict[str | None, int]]:
+    known = {each["name"]: each for each in annotated.extra.get("categories", ()) if annotated.kind == "coco"}
     taken = {each["id"] for each in known.values()}
     numbers: dict[str | None, int] = {}
     records = []
-    for name in found.used_names():
+    for name in annotated.used_names():
         if name in known:
             number = known[name]["id"]
         else:
@@ -80,11 +84,11 @@ def _ids(given: list[Any]) -> list[int]:
     return ids
 
 
-def _image(photo: AnnotatedPhoto, id_: int, name: str) -> dict[str, Any]:
-    image: dict[str, Any] = {"id": id_, "file_name": name}
-    if photo.size is not None:
-        image |= {"height": photo.size[0], "width": photo.size[1]}
-    return image | {key: value for key, value in photo.extra.items() if key != "id"}
+def _image(image: AnnotatedImage, id_: int, name: str) -> dict[str, Any]:
+    record: dict[str, Any] = {"id": id_, "file_name": name}
+    if image.size is not None:
+        record |= {"height": image.size[0], "width": image.size[1]}
+    return record | {key: value for key, value in image.extra.items() if key != "id"}
 
 
 def _annotation(each: AnnotatedObject, bbox: Box, id_: int, image_id: int, number: int) -> dict[str, Any]:

@@ -7,12 +7,12 @@ from cvzoo.datasets.layouts.annotated_set import AnnotatedSet
 from cvzoo.datasets.layouts.decimals import number_text
 
 
-def write_sroie(found: AnnotatedSet, folder: pathlib.Path, names: Mapping[str, str]) -> None:
+def write_sroie(annotated: AnnotatedSet, folder: pathlib.Path, names: Mapping[str, str]) -> None:
     """Writes box/NAME.csv and a list for each split to `folder`. names: the name of each image's copy."""
     (folder / "box").mkdir()
-    for photo in found.photos:
+    for image in annotated.images:
         lines = []
-        for each in photo.objects:
+        for each in image.objects:
             if each.bbox is None:
                 continue
             y_min, x_min, y_max, x_max = each.bbox
@@ -21,8 +21,8 @@ def write_sroie(found: AnnotatedSet, folder: pathlib.Path, names: Mapping[str, s
                 corners = each.polygons[0]
             text = str(each.extra.get("text", "")).replace("\n", " ")
             lines.append(",".join([*map(number_text, map(float, corners)), text]) + "\n")
-        path = folder / "box" / pathlib.PurePath(names[photo.name]).with_suffix(".csv")
+        path = folder / "box" / pathlib.PurePath(names[image.name]).with_suffix(".csv")
         path.write_text("".join(lines), encoding="utf-8")
-    for split in found.splits:
-        stems = [pathlib.PurePath(names[photo.name]).stem for photo in found.photos if split in photo.splits]
+    for split in annotated.splits:
+        stems = [pathlib.PurePath(names[image.name]).stem for image in annotated.images if split in image.splits]
         (folder / f"{split}.txt").write_text("".join(f"{stem}\n" for stem in stems), encoding="utf-8")

@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ElementTree
 from collections.abc import Mapping
 from typing import Any
 
-from cvzoo.datasets.layouts.annotated_set import AnnotatedPhoto, AnnotatedSet
+from cvzoo.datasets.layouts.annotated_set import AnnotatedImage, AnnotatedSet
 from cvzoo.datasets.layouts.decimals import number_text, plus
 from cvzoo.datasets.layouts.read_voc import CORNERS, FLAGS
 
@@ -14,39 +14,39 @@ from cvzoo.datasets.layouts.read_voc import CORNERS, FLAGS
 _FORBIDDEN = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def write_voc(found: AnnotatedSet, folder: pathlib.Path, names: Mapping[str, str]) -> None:
+def write_voc(annotated: AnnotatedSet, folder: pathlib.Path, names: Mapping[str, str]) -> None:
     """Writes Annotations, ImageSets/Main and classes.txt to `folder`. names: the name of each image's copy.
 
     Coordinates are 1-based, as VOC's, unless the data set was read with base 0.
     """
-    base = found.base if found.kind == "voc" else 1
+    base = annotated.base if annotated.kind == "voc" else 1
     (folder / "Annotations").mkdir()
-    for photo in found.photos:
-        name = names[photo.name]
+    for image in annotated.images:
+        name = names[image.name]
         path = folder / "Annotations" / pathlib.PurePath(name).with_suffix(".xml")
-        path.write_bytes(_photo_xml(photo, name, base))
+        path.write_bytes(_image_xml(image, name, base))
     lists = folder / "ImageSets" / "Main"
-    if found.splits:
+    if annotated.splits:
         lists.mkdir(parents=True)
-    for split in found.splits:
-        stems = [pathlib.PurePath(names[photo.name]).stem for photo in found.photos if split in photo.splits]
+    for split in annotated.splits:
+        stems = [pathlib.PurePath(names[image.name]).stem for image in annotated.images if split in image.splits]
         (lists / f"{split}.txt").write_text("".join(f"{stem}\n" for stem in stems), encoding="utf-8")
-    if found.names is not None:
-        (folder / "classes.txt").write_text("".join(f"{name}\n" for name in found.names), encoding="utf-8")
+    if annotated.names is not None:
+        (folder / "classes.txt").write_text("".join(f"{name}\n" for name in annotated.names), encoding="utf-8")
 
 
-def _photo_xml(photo: AnnotatedPhoto, name: str, base: int) -> bytes:
+def _image_xml(image: AnnotatedImage, name: str, base: int) -> bytes:
     root = ElementTree.Element("annotation")
-    _add(root, "folder", photo.extra.get("folder", "JPEGImages"))
+    _add(root, "folder", image.extra.get("folder", "JPEGImages"))
     _add(root, "filename", name)
-    _add_deeper(root, photo.extra)
-    if photo.size is not None:
+    _add_deeper(root, image.extra)
+    if image.size is not None:
         size = ElementTree.SubElement(root, "size")
-        _add(size, "width", photo.size[1])
-        _add(size, "height", photo.size[0])
-        _add(size, "depth", photo.extra.get("depth", 3))
-    _add(root, "segmented", photo.extra.get("segmented", 0))
-    for each in photo.objects:
+        _add(size, "width", image.size[1])
+        _add(size, "height", image.size[0])
+        _add(size, "depth", image.extra.get("depth", 3))
+    _add(root, "segmented", image.extra.get("segmented", 0))
+    for each in image.objects:
         if each.name is None or each.bbox is None:
             continue
         node = ElementTree.SubElement(root, "object")

@@ -10,28 +10,28 @@ from cvzoo.datasets.layouts.outline import join_polygons
 from cvzoo.typing.aliases import Size
 
 
-def write_yolo(found: AnnotatedSet, folder: pathlib.Path, names: Mapping[str, str]) -> None:
+def write_yolo(annotated: AnnotatedSet, folder: pathlib.Path, names: Mapping[str, str]) -> None:
     """Writes labels/NAME.txt, a list of images for each split, classes.txt and data.yaml to `folder`.
 
     Objects with polygons are written in the segment format (the class and the polygon's points), all others as boxes.
     names: the name of each image's copy
     """
-    classes = found.used_names()
+    classes = annotated.used_names()
     numbers: dict[str | None, int] = {name: number for number, name in enumerate(classes)}
-    for photo in found.photos:
-        path = folder / "labels" / pathlib.PurePath(names[photo.name]).with_suffix(".txt")
+    for image in annotated.images:
+        path = folder / "labels" / pathlib.PurePath(names[image.name]).with_suffix(".txt")
         path.parent.mkdir(parents=True, exist_ok=True)
         lines = [
-            f"{numbers[each.name]} {_fractions(each, each.bbox, photo.size)}\n"
-            for each in photo.objects
-            if each.name in numbers and each.bbox is not None and photo.size is not None
+            f"{numbers[each.name]} {_fractions(each, each.bbox, image.size)}\n"
+            for each in image.objects
+            if each.name in numbers and each.bbox is not None and image.size is not None
         ]
         path.write_text("".join(lines), encoding="utf-8")
-    for split in found.splits:
-        lines = [f"./images/{names[photo.name]}\n" for photo in found.photos if split in photo.splits]
+    for split in annotated.splits:
+        lines = [f"./images/{names[image.name]}\n" for image in annotated.images if split in image.splits]
         (folder / f"{split}.txt").write_text("".join(lines), encoding="utf-8")
     (folder / "classes.txt").write_text("".join(f"{name}\n" for name in classes), encoding="utf-8")
-    (folder / "data.yaml").write_text(_yaml(found.splits, classes), encoding="utf-8")
+    (folder / "data.yaml").write_text(_yaml(annotated.splits, classes), encoding="utf-8")
 
 
 def _fractions(each: AnnotatedObject, bbox: Box, size: Size) -> str:

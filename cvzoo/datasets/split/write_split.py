@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from cvzoo.datasets.layouts.annotated_set import AnnotatedPhoto, AnnotatedSet
+from cvzoo.datasets.layouts.annotated_set import AnnotatedImage, AnnotatedSet
 from cvzoo.datasets.layouts.data_spec import DataSpec
 from cvzoo.datasets.layouts.read import read_annotated_set
 from cvzoo.datasets.layouts.read_coco import NO_SPLIT
 from cvzoo.datasets.sliceable.stratified_parts import stratified_parts
-from cvzoo.datasets.split.photo_groups import photo_groups
+from cvzoo.datasets.split.image_groups import image_groups
 from cvzoo.datasets.text_files import read_bytes
 from cvzoo.datasets.voc.folders import voc_folders
 from cvzoo.errors.exceptions import ConfigError, DatasetError
@@ -66,30 +66,30 @@ def write_split(
     images than parts; OSError.
     """
     files = _files(spec, out, _checked(shares), replace)
-    found = read_annotated_set(spec)
-    photos = [photo for photo in found.photos if _is_usable(photo, spec.kind)]
+    annotated = read_annotated_set(spec)
+    images = [image for image in annotated.images if _is_usable(image, spec.kind)]
     if start is not None:
-        start(len(photos))
-    groups = photo_groups(photos, pattern=group_pattern, column=group_column, look_alikes=group_look_alikes, step=step)
-    names, counts = _class_counts(found, photos)
-    part = stratified_parts(counts, _sizes(list(shares.values()), len(photos)), groups=np.array(groups), seed=seed)
-    parts = {name: [photo for photo, each in zip(photos, part) if each == p] for p, name in enumerate(shares)}
+        start(len(images))
+    groups = image_groups(images, pattern=group_pattern, column=group_column, look_alikes=group_look_alikes, step=step)
+    names, counts = _class_counts(annotated, images)
+    part = stratified_parts(counts, _sizes(list(shares.values()), len(images)), groups=np.array(groups), seed=seed)
+    parts = {name: [image for image, each in zip(images, part) if each == p] for p, name in enumerate(shares)}
     for name, chosen in parts.items():
         if not chosen:
             raise DatasetError(
-                f"{spec}: no image is left for {name}", got=f"{len(photos)} images in {len(set(groups))} groups"
+                f"{spec}: no image is left for {name}", got=f"{len(images)} images in {len(set(groups))} groups"
             )
     _write(spec, files, parts)
-    kept = {photo.name for photo in photos}
+    kept = {image.name for image in images}
     return Split(
-        parts={name: tuple(photo.name for photo in chosen) for name, chosen in parts.items()},
+        parts={name: tuple(image.name for image in chosen) for name, chosen in parts.items()},
         objects={
             name: tuple(int(counts[part == p, k].sum()) for p in range(len(parts))) for k, name in enumerate(names)
         },
         files=files,
         n_group=len(set(groups)),
-        left_out=tuple(photo.name for photo in found.photos if photo.name not in kept),
-        data=_train_spec(spec, found, files),
+        left_out=tuple(image.name for image in annotated.images if image.name not in kept),
+        data=_train_spec(spec, annotated, files),
     )
 
 
@@ -129,17 +129,17 @@ def _files(spec: DataSpec, out: FilePath | None, names: Sequence[str], replace: 
     return files
 
 
-def _is_usable(photo: AnnotatedPhoto, kind: str) -> bool:
-    return photo.path is not None and (kind in ("coco", "yolo") or photo.annotation_path is not None)
+def _is_usable(image: AnnotatedImage, kind: str) -> bool:
+    return image.path is not None and (kind in ("coco", "yolo") or image.annotation_path is not None)
 
 
-def _class_counts(found: AnnotatedSet, photos: Sequence[AnnotatedPhoto]) -> tuple[tuple[str, ...], Array]:
+def _class_counts(annotated: AnnotatedSet, images: Sequence[AnnotatedImage]) -> tuple[tuple[str, ...], Array]:
     """(classes, (N, K) int64: the number of objects per image and class, without crowds)."""
-    names = found.used_names()
+    names = annotated.used_names()
     labels = {name: k for k, name in enumerate(names)}
-    counts = np.zeros((len(photos), len(names)), np.int64)
-    for i, photo in enumerate(photos):
-        for each in photo.objects:
+    counts = np.zeros((len(images), len(names)), np.int64)
+    for i, image in enumerate(images):
+        for each in image.objects:
             if each.name is not None and not each.extra.get("iscrowd"):
                 counts[i, labels[each.name]] += 1
     return names, counts
@@ -158,13 +158,13 @@ def _sizes(shares: Sequence[float], n: int) -> list[int]:
     return sizes.tolist()
 
 
-def _write(spec: DataSpec, files: Mapping[str, pathlib.Path], parts: Mapping[str, Sequence[AnnotatedPhoto]]) -> None:
+def _write(spec: DataSpec, files: Mapping[str, pathlib.Path], parts: Mapping[str, Sequence[AnnotatedImage]]) -> None:
     texts = {}
     if spec.kind == "coco":
         texts = _coco_texts(spec, parts)
     else:
-        for name, photos in parts.items():
-            paths = [photo.path for photo in photos if photo.path is not None]
+        for name, images in parts.items():
+            paths = [image.path for image in images if image.path is not None]
             lines = [_yolo_line(path, spec.path) if spec.kind == "yolo" else path.stem for path in paths]
             texts[name] = "".join(f"{line}\n" for line in lines).encode("utf-8", "surrogateescape")
     for name, path in files.items():
@@ -179,10 +179,10 @@ def _yolo_line(path: pathlib.Path, root: pathlib.Path) -> str:
     return str(path.absolute())
 
 
-def _coco_texts(spec: DataSpec, parts: Mapping[str, Sequence[AnnotatedPhoto]]) -> dict[str, bytes]:
+def _coco_texts(spec: DataSpec, parts: Mapping[str, Sequence[AnnotatedImage]]) -> dict[str, bytes]:
     """The JSON of each part, with the records of the original file."""
     file = json.loads(read_bytes(spec.path, limit=None))
-    part_of = {photo.name: name for name, photos in parts.items() for photo in photos}
+    part_of = {image.name: name for name, images in parts.items() for image in images}
     records = [each for each in file["images"] if isinstance(each, dict) and each.get("file_name") in part_of]
     part_of_id = {each["id"]: part_of[each["file_name"]] for each in reversed(records) if "id" in each}
     texts = {}
@@ -203,12 +203,12 @@ def _part_of(image_id: Any, part_of_id: Mapping[Any, str]) -> str | None:
     return part_of_id.get(image_id) if isinstance(image_id, (int, str)) else None
 
 
-def _train_spec(spec: DataSpec, found: AnnotatedSet, files: Mapping[str, pathlib.Path]) -> str:
+def _train_spec(spec: DataSpec, annotated: AnnotatedSet, files: Mapping[str, pathlib.Path]) -> str:
     if spec.kind == "coco":
-        photos = found.photo_dirs[0]
+        images = annotated.image_dirs[0]
         pair = [str(path) for name, path in files.items() if name in ("train", "val")] or list(map(str, files.values()))
         more = ",outside=1" if spec.outside else ""
-        return shlex.quote(f"coco:{','.join(pair[:2])},photos={photos}{more}")
+        return shlex.quote(f"coco:{','.join(pair[:2])},photos={images}{more}")
     usual = voc_folders(spec.path).lists if spec.kind == "voc" else spec.path
     folder = next(iter(files.values())).parent
     lists = None if folder == usual else folder

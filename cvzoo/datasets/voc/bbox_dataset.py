@@ -28,7 +28,7 @@ class AbstractVOCBboxDataset(GetterDataset):
 
     def __init__(
         self,
-        photos: Sequence[pathlib.Path],
+        images: Sequence[pathlib.Path],
         annotations: Sequence[pathlib.Path],
         label_names: LabelNames,
         *,
@@ -39,7 +39,7 @@ class AbstractVOCBboxDataset(GetterDataset):
         super().__init__()
         self.label_names = tuple(label_names)
         self.label_colors = class_colors(len(self.label_names))
-        self._photos = photos
+        self._image_paths = images
         self._annotations = annotations
         self._numbers = {name: label for label, name in enumerate(self.label_names)}
         self._one_based = one_based
@@ -48,15 +48,15 @@ class AbstractVOCBboxDataset(GetterDataset):
         self.add_getter(("bbox", "label", "difficult"), self._get_annotation)
         if not return_difficult:
             self.keys = ("img", "bbox", "label")
-        self.name_examples(self._photos.__getitem__)
+        self.name_examples(self._image_paths.__getitem__)
         self._real_folders: tuple[str, ...] = ()  # none: the images may be anywhere
         self._use_empty = True
 
     def __len__(self) -> int:
-        return len(self._photos)
+        return len(self._image_paths)
 
     def _get_img(self, i: int) -> Image:
-        path = self._photos[i]
+        path = self._image_paths[i]
         check_image_location(path, self._real_folders, allow_outside=not self._real_folders)
         return read_image(path)
 
@@ -136,12 +136,12 @@ class VOCFolderBboxDataset(AbstractVOCBboxDataset):
     ) -> None:
         root = pathlib.Path(data_dir)
         folders = voc_folders(root)
-        for folder in (folders.annotations, folders.photos):
+        for folder in (folders.annotations, folders.images):
             if not folder.is_dir():
                 raise DatasetError(
                     f"{root} contains no folder {folder.name}", expected="JPEGImages, Annotations, ImageSets/Main"
                 )
-        files = {path.stem: path for path in list_image_files(folders.photos)}
+        files = {path.stem: path for path in list_image_files(folders.images)}
         if split is None:
             ids = sorted(path.stem for path in folders.annotations.glob("*.xml"))
         else:
@@ -149,7 +149,7 @@ class VOCFolderBboxDataset(AbstractVOCBboxDataset):
         missing = [id_ for id_ in ids if id_ not in files]
         if missing:
             raise DatasetError(
-                f"{root}: {len(missing)} images are not in {folders.photos.name}", got=", ".join(missing[:5])
+                f"{root}: {len(missing)} images are not in {folders.images.name}", got=", ".join(missing[:5])
             )
         if label_names is None:
             label_names = _find_names(folders.annotations)

@@ -10,7 +10,7 @@ class VOCFolders(NamedTuple):
     """The folders of the XML files, of the images and of the lists of images; each may be missing."""
 
     annotations: pathlib.Path
-    photos: pathlib.Path
+    images: pathlib.Path
     lists: pathlib.Path
 
 

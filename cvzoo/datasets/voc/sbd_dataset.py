@@ -56,16 +56,16 @@ class SBDInstanceSegmentationDataset(GetterDataset):
             self._ids = sorted(all_ids if split == "trainval" else all_ids - set(train))
         self.add_getter("img", self._get_img)
         self.add_getter(("mask", "label"), self._get_masks)
-        self.name_examples(self._photo)
+        self.name_examples(self._image_path)
 
     def __len__(self) -> int:
         return len(self._ids)
 
-    def _photo(self, i: int) -> pathlib.Path:
+    def _image_path(self, i: int) -> pathlib.Path:
         return self._root / f"img/{self._ids[i]}.jpg"
 
     def _get_img(self, i: int) -> Image:
-        return read_image(self._photo(i))
+        return read_image(self._image_path(i))
 
     def _get_masks(self, i: int) -> tuple[Mask, Label]:
         path = self._root / f"inst/{self._ids[i]}.mat"

@@ -34,16 +34,16 @@ class VOCSemanticSegmentationDataset(GetterDataset):
         self._ids = read_lines(ids_path)
         self.add_getter("img", self._get_img)
         self.add_getter("label", self._get_label)
-        self.name_examples(self._photo)
+        self.name_examples(self._image_path)
 
     def __len__(self) -> int:
         return len(self._ids)
 
-    def _photo(self, i: int) -> pathlib.Path:
+    def _image_path(self, i: int) -> pathlib.Path:
         return self._root / f"JPEGImages/{self._ids[i]}.jpg"
 
     def _get_img(self, i: int) -> Image:
-        return read_image(self._photo(i))
+        return read_image(self._image_path(i))
 
     def _get_label(self, i: int) -> ClassMap:
         label = read_label(self._root / f"SegmentationClass/{self._ids[i]}.png")
@@ -66,16 +66,16 @@ class VOCInstanceSegmentationDataset(GetterDataset):
         self._ids = read_lines(ids_path)
         self.add_getter("img", self._get_img)
         self.add_getter(("mask", "label"), self._get_masks)
-        self.name_examples(self._photo)
+        self.name_examples(self._image_path)
 
     def __len__(self) -> int:
         return len(self._ids)
 
-    def _photo(self, i: int) -> pathlib.Path:
+    def _image_path(self, i: int) -> pathlib.Path:
         return self._root / f"JPEGImages/{self._ids[i]}.jpg"
 
     def _get_img(self, i: int) -> Image:
-        return read_image(self._photo(i))
+        return read_image(self._image_path(i))
 
     def _get_masks(self, i: int) -> tuple[Mask, Label]:
         path = self._root / f"SegmentationObject/{self._ids[i]}.png"

@@ -24,7 +24,7 @@ def content(found):
     """All that the three layouts can carry."""
     photos = {
         photo.name: (photo.size, sorted(photo.splits), [(each.name, each.bbox) for each in photo.objects])
-        for photo in found.photos
+        for photo in found.images
     }
     return photos, sorted(found.splits), found.used_names()
 
@@ -110,7 +110,7 @@ def test_marks_of_voc_survive_a_stay_in_coco(tmp_path):
     (tmp_path / "voc/Annotations/a.xml").write_text(text)
     assert convert("voc", tmp_path / "voc", tmp_path / "coco", "coco").losses == ()
     convert("coco", tmp_path / "coco", tmp_path / "back", "voc")
-    before, after = read("voc", tmp_path / "voc").photos[0], read("voc", tmp_path / "back").photos[0]
+    before, after = read("voc", tmp_path / "voc").images[0], read("voc", tmp_path / "back").images[0]
     flags = {"pose": "Rear", "truncated": 1, "difficult": 1}
     assert flags.items() <= after.objects[0].extra.items()
     assert "<part><name>head</name>" in after.objects[0].extra["voc_xml"][0].replace("\n", "").replace(" ", "")
@@ -138,7 +138,7 @@ def test_crowds_are_left_out_unless_they_are_asked_for(coco, tmp_path):
     lost = {each.what: each.count for each in kept.losses}
     assert {"the mark of a crowd": 1, "masks (run-length encoded)": 1}.items() <= lost.items()
     convert("coco", coco, tmp_path / "difficult", "voc", keep_crowds=True)
-    (photo,) = (each for each in read("voc", tmp_path / "difficult").photos if each.name == "0.png")
+    (photo,) = (each for each in read("voc", tmp_path / "difficult").images if each.name == "0.png")
     assert [each.extra["difficult"] for each in photo.objects] == [0, 1]
 
 
@@ -150,7 +150,7 @@ def test_polygons_stay_polygons_in_yolos_files_and_come_back(coco, tmp_path):
     path.write_text(json.dumps(file))
     convert("coco", coco, tmp_path / "yolo", "yolo")
     convert("yolo", tmp_path / "yolo", tmp_path / "back", "coco")
-    objects = {photo.name: photo.objects for photo in read("coco", tmp_path / "back").photos}
+    objects = {photo.name: photo.objects for photo in read("coco", tmp_path / "back").images}
     assert objects["0.png"][0].polygons == ((1.25, 2.5, 31.38, 2.5, 31.38, 42.57),)
     assert objects["1.png"][0].polygons == tuple(map(tuple, rings))
     assert objects["1.png"][0].bbox == (1, 1.5, 45.5, 30.75)
@@ -227,7 +227,7 @@ def test_broken_records_are_left_out_and_told(coco, tmp_path):
     file["images"].append({"id": 77, "file_name": "absent.png", "height": 3, "width": 3})
     path.write_text(json.dumps(file))
     done = convert("coco", coco, tmp_path / "out", "voc")
-    assert done.n_photo == 3
+    assert done.n_image == 3
     assert done.n_object == 2
     assert len(done.findings) == 2
     assert "is null" in " ".join(each.message for each in done.findings)

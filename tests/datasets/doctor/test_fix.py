@@ -13,7 +13,7 @@ from cvzoo.errors.exceptions import ConfigError
 
 
 def boxes(annotated, name):
-    return [each.bbox for photo in annotated.photos if photo.name == name for each in photo.objects]
+    return [each.bbox for photo in annotated.images if photo.name == name for each in photo.objects]
 
 
 @pytest.mark.parametrize(
@@ -76,8 +76,8 @@ def test_what_is_sound_is_copied_as_it_is(voc, coco, yolo, sroie, tmp_path):
         before, after = (
             read_annotated_set(parse_data_spec(f"{kind}:{each}")) for each in (place, tmp_path / f"out_{kind}")
         )
-        assert [(each.name, each.size, each.objects) for each in before.photos] == [
-            (each.name, each.size, each.objects) for each in after.photos
+        assert [(each.name, each.size, each.objects) for each in before.images] == [
+            (each.name, each.size, each.objects) for each in after.images
         ]
         assert before.names == after.names
 

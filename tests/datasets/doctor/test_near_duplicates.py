@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from cvzoo.datasets.doctor.image_facts import image_facts, many_image_facts
 from cvzoo.datasets.doctor.near_duplicates import near_duplicates
-from cvzoo.datasets.doctor.photo_facts import many_photo_facts, photo_facts
 
 
 def scene(seed):
@@ -14,7 +14,7 @@ def scene(seed):
 
 
 def pairs_of(paths):
-    facts = list(many_photo_facts(paths))
+    facts = list(many_image_facts(paths))
     return near_duplicates(np.stack([each.fingerprint for each in facts]), np.stack([each.look for each in facts]))
 
 
@@ -59,13 +59,13 @@ def test_facts_come_in_order_and_stop_with_their_reader(tmp_path):
     for seed in range(40):
         scene(seed).resize((10 + seed, 10)).save(tmp_path / f"{seed:02}.png")
     paths = [None, *sorted(tmp_path.iterdir())]
-    facts = list(many_photo_facts(paths))
+    facts = list(many_image_facts(paths))
     assert facts[0] is None
     assert [each.size for each in facts[1:]] == [(10, 10 + seed) for seed in range(40)]
-    some = many_photo_facts(paths)
+    some = many_image_facts(paths)
     next(some)
     some.close()
 
 
 def test_a_photo_that_is_a_folder_is_a_fault(tmp_path):
-    assert photo_facts(tmp_path).trouble is not None
+    assert image_facts(tmp_path).trouble is not None

@@ -512,7 +512,7 @@ SROIE = {
 
 
 def found_at(checkup, kind):
-    return [(each.photo, each.annotation) for each in checkup.findings if each.kind is kind]
+    return [(each.image, each.annotation) for each in checkup.findings if each.kind is kind]
 
 
 @pytest.mark.parametrize("kind", VOC, ids=lambda kind: kind.slug)
@@ -677,7 +677,7 @@ def test_no_junk_in_an_annotation_stops_the_doctor(coco, tmp_path, field):
     for junk in JUNK:
         coco.add(f"x{len(coco.file['images'])}.jpg", (10, 10, 20, 20))[field] = junk
     checkup = examine_dataset(parse_data_spec(f"coco:{coco.save()}"))
-    assert len(checkup.annotated.photos) == len(coco.file["images"])
+    assert len(checkup.annotated.images) == len(coco.file["images"])
     write_fixed_dataset(checkup, tmp_path / f"fixed_{field}")
 
 

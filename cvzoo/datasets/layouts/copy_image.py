@@ -9,7 +9,7 @@ from cvzoo.errors.exceptions import ImageError
 _ORIENTATION = 0x0112
 
 
-def copy_photo(source: pathlib.Path, target: pathlib.Path, *, as_stored: bool = False) -> None:
+def copy_image(source: pathlib.Path, target: pathlib.Path, *, as_stored: bool = False) -> None:
     """Copies the file bit for bit; with `as_stored`, the EXIF orientation of a JPEG is set to 1 (upright).
 
     Raises ImageError for as_stored if the file has no EXIF orientation, OSError.

@@ -4,13 +4,13 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 
 from cvzoo.datasets.doctor.check_duplicates import check_duplicates
-from cvzoo.datasets.doctor.photo_facts import many_photo_facts
-from cvzoo.datasets.layouts.annotated_set import AnnotatedPhoto
+from cvzoo.datasets.doctor.image_facts import many_image_facts
+from cvzoo.datasets.layouts.annotated_set import AnnotatedImage
 from cvzoo.errors.exceptions import ConfigError
 
 
-def photo_groups(
-    photos: Sequence[AnnotatedPhoto],
+def image_groups(
+    images: Sequence[AnnotatedImage],
     *,
     pattern: str | None = None,
     column: str | None = None,
@@ -26,7 +26,7 @@ def photo_groups(
     step: called after each image that was decoded
     Raises ConfigError for an invalid pattern, one without any match, or a field that no record has.
     """
-    parents = list(range(len(photos)))  # a union-find forest
+    parents = list(range(len(images)))  # a union-find forest
 
     def root(i: int) -> int:
         while parents[i] != i:
@@ -41,37 +41,37 @@ def photo_groups(
                 parents[root(i)] = root(first.setdefault(key, i))
 
     if pattern is not None:
-        join(_found_in_names(photos, pattern))
+        join(_found_in_names(images, pattern))
     if column is not None:
-        join(_values(photos, column))
+        join(_values(images, column))
     if look_alikes:
         facts = []
-        for each in many_photo_facts(photo.path for photo in photos):
+        for each in many_image_facts(image.path for image in images):
             facts.append(each)
             if step is not None:
                 step()
-        indices: dict[str | None, int] = {photo.name: i for i, photo in enumerate(photos)}
-        for finding in check_duplicates(photos, facts):
+        indices: dict[str | None, int] = {image.name: i for i, image in enumerate(images)}
+        for finding in check_duplicates(images, facts):
             for other in finding.others:
-                parents[root(indices[finding.photo])] = root(indices[other])
-    return [root(i) for i in range(len(photos))]
+                parents[root(indices[finding.image])] = root(indices[other])
+    return [root(i) for i in range(len(images))]
 
 
-def _found_in_names(photos: Sequence[AnnotatedPhoto], pattern: str) -> list[str | None]:
+def _found_in_names(images: Sequence[AnnotatedImage], pattern: str) -> list[str | None]:
     try:
         compiled = re.compile(pattern)
     except re.error as error:
         raise ConfigError(f"{pattern!r} is not a valid regular expression", got=error) from error
-    matches = [compiled.search(photo.name) for photo in photos]
+    matches = [compiled.search(image.name) for image in images]
     if not any(matches):
-        example = photos[0].name if photos else None
+        example = images[0].name if images else None
         raise ConfigError(f"no image's name matches {pattern!r}", got=example, hint="such as '^(video[0-9]+)_'")
     return [None if each is None else each.group(1 if compiled.groups else 0) for each in matches]
 
 
-def _values(photos: Sequence[AnnotatedPhoto], column: str) -> list[str | None]:
-    values = [photo.extra.get(column) for photo in photos]
+def _values(images: Sequence[AnnotatedImage], column: str) -> list[str | None]:
+    values = [image.extra.get(column) for image in images]
     if all(value is None for value in values):
-        known = sorted({key for photo in photos for key in photo.extra})
+        known = sorted({key for image in images for key in image.extra})
         raise ConfigError(f"no image's record has a field {column!r}", expected=" or ".join(known[:20]) or None)
     return [None if value is None else repr(value) for value in values]

@@ -35,7 +35,7 @@ _ORIENTATION = 0x0112
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class PhotoFacts:
+class ImageFacts:
     """Properties of one image file.
 
     trouble: the fault because of which it cannot be decoded, and the reason; None if it can
@@ -58,20 +58,20 @@ class PhotoFacts:
     look: Array | None = None
 
 
-def photo_facts(path: pathlib.Path) -> PhotoFacts:
+def image_facts(path: pathlib.Path) -> ImageFacts:
     """The properties of one file; its faults are among them and not raised."""
     try:
         data = path.read_bytes()
     except OSError as error:
-        return PhotoFacts((Fault.PHOTO_UNREADABLE, error.strerror or str(error)))
+        return ImageFacts((Fault.PHOTO_UNREADABLE, error.strerror or str(error)))
     if not data:
-        return PhotoFacts((Fault.PHOTO_EMPTY, "the file has 0 bytes"))
+        return ImageFacts((Fault.PHOTO_EMPTY, "the file has 0 bytes"))
     digest = hashlib.sha256(data).digest()
     try:
         pil = identify(io.BytesIO(data), path.name)
         check_pixel_count(pil.size, name=path.name, max_pixels=MAX_PIXELS)
     except ImageError as error:
-        return PhotoFacts((Fault.PHOTO_UNREADABLE, _reason(error, path)), digest=digest)
+        return ImageFacts((Fault.PHOTO_UNREADABLE, _reason(error, path)), digest=digest)
     width, height = pil.size
     kind = pil.format
     try:
@@ -79,11 +79,11 @@ def photo_facts(path: pathlib.Path) -> PhotoFacts:
         turned = upright(load(pil, name=path.name))
         gray = turned.convert("L") if turned.mode != "L" else turned
     except (ImageError, ValueError, OSError) as error:
-        return PhotoFacts(
+        return ImageFacts(
             (Fault.PHOTO_TRUNCATED, _reason(error, path)), stored_size=(height, width), format=kind, digest=digest
         )
     small = np.asarray(gray.resize((HASH_SIDE + 1, HASH_SIDE), Image.Resampling.BOX, reducing_gap=3)).astype(np.int16)
-    return PhotoFacts(
+    return ImageFacts(
         size=(turned.size[1], turned.size[0]),
         stored_size=(height, width),
         orientation=orientation,
@@ -96,14 +96,14 @@ def photo_facts(path: pathlib.Path) -> PhotoFacts:
     )
 
 
-def many_photo_facts(paths: Iterable[pathlib.Path | None]) -> Iterator[PhotoFacts | None]:
+def many_image_facts(paths: Iterable[pathlib.Path | None]) -> Iterator[ImageFacts | None]:
     """The properties of each file in order, None for None; decoded in a few threads, some files ahead."""
     n_thread = min(8, len(os.sched_getaffinity(0)))
-    pool = concurrent.futures.ThreadPoolExecutor(n_thread, thread_name_prefix="photo-facts")
-    ahead: collections.deque[concurrent.futures.Future[PhotoFacts] | None] = collections.deque()
+    pool = concurrent.futures.ThreadPoolExecutor(n_thread, thread_name_prefix="image-facts")
+    ahead: collections.deque[concurrent.futures.Future[ImageFacts] | None] = collections.deque()
     try:
         for path in paths:
-            ahead.append(None if path is None else pool.submit(photo_facts, path))
+            ahead.append(None if path is None else pool.submit(image_facts, path))
             if len(ahead) > 4 * n_thread:
                 yield _result(ahead.popleft())
         while ahead:
@@ -112,7 +112,7 @@ def many_photo_facts(paths: Iterable[pathlib.Path | None]) -> Iterator[PhotoFact
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _result(future: concurrent.futures.Future[PhotoFacts] | None) -> PhotoFacts | None:
+def _result(future: concurrent.futures.Future[ImageFacts] | None) -> ImageFacts | None:
     return None if future is None else future.result()
 
 
