@@ -14,7 +14,7 @@ from cvzoo.cli.zoo_member import zoo_member
 from cvzoo.errors.exceptions import ConfigError, MissingExtraError
 from cvzoo.export.onnx.agreement import compare_boxes_with_onnxruntime, compare_with_onnxruntime
 from cvzoo.export.onnx.exported import Exported
-from cvzoo.export.onnx.texts import OWN_NAMES
+from cvzoo.export.onnx.metadata import OWN_NAMES
 from cvzoo.export.onnx.write import export_onnx
 from cvzoo.images.read_image import read_image
 from cvzoo.links.model.raw_outputs import seeded_photo

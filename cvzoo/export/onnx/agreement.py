@@ -1,4 +1,4 @@
-"""Whether ONNX Runtime says the same of an image as the model that was exported."""
+"""Comparison of an exported file, run by ONNX Runtime, with its model."""
 
 import os
 from typing import Any, NamedTuple
@@ -21,11 +21,11 @@ Size = tuple[int, int]
 
 
 def photo_place(model: Chain, size: Size, input_size: Size) -> np.ndarray:
-    """(4,) float32, y_min x_min y_max x_max in pixels of the network's input: the image's part of it.
+    """(4,) float32, y_min x_min y_max x_max in pixels of the network's input: the image's extent in it.
 
-    size: (H, W) of the image; input_size: of what `prepare` makes of it
-    Boxes (box - place[:2]) * size / (place[2:] - place[:2]) are in the image's own pixels. A model that writes
-    `prepare` itself is taken to see nothing but the image.
+    size: (H, W) of the image; input_size: of the preprocessed image
+    Boxes (box - place[:2]) * size / (place[2:] - place[:2]) are in pixels of the original image. For a model that
+    overrides `prepare`, the image is assumed to fill the input.
     """
     preparation = declared_preparation(model)
     y, x, height, width = (0, 0, *input_size) if preparation is None else preparation.part(size)
@@ -36,11 +36,11 @@ _SAME_BOX, _SAME_SCORE = 0.99, 1e-4
 
 
 class Agreement(NamedTuple):
-    """How far two programs' outputs are apart.
+    """Difference between the outputs of two programs.
 
-    difference: the greatest of one number; scale: the greatest number itself
-    apart: the share of numbers that differ by more than 1e-4 of `scale`; where a network puts maxima back where they
-        were, as SegNet does, rounding decides between equals
+    difference: the greatest absolute difference; scale: the greatest absolute value
+    apart: fraction of values that differ by more than 1e-4 of `scale`; in networks with max unpooling, as SegNet,
+        rounding decides which of equal maxima is unpooled
     """
 
     difference: float
@@ -49,9 +49,9 @@ class Agreement(NamedTuple):
 
 
 class BoxAgreement(NamedTuple):
-    """How many boxes the model finds, how many the file, and how many of them are the same.
+    """Number of boxes of the model (ours), of the file (theirs), and of boxes that agree (same).
 
-    The same: of one label, with an IoU of at least 0.99 and scores that differ by less than 1e-4.
+    Boxes agree if they have the same label, an IoU of at least 0.99 and scores that differ by less than 1e-4.
     """
 
     ours: int
@@ -60,10 +60,10 @@ class BoxAgreement(NamedTuple):
 
 
 def compare_with_onnxruntime(file: str | os.PathLike, model: Chain, x: np.ndarray) -> Agreement:
-    """How far ONNX Runtime's outputs of the file are from the model's, for x (B, C, H, W) float32, prepared.
+    """Difference between ONNX Runtime's outputs of the file and the model's, for preprocessed x (B, C, H, W) float32.
 
     file: written by `export_onnx` without boxes
-    Raises MissingExtraError where ONNX Runtime is not installed, ShapeError if the file gives other outputs.
+    Raises MissingExtraError if ONNX Runtime is not installed, ShapeError if the shapes of the outputs differ.
     """
     session = _session(file)
     with using_config("train", False), no_backprop_mode():
@@ -84,20 +84,20 @@ def compare_boxes_with_onnxruntime(
     model: AbstractDetector | AbstractInstanceSegmenter | AbstractKeypointDetector,
     img: np.ndarray,
 ) -> BoxAgreement:
-    """How many boxes `model.predict` and ONNX Runtime find in an image, and how many of them are the same.
+    """Number of boxes that `model.predict` and ONNX Runtime detect in an image, and how many of them agree.
 
-    file: written by `export_onnx` with boxes, for any size or the one that `prepare` makes of the image
+    file: written by `export_onnx` with boxes, with a dynamic size or the preprocessed size of the image
     img: (3, H, W) float32 RGB [0, 255]
-    Raises MissingExtraError where ONNX Runtime is not installed, UnsupportedError for a file without boxes, ShapeError
-    for an image of another prepared size.
+    Raises MissingExtraError if ONNX Runtime is not installed, UnsupportedError for a file without boxes, ShapeError
+    for an image of a different preprocessed size.
     """
     session = _session(file)
     if "boxes" not in [port.name for port in session.get_outputs()]:
         raise UnsupportedError(f"{file} has no boxes", hint="export_onnx(file, model, boxes=True)")
     x = model.prepare(img)[None]
-    wanted = tuple(session.get_inputs()[0].shape[2:])
-    if any(isinstance(side, int) and side != own for side, own in zip(wanted, x.shape[2:])):
-        raise ShapeError("the file is for images of another prepared size", expected=wanted, got=x.shape[2:])
+    input_size = tuple(session.get_inputs()[0].shape[2:])
+    if any(isinstance(side, int) and side != actual for side, actual in zip(input_size, x.shape[2:])):
+        raise ShapeError("the file is for images of another prepared size", expected=input_size, got=x.shape[2:])
     result = model.predict([img])
     ours, labels, scores = result.bboxes[0], result.labels[0], result.scores[0]
     place = photo_place(model, img.shape[1:], x.shape[2:])
@@ -107,8 +107,7 @@ def compare_boxes_with_onnxruntime(
     feeds = {
         port.name: feeds[port.name].repeat(len(x) // len(feeds[port.name]), axis=0) for port in session.get_inputs()
     }
-    found = session.run(["boxes", "scores", "labels", "photos"], feeds)
-    theirs, their_scores, their_labels, photos = found
+    theirs, their_scores, their_labels, photos = session.run(["boxes", "scores", "labels", "photos"], feeds)
     first = photos == 0
     ratio = np.array(img.shape[1:], np.float32) / (place[2:] - place[:2])
     boxes = (theirs[first] - np.tile(place[:2], 2)) * np.tile(ratio, 2)

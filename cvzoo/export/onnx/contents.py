@@ -1,4 +1,4 @@
-"""What of a model goes into a file: the part that is exported, the names of what it gives, and texts about it."""
+"""The part of a model that is exported, the names of its outputs, and the file's metadata."""
 
 import contextlib
 from collections.abc import Callable
@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cvzoo.errors.exceptions import DtypeError, UnsupportedError
+from cvzoo.export.onnx.boxes.faster_rcnn import first_stage
 from cvzoo.export.onnx.boxes.fcis import fcis_first_stage
-from cvzoo.export.onnx.boxes.one_map import first_stage
-from cvzoo.export.onnx.texts import texts_about
+from cvzoo.export.onnx.metadata import model_metadata
 from cvzoo.links.chain import Chain
 from cvzoo.links.model.architecture import Architecture
 from cvzoo.links.model.architectures import architecture_of
@@ -24,16 +24,16 @@ from cvzoo.links.model.segmenter import AbstractPhotoSegmenter, AbstractSegmente
 from cvzoo.links.quantization.quantizable import AbstractQuantizable
 
 _TASKS = {FasterRCNNFPN: "detection", MaskRCNNFPN: "instance segmentation", KeypointRCNNFPN: "keypoints"}
-_PHOTO = (480, 640)  # of a usual image: what models make of it is the size that files are written for
+_PHOTO = (480, 640)  # a typical image: fixed-size files are written for its preprocessed size
 
 
 class Contents(NamedTuple):
-    """What of a model goes into a file.
+    """The part of a model that is exported.
 
-    call: from x (B, C, H, W) float32, prepared, what the file gives
-    outputs: names of what `call` gives, in order; where it is None they are numbered
-    channels, size: C and (H, W) of what `prepare` gives of a usual image
-    metadata: texts about the model, JSON where they are more than a word
+    call: from x (B, C, H, W) float32, preprocessed, the file's outputs
+    outputs: names of the outputs of `call`, in order; None: they are numbered
+    channels, size: C and (H, W) of a typical image after `prepare`
+    metadata: about the model, by name; values that are not text are JSON
     """
 
     name: str
@@ -46,11 +46,11 @@ class Contents(NamedTuple):
 
 
 def contents_of(model: Chain) -> Contents:
-    """What of the model goes into a file. Raises UnsupportedError for a kind that cannot be exported."""
+    """The part of the model that is exported. Raises UnsupportedError for a kind that cannot be exported."""
     if isinstance(model, AbstractQuantizable) and model.quantization_report is not None:
         raise UnsupportedError(
             f"ONNX: a quantized {type(model).__name__} is not exported",
-            hint="export the model it was made of, and quantize the file with the runtime's own tools",
+            hint="export the float model, and quantize the file with the runtime's own tools",
         )
     call: Callable[[Any], Any]
     outputs: tuple[str, ...] | None
@@ -72,19 +72,19 @@ def contents_of(model: Chain) -> Contents:
         raise UnsupportedError(f"ONNX: a {type(model).__name__} cannot be exported yet")
     photo = np.full((3, *_PHOTO), 127.0, np.float32)
     channels, h, w = model.prepare(photo).shape
-    texts = texts_about(model, _architecture_of(model), task)
-    return Contents(texts["architecture"], call, outputs, channels, (h, w), texts, model.state_arrays())
+    metadata = model_metadata(model, _architecture_of(model), task)
+    return Contents(metadata["architecture"], call, outputs, channels, (h, w), metadata, model.state_arrays())
 
 
 def _architecture_of(model: Chain) -> Architecture | None:
-    """None for a model that files cannot describe, which may be exported all the same."""
+    """None for a model that no file format describes, which may be exported nevertheless."""
     with contextlib.suppress(DtypeError, UnsupportedError):
         return architecture_of(type(model))
     return None
 
 
 def _on_pyramid(model: FasterRCNNFPN | MaskRCNNFPN | KeypointRCNNFPN) -> Callable[[Any], Any]:
-    """The pyramid's maps, then of each map the offsets, then of each the objectness."""
+    """The pyramid's maps, then the offsets of each map, then the objectness of each."""
 
     def call(x: Any) -> tuple[Any, ...]:
         maps = model.forward(x)

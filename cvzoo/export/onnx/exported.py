@@ -1,4 +1,4 @@
-"""What an export wrote, in words."""
+"""Description of an exported file."""
 
 from typing import NamedTuple
 
@@ -6,12 +6,12 @@ from typing import NamedTuple
 class Exported(NamedTuple):
     """A written ONNX file.
 
-    batch, size: the input's first axis and its (H, W); None where any will do
-    reasons: for each axis that was wanted free and is not, why
-    inputs, outputs: names and shapes; a text in a shape is a size that may be any
-    n_operator: how many operators the graph has
+    batch, size: batch size and (H, W) of the input; None: dynamic
+    reasons: why the batch or size that was requested to be dynamic is not
+    inputs, outputs: names and shapes; a str in a shape names a dynamic size
+    n_operator: number of operators in the graph
     size_step: sizes must be a multiple of it
-    data_file: the name of a second file beside it, with its numbers, where one would be over 2 GiB; else None
+    data_file: the name of the external data file next to it, where one file would exceed 2 GiB; else None
     """
 
     batch: int | None

@@ -1,4 +1,4 @@
-"""A protocol-buffer message that is put together of pieces: large arrays are not copied until they are written."""
+"""A protocol-buffer message as a list of pieces, so that large arrays are not copied before they are written."""
 
 from collections.abc import Sequence
 from typing import Any, BinaryIO
@@ -9,7 +9,7 @@ _BYTES = 2
 
 
 class Message:
-    """Fields in the order in which they were put in.
+    """The fields in the order in which they were added.
 
     size: in bytes
     """
@@ -19,30 +19,30 @@ class Message:
         self.size = 0
 
     def integer(self, number: int, value: int) -> "Message":
-        """Itself, with one more field: an int64 or an enum."""
+        """Append an int64 or enum field; returns itself."""
         return self._append(int_field(number, value))
 
     def real(self, number: int, value: float) -> "Message":
-        """A float."""
+        """Append a float field."""
         return self._append(float_field(number, value))
 
     def text(self, number: int, value: str) -> "Message":
-        """A string."""
+        """Append a string field."""
         return self.raw(number, value.encode("utf-8"))
 
     def raw(self, number: int, value: Any) -> "Message":
-        """Bytes, or a memory view of bytes."""
+        """Append a field of bytes, or a memory view of bytes."""
         return self._append(varint(number << 3 | _BYTES) + varint(len(value)))._append(value)
 
     def message(self, number: int, value: "Message") -> "Message":
-        """Another message, which must not be changed any more."""
+        """Append a message, which must not change afterwards."""
         self._append(varint(number << 3 | _BYTES) + varint(value.size))
         self._pieces += value._pieces
         self.size += value.size
         return self
 
     def integers(self, number: int, values: Sequence[int]) -> "Message":
-        """Repeated int64, packed."""
+        """Append a packed field of repeated int64."""
         return self.raw(number, b"".join([varint(value) for value in values]))
 
     def write_to(self, file: BinaryIO) -> None:

@@ -1,6 +1,6 @@
-"""ONNX's messages, as many of them as our files need.
+"""ONNX's protocol-buffer messages, as far as exported files need them.
 
-Source: ONNX's `onnx.proto` (intermediate representation version 8), whose numbers of fields are these.
+Source: ONNX's `onnx.proto` (intermediate representation version 8), for the field numbers.
 """
 
 import dataclasses
@@ -31,9 +31,9 @@ _FLOAT, _INT, _STRING, _GRAPH, _FLOATS, _INTS = 1, 2, 3, 5, 6, 7
 
 @dataclasses.dataclass(frozen=True)
 class Port:
-    """What goes in or comes out.
+    """An input or output of a graph.
 
-    shape: a number, or a name for a size that is known only when the model runs; None where nothing is said
+    shape: an int, or a name for a dynamic size; None: unknown
     """
 
     name: str
@@ -43,7 +43,7 @@ class Port:
 
 @dataclasses.dataclass(frozen=True)
 class Body:
-    """What an operator such as Loop does again and again; it may read values of the graph around it."""
+    """The subgraph of an operator such as Loop; it may read values of the enclosing graph."""
 
     nodes: tuple["Node", ...]
     inputs: tuple[Port, ...]
@@ -55,7 +55,7 @@ Attribute = int | float | str | Sequence[int] | Sequence[float] | Body
 
 @dataclasses.dataclass(frozen=True)
 class Node:
-    """One operator's application: the values that it reads and makes, by name; "" for one that is left out."""
+    """An operator with the names of its inputs and outputs; "" for an omitted input."""
 
     op: str
     inputs: tuple[str, ...]
@@ -63,15 +63,15 @@ class Node:
     attributes: Mapping[str, Attribute]
 
 
-class Outside(NamedTuple):
-    """Where constants lie that are in a file of their own: its name beside the model's, and of each its first byte."""
+class ExternalData(NamedTuple):
+    """ONNX's external data: the name of the file with large constants, and each constant's offset in bytes."""
 
     location: str
     offsets: Mapping[str, int]
 
 
 def element_type(dtype: np.dtype | str) -> int:
-    """ONNX's number of the dtype. Raises DtypeError if it has none that we use."""
+    """ONNX's number of the dtype. Raises DtypeError for an unsupported one."""
     number = _TYPES.get(np.dtype(dtype).name)
     if number is None:
         raise DtypeError("ONNX: arrays of this dtype are not written", expected=", ".join(_TYPES), got=dtype)
@@ -87,10 +87,10 @@ def model_message(
     *,
     producer_version: str,
     metadata: Mapping[str, str],
-    outside: Outside | None = None,
+    external: ExternalData | None = None,
 ) -> Message:
-    """A model with its graph, the opset that it wants, and texts about it; `outside`: constants in another file."""
-    graph = _graph_message(name, nodes, inputs, outputs, constants, outside)
+    """A model with its graph, opset and metadata; external: the constants that are in another file."""
+    graph = _graph_message(name, nodes, inputs, outputs, constants, external)
     model = Message().integer(1, IR_VERSION).text(2, "cvzoo").text(3, producer_version).message(7, graph)
     model.message(8, Message().text(1, "").integer(2, OPSET))
     for key, text in metadata.items():
@@ -99,21 +99,21 @@ def model_message(
 
 
 def tensor_message(name: str, array: np.ndarray) -> Message:
-    """An array's shape, type and numbers, the last axis innermost and the low bytes first."""
+    """An array's shape, type and values, in C order, little-endian."""
     message = Message().integers(1, array.shape).integer(2, element_type(array.dtype)).text(8, name)
     return message.raw(9, array_bytes(array))
 
 
 def array_bytes(array: np.ndarray) -> memoryview:
-    """The numbers as ONNX has them: the last axis innermost and the low bytes first."""
-    lying = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
-    return lying.reshape(-1).view(np.uint8).data
+    """The values as ONNX stores them: in C order, little-endian."""
+    contiguous = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
+    return contiguous.reshape(-1).view(np.uint8).data
 
 
-def _outside_message(name: str, array: np.ndarray, outside: Outside) -> Message:
+def _external_message(name: str, array: np.ndarray, external: ExternalData) -> Message:
     message = Message().integers(1, array.shape).integer(2, element_type(array.dtype)).text(8, name)
-    place = {"location": outside.location, "offset": outside.offsets[name], "length": array.nbytes}
-    for key, value in place.items():
+    entries = {"location": external.location, "offset": external.offsets[name], "length": array.nbytes}
+    for key, value in entries.items():
         message.message(13, Message().text(1, key).text(2, str(value)))
     return message.integer(14, _EXTERNAL)
 
@@ -124,15 +124,15 @@ def _graph_message(
     inputs: Sequence[Port],
     outputs: Sequence[Port],
     constants: Mapping[str, np.ndarray],
-    outside: Outside | None = None,
+    external: ExternalData | None = None,
 ) -> Message:
     graph = Message()
     for k, node in enumerate(nodes):
         graph.message(1, _node_message(node, f"{name}/{node.op}_{k}"))
     graph.text(2, name)
     for constant, array in constants.items():
-        if outside is not None and constant in outside.offsets:
-            graph.message(5, _outside_message(constant, array, outside))
+        if external is not None and constant in external.offsets:
+            graph.message(5, _external_message(constant, array, external))
         else:
             graph.message(5, tensor_message(constant, array))
     for port in inputs:

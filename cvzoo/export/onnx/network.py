@@ -1,4 +1,4 @@
-"""A network's functions as operators of an ONNX graph."""
+"""Conversion of a network's recorded functions to operators of an ONNX graph."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -28,13 +28,13 @@ _SEED = 20170615
 
 
 class Probes:
-    """The graphs of one call with inputs of several shapes.
+    """Recorded graphs of one call with inputs of several shapes.
 
-    graphs: one per probe; all have the same records in the same order, and the same numbers of values
+    graphs: one per probe; all have the same records in the same order, and the same value ids
     """
 
     def __init__(self, call: Callable[[Any], Any], shapes: Sequence[tuple[int, ...]]):
-        """Run the call once a shape, with noise. Raises GraphError or SizeDependenceError if it did other things."""
+        """Run the call once per shape, on noise. Raises GraphError or SizeDependenceError if its functions differ."""
         self.graphs = [_graph_of(call, shape, k) for k, shape in enumerate(shapes)]
         first = self.graphs[0]
         for other in self.graphs[1:]:
@@ -42,7 +42,7 @@ class Probes:
                 raise SizeDependenceError("which functions are called changes with the batch or the size")
 
     def shape_of(self, value: int) -> Shape:
-        """The value's size along each axis, in each probe. Raises SizeDependenceError if its axes are not the same."""
+        """The value's shape in each probe. Raises SizeDependenceError if its number of axes differs."""
         shapes = [graph.values[value].shape for graph in self.graphs]
         if len({len(shape) for shape in shapes}) > 1:
             raise SizeDependenceError("an array's number of axes changes with the batch or the size")
@@ -85,12 +85,12 @@ def add_network(
     *,
     names: Mapping[str, np.ndarray],
 ) -> tuple[str, ...]:
-    """Add what `call` does with x to the graph; the names of what it gives.
+    """Add the functions that `call` applies to x to the graph; returns the names of its outputs.
 
-    shapes: of x, in the probes: sizes that differ between them may differ when the file is used, too
-    names: parameters by name, so that the file's constants have names that tell
-    Raises UnsupportedError that names the function which cannot be converted, SizeDependenceError for one that does
-    something else at another size, GraphError where Python reads numbers on the way.
+    shapes: of x, one per probe: sizes that differ between them are dynamic
+    names: parameters by name, which become the names of the file's constants
+    Raises UnsupportedError for a function without a converter, SizeDependenceError for one whose settings depend on
+    the size, GraphError where Python code reads values.
     """
     return _Conversion(g, x, Probes(call, shapes), names).run()
 
@@ -102,16 +102,16 @@ class _Conversion:
         self._known: dict[int, str] = {}
         self._names = {_identity(array): name for name, array in names.items()}
         (number,) = probes.graphs[0].inputs
-        g.forget_sizes()
-        self._tell(number, x)
+        g.forget_shapes()
+        self._record_shape(number, x)
 
     def run(self) -> tuple[str, ...]:
         graphs = self._probes.graphs
-        for place, records in enumerate(zip(*[graph.records for graph in graphs])):
+        for index, records in enumerate(zip(*[graph.records for graph in graphs])):
             first = records[0]
             converter = CONVERTERS.get(type(first.function))
             step = Step(
-                place=place,
+                index=index,
                 records=records,
                 inputs=tuple([self._name(value) for value in first.reads]),
                 in_shapes=tuple([self._probes.shape_of(value) for value in first.reads]),
@@ -120,12 +120,12 @@ class _Conversion:
             if converter is None:
                 raise UnsupportedError(f"ONNX: no operator is known for {step.label}")
             for value, name in zip(first.writes, converter(self._g, step)):
-                self._tell(value, name)
+                self._record_shape(value, name)
         return tuple([self._name(value) for value in graphs[0].outputs])
 
-    def _tell(self, value: int, name: str) -> None:
+    def _record_shape(self, value: int, name: str) -> None:
         self._known[value] = name
-        self._g.know(name, self._probes.shape_of(value))
+        self._g.record_shape(name, self._probes.shape_of(value))
 
     def _name(self, value: int) -> str:
         if value not in self._known:
@@ -133,7 +133,7 @@ class _Conversion:
         return self._known[value]
 
     def _constant(self, value: int) -> str:
-        """What nobody makes: equal in all probes, or the same row again and again."""
+        """A constant of the network: equal in all probes, or one row that is repeated along the input's axes."""
         arrays = [graph.constants[value] for graph in self._probes.graphs]
         array = arrays[0]
         if array.dtype == np.float64:
@@ -153,7 +153,7 @@ def _identity(array: np.ndarray) -> tuple:
 
 
 def _without_repeats(array: np.ndarray, shape: Shape) -> np.ndarray:
-    """The array with size 1 along the axes that follow the input, if all of it is the same along them."""
+    """The array with size 1 along the axes that depend on the input's size, if it is constant along them."""
     for axis, sizes in enumerate(shape):
         if len(set(sizes)) > 1:
             one = array.take([0], axis)

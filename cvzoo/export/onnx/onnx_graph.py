@@ -1,4 +1,4 @@
-"""An ONNX graph that grows operator by operator."""
+"""Builder of an ONNX graph."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -8,13 +8,13 @@ from cvzoo.errors.exceptions import UnsupportedError
 from cvzoo.export.onnx.model_proto import Attribute, Body, Node, Port
 from cvzoo.export.onnx.sizes import SizeDependenceError, Sizes, Sources, find_sources, is_fixed
 
-Shape = tuple[Sizes, ...]  # of each axis, its size in each probe
+Shape = tuple[Sizes, ...]  # for each axis, its size in each probe
 
 
 class OnnxGraph:
-    """Operators, constants, and how large each known value was in each of the probes.
+    """Operators, constants, and the shapes of values in each probe.
 
-    A value has a name; what is added gives the names of what it makes.
+    Values are referred to by name; methods that add operators return the names of their outputs.
     """
 
     def __init__(self) -> None:
@@ -25,16 +25,18 @@ class OnnxGraph:
         self._small: dict[tuple, str] = {}
         self._sizes: dict[tuple[Sizes, str | None], str] = {}
         self._count = 0
-        self.pooled: list[tuple[Shape, Shape, int]] = []  # of maxima: input, output, and where the node stands
+        self.pooled: list[
+            tuple[Shape, Shape, int]
+        ] = []  # of each MaxPool: shapes of input and output, index of its node
 
     # --- values -----------------------------------------------------------------------------------------------------
     def new_name(self, stem: str) -> str:
-        """A name that is not used yet."""
+        """An unused name."""
         self._count += 1
         return f"{stem}_{self._count}"
 
     def constant(self, array: np.ndarray, name: str | None = None) -> str:
-        """The name of a constant; small equal ones without a name are kept once."""
+        """The name of a constant; equal small constants without a name are stored once."""
         array = np.asarray(array)
         if name is None and array.size <= 64:
             key = (array.dtype.str, array.shape, array.tobytes())
@@ -49,15 +51,15 @@ class OnnxGraph:
         """The name of a constant (n,) int64."""
         return self.constant(np.array(values, np.int64))
 
-    def know(self, name: str, shape: Shape) -> None:
-        """Remember how large a value is: sizes of later ones may be computed from it."""
+    def record_shape(self, name: str, shape: Shape) -> None:
+        """Record the shape of a value: sizes of later ones may be computed from it."""
         self._shapes[name] = shape
         for axis, sizes in enumerate(shape):
             if not is_fixed(sizes):
                 self._places.setdefault(sizes, (name, axis))
 
-    def forget_sizes(self) -> None:
-        """Compute no size from what is known so far: the next network is probed with sizes of its own."""
+    def forget_shapes(self) -> None:
+        """Forget all recorded shapes: the next network is probed with other sizes."""
         self._places.clear()
         self._sizes.clear()
 
@@ -79,44 +81,44 @@ class OnnxGraph:
         count: str,
         body: Callable[..., tuple[Sequence[str], Sequence[str]]],
         *,
-        kept: Sequence[tuple[str, str]] = (),
-        made: Sequence[tuple[str, tuple[int, ...]]] = (),
+        carried: Sequence[tuple[str, str]] = (),
+        scan_outputs: Sequence[tuple[str, tuple[int, ...]]] = (),
     ) -> tuple[str, ...]:
-        """What the body leaves of `kept` in the end, then what it made each time, one below another.
+        """Add a Loop; the names of the loop-carried values at the end, then of the stacked scan outputs.
 
-        count: () int64, how often
-        body: from the name of the round's number () int64 and of what is kept, its new values and what is made; called
-            once, to see what it adds
-        kept: initial values and their dtypes
-        made: dtypes and shapes, which a runtime needs where there is no round at all
+        count: () int64, number of iterations
+        body: from the names of the iteration's number () int64 and of the carried values, the names of their new
+            values and of the scan outputs; called once, to record its operators
+        carried: initial values and their dtypes
+        scan_outputs: dtypes and shapes, which a runtime needs where there is no iteration at all
         """
-        outside, self.nodes = self.nodes, []
+        enclosing, self.nodes = self.nodes, []
         number, again = self.new_name("round"), self.new_name("again")
-        carried = [Port(self.new_name("kept"), dtype, None) for _, dtype in kept]
-        keeps, makes = body(number, *[port.name for port in carried])
-        results = [Port(self.new_name("result"), dtype, None) for _, dtype in kept]
-        results += [Port(self.new_name("result"), dtype, shape) for dtype, shape in made]
+        ports = [Port(self.new_name("kept"), dtype, None) for _, dtype in carried]
+        next_values, scanned = body(number, *[port.name for port in ports])
+        results = [Port(self.new_name("result"), dtype, None) for _, dtype in carried]
+        results += [Port(self.new_name("result"), dtype, shape) for dtype, shape in scan_outputs]
         done = Port(self.new_name("again"), "bool", ())
-        for value, port in zip([again, *keeps, *makes], [done, *results], strict=True):
+        for value, port in zip([again, *next_values, *scanned], [done, *results], strict=True):
             self.nodes.append(Node("Identity", (value,), (port.name,), {}))
-        inputs = (Port(number, "int64", ()), Port(again, "bool", ()), *carried)
-        inside, self.nodes = Body(tuple(self.nodes), inputs, (done, *results)), outside
-        values = [count, "", *[value for value, _ in kept]]
+        inputs = (Port(number, "int64", ()), Port(again, "bool", ()), *ports)
+        inside, self.nodes = Body(tuple(self.nodes), inputs, (done, *results)), enclosing
+        values = [count, "", *[value for value, _ in carried]]
         return self.add_many("Loop", values, len(results), {"body": inside})
 
     # --- sizes ------------------------------------------------------------------------------------------------------
     def size(self, sizes: Sizes, near: str | None = None) -> str:
-        """The name of a value (1,) int64 that holds this size whatever comes in.
+        """The name of a value (1,) int64 that holds this size at run time.
 
-        near: a value whose own sizes probably tell
-        Raises SizeDependenceError if no value that is known tells.
+        near: a value from whose sizes it is computed if possible
+        Raises SizeDependenceError if no recorded shape determines it.
         """
         if is_fixed(sizes):
             return self.integers(sizes[0])
         key = sizes, near
         if key not in self._sizes:
-            own = {} if near is None else {each: (near, i) for i, each in enumerate(self._shapes.get(near, ()))}
-            sources = find_sources(sizes, {k: place for k, place in own.items() if not is_fixed(k)})
+            of_near = {} if near is None else {each: (near, i) for i, each in enumerate(self._shapes.get(near, ()))}
+            sources = find_sources(sizes, {k: place for k, place in of_near.items() if not is_fixed(k)})
             sources = sources or find_sources(sizes, self._places)
             if sources is None:
                 raise SizeDependenceError(f"a size that was {' and '.join(map(str, sizes))}")
@@ -130,7 +132,7 @@ class OnnxGraph:
         return self.add("Concat", [self.size(each, near) for each in sizes], {"axis": 0})
 
     def reshape(self, x: str, sizes: Sequence[Sizes]) -> str:
-        """x with another shape: one unknown size may be what is left over."""
+        """x with another shape; a single dynamic size becomes -1."""
         unknown = [i for i, each in enumerate(sizes) if not is_fixed(each)]
         if len(unknown) <= 1 and all(0 not in each for each in sizes):
             fixed = [-1 if i in unknown else each[0] for i, each in enumerate(sizes)]
@@ -145,7 +147,7 @@ class OnnxGraph:
 
     def _computed(self, sources: Sources) -> str:
         product = None
-        for name, axis in sources.places:
+        for name, axis in sources.axes:
             shape = self.add("Shape", [name], {"start": axis, "end": axis + 1})
             product = shape if product is None else self.add("Mul", [product, shape])
         assert product is not None

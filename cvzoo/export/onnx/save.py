@@ -1,4 +1,4 @@
-"""A model's message as a file, or as two where one would be too large."""
+"""Writing of a model's message to a file, or to two where one would exceed protocol buffers' 2 GiB."""
 
 import os
 import pathlib
@@ -7,21 +7,21 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from cvzoo.export.onnx.message import Message
-from cvzoo.export.onnx.model_proto import Outside, array_bytes
+from cvzoo.export.onnx.model_proto import ExternalData, array_bytes
 from cvzoo.files.atomic_write import atomic_write
 
-_LARGEST = (1 << 31) - 1  # what readers of protocol buffers take
-_SMALL = 1024  # bytes; what is smaller stays inside, where runtimes look for shapes
+_LARGEST = (1 << 31) - 1  # protocol buffers' limit
+_SMALL = 1024  # bytes; smaller constants stay in the model's file, as runtimes read shapes only from there
 _ALIGNED = 4096  # so that readers can map the file into memory
 
 
 def save(
-    file: str | os.PathLike, constants: Mapping[str, np.ndarray], message_of: Callable[[Outside | None], Message]
+    file: str | os.PathLike, constants: Mapping[str, np.ndarray], message_of: Callable[[ExternalData | None], Message]
 ) -> str | None:
-    """None, or the name of the second file, beside the first, in which the constants lie.
+    """Write the file atomically; the name of the external data file next to it, or None if there is none.
 
-    message_of: the model's message; where its constants lie may be told
-    Both files are whole or not there. Raises OSError where they cannot be written.
+    message_of: the model's message, given the external data, or None to embed all constants
+    Raises OSError if a file cannot be written.
     """
     message = message_of(None)
     if message.size <= _LARGEST:
@@ -35,13 +35,13 @@ def save(
             offsets[name] = end
             end = -(-(end + array.nbytes) // _ALIGNED) * _ALIGNED
     beside = path.with_name(path.name + ".data")
-    message = message_of(Outside(beside.name, offsets))
+    message = message_of(ExternalData(beside.name, offsets))
     with atomic_write(beside) as data:
         for name, offset in offsets.items():
             data.seek(offset)
             data.write(array_bytes(constants[name]))
         data.flush()
-        os.fsync(data.fileno())  # a full disk is noticed before the model's file takes its place
+        os.fsync(data.fileno())  # a full disk is detected before the model's file is replaced
         with atomic_write(path) as out:
             message.write_to(out)
     return beside.name

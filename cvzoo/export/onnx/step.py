@@ -1,4 +1,4 @@
-"""One function of a network, as it was seen in each of the probes."""
+"""One function of a network, as recorded in each probe."""
 
 import dataclasses
 from collections.abc import Callable
@@ -15,14 +15,14 @@ from cvzoo.graph.records import Record
 
 @dataclasses.dataclass(frozen=True)
 class Step:
-    """A function's application: one record a probe, which differ in sizes only.
+    """A function's application: one record per probe, which differ in sizes only.
 
-    place: how many functions came before it
-    inputs: the names of what it reads, in the ONNX graph; in_shapes: their shapes
-    out_shapes: those of what it makes
+    index: its position among the functions
+    inputs: names of its inputs in the ONNX graph; in_shapes: their shapes
+    out_shapes: shapes of its outputs
     """
 
-    place: int
+    index: int
     records: tuple[Record, ...]
     inputs: tuple[str, ...]
     in_shapes: tuple[Shape, ...]
@@ -35,26 +35,26 @@ class Step:
 
     @property
     def label(self) -> str:
-        """What it is, and where, for errors."""
-        return f"{self.records[0].label}, function number {self.place + 1}"
+        """Name and position of the function, for errors."""
+        return f"{self.records[0].label}, function number {self.index + 1}"
 
     def setting(self, name: str) -> Any:
-        """A setting that is the same in all probes. Raises SizeDependenceError where it is not."""
+        """A setting of the function. Raises SizeDependenceError if it differs between probes."""
         return self.fixed(lambda record: record.settings[name], name.lstrip("_"))
 
     def fixed(self, read: Callable[[Record], Any], what: str) -> Any:
-        """What `read` gives of a record, if it is the same in all probes; else raises SizeDependenceError."""
+        """The value of `read` for the records. Raises SizeDependenceError if it differs between probes."""
         values = [read(record) for record in self.records]
         if not all(equal(values[0], each) for each in values[1:]):
             raise SizeDependenceError(f"{self.label}: its {what} changes with the batch or the size")
         return values[0]
 
     def fixed_shape(self, shape: Shape) -> tuple[int, ...]:
-        """The shape, if it is the same in all probes; else raises SizeDependenceError."""
+        """The shape as integers. Raises SizeDependenceError if it differs between probes."""
         return tuple([self.fixed_size(sizes) for sizes in shape])
 
     def fixed_size(self, sizes: Sizes) -> int:
-        """The size, if it is the same in all probes; else raises SizeDependenceError."""
+        """The size as an integer. Raises SizeDependenceError if it differs between probes."""
         if len(set(sizes)) > 1:
             raise SizeDependenceError(f"{self.label}: its sizes change with the batch or the size")
         return sizes[0]
@@ -65,7 +65,7 @@ class Step:
 
 
 def equal(a: Any, b: Any) -> bool:
-    """Whether two settings are the same; arrays by their numbers."""
+    """Whether two settings are the same; arrays are compared by value."""
     if a is b:
         return True
     if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):

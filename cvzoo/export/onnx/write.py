@@ -1,4 +1,4 @@
-"""A model of the zoo as an ONNX file."""
+"""Export of a model of the zoo to an ONNX file."""
 
 import operator
 import os
@@ -9,29 +9,29 @@ from cvzoo.errors.exceptions import CvzooError, DtypeError, UnsupportedError, Va
 from cvzoo.export.onnx.boxes.add_boxes import add_boxes
 from cvzoo.export.onnx.contents import Contents, contents_of
 from cvzoo.export.onnx.exported import Exported
+from cvzoo.export.onnx.metadata import box_metadata, cvzoo_version, joined_metadata, weights_metadata
 from cvzoo.export.onnx.model_proto import OPSET, Node, Port, model_message
 from cvzoo.export.onnx.network import add_network
 from cvzoo.export.onnx.onnx_graph import OnnxGraph, Shape
 from cvzoo.export.onnx.save import save
-from cvzoo.export.onnx.texts import cvzoo_version, joined_texts, texts_about_boxes, texts_about_weights
 from cvzoo.links.chain import Chain
 from cvzoo.links.file_then_model import check_file_then_model
 from cvzoo.shapes.check import pair
 from cvzoo.weights.record import Weights
 
 Size = tuple[int, int]
-# far from each other and with all kinds of remainders, so that what follows rows is told from what follows columns, and
-# padding that depends on what is left over is seen with and without; in maps of few pixels sizes agree by chance
+# far apart and with various remainders, so that formulas from heights and from widths differ, and padding that depends
+# on a remainder occurs with and without; small maps are avoided, as their sizes agree by coincidence
 _ANY = ((173, 241), (192, 352), (167, 178), (262, 325))
 _MULTIPLES = ((192, 352), (256, 160), (320, 224))
 
 
-class Plan(NamedTuple):
-    """What a file leaves open, and the probes that tell whether it can.
+class ExportPlan(NamedTuple):
+    """Which sizes of a file are dynamic, and the shapes of the probes that check it.
 
-    batch, size: None where it is left open
+    batch, size: None: dynamic
     step: sizes must be a multiple of it
-    shapes: of the probes; at least two, as numbers that a network computes from images must not become constants
+    shapes: of the probes; at least two, so that values computed from the images do not become constants
     """
 
     batch: int | None
@@ -41,34 +41,34 @@ class Plan(NamedTuple):
 
     @property
     def freedom(self) -> str:
-        """What such a file takes that the next plan's does not."""
+        """What is dynamic in this plan but fixed in the next."""
         if self.size is not None:
             return "any batch"
         return "any size" if self.step == 1 else f"any size of multiples of {self.step}"
 
 
-def plans(channels: int, size: Size, *, batch: int | None, free_size: bool) -> Iterator[Plan]:
-    """The files to try, the freest first.
+def export_plans(channels: int, size: Size, *, batch: int | None, free_size: bool) -> Iterator[ExportPlan]:
+    """The plans to try, the most dynamic first.
 
-    batch: a number to fix it at, or None to leave it open if possible
+    batch: the fixed batch size, or None for a dynamic one where possible
     """
     h, w = size
     n = 2 if batch is None else batch
     if free_size:
-        yield Plan(batch, None, 1, _shapes(channels, n, batch, [size, size, *_ANY]))
-        own = [size] if h % 32 == 0 and w % 32 == 0 else []
-        yield Plan(batch, None, 32, _shapes(channels, n, batch, [*own, _MULTIPLES[0], *_MULTIPLES]))
-    yield Plan(batch, size, 1, _shapes(channels, n, batch, [size, size]))
+        yield ExportPlan(batch, None, 1, _shapes(channels, n, batch, [size, size, *_ANY]))
+        usual_size = [size] if h % 32 == 0 and w % 32 == 0 else []
+        yield ExportPlan(batch, None, 32, _shapes(channels, n, batch, [*usual_size, _MULTIPLES[0], *_MULTIPLES]))
+    yield ExportPlan(batch, size, 1, _shapes(channels, n, batch, [size, size]))
     if batch is None:
-        yield Plan(1, size, 1, ((1, channels, h, w),) * 2)
+        yield ExportPlan(1, size, 1, ((1, channels, h, w),) * 2)
 
 
 def _shapes(channels: int, n: int, batch: int | None, sizes: list[Size]) -> tuple[tuple[int, ...], ...]:
-    """The second probe is of another batch, if the batch is open."""
+    """The probes' shapes; the second has another batch size if the batch is dynamic."""
     return tuple([(3 if k == 1 and batch is None else n, channels, *each) for k, each in enumerate(sizes)])
 
 
-_MOST_PIXELS = 1 << 24  # a pass of so many is recorded: of ResNet-50 they take 6 GB
+_MOST_PIXELS = 1 << 24  # in a recorded pass, which takes 6 GB for ResNet-50
 INPUT = "x"
 
 
@@ -102,69 +102,69 @@ def export_onnx(
     metadata; OSError if the file cannot be written.
     """
     check_file_then_model("export_onnx", file, model)
-    batch = None if batch is None else _whole(batch)
+    batch = None if batch is None else _batch_size(batch)
     size = None if size is None else pair(size, name="size", function="export_onnx")
     if (batch is not None and batch < 1) or (size is not None and min(size) < 1):
         raise ValueRangeError("export_onnx: batch and size must be at least 1", got=f"batch {batch}, size {size}")
     contents = contents_of(model)
-    about = contents.metadata if weights is None else contents.metadata | texts_about_weights(weights)
-    contents = contents._replace(metadata=joined_texts(about, metadata))
+    about = contents.metadata if weights is None else contents.metadata | weights_metadata(weights)
+    contents = contents._replace(metadata=joined_metadata(about, metadata))
     here = contents.size if size is None else size
     if (batch or 1) * here[0] * here[1] > _MOST_PIXELS:
         raise ValueRangeError(
             "export_onnx: a pass of such images is recorded, which would take the machine's memory",
             expected=f"at most {_MOST_PIXELS} pixels",
             got=f"batch {batch or 1}, size {here}",
-            hint="leave the size or the batch open: the file then takes any",
+            hint="leave the size or the batch dynamic: omit the argument",
         )
     reasons: list[str] = []
-    tries = list(plans(contents.channels, here, batch=batch, free_size=size is None))
+    tries = list(export_plans(contents.channels, here, batch=batch, free_size=size is None))
     for plan in tries:
         try:
             return _write(file, contents, plan, tuple(reasons), model if boxes else None)
-        except (CvzooError, ValueError) as error:  # at sizes that it was not made for a network may raise either
+        except (CvzooError, ValueError) as error:  # at sizes it does not support, a network may raise either
             why = str(error).splitlines()[0]
             if plan is tries[-1]:
                 if size is None or isinstance(error, UnsupportedError):
                     raise
                 raise UnsupportedError(
                     f"ONNX: the network takes no images of size {size}: {why}",
-                    hint="multiples of 32, or leave the size open: the file then says which it takes",
+                    hint="use multiples of 32, or omit the size: the file's metadata then give the supported sizes",
                 ) from error
             reasons.append(f"{plan.freedom}: {why}")
     raise AssertionError("there is always a plan")
 
 
-def _whole(batch: int) -> int:
+def _batch_size(batch: int) -> int:
     try:
         return operator.index(batch)
     except TypeError:
-        raise DtypeError("export_onnx: batch must be a whole number, or None for any", got=repr(batch)) from None
+        raise DtypeError("export_onnx: batch must be an integer, or None for a dynamic one", got=repr(batch)) from None
 
 
 def _write(
-    file: str | os.PathLike, contents: Contents, plan: Plan, reasons: tuple[str, ...], detector: Chain | None
+    file: str | os.PathLike, contents: Contents, plan: ExportPlan, reasons: tuple[str, ...], detector: Chain | None
 ) -> Exported:
     g = OnnxGraph()
-    made = add_network(g, INPUT, contents.call, plan.shapes, names=contents.constants)
+    values = add_network(g, INPUT, contents.call, plan.shapes, names=contents.constants)
     x_shape = tuple(zip(*plan.shapes))
     inputs = [Port(INPUT, "float32", _named(x_shape, x_shape))]
     if detector is None:
-        names = contents.outputs or tuple([f"output{i}" for i in range(len(made))])
-        outputs = [Port(name, "float32", _named(g.shape_of(value), x_shape)) for value, name in zip(made, names)]
+        names = contents.outputs or tuple([f"output{i}" for i in range(len(values))])
+        outputs = [Port(name, "float32", _named(g.shape_of(value), x_shape)) for value, name in zip(values, names)]
     else:
-        found = add_boxes(g, detector, INPUT, made, contents.constants)
-        inputs += found.inputs
-        outputs, made = list(found.outputs), found.values
-    for value, port in zip(made, outputs, strict=True):
+        detections = add_boxes(g, detector, INPUT, values, contents.constants)
+        inputs += detections.inputs
+        outputs, values = list(detections.outputs), detections.values
+    for value, port in zip(values, outputs, strict=True):
         g.nodes.append(Node("Identity", (value,), (port.name,), {}))
     texts = {**contents.metadata, "size_step": str(plan.step)}
     if detector is not None:
-        texts |= texts_about_boxes(detector)
+        texts |= box_metadata(detector)
     data_file = save(
         file,
         g.constants,
-        lambda outside: model_message(
+        lambda external: model_message(
             contents.name,
             g.nodes,
             inputs,
@@ -172,7 +172,7 @@ def _write(
             g.constants,
             producer_version=cvzoo_version(),
             metadata=texts,
-            outside=outside,
+            external=external,
         ),
     )
     return Exported(
@@ -189,7 +189,7 @@ def _write(
 
 
 def _named(shape: Shape, x_shape: Shape) -> tuple[int | str, ...]:
-    """Fixed sizes as numbers; those that are free by the input's names for them, others by their own."""
+    """Fixed sizes as integers; dynamic ones by the input's names for them, others by `size` and the axis."""
     names = dict(zip(x_shape, ("batch", "channels", "height", "width")))
     sizes: list[int | str] = []
     for axis, each in enumerate(shape):

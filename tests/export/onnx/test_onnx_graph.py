@@ -14,7 +14,7 @@ from cvzoo.export.onnx.sizes import SizeDependenceError
 @pytest.fixture
 def g():
     g = OnnxGraph()
-    g.know("x", ((2, 3), (4, 4), (10, 26)))
+    g.record_shape("x", ((2, 3), (4, 4), (10, 26)))
     return g
 
 
@@ -33,7 +33,7 @@ def test_a_size_that_nothing_tells_is_an_error(g):
 
 def test_sizes_of_another_network_are_forgotten(g):
     assert g.size((4, 6)) == g.size((4, 6))  # twice the first axis
-    g.forget_sizes()
+    g.forget_shapes()
     with pytest.raises(SizeDependenceError):
         g.size((4, 6))
 
@@ -48,7 +48,7 @@ def test_a_loop_keeps_and_makes(n, g, open_session):
         return (g.add("Add", [total, k]),), (pair,)
 
     start = g.constant(np.array(0, np.int64))
-    total, pairs = g.loop("n", body, kept=[(start, "int64")], made=[("int64", (2,))])
+    total, pairs = g.loop("n", body, carried=[(start, "int64")], scan_outputs=[("int64", (2,))])
     g.nodes += [Node("Identity", (value,), (name,), {}) for value, name in ((total, "total"), (pairs, "pairs"))]
     ports = [Port("n", "int64", ())], [Port("total", "int64", ()), Port("pairs", "int64", ("k", 2))]
     message = model_message("loop", g.nodes, *ports, g.constants, producer_version="", metadata={})

@@ -41,7 +41,7 @@ def imgs():
         ({"size": (0, 32)}, "at least 1"),
         ({"size": (100_000, 100_000)}, "memory"),
         ({"size": (2048, 2048), "batch": 1000}, "memory"),
-        ({"batch": 1_000_000}, "batch open"),
+        ({"batch": 1_000_000}, "batch dynamic"),
     ],
 )
 def test_sizes_that_make_no_sense_are_named(how, says, model, file):

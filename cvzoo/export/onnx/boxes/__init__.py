@@ -1,1 +1,1 @@
-"""Boxes from what detectors' heads say, as ONNX operators."""
+"""Decoding and non-maximum suppression of detectors' raw outputs, as ONNX operators."""

@@ -1,4 +1,4 @@
-"""Boxes before suppression, inside of an ONNX graph."""
+"""Candidate boxes before non-maximum suppression, in an ONNX graph."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -12,18 +12,18 @@ from cvzoo.typing.aliases import ArrayLike
 
 
 class Candidates(NamedTuple):
-    """Names of values.
+    """Names of values in the graph.
 
     boxes: (B, A, 4) y_min x_min y_max x_max, pixels of the network's input
     probs: (B, L, A) scores
-    cut: whether boxes are cut at the image's edges before they are compared
-    whole: whether the image fills the network's input; else the file is told where it lies
+    clip_before_nms: whether boxes are clipped to the image before non-maximum suppression
+    fills_input: whether the image fills the network's input; else its extent is a further input of the file
     """
 
     boxes: str
     probs: str
-    cut: bool
-    whole: bool
+    clip_before_nms: bool
+    fills_input: bool
 
 
 def columns(g: OnnxGraph, x: str, start: int, end: int) -> str:
@@ -37,13 +37,13 @@ def numbers(g: OnnxGraph, values: ArrayLike) -> str:
 
 
 def around(g: OnnxGraph, centre: str, side: str) -> str:
-    """Boxes (..., 4) of centres (..., 2) and sides (..., 2), y before x."""
+    """Boxes (..., 4) from centers (..., 2) and sizes (..., 2), y before x."""
     half = g.add("Mul", [side, numbers(g, 0.5)])
     return g.add("Concat", [g.add("Sub", [centre, half]), g.add("Add", [centre, half])], {"axis": -1})
 
 
 def of_anchors(g: OnnxGraph, code: str, anchor: str, std: Sequence[float]) -> str:
-    """As `decode_bbox` in cvzoo.geometry: boxes (..., 4) of offsets (..., 4) from anchors (A, 4)."""
+    """Boxes (..., 4) from offsets (..., 4) to anchors (A, 4), as `decode_bbox` in cvzoo.geometry."""
     first = columns(g, anchor, 0, 2)
     size = g.add("Sub", [columns(g, anchor, 2, 4), first])
     return of_centres(g, code, g.add("Add", [first, g.add("Mul", [size, numbers(g, 0.5)])]), size, std)
@@ -52,7 +52,7 @@ def of_anchors(g: OnnxGraph, code: str, anchor: str, std: Sequence[float]) -> st
 def of_centres(
     g: OnnxGraph, code: str, centre: str, size: str, std: Sequence[float], mean: Sequence[float] = (0, 0, 0, 0)
 ) -> str:
-    """The same of anchors' centres and sides, (A, 2) each."""
+    """As `of_anchors`, with the anchors given as centers and sizes, (A, 2) each."""
     if tuple(std) != (1, 1, 1, 1):
         code = g.add("Mul", [code, numbers(g, std)])
     if any(mean):
@@ -63,16 +63,16 @@ def of_centres(
 
 
 def best(g: OnnxGraph, probs: str, n: str) -> str:
-    """probs (..., N) where they are among the n (1,) best of the last axis, else 0."""
+    """probs (..., N) where they are among the n (1,) highest along the last axis, else 0."""
     values, _ = g.add_many("TopK", [probs, n], 2, {"axis": -1})
     least = columns(g, values, -1, np.iinfo(np.int64).max)
     return g.add("Where", [g.add("GreaterOrEqual", [probs, least]), probs, numbers(g, 0)])
 
 
 def best_of_levels(g: OnnxGraph, probs: str, counts: Sequence[str], n_class: int, n: int) -> str:
-    """(B, L, A) of probs (B, A, L): of each level only the n best pairs of place and class keep their scores.
+    """(B, L, A) from probs (B, A, L): only the n highest (anchor, class) scores of each level stay, the others are 0.
 
-    counts: (1,) int64, places of each level
+    counts: (1,) int64, number of anchors of each level
     """
     parts = []
     ends = g.add("CumSum", [g.add("Concat", list(counts), {"axis": 0}), g.constant(np.array(0, np.int64))])

@@ -1,4 +1,4 @@
-"""Sizes of maps and what lies on their places, computed in the graph: a file with boxes is for images of any size."""
+"""Sizes of feature maps and coordinates of their positions, computed in the graph, so that image sizes stay dynamic."""
 
 from typing import NamedTuple
 
@@ -19,14 +19,14 @@ def extent_of(g: OnnxGraph, x: str) -> Extent:
     return Extent(*[g.add("Shape", [x], {"start": axis, "end": axis + 1}) for axis in (2, 3)])
 
 
-def divided(g: OnnxGraph, extent: Extent, by: int) -> Extent:
-    """Each side over `by`, rounded up."""
+def strided(g: OnnxGraph, extent: Extent, by: int) -> Extent:
+    """Each side divided by `by`, rounded up."""
     return Extent(*[g.add("Div", [g.add("Add", [each, g.integers(by - 1)]), g.integers(by)]) for each in extent])
 
 
-def steps(g: OnnxGraph, whole: Extent, extent: Extent) -> Extent:
-    """How many whole pixels of the one lie between two places of the other."""
-    return Extent(*[g.add("Div", [a, b]) for a, b in zip(whole, extent)])
+def steps(g: OnnxGraph, input_extent: Extent, extent: Extent) -> Extent:
+    """Steps between adjacent positions of a map of `extent`, in input pixels, rounded down."""
+    return Extent(*[g.add("Div", [a, b]) for a, b in zip(input_extent, extent)])
 
 
 def as_pair(g: OnnxGraph, extent: Extent) -> str:
@@ -34,28 +34,28 @@ def as_pair(g: OnnxGraph, extent: Extent) -> str:
     return g.add("Cast", [g.add("Concat", list(extent), {"axis": 0})], {"to": 1})
 
 
-def n_place(g: OnnxGraph, extent: Extent, each: int = 1) -> str:
-    """(1,) int64: places of a map, times `each`."""
+def n_position(g: OnnxGraph, extent: Extent, each: int = 1) -> str:
+    """(1,) int64: number of positions of a map, times `each`."""
     n = g.add("Mul", list(extent))
     return n if each == 1 else g.add("Mul", [n, g.integers(each)])
 
 
-def places(g: OnnxGraph, extent: Extent) -> str:
-    """(H * W, 2) int64: row and column of each place, row by row."""
-    index = counted(g, n_place(g, extent))
+def positions(g: OnnxGraph, extent: Extent) -> str:
+    """(H * W, 2) int64: row and column of each position, row by row."""
+    index = counted(g, n_position(g, extent))
     row = g.add("Div", [index, extent.width])
     column = g.add("Sub", [index, g.add("Mul", [row, extent.width])])
     return g.add("Concat", [g.add("Unsqueeze", [each, g.integers(1)]) for each in (row, column)], {"axis": 1})
 
 
 def corners(g: OnnxGraph, extent: Extent, step: Extent) -> str:
-    """(H * W, 2) float32: y and x of each place, whole pixels apart, the first at 0."""
+    """(H * W, 2) float32: y and x of each position in input pixels, the first at 0."""
     step_yx = g.add("Concat", list(step), {"axis": 0})
-    return g.add("Cast", [g.add("Mul", [places(g, extent), step_yx])], {"to": 1})
+    return g.add("Cast", [g.add("Mul", [positions(g, extent), step_yx])], {"to": 1})
 
 
 def anchors_at(g: OnnxGraph, extent: Extent, step: Extent, cell: np.ndarray) -> str:
-    """(H * W * K, 4) float32, as `grid_anchors` in cvzoo.geometry: anchors (K, 4) of one place at every place."""
+    """(H * W * K, 4) float32, as `grid_anchors` in cvzoo.geometry: the anchors (K, 4) shifted to every position."""
     corner = corners(g, extent, step)
     corner = g.add("Unsqueeze", [g.add("Concat", [corner, corner], {"axis": 1}), g.integers(1)])  # (H * W, 1, 4)
     moved = g.add("Add", [corner, g.constant(np.asarray(cell, np.float32))])
@@ -74,10 +74,10 @@ def counted(g: OnnxGraph, n: str) -> str:
 
 
 def scalar(g: OnnxGraph, x: str) -> str:
-    """() of (1,)."""
+    """A value of shape (1,), reshaped to ()."""
     return g.add("Squeeze", [x, g.integers(0)])
 
 
 def at_most(g: OnnxGraph, count: str, n: int) -> str:
-    """(1,) int64: the count, if it is not over n."""
+    """(1,) int64: min(count, n)."""
     return g.add("Min", [count, g.integers(n)])

@@ -1,17 +1,17 @@
-"""Masks of the regions that see one object, joined, as `mask_voting` in cvzoo.links has it."""
+"""Mask voting: the masks of overlapping regions are merged, as `mask_voting` in cvzoo.links."""
 
 from typing import NamedTuple
 
 from cvzoo.export.onnx.boxes.candidates import columns, numbers
 from cvzoo.export.onnx.boxes.extents import counted, scalar
-from cvzoo.export.onnx.boxes.suppression import Kept
+from cvzoo.export.onnx.boxes.nms import Detections
 from cvzoo.export.onnx.onnx_graph import OnnxGraph
 
 
 class Voters(NamedTuple):
-    """Names of values of R regions.
+    """Names of the values of R regions.
 
-    boxes: (R, 4), pixels of the images; images: (R,) int64; prob: (R, S, S); classes: (R, n_class), background first
+    boxes: (R, 4), pixels of the images; photos: (R,) int64; prob: (R, S, S); classes: (R, n_class), background first
     side: S
     """
 
@@ -23,28 +23,30 @@ class Voters(NamedTuple):
 
 
 class Voted(NamedTuple):
-    """Names: boxes (K, 4), whole pixels of the images; masks (K, S, S); is_seen (K,) bool: whether there is a mask."""
+    """Names: boxes (K, 4), rounded to pixels of the images; masks (K, S, S); has_mask (K,) bool: if it is not empty."""
 
     boxes: str
     masks: str
-    is_seen: str
+    has_mask: str
 
 
-def voted(g: OnnxGraph, voters: Voters, kept: Kept, place: str, merge_thresh: float, thresh: float) -> Voted:
-    """For each of what was kept the mask that all regions around it agree on, and the box around that mask.
+def voted(
+    g: OnnxGraph, voters: Voters, detections: Detections, index: str, merge_thresh: float, thresh: float
+) -> Voted:
+    """For each detection the mask that the regions around it vote for, and its bounding box.
 
-    place: (K,) int64, which of the regions each is
-    merge_thresh: regions of at least this IoU vote; thresh: a pixel of a region's mask, or of the votes, counts from it
+    place: (K,) int64, the region's index of each detection
+    merge_thresh: regions of at least this IoU vote; thresh: least foreground probability of a mask and of the votes
     """
-    pixels = g.add("Round", [voters.boxes])  # within the image already, whose sides are whole
-    likely = g.add("Gather", [voters.classes, g.add("Add", [kept.labels, g.integers(1)])], {"axis": 1})  # (R, K)
+    pixels = g.add("Round", [voters.boxes])  # already clipped to the image, so that rounding cannot leave it
+    likely = g.add("Gather", [voters.classes, g.add("Add", [detections.labels, g.integers(1)])], {"axis": 1})  # (R, K)
     likely = g.add("Transpose", [likely], {"perm": [1, 0]})
     areas = g.add("ReduceProd", [_sides(g, voters.boxes)], {"axes": [1], "keepdims": 0})
     side = g.integers(voters.side)
     cells = g.add("Cast", [counted(g, side)], {"to": 1})  # (S,)
 
     def one(k: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        at = g.add("Gather", [place, k])
+        at = g.add("Gather", [index, k])
         box, photo, area = (g.add("Gather", [each, at]) for each in (voters.boxes, voters.photos, areas))
         near = g.add(
             "And", [_overlaps(g, voters.boxes, areas, box, area, merge_thresh), g.add("Equal", [voters.photos, photo])]
@@ -67,9 +69,9 @@ def voted(g: OnnxGraph, voters: Voters, kept: Kept, place: str, merge_thresh: fl
 
         n_vote = scalar(g, g.add("Shape", [weight]))
         none = g.add("Expand", [numbers(g, 0), extent])
-        (votes,) = g.loop(n_vote, add_vote, kept=[(none, "float32")])
+        (votes,) = g.loop(n_vote, add_vote, carried=[(none, "float32")])
         ends = [_ends(g, g.add("GreaterOrEqual", [votes, numbers(g, thresh)]), axis) for axis in (0, 1)]
-        (top, bottom, is_seen), (left, right, _) = ends
+        (top, bottom, has_mask), (left, right, _) = ends
         start, stop = g.add("Concat", [top, left], {"axis": 0}), g.add("Concat", [bottom, right], {"axis": 0})
         part = g.add("Slice", [votes, start, stop, g.integers(0, 1)])
         shrunk = [_shrunk(g, part, axis, side, cells) for axis in (0, 1)]
@@ -78,11 +80,11 @@ def voted(g: OnnxGraph, voters: Voters, kept: Kept, place: str, merge_thresh: fl
         )
         mask = g.add("Clip", [joined, numbers(g, 0), numbers(g, 1)])
         corners = [g.add("Add", [g.add("Cast", [each], {"to": 1}), first]) for each in (start, stop)]
-        return (), (g.add("Concat", corners, {"axis": 0}), mask, is_seen)
+        return (), (g.add("Concat", corners, {"axis": 0}), mask, has_mask)
 
-    count = scalar(g, g.add("Shape", [place]))
+    count = scalar(g, g.add("Shape", [index]))
     shapes = ("float32", (4,)), ("float32", (voters.side, voters.side)), ("bool", ())
-    return Voted(*g.loop(count, one, made=shapes))
+    return Voted(*g.loop(count, one, scan_outputs=shapes))
 
 
 def _overlaps(g: OnnxGraph, boxes: str, areas: str, box: str, area: str, thresh: float) -> str:
@@ -100,13 +102,13 @@ def _sides(g: OnnxGraph, boxes: str) -> str:
 
 
 def _places(g: OnnxGraph, extent: str, first: str, axis: int) -> str:
-    """(n,) float32: the window's pixels along an axis, as pixels of the image."""
+    """(n,) float32: the window's pixels along an axis, in pixels of the image."""
     n = g.add("Gather", [extent, g.integers(axis)])
     return g.add("Add", [g.add("Cast", [counted(g, n)], {"to": 1}), g.add("Gather", [first, g.integers(axis)])])
 
 
 def _stretched(g: OnnxGraph, pixel: str, window: str, axis: int, side: str, cells: str) -> str:
-    """(n, S): what each pixel takes of each cell of a map that is stretched over a window (4,); 0 outside of it."""
+    """(n, S): each pixel's interpolation weights over the cells of a map resized to a window (4,); 0 outside of it."""
     start, stop = (columns(g, window, k, k + 1) for k in (axis, axis + 2))
     length = g.add("Max", [g.add("Sub", [stop, start]), numbers(g, 1)])
     step = g.add("Div", [g.add("Cast", [side], {"to": 1}), length])
@@ -116,24 +118,24 @@ def _stretched(g: OnnxGraph, pixel: str, window: str, axis: int, side: str, cell
 
 
 def _shrunk(g: OnnxGraph, part: str, axis: int, side: str, cells: str) -> str:
-    """(S, n): what each of S cells takes of each of the part's n rows or columns."""
+    """(S, n): each cell's interpolation weights over the part's n rows or columns."""
     n = g.add("Shape", [part], {"start": axis, "end": axis + 1})
     step = g.add("Div", [g.add("Cast", [n], {"to": 1}), g.add("Cast", [side], {"to": 1})])
     return _between(g, cells, step, n, g.add("Cast", [counted(g, n)], {"to": 1}))
 
 
 def _between(g: OnnxGraph, pixel: str, step: str, n: str, cells: str) -> str:
-    """(pixels, n): bilinear interpolation's shares, pixel centres at half: the two cells around a place share it."""
+    """(pixels, n): bilinear interpolation weights, half-pixel centers."""
     half = numbers(g, 0.5)
-    place = g.add("Sub", [g.add("Mul", [g.add("Add", [pixel, half]), step]), half])
+    index = g.add("Sub", [g.add("Mul", [g.add("Add", [pixel, half]), step]), half])
     last = g.add("Sub", [g.add("Cast", [n], {"to": 1}), numbers(g, 1)])
-    place = g.add("Unsqueeze", [g.add("Min", [g.add("Max", [place, numbers(g, 0)]), last]), g.integers(1)])
-    away = g.add("Abs", [g.add("Sub", [place, cells])])
-    return g.add("Max", [g.add("Sub", [numbers(g, 1), away]), numbers(g, 0)])
+    index = g.add("Unsqueeze", [g.add("Min", [g.add("Max", [index, numbers(g, 0)]), last]), g.integers(1)])
+    distance = g.add("Abs", [g.add("Sub", [index, cells])])
+    return g.add("Max", [g.add("Sub", [numbers(g, 1), distance]), numbers(g, 0)])
 
 
 def _ends(g: OnnxGraph, inside: str, axis: int) -> tuple[str, str, str]:
-    """The first row or column with a pixel and one past the last, (1,) int64 each; and () bool: is there one."""
+    """First row or column with a pixel and one past the last, (1,) int64 each; and () bool: whether there is any."""
     some = g.add("ReduceMax", [g.add("Cast", [inside], {"to": 6})], {"axes": [1 - axis], "keepdims": 0})
     first = g.add("ArgMax", [some], {"axis": 0, "keepdims": 1})
     last = g.add("ArgMax", [some], {"axis": 0, "keepdims": 1, "select_last_index": 1})

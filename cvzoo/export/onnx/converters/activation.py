@@ -35,13 +35,13 @@ _CUBIC = 0.044715
 
 
 def elementwise(g: OnnxGraph, step: Step) -> tuple[str, ...]:
-    """A `kind` of the backends' `eltwise`."""
+    """Converter of a `kind` of the backends' `eltwise`."""
     kind, alpha, beta = step.fixed(lambda r: (r.function.kind, r.function.alpha, r.function.beta), "curve")  # type: ignore[attr-defined]
     return (curve(g, step.inputs[0], kind, alpha, beta),)
 
 
 def pointwise(op: str) -> Callable[[OnnxGraph, Step], tuple[str, ...]]:
-    """From ONNX's name, the converter of a function without settings."""
+    """The converter of a function without settings to an ONNX operator."""
 
     def convert(g: OnnxGraph, step: Step) -> tuple[str, ...]:
         return (g.add(op, step.inputs),)
@@ -50,7 +50,7 @@ def pointwise(op: str) -> Callable[[OnnxGraph, Step], tuple[str, ...]]:
 
 
 def curve(g: OnnxGraph, x: str, kind: str, alpha: float, beta: float) -> str:
-    """The kind of `eltwise` of float32 x. Raises UnsupportedError for an unknown kind."""
+    """A `kind` of `eltwise` applied to float32 x. Raises UnsupportedError for an unknown kind."""
     if kind in _BY_NAME:
         return g.add(_BY_NAME[kind], [x])
     if kind == "leaky_relu":
@@ -79,7 +79,7 @@ def curve(g: OnnxGraph, x: str, kind: str, alpha: float, beta: float) -> str:
         sum_ = g.add("Add", [x, g.add("Mul", [cube, number(g, _CUBIC)])])
         inner = g.add("Tanh", [g.add("Mul", [sum_, number(g, math.sqrt(2 / math.pi))])])
     else:
-        raise UnsupportedError(f"ONNX: there is no operator for the curve {kind!r}")
+        raise UnsupportedError(f"ONNX: there is no operator for the activation {kind!r}")
     return g.add("Mul", [g.add("Mul", [x, number(g, 0.5)]), g.add("Add", [inner, number(g, 1.0)])])
 
 

@@ -20,7 +20,7 @@ from cvzoo.functions.math.sum import Prod, Sum
 
 
 def with_constant(op: str, *, first: bool = False) -> Callable[[OnnxGraph, Step], tuple[str, ...]]:
-    """From ONNX's name, the converter of a function of x and a number; `first`: the number comes first."""
+    """The converter of a function of x and a number to an ONNX operator; first: the number is the first operand."""
 
     def convert(g: OnnxGraph, step: Step) -> tuple[str, ...]:
         operands = [step.inputs[0], number(g, step.setting("value"))]
@@ -66,7 +66,7 @@ def square(g: OnnxGraph, step: Step) -> tuple[str, ...]:
 def cast(g: OnnxGraph, step: Step) -> tuple[str, ...]:
     from_, to = (np.dtype(step.records[0].settings["dtype"]).name, "float32")
     if from_ != to:
-        raise step.refuse(f"a change to {from_}: the file computes in float32")
+        raise step.refuse(f"a cast to {from_}: the file computes in float32")
     return (g.add("Identity", step.inputs),)
 
 

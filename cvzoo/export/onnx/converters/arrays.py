@@ -1,4 +1,4 @@
-"""Functions that move numbers without changing them."""
+"""Functions that rearrange arrays."""
 
 from collections.abc import Callable
 
@@ -47,7 +47,7 @@ def broadcast_to(g: OnnxGraph, step: Step) -> tuple[str, ...]:
 
 
 def pad(g: OnnxGraph, step: Step) -> tuple[str, ...]:
-    """The rims follow from the shapes and from where x lies in the result."""
+    """Padding is computed from the shapes and the slice of the result that holds x."""
     before = step.fixed(lambda record: [part.start for part in record.function.inner], "rim")  # type: ignore[attr-defined]
     after = []
     for start, small, large in zip(before, step.in_shapes[0], step.out_shapes[0]):

@@ -19,7 +19,7 @@ def convolution_2d(g: OnnxGraph, step: Step) -> tuple[str, ...]:
 
 
 def fused_convolution_2d(g: OnnxGraph, step: Step) -> tuple[str, ...]:
-    """Convolution, sum and activation become operators of their own again: runtimes fuse them in their own ways."""
+    """Convolution, sum and activation become separate operators, which runtimes fuse in their own ways."""
     settings = step.fixed(_without_pack, "window")
     has_b, has_add = step.setting("_has")
     y = g.add("Conv", step.inputs[: 3 if has_b else 2], _window(step, settings))
@@ -38,10 +38,10 @@ def deconvolution_2d(g: OnnxGraph, step: Step) -> tuple[str, ...]:
         stride, dilate = window["stride"][axis - 2], window["dilate"][axis - 2]
         kernel = step.fixed_size(step.in_shapes[1][axis])
         sizes = zip(step.in_shapes[0][axis], step.out_shapes[0][axis])
-        # what is left at the end, which a convolution with a stride would not have seen
+        # rows at the end that the strided convolution from the output to the input would not reach
         more = {out - (stride * (size - 1) + dilate * (kernel - 1) + 1 - pad) for size, out in sizes}
         if len(more) > 1:
-            raise step.refuse("its size does not follow from that of what it reads")
+            raise step.refuse("its output size does not follow from its input size")
         room.append(more.pop())
     return (g.add("ConvTranspose", step.inputs, {**_window(step, window), "output_padding": room}),)
 
@@ -52,7 +52,7 @@ def linear(g: OnnxGraph, step: Step) -> tuple[str, ...]:
 
 def embed_id(g: OnnxGraph, step: Step) -> tuple[str, ...]:
     if step.setting("_seen") is not None:
-        raise step.refuse("rows of zeros for numbers that are ignored")
+        raise step.refuse("rows of zeros for ignored indices")
     return (g.add("Gather", [step.inputs[0], g.constant(step.setting("_ids").astype("int64"))], {"axis": 0}),)
 
 

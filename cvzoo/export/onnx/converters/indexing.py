@@ -14,14 +14,14 @@ _END = np.iinfo(np.int64).max
 
 
 def get_item(g: OnnxGraph, step: Step) -> tuple[str, ...]:
-    """Slices first, then rows by number, then new axes."""
+    """Slices first, then gathered indices, then new axes."""
     ndim = len(step.in_shapes[0])
     parts = _spelled_out(step.setting("index"), ndim)
     if sum(isinstance(part, np.ndarray) for part in parts) > 1:
         raise step.refuse("an index of several arrays")
     (y,) = step.inputs
     y = _sliced(g, y, parts)
-    axis = 0  # in what is left of x while numbers take axes away
+    axis = 0  # of y, in which each integer index has removed an axis
     for part in parts:
         if isinstance(part, np.ndarray):
             if part.dtype == bool:
@@ -39,13 +39,13 @@ def get_item(g: OnnxGraph, step: Step) -> tuple[str, ...]:
 
 
 def _spelled_out(index: tuple, ndim: int) -> list[Any]:
-    """One part an axis, and None for new ones: the ellipsis, or the end, becomes whole axes."""
-    taken = sum(part.ndim if _is_mask(part) else part is not None and part is not Ellipsis for part in index)
-    whole = [slice(None)] * (ndim - taken)
+    """One part per axis, and None for new axes: the ellipsis, or missing parts at the end, become full slices."""
+    n_indexed = sum(part.ndim if _is_mask(part) else part is not None and part is not Ellipsis for part in index)
+    full = [slice(None)] * (ndim - n_indexed)
     if not any(part is Ellipsis for part in index):
-        return [*index, *whole]
-    place = next(i for i, part in enumerate(index) if part is Ellipsis)
-    return [*index[:place], *whole, *index[place + 1 :]]
+        return [*index, *full]
+    position = next(i for i, part in enumerate(index) if part is Ellipsis)
+    return [*index[:position], *full, *index[position + 1 :]]
 
 
 def _is_mask(part: Any) -> bool:

@@ -22,7 +22,7 @@ def layer_normalization(g: OnnxGraph, step: Step) -> tuple[str, ...]:
 
 
 def group_normalization(g: OnnxGraph, step: Step) -> tuple[str, ...]:
-    """Each group of channels in one row, of which the instance normalization gives mean 0 and variance 1."""
+    """Each group of channels becomes one row of an instance normalization, as opset 17 has no group normalization."""
     x, gamma, beta = step.inputs
     groups = step.setting("_groups")
     rows = g.add("Reshape", [x, g.integers(0, groups, -1)])
@@ -39,7 +39,7 @@ def local_response_normalization(g: OnnxGraph, step: Step) -> tuple[str, ...]:
     settings = step.setting("_settings")
     n = settings["n"]
     if n % 2 == 0:
-        raise step.refuse("ONNX looks at one more channel above, cvzoo below, where their number is even")
+        raise step.refuse("with an even `n`, ONNX's window has one more channel above, cvzoo's below")
     attributes = {
         "size": n,
         "alpha": float(settings["alpha"] * n),

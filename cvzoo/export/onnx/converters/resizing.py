@@ -1,4 +1,4 @@
-"""Feature maps at another size."""
+"""Resizing of feature maps."""
 
 from collections.abc import Callable
 
@@ -30,7 +30,7 @@ def resize_images(g: OnnxGraph, step: Step) -> tuple[str, ...]:
         return (x,)
     shrinks = any(b < a for sizes in zip(before, after) for a, b in zip(*sizes))
     if antialias and shrinks:
-        raise step.refuse("means over the pixels that fall into one, which opset 17 does not have")
+        raise step.refuse("antialiased downsampling, which opset 17 does not have")
     sizes = g.shape([*step.in_shapes[0][:2], *after])
     centres = "align_corners" if align_corners else "half_pixel"
     return (g.add("Resize", [x, "", "", sizes], {"mode": "linear", "coordinate_transformation_mode": centres}),)
@@ -43,7 +43,7 @@ def _factor(before: Sizes, after: Sizes) -> int | None:
 
 
 def _pick(g: OnnxGraph, x: str, axis: int, before: Sizes, after: Sizes) -> str:
-    """Pixel i * before // after for each i, in whole numbers: a runtime's floating ones may miss by a pixel."""
+    """Pixel i * before // after for each i, in integers: runtimes' float coordinates may be off by a pixel."""
     h, oh = g.size(before), g.size(after)
     one, zero = g.integers(1), g.integers(0)
     scalar = g.add("Squeeze", [oh, zero])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import cvzoo.functions as F
-from cvzoo.export.onnx.boxes.cells import Proposed, greatest_of_samples, max_pooled, means_of_pixels, placed_maps
+from cvzoo.export.onnx.boxes.cells import Proposed, max_pooled, maxima_of_samples, means_of_pixels, position_maps
 from cvzoo.export.onnx.model_proto import Port, model_message
 from cvzoo.export.onnx.onnx_graph import OnnxGraph
 
@@ -28,7 +28,7 @@ def regions():
 def _run(open_session, x, regions, add):
     g = OnnxGraph()
     shape = tuple([(size, size) for size in x.shape])
-    g.know("x", shape)
+    g.record_shape("x", shape)
     made = add(g, "x", Proposed("rois", "photos"))
     inputs = [
         Port("x", "float32", ("b", x.shape[1], "h", "w")),
@@ -53,7 +53,7 @@ def test_maxima_of_rounded_regions(open_session, regions, noise):
 
 def test_greatest_samples_of_cells_by_place(open_session, regions, noise):
     x = np.maximum(noise(2, 3 * 49, H, W), 0)
-    add = lambda g, x, rois: greatest_of_samples(g, placed_maps(g, x, 7), rois, 7, SCALE)  # noqa: E731
+    add = lambda g, x, rois: maxima_of_samples(g, position_maps(g, x, 7), rois, 7, SCALE)  # noqa: E731
     found = _run(open_session, x, regions, add)
     expected = F.ps_roi_max_align_2d(x, *regions, (3, 7, 7), SCALE, 7, 2).array
     np.testing.assert_allclose(found, expected, atol=1e-5)
@@ -62,7 +62,7 @@ def test_greatest_samples_of_cells_by_place(open_session, regions, noise):
 @pytest.mark.parametrize(("size", "group"), [(21, 7), (6, 3), (7, 7)])
 def test_means_of_pixels_of_cells_by_place(size, group, open_session, regions, noise):
     x = noise(2, 3 * group**2, H, W)
-    add = lambda g, x, rois: means_of_pixels(g, placed_maps(g, x, group), rois, size, SCALE)  # noqa: E731
+    add = lambda g, x, rois: means_of_pixels(g, position_maps(g, x, group), rois, size, SCALE)  # noqa: E731
     found = _run(open_session, x, regions, add)
     expected = F.ps_roi_average_pooling_2d(x, *regions, (3, size, size), SCALE, group).array
     np.testing.assert_allclose(found, expected, atol=1e-6)

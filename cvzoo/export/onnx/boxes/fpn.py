@@ -1,4 +1,4 @@
-"""Detectors that look twice on a pyramid: proposals, regions by RoiAlign, the second stage, its suppression."""
+"""Two-stage detectors on a feature pyramid: proposals, RoiAlign, the box head, non-maximum suppression."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -6,17 +6,17 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from cvzoo.export.onnx.boxes.candidates import columns, numbers, of_anchors, of_centres
-from cvzoo.export.onnx.boxes.extents import at_most, counted, divided, extent_of, scalar
-from cvzoo.export.onnx.boxes.one_stage import level_anchors
-from cvzoo.export.onnx.boxes.suppression import (
-    Kept,
+from cvzoo.export.onnx.boxes.extents import at_most, counted, extent_of, scalar, strided
+from cvzoo.export.onnx.boxes.nms import (
+    Detections,
     Rules,
-    best_first,
+    clipped_at,
     column,
-    cut_at,
-    picked_by_nms,
-    picked_of_classes,
+    nms_indices,
+    nms_per_class,
+    sorted_by_score,
 )
+from cvzoo.export.onnx.boxes.one_stage import level_anchors
 from cvzoo.export.onnx.model_proto import Attribute
 from cvzoo.export.onnx.network import add_network
 from cvzoo.export.onnx.onnx_graph import OnnxGraph
@@ -27,7 +27,7 @@ from cvzoo.links.model.keypoint_rcnn.keypoint_rcnn_fpn import KeypointRCNNFPN
 from cvzoo.links.model.mask_rcnn.mask_rcnn_fpn import MaskRCNNFPN
 
 
-def found_by_regions(
+def fpn_detections(
     g: OnnxGraph,
     regions: RegionNetwork,
     x: str,
@@ -35,31 +35,32 @@ def found_by_regions(
     photo: str,
     rules: Rules,
     names: Mapping[str, np.ndarray],
-) -> Kept:
-    """What is left after the second stage and its suppression, best first.
+) -> Detections:
+    """The detections of the second stage after non-maximum suppression, by descending score.
 
-    outputs: the pyramid's maps, then what the region proposal network says of each of them
+    outputs: the pyramid's maps, then the region proposal network's offsets and scores for each of them
     """
     s, n = regions.settings, len(outputs) // 3
     maps, locs, confs = outputs[:n], outputs[n : 2 * n], outputs[2 * n :]
     count = g.add("Shape", [maps[0]], {"start": 0, "end": 1})
     decoding = regions.level_proposals
-    whole = extent_of(g, x)
-    levels = [divided(g, whole, stride) for stride in decoding.anchors.strides]
-    anchors = level_anchors(g, decoding.anchors, whole, levels)
+    input_extent = extent_of(g, x)
+    levels = [strided(g, input_extent, stride) for stride in decoding.anchors.strides]
+    anchors = level_anchors(g, decoding.anchors, input_extent, levels)
     proposed = _proposals(g, decoding, anchors, locs, confs, photo, count)
     boxes, photos, inside = regions_by_level(g, s, maps, proposed.boxes, proposed.photos, s.roi_size)
     channels = g.shape_of(maps[0])[1][0]
+    # two probes with different numbers of regions, so that their number stays dynamic
     shapes = [(k, channels, s.roi_size, s.roi_size) for k in (7, 11)]
     loc, conf = add_network(g, inside, regions.box_head, shapes, names=names)
     n_class = g.shape_of(conf)[1][0] - 1
     scores = g.add("Transpose", [columns(g, g.add("Softmax", [conf], {"axis": 1}), 1, n_class + 1)], {"perm": [1, 0]})
     code = g.add("Transpose", [g.add("Reshape", [loc, g.integers(-1, n_class, 4)])], {"perm": [1, 0, 2]})
     boxes = of_proposals(g, code, boxes, regions.decoding.std)  # (L, R, 4)
-    boxes, large = cut_at(g, boxes, g.add("Gather", [photo, photos], {"axis": 0}), regions.decoding.min_side)
+    boxes, large = clipped_at(g, boxes, g.add("Gather", [photo, photos], {"axis": 0}), regions.decoding.min_side)
     scores = g.add("Where", [large, scores, numbers(g, 0)])
-    kept, _ = picked_of_classes(g, boxes, scores, photos, count, rules)
-    return best_first(g, kept, count, rules.limit)
+    detections, _ = nms_per_class(g, boxes, scores, photos, count, rules)
+    return sorted_by_score(g, detections, count, rules.limit)
 
 
 def _proposals(
@@ -70,18 +71,18 @@ def _proposals(
     confs: Sequence[str],
     photo: str,
     count: str,
-) -> Kept:
-    """The best boxes of the first stage; `labels` are their levels."""
+) -> Detections:
+    """The region proposals of the first stage; `labels` are their levels."""
     boxes, scores, levels = [], [], []
     for level, (loc, conf, anchor) in enumerate(zip(locs, confs, anchors)):
         n_anchor = g.add("Shape", [conf], {"start": 1, "end": 2})
         k = at_most(g, n_anchor, decoding.n_proposal)
         best, index = g.add_many("TopK", [conf, k], 2, {"axis": 1})
-        every = of_anchors(g, loc, anchor, (1, 1, 1, 1))
-        boxes.append(g.add("GatherND", [every, g.add("Unsqueeze", [index, g.integers(2)])], {"batch_dims": 1}))
+        decoded = of_anchors(g, loc, anchor, (1, 1, 1, 1))
+        boxes.append(g.add("GatherND", [decoded, g.add("Unsqueeze", [index, g.integers(2)])], {"batch_dims": 1}))
         scores.append(g.add("Sigmoid", [best]))
         levels.append(g.add("Expand", [g.integers(level), k]))
-    box, large = cut_at(
+    box, large = clipped_at(
         g, g.add("Concat", boxes, {"axis": 1}), g.add("Unsqueeze", [photo, g.integers(1)]), decoding.min_side
     )
     score = g.add("Concat", scores, {"axis": 1})
@@ -89,16 +90,16 @@ def _proposals(
     score = g.add("Unsqueeze", [g.add("Where", [good, score, numbers(g, 0)]), g.integers(1)])
     of_level = g.add("Equal", [g.constant(np.arange(len(anchors))[:, None]), g.add("Concat", levels, {"axis": 0})])
     probs = g.add("Where", [of_level, score, numbers(g, 0)])
-    picked = picked_by_nms(g, box, probs, 0, decoding.nms_thresh)
+    picked = nms_indices(g, box, probs, 0, decoding.nms_thresh)
     rows = g.add("GatherND", [box, g.add("Gather", [picked, g.integers(0, 2)], {"axis": 1})])
-    kept = Kept(rows, g.add("GatherND", [probs, picked]), column(g, picked, 1), column(g, picked, 0))
-    return best_first(g, kept, count, decoding.n_proposal)
+    detections = Detections(rows, g.add("GatherND", [probs, picked]), column(g, picked, 1), column(g, picked, 0))
+    return sorted_by_score(g, detections, count, decoding.n_proposal)
 
 
 def regions_by_level(
     g: OnnxGraph, s: FasterRCNNFPNConfig, maps: Sequence[str], boxes: str, photos: str, size: int
 ) -> tuple[str, str, str]:
-    """Boxes (R, 4), images (R,) and regions (R, C, size, size), level by level, as `pyramid_regions` has them."""
+    """Boxes (R, 4), images (R,) and regions (R, C, size, size), level by level, as `pyramid_regions`."""
     by_level = _by_level(g, s, maps, boxes, photos, size)[:3]
     in_levels, of_images, regions = [g.add("Concat", parts, {"axis": 0}) for parts in by_level]
     return in_levels, of_images, regions
@@ -117,18 +118,18 @@ def regions_in_order(
 def _by_level(
     g: OnnxGraph, s: FasterRCNNFPNConfig, maps: Sequence[str], boxes: str, photos: str, size: int
 ) -> tuple[list[str], list[str], list[str], list[str]]:
-    """Of each level its boxes, images, regions, and which of all boxes they are."""
+    """For each level its boxes, images, regions, and their indices among all boxes."""
     sides = g.add("Sub", [columns(g, boxes, 2, 4), columns(g, boxes, 0, 2)])
     side = g.add("Sqrt", [g.add("ReduceProd", [sides], {"axes": [1], "keepdims": 0})])
     octave = g.add("Div", [g.add("Log", [g.add("Div", [side, numbers(g, 224)])]), numbers(g, math.log(2))])
     level = g.add("Floor", [g.add("Add", [g.add("Add", [octave, numbers(g, 4)]), numbers(g, 1e-6)])])
     first, last = (round(math.log2(stride)) for stride in (s.strides[0], s.strides[-1]))
     level = g.add("Clip", [level, numbers(g, first), numbers(g, last)])
-    found: tuple[list[str], list[str], list[str], list[str]] = ([], [], [], [])
+    by_level: tuple[list[str], list[str], list[str], list[str]] = ([], [], [], [])
     rank = counted(g, g.add("Shape", [photos]))
     for i, stride in enumerate(s.strides):
-        here = g.add("Equal", [level, numbers(g, first + i)])
-        box, photo, mine = (g.add("Compress", [each, here], {"axis": 0}) for each in (boxes, photos, rank))
+        in_level = g.add("Equal", [level, numbers(g, first + i)])
+        box, photo, index = (g.add("Compress", [each, in_level], {"axis": 0}) for each in (boxes, photos, rank))
         turned = g.add("Gather", [box, g.integers(1, 0, 3, 2)], {"axis": 1})
         attributes = {
             "output_height": size,
@@ -137,39 +138,41 @@ def _by_level(
             "spatial_scale": 1 / stride,
             "coordinate_transformation_mode": "half_pixel" if s.roi_aligned else "output_half_pixel",
         }
-        for parts, part in zip(found, (box, photo, g.add("RoiAlign", [maps[i], turned, photo], attributes), mine)):
+        for parts, part in zip(by_level, (box, photo, g.add("RoiAlign", [maps[i], turned, photo], attributes), index)):
             parts.append(part)
-    return found
+    return by_level
 
 
 def of_proposals(g: OnnxGraph, code: str, bbox: str, std: Sequence[float], mean: Sequence[float] = (0, 0, 0, 0)) -> str:
-    """Boxes (..., R, 4) of offsets (..., R, 4) from boxes (R, 4), as `decode_bbox` in cvzoo.geometry."""
+    """Boxes (..., R, 4) from offsets (..., R, 4) to boxes (R, 4), as `decode_bbox` in cvzoo.geometry."""
     first, last = columns(g, bbox, 0, 2), columns(g, bbox, 2, 4)
     size = g.add("Sub", [last, first])
     centre = g.add("Add", [first, g.add("Mul", [size, numbers(g, 0.5)])])
     return of_centres(g, code, centre, size, std, mean)
 
 
-def masks_of(g: OnnxGraph, model: MaskRCNNFPN, maps: Sequence[str], kept: Kept, names: Mapping[str, np.ndarray]) -> str:
-    """(K, M, M) float32: how likely each cell of a box belongs to its object."""
+def masks_of(
+    g: OnnxGraph, model: MaskRCNNFPN, maps: Sequence[str], detections: Detections, names: Mapping[str, np.ndarray]
+) -> str:
+    """(K, M, M) float32: the foreground probability of each cell of a box."""
     s, size = model.settings, model.mask_settings.roi_size
-    regions = regions_in_order(g, s, maps, kept.boxes, kept.photos, size)
+    regions = regions_in_order(g, s, maps, detections.boxes, detections.photos, size)
     shapes = [(k, s.channels, size, size) for k in (7, 11)]
     (logits,) = add_network(g, regions, model.mask_head, shapes, names=names)
-    own = g.add("GatherND", [logits, g.add("Unsqueeze", [kept.labels, g.integers(1)])], {"batch_dims": 1})
-    return g.add("Sigmoid", [own])
+    of_label = g.add("GatherND", [logits, g.add("Unsqueeze", [detections.labels, g.integers(1)])], {"batch_dims": 1})
+    return g.add("Sigmoid", [of_label])
 
 
 def points_of(
-    g: OnnxGraph, model: KeypointRCNNFPN, maps: Sequence[str], kept: Kept, names: Mapping[str, np.ndarray]
+    g: OnnxGraph, model: KeypointRCNNFPN, maps: Sequence[str], detections: Detections, names: Mapping[str, np.ndarray]
 ) -> tuple[str, str]:
     """(K, P, 2) float32 y x, pixels of the network's input, and (K, P) float32 scores, as `decode_points`."""
     s, size = model.settings, model.point_settings.roi_size
-    regions = regions_in_order(g, s, maps, kept.boxes, kept.photos, size)
+    regions = regions_in_order(g, s, maps, detections.boxes, detections.photos, size)
     shapes = [(k, s.channels, size, size) for k in (7, 11)]
     (large,) = add_network(g, regions, model.point_head, shapes, names=names)
-    first = columns(g, kept.boxes, 0, 2)
-    sides = g.add("Max", [g.add("Sub", [columns(g, kept.boxes, 2, 4), first]), numbers(g, 1)])
+    first = columns(g, detections.boxes, 0, 2)
+    sides = g.add("Max", [g.add("Sub", [columns(g, detections.boxes, 2, 4), first]), numbers(g, 1)])
     n_point = model.point_settings.n_point
 
     def best_places(k: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -193,6 +196,6 @@ def points_of(
         point = g.add("Add", [g.add("Mul", [middle, g.add("Div", [side, pixels])]), corner])
         return (), (point, g.add("ReduceMax", [enlarged], {"axes": [1], "keepdims": 0}))
 
-    count = scalar(g, g.add("Shape", [kept.photos]))
-    points, scores = g.loop(count, best_places, made=[("float32", (n_point, 2)), ("float32", (n_point,))])
+    count = scalar(g, g.add("Shape", [detections.photos]))
+    points, scores = g.loop(count, best_places, scan_outputs=[("float32", (n_point, 2)), ("float32", (n_point,))])
     return points, scores

@@ -9,7 +9,7 @@ from neighbour import module_at
 
 from cvzoo.errors.exceptions import DtypeError, ValueRangeError
 from cvzoo.export.onnx.boxes.add_boxes import rules_of
-from cvzoo.export.onnx.texts import OWN_NAMES, cvzoo_version
+from cvzoo.export.onnx.metadata import OWN_NAMES, cvzoo_version
 from cvzoo.export.onnx.write import export_onnx
 from cvzoo.links.model.cifar_resnet.cifar_resnet import CIFARResNet
 from cvzoo.weights.record import Weights
@@ -28,7 +28,7 @@ RECORD = Weights(
 
 
 @pytest.fixture
-def texts_of(open_session, tmp_path):
+def metadata_of(open_session, tmp_path):
     """From a model and how it is exported, the texts in the file."""
 
     def read(model, **how):
@@ -40,23 +40,23 @@ def texts_of(open_session, tmp_path):
     return read
 
 
-def test_a_file_says_what_it_is(texts_of):
-    texts = texts_of(CIFARResNet(8, 3, label_names=("ape", "bee", "cät")))
-    assert json.loads(texts["label_names"]) == ["ape", "bee", "cät"]
-    assert json.loads(texts["preprocessing"])["stretched_to"] == 32
-    assert json.loads(texts["prepare"])["size"] == [32, 32]
-    assert (texts["task"], texts["architecture"]) == ("classification", "CIFARResNet")
-    assert (texts["opset"], texts["cvzoo_version"]) == ("17", cvzoo_version())
-    assert "weights" not in texts
+def test_a_file_says_what_it_is(metadata_of):
+    metadata = metadata_of(CIFARResNet(8, 3, label_names=("ape", "bee", "cät")))
+    assert json.loads(metadata["label_names"]) == ["ape", "bee", "cät"]
+    assert json.loads(metadata["preprocessing"])["stretched_to"] == 32
+    assert json.loads(metadata["prepare"])["size"] == [32, 32]
+    assert (metadata["task"], metadata["architecture"]) == ("classification", "CIFARResNet")
+    assert (metadata["opset"], metadata["cvzoo_version"]) == ("17", cvzoo_version())
+    assert "weights" not in metadata
 
 
-def test_a_file_says_who_made_its_weights_and_who_may_use_them(texts_of):
-    texts = texts_of(CIFARResNet(8, 3), weights=RECORD, metadata={"run": {"epochs": 3}, "by": "me"})
-    said = json.loads(texts["weights"])
+def test_a_file_says_who_made_its_weights_and_who_may_use_them(metadata_of):
+    metadata = metadata_of(CIFARResNet(8, 3), weights=RECORD, metadata={"run": {"epochs": 3}, "by": "me"})
+    said = json.loads(metadata["weights"])
     assert (said["licence"], said["source"], said["url"]) == (RECORD.licence, RECORD.source, RECORD.url)
     assert said["score"] == {"top1": 0.5}
     assert "sha256" not in said
-    assert (json.loads(texts["run"]), texts["by"]) == ({"epochs": 3}, "me")
+    assert (json.loads(metadata["run"]), metadata["by"]) == ({"epochs": 3}, "me")
 
 
 @pytest.mark.parametrize(
@@ -67,11 +67,11 @@ def test_metadata_take_no_name_of_ours(name, tmp_path):
         export_onnx(tmp_path / "model.onnx", CIFARResNet(8, 3), metadata={name: "cooking"})
 
 
-def test_all_names_that_files_have_are_known(texts_of):
+def test_all_names_that_files_have_are_known(metadata_of):
     model = module_at(_ZOO / "test_instance_networks.py")._made("MaskRCNNFPN")
     keys = module_at(_ZOO / "test_instance_networks.py")._made("KeypointRCNNFPN")
-    texts = {**texts_of(model, boxes=True, weights=RECORD), **texts_of(keys, boxes=True)}
-    assert texts.keys() <= OWN_NAMES
+    metadata = {**metadata_of(model, boxes=True, weights=RECORD), **metadata_of(keys, boxes=True)}
+    assert metadata.keys() <= OWN_NAMES
 
 
 @pytest.mark.parametrize(
@@ -95,10 +95,10 @@ def test_metadata_that_are_no_json_are_named(metadata, tmp_path):
         ("test_instance_networks.py", "KeypointRCNNFPN", {"scale": "own"}),
     ],
 )
-def test_a_file_with_boxes_says_its_rules(module, name, more, texts_of):
+def test_a_file_with_boxes_says_its_rules(module, name, more, metadata_of):
     model = module_at(_ZOO / module)._made(name)
-    texts = texts_of(model, boxes=True)
-    said = json.loads(texts["boxes"])
+    metadata = metadata_of(model, boxes=True)
+    said = json.loads(metadata["boxes"])
     assert said.items() >= rules_of(model)._asdict().items()
-    assert (said | json.loads(texts.get("masks", "{}"))).items() >= more.items()
-    assert ("point_names" in texts) == (name == "KeypointRCNNFPN")
+    assert (said | json.loads(metadata.get("masks", "{}"))).items() >= more.items()
+    assert ("point_names" in metadata) == (name == "KeypointRCNNFPN")
