@@ -15,7 +15,11 @@ _LEAST = -3e38
 
 
 class Proposed(NamedTuple):
-    """Names of values: boxes (R, 4), pixels of the network's input; photos (R,) int64, index of each box's image."""
+    """Names of values in the graph.
+
+    boxes: (R, 4), pixels of the network's input
+    photos: (R,) int64, the index of each box's image
+    """
 
     boxes: str
     photos: str

@@ -11,7 +11,8 @@ from cvzoo.export.onnx.onnx_graph import OnnxGraph
 class Voters(NamedTuple):
     """Names of the values of R regions.
 
-    boxes: (R, 4), pixels of the images; photos: (R,) int64; prob: (R, S, S); classes: (R, n_class), background first
+    boxes: (R, 4), pixels of the images; prob: (R, S, S); classes: (R, n_class), background first
+    photos: (R,) int64, the index of each box's image
     side: S
     """
 
