@@ -20,7 +20,7 @@ def add_truth_arguments(parser: argparse.ArgumentParser) -> None:
         "--data",
         metavar="SPEC",
         help="coco:ROOT/annotations/instances_val2017.json or voc:ROOT, with images; folder:ROOT with one folder per "
-        "class, cifar10:DIR, cifar100:DIR or mnist:DIR",
+        "class, cifar10:DIR, cifar100:DIR or mnist:DIR; camvid:ROOT, cityscapes:ROOT, ade20k:ROOT or labels:DIR",
     )
     group.add_argument(
         "--gt",
@@ -32,5 +32,6 @@ def add_truth_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--split",
         metavar="NAME",
-        help="VOC: the list ImageSets/Main/NAME.txt; default: all images; CIFAR, MNIST: default: test",
+        help="VOC: the list ImageSets/Main/NAME.txt; default: all images; CIFAR, MNIST: default: test; label maps: "
+        "default: val",
     )

@@ -14,6 +14,7 @@ from cvzoo.cli.evaluate_label_maps import evaluate_label_maps
 from cvzoo.cli.evaluate_panoptic import evaluate_panoptic
 from cvzoo.cli.evaluate_voc import evaluate_on_voc
 from cvzoo.cli.json_records import as_json, write_json
+from cvzoo.cli.label_map_truth import means_label_maps
 from cvzoo.cli.result_table import printable
 from cvzoo.cli.score_text import class_table, summary_text
 from cvzoo.cli.scored import Scored
@@ -35,16 +36,21 @@ def run(args: argparse.Namespace) -> int:
         )
     if args.compile and not has_model:
         raise ConfigError("--compile needs a model, but --results has none")
-    for target in (args.json, args.report, args.save_results):
+    for target in (args.json, args.report):
         check_target(target)
-    if (args.data or args.gt or "").startswith("labels:"):
+    if args.save_results is not None and not has_model:
+        raise ConfigError("--save-results needs a model, but --results has none")
+    if means_label_maps(args):
         return evaluate_label_maps(args)
+    if args.metric == "miou":
+        raise ConfigError(
+            "--metric miou applies to label maps", expected="--data voc:ROOT, camvid:ROOT, labels:DIR ..."
+        )
     if (args.data or args.gt or "").startswith("panoptic:"):
         return evaluate_panoptic(args)
     if args.ignore != (255,):
         raise ConfigError("--ignore applies to label maps only")
-    if args.save_results is not None and not has_model:
-        raise ConfigError("--save-results needs a model, but --results has none")
+    check_target(args.save_results)
     is_of_classes = class_kind(args.data or args.gt or "") is not None
     if args.batch_size is None:
         args.batch_size = 32 if is_of_classes else 1

@@ -4,23 +4,22 @@ import argparse
 import pathlib
 import sys
 from collections.abc import Iterator, Sequence
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from cvzoo.cli.about_evaluation import about_evaluation
-from cvzoo.cli.found_label_maps import PredictedMaps, StoredMaps, predicted_maps
+from cvzoo.cli.found_label_maps import Maps, predicted_maps, save_map, stored_maps
 from cvzoo.cli.json_records import as_json, write_json
+from cvzoo.cli.label_map_truth import LabelMapTruth, load_label_map_truth
 from cvzoo.cli.progress import Progress, as_time
 from cvzoo.cli.result_table import printable
 from cvzoo.cli.score_text import class_table, summary_text
-from cvzoo.errors.exceptions import ConfigError, CvzooError, DatasetError, FileFormatError, ValueRangeError
+from cvzoo.errors.exceptions import ConfigError, CvzooError, ValueRangeError
 from cvzoo.evaluations.label_maps.accumulator import SemanticSegmentationAccumulator
 from cvzoo.evaluations.label_maps.confusion import calc_semantic_segmentation_confusion
 from cvzoo.evaluations.label_maps.result import SemanticSegmentationResult
-from cvzoo.images.list_image_files import list_image_files
-from cvzoo.images.read_label import read_label
-from cvzoo.typing.aliases import ClassMap, Image
+from cvzoo.typing.aliases import Array, ClassMap, Image
 from cvzoo.visualizations.colors import label_color
 from cvzoo.visualizations.report.detection_report import ReportPicture
 from cvzoo.visualizations.report.segmentation_report import write_segmentation_report
@@ -29,43 +28,58 @@ _NO_MEANING = {
     "iou_type": "bbox",
     "corrections": (),
     "max_dets": None,
-    "metric": None,
     "plus": None,
     "iou_thresh": None,
     "use_07_metric": False,
     "explain": None,
     "drop_unknown_classes": False,
-    "split": None,
 }
 _N_WORST = 12
-Maps: TypeAlias = StoredMaps | PredictedMaps
-Pair: TypeAlias = tuple[str, pathlib.Path, pathlib.Path]  # name, ground truth, prediction
+
+
+class MapScores(NamedTuple):
+    """Label maps compared with the ground truth.
+
+    result: of all images; counts: per image, of each class: correct pixels, pixels of the ground truth and predicted
+        ones, (B, 3, L) int64
+    """
+
+    result: SemanticSegmentationResult
+    counts: Array
+
+    @property
+    def of_images(self) -> list[tuple[float, float]]:
+        """Mean IoU and fraction of correct pixels of each image, NaN without a pixel that counts."""
+        right, true, found = self.counts.transpose(1, 0, 2)
+        union = true + found - right
+        with np.errstate(invalid="ignore", divide="ignore"):
+            iou = np.where(union > 0, right / union, np.nan)
+            accuracy = right.sum(axis=1) / true.sum(axis=1)
+        some = (union > 0).sum(axis=1)
+        miou = np.divide(np.nansum(iou, axis=1), some, out=np.full(len(some), np.nan), where=some > 0)
+        return list(zip(miou.tolist(), accuracy.tolist()))
 
 
 def evaluate_label_maps(args: argparse.Namespace) -> int:
     """Prints and writes the requested results and returns 0. Raises CvzooError or OSError.
 
-    The ground truth is a folder of images whose pixel values are labels; the predictions are such images with the same
-    names in another folder, or those of a model on images with the same names.
+    The ground truth is a folder of images whose pixel values are labels, or a public data set; the predictions are such
+    images with the same names in another folder, or those of a model.
     """
     refuse_detection_options(args, "label maps")
-    if args.results is not None:
-        if args.gt is None or args.photos is not None:
-            raise ConfigError("stored label maps are evaluated with --gt labels:DIR --results DIR")
-        found: Maps = StoredMaps(pathlib.Path(args.results), _names(args.names))
-        truth = args.gt
-    else:
-        if args.data is None:
-            raise ConfigError("a model needs images to predict on", hint="--data labels:DIR --photos DIR")
-        found, truth = predicted_maps(args), args.data
-    pairs, notes = _pairs(pathlib.Path(truth.partition(":")[2]), found.folder, args.limit)
-    result, by_photo = _score(pairs, found, args)
-    record = _record(result, by_photo, found.names, pairs, notes)
+    if args.results is not None and (args.gt is None or args.photos is not None):
+        raise ConfigError("stored label maps are evaluated with --gt labels:DIR --results DIR")
+    if args.results is None and args.data is None:
+        raise ConfigError("a model needs images to predict on", hint="--data labels:DIR --photos DIR")
+    truth = load_label_map_truth(args)
+    found, notes = found_maps(truth, args)
+    scores = score_maps(truth, found, args, save_to=_result_folder(args.save_results))
+    record = _record(scores, found.names, truth, notes)
     # files first, since the reader of standard output may close the pipe early
     if args.json not in (None, "-"):
         write_json(record, args.json)
     if args.report is not None:
-        pictures = _pictures(pairs, found, record["analysis"]["worst_photos"], args.ignore)
+        pictures = _pictures(truth, found, record["analysis"]["worst_photos"])
         write_segmentation_report(args.report, record, pictures=pictures, about=about_evaluation(args, {}))
         print(f"report: {printable(args.report)}", file=sys.stderr)
     if args.json == "-":
@@ -75,94 +89,84 @@ def evaluate_label_maps(args: argparse.Namespace) -> int:
     return 0
 
 
-def refuse_detection_options(args: argparse.Namespace, what: str) -> None:
-    """Raises ConfigError for an option of `cvzoo evaluate` that is for detections only."""
-    for option, default in _NO_MEANING.items():
-        if vars(args)[option] != default:
-            raise ConfigError(f"--{option.replace('_', '-')} does not apply to {what}")
+def found_maps(truth: LabelMapTruth, args: argparse.Namespace) -> tuple[Maps, list[str]]:
+    """The label maps of --results, or those that the model of the options predicts, and notes."""
+    if args.results is None:
+        return predicted_maps(args, truth)
+    return stored_maps(truth, args.results, args.names, args.limit)
 
 
-def _names(path: str | None) -> list[str] | None:
-    if path is None:
-        return None
+def score_maps(
+    truth: LabelMapTruth, found: Maps, args: argparse.Namespace, *, save_to: pathlib.Path | None = None
+) -> MapScores:
+    """The scores of all images, with progress on standard error.
+
+    save_to: the folder for the predicted label maps, in the data set's pixel values
+    """
+    # pixels of no class are counted as a class after all others, where there may be some
+    counts_others = truth.names is not None
+    n_class = 0 if found.names is None else len(found.names)
+    accumulator = SemanticSegmentationAccumulator(n_class=n_class + counts_others or None)
+    progress = Progress(None if args.quiet else sys.stderr, total=len(truth.keys))
+    counts = []
     try:
-        lines = pathlib.Path(path).read_text(encoding="utf-8-sig").splitlines()
-    except UnicodeDecodeError as error:
-        raise FileFormatError(f"{path} is not a list of names in UTF-8") from error
-    return [line.strip() for line in lines if line.strip()]
-
-
-def _pairs(truth: pathlib.Path, results: pathlib.Path, limit: int | None) -> tuple[list[Pair], list[str]]:
-    """[(name, path of the ground truth, path of the result)], and notes. Raises DatasetError for a missing result."""
-    for folder in (truth, results):
-        if not folder.is_dir():
-            raise DatasetError(f"{folder} is not a folder")
-    expected, found = _by_stem(truth), _by_stem(results)
-    if not expected:
-        raise DatasetError(f"{truth} contains no label maps")
-    expected = dict(list(expected.items())[:limit])
-    absent = [name for name in expected if name not in found]
-    if absent:
-        raise DatasetError(
-            f"{results}: no label map for {len(absent)} of {len(expected)} images, first {absent[0]}",
-            expected=f"the same file names as in {truth}",
-            hint="--limit N for only the first N",
-        )
-    more = len(found) - len(expected)
-    notes = [f"{more} more label maps in the results were ignored"] if more > 0 and limit is None else []
-    return [(name, path, found[name]) for name, path in expected.items()], notes
-
-
-def _by_stem(folder: pathlib.Path) -> dict[str, pathlib.Path]:
-    files: dict[str, pathlib.Path] = {}
-    for path in list_image_files(folder, recursive=True):
-        name = path.relative_to(folder).with_suffix("").as_posix()
-        if files.setdefault(name, path) != path:
-            raise DatasetError(f"{path}: another label map has the same name", got=files[name])
-    return files
-
-
-def _score(
-    pairs: Sequence[Pair], found: Maps, args: argparse.Namespace
-) -> tuple[SemanticSegmentationResult, list[tuple[float, float]]]:
-    names = found.names
-    accumulator = SemanticSegmentationAccumulator(n_class=None if names is None else len(names))
-    progress = Progress(None if args.quiet else sys.stderr, total=len(pairs))
-    by_photo = []
-    try:
-        for name, truth, path in pairs:
-            gt, pred = _read(truth, args.ignore), found.read(path)
+        for i, key in enumerate(truth.keys):
+            gt, pred = truth.read(i), found.read(i)
+            if save_to is not None:
+                save_map(save_to, key, pred, truth.values)
+            if counts_others:
+                pred = np.where(pred < 0, n_class, pred)
             try:
                 accumulator.update([pred], [gt])
+                one = calc_semantic_segmentation_confusion([pred], [gt], n_class=accumulator.n_class)
             except CvzooError as error:
                 raise ValueRangeError(
-                    f"{name} cannot be evaluated: {error}", hint="--ignore N, or --names FILE with all classes"
+                    f"{key} cannot be evaluated: {error}", hint="--ignore N, or --names FILE with all classes"
                 ) from error
-            one = SemanticSegmentationResult(calc_semantic_segmentation_confusion([pred], [gt]))
-            by_photo.append((one.miou, one.pixel_accuracy))
+            counts.append(np.stack((np.diag(one), one.sum(axis=1), one.sum(axis=0))))
             progress.step()
     finally:
         progress.clear()
     if not args.quiet:
         print(f"{progress.text()}, {as_time(progress.elapsed)} in all", file=sys.stderr)
-    return accumulator.compute(), by_photo
+    confusion = accumulator.confusion
+    if counts_others:
+        confusion = confusion[:n_class] if confusion[:, n_class].any() else confusion[:n_class, :n_class]
+    columns = np.zeros((len(counts), 3, len(confusion)), np.int64)
+    for i, part in enumerate(counts):
+        n = min(part.shape[1], len(confusion))
+        columns[i, :, :n] = part[:, :n]
+    return MapScores(SemanticSegmentationResult(confusion), columns)
 
 
-def _read(path: pathlib.Path, ignore: Sequence[int]) -> ClassMap:
-    label = read_label(path)
-    label[np.isin(label, ignore)] = -1
-    return label
+def _result_folder(path: str | None) -> pathlib.Path | None:
+    if path is None:
+        return None
+    folder = pathlib.Path(path)
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise ConfigError(
+            f"--save-results {path} exists", expected="a folder for label maps that does not exist or is empty"
+        )
+    folder.mkdir(exist_ok=True)
+    return folder
 
 
-def _record(
-    result: SemanticSegmentationResult,
-    by_photo: Sequence[tuple[float, float]],
-    names: list[str] | None,
-    pairs: Sequence[Pair],
-    notes: list[str],
-) -> dict[str, Any]:
-    n_class = len(result.confusion)
-    names = [str(l) for l in range(n_class)] if names is None else names
+def refuse_detection_options(args: argparse.Namespace, what: str) -> None:
+    """Raises ConfigError for an option of `cvzoo evaluate` that is for detections only."""
+    for option, default in _NO_MEANING.items():
+        if vars(args)[option] != default:
+            raise ConfigError(f"--{option.replace('_', '-')} does not apply to {what}")
+    if args.metric not in (None, "miou"):
+        raise ConfigError(f"--metric {args.metric} does not apply to {what}")
+
+
+def _record(scored: MapScores, names: Sequence[str] | None, truth: LabelMapTruth, notes: list[str]) -> dict[str, Any]:
+    result, by_photo = scored.result, scored.of_images
+    n_class, n_column = result.confusion.shape
+    names = [str(l) for l in range(n_class)] if names is None else list(names)
+    if n_column > n_class:
+        beyond = int(result.confusion[:, n_class].sum())
+        notes = [*notes, f"{beyond} pixels are predicted as none of the classes, which is wrong"]
     scores = {key: value for key, value in result.to_dict().items() if key not in ("iou", "class_accuracy")}
     per_class = [
         {"id": l, "name": name, "n_pixels": int(n), "iou": _number(iou), "accuracy": _number(accuracy)}
@@ -172,17 +176,20 @@ def _record(
     ]
     order = np.argsort([np.inf if miou != miou else miou for miou, _ in by_photo], kind="stable")[:_N_WORST]
     worst = [
-        {"index": int(i), "photo": pairs[i][0], "miou": by_photo[i][0], "pixel_accuracy": by_photo[i][1]}
+        {"index": int(i), "photo": truth.keys[i], "miou": by_photo[i][0], "pixel_accuracy": by_photo[i][1]}
         for i in order
         if by_photo[i][0] < 1
     ]
     return {
         **{key: _number(value) for key, value in scores.items()},
         "per_class": per_class,
-        "counts": {"images": len(pairs), "classes": n_class},
+        "counts": {"images": len(truth.keys), "classes": n_class},
         "notes": notes,
         "analysis": {
-            "confusion": {"names": names, "counts": result.confusion.tolist()},
+            "confusion": {
+                "names": names if n_column == n_class else [*names, "none of them"],
+                "counts": [*result.confusion.tolist(), *[[0] * n_column] * (n_column - n_class)],
+            },
             "worst_photos": worst,
         },
     }
@@ -202,20 +209,25 @@ def _print(record: dict[str, Any], *, quiet: bool) -> None:
         print(f"note: {note}")
 
 
-def _pictures(
-    pairs: Sequence[Pair], found: Maps, worst: Sequence[dict[str, Any]], ignore: Sequence[int]
-) -> Iterator[ReportPicture]:
+def _pictures(truth: LabelMapTruth, found: Maps, worst: Sequence[dict[str, Any]]) -> Iterator[ReportPicture]:
     """The ground truth, the prediction, and their differences, side by side."""
     for each in worst:
-        name, truth, path = pairs[each["index"]]
-        gt, pred = _read(truth, ignore), found.read(path)
+        gt, pred = truth.read(each["index"]), found.read(each["index"])
+        caption = f"{each['photo']}: mIoU {each['miou']:.3f}, {each['pixel_accuracy']:.1%} of pixels right"
+        yield ReportPicture(side_by_side(gt, pred), [], caption)
+
+
+def side_by_side(gt: ClassMap, *preds: ClassMap) -> Image:
+    """A picture of the ground truth, and of each prediction with its errors (white; ignored pixels are black)."""
+    gap = np.full((3, len(gt), max(gt.shape[1] // 50, 2)), 255, np.float32)
+    parts = [colored_map(gt)]
+    for pred in preds:
         wrong = np.where(gt < 0, 0.0, np.where(gt == pred, 90.0, 255.0)).astype(np.float32)
-        gap = np.full((3, len(gt), max(gt.shape[1] // 50, 2)), 255, np.float32)
-        parts = (_colored(gt), gap, _colored(np.where(gt < 0, -1, pred)), gap, np.stack((wrong,) * 3))
-        caption = f"{name}: mIoU {each['miou']:.3f}, {each['pixel_accuracy']:.1%} of pixels right"
-        yield ReportPicture(np.concatenate(parts, axis=2), [], caption)
+        parts += [gap, colored_map(np.where(gt < 0, -1, pred)), gap, np.stack((wrong,) * 3)]
+    return np.concatenate(parts, axis=2)
 
 
-def _colored(label: ClassMap) -> Image:
+def colored_map(label: ClassMap) -> Image:
+    """A picture of a label map; pixels of no class are black."""
     colors = [label_color(l) for l in range(int(label.max(initial=0)) + 1)]
     return np.array([*colors, (0, 0, 0)], np.float32)[label].transpose(2, 0, 1)

@@ -6,6 +6,7 @@ from cvzoo.datasets.ade20k_datasets import ADE20KSemanticSegmentationDataset
 from cvzoo.datasets.camvid_dataset import CamVidDataset
 from cvzoo.datasets.cityscapes_datasets import CityscapesSemanticSegmentationDataset
 from cvzoo.datasets.sliceable.abstract import AbstractSliceableDataset
+from cvzoo.datasets.sliceable.getter_dataset import GetterDataset
 from cvzoo.datasets.voc.segmentation_datasets import VOCSemanticSegmentationDataset
 from cvzoo.errors.exceptions import ConfigError
 from cvzoo.labels.ade20k import ade20k_semantic_segmentation_label_names
@@ -33,13 +34,20 @@ def label_map_splits(spec: str) -> LabelMapSplits:
         data sets; without ":ROOT", the data set below CVZOO_HOME, downloaded where that is allowed
     Raises ConfigError for a malformed specification, DatasetError if files are missing.
     """
+    train, label_names = label_map_split(spec, "train")
+    val, _ = label_map_split(spec, "val")
+    return LabelMapSplits(train, val, label_names)
+
+
+def label_map_split(spec: str, split: str) -> tuple[GetterDataset, tuple[str, ...]]:
+    """One split of the data set that a specification names, and its classes. spec, Raises: as `label_map_splits`."""
     kind, _, root = spec.partition(":")
     if kind not in _MAKERS:
         raise ConfigError(
             f"{spec}: unknown kind of data set", expected=" or ".join(f"{each}[:ROOT]" for each in _MAKERS)
         )
     make, label_names = _MAKERS[kind]
-    return LabelMapSplits(make(root or "auto", "train"), make(root or "auto", "val"), label_names)
+    return make(root or "auto", split), label_names
 
 
 _MAKERS = {

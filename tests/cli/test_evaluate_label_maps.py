@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from cvzoo.labels.cityscapes import cityscapes_semantic_segmentation_label_names
 from cvzoo.links.model.segnet.segnet_basic import SegNetBasic
 from cvzoo.serializers.model_file import save_model
 
@@ -82,7 +83,7 @@ def test_a_segmenter_is_scored_on_photos(run, folders, segmenter, tmp_path):
     assert record["pixel_accuracy"] == pytest.approx(right / 20)
     assert [row["name"] for row in record["per_class"]] == ["sky", "road", "car"]
     assert record["counts"]["images"] == 2
-    assert "1 more label maps" in out
+    assert "1 more images were ignored" in out
 
 
 def test_a_model_that_gives_no_maps_is_refused(run, folders, segmenter, net):
@@ -91,7 +92,7 @@ def test_a_model_that_gives_no_maps_is_refused(run, folders, segmenter, net):
         (("--model", file, "--data", folders[1]), "--photos DIR"),
         (("--model", file, "--gt", folders[1], "--photos", photos), "a model needs images"),
         ((*net, "--data", folders[1], "--photos", photos), "is not a semantic segmentation network"),
-        (("--model", file, "--data", folders[1], "--photos", photos / "town"), "no label map for 2 of 2 images"),
+        (("--model", file, "--data", folders[1], "--photos", photos / "town"), "no image for 2 of 2 label maps"),
     ):
         status, out, err = run("evaluate", *words)
         assert (status, out) == (2, ""), words
@@ -136,3 +137,93 @@ def test_maps_of_another_size_and_second_maps_of_a_name_are_named(run, folders, 
     assert status == 2
     assert "another label map" in err
     assert run("evaluate", "--gt", "x.json", "--results", "y.json", "--ignore", "3")[0] == 2
+
+
+def camvid(root):
+    save(root / "val" / "a.png", np.zeros((3, 4, 3), np.uint8))
+    save(root / "valannot" / "a.png", np.where(GT == 255, 11, GT).astype(np.uint8))
+    (root / "val.txt").write_text("/SegNet/CamVid/val/a.png /SegNet/CamVid/valannot/a.png\n")
+
+
+def cityscapes(root):
+    save(root / "leftImg8bit" / "val" / "town" / "town_0_1_leftImg8bit.png", np.zeros((3, 4, 3), np.uint8))
+    ids = np.array([7, 8, 11], np.uint8)[np.minimum(GT, 2)]  # road, sidewalk, building
+    save(
+        root / "gtFine" / "val" / "town" / "town_0_1_gtFine_labelIds.png", np.where(GT == 255, 4, ids).astype(np.uint8)
+    )
+
+
+def ade20k(root):
+    folder = root / "ADEChallengeData2016"
+    save(folder / "images" / "validation" / "a.jpg", np.zeros((3, 4, 3), np.uint8))
+    save(folder / "annotations" / "validation" / "a.png", np.where(GT == 255, 0, GT + 1).astype(np.uint8))
+
+
+def voc(root):
+    folder = root / "VOC2012"
+    save(folder / "JPEGImages" / "a.jpg", np.zeros((3, 4, 3), np.uint8))
+    save(folder / "SegmentationClass" / "a.png", GT)
+    (folder / "ImageSets" / "Segmentation").mkdir(parents=True)
+    (folder / "ImageSets" / "Segmentation" / "val.txt").write_text("a\n")
+
+
+@pytest.mark.parametrize("make", [camvid, cityscapes, ade20k, voc])
+def test_a_public_data_set_is_known_by_name_and_saved_maps_get_the_models_scores(run, tmp_path, make):
+    make(tmp_path)
+    spec = f"voc:{tmp_path / 'VOC2012'}" if make is voc else f"{make.__name__}:{tmp_path}"
+    metric = ("--metric", "miou") if make is voc else ()
+    names = {camvid: "Sky Building Pole", cityscapes: "road sidewalk building", ade20k: "wall building sky"}
+    own = names.get(make, "background aeroplane bicycle").split()
+    model = SegNetBasic(label_names=(own[1], "dragon", own[2]), channels=2)  # in another order, and one of its own
+    save_model(tmp_path / "net.safetensors", model)
+    words = ("--model", tmp_path / "net.safetensors", "--data", spec, "--save-results", tmp_path / "maps")
+    status, _, err = run("evaluate", *words, *metric, "--json", tmp_path / "model.json")
+    assert status == 0, err
+    assert (
+        run("evaluate", "--gt", spec, "--results", tmp_path / "maps", *metric, "--json", tmp_path / "maps.json")[0] == 0
+    )
+    record = json.loads((tmp_path / "model.json").read_text())
+    assert record == json.loads((tmp_path / "maps.json").read_text())
+    img = np.zeros((3, 3, 4), np.float32)
+    found = np.array([1, -1, 2])[model.predict([img])[0]]
+    assert record["pixel_accuracy"] == pytest.approx(((found == GT) & (GT != 255)).sum() / 10)
+    assert [row["n_pixels"] for row in record["per_class"]][:4] == [4, 3, 3, 0]
+    (note,) = record["notes"] or [f"{((found < 0) & (GT != 255)).sum()} pixels"]
+    assert note.startswith(f"{((found < 0) & (GT != 255)).sum()} pixels")
+
+
+def test_pixels_of_no_class_are_misses_and_no_class_of_their_own(run, tmp_path):
+    cityscapes(tmp_path)
+    found = np.array([[7, 7, 8, 8], [7, 0, 8, 0], [11, 11, 40, 0]], np.uint8)  # 0: unlabeled; 40 is no id
+    save(tmp_path / "maps" / "town_0_1_submission.png", found)
+    words = ("--gt", f"cityscapes:{tmp_path}", "--results", tmp_path / "maps", "--json", tmp_path / "o.json")
+    assert run("evaluate", *words)[0] == 0
+    record = json.loads((tmp_path / "o.json").read_text())
+    names = cityscapes_semantic_segmentation_label_names
+    iou = {row["name"]: row["iou"] for row in record["per_class"]}
+    assert [iou[name] for name in names[:4]] == [3 / 4, 1.0, 2 / 3, None]
+    assert record["miou"] == pytest.approx((3 / 4 + 1 + 2 / 3) / 3)
+    assert record["notes"] == ["2 pixels are predicted as none of the classes, which is wrong"]
+    assert record["analysis"]["confusion"]["names"][-1] == "none of them"
+
+
+def test_specifications_of_label_maps_are_checked(run, folders, tmp_path, segmenter):
+    camvid(tmp_path)
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "x").touch()
+    _, file, photos = segmenter
+    named = ("--gt", f"camvid:{tmp_path}", "--results", tmp_path / "found")
+    model = ("--model", file, "--data", f"camvid:{tmp_path}")
+    for words, says in (
+        (("--gt", "camvid:", *named[2:]), "the folder of the data set is missing"),
+        ((*named, "--split", "moon"), "split"),
+        ((*named, "--names", tmp_path / "n"), "whose classes are known"),
+        ((*folders, "--split", "val"), "--split does not apply"),
+        ((*folders, "--metric", "voc"), "--metric voc does not apply"),
+        ((*model, "--photos", photos), "whose images are known"),
+        ((*model, "--save-results", tmp_path / "full"), "exists"),
+        (("--gt", f"coco:{file}", "--results", file, "--metric", "miou"), "applies to label maps"),
+    ):
+        status, out, err = run("evaluate", *words)
+        assert (status, out) == (2, ""), words
+        assert says in err, err

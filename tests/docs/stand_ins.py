@@ -156,10 +156,27 @@ def evaluation(shared, folder):
     for name in ("SegmentationClass", "my_maps"):
         (folder / name).mkdir()
         Image.fromarray(np.random.default_rng(0).integers(0, 20, (30, 40), np.uint8)).save(folder / name / "1.png")
+    _public_label_maps(shared, folder)
     for name in ("panoptic_val2017", "panoptic_results"):
         panoptic_file(folder / f"{name}.json")
     drawn_voc(dataset_home("voc") / "VOCdevkit" / "VOC2007", "test")
     return {"model": L.DarknetDetector(folder / "net.cfg", folder / "net.weights", label_names=voc_bbox_label_names)}
+
+
+def _public_label_maps(shared, folder):
+    for name, file in (("val", "image.png"), ("valannot", "label.png")):
+        link(shared, f"data/camvid_sample/{file}", folder / "CamVid" / name / "1.png")
+    (folder / "CamVid" / "val.txt").write_text("val/1.png valannot/1.png\n")
+    cityscapes, voc = folder / "Cityscapes", folder / "VOCdevkit" / "VOC2012"
+    places = ("leftImg8bit/val/ulm/ulm_0_1_leftImg8bit.png", "gtFine/val/ulm/ulm_0_1_gtFine_labelIds.png")
+    for path in (*(cityscapes / place for place in places), folder / "submission" / "ulm_0_1.png"):
+        path.parent.mkdir(parents=True)
+        Image.fromarray(np.full((30, 40), 7, np.uint8)).save(path)
+    for name in ("JPEGImages/1.jpg", "SegmentationClass/1.png"):
+        (voc / name).parent.mkdir(parents=True)
+        Image.fromarray(np.zeros((30, 40), np.uint8)).save(voc / name)
+    (voc / "ImageSets" / "Segmentation").mkdir(parents=True)
+    (voc / "ImageSets" / "Segmentation" / "val.txt").write_text("1\n")
 
 
 def panoptic_file(path):

@@ -30,7 +30,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_model_arguments(parser)
     group = parser.add_argument_group("the metric")
     group.add_argument(
-        "--metric", choices=("coco", "voc"), help="COCO's or VOC's metrics; default: those of the ground truth's layout"
+        "--metric",
+        choices=("coco", "voc", "miou"),
+        help="COCO's or VOC's metrics; default: those of the ground truth's layout; miou: the label maps of voc:ROOT",
     )
     group.add_argument("--iou-type", choices=("bbox", "segm", "keypoints"), default="bbox", help="what to compare")
     group.add_argument(
@@ -64,5 +66,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="write the scores: AP AP50 ..., per_class, notes, the analysis; - for standard output only",
     )
     group.add_argument("--report", metavar="FILE.html", help="write a self-contained HTML report")
-    group.add_argument("--save-results", metavar="FILE", help="write the model's predictions as COCO's results")
+    group.add_argument(
+        "--save-results",
+        metavar="FILE",
+        help="write the model's predictions as COCO's results; label maps: as PNG files in a new folder",
+    )
     group.add_argument("--explain", metavar="OTHER.json", help="explain differences to other scores of these results")

@@ -11,20 +11,20 @@ from cvzoo.typing.aliases import Array, ArrayLike
 def calc_semantic_segmentation_iou(confusion: ArrayLike) -> Array:
     """(L,) float64: intersection over union of each class; NaN for a class that neither occurs nor is predicted.
 
-    confusion: (L, L) int, rows are the true classes
+    confusion: (L, L) int, rows are the true classes; or (L, L + 1), with pixels predicted as none of them last
     """
     confusion = np.asarray(confusion)
-    if confusion.ndim != 2 or confusion.shape[0] != confusion.shape[1]:
-        raise ShapeError("confusion must be (L, L)", got=confusion.shape)
+    if confusion.ndim != 2 or confusion.shape[1] - confusion.shape[0] not in (0, 1):
+        raise ShapeError("confusion must be (L, L) or (L, L + 1)", got=confusion.shape)
     right = np.diag(confusion)
-    return _ratio(right, confusion.sum(axis=0) + confusion.sum(axis=1) - right)
+    return _ratio(right, confusion.sum(axis=0)[: len(right)] + confusion.sum(axis=1) - right)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class SemanticSegmentationResult:
     """All scores of a confusion matrix.
 
-    confusion: (L, L) int64, rows are the true classes
+    confusion: (L, L) int64, rows are the true classes; or (L, L + 1), with pixels predicted as none of them last
     """
 
     confusion: Array

@@ -100,9 +100,15 @@ def test_unequal_numbers_of_photos_are_refused():
         eval_semantic_segmentation([np.zeros((2, 2), int)], [])
 
 
-def test_a_confusion_matrix_is_square():
+@pytest.mark.parametrize("shape", [(2, 4), (3, 2), (2,)])
+def test_a_confusion_matrix_has_a_column_a_class_and_one_more_at_most(shape):
     with pytest.raises(ShapeError):
-        calc_semantic_segmentation_iou(np.zeros((2, 3), int))
+        calc_semantic_segmentation_iou(np.zeros(shape, int))
+
+
+def test_a_last_column_holds_pixels_predicted_as_none_of_the_classes():
+    confusion = np.array([[2, 0, 2], [1, 3, 0]])
+    assert calc_semantic_segmentation_iou(confusion).tolist() == [2 / 5, 3 / 4]
 
 
 @pytest.mark.parametrize("name", ["semseg", "semseg_19", "semseg_full"])
