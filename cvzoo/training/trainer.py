@@ -8,10 +8,9 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from cvzoo.errors.exceptions import ValueRangeError
-from cvzoo.evaluations.evaluators.abstract import AbstractEvaluator
 from cvzoo.reporting.reporter import Reporter
-from cvzoo.training.evaluator_extension import EvaluatorExtension
-from cvzoo.training.extension import AbstractExtension, FunctionExtension
+from cvzoo.training.as_extension import as_extension
+from cvzoo.training.extension import AbstractExtension
 from cvzoo.training.interrupt import DeferredInterrupt
 from cvzoo.training.output_folder import make_output_folder
 from cvzoo.training.random_states import load_random_states, random_states
@@ -95,7 +94,7 @@ class Trainer:
         trigger, priority: None: the extension's own
         call_before_training: call it once before the first update, too (not in a resumed run)
         """
-        adapted = _as_extension(extension)
+        adapted = as_extension(extension)
         name = name or adapted.name or adapted.default_name or type(adapted).__name__
         unique, ordinal = name, 0
         while unique in self._entries:
@@ -240,15 +239,3 @@ class Trainer:
         self._elapsed = float(state["elapsed_time"])
         load_random_states(state["random_states"])
         return notes
-
-
-def _as_extension(extension: Any) -> AbstractExtension:
-    if isinstance(extension, AbstractExtension):
-        return extension
-    if isinstance(extension, AbstractEvaluator):
-        return EvaluatorExtension(extension)
-    if callable(extension):
-        return FunctionExtension(extension)
-    raise ValueRangeError(
-        "a trainer is extended with an extension, an evaluator or a function", got=type(extension).__name__
-    )

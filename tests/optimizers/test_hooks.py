@@ -250,6 +250,56 @@ def test_averages_are_applied_for_a_block_and_copied(make_network, batches):
     np.testing.assert_array_equal(other.bn.avg_mean, model.bn.avg_mean)
 
 
+def test_running_statistics_are_averaged_if_asked_for(make_network, batches):
+    model, plain = make_network(), make_network()
+    ema = optimizers.ExponentialMovingAverage(0.8, warm_up=False, persistent=True)
+    optimizer = optimizers.SGD(0.5).setup(model)
+    optimizer.add_hook(ema)
+    assert ema.is_empty
+    average = {}
+    for x, t in batches:
+        optimizer.update(model, x, t)
+        for name in ("avg_mean", "avg_var"):
+            value = getattr(model.bn, name).astype("float64")
+            average[name] = 0.8 * average[name] + 0.2 * value if name in average else value
+    assert not ema.is_empty
+    mine = {name: np.array(array) for name, array in model.state_arrays().items()}
+    with ema.applied():
+        for name, expected in average.items():
+            np.testing.assert_allclose(getattr(model.bn, name), expected, rtol=1e-5)
+    for name, array in model.state_arrays().items():
+        np.testing.assert_array_equal(array, mine[name])
+    ema.copy_to(plain)
+    np.testing.assert_allclose(plain.bn.avg_var, average["avg_var"], rtol=1e-5)
+
+
+@pytest.mark.parametrize("compiles", [False, True])
+def test_averages_are_seen_by_a_network_that_has_prepared_its_weights(make_network, batches, compiles):
+    model, copy = make_network(), make_network()
+    ema = optimizers.ExponentialMovingAverage(0.9, persistent=True)
+    optimizer = optimizers.SGD(0.5).setup(model)
+    optimizer.add_hook(ema)
+    x = batches[0][0]
+
+    def features(link):
+        with cvzoo.using_config("train", False), cvzoo.no_backprop_mode():
+            return np.array(link.head(x).array)
+
+    for each in (model, copy):
+        each.head = cvzoo.Sequential(each.conv, each.bn)
+    for x, t in batches:
+        optimizer.update(model, x, t)
+    if compiles:
+        model.head.compile()
+    before = features(model)
+    ema.copy_to(copy)
+    with ema.applied():
+        averaged = features(model)
+    np.testing.assert_array_equal(averaged, features(copy))
+    np.testing.assert_array_equal(features(model), before)
+    assert np.abs(averaged - before).max() > 1e-3
+
+
 def test_averages_of_another_network_are_refused(make_network, make_parameters, give):
     link = make_parameters({"W": np.ones(3)})
     optimizer = optimizers.SGD().setup(link)

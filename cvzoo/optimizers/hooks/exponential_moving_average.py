@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from cvzoo.backends.arrays import to_numpy
+from cvzoo.backends.arrays import is_array, to_numpy
 from cvzoo.backends.device import Device, device_of
 from cvzoo.errors.exceptions import GraphError, ValueRangeError, WeightsMismatchError
 from cvzoo.links.link import Link
@@ -27,9 +27,11 @@ class ExponentialMovingAverage(AbstractOptimizerHook):
 
     decay: how much of the average is kept, in [0, 1)
     warm_up: after t updates keep at most (1 + t) / (10 + t), so that the average does not cling to the first values
-    averages: the averages by path ("conv1/W"), arrays of the parameters' shapes; empty before the first update.
-        Persistent values (batch normalization's running means) are taken as they are at the last update.
+    persistent: also average persistent arrays of floating-point numbers, such as batch normalization's running means
+        and variances, which then fit the averaged weights; False: they are taken as they are at the last update
+    averages: the averages by path ("conv1/W"), arrays of the parameters' shapes; empty before the first update
 
+    A trainer validates and saves the averages by `training.extensions.Averaged`; snapshots have them and the weights.
     Source: Polyak and Juditsky (1992); the warm-up is TensorFlow's ExponentialMovingAverage(num_updates=...).
     """
 
@@ -37,11 +39,12 @@ class ExponentialMovingAverage(AbstractOptimizerHook):
     timing = "post"
     runs_on_device = True
 
-    def __init__(self, decay: float = 0.999, *, warm_up: bool = True):
+    def __init__(self, decay: float = 0.999, *, warm_up: bool = True, persistent: bool = False):
         if not 0 <= decay < 1:
             raise ValueRangeError("ExponentialMovingAverage: decay must be in [0, 1)", got=decay)
         self.decay = decay
         self.warm_up = warm_up
+        self.persistent = persistent
         self.averages: dict[str, Any] = {}
         self._link: Link | None = None
         self._t = 0
@@ -49,7 +52,7 @@ class ExponentialMovingAverage(AbstractOptimizerHook):
 
     def __call__(self, optimizer: Any) -> None:
         self._link = optimizer.target
-        blocks, on_gpus = self._planned(_values(self._link))
+        blocks, on_gpus = self._planned(self._values(self._link))
         t = self._t + 1
         if optimizer.mode != "record":
             self._t = t
@@ -102,7 +105,7 @@ class ExponentialMovingAverage(AbstractOptimizerHook):
         return self._plan[1:]
 
     def replays(self, optimizer: Any) -> bool:
-        arrays = list(_values(optimizer.target).values())
+        arrays = list(self._values(optimizer.target).values())
         return self._is_planned(arrays) and not any(isinstance(array, np.ndarray) for array in arrays)
 
     def left_out(self, count: int) -> None:
@@ -116,7 +119,7 @@ class ExponentialMovingAverage(AbstractOptimizerHook):
         """
         if self._link is None:
             raise GraphError("there are no averages yet", hint="applied() after the first update")
-        mine = {path: value.copy(order="K") for path, value in _values(self._link).items()}
+        mine = {path: value.copy(order="K") for path, value in self._values(self._link).items()}
         self._write(self._link, self.averages)
         try:
             yield
@@ -133,12 +136,25 @@ class ExponentialMovingAverage(AbstractOptimizerHook):
         link.copyparams(self._link)
         self._write(link, self.averages)
 
-    @staticmethod
-    def _write(link: Link, values: Mapping[str, np.ndarray]) -> None:
-        for path, param in link.namedparams(False):
-            value = values.get(path.lstrip("/"))
+    def _write(self, link: Link, values: Mapping[str, np.ndarray]) -> None:
+        for path, array in self._values(link).items():
+            value = values.get(path)
             if value is not None:
-                param.array[...] = placed(value, param.array)
+                array[...] = placed(value, array)
+
+    def _values(self, link: Link) -> dict[str, Any]:
+        """The arrays that are averaged, by path."""
+        values = {path.lstrip("/"): param.array for path, param in link.namedparams(False)}
+        if self.persistent:
+            for path, value in link.namedpersistents():
+                if is_array(value) and value.dtype.kind == "f":
+                    values[path.lstrip("/")] = value
+        return values
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no update was made with this hook yet, so that there are no averages to apply."""
+        return self._link is None
 
     def state(self) -> dict[str, Any]:
         """The averages and how often they were updated."""
@@ -151,7 +167,7 @@ class ExponentialMovingAverage(AbstractOptimizerHook):
         """
         averages = {path: np.array(array) for path, array in state["averages"].items()}
         if self._link is not None:
-            values = _values(self._link)
+            values = self._values(self._link)
             wrong = [path for path in averages if path not in values or values[path].shape != averages[path].shape]
             if wrong:
                 raise WeightsMismatchError("the averages are of another network", got=", ".join(wrong[:20]))
@@ -164,7 +180,3 @@ def _average(p: Any, average: Any, scratch: Any, c: Sequence[Any]) -> None:
     np.subtract(p, average, scratch)
     np.multiply(scratch, c[0], scratch)
     np.add(average, scratch, average)
-
-
-def _values(link: Link) -> dict[str, np.ndarray]:
-    return {path.lstrip("/"): param.array for path, param in link.namedparams(False)}

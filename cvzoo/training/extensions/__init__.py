@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from cvzoo.lazy_imports.on_demand import import_on_demand
 
 if TYPE_CHECKING:
+    from cvzoo.training.extensions.averaged import Averaged
     from cvzoo.training.extensions.best_model import BestModel
     from cvzoo.training.extensions.csv_report import CSVReport
     from cvzoo.training.extensions.detection_vis_report import DetectionVisReport
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AbstractShift",
+    "Averaged",
     "BestModel",
     "CosineShift",
     "CSVReport",

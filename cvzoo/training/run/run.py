@@ -15,7 +15,9 @@ from cvzoo.config.randomness import set_seed
 from cvzoo.errors.exceptions import FileFormatError, ValueRangeError
 from cvzoo.iterators.multiprocess_iterator import MultiprocessIterator
 from cvzoo.links.link import Link
+from cvzoo.optimizers.hooks.exponential_moving_average import ExponentialMovingAverage
 from cvzoo.training.concat_examples import concat_examples
+from cvzoo.training.extensions.averaged import Averaged
 from cvzoo.training.extensions.best_model import BestModel
 from cvzoo.training.extensions.csv_report import CSVReport
 from cvzoo.training.extensions.fail_on_non_number import FailOnNonNumber
@@ -139,6 +141,7 @@ class Run:
         plot_keys: Sequence[str] = ("main/loss", "validation/main/loss"),
         half: bool = False,
         label_names: Sequence[str] | None = None,
+        average: ExponentialMovingAverage | None = None,
     ) -> None:
         """Adds all extensions that write into the folder; evaluators and schedules are up to the script.
 
@@ -149,6 +152,7 @@ class Run:
         print_keys: the columns of the printed table; None: those of the first entry
         plot_keys: the values in plots/loss.svg; `best` is plotted in plots/best.svg
         half, label_names: as for BestModel
+        average: best.safetensors has these averages of the weights; extend the trainer with `Averaged` evaluators
         Files: metrics.jsonl, metrics.csv, log (JSON), events for TensorBoard, plots/, snapshot_iter_*.npz, report.html,
         status.json, and iterations.jsonl, which has each of the first 100 iterations, then every tenth, and so on
         Raises ValueRangeError if the trainer has a different folder.
@@ -169,7 +173,8 @@ class Run:
         trainer.extend(ProgressBar())
         if best is not None:
             trainer.extend(PlotReport(best, trigger=log, filename="plots/best.svg", marker=None), name="plot_best")
-            trainer.extend(BestModel(model, best, best_is, half=half, label_names=label_names))
+            keeper = BestModel(model, best, best_is, half=half, label_names=label_names)
+            trainer.extend(keeper if average is None else Averaged(keeper, average))
         trainer.extend(RunReport(best, best_is, log, resume_with=self.resume_with))
         trainer.extend(snapshot(autoload=self.resume, resume_with=self.resume_with), trigger=save)
 
