@@ -178,6 +178,8 @@ class Trainer:
         while not interrupt.requested:
             if self.stop_trigger(self):
                 self._finished = True
+                if (reason := self.stop_trigger.reason()) is not None:
+                    print(reason, file=sys.stderr)
                 return
             self.observation = {}
             with self.reporter.scope(self.observation):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from cvzoo.training.extension import AbstractExtension
 from cvzoo.training.output_folder import write_or_warn
 from cvzoo.training.run.run_report import FILENAME, write_run_report
-from cvzoo.training.run.run_status import RUNNING, FolderLock, RunStatus, write_status
+from cvzoo.training.run.run_status import FINISHED, RUNNING, FolderLock, RunStatus, write_status
 from cvzoo.training.triggers.get_trigger import get_trigger
 
 if TYPE_CHECKING:
@@ -86,6 +86,7 @@ class RunReport(AbstractExtension):
             resume_with=self._resume_with,
             best=self._best,
             best_is=self._best_is,
+            reason=(trainer.stop_trigger.reason() or "") if state == FINISHED else "",
         )
 
         def write() -> None:
@@ -105,7 +106,7 @@ class RunReport(AbstractExtension):
 
 def _end_of(error: BaseException | None) -> str:
     if error is None:
-        return "finished"
+        return FINISHED
     if isinstance(error, KeyboardInterrupt):
         return "stopped by Ctrl-C"
     if isinstance(error, SystemExit):

@@ -12,7 +12,7 @@ from cvzoo.errors.exceptions import FileFormatError
 from cvzoo.reporting.as_time import as_time
 from cvzoo.training.output_folder import write_text
 from cvzoo.training.run.run_curves import curves, value_keys
-from cvzoo.training.run.run_status import KILLED, RUNNING, RunStatus, read_status
+from cvzoo.training.run.run_status import FINISHED, KILLED, RUNNING, RunStatus, read_status
 from cvzoo.typing.aliases import FilePath
 from cvzoo.visualizations.report.page import report_page, table
 from cvzoo.weights.model_header import read_model_header
@@ -114,8 +114,10 @@ def _tiles(
 
 def _life(said: RunStatus | None) -> str:
     """The notice for a run that has not finished, since the page cannot update itself."""
-    if said is None or said.state == "finished":
+    if said is None:
         return ""
+    if said.state == FINISHED:
+        return f'<div class="note">{html.escape(said.reason)}</div>' if said.reason else ""
     words = ""
     if said.state == RUNNING:
         words = (

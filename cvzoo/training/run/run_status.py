@@ -14,7 +14,7 @@ from cvzoo.training.output_folder import write_text
 from cvzoo.typing.aliases import FilePath
 
 STATUS = "status.json"
-RUNNING, KILLED = "running", "killed"
+RUNNING, KILLED, FINISHED = "running", "killed", "finished"
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -26,6 +26,7 @@ class RunStatus:
     epoch, iteration: at that time
     resume_with: the command that resumes it, if known
     best, best_is: the score that selects the best model, "largest" or "smallest"
+    reason: why the run finished before its maximum length, such as early stopping; "" otherwise
     """
 
     state: str
@@ -35,6 +36,7 @@ class RunStatus:
     resume_with: str | None = None
     best: str | None = None
     best_is: str = "largest"
+    reason: str = ""
 
 
 def write_status(folder: FilePath, status: RunStatus) -> None:

@@ -19,6 +19,10 @@ class AbstractTrigger(abc.ABC):
         """As a stop trigger: the maximum length of training, such as (20, "epoch"); None: unknown."""
         return None
 
+    def reason(self) -> str | None:
+        """As a stop trigger that fired: why training ends before its maximum length; None: it does not."""
+        return None
+
     def state(self) -> dict[str, Any]:
         """The state for `load_state`."""
         return {}

@@ -1,6 +1,5 @@
 """The mean of one observed value over an interval."""
 
-import math
 import warnings
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -25,14 +24,14 @@ class IntervalMean:
         self._has_warned = False
 
     def __call__(self, trainer: "Trainer") -> float | None:
-        """The mean at the end of the interval, NaN if the value was not reported in it; None within the interval."""
+        """The mean at the end of the interval; None within it, and if the value was not reported in it."""
         observation = trainer.observation
         if self.key in observation:
             self._summary.add({self.key: observation[self.key]})
         if not self._due(trainer):
             return None
-        mean = self._summary.compute_mean().get(self.key, math.nan)
-        if not self._summary.state() and not self._has_warned:
+        mean = self._summary.compute_mean().get(self.key)
+        if mean is None and not self._has_warned:
             self._has_warned = True
             known = ", ".join(sorted(observation)) or "nothing"
             warnings.warn(

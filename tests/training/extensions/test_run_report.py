@@ -11,6 +11,8 @@ from cvzoo.reporting.reporter import report
 from cvzoo.training.extensions import run_report
 from cvzoo.training.extensions.json_lines_report import JSONLinesReport
 from cvzoo.training.extensions.run_report import RunReport
+from cvzoo.training.run.run_status import read_status
+from cvzoo.training.triggers import EarlyStoppingTrigger
 
 
 def act(iteration):
@@ -27,6 +29,17 @@ def test_the_page_says_how_the_run_ended(counting_trainer, tmp_path):
     assert "running, " in seen[0]
     assert "<b>1</b>epochs" in seen[0]
     assert "finished" in (tmp_path / "report.html").read_text()
+
+
+def test_the_page_and_the_terminal_say_why_a_run_ended_early(counting_trainer, tmp_path, capsys):
+    stop = EarlyStoppingTrigger((1, "iteration"), "main/loss", patience=2, mode="max", max_trigger=(2, "epoch"))
+    trainer = counting_trainer([RunReport()], act, stop)
+    trainer.run()
+    assert trainer.updater.iteration == 3
+    why = "early stopping: main/loss has not improved in the last 2 checks; best: 1 after iteration 1"
+    assert why in (tmp_path / "report.html").read_text()
+    assert read_status(tmp_path).reason == why
+    assert capsys.readouterr().err == why + "\n"
 
 
 ENDS = [

@@ -1,6 +1,7 @@
 """When triggers fire, and that they fire alike after a resume."""
 
 import json
+import math
 import types
 
 import numpy as np
@@ -188,7 +189,41 @@ def test_early_stopping_says_what_it_finds(capsys):
     assert "v 3, best 1, 1 of 2 without a better one" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("kwargs", [{"mode": "up"}, {"patience": 0}])
+def test_early_stopping_counts_only_intervals_in_which_the_value_was_reported():
+    values = [None] * 16
+    values[3], values[11] = 2.0, 3.0  # a validation every second epoch, checked every epoch
+    trigger = triggers.EarlyStoppingTrigger(monitor="v", patience=2, mode="min")
+    with pytest.warns(RuntimeWarning, match="not reported in its interval"):
+        assert firings(trigger, values=values) == []
+    assert (trigger.count, trigger.best, trigger.best_iteration) == (1, 2.0, 4)
+
+
+def test_early_stopping_counts_values_that_are_nan():
+    trigger = triggers.EarlyStoppingTrigger((1, "iteration"), "v", patience=3, mode="max")
+    assert firings(trigger, n=5, values=[1.0, math.nan, math.nan, math.nan, 9.0]) == [4, 5]
+    nothing = triggers.EarlyStoppingTrigger((1, "iteration"), "v", patience=2)
+    assert firings(nothing, n=3, values=[math.nan] * 3) == [2, 3]
+    assert nothing.reason() == "early stopping: v has not improved in the last 2 checks; best: no value"
+
+
+def test_early_stopping_wants_an_improvement_of_more_than_min_delta():
+    values = [1.0, 1.4, 1.5, 2.0]
+    trigger = triggers.EarlyStoppingTrigger((1, "iteration"), "v", patience=2, mode="max", min_delta=0.5)
+    assert firings(trigger, n=4, values=values) == [3, 4]
+    assert trigger.best == 1.0
+
+
+def test_early_stopping_says_why_it_stopped_and_other_triggers_do_not():
+    trigger = triggers.EarlyStoppingTrigger(monitor="v", patience=2, mode="max", max_trigger=(12, "iteration"))
+    assert firings(trigger, n=12, values=VALUES) == [12]
+    assert trigger.reason() is None  # it had reached its length
+    trigger = triggers.EarlyStoppingTrigger(monitor="v", patience=1, mode="max")
+    assert firings(trigger, n=12, values=VALUES) == [12]
+    assert trigger.reason() == "early stopping: v has not improved in the last check; best: 3 after iteration 8"
+    assert triggers.UntilTrigger(1, "epoch").reason() is None
+
+
+@pytest.mark.parametrize("kwargs", [{"mode": "up"}, {"patience": 0}, {"min_delta": -1}])
 def test_early_stopping_refuses(kwargs):
     with pytest.raises(ValueRangeError):
         triggers.EarlyStoppingTrigger(**kwargs)
