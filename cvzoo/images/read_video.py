@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cvzoo.errors.exceptions import ImageError, ValueRangeError
+from cvzoo.errors.exceptions import DtypeError, ImageError, ValueRangeError
 from cvzoo.images.decode import check_pixel_count
 from cvzoo.images.from_pil import from_pixels
 from cvzoo.images.import_cv2 import import_cv2
@@ -31,17 +31,19 @@ def read_video(
     max_pixels, dtype: as for `read_image`
     The frames of a camera do not end. Frames are turned upright as the file says. A file that is truncated ends there.
     Raises FileNotFoundError, ImageError for what cannot be opened or has no frame, or too large ones; ValueRangeError
-    for a step below 1, MissingExtraError without OpenCV.
+    for a step below 1, DtypeError for a source of another type, MissingExtraError without OpenCV.
     """
     if step < 1:
         raise ValueRangeError("read_video: step must be positive", got=step)
+    if not isinstance(source, int | str | os.PathLike):
+        raise DtypeError("read_video: source must be a path, an address or the number of a camera", got=repr(source))
     cv2 = import_cv2()
     name = str(source) if isinstance(source, int) else os.fspath(source)
-    kind = video_kind(name)
+    kind = "a camera" if isinstance(source, int) else video_kind(name)
     if kind in (None, "a video") and "://" not in name and not os.path.exists(name):
         raise FileNotFoundError(2, os.strerror(2), name)
-    is_camera = kind == "a camera" and name.isdecimal()
-    capture = cv2.VideoCapture(int(name) if is_camera else name)
+    is_number = kind == "a camera" and not name.startswith("/dev/")
+    capture = cv2.VideoCapture(int(name) if is_number else name)
     if not capture.isOpened():
         raise ImageError(f"{name}: cannot be opened as {kind or 'a video'}")
     return _frames(cv2, capture, name, step, max_pixels, np.dtype(dtype))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from cvzoo.errors.exceptions import ShapeError, ValueRangeError
+from cvzoo.errors.exceptions import DtypeError, ShapeError, ValueRangeError
 from cvzoo.reporting.import_matplotlib import import_matplotlib
 from cvzoo.visualizations.vis_bbox import Color, rgb
 from cvzoo.visualizations.vis_image import vis_image
@@ -37,11 +37,14 @@ def vis_semantic_segmentation(
     alpha: opacity of the label map, 0 to 1
     all_label_names_in_legend: whether the legend has all classes; else those that the label map shows
     ax: as for `vis_image`
-    Raises ShapeError if the sizes differ, ValueRangeError for a label without a name or a color, or below -1.
+    Raises ShapeError if the sizes differ, DtypeError for labels that are no integers, ValueRangeError for a label
+    without a name or a color, or below -1.
     Source: ChainerCV's function of this name. Where we differ: `all_label_names_in_legend` does what its documentation
     says; ChainerCV's code does the opposite.
     """
     label = np.asarray(label)
+    if label.dtype.kind not in "iu":
+        raise DtypeError("vis_semantic_segmentation: label must be of integers", got=label.dtype)
     if label.ndim != 2 or (img is not None and np.asarray(img).shape[1:] != label.shape):
         expected = "(H, W)" if img is None else np.asarray(img).shape[1:]
         raise ShapeError(
@@ -58,7 +61,7 @@ def vis_semantic_segmentation(
         raise ValueRangeError(what, expected=f"-1 .. {min(n_class, len(colors)) - 1}", got=(shown[0], shown[-1]))
     palette = np.concatenate((np.array([ignore_label_color], np.float32), colors.reshape(-1, 3)))
     tint = np.full((*label.shape, 4), round(255 * alpha), np.uint8)
-    tint[..., :3] = np.rint(palette[label + 1])
+    tint[..., :3] = np.rint(palette[label.astype(np.int64) + 1])
     ax = vis_image(img, ax)
     ax.imshow(tint, extent=(0, label.shape[1], label.shape[0], 0))
     listed = range(n_class) if all_label_names_in_legend else [each for each in shown if each >= 0]

@@ -4,7 +4,7 @@ import cv2
 import numpy as np
 import pytest
 
-from cvzoo.errors import ImageError, ValueRangeError
+from cvzoo.errors import DtypeError, ImageError, ValueRangeError
 from cvzoo.images import read_video
 
 COLORS = [(250, 20, 20), (20, 250, 20), (20, 20, 250), (128, 128, 128), (240, 240, 10)]
@@ -69,7 +69,17 @@ def test_a_camera_is_named_by_its_number_and_let_go_when_nobody_looks(monkeypatc
         read_video(7)
 
 
+def test_a_number_is_a_camera_next_to_a_file_of_that_name(monkeypatch, tmp_path):
+    monkeypatch.setattr(cv2, "VideoCapture", Camera)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "3").write_bytes(b"")
+    read_video(3)
+    assert Camera.opened[-1] == 3
+
+
 def test_what_is_no_video_is_refused(movie, tmp_path):
+    with pytest.raises(DtypeError, match="source must be a path, an address or the number of a camera"):
+        read_video(0.5)
     with pytest.raises(FileNotFoundError, match=r"none\.mp4"):
         read_video(tmp_path / "none.mp4")
     (tmp_path / "letter.mp4").write_bytes(b"dear reader")

@@ -9,7 +9,7 @@ import cvzoo.links as L
 from cvzoo import link_hooks
 from cvzoo.autodiff.gradient_check import check_backward
 from cvzoo.config.randomness import set_seed
-from cvzoo.errors.exceptions import GraphError, ReplacedNameError, ValueRangeError
+from cvzoo.errors.exceptions import GraphError, ReplacedNameError, ShapeError, ValueRangeError
 from cvzoo.links.connection.fused_convolution import fused_convolution
 from cvzoo.links.connection.fused_linear import fused_linear
 
@@ -310,6 +310,9 @@ def test_what_does_not_fit_is_refused():
         pass
     with pytest.raises(ReplacedNameError, match="TimerHook, which times functions"):
         link_hooks.TimerHook  # noqa: B018
+    row = L.Linear(4, 3).add_hook(link_hooks.WeightStandardization(weight_name="b"))
+    with pytest.raises(ShapeError, match=r"b must be \(O, \.\.\.\)"):
+        row(np.ones((1, 4), "f"))
     layer = L.Linear(4, 3).add_hook(link_hooks.WeightStandardization())
     layer.kernel = object()  # as a quantized layer has one
     with pytest.raises(GraphError, match="quantized layer"):

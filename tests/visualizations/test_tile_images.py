@@ -33,3 +33,5 @@ def test_what_is_no_batch_and_no_column_is_refused():
         tile_images(np.zeros((0, 3, 4, 4)), 2)
     with pytest.raises(ValueRangeError, match="n_col must be positive"):
         tile_images(np.zeros((1, 3, 4, 4)), 0)
+    with pytest.raises(ShapeError, match="fill must be a number or one for each channel"):
+        tile_images(np.zeros((1, 3, 4, 4)), 1, fill=(1, 2))

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
-from cvzoo.errors import ShapeError, ValueRangeError
+from cvzoo.errors import DtypeError, ShapeError, ValueRangeError
 from cvzoo.geometry import RLEs
 from cvzoo.labels import voc_semantic_segmentation_label_colors
 from cvzoo.visualizations import (
@@ -164,12 +164,18 @@ def test_the_colours_are_pascal_vocs():
             ValueRangeError,
             "no colour",
         ),
+        (lambda: vis_semantic_segmentation(None, np.zeros((3, 3))), DtypeError, "label must be of integers"),
         (lambda: vis_point(IMG, np.zeros((2, 3))), ShapeError, r"\(R, K, 2\)"),
     ],
 )
 def test_what_does_not_fit_is_refused(call, error, says):
     with pytest.raises(error, match=says):
         call()
+
+
+def test_the_255_of_a_small_integer_is_a_class_not_what_is_ignored(ax):
+    vis_semantic_segmentation(None, np.full((2, 2), 255, np.uint8), ax=ax)
+    assert pixels(ax)[0, 0, :3].tolist() == [224, 224, 192]
 
 
 def test_names_and_colors_of_a_label_map_are_one_to_one():

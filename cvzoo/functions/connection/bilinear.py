@@ -18,7 +18,7 @@ def bilinear(e1: Any, e2: Any, W: Any, V1: Any = None, V2: Any = None, b: Any = 
     Raises ShapeError if the shapes do not fit, DtypeError if dtypes differ.
     """
     e1, e2, W = as_variable(e1), as_variable(e2), as_variable(W)
-    if e1.ndim != 2 or e2.ndim != 2 or W.shape[:2] != (e1.shape[1], e2.shape[1]) or len(e1) != len(e2):
+    if (e1.ndim, e2.ndim, W.ndim) != (2, 2, 3) or W.shape[:2] != (e1.shape[1], e2.shape[1]) or len(e1) != len(e2):
         raise ShapeError(
             "bilinear: e1, e2 and W do not fit",
             expected="e1 (B, I), e2 (B, J), W (I, J, K)",

@@ -1,7 +1,7 @@
 """Convolution over any number of axes, made of two-dimensional ones."""
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from cvzoo.autodiff.variable import Variable, as_variable
@@ -24,10 +24,10 @@ def each_axis(value: Sizes, n: int, *, name: str, function: str) -> tuple[int, .
     Raises DtypeError if it is neither, ValueRangeError if a pad is negative or anything else is not positive.
     """
     try:
-        numbers = tuple([operator.index(v) for v in ((value,) * n if isinstance(value, int) else value)])
+        numbers = tuple([operator.index(v) for v in (value if isinstance(value, Iterable) else (value,) * n)])
     except TypeError:
         numbers = ()
-    if len(numbers) != n:
+    if len(numbers) != n or not n:
         raise DtypeError(f"{function}: {name} must be a number, or one for each of {n} axes", got=repr(value))
     if min(numbers) < (0 if name == "pad" else 1):
         raise ValueRangeError(f"{function}: {name} is too small", got=repr(value))

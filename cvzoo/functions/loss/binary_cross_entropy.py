@@ -30,7 +30,7 @@ def binary_cross_entropy(p: Any, t: Any, *, reduce: str = "mean") -> Variable:
     p = widened(p)
     t = as_array(t)
     check_reduce(reduce, function="binary_cross_entropy")
-    check_like(p, t, function="binary_cross_entropy")
+    check_like(p, t, function="binary_cross_entropy", names=("p", "t"))
     for name, value in (("p", as_array(p)), ("t", t)):
         found = range_of(value)
         if found and not (found[0] >= 0 and found[1] <= 1):

@@ -34,7 +34,7 @@ def contrastive(x0: Any, x1: Any, y: Any, margin: float = 1, reduce: str = "mean
     y = as_array(y)
     backend_of(y)
     check_reduce(reduce, function="contrastive")
-    check_like(x0, x1, function="contrastive")
+    check_like(x0, x1, function="contrastive", names=("x0", "x1"))
     check_margin(margin, function="contrastive")
     if x0.ndim != 2 or y.shape != x0.shape[:1]:
         raise ShapeError(

@@ -28,7 +28,7 @@ def giou_loss(bbox: Any, t: Any, *, reduce: str = "mean", eps: float = 1e-7) -> 
     bbox = widened(bbox)
     t = widened(beside(t, bbox))
     check_reduce(reduce, function="giou_loss")
-    check_like(bbox, t, function="giou_loss")
+    check_like(bbox, t, function="giou_loss", names=("bbox", "t"))
     if bbox.ndim != 2 or bbox.shape[1] != 4:
         raise ShapeError("giou_loss: boxes must be (R, 4)", got=bbox.shape)
     low, high, t_low, t_high = bbox[:, :2], bbox[:, 2:], t[:, :2], t[:, 2:]

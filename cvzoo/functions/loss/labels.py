@@ -14,7 +14,7 @@ def check_labels(t: Any, valid: Any, n_class: int, *, function: str) -> None:
     """Raise ValueRangeError naming the first label that is neither ignored nor one of 0 to n_class - 1.
 
     t: integers of any shape
-    valid: bool of the same shape, False where a label is ignored
+    valid: bool of the same shape, False where a label is ignored; True: none is
 
     Labels on a GPU are not checked, which would synchronize: there the losses are NaN instead.
     """
@@ -26,7 +26,7 @@ def check_labels(t: Any, valid: Any, n_class: int, *, function: str) -> None:
         first = tuple([int(i) for i in backend_of(t).xp.unravel_index(int(bad.argmax()), t.shape)])
         raise ValueRangeError(
             f"{function}: a label is out of range",
-            expected=f"0 to {n_class - 1}, or the ignore_label",
+            expected=f"0 to {n_class - 1}" + ("" if valid is True else ", or the ignore_label"),
             got=f"{t[first]} at index {first[0] if len(first) == 1 else first}",
         )
 
@@ -36,10 +36,13 @@ def beside(t: Any, x: Variable) -> Any:
     return along_with(t, x.array)
 
 
-def check_like(x: Variable, t: Any, *, function: str) -> None:
-    """Raise unless x is floating and t is an array of its shape."""
+def check_like(x: Variable, t: Any, *, function: str, names: tuple[str, str] = ("x", "t")) -> None:
+    """Raise unless x is floating and t is an array of its shape. names: of the two arguments"""
     backend_of(as_array(t))
     if not is_float(x.dtype):
-        raise DtypeError(f"{function}: x must be floating", got=x.dtype, hint="x.astype('float32')")
+        raise DtypeError(f"{function}: {names[0]} must be floating", got=x.dtype, hint=f"{names[0]}.astype('float32')")
     if x.shape != t.shape:
-        raise ShapeError(f"{function}: x and t must have one shape", got=f"x {x.shape}, t {t.shape}")
+        raise ShapeError(
+            f"{function}: {names[0]} and {names[1]} must have one shape",
+            got=f"{names[0]} {x.shape}, {names[1]} {t.shape}",
+        )

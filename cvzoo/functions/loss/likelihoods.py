@@ -24,7 +24,7 @@ def gaussian_kl_divergence(mean: Any, ln_var: Any, reduce: str = "sum") -> Varia
     Raises ShapeError or DtypeError if they differ.
     Source: Kingma and Welling, "Auto-encoding variational Bayes", ICLR 2014, appendix B.
     """
-    mean, ln_var = _of_one_shape("gaussian_kl_divergence", reduce, mean, ln_var)
+    mean, ln_var = _of_one_shape("gaussian_kl_divergence", reduce, mean=mean, ln_var=ln_var)
     spread = subtract(subtract(exp(ln_var), ln_var), 1.0)
     return reduced(multiply(add(square(mean), spread), 0.5), reduce, mean.size)
 
@@ -37,7 +37,7 @@ def gaussian_nll(x: Any, mean: Any, ln_var: Any, reduce: str = "sum") -> Variabl
     reduce: "sum", "mean" or "no"
     Raises ShapeError or DtypeError if they differ.
     """
-    x, mean, ln_var = _of_one_shape("gaussian_nll", reduce, x, mean, ln_var)
+    x, mean, ln_var = _of_one_shape("gaussian_nll", reduce, x=x, mean=mean, ln_var=ln_var)
     distance = multiply(square(subtract(x, mean)), exp(multiply(ln_var, -1.0)))
     loss = multiply(add(add(distance, ln_var), math.log(2 * math.pi)), 0.5)
     return reduced(loss, reduce, x.size)
@@ -52,14 +52,15 @@ def bernoulli_nll(x: Any, y: Any, reduce: str = "sum") -> Variable:
     reduce: "sum", "mean" or "no"
     Raises ShapeError or DtypeError if they differ.
     """
-    x, y = _of_one_shape("bernoulli_nll", reduce, x, y)
+    x, y = _of_one_shape("bernoulli_nll", reduce, x=x, y=y)
     return reduced(subtract(softplus(y), multiply(x, y)), reduce, x.size)
 
 
-def _of_one_shape(function: str, reduce: str, first: Any, *others: Any) -> list[Variable]:
+def _of_one_shape(function: str, reduce: str, **arrays: Any) -> list[Variable]:
     check_reduce(reduce, function=function)
-    first = widened(first)
-    rest = [widened(beside(each, first)) for each in others]
-    for each in rest:
-        check_like(first, each, function=function)
-    return [first, *rest]
+    (name, array), *others = arrays.items()
+    checked = [first := widened(array)]
+    for other, array in others:
+        checked.append(widened(beside(array, first)))
+        check_like(first, checked[-1], function=function, names=(name, other))
+    return checked

@@ -21,7 +21,7 @@ def mean_absolute_error(x0: Any, x1: Any) -> Variable:
     """
     x0 = widened(x0)
     x1 = widened(beside(x1, x0))
-    check_like(x0, x1, function="mean_absolute_error")
+    check_like(x0, x1, function="mean_absolute_error", names=("x0", "x1"))
     return reduced(absolute(subtract(x0, x1)), "mean", x0.size)
 
 
@@ -34,5 +34,5 @@ def mean_squared_error(x0: Any, x1: Any) -> Variable:
     """
     x0 = widened(x0)
     x1 = widened(beside(x1, x0))
-    check_like(x0, x1, function="mean_squared_error")
+    check_like(x0, x1, function="mean_squared_error", names=("x0", "x1"))
     return reduced(square(subtract(x0, x1)), "mean", x0.size)

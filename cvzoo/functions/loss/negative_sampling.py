@@ -57,7 +57,14 @@ def negative_sampling(
         raise DtypeError("negative_sampling: t must be of integers", got=t.dtype, hint="t.astype('int32')")
     check_labels(t, t != -1, W.shape[0], function="negative_sampling")
     t = beside(t, x)
-    drawn = along_with(sampler((len(t), sample_size)).astype(t.dtype), t)
+    drawn = as_array(sampler((len(t), sample_size)))
+    if drawn.shape != (len(t), sample_size):
+        raise ShapeError(
+            "negative_sampling: the sampler gave another shape than requested",
+            expected=(len(t), sample_size),
+            got=drawn.shape,
+        )
+    drawn = along_with(drawn.astype(t.dtype), t)
     xp = backend_of(t).xp
     samples = xp.concatenate([t[:, None], drawn], axis=1)
     counted = (t != -1).astype(x.dtype)

@@ -34,5 +34,5 @@ def absolute_error(x0: Any, x1: Any) -> Variable:
 def _difference(x0: Any, x1: Any, function: str) -> Variable:
     x0 = widened(x0)
     x1 = widened(beside(x1, x0))
-    check_like(x0, x1, function=function)
+    check_like(x0, x1, function=function, names=("x0", "x1"))
     return subtract(x0, x1)

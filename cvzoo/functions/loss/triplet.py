@@ -29,8 +29,8 @@ def triplet(anchor: Any, positive: Any, negative: Any, margin: float = 0.2, redu
     positive, negative = [widened(beside(each, anchor)) for each in (positive, negative)]
     check_reduce(reduce, function="triplet")
     check_margin(margin, function="triplet")
-    for other in (positive, negative):
-        check_like(anchor, other, function="triplet")
+    for name, other in (("positive", positive), ("negative", negative)):
+        check_like(anchor, other, function="triplet", names=("anchor", name))
     if anchor.ndim != 2:
         raise ShapeError("triplet: embeddings must be (N, K)", got=anchor.shape)
     gap = subtract(square(subtract(anchor, positive)), square(subtract(anchor, negative)))

@@ -4,6 +4,7 @@ from typing import Any
 
 from cvzoo.autodiff.parameter import Parameter
 from cvzoo.autodiff.variable import Variable
+from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.functions.connection.bilinear import bilinear
 from cvzoo.initializers.normal import LeCunNormal
 from cvzoo.links.link import Link
@@ -16,6 +17,7 @@ class Bilinear(Link):
     nobias: no V1, V2 and b
     initialW: what W (left_size, right_size, out_size) starts from; LeCunNormal by default
     initial_bias: what (V1, V2, b) start from; LeCunNormal and 0 by default
+    Raises ValueRangeError if these are not three.
     """
 
     def __init__(
@@ -29,6 +31,8 @@ class Bilinear(Link):
     ):
         super().__init__()
         start = LeCunNormal()
+        if initial_bias is not None and len(initial_bias) != 3:
+            raise ValueRangeError("Bilinear: initial_bias must be what V1, V2 and b start from", got=repr(initial_bias))
         V1, V2, b = (start, start, 0) if initial_bias is None else initial_bias
         with self.init_scope():
             self.W = Parameter(start if initialW is None else initialW, (left_size, right_size, out_size))

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from cvzoo.autodiff.variable import Variable
+from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.functions.activation.relu import relu
 from cvzoo.links.chain import ChainList
 from cvzoo.links.connection.convolution_2d import Convolution2D
@@ -17,6 +18,7 @@ class MLPConvolution2D(ChainList):
     ksize, stride, pad: of the first
     activation: called between convolutions, not after the last
     conv_init, bias_init: what filters and biases start from; LeCunNormal and 0 by default
+    Raises ValueRangeError without a convolution.
 
     Source: Lin, Chen and Yan, "Network in network", ICLR 2014.
     """
@@ -32,6 +34,8 @@ class MLPConvolution2D(ChainList):
         conv_init: Any = None,
         bias_init: Any = None,
     ):
+        if not out_channels:
+            raise ValueRangeError("MLPConvolution2D: out_channels must name a convolution", got=repr(out_channels))
         first, *rest = out_channels
         super().__init__(Convolution2D(in_channels, first, ksize, stride, pad, False, conv_init, bias_init))
         for n_in, n_out in zip(out_channels, rest):

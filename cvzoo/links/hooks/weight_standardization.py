@@ -5,6 +5,7 @@ from typing import Any
 from cvzoo.autodiff.parameter import Parameter
 from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.dispatch import backend_of
+from cvzoo.errors.exceptions import ShapeError
 from cvzoo.functions.normalization.group_normalization import group_normalization
 from cvzoo.links.hooks.weight_hook import AbstractWeightHook
 
@@ -29,6 +30,8 @@ class WeightStandardization(AbstractWeightHook):
 
     def weight(self, link: Any, W: Parameter) -> Variable:
         """W, each of its rows standardized."""
-        backend = backend_of(W._array)
-        size = (W.shape or ())[1]
+        shape = W.shape or ()
+        if len(shape) < 2:
+            raise ShapeError(f"WeightStandardization: {self.weight_name} must be (O, ...)", got=shape)
+        backend, size = backend_of(W._array), shape[1]
         return group_normalization(W, 1, backend.xp.ones(size, W.dtype), backend.xp.zeros(size, W.dtype), eps=self.eps)

@@ -5,6 +5,7 @@ import pytest
 from numpy.lib.stride_tricks import sliding_window_view
 
 import cvzoo.functions as F
+import cvzoo.links as L
 from cvzoo.errors.exceptions import DtypeError, ShapeError, ValueRangeError
 
 
@@ -87,8 +88,13 @@ BAD = {
     "a stride of 0": (lambda: F.convolution_nd(VIDEO, FILTERS, stride=(0, 1, 1)), ValueRangeError, "stride is too"),
     "pooling a map": (lambda: F.max_pooling_3d(VIDEO[0], 2), ShapeError, "max_pooling_3d: x has another number"),
     "a negative pad": (lambda: F.average_pooling_nd(VIDEO, 2, pad=-1), ValueRangeError, "pad is too small"),
+    "no axes of a layer": (lambda: L.ConvolutionND(0, 2, 3, 3), DtypeError, "one for each of 0 axes"),
     "a padded number": (lambda: F.average_pooling_nd(VIDEO, 2, pad_value=1), ValueRangeError, "neither 0 nor None"),
 }
+
+
+def test_numbers_of_numpy_are_numbers():
+    assert F.max_pooling_3d(VIDEO, np.int64(2), np.int64(2)).shape == (1, 2, 2, 2, 3)
 
 
 @pytest.mark.parametrize("case", BAD)

@@ -40,8 +40,17 @@ def test_a_large_logit_is_finite():
 
 
 def test_other_shapes_are_refused():
-    with pytest.raises(ShapeError, match="gaussian_nll: x and t must have one shape"):
+    with pytest.raises(ShapeError, match="gaussian_nll: x and ln_var must have one shape"):
         F.gaussian_nll(X, MEAN, LN_VAR[:1])
+
+
+def test_bad_arguments_of_layers_say_what_was_wrong():
+    with pytest.raises(ShapeError, match="bilinear: e1, e2 and W do not fit"):
+        F.bilinear(X, X, np.zeros((5, 5), "f"))
+    with pytest.raises(ValueRangeError, match="initial_bias must be what V1, V2 and b start from"):
+        L.Bilinear(5, 4, 3, initial_bias=(0, 0))
+    with pytest.raises(ValueRangeError, match="out_channels must name a convolution"):
+        L.MLPConvolution2D(3, (), 3)
 
 
 def test_bilinear_is_the_sum_over_both_rows():

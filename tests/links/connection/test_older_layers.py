@@ -143,6 +143,8 @@ def test_negative_sampling_is_the_formula():
     np.testing.assert_allclose(loss.array, [wanted[0], 0, wanted[1]])
     assert samples.tolist() == [[2, 1, 3], [-1, 0, 0], [0, 4, 0]]
     np.testing.assert_allclose(F.negative_sampling(x, t, W, lambda shape: drawn, 2).array, sum(wanted))
+    with pytest.raises(ShapeError, match="the sampler gave another shape"):
+        F.negative_sampling(x, t, W, lambda shape: drawn[0], 2)
 
 
 def test_a_loss_of_drawn_classes_learns():
