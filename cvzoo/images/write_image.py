@@ -3,13 +3,13 @@
 import io
 import os
 import pathlib
-import secrets
 from typing import BinaryIO, overload
 
 import numpy as np
 from PIL import Image
 
-from cvzoo.errors.exceptions import ImageError
+from cvzoo.errors.exceptions import ImageError, ValueRangeError
+from cvzoo.files.atomic_write import atomic_write
 from cvzoo.images.from_pil import from_array
 from cvzoo.typing.aliases import Array, FilePath
 
@@ -70,8 +70,15 @@ def write_image(
 def write_image(
     img: Array, file: BinaryIO, format: str | None = None, *, quality: int = 95
 ) -> None: ...  # pragma: no cover
+@overload
+def write_image(img: Array, *, path: FilePath, quality: int = 95) -> pathlib.Path: ...  # pragma: no cover
 def write_image(
-    img: Array, file: FilePath | BinaryIO, format: str | None = None, *, quality: int = 95
+    img: Array,
+    file: FilePath | BinaryIO | None = None,
+    format: str | None = None,
+    *,
+    quality: int = 95,
+    path: FilePath | None = None,
 ) -> pathlib.Path | None:
     """Writes an image file atomically (other processes see the old file or the new one) and returns its path.
 
@@ -81,33 +88,22 @@ def write_image(
     format: "png", "jpeg", "webp", "bmp" or "ppm"; None: as the path's extension says, .png .jpg .jpeg .webp .bmp .ppm
         .pgm
     quality: 1 to 100, for JPEG and WebP
-    Raises ImageError for another format or extension, or for an open file without a format; OSError if the folder
-    cannot be written.
+    path: older name of file
+    Raises ImageError for another format or extension, or for an open file without a format; ValueRangeError without a
+    file or with both names of it; OSError if the folder cannot be written.
     """
-    if not isinstance(file, str | os.PathLike):
-        to_pil(img).save(file, format=_named_format(format), quality=quality)
+    target = path if file is None else file
+    if target is None or (file is not None and path is not None):
+        raise ValueRangeError("write_image: file and path are two names of one argument", expected="one of them")
+    if not isinstance(target, str | os.PathLike):
+        to_pil(img).save(target, format=_named_format(format), quality=quality)
         return None
-    path = pathlib.Path(file)
-    kind = image_format(path) if format is None else _named_format(format)
+    target = pathlib.Path(target)
+    kind = image_format(target) if format is None else _named_format(format)
     pil = to_pil(img)
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(6)}.part")
-    # not tempfile.mkstemp, which makes files that only their owner may read: here the user's umask decides
-    try:
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
-    except OSError as error:
-        error.filename = str(path)  # the path that the caller passed, not the temporary one
-        raise
-    try:
-        with os.fdopen(descriptor, "wb") as written:
-            pil.save(written, format=kind, quality=quality)
-            written.flush()
-            os.fsync(written.fileno())
-        os.replace(temporary, path)
-    except BaseException:
-        # no partial file remains, after Ctrl-C either
-        os.unlink(temporary)
-        raise
-    return path
+    with atomic_write(target) as written:
+        pil.save(written, format=kind, quality=quality)
+    return target
 
 
 def _named_format(format: str | None) -> str:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from cvzoo.errors import ImageError, ShapeError
+from cvzoo.errors import ImageError, ShapeError, ValueRangeError
 from cvzoo.images import encode_png, list_image_files, read_image, to_pil, write_image
 
 IMG = np.random.default_rng(0).integers(0, 256, (3, 5, 7)).astype(np.float32)
@@ -72,6 +72,15 @@ def test_a_format_by_name_goes_into_an_open_file_or_under_another_extension(tmp_
     np.testing.assert_array_equal(read_image(file.getvalue()), read_image(encode_png(IMG)))
     write_image(IMG, tmp_path / "a.dat", name)
     assert (tmp_path / "a.dat").read_bytes() == file.getvalue()
+
+
+def test_the_older_name_of_the_file_means_the_same(tmp_path):
+    assert write_image(IMG, path=tmp_path / "a.png") == tmp_path / "a.png"
+    np.testing.assert_array_equal(read_image(tmp_path / "a.png"), IMG)
+    with pytest.raises(ValueRangeError, match="file and path are two names of one argument"):
+        write_image(IMG, tmp_path / "b.png", path=tmp_path / "a.png")
+    with pytest.raises(ValueRangeError, match="expected: one of them"):
+        write_image(IMG)
 
 
 def test_wrong_arguments_are_refused(tmp_path):
