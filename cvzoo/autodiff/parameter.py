@@ -1,6 +1,9 @@
 """A variable that is learned: made by an initializer, sometimes only when its shape is known."""
 
-from collections.abc import Callable, Sequence
+import contextlib
+import math
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +16,28 @@ from cvzoo.config.switches import switches
 from cvzoo.errors.exceptions import DtypeError, ShapeError
 
 Initializer = Callable[[Any], None]
+
+
+class _Room(threading.local):
+    """How many more numbers the parameters that this thread initializes may have."""
+
+    left: float = math.inf
+
+
+_room = _Room()
+
+
+@contextlib.contextmanager
+def parameters_within(n: int) -> Iterator[None]:
+    """A block in which all parameters that are initialized have at most n elements together, in this thread.
+
+    One that goes beyond raises ShapeError, before it is allocated.
+    """
+    before, _room.left = _room.left, n
+    try:
+        yield
+    finally:
+        _room.left = before
 
 
 class Kept:
@@ -73,6 +98,9 @@ class Parameter(Variable):
             if array.shape != shape:
                 raise ShapeError("Parameter: the initial array has another shape", expected=shape, got=array.shape)
         else:
+            _room.left -= math.prod(shape)
+            if _room.left < 0:
+                raise ShapeError("Parameter: there is no room for its elements", got=shape)
             array = np.empty(shape, dtype)
             if start is None:
                 array.fill(np.nan)

@@ -20,6 +20,7 @@ from cvzoo.links.model.architectures import architecture_of
 from cvzoo.links.model.preparation.abstract import AbstractPreparation
 from cvzoo.links.model.raw_outputs import seeded_photo
 from cvzoo.links.model.thresholds import AbstractThresholds
+from cvzoo.links.quantization.quantizable import AbstractQuantizable
 from cvzoo.typing.aliases import Size
 
 _SHOWN = 8  # kinds of functions that are printed
@@ -56,6 +57,7 @@ def _facts(model: Chain) -> dict[str, Any]:
         "label_names": None if names is None else list(names),
         "preparation": preparation.describe() if isinstance(preparation, AbstractPreparation) else None,
         "thresholds": None,
+        "quantization": None,
         "config": None,
         "parts": {name: _size(part) for name, part in _parts(model).items()},
         "n_parameter": _size(model)["n_parameter"],
@@ -63,6 +65,16 @@ def _facts(model: Chain) -> dict[str, Any]:
     }
     if isinstance(model, AbstractThresholds):
         facts["thresholds"] = {name: getattr(model, name) for name in ("score_thresh", "nms_thresh", "limit")}
+    report = model.quantization_report if isinstance(model, AbstractQuantizable) else None
+    if report is not None:
+        facts["quantization"] = {
+            "precision": report.precision,
+            "method": report.method,
+            "n_photo": report.n_photo,
+            "n_quantized": report.n_quantized,
+            "n_layer": len(report),
+            "summary": report.summary(),
+        }
     try:
         facts["config"] = architecture_of(type(model)).settings(model)
     except UnsupportedError:
@@ -103,6 +115,7 @@ def _print(record: dict[str, Any]) -> None:
         ("classes", "not named" if names is None else f"{len(names)}{some}"),
         ("preparation", record["preparation"] or "of its own"),
         ("thresholds", ", ".join(f"{name} {value}" for name, value in (record["thresholds"] or {}).items())),
+        ("quantized", (record["quantization"] or {}).get("summary")),
         ("parameters", f"{record['n_parameter']:,}, {record['nbytes'] / 1e6:.1f} MB"),
     ]
     print(printable(str(record["model"])))

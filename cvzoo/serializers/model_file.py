@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from cvzoo.autodiff.parameter import parameters_within
 from cvzoo.errors.exceptions import (
     CvzooError,
     DtypeError,
@@ -87,7 +88,9 @@ def load_model(file: str | os.PathLike, *, architecture: type[Chain] | None = No
         )
     chosen = _architecture(file, header, asked)
     try:
-        model = chosen.build(header.settings, header.label_names)
+        # each parameter is in the file, with a byte per element at least: what goes beyond is not allocated
+        with parameters_within(os.path.getsize(file)):
+            model = chosen.build(header.settings, header.label_names)
     except (CvzooError, LookupError, TypeError, ValueError, AttributeError, ArithmeticError, MemoryError) as error:
         raise FileFormatError(
             f"{os.fspath(file)}: its settings make no {header.architecture}: {str(error)[:200]}"

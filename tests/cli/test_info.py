@@ -41,6 +41,18 @@ def test_a_model_without_thresholds_and_names_says_so(tmp_path, capsys):
     printed = capsys.readouterr().out
     assert "classes      not named" in printed
     assert "thresholds" not in printed
+    assert "quantized" not in printed
+
+
+def test_a_quantized_model_says_so(tmp_path, capsys):
+    model = L.ResNet(10, 3, base_channels=8, stem="cifar")
+    img = np.random.default_rng(0).integers(0, 256, (3, 32, 32), np.uint8)
+    save_model(tmp_path / "int8.safetensors", quantized := model.quantize([img], least_work=1))
+    assert main(["info", str(tmp_path / "int8.safetensors"), "--size", "32", "32", "--json", str(tmp_path / "a")]) == 0
+    assert f"  quantized    {quantized.quantization_report.summary()}\n" in capsys.readouterr().out
+    facts = json.loads((tmp_path / "a").read_bytes())["quantization"]
+    assert (facts["precision"], facts["n_photo"]) == ("int8", 1)
+    assert 0 < facts["n_quantized"] < facts["n_layer"]
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import json
 import os
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -175,6 +176,19 @@ def test_a_damaged_description_is_told(change, error, match, tmp_path):
     changed(path, lambda own: text if isinstance(text := change(own), str) else None)
     with pytest.raises(error, match=match):
         load_model(path)
+
+
+def test_a_network_larger_than_its_file_is_refused_before_it_is_allocated(tmp_path):
+    path = tmp_path / "m.safetensors"
+    save_model(path, make_retinanet())
+    changed(path, lambda own: own["settings"]["settings"].update(channels=4096))  # 600 MB a convolution
+    tracemalloc.start()
+    try:
+        with pytest.raises(FileFormatError, match="make no RetinaNet: Parameter: there is no room for its elements"):
+            load_model(path)
+        assert tracemalloc.get_traced_memory()[1] < 20 * path.stat().st_size
+    finally:
+        tracemalloc.stop()
 
 
 def test_foreign_and_cut_files_are_told(tmp_path):

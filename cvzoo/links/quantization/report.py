@@ -60,9 +60,13 @@ class QuantizationReport:
         """How many layers compute in fewer bits than float32's."""
         return sum(layer.precision == self.precision for layer in self.layers)
 
-    def __str__(self) -> str:
+    def summary(self) -> str:
+        """One line: how many layers are quantized, to which precision, by which calibration."""
         images = f"ranges of {self.n_photo} images by {self.method!r}"
-        lines = [f"{self.n_quantized} of {len(self)} layers in {self.precision}, {images}"]
+        return f"{self.n_quantized} of {len(self)} layers in {self.precision}, {images}"
+
+    def __str__(self) -> str:
+        lines = [self.summary()]
         width = max((len(layer.path) for layer in self.layers), default=0)
         for each in self.layers:
             numbers = f"{each.low:10.4g} .. {each.high:<10.4g} scale {each.scale:<10.4g} error {each.error:7.2%}"

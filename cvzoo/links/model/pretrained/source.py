@@ -5,7 +5,7 @@ import pathlib
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from cvzoo.errors.exceptions import CvzooError, ValueRangeError, WeightsMismatchError
+from cvzoo.errors.exceptions import CvzooError, DtypeError, ValueRangeError, WeightsMismatchError
 from cvzoo.links.model.pretrained.names import Arrays, Names, publisher_of
 from cvzoo.weights.download import fetch_weights
 from cvzoo.weights.model_header import ModelHeader, read_model_header
@@ -20,8 +20,15 @@ def pretrained_path(pretrained_model: str | os.PathLike, records: Mapping[str, W
     a file without a published hash that is the only proof.
 
     pretrained_model: a name in `records`, or a path
-    Raises ValueRangeError, listing the names, if it is neither; DownloadError if the file cannot be had.
+    Raises ValueRangeError, listing the names, if it is neither; DtypeError for an object of another type, such as
+    False; DownloadError if the file cannot be had.
     """
+    if not isinstance(pretrained_model, str | os.PathLike):
+        raise DtypeError(
+            "pretrained_model must be a known name or a path, or None for random weights",
+            expected=" or ".join([*map(repr, records), "the path of a file", "None"]),
+            got=repr(pretrained_model),
+        )
     if isinstance(pretrained_model, str) and pretrained_model in records:
         return fetch_weights(records[pretrained_model], pin=False)
     path = pathlib.Path(pretrained_model)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from cvzoo.errors.exceptions import UnsupportedError, ValueRangeError, WeightsMismatchError
+from cvzoo.errors.exceptions import DtypeError, UnsupportedError, ValueRangeError, WeightsMismatchError
 from cvzoo.links.model.pretrained.names import Names
 from cvzoo.links.model.pretrained.source import read_pretrained
 from cvzoo.weights.formats.safetensors import write_safetensors
@@ -44,6 +44,12 @@ def test_a_file_that_says_it_is_such_a_network_has_our_names(file, architecture,
 def test_an_unknown_name_is_refused():
     with pytest.raises(ValueRangeError, match="neither a known name nor a file"):
         read_pretrained("nothing", {}, TABLE)
+
+
+@pytest.mark.parametrize("value", [False, True, 3])
+def test_a_switch_is_no_name(value):
+    with pytest.raises(DtypeError, match="pretrained_model must be a known name or a path, or None for random weights"):
+        read_pretrained(value, {}, TABLE)
 
 
 @pytest.mark.parametrize("column", ["finish", "config"])
