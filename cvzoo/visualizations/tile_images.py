@@ -18,7 +18,8 @@ def tile_images(
     n_col: images in a row, at most
     pad: pixels around the images, a number or (y, x); half of them lie before an image, the rest behind it
     fill: of the pixels between, a number or one for each channel
-    Raises ShapeError if imgs is not (B, C, H, W) with B > 0, or fill does not fit; ValueRangeError if n_col is not positive.
+    Raises ShapeError if imgs is not (B, C, H, W) with B > 0, or fill does not fit; ValueRangeError if n_col is not
+    positive.
     """
     if imgs.ndim != 4 or len(imgs) == 0:
         raise ShapeError("tile_images: imgs must be (B, C, H, W), B > 0", got=imgs.shape)
@@ -30,7 +31,8 @@ def tile_images(
     y_pad, x_pad = (pad, pad) if isinstance(pad, int) else pad
     tiles = np.empty((channels, n_row, height + y_pad, n_col, width + x_pad), imgs.dtype)
     if np.size(fill) not in (1, channels):
-        raise ShapeError("tile_images: fill must be a number or one for each channel", expected=channels, got=np.size(fill))
+        got = np.size(fill)
+        raise ShapeError("tile_images: fill must be a number or one for each channel", expected=channels, got=got)
     tiles[:] = np.reshape(fill, (-1, 1, 1, 1, 1))
     top, left = y_pad // 2, x_pad // 2
     for i, img in enumerate(imgs):
