@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from cvzoo.autodiff.changes import changes
-from cvzoo.graph.watch import same_value
+from cvzoo.graph.guards import same_value
 
 _RANDOM = np.random.Generator | np.random.RandomState | np.random.BitGenerator | random.Random
 
@@ -24,9 +24,8 @@ class Attributes:
 
     def __init__(self, states: Iterable[dict[str, Any]], hidden: frozenset[str]):
         self._hidden = hidden
-        # the states that `changed` found touched; None: it has not looked at all
-        self._others: list[tuple[dict[str, Any], dict[str, Any]]] | None = None
-        self._kept = [
+        self._changed: list[tuple[dict[str, Any], dict[str, Any]]] | None = None  # None before `changed`
+        self._snapshot = [
             (
                 state,
                 {name: (value, _contents(value)) for name, value in state.items() if name not in hidden},
@@ -39,39 +38,39 @@ class Attributes:
 
         effects: arrays that may have changed, by `id`
         """
-        others = []
-        for state, kept in self._kept:
-            is_as_it_was = True
-            for name in {**kept, **state}:
+        modified = []
+        for state, saved in self._snapshot:
+            is_unchanged = True
+            for name in {**saved, **state}:
                 if name in self._hidden:
                     continue
                 if id(state.get(name)) in effects:
-                    is_as_it_was = False
+                    is_unchanged = False
                     continue
-                if name not in kept or name not in state:
+                if name not in saved or name not in state:
                     return name
-                value, contents = kept[name]
+                value, contents = saved[name]
                 now = state[name]
                 if now is value and (contents is None or (type(value) is dict and _same_items(value, contents))):
                     continue
-                is_as_it_was = False
+                is_unchanged = False
                 if not same_value(value, now) or not _same_contents(contents, _contents(now)):
                     return name
-            if not is_as_it_was:
-                others.append((state, kept))
-        self._others = others
+            if not is_unchanged:
+                modified.append((state, saved))
+        self._changed = modified
         return None
 
     def undo(self) -> None:
         """Restore the snapshot."""
-        for state, kept in self._kept if self._others is None else self._others:
-            for name in [name for name in state if name not in kept and name not in self._hidden]:
+        for state, saved in self._snapshot if self._changed is None else self._changed:
+            for name in [name for name in state if name not in saved and name not in self._hidden]:
                 del state[name]
-            for name, (value, contents) in kept.items():
+            for name, (value, contents) in saved.items():
                 state[name] = value
                 if contents is not None and not (type(value) is dict and _same_items(value, contents)):
                     _put(value, contents)
-        changes.tree = object()  # links that were added are gone again
+        changes.tree = object()  # links that were added are removed again
 
 
 @functools.lru_cache(1024)

@@ -5,13 +5,13 @@ from typing import Any
 from cvzoo.config.switches import force_backprop_mode, no_backprop_mode, using_config
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.graph.compiled_graph import CompiledGraph
-from cvzoo.graph.learning_graph import LearningGraph
+from cvzoo.graph.training_graph import TrainingGraph
 from cvzoo.graph.replayed_method import ReplayedMethod, replay_methods
 
 
 def compile_link(
     link: Any, example: tuple[Any, ...], *, limit: int, train: bool, recompute: bool
-) -> CompiledGraph | LearningGraph | None:
+) -> CompiledGraph | TrainingGraph | None:
     """Returns the graph of the example, or None without one or if the link stays eager; see `Link.compile`.
 
     Raises ValueRangeError for a limit below 1, GraphError for `train` of a quantized model.
@@ -50,7 +50,7 @@ def uncompile_link(link: Any) -> None:
             del each.__dict__[name]
 
 
-def graphs_of(link: Any) -> list[CompiledGraph | LearningGraph]:
+def graphs_of(link: Any) -> list[CompiledGraph | TrainingGraph]:
     """The graphs that this thread has compiled for the link and its child links."""
     methods: list[ReplayedMethod] = []
     for each in link.links():

@@ -34,7 +34,7 @@ from cvzoo.graph.passes.merge_reorders import merge_reorders
 from cvzoo.graph.passes.weights_ahead import weights_ahead
 from cvzoo.graph.program import Program
 from cvzoo.graph.records import Graph
-from cvzoo.graph.repeats import TOLERANCE, TOLERANCE_ON_DEVICE, difference, is_close, other_numbers
+from cvzoo.graph.repeats import TOLERANCE, TOLERANCE_ON_DEVICE, difference, is_close, random_like
 from cvzoo.graph.steps import Block
 from cvzoo.graph.summary import summary_of
 from cvzoo.graph.trees import NotATreeError, flatten, unflatten
@@ -78,7 +78,7 @@ RECORD_PASSES = (
     dead_records,
 )
 STEP_PASSES = (weights_ahead, merge_reorders, in_place, add_in_place)
-# where numbers are rounded to 8 or 16 bits, the last bit of a float32 may decide between two of those
+# rounding to 8 or 16 bits may amplify a difference in the last bit of a float32 to one of their steps
 _ROUNDING = (Quantize, Int8Convolution2D, Int8Linear, Bf16Convolution2D)
 _TOLERANCE_OF_ROUNDING = 1e-2
 
@@ -139,7 +139,7 @@ class CompiledGraph:
                 got=[f"{a.dtype} {a.shape}" for a in arrays],
                 hint="graph([x]): a list, also of one array",
             )
-        return [a if a.strides == b.strides else _lying_as(b, a) for a, b in zip(arrays, inputs)]
+        return [a if a.strides == b.strides else _with_strides_of(b, a) for a, b in zip(arrays, inputs)]
 
     @property
     def n_step(self) -> int:
@@ -183,7 +183,7 @@ class CompiledGraph:
         draw_memory(self, path)
 
 
-def _lying_as(block: Block, array: np.ndarray) -> np.ndarray:
+def _with_strides_of(block: Block, array: np.ndarray) -> np.ndarray:
     """The array with the block's strides: a view where only axes of size 1 differ, as of x[None]."""
     if all(n == 1 or a == b for n, a, b in zip(array.shape, array.strides, block.strides)):
         return view_at(array, address_of(array), block.shape, block.strides, array.dtype)
@@ -198,16 +198,16 @@ def build(
     call: Callable[..., Any],
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
-    again: Callable[..., Any] | None = None,
+    detector: Callable[..., Any] | None = None,
     pool: PrivatePool | None = None,
 ) -> tuple[CompiledGraph, Any]:
     """Returns the graph of a call and the call's result. For inference only: no gradients, not training.
 
-    again: called instead for the second capture, to detect side effects
+    detector: called instead for the second capture, to detect side effects
     pool: the GPU memory that graphs share which are launched one after another
-    The call is captured with the arguments and with other values; both graphs must be equal, and the replay's
-    results those of the call within 1e-5 (1e-3 on a GPU, whose libraries choose another kernel for another case; 1e-2
-    where it rounds to fewer bits).
+    The call is captured with the arguments and with other values; both graphs must be equal, and the replay's results
+    must agree with those of the call within 1e-5 (1e-3 on a GPU, whose libraries may choose other kernels; 1e-2 where
+    it rounds to 8 or 16 bits).
     Raises NotReplayableError if they are not.
     """
     start = time.perf_counter()
@@ -215,13 +215,13 @@ def build(
     try:
         result = first.follow(call, *_copied(args, kwargs, lambda x: x.copy(order="K")))
     except NotATreeError as error:
-        raise NotReplayableError(f"it takes or gives {error}, and arrays are wanted", call(*args, **kwargs)) from None
-    other_args, other_kwargs = _copied(args, kwargs, other_numbers)
+        raise NotReplayableError(f"it takes or returns {error}, expected arrays", call(*args, **kwargs)) from None
+    other_args, other_kwargs = _copied(args, kwargs, random_like)
     try:
-        other = second.follow(again or call, other_args, other_kwargs)
-    except Exception as error:  # what it does with numbers that nobody asked about is no failure of this call
-        raise NotReplayableError(f"with other numbers it raises {type(error).__name__}", result) from error
-    reason = f"values are read in {first.seen[0]}" if first.seen else difference(first.graph, second.graph)
+        other = second.follow(detector or call, other_args, other_kwargs)
+    except Exception as error:  # an error for values that the caller did not pass is no error of this call
+        raise NotReplayableError(f"it raises {type(error).__name__} for other values", result) from error
+    reason = f"values are read in {first.reasons[0]}" if first.reasons else difference(first.graph, second.graph)
     if reason is not None:
         raise NotReplayableError(reason, result)
     graph = first.graph
@@ -235,21 +235,21 @@ def build(
     arrays = [x._array if isinstance(x, Variable) else x for x in arrays]
     program: Program | DeviceProgram
     if pool is not None:
-        program, results = _on_device(graph, arrays, pool, again or call, (other_args, other_kwargs), result)
+        program, results = _on_device(graph, arrays, pool, detector or call, (other_args, other_kwargs), result)
     else:
         lowered = lower(graph, arrays)
         for step_pass in STEP_PASSES:
             changed[step_pass.__name__] = step_pass(lowered)
         program = Program(lowered)
         results = program(arrays)
-    wanted: list[Any] = []
-    structure = flatten(other, wanted)
-    rounds = any(isinstance(record.function, _ROUNDING) for record in graph.records)
+    expected_leaves: list[Any] = []
+    structure = flatten(other, expected_leaves)
+    is_quantized = any(isinstance(record.function, _ROUNDING) for record in graph.records)
     tolerance = TOLERANCE_ON_DEVICE if graph.is_on_device else TOLERANCE
-    tolerance = _TOLERANCE_OF_ROUNDING if rounds else tolerance
-    for y, expected in zip(results, wanted):
+    tolerance = _TOLERANCE_OF_ROUNDING if is_quantized else tolerance
+    for y, expected in zip(results, expected_leaves):
         if not is_close(y, expected._array if isinstance(expected, Variable) else expected, tolerance):
-            raise NotReplayableError("a replay gave other numbers", result)
+            raise NotReplayableError("a replay gave different results", result)
     compiled = CompiledGraph(
         program,
         structure,
@@ -272,10 +272,11 @@ def _on_device(
     """The graph as a captured GPU program, and its outputs for `arrays`."""
     try:
         program = DeviceProgram(graph, arrays, pool)
-        captured(lambda: call(*arguments[0], **arguments[1]), PrivatePool())  # who waits for numbers is told here
+        # the eager call must be capturable as well: its Python code may synchronize the device outside of functions
+        captured(lambda: call(*arguments[0], **arguments[1]), PrivatePool())
         return program, program(arrays)
     except NotCapturedError as error:
-        raise NotReplayableError(f"no captured graph holds it ({error})", result) from error
+        raise NotReplayableError(f"it cannot be captured on a GPU ({error})", result) from error
 
 
 def _copied(args: tuple[Any, ...], kwargs: dict[str, Any], change: Callable[[np.ndarray], np.ndarray]) -> Any:

@@ -20,18 +20,18 @@ class _Results:
     """Result arrays gathered into one block, so that a single copy returns all of them."""
 
     def __init__(self, arrays: Sequence[Any]):
-        self._looks = []
+        self._layouts = []
         end = 0
         for array in arrays:
             template = gpu_backend().like(array)
-            self._looks.append((end, template.shape, template.dtype, template.strides))
+            self._layouts.append((end, template.shape, template.dtype, template.strides))
             end += -(-max(template.nbytes, 1) // _ALIGNMENT) * _ALIGNMENT
         self._block = gpu_backend().xp.zeros(max(end, 1), "uint8")
 
     def gather(self, arrays: Sequence[Any]) -> None:
         """Copy the arrays into the block."""
-        for place, array in zip(self._views(self._block), arrays):
-            place[...] = array
+        for buffer, array in zip(self._views(self._block), arrays):
+            buffer[...] = array
 
     def fresh(self) -> list[Any]:
         """Copies of the block's arrays, owned by the caller."""
@@ -39,23 +39,23 @@ class _Results:
 
     def _views(self, block: Any) -> list[Any]:
         xp, data = gpu_backend().xp, block.data
-        return [xp.ndarray(shape, dtype, data + offset, strides) for offset, shape, dtype, strides in self._looks]
+        return [xp.ndarray(shape, dtype, data + offset, strides) for offset, shape, dtype, strides in self._layouts]
 
 
 class _Half:
     """The captured records of one direction, with their inputs and outputs."""
 
     def __init__(self, inputs: Sequence[tuple[int, Any]], outputs: Sequence[int], records: Sequence[Record]):
-        self.places = dict(inputs)
+        self.buffers = dict(inputs)
         self.outputs = outputs
         self.records = records
         self.results: _Results | None = None
         self.captured: Captured | None = None
 
-    def take(self, arrays: Sequence[Any]) -> None:
-        for place, array in zip(self.places.values(), arrays):
-            if array is not place:
-                place[...] = array
+    def load(self, arrays: Sequence[Any]) -> None:
+        for buffer, array in zip(self.buffers.values(), arrays):
+            if array is not buffer:
+                buffer[...] = array
 
 
 class DeviceProgram:
@@ -72,7 +72,7 @@ class DeviceProgram:
     Raises NotCapturedError if a function synchronizes the device or copies to the host.
     """
 
-    n_function = outside_nbytes = lower_bound = 0
+    n_function = external_nbytes = lower_bound = 0
 
     def __init__(self, graph: Graph, examples: Sequence[Any], pool: PrivatePool):
         self.graph = graph
@@ -86,26 +86,26 @@ class DeviceProgram:
         n_output = len(graph.outputs) if graph.n_output is None else graph.n_output
         n_forward = graph.n_forward
         with self.device:
-            places = []
+            buffers = []
             for value, example in zip(graph.inputs, examples):
-                place = gpu_backend().like(example)
-                place[...] = example
-                places.append((value, place))
-            self._halves = [_Half(places[:n_input], graph.outputs[:n_output], graph.records[:n_forward])]
+                buffer = gpu_backend().like(example)
+                buffer[...] = example
+                buffers.append((value, buffer))
+            self._halves = [_Half(buffers[:n_input], graph.outputs[:n_output], graph.records[:n_forward])]
             if graph.n_input is not None:
-                self._halves.append(_Half(places[n_input:], graph.outputs[n_output:], graph.records[n_forward:]))
+                self._halves.append(_Half(buffers[n_input:], graph.outputs[n_output:], graph.records[n_forward:]))
             self.first = self._warm_up()
             self._capture()
 
     @property
     def plan(self) -> MemoryPlan:
-        """What the pool holds that this graph shares with others; where its blocks lie there is the pool's business."""
+        """The size of the pool that the graph shares with others; it has no offsets, as the pool assigns addresses."""
         return MemoryPlan({}, self._pool.nbytes, 0)
 
-    def is_of_this_thread(self) -> bool:
-        """Whether this process and thread made it, and have had no other seed since where it draws numbers."""
-        is_own = self._owner == (os.getpid(), threading.get_ident())
-        return is_own and all(half.captured and half.captured.has_the_seed() for half in self._halves)
+    def belongs_to_this_thread(self) -> bool:
+        """Whether this process and thread created it, and no other seed was set since if it draws random numbers."""
+        is_owner = self._owner == (os.getpid(), threading.get_ident())
+        return is_owner and all(half.captured and half.captured.has_the_seed() for half in self._halves)
 
     def __call__(self, inputs: Sequence[Any]) -> list[Any]:
         return self._launch(self._halves[0], inputs)
@@ -121,7 +121,7 @@ class DeviceProgram:
 
     def _launch(self, half: _Half, arrays: Sequence[Any]) -> list[Any]:
         with self.device, one_after_another():
-            half.take(arrays)
+            half.load(arrays)
             assert half.captured is not None  # since `_capture`
             assert half.results is not None
             half.captured.launch()
@@ -131,17 +131,17 @@ class DeviceProgram:
 
     # --- making -----------------------------------------------------------------------------------------------------
     def _warm_up(self) -> list[Any]:
-        """Run all once as it is, so that what is made once is made; the outputs."""
+        """Run everything eagerly once, so that caches and workspaces exist before the capture; returns the outputs."""
 
         def work() -> list[Any]:
             env = dict(self.graph.constants)
-            found = []
+            results = []
             for half in self._halves:
                 arrays = self._run(half, env)
                 half.results = _Results(arrays)
                 half.results.gather(arrays)
-                found += half.results.fresh()
-            return found
+                results += half.results.fresh()
+            return results
 
         return warmed_up(work)
 
@@ -159,10 +159,10 @@ class DeviceProgram:
 
         for half in self._halves:
             half.captured = captured(work_of(half), self._pool)
-        self._between = env  # what the backward pass reads of the forward pass keeps its memory
+        self._between = env  # keeps values alive that the backward pass reads from the forward pass
 
     def _run(self, half: _Half, env: dict[int, Any]) -> list[Any]:
-        env.update(half.places)
+        env.update(half.buffers)
         for record in half.records:
             run_record(record, env)
             for value in self._dead.get(id(record), ()):
@@ -171,23 +171,23 @@ class DeviceProgram:
 
 
 def run_record(record: Record, env: dict[int, Any]) -> None:
-    """Put what the record's function makes of `env`, values by number, there, too."""
+    """Run the record's function on arrays of `env`, by value number, and add its outputs to `env`."""
     record.prepare(env)
     results = record.function.results_of(tuple([env[value] for value in record.reads]))
     results += tuple([take_array(record.function, path) for path in record.hidden_writes])
-    record.let_go()
+    record.release_arrays()
     env.update(zip(record.all_writes, results))
 
 
 def _last_reads(graph: Graph) -> dict[int, list[int]]:
-    """The values whose last reader is a record, by the record's id."""
-    kept = {*graph.inputs, *graph.outputs, *graph.constants}
+    """The values that are last used by a record, by the record's id."""
+    excluded = {*graph.inputs, *graph.outputs, *graph.constants}
     last: dict[int, int] = {}
     for record in graph.records:
         for value in (*record.all_reads, *record.all_writes):
             last[value] = id(record)
     dead: dict[int, list[int]] = {}
     for value, record_id in last.items():
-        if value not in kept:
+        if value not in excluded:
             dead.setdefault(record_id, []).append(value)
     return dead

@@ -68,15 +68,15 @@ def _draw_memory(ax: "Axes", compiled: Compiled, rows: list[Row], colours: dict[
     ax.set_title(title)
     ax.set_ylabel("MB")
     ax.set_ylim(0, max(plan.nbytes, 1) / 1e6)
-    makers: dict[int, int] = {}
+    writers: dict[int, int] = {}
     for k, row in enumerate(rows):
         for number in row.writes:
-            makers.setdefault(number, k)
+            writers.setdefault(number, k)
     in_use = [0.0] * (len(rows) + 1)
     rectangle = import_matplotlib().patches.Rectangle
     for number in sorted(plan.offsets, key=lambda each: alive[each]):
         first, last = alive[number]
-        block, row = lowered.blocks[number], rows[makers.get(number, first)]
+        block, row = lowered.blocks[number], rows[writers.get(number, first)]
         for k in range(first, min(last, len(rows)) + 1):
             in_use[k] += block.nbytes / 1e6
         width = min(last + 1, len(rows)) - first
@@ -101,9 +101,11 @@ def _draw_times(ax: "Axes", compiled: Compiled, rows: list[Row], colours: dict[s
 
 
 def draw_memory(compiled: Compiled, path: str | os.PathLike[str]) -> None:
-    """Write the picture; the file appears whole or not at all. Raises GraphError for a graph on a GPU."""
+    """Write the image atomically. Raises GraphError for a graph on a GPU."""
     if isinstance(compiled.program, DeviceProgram):
-        raise GraphError("where a GPU's graph has its blocks is its memory pool's business", hint="graph.summary()")
+        raise GraphError(
+            "a graph on a GPU has no memory plan to draw: its memory pool assigns addresses", hint="graph.summary()"
+        )
     text = memory_svg(compiled)
     with atomic_write(path) as file:
         file.write(text.encode())

@@ -9,12 +9,12 @@ import numpy as np
 from cvzoo.backends.arrays import is_array
 
 _DEEPEST = 4
-_plain = {bool, int, float, str, type(None), type}  # types that hold no arrays, with all that were found to hold none
-_GRAPH = frozenset(("inputs", "outputs", "rank", "_retained_inputs", "_retained_outputs"))  # not a function's own
+_plain = {bool, int, float, str, type(None), type}  # types without arrays; grows as further ones are encountered
+_GRAPH = frozenset(("inputs", "outputs", "rank", "_retained_inputs", "_retained_outputs"))  # FunctionNode's attributes
 
 
 def state_of(function: Any) -> dict[str, Any]:
-    """The function's attributes, but for its place in the graph."""
+    """The function's attributes without those that link it into the graph."""
     state = dict(vars(function))
     for name in _GRAPH.intersection(state):
         del state[name]
@@ -22,39 +22,41 @@ def state_of(function: Any) -> dict[str, Any]:
 
 
 def arrays_in(state: Mapping[str, Any]) -> dict[str, np.ndarray]:
-    """The arrays among a function's attributes, in tuples, lists and small objects among them, too, by path; not those
-    of its place in the graph."""
-    found: dict[str, np.ndarray] = {}
+    """The arrays among a function's attributes, also within tuples, lists and objects with slots, by path.
+
+    Attributes of `FunctionNode` itself are left out.
+    """
+    arrays: dict[str, np.ndarray] = {}
     for name, value in state.items():
         kind = type(value)
         if kind in _plain or name in _GRAPH or (kind is tuple and _plain.issuperset(map(type, value))):
             continue
         if kind is np.ndarray:
-            found[name] = value
+            arrays[name] = value
         else:
-            _collect(name, value, found, _DEEPEST)
-    return found
+            _collect(name, value, arrays, _DEEPEST)
+    return arrays
 
 
-def _collect(path: str, value: Any, found: dict[str, np.ndarray], depth: int) -> None:
+def _collect(path: str, value: Any, arrays: dict[str, np.ndarray], depth: int) -> None:
     if is_array(value):
-        found[path] = value
+        arrays[path] = value
     elif depth and isinstance(value, tuple | list):
         for k, each in enumerate(value):
             if type(each) not in _plain:
-                _collect(f"{path}.{k}", each, found, depth - 1)
+                _collect(f"{path}.{k}", each, arrays, depth - 1)
     elif depth:
         kind: Any = type(value)
         slots = _slots(kind)
         if not slots:
             _plain.add(type(value))
         for name in slots:
-            _collect(f"{path}.{name}", getattr(value, name), found, depth - 1)
+            _collect(f"{path}.{name}", getattr(value, name), arrays, depth - 1)
 
 
 @functools.lru_cache(1024)
 def _slots(kind: type) -> tuple[str, ...]:
-    """The names of a small object's parts: a backend's notes have slots."""
+    """The attribute names of an object with slots, as the backends' state for gradients has."""
     slots = kind.__dict__.get("__slots__", ())
     return tuple([name for name in slots if not name.startswith("__")]) if isinstance(slots, tuple) else ()
 
@@ -78,7 +80,7 @@ def take_array(function: Any, path: str) -> Any:
 def _with(value: Any, rest: list[str], array: Any) -> Any:
     if not rest:
         return array
-    if value is None:  # let go of already, with all that it held
+    if value is None:  # released already, with all its parts
         return None
     first, *rest = rest
     if isinstance(value, tuple | list):

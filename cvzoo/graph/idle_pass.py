@@ -10,15 +10,15 @@ from cvzoo.backends.onednn.primitives import Primitive, local
 from cvzoo.config.switches import switches
 from cvzoo.graph.readers import Recorded
 
-_SMALL = 1 << 20  # bytes; larger arrays are fresh memory, and memory that nobody touches costs nothing
+_SMALL = 1 << 20  # bytes; larger arrays are fresh pages, which cost nothing until they are touched
 
 
 @contextlib.contextmanager
 def idle_pass(recorded: Recorded) -> Iterator[None]:
     """A context in which kernels write zeros, or leave memory uninitialized, while gradients are recorded.
 
-    recorded: the pass, which knows whether gradients are being computed at the moment
-    Without gradients they run: their results may be cached, such as reordered weights.
+    recorded: the capture, for its `in_backward`
+    Kernels outside of gradient computation run, as their results may be cached, such as reordered weights.
     """
 
     def skip(primitive: Primitive, arrays: Sequence[np.ndarray]) -> bool:

@@ -17,10 +17,10 @@ from cvzoo.graph.hidden import state_of, take_array
 from cvzoo.graph.memory import Area, Roots, address_of, view_at
 from cvzoo.graph.records import Graph, Record
 from cvzoo.graph.repeats import same_settings
-from cvzoo.graph.steps import ARENA, GIVEN, OUTSIDE, Block, Call, Evaluate, Lowered, Operand
+from cvzoo.graph.steps import ARENA, RESULT, EXTERNAL, Block, Call, Evaluate, Lowered, Operand
 
-_Seen = tuple[Area, Callable[[], Any], int]  # where an array lies, its memory, its address
-_first = operator.itemgetter(0)  # of what was seen the area, of an area the owner: many thousand times
+_Located = tuple[Area, Callable[[], Any], int]  # an array's area, a weak reference to its memory, its address
+_first = operator.itemgetter(0)  # the area of a _Located, the owner of an area; faster than attributes in hot loops
 
 
 class _Lowering:
@@ -28,25 +28,25 @@ class _Lowering:
         self.lowered = Lowered(graph)
         self.graph = graph
         self.roots = Roots()
-        self.calls: list[tuple[Primitive, list[_Seen]]] = []
+        self.calls: list[tuple[Primitive, list[_Located]]] = []
         self.blocks = self.lowered.blocks
         self.constants: dict[Area, np.ndarray] = {}
         self.facts: dict[Primitive, tuple[str, tuple[frozenset[int], frozenset[int]]]] = {}
-        self.looks: dict[int, _Seen] = {}  # of the values at hand
-        self.given: dict[int, _Seen] = {}  # the same of what the function at hand is given, by `id`
-        self.trusted: dict[Any, list[dict[str, Any]]] = {}  # what calls of functions with which settings are enough
+        self.located: dict[int, _Located] = {}  # of the live values
+        self.inputs: dict[int, _Located] = {}  # of the current function's inputs, by `id`
+        self.verified: dict[Any, list[dict[str, Any]]] = {}  # by signature: settings whose kernel calls are complete
 
-    def note(self, primitive: Primitive, arrays: Sequence[np.ndarray]) -> None:
-        # what the function itself was given has been looked at
-        self.calls.append((primitive, [self.given.get(id(x)) or self.roots.look(x) for x in arrays]))
+    def record_call(self, primitive: Primitive, arrays: Sequence[np.ndarray]) -> None:
+        # the function's own inputs are located already
+        self.calls.append((primitive, [self.inputs.get(id(x)) or self.roots.locate(x) for x in arrays]))
 
     def run(self, arrays: Sequence[np.ndarray]) -> Lowered:
         graph, areas = self.graph, self.lowered.areas
         env: dict[int, np.ndarray] = dict(graph.constants)
         for value, array in zip(graph.inputs, arrays):
-            self.looks[value] = self.roots.look(array)
-            areas[value] = self.looks[value][0]
-            self.blocks[areas[value].owner] = _block(array, OUTSIDE)
+            self.located[value] = self.roots.locate(array)
+            areas[value] = self.located[value][0]
+            self.blocks[areas[value].owner] = _block(array, EXTERNAL)
             env[value] = array
         reads = [(*each.reads, *each.hidden_reads.values()) for each in graph.records]
         writes = [(*each.writes, *each.hidden_writes.values()) for each in graph.records]
@@ -56,27 +56,27 @@ class _Lowering:
             for value in (*reads[k], *writes[k]):
                 if last[value] == k:
                     env.pop(value, None)
-                    self.looks.pop(value, None)
-        for block in self.lowered.given_blocks():
+                    self.located.pop(value, None)
+        for block in self.lowered.output_blocks():
             if self.blocks[block].kind == ARENA:
-                self.blocks[block].kind = GIVEN
+                self.blocks[block].kind = RESULT
         return self.lowered
 
     def lower(
         self, record: Record, reads: tuple[int, ...], writes: tuple[int, ...], env: dict[int, np.ndarray]
     ) -> None:
         inputs = tuple(map(env.__getitem__, reads))
-        given: list[_Seen] = []
+        located: list[_Located] = []
         for value, x in zip(reads, inputs):
-            if value not in self.looks:
-                self.looks[value] = self.roots.look(x)
-            given.append(self.looks[value])
-        self.given = dict(zip(map(id, inputs), given))
+            if value not in self.located:
+                self.located[value] = self.roots.locate(x)
+            located.append(self.located[value])
+        self.inputs = dict(zip(map(id, inputs), located))
         is_plain = not (record.hidden_reads or record.hidden_writes)
         if not is_plain:
             record.prepare(env)
         self.calls = []
-        before, local.recorder = local.recorder, self.note
+        before, local.recorder = local.recorder, self.record_call
         try:
             function = record.function
             results = (function.results_of if function.in_float32 else function.forward)(inputs[: len(record.reads)])
@@ -85,50 +85,58 @@ class _Lowering:
         results = tuple(map(np.asarray, results))
         if not is_plain:
             results += tuple([take_array(record.function, path) for path in record.hidden_writes])
-            record.let_go()
-        made = [*map(self.roots.look, results)]
-        self.looks.update(zip(writes, made))
-        found = [*map(_first, made)]
-        steps = self.as_calls(record, inputs, results, found, [*map(_first, given)]) if self.calls else None
+            record.release_arrays()
+        outputs = [*map(self.roots.locate, results)]
+        self.located.update(zip(writes, outputs))
+        result_areas = [*map(_first, outputs)]
+        steps = self.as_calls(record, inputs, results, result_areas, [*map(_first, located)]) if self.calls else None
         if steps is None:
-            own = {self.lowered.areas[v].owner for v in reads if v in self.lowered.areas}
-            is_view = bool(found) and own.issuperset([area.owner for area in found])
+            owners = {self.lowered.areas[v].owner for v in reads if v in self.lowered.areas}
+            is_view = bool(result_areas) and owners.issuperset([area.owner for area in result_areas])
             self.lowered.steps.append(Evaluate(record, is_view))
-            for area, y in zip(found, results):
+            for area, y in zip(result_areas, results):
                 if area.owner not in self.blocks:
-                    self.blocks[area.owner] = _block(y, OUTSIDE)
+                    self.blocks[area.owner] = _block(y, EXTERNAL)
         else:
             self.lowered.steps += steps
-        for value, area, y in zip(writes, found, results):
+        for value, area, y in zip(writes, result_areas, results):
             self.lowered.areas[value] = area
             env[value] = y
 
     def as_calls(
-        self, record: Record, inputs: tuple[Any, ...], results: tuple[Any, ...], found: list[Area], given: list[Area]
+        self,
+        record: Record,
+        inputs: tuple[Any, ...],
+        results: tuple[Any, ...],
+        result_areas: list[Area],
+        input_areas: list[Area],
     ) -> list[Call] | None:
-        """The record as kernel calls, if these are complete; found, given: memory areas of the results and inputs."""
-        made: dict[int, Area] = {}
-        results_in = set(map(_first, found))  # their owners
+        """The record as kernel calls, or None if these do not compute all of it.
+
+        result_areas, input_areas: memory areas of the results and inputs
+        """
+        written_areas: dict[int, Area] = {}
+        owners = set(map(_first, result_areas))
         steps = []
-        for primitive, seen in self.calls:
+        for primitive, located in self.calls:
             if primitive not in self.facts:
                 self.facts[primitive] = operation_of(primitive), written_slots(primitive)
             operation, slots = self.facts[primitive]
             operands: list[Operand] = []
             written = set()
-            for k, (area, root, address) in enumerate(seen):
+            for k, (area, root, address) in enumerate(located):
                 if local.library.reads_aligned and not is_readable(area.offset | address):
                     return None
-                alive = root() is not None and area.owner not in results_in
-                is_new = area.owner not in self.blocks and area.owner not in made
-                if k in slots[1] and made.get(area.owner, area) != area:
-                    return None  # several calls write parts of one memory, whose size the first does not tell
+                alive = root() is not None and area.owner not in owners
+                is_new = area.owner not in self.blocks and area.owner not in written_areas
+                if k in slots[1] and written_areas.get(area.owner, area) != area:
+                    return None  # several calls write parts of one block, whose size is not known from the first
                 if k in slots[0] or (k in slots[1] and is_new and not alive):
-                    if not is_new and made.get(area.owner) != area:
+                    if not is_new and written_areas.get(area.owner) != area:
                         return None
                     if is_new and area.offset:
                         return None
-                    made[area.owner] = area
+                    written_areas[area.owner] = area
                     written.add(k)
                     operands.append(area)
                 elif not is_new:
@@ -140,41 +148,41 @@ class _Lowering:
                 else:
                     return None
             steps.append(Call(record, primitive, operation, operands, frozenset(written)))
-        if not results_in.issubset(made):
+        if not owners.issubset(written_areas):
             return None
-        key, settings = self.appearance(record, steps, given, found), _settings(record)
-        known = self.trusted.setdefault(key, [])
+        key, settings = self.signature(record, steps, input_areas, result_areas), _settings(record)
+        known = self.verified.setdefault(key, [])
         if not any(map(same_settings, known, itertools.repeat(settings))):
-            if not self.does_the_same(steps, made, dict(zip(given, inputs)), results, found):
+            if not self.reproduces(steps, written_areas, dict(zip(input_areas, inputs)), results, result_areas):
                 return None
             known.append(settings)
-        for owner, area in made.items():
+        for owner, area in written_areas.items():
             nbytes = math.prod(area.shape) * np.dtype(area.dtype).itemsize
             self.blocks[owner] = Block(area.shape, area.strides, area.dtype, nbytes, ARENA)
         return steps
 
-    def appearance(self, record: Record, steps: list[Call], given: list[Area], found: list[Area]) -> Any:
+    def signature(self, record: Record, steps: list[Call], input_areas: list[Area], result_areas: list[Area]) -> Any:
         """A hashable signature of a function's kernel calls, independent of addresses."""
         numbers: dict[int, int] = {}
-        look: list[Any] = [type(record.function), len(given), len(found)]
-        operands: list[Any] = [*given, *found]
+        parts: list[Any] = [type(record.function), len(input_areas), len(result_areas)]
+        operands: list[Any] = [*input_areas, *result_areas]
         for step in steps:
-            look += (step.primitive, len(step.operands))
+            parts += (step.primitive, len(step.operands))
             operands += step.operands
         for x in operands:
             if isinstance(x, Area):
-                look += (numbers.setdefault(x.owner, len(numbers)), x[1:])
+                parts += (numbers.setdefault(x.owner, len(numbers)), x[1:])
             else:
-                look.append(x.shape)
-        return tuple(look)
+                parts.append(x.shape)
+        return tuple(parts)
 
-    def does_the_same(
+    def reproduces(
         self,
         steps: list[Call],
-        made: dict[int, Area],
+        written_areas: dict[int, Area],
         inputs: dict[Area, Any],
         results: tuple[Any, ...],
-        found: list[Area],
+        result_areas: list[Area],
     ) -> bool:
         """Whether the kernel calls alone, on memory filled with NaN, reproduce the function's results.
 
@@ -184,27 +192,27 @@ class _Lowering:
         for area, x in inputs.items():
             memory[area.owner] = x, self.roots.starts[area.owner]
         at: dict[Area, np.ndarray] = dict(inputs)
-        for owner, area in made.items():
+        for owner, area in written_areas.items():
             dense = _poisoned(area)
             if dense is None:
                 return False
             memory[owner] = dense, address_of(dense)
             at[area] = dense
-        for operand in [*itertools.chain.from_iterable([step.operands for step in steps]), *found]:
-            if type(operand) is Area and operand not in at:  # another part of one of these memories
+        for operand in [*itertools.chain.from_iterable([step.operands for step in steps]), *result_areas]:
+            if type(operand) is Area and operand not in at:  # another view of one of these blocks
                 if operand.owner not in memory:
                     return False
                 base, start = memory[operand.owner]
                 at[operand] = view_at(base, start + operand.offset, *operand[2:])
         for step in steps:
             step.primitive(*[at[each] if isinstance(each, Area) else each for each in step.operands])
-        return all(map(_equal, map(at.__getitem__, found), results))
+        return all(map(_equal, map(at.__getitem__, result_areas), results))
 
 
 def _equal(a: np.ndarray, b: np.ndarray) -> bool:
     if b.dtype.kind != "f":
         return np.array_equal(a, b)
-    bits = f"u{b.itemsize}"  # as whole numbers, which takes a tenth of the time that asking for NaN does
+    bits = f"u{b.itemsize}"  # compared as integers first: a tenth of the time of a comparison with equal NaN
     return np.array_equal(a.view(bits), b.view(bits)) or np.array_equal(a, b, equal_nan=True)
 
 
@@ -237,8 +245,8 @@ def _poisoned(area: Area) -> np.ndarray | None:
 def lower(graph: Graph, arrays: Sequence[np.ndarray]) -> Lowered:
     """Lowers the graph's records to steps by running it on `arrays`, its inputs.
 
-    A function becomes its primitives' calls if they alone, on memory full of NaN, give its results to the bit; else it
-    is run as it is. That is tried once for functions of the same type, settings, shapes and primitives. Constants are
-    by reference.
+    A function becomes its primitives' calls if these alone, on memory filled with NaN, reproduce its results bitwise;
+    else it runs in Python. This is tested once for functions of the same type, settings, shapes and primitives.
+    Constants are by reference.
     """
     return _Lowering(graph).run(arrays)

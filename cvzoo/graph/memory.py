@@ -42,8 +42,8 @@ def root_of(array: Any) -> Any:
 def view_at(base: Any, address: int, shape: Sequence[int], strides: Sequence[int], dtype: Any) -> Any:
     """A view of the memory at `address`, kept alive by `base`."""
     if not isinstance(base, np.ndarray) and is_array(base):
-        place = base.data + (address - base.data.ptr)
-        return backend_of(base).xp.ndarray(tuple(shape), dtype, place, tuple(strides))
+        pointer = base.data + (address - base.data.ptr)
+        return backend_of(base).xp.ndarray(tuple(shape), dtype, pointer, tuple(strides))
     interface = {
         "version": 3,
         "data": (address, False),
@@ -65,15 +65,15 @@ class Area(NamedTuple):
 
 
 class Roots:
-    """Numbers the owners of memory by identity, without keeping them alive."""
+    """Ids for the owners of memory, by identity; the owners are not kept alive."""
 
     def __init__(self) -> None:
-        self.starts: list[int] = [0]  # of each memory, by its number, where the first array seen begins
+        self.starts: list[int] = [0]  # by owner: the address of the first array that was located in its memory
         self._known: dict[int, tuple[Callable[[], Any], int, int]] = {}
 
-    def look(self, array: np.ndarray) -> tuple[Area, Callable[[], Any], int]:
+    def locate(self, array: np.ndarray) -> tuple[Area, Callable[[], Any], int]:
         """The array's area, a weak reference to the owner of its memory, and its address."""
-        if type(array) is np.ndarray:  # without another call: arrays are looked at by the thousand
+        if type(array) is np.ndarray:  # `root_of` inlined: this runs for thousands of arrays per capture
             root, base, address = array, array.base, array.__array_interface__["data"][0]
             while base is not None:
                 root = base
@@ -84,7 +84,7 @@ class Roots:
         if known is None or known[0]() is not root:
             try:
                 reference: Callable[[], Any] = weakref.ref(root)
-            except TypeError:  # bytes and the like
+            except TypeError:  # an object without weak references, such as bytes
                 reference = functools.partial(_itself, root)
             known = self._known[id(root)] = (reference, len(self.starts), address)
             self.starts.append(address)
@@ -93,7 +93,7 @@ class Roots:
 
     def area(self, array: np.ndarray) -> Area:
         """The array's area."""
-        return self.look(array)[0]
+        return self.locate(array)[0]
 
 
 def _itself(root: Any) -> Any:

@@ -32,7 +32,7 @@ class Arena:
         if self._memory.nbytes < nbytes:
             for each in self._tenants:
                 each.displace()
-            self._memory = np.empty(0, np.uint8)  # before the larger one is made
+            self._memory = np.empty(0, np.uint8)  # freed before the larger one is allocated, which lowers the peak
             memory, start = aligned_memory(nbytes)
             self._memory = memory[start : start + nbytes]
         return self._memory
@@ -81,14 +81,14 @@ def plan_memory(lifetimes: Mapping[int, tuple[int, int, int]]) -> MemoryPlan:
     end = 0
     for negative, first, block, last in order:
         size = -(negative // ALIGNMENT) * ALIGNMENT
-        place = 0
+        offset = 0
         for start, stop, begin, finish in placed:
             if begin > last or finish < first:
                 continue
-            if start - place >= size:
+            if start - offset >= size:
                 break
-            place = max(place, stop)
-        offsets[block] = place
-        bisect.insort(placed, (place, place + size, first, last))
-        end = max(end, place + size)
+            offset = max(offset, stop)
+        offsets[block] = offset
+        bisect.insort(placed, (offset, offset + size, first, last))
+        end = max(end, offset + size)
     return MemoryPlan(offsets, end, most_alive(lifetimes))

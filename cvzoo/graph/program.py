@@ -15,7 +15,7 @@ from cvzoo.graph.hidden import take_array
 from cvzoo.graph.memory import Area, address_of, view_at
 from cvzoo.graph.memory_plan import ALIGNMENT, Arena, MemoryPlan, most_alive, plan_memory
 from cvzoo.graph.records import Record
-from cvzoo.graph.steps import ARENA, GIVEN, OUTSIDE, Block, Call, Evaluate, Lowered
+from cvzoo.graph.steps import ARENA, RESULT, EXTERNAL, Block, Call, Evaluate, Lowered
 
 
 def _plan_of(lowered: Lowered, alive: dict[int, tuple[int, int]]) -> MemoryPlan:
@@ -60,7 +60,7 @@ class _MovingCall:
         return self._run()
 
 
-class _Give:
+class _Allocate:
     """Allocates a block that is returned to the caller, and the values in it."""
 
     __slots__ = ("_block", "_number", "_state", "_values")
@@ -85,16 +85,16 @@ class _Give:
 class _Run:
     """A function that runs in Python."""
 
-    __slots__ = ("_forward", "_label", "_made", "_prepared", "_reads", "_record", "_state", "_writes")
+    __slots__ = ("_forward", "_label", "_layouts", "_prepared", "_reads", "_record", "_state", "_writes")
 
-    def __init__(self, record: Record, made: list[Any], state: _State):
+    def __init__(self, record: Record, layouts: list[Any], state: _State):
         self._forward = record.function.forward
         self._label = record.label
         self._record = record
         self._prepared = bool(record.hidden_reads or record.hidden_writes)
         self._reads = record.reads
         self._writes = record.all_writes
-        self._made = made  # for each result: its block if it is the first there, and its shape
+        self._layouts = layouts  # for each result: its block if it is the first value in it, its shape and strides
         self._state = state
 
     def __call__(self) -> None:
@@ -104,27 +104,27 @@ class _Run:
             record.prepare(arrays)
             results = self._forward(tuple([arrays[value] for value in self._reads]))
             results += tuple([take_array(record.function, path) for path in record.hidden_writes])
-            record.let_go()
+            record.release_arrays()
         else:
             results = self._forward(tuple([arrays[value] for value in self._reads]))
-        for value, y, (block, shape, strides) in zip(self._writes, results, self._made):
+        for value, y, (block, shape, strides) in zip(self._writes, results, self._layouts):
             if isinstance(y, np.generic):
                 y = np.asarray(y)
             if y.shape != shape:
-                raise GraphError(f"{self._label} gave another shape than before", expected=shape, got=y.shape)
+                raise GraphError(f"{self._label} returned another shape than before", expected=shape, got=y.shape)
             if y.strides != strides:
-                y = _laid(y, strides)
+                y = _with_strides(y, strides)
             if block is not None:
                 self._state.origins[block] = y = readable(y) if self._state.reads_aligned else y
             arrays[value] = y
 
 
-def _laid(y: np.ndarray, strides: tuple[int, ...]) -> np.ndarray:
+def _with_strides(y: np.ndarray, strides: tuple[int, ...]) -> np.ndarray:
     """y with these strides; y itself if they differ only for axes of size 1."""
     if all(n == 1 or a == b for n, a, b in zip(y.shape, y.strides, strides)):
         return y
     if min(strides) < 0:
-        raise GraphError("a function gave an array that lies otherwise than before", expected=strides, got=y.strides)
+        raise GraphError("a function returned an array with other strides than before", expected=strides, got=y.strides)
     return laid_out(y, strides)
 
 
@@ -167,12 +167,12 @@ class Program:
         touched = lowered.all_touched()
         alive = lowered.lifetimes(touched)
         self.plan = _plan_of(lowered, alive)
-        self.given_nbytes = sum(block.nbytes for block in lowered.blocks.values() if block.kind == GIVEN)
+        self.result_nbytes = sum(block.nbytes for block in lowered.blocks.values() if block.kind == RESULT)
         self.n_call = self.n_function = 0
         self._state = _State()
         self._steps: list[Callable[[], int | None]] = []
         self.profiled: list[float] | None = None
-        self._belongs: list[int] = []  # of which of the lowered steps each of them is a part
+        self._belongs: list[int] = []  # for each of `_steps`, the index of its lowered step
         self._keep: list[Any] = []
         self._inputs = [(value, lowered.areas[value].owner) for value in lowered.graph.inputs]
         self.inputs = [lowered.blocks[owner] for _, owner in self._inputs]
@@ -185,12 +185,12 @@ class Program:
         lowered = self.lowered
         self._state.arrays.update(lowered.graph.constants)
         values_in = lowered.values_in()
-        ends: dict[int, list[int]] = {}  # by the last step that touches them, blocks that functions made or took
+        ends: dict[int, list[int]] = {}  # external blocks, by the last step that uses them
         for number, (_, last) in alive.items():
-            if lowered.blocks[number].kind == OUTSIDE:
+            if lowered.blocks[number].kind == EXTERNAL:
                 ends.setdefault(last, []).append(number)
         bound_calls = []
-        fresh = {number for number, block in lowered.blocks.items() if block.kind == GIVEN}  # not made yet
+        unallocated = {number for number, block in lowered.blocks.items() if block.kind == RESULT}
         self._middle: int | None = None
         later: set[int] = set()
         for k, step in enumerate(lowered.steps):
@@ -198,16 +198,16 @@ class Program:
                 self._middle = len(self._steps) if self._middle is None else self._middle
                 later |= touched[k]
             if isinstance(step, Call):
-                if not touched[k].isdisjoint(fresh):
-                    self._give(step, fresh, values_in)
+                if not touched[k].isdisjoint(unallocated):
+                    self._allocate(step, unallocated, values_in)
                 bound = self._bind(step)
                 bound_calls.append(bound)
             else:
                 self._evaluate(step)
-            over = touched[k].intersection(ends[k]) if k in ends else None
-            if over:
-                values = [value for number in over for value in values_in.get(number, ())]
-                self._steps.append(_Release(sorted(over), sorted(values), self._state))
+            finished = touched[k].intersection(ends[k]) if k in ends else None
+            if finished:
+                values = [value for number in finished for value in values_in.get(number, ())]
+                self._steps.append(_Release(sorted(finished), sorted(values), self._state))
             self._belongs += [k] * (len(self._steps) - len(self._belongs))
         self.scratch_nbytes = max([bound.scratch_size for bound in bound_calls], default=0)
         self._bound_calls = bound_calls
@@ -223,7 +223,9 @@ class Program:
         inputs = {owner for _, owner in self._inputs}
         lives = {number: (lowered.blocks[number].nbytes, *alive[number]) for number in alive if number not in inputs}
         self.lower_bound = most_alive(lives)
-        self.outside_nbytes = most_alive({number: each for number, each in lives.items() if number in self._passing[0]})
+        self.external_nbytes = most_alive(
+            {number: each for number, each in lives.items() if number in self._passing[0]}
+        )
         self._stream = local.stream if bound_calls else None
 
     def _outputs(self, *, backward: bool) -> tuple[int, ...]:
@@ -232,7 +234,7 @@ class Program:
         return graph.outputs[n:] if backward else graph.outputs[:n]
 
     # --- memory -----------------------------------------------------------------------------------------------------
-    def _place(self) -> None:
+    def _bind_arena(self) -> None:
         """Bind all blocks to the arena, which may have moved."""
         if self._base:
             return
@@ -251,7 +253,7 @@ class Program:
             bound.bind(k, base + offset)
         for bound in self._bound_calls:
             bound.bind_scratch(base + scratch)
-        self._base = base  # last: an interrupt on the way leaves all to be done again
+        self._base = base  # last, so that an interrupted call is repeated from the start
 
     def displace(self) -> None:
         """Release all arrays in the arena, which is about to move."""
@@ -261,16 +263,16 @@ class Program:
         self._state.arrays.update(dict.fromkeys(v for v, area in areas.items() if area.owner in self.plan.offsets))
 
     # --- steps ------------------------------------------------------------------------------------------------------
-    def _give(self, step: Call, fresh: set[int], values_in: dict[int, list[int]]) -> None:
+    def _allocate(self, step: Call, unallocated: set[int], values_in: dict[int, list[int]]) -> None:
         for k in sorted(step.written):
             operand = step.operands[k]
             if type(operand) is not Area:
                 continue
             number = operand.owner
-            if number in fresh:
-                fresh.remove(number)
-                own = [(value, self.lowered.areas[value]) for value in values_in.get(number, ())]
-                self._steps.append(_Give(number, self.lowered.blocks[number], own, self._state))
+            if number in unallocated:
+                unallocated.remove(number)
+                values_of_block = [(value, self.lowered.areas[value]) for value in values_in.get(number, ())]
+                self._steps.append(_Allocate(number, self.lowered.blocks[number], values_of_block, self._state))
 
     def _bind(self, step: Call) -> BoundCall | BoundNativeCall:
         bound = bound_call(step.primitive)
@@ -291,37 +293,37 @@ class Program:
     def _evaluate(self, step: Evaluate) -> None:
         record, areas = step.record, self.lowered.areas
         if step.is_view and all(areas[value].owner in self.plan.offsets for value in record.writes):
-            return  # the arrays are there already
-        made = []
+            return  # views within the arena are created by `_bind_arena`
+        layouts = []
         for value in record.all_writes:
             area = areas[value]
             reads = {areas[each].owner for each in record.all_reads if each in areas}
             block = self.lowered.blocks[area.owner]
-            first = area.offset == 0 and area.owner not in reads and block.kind == OUTSIDE
-            made.append((area.owner if first else None, area.shape, area.strides))
-        self._steps.append(_Run(record, made, self._state))
+            first = area.offset == 0 and area.owner not in reads and block.kind == EXTERNAL
+            layouts.append((area.owner if first else None, area.shape, area.strides))
+        self._steps.append(_Run(record, layouts, self._state))
         self.n_function += 1
 
     # --- running ----------------------------------------------------------------------------------------------------
-    def is_of_this_thread(self) -> bool:
+    def belongs_to_this_thread(self) -> bool:
         """Whether the calling thread created the program; a forked child has another stream."""
         return self._stream is None or (local.ready and local.stream is self._stream)
 
     def __call__(self, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
-        self._place()
+        self._bind_arena()
         try:
-            self._take(self._inputs, inputs)
+            self._load(self._inputs, inputs)
             self._run(self._steps)
             return self._results(self.lowered.graph.outputs)
         finally:
             self.forget()
 
     def forward(self, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
-        """The outputs that the backward pass does not make. Must be followed by `backward` or `forget`."""
-        self._place()
+        """The outputs of the forward pass. Must be followed by `backward` or `forget`."""
+        self._bind_arena()
         done = False
         try:
-            self._take(self._inputs[: self.lowered.graph.n_input], inputs)
+            self._load(self._inputs[: self.lowered.graph.n_input], inputs)
             self._run(self._steps[: self._middle])
             results = self._results(self._outputs(backward=False))
             done = True
@@ -335,17 +337,17 @@ class Program:
     def backward(self, gradients: Sequence[np.ndarray]) -> list[np.ndarray]:
         """The other outputs, once after each `forward`."""
         try:
-            self._take(self._inputs[self.lowered.graph.n_input :], gradients)
+            self._load(self._inputs[self.lowered.graph.n_input :], gradients)
             self._run(self._steps[self._middle :] if self._middle is not None else [])
             return self._results(self._outputs(backward=True))
         finally:
             self.forget()
 
-    def _take(self, places: Sequence[tuple[int, int]], inputs: Sequence[np.ndarray]) -> None:
+    def _load(self, targets: Sequence[tuple[int, int]], inputs: Sequence[np.ndarray]) -> None:
         arrays, origins = self._state.arrays, self._state.origins
         if self._state.reads_aligned:
             inputs = [readable(array) for array in inputs]
-        for (value, block), array in zip(places, inputs):
+        for (value, block), array in zip(targets, inputs):
             arrays[value] = origins[block] = array
 
     def _run(self, steps: Sequence[Callable[[], int | None]]) -> None:
@@ -361,6 +363,6 @@ class Program:
         """Release the caller's arrays."""
         self._drop(self._passing)
 
-    def _drop(self, what: tuple[dict[int, None], dict[int, None]]) -> None:
-        self._state.origins.update(what[0])
-        self._state.arrays.update(what[1])
+    def _drop(self, names: tuple[dict[int, None], dict[int, None]]) -> None:
+        self._state.origins.update(names[0])
+        self._state.arrays.update(names[1])

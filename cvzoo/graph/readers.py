@@ -8,21 +8,21 @@ from typing import Any, Protocol
 
 from cvzoo.autodiff.variable import Variable
 
-# who reads arrays there looks at their types, or computes the same from them again
+# modules whose reads are harmless: they use only metadata, or are repeated by a replay
 _MAY_READ = ("cvzoo.functions.", "cvzoo.graph.", "cvzoo.backends.")
-_PASSED_BY = ("cvzoo.autodiff.", "cvzoo.singa.", "numpy.")  # who hands numbers on
+_PASSED_BY = ("cvzoo.autodiff.", "cvzoo.singa.", "numpy.")  # modules that pass values on to their callers
 
 
 class Recorded(Protocol):
     """The part of a `Capture` that readers of values report to."""
 
-    seen: list[str]
+    reasons: list[str]
     depth: int
     in_backward: bool
     is_idle: bool
 
     @property
-    def before(self) -> Collection[int]: ...
+    def overwritten(self) -> Collection[int]: ...
 
 
 class _Recording(threading.local):
@@ -41,32 +41,32 @@ class WatchedVariable(Variable):
 
     @property
     def array(self) -> Any:
-        _note()
+        _report()
         return self._array
 
     @array.setter
     def array(self, array: Any) -> None:
-        _note()
+        _report()
         Variable.array.fset(self, array)  # type: ignore[attr-defined]
 
     data = array
 
     def item(self) -> float | int | bool:
-        _note()
+        _report()
         return Variable.item(self)
 
 
-def _note() -> None:
+def _report() -> None:
     reader = reader_of_values()
     if reader is not None:
-        tell(reader)
+        report_read(reader)
 
 
-def tell(reader: str) -> None:
+def report_read(reader: str) -> None:
     """Report a read of values to the capture in progress."""
     capture = recording.capture
     if capture is not None:
-        capture.seen.append(reader)
+        capture.reasons.append(reader)
         if capture.is_idle:
             raise NoValuesError(reader)
 
@@ -81,8 +81,10 @@ def reader_of_values(*, in_functions: bool = True) -> str | None:
     if capture is None or (capture.depth and not in_functions):
         return None
     frame: FrameType | None = sys._getframe(1)
-    own = frame.f_globals if frame else None
-    while frame is not None and (frame.f_globals is own or frame.f_globals.get("__name__", "").startswith(_PASSED_BY)):
+    own_globals = frame.f_globals if frame else None
+    while frame is not None and (
+        frame.f_globals is own_globals or frame.f_globals.get("__name__", "").startswith(_PASSED_BY)
+    ):
         frame = frame.f_back
     if frame is None or frame.f_globals.get("__name__", "").startswith(_MAY_READ):
         return None
@@ -92,7 +94,7 @@ def reader_of_values(*, in_functions: bool = True) -> str | None:
 def changed_arrays() -> frozenset[int]:
     """The arrays that captured functions changed in place, by `id`."""
     capture = recording.capture
-    return frozenset() if capture is None else frozenset(capture.before)
+    return frozenset() if capture is None else frozenset(capture.overwritten)
 
 
 class NoValuesError(Exception):

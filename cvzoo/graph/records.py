@@ -69,7 +69,7 @@ class Record:
         for path, value in self.hidden_reads.items():
             put_array(self.function, path, arrays[value])
 
-    def let_go(self) -> None:
+    def release_arrays(self) -> None:
         """Release the function's arrays that belong to one call."""
         for path in (*self.hidden_reads, *self.hidden_writes):
             put_array(self.function, path, None)
@@ -81,8 +81,8 @@ class Graph:
     values: by number; inputs, outputs: numbers, in order
     constants: arrays by value number
     is_on_device: whether its arrays are on a GPU
-    n_input, n_output: how many inputs are there before the backward pass, and how many outputs it does not make; the
-        others are gradients. None where there is no backward pass
+    n_input, n_output: number of inputs and outputs of the forward pass; the others are gradients. None without a
+        backward pass
     """
 
     def __init__(self) -> None:
@@ -119,23 +119,23 @@ class Graph:
         self.constants[number] = array
         return number
 
-    def makers(self) -> dict[int, Record]:
+    def writers(self) -> dict[int, Record]:
         """The record that writes each value."""
-        found: dict[int, Record] = {}
+        writers: dict[int, Record] = {}
         for record in self.records:
-            found.update(dict.fromkeys(record.writes, record))
-            found.update(dict.fromkeys(record.hidden_writes.values(), record))
-        return found
+            writers.update(dict.fromkeys(record.writes, record))
+            writers.update(dict.fromkeys(record.hidden_writes.values(), record))
+        return writers
 
     def readers(self) -> dict[int, list[Record]]:
         """The records that read each value, with repetitions."""
-        found: dict[int, list[Record]] = {value: [] for value in self.values}
+        readers: dict[int, list[Record]] = {value: [] for value in self.values}
         for record in self.records:
             for value in record.reads:
-                found[value].append(record)
+                readers[value].append(record)
             for value in record.hidden_reads.values():
-                found[value].append(record)
-        return found
+                readers[value].append(record)
+        return readers
 
     def replace(self, old: int, new: int) -> None:
         """Replace all uses of the value `old` by `new`, also among the outputs."""

@@ -12,11 +12,11 @@ from cvzoo.config.switches import switches
 from cvzoo.graph.records import Graph, Record
 
 TOLERANCE = 1e-5
-TOLERANCE_ON_DEVICE = 1e-3  # libraries choose another kernel for another case
-TOLERANCE_OF_HALF = 2e-2  # of numbers of 16 bits
+TOLERANCE_ON_DEVICE = 1e-3  # GPU libraries may choose other kernels, which round differently
+TOLERANCE_OF_HALF = 2e-2  # for 16-bit floats
 
 
-def other_numbers(x: Any) -> Any:
+def random_like(x: Any) -> Any:
     """Random values similar to x: positive values stay positive, large ones large."""
     generator = np.random.default_rng(0)
     y = to_numpy(x).copy(order="K")
@@ -31,9 +31,9 @@ def is_close(a: Any, b: Any, tolerance: float = TOLERANCE) -> bool:
     if a.shape != b.shape or a.dtype != b.dtype:
         return False
     a, b = to_numpy(a), to_numpy(b)
-    has_fewer = product_dtype() is not None or switches.dtype == "tf32"
-    if is_half(a.dtype) or (has_fewer and a.dtype == "float32"):
-        # also what is float32 was made of numbers of fewer bits, which a replay may round less often
+    is_mixed = product_dtype() is not None or switches.dtype == "tf32"
+    if is_half(a.dtype) or (is_mixed and a.dtype == "float32"):
+        # in mixed precision float32 results, too, depend on values of fewer bits, which a replay may round less often
         a, b, tolerance = widened(a), widened(b), max(tolerance, TOLERANCE_OF_HALF)
     if a.dtype.kind != "f" or np.array_equal(a, b):
         return np.array_equal(a, b)
@@ -42,19 +42,19 @@ def is_close(a: Any, b: Any, tolerance: float = TOLERANCE) -> bool:
     return np.allclose(a, b, rtol=tolerance, atol=tolerance * max(scale, 1e-30), equal_nan=True)
 
 
-def are_close_on_device(arrays: Sequence[Any], wanted: Sequence[Any]) -> bool:
+def are_close_on_device(arrays: Sequence[Any], expected: Sequence[Any]) -> bool:
     """Whether results of two GPU kernels agree up to rounding.
 
     Within 1e-2 of each array's largest value, or 1e-5 of the largest of all: values that cancel in exact arithmetic,
     such as the gradient of a bias before a normalization, are pure rounding error.
     """
-    pairs = [(widened(to_numpy(a)), widened(to_numpy(b))) for a, b in zip(arrays, wanted)]
-    fewer = 10 if product_dtype() is not None or switches.dtype == "tf32" else 1
+    pairs = [(widened(to_numpy(a)), widened(to_numpy(b))) for a, b in zip(arrays, expected)]
+    factor = 10 if product_dtype() is not None or switches.dtype == "tf32" else 1
     largest = max([_largest(b) for _, b in pairs], default=0.0)
     for a, b in pairs:
         if a.shape != b.shape or a.dtype != b.dtype:
             return False
-        atol = fewer * max(1e-2 * _largest(b), 1e-5 * largest)
+        atol = factor * max(1e-2 * _largest(b), 1e-5 * largest)
         if not np.allclose(a, b, rtol=0, atol=atol, equal_nan=True):
             return False
     return True
@@ -81,16 +81,16 @@ def difference(a: Graph, b: Graph) -> str | None:
         if not (_same(one.settings, other.settings) if is_plain else _same(_visible(one), _visible(other))):
             return f"the settings of {_name(k, one)} depend on the input"
         for value in one.writes:
-            mine, theirs = a.values[value], b.values[value]
-            if mine.shape != theirs.shape or mine.dtype != theirs.dtype:
+            value_a, value_b = a.values[value], b.values[value]
+            if value_a.shape != value_b.shape or value_a.dtype != value_b.dtype:
                 return f"the shape that {_name(k, one)} gives depends on the input"
     if len(a.records) != len(b.records):
         return "the number of functions called depends on the input"
     if a.outputs != b.outputs:
-        return "what is given back depends on the input"
+        return "which values are returned depends on the input"
     for value in a.outputs:
         if value in a.constants and not _same(a.constants[value], b.constants[value]):
-            return "what is given back was computed from the input without functions"
+            return "a returned value was computed from the input without functions"
     return None
 
 
@@ -118,7 +118,7 @@ def _same(a: Any, b: Any, depth: int = 0) -> bool:
                 return False
             b = [*map(b.__getitem__, a)]
             a = a.values()
-        for x, y in zip(a, b):  # most parts are one object, or plain numbers
+        for x, y in zip(a, b):  # the fast path without a call: most parts are the same object, or plain numbers
             if x is not y and not (type(x) is type(y) and type(x) in _SIMPLE and x == y) and not _same(x, y, depth + 1):
                 return False
         return True

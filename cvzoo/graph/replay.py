@@ -9,7 +9,7 @@ from cvzoo.autodiff.variable import Variable, variables_of
 from cvzoo.config.randomness import get_random_state
 from cvzoo.config.switches import switches
 from cvzoo.functions.util.forget import Forget
-from cvzoo.graph.learning_graph import LearningGraph
+from cvzoo.graph.training_graph import TrainingGraph
 
 
 class Replay(FunctionNode):
@@ -18,18 +18,20 @@ class Replay(FunctionNode):
     What was not captured (a second backward, higher-order derivatives, results without gradients) falls back to an
     eager rerun of the call.
 
-    again: the eager call, from the arguments as Variables to the same results
-    waits: whether the graph holds the state of its backward
-    others: the results that depend on no parameter, by index
-    surprise: called with the indexes of results that got no gradients
+    eager_call: the eager call, from the arguments as Variables to the same results
+    on_missing: called with the indexes of results that unexpectedly got no gradients
+    is_pending: whether the graph holds values for its backward
+    constant_results: the results that depend on no parameter, by index
     """
 
-    def __init__(self, graph: LearningGraph, again: Callable[..., Any], surprise: Callable[[frozenset[int]], None]):
-        self.waits = False
-        self.others: dict[int, Any] = {}
+    def __init__(
+        self, graph: TrainingGraph, eager_call: Callable[..., Any], on_missing: Callable[[frozenset[int]], None]
+    ):
+        self.is_pending = False
+        self.constant_results: dict[int, Any] = {}
         self._graph = graph
-        self._again = again
-        self._surprise = surprise
+        self._eager_call = eager_call
+        self._on_missing = on_missing
         self._random_state: dict | None = None
         self._train = switches.train
         self._thread = threading.get_ident()
@@ -44,29 +46,29 @@ class Replay(FunctionNode):
         if graph.is_random:
             self._random_state = get_random_state()
         results = graph.forward(inputs[: graph.n_argument])
-        self.waits = True
+        self.is_pending = True
         differentiable = set(graph.differentiable)
-        self.others = {k: y for k, y in enumerate(results) if k not in differentiable}
+        self.constant_results = {k: y for k, y in enumerate(results) if k not in differentiable}
         return tuple([results[k] for k in graph.differentiable])
 
     def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
         graph = self._graph
-        waited, self.waits = self.waits, False
+        was_pending, self.is_pending = self.is_pending, False
         missing = frozenset([k for k, gy in zip(graph.differentiable, gys) if gy is None])
-        foreseen = missing == frozenset(graph.differentiable) - frozenset(graph.seeds)
-        if waited and not foreseen:
-            self._surprise(missing)
-        if not waited or not foreseen or switches.enable_backprop:
-            if waited:
+        is_expected = missing == frozenset(graph.differentiable) - frozenset(graph.seeds)
+        if was_pending and not is_expected:
+            self._on_missing(missing)
+        if not was_pending or not is_expected or switches.enable_backprop:
+            if was_pending:
                 graph.forget()
-            return self._compute_again(indexes, gys)
+            return self._rerun(indexes, gys)
         gradients = variables_of(graph.backward([gy._array for gy in gys if gy is not None]))
-        found = dict(zip(graph.places, gradients))
-        return tuple([found.get(i) for i in indexes])
+        by_index = dict(zip(graph.grad_indexes, gradients))
+        return tuple([by_index.get(i) for i in indexes])
 
-    def _compute_again(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Variable | None, ...]:
+    def _rerun(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Variable | None, ...]:
         state = self._random_state if self._random_state is not None else get_random_state()
-        node = Forget(self._again, self._graph.n_argument, state, ())
+        node = Forget(self._eager_call, self._graph.n_argument, state, ())
         node.train = self._train
         node.inputs = self.inputs
         node._input_indexes = self._input_indexes
@@ -74,6 +76,7 @@ class Replay(FunctionNode):
         return node.backward(indexes, gys)
 
     def __del__(self) -> None:
-        # another thread's garbage collector leaves this to the next call
-        if self.waits and threading.get_ident() == self._thread:
+        # the arena belongs to the creating thread: if another thread's garbage collector comes here, the next call
+        # releases the values
+        if self.is_pending and threading.get_ident() == self._thread:
             self._graph.forget()

@@ -16,12 +16,12 @@ from cvzoo.backends.float_types import is_float
 from cvzoo.config.switches import switches
 from cvzoo.errors.exceptions import GraphError
 from cvzoo.graph.compiled_graph import CompiledGraph, NotReplayableError, build
-from cvzoo.graph.learning_graph import LearningGraph
-from cvzoo.graph.learning_method import LearningMethod
+from cvzoo.graph.training_graph import TrainingGraph
+from cvzoo.graph.training_method import TrainingMethod
 from cvzoo.graph.recompilation import RecompilationPolicy, outermost
 from cvzoo.graph.side_effects import SideEffectDetector
 from cvzoo.graph.trees import NotATreeError, device_of_arguments, flatten, moved_beside
-from cvzoo.graph.watch import Glance, Watch
+from cvzoo.graph.guards import SettingsGuard, ParameterGuard
 
 
 class _Local(threading.local):
@@ -30,8 +30,8 @@ class _Local(threading.local):
     def __init__(self) -> None:
         self.graphs: collections.OrderedDict[Any, CompiledGraph] = collections.OrderedDict()
         self.policy = RecompilationPolicy()
-        self.watch: Watch | None = None
-        self.glance = Glance()
+        self.guard: ParameterGuard | None = None
+        self.settings = SettingsGuard()
 
 
 class ReplayedMethod:
@@ -54,7 +54,7 @@ class ReplayedMethod:
         self.limit = limit
         self.reason: str | None = None
         self.infers = False
-        self.learning: LearningMethod | None = None
+        self.learning: TrainingMethod | None = None
         self._plain = plain
         self._local = _Local()
         self._hidden = link.replayed_names()
@@ -66,23 +66,23 @@ class ReplayedMethod:
             return self.learning(args, kwargs)
         if self.reason is not None or not self.infers or switches.train or switches.enable_backprop:
             return self._plain(self.link, *args, **kwargs)
-        return self._call(args, kwargs, at_once=False)
+        return self._call(args, kwargs, immediately=False)
 
     def turn_on(self, *, train: bool, recompute: bool = True) -> None:
         """Enable replay in inference, or with gradients."""
         if not train:
             self.infers = True
         elif self.learning is None or self.learning.recompute != recompute:
-            self.learning = LearningMethod(self.link, self.name, self._plain, self.limit, recompute, replay_children)
+            self.learning = TrainingMethod(self.link, self.name, self._plain, self.limit, recompute, replay_children)
 
     def compile(self, args: tuple[Any, ...]) -> CompiledGraph | None:
         """Compile for such arguments, in inference; returns the graph, None if the link stays eager."""
         if self.reason is None:
-            self._call(moved_beside(self.link.params(), args), {}, at_once=True)
+            self._call(moved_beside(self.link.params(), args), {}, immediately=True)
         graphs = self._local.graphs
         return next(reversed(graphs.values())) if graphs else None
 
-    def graphs(self) -> list[CompiledGraph | LearningGraph]:
+    def graphs(self) -> list[CompiledGraph | TrainingGraph]:
         """This thread's graphs, least recently used first, those for training last."""
         return [*self._local.graphs.values(), *(self.learning.graphs() if self.learning is not None else ())]
 
@@ -90,9 +90,9 @@ class ReplayedMethod:
         """Discard this thread's graphs; they are recompiled on demand."""
         own = self._local
         own.graphs.clear()
-        own.watch = None
+        own.guard = None
 
-    def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any], *, at_once: bool) -> Any:
+    def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any], *, immediately: bool) -> Any:
         own = self._local
         leaves: list[Any] = []
         try:
@@ -100,25 +100,25 @@ class ReplayedMethod:
         except NotATreeError:
             return self._plain(self.link, *args, **kwargs)
         arrays = [x._array if isinstance(x, Variable) else x for x in leaves]
-        # whole numbers are indices: a graph cannot know what else depends on them
+        # integers are often indices, with which Python code may do anything between functions
         if not arrays or any(not is_float(a.dtype) or a.size == 0 for a in arrays):
             return self._plain(self.link, *args, **kwargs)
         outermost.busy = True
         try:
-            settings = own.glance.look(self.link, self._hidden)
-            looks = tuple([(a.shape, _steps(a), a.dtype, device_number(a)) for a in arrays])
-            key = structure, looks, settings, switches.backend, switches.dtype
-            if own.watch is not None and not own.watch.is_unchanged():
+            settings = own.settings.current(self.link, self._hidden)
+            metadata = tuple([(a.shape, _steps(a), a.dtype, device_number(a)) for a in arrays])
+            key = structure, metadata, settings, switches.backend, switches.dtype
+            if own.guard is not None and not own.guard.is_unchanged():
                 self.forget()
             graph = own.graphs.get(key)
-            if graph is not None and not graph.program.is_of_this_thread():
+            if graph is not None and not graph.program.belongs_to_this_thread():
                 del own.graphs[key]
                 graph = None
             if graph is not None:
                 own.graphs.move_to_end(key)
                 own.policy.replayed(key)
                 return graph(arrays)
-            if at_once:
+            if immediately:
                 return self._record(key, args, kwargs)
             if own.policy.should_compile(key):
                 own.policy.compiled()
@@ -130,17 +130,17 @@ class ReplayedMethod:
     def _record(self, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         own = self._local
         call = self._plain.__get__(self.link)
-        look = SideEffectDetector(call, self.link.states, self._hidden)
+        detector = SideEffectDetector(call, self.link.states, self._hidden)
         try:
             with device_of_arguments(args, kwargs) as device:
                 pool = common_pool() if device.index >= 0 else None
-                graph, result = build(call, args, kwargs, look, pool)
-            look.detect_random_draws(args, kwargs)
-            if look.reason is not None:
-                raise NotReplayableError(look.reason, result)
+                graph, result = build(call, args, kwargs, detector, pool)
+            detector.detect_random_draws(args, kwargs)
+            if detector.reason is not None:
+                raise NotReplayableError(detector.reason, result)
         except NotReplayableError as error:
-            look.detect_random_draws(args, kwargs)
-            self.reason = look.reason or str(error)
+            detector.detect_random_draws(args, kwargs)
+            self.reason = detector.reason or str(error)
             warnings.warn(
                 f"{type(self.link).__name__}.{self.name} is not replayed as a graph: {self.reason}",
                 RuntimeWarning,
@@ -149,7 +149,7 @@ class ReplayedMethod:
             replay_children(self.link, self.limit, train=False)
             return error.result
         graph.name = f"{type(self.link).__name__}.{self.name}"
-        own.watch = Watch(self.link.params(), self.link.persistent_places())
+        own.guard = ParameterGuard(self.link.params(), self.link.persistent_places())
         own.graphs[key] = graph
         while len(own.graphs) > self.limit:
             own.graphs.popitem(last=False)

@@ -118,14 +118,14 @@ class SideEffectDetector:
         structure = flatten((args, kwargs), leaves)
         reads: list[str] = []
         before = [x.copy() if isinstance(x, np.ndarray) else None for x in leaves]
-        own = [_reporting(x, reads) for x in leaves]
-        own_args, own_kwargs = unflatten(structure, iter(own), lambda x: x)
+        reporting = [_reporting(x, reads) for x in leaves]
+        reporting_args, reporting_kwargs = unflatten(structure, iter(reporting), lambda x: x)
         attributes = Attributes(self._states(), self._hidden)
         state = _global_generators()
         if self._global is None:
             self._global = state
         try:
-            result = self._call(*own_args, **own_kwargs)
+            result = self._call(*reporting_args, **reporting_kwargs)
             changed = attributes.changed(changed_arrays())
         finally:
             attributes.undo()
@@ -144,7 +144,7 @@ class SideEffectDetector:
     def detect_random_draws(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Set `reason` if the call draws from `numpy.random` or `random`, and restore the state of these generators.
 
-        Other threads may draw at the same time, so that the call is rerun before it is blamed.
+        Other threads may draw at the same time, so that the call is rerun to tell whether it draws itself.
         """
         state = get_random_state()
         for _ in range(_RERUNS):

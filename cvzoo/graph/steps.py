@@ -12,9 +12,9 @@ from cvzoo.graph.records import Graph, Record
 Operand = Area | np.ndarray  # in a block, or constant
 
 # kinds of blocks
-ARENA = "arena"  # the replay's own memory
-GIVEN = "given"  # a fresh array at each replay, since the user gets it
-OUTSIDE = "outside"  # an input, or what a function made
+ARENA = "arena"  # planned memory, reused by each replay
+RESULT = "result"  # allocated at each replay, since the caller owns it
+EXTERNAL = "external"  # an input, or allocated by a function that runs in Python
 
 
 @dataclasses.dataclass(eq=False)
@@ -40,11 +40,11 @@ class Call:
 
     def blocks(self, *, written: bool) -> Iterator[int]:
         """The blocks that it writes or reads."""
-        found = []
+        owners = []
         for k, operand in enumerate(self.operands):
             if type(operand) is Area and (k in self.written) == written:
-                found.append(operand.owner)
-        return iter(found)
+                owners.append(operand.owner)
+        return iter(owners)
 
 
 @dataclasses.dataclass(eq=False)
@@ -79,10 +79,10 @@ class Lowered:
 
     def all_touched(self, steps: Sequence[Step] | None = None) -> list[set[int]]:
         """The blocks that each of the steps reads or writes; of all steps by default."""
-        areas, found = self.areas, []
+        areas, touched = self.areas, []
         for step in self.steps if steps is None else steps:
             blocks: set[int] = set()
-            found.append(blocks)
+            touched.append(blocks)
             if isinstance(step, Call):
                 for operand in step.operands:
                     if type(operand) is Area:
@@ -93,34 +93,34 @@ class Lowered:
                 for value in values:
                     if value in areas:
                         blocks.add(areas[value].owner)
-        return found
+        return touched
 
     def lifetimes(self, touched: Sequence[Iterable[int]] | None = None) -> dict[int, tuple[int, int]]:
         """The first and last step that uses each block; outputs live to the end, inputs from the start.
 
         touched: the result of `touched` for each step, if known
         """
-        found: dict[int, tuple[int, int]] = {}
+        lifetimes: dict[int, tuple[int, int]] = {}
         for k, blocks in enumerate(self.all_touched() if touched is None else touched):
             for block in blocks:
-                found[block] = found[block][0] if block in found else k, k
+                lifetimes[block] = lifetimes[block][0] if block in lifetimes else k, k
         for value in self.graph.inputs:
             block = self.areas[value].owner
-            found[block] = 0, found.get(block, (0, 0))[1]
+            lifetimes[block] = 0, lifetimes.get(block, (0, 0))[1]
         for value in self.graph.outputs:
             if value in self.areas:
                 block = self.areas[value].owner
-                found[block] = found.get(block, (0, 0))[0], len(self.steps)
-        return found
+                lifetimes[block] = lifetimes.get(block, (0, 0))[0], len(self.steps)
+        return lifetimes
 
     def values_in(self) -> dict[int, list[int]]:
         """The values of each block."""
-        found: dict[int, list[int]] = {}
+        values: dict[int, list[int]] = {}
         for value, area in self.areas.items():
-            found.setdefault(area.owner, []).append(value)
-        return found
+            values.setdefault(area.owner, []).append(value)
+        return values
 
-    def given_blocks(self) -> set[int]:
+    def output_blocks(self) -> set[int]:
         """The blocks of the graph's outputs."""
         return {self.areas[value].owner for value in self.graph.outputs if value in self.areas}
 

@@ -5,7 +5,7 @@ from typing import Protocol
 
 from cvzoo.graph.device_program import DeviceProgram
 from cvzoo.graph.program import Program
-from cvzoo.graph.steps import ARENA, GIVEN, Call, Lowered
+from cvzoo.graph.steps import ARENA, RESULT, Call, Lowered
 
 _HEAD = ("step", "function", "kernel", "ms", "reads", "writes", "shape", "MB", "at MB", "until")
 _LEFT = {1, 2, 4, 5, 6}
@@ -54,7 +54,7 @@ def rows_of(compiled: Compiled) -> list[Row]:
     program = program_of(compiled)
     lowered = program.lowered
     rows: list[Row] = []
-    seen: set[int] = set()
+    counted: set[int] = set()
     for k, step in enumerate(lowered.steps):
         record = step.record
         if isinstance(step, Call):
@@ -67,8 +67,8 @@ def rows_of(compiled: Compiled) -> list[Row]:
         if program.profiled is not None:
             seconds: float | None = program.profiled[k]
         else:
-            seconds = None if id(record) in seen else record.seconds
-        seen.add(id(record))
+            seconds = None if id(record) in counted else record.seconds
+        counted.add(id(record))
         rows.append(Row(record.label, kernel, seconds, tuple(sorted(reads)), tuple(sorted(writes))))
     return rows
 
@@ -81,7 +81,7 @@ def _names(lowered: Lowered, rows: list[Row]) -> dict[int, str]:
     counts: dict[str, int] = {}
     for number in order:
         kind = lowered.blocks[number].kind
-        name = "in" if number in inputs else {ARENA: "#", GIVEN: "out"}.get(kind, "own")
+        name = "in" if number in inputs else {ARENA: "#", RESULT: "out"}.get(kind, "own")
         names[number] = f"{name}{counts.setdefault(name, 0)}"
         counts[name] += 1
     return names
@@ -103,8 +103,8 @@ def summary_of(compiled: Compiled) -> str:
     total = sum(row.seconds or 0 for row in rows) * 1e3
     which = "recorded pass" if program.profiled is None else "steps of a replay"
     besides = f"{program.scratch_nbytes / 1e6:.1f} MB for kernels"
-    if program.lowered.graph.n_input is None:  # there is no way back
-        besides += f" and {program.given_nbytes / 1e6:.1f} MB of results"
+    if program.lowered.graph.n_input is None:  # no backward pass
+        besides += f" and {program.result_nbytes / 1e6:.1f} MB of results"
         which += "; graph.profile() measures a replay" if program.profiled is None else ""
     return "\n".join(
         [
@@ -157,8 +157,8 @@ def _cells(compiled: Compiled, rows: list[Row]) -> list[tuple[str, ...]]:
             cells.append((*head, "", "", "", "", ""))
         for number in row.writes:
             block = lowered.blocks[number]
-            place = f"{offsets[number] / 1e6:.3f}" if number in offsets else ""
+            offset = f"{offsets[number] / 1e6:.3f}" if number in offsets else ""
             shape = " x ".join(map(str, block.shape))
-            cells.append((*head, names[number], shape, f"{block.nbytes / 1e6:.3f}", place, str(alive[number][1])))
+            cells.append((*head, names[number], shape, f"{block.nbytes / 1e6:.3f}", offset, str(alive[number][1])))
             head = ("",) * len(head)
     return cells

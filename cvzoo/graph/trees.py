@@ -65,8 +65,8 @@ def device_of_arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Device
 
 def moved_beside(parameters: Iterable[Parameter], args: tuple[Any, ...]) -> tuple[Any, ...]:
     """The arguments, with host arrays copied to the GPU of the first parameter, if it is on one."""
-    found = next((each._array for each in parameters if each._array is not None), None)
-    device = device_of(found)
+    first = next((each._array for each in parameters if each._array is not None), None)
+    device = device_of(first)
     if device.index < 0:
         return args
     leaves: list[Any] = []

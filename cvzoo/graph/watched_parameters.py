@@ -7,10 +7,10 @@ from typing import Any
 
 from cvzoo.autodiff.parameter import Parameter
 from cvzoo.autodiff.prepared_weights import PreparedWeights
-from cvzoo.graph.readers import reader_of_values, tell
+from cvzoo.graph.readers import reader_of_values, report_read
 
 _lock = threading.Lock()
-_counts: dict[int, int] = {}  # by how many threads a parameter is watched, by its id
+_counts: dict[int, int] = {}  # number of threads that watch a parameter, by its id
 
 
 class _WatchedParameter(Parameter):
@@ -22,7 +22,7 @@ class _WatchedParameter(Parameter):
     def array(self) -> Any:
         reader = reader_of_values()
         if reader is not None:
-            tell(reader)
+            report_read(reader)
         return Parameter.array.fget(self)  # type: ignore[attr-defined]
 
     @array.setter
@@ -32,7 +32,7 @@ class _WatchedParameter(Parameter):
     def item(self) -> float | int | bool:
         reader = reader_of_values()
         if reader is not None:
-            tell(reader)
+            report_read(reader)
         return Parameter.item(self)
 
     def packs(self) -> PreparedWeights | None:

@@ -23,7 +23,7 @@ from cvzoo.weights.report import LoadReport, match_arrays
 
 if TYPE_CHECKING:
     from cvzoo.graph.compiled_graph import CompiledGraph
-    from cvzoo.graph.learning_graph import LearningGraph
+    from cvzoo.graph.training_graph import TrainingGraph
     from cvzoo.links.chain import Sequential
 
 Self = TypeVar("Self", bound="Link")
@@ -191,7 +191,7 @@ class Link:
     # --- compiling --------------------------------------------------------------------------------------------------
     def compile(
         self, *example: Any, limit: int = 8, train: bool = False, recompute: bool = True
-    ) -> "CompiledGraph | LearningGraph | None":
+    ) -> "CompiledGraph | TrainingGraph | None":
         """Replay calls in inference from now on, with the same numbers: recorded once for each shape, then a flat list
         of kernels on planned memory. With an example, its graph; None without, or where the link stays eager.
 
@@ -215,7 +215,7 @@ class Link:
         """Forget all graphs, here and below, and call the methods themselves again."""
         graph.uncompile_link(self)
 
-    def graphs(self) -> "list[CompiledGraph | LearningGraph]":
+    def graphs(self) -> "list[CompiledGraph | TrainingGraph]":
         """What this thread has compiled, here and below."""
         return graph.graphs_of(self)
 

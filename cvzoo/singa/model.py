@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from cvzoo.backends.device import device_of
 from cvzoo.errors.exceptions import DtypeError, GraphError
 from cvzoo.graph.compiled_graph import CompiledGraph
-from cvzoo.graph.learning_graph import LearningGraph
+from cvzoo.graph.training_graph import TrainingGraph
 from cvzoo.graph.replayed_method import ReplayedMethod
 from cvzoo.singa.device import Device, device_at, get_default_device
 from cvzoo.singa.layers.layer import Layer, called
@@ -156,7 +156,7 @@ class Model(Layer):
         self.__dict__.pop("_replay", None)
         super().uncompile()
 
-    def graphs(self) -> list[CompiledGraph | LearningGraph]:
+    def graphs(self) -> list[CompiledGraph | TrainingGraph]:
         """The graphs recorded by this thread."""
         replay = self.__dict__.get("_replay")
         return ([] if replay is None else replay.graphs()) + super().graphs()

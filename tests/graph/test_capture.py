@@ -78,8 +78,8 @@ def test_who_reads_values_is_told_and_variables_are_themselves_afterwards(infere
 
     capture = Capture()
     capture.follow(call, (X.copy(),), {})
-    assert len(capture.seen) == 1
-    assert capture.seen[0].startswith("call, line ")
+    assert len(capture.reasons) == 1
+    assert capture.reasons[0].startswith("call, line ")
     assert type(seen[0]) is Variable
 
 
@@ -92,7 +92,7 @@ def test_every_way_of_reading_is_noticed(inference, read):
 
     capture = Capture()
     capture.follow(call, (X.copy(),), {})
-    assert capture.seen
+    assert capture.reasons
 
 
 def test_an_error_in_the_call_leaves_variables_themselves(inference):
@@ -124,7 +124,7 @@ DEPENDS = [
     (lambda x: F.relu(x) if x.max() > 15 else F.exp(x), "another function"),
     (lambda x: F.relu(F.relu(x) if x.max() > 15 else x), "number of functions"),
     (lambda x: F.get_item(x, (slice(None), x[0] > 2)), "settings of GetItem"),
-    (lambda x: (F.relu(x), x.max(keepdims=True)), "what is given back"),
+    (lambda x: (F.relu(x), x.max(keepdims=True)), "a returned value"),
 ]
 
 

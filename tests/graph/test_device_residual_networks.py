@@ -9,7 +9,7 @@ import pytest
 import cvzoo
 import cvzoo.functions as F
 import cvzoo.links as L
-from cvzoo.graph import learning_graph
+from cvzoo.graph import training_graph
 from cvzoo.graph.passes.fuse_batch_norm_relu_training import fuse_batch_norm_add_relu_training
 from cvzoo.links.model.resnet.block import BasicBlock, Bottleneck
 
@@ -73,8 +73,8 @@ def assert_close(got, expected, tolerance):
 def compiled(monkeypatch, *, fuses, **settings):
     """A network and its graph of a training step."""
     if not fuses:
-        fewer = [each for each in learning_graph.DEVICE_PASSES if each is not fuse_batch_norm_add_relu_training]
-        monkeypatch.setattr(learning_graph, "DEVICE_PASSES", fewer)
+        fewer = [each for each in training_graph.DEVICE_PASSES if each is not fuse_batch_norm_add_relu_training]
+        monkeypatch.setattr(training_graph, "DEVICE_PASSES", fewer)
     net = network()
     graph = net.compile(on_gpu(0), train=True, **settings)
     monkeypatch.undo()

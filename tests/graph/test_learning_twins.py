@@ -99,7 +99,7 @@ WAYS = {
     "its own generator draws": (lambda net, x: repeated(net, x, net.generator.integers(1, 4)), "attribute generator"),
     "numpy.random draws": (lambda net, x: repeated(net, x, np.random.randint(1, 4)), "numpy.random or random draws"),
     "random draws": (lambda net, x: repeated(net, x, random.randint(1, 4)), "numpy.random or random draws"),
-    "it refuses other numbers": (raising, "with other numbers it raises ValueError"),
+    "it refuses other numbers": (raising, "it raises ValueError for other values"),
 }
 
 
@@ -133,7 +133,7 @@ def test_training_gives_the_bits_of_define_by_run(name):
     if says is None:
         assert model.compile(photos(9), train=True) is not None
     else:
-        with pytest.warns(RuntimeWarning, match=f"Net.forward does not learn as a graph: .*{says}"):
+        with pytest.warns(RuntimeWarning, match=f"Net.forward is not trained as a graph: .*{says}"):
             assert model.compile(photos(9), train=True) is None
     expected, got = steps(eager), steps(model)
     assert got == expected

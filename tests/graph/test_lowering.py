@@ -18,13 +18,13 @@ def photo(seed=0):
 def tried(monkeypatch):
     """The functions' names that were tried, as it goes."""
     found = []
-    plain = lowering._Lowering.does_the_same
+    plain = lowering._Lowering.reproduces
 
-    def does_the_same(self, steps, *rest):
+    def reproduces(self, steps, *rest):
         found.append(steps[0].record.label)
         return plain(self, steps, *rest)
 
-    monkeypatch.setattr(lowering._Lowering, "does_the_same", does_the_same)
+    monkeypatch.setattr(lowering._Lowering, "reproduces", reproduces)
     return found
 
 

@@ -90,14 +90,14 @@ def test_a_constant_that_is_given_out_is_a_copy(record, replay):
 def test_only_what_the_caller_gets_is_made_anew(record, replay):
     graph, _ = record(network, X)
     _, program, _ = replay(graph, X)
-    given = [block for block in program.lowered.blocks.values() if block.kind == "given"]
+    given = [block for block in program.lowered.blocks.values() if block.kind == "result"]
     assert sorted(block.shape for block in given) == [(2, 16, 20, 20)]  # the scores are few: NumPy makes them
     assert program.plan.lower_bound <= program.plan.nbytes
     assert all(isinstance(step, Call | Evaluate) for step in program.lowered.steps)
 
 
 def _child(program, queue):
-    queue.put(program.is_of_this_thread())
+    queue.put(program.belongs_to_this_thread())
 
 
 @needs_onednn
@@ -105,7 +105,7 @@ def _child(program, queue):
 def test_a_forked_child_makes_its_own(record, replay):
     graph, _ = record(network, X)
     _, program, _ = replay(graph, X)
-    assert program.is_of_this_thread()
+    assert program.belongs_to_this_thread()
     context = multiprocessing.get_context("fork")
     queue = context.SimpleQueue()
     child = context.Process(target=_child, args=(program, queue))

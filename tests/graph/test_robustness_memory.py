@@ -18,7 +18,7 @@ import cvzoo.links as L
 from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.onednn.bound_call import BoundCall
 from cvzoo.backends.onednn.pool import pool
-from cvzoo.graph import capture, compiled_graph, learning_graph
+from cvzoo.graph import capture, compiled_graph, training_graph
 from cvzoo.graph.memory import address_of
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -48,7 +48,7 @@ def poisoned(program):
     """The program with steps in between that overwrite all of the arena's memory that is not alive."""
     lowered, plan = program.lowered, program.plan
     alive = lowered.lifetimes()
-    program._place()
+    program._bind_arena()
     memory = program._arena._memory
     start = address_of(memory)
 
@@ -250,7 +250,7 @@ def test_a_pass_that_was_recorded_is_forgotten_with_its_graph(train, monkeypatch
             super().__init__()
             found.append(weakref.ref(self))
 
-    for module in (compiled_graph, learning_graph):
+    for module in (compiled_graph, training_graph):
         monkeypatch.setattr(module, "Capture", Seen)
     model = L.Convolution2D(3, 4, 3)
     assert model.compile(np.ones((1, 3, 8, 8), np.float32), train=train) is not None

@@ -311,5 +311,5 @@ def refuses_small_numbers(link, x):
 
 def test_an_error_with_other_numbers_is_no_error_of_this_call():
     model = Doing(refuses_small_numbers)
-    with pytest.warns(RuntimeWarning, match="with other numbers it raises ValueError"):
+    with pytest.warns(RuntimeWarning, match="it raises ValueError for other values"):
         assert model.compile(photos()) is None

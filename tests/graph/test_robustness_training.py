@@ -356,7 +356,7 @@ def test_who_reads_values_while_learning_is_named_once():
         return h * 2 if h.array.mean() > 1e9 else h * 3
 
     model = Doing(reads)
-    with pytest.warns(RuntimeWarning, match="does not learn as a graph: values are read in reads"):
+    with pytest.warns(RuntimeWarning, match="is not trained as a graph: values are read in reads"):
         assert model.compile(photos(), train=True) is None
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -58,9 +58,9 @@ def _graph_of(call: Callable[[Any], Any], shape: tuple[int, ...], k: int) -> Gra
     capture = Capture()
     with using_config("train", False), no_backprop_mode():
         capture.follow(call, (Variable(x),), {})
-    if capture.seen:
+    if capture.reasons:
         raise GraphError(
-            "ONNX: what this network computes next depends on numbers that Python reads", got=capture.seen[0]
+            "ONNX: what this network computes next depends on numbers that Python reads", got=capture.reasons[0]
         )
     return capture.graph
 

@@ -7,14 +7,14 @@ from cvzoo.backends.onednn.primitives import DST, Primitive
 from cvzoo.graph.memory import Area
 from cvzoo.graph.steps import ARENA, Call, Lowered, Moves
 
-_ADDED = {32768 | 2, 65536 | 2}  # the first post-op's array, or the second's: bytes are brought to one scale first
+_ADDED = {32768 | 2, 65536 | 2}  # operand of the first post-op, or of the second: int8 operands are rescaled first
 
 
 def add_in_place(lowered: Lowered) -> int:
     """Make such convolutions write in place; returns their number.
 
-    What is written was read just before, so it need not be fetched: of large maps, that is a quarter of the time. A
-    kernel that keeps unfinished sums in its result would read those instead, so each is tried on noise.
+    The memory that is written was read just before, so that it need not be fetched: a quarter of the time for large
+    maps. A kernel that accumulates partial sums in its output would read these instead, so each is tested on noise.
     """
     changed = 0
     moves = Moves(lowered)
@@ -22,27 +22,27 @@ def add_in_place(lowered: Lowered) -> int:
     for k, step in enumerate(lowered.steps):
         if not isinstance(step, Call) or step.operation != "convolution" or not _ADDED & set(step.primitive.kinds):
             continue
-        target, added = (step.operands[k] for k in _places(step.primitive))
+        target, added = (step.operands[k] for k in _operand_indexes(step.primitive))
         if not isinstance(target, Area) or not isinstance(added, Area) or not _fits(lowered, step, target, added):
             continue
         if moves.lifetimes[added.owner][1] != k:
             continue
         if step.primitive not in proven:
-            proven[step.primitive] = _gives_the_same(step)
+            proven[step.primitive] = _is_bitwise_equal(step)
         if proven[step.primitive]:
             moves.move(target.owner, added.owner)
             changed += 1
     return changed
 
 
-def _places(primitive: Primitive) -> tuple[int, int]:
-    """The numbers of the result and of what is added among the operands."""
+def _operand_indexes(primitive: Primitive) -> tuple[int, int]:
+    """The operand indexes of the result and of the addend."""
     kinds = primitive.kinds
     return kinds.index(DST), next(k for k, kind in enumerate(kinds) if kind in _ADDED)
 
 
 def _fits(lowered: Lowered, step: Call, target: Area, added: Area) -> bool:
-    """Whether both are alike, each a whole block of the replay's own that the call touches once."""
+    """Whether both have the same layout and each is an entire block of the arena that the call uses once."""
     blocks = [lowered.blocks[area.owner] for area in (target, added)]
     owners = [operand.owner for operand in step.operands if isinstance(operand, Area)]
     return (
@@ -53,19 +53,19 @@ def _fits(lowered: Lowered, step: Call, target: Area, added: Area) -> bool:
     )
 
 
-def _gives_the_same(step: Call) -> bool:
+def _is_bitwise_equal(step: Call) -> bool:
     generator = np.random.default_rng(0)
     arrays = [_noise(operand, generator) if isinstance(operand, Area) else operand for operand in step.operands]
-    target, added = _places(step.primitive)
+    target, added = _operand_indexes(step.primitive)
     step.primitive(*arrays)
-    wanted, arrays[target] = arrays[target], arrays[added]
+    expected, arrays[target] = arrays[target], arrays[added]
     step.primitive(*arrays)
-    bits = f"u{wanted.itemsize}"
-    return np.array_equal(wanted.view(bits), arrays[target].view(bits))
+    bits = f"u{expected.itemsize}"
+    return np.array_equal(expected.view(bits), arrays[target].view(bits))
 
 
 def _noise(area: Area, generator: np.random.Generator) -> np.ndarray:
-    """An array that lies as the area does."""
+    """Random values in the memory format of the area."""
     order = sorted(range(len(area.shape)), key=lambda axis: -area.strides[axis])
     shape = [area.shape[axis] for axis in order]
     if area.dtype in ("<f4", "<u2"):

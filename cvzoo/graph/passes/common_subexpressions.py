@@ -7,21 +7,21 @@ from cvzoo.graph.repeats import same_settings
 def common_subexpressions(graph: Graph) -> int:
     """Remove records that repeat an earlier one; returns their number."""
     known: dict[tuple, list[Record]] = {}
-    kept: list[Record] = []
+    remaining: list[Record] = []
     same_as: dict[int, int] = {}
     merge_constants(graph)
     for record in graph.records:
         record.reads = tuple([same_as.get(value, value) for value in record.reads])
         alike = known.setdefault((type(record.function), record.reads), [])
         first = next((each for each in alike if same_settings(each.settings, record.settings)), None)
-        # two outputs are two arrays of the user's: what he writes into one must not show in the other
+        # outputs are not merged: a caller that writes into one result must not change another
         if first is None or set(record.writes) & set(graph.outputs):
             alike.append(record)
-            kept.append(record)
+            remaining.append(record)
         else:
             same_as.update(zip(record.writes, first.writes))
-    merged = len(graph.records) - len(kept)
-    graph.records = kept
+    merged = len(graph.records) - len(remaining)
+    graph.records = remaining
     graph.drop_unused()
     return merged
 

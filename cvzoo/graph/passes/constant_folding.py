@@ -10,16 +10,16 @@ from cvzoo.graph.records import Graph
 
 def constant_folding(graph: Graph) -> int:
     """Replace records that read only constants by their results; returns their number."""
-    kept = []
+    remaining = []
     for record in graph.records:
         if not record.reads or any(value not in graph.constants for value in record.reads):
-            kept.append(record)
+            remaining.append(record)
             continue
         results = record.function.results_of(tuple([graph.constants[value] for value in record.reads]))
         for value, array in zip(record.writes, results):
             graph.constants[value] = _dense(np.asarray(array) if isinstance(array, np.generic) else array)
-    folded = len(graph.records) - len(kept)
-    graph.records = kept
+    folded = len(graph.records) - len(remaining)
+    graph.records = remaining
     graph.drop_unused()
     return folded
 

@@ -9,7 +9,7 @@ from cvzoo.functions.connection.convolution_2d import Convolution2D
 from cvzoo.functions.connection.fused_convolution_2d import FusedConvolution2D
 from cvzoo.functions.normalization.fixed_batch_normalization import FixedBatchNormalization
 from cvzoo.graph.records import Graph, Record
-from cvzoo.graph.uses import Uses
+from cvzoo.graph.def_use_chains import DefUseChains
 
 
 def fold_batch_normalization(graph: Graph) -> int:
@@ -17,13 +17,13 @@ def fold_batch_normalization(graph: Graph) -> int:
 
     Only where all of them are constants and the convolution's result has no other use.
     """
-    uses = Uses(graph)
+    uses = DefUseChains(graph)
     folded = 0
     for record in list(graph.records):
         if not isinstance(record.function, FixedBatchNormalization):
             continue
         x, *statistics = record.reads
-        conv = uses.makers.get(x)
+        conv = uses.writers.get(x)
         if conv is None or not _is_plain(conv) or uses.only_reader(x) is None:
             continue
         source, *weights = conv.reads

@@ -6,7 +6,7 @@ from cvzoo.functions.normalization.batch_normalization import BatchNormalization
 from cvzoo.functions.normalization.batch_normalization_relu import BatchNormalizationReLU
 from cvzoo.functions.pooling.max_pooling_2d import MaxPooling2D
 from cvzoo.graph.records import Graph, Record
-from cvzoo.graph.uses import Uses
+from cvzoo.graph.def_use_chains import DefUseChains
 
 _WATCHED = (BatchNormalization, BatchNormalizationReLU, AddReLU, MaxPooling2D)
 
@@ -17,29 +17,29 @@ def fuse_add_relu_training(graph: Graph) -> int:
     Results are bitwise equal. ReLU turns NaN into 0, so both operands must be covered by `keep_nan`: outputs of
     normalizations, or values computed from them or from maxima.
     """
-    found = 0
-    uses = Uses(graph)
+    n_fused = 0
+    uses = DefUseChains(graph)
     for relu in list(graph.records):
         if type(relu.function) is not ReLU:
             continue
         total = relu.reads[0]
-        maker = uses.makers.get(total)
+        maker = uses.writers.get(total)
         if maker is None or not isinstance(maker.function, Add) or uses.only_reader(total) is None:
             continue
         if len({graph.values[value].shape for value in (*maker.reads, total)}) != 1:
             continue
-        if not all(_is_watched(uses.makers.get(value), uses.makers) for value in maker.reads):
+        if not all(_is_covered(uses.writers.get(value), uses.writers) for value in maker.reads):
             continue
         function = AddReLU()
         seconds = maker.seconds + relu.seconds
         new = Record(function, maker.reads, relu.writes, dict(vars(function)), seconds, in_backward=relu.in_backward)
         uses.put(new, relu, (maker,))
-        found += 1
+        n_fused += 1
     graph.drop_unused()
-    return found
+    return n_fused
 
 
-def _is_watched(record: Record | None, makers: dict[int, Record]) -> bool:
+def _is_covered(record: Record | None, writers: dict[int, Record]) -> bool:
     while record is not None and isinstance(record.function, ReLU):
-        record = makers.get(record.reads[0])
+        record = writers.get(record.reads[0])
     return record is not None and isinstance(record.function, _WATCHED)

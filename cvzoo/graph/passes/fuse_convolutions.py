@@ -6,13 +6,13 @@ from cvzoo.functions.math.add import Add
 from cvzoo.functions.math.elementwise import AbstractElementwise, AbstractElementwiseOfOutput
 from cvzoo.graph.passes.fold_batch_normalization import fused_settings
 from cvzoo.graph.records import Graph, Record
-from cvzoo.graph.uses import Uses
+from cvzoo.graph.def_use_chains import DefUseChains
 
 
 def fuse_convolutions(graph: Graph) -> int:
     """Fuse sums with earlier values, then activations, into convolutions; returns the number of removed records."""
     saved = 0
-    uses = Uses(graph)
+    uses = DefUseChains(graph)
     for fuse in (_fuse_sum, _fuse_activation):
         for record in list(graph.records):
             if isinstance(record.function, Convolution2D | FusedConvolution2D):
@@ -27,40 +27,40 @@ def _state(record: Record) -> tuple[dict, bool, bool]:
     return fused_settings(record), len(record.reads) == 3, False
 
 
-def _put(uses: Uses, conv: Record, other: Record, function: FusedConvolution2D, reads: tuple[int, ...]) -> None:
+def _put(uses: DefUseChains, conv: Record, other: Record, function: FusedConvolution2D, reads: tuple[int, ...]) -> None:
     """Replace `other` by `function`, and remove `conv`."""
     seconds = conv.seconds + other.seconds
     uses.put(Record(function, reads, other.writes, dict(vars(function)), seconds), other, (conv,))
 
 
-def _fuse_sum(graph: Graph, uses: Uses, conv: Record) -> int:
+def _fuse_sum(graph: Graph, uses: DefUseChains, conv: Record) -> int:
     settings, has_b, has_add = _state(conv)
     y = conv.writes[0]
     other = uses.only_reader(y)
     if has_add or settings["activation"] is not None or other is None or not isinstance(other.function, Add):
         return 0
     added = other.reads[1] if other.reads[0] == y else other.reads[0]
-    mine, theirs = graph.values[y], graph.values[added]
-    if added == y or mine.shape != theirs.shape or mine.dtype != theirs.dtype or not graph.is_fast(y):
+    a, b = graph.values[y], graph.values[added]
+    if added == y or a.shape != b.shape or a.dtype != b.dtype or not graph.is_fast(y):
         return 0
-    maker = uses.makers.get(added)
-    if maker is not None and isinstance(maker.function, Convolution2D | FusedConvolution2D):
-        # of two convolutions the later one takes the sum: moving this one behind it would only keep its input alive
-        before = graph.records.index(maker) < graph.records.index(conv)
-        if not before and uses.only_reader(added) is other and not _state(maker)[2]:
+    writer = uses.writers.get(added)
+    if writer is not None and isinstance(writer.function, Convolution2D | FusedConvolution2D):
+        # the later of two convolutions takes the sum: moving the earlier one after it would extend its input's lifetime
+        before = graph.records.index(writer) < graph.records.index(conv)
+        if not before and uses.only_reader(added) is other and not _state(writer)[2]:
             return 0
     function = FusedConvolution2D(settings, has_b, True)
     _put(uses, conv, other, function, (*conv.reads, added))
     return 1
 
 
-def _fuse_activation(graph: Graph, uses: Uses, conv: Record) -> int:
+def _fuse_activation(graph: Graph, uses: DefUseChains, conv: Record) -> int:
     settings, has_b, has_add = _state(conv)
     other = uses.only_reader(conv.writes[0])
     if settings["activation"] is not None or other is None or not graph.is_fast(conv.writes[0]):
         return 0
     kind = other.function
-    # a convolution's own relu makes 0 of NaN, and so do the links that fuse it in the eager way
+    # a convolution's fused ReLU turns NaN into 0, as links that fuse it do without a graph
     if not isinstance(kind, AbstractElementwise | AbstractElementwiseOfOutput):
         return 0
     settings = {**settings, "activation": kind.kind, "alpha": kind.alpha, "beta": kind.beta}

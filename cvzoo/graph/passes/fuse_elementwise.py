@@ -11,7 +11,7 @@ from cvzoo.functions.math.elementwise import AbstractElementwise, AbstractElemen
 from cvzoo.functions.math.multiply import Multiply, MultiplyConstant
 from cvzoo.functions.normalization.fixed_batch_normalization import FixedBatchNormalization
 from cvzoo.graph.records import Graph, Record
-from cvzoo.graph.uses import Uses
+from cvzoo.graph.def_use_chains import DefUseChains
 
 _BOTH_WAYS = {Add: "add", Multiply: "multiply"}
 _ONE_WAY = {Subtract: "subtract", Divide: "divide"}
@@ -24,7 +24,7 @@ _LINEAR = {
 }
 
 
-_FEW = 1 << 11  # elements of one photo, see the backend's eltwise
+_FEW = 1 << 11  # elements per image, see the backend's eltwise
 
 
 class _Link(NamedTuple):
@@ -41,28 +41,28 @@ def fuse_elementwise(graph: Graph) -> int:
     A normalization with constant statistics is a product and a sum. A ReLU in a chain may turn NaN into 0.
     """
     changed = 0
-    taken: set[int] = set()
-    uses = Uses(graph)
+    handled: set[int] = set()
+    uses = DefUseChains(graph)
     for record in list(graph.records):
-        if id(record) in taken:
+        if id(record) in handled:
             continue
         links, last = [], record
         link = _link(graph, record, None)
         while link is not None:
             links.append(link)
-            taken.add(id(last))
+            handled.add(id(last))
             following = uses.only_reader(last.writes[0])
             link = None if following is None else _link(graph, following, last.writes[0])
             last = last if link is None or following is None else following
-        if len(links) > 1 or (links and _is_numpys(graph, record)):
+        if len(links) > 1 or (links and _runs_in_numpy(graph, record)):
             _put(uses, record, last, links)
             changed += len(links)
     graph.drop_unused()
     return changed
 
 
-def _is_numpys(graph: Graph, record: Record) -> bool:
-    """Whether NumPy would compute the record: no kernel, or few elements."""
+def _runs_in_numpy(graph: Graph, record: Record) -> bool:
+    """Whether NumPy computes the record: there is no kernel, or it has few elements."""
     if type(record.function) in (*_LINEAR, *_ONE_WAY, Negative):
         return True
     few = math.prod(graph.values[record.writes[0]].shape[1:]) < _FEW
@@ -70,7 +70,7 @@ def _is_numpys(graph: Graph, record: Record) -> bool:
 
 
 def _link(graph: Graph, record: Record, source: int | None) -> _Link | None:
-    """The record as steps, of the value `source` or of any; None if it is none."""
+    """The record as element-wise steps of the value `source` (None: of any operand); None if it is no such function."""
     function, reads = record.function, record.reads
     values = graph.values
     if len({values[value].dtype for value in (*reads, *record.writes)}) > 1 or not graph.is_fast(record.writes[0]):
@@ -107,17 +107,17 @@ def _normalization(graph: Graph, record: Record) -> _Link | None:
     return _Link(x, (("multiply",), ("add",)), tuple([graph.add_constant(v) for v in vectors]))
 
 
-def _put(uses: Uses, first: Record, last: Record, links: list[_Link]) -> None:
+def _put(uses: DefUseChains, first: Record, last: Record, links: list[_Link]) -> None:
     """Replace `last` by one record, and remove those before it."""
     steps = tuple([step for link in links for step in link.steps])
     others = tuple([other for link in links for other in link.others])
-    gone, record = [first], first
+    removed, record = [first], first
     while record is not last:
         reader = uses.only_reader(record.writes[0])
         assert reader is not None  # `last` is one of them
         record = reader
-        gone.append(record)
+        removed.append(record)
     function = ElementwiseChain(steps)
-    seconds = sum([each.seconds for each in gone])
+    seconds = sum([each.seconds for each in removed])
     reads = (links[0].source, *others)
-    uses.put(Record(function, reads, last.writes, dict(vars(function)), seconds), last, gone[:-1])
+    uses.put(Record(function, reads, last.writes, dict(vars(function)), seconds), last, removed[:-1])

@@ -8,27 +8,27 @@ from cvzoo.functions.math.add import Add
 from cvzoo.functions.math.matmul import FusedMatMul, MatMul
 from cvzoo.functions.math.multiply import MultiplyConstant
 from cvzoo.graph.records import Graph, Record
-from cvzoo.graph.uses import Uses
+from cvzoo.graph.def_use_chains import DefUseChains
 
-_SPREAD = 1 << 18  # elements: a constant that is added to several matrices is repeated up to that
+_SPREAD = 1 << 18  # elements: up to this size, a constant that is added to several matrices is repeated for each
 
 
 def fuse_matrix_products(graph: Graph) -> int:
     """Fuse scales and sums into matrix products; returns the number of removed records."""
     before = len(graph.records)
-    uses = Uses(graph)
+    uses = DefUseChains(graph)
     for record in list(graph.records):
         fits = all(graph.is_fast(value) and len(graph.values[value].shape) > 1 for value in record.reads)
         if fits and isinstance(record.function, MatMul):
             record = _with_factors_before(uses, record)
-            _with_sum(graph, uses, _with_factor_behind(uses, record))
+            _with_sum(graph, uses, _with_factor_after(uses, record))
     graph.drop_unused()
     return before - len(graph.records)
 
 
-def _with_factors_before(uses: Uses, product: Record) -> Record:
+def _with_factors_before(uses: DefUseChains, product: Record) -> Record:
     for side, value in enumerate(product.reads):
-        maker = uses.makers.get(value)
+        maker = uses.writers.get(value)
         factor = _factor_of(maker)
         if maker is not None and factor is not None and uses.only_reader(value) is product:
             reads = (*product.reads[:side], maker.reads[0], *product.reads[side + 1 :])
@@ -36,7 +36,7 @@ def _with_factors_before(uses: Uses, product: Record) -> Record:
     return product
 
 
-def _with_factor_behind(uses: Uses, product: Record) -> Record:
+def _with_factor_after(uses: DefUseChains, product: Record) -> Record:
     behind = uses.only_reader(product.writes[0])
     factor = _factor_of(behind)
     if behind is None or factor is None:
@@ -44,7 +44,7 @@ def _with_factor_behind(uses: Uses, product: Record) -> Record:
     return _put(uses, behind, product, product, product.reads, factor, behind.writes)
 
 
-def _with_sum(graph: Graph, uses: Uses, product: Record) -> None:
+def _with_sum(graph: Graph, uses: DefUseChains, product: Record) -> None:
     behind = uses.only_reader(product.writes[0])
     if behind is not None and isinstance(behind.function, Add):
         added = _addend(graph, product, behind)
@@ -60,25 +60,25 @@ def _factor_of(record: Record | None) -> float | None:
 
 
 def _put(
-    uses: Uses,
-    place: Record,
-    gone: Record,
+    uses: DefUseChains,
+    target: Record,
+    removed: Record,
     product: Record,
     reads: tuple[int, ...],
     factor: float,
     writes: tuple[int, ...],
 ) -> Record:
-    """Put the product, with an additional factor, at `place`, and remove `gone`."""
+    """Replace `target` by the product with an additional factor, and remove `removed`."""
     old: Any = product.function  # a MatMul or a FusedMatMul
     scale = float(factor) * (old.scale if isinstance(old, FusedMatMul) else 1.0)
     function = FusedMatMul(old.transa, old.transb, scale)
-    new = Record(function, reads, writes, dict(vars(function)), place.seconds + gone.seconds)
-    uses.put(new, place, (gone,))
+    new = Record(function, reads, writes, dict(vars(function)), target.seconds + removed.seconds)
+    uses.put(new, target, (removed,))
     return new
 
 
 def _addend(graph: Graph, product: Record, add: Record) -> int | None:
-    """The value that is added, of the product's shape; None if it is no case for the kernel."""
+    """The value that is added, of the product's shape; None if the kernel does not support it."""
     y = product.writes[0]
     other = add.reads[1] if add.reads[0] == y else add.reads[0]
     shape = graph.values[y].shape

@@ -16,7 +16,7 @@ def in_place(lowered: Lowered) -> int:
     for k, step in enumerate(lowered.steps):
         if not isinstance(step, Call) or step.operation not in _OPERATIONS:
             continue
-        target, sources = _places(step)
+        target, sources = _operand_indexes(step)
         if target is None or lowered.blocks[target.owner].kind != ARENA:
             continue
         for operand in sources:
@@ -29,8 +29,8 @@ def in_place(lowered: Lowered) -> int:
     return changed
 
 
-def _places(step: Call) -> tuple[Area | None, list[Operand]]:
-    """What a call writes, and the operands in whose place it may; None if it may not."""
+def _operand_indexes(step: Call) -> tuple[Area | None, list[Operand]]:
+    """The area that a call writes, and the operands that it may overwrite; None if it may overwrite none."""
     if step.operation in _ELEMENTWISE and len(step.written) == 1:
         target = step.operands[next(iter(step.written))]
         return (target, step.operands) if isinstance(target, Area) else (None, [])
@@ -42,9 +42,9 @@ def _places(step: Call) -> tuple[Area | None, list[Operand]]:
 
 
 def _fits(lowered: Lowered, step: Call, operand: Area, target: Area) -> bool:
-    """Whether the operand is a whole block of the replay's own that looks like the target."""
+    """Whether the operand is an entire block of the arena with the target's layout."""
     block = lowered.blocks[operand.owner]
     if block.kind != ARENA or block.nbytes != lowered.blocks[target.owner].nbytes:
         return False
-    others = [each for each in step.operands if isinstance(each, Area) and each.owner == operand.owner]
-    return all(each[1:] == target[1:] for each in others)
+    views = [each for each in step.operands if isinstance(each, Area) and each.owner == operand.owner]
+    return all(each[1:] == target[1:] for each in views)

@@ -42,15 +42,15 @@ def keep_nan(graph: Graph) -> int:
     if not fused:
         return 0
     n_output = len(graph.outputs) if graph.n_output is None else graph.n_output
-    made = {value for record in graph.records if not record.in_backward for value in record.writes}
+    written = {value for record in graph.records if not record.in_backward for value in record.writes}
     outputs = list(graph.outputs)
     new: list[Record] = []
     for k, value in enumerate(outputs[:n_output]):
-        look = graph.values[value]
-        if value not in made or np.dtype(look.dtype).kind != "f" or value in outputs[:k]:
+        like = graph.values[value]
+        if value not in written or np.dtype(like.dtype).kind != "f" or value in outputs[:k]:
             continue
         function = KeepNaN()
-        outputs[k] = graph.add_value(np.empty(look.shape, look.dtype))
+        outputs[k] = graph.add_value(np.empty(like.shape, like.dtype))
         new.append(Record(function, (value, *vectors), (outputs[k],), dict(vars(function))))
     graph.outputs = tuple(outputs)
     n_forward = graph.n_forward

@@ -14,7 +14,7 @@ def merge_reorders(lowered: Lowered) -> int:
         if not isinstance(step, Call) or step.operation != "reorder":
             continue
         written = list(step.blocks(written=True))
-        # numbers of blocks are compared by value; constants, such as scales of bytes, by what they are
+        # blocks are compared by their numbers; constants, such as int8 scales, by identity
         reads = tuple(
             id(operand) if isinstance(operand, np.ndarray) else (operand,)
             for k, operand in enumerate(step.operands)

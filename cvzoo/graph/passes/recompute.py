@@ -16,12 +16,12 @@ from cvzoo.functions.normalization.batch_normalization import BatchNormalization
 from cvzoo.functions.normalization.batch_normalization_relu import BatchNormalizationReLU, FixedBatchNormalizationReLU
 from cvzoo.functions.normalization.fixed_batch_normalization import FixedBatchNormalization
 from cvzoo.graph.capture import SharedView
-from cvzoo.graph.passes.fuse_batch_norm_relu_training import rounds_as_ever
+from cvzoo.graph.passes.fuse_batch_norm_relu_training import rounds_equally
 from cvzoo.graph.records import Graph, Record
 
 _ELEMENTWISE = (Add, AddReLU, AbstractElementwise, AbstractElementwiseOfOutput)
 _VIEWS = (GetItem, Reshape, SharedView, Transpose)
-_SLACK = 0.05  # of the peak: what is kept for less than that need not be computed again
+_SLACK = 0.05  # of the peak: a value is kept if that raises the peak by no more
 _TRIALS = 100
 _ROUNDS = 4
 
@@ -34,7 +34,7 @@ class _Recipe(NamedTuple):
     reads: tuple[int, ...]
 
 
-# a record of the graph, or a recipe for a value; the values that it reads now, hidden ones last; those that it writes
+# a record of the graph, or a recipe for a value; the values that it now reads, hidden ones last; those that it writes
 _Step = tuple[Record | _Recipe, tuple[int, ...], tuple[int, ...]]
 
 
@@ -42,53 +42,57 @@ def recompute(graph: Graph) -> int:
     """Recompute results of cheap records before their first reader in the backward pass; returns the number of
     additional records.
 
-    Cheap are normalizations whose statistics are kept, what goes element by element, and both in one. A result goes
-    only if it can be computed from what is kept anyway and to the same bits, and only where that lowers the peak.
+    Cheap are normalizations whose statistics are kept, element-wise functions, and their fusions. A result is discarded
+    only if it can be recomputed from kept values to the same bits, and only where that lowers the peak memory.
     """
-    plan = Plan(graph)
-    if not plan.found:
+    plan = RecomputationPlan(graph)
+    if not plan.candidates:
         return 0
-    gone, least = _smallest(plan)
-    if least >= plan.peak({}):
+    discarded, smallest_peak = _smallest(plan)
+    if smallest_peak >= plan.peak({}):
         return 0
-    for value in plan.dearest()[:_TRIALS]:
-        fewer = _without(gone, value)
-        if plan.peak(fewer) <= least * (1 + _SLACK):
-            gone = fewer
+    for value in plan.by_cost()[:_TRIALS]:
+        candidate = _without(discarded, value)
+        if plan.peak(candidate) <= smallest_peak * (1 + _SLACK):
+            discarded = candidate
     before = len(graph.records)
-    plan.carry_out(gone)
+    plan.apply(discarded)
     return len(graph.records) - before
 
 
-def _without(gone: dict[int, None], value: int) -> dict[int, None]:
-    return {each: None for each in gone if each != value}
+def _without(discarded: dict[int, None], value: int) -> dict[int, None]:
+    return {each: None for each in discarded if each != value}
 
 
-def _smallest(plan: "Plan") -> tuple[dict[int, None], int]:
+def _smallest(plan: "RecomputationPlan") -> tuple[dict[int, None], int]:
     """The values to recompute for the smallest peak memory, and this peak.
 
-    All but some: what is kept in the midst of a chain of sums saves having the whole chain at once.
+    All candidates but some: a value kept within a chain of sums avoids recomputing the whole chain at once.
     """
-    gone = dict.fromkeys(plan.found)
-    least = plan.peak(gone)
+    discarded = dict.fromkeys(plan.candidates)
+    smallest_peak = plan.peak(discarded)
     for _ in range(_ROUNDS):
-        peaks = {value: plan.peak(_without(gone, value)) for value in plan.dearest()[:_TRIALS] if value in gone}
+        peaks = {
+            value: plan.peak(_without(discarded, value)) for value in plan.by_cost()[:_TRIALS] if value in discarded
+        }
         best = min(peaks, key=peaks.__getitem__, default=None)
-        if best is None or peaks[best] >= least:
+        if best is None or peaks[best] >= smallest_peak:
             break
-        gone, least = _without(gone, best), peaks[best]
-    return gone, least
+        discarded, smallest_peak = _without(discarded, best), peaks[best]
+    return discarded, smallest_peak
 
 
-class Plan:
+class RecomputationPlan:
     """Costs and savings of recomputation; internal to `recompute`.
 
-    found: the values that may be recomputed, with recipes for them and their inputs
+    candidates: the values that may be recomputed, with recipes for them and their inputs
     """
 
     def __init__(self, graph: Graph):
         self.graph = graph
-        self.makers = {record.writes[0]: record for record in graph.records if record.writes and not record.in_backward}
+        self.writers = {
+            record.writes[0]: record for record in graph.records if record.writes and not record.in_backward
+        }
         self.crossing: set[int] = set()
         for record in graph.records:
             if record.in_backward:
@@ -97,16 +101,16 @@ class Plan:
         self.recipes: dict[int, _Recipe | None] = {}
         self._depths: dict[int, int] = {}
         outputs = set(graph.outputs)
-        self.found = [
+        self.candidates = [
             value
-            for value, record in self.makers.items()
+            for value, record in self.writers.items()
             if value in self.crossing and value not in outputs and self.recipe(value) is not None
         ]
-        self.last_views = _ends_of_views(graph)
+        self.view_sources = _sources_of_views(graph)
         self._plain: list[_Step] = [(record, record.all_reads, record.all_writes) for record in graph.records]
-        # of each recipe: what it reads, long chains first, so that what is added to them is made only then; and whether
-        # that has to be made even if nobody lets it go
-        self._wants = {
+        # for each recipe the recomputable values that it reads, those at the end of long chains first, which shortens
+        # the lifetime of the others; and whether they must be recomputed even if they are not discarded
+        self._needs = {
             value: [
                 (each, each not in self._kept and each not in recipe.record.all_writes)
                 for each in sorted(recipe.reads, key=self._depth, reverse=True)
@@ -116,57 +120,57 @@ class Plan:
             if recipe is not None
         }
         self._costs: dict[int, float] = {}
-        self._dearest = sorted(self.found, key=self._cost, reverse=True)
+        self._by_cost = sorted(self.candidates, key=self._cost, reverse=True)
 
     def recipe(self, value: int) -> _Recipe | None:
-        """How to compute the value from kept values; None if it is not cheap, or would keep more."""
+        """How to compute the value from kept values; None if it is not cheap, or needs values that are not kept."""
         if value not in self.recipes:
-            recipe = _recipe_of(self.graph, self.makers.get(value))
-            if recipe is not None and not all(self._is_at_hand(each, recipe) for each in recipe.reads):
+            recipe = _recipe_of(self.graph, self.writers.get(value))
+            if recipe is not None and not all(self._is_available(each, recipe) for each in recipe.reads):
                 recipe = None
             self.recipes[value] = recipe
         return self.recipes[value]
 
-    def _is_at_hand(self, value: int, recipe: _Recipe) -> bool:
-        own = recipe.record.all_writes  # the statistics
-        return value in self._kept or value in own or self.recipe(value) is not None
+    def _is_available(self, value: int, recipe: _Recipe) -> bool:
+        statistics = recipe.record.all_writes
+        return value in self._kept or value in statistics or self.recipe(value) is not None
 
     def _depth(self, value: int) -> int:
-        """How many values one after another could be computed again up to it."""
+        """The length of the longest chain of recomputable values that ends in it."""
         if value not in self._depths:
             recipe = self.recipes.get(value)
             self._depths[value] = 0 if recipe is None else 1 + max(map(self._depth, recipe.reads))
         return self._depths[value]
 
-    def steps(self, gone: dict[int, None]) -> list[_Step]:
-        """All records, and before the readers of values in `gone` what makes them again; these have numbers below 0."""
+    def steps(self, discarded: dict[int, None]) -> list[_Step]:
+        """All records, with recipes for discarded values before their first readers; copies have numbers below 0."""
         steps: list[_Step] = []
-        again: dict[int, int] = {}
+        copies: dict[int, int] = {}
         for plain in self._plain:
             record, reads, writes = plain
             if isinstance(record, Record) and record.in_backward:
                 for value in reads:
-                    if value in gone and value not in again:
-                        self._make(value, gone, again, steps)
-                if not again.keys().isdisjoint(reads):
-                    plain = record, tuple(map(again.get, reads, reads)), writes
+                    if value in discarded and value not in copies:
+                        self._recompute(value, discarded, copies, steps)
+                if not copies.keys().isdisjoint(reads):
+                    plain = record, tuple(map(copies.get, reads, reads)), writes
             steps.append(plain)
         return steps
 
-    def _make(self, value: int, gone: dict[int, None], again: dict[int, int], steps: list[_Step]) -> None:
-        """Append what makes the value again, and before it what makes what that wants."""
+    def _recompute(self, value: int, discarded: dict[int, None], copies: dict[int, int], steps: list[_Step]) -> None:
+        """Append the recipe of the value, and before it those of values that it needs."""
         chain = [value]
         while chain:
             value = chain[-1]
-            for each, has_to in self._wants[value]:
-                if each not in again and (has_to or each in gone):
+            for each, is_needed in self._needs[value]:
+                if each not in copies and (is_needed or each in discarded):
                     chain.append(each)
                     break
             else:
                 chain.pop()
                 recipe = self._recipe(value)
-                again[value] = -1 - value
-                reads = tuple([again.get(each, each) for each in recipe.reads])
+                copies[value] = -1 - value
+                reads = tuple([copies.get(each, each) for each in recipe.reads])
                 steps.append((recipe, reads, (-1 - value,)))
 
     def _recipe(self, value: int) -> _Recipe:
@@ -174,9 +178,9 @@ class Plan:
         assert recipe is not None  # only values with a recipe are recomputed
         return recipe
 
-    def peak(self, gone: dict[int, None]) -> int:
+    def peak(self, discarded: dict[int, None]) -> int:
         """Peak memory in bytes, without the caller's results."""
-        steps, values, views = self.steps(gone), self.graph.values, self.last_views
+        steps, values, views = self.steps(discarded), self.graph.values, self.view_sources
         first: dict[int, int] = {}
         last: dict[int, int] = {}
         for k, (_, reads, writes) in enumerate(steps):
@@ -197,9 +201,9 @@ class Plan:
             changes[last[value] + 1] -= nbytes
         return max(itertools.accumulate(changes))
 
-    def dearest(self) -> list[int]:
+    def by_cost(self) -> list[int]:
         """The values that may be recomputed, in descending order of cost per byte."""
-        return self._dearest
+        return self._by_cost
 
     def _cost(self, value: int) -> float:
         if value not in self._costs:
@@ -211,24 +215,24 @@ class Plan:
             self._costs[value] = cost
         return self._costs[value]
 
-    def carry_out(self, gone: dict[int, None]) -> None:
+    def apply(self, discarded: dict[int, None]) -> None:
         """Apply the plan to the graph."""
         graph = self.graph
         numbers: dict[int, int] = {}
         records = []
-        for of, reads, writes in self.steps(gone):
+        for step, reads, writes in self.steps(discarded):
             reads = tuple(map(numbers.get, reads, reads))
-            if isinstance(of, _Recipe):
+            if isinstance(step, _Recipe):
                 old = graph.values[-1 - writes[0]]
                 numbers[writes[0]] = graph.add_value(np.empty(old.shape, old.dtype))
-                seconds = of.record.seconds
-                new = Record(of.function, reads, (numbers[writes[0]],), dict(vars(of.function)), seconds)
+                seconds = step.record.seconds
+                new = Record(step.function, reads, (numbers[writes[0]],), dict(vars(step.function)), seconds)
                 new.in_backward = True
                 records.append(new)
                 continue
-            of.reads, hidden = reads[: len(of.reads)], reads[len(of.reads) :]
-            of.hidden_reads = dict(zip(of.hidden_reads, hidden))
-            records.append(of)
+            step.reads, hidden = reads[: len(step.reads)], reads[len(step.reads) :]
+            step.hidden_reads = dict(zip(step.hidden_reads, hidden))
+            records.append(step)
         graph.records = records
 
 
@@ -238,10 +242,10 @@ def _recipe_of(graph: Graph, record: Record | None) -> _Recipe | None:
     function = record.function
     if isinstance(function, BatchNormalization):
         statistics = record.hidden_writes
-        if set(statistics) != {"mean", "var"} or not rounds_as_ever(graph, record.writes[0]):
+        if set(statistics) != {"mean", "var"} or not rounds_equally(graph, record.writes[0]):
             return None
-        again = FixedBatchNormalization(function._eps)
-        return _Recipe(record, again, (*record.reads, statistics["mean"], statistics["var"]))
+        fixed = FixedBatchNormalization(function._eps)
+        return _Recipe(record, fixed, (*record.reads, statistics["mean"], statistics["var"]))
     if isinstance(function, BatchNormalizationReLU):
         return _Recipe(record, FixedBatchNormalizationReLU(function._eps), (*record.reads, *record.writes[1:3]))
     if not isinstance(function, _ELEMENTWISE) or record.hidden_writes or function.effect is not None:
@@ -249,12 +253,12 @@ def _recipe_of(graph: Graph, record: Record | None) -> _Recipe | None:
     return _Recipe(record, copy.copy(function), record.reads)
 
 
-def _ends_of_views(graph: Graph) -> dict[int, tuple[int, ...]]:
-    """Of values that may lie in their sources' memory: the sources, and theirs."""
-    found: dict[int, tuple[int, ...]] = {}
+def _sources_of_views(graph: Graph) -> dict[int, tuple[int, ...]]:
+    """For values that may be views: the values that they are views of, nearest first."""
+    sources: dict[int, tuple[int, ...]] = {}
     for record in graph.records:
         if isinstance(record.function, _VIEWS):
             source = record.reads[0]
             for value in record.writes:
-                found[value] = (source, *found.get(source, ()))
-    return found
+                sources[value] = (source, *sources.get(source, ()))
+    return sources

@@ -51,7 +51,7 @@ def test_a_sum_lies_where_its_part_lay(record, replay, name):
 
 def test_a_kernel_that_gives_other_numbers_is_left_alone(record, replay, monkeypatch):
     module = importlib.import_module("cvzoo.graph.passes.add_in_place")
-    monkeypatch.setattr(module, "_gives_the_same", lambda step: False)
+    monkeypatch.setattr(module, "_is_bitwise_equal", lambda step: False)
     x = array(2, 16, 24, 24)
     graph, _ = record(CASES["a sum"][0], x)
     _, _, (changed,) = replay(graph, x, changes=(passes.add_in_place,))

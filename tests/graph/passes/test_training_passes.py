@@ -11,7 +11,7 @@ from cvzoo.config.switches import using_config
 from cvzoo.graph import passes
 from cvzoo.graph.capture import Capture
 from cvzoo.graph.hidden import put_array, take_array
-from cvzoo.graph.passes.recompute import Plan
+from cvzoo.graph.passes.recompute import RecomputationPlan
 
 
 def array(*shape, seed=0):
@@ -24,13 +24,13 @@ def learning():
         yield
 
 
-def learn(call, *arrays):
+def capture_training(call, *arrays):
     """The graph there and back, its inputs, and what they give."""
     capture = Capture()
-    result, gradients = capture.learn(
+    result, gradients = capture.capture_training(
         call, tuple([Variable(x, requires_grad=True) for x in arrays]), {}, without=frozenset()
     )
-    assert not capture.seen
+    assert not capture.reasons
     results = result if isinstance(result, tuple) else (result,)
     generator = np.random.default_rng(0)
     seeds = []
@@ -108,14 +108,14 @@ TRAINING_PASSES = (
 @pytest.mark.parametrize("change", TRAINING_PASSES)
 @pytest.mark.parametrize("n_block", [2, 5])
 def test_the_numbers_of_a_residual_network_stay_to_the_bit(change, n_block):
-    graph, inputs, expected = learn(chain(n_block), X)
+    graph, inputs, expected = capture_training(chain(n_block), X)
     assert change(graph) > 0
     for got, wanted in zip(run(graph, inputs), expected, strict=True):
         np.testing.assert_array_equal(got, wanted)
 
 
 def test_all_together_leave_the_numbers():
-    graph, inputs, expected = learn(chain(4), X)
+    graph, inputs, expected = capture_training(chain(4), X)
     counts = [change(graph) for change in TRAINING_PASSES]
     assert counts[:3] == [5, 4, 4]
     assert counts[3] > 0
@@ -125,10 +125,10 @@ def test_all_together_leave_the_numbers():
 
 
 def test_normalizations_that_would_be_rounded_differently_stay():
-    graph, inputs, expected = learn(chain(4, 10), X)
+    graph, inputs, expected = capture_training(chain(4, 10), X)
     assert [change(graph) for change in TRAINING_PASSES[:3]] == [0, 4, 4]
-    plan = Plan(graph)
-    assert not plan.found
+    plan = RecomputationPlan(graph)
+    assert not plan.candidates
     assert passes.recompute(graph) == 0
     for got, wanted in zip(run(graph, inputs), expected, strict=True):
         np.testing.assert_array_equal(got, wanted)
@@ -136,18 +136,18 @@ def test_normalizations_that_would_be_rounded_differently_stay():
 
 def test_other_numbers_than_the_recorded_ones_come_out_right():
     call = chain(3)
-    graph, inputs, _ = learn(call, X)
+    graph, inputs, _ = capture_training(call, X)
     for change in TRAINING_PASSES:
         change(graph)
     other = array(*X.shape, seed=9)
-    _, _, expected = learn(call, other)
+    _, _, expected = capture_training(call, other)
     for got, wanted in zip(run(graph, [other, *inputs[1:]]), expected, strict=True):
         np.testing.assert_array_equal(got, wanted)
 
 
 def test_running_statistics_change_once():
     call = chain(2)
-    graph, inputs, _ = learn(call, X)
+    graph, inputs, _ = capture_training(call, X)
     norms = [record.function.effect for record in graph.records if record.function.effect is not None]
     before = [statistic.copy() for statistic in norms]
     run(graph, inputs)
@@ -179,7 +179,7 @@ def test_a_normalization_that_somebody_else_reads_keeps_its_relu():
         return second(F.relu(h)) + h
 
     for call in (twice, lambda x: F.leaky_relu(norm(first(x)), 0.1), lambda x: F.relu(first(x))):
-        graph, inputs, expected = learn(call, H)
+        graph, inputs, expected = capture_training(call, H)
         n = len(graph.records)
         assert passes.fuse_batch_norm_relu_training(graph) == 0
         assert len(graph.records) == n
@@ -198,13 +198,13 @@ def test_sums_that_are_no_case_stay():
         return F.relu(h) * h
 
     for call in (broadcast, read_twice):
-        graph, _, _ = learn(call, H)
+        graph, _, _ = capture_training(call, H)
         assert passes.fuse_add_relu_training(graph) == 0
 
 
 def test_of_two_convolutions_gradients_the_later_one_takes_the_sum():
     first, second = conv(), conv(seed=2)
-    graph, inputs, expected = learn(lambda x: first(x) * second(x), H)
+    graph, inputs, expected = capture_training(lambda x: first(x) * second(x), H)
     assert passes.fuse_sums_of_gradients(graph) == 1
     assert labels(graph, backward=True).count("Deconvolution2D") == 1
     for got, wanted in zip(run(graph, inputs), expected, strict=True):
@@ -213,19 +213,19 @@ def test_of_two_convolutions_gradients_the_later_one_takes_the_sum():
 
 def test_three_gradients_are_summed_in_two_convolutions():
     convs = [conv(seed=k) for k in range(3)]
-    graph, inputs, expected = learn(lambda x: convs[0](x) * convs[1](x) * convs[2](x), H)
+    graph, inputs, expected = capture_training(lambda x: convs[0](x) * convs[1](x) * convs[2](x), H)
     assert passes.fuse_sums_of_gradients(graph) == 2
     for got, wanted in zip(run(graph, inputs), expected, strict=True):
         np.testing.assert_array_equal(got, wanted)
 
 
 def test_recomputing_lowers_what_is_alive():
-    graph, _, _ = learn(chain(6), X)
+    graph, _, _ = capture_training(chain(6), X)
     for change in TRAINING_PASSES[:3]:
         change(graph)
-    before = Plan(graph).peak({})
+    before = RecomputationPlan(graph).peak({})
     assert passes.recompute(graph) > 0
-    assert Plan(graph).peak({}) < 0.8 * before
+    assert RecomputationPlan(graph).peak({}) < 0.8 * before
 
 
 def test_convolutions_poolings_and_random_functions_are_not_computed_again():
@@ -235,19 +235,19 @@ def test_convolutions_poolings_and_random_functions_are_not_computed_again():
         h = F.dropout(F.max_pooling_2d(first(x), 2), 0.5)
         return second(second(F.relu(first(h))))
 
-    graph, _, _ = learn(call, H)
+    graph, _, _ = capture_training(call, H)
     before = sorted(labels(graph, backward=False) + labels(graph, backward=True))
     assert passes.recompute(graph) == 0
     assert sorted(labels(graph, backward=False) + labels(graph, backward=True)) == before
 
 
 def test_everything_that_may_go_can_be_computed_again():
-    graph, inputs, expected = learn(chain(6), X)
+    graph, inputs, expected = capture_training(chain(6), X)
     for change in TRAINING_PASSES[:3]:
         change(graph)
-    plan = Plan(graph)
-    assert len(plan.found) == 13  # each relu
-    plan.carry_out(dict.fromkeys(plan.found))
+    plan = RecomputationPlan(graph)
+    assert len(plan.candidates) == 13  # each relu
+    plan.apply(dict.fromkeys(plan.candidates))
     backward = labels(graph, backward=True)
     assert backward.count("AddReLU") == 6
     assert backward.count("FixedBatchNormalization") == 6
@@ -269,7 +269,7 @@ def test_a_nan_on_the_way_is_seen_at_the_end(where):
     def call(x):
         return F.max_pooling_2d(block(F.relu(norm(F.convolution_2d(x, stem, pad=1)))), 2)
 
-    graph, inputs, _ = learn(call, X.copy())
+    graph, inputs, _ = capture_training(call, X.copy())
     for change in TRAINING_PASSES[:3]:
         assert change(graph) > 0
     places = {"filters": stem, "gamma of a block": block.norms[1].gamma, "beta of the stem": norm.beta}
@@ -281,7 +281,7 @@ def test_a_nan_on_the_way_is_seen_at_the_end(where):
 
 
 def test_a_sound_network_is_left_alone_by_the_guard():
-    graph, inputs, expected = learn(chain(2), X)
+    graph, inputs, expected = capture_training(chain(2), X)
     for change in (*TRAINING_PASSES[:3], passes.keep_nan, passes.recompute):
         assert change(graph) > 0
     for got, wanted in zip(run(graph, inputs), expected, strict=True):
@@ -289,13 +289,13 @@ def test_a_sound_network_is_left_alone_by_the_guard():
 
 
 def test_where_nothing_was_fused_there_is_no_guard():
-    graph, _, _ = learn(chain(2), X)
+    graph, _, _ = capture_training(chain(2), X)
     assert passes.keep_nan(graph) == 0
 
 
 def test_sums_of_what_nobody_watches_keep_their_relu():
     first, second = conv(), conv(seed=2)
-    graph, _, _ = learn(lambda x: F.relu(first(x) + second(x)), H)
+    graph, _, _ = capture_training(lambda x: F.relu(first(x) + second(x)), H)
     assert passes.fuse_add_relu_training(graph) == 0
 
 
@@ -338,7 +338,7 @@ def assert_same(got, expected):
 @pytest.mark.parametrize("channels", [16, 10])
 @pytest.mark.parametrize("n_block", [1, 4])
 def test_sums_behind_normalizations_are_fused_to_the_bit(kernels, n_block, channels):
-    graph, inputs, expected = learn(chain(n_block, channels), X)
+    graph, inputs, expected = capture_training(chain(n_block, channels), X)
     assert passes.fuse_batch_norm_add_relu_training(graph) == n_block
     assert labels(graph, backward=False).count("Add") == 0
     assert labels(graph, backward=False).count("ReLU") == 1 + n_block  # of the stem, and within blocks
@@ -348,7 +348,7 @@ def test_sums_behind_normalizations_are_fused_to_the_bit(kernels, n_block, chann
 
 
 def test_all_that_a_gpu_has_leave_the_numbers(kernels):
-    graph, inputs, expected = learn(chain(4), X)
+    graph, inputs, expected = capture_training(chain(4), X)
     counts = [change(graph) for change in DEVICE_PASSES]
     assert counts[:4] == [5, 4, 0, 4]
     assert counts[4] > 0
@@ -356,14 +356,14 @@ def test_all_that_a_gpu_has_leave_the_numbers(kernels):
     assert "FixedBatchNormalizationReLU" in labels(graph, backward=True)
     assert_same(run(graph, inputs), expected)
     other = array(*X.shape, seed=9)
-    _, _, expected = learn(chain(4), other)
+    _, _, expected = capture_training(chain(4), other)
     assert_same(run(graph, [other, *inputs[1:]]), expected)
 
 
 @pytest.mark.parametrize("shortcut_first", [True, False])
 def test_of_two_normalizations_the_later_one_takes_the_sum(kernels, shortcut_first):
     block, first = Widening(16, 0, shortcut_first=shortcut_first), conv()
-    graph, inputs, expected = learn(lambda x: block(first(x)), H)
+    graph, inputs, expected = capture_training(lambda x: block(first(x)), H)
     (later,) = [r.reads[1] for r in graph.records if r.label == "BatchNormalization"][1:]
     assert passes.fuse_batch_norm_add_relu_training(graph) == 1
     (fused,) = [r for r in graph.records if r.label == "BatchNormalizationReLU"]
@@ -374,7 +374,7 @@ def test_of_two_normalizations_the_later_one_takes_the_sum(kernels, shortcut_fir
 
 def test_a_gradient_that_nobody_reads_is_not_made(kernels):
     norm, first, shortcut = Norm(16, 0), conv(), array(*H.shape, seed=6)
-    graph, inputs, expected = learn(lambda x: F.relu(norm(first(x)) + shortcut), H)
+    graph, inputs, expected = capture_training(lambda x: F.relu(norm(first(x)) + shortcut), H)
     assert passes.fuse_batch_norm_add_relu_training(graph) == 1
     (back,) = [r for r in graph.records if r.label == "BatchNormalizationReLUGrad"]
     assert len(back.writes) == 3
@@ -383,7 +383,7 @@ def test_a_gradient_that_nobody_reads_is_not_made(kernels):
 
 def test_a_gradient_that_is_given_is_made(kernels):
     norm, first = Norm(16, 0), conv()
-    graph, inputs, expected = learn(lambda x, y: F.relu(norm(first(x)) + y), H, array(*H.shape, seed=6))
+    graph, inputs, expected = capture_training(lambda x, y: F.relu(norm(first(x)) + y), H, array(*H.shape, seed=6))
     assert passes.fuse_batch_norm_add_relu_training(graph) == 1
     (back,) = [r for r in graph.records if r.label == "BatchNormalizationReLUGrad"]
     assert back.writes[3] in graph.outputs
@@ -413,7 +413,7 @@ def test_sums_behind_normalizations_that_are_no_case_stay():
         return F.leaky_relu(norm(first(x)) + x, 0.1)
 
     for call in (later, twice, read, sum_is_read, other_slope, lambda x: F.relu(norm(first(x)) + bias)):
-        graph, inputs, expected = learn(call, H)
+        graph, inputs, expected = capture_training(call, H)
         assert passes.fuse_batch_norm_add_relu_training(graph) == 0
         assert_same(run(graph, inputs), expected)
 
@@ -427,7 +427,7 @@ def test_of_a_sum_a_bit_a_number_is_kept():
 
     kept = []
     for is_fused in (False, True):
-        graph, _, _ = learn(call, H)
+        graph, _, _ = capture_training(call, H)
         if is_fused:
             assert passes.fuse_batch_norm_add_relu_training(graph) == 1
         made = {value for r in graph.records if not r.in_backward for value in r.all_writes}
@@ -440,10 +440,10 @@ def test_of_a_sum_a_bit_a_number_is_kept():
 def test_where_sums_are_kept_all_the_same_masks_take_little(recomputes):
     peaks = []
     for changes in (TRAINING_PASSES[:3], DEVICE_PASSES[:4]):
-        graph, _, _ = learn(chain(6), X)
+        graph, _, _ = capture_training(chain(6), X)
         for change in changes:
             change(graph)
         if recomputes:
             assert passes.recompute(graph) > 0
-        peaks.append(Plan(graph).peak({}))
+        peaks.append(RecomputationPlan(graph).peak({}))
     assert peaks[1] < (1 + 1 / 32) * peaks[0]

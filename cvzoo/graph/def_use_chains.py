@@ -5,14 +5,14 @@ from collections.abc import Collection
 from cvzoo.graph.records import Graph, Record
 
 
-class Uses:
+class DefUseChains:
     """The writer and the readers of each value; built once per pass and updated by `put`.
 
     makers: the record that writes each value; readers: the records that read it, with repetitions
     """
 
     def __init__(self, graph: Graph):
-        self.makers = graph.makers()
+        self.writers = graph.writers()
         self.readers = graph.readers()
         self._graph = graph
         self._outputs = frozenset(graph.outputs)
@@ -22,19 +22,19 @@ class Uses:
         readers = self.readers[value]
         return readers[0] if len(readers) == 1 and value not in self._outputs else None
 
-    def put(self, new: Record, place: Record, gone: Collection[Record] = ()) -> None:
-        """Replace the record `place` by `new`, and remove the records `gone`."""
+    def put(self, new: Record, old: Record, removed: Collection[Record] = ()) -> None:
+        """Replace the record `old` by `new`, and remove the records `removed`."""
         records = self._graph.records
-        records[records.index(place)] = new
-        for record in (place, *gone):
-            if record is not place:
+        records[records.index(old)] = new
+        for record in (old, *removed):
+            if record is not old:
                 records.remove(record)
             for value in record.all_writes:
-                self.makers.pop(value, None)
+                self.writers.pop(value, None)
             for value in record.all_reads:
                 self.readers[value].remove(record)
         for value in new.all_writes:
-            self.makers[value] = new
+            self.writers[value] = new
             self.readers.setdefault(value, [])
         for value in new.all_reads:
             self.readers.setdefault(value, []).append(new)

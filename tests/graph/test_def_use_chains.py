@@ -5,7 +5,7 @@ import pytest
 
 from cvzoo.functions.math.add import Add
 from cvzoo.graph.records import Graph, Record
-from cvzoo.graph.uses import Uses
+from cvzoo.graph.def_use_chains import DefUseChains
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ def chain():
 
 def test_a_value_with_one_reader_is_found_and_an_output_has_none(chain):
     graph, (_, a, b, c) = chain
-    uses = Uses(graph)
+    uses = DefUseChains(graph)
     assert uses.only_reader(b) is graph.records[2]
     assert uses.only_reader(a) is None  # read three times
     assert uses.only_reader(c) is None
@@ -28,10 +28,10 @@ def test_a_value_with_one_reader_is_found_and_an_output_has_none(chain):
 
 def test_after_a_swap_makers_and_readers_are_those_of_the_graph(chain):
     graph, (_, a, b, c) = chain
-    uses = Uses(graph)
+    uses = DefUseChains(graph)
     new = Record(Add(), (a, a), (c,))
     uses.put(new, graph.records[2], (graph.records[1],))
     assert graph.records == [graph.records[0], new]
-    assert uses.makers == graph.makers()
+    assert uses.writers == graph.writers()
     assert uses.readers == graph.readers()
     assert uses.readers[b] == []

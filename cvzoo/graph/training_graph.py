@@ -29,10 +29,10 @@ from cvzoo.graph.passes.keep_nan import keep_nan
 from cvzoo.graph.passes.recompute import recompute as recompute_pass
 from cvzoo.graph.program import Program
 from cvzoo.graph.records import Graph
-from cvzoo.graph.repeats import are_close_on_device, difference, is_close, other_numbers
+from cvzoo.graph.repeats import are_close_on_device, difference, is_close, random_like
 from cvzoo.graph.summary import summary_of
 from cvzoo.graph.trees import NotATreeError, flatten, unflatten
-from cvzoo.graph.watch import LearningWatch
+from cvzoo.graph.guards import TrainingGuard
 from cvzoo.graph.watched_parameters import watching_parameters
 
 RECORD_PASSES = (
@@ -42,7 +42,7 @@ RECORD_PASSES = (
     fuse_sums_of_gradients,
     keep_nan,
 )
-# a sum between a normalization and relu costs our kernels nothing, and these keep NaN: nothing need be put back
+# our CUDA kernels fuse a sum between normalization and ReLU at no cost, and propagate NaN without `keep_nan`
 DEVICE_PASSES = (
     dead_records,
     fuse_batch_norm_relu_training,
@@ -51,23 +51,23 @@ DEVICE_PASSES = (
     fuse_sums_of_gradients,
 )
 STEP_PASSES = (in_place,)
-NOTHING_TO_LEARN = "nothing that it gives depends on parameters"
+NO_GRADIENTS = "no result depends on parameters"
 
 
-class NotLearnableError(Exception):
+class NotTrainableError(Exception):
     """A call cannot be replayed with its backward pass."""
 
 
-class LearningGraph:
+class TrainingGraph:
     """A compiled call with its backward pass, for arrays of the same shapes.
 
     name: the link and the method
     n_argument: number of arrays among the arguments
     parameters: the trainable parameters; leaves: those of them that have gradients
-    wanted: indexes of the argument arrays with gradients; these come before the parameters'
+    grad_arguments: indexes of the argument arrays with gradients; these come before the parameters'
     differentiable: indexes of the result arrays that depend on these; seeds: indexes of those that need gradients
-    places: indexes of the gradients among arguments and parameters
-    watch: the guard on the parameters
+    grad_indexes: indexes of the gradients among arguments and parameters
+    guard: the guard on the parameters
     structure: the structure of the results
     is_random: whether random numbers are drawn
     n_record: number of captured functions, forward and backward; n_step: number of kernel calls of a replay
@@ -83,25 +83,25 @@ class LearningGraph:
         program: Program | DeviceProgram,
         capture: Capture,
         structure: Any,
-        watch: LearningWatch,
+        guard: TrainingGuard,
         *,
         n_record: int,
         changed: dict[str, int],
     ):
         self.program = program
         self.leaves: list[Parameter] = capture.leaves
-        self.parameters = [*watch.learned(), *capture.leaves]
+        self.parameters = [*guard.trainable(), *capture.leaves]
         self.parameters = list({id(each): each for each in self.parameters}.values())
-        self.wanted = capture.wanted
+        self.grad_arguments = capture.grad_arguments
         self.differentiable = capture.differentiable
         self.seeds = capture.seeds
         self.structure = structure
-        self.watch = watch
+        self.guard = guard
         self.is_random = capture.is_random
-        assert program.graph.n_input is not None  # set by `Capture.learn`
+        assert program.graph.n_input is not None  # set by `Capture.capture_training`
         self.n_argument: int = program.graph.n_input
         numbers = {id(each): k for k, each in enumerate(self.parameters, self.n_argument)}
-        self.places = [*self.wanted, *[numbers[id(each)] for each in self.leaves]]
+        self.grad_indexes = [*self.grad_arguments, *[numbers[id(each)] for each in self.leaves]]
         self.name = ""
         self.n_record = n_record
         self.eager_peak = capture.peak
@@ -118,8 +118,8 @@ class LearningGraph:
         """The gradients of arguments and parameters, from those of the results."""
         if isinstance(self.program, DeviceProgram):
             return self.program.backward(gradients)
-        wanted = self.program.inputs[self.n_argument :]
-        return self.program.backward([_fitting(a, b) for a, b in zip(gradients, wanted)])
+        blocks = self.program.inputs[self.n_argument :]
+        return self.program.backward([_fitting(a, b) for a, b in zip(gradients, blocks)])
 
     def forget(self) -> None:
         """Release what `forward` keeps for `backward`."""
@@ -131,7 +131,7 @@ class LearningGraph:
 
     @property
     def planned_peak(self) -> int:
-        return self.program.plan.nbytes + self.program.outside_nbytes
+        return self.program.plan.nbytes + self.program.external_nbytes
 
     @property
     def lower_bound(self) -> int:
@@ -153,7 +153,7 @@ def _fitting(array: np.ndarray, like: Any) -> np.ndarray:
     return laid_out(array, like.strides)
 
 
-def build_learning(
+def build_training(
     call: Callable[..., Any],
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
@@ -162,7 +162,7 @@ def build_learning(
     arena: Arena | PrivatePool,
     parameters: Iterable[Parameter],
     recompute: bool,
-) -> LearningGraph:
+) -> TrainingGraph:
     """Returns the graph of a call and its backward pass; arrays changed in place and the random state are restored.
 
     without: indexes of the results without gradients
@@ -170,7 +170,7 @@ def build_learning(
     parameters: all parameters that the call may read
     recompute: cheap results are recomputed in the backward pass (gradient checkpointing)
     The call is captured with copies of the arguments, and with other values in a dry run (a full run if that fails).
-    Both graphs must be equal, and the replay's results and gradients those of the first time
+    Both graphs must be equal, and the replay's results and gradients must agree with those of the first capture
     within 1e-5.
     Raises NotLearnableError if they are not.
     """
@@ -178,16 +178,16 @@ def build_learning(
     first = Capture()
     try:
         parameters = list(parameters)
-        _unpack(parameters)  # which the next update would throw away
+        _unpack(parameters)  # reordered copies would be stale after the next update anyway
         pool.release()
         with using_random_state(state), pool.frugal(), watching_parameters(parameters):
-            surroundings = arena, LearningWatch(parameters), recompute
-            return _build(call, args, kwargs, without, surroundings, first)
+            context = arena, TrainingGuard(parameters), recompute
+            return _build(call, args, kwargs, without, context, first)
     except NotATreeError as error:
-        raise NotLearnableError(f"it takes or gives {error}, and arrays are wanted") from None
+        raise NotTrainableError(f"it takes or returns {error}, expected arrays") from None
     finally:
         first.undo()
-        _unpack(parameters)  # what the pass that did not compute may have made
+        _unpack(parameters)  # the dry run may have made copies with undefined values
         pool.release()
 
 
@@ -196,21 +196,21 @@ def _build(
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
     without: frozenset[int],
-    surroundings: tuple[Arena | PrivatePool, LearningWatch, bool],
+    context: tuple[Arena | PrivatePool, TrainingGuard, bool],
     first: Capture,
-) -> LearningGraph:
+) -> TrainingGraph:
     start = time.perf_counter()
-    memory, watch, recompute = surroundings
+    memory, guard, recompute = context
     on_device = isinstance(memory, PrivatePool)
     random_state = get_random_state()
-    own_args, own_kwargs = _copied(args, kwargs, lambda x: x.copy(order="K"))
-    wanted, gradients = first.learn(call, own_args, own_kwargs, without=without)
-    if first.seen:
-        raise NotLearnableError(_complaint(first))
-    pool.release()  # what one pass leaves idle, the next need not find beside its own
+    copied_args, copied_kwargs = _copied(args, kwargs, lambda x: x.copy(order="K"))
+    result, gradients = first.capture_training(call, copied_args, copied_kwargs, without=without)
+    if first.reasons:
+        raise NotTrainableError(_reason_of(first))
+    pool.release()  # free memory of one pass would add to the next one's peak
     graph = _recaptured(first, call, args, kwargs, without, on_device)
     if not first.seeds:
-        raise NotLearnableError(NOTHING_TO_LEARN)
+        raise NotTrainableError(NO_GRADIENTS)
     pool.release()
     n_record = len(graph.records)
     changed: dict[str, int] = {}
@@ -218,9 +218,9 @@ def _build(
     for change in (*(DEVICE_PASSES if on_device else RECORD_PASSES), *((recompute_pass,) if recompute else ())):
         changed[change.__name__] = changed.get(change.__name__, 0) + change(graph)
     arrays: list[Any] = []
-    flatten((own_args, own_kwargs), arrays)
-    first.undo()  # results may follow from what functions change in place
-    arrays = [*[x._array if isinstance(x, Variable) else x for x in arrays], *first.given]
+    flatten((copied_args, copied_kwargs), arrays)
+    first.undo()  # results may depend on arrays that functions change in place
+    arrays = [*[x._array if isinstance(x, Variable) else x for x in arrays], *first.seed_gradients]
     program: Program | DeviceProgram
     if isinstance(memory, PrivatePool):
         program, results = _captured(graph, arrays, memory, random_state)
@@ -234,17 +234,17 @@ def _build(
         first.undo()
         with using_random_state(random_state):
             results = program.forward(arrays[: graph.n_input])
-        results += program.backward(first.given)
+        results += program.backward(first.seed_gradients)
     expected: list[Any] = []
-    structure = flatten(wanted, expected)
-    del wanted
-    right = [x._array if isinstance(x, Variable) else x for x in (*expected, *gradients)]
-    same = are_close_on_device(results, right) if on_device else all(map(is_close, results, right))
-    if not same:
-        raise NotLearnableError("a replay gave other numbers")
-    made = LearningGraph(program, first, structure, watch, n_record=n_record, changed=changed)
-    made.seconds = time.perf_counter() - start
-    return made
+    structure = flatten(result, expected)
+    del result
+    reference = [x._array if isinstance(x, Variable) else x for x in (*expected, *gradients)]
+    is_same = are_close_on_device(results, reference) if on_device else all(map(is_close, results, reference))
+    if not is_same:
+        raise NotTrainableError("a replay gave different results")
+    compiled = TrainingGraph(program, first, structure, guard, n_record=n_record, changed=changed)
+    compiled.seconds = time.perf_counter() - start
+    return compiled
 
 
 def _captured(
@@ -255,15 +255,15 @@ def _captured(
         with using_random_state(random_state):
             program = DeviceProgram(graph, arrays, pool)
     except NotCapturedError as error:
-        raise NotLearnableError(f"no captured graph holds it ({error})") from error
+        raise NotTrainableError(f"it cannot be captured on a GPU ({error})") from error
     with using_random_state(random_state):
         results = program.forward(arrays[: graph.n_input])
     return program, results + program.backward(arrays[graph.n_input :])
 
 
-def _complaint(capture: Capture) -> str:
-    seen = capture.seen[0]
-    return f"it holds {seen}" if seen.startswith("what ") else f"values are read in {seen}"
+def _reason_of(capture: Capture) -> str:
+    first = capture.reasons[0]
+    return f"it contains {first}" if first.startswith("what ") else f"values are read in {first}"
 
 
 def _unpack(parameters: Iterable[Parameter]) -> None:
@@ -291,30 +291,30 @@ def _recaptured(
         second = Capture()
         second.is_idle = is_idle
         try:
-            second.learn(call, *_copied(args, kwargs, other_numbers), without=without)
+            second.capture_training(call, *_copied(args, kwargs, random_like), without=without)
         except Exception as error:
             if is_idle:
-                continue  # where there are no numbers, anything may go wrong
-            # what it does with numbers that nobody asked about is no failure of this call
-            raise NotLearnableError(f"with other numbers it raises {type(error).__name__}") from error
+                continue  # values are undefined in a dry run, so that any error is possible
+            # an error for values that the caller did not pass is no error of this call
+            raise NotTrainableError(f"it raises {type(error).__name__} for other values") from error
         finally:
             second.undo()
-        reason = _complaint(second) if second.seen else difference(first.graph, second.graph)
+        reason = _reason_of(second) if second.reasons else difference(first.graph, second.graph)
         if reason is None and not _same_leaves(first, second):
-            reason = "gradients of other parameters were asked for"
+            reason = "which parameters have gradients depends on the input"
         if reason is None:
             break
     if reason is not None:
-        raise NotLearnableError(reason)
+        raise NotTrainableError(reason)
     graph = second.graph
     graph.constants = {k: first.graph.constants[k] for k in graph.constants}
-    for record, same in zip(graph.records, first.graph.records):
-        record.seconds = same.seconds
+    for record, counterpart in zip(graph.records, first.graph.records):
+        record.seconds = counterpart.seconds
     return graph
 
 
 def _same_leaves(a: Capture, b: Capture) -> bool:
-    return [*map(id, a.leaves)] == [*map(id, b.leaves)] and (a.wanted, a.seeds) == (b.wanted, b.seeds)
+    return [*map(id, a.leaves)] == [*map(id, b.leaves)] and (a.grad_arguments, a.seeds) == (b.grad_arguments, b.seeds)
 
 
 def _copied(args: tuple[Any, ...], kwargs: dict[str, Any], change: Callable[[np.ndarray], np.ndarray]) -> Any:

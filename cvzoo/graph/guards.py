@@ -11,7 +11,7 @@ from cvzoo.autodiff.prepared_weights import PreparedWeights
 from cvzoo.backends.arrays import is_array
 
 _PLAIN = (bool, int, float, str, type(None))
-_SMALL = 1 << 16  # elements; the numbers of shorter parameters are compared before all is done anew
+_SMALL = 1 << 16  # elements; smaller parameters are compared by value before their graphs are discarded
 
 
 class Fingerprint:
@@ -46,14 +46,14 @@ def same_value(a: Any, b: Any) -> bool:
     return isinstance(a, _PLAIN) and a == b
 
 
-class _Seen(NamedTuple):
+class _Observed(NamedTuple):
     parameter: Parameter
     array: np.ndarray
     packs: PreparedWeights | None
     copy: np.ndarray | None
 
 
-class Watch:
+class ParameterGuard:
     """A guard on the values of parameters and persistent arrays.
 
     A parameter is locked by its packs (see `Parameter`): each access to `array` may write and is detected. Persistent
@@ -61,68 +61,68 @@ class Watch:
     """
 
     def __init__(self, parameters: Iterable[Parameter], persistents: Iterable[tuple[dict[str, Any], str]]):
-        self._seen = [self._look(each) for each in parameters if each.is_initialized]
-        self._places = [(state, name, state[name]) for state, name in persistents]
-        self._arrays = [value for _, _, value in self._places if isinstance(value, np.ndarray)]
+        self._observed = [self._observe(each) for each in parameters if each.is_initialized]
+        self._persistents = [(state, name, state[name]) for state, name in persistents]
+        self._arrays = [value for _, _, value in self._persistents if isinstance(value, np.ndarray)]
         self._bytes = self._joined()
-        others = [value for _, _, value in self._places if is_array(value) and not isinstance(value, np.ndarray)]
+        others = [value for _, _, value in self._persistents if is_array(value) and not isinstance(value, np.ndarray)]
         self._on_device = [(value, value.copy()) for value in others]
         self._count = effects.count
 
-    def _look(self, parameter: Parameter) -> _Seen:
+    def _observe(self, parameter: Parameter) -> _Observed:
         packs = parameter.packs()
         locked = packs is not None and parameter._packs is packs
         array = parameter._array
         copy = None if locked and array.size > _SMALL else array.copy()
-        return _Seen(parameter, array, packs if locked else None, copy)
+        return _Observed(parameter, array, packs if locked else None, copy)
 
     def _joined(self) -> bytes:
         return b"".join([np.ascontiguousarray(array).data.cast("B") for array in self._arrays if array.size])
 
     def is_unchanged(self) -> bool:
         """Whether all values are unchanged. To be called without gradients."""
-        for k, (parameter, array, packs, copy) in enumerate(self._seen):
+        for k, (parameter, array, packs, copy) in enumerate(self._observed):
             if parameter._array is not array:
                 return False
             if packs is None or parameter._packs is not packs:
-                if copy is None or not _same_numbers(array, copy):
+                if copy is None or not _equal_values(array, copy):
                     return False
-                self._seen[k] = self._look(parameter)
-        for state, name, value in self._places:
+                self._observed[k] = self._observe(parameter)
+        for state, name, value in self._persistents:
             if state.get(name) is not value:
                 return False
         if self._arrays and self._joined() != self._bytes:
             return False
         if self._on_device and self._count != effects.count:
             self._count = effects.count
-            return all(_same_numbers(value, copy) for value, copy in self._on_device)
+            return all(_equal_values(value, copy) for value, copy in self._on_device)
         return True
 
 
-def _same_numbers(a: Any, b: Any) -> bool:
+def _equal_values(a: Any, b: Any) -> bool:
     return bool((a == b).all())
 
 
-class LearningWatch:
+class TrainingGuard:
     """A guard on the parameters of a training graph: their values may change, their addresses may not."""
 
     def __init__(self, parameters: Iterable[Parameter]):
-        self._seen = [(each, each._array, each._requires_grad) for each in parameters]
+        self._observed = [(each, each._array, each._requires_grad) for each in parameters]
 
     def is_unchanged(self) -> bool:
         """Whether all addresses are unchanged, and the same parameters require gradients."""
-        for parameter, array, requires_grad in self._seen:
+        for parameter, array, requires_grad in self._observed:
             if parameter._array is not array or parameter._requires_grad is not requires_grad:
                 return False
         return True
 
-    def learned(self) -> list[Parameter]:
+    def trainable(self) -> list[Parameter]:
         """The parameters that require gradients."""
-        return [parameter for parameter, array, requires_grad in self._seen if requires_grad and array is not None]
+        return [parameter for parameter, array, requires_grad in self._observed if requires_grad and array is not None]
 
 
-class Glance:
-    """A guard on the settings of a tree of links: numbers each distinct state."""
+class SettingsGuard:
+    """A guard on the settings of a tree of links: assigns a number to each distinct state."""
 
     def __init__(self) -> None:
         self._latest: object = None
@@ -131,23 +131,21 @@ class Glance:
         self._next = 0
         self.number = -1
 
-    def look(self, link: Any, hidden: frozenset[str]) -> int:
-        """The number of the settings of a link and all below, but for the attributes `hidden`.
-
-        They are compared if one of these links was assigned to, and these are asked if any link was.
-        """
+    def current(self, link: Any, hidden: frozenset[str]) -> int:
+        """The number of the current settings of a link and its descendants, without the attributes `hidden`."""
+        # three levels, the cheapest first: has any link changed, has one of these changed, do their settings differ
         latest = changes.latest
         counts = self._counts if latest is self._latest else link.change_counts()
         if counts != self._counts or self.number < 0:
-            now = Fingerprint(link.states(), hidden)
+            settings = Fingerprint(link.states(), hidden)
             for number, known in self._known:
-                if known.same(now):
+                if known.same(settings):
                     self.number = number
                     break
             else:
                 self.number = self._next
                 self._next += 1
-                self._known = [*self._known[-7:], (self.number, now)]
+                self._known = [*self._known[-7:], (self.number, settings)]
             self._counts = counts
         self._latest = latest
         return self.number

@@ -342,7 +342,7 @@ def test_in_a_link_with_its_loss_the_network_is_replayed():
             optimizer.update(each, photos(seed), labels(seed))
     assert_same(model, eager)
     (graph,) = model.graphs()
-    assert graph.name == "Small.forward, there and back"
+    assert graph.name == "Small.forward, forward and backward"
 
 
 class LooksAtNumbers(Small):
@@ -357,7 +357,7 @@ def test_what_looks_at_numbers_stays_eager_says_so_once_and_its_children_learn_a
     set_seed(0)
     model = LooksAtNumbers()
     eager = copy.deepcopy(model)
-    with pytest.warns(RuntimeWarning, match="does not learn as a graph: values are read in forward"):
+    with pytest.warns(RuntimeWarning, match="is not trained as a graph: values are read in forward"):
         assert model.compile(photos(), train=True) is None
     assert train(model) == train(eager)
     assert_same(model, eager)
@@ -413,7 +413,7 @@ def test_a_compiled_link_is_copied_and_not_pickled():
 def test_summary_and_picture_show_both_ways(tmp_path):
     _, graph = compiled()
     text = graph.summary()
-    assert "there and back" in text
+    assert "forward and backward" in text
     assert "BatchNormalization" in text
     graph.draw(tmp_path / "memory.svg")
     assert (tmp_path / "memory.svg").read_text().startswith("<svg")
