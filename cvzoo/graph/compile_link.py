@@ -5,8 +5,8 @@ from typing import Any
 from cvzoo.config.switches import force_backprop_mode, no_backprop_mode, using_config
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.graph.compiled_graph import CompiledGraph
-from cvzoo.graph.training_graph import TrainingGraph
 from cvzoo.graph.replayed_method import ReplayedMethod, replay_methods
+from cvzoo.graph.training_graph import TrainingGraph
 
 
 def compile_link(

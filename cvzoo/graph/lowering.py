@@ -17,7 +17,7 @@ from cvzoo.graph.hidden import state_of, take_array
 from cvzoo.graph.memory import Area, Roots, address_of, view_at
 from cvzoo.graph.records import Graph, Record
 from cvzoo.graph.repeats import same_settings
-from cvzoo.graph.steps import ARENA, RESULT, EXTERNAL, Block, Call, Evaluate, Lowered, Operand
+from cvzoo.graph.steps import ARENA, EXTERNAL, RESULT, Block, Call, Evaluate, Lowered, Operand
 
 _Located = tuple[Area, Callable[[], Any], int]  # an array's area, a weak reference to its memory, its address
 _first = operator.itemgetter(0)  # the area of a _Located, the owner of an area; faster than attributes in hot loops

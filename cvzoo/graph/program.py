@@ -15,7 +15,7 @@ from cvzoo.graph.hidden import take_array
 from cvzoo.graph.memory import Area, address_of, view_at
 from cvzoo.graph.memory_plan import ALIGNMENT, Arena, MemoryPlan, most_alive, plan_memory
 from cvzoo.graph.records import Record
-from cvzoo.graph.steps import ARENA, RESULT, EXTERNAL, Block, Call, Evaluate, Lowered
+from cvzoo.graph.steps import ARENA, EXTERNAL, RESULT, Block, Call, Evaluate, Lowered
 
 
 def _plan_of(lowered: Lowered, alive: dict[int, tuple[int, int]]) -> MemoryPlan:
@@ -156,9 +156,9 @@ class Program:
     plan: the memory plan; n_call, n_function: number of kernel calls, and of functions that run in Python
     inputs: shapes, strides and dtypes of the inputs
     profiled: seconds of each lowered step in a replay; None before `CompiledGraph.profile`
-    given_nbytes: size of the results, which are allocated at each run
+    result_nbytes: size of the results, which are allocated at each run
     lower_bound: the peak of live bytes
-    outside_nbytes: the peak of live bytes outside of the arena: results, and arrays of functions that run in Python
+    external_nbytes: the peak of live bytes outside of the arena: results, and arrays of functions that run in Python
     """
 
     def __init__(self, lowered: Lowered, arena: Arena | None = None):

@@ -16,12 +16,12 @@ from cvzoo.backends.float_types import is_float
 from cvzoo.config.switches import switches
 from cvzoo.errors.exceptions import GraphError
 from cvzoo.graph.compiled_graph import CompiledGraph, NotReplayableError, build
-from cvzoo.graph.training_graph import TrainingGraph
-from cvzoo.graph.training_method import TrainingMethod
+from cvzoo.graph.guards import ParameterGuard, SettingsGuard
 from cvzoo.graph.recompilation import RecompilationPolicy, outermost
 from cvzoo.graph.side_effects import SideEffectDetector
+from cvzoo.graph.training_graph import TrainingGraph
+from cvzoo.graph.training_method import TrainingMethod
 from cvzoo.graph.trees import NotATreeError, device_of_arguments, flatten, moved_beside
-from cvzoo.graph.guards import SettingsGuard, ParameterGuard
 
 
 class _Local(threading.local):

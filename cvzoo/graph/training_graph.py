@@ -15,6 +15,7 @@ from cvzoo.config.randomness import get_random_state, using_random_state
 from cvzoo.graph.capture import Capture
 from cvzoo.graph.device_program import DeviceProgram
 from cvzoo.graph.draw import draw_memory
+from cvzoo.graph.guards import TrainingGuard
 from cvzoo.graph.lowering import lower
 from cvzoo.graph.memory_plan import Arena
 from cvzoo.graph.passes.dead_records import dead_records
@@ -32,7 +33,6 @@ from cvzoo.graph.records import Graph
 from cvzoo.graph.repeats import are_close_on_device, difference, is_close, random_like
 from cvzoo.graph.summary import summary_of
 from cvzoo.graph.trees import NotATreeError, flatten, unflatten
-from cvzoo.graph.guards import TrainingGuard
 from cvzoo.graph.watched_parameters import watching_parameters
 
 RECORD_PASSES = (
@@ -172,7 +172,7 @@ def build_training(
     The call is captured with copies of the arguments, and with other values in a dry run (a full run if that fails).
     Both graphs must be equal, and the replay's results and gradients must agree with those of the first capture
     within 1e-5.
-    Raises NotLearnableError if they are not.
+    Raises NotTrainableError if they are not.
     """
     state = get_random_state()
     first = Capture()

@@ -13,13 +13,13 @@ from cvzoo.backends.capture import PrivatePool
 from cvzoo.backends.device import Device
 from cvzoo.backends.float_types import is_float
 from cvzoo.config.switches import switches
-from cvzoo.graph.training_graph import NO_GRADIENTS, TrainingGraph, NotTrainableError, build_training
+from cvzoo.graph.guards import SettingsGuard
 from cvzoo.graph.memory_plan import Arena
 from cvzoo.graph.recompilation import RecompilationPolicy, outermost
 from cvzoo.graph.replay import Replay
 from cvzoo.graph.side_effects import SideEffectDetector
+from cvzoo.graph.training_graph import NO_GRADIENTS, NotTrainableError, TrainingGraph, build_training
 from cvzoo.graph.trees import NotATreeError, device_of_arguments, flatten, moved_beside, unflatten
-from cvzoo.graph.guards import SettingsGuard
 
 
 class _Local(threading.local):

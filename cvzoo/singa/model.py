@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 from cvzoo.backends.device import device_of
 from cvzoo.errors.exceptions import DtypeError, GraphError
 from cvzoo.graph.compiled_graph import CompiledGraph
-from cvzoo.graph.training_graph import TrainingGraph
 from cvzoo.graph.replayed_method import ReplayedMethod
+from cvzoo.graph.training_graph import TrainingGraph
 from cvzoo.singa.device import Device, device_at, get_default_device
 from cvzoo.singa.layers.layer import Layer, called
 from cvzoo.singa.mode import entered, is_entered, is_training, set_training

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from cvzoo.functions.math.add import Add
-from cvzoo.graph.records import Graph, Record
 from cvzoo.graph.def_use_chains import DefUseChains
+from cvzoo.graph.records import Graph, Record
 
 
 @pytest.fixture

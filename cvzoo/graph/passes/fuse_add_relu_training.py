@@ -5,8 +5,8 @@ from cvzoo.functions.math.add import Add, AddReLU
 from cvzoo.functions.normalization.batch_normalization import BatchNormalization
 from cvzoo.functions.normalization.batch_normalization_relu import BatchNormalizationReLU
 from cvzoo.functions.pooling.max_pooling_2d import MaxPooling2D
-from cvzoo.graph.records import Graph, Record
 from cvzoo.graph.def_use_chains import DefUseChains
+from cvzoo.graph.records import Graph, Record
 
 _WATCHED = (BatchNormalization, BatchNormalizationReLU, AddReLU, MaxPooling2D)
 

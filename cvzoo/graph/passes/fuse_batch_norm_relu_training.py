@@ -8,9 +8,9 @@ from cvzoo.functions.activation.relu import ReLU
 from cvzoo.functions.math.add import Add
 from cvzoo.functions.normalization.batch_normalization import BatchNormalization, BatchNormalizationGrad
 from cvzoo.functions.normalization.batch_normalization_relu import BatchNormalizationReLU, BatchNormalizationReLUGrad
+from cvzoo.graph.def_use_chains import DefUseChains
 from cvzoo.graph.gradient_of import GradientOf
 from cvzoo.graph.records import Graph, Record
-from cvzoo.graph.def_use_chains import DefUseChains
 
 _CHANNELS = 16  # where channels are no multiple of it, oneDNN's fused and separate kernels round differently
 

@@ -4,9 +4,9 @@ from cvzoo.functions.connection.convolution_2d import Convolution2D
 from cvzoo.functions.connection.fused_convolution_2d import FusedConvolution2D
 from cvzoo.functions.math.add import Add
 from cvzoo.functions.math.elementwise import AbstractElementwise, AbstractElementwiseOfOutput
+from cvzoo.graph.def_use_chains import DefUseChains
 from cvzoo.graph.passes.fold_batch_normalization import fused_settings
 from cvzoo.graph.records import Graph, Record
-from cvzoo.graph.def_use_chains import DefUseChains
 
 
 def fuse_convolutions(graph: Graph) -> int:

@@ -10,8 +10,8 @@ from cvzoo.functions.math.divide import Divide, DivideByConstant
 from cvzoo.functions.math.elementwise import AbstractElementwise, AbstractElementwiseOfOutput, ElementwiseChain
 from cvzoo.functions.math.multiply import Multiply, MultiplyConstant
 from cvzoo.functions.normalization.fixed_batch_normalization import FixedBatchNormalization
-from cvzoo.graph.records import Graph, Record
 from cvzoo.graph.def_use_chains import DefUseChains
+from cvzoo.graph.records import Graph, Record
 
 _BOTH_WAYS = {Add: "add", Multiply: "multiply"}
 _ONE_WAY = {Subtract: "subtract", Divide: "divide"}

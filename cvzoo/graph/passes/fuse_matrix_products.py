@@ -7,8 +7,8 @@ from cvzoo.backends.dispatch import backend_of
 from cvzoo.functions.math.add import Add
 from cvzoo.functions.math.matmul import FusedMatMul, MatMul
 from cvzoo.functions.math.multiply import MultiplyConstant
-from cvzoo.graph.records import Graph, Record
 from cvzoo.graph.def_use_chains import DefUseChains
+from cvzoo.graph.records import Graph, Record
 
 _SPREAD = 1 << 18  # elements: up to this size, a constant that is added to several matrices is repeated for each
 

@@ -3,8 +3,8 @@
 from cvzoo.functions.connection.convolution_2d import Deconvolution2D
 from cvzoo.functions.connection.deconvolution_and_sum import DeconvolutionAndSum
 from cvzoo.functions.math.add import Add
-from cvzoo.graph.records import Graph, Record
 from cvzoo.graph.def_use_chains import DefUseChains
+from cvzoo.graph.records import Graph, Record
 
 
 def fuse_sums_of_gradients(graph: Graph) -> int:
