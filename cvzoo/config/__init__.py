@@ -3,6 +3,7 @@
 import sys
 import types
 
+from cvzoo.config.batch_context import batch_generator, example_epoch
 from cvzoo.config.randomness import (
     get_random_state,
     random_generator,
@@ -14,6 +15,8 @@ from cvzoo.config.switches import force_backprop_mode, no_backprop_mode, switche
 from cvzoo.errors.exceptions import ConfigError
 
 __all__ = [
+    "batch_generator",
+    "example_epoch",
     "force_backprop_mode",
     "get_random_state",
     "no_backprop_mode",

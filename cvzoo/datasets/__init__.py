@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from cvzoo.datasets.layouts.data_spec import DataSpec, parse_data_spec
     from cvzoo.datasets.layouts.read import read_annotated_set
     from cvzoo.datasets.median_frequency_weights import median_frequency_weights
+    from cvzoo.datasets.mixed_dataset import MixedDataset
     from cvzoo.datasets.mixup_soft_label_dataset import MixUpSoftLabelDataset
     from cvzoo.datasets.mnist_dataset import MNISTDataset
     from cvzoo.datasets.online_products_dataset import OnlineProductsDataset
@@ -70,6 +71,7 @@ if TYPE_CHECKING:
     )
     from cvzoo.datasets.sliceable.transform_dataset import TransformDataset
     from cvzoo.datasets.sliceable.tuple_dataset import TupleDataset
+    from cvzoo.datasets.soft_label_mix_dataset import SoftLabelMixDataset
     from cvzoo.datasets.split.write_split import Split, write_split
     from cvzoo.datasets.sroie_dataset import SROIETextDataset
     from cvzoo.datasets.voc.bbox_dataset import VOCBboxDataset, VOCFolderBboxDataset
@@ -186,6 +188,7 @@ __all__ = [
     "LabeledImageDataset",
     "Loss",
     "median_frequency_weights",
+    "MixedDataset",
     "MixUpSoftLabelDataset",
     "mnist_label_names",
     "MNISTDataset",
@@ -198,6 +201,7 @@ __all__ = [
     "SequenceDataset",
     "Severity",
     "SiameseDataset",
+    "SoftLabelMixDataset",
     "Split",
     "split_dataset",
     "split_dataset_random",

@@ -8,6 +8,7 @@ import numpy as np
 
 from cvzoo.config.randomness import random_generator
 from cvzoo.errors.exceptions import ValueRangeError
+from cvzoo.iterators.fetch import Task
 from cvzoo.iterators.order_samplers import SampledOrders, Sampler
 from cvzoo.typing.aliases import Array
 
@@ -59,18 +60,18 @@ class Cursor:
         self.is_new_epoch = False
         self.previous: tuple[int, int] | None = None
 
-    def next_batch(self) -> list[tuple[int, int]] | None:
-        """A list of (epoch, index), or None at the end."""
+    def next_batch(self) -> list[Task] | None:
+        """What to read for the next batch, or None at the end."""
         if not self.repeat and self.epoch:
             return None
         if self.n_example == 0:
             return None
         before = self.epoch, self.position
-        batch: list[tuple[int, int]] = []
+        batch: list[Task] = []
         while len(batch) < self.batch_size:
             order = self._order(self.epoch)
             indices = order[self.position : self.position + self.batch_size - len(batch)]
-            batch += [(self.epoch, int(index)) for index in indices]
+            batch += [Task(self.seed, self.epoch, int(index), before) for index in indices]
             self.position += len(indices)
             if self.position == len(order):
                 self.epoch, self.position = self.epoch + 1, 0

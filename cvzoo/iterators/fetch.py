@@ -1,7 +1,8 @@
 """Reads one example, with random numbers of its own and errors that name its image."""
 
-from typing import Protocol, TypeVar, runtime_checkable
+from typing import NamedTuple, Protocol, TypeVar, runtime_checkable
 
+from cvzoo.config.batch_context import BatchContext, using_batch
 from cvzoo.config.randomness import using_random_state
 from cvzoo.errors.exceptions import ExampleError
 from cvzoo.transforms.sample_generator import sample_generator
@@ -27,12 +28,26 @@ def example_name(dataset: object, index: int) -> str:
     return plain if name == plain else f"{plain} ({name})"
 
 
-def fetch(dataset: IndexableDataset[Example], seed: int, epoch: int, index: int) -> Example:
+class Task(NamedTuple):
+    """An example to read, and the batch that it belongs to.
+
+    seed: of the iterator; epoch, example_index: of the example; batch: epoch and position at which its batch begins
+    """
+
+    seed: int
+    epoch: int
+    example_index: int
+    batch: tuple[int, int]
+
+
+def fetch(dataset: IndexableDataset[Example], task: Task) -> Example:
     """dataset[index], read while cvzoo's generator is seeded with (seed, epoch, index).
 
     Raises ExampleError that names the example, with the data set's exception as its cause.
     """
-    with using_random_state(sample_generator(seed, epoch, index).bit_generator.state):
+    seed, epoch, index, batch = task
+    state = sample_generator(seed, epoch, index).bit_generator.state
+    with using_random_state(state), using_batch(BatchContext(seed, *batch), epoch):
         try:
             return dataset[index]
         except ExampleError:

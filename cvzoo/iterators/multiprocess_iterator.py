@@ -105,11 +105,11 @@ class MultiprocessIterator(AbstractIterator[Example]):
         if self._ahead is None:
             self._ahead = self._cursor.copy()
         while len(self._waiting) <= self._n_prefetch:
-            indices = self._ahead.next_batch()
-            if indices is None:
+            tasks = self._ahead.next_batch()
+            if tasks is None:
                 return
             pool = self._pool or self._start()
-            tickets = [pool.submit(self._ahead.seed, epoch, index) for epoch, index in indices]
+            tickets = [pool.submit(task) for task in tasks]
             self._waiting.append((tickets, self._ahead.copy()))
 
     def _start(self) -> WorkerPool:

@@ -65,11 +65,10 @@ class MultithreadIterator(AbstractIterator[Example]):
         if self._ahead is None:
             self._ahead = self._cursor.copy()
         while len(self._waiting) <= self._n_prefetch:
-            indices = self._ahead.next_batch()
-            if indices is None:
+            tasks = self._ahead.next_batch()
+            if tasks is None:
                 return
-            seed = self._ahead.seed
-            futures = [self._pool.submit(fetch, self.dataset, seed, epoch, index) for epoch, index in indices]
+            futures = [self._pool.submit(fetch, self.dataset, task) for task in tasks]
             self._waiting.append((futures, self._ahead.copy()))
 
     def _restart(self) -> None:

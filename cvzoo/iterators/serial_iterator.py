@@ -26,10 +26,10 @@ class SerialIterator(AbstractIterator[Example]):
 
     def _next_batch(self) -> list[Example] | None:
         ahead = self._cursor.copy()
-        indices = ahead.next_batch()
-        if indices is None:
+        tasks = ahead.next_batch()
+        if tasks is None:
             return None
-        batch = [fetch(self.dataset, ahead.seed, epoch, index) for epoch, index in indices]
+        batch = [fetch(self.dataset, task) for task in tasks]
         self._cursor = ahead
         return batch
 

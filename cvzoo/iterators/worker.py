@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from cvzoo.errors.exceptions import ExampleError
-from cvzoo.iterators.fetch import fetch
+from cvzoo.iterators.fetch import Task, fetch
 from cvzoo.iterators.shared_block import SharedBlock
 from cvzoo.typing.protocols import IndexableDataset
 
@@ -43,7 +43,7 @@ def work(
 ) -> None:
     """Reads the requested examples until the connection is closed.
 
-    connection: receives tasks (ticket, slot, seed, epoch, index), sends results (ticket, kind, payload)
+    connection: receives (ticket, slot, task), sends results (ticket, kind, payload)
     dataset: the data set, or None: it is received first, pickled
     inherited: ends of other workers' connections that a forked process inherits and must close; otherwise those workers
         would not notice the end of the program
@@ -63,20 +63,21 @@ def work(
             except Exception as error:
                 connection.send((-1, "broken", f"{type(error).__name__}: {error}\n{traceback.format_exc()}"))
                 return
-        while (task := connection.recv()) is not None:
-            ticket, slot, seed, epoch, index = task
+        while (request := connection.recv()) is not None:
+            ticket, slot, task = request
             start = slot * slot_size
-            connection.send((ticket, *_result(dataset, seed, epoch, index, block.view[start : start + slot_size])))
+            connection.send((ticket, *_result(dataset, task, block.view[start : start + slot_size])))
     except (EOFError, BrokenPipeError, ConnectionResetError):
         return  # the program has gone
 
 
-def _result(dataset: IndexableDataset[Any], seed: int, epoch: int, index: int, slot: memoryview) -> tuple[str, Any]:
+def _result(dataset: IndexableDataset[Any], task: Task, slot: memoryview) -> tuple[str, Any]:
     # transforms that use these global generators at least do not draw the same numbers in all workers
+    seed, epoch, index, _ = task
     random.seed(hash((seed, epoch, index)))
     np.random.seed([seed & 0xFFFFFFFF, epoch & 0xFFFFFFFF, index & 0xFFFFFFFF])
     try:
-        return pack(fetch(dataset, seed, epoch, index), slot)
+        return pack(fetch(dataset, task), slot)
     except ExampleError as error:
         cause = error.__cause__
         return "error", (str(error), _pickled(cause), "".join(traceback.format_exception(cause)))

@@ -13,7 +13,7 @@ from multiprocessing.process import BaseProcess
 from typing import Any
 
 from cvzoo.errors.exceptions import DtypeError, ExampleError
-from cvzoo.iterators.fetch import example_name
+from cvzoo.iterators.fetch import Task, example_name
 from cvzoo.iterators.shared_slots import SharedSlots
 from cvzoo.iterators.worker import ENDING_SIGNALS, is_worth_lending, unpack, work
 from cvzoo.typing.protocols import IndexableDataset
@@ -49,7 +49,7 @@ class WorkerPool:
         self._memory = SharedSlots(n_ahead + n_kept, slot_size, n_worker=n_process, n_kept=n_kept)
         self._ready = selectors.DefaultSelector()
         self._backlog: collections.deque[int] = collections.deque()  # tickets that are not assigned to a worker yet
-        self._tasks: dict[int, tuple[int, int, int]] = {}  # ticket -> (seed, epoch, index)
+        self._tasks: dict[int, Task] = {}  # by ticket
         self._slots: dict[int, int] = {}  # ticket -> slot, of tasks that are assigned to a worker
         self._results: dict[int, Any] = {}  # ticket -> example or ExampleError
         self._discarded: set[int] = set()
@@ -88,11 +88,11 @@ class WorkerPool:
             for worker, connection in enumerate(self._connections):
                 self._send(worker, connection.send_bytes, data)
 
-    def submit(self, seed: int, epoch: int, index: int) -> int:
+    def submit(self, task: Task) -> int:
         """Requests an example; returns a ticket for `collect`."""
         ticket = self._next_ticket
         self._next_ticket += 1
-        self._tasks[ticket] = seed, epoch, index
+        self._tasks[ticket] = task
         self._backlog.append(ticket)
         self._dispatch()
         return ticket
@@ -142,7 +142,7 @@ class WorkerPool:
             self._backlog.popleft()
             self._slots[ticket] = slot
             self._pending[worker][ticket] = None
-            self._send(worker, self._connections[worker].send, (ticket, slot, *self._tasks[ticket]))
+            self._send(worker, self._connections[worker].send, (ticket, slot, self._tasks[ticket]))
 
     def _send(self, worker: int, send: Callable[[Any], None], message: object) -> None:
         try:
@@ -190,8 +190,7 @@ class WorkerPool:
         return [self._name(ticket) for ticket in firsts]
 
     def _name(self, ticket: int) -> str:
-        _, _, index = self._tasks[ticket]
-        return example_name(self._dataset, index)
+        return example_name(self._dataset, self._tasks[ticket].example_index)
 
     def _death(self, worker: int) -> ExampleError:
         process = self._processes[worker]

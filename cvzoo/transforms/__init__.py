@@ -39,6 +39,7 @@ if TYPE_CHECKING:
         rotate_rbbox,
         translate_rbbox,
     )
+    from cvzoo.transforms.sample.auto_augment import RandAugment, TrivialAugment
     from cvzoo.transforms.sample.colors import (
         ColorJitter,
         Normalize,
@@ -58,16 +59,18 @@ if TYPE_CHECKING:
     from cvzoo.transforms.sample.flips_and_rotations import RandomFlip, RandomRotate, RandomTilt
     from cvzoo.transforms.sample.geometric import crop_sample, flip_sample, resize_sample, rotate_sample
     from cvzoo.transforms.sample.mix_up import cut_mix, mix_up
+    from cvzoo.transforms.sample.mixes import AbstractMix, CopyPaste, MixUp, Mosaic
     from cvzoo.transforms.sample.mosaic import mosaic
     from cvzoo.transforms.sample.resizes import Letterbox, Resize, ResizeContain, ResizeWithRandomInterpolation, Scale
     from cvzoo.transforms.sample.sample import Sample
-    from cvzoo.transforms.sample.transform import AbstractTransform, Compose, OneOf, Sometimes
+    from cvzoo.transforms.sample.transform import AbstractTransform, Compose, OneOf, PerBatch, Sometimes
     from cvzoo.transforms.sample_generator import sample_generator
     from cvzoo.transforms.scale import scale, scaled_size
     from cvzoo.transforms.ten_crop import ten_crop
     from cvzoo.transforms.translate import translate_bbox, translate_point
 
 __all__ = [
+    "AbstractMix",
     "AbstractTransform",
     "adjust_brightness",
     "adjust_contrast",
@@ -81,6 +84,7 @@ __all__ = [
     "ColorJitter",
     "Compose",
     "copy_paste",
+    "CopyPaste",
     "crop",
     "crop_bbox",
     "crop_label_map",
@@ -103,13 +107,17 @@ __all__ = [
     "letterbox_bbox",
     "letterbox_frame",
     "mix_up",
+    "MixUp",
     "mosaic",
+    "Mosaic",
     "normalize",
     "Normalize",
     "OneOf",
     "pca_lighting",
     "PCALighting",
+    "PerBatch",
     "quad_to_rbbox",
+    "RandAugment",
     "random_crop",
     "random_crop_with_bbox_constraints",
     "random_distort",
@@ -163,6 +171,7 @@ __all__ = [
     "translate_bbox",
     "translate_point",
     "translate_rbbox",
+    "TrivialAugment",
     "unletterbox_bbox",
 ]
 

@@ -16,7 +16,7 @@ def accuracy(y: Any, t: Any, ignore_label: int | None = None) -> Variable:
 
     Of scores of 16 bits it is float32.
     y: (B, C, ...) scores; the first of equal ones wins
-    t: (B, ...) integers
+    t: (B, ...) integers; or soft labels, y's shape in floating-point numbers, of which the largest counts
     ignore_label: not counted where t is this number; 0 if nothing is left
     Raises ShapeError or DtypeError if y and t do not fit.
     """
@@ -25,6 +25,8 @@ def accuracy(y: Any, t: Any, ignore_label: int | None = None) -> Variable:
     xp = backend_of(y).xp
     backend_of(t)
     t = along_with(t, y)
+    if y.ndim >= 2 and t.shape == y.shape and is_float(t.dtype):
+        t = t.argmax(axis=1)
     if y.ndim < 2 or t.shape != y.shape[:1] + y.shape[2:]:
         raise ShapeError("accuracy: t needs one label where y has C scores", got=f"y {y.shape}, t {t.shape}")
     if t.dtype.kind not in "iu" or not is_float(y.dtype):

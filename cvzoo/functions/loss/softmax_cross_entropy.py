@@ -8,8 +8,8 @@ from cvzoo.autodiff.variable import Variable, as_array
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.backends.float_types import is_float
 from cvzoo.backends.label_weights import known_and_weight
-from cvzoo.errors.exceptions import DtypeError, ShapeError
-from cvzoo.functions.activation.softmax import softmax
+from cvzoo.errors.exceptions import DtypeError, ShapeError, ValueRangeError
+from cvzoo.functions.activation.softmax import log_softmax, softmax
 from cvzoo.functions.array.dtypes import widened
 from cvzoo.functions.array.reshape import reshape
 from cvzoo.functions.loss.labels import beside, check_labels
@@ -101,7 +101,8 @@ def softmax_cross_entropy(
     """-log(softmax(x)[t]): a number, or (B, ...) with reduce="no".
 
     x: (B, C, ...) scores
-    t: (B, ...) integers, 0 to C - 1 or ignore_label
+    t: (B, ...) integers, 0 to C - 1 or ignore_label; or soft labels, x's shape in floating-point numbers, the classes'
+        probabilities: -sum(t log(softmax(x))), without class_weight and ignore_label
     class_weight: (C,), multiplies the loss where t is that class; the mean is not divided by it
     ignore_label: counts nothing where t is this number
     reduce: "mean", "sum" or "no"
@@ -113,6 +114,8 @@ def softmax_cross_entropy(
     t = as_array(t)
     backend_of(t)
     check_reduce(reduce, function="softmax_cross_entropy")
+    if x.ndim >= 2 and t.shape == x.shape and is_float(t.dtype) and is_float(x.dtype):
+        return _of_soft_labels(x, t, class_weight, reduce)
     if x.ndim < 2 or t.shape != x.shape[:1] + x.shape[2:]:
         raise ShapeError(
             "softmax_cross_entropy: t needs one label where x has C scores",
@@ -141,3 +144,11 @@ def softmax_cross_entropy(
     t = beside(t, x)
     loss = SoftmaxCrossEntropy(t, class_weight, ignore_label).apply((x,))[0]
     return reduced(loss, reduce, t != ignore_label if normalize else x.shape[0])
+
+
+def _of_soft_labels(x: Any, t: Any, class_weight: Any, reduce: str) -> Variable:
+    if class_weight is not None:
+        raise ValueRangeError("softmax_cross_entropy: soft labels have no class_weight", hint="multiply t by it")
+    products = multiply(log_softmax(x, axis=1), beside(t, x).astype(x.dtype))
+    loss = multiply(sum(products, axis=1), -1.0)
+    return reduced(loss, reduce, loss.size)

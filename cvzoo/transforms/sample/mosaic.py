@@ -22,6 +22,7 @@ def mosaic(
     *,
     center_range: tuple[float, float] = ...,
     fill: ArrayLike = ...,
+    min_visible: float = ...,
     return_param: Literal[False] = False,
     rng: np.random.Generator | None = ...,
 ) -> Sample: ...
@@ -32,6 +33,7 @@ def mosaic(
     *,
     center_range: tuple[float, float] = ...,
     fill: ArrayLike = ...,
+    min_visible: float = ...,
     return_param: Literal[True],
     rng: np.random.Generator | None = ...,
 ) -> tuple[Sample, dict[str, Size]]: ...
@@ -41,6 +43,7 @@ def mosaic(
     *,
     center_range: tuple[float, float] = (0.25, 0.75),
     fill: ArrayLike = 0,
+    min_visible: float = 0,
     return_param: bool = False,
     rng: np.random.Generator | None = None,
 ) -> Sample | tuple[Sample, dict[str, Size]]:
@@ -51,6 +54,8 @@ def mosaic(
     size: (H, W) of the new image, at least (2, 2)
     center_range: range of the point, in fractions of height and width
     fill: value of the padding where an image is smaller than its quadrant, one or one per channel
+    min_visible: instances with less than this fraction of their box in their quadrant are dropped; at 0, those of which
+        nothing is visible
     rng: random generator; None is this thread's
     Returns a Sample with the instances of all four; a field is None unless all four samples have it. With return_param,
     also a dictionary of center, (y, x).
@@ -74,7 +79,7 @@ def mosaic(
         lengths = [each.stop - each.start for each in quarter]
         # the corner of each sample that is next to the point is placed on it
         starts = [0 if far else own - length for far, own, length in zip(lower_right, sample.size, lengths)]
-        cut = _window_of(sample, starts, lengths, fill)
+        cut = _window_of(_visible(sample, starts, lengths, min_visible), starts, lengths, fill)
         parts.append(_window_of(cut, [-each.start for each in quarter], size, fill))
         quarters.append(tuple(quarter))
     img = parts[0].img.copy()
@@ -86,6 +91,15 @@ def mosaic(
             label_map[rows, columns] = label_maps[index][rows, columns]
     joined = dataclasses.replace(parts[0], img=img, label_map=label_map, **instances_of_all(parts))
     return (joined, {"center": center}) if return_param else joined
+
+
+def _visible(sample: Sample, starts: Sequence[int], lengths: Sequence[int], min_visible: float) -> Sample:
+    """The sample without the instances of whose box less than a fraction is in the window."""
+    if sample.bbox is None or min_visible <= 0:
+        return sample
+    low, high = sample.bbox[:, :2], sample.bbox[:, 2:]
+    left = np.clip(np.minimum(high, np.add(starts, lengths)) - np.maximum(low, starts), 0, None).prod(axis=1)
+    return sample.take(left >= np.maximum((high - low).prod(axis=1) * min_visible, np.finfo(np.float32).tiny))
 
 
 def _window_of(sample: Sample, starts: Sequence[int], lengths: Sequence[int], fill: ArrayLike) -> Sample:

@@ -6,6 +6,7 @@ from typing import Any, Literal, overload
 
 import numpy as np
 
+from cvzoo.config.batch_context import batch_generator, is_in_batch
 from cvzoo.errors.exceptions import DtypeError, ShapeError, ValueRangeError
 from cvzoo.transforms.as_rng import as_rng
 from cvzoo.transforms.sample.sample import Sample, settle
@@ -139,6 +140,26 @@ class OneOf(AbstractTransform):
 
     def change(self, sample: Sample, param: Mapping[str, Any]) -> Sample:
         return self.transforms[param["index"]].change(sample, param["param"])
+
+
+class PerBatch(AbstractTransform):
+    """A transform whose random numbers are the same for all examples of an iterator's batch: multi-scale training.
+
+    >>> multi_scale = PerBatch(OneOf([Letterbox((side, side)) for side in range(320, 641, 32)]))
+
+    All data-loading workers agree, and a resumed run has the same sizes. Outside of an iterator it draws as any other.
+    Source: Redmon and Farhadi, "YOLO9000: Better, Faster, Stronger", 2016, section 2, which keeps a size for ten
+    batches.
+    """
+
+    def __init__(self, transform: AbstractTransform) -> None:
+        self.transform = transform
+
+    def draw(self, sample: Sample, rng: np.random.Generator) -> Mapping[str, Any]:
+        return self.transform.draw(sample, batch_generator() if is_in_batch() else rng)
+
+    def change(self, sample: Sample, param: Mapping[str, Any]) -> Sample:
+        return self.transform.change(sample, param)
 
 
 def _as_sample(sample: object) -> Sample:

@@ -40,3 +40,9 @@ def test_bad_calls_teach():
         accuracy(Y, np.zeros((4, 2), int))
     with pytest.raises(DtypeError, match="integers"):
         accuracy(Y, np.zeros(4))
+
+
+def test_of_soft_labels_the_largest_counts():
+    y = np.float32([[0, 1, 2], [5, 1, 0], [0, 3, 1]])
+    t = np.float32([[0.2, 0.3, 0.5], [0.1, 0.9, 0], [0.2, 0.6, 0.2]])
+    assert accuracy(y, t).array == pytest.approx(2 / 3)

@@ -90,11 +90,35 @@ def test_bad_calls_teach():
         softmax_cross_entropy(x[:, :, 0], np.array([0, -2]))
     with pytest.raises(ShapeError, match="one label where x has C scores"):
         softmax_cross_entropy(x, t[:1])
-    with pytest.raises(ShapeError, match="argmax"):
-        softmax_cross_entropy(x, x)
+    with pytest.raises(ShapeError, match="argmax"):  # one-hot integers
+        softmax_cross_entropy(x, x.astype(int))
     with pytest.raises(DtypeError, match="int32"):
         softmax_cross_entropy(x, t.astype("f"))
     with pytest.raises(ShapeError, match="class_weight"):
         softmax_cross_entropy(x, t * 0, class_weight=np.ones(4))
     with pytest.raises(ValueRangeError, match="reduce"):
         softmax_cross_entropy(x, t * 0, reduce="median")
+
+
+@pytest.mark.parametrize("shape", [(5, 4), (2, 4, 3, 2)])
+@pytest.mark.parametrize("reduce", ["mean", "sum", "no"])
+def test_soft_labels_weigh_the_losses_of_all_classes(shape, reduce):
+    x = random.normal(size=shape)
+    t = random.dirichlet(np.ones(shape[1]), (shape[0], *shape[2:]))
+    t = np.moveaxis(t, -1, 1)
+    each = np.stack([_naive(x, np.full_like(t[:, 0], c, dtype=int), reduce="no") for c in range(shape[1])], axis=1)
+    expected = {"no": (each * t).sum(1), "sum": (each * t).sum(), "mean": (each * t).sum(1).mean()}[reduce]
+    np.testing.assert_allclose(softmax_cross_entropy(x, t, reduce=reduce).array, expected, rtol=1e-6)
+    gy = random.normal(size=np.shape(expected))
+    check_backward(lambda x: softmax_cross_entropy(x, t, reduce=reduce), (x,), gy)
+
+
+def test_soft_labels_of_one_class_are_that_label():
+    x, t = random.normal(size=(6, 3)).astype("float32"), random.integers(0, 3, 6)
+    hard, soft = softmax_cross_entropy(x, t), softmax_cross_entropy(x, np.eye(3, dtype="float32")[t])
+    np.testing.assert_allclose(hard.array, soft.array, rtol=1e-6)
+
+
+def test_soft_labels_have_no_class_weight():
+    with pytest.raises(ValueRangeError, match="class_weight"):
+        softmax_cross_entropy(np.zeros((2, 3)), np.full((2, 3), 1 / 3), class_weight=np.ones(3))
