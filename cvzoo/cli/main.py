@@ -46,6 +46,10 @@ class _Parser(argparse.ArgumentParser):
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
         # argparse would report unknown arguments of a verb by the main parser, with the wrong usage and options
         namespace, unknown = super().parse_known_args(args, namespace)
+        if "settings" in vars(namespace):
+            # argparse takes words KEY=VALUE from one place only, not from between several options
+            namespace.settings += [word for word in unknown if not word.startswith("-")]
+            unknown = [word for word in unknown if word.startswith("-")]
         if unknown:
             self.error(f"unrecognized arguments: {' '.join(unknown)}")
         return namespace, unknown

@@ -8,7 +8,10 @@ from typing import Any
 
 from cvzoo.datasets.layouts.data_spec import PLACES, is_option
 from cvzoo.errors.exceptions import ConfigError
+from cvzoo.training.recipes.config_file import RECIPE_FILE
+from cvzoo.training.recipes.recipe import AbstractRecipe
 from cvzoo.training.run.command import Command
+from cvzoo.training.run.plain import plain, stored_as
 from cvzoo.training.run.run import differences
 
 _OWN = ("out", "resume", "command", "started_in")  # of the namespace, and no options that are taken over
@@ -26,21 +29,31 @@ def with_stored_options(args: argparse.Namespace) -> argparse.Namespace:
     folder, command, stored = args.stored
     if args.out is not None and os.path.abspath(args.out) != os.path.abspath(folder):
         raise ConfigError(f"--resume {folder}: its folder is its own", got=f"--out {args.out}", hint="leave --out away")
-    if args.model is not None and args.model != stored.model:
+    given, began = args.recipe or args.model, stored.recipe or stored.model
+    if given is not None and given != began:
         raise ConfigError(
             f"--resume {folder}: the run trains another network",
-            expected=stored.model,
-            got=args.model,
+            expected=began,
+            got=given,
             hint="a network of its own needs a folder of its own",
         )
     args.out = folder
     changed: list[str] = []
     place = _start(folder, command)
+    as_it_was = pathlib.Path(folder, RECIPE_FILE)
+    if args.config is None and as_it_was.is_file():
+        args.config, args.recipe, args.model = os.fspath(as_it_was), None, None  # the file names its recipe
     for name, value in vars(stored).items():
         given = getattr(args, name, None)
         if name in _OWN or name == "stored":
             continue
-        if given is None:
+        if name in ("config", "recipe", "model") and args.config is not None:
+            continue
+        if name == "settings":
+            args.settings = [*value, *args.settings]
+            changed += args.settings[len(value) :]
+            place = None if any(word.startswith(("data=", "pretrained=")) for word in changed) else place
+        elif given is None:
             setattr(args, name, value)
         elif given != value:
             option = f"--{name.replace('_', '-')}"
@@ -77,16 +90,16 @@ def _start(folder: str, command: Command) -> str | None:
 
 
 def check_same_training(
-    out: str, before: Mapping[str, Any], recipe: Mapping[str, Any], data: Mapping[str, Mapping[str, Any]]
+    out: str, before: Mapping[str, Any], recipe: AbstractRecipe, data: Mapping[str, Mapping[str, Any]]
 ) -> None:
     """Raises ConfigError where what is resumed cannot go on: another network, other classes, other numbers of images.
 
-    before: config and data of the run's folder; recipe, data: as they are now, as JSON has them
+    before: config and data of the run's folder; recipe, data: as they are now
     """
-    then = before["config"]["recipe"].get("settings", {})
+    then, now_recipe = stored_as(recipe, before["config"]["recipe"]), plain(recipe)
     network = [
         f"{name}: {a} is now {b}"
-        for name, a, b in differences(then, recipe["settings"])
+        for name, a, b in differences(then.get("model", {}), now_recipe["model"])
         if name not in ("min_size", "max_size")
     ]
     hint = f"a run of its own, which may begin with --pretrained {os.path.join(out, 'best.safetensors')}"

@@ -66,7 +66,7 @@ def test_it_prints_the_recipe_and_the_scores_and_leaves_a_model(data, tmp_path, 
     for line in (
         "8 images to train on, 4 to validate on; classes: square",
         "  batch_size: 2",
-        "  settings.min_size: 96",
+        "  model.min_size: 96",
     ):
         assert line in out
     row = json.loads((tmp_path / "run/metrics.jsonl").read_text())

@@ -1,38 +1,34 @@
-"""`cvzoo train`: train a detector on your own images."""
+"""`cvzoo train`: train a network on your own images."""
 
 import argparse
-import dataclasses
-from collections.abc import Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Sequence
 from typing import Any
 
 from cvzoo.cli.model_options import add_device_argument
 from cvzoo.errors.exceptions import ConfigError
-from cvzoo.links.model.retinanet.config import RetinaNetConfig
-from cvzoo.training.recipes.retinanet_recipe import METRICS, RetinaNetRecipe
 from cvzoo.training.run.command import read_command
 
-# --model -> config; the sizes suit images of phones, without cropping
-MODELS: Mapping[str, RetinaNetConfig] = MappingProxyType(
-    {
-        "retinanet_resnet18_small": RetinaNetConfig(
-            n_layer=18, base_channels=32, channels=64, head_depth=2, min_size=480, max_size=800
-        ),
-        "retinanet_resnet18": RetinaNetConfig(n_layer=18, channels=128, head_depth=3, min_size=480, max_size=800),
-        "retinanet_resnet50": RetinaNetConfig(n_layer=50, norm="frozen"),
-    }
-)
-# defaults that the recipe has; an option that was not given is None, so that --resume can tell
-RECIPE_DEFAULTS = {field.name: field.default for field in dataclasses.fields(RetinaNetRecipe)}
+MODELS = ("retinanet_resnet18_small", "retinanet_resnet18", "retinanet_resnet50")
+# settings of the recipe that are options, too; one that was not given is None, so that --resume can tell
+RECIPE_OPTIONS = ("data", "pretrained", "epochs", "batch_size", "lr", "warmup", "seed", "processes", "metric")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.description = "Train a detector on your own images; ends with its scores and the commands to use it."
-    parser.add_argument("--model", choices=MODELS, help="which network; needed for a new run")
+    parser.description = "Train a network on your own images; ends with its scores and the commands to use it."
+    parser.add_argument(
+        "--recipe", metavar="NAME|FILE", help="a recipe of --list, or a file of one; needed for a new run"
+    )
+    parser.add_argument("--config", metavar="FILE.toml|yaml", help="settings of the recipe")
+    parser.add_argument("--list", action="store_true", default=None, help="show all recipes and exit")
+    parser.add_argument(
+        "--show-config", action="store_true", default=None, help="print the recipe with all settings, for --config"
+    )
+    parser.add_argument("--model", choices=MODELS, help="the same as --recipe, for RetinaNet")
     parser.add_argument(
         "--data",
         metavar="SPEC",
-        help="voc:ROOT, coco:TRAIN.json,VAL.json, yolo:ROOT or sroie:ROOT; needed for a new run",
+        help="boxes: voc:ROOT, coco:TRAIN.json,VAL.json, yolo:ROOT or sroie:ROOT; classes: folder:ROOT, cifar10[:DIR], "
+        "cifar100[:DIR] or mnist[:DIR]; needed for a new run",
     )
     parser.add_argument("--out", metavar="DIR", help="the run's folder; needed for a new run")
     parser.add_argument(
@@ -43,13 +39,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=False,
         help="resume the run in DIR with its own options, or without DIR the one in --out",
     )
-    parser.add_argument("--pretrained", metavar="NAME|FILE", help="pretrained weights: imagenet ... or a checkpoint")
+    parser.add_argument(
+        "--pretrained", metavar="NAME|FILE", help="pretrained weights: imagenet ..., a checkpoint, or none"
+    )
     parser.add_argument(
         "--compile", action="store_true", default=None, help="compile the network to a graph: faster, same results"
     )
     add_device_argument(parser)
     parser.add_argument("--no-check", action="store_true", default=None, help="do not check the data for faults first")
-    group = parser.add_argument_group("the recipe")
+    group = parser.add_argument_group("the recipe", "without an option: as the recipe has it")
     for option, kind, text in (
         ("epochs", int, "number of epochs"),
         ("batch_size", int, "images in a batch"),
@@ -58,13 +56,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         ("seed", int, "random seed"),
         ("processes", int, "data-loading workers"),
     ):
-        more = "" if RECIPE_DEFAULTS[option] is None else f" (default: {RECIPE_DEFAULTS[option]})"
-        group.add_argument(f"--{option.replace('_', '-')}", type=kind, metavar="N", help=text + more)
-    group.add_argument("--size", type=int, metavar="N", help="short side of an image, pixels; the long one up to 5/3 N")
+        group.add_argument(f"--{option.replace('_', '-')}", type=kind, metavar="N", help=text)
+    group.add_argument(
+        "--size", type=int, metavar="N", help="size of images, pixels: RetinaNet's short side, a classifier's input"
+    )
     group.add_argument(
         "--metric",
-        choices=METRICS,
-        help="the metric for choosing the best checkpoint (default: coco for coco:, voc for the rest)",
+        metavar="NAME",
+        help="the metric for choosing the best checkpoint (default: coco for coco:, voc for the other boxes)",
+    )
+    group.add_argument(
+        "settings",
+        nargs="*",
+        metavar="KEY=VALUE",
+        help="any setting of --show-config: lr=0.01, model.min_size=320, scales=0.8,1 ...",
     )
     parser.set_defaults(device=None, dtype=None)
 

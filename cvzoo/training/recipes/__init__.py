@@ -5,9 +5,28 @@ from typing import TYPE_CHECKING
 from cvzoo.lazy_imports.on_demand import import_on_demand
 
 if TYPE_CHECKING:
+    from cvzoo.training.recipes.classifier_recipe import ClassifierRecipe
+    from cvzoo.training.recipes.config_file import read_recipe, recipe_to_toml
+    from cvzoo.training.recipes.detection_recipe import AbstractDetectionRecipe
+    from cvzoo.training.recipes.listing import RECIPES
+    from cvzoo.training.recipes.recipe import AbstractRecipe
     from cvzoo.training.recipes.retinanet_recipe import RetinaNetRecipe
-    from cvzoo.training.recipes.retinanet_training import RetinaNetTraining
+    from cvzoo.training.recipes.settings import with_settings
+    from cvzoo.training.recipes.ssd_recipe import SSDRecipe
+    from cvzoo.training.recipes.training import RetinaNetTraining, Training
 
-__all__ = ["RetinaNetRecipe", "RetinaNetTraining"]
+__all__ = [
+    "AbstractDetectionRecipe",
+    "AbstractRecipe",
+    "ClassifierRecipe",
+    "read_recipe",
+    "RECIPES",
+    "recipe_to_toml",
+    "RetinaNetRecipe",
+    "RetinaNetTraining",
+    "SSDRecipe",
+    "Training",
+    "with_settings",
+]
 
 import_on_demand(__name__)

@@ -1,96 +1,99 @@
 """The training recipe of RetinaNet."""
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any
 
-from cvzoo.errors.exceptions import ValueRangeError
+from cvzoo.datasets.sliceable.transform_dataset import TransformDataset
+from cvzoo.errors.exceptions import ConfigError
+from cvzoo.links.chain import Chain
+from cvzoo.links.model.config import config_field
+from cvzoo.links.model.preparation.abstract import MEAN_OF_255, STD_OF_255
+from cvzoo.links.model.retinanet.augmentation import RetinaNetTransform, collate_photos
 from cvzoo.links.model.retinanet.config import RetinaNetConfig
-
-# metrics and their keys in the log
-METRICS: Mapping[str, str] = MappingProxyType(
-    {"voc": "validation/main/map", "coco": "validation/main/map/iou=0.50:0.95/area=all/max_dets=100"}
-)
+from cvzoo.links.model.retinanet.loss import RetinaNetLoss
+from cvzoo.links.model.retinanet.retinanet import RetinaNet
+from cvzoo.training.recipes.detection_recipe import AbstractDetectionRecipe, draw_boxes
+from cvzoo.training.recipes.recipe import AbstractRecipe, Splits
+from cvzoo.typing.aliases import Image
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class RetinaNetRecipe:
-    """All hyperparameters of a training; they are saved in the run's folder.
+class RetinaNetRecipe(AbstractDetectionRecipe):
+    """All settings of a RetinaNet's training.
 
-    data: specification of both data sets, for `bbox_splits`
-    settings: of the network; its min_size and max_size are those of inference, and of training, too
-    pretrained: a name or a path, as for RetinaNet; None: random initialization
-    epochs, batch_size: number of epochs, images per batch
-    lr, weight_decay, clip: learning rate and weight decay of AdamW, maximum norm of all gradients
-    warmup: number of warm-up updates; None: 300, or a third of a run of fewer than 900 updates
-    scales: short sides in training, as fractions of min_size
-    jitter: strength of the color jitter
-    metric: that selects the best model and is reported at the end: "voc", the mAP at an IoU of 0.5 by Pascal VOC's
-        rules, or "coco", the AP over IoUs of 0.50 to 0.95 by COCO's
-    seed: random seed
-    processes: number of data-loading workers
-    Raises ValueRangeError for an invalid value.
+    model: its min_size and max_size are those of inference, and of training, too
     """
 
-    data: str
-    settings: RetinaNetConfig
-    pretrained: str | None = None
-    epochs: int = 50
-    batch_size: int = 4
-    lr: float = 1e-3
-    weight_decay: float = 5e-5
-    warmup: int | None = None
-    clip: float = 10.0
-    scales: tuple[float, ...] = (0.8, 0.9, 1.0)
-    jitter: float = 0.2
-    metric: Literal["voc", "coco"] = "voc"
-    seed: int = 0
-    processes: int = 2
+    model: RetinaNetConfig = config_field(help="the network", group="model")
+    scales: tuple[float, ...] = config_field(
+        (0.8, 0.9, 1.0), help="short sides in training, as fractions of min_size", group="augmentation", above=0
+    )
+    jitter: float = config_field(0.2, help="strength of the color jitter", group="augmentation", at_least=0)
 
-    def __post_init__(self) -> None:
-        for name in ("epochs", "batch_size", "lr", "clip", "processes"):
-            if not getattr(self, name) > 0:
-                raise ValueRangeError(f"RetinaNetRecipe: {name} must be positive", got=getattr(self, name))
-        if not self.scales or min(self.scales) <= 0:
-            raise ValueRangeError("RetinaNetRecipe: scales must be positive", got=self.scales)
-        if self.metric not in METRICS:
-            raise ValueRangeError(
-                "RetinaNetRecipe: metric is unknown", expected=" or ".join(METRICS), got=repr(self.metric)
-            )
-        if self.warmup is not None and self.warmup < 1:
-            raise ValueRangeError("RetinaNetRecipe: warmup must be positive", got=self.warmup)
+    def check_together(self) -> None:
+        """Raises ValueRangeError for an unknown metric, or no scale."""
+        super().check_together()
+        self.require(len(self.scales) > 0, "scales", "at least one")
 
-    @property
-    def best(self) -> str:
-        """The key of the metric in the log, which selects the best model."""
-        return METRICS[self.metric]
+    @staticmethod
+    def from_older(values: Mapping[str, Any]) -> Mapping[str, Any]:
+        """A stored recipe from when the network's field was called `settings`."""
+        return {"model" if name == "settings" else name: value for name, value in values.items()}
 
-    def n_update(self, n_example: int) -> int:
-        """The number of updates of a training on n_example images."""
-        return -(-self.epochs * n_example // self.batch_size)
+    def summary(self) -> str:
+        return f"RetinaNet on ResNet-{self.model.n_layer}, short side of {self.model.min_size} pixels"
 
-    def resolved(self, n_example: int) -> "RetinaNetRecipe":
-        """The recipe with an explicit warm-up. Raises ValueRangeError if that is not shorter than the training."""
-        n = self.n_update(n_example)
-        if self.warmup is None:
-            return dataclasses.replace(self, warmup=max(min(300, n // 3), 1))
-        if self.warmup >= n:
-            raise ValueRangeError(
-                "the warm-up is not shorter than the training: the learning rate would never be reached",
-                expected=f"fewer than its {n} updates",
-                got=self.warmup,
-            )
-        return self
+    def build_model(self, label_names: Sequence[str]) -> Chain:
+        return RetinaNet(None, self.pretrained, label_names=label_names, config=self.model)
+
+    def build_loss(self, model: Any, splits: Splits) -> RetinaNetLoss:
+        return RetinaNetLoss(model, box_loss="giou")
+
+    def examples(self, train: Any, model: Any) -> TransformDataset:
+        transform = RetinaNetTransform(self.shorts, self.model.max_size, jitter=self.jitter)
+        return TransformDataset(train, ("img", "bbox", "label", "ignored"), transform)
+
+    def converter(self, batch: Sequence[Any], device: Any = None) -> Any:
+        """Images of different sizes are padded."""
+        return collate_photos(batch, device)
+
+    def draw_example(self, example: tuple[Any, ...], model: Any, label_names: Sequence[str]) -> tuple[Image, str]:
+        return draw_boxes(example, label_names, mean=MEAN_OF_255, std=STD_OF_255)
+
+    def with_pretrained(self, pretrained: str | None) -> AbstractRecipe:
+        """Normalizations of a backbone trained on ImageNet are frozen: batches of few images would change them."""
+        recipe = dataclasses.replace(self, pretrained=pretrained)
+        if pretrained is None or not pretrained.startswith("imagenet"):
+            return recipe
+        return dataclasses.replace(recipe, model=dataclasses.replace(self.model, norm="frozen"))
+
+    def with_size(self, side: int) -> AbstractRecipe:
+        """The short side of an image; the long one up to 5/3 of it."""
+        if side < 64:
+            raise ConfigError("--size is too small", expected="64 or more", got=side)
+        return dataclasses.replace(
+            self, model=dataclasses.replace(self.model, min_size=side, max_size=side * 5 // 3)
+        )
 
     @property
     def shorts(self) -> tuple[int, ...]:
         """Short sides in training, pixels."""
-        return tuple(max(round(scale * self.settings.min_size), 32) for scale in self.scales)
+        return tuple(max(round(scale * self.model.min_size), 32) for scale in self.scales)
 
-    def lines(self) -> list[tuple[str, Any]]:
-        """(name, value) of all hyperparameters, the network's settings last, for printing."""
-        own = [(field.name, getattr(self, field.name)) for field in dataclasses.fields(self)]
-        return [(name, value) for name, value in own if name != "settings"] + [
-            (f"settings.{name}", value) for name, value in dataclasses.asdict(self.settings).items()
-        ]
+
+# the sizes suit images of phones, without cropping
+RETINANET_RECIPES: Mapping[str, RetinaNetRecipe] = MappingProxyType(
+    {
+        "retinanet_resnet18_small": RetinaNetRecipe(
+            model=RetinaNetConfig(
+                n_layer=18, base_channels=32, channels=64, head_depth=2, min_size=480, max_size=800
+            )
+        ),
+        "retinanet_resnet18": RetinaNetRecipe(
+            model=RetinaNetConfig(n_layer=18, channels=128, head_depth=3, min_size=480, max_size=800)
+        ),
+        "retinanet_resnet50": RetinaNetRecipe(model=RetinaNetConfig(n_layer=50, norm="frozen")),
+    }
+)

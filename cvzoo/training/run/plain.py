@@ -11,6 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from cvzoo.errors.exceptions import CvzooError
+from cvzoo.links.model.config import AbstractConfig, config_from_json
+
 
 def plain(value: Any) -> Any:
     """The value as dictionaries, lists, str, numbers, booleans and None.
@@ -46,3 +49,17 @@ def plain(value: Any) -> Any:
     if isinstance(value, type | types.FunctionType | types.BuiltinFunctionType):
         return value.__qualname__
     return repr(value)
+
+
+def stored_as(settings: Any, tree: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A stored tree of `plain` with the fields that a config has now, where it was stored by an older version.
+
+    settings: the present ones; unless they are a config of the same fields, the tree is returned as it is
+    """
+    if not isinstance(settings, AbstractConfig):
+        return tree
+    try:
+        found: dict[str, Any] = plain(config_from_json(type(settings), tree))
+    except CvzooError:
+        return tree
+    return found

@@ -34,7 +34,7 @@ from cvzoo.training.run.command import CONFIG, Command, copy_script, resume_word
 from cvzoo.training.run.data_fingerprint import data_fingerprint, same_data
 from cvzoo.training.run.environment import environment_facts
 from cvzoo.training.run.mark_killed import mark_if_killed
-from cvzoo.training.run.plain import plain
+from cvzoo.training.run.plain import plain, stored_as
 from cvzoo.training.run.run_report import ITERATIONS
 from cvzoo.training.trainer import Trainer
 from cvzoo.training.updaters.standard_updater import StandardUpdater
@@ -99,6 +99,7 @@ class Run:
             for name, each in (data or {}).items()
         }
         if before:
+            before["config"]["recipe"] = stored_as(recipe, before["config"]["recipe"])
             _warn_of_changes(self.out, before, self.config, self.data)
         self._write(ENVIRONMENT, environment_facts())
         self._write(DATA, self.data)

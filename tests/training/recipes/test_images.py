@@ -1,10 +1,11 @@
-"""What is drawn while a detector is trained."""
+"""What is drawn while a network is trained."""
 
 import numpy as np
 import pytest
 
 from cvzoo.images import read_image
-from cvzoo.training.recipes.detection_images import FirstBatchImage, PredictionImages
+from cvzoo.training.recipes.detection_recipe import draw_boxes
+from cvzoo.training.recipes.images import FirstBatchImage, PredictionImages
 
 MEAN, STD = np.float32([10, 20, 30]), np.float32([50, 60, 70])
 BOX = np.float32([[8, 8, 24, 24], [30, 30, 34, 34]])
@@ -20,7 +21,7 @@ def converter(path, seen):
         seen.append((len(batch), device))
         return "converted"
 
-    return FirstBatchImage(convert, path, label_names=("a", "b"), mean=MEAN, std=STD)
+    return FirstBatchImage(convert, path, lambda example: draw_boxes(example, ("a", "b"), mean=MEAN, std=STD))
 
 
 def test_the_first_batch_is_drawn_once_as_it_is_trained_on(tmp_path):
@@ -48,11 +49,6 @@ def test_a_resumed_run_keeps_the_first_batch_of_its_beginning(tmp_path):
     assert path.read_bytes() == b"as it was"
 
 
-class Model:
-    def predict(self, imgs):
-        return [BOX for _ in imgs], [np.int32([0, 1]) for _ in imgs], [np.float32([0.9, 0.1]) for _ in imgs]
-
-
 class Data:
     def __len__(self):
         return 3
@@ -65,13 +61,18 @@ class Data:
 
 
 def test_what_a_model_finds_is_drawn_anew_each_time(tmp_path):
-    path = tmp_path / "images/predictions.jpg"
-    extension = PredictionImages(Model(), Data(), path, label_names=("a", "b"), trigger=(1, "epoch"))
+    path, seen = tmp_path / "images/predictions.jpg", []
+
+    def draw(img):
+        seen.append(img.shape)
+        return img + len(seen), "found"
+
+    extension = PredictionImages(Data(), path, draw, trigger=(1, "epoch"))
     extension(None)
     first = path.read_bytes()
-    extension._score_thresh = 0.0
     extension(None)
     assert path.read_bytes() != first
+    assert seen == [(3, 40, 60)] * 6
 
 
 def test_a_disk_that_is_full_ends_no_training(tmp_path):

@@ -1,0 +1,106 @@
+"""What the recipes of all detectors have in common: data, metrics, validation, drawings."""
+
+import abc
+import dataclasses
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from cvzoo.datasets.bbox_splits import BboxSplits, bbox_splits, split_specs
+from cvzoo.datasets.layouts.data_spec import DataSpec
+from cvzoo.datasets.sliceable.transform_dataset import TransformDataset
+from cvzoo.evaluations.evaluators.detection_coco_evaluator import DetectionCOCOEvaluator
+from cvzoo.evaluations.evaluators.detection_voc_evaluator import DetectionVOCEvaluator
+from cvzoo.geometry.bbox_area import bbox_area
+from cvzoo.iterators.serial_iterator import SerialIterator
+from cvzoo.links.model.config import config_field
+from cvzoo.links.model.zoo_member import Task
+from cvzoo.training.recipes.images import denormalized
+from cvzoo.training.recipes.recipe import AbstractRecipe, ClassTable, Splits
+from cvzoo.typing.aliases import Image
+from cvzoo.visualizations.draw_bbox import draw_bbox
+
+METRICS: Mapping[str, str] = MappingProxyType(
+    {"voc": "validation/main/map", "coco": "validation/main/map/iou=0.50:0.95/area=all/max_dets=100"}
+)
+DRAWN_SCORE = 0.3  # detections with a lower confidence score are not drawn
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class AbstractDetectionRecipe(AbstractRecipe, abc.ABC):
+    """A recipe of a detector; difficult and crowded objects are ignored in training and validation.
+
+    metric: "voc", the mAP at an IoU of 0.5 by Pascal VOC's rules, or "coco", the AP over IoUs of 0.50 to 0.95 by COCO's
+    """
+
+    task: ClassVar[Task] = "detection"
+    metrics: ClassVar[Mapping[str, str]] = METRICS
+    usage: ClassVar[str] = "bboxes, labels, scores = model.predict"
+
+    metric: Literal["voc", "coco"] = config_field(
+        "voc",
+        help="metric that selects the best model: voc: mAP at IoU 0.5 by Pascal VOC's rules; coco: AP over IoU "
+        "0.50:0.95 by COCO's",
+        group="validation",
+    )
+
+    def splits(self) -> BboxSplits:
+        return bbox_splits(self.data)
+
+    def checked_parts(self) -> tuple[DataSpec, ...]:
+        """The parts of the data, whose files and boxes are checked."""
+        return split_specs(self.data)
+
+    def with_data(self, data: str) -> AbstractRecipe:
+        """COCO's data are scored by COCO's metric."""
+        return dataclasses.replace(self, data=data, metric="coco" if data.startswith("coco:") else "voc")
+
+    def for_validation(self, model: Any) -> None:
+        """Low confidence scores count, too."""
+        model.use_preset("evaluate")
+
+    def evaluator(self, model: Any, splits: Splits) -> DetectionCOCOEvaluator | DetectionVOCEvaluator:
+        """The evaluator on the validation set by the recipe's metric; COCO's areas are those of the boxes."""
+        val, label_names = splits.val, splits.label_names
+        if self.metric == "voc":
+            return DetectionVOCEvaluator(_in_order(val), model, label_names=label_names)
+        val = TransformDataset(val, ("img", "bbox", "label", "area", "crowded"), _with_area)
+        return DetectionCOCOEvaluator(_in_order(val), model, label_names=label_names)
+
+    def draw_prediction(self, model: Any, img: Image, label_names: Sequence[str]) -> tuple[Image, str]:
+        """Detections of a score of 0.3 or more."""
+        (bbox,), (label,), (score,) = model.predict([img])
+        shown = score >= DRAWN_SCORE
+        drawn = draw_bbox(img, bbox[shown], label[shown], score[shown], label_names=label_names)
+        return drawn, f"{shown.sum()} of {DRAWN_SCORE} or more"
+
+    def class_table(self, result: Any, label_names: Sequence[str]) -> ClassTable:
+        """The average precision of each class."""
+        if isinstance(result, Mapping):  # COCO's
+            rows = [row | {"name": label_names[row["id"]]} for row in result["coco_eval"].per_class()]
+        else:
+            of_classes = zip(label_names, result.n_positive, result.ap)
+            rows = [{"name": name, "n_objects": int(n), "AP": float(ap)} for name, n, ap in of_classes]
+        return ClassTable(rows, ("AP",), "objects")
+
+
+def draw_boxes(example: tuple[Any, ...], label_names: Sequence[str], *, mean: Any, std: Any) -> tuple[Image, str]:
+    """A training example (img, bbox, label, ignored) with its boxes, and their number; ignored boxes are not drawn.
+
+    mean, std: of the image's channels, by which it was normalized
+    """
+    img, bbox, label, ignored = example
+    drawn = draw_bbox(denormalized(img, mean=mean, std=std), bbox[~ignored], label[~ignored], label_names=label_names)
+    n = int(ignored.sum())
+    return drawn, f"{len(bbox) - n} boxes" + (f", {n} ignored" if n else "")
+
+
+def _in_order(dataset: Any) -> SerialIterator:
+    return SerialIterator(dataset, 4, repeat=False, shuffle=False)
+
+
+def _with_area(example: tuple[Any, ...]) -> tuple[Any, ...]:
+    img, bbox, label, *flags = example
+    return img, bbox, label, bbox_area(bbox), flags[0] if flags else np.zeros(len(bbox), bool)

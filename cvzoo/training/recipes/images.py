@@ -1,0 +1,84 @@
+"""Visualizations in the folder of a training: the first batch, and predictions."""
+
+import pathlib
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cvzoo.images.write_image import write_image
+from cvzoo.training.extension import AbstractExtension
+from cvzoo.training.output_folder import write_or_warn
+from cvzoo.typing.aliases import Array, Image
+from cvzoo.visualizations.contact_sheet import contact_sheet
+
+if TYPE_CHECKING:
+    from cvzoo.training.trainer import Trainer
+
+_MAX_IMAGES = 8
+_COLUMNS = 4
+
+
+class FirstBatchImage:
+    """A converter that also draws the first batch of the run, with its data augmentation.
+
+    converter: the actual converter
+    path: the file, which is not overwritten, since a resumed run has drawn its first batch
+    draw: an example's image in [0, 255], and its caption
+    """
+
+    def __init__(
+        self, converter: Callable[..., Any], path: pathlib.Path, draw: Callable[[tuple[Any, ...]], tuple[Image, str]]
+    ):
+        self._converter = converter
+        self._path = path
+        self._draw = draw
+        self._is_drawn = False
+
+    def __call__(self, batch: Sequence[tuple[Any, ...]], device: Any = None) -> Any:
+        if not self._is_drawn:
+            self._is_drawn = True
+            if not self._path.exists():
+                write_or_warn(self._path, lambda: self._write(batch[:_MAX_IMAGES]))
+        return self._converter(batch, device)
+
+    def _write(self, batch: Sequence[tuple[Any, ...]]) -> None:
+        imgs, captions = zip(*map(self._draw, batch))
+        _write(self._path, imgs, captions)
+
+
+class PredictionImages(AbstractExtension):
+    """Draws the model's predictions on the first images of a data set, and rewrites the file each time.
+
+    dataset: the first value of an example is an image (3, H, W); path: the file
+    draw: an image with what is predicted, and the end of its caption, which begins with the file's name
+    """
+
+    default_name = "prediction_images"
+
+    def __init__(
+        self, dataset: Any, path: pathlib.Path, draw: Callable[[Image], tuple[Image, str]], *, trigger: Any
+    ):
+        self.trigger = trigger
+        self._dataset = dataset
+        self._path = path
+        self._draw = draw
+
+    def __call__(self, trainer: "Trainer") -> None:
+        imgs, captions = [], []
+        for i in range(min(_MAX_IMAGES, len(self._dataset))):
+            img, caption = self._draw(self._dataset[i][0])
+            imgs.append(img)
+            captions.append(f"{pathlib.Path(self._dataset.name(i)).name}: {caption}")
+        write_or_warn(self._path, lambda: _write(self._path, imgs, captions))
+
+
+def denormalized(img: Array, *, mean: Any, std: Any) -> Image:
+    """A normalized image (3, H, W) as pixels in [0, 255]. mean, std: of its channels, or of all"""
+    mean, std = (np.reshape(np.asarray(each, np.float32), (-1, 1, 1)) for each in (mean, std))
+    return np.clip(np.rint(img * std + mean), 0, 255).astype(np.float32)
+
+
+def _write(path: pathlib.Path, imgs: Sequence[Array], captions: Sequence[str]) -> None:
+    path.parent.mkdir(exist_ok=True)
+    write_image(contact_sheet(imgs, captions, columns=_COLUMNS), path)

@@ -1,0 +1,29 @@
+"""The listing of recipes: what can be trained by name."""
+
+import difflib
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from cvzoo.errors.exceptions import ConfigError
+from cvzoo.training.recipes.classifier_recipe import CLASSIFIER_RECIPES
+from cvzoo.training.recipes.recipe import AbstractRecipe
+from cvzoo.training.recipes.retinanet_recipe import RETINANET_RECIPES
+from cvzoo.training.recipes.ssd_recipe import SSD_RECIPES
+
+# a family adds its table
+RECIPES: Mapping[str, AbstractRecipe] = MappingProxyType(
+    {
+        **RETINANET_RECIPES,
+        **SSD_RECIPES,
+        **CLASSIFIER_RECIPES,
+    }
+)
+
+
+def named_recipe(name: str) -> AbstractRecipe:
+    """The listed recipe of this name. Raises ConfigError for an unknown one, with the nearest."""
+    if name in RECIPES:
+        return RECIPES[name]
+    near = difflib.get_close_matches(name, RECIPES, n=1, cutoff=0.5)
+    hint = f"did you mean {near[0]}?" if near else "cvzoo train --list shows all"
+    raise ConfigError(f"there is no recipe {name!r}", hint=hint)

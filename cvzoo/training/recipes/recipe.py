@@ -1,0 +1,256 @@
+"""Base class of training recipes: all settings of a training, and how its parts are built from them."""
+
+import abc
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol
+
+from cvzoo.datasets.layouts.data_spec import DataSpec
+from cvzoo.errors.exceptions import ConfigError, ValueRangeError
+from cvzoo.links.chain import Chain
+from cvzoo.links.link import Link
+from cvzoo.links.model.config import AbstractConfig, config_field
+from cvzoo.links.model.zoo_member import Task
+from cvzoo.optimizers.adam import Adam
+from cvzoo.optimizers.adam_w import AdamW
+from cvzoo.optimizers.hooks.gradient_clipping import GradientClipping
+from cvzoo.optimizers.hooks.weight_decay import WeightDecay
+from cvzoo.optimizers.momentum_sgd import MomentumSGD
+from cvzoo.optimizers.nesterov_ag import NesterovAG
+from cvzoo.optimizers.optimizer import AbstractOptimizer
+from cvzoo.optimizers.selectors import is_vector
+from cvzoo.training.concat_examples import concat_examples
+from cvzoo.training.extensions.shifts.abstract import AbstractShift
+from cvzoo.training.extensions.shifts.cosine_shift import CosineShift
+from cvzoo.training.extensions.shifts.polynomial_shift import PolynomialShift
+from cvzoo.training.extensions.shifts.step_shift import MultistepShift
+from cvzoo.training.extensions.shifts.warmup_shift import WarmupShift
+from cvzoo.typing.aliases import Image
+
+USUAL_WARMUP = 300  # updates
+
+
+class Splits(Protocol):
+    """A training set and a validation set with the same classes, such as BboxSplits, ClassSplits, LabelMapSplits."""
+
+    @property
+    def train(self) -> Any: ...
+    @property
+    def val(self) -> Any: ...
+    @property
+    def label_names(self) -> tuple[str, ...]: ...
+
+
+class ClassTable(NamedTuple):
+    """Scores by class, for a terminal.
+
+    rows: name, n_<counted> and the columns of each class
+    columns: the scores' names; counted: what is counted: "objects", "photos", "pixels"
+    """
+
+    rows: list[dict[str, Any]]
+    columns: tuple[str, ...]
+    counted: str
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class AbstractRecipe(AbstractConfig, abc.ABC):
+    """All settings of a training; they are saved in the run's folder. A family subclasses the recipe of its task.
+
+    Each field has help, unit, range and group in its metadata (`config_field`), which also check its values.
+    Raises ValueRangeError for a value of another type or out of range.
+
+    task: what the model's `predict` returns
+    metrics: metric -> its key in the log
+    usage: how `predict` of the trained model is called, `{image}` is a path
+    """
+
+    task: ClassVar[Task]
+    metrics: ClassVar[Mapping[str, str]]
+    usage: ClassVar[str]
+
+    data: str = config_field(
+        "", help="specification of the training and validation sets, such as voc:ROOT", group="data"
+    )
+    model: AbstractConfig = config_field(help="the network", group="model")
+    pretrained: str | None = config_field(
+        None, help="pretrained weights: a name of the network's, or a file; None: random initialization", group="model"
+    )
+    epochs: int = config_field(50, help="number of epochs", unit="epochs", group="schedule", at_least=1)
+    batch_size: int = config_field(4, help="images in a batch", unit="images", group="schedule", at_least=1)
+    optimizer: Literal["adamw", "adam", "sgd", "nesterov"] = config_field(
+        "adamw", help="optimizer; sgd has momentum, and so has nesterov", group="optimizer"
+    )
+    lr: float = config_field(1e-3, help="learning rate after the warm-up", group="optimizer", above=0)
+    weight_decay: float = config_field(5e-5, help="weight decay, not of vectors", group="optimizer", at_least=0)
+    momentum: float = config_field(
+        0.9, help="momentum of sgd and nesterov", group="optimizer", at_least=0, below=1
+    )
+    clip: float | None = config_field(
+        10.0, help="maximum norm of all gradients; None: gradients are not clipped", group="optimizer", above=0
+    )
+    warmup: int | None = config_field(
+        None,
+        help="updates in which the learning rate rises; None: 300, or a third of a run of fewer than 900 updates",
+        unit="updates",
+        group="schedule",
+        at_least=0,
+    )
+    schedule: Literal["cosine", "step", "poly", "constant"] = config_field(
+        "cosine", help="course of the learning rate after the warm-up", group="schedule"
+    )
+    final_lr: float = config_field(
+        0.01, help="last value of cosine, as a fraction of lr", group="schedule", at_least=0, at_most=1
+    )
+    steps: tuple[float, ...] = config_field(
+        (0.67, 0.89),
+        help="when step divides the learning rate by ten, as fractions of the training",
+        group="schedule",
+        above=0,
+        below=1,
+    )
+    validate_every: int | None = config_field(
+        None, help="epochs between validations; None: a twentieth of all", unit="epochs", group="schedule", at_least=1
+    )
+    metric: str = config_field(help="metric that selects the best model", group="validation")
+    seed: int = config_field(0, help="random seed", group="run", at_least=0)
+    processes: int = config_field(2, help="number of data-loading workers", group="run", at_least=1)
+
+    # --- what a family says ---
+
+    @abc.abstractmethod
+    def summary(self) -> str:
+        """The network in a line, for `cvzoo train --list`."""
+
+    @abc.abstractmethod
+    def build_model(self, label_names: Sequence[str]) -> Chain:
+        """The network for these classes, with its pretrained weights; random values come from the run's seed."""
+
+    @abc.abstractmethod
+    def build_loss(self, model: Any, splits: Splits) -> Link:
+        """The loss around the model: what the optimizer updates, called with what the converter returns."""
+
+    @abc.abstractmethod
+    def examples(self, train: Any, model: Any) -> Any:
+        """The training set with data augmentation, in the order of values that the converter takes."""
+
+    @abc.abstractmethod
+    def draw_example(self, example: tuple[Any, ...], model: Any, label_names: Sequence[str]) -> tuple[Image, str]:
+        """An augmented example as an image (3, H, W) in [0, 255] and its caption."""
+
+    def converter(self, batch: Sequence[Any], device: Any = None) -> Any:
+        """A batch of examples as arguments of the loss: `concat_examples`, unless the family says otherwise."""
+        return concat_examples(batch, device)
+
+    def build_optimizer(self, loss: Link) -> AbstractOptimizer:
+        """The optimizer set up with the loss, with weight decay and clipping."""
+        optimizer: AbstractOptimizer
+        if self.optimizer == "adamw":
+            optimizer = AdamW(self.lr, weight_decay_rate=self.weight_decay, exempt=is_vector).setup(loss)
+        else:
+            makers: dict[str, Callable[[], AbstractOptimizer]] = {
+                "adam": lambda: Adam(self.lr),
+                "sgd": lambda: MomentumSGD(self.lr, self.momentum),
+                "nesterov": lambda: NesterovAG(self.lr, self.momentum),
+            }
+            optimizer = makers[self.optimizer]().setup(loss)
+            if self.weight_decay:
+                optimizer.add_hook(WeightDecay(self.weight_decay, exempt=is_vector))
+        if self.clip is not None:
+            optimizer.add_hook(GradientClipping(self.clip))
+        return optimizer
+
+    def with_pretrained(self, pretrained: str | None) -> "AbstractRecipe":
+        """The recipe with other pretrained weights, and what follows from them: nothing, unless the family says so."""
+        return dataclasses.replace(self, pretrained=pretrained)
+
+    def with_size(self, side: int) -> "AbstractRecipe":
+        """The recipe with another size of images, pixels. Raises ConfigError: unless the family says otherwise."""
+        raise ConfigError(f"{type(self).__name__} has no setting for one size of images")
+
+    # --- what a task says ---
+
+    @abc.abstractmethod
+    def splits(self) -> Splits:
+        """The data. Raises ConfigError for a malformed specification, DatasetError if a part is missing or empty."""
+
+    def checked_parts(self) -> tuple[DataSpec, ...]:
+        """What `cvzoo data check` examines before the training: nothing, unless the task says otherwise."""
+        return ()
+
+    @abc.abstractmethod
+    def evaluator(self, model: Any, splits: Splits) -> Any:
+        """The evaluator on the validation set by the recipe's metric."""
+
+    @abc.abstractmethod
+    def draw_prediction(self, model: Any, img: Image, label_names: Sequence[str]) -> tuple[Image, str]:
+        """An image (3, H, W) in [0, 255] with what the model predicts, and the rest of its caption."""
+
+    @abc.abstractmethod
+    def class_table(self, result: Any, label_names: Sequence[str]) -> ClassTable:
+        """The scores by class of the evaluator's result."""
+
+    def for_validation(self, model: Any) -> None:
+        """Sets the model's thresholds to those of the validation: nothing, unless the task says otherwise."""
+
+    def with_data(self, data: str) -> "AbstractRecipe":
+        """The recipe with other data, and what follows from them: nothing, unless the task says otherwise."""
+        return dataclasses.replace(self, data=data)
+
+    # --- common to all ---
+
+    def check_together(self) -> None:
+        """Raises ValueRangeError for an unknown metric."""
+        self.require(self.metric in self.metrics, "metric", " or ".join(self.metrics))
+
+    @property
+    def best(self) -> str:
+        """The key of the metric in the log, which selects the best model."""
+        return self.metrics[self.metric]
+
+    def n_update(self, n_example: int) -> int:
+        """The number of updates of a training on n_example images."""
+        return -(-self.epochs * n_example // self.batch_size)
+
+    def resolved(self, n_example: int) -> "AbstractRecipe":
+        """The recipe with an explicit warm-up. Raises ValueRangeError if that is not shorter than the training."""
+        n = self.n_update(n_example)
+        if self.warmup is None:
+            return dataclasses.replace(self, warmup=max(min(USUAL_WARMUP, n // 3), 1) if n > 1 else 0)
+        if self.warmup >= n:
+            raise ValueRangeError(
+                "the warm-up is not shorter than the training: the learning rate would never be reached",
+                expected=f"fewer than its {n} updates",
+                got=self.warmup,
+            )
+        return self
+
+    def shift(self, n_example: int) -> AbstractShift | None:
+        """The schedule of the learning rate, called at each update; None: the learning rate is constant."""
+        # AdamW multiplies its steps and its weight decay by eta; the others have a learning rate alone
+        attr, base = {"adamw": ("eta", 1.0), "adam": ("alpha", self.lr)}.get(self.optimizer, ("lr", self.lr))
+        n = self.n_update(n_example)
+        after: AbstractShift | None = None
+        if self.schedule == "cosine":
+            after = CosineShift(attr, n, target=base * self.final_lr)
+        elif self.schedule == "step":
+            after = MultistepShift(attr, 0.1, [round(each * n) for each in self.steps])
+        elif self.schedule == "poly":
+            after = PolynomialShift(attr, 0.9, n)
+        warmup = self.resolved(n_example).warmup
+        return WarmupShift(attr, 0.01 * base, warmup, then=after) if warmup else after
+
+    @property
+    def validation_interval(self) -> int:
+        """Epochs between validations."""
+        return self.validate_every or max(self.epochs // 20, 1)
+
+    def lines(self) -> list[tuple[str, Any]]:
+        """(name, value) of all settings, the network's last, for printing."""
+        own = [(field.name, getattr(self, field.name)) for field in dataclasses.fields(self)]
+        nested = [(name, value) for name, value in own if dataclasses.is_dataclass(value)]
+        return [(name, value) for name, value in own if not dataclasses.is_dataclass(value)] + [
+            (f"{name}.{field.name}", getattr(value, field.name))
+            for name, value in nested
+            for field in dataclasses.fields(value)
+        ]

@@ -1,0 +1,118 @@
+"""Changes of a recipe's settings by name, as command lines and files have them."""
+
+import dataclasses
+import difflib
+import json
+import types
+import typing
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from cvzoo.errors.exceptions import ConfigError, ValueRangeError
+from cvzoo.links.model.config import field_types, limits_of
+from cvzoo.links.model.typed_value import expected_words, typed_value
+from cvzoo.training.recipes.recipe import AbstractRecipe
+
+NONE = "none"  # how None is written
+
+
+def setting_names(config: Any) -> list[str]:
+    """The names of all settings of a recipe or a config, those of nested configs as "model.min_size"."""
+    found = []
+    for field in dataclasses.fields(config):
+        value = getattr(config, field.name)
+        if dataclasses.is_dataclass(value):
+            found += [f"{field.name}.{name}" for name in setting_names(value)]
+        else:
+            found.append(field.name)
+    return found
+
+
+def with_settings(recipe: AbstractRecipe, values: Mapping[str, Any]) -> AbstractRecipe:
+    """The recipe with other values.
+
+    values: by name, "lr" or "model.min_size"; a text is read as the setting's type: "0.8,0.9", "none", "true"
+    Settings that follow from data and from pretrained weights are set first, so that what is named prevails.
+    Raises ConfigError for an unknown name, with the nearest one; ValueRangeError for a value of another type or out of
+    its range.
+    """
+    known = setting_names(recipe)
+    for name in values:
+        if name not in known:
+            raise ConfigError(f"the recipe has no setting {name!r}", hint=_nearest(name, known))
+    if "data" in values:
+        recipe = recipe.with_data(_value(recipe, "data", values["data"]))
+    if "pretrained" in values:
+        recipe = recipe.with_pretrained(_value(recipe, "pretrained", values["pretrained"]))
+    changed: AbstractRecipe = _replaced(recipe, values)
+    return changed
+
+
+def settings_of_words(words: Iterable[str]) -> dict[str, str]:
+    """name -> text of words KEY=VALUE. Raises ConfigError for another word."""
+    found = {}
+    for word in words:
+        name, equals, text = word.partition("=")
+        if not equals or not name:
+            raise ConfigError(f"{word!r} is no setting of the recipe", expected="KEY=VALUE, such as lr=0.01")
+        found[name.strip()] = text.strip()
+    return found
+
+
+def _nearest(name: str, known: list[str]) -> str:
+    inner = [each for each in known if each.rpartition(".")[2] == name]
+    near = inner or difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+    near = near or [each for each in known if name in each][:1]
+    return f"did you mean {near[0]}?" if near else "cvzoo train --show-config lists them"
+
+
+def _replaced(config: Any, values: Mapping[str, Any]) -> Any:
+    own = {name: _value(config, name, value) for name, value in values.items() if "." not in name}
+    nested: dict[str, dict[str, Any]] = {}
+    for name, value in values.items():
+        outer, dot, inner = name.partition(".")
+        if dot:
+            nested.setdefault(outer, {})[inner] = value
+    for name, inner_values in nested.items():
+        own[name] = _replaced(getattr(config, name), inner_values)
+    return dataclasses.replace(config, **own) if own else config
+
+
+def _value(config: Any, name: str, value: Any) -> Any:
+    (field,) = [each for each in dataclasses.fields(config) if each.name == name]
+    kind, limits = field_types(type(config))[name], limits_of(field)
+    for candidate in _readings(kind, value):
+        try:
+            return typed_value(kind, candidate, limits)
+        except (TypeError, ValueError, OverflowError):
+            continue
+    raise ValueRangeError(
+        f"{name} is invalid: {str(value)[:80]}", expected=expected_words(kind, limits), got=str(value)[:80]
+    )
+
+
+def _readings(kind: Any, value: Any) -> list[Any]:
+    """What a value may mean: a text is a number, a list, or None, where the type has such."""
+    takes_none = type(None) in _kinds(kind)
+    if not isinstance(value, str):
+        return [value]
+    if value.lower() in (NONE, "null") and takes_none:
+        return [None]
+    found: list[Any] = [value]
+    for text in (value, value.lower(), f"[{value}]"):
+        try:
+            found.append(json.loads(text))
+        except ValueError:
+            continue
+    try:
+        found.append(float(value))  # 1e-3 is JSON, .5 is not
+    except ValueError:
+        pass
+    if "," in value:
+        found.append([each.strip() for each in value.split(",")])
+    return found
+
+
+def _kinds(kind: Any) -> tuple[Any, ...]:
+    is_union = typing.get_origin(kind) in (typing.Union, types.UnionType)
+    return typing.get_args(kind) if is_union else (kind,)

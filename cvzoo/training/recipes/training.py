@@ -1,0 +1,85 @@
+"""The training by a recipe: run, model, loss, optimizer, trainer and extensions, of any family."""
+
+import pathlib
+from collections.abc import Mapping
+from typing import Any
+
+from cvzoo.errors.exceptions import ConfigError
+from cvzoo.training.recipes.images import FirstBatchImage, PredictionImages
+from cvzoo.training.recipes.recipe import AbstractRecipe, Splits
+from cvzoo.training.run.command import Command
+from cvzoo.training.run.run import Run
+from cvzoo.training.run.run_report import IMAGES
+from cvzoo.typing.aliases import FilePath
+
+
+class Training:
+    """The run, the model and the trainer of a recipe; `training.trainer.run()` trains.
+
+    recipe: the settings
+    splits: the data; None: those that the recipe names
+    out: the run's folder; resume: resume the run in it
+    compile: compile the network, see `Link.compile`; no value changes
+    data: fingerprints of the splits by name, if already computed
+    command, resume_with: as for Run
+    Raises the errors of Run, of the network and of the data sets.
+    """
+
+    def __init__(
+        self,
+        recipe: AbstractRecipe,
+        splits: Splits | None,
+        out: FilePath,
+        *,
+        resume: bool = False,
+        compile: bool = False,
+        data: Mapping[str, Any] | None = None,
+        command: Command | None = None,
+        resume_with: str | None = None,
+    ):
+        if splits is None and not recipe.data:
+            raise ConfigError("the recipe names no data", hint='data="voc:ROOT", or what its task reads')
+        splits = recipe.splits() if splits is None else splits
+        recipe = recipe.resolved(len(splits.train))
+        self.recipe, self.splits = recipe, splits
+        data = {"train": splits.train, "val": splits.val} if data is None else data
+        self.run = Run(
+            out, recipe, seed=recipe.seed, data=data, resume=resume, command=command, resume_with=resume_with
+        )
+        self.model = recipe.build_model(splits.label_names)
+        recipe.for_validation(self.model)
+        loss = recipe.build_loss(self.model, splits)
+        if compile:
+            loss.compile(train=True)
+        optimizer = recipe.build_optimizer(loss)
+        examples = recipe.examples(splits.train, self.model)
+        converter = FirstBatchImage(
+            recipe.converter,
+            pathlib.Path(self.run.out, IMAGES, "first_batch.jpg"),
+            lambda example: recipe.draw_example(example, self.model, splits.label_names),
+        )
+        end, workers = (recipe.epochs, "epoch"), recipe.processes
+        self.trainer = self.run.trainer(
+            optimizer, examples, recipe.batch_size, end, converter=converter, n_processes=workers
+        )
+        self._extend()
+
+    def _extend(self) -> None:
+        recipe, trainer = self.recipe, self.trainer
+        shift = recipe.shift(len(self.splits.train))
+        if shift is not None:
+            trainer.extend(shift, trigger=(1, "iteration"))
+        every = (recipe.validation_interval, "epoch")
+        trainer.extend(recipe.evaluator(self.model, self.splits), name="validation", trigger=every)
+        predictions = PredictionImages(
+            self.splits.val,
+            pathlib.Path(self.run.out, IMAGES, "predictions.jpg"),
+            lambda img: recipe.draw_prediction(self.model, img, self.splits.label_names),
+            trigger=every,
+        )
+        trainer.extend(predictions)
+        print_keys = ("epoch", "iteration", "main/loss", recipe.best, "elapsed_time")
+        self.run.extend(trainer, self.model, best=recipe.best, print_keys=print_keys)
+
+
+RetinaNetTraining = Training  # its name when only RetinaNet had a recipe

@@ -1,0 +1,123 @@
+"""Every family's recipe, tiny, on drawn data: trained, killed, resumed to the same bits."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from cvzoo.serializers import load_model
+from cvzoo.training.recipes.config_file import read_recipe, recipe_to_toml
+from cvzoo.training.recipes.listing import RECIPES
+from cvzoo.training.recipes.settings import with_settings
+from cvzoo.training.recipes.training import Training
+from cvzoo.training.updaters.standard_updater import StandardUpdater
+
+# settings that make a recipe tiny; a row for each class of recipes
+TINY = {
+    "retinanet_resnet18_small": {"model.min_size": 64, "model.max_size": 96, "model.channels": 16, "model.n_layer": 10},
+    "ssd300": {
+        "model.insize": 64,
+        "model.base_channels": 4,
+        "model.extras": ("halve",),
+        "model.sizes": (10, 24, 44, 60),
+        "model.aspect_ratios": ((2,), (2,), (2,)),
+        "model.steps": None,
+        "lr": 1e-4,
+    },
+    "cifar_resnet20": {"lr": 0.01},
+}
+COMMON = {"epochs": 2, "batch_size": 2, "processes": 1}
+
+
+@pytest.fixture
+def boxes(tmp_path):
+    """voc:ROOT of bright squares on gray, four images to train on, two to validate on."""
+    root, rng = tmp_path / "boxes", np.random.default_rng(0)
+    for folder in ("Annotations", "JPEGImages", "ImageSets/Main"):
+        (root / folder).mkdir(parents=True)
+    for i in range(6):
+        img = rng.integers(60, 90, (64, 80, 3), dtype=np.uint8)
+        y, x = int(rng.integers(0, 30)), int(rng.integers(0, 40))
+        img[y : y + 30, x : x + 30] = rng.integers(180, 250, 3)
+        Image.fromarray(img).save(root / f"JPEGImages/p{i}.png")
+        (root / f"Annotations/p{i}.xml").write_text(
+            f"<annotation><filename>p{i}.png</filename><size><width>80</width><height>64</height><depth>3</depth></size>"
+            f"<object><name>square</name><bndbox><xmin>{x + 1}</xmin><ymin>{y + 1}</ymin><xmax>{x + 30}</xmax>"
+            f"<ymax>{y + 30}</ymax></bndbox></object></annotation>"
+        )
+    for split, ids in (("train", range(4)), ("val", range(4, 6))):
+        (root / f"ImageSets/Main/{split}.txt").write_text("\n".join(f"p{i}" for i in ids))
+    return f"voc:{root}"
+
+
+@pytest.fixture
+def classes(tmp_path):
+    """folder:ROOT of dark and light images."""
+    rng = np.random.default_rng(1)
+    for split, n in (("train", 2), ("val", 1)):
+        for k, name in enumerate(("dark", "light")):
+            folder = tmp_path / "classes" / split / name
+            folder.mkdir(parents=True)
+            for i in range(n):
+                low = 120 * k
+                Image.fromarray(rng.integers(low, low + 100, (40, 48, 3), dtype=np.uint8)).save(folder / f"{i}.png")
+    return f"folder:{tmp_path / 'classes'}"
+
+
+@pytest.fixture
+def tiny(boxes, classes):
+    """The recipe of a name, tiny and with data of its task."""
+    data = {"detection": boxes, "classification": classes}
+
+    def make(name):
+        recipe = RECIPES[name]
+        return with_settings(recipe, {"data": data[recipe.task], **COMMON, **TINY[name]})
+
+    return make
+
+
+class Killed(BaseException):
+    """What ends a process, for this test."""
+
+
+def test_every_class_of_recipes_is_tried_here():
+    assert {type(recipe) for recipe in RECIPES.values()} == {type(RECIPES[name]) for name in TINY}
+
+
+@pytest.mark.parametrize("name", TINY)
+def test_a_killed_training_goes_on_to_the_same_bits(name, tiny, tmp_path, monkeypatch):
+    recipe = tiny(name)
+    Training(recipe, None, tmp_path / "whole").trainer.run()
+    update = StandardUpdater.update
+
+    def killed(self):
+        if self.iteration == 3:
+            raise Killed
+        update(self)
+
+    with monkeypatch.context() as patch, pytest.raises(Killed):
+        patch.setattr(StandardUpdater, "update", killed)
+        Training(recipe, None, tmp_path / "parts").trainer.run()
+    again = Training(recipe, None, tmp_path / "parts", resume=True)
+    again.trainer.run()
+    assert again.trainer.updater.iteration == 4
+    one, other = (load_model(tmp_path / out / "best.safetensors").state_arrays() for out in ("whole", "parts"))
+    for path in one:
+        np.testing.assert_array_equal(one[path], other[path], err_msg=path)
+    for image in ("first_batch.jpg", "predictions.jpg"):
+        assert (tmp_path / "whole/images" / image).is_file()
+
+
+@pytest.mark.parametrize("name", TINY)
+def test_a_recipe_in_toml_is_the_same_recipe(name, tiny, tmp_path):
+    recipe = tiny(name)
+    (tmp_path / "recipe.toml").write_text(recipe_to_toml(name, recipe))
+    assert read_recipe(tmp_path / "recipe.toml") == (name, recipe)
+
+
+@pytest.mark.parametrize("recipe", {type(each): each for each in RECIPES.values()}.values(), ids=lambda r: type(r).__name__)
+def test_every_setting_says_what_it_is_and_where_it_stands(recipe):
+    for field in dataclasses.fields(recipe):
+        assert field.metadata.get("help"), field.name
+        assert field.metadata.get("group"), field.name
