@@ -44,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
     if args.recipe is None and args.model is None and args.config is None:
         raise ConfigError(
             "--model must be given for a new run, or --recipe",
-            hint="cvzoo train --list shows all recipes; cvzoo train --resume DIR goes on with a run",
+            hint="cvzoo train --list shows all recipes; cvzoo train --resume DIR resumes a run",
         )
     name, recipe = chosen_recipe(args)
     if args.show_config:

@@ -11,13 +11,13 @@ from PIL import Image
 
 import cvzoo
 import cvzoo.links as L
-from cvzoo.cli.options.train import MODELS
 from cvzoo.cli.zoo_member import zoo_member
 from cvzoo.datasets import GetterDataset, coco_bbox_label_names, voc_bbox_label_names
 from cvzoo.datasets.archive import dataset_home
 from cvzoo.links.model.cifar_resnet.cifar_resnet import CIFARResNet
 from cvzoo.links.model.retinanet.text import retinanet_text
 from cvzoo.serializers import save_model
+from cvzoo.training.recipes import RECIPES
 from cvzoo.weights import Weights
 from cvzoo.weights.cache import cached_path
 
@@ -289,7 +289,7 @@ def tutorials_detector(folder):
 def tutorials_finetune(folder):
     drawn_voc(folder / "ROOT", "train", "val", n=4)
     (folder / "runs" / "other").mkdir(parents=True)
-    other = L.RetinaNet(3, config=MODELS["retinanet_resnet18_small"])
+    other = L.RetinaNet(3, config=RECIPES["retinanet_resnet18_small"].model)
     save_model(folder / "runs" / "other" / "best.safetensors", other)
 
 

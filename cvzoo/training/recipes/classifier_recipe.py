@@ -48,7 +48,7 @@ class ClassifierNetwork(AbstractConfig):
     name: str = config_field(help="name of the network, as `cvzoo models` begins it", group="model")
     insize: int | None = count_field(
         None,
-        help="side of the square input, cut out of an image whose short side is 8/7 of it; None: the network's usual one",
+        help="side of the square input, cut from an image whose short side is 8/7 of it; None: the usual one",
         unit="pixels",
         group="preparation",
         at_least=8,

@@ -62,7 +62,11 @@ def recipe_to_toml(name: str, recipe: AbstractRecipe) -> str:
             lines.append(_line(field, value))
     for outer in nested:
         config = getattr(recipe, outer)
-        lines += ["", f"[{outer}]", *(_line(field, getattr(config, field.name)) for field in dataclasses.fields(config))]
+        lines += [
+            "",
+            f"[{outer}]",
+            *(_line(field, getattr(config, field.name)) for field in dataclasses.fields(config)),
+        ]
     return "\n".join(lines) + "\n"
 
 
@@ -104,7 +108,9 @@ def _yaml(path: pathlib.Path, text: str) -> Any:
     try:
         yaml = importlib.import_module("yaml")
     except ImportError as error:
-        raise MissingExtraError(f"{path}: reading YAML needs PyYAML", hint="pip install pyyaml, or write TOML") from error
+        raise MissingExtraError(
+            f"{path}: reading YAML needs PyYAML", hint="pip install pyyaml, or write TOML"
+        ) from error
     try:
         return yaml.safe_load(text)
     except yaml.YAMLError as error:

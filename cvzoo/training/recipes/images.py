@@ -56,9 +56,7 @@ class PredictionImages(AbstractExtension):
 
     default_name = "prediction_images"
 
-    def __init__(
-        self, dataset: Any, path: pathlib.Path, draw: Callable[[Image], tuple[Image, str]], *, trigger: Any
-    ):
+    def __init__(self, dataset: Any, path: pathlib.Path, draw: Callable[[Image], tuple[Image, str]], *, trigger: Any):
         self.trigger = trigger
         self._dataset = dataset
         self._path = path

@@ -45,7 +45,7 @@ class ClassTable(NamedTuple):
     """Scores by class, for a terminal.
 
     rows: name, n_<counted> and the columns of each class
-    columns: the scores' names; counted: what is counted: "objects", "photos", "pixels"
+    columns: the scores' names; counted: what is counted, as in n_<counted>
     """
 
     rows: list[dict[str, Any]]
@@ -83,9 +83,7 @@ class AbstractRecipe(AbstractConfig, abc.ABC):
     )
     lr: float = config_field(1e-3, help="learning rate after the warm-up", group="optimizer", above=0)
     weight_decay: float = config_field(5e-5, help="weight decay, not of vectors", group="optimizer", at_least=0)
-    momentum: float = config_field(
-        0.9, help="momentum of sgd and nesterov", group="optimizer", at_least=0, below=1
-    )
+    momentum: float = config_field(0.9, help="momentum of sgd and nesterov", group="optimizer", at_least=0, below=1)
     clip: float | None = config_field(
         10.0, help="maximum norm of all gradients; None: gradients are not clipped", group="optimizer", above=0
     )

@@ -73,9 +73,7 @@ class RetinaNetRecipe(AbstractDetectionRecipe):
         """The short side of an image; the long one up to 5/3 of it."""
         if side < 64:
             raise ConfigError("--size is too small", expected="64 or more", got=side)
-        return dataclasses.replace(
-            self, model=dataclasses.replace(self.model, min_size=side, max_size=side * 5 // 3)
-        )
+        return dataclasses.replace(self, model=dataclasses.replace(self.model, min_size=side, max_size=side * 5 // 3))
 
     @property
     def shorts(self) -> tuple[int, ...]:
@@ -87,9 +85,7 @@ class RetinaNetRecipe(AbstractDetectionRecipe):
 RETINANET_RECIPES: Mapping[str, RetinaNetRecipe] = MappingProxyType(
     {
         "retinanet_resnet18_small": RetinaNetRecipe(
-            model=RetinaNetConfig(
-                n_layer=18, base_channels=32, channels=64, head_depth=2, min_size=480, max_size=800
-            )
+            model=RetinaNetConfig(n_layer=18, base_channels=32, channels=64, head_depth=2, min_size=480, max_size=800)
         ),
         "retinanet_resnet18": RetinaNetRecipe(
             model=RetinaNetConfig(n_layer=18, channels=128, head_depth=3, min_size=480, max_size=800)
