@@ -80,7 +80,8 @@ def _replaced(config: Any, values: Mapping[str, Any]) -> Any:
 
 def _value(config: Any, name: str, value: Any) -> Any:
     (field,) = [each for each in dataclasses.fields(config) if each.name == name]
-    kind, limits = field_types(type(config))[name], limits_of(field)
+    config_class: type = type(config)
+    kind, limits = field_types(config_class)[name], limits_of(field)
     for candidate in _readings(kind, value):
         try:
             return typed_value(kind, candidate, limits)
