@@ -43,14 +43,9 @@ _NO_MEANING = {
 
 def evaluate_on_classes(args: argparse.Namespace) -> int:
     """Prints and writes the requested results and returns 0. Raises CvzooError or OSError."""
-    for option, default in _NO_MEANING.items():
-        if vars(args)[option] != default:
-            raise ConfigError(f"--{option.replace('_', '-')} does not apply to image classification")
+    refuse_options_of_other_tasks(args)
     truth = load_class_truth(args.data or args.gt, split=args.split, limit=args.limit)
-    if args.results is not None:
-        names, probs = truth.names, _read_results(truth, args.results)
-    else:
-        names, probs = _found_by_model(truth, args)
+    names, probs = found_classes(truth, args)
     record = score_classes(truth, names, probs)
     # files first, since the reader of standard output may close the pipe early
     if args.json not in (None, "-"):
@@ -64,6 +59,23 @@ def evaluate_on_classes(args: argparse.Namespace) -> int:
     else:
         _print(record, quiet=args.quiet)
     return 0
+
+
+def refuse_options_of_other_tasks(args: argparse.Namespace) -> None:
+    """Raises ConfigError for an option that does not apply to image classification."""
+    for option, default in _NO_MEANING.items():
+        if vars(args)[option] != default:
+            raise ConfigError(f"--{option.replace('_', '-')} does not apply to image classification")
+
+
+def found_classes(truth: ClassTruth, args: argparse.Namespace) -> tuple[tuple[str, ...], Array]:
+    """The classes of the ground truth, then others of the model, and the scores of the images, (B, L) float.
+
+    The scores are those of --results, or of the model of the options.
+    """
+    if args.results is not None:
+        return truth.names, _read_results(truth, args.results)
+    return _found_by_model(truth, args)
 
 
 def score_classes(truth: ClassTruth, names: tuple[str, ...], probs: np.ndarray) -> dict[str, Any]:

@@ -4,7 +4,7 @@ import argparse
 import dataclasses
 import pathlib
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -29,8 +29,22 @@ from cvzoo.geometry.rle import RLEs
 from cvzoo.typing.aliases import Array
 
 
-def evaluate_on_coco(truth: COCOTruth, args: argparse.Namespace, parameters: COCOParameters) -> Scored:
-    """The scores of the model or of the results file of the command line."""
+class COCOCase(NamedTuple):
+    """Detections to evaluate with COCO's metrics.
+
+    dt: of the model or of the results file; parameters: of the evaluation; paths: of the images, None if unknown
+    notes: remarks for the reader; thresholds: of the model, by description
+    """
+
+    dt: COCODetections
+    parameters: COCOParameters
+    paths: list[pathlib.Path] | None
+    notes: list[str]
+    thresholds: dict[str, float]
+
+
+def coco_case(truth: COCOTruth, args: argparse.Namespace, parameters: COCOParameters) -> COCOCase:
+    """The detections of the model or of the results file of the command line."""
     of_voc = {"--use-07-metric": args.use_07_metric or None, "--plus": args.plus, "--iou-thresh": args.iou_thresh}
     for option, given in of_voc.items():
         if given is not None:
@@ -47,14 +61,20 @@ def evaluate_on_coco(truth: COCOTruth, args: argparse.Namespace, parameters: COC
         # a model without any detection has a score of 0
         parameters = dataclasses.replace(parameters, corrections=(*parameters.corrections, "empty_results"))
         dt, thresholds = _found_by_model(truth, paths, args)
-        if args.save_results is not None:
-            write_json(_result_records(dt), args.save_results)
     else:
         dt, notes = _read_results(truth, args.results, parameters)
         if args.photos is not None or args.data is not None:
             paths = truth.photo_paths(args.photos)
     if args.limit is not None:
         dt = _of_photos(dt, truth)
+    return COCOCase(dt, parameters, paths, notes, thresholds)
+
+
+def evaluate_on_coco(truth: COCOTruth, args: argparse.Namespace, parameters: COCOParameters) -> Scored:
+    """The scores of the model or of the results file of the command line."""
+    dt, parameters, paths, notes, thresholds = coco_case(truth, args, parameters)
+    if args.save_results is not None:
+        write_json(_result_records(dt), args.save_results)
     result = evaluate_coco(truth.gt, dt, parameters)
     explanation = None
     if args.explain is not None:
@@ -69,7 +89,7 @@ def evaluate_on_coco(truth: COCOTruth, args: argparse.Namespace, parameters: COC
         columns=columns,
         record=record,
         curves=coco_curves(result),
-        instances=_instances(truth, dt, paths, parameters),
+        instances=coco_instances(truth, dt, paths, parameters),
         explanation=explanation,
         thresholds=thresholds | {"matches from overlap": _range_text(parameters.iou_thrs)},
     )
@@ -173,9 +193,10 @@ def _result_records(dt: COCODetections) -> list[dict[str, Any]]:
     ]
 
 
-def _instances(
+def coco_instances(
     truth: COCOTruth, dt: COCODetections, paths: list[pathlib.Path] | None, parameters: COCOParameters
 ) -> Instances | None:
+    """The objects and detections for the analysis; None if masks are compared and the results have none."""
     gt, ids, iou_type = truth.gt, np.array(list(truth.file_names), np.int64), parameters.iou_type
     if iou_type == "segm" and dt.masks is None:
         return None

@@ -2,7 +2,7 @@
 
 import argparse
 import pathlib
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,12 +25,24 @@ from cvzoo.typing.aliases import BBox, Label, Score
 _LAST = np.array([0, 0, 1, 1])
 
 
-def evaluate_on_voc(truth: VOCTruth, args: argparse.Namespace) -> Scored:
-    """VOC's mAP and AP per class of the model or of the results file of the command line.
+class FoundOnVOC(NamedTuple):
+    """Detections to evaluate with VOC's metric, as `eval_detection_voc` takes them.
 
-    The boxes of a VOC folder include their last pixel, so 1 is added to width and height of all boxes, also of the
-    model's, as in ChainerCV, unless --plus is given.
+    notes: remarks for the reader; thresholds: of the model, by description
+    iou_thresh: minimal IoU of a match; plus: added to width and height of boxes for their areas
     """
+
+    bboxes: list[BBox]
+    labels: list[Label]
+    scores: list[Score]
+    notes: list[str]
+    thresholds: dict[str, float]
+    iou_thresh: float
+    plus: int
+
+
+def voc_case(truth: VOCTruth, args: argparse.Namespace) -> FoundOnVOC:
+    """The detections of the model or of the results file of the command line."""
     for option, given in (("--iou-type", args.iou_type != "bbox"), ("--corrections", args.corrections),
                           ("--max-dets", args.max_dets),
                           ("--save-results", args.save_results)):  # fmt: skip
@@ -46,6 +58,16 @@ def evaluate_on_voc(truth: VOCTruth, args: argparse.Namespace) -> Scored:
     else:
         thresholds = {}
         bboxes, labels, scores, notes = _read_results(truth, args.results, drop=args.drop_unknown_classes)
+    return FoundOnVOC(bboxes, labels, scores, notes, thresholds, iou_thresh, plus)
+
+
+def evaluate_on_voc(truth: VOCTruth, args: argparse.Namespace) -> Scored:
+    """VOC's mAP and AP per class of the model or of the results file of the command line.
+
+    The boxes of a VOC folder include their last pixel, so 1 is added to width and height of all boxes, also of the
+    model's, as in ChainerCV, unless --plus is given.
+    """
+    bboxes, labels, scores, notes, thresholds, iou_thresh, plus = voc_case(truth, args)
     accumulator = DetectionVOCAccumulator(iou_thresh=iou_thresh, n_fg_class=len(truth.names), plus=plus)
     accumulator.update(bboxes, labels, scores, truth.bboxes, truth.labels, truth.difficults)
     result = accumulator.compute(use_07_metric=args.use_07_metric)
@@ -76,7 +98,7 @@ def evaluate_on_voc(truth: VOCTruth, args: argparse.Namespace) -> Scored:
         "notes": [*result.notes, *notes],
     }
     curves = voc_curves(result, truth.names, iou_thresh)
-    instances = _instances(truth, bboxes, labels, scores, truth.last_pixel if args.results is not None else 0)
+    instances = voc_instances(truth, bboxes, labels, scores, pred_plus=truth.last_pixel if args.results else 0)
     thresholds["matches from overlap"] = iou_thresh
     return Scored(summary, per_class, ("AP",), record, curves, instances, explanation, thresholds)
 
@@ -125,9 +147,10 @@ def _read_results(truth: VOCTruth, name: str, *, drop: bool) -> tuple[list[BBox]
     return bboxes, labels, scores, notes
 
 
-def _instances(
-    truth: VOCTruth, bboxes: list[BBox], labels: list[Label], scores: list[Score], pred_plus: int
+def voc_instances(
+    truth: VOCTruth, bboxes: list[BBox], labels: list[Label], scores: list[Score], *, pred_plus: int
 ) -> Instances:
+    """The objects and detections for the analysis. pred_plus: 1 if the detections include their last pixel"""
     return Instances(
         label_names=truth.names,
         photos=truth.photo_names,

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from cvzoo.evaluations.coco.lvis import evaluate_lvis
     from cvzoo.evaluations.coco.parameters import COCOParameters
     from cvzoo.evaluations.coco.result import COCOResult
+    from cvzoo.evaluations.comparison.average_precision import WeightedAveragePrecision
+    from cvzoo.evaluations.comparison.bootstrap import Comparison, ScoreInterval, compare_scores
+    from cvzoo.evaluations.comparison.ratios import WeightedAccuracy, WeightedIoU, WeightedPanopticQuality
     from cvzoo.evaluations.eval_detection_coco import DetectionCOCOAccumulator, eval_detection_coco
     from cvzoo.evaluations.eval_instance_segmentation_coco import (
         InstanceSegmentationCOCOAccumulator,
@@ -82,6 +85,8 @@ __all__ = [
     "COCOPanoptic",
     "COCOParameters",
     "COCOResult",
+    "compare_scores",
+    "Comparison",
     "DetectionCOCOAccumulator",
     "DetectionCOCOEvaluator",
     "DetectionTable",
@@ -116,12 +121,17 @@ __all__ = [
     "read_csv_results",
     "read_voc_results",
     "Reliability",
+    "ScoreInterval",
     "ScoreThresholds",
     "SemanticSegmentationAccumulator",
     "SemanticSegmentationEvaluator",
     "SemanticSegmentationResult",
     "VOCCase",
     "VOCResult",
+    "WeightedAccuracy",
+    "WeightedAveragePrecision",
+    "WeightedIoU",
+    "WeightedPanopticQuality",
 ]
 
 import_on_demand(__name__)

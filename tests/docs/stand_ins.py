@@ -135,6 +135,8 @@ def evaluation(shared, folder):
         for each in record["annotations"]
     ]
     (folder / "results.json").write_text(json.dumps(found))
+    for name in ("before", "after"):
+        shutil.copy(folder / "results.json", folder / f"{name}.json")
     names = {each["id"]: each["name"] for each in record["categories"]}
     files = {each["id"]: each["file_name"] for each in record["images"]}
     rows = [
@@ -157,6 +159,9 @@ def evaluation(shared, folder):
         (folder / name).mkdir()
         Image.fromarray(np.random.default_rng(0).integers(0, 20, (30, 40), np.uint8)).save(folder / name / "1.png")
     _public_label_maps(shared, folder)
+    net = shared / "weights" / "yolo_fastest_coco"
+    files = (net / "yolo-fastest-1.1.cfg", net / "yolo-fastest-1.1.weights")
+    save_model(folder / "trained_detector.safetensors", L.DarknetDetector(*files, label_names=net / "coco.names"))
     for name in ("panoptic_val2017", "panoptic_results"):
         panoptic_file(folder / f"{name}.json")
     drawn_voc(dataset_home("voc") / "VOCdevkit" / "VOC2007", "test")

@@ -13,7 +13,7 @@ from cvzoo.evaluations.analysis.match_detections import match_detections
 from cvzoo.evaluations.analysis.pr_curves import PRCurve, calc_pr_curves
 from cvzoo.evaluations.analysis.reliability import reliability_record
 from cvzoo.evaluations.analysis.score_thresholds import ScoreThresholds, calc_score_thresholds
-from cvzoo.evaluations.analysis.worst_images import list_worst_images
+from cvzoo.evaluations.analysis.worst_images import ImageErrors, list_worst_images
 from cvzoo.typing.aliases import Array, ArrayLike, LabelNames
 
 _RECALLS = np.linspace(0.0, 1.0, 101)
@@ -85,9 +85,12 @@ def analyze_table(
     least = np.where(np.isnan(best.threshold), np.inf, best.threshold)
     errors = calc_error_types(table, iou_thresh=iou_thresh)
     worst = list_worst_images(
-        table, match, found, errors.error, least,
-        bboxes=(pred_bboxes, gt_bboxes), label_names=label_names, photos=photos, n_worst=n_worst,
-    )  # fmt: skip
+        ImageErrors(table, match, found, errors.error, least, n_image=len(photos)),
+        bboxes=(pred_bboxes, gt_bboxes),
+        label_names=label_names,
+        photos=photos,
+        n_worst=n_worst,
+    )
     return {
         "iou_thresh": float(iou_thresh),
         "pr_curves": _curves(curves, label_names, iou_thresh),

@@ -103,6 +103,19 @@ def match_coco(gt: COCOGroundTruth, dt: COCODetections, parameters: COCOParamete
     )
 
 
+def coco_positives(gt: COCOGroundTruth, parameters: COCOParameters) -> tuple[Array, Array]:
+    """The class and the image of each object that is not ignored, of the first area range: their indices, (G,) int64.
+
+    The indices are those of `COCOMatches.cat_ids` and of `COCOMatches.img_ids`.
+    """
+    img_ids, cat_ids = _evaluated_ids(gt, parameters)
+    image, image_known = lookup(img_ids, gt.image_id)
+    cat, cat_known = lookup(cat_ids, gt.category_id)
+    low, high = parameters.area_rng[0]
+    kept = image_known & cat_known & ~_ignored(gt, parameters) & (gt.area >= low) & (gt.area <= high)
+    return (cat if parameters.use_cats else np.zeros_like(cat))[kept], image[kept]
+
+
 def result_of_matches(
     matches: COCOMatches, parameters: COCOParameters, *, cat_names: Mapping[int, str], notes: Sequence[str] = ()
 ) -> COCOResult:

@@ -1,0 +1,116 @@
+"""Compares detections, instance masks or keypoints of two models or results files."""
+
+import argparse
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from cvzoo.cli.compared import Compared, side
+from cvzoo.cli.evaluate_coco import COCOCase, coco_case, coco_instances
+from cvzoo.cli.evaluate_voc import FoundOnVOC, voc_case, voc_instances
+from cvzoo.cli.scored import Instances
+from cvzoo.cli.truth import COCOTruth, VOCTruth
+from cvzoo.cli.worst_pictures import worst_pictures
+from cvzoo.errors.exceptions import ConfigError
+from cvzoo.evaluations.analysis.match_detections import match_detections
+from cvzoo.evaluations.analysis.pr_curves import calc_pr_curves
+from cvzoo.evaluations.analysis.score_thresholds import calc_score_thresholds
+from cvzoo.evaluations.analysis.worst_images import ImageErrors
+from cvzoo.evaluations.coco.evaluate import coco_positives, known_detections, match_coco
+from cvzoo.evaluations.coco.parameters import COCOParameters
+from cvzoo.evaluations.comparison.average_precision import WeightedAveragePrecision, weighted_coco_ap, weighted_voc_ap
+from cvzoo.evaluations.voc.matches import match_voc_bboxes
+from cvzoo.visualizations.report.detection_report import ReportPicture
+
+
+def compare_on_coco(truth: COCOTruth, args: argparse.Namespace, parameters: COCOParameters) -> Compared:
+    """Both sides with COCO's metrics. Raises ConfigError if one has boxes only, and the errors of evaluating it."""
+    cases = [coco_case(truth, side(args, word), parameters) for word in (args.a, args.b)]
+    found = [coco_instances(truth, case.dt, case.paths, case.parameters) for case in cases]
+    both = [each for each in found if each is not None]
+    if len(both) < 2:
+        raise ConfigError("--iou-type segm needs masks, which one of the results lacks")
+    names, aps, notes = both[0].label_names, [], list(truth.gt.notes)
+    for case, word in zip(cases, (args.a, args.b)):
+        ap, own = _coco_ap(truth, case, names)
+        aps.append(ap)
+        notes += [f"{word}: {note}" for note in (*own, *case.notes)]
+    cat, _ = coco_positives(truth.gt, cases[0].parameters)
+    return _compared(both, aps, np.bincount(cat, minlength=len(names)), notes)
+
+
+def compare_on_voc(truth: VOCTruth, args: argparse.Namespace) -> Compared:
+    """Both sides with VOC's metric."""
+    sides = [side(args, word) for word in (args.a, args.b)]
+    cases = [voc_case(truth, each) for each in sides]
+    difficult = np.concatenate([np.zeros(0, bool), *truth.difficults])
+    label = np.concatenate([np.zeros(0, np.int64), *truth.labels])
+    photo = np.repeat(np.arange(len(truth.labels)), [len(each) for each in truth.labels])
+    positives = label[~difficult], photo[~difficult]
+    aps = [_voc_ap(truth, case, positives, use_07_metric=args.use_07_metric) for case in cases]
+    found = [
+        voc_instances(
+            truth, case.bboxes, case.labels, case.scores, pred_plus=truth.last_pixel if each.results is not None else 0
+        )
+        for case, each in zip(cases, sides)
+    ]
+    notes = [f"{word}: {note}" for word, case in zip((args.a, args.b), cases) for note in case.notes]
+    return _compared(found, aps, np.bincount(positives[0], minlength=len(truth.names)), notes)
+
+
+def _coco_ap(
+    truth: COCOTruth, case: COCOCase, names: Sequence[str]
+) -> tuple[WeightedAveragePrecision, tuple[str, ...]]:
+    dt, notes = known_detections(truth.gt, case.dt, case.parameters)
+    positives = coco_positives(truth.gt, case.parameters)
+    matches = match_coco(truth.gt, dt, case.parameters)
+    return weighted_coco_ap(matches, positives, names, case.parameters.iou_thrs, case.parameters.rec_thrs), notes
+
+
+def _voc_ap(truth: VOCTruth, case: FoundOnVOC, positives: tuple, *, use_07_metric: bool) -> WeightedAveragePrecision:
+    matches = match_voc_bboxes(
+        case.bboxes, case.labels, case.scores, truth.bboxes, truth.labels, truth.difficults,
+        iou_thresh=case.iou_thresh, plus=case.plus,
+    )  # fmt: skip
+    return weighted_voc_ap(matches, positives, truth.names, use_07_metric=use_07_metric)
+
+
+def _compared(
+    found: list[Instances], aps: list[WeightedAveragePrecision], n_objects: np.ndarray, notes: list[str]
+) -> Compared:
+    names, photos = found[0].label_names, found[0].photos
+    errors = [_errors(each) for each in found]
+
+    def pictures(images: Sequence[int]) -> Iterator[ReportPicture]:
+        for i in images:
+            for name, each, own in zip("AB", found, errors):
+                record = own.record(i, bboxes=(each.pred_bboxes, each.gt_bboxes), label_names=names, photo=photos[i])
+                for picture in worst_pictures([record], found[0].paths if found[0].paths[i] else found[1].paths):
+                    yield picture._replace(caption=f"{name}: {picture.caption}")
+
+    n_summary = len(aps[0].names) - len(names)
+    return Compared(
+        scores=(aps[0], aps[1]),
+        summary=aps[0].names[:n_summary],
+        classes=names,
+        n_objects=n_objects,
+        counted="objects",
+        photos=photos,
+        of_images=np.stack([each.n_error for each in errors]).astype(np.float64),
+        measure="false positives and false negatives from the score of the best F1 of all classes on, at IoU 0.5",
+        is_error=True,
+        pictures=pictures,
+        notes=notes,
+    )
+
+
+def _errors(found: Instances) -> ImageErrors:
+    """The errors of each image with detections from the score on that gives the best F1 over all classes together.
+
+    A score per class would be the lowest possible where a class is hardly found, and count hundreds of detections.
+    """
+    table = found.table()
+    match, matched = match_detections(table)
+    pooled = calc_pr_curves(table.pred_score, np.zeros_like(table.pred_label), match, [table.n_positive.sum()])
+    (least,) = np.nan_to_num(calc_score_thresholds(pooled).threshold, nan=np.inf)
+    return ImageErrors(table, match, matched, None, np.full(table.n_fg_class, least), n_image=len(found.photos))
