@@ -31,7 +31,7 @@ class _Gradients:
         self.double = double
         self.make = make
         self.of: dict[VariableNode, Variable] = {}
-        self.own: set[VariableNode] = set()  # whose array was allocated here, so that in-place addition is safe
+        self.own: set[VariableNode] = set()  # values whose gradient was allocated here, so that adding in place is safe
 
     def add(self, node: "VariableNode", grad: "Variable") -> None:
         before = self.of[node]
@@ -69,7 +69,7 @@ def sweep(
     """
     grads = _Gradients(double, make)
     heap: list[tuple[int, int, FunctionNode]] = []
-    queued: set[int] = set()  # ids are safe: the heap, then the loop, references the functions; ranks only fall
+    queued: set[int] = set()  # `id`s stay unique, since the heap and the loop reference the functions
     count = 0
 
     def arrive(node: "VariableNode", grad: "Variable") -> None:
@@ -106,13 +106,13 @@ def sweep(
             gys = tuple(outs)
             del outs, out_node, gy
             in_nodes = function.inputs
-            asked = []
+            requested = []
             for i, x in enumerate(in_nodes):
                 if passed is not None and x.creator is not None:
                     passed.add(weakref.ref(x.creator))
                 if x.requires_grad and (reach is None or x in reach):
-                    asked.append(i)
-            indexes = tuple(asked)
+                    requested.append(i)
+            indexes = tuple(requested)
             if indexes:
                 gxs = _backward(function, indexes, gys)
                 for i, gx in zip(indexes, gxs):
@@ -131,7 +131,7 @@ def sweep(
                             )
                         arrive(in_nodes[i], gx)
                 gxs = gx = None  # type: ignore[assignment]
-            # so that the next step does not keep this one's arrays alive
+            # release this step's arrays before the next one allocates
             function = in_nodes = x = None  # type: ignore[assignment]
             del gys
         for node, grad in grads.of.items():
@@ -179,7 +179,7 @@ def _backward(function: "FunctionNode", indexes: tuple[int, ...], gys: tuple[Any
             hook.backward_postprocess(function, indexes, gys)
     if type(gxs) is not tuple or len(gxs) != len(indexes):
         raise DtypeError(
-            f"{function.label}.backward must return a tuple with one gradient for each input asked for",
+            f"{function.label}.backward must return a tuple with one gradient for each requested input",
             expected=f"{len(indexes)} gradients",
             got=f"{len(gxs)} gradients" if isinstance(gxs, tuple) else type(gxs).__name__,
         )
@@ -202,7 +202,7 @@ def backprop(root: "VariableNode", *, retain_grad: bool, double: bool, retain_gr
     assert start is not None  # `Variable.backward` sets it
     # A function may return the same memory for two leaves (both inputs of an addition); each must own its gradient,
     # since optimizers change gradients in place.
-    taken = {_memory_of(start._array)}
+    used_memory = {_memory_of(start._array)}
 
     def finish(node: "VariableNode", grad: "Variable") -> None:
         if node is root:
@@ -220,10 +220,10 @@ def backprop(root: "VariableNode", *, retain_grad: bool, double: bool, retain_gr
             before = node.grad_var._array
             with on_device_of(before):
                 grad = make(backend_of(before).add(before, grad._array), False)
-        elif _memory_of(grad._array) in taken or not _is_writeable(grad._array):
+        elif _memory_of(grad._array) in used_memory or not _is_writeable(grad._array):
             with on_device_of(grad._array):
                 grad = grad * 1 if double else make(grad._array.copy(order="K"), False)
-        taken.add(_memory_of(grad._array))
+        used_memory.add(_memory_of(grad._array))
         node.grad_var = grad
 
     if root.given_up is not None:

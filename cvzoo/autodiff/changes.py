@@ -1,11 +1,14 @@
-"""Whether anything was assigned to any link since one last looked: a glance, before one looks closely."""
+"""Process-wide markers of changes, by which guards of compiled graphs skip detailed comparisons."""
 
 
 class _Changes:
-    """latest: another object after each assignment; tree: after each that adds, removes or replaces a part of a link.
+    """Markers of assignments to links: compare them by identity with an earlier value.
 
-    Objects and no counts: of two threads that count at once, one may set back what the other has been seen to count.
+    latest: replaced at each assignment to an attribute of a link
+    tree: replaced when a part of a link is added, removed or replaced
     """
+
+    # new objects instead of counters: `count += 1` in two threads could set a counter back to a value already read
 
     __slots__ = ("latest", "tree")
 
@@ -18,6 +21,8 @@ changes = _Changes()
 
 
 class _Effects:
+    """count: number of calls of functions that change arrays in place (`FunctionNode.effect`)."""
+
     __slots__ = ("count",)
 
     def __init__(self) -> None:

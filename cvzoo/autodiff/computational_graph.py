@@ -1,4 +1,4 @@
-"""The graph behind some values, as a picture for Graphviz or as a listing to read."""
+"""The computational graph of values, for Graphviz or as text."""
 
 import dataclasses
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclasses.dataclass(frozen=True)
 class GraphValue:
-    """A value: its user's name (or None), and what it is to the graph."""
+    """A value: its name or None, shape, dtype and role in the graph."""
 
     name: str | None
     shape: tuple[int, ...]
@@ -26,7 +26,7 @@ class GraphValue:
 
     @property
     def kind(self) -> str:
-        """What is worth knowing of it, in a word or two; empty for an ordinary value on the way."""
+        """Its role: leaf, constant, released, output; empty for an intermediate value."""
         words = []
         if self.is_leaf and not self.released:
             words.append("leaf" if self.requires_grad else "constant")
@@ -39,7 +39,7 @@ class GraphValue:
 
 @dataclasses.dataclass(frozen=True)
 class GraphFunction:
-    """A function's application; `inputs` and `outputs` are numbers of values, None for an unused output."""
+    """A function's application; `inputs` and `outputs` are indexes of values, None for an unused output."""
 
     label: str
     inputs: tuple[int, ...]
@@ -48,7 +48,7 @@ class GraphFunction:
 
 @dataclasses.dataclass(frozen=True)
 class ComputationalGraph:
-    """A graph as plain data, inputs before outputs; keeps no array alive."""
+    """A graph as plain data in topological order; it references no arrays."""
 
     values: tuple[GraphValue, ...]
     functions: tuple[GraphFunction, ...]
@@ -77,8 +77,8 @@ class ComputationalGraph:
 
         `  %2 = MatMul(%0, %1)  float32 (2, 4)  h`; an unused output is `_`.
         """
-        made = {y for function in self.functions for y in function.outputs if y is not None}
-        rows = [(f"%{i}", *self._about((i,))) for i in range(len(self.values)) if i not in made]
+        computed = {y for function in self.functions for y in function.outputs if y is not None}
+        rows = [(f"%{i}", *self._about((i,))) for i in range(len(self.values)) if i not in computed]
         for function in self.functions:
             left = ", ".join("_" if y is None else f"%{y}" for y in function.outputs)
             right = ", ".join(f"%{x}" for x in function.inputs)
@@ -104,19 +104,19 @@ class ComputationalGraph:
 def build_computational_graph(outputs: Variable | Sequence[Variable]) -> ComputationalGraph:
     """The graph that the outputs were computed by, in an order that depends on the graph only.
 
-    outputs: a Variable or several; what an earlier `backward()` gave up, or `no_backprop_mode` never recorded, is
-        not there
+    outputs: a Variable or several; graphs that an earlier `backward()` released, and computations in
+        `no_backprop_mode`, are missing
     """
     outputs = [outputs] if isinstance(outputs, Variable) else list(outputs)
     for y in outputs:
         if not isinstance(y, Variable):
-            raise DtypeError("build_computational_graph wants Variables", got=type(y).__name__)
+            raise DtypeError("build_computational_graph takes Variables", got=type(y).__name__)
     roots = [y.node for y in outputs]
     return _graph(roots, [root.creator for root in roots], {})
 
 
 def graph_behind_function(function: "FunctionNode", names: Mapping["VariableNode", str]) -> ComputationalGraph:
-    """The graph that a function's outputs were computed by; a function hook can ask for it while backward() begins.
+    """The graph that a function's outputs were computed by; for function hooks at the beginning of backward().
 
     names: what to call values, in front of their own names
     """
@@ -140,16 +140,16 @@ def _graph(
                 numbers.setdefault(y, len(numbers))
     for root in roots:
         numbers.setdefault(root, len(numbers))
-    made = {y for function in functions for y in (reference() for reference in function.outputs)}
+    computed = {y for function in functions for y in (reference() for reference in function.outputs)}
     values = tuple(
         GraphValue(
             name=names.get(node) or _name_of(node),
             shape=tuple(node.shape),
             dtype=str(node.dtype),
             requires_grad=node.requires_grad,
-            is_leaf=node not in made,
+            is_leaf=node not in computed,
             is_output=node in roots,
-            released=node.released and node not in made,
+            released=node.released and node not in computed,
         )
         for node in numbers
     )
@@ -162,7 +162,7 @@ def _graph(
 
 
 def _in_order(creators: Sequence["FunctionNode | None"]) -> list["FunctionNode"]:
-    """These functions and all behind them, each after those its inputs come from; no recursion, graphs are deep."""
+    """The functions and their ancestors in topological order; not recursive, since graphs may be deep."""
     done: set[int] = set()
     order: list[FunctionNode] = []
     stack = [(function, False) for function in reversed(creators)]

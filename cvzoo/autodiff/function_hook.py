@@ -1,4 +1,4 @@
-"""What is called before and after every function, forward and backward."""
+"""Function hooks: callbacks before and after each function, forward and backward."""
 
 import threading
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -11,7 +11,7 @@ Hook = TypeVar("Hook", bound="AbstractFunctionHook")
 
 
 class AbstractFunctionHook:
-    """Override what is needed, then `with MyHook() as hook: ...`; in this thread only.
+    """Base class of function hooks, used as `with MyHook() as hook: ...`; active in the current thread only.
 
     `in_data` is the tuple of input arrays; `grad_outputs` the tuple of Variables (or None) that backward gets. A
     backward is made of functions: hooks see those, too, between `backward_preprocess` and `backward_postprocess`.
@@ -59,5 +59,5 @@ this_thread = _Thread()  # its attribute `hooks` is read for every function, so 
 
 
 def active_hooks() -> tuple[AbstractFunctionHook, ...]:
-    """The hooks that this thread is inside of, outermost first."""
+    """The active hooks of this thread, outermost first."""
     return this_thread.hooks

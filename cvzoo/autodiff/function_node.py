@@ -69,7 +69,7 @@ class FunctionNode:
         raise GraphError(f"{self.label} has no forward for GPU arrays")
 
     def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        """The gradients of the inputs asked for."""
+        """The gradients of the inputs with these indexes."""
         raise GraphError(f"{self.label} is not differentiable", hint="write backward(self, indexes, grad_outputs)")
 
     def retain_inputs(self, indexes: Sequence[int]) -> None:
@@ -165,24 +165,24 @@ class FunctionNode:
             nodes.append(node)
         self.inputs = tuple(nodes)
         self.rank = rank
-        made, references = [], []
+        outputs, references = [], []
         for y in results:
             variable = make_output(y, y.dtype.kind == "f" or is_float(y.dtype))
-            made.append(variable)
+            outputs.append(variable)
             node = variable.node
             node.creator = self
             node.rank = rank + 1
             references.append(weakref.ref(node))
-        variables = tuple(made)
+        variables = tuple(outputs)
         self.outputs = tuple(references)
         if self._input_indexes:
-            kept = self._retained_inputs = {}
+            retained = self._retained_inputs = {}
             for i in self._input_indexes:
-                kept[i] = arrays[i]
+                retained[i] = arrays[i]
         if self._output_indexes:
-            kept = self._retained_outputs = {}
+            retained = self._retained_outputs = {}
             for i in self._output_indexes:
-                kept[i] = variables[i]._array
+                retained[i] = variables[i]._array
         for hook in hooks:
             hook.outputs_made(self, variables)
         return variables

@@ -44,13 +44,13 @@ def grad(
         if gy.shape != y.shape:
             raise ShapeError("grad: a grad_output has the shape of its output", expected=y.shape, got=gy.shape)
         seeds.append((y.node, gy))
-    wanted = {x.node for x in inputs}
-    reach = _between({node for node, _ in seeds}, wanted)
-    found: dict[VariableNode, Variable] = {}
+    targets = {x.node for x in inputs}
+    reach = _between({node for node, _ in seeds}, targets)
+    gradients: dict[VariableNode, Variable] = {}
 
     def finish(node: VariableNode, gradient: Variable) -> None:
-        if node in wanted:
-            found[node] = gradient
+        if node in targets:
+            gradients[node] = gradient
 
     sweep(
         [(node, gy) for node, gy in seeds if node in reach],
@@ -59,13 +59,13 @@ def grad(
         make=make_output,
         reach=reach,
     )
-    return [found.get(x.node) for x in inputs]
+    return [gradients.get(x.node) for x in inputs]
 
 
 def _between(outputs: set[VariableNode], inputs: set[VariableNode]) -> set[VariableNode]:
     """The nodes on a way from `inputs` to `outputs`, both ends included."""
     users: dict[VariableNode, list[VariableNode]] = {}
-    seen = set(outputs)
+    visited = set(outputs)
     stack = list(outputs)
     while stack:
         node = stack.pop()
@@ -77,10 +77,10 @@ def _between(outputs: set[VariableNode], inputs: set[VariableNode]) -> set[Varia
             continue
         for x in node.creator.inputs:
             users.setdefault(x, []).append(node)
-            if x not in seen:
-                seen.add(x)
+            if x not in visited:
+                visited.add(x)
                 stack.append(x)
-    reach = {x for x in inputs if x in seen}
+    reach = {x for x in inputs if x in visited}
     stack = list(reach)
     while stack:
         for node in users.get(stack.pop(), ()):

@@ -57,17 +57,17 @@ def check_backward(
     dtype: Any = None,
     no_grads: Sequence[bool] | None = None,
 ) -> None:
-    """Nothing, if the backward of `func` agrees with central differences.
+    """Check the backward of `func` against central differences.
 
     func: takes Variables, returns a Variable or a tuple of them; random numbers it draws from
         `config.random_generator` are the same in every call
     x_data: its inputs, an array or a sequence of arrays; those of floats are cast to `dtype`
     y_grad: the weights of the outputs, an array or a sequence of arrays; None takes random numbers
     params: Parameters that func reads, checked like inputs; their values and gradients are put back
-    dtype: what is computed in; float64 by default
+    dtype: dtype of the computation; float64 by default
     no_grads: True for inputs that have no gradient; by default those that are not floats
     Inputs of up to 200 elements are checked element by element, larger ones along random directions and at some
-    elements; where it fails, the message tells which input, where, both numbers, and whether there is a kink.
+    elements. The error names the input, the element, both values, and whether `func` is not differentiable there.
     Raises GradientError if a gradient is wrong, missing or of another dtype, or func changes its inputs.
     """
     dtype = np.dtype("float64" if dtype is None else dtype)
@@ -84,7 +84,7 @@ def check_backward(
 
         def call() -> tuple[Variable, ...]:
             with using_random_state(state):
-                # fresh handles, so that no call sees what another one recorded
+                # fresh Variables, so that calls do not share a graph
                 return _outputs(func(*[Variable(x.array, requires_grad=x.requires_grad) for x in xs]))
 
         with using_random_state(state):
@@ -92,10 +92,10 @@ def check_backward(
             ys = _outputs(func(*xs))
             gys = _weights(ys, y_grad, dtype, random)
             pairs = [(y, gy) for y, gy in zip(ys, gys) if gy is not None]
-            kept = [gy.copy() for _, gy in pairs]
+            copies = [gy.copy() for _, gy in pairs]
             gradients = grad([y for y, _ in pairs], [x for _, x in targets], [gy for _, gy in pairs])
         _must_be_unchanged([x.array for x in xs], befores, "input")
-        _must_be_unchanged([gy for _, gy in pairs], kept, "gradient of output")
+        _must_be_unchanged([gy for _, gy in pairs], copies, "gradient of output")
         del ys, pairs
         for (name, x), gx in zip(targets, gradients):
             _check_one(lambda: _weighted(call(), gys), name, x.array, gx, eps, atol, rtol, random)
@@ -115,7 +115,7 @@ def check_double_backward(
     dtype: Any = None,
     no_grads: Sequence[bool] | None = None,
 ) -> None:
-    """Nothing, if the gradients of `func` have themselves correct gradients.
+    """Check the second derivatives of `func` against central differences.
 
     The function (x, gy, params) -> gx is checked as in `check_backward`, whose arguments these are. Before that the
     gradients must be the same whether they can be differentiated again or not: a function may compute them in two ways.
@@ -137,11 +137,11 @@ def check_double_backward(
     def first_order(*inputs: Variable, double: bool = True) -> tuple[Variable, ...]:
         xs, weights = inputs[: len(x_data)], inputs[len(x_data) :]
         outputs = _outputs(func(*xs))
-        wanted = [x for x, no in zip(xs, no_grads) if not no] + list(params)
-        gxs = grad([outputs[i] for i in counted], wanted, weights, enable_double_backprop=double)
-        # an input without influence has no gradient; a constant zero stands for it so that places stay the same
+        targets = [x for x, no in zip(xs, no_grads) if not no] + list(params)
+        gxs = grad([outputs[i] for i in counted], targets, weights, enable_double_backprop=double)
+        # a gradient of None (no dependence) becomes zeros, so that the number of outputs is fixed
         return tuple(
-            Variable(np.zeros_like(x.array), requires_grad=False) if gx is None else gx for x, gx in zip(wanted, gxs)
+            Variable(np.zeros_like(x.array), requires_grad=False) if gx is None else gx for x, gx in zip(targets, gxs)
         )
 
     state = get_random_state()
@@ -157,7 +157,7 @@ def check_double_backward(
         if excess.size and excess.max() > 0:
             worst = _index(int(excess.argmax()), once.shape)
             raise GradientError(
-                f"gradient {i} is another one when it is to be differentiated again, at {worst}",
+                f"gradient {i} differs with enable_double_backprop=True, at {worst}",
                 expected=f"{once[worst]:.9g}, as in an ordinary backward",
                 got=f"{twice[worst]:.9g}",
             )
@@ -188,10 +188,10 @@ def check_double_backward(
 
 
 def assert_allclose(actual: Any, expected: Any, *, atol: float = 1e-5, rtol: float = 1e-4) -> None:
-    """Nothing, if |actual - expected| <= atol + rtol * |expected| everywhere; NaN equals NaN.
+    """Check that |actual - expected| <= atol + rtol * |expected| everywhere; NaN equals NaN.
 
     actual, expected: arrays, Variables or numbers of one shape
-    Raises AssertionError that tells how many elements differ and which one most.
+    Raises AssertionError with the number of elements that differ and the largest difference.
     """
     actual, expected = np.asarray(as_array(actual)), np.asarray(as_array(expected))
     if actual.shape != expected.shape:
@@ -252,7 +252,7 @@ def _check_one(
 
 
 def _excess(value: Any, number: Any, atol: float, rtol: float) -> Any:
-    """How far beyond the tolerance they differ; NaN anywhere counts as infinitely far."""
+    """The difference in excess of the tolerance; infinite for NaN."""
     return np.nan_to_num(np.abs(value - number) - atol - rtol * np.abs(number), nan=np.inf)
 
 

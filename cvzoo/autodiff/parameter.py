@@ -1,4 +1,4 @@
-"""A variable that is learned: made by an initializer, sometimes only when its shape is known."""
+"""Parameter: a trainable variable that is initialized at once or when its shape is known."""
 
 import contextlib
 import math
@@ -40,7 +40,7 @@ def parameters_within(n: int) -> Iterator[None]:
         _room.left = before
 
 
-class Kept:
+class SharedState:
     """State shared by all handles of one value: its prepared weights, None while there are none."""
 
     __slots__ = ("packs",)
@@ -60,7 +60,7 @@ class Parameter(Variable):
     it; after a write through another reference (an older view), call `touch()`.
     """
 
-    __slots__ = ("_device", "_grad_cleared", "_initializer", "_kept", "update_rule")
+    __slots__ = ("_device", "_grad_cleared", "_initializer", "_shared", "update_rule")
 
     def __init__(
         self,
@@ -73,8 +73,8 @@ class Parameter(Variable):
         self.name = name
         self._requires_grad = True
         self.update_rule: Any = None  # an AbstractUpdateRule of cvzoo.optimizers, which is a room above
-        self._kept = Kept()
-        self._device: Device | None = None  # where its value shall be made; None: where config.device says
+        self._shared = SharedState()
+        self._device: Device | None = None  # where it will be initialized; None: on config.device
         if isinstance(initializer, np.ndarray | np.generic) and np.ndim(initializer):
             if shape is not None and tuple(np.atleast_1d(shape)) != initializer.shape:
                 raise ShapeError("Parameter: shape and the initial array differ", expected=shape, got=initializer.shape)
@@ -91,10 +91,10 @@ class Parameter(Variable):
     def initialize(self, shape: Sequence[int]) -> None:
         """Give it a value of this shape by its initializer."""
         shape = tuple(int(size) for size in shape)
-        start = self._initializer
+        initializer = self._initializer
         dtype = "float64" if switches.dtype == "float64" else "float32"
-        if isinstance(start, np.ndarray) and start.ndim:
-            array = np.array(start, dtype if not is_float(start.dtype) else start.dtype)
+        if isinstance(initializer, np.ndarray) and initializer.ndim:
+            array = np.array(initializer, dtype if not is_float(initializer.dtype) else initializer.dtype)
             if array.shape != shape:
                 raise ShapeError("Parameter: the initial array has another shape", expected=shape, got=array.shape)
         else:
@@ -102,63 +102,63 @@ class Parameter(Variable):
             if _room.left < 0:
                 raise ShapeError("Parameter: there is no room for its elements", got=shape)
             array = np.empty(shape, dtype)
-            if start is None:
+            if initializer is None:
                 array.fill(np.nan)
-            elif callable(start):
-                start(array)
-            elif isinstance(start, int | float | np.generic | np.ndarray):
-                array.fill(start)
+            elif callable(initializer):
+                initializer(array)
+            elif isinstance(initializer, int | float | np.generic | np.ndarray):
+                array.fill(initializer)
             else:
                 raise DtypeError(
-                    "Parameter: the initializer must be callable, a number or an array", got=type(start).__name__
+                    "Parameter: the initializer must be callable, a number or an array", got=type(initializer).__name__
                 )
         self._array = (self._device or get_device(switches.device)).asarray(array)
         self._node = None
-        self._kept = Kept()
+        self._shared = SharedState()
 
     @property
     def _packs(self) -> PreparedWeights | None:
-        return self._kept.packs
+        return self._shared.packs
 
     @property
     def array(self) -> Any:
         """The value itself; reading it drops prepared copies, since the reader may change it."""
-        if self._kept.packs is not None:
+        if self._shared.packs is not None:
             self.touch()
         return self._array
 
     @array.setter
     def array(self, array: Any) -> None:
         self.touch()
-        self._kept = Kept()  # other handles keep the old value
+        self._shared = SharedState()  # other handles keep the old value
         Variable.array.fset(self, array)  # type: ignore[attr-defined]
 
     def touch(self) -> None:
         """Declare that the value was changed: prepared copies are dropped."""
-        if self._kept.packs is not None:  # else, if it is read-only, it was not locked here
-            self._kept.packs = None
+        if self._shared.packs is not None:  # without packs, a read-only array was locked by the caller
+            self._shared.packs = None
             if type(self._array) is np.ndarray:
                 self._array.flags.writeable = True
 
     def packs(self) -> PreparedWeights | None:
         """The cache of weights prepared for inference, which kernels fill; None while gradients are recorded.
 
-        The array is read-only meanwhile, so that a write through an older reference raises; an array of a GPU cannot
-        be locked, there such a writer must call `touch()`. Where the array is read-only already, locked by another
-        handle, nothing is cached: each call gets a table of its own, and thus the same kernels and the same bits as the
-        other handle. Copies of this parameter with the same value share the cache and drop it together.
+        The array is read-only as long as they exist, so that a write through an older reference raises; an array of a
+        GPU cannot be locked, and its writers must call `touch()`. Where the array is read-only already, locked by
+        another handle, nothing is cached: each call gets a table of its own, which gives the same kernels and the same
+        bits as the other handle. Copies of this parameter with the same value share the cache and drop it together.
         """
         if switches.enable_backprop:
             return None
-        kept = self._kept
-        if kept.packs is None and type(self._array) is not np.ndarray:  # arrays of a GPU cannot be locked
-            kept.packs = PreparedWeights()
-        elif kept.packs is None:
-            if not self._array.flags.writeable:  # memory of the caller, not ours to unlock
+        shared = self._shared
+        if shared.packs is None and type(self._array) is not np.ndarray:  # arrays of a GPU cannot be locked
+            shared.packs = PreparedWeights()
+        elif shared.packs is None:
+            if not self._array.flags.writeable:  # locked by its owner; `touch` must not unlock it
                 return PreparedWeights()
-            kept.packs = PreparedWeights()
+            shared.packs = PreparedWeights()
             self._array.flags.writeable = False
-        return kept.packs
+        return shared.packs
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -167,28 +167,28 @@ class Parameter(Variable):
 
     def __copy__(self) -> "Parameter":
         """Another handle of the same value, with a gradient of its own."""
-        twin = self._blank()
-        twin._array = self._array
+        copy = self._blank()
+        copy._array = self._array
         if self._array is not None:
-            twin._kept = self._kept
-        return twin
+            copy._shared = self._shared
+        return copy
 
     def __deepcopy__(self, memo: dict) -> "Parameter":
-        twin = self._blank()
+        copy = self._blank()
         if self._array is not None:
-            twin._array = self._array.copy(order="K")
+            copy._array = self._array.copy(order="K")
             if self.grad is not None:
-                twin.grad = self.grad.copy(order="K")
-        return twin
+                copy.grad = self.grad.copy(order="K")
+        return copy
 
     def _blank(self) -> "Parameter":
-        twin = Parameter(self._initializer, name=self.name) if not _is_array(self._initializer) else Parameter()
-        twin._initializer = self._initializer
-        twin._array = None
-        twin._node = None
-        twin.requires_grad = self.requires_grad
-        twin._device = self._device
-        return twin
+        copy = Parameter(self._initializer, name=self.name) if not _is_array(self._initializer) else Parameter()
+        copy._initializer = self._initializer
+        copy._array = None
+        copy._node = None
+        copy.requires_grad = self.requires_grad
+        copy._device = self._device
+        return copy
 
     @property
     def device(self) -> Device:

@@ -25,7 +25,7 @@ class PreparedWeights(dict):
         self.mark = object()
 
     def __reduce__(self) -> tuple:
-        return PreparedWeights, ()  # copies of the weights are prepared anew
+        return PreparedWeights, ()  # copied or unpickled weights are prepared again
 
     @property
     def is_empty(self) -> bool:

@@ -38,8 +38,8 @@ _ATOM = 9  # binds more tightly than any operator
 class InvalidType(ShapeError, DtypeError):
     """The inputs of a function do not have the types that it expects.
 
-    expect: what was expected, as the condition was written
-    actual: what came
+    expect: the condition as it was written
+    actual: the actual relation of its values
     """
 
     def __init__(self, expect: str, actual: str, msg: str | None = None):
@@ -53,9 +53,9 @@ class InvalidType(ShapeError, DtypeError):
 
 
 class Expression:
-    """A value, and how it was written; what is computed with expressions are expressions.
+    """A value with the text of the expression that computed it; operations on expressions give expressions.
 
-    sides: of a comparison the symbol and both values
+    sides: of a comparison: its symbol and both values
     """
 
     def __init__(self, value: Any, text: str, priority: int = _ATOM, sides: tuple[str, Any, Any] | None = None):
@@ -100,7 +100,7 @@ def _operator(name: str, *, swapped: bool = False) -> Callable[[Expression, Any]
     def run(self: Expression, other: Any) -> Expression:
         a, b = (other, self) if swapped else (self, other)
         left, right = _value_of(a), _value_of(b)
-        # of operators that bind alike, the right operand needs parentheses
+        # operators are left-associative: a right operand of the same priority needs parentheses
         text = f"{_within(a, priority)} {symbol} {_within(b, priority + 1)}"
         sides = (symbol, left, right) if symbol in _OPPOSITE else None
         return Expression(function(left, right), text, priority, sides)
@@ -155,7 +155,7 @@ class ArrayTypes(tuple[Expression, ...]):
     """The types of a function's inputs, as `check_type_forward` gets them."""
 
     def size(self) -> Expression:
-        """How many there are."""
+        """The number of inputs."""
         return Expression(len(self), "in_types.size()")
 
 
@@ -177,7 +177,7 @@ make_variable = Variable
 
 
 def expect(*conditions: Any) -> None:
-    """Nothing, if all conditions hold. Raises InvalidType that spells the first that does not."""
+    """Check that all conditions hold. Raises InvalidType with the first one that does not."""
     for each in conditions:
         if _value_of(each):
             continue
@@ -203,7 +203,7 @@ def same_types(*arrays: Any) -> bool:
 
 
 def _argname(in_types: ArrayTypes, names: Sequence[str]) -> None:
-    """Let the types be called by these names in errors. Raises InvalidType if there are not as many."""
+    """Set the types' names in errors. Raises InvalidType if their number differs."""
     if len(in_types) != len(names):
         raise InvalidType(f"{len(names)} inputs: {', '.join(names)}", f"{len(in_types)} inputs")
     for each, name in zip(in_types, names):

@@ -18,7 +18,7 @@ _KINDS = "fiub"
 
 
 class Variable:
-    """An array with its gradient and its place in the computational graph.
+    """An array with its gradient and its node in the computational graph.
 
     array: any shape; of NumPy, or of the array module of a GPU (a list is refused: its dtype would be ambiguous)
     name: shown in graphs and errors
@@ -41,12 +41,12 @@ class Variable:
 
     def __init__(self, array: Any, *, name: str | None = None, grad: Any = None, requires_grad: bool = True):
         if isinstance(array, Variable):
-            raise DtypeError("Variable wants an array, got a Variable", hint="Variable(x.array)")
+            raise DtypeError("Variable takes an array, not a Variable", hint="Variable(x.array)")
         if isinstance(array, np.generic):
             array = np.asarray(array)
         backend_of(array)
         if array.dtype.kind not in _KINDS and not is_float(array.dtype):
-            raise DtypeError("Variable wants numbers or truth values", got=str(array.dtype))
+            raise DtypeError("Variable takes an array of numbers or booleans", got=str(array.dtype))
         self._array = array
         self._node: VariableNode | None = None
         self.name = name
@@ -125,14 +125,14 @@ class Variable:
 
         Raises BackendError if there is no such device.
         """
-        place = get_device(device)
-        if self._array is None or device_of(self._array) == place:
+        target = get_device(device)
+        if self._array is None or device_of(self._array) == target:
             return
         grad = self.grad
-        self.array = place.asarray(self._array)
+        self.array = target.asarray(self._array)
         self._node = None
         if grad is not None:
-            self.grad = place.asarray(grad)
+            self.grad = target.asarray(grad)
 
     def to_gpu(self, device: int | None = None) -> None:
         """Move it to the GPU of that number; None for the first. Chainer's name of `to_device`."""
@@ -148,7 +148,7 @@ class Variable:
         Raises ShapeError if there are more or fewer than one.
         """
         if self._array.size != 1:
-            raise ShapeError("item() wants one element", got=f"shape {self.shape}")
+            raise ShapeError("item() requires exactly one element", got=f"shape {self.shape}")
         return self._array.item()
 
     def __len__(self) -> int:
@@ -369,7 +369,7 @@ def make_output(array: Any, requires_grad: bool) -> Variable:
 
 
 def variable_of(node: VariableNode, array: Any) -> Variable:
-    """The Variable of `node` with the value `array`: the user's handle if it lives and still has it, else a new one."""
+    """The Variable of `node` with the value `array`: the user's handle if it is alive and holds it, else a new one."""
     variable = node.variable()
     if variable is not None and variable._array is array:
         return variable

@@ -1,4 +1,4 @@
-"""Links' values in files and back."""
+"""Saving and loading of weights, models and training states."""
 
 from typing import TYPE_CHECKING
 

@@ -24,7 +24,7 @@ from cvzoo.weights.report import LoadReport
 from cvzoo.weights.sniff import DARKNET, read_arrays, sniff
 
 VERSION = 1
-# tables that a network computes for itself, and torch stores all the same: of no number that was learned
+# buffers that a network computes itself but torch stores: they hold no trained values
 _DERIVED = (".relative_coords_table",)
 _DARKNET_HEADER = 20  # bytes, as of version 0.2
 
@@ -37,16 +37,16 @@ def convert_weights(
     why: str,
     half: bool = False,
 ) -> dict[str, Any]:
-    """The certificate, as plain values ready for JSON, of what was written.
+    """Convert a weights file to a model file; returns a certificate of the conversion, ready for JSON.
 
-    source: a file of weights
-    to: the `.safetensors` file to write; a model file that says what it is
-    load: from the path of the source, the model with all its numbers
-    why: how it is known that the file belongs to this model, in words
+    source: a weights file
+    to: the `.safetensors` model file to write
+    load: returns the model with all its weights, from the path of the source
+    why: the evidence that the file belongs to this model, as text
     half: filters and matrices are stored in float16
     Raises WeightsMismatchError, naming the arrays, if one of the source is not used or one of the model not filled;
-    FileError if a number is NaN or infinite; what reading and writing raise. Nothing is written then. FileError if the
-    written file does not say the same.
+    FileError if a value is NaN or infinite; errors of reading and writing. Nothing is written then. FileError if the
+    outputs of the written model differ.
     """
     model = load_strictly(load, os.fspath(source))
     everything = source_arrays(source)
@@ -60,11 +60,13 @@ def convert_weights(
     stored = read_safetensors(to)
     parity = tensor_parity(arrays, values, stored)
     photo = seeded_photo()
-    off = greatest_difference(
-        there := raw_outputs(model, photo), raw_outputs(load_model(to, architecture=type(model)), photo)
+    difference = greatest_difference(
+        outputs := raw_outputs(model, photo), raw_outputs(load_model(to, architecture=type(model)), photo)
     )
-    if not half and (off or parity.greatest_difference):
-        raise FileError(f"{to}: what was written does not say what {source} says", got=f"a difference of {off}")
+    if not half and (difference or parity.greatest_difference):
+        raise FileError(
+            f"{to}: the written model's outputs differ from those of {source}", got=f"a difference of {difference}"
+        )
     return {
         "certificate": VERSION,
         "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
@@ -96,19 +98,19 @@ def convert_weights(
         "greatest_difference": parity.greatest_difference,
         "outputs": {
             "photo": f"cvzoo.links.model.raw_outputs.seeded_photo(), {photo.shape[1]} x {photo.shape[2]}",
-            "shapes": {name: list(np.shape(array)) for name, array in there.items()},
-            "greatest_difference": off,
+            "shapes": {name: list(np.shape(array)) for name, array in outputs.items()},
+            "greatest_difference": difference,
         },
     }
 
 
 def load_strictly(load: Callable[[str], Chain], path: str) -> Chain:
-    """The model, if every array of the file found its place and every parameter its numbers.
+    """The model, if all arrays of the file were used and all parameters filled.
 
     Raises WeightsMismatchError otherwise.
     """
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # what starts anew is in the report, too
+        warnings.simplefilter("ignore", UserWarning)  # reinitialized parameters are in the report as well
         model = load(path)
     report = vars(model).get("load_report")
     if isinstance(report, LoadReport) and not report.is_clean:
@@ -127,13 +129,13 @@ def source_arrays(path: str | os.PathLike) -> dict[str, np.ndarray]:
 
 
 def normalization_eps(model: Chain) -> list[float]:
-    """The numbers that the model's batch normalizations add to the variance, each once."""
+    """The distinct eps of the model's batch normalizations."""
     kinds = (BatchNormalization, FrozenBatchNormalization)
     return sorted({float(link.eps) for link in model.links() if isinstance(link, kinds)})
 
 
 def versions() -> dict[str, str]:
-    """Of what computes here."""
+    """Versions of cvzoo, Python and the numerical libraries."""
     try:
         own = importlib.metadata.version("cvzoo")
     except importlib.metadata.PackageNotFoundError:

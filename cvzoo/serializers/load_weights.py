@@ -1,4 +1,4 @@
-"""Values for a link from a file of any kind that keeps names."""
+"""Loading of weights from any supported file format with names."""
 
 import os
 from collections.abc import Mapping
@@ -11,10 +11,10 @@ from cvzoo.weights.sniff import read_arrays
 def load_weights(
     file: str | os.PathLike, link: Link, *, strict: bool = True, rename: Mapping[str, str] | None = None
 ) -> LoadReport:
-    """Take the link's values from a `.npz`, `.safetensors`, torch or `.caffemodel` file; a report of what did not fit.
+    """Load a link's weights from a `.npz`, `.safetensors`, torch or `.caffemodel` file; returns a report of mismatches.
 
-    The kind of file is known by its content.
-    strict: raise if anything does not fit; else load what does
+    The file format is detected from its content.
+    strict: raise on any mismatch; else load what matches
     rename: the file's name -> the link's, for those that differ
     Raises WeightsMismatchError that lists the names; FileFormatError or UnsupportedError for a file that cannot be
     read; nothing is changed then.

@@ -1,4 +1,4 @@
-"""A model in one `.safetensors` file that says what it is: architecture, settings, names of classes, preprocessing."""
+"""Self-describing `.safetensors` model files: weights with architecture, settings, class names and preprocessing."""
 
 import dataclasses
 import json
@@ -34,15 +34,15 @@ from cvzoo.weights.sniff import sniff
 def save_model(
     file: str | os.PathLike, model: Chain, *, half: bool = False, metadata: Mapping[str, Any] | None = None
 ) -> None:
-    """Write the model, so that `load_model(file)` gives it back; the file is whole or not there (an old one stays).
+    """Save the model to a file that `load_model` reads, written atomically.
 
     model: of the zoo, or of a class of your own, see `load_model`; may be quantized: int8 weights are stored
-        as they are, and the model comes back quantized
-    half: filters and matrices are stored in float16, half the size; what float16 cannot hold stays as it is
-    metadata: more texts for the header; what is no text is stored as JSON
-    Raises UnsupportedError for a model that files do not know how to describe, GraphError if it has parameters without
-    values, ValueRangeError if metadata use the names "cvzoo_model" or "cvzoo_quantization", DtypeError for arguments in
-    another order.
+        as they are, and the loaded model is quantized
+    half: filters and matrices are stored in float16, half the size; arrays beyond float16's range stay float32
+    metadata: additional metadata for the header; values that are not text are stored as JSON
+    Raises UnsupportedError for a model that files cannot describe, GraphError if it has uninitialized parameters,
+    ValueRangeError if metadata use the reserved names "cvzoo_model" or "cvzoo_quantization", DtypeError for swapped
+    arguments.
     """
     check_file_then_model("save_model", file, model)
     architecture = _described(model)
@@ -67,16 +67,16 @@ def save_model(
 
 
 def load_model(file: str | os.PathLike, *, architecture: type[Chain] | None = None) -> Any:
-    """The model that `save_model` wrote, ready to predict.
+    """Load a model that `save_model` wrote.
 
-    architecture: the model's class, where it is not of the zoo. A file names its architecture and no file's code runs:
-        who loads a model of a class of his own says where the class is. It has as `config_class` a frozen dataclass,
-        and takes `config`, which it keeps as an attribute, and `label_names`
-    Raises FileFormatError for a damaged file or one that does not say what it is, UnsupportedError for an architecture
-    that this cvzoo does not know or a quantized model that this machine cannot compute, WeightsMismatchError if the
-    numbers do not fit or the file holds another architecture, DtypeError for what is no class of models.
+    architecture: the model's class if it is not of the zoo. A file only names its architecture, and no code of a file
+        is executed. The class has as `config_class` a frozen dataclass, and takes `config`, which it keeps as an
+        attribute, and `label_names`
+    Raises FileFormatError for a damaged file or one that is no model file, UnsupportedError for an unknown architecture
+    or a quantized model that this machine cannot run, WeightsMismatchError if the weights do not fit or the file holds
+    another architecture, DtypeError if `architecture` is no class of models.
     """
-    asked = None if architecture is None else architecture_of(architecture)
+    requested = None if architecture is None else architecture_of(architecture)
     header = read_model_header(file)
     if header is None:
         if sniff(file) is None:
@@ -86,7 +86,7 @@ def load_model(file: str | os.PathLike, *, architecture: type[Chain] | None = No
             expected="a file that save_model wrote",
             hint="`cvzoo convert` makes one of a published file; or build the model, then load_weights(file, model)",
         )
-    chosen = _architecture(file, header, asked)
+    chosen = _architecture(file, header, requested)
     try:
         # each parameter is in the file, with a byte per element at least: what goes beyond is not allocated
         with parameters_within(os.path.getsize(file)):
@@ -103,13 +103,13 @@ def load_model(file: str | os.PathLike, *, architecture: type[Chain] | None = No
     return model
 
 
-def _architecture(file: str | os.PathLike, header: ModelHeader, asked: Architecture | None) -> Architecture:
-    """The one that was asked for, which must be the file's, else one of the zoo."""
+def _architecture(file: str | os.PathLike, header: ModelHeader, requested: Architecture | None) -> Architecture:
+    """The requested architecture, which must be the file's, else one of the zoo."""
     name = header.architecture[:80]
-    if asked is not None:
-        if header.architecture != asked.name:
-            raise WeightsMismatchError(f"{os.fspath(file)}: holds a {name}, not a {asked.name}")
-        return asked
+    if requested is not None:
+        if header.architecture != requested.name:
+            raise WeightsMismatchError(f"{os.fspath(file)}: holds a {name}, not a {requested.name}")
+        return requested
     for each in architectures():
         if each.name == header.architecture:
             return each
@@ -145,15 +145,15 @@ def _check_that_it_comes_back(config: Any) -> None:
     name = type(config).__name__
     try:
         checked_values(type(config), {field.name: getattr(config, field.name) for field in dataclasses.fields(config)})
-        again = config_from_json(type(config), json.loads(json.dumps(config_to_json(config), allow_nan=False)))
+        restored = config_from_json(type(config), json.loads(json.dumps(config_to_json(config), allow_nan=False)))
     except (CvzooError, TypeError, ValueError, LookupError) as error:
         raise UnsupportedError(f"model files cannot hold this {name}: {error}") from error
-    if again != config:
-        raise UnsupportedError(f"model files cannot hold this {name}", expected=config, got=again)
+    if restored != config:
+        raise UnsupportedError(f"model files cannot hold this {name}", expected=config, got=restored)
 
 
 def _halved(array: np.ndarray) -> np.ndarray:
-    """In float16 if it is a filter or a matrix that float16 can hold; statistics and biases are small and touchy."""
+    """In float16 if it is a filter or a matrix in float16's range; biases and statistics are small but sensitive."""
     if array.ndim < 2 or array.dtype.kind != "f" or not np.isfinite(array).all():
         return array
     with np.errstate(over="ignore"):

@@ -1,4 +1,4 @@
-"""A link's values in NumPy's `.npz`, under the names that Chainer gives them ("l1/W"), and other objects' states."""
+"""Weights in NumPy's `.npz` under Chainer's names ("l1/W"), and the states of optimizers, iterators and trainers."""
 
 import os
 import warnings
@@ -14,21 +14,21 @@ from cvzoo.weights.report import LoadReport
 
 @runtime_checkable
 class Stateful(Protocol):
-    """What goes on from a state: optimizers, iterators, updaters, extensions, trainers."""
+    """An object with a state: optimizers, iterators, updaters, extensions, trainers."""
 
     def state(self) -> dict[str, Any]:
-        """All that it needs to go on."""
+        """The state that is needed to resume."""
 
     def load_state(self, state: Mapping[str, Any]) -> Any:
-        """Go on from a state."""
+        """Resume from a state."""
 
 
 def save_npz(file: str | os.PathLike, target: Link | Stateful, compression: bool = True) -> None:
-    """Write what the target holds; the file is whole or not there (an old one stays).
+    """Save a link's weights or another object's state to a file, written atomically.
 
-    target: a link, all of whose parameters and persistent values are written; or an optimizer (its counts, and what its
-        rules remember of each parameter), an iterator, a trainer (everything that its run needs to go on)
-    Raises GraphError if a parameter has no value yet, DtypeError for what has no state.
+    target: a link: its parameters and persistent values; or an optimizer (its counts, and the update rules' state for
+        each parameter), an iterator, a trainer (all that is needed to resume the run)
+    Raises GraphError if a parameter is not initialized, DtypeError for an object without a state.
     """
     if isinstance(target, Link):
         write_npz(file, target.state_arrays(), compress=compression)
@@ -37,10 +37,10 @@ def save_npz(file: str | os.PathLike, target: Link | Stateful, compression: bool
 
 
 def load_npz(file: str | os.PathLike, target: Link | Stateful, *, strict: bool = True) -> LoadReport | None:
-    """Take the target's values from the file; of a link, a report of what did not fit.
+    """Load the target's weights or state from a file; for a link, returns a report of mismatches.
 
-    strict: raise if anything of a link does not fit; else load what does. Other states fit or raise; what a trainer's
-        state says about extensions that came or went is told in warnings
+    strict: raise on any mismatch of a link; else load what matches. Other states match or raise; extensions that were
+        added to or removed from a trainer are reported as warnings
     Raises WeightsMismatchError that lists the names (ValueRangeError of an iterator or a trainer), FileFormatError for
     a damaged file, or one of another kind; nothing is changed then.
     """

@@ -1,4 +1,4 @@
-"""A link's values in `.safetensors`."""
+"""Weights in `.safetensors`."""
 
 import os
 from collections.abc import Mapping
@@ -9,18 +9,18 @@ from cvzoo.weights.report import LoadReport
 
 
 def save_safetensors(file: str | os.PathLike, link: Link, *, metadata: Mapping[str, str] | None = None) -> None:
-    """Write all parameters and persistent values of the link; the file is whole or not there (an old one stays).
+    """Save a link's parameters and persistent values to a file, written atomically.
 
-    metadata: texts to put in the file's header, such as the licence
-    Raises GraphError if a parameter has no value yet.
+    metadata: text for the file's header, such as the licence
+    Raises GraphError if a parameter is not initialized.
     """
     write_safetensors(file, link.state_arrays(), metadata=metadata)
 
 
 def load_safetensors(file: str | os.PathLike, link: Link, *, strict: bool = True) -> LoadReport:
-    """Take the link's values from the file; a report of what did not fit.
+    """Load a link's weights from a file; returns a report of mismatches.
 
-    strict: raise if anything does not fit; else load what does
+    strict: raise on any mismatch; else load what matches
     Raises WeightsMismatchError that lists the names, FileFormatError for a damaged file; nothing is changed then.
     """
     return link.load_arrays(read_safetensors(file), strict=strict)

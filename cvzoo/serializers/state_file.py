@@ -1,7 +1,7 @@
-"""A tree of dictionaries, lists, arrays, numbers and texts in one file, and back.
+"""Serialization of a tree of dictionaries, lists, arrays, numbers and strings to one file.
 
-The file is an `.npz`: the arrays, and under the name "tree" the rest as JSON in bytes. Nothing in it is ever executed,
-and every entry has a checksum.
+The file is an `.npz`: the arrays, and the rest as JSON in an entry "tree". No code in it is ever executed, and each
+entry has a checksum.
 """
 
 import json
@@ -17,16 +17,16 @@ from cvzoo.errors.exceptions import DtypeError, FileFormatError
 from cvzoo.files.zip_archive import ZipArchive
 from cvzoo.weights.formats.npz import parse_npy, read_npz, write_npz
 
-_ARRAY, _SCALAR = "$array", "$scalar"  # keys that stand for an array, or a NumPy number, in the JSON
+_ARRAY, _SCALAR = "$array", "$scalar"  # keys in the JSON that refer to an array or hold a NumPy scalar
 _FORMAT = 1
 
 
 def write_state(path: str | os.PathLike, tree: Mapping[str, Any], *, order: int = 0, compress: bool = False) -> None:
-    """Write the tree, so that the file is whole or not there (an old one stays).
+    """Write the tree to a file, atomically.
 
     order: larger than that of any older file of the same kind, for `state_order`
-    Raises DtypeError, naming the place, for what is no dictionary with texts as keys, list, tuple (which is read back
-    as a list), array, number, text, bool or None.
+    Raises DtypeError, with the path in the tree, for values other than dictionaries with str keys, lists, tuples (read
+    back as lists), arrays, numbers, str, bool and None.
     """
     arrays: dict[str, np.ndarray] = {}
     about = {"format": _FORMAT, "order": order, "saved_at": time.time_ns(), "tree": _outline(tree, "", arrays)}
@@ -35,9 +35,9 @@ def write_state(path: str | os.PathLike, tree: Mapping[str, Any], *, order: int 
 
 
 def read_state(path: str | os.PathLike) -> dict[str, Any]:
-    """The tree in the file, each array of its own.
+    """Read the tree from a file.
 
-    Raises FileFormatError for a file that is damaged, cut off, or something else; FileError if it cannot be read.
+    Raises FileFormatError for a damaged, truncated or foreign file; FileError if it cannot be read.
     """
     arrays = read_npz(path)
     if "tree" not in arrays:
@@ -47,9 +47,10 @@ def read_state(path: str | os.PathLike) -> dict[str, Any]:
 
 
 def state_order(path: str | os.PathLike) -> tuple[int, int]:
-    """What is larger for a file that was written later: the order it was given, then nanoseconds since 1970.
+    """A sort key by age, larger for a file that was written later: its `order`, then nanoseconds since 1970.
 
-    Clocks go back; files of before there was an order have nothing else, and come first. Raises as `read_state`.
+    The order comes first, since clocks may be set back; files without an order sort as the oldest. Raises as
+    `read_state`.
     """
     with ZipArchive(path) as archive:
         about = _parsed(path, parse_npy(archive.read("tree.npy"), f"{path}: 'tree'"))
@@ -60,8 +61,8 @@ def _parsed(path: str | os.PathLike, raw: np.ndarray) -> dict[str, Any]:
     try:
         about = json.loads(raw.astype(np.uint8).tobytes().decode("utf-8"))
         about.setdefault("order", 0)
-        whole = all(isinstance(about[name], int) for name in ("order", "saved_at")) and isinstance(about["tree"], dict)
-        known = about["format"] == _FORMAT and whole
+        is_complete = isinstance(about["tree"], dict) and all(isinstance(about[k], int) for k in ("order", "saved_at"))
+        known = about["format"] == _FORMAT and is_complete
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise FileFormatError(f"{path}: the tree is damaged: {str(error)[:200]}") from error
     if not known:
@@ -69,14 +70,14 @@ def _parsed(path: str | os.PathLike, raw: np.ndarray) -> dict[str, Any]:
     return about
 
 
-def _outline(value: Any, place: str, arrays: dict[str, np.ndarray]) -> Any:
-    """The tree as JSON has it; arrays are put aside under the name of their place."""
+def _outline(value: Any, path: str, arrays: dict[str, np.ndarray]) -> Any:
+    """The tree as JSON values; arrays are moved to `arrays`, by their path in the tree."""
     if value is None or isinstance(value, bool | str):
         return value
     if is_array(value):
         value = to_numpy(value)
     if isinstance(value, np.ndarray | np.generic) and not isinstance(value, np.str_):
-        name = place.lstrip("/")
+        name = path.lstrip("/")
         while name in arrays or name == "tree":
             name += "_"
         arrays[name] = np.asarray(value)
@@ -86,12 +87,12 @@ def _outline(value: Any, place: str, arrays: dict[str, np.ndarray]) -> Any:
     if isinstance(value, Mapping):
         wrong = [key for key in value if not isinstance(key, str) or key in (_ARRAY, _SCALAR)]
         if wrong:
-            raise DtypeError(f"state: keys must be texts, at {place or '/'}", got=repr(wrong[0]))
-        return {key: _outline(each, f"{place}/{key}", arrays) for key, each in value.items()}
+            raise DtypeError(f"state: keys must be texts, at {path or '/'}", got=repr(wrong[0]))
+        return {key: _outline(each, f"{path}/{key}", arrays) for key, each in value.items()}
     if isinstance(value, list | tuple):
-        return [_outline(each, f"{place}/{number}", arrays) for number, each in enumerate(value)]
+        return [_outline(each, f"{path}/{number}", arrays) for number, each in enumerate(value)]
     raise DtypeError(
-        f"state: {type(value).__name__} cannot be stored, at {place or '/'}",
+        f"state: {type(value).__name__} cannot be stored, at {path or '/'}",
         expected="dictionaries, lists, arrays, numbers, texts, None",
     )
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from cvzoo.autodiff.parameter import Kept, Parameter
+from cvzoo.autodiff.parameter import SharedState, Parameter
 from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.arrays import is_array, to_numpy
 from cvzoo.backends.device import Device as Place
@@ -88,7 +88,7 @@ class Tensor(Parameter):
         self._node = None
         self.name = name
         self._initializer = None
-        self._kept = Kept()
+        self._shared = SharedState()
         self.update_rule = None
         self._source: Variable | None = None
         self._wanted = wanted

@@ -119,7 +119,7 @@ def test_leaves_alone_are_a_graph():
 
 
 def test_wrong_arguments_are_named():
-    with pytest.raises(DtypeError, match="wants Variables"):
+    with pytest.raises(DtypeError, match="takes Variables"):
         build_computational_graph([np.zeros(3)])
     graph = build_computational_graph(var())
     with pytest.raises(ValueRangeError, match="format"):

@@ -133,7 +133,7 @@ def test_a_gradient_that_changes_when_it_is_differentiated_again_is_found():
         return TwoWays().apply((x,))[0]
 
     check_backward(square, np.array([1.0, 2.0]))
-    with pytest.raises(GradientError, match="gradient 0 is another one"):
+    with pytest.raises(GradientError, match="gradient 0 differs with enable_double_backprop"):
         check_double_backward(square, np.array([1.0, 2.0]))
 
 

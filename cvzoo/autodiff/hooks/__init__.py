@@ -1,4 +1,4 @@
-"""Hooks that watch functions: time, memory, values."""
+"""Function hooks that profile time and memory or print values."""
 
 from typing import TYPE_CHECKING
 

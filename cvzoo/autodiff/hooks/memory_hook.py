@@ -1,4 +1,4 @@
-"""How much memory functions make and keep."""
+"""Memory profile of functions."""
 
 import weakref
 from collections.abc import Iterable
@@ -21,11 +21,11 @@ class FunctionMemory(NamedTuple):
 class MemoryHook(AbstractFunctionHook):
     """`with MemoryHook() as hook: ...`, then `hook.print_report()`.
 
-    made: bytes of the outputs (forward) and gradients (backward) in memory that was not seen before: a view, or one
-        array handed out twice, counts once. What a kernel uses inside is not seen.
-    retained: bytes of the arrays that a function keeps for its backward and that no function kept before
-    living, peak: bytes made that are still alive, now and at most
-    Functions called by another function count as a part of that one.
+    made: allocated bytes of outputs (forward) and gradients (backward); views and arrays that are returned twice
+        count once, workspaces of kernels do not count
+    retained: bytes of the arrays that a function retains for its backward and that no earlier function retained
+    living, peak: the allocated bytes that are alive, and their maximum
+    Functions called by another function count as part of it.
     """
 
     def __init__(self) -> None:
@@ -37,12 +37,12 @@ class MemoryHook(AbstractFunctionHook):
         self._kept: dict[int, weakref.ref[Any]] = {}
 
     def summary(self) -> dict[tuple[str, str], FunctionMemory]:
-        """(label, "forward" or "backward") -> count, bytes made and bytes retained; who made most first."""
+        """(label, "forward" or "backward") -> count, bytes made and bytes retained, by descending bytes made."""
         rows = {key: FunctionMemory(*row) for key, row in self._rows.items()}
         return dict(sorted(rows.items(), key=lambda row: (-row[1].made, row[0])))
 
     def print_report(self, file: IO[str] | None = None) -> None:
-        """Print a table, who made most first, and the peak."""
+        """Print a table by descending bytes made, and the peak."""
         rows = [
             (label, way, str(m.count), _size(m.made), _size(m.retained)) for (label, way), m in self.summary().items()
         ]
@@ -51,7 +51,7 @@ class MemoryHook(AbstractFunctionHook):
 
     def forward_preprocess(self, function: FunctionNode, in_data: tuple[Any, ...]) -> None:
         for array in in_data:
-            self._know(array, self._known)  # made by somebody else
+            self._is_new(array, self._known)  # allocated elsewhere
         self._enter(function, "forward")
 
     def forward_postprocess(self, function: FunctionNode, in_data: tuple[Any, ...]) -> None:
@@ -61,14 +61,14 @@ class MemoryHook(AbstractFunctionHook):
         self._made(self._key(function, "forward"), outputs)
         if not self._inside:
             row = self._rows[function.label, "forward"]
-            row[2] += sum(_memory(x).nbytes for x in function.retained_arrays() if self._know(x, self._kept))
+            row[2] += sum(_memory(x).nbytes for x in function.retained_arrays() if self._is_new(x, self._kept))
 
     def backward_preprocess(
         self, function: FunctionNode, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
     ) -> None:
         for gy in grad_outputs:
             if gy is not None:
-                self._know(gy._array, self._known)
+                self._is_new(gy._array, self._known)
         self._enter(function, "backward")
 
     def backward_postprocess(
@@ -88,7 +88,7 @@ class MemoryHook(AbstractFunctionHook):
         self._inside.pop()
 
     def _key(self, function: FunctionNode, way: str) -> tuple[str, str]:
-        """Whose account it is: the outermost function's."""
+        """The key of the outermost function."""
         if self._inside:
             function, way = self._inside[0]
         return function.label, way
@@ -96,7 +96,7 @@ class MemoryHook(AbstractFunctionHook):
     def _made(self, key: tuple[str, str], variables: Iterable[Variable]) -> None:
         for variable in variables:
             memory = _memory(variable._array)
-            if self._know(memory, self._known):
+            if self._is_new(memory, self._known):
                 size = memory.nbytes
                 self._rows[key][1] += size
                 self.living += size
@@ -106,8 +106,8 @@ class MemoryHook(AbstractFunctionHook):
     def _died(self, size: int) -> None:
         self.living -= size
 
-    def _know(self, array: Any, known: "dict[int, weakref.ref[Any]]") -> bool:
-        """True the first time that this memory is met."""
+    def _is_new(self, array: Any, known: "dict[int, weakref.ref[Any]]") -> bool:
+        """Whether this memory was not encountered before."""
         memory = _memory(array)
         key = id(memory)
         if key in known:
@@ -117,7 +117,7 @@ class MemoryHook(AbstractFunctionHook):
 
 
 def _memory(array: Any) -> Any:
-    """The array that owns the memory, as far as it is an array."""
+    """The array that owns the memory, if an array does."""
     base = array.base
     return base if isinstance(base, type(array)) else array
 

@@ -1,4 +1,4 @@
-"""What goes through functions, printed while it goes."""
+"""Prints functions' inputs and outputs."""
 
 from collections.abc import Iterable
 from typing import IO, Any
@@ -12,10 +12,10 @@ from cvzoo.backends.dispatch import backend_of
 
 
 class PrintHook(AbstractFunctionHook):
-    """`with PrintHook(): ...` prints a line for what goes into and comes out of every function, each way.
+    """`with PrintHook(): ...` prints a line for the inputs and the outputs of each function, forward and backward.
 
-    file: where to; None for standard output
-    values: print also the smallest and the largest value, and how many are not finite
+    file: the output; None for standard output
+    values: also print the smallest and largest value and the number of non-finite values
     """
 
     def __init__(self, file: IO[str] | None = None, *, values: bool = True):

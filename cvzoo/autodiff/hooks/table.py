@@ -1,4 +1,4 @@
-"""A table of text for reports."""
+"""Text tables for reports."""
 
 from collections.abc import Sequence
 

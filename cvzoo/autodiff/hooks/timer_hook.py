@@ -1,4 +1,4 @@
-"""How long functions take."""
+"""Time profile of functions."""
 
 import statistics
 import time
@@ -20,8 +20,8 @@ class FunctionTime(NamedTuple):
 class TimerHook(AbstractFunctionHook):
     """`with TimerHook() as hook: ...`, then `hook.print_report()`.
 
-    A function called by another one (a backward is made of functions) counts as a part of that one, so that the
-    totals add up to the time spent.
+    A function called by another one (a backward consists of functions) counts as part of it, so that the totals add
+    up to the time spent.
     """
 
     def __init__(self) -> None:
@@ -29,16 +29,16 @@ class TimerHook(AbstractFunctionHook):
         self._starts: list[float] = []
 
     def summary(self) -> dict[tuple[str, str], FunctionTime]:
-        """(label, "forward" or "backward") -> count, total and median; the largest total first."""
+        """(label, "forward" or "backward") -> count, total and median, by descending total."""
         rows = {key: FunctionTime(len(t), sum(t), statistics.median(t)) for key, t in self.times.items()}
         return dict(sorted(rows.items(), key=lambda row: (-row[1].total, row[0])))
 
     def total_time(self) -> float:
-        """All functions together, in seconds."""
+        """The total of all functions in seconds."""
         return sum(sum(times) for times in self.times.values())
 
     def print_report(self, file: IO[str] | None = None) -> None:
-        """Print a table, the largest total first."""
+        """Print a table by descending total."""
         total = self.total_time()
         rows = [
             (label, way, str(t.count), _duration(t.total), f"{100 * t.total / total if total else 0:.1f}%")
