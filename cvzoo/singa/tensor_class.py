@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from cvzoo.autodiff.parameter import SharedState, Parameter
+from cvzoo.autodiff.parameter import Parameter, SharedState
 from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.arrays import is_array, to_numpy
 from cvzoo.backends.device import Device as Place
