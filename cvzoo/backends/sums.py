@@ -30,12 +30,12 @@ def sum_along(x: Any, axes: Sequence[int], *, keepdims: bool = False) -> Any:
     n = 1
     for axis in axes:
         n *= x.shape[axis]
-    if n <= _FEW or not x.size or (axes == tuple(range(x.ndim - len(axes), x.ndim)) and x.flags.c_contiguous):
+    if n <= _FEW or not x.size or (axes == tuple(range(x.ndim - len(axes), x.ndim)) and _is_dense(x, len(axes))):
         return x.sum(axes, keepdims=keepdims)  # few, or pairwise as it is
     y = sum_natively(x, axes, keepdims=keepdims)
     if y is not None:
         return y
-    if x.size <= _SMALL:
+    if (x.size if 0 in axes else x.size // len(x)) <= _SMALL:  # of an image, whose sums do not depend on its batch
         return x.sum(axes, dtype=np.float64, keepdims=keepdims).astype(_F32)
     order = [axis for axis in range(x.ndim) if x.shape[axis] != 1]
     order.sort(key=lambda axis: -abs(x.strides[axis]))  # as the axes lie, the innermost last
@@ -48,6 +48,11 @@ def sum_along(x: Any, axes: Sequence[int], *, keepdims: bool = False) -> Any:
         y = y.reshape([x.shape[axis] for axis in rest]).transpose(np.argsort(rest))
     shape = [1 if axis in axes else x.shape[axis] for axis in range(x.ndim) if keepdims or axis not in axes]
     return y.reshape(shape) if shape else y
+
+
+def _is_dense(x: np.ndarray, n_axis: int) -> bool:
+    """Whether the last axes are contiguous: of an image cut out of a batch as they are of the batch."""
+    return x.flags.c_contiguous or x[(0,) * (x.ndim - n_axis)].flags.c_contiguous
 
 
 def running_sum(x: Any, axis: int) -> Any:

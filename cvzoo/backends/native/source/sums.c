@@ -128,8 +128,10 @@ KERNEL(sum)(const SumPlan *plan, void *const *arrays, int threads)
     int64_t size = sum.n_kept * plan->width * sum.n_term;
     sum.group = most(SMALL / 2 / (least(plan->width, BLOCK) * sum.n_term), 1);
     int64_t n_job = parts_of(sum.n_kept, sum.group) * sum.n_block;
-    /* of each result's own terms alone: a photo's sums have the same bits alone and in a batch */
-    sum.n_chunk = most(least(least(sum.n_term * plan->width / (4 * SMALL), MOST_CHUNKS), sum.n_term / 64), 1);
+    /* of each result's own terms and its neighbours: an image's sums have the same bits alone and in a batch. Results whose
+    terms are contiguous are no neighbours: among them may be those of other images */
+    int64_t terms = sum.n_term * (plan->width_step == 1 ? plan->width : 1);
+    sum.n_chunk = most(least(least(terms / (4 * SMALL), MOST_CHUNKS), sum.n_term / 64), 1);
     if (sum.n_chunk > 1) {
         sum.parts = malloc((size_t)(sum.n_chunk * sum.n_kept * plan->width) * sizeof *sum.parts);
         if (!sum.parts)
