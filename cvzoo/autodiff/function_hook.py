@@ -53,9 +53,10 @@ class AbstractFunctionHook:
 class _Thread(threading.local):
     def __init__(self) -> None:
         self.hooks: tuple[AbstractFunctionHook, ...] = ()
+        self.link_hooks: tuple[Any, ...] = ()  # those of `links.link_hook`, which a replayed graph would not call
 
 
-this_thread = _Thread()  # its attribute `hooks` is read for every function, so without a call
+this_thread = _Thread()  # its attributes are read for every function and link, so without a call
 
 
 def active_hooks() -> tuple[AbstractFunctionHook, ...]:

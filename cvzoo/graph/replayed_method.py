@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from cvzoo.autodiff.function_hook import active_hooks
+from cvzoo.autodiff.function_hook import this_thread
 from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.arrays import device_number
 from cvzoo.backends.capture import common_pool
@@ -60,7 +60,7 @@ class ReplayedMethod:
         self._hidden = link.replayed_names()
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if active_hooks() or outermost.busy:
+        if this_thread.hooks or this_thread.link_hooks or outermost.busy:
             return self._plain(self.link, *args, **kwargs)
         if switches.enable_backprop and self.learning is not None:
             return self.learning(args, kwargs)

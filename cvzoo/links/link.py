@@ -9,6 +9,7 @@ import numpy as np
 
 from cvzoo import graph
 from cvzoo.autodiff.changes import effects
+from cvzoo.autodiff.function_hook import this_thread
 from cvzoo.autodiff.parameter import Parameter
 from cvzoo.backends.arrays import is_array, to_numpy
 from cvzoo.backends.device import Device, device_of, get_device, on_device_of
@@ -17,7 +18,7 @@ from cvzoo.config.switches import switches
 from cvzoo.errors.attributes import ReplacedAttribute
 from cvzoo.errors.exceptions import DtypeError, GraphError, ValueRangeError, WeightsMismatchError
 from cvzoo.links.connection.layer_kernel import AbstractLayerKernel
-from cvzoo.links.link_hook import LinkHook, add_hook_to, between_hooks, delete_hook_of, this_thread
+from cvzoo.links.link_hook import LinkHook, add_hook_to, between_hooks, delete_hook_of
 from cvzoo.links.walk import Walk
 from cvzoo.weights.report import LoadReport, match_arrays
 
@@ -162,7 +163,7 @@ class Link:
 
     # --- calling ----------------------------------------------------------------------------------------------------
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if "_hooks" in self.__dict__ or this_thread.hooks:
+        if "_hooks" in self.__dict__ or this_thread.link_hooks:
             return between_hooks(self, self.forward, args, kwargs)
         return self.forward(*args, **kwargs)
 

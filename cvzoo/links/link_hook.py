@@ -1,11 +1,12 @@
 """Hooks called before and after links compute."""
 
 import dataclasses
-import threading
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from cvzoo.autodiff.function_hook import this_thread
 from cvzoo.errors.exceptions import ValueRangeError
+from cvzoo.graph.readers import tell
 
 Hook = TypeVar("Hook", bound="LinkHook")
 
@@ -31,20 +32,23 @@ class LinkHook:
     links that this thread calls in the block.
 
     name: what `Link.delete_hook` knows it by
+    is_replayed: whether compiled graphs repeat what it does, since it computes by functions alone. With another hook of
+        one link no chain around that link is replayed; a `with` block replays nothing
 
-    In inference layers of the zoo's networks are fused, and replayed where they are compiled: there a hook of one link
-    is called as ever, a hook in a `with` block does not see each of them.
+    In inference the zoo's networks fuse a convolution with its normalization and activation: those with hooks compute
+    layer by layer, as in training, so that `out` is what the layer itself returns.
     """
 
     name = "LinkHook"
+    is_replayed = False
 
     def __enter__(self: Hook) -> Hook:
-        this_thread.hooks = (*this_thread.hooks, self)
+        this_thread.link_hooks = (*this_thread.link_hooks, self)
         self.added(None)
         return self
 
     def __exit__(self, *error: object) -> None:
-        this_thread.hooks = tuple([hook for hook in this_thread.hooks if hook is not self])
+        this_thread.link_hooks = tuple([hook for hook in this_thread.link_hooks if hook is not self])
         self.deleted(None)
 
     def added(self, link: Any) -> None:
@@ -60,12 +64,9 @@ class LinkHook:
         """After `forward`, also when it raised."""
 
 
-class _Thread(threading.local):
-    def __init__(self) -> None:
-        self.hooks: tuple[LinkHook, ...] = ()
-
-
-this_thread = _Thread()
+def is_hooked(link: Any) -> bool:
+    """Whether a call of the link now is between hooks."""
+    return "_hooks" in link.__dict__ or bool(this_thread.link_hooks)
 
 
 def add_hook_to(link: Any, hook: LinkHook, name: str) -> None:
@@ -99,8 +100,12 @@ def between_hooks(link: Any, function: Callable[..., Any], args: tuple[Any, ...]
     """function(*args, **kwargs), with the hooks of the link and of this thread called before it and after it."""
     call = LinkCall(link, args, kwargs)
     called: list[LinkHook] = []
+    own = link.local_link_hooks.values()
+    for hook in own:
+        if not hook.is_replayed:
+            tell(f"the hook {hook.name} of a {type(link).__name__}")
     try:
-        for hook in (*link.local_link_hooks.values(), *this_thread.hooks):
+        for hook in (*own, *this_thread.link_hooks):
             hook.forward_preprocess(call)
             called.append(hook)
         call.out = function(*args, **kwargs)

@@ -79,6 +79,77 @@ def test_a_hook_in_a_block_is_told_of_every_link():
     assert (hook.told[0], hook.told[-1]) == (("added", "NoneType"), ("deleted", "NoneType"))
 
 
+def called(hook):
+    return [told[1] for told in hook.told if told[0] == "before"]
+
+
+def test_a_hook_in_a_block_is_told_of_every_link_in_inference_too():
+    net = Net()
+    net(X)
+    with Diary() as hook:
+        infer(net)
+    links = ["Net", "Conv2DBNActiv", "Convolution2D", "BatchNormalization", "Conv2DActiv", "Convolution2D", "Linear"]
+    assert called(hook) == links
+    net.compile(X)
+    with Diary() as hook:
+        infer(net)
+    assert called(hook) == links
+
+
+class Outputs(cvzoo.LinkHook):
+    def __init__(self):
+        self.outputs = []
+
+    def forward_postprocess(self, args):
+        self.outputs.append(args.out.array.copy())
+
+
+@pytest.mark.parametrize("path", ["block.conv", "block.bn", "plain.conv", "out"])
+def test_a_hook_sees_the_layers_own_output_where_layers_are_fused(path):
+    net = Net()
+    net(X)
+    link = net
+    for name in path.split("."):
+        link = link[name]
+    hook = Outputs()
+    link.add_hook(hook)
+    with cvzoo.using_config("train", False):
+        net(X)  # gradients could be taken: nothing is fused
+    infer(net)
+    np.testing.assert_allclose(hook.outputs[1], hook.outputs[0], rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("more", ["with_gelu", "add", "scale"])
+def test_a_hook_sees_the_layers_own_output_where_more_is_fused_with_a_linear_layer(more):
+    layer, hook = L.Linear(3, 4), Outputs()
+    rows = X.transpose(0, 2, 3, 1).reshape(2, -1, 3).copy()
+    with cvzoo.no_backprop_mode():
+        wanted = fused_linear(layer, rows).array
+        values = {"with_gelu": True, "add": wanted, "scale": cvzoo.Parameter(np.float32([1, 2, 3, 4]))}
+        whole = fused_linear(layer, rows, **{more: values[more]}).array
+        layer.add_hook(hook)
+        hooked = fused_linear(layer, rows, **{more: values[more]}).array
+    np.testing.assert_allclose(hook.outputs[0], wanted, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(hooked, whole, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("train", [False, True])
+def test_a_chain_around_a_link_with_a_hook_is_not_replayed(train):
+    net, hook = Net(), Diary()
+    net(X)
+    net.compile(X, train=train)
+    net.block.conv.add_hook(hook)
+    with cvzoo.using_config("train", train), pytest.warns(RuntimeWarning, match="the hook Diary of a Convolution2D"):
+        for n in range(6):
+            hook.told.clear()
+            if train:
+                F.sum(net(X)).backward()
+            else:
+                infer(net)
+            assert called(hook), n
+    assert net.graphs()  # of the children
+
+
 def test_hooks_hear_of_a_call_that_fails():
     hook = Diary()
     with pytest.raises(cvzoo.errors.ShapeError):

@@ -19,7 +19,7 @@ from cvzoo.functions.connection.fused_convolution_2d import fused_convolution_2d
 from cvzoo.links.connection.batch_normalization import BatchNormalization, FrozenBatchNormalization
 from cvzoo.links.connection.convolution_2d import Convolution2D
 from cvzoo.links.link import Link
-from cvzoo.links.link_hook import between_hooks
+from cvzoo.links.link_hook import between_hooks, is_hooked
 
 
 def folded(
@@ -79,6 +79,7 @@ _KERNELS: dict[Activ, tuple[str, float, float]] = {
     silu: ("swish", 1.0, 0.0),
     tanh: ("tanh", 0.0, 0.0),
 }
+_ACTIVS = {kernel: activ for activ, kernel in _KERNELS.items()}
 
 
 def fused_activation(activ: Activ | None) -> tuple[str | None, float, float] | None:
@@ -88,7 +89,9 @@ def fused_activation(activ: Activ | None) -> tuple[str | None, float, float] | N
 
 def can_fold(conv: Convolution2D, norm: Link) -> bool:
     """Whether `fused_convolution` may stand for norm(conv(x)) now: no gradients, and fixed statistics."""
-    if switches.enable_backprop or conv.W._array is None or norm.local_link_hooks:
+    if switches.enable_backprop or conv.W._array is None:
+        return False
+    if "_hooks" in norm.__dict__ or (conv.kernel is None and is_hooked(conv)):
         return False
     if isinstance(norm, FrozenBatchNormalization):
         return True
@@ -108,16 +111,29 @@ def fused_convolution(conv: Convolution2D, norm: Any = None) -> Callable[..., Va
     conv: whose W has a value
     norm: a batch normalization with fixed statistics (see `can_fold`), or None
     """
-    if conv.local_link_hooks:
-        # which filters it has is known only after its hooks
-        return lambda x, **settings: between_hooks(conv, lambda h: _fused(conv, norm)(h, **settings), (x,), {})
-    return _fused(conv, norm)
-
-
-def _fused(conv: Convolution2D, norm: Any) -> Callable[..., Variable]:
     if conv.kernel is not None:
-        return functools.partial(conv.kernel.convolve, conv, norm)
-    return float_convolution(conv, norm)
+        run: Callable[..., Variable] = functools.partial(conv.kernel.convolve, conv, norm)
+        if is_hooked(conv):
+            return lambda x, **settings: between_hooks(conv, functools.partial(run, **settings), (x,), {})
+        return run
+    return functools.partial(_one_by_one, conv, norm) if is_hooked(conv) else float_convolution(conv, norm)
+
+
+def _one_by_one(
+    conv: Convolution2D,
+    norm: Any,
+    x: Any,
+    *,
+    add: Any = None,
+    activation: str | None = None,
+    alpha: float = 0.0,
+    beta: float = 0.0,
+) -> Variable:
+    """The same layer by layer: hooks see what each returns."""
+    h = conv(x)
+    h = h if norm is None else norm(h)
+    h = h if add is None else h + add
+    return h if activation is None else _ACTIVS[activation, alpha, beta](h)
 
 
 def float_convolution(conv: Convolution2D, norm: Any) -> Callable[..., Variable]:

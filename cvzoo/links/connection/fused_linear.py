@@ -14,7 +14,7 @@ from cvzoo.functions.connection.fused_convolution_2d import fused_convolution_2d
 from cvzoo.functions.connection.linear import linear as linear_function
 from cvzoo.links.connection.fused_convolution import folded
 from cvzoo.links.connection.linear import Linear
-from cvzoo.links.link_hook import between_hooks
+from cvzoo.links.link_hook import between_hooks, is_hooked
 
 
 def fused_linear(
@@ -26,7 +26,7 @@ def fused_linear(
     x: (B, ..., I)
     b: (O,) instead of the layer's own; not together with `scale`
     scale: a Parameter (O,), or None; not together with `with_gelu`
-    add: (B, ..., O), or None
+    add: (B, ..., O), or None; not together with `with_gelu`
     Returns (B, ..., O).
     Raises ShapeError if x's rows do not fit.
 
@@ -38,10 +38,16 @@ def fused_linear(
     if w_shape is None or x.ndim < 2 or x.shape[-1] != w_shape[1]:
         raise ShapeError("fused_linear: x and W do not fit", expected=f"x (B, ..., I), W {w_shape}  O I", got=x.shape)
     run = float_rows if linear.kernel is None else linear.kernel.multiply_rows
-    settings = {"b": b, "with_gelu": with_gelu, "scale": scale, "add": add}
-    if linear.local_link_hooks:
-        return between_hooks(linear, lambda h: run(linear, h, **settings), (x,), {})
-    return run(linear, x, **settings)
+    if is_hooked(linear):
+        y = between_hooks(linear, lambda h: run(linear, h, b=b), (x,), {})  # hooks see what the layer itself returns
+        return _finished(y, with_gelu=with_gelu, scale=scale, add=add)
+    return run(linear, x, b=b, with_gelu=with_gelu, scale=scale, add=add)
+
+
+def _finished(y: Variable, *, with_gelu: bool, scale: Any, add: Any) -> Variable:
+    y = gelu(y) if with_gelu else y
+    y = y if scale is None else y * scale
+    return y if add is None else y + add
 
 
 def float_rows(
@@ -51,9 +57,7 @@ def float_rows(
     x = as_variable(x)
     if switches.enable_backprop:
         y = linear_function(x, linear.W, linear.b if b is None else b, n_batch_axes=x.ndim - 1)
-        y = gelu(y) if with_gelu else y
-        y = y if scale is None else y * scale
-        return y if add is None else y + add
+        return _finished(y, with_gelu=with_gelu, scale=scale, add=add)
     W, own, pack = filters_of_rows(linear, scale)
     y = fused_convolution_2d(
         rows_as_map(x),

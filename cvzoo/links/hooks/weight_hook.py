@@ -19,6 +19,8 @@ class AbstractWeightHook(LinkHook, abc.ABC):
     thread.
     """
 
+    is_replayed = True
+
     def __init__(self, weight_name: str, name: str | None):
         self.weight_name = weight_name
         if name is not None:
