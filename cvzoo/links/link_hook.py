@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from cvzoo.autodiff.function_hook import this_thread
 from cvzoo.errors.exceptions import ValueRangeError
-from cvzoo.graph.readers import tell
+from cvzoo.graph.readers import report_read
 
 Hook = TypeVar("Hook", bound="LinkHook")
 
@@ -103,7 +103,7 @@ def between_hooks(link: Any, function: Callable[..., Any], args: tuple[Any, ...]
     own = link.local_link_hooks.values()
     for hook in own:
         if not hook.is_replayed:
-            tell(f"the hook {hook.name} of a {type(link).__name__}")
+            report_read(f"the hook {hook.name} of a {type(link).__name__}")
     try:
         for hook in (*own, *this_thread.link_hooks):
             hook.forward_preprocess(call)
