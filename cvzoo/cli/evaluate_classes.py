@@ -11,7 +11,7 @@ import numpy as np
 from cvzoo.cli.about_evaluation import about_evaluation
 from cvzoo.cli.class_truth import ClassTruth, load_class_truth
 from cvzoo.cli.json_records import as_json, write_json
-from cvzoo.cli.load_predictor import compile_if_asked, named_model
+from cvzoo.cli.load_predictor import named_model, with_inference_options
 from cvzoo.cli.match_classes import class_indices
 from cvzoo.cli.progress import Progress, as_time
 from cvzoo.cli.result_table import printable
@@ -111,14 +111,14 @@ def score_classes(truth: ClassTruth, names: tuple[str, ...], probs: np.ndarray) 
 
 def _found_by_model(truth: ClassTruth, args: argparse.Namespace) -> tuple[tuple[str, ...], Array]:
     model = load_classifier(args)
-    compile_if_asked(model, args)
+    predictor = with_inference_options(model, args)
     index = class_indices(model.label_names, model.n_class, truth.names)
     beyond = np.flatnonzero(index < 0)
     model_names = model.label_names or ()
     names = (*truth.names, *(model_names[l] for l in beyond))
     index[beyond] = len(truth.names) + np.arange(len(beyond))
     rows = [np.zeros((0, len(names)), np.float32)]
-    for probs in _predict_each(model, truth, args):
+    for probs in _predict_each(predictor, truth, args):
         row = np.zeros((len(probs), len(names)), np.float32)
         columns: Any = (slice(None), index)
         np.maximum.at(row, columns, probs)
@@ -126,12 +126,12 @@ def _found_by_model(truth: ClassTruth, args: argparse.Namespace) -> tuple[tuple[
     return names, np.concatenate(rows)
 
 
-def _predict_each(model: AbstractClassifier, truth: ClassTruth, args: argparse.Namespace) -> Iterator[Array]:
+def _predict_each(predictor: Any, truth: ClassTruth, args: argparse.Namespace) -> Iterator[Array]:
     progress = Progress(None if args.quiet else sys.stderr, total=len(truth.labels))
     photos = truth.imgs()
     try:
         while batch := list(itertools.islice(photos, args.batch_size)):
-            yield model.predict(batch, batch_size=args.batch_size).probs
+            yield predictor.predict(batch, batch_size=args.batch_size).probs
             for _ in batch:
                 progress.step()
     finally:

@@ -12,7 +12,7 @@ from cvzoo.cli.about_evaluation import thresholds_of
 from cvzoo.cli.find_in_photos import find_in_photos
 from cvzoo.cli.json_records import write_json
 from cvzoo.cli.load_detector import load_detector
-from cvzoo.cli.load_predictor import compile_if_asked
+from cvzoo.cli.load_predictor import with_inference_options
 from cvzoo.cli.match_classes import match_classes
 from cvzoo.cli.pr_curves import coco_curves
 from cvzoo.cli.scored import Instances, Points, Scored, by_photo, without_unknown
@@ -113,12 +113,12 @@ def _found_by_model(
     model: Any = load_detector(args, args.iou_type)
     if args.score_thresh is None and args.nms_thresh is None:
         model.use_preset("evaluate")
-    compile_if_asked(model, args)
+    predictor = with_inference_options(model, args)
     ids = list(truth.file_names)
     image, label, score, shape = [], [], [], []
     numbers = None
     found: Any
-    for found, image_id in zip(find_in_photos(model, paths, len(paths), args), ids):
+    for found, image_id in zip(find_in_photos(predictor, paths, len(paths), args), ids):
         if numbers is None:
             numbers = category_ids(truth, model.label_names, model.n_fg_class)
         category = numbers[found.labels[0]]

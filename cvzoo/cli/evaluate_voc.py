@@ -9,7 +9,7 @@ import numpy as np
 from cvzoo.cli.about_evaluation import thresholds_of
 from cvzoo.cli.find_in_photos import find_in_photos
 from cvzoo.cli.load_detector import load_detector
-from cvzoo.cli.load_predictor import compile_if_asked
+from cvzoo.cli.load_predictor import with_inference_options
 from cvzoo.cli.match_classes import match_classes
 from cvzoo.cli.pr_curves import voc_curves
 from cvzoo.cli.scored import Instances, Scored, by_photo, without_unknown
@@ -109,11 +109,11 @@ def _found_by_model(
     model: Any = load_detector(args)
     if args.score_thresh is None and args.nms_thresh is None:
         model.use_preset("evaluate")
-    compile_if_asked(model, args)
+    predictor = with_inference_options(model, args)
     numbers = match_classes(model.label_names, model.n_fg_class, truth.names)
     bboxes, labels, scores = [], [], []
     found: Any
-    for found in find_in_photos(model, truth.photo_paths, len(truth.photo_names), args):
+    for found in find_in_photos(predictor, truth.photo_paths, len(truth.photo_names), args):
         label = numbers[found.labels[0]]
         known = label >= 0
         bboxes.append(found.bboxes[0][known])

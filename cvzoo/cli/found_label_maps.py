@@ -2,13 +2,13 @@
 
 import argparse
 import pathlib
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from PIL import Image
 
 from cvzoo.cli.label_map_truth import LabelMapTruth, MapValues, maps_by_stem
-from cvzoo.cli.load_predictor import compile_if_asked, load_predictor
+from cvzoo.cli.load_predictor import load_predictor, with_inference_options
 from cvzoo.cli.match_classes import class_indices
 from cvzoo.errors.exceptions import ConfigError, DatasetError, FileFormatError
 from cvzoo.files.atomic_write import atomic_write
@@ -41,12 +41,12 @@ class PredictedMaps(NamedTuple):
 
     paths: list[pathlib.Path]
     names: tuple[str, ...] | None
-    model: AbstractSegmenter
+    predictor: Any
     label_of: Array | None
 
     def read(self, i: int) -> ClassMap:
         """The predicted label map (H, W) int32 of image `i`, -1 for pixels of classes that the ground truth lacks."""
-        label = self.model.predict([self.paths[i]])[0]
+        label = self.predictor.predict([self.paths[i]])[0]
         return label if self.label_of is None else self.label_of[label].astype(np.int32)
 
 
@@ -107,11 +107,11 @@ def predicted_maps(args: argparse.Namespace, truth: LabelMapTruth) -> tuple[Pred
             f"{args.model or args.cfg} is not a semantic segmentation network",
             hint="cvzoo models list --task segmentation",
         )
-    compile_if_asked(model, args)
+    predictor = with_inference_options(model, args)
     own = None if model.label_names is None else tuple(model.label_names)
     if truth.names is None:
-        return PredictedMaps(photos, own, model, None), notes
-    return PredictedMaps(photos, truth.names, model, class_indices(own, model.n_class, truth.names)), notes
+        return PredictedMaps(photos, own, predictor, None), notes
+    return PredictedMaps(photos, truth.names, predictor, class_indices(own, model.n_class, truth.names)), notes
 
 
 def _more(n: int, what: str, limit: int | None) -> list[str]:

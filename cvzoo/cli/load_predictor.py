@@ -3,15 +3,18 @@
 import argparse
 import os
 import pathlib
+from typing import Any
 
 from cvzoo.cli.fetching import fetching
 from cvzoo.cli.own_architecture import own_architecture
 from cvzoo.cli.zoo_member import zoo_member
 from cvzoo.errors.exceptions import ConfigError
 from cvzoo.links.chain import Chain
+from cvzoo.links.model.augmented_predictor import AugmentedPredictor
 from cvzoo.links.model.darknet.detector import DarknetDetector
 from cvzoo.links.model.detector import AbstractDetector
 from cvzoo.links.model.thresholds import AbstractThresholds
+from cvzoo.links.model.tiled_predictor import TiledPredictor
 from cvzoo.links.model.zoo_member import ZooMember
 from cvzoo.serializers.model_file import load_model
 from cvzoo.weights.download import fetch_weights
@@ -42,10 +45,20 @@ def load_predictor(args: argparse.Namespace) -> Chain:
     return model
 
 
-def compile_if_asked(model: Chain, args: argparse.Namespace) -> None:
-    """Compiles the model if `--compile` is given."""
+def with_inference_options(model: Chain, args: argparse.Namespace) -> Any:
+    """The model itself, compiled if `--compile` is given, or what predicts with it by `--tile` or `--tta`.
+
+    Raises ConfigError if both are given, UnsupportedError if the model's task has no such inference.
+    """
     if args.compile:
         model.compile()
+    if args.tile is None and args.tile_overlap is not None:
+        raise ConfigError("--tile-overlap needs --tile")
+    if args.tile is not None and args.tta:
+        raise ConfigError("--tile and --tta cannot be combined")
+    if args.tile is not None:
+        return TiledPredictor(model, args.tile, overlap=0.2 if args.tile_overlap is None else args.tile_overlap)
+    return AugmentedPredictor(model) if args.tta else model
 
 
 def darknet_detector(args: argparse.Namespace) -> AbstractDetector:

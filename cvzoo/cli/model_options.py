@@ -3,7 +3,7 @@
 import argparse
 import os
 
-from cvzoo.cli.option_values import share
+from cvzoo.cli.option_values import positive, share
 
 
 def add_model_arguments(parser: argparse.ArgumentParser) -> None:
@@ -67,3 +67,19 @@ def add_compile_argument(group: argparse._ArgumentGroup) -> None:
         help="compile the network to a graph for each image size: faster, equal to five digits; compiling takes as "
         "long as some five images, so it is useful for many images of few sizes",
     )
+
+
+def add_inference_arguments(group: argparse._ArgumentGroup) -> None:
+    """Adds `--tile`, `--tile-overlap`, `--tta` and `--compile`."""
+    group.add_argument(
+        "--tile",
+        type=positive,
+        metavar="N",
+        help="sliced inference for small objects in large images: predict overlapping tiles of N x N pixels, and the "
+        "whole image, and merge the results",
+    )
+    group.add_argument("--tile-overlap", type=share, metavar="F", help="overlap of tiles, 0 to 0.9 (default: 0.2)")
+    group.add_argument(
+        "--tta", action="store_true", help="test-time augmentation: predict a mirror image, too, and merge the results"
+    )
+    add_compile_argument(group)

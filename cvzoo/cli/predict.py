@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cvzoo.cli.json_records import json_lines, write_json
-from cvzoo.cli.load_predictor import compile_if_asked, load_predictor
+from cvzoo.cli.load_predictor import load_predictor, with_inference_options
 from cvzoo.cli.main import INTERRUPTED, in_words
 from cvzoo.cli.photo_sources import Photo, Trouble, path_of, photo_sources, read_photo
 from cvzoo.cli.picture_names import PictureNames
@@ -37,8 +37,8 @@ class Predicted(NamedTuple):
 def run(args: argparse.Namespace) -> int:
     """The exit status. Raises CvzooError or OSError if the model or the place for the results cannot be used."""
     model = load_predictor(args)
-    compile_if_asked(model, args)
     presentation = presentation_of(model)
+    predictor = with_inference_options(model, args)
     out = None if args.out is None else pathlib.Path(args.out)
     if out is not None:
         if out.exists() and not out.is_dir():
@@ -65,7 +65,7 @@ def run(args: argparse.Namespace) -> int:
     status = 0
     try:
         with json_lines(lines) as write_line:
-            for each in predict_photos(model, photos, batch_size=args.batch_size, report=report):
+            for each in predict_photos(predictor, photos, batch_size=args.batch_size, report=report):
                 record = _written(each, presentation, out, names, draws=draws)
                 write_line(record)
                 if not args.quiet and args.json_lines != "-":
@@ -88,7 +88,7 @@ def predict_photos(
 ) -> Iterator[Predicted]:
     """The images in order, each with what the model says of it, read only `batch_size` ahead.
 
-    model: a Chain with `predict(imgs, batch_size=...)`
+    model: has `predict(imgs, batch_size=...)`
     report: called with each image that cannot be used; the others go on
     """
     batch: list[tuple[Photo, np.ndarray]] = []

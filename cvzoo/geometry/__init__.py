@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from cvzoo.geometry.rle import RLEs
     from cvzoo.geometry.rle_iou import mask_iou, rle_iou, rle_iou_pairs
     from cvzoo.geometry.rle_merge import merge_rles
+    from cvzoo.geometry.weighted_boxes_fusion import weighted_boxes_fusion
     from cvzoo.geometry.window_rle import window_rles
 
 __all__ = [
@@ -71,6 +72,7 @@ __all__ = [
     "to_normalized",
     "to_xywh",
     "to_xyxy",
+    "weighted_boxes_fusion",
     "window_rles",
 ]
 

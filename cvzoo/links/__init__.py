@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from cvzoo.links.loss.negative_sampling import NegativeSampling
     from cvzoo.links.model.alexnet.alexnet import AlexNet
     from cvzoo.links.model.architectures import Architecture, architectures
+    from cvzoo.links.model.augmented_predictor import AugmentedPredictor
     from cvzoo.links.model.caffe.caffe_function import CaffeFunction
     from cvzoo.links.model.cifar_resnet.cifar_resnet import CIFARResNet
     from cvzoo.links.model.classifications import Classifications
@@ -232,6 +233,7 @@ if TYPE_CHECKING:
     from cvzoo.links.model.swin.extractor import SwinExtractor
     from cvzoo.links.model.swin.swin import SwinB, SwinS, SwinT, SwinTransformer, SwinV2B, SwinV2S, SwinV2T
     from cvzoo.links.model.thresholds import AbstractThresholds
+    from cvzoo.links.model.tiled_predictor import TiledPredictor
     from cvzoo.links.model.ultra_light_face.ultra_light_face import UltraLightFace
     from cvzoo.links.model.vgg.extractor import VGGExtractor
     from cvzoo.links.model.vgg.vgg import VGG, VGG11, VGG11BN, VGG13, VGG13BN, VGG16, VGG16BN, VGG19, VGG19BN
@@ -261,6 +263,7 @@ __all__ = [
     "Architecture",
     "architectures",
     "AsIs",
+    "AugmentedPredictor",
     "BatchNormalization",
     "bbox2loc",
     "Bias",
@@ -511,6 +514,7 @@ __all__ = [
     "SwinV2B",
     "SwinV2S",
     "SwinV2T",
+    "TiledPredictor",
     "UltraLightFace",
     "VGG",
     "VGG11",

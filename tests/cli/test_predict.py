@@ -340,3 +340,27 @@ def test_the_environment_names_a_dtype(run, net, photos, monkeypatch):
     status, _, errors = run("predict", photos, *net)
     assert status == 2
     assert "mixed_bf16" in errors
+
+
+def test_tiles_and_views_are_merged_to_one_result_an_image(run, net, photos, tmp_path):
+    for options in (["--tile", "32"], ["--tile", "32", "--tile-overlap", "0.5"], ["--tta"]):
+        out = tmp_path / "-".join(options)
+        status, _, err = run("predict", photos / "a.jpg", *net, "--out", out, "--score-thresh", "0.1", *options)
+        assert (status, err) == (0, "")
+        (record,) = records(out / "results.jsonl")
+        assert record["objects"]
+        assert (out / "a.jpg").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        (["--tile", "32", "--tta"], "--tile and --tta cannot be combined"),
+        (["--tile-overlap", "0.5"], "--tile-overlap needs --tile"),
+        (["--tile", "32", "--tile-overlap", "1"], "the overlap of tiles must be in [0, 0.9]"),
+    ],
+)
+def test_options_of_tiles_that_make_no_sense_are_refused(run, net, photos, options, text):
+    status, _, err = run("predict", photos / "a.jpg", *net, *options)
+    assert status == 2
+    assert text in err

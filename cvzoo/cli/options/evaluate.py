@@ -3,7 +3,7 @@
 import argparse
 
 from cvzoo.cli.data_options import add_truth_arguments
-from cvzoo.cli.model_options import add_compile_argument, add_model_arguments
+from cvzoo.cli.model_options import add_inference_arguments, add_model_arguments
 from cvzoo.cli.option_values import integers, positive, words
 from cvzoo.evaluations.coco.parameters import CORRECTIONS
 
@@ -57,7 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--batch-size", type=positive, metavar="N", help="images per batch (default: 1, for classifiers 32)"
     )
-    add_compile_argument(group)
+    add_inference_arguments(group)
     group.add_argument("--quiet", action="store_true", help="no progress and no tables")
     group = parser.add_argument_group("output")
     group.add_argument(

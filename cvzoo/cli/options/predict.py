@@ -2,7 +2,7 @@
 
 import argparse
 
-from cvzoo.cli.model_options import add_compile_argument, add_model_arguments
+from cvzoo.cli.model_options import add_inference_arguments, add_model_arguments
 from cvzoo.cli.option_values import positive
 
 
@@ -35,5 +35,5 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--json-lines", metavar="FILE", help="write all results to this file, one line per image; - for standard output"
     )
     group.add_argument("--batch-size", type=positive, default=1, metavar="N", help="images per batch (default: 1)")
-    add_compile_argument(group)
+    add_inference_arguments(group)
     group.add_argument("--quiet", action="store_true", help="print errors only, no table and no progress")

@@ -88,7 +88,7 @@ def _device_batches(model: _Model, imgs: Iterable[Any], batch_size: int) -> Iter
     preparation = declared_preparation(model)
     kept: list[_Photo] = []
     for source in imgs:
-        img = _pixels(source)
+        img = read_pixels(source)
         size = img.shape[1:]
         plan = None if preparation is None else preparation.plan(size)
         if plan is None:
@@ -130,7 +130,7 @@ def _on_device(device: Device, photos: list[_Photo]) -> PreparedBatch:
     return PreparedBatch(x, sizes, sources)
 
 
-def _pixels(source: Any) -> np.ndarray:
+def read_pixels(source: Any) -> np.ndarray:
     """(3, H, W) RGB in [0, 255]: uint8, or float32 if it was given as something finer."""
     if isinstance(source, np.ndarray):
         eight = source.dtype == np.uint8 and source.ndim == 3 and source.shape[0] == 3
