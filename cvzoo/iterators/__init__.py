@@ -7,6 +7,12 @@ from cvzoo.lazy_imports.on_demand import import_on_demand
 if TYPE_CHECKING:
     from cvzoo.iterators.abstract import AbstractIterator
     from cvzoo.iterators.apply_to_iterator import apply_to_iterator
+    from cvzoo.iterators.balanced_samplers import (
+        ClassBalancedOrderSampler,
+        GroupedOrderSampler,
+        RepeatFactorOrderSampler,
+        aspect_ratio_groups,
+    )
     from cvzoo.iterators.multiprocess_iterator import MultiprocessIterator
     from cvzoo.iterators.multithread_iterator import MultithreadIterator
     from cvzoo.iterators.order_samplers import OrderSampler, ShuffleOrderSampler
@@ -17,10 +23,14 @@ if TYPE_CHECKING:
 __all__ = [
     "AbstractIterator",
     "apply_to_iterator",
+    "aspect_ratio_groups",
+    "ClassBalancedOrderSampler",
+    "GroupedOrderSampler",
     "MultiprocessIterator",
     "MultithreadIterator",
     "OrderSampler",
     "ProgressHook",
+    "RepeatFactorOrderSampler",
     "SerialIterator",
     "ShuffleOrderSampler",
     "unzip",

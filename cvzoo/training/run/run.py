@@ -14,6 +14,7 @@ import numpy as np
 from cvzoo.config.randomness import set_seed
 from cvzoo.errors.exceptions import FileFormatError, ValueRangeError
 from cvzoo.iterators.multiprocess_iterator import MultiprocessIterator
+from cvzoo.iterators.order_samplers import Sampler
 from cvzoo.links.link import Link
 from cvzoo.optimizers.hooks.exponential_moving_average import ExponentialMovingAverage
 from cvzoo.training.concat_examples import concat_examples
@@ -118,6 +119,7 @@ class Run:
         *,
         converter: Callable = concat_examples,
         n_processes: int = 2,
+        order_sampler: Sampler | None = None,
     ) -> Trainer:
         """A trainer that updates once per batch and writes into the run's folder.
 
@@ -125,8 +127,11 @@ class Run:
         examples: the data set to train on, read by `n_processes` workers in an order that depends on the run's seed
         stop: when training ends, such as (50, "epoch")
         converter: turns a batch of examples into the arguments of the loss
+        order_sampler: decides on the order of each epoch, such as a RepeatFactorOrderSampler; None: at random
         """
-        iterator = MultiprocessIterator(examples, batch_size, n_processes=n_processes, seed=self.seed)
+        iterator = MultiprocessIterator(
+            examples, batch_size, n_processes=n_processes, order_sampler=order_sampler, seed=self.seed
+        )
         return Trainer(StandardUpdater(iterator, optimizer, converter=converter), stop, out=self.out)
 
     def extend(
