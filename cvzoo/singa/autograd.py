@@ -1,7 +1,7 @@
 """SINGA's `autograd`: differentiable functions, and `training`.
 
-training: whether what is computed from now on is remembered for `backward`, and dropout and batch normalization behave
-    as in training; False at first. A model sets it by its `train()`, `eval()` and `compile()`.
+training: whether the graph is recorded for `backward`, and dropout and batch normalization are in training mode; False
+    by default. A model sets it by its `train()`, `eval()` and `compile()`.
 """
 
 import sys
@@ -98,11 +98,11 @@ from cvzoo.singa.operators.losses import (
 
 
 class _Autograd(types.ModuleType):
-    """The module itself, so that `autograd.training = True` is heard."""
+    """The module's class, whose property `training` reacts to the assignment `autograd.training = True`."""
 
     @property
     def training(self) -> bool:
-        """Whether one trains."""
+        """Whether training mode is on."""
         return is_training()
 
     @training.setter

@@ -16,9 +16,9 @@ def backward(y: Tensor, dy: Any = None) -> Iterator[tuple[Parameter, Tensor]]:
 
     y: a Tensor of one element, a loss
     dy: what the gradients are multiplied with, a number or a Tensor of one element; None for 1
-    A parameter is a Tensor with `stores_grad`; one that was computed itself is among the pairs, too, while it is
-    referenced. The gradients are new arrays at every call.
-    Raises ShapeError if y has more elements, GraphError if nothing was recorded or the graph was used up.
+    A parameter is a Tensor with `stores_grad`, also an intermediate value that is still referenced. The gradients are
+    new arrays at every call.
+    Raises ShapeError if y has more elements, GraphError if nothing was recorded or the graph was released.
     """
     for parameter in fill_gradients(y, dy):
         grad = parameter.grad
@@ -35,9 +35,9 @@ def gradients(y: Tensor, dy: Any = None) -> dict[int, Tensor]:
 def fill_gradients(y: Tensor, dy: Any = None) -> list[Parameter]:
     """The parameters that y was computed from, their `grad` now that of y."""
     if not isinstance(y, Variable):
-        raise DtypeError("backward wants a Tensor", got=type(y).__name__)
+        raise DtypeError("backward takes a Tensor", got=type(y).__name__)
     if y._array.size != 1:
-        raise ShapeError("backward starts from one number", got=f"shape {y.shape}", hint="a loss")
+        raise ShapeError("backward starts from a single element", got=f"shape {y.shape}", hint="a loss")
     if y.creator is None:
         if y.node.released:
             raise GraphError("the graph of this loss was released by an earlier backward()")
@@ -45,7 +45,7 @@ def fill_gradients(y: Tensor, dy: Any = None) -> list[Parameter]:
             "nothing was recorded on the way to this loss",
             hint="autograd.training = True, and parameters with stores_grad=True",
         )
-    parameters, computed = _wanted(y)
+    parameters, computed = _parameters_of(y)
     for parameter in parameters:
         parameter.cleargrad()
     factor = dy._array if isinstance(dy, Variable) else 1.0 if dy is None else dy
@@ -56,28 +56,28 @@ def fill_gradients(y: Tensor, dy: Any = None) -> list[Parameter]:
     return parameters
 
 
-def _wanted(y: Variable) -> tuple[list[Parameter], bool]:
-    """The parameters behind y, and whether one of them was computed."""
-    found: list[Parameter] = []
+def _parameters_of(y: Variable) -> tuple[list[Parameter], bool]:
+    """The parameters that y depends on, and whether one of them is an intermediate value."""
+    parameters: list[Parameter] = []
     computed = False
-    seen = set()
+    visited = set()
     waiting = [y.creator]
     while waiting:
         function = waiting.pop()
-        if function is None or id(function) in seen:
+        if function is None or id(function) in visited:
             continue
-        seen.add(id(function))
+        visited.add(id(function))
         for node in function.inputs:
             if node.creator is not None:
                 waiting.append(node.creator)
-            if id(node) in seen or not node.requires_grad:
+            if id(node) in visited or not node.requires_grad:
                 continue
-            seen.add(id(node))
+            visited.add(id(node))
             handle = node.variable()
             if isinstance(handle, Tensor):
                 if handle.stores_grad and handle.requires_grad:
-                    found.append(handle)
+                    parameters.append(handle)
                     computed = computed or node.creator is not None
             elif isinstance(handle, Parameter):
-                found.append(handle)
-    return found, computed
+                parameters.append(handle)
+    return parameters, computed

@@ -10,7 +10,7 @@ from cvzoo.backends.device import device_of
 
 
 def on_host(x: Any) -> np.ndarray:
-    """The numbers of a Tensor, or of what NumPy makes an array of, as a numpy array."""
+    """A Tensor or an array-like as a numpy array."""
     if isinstance(x, Variable):
         return to_numpy(x._array)
     return to_numpy(x)

@@ -29,8 +29,8 @@ class Device:
 
     # --- time -------------------------------------------------------------------------------------------------------
     def SetVerbosity(self, verbosity: int) -> None:
-        """Measure nothing (0), forward and backward propagation of trained batches (1), or each function too (2), from
-        now on. At 2 nothing is replayed: the functions are called one by one, so that each can be timed.
+        """Set the profiling level: 0 nothing, 1 forward and backward propagation of training batches, 2 also each
+        function. At 2 graphs are not replayed, so that each function can be timed.
         """
         if verbosity not in (0, 1, 2):
             raise ValueRangeError(f"SetVerbosity: unknown verbosity {verbosity!r}", expected="0, 1 or 2")
@@ -45,10 +45,10 @@ class Device:
         self._skip = skip_iteration
 
     def add_seconds(self, way: str, seconds: float) -> None:
-        """Note how long the `way` "forward" or "backward" of one batch took."""
+        """Record the duration of one batch's `way`, "forward" or "backward"."""
         self.seconds.setdefault(way, []).append(seconds)
         if len(self.seconds[way]) == self._skip:
-            self.timer = TimerHook()  # what comes after the batches to leave out
+            self.timer = TimerHook()  # restarted after the skipped batches
 
     def PrintTimeProfiling(self, file: IO[str] | None = None) -> None:
         """Print the mean times; a table of functions at verbosity 2."""
@@ -61,18 +61,18 @@ class Device:
         if self.verbosity == 2:
             self.timer.print_report(file)
 
-    # --- what is here for programs that call it ---------------------------------------------------------------------
+    # --- for compatibility with SINGA's programs ---------------------------------------------------------------------
     def SetRandSeed(self, seed: int) -> None:
-        """Start this thread's random numbers (initial values, dropout) anew."""
+        """Seed this thread's random numbers (initial values, dropout)."""
         set_seed(seed)
 
     @property
     def place(self) -> Place:
-        """The same device, as the rest of cvzoo has it."""
+        """The device as the other packages of cvzoo represent it."""
         return Place(self.index)
 
     def Sync(self) -> None:
-        """Wait until a GPU has done what it was given; on the CPU functions return when they have finished."""
+        """Synchronize with the GPU; a no-op on the CPU."""
         self.place.synchronize()
 
     def EnableGraph(self, enable: bool) -> None:
@@ -95,11 +95,11 @@ class Device:
         return f"Device({self.place.name})"
 
 
-_devices: dict[int, Device] = {}  # made once each, since they keep times
+_devices: dict[int, Device] = {}  # one object per device, since it holds the measured times
 
 
 def device_at(index: int) -> Device:
-    """The GPU of that number, -1: the CPU; it must exist."""
+    """The GPU with that index, which must exist; -1: the CPU."""
     if index not in _devices:
         _devices[index] = Device(index)
     return _devices[index]
@@ -120,7 +120,7 @@ def enable_lazy_alloc(enable: bool) -> None:
 
 
 def get_num_gpus() -> int:
-    """How many NVIDIA GPUs can be used here."""
+    """The number of usable NVIDIA GPUs."""
     return gpu_count()
 
 

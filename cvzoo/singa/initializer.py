@@ -1,6 +1,6 @@
 """SINGA's `initializer`: functions that fill a Tensor, in place.
 
-fan_in and fan_out are the axes 0 and 1 of a matrix; of (out, in, KH, KW), in and out times KH KW.
+fan_in and fan_out are the axes 0 and 1 of a matrix; for (out, in, KH, KW), in * KH * KW and out * KH * KW.
 """
 
 import math
@@ -32,7 +32,7 @@ def lecun_uniform(t: Tensor) -> None:
 
 
 def lecun_normal(t: Tensor) -> None:
-    """Normal, of deviation sqrt(1 / fan_in)."""
+    """Normal, standard deviation sqrt(1 / fan_in)."""
     _fill(t, 1.0, _fans(t)[0])
 
 
@@ -42,7 +42,7 @@ def glorot_uniform(t: Tensor) -> None:
 
 
 def glorot_normal(t: Tensor) -> None:
-    """Normal, of deviation sqrt(2 / (fan_in + fan_out))."""
+    """Normal, standard deviation sqrt(2 / (fan_in + fan_out))."""
     _fill(t, 1.0, sum(_fans(t)) / 2)
 
 
@@ -52,12 +52,12 @@ def he_uniform(t: Tensor) -> None:
 
 
 def he_normal(t: Tensor) -> None:
-    """Normal, of deviation sqrt(2 / fan_in)."""
+    """Normal, standard deviation sqrt(2 / fan_in)."""
     _fill(t, 2.0, _fans(t)[0])
 
 
 def gaussian(t: Tensor, fan_in: int = 0, fan_out: int = 0) -> None:
-    """Normal, of deviation sqrt(4 / (fan_in + fan_out)), or sqrt(2 / that) where one of them is 0."""
+    """Normal, standard deviation sqrt(4 / (fan_in + fan_out)), or sqrt(2 / that) where one of them is 0."""
     if fan_in + fan_out <= 0:
         raise ValueRangeError("gaussian: fan_in and fan_out", expected="one of them above 0", got=(fan_in, fan_out))
     t.gaussian(0.0, math.sqrt((4.0 if fan_in * fan_out else 2.0) / (fan_in + fan_out)))
@@ -71,13 +71,13 @@ def xavier(t: Tensor) -> None:
 
 
 def glorot(t: Tensor) -> None:
-    """Normal, of deviation sqrt(2 / (rows + columns))."""
+    """Normal, standard deviation sqrt(2 / (rows + columns))."""
     _check_matrix("glorot", t)
     t.gaussian(0.0, math.sqrt(2.0 / sum(t.shape)))
 
 
 def msra(t: Tensor) -> None:
-    """Normal, of deviation sqrt(2 / rows)."""
+    """Normal, standard deviation sqrt(2 / rows)."""
     _check_matrix("msra", t)
     t.gaussian(0.0, math.sqrt(2.0 / t.shape[0]))
 

@@ -8,13 +8,13 @@ from cvzoo.config.switches import using_config
 
 
 class _Process:
-    """What `autograd.training` says, for all threads."""
+    """The flag `autograd.training`, shared by all threads."""
 
     training = False
 
 
 class _Within(threading.local):
-    """Whether this thread is inside a layer, a model or a function that has set the switches already."""
+    """Whether this thread is inside a layer, model or function that has already set the switches."""
 
     entered = False
 
@@ -24,23 +24,23 @@ _within = _Within()
 
 
 def is_training() -> bool:
-    """What `autograd.training` says."""
+    """The value of `autograd.training`."""
     return _process.training
 
 
 def set_training(training: bool) -> None:
-    """What `autograd.training = ...` does."""
+    """Set `autograd.training`."""
     _process.training = bool(training)
 
 
 def is_entered() -> bool:
-    """Whether the switches are set already, so that nothing has to be entered."""
+    """Whether this thread has already set the switches."""
     return _within.entered
 
 
 @contextlib.contextmanager
 def entered(training: bool) -> Iterator[None]:
-    """Compute as while training, or as in evaluation, in this thread until the block ends."""
+    """A context of training mode or evaluation mode for this thread."""
     before = _within.entered
     _within.entered = True
     try:

@@ -18,7 +18,7 @@ from cvzoo.singa.mode import entered, is_entered, is_training, set_training
 from cvzoo.singa.states_file import read_states, write_states
 from cvzoo.singa.tensor_class import Tensor, as_tensor
 
-_LIMIT = 8  # shapes whose graphs are kept
+_LIMIT = 8  # size of the graph cache
 Self = TypeVar("Self", bound="Model")
 
 
@@ -51,13 +51,13 @@ class Model(Layer):
     >>> mlp.compile([tx], is_train=True, use_graph=True, sequential=False)
     >>> out, loss = mlp(tx, ty)
 
-    A call trains one batch after `train()`, as after `compile(is_train=True)`, and gives what `forward` gives after
-    `eval()`. Batch sizes and image sizes may change at any time.
+    After `train()` or `compile(is_train=True)` a call trains one batch; after `eval()` it returns the outputs of
+    `forward`. Batch sizes and image sizes may change at any time.
     With the graph, `forward` is replayed: its results are new Tensors at every call, equal to within 1e-5.
 
     training: whether a call trains; graph_mode: whether `forward` is replayed
-    sequential: as it was given; operations are replayed in the order in which they were recorded in any case
-    optimizer: what `set_optimizer` was given
+    sequential: as given; operations are always replayed in the order in which they were recorded
+    optimizer: the one of `set_optimizer`
     """
 
     optimizer: Any = _NoOptimizer()
@@ -85,21 +85,21 @@ class Model(Layer):
     def compile(  # type: ignore[override]
         self, inputs: Sequence[Tensor], is_train: bool = True, use_graph: bool = False, sequential: bool = False
     ) -> None:
-        """Make the parameters, by calling `forward` once with these inputs as in evaluation, and set the modes.
+        """Create the parameters by calling `forward` once with these inputs in evaluation mode, and set the modes.
 
-        inputs: Tensors of the shapes that will come; their numbers do not matter
-        is_train: whether calls train from now on
+        inputs: Tensors of the expected shapes; their values do not matter
+        is_train: whether calls train
         use_graph: whether `forward` is replayed
-        sequential: whether operations keep their order; they do in any case
+        sequential: whether operations keep their order, which they always do
 
-        Layers that `forward` calls and that are no attributes, in lists or closures, become the model's own, under
-        their class and a number: "Conv2d_0".
+        Layers that `forward` calls but that are no attributes, such as layers in lists or closures, are registered with
+        the model under their class and a number: "Conv2d_0".
         """
         if not isinstance(inputs, list | tuple) or not inputs:
-            raise DtypeError("compile wants a list of Tensors", got=type(inputs).__name__, hint="model.compile([tx])")
+            raise DtypeError("compile takes a list of Tensors", got=type(inputs).__name__, hint="model.compile([tx])")
         for each in inputs:
             if not isinstance(each, Tensor):
-                raise DtypeError("compile wants a list of Tensors", got=type(each).__name__, hint="tensor.from_numpy")
+                raise DtypeError("compile takes a list of Tensors", got=type(each).__name__, hint="tensor.from_numpy")
         self.uncompile()
         before, called.layers = called.layers, []
         try:
@@ -123,14 +123,14 @@ class Model(Layer):
                 known.update(id(link) for link in layer.links())
 
     def set_optimizer(self, optimizer: Any) -> None:
-        """Let `self.optimizer` be this one."""
+        """Set `self.optimizer`."""
         if not callable(optimizer):
-            raise DtypeError("set_optimizer wants an optimizer", got=type(optimizer).__name__, hint="opt.SGD(lr=0.01)")
+            raise DtypeError("set_optimizer takes an optimizer", got=type(optimizer).__name__, hint="opt.SGD(lr=0.01)")
         self.optimizer = optimizer
 
     # --- modes ------------------------------------------------------------------------------------------------------
     def train(self, mode: bool = True) -> None:
-        """Let calls train, and `autograd.training` be True; or neither."""
+        """Set training mode of the model and `autograd.training`."""
         self.training = bool(mode)
         set_training(bool(mode))
 
@@ -152,7 +152,7 @@ class Model(Layer):
             self.uncompile()
 
     def uncompile(self) -> None:
-        """Drop the recorded graphs, and call `forward` itself."""
+        """Discard the recorded graphs; `forward` is eager again."""
         self.__dict__.pop("_replay", None)
         super().uncompile()
 
@@ -163,8 +163,8 @@ class Model(Layer):
 
     def replayed_names(self) -> frozenset[str]:
         """The attributes that do not configure the network."""
-        own = {"_initialized", "_replay", "graph_mode", "optimizer", "sequential", "training"}
-        return super().replayed_names() | own
+        names = {"_initialized", "_replay", "graph_mode", "optimizer", "sequential", "training"}
+        return super().replayed_names() | names
 
     def _shared_copy(self: Self) -> Self:
         twin = super()._shared_copy()
@@ -205,7 +205,7 @@ class Model(Layer):
 
     # --- states -----------------------------------------------------------------------------------------------------
     def save_states(self, fpath: str | os.PathLike, aux_states: Mapping[str, Any] | None = None) -> None:
-        """Write the model's states into a new file, as SINGA does.
+        """Write the model's states to a new file in SINGA's format.
 
         aux_states: other Tensors, arrays or numbers by name, such as the number of epochs
         Raises FileError if there is a file already.
@@ -214,9 +214,9 @@ class Model(Layer):
         write_states(fpath, self.get_states(), {} if aux_states is None else aux_states)
 
     def load_states(self, fpath: str | os.PathLike) -> dict[str, Tensor]:
-        """Take over the states in a file, this model's or SINGA's; the other Tensors that were saved with them.
+        """Load the states of this model from a file, of cvzoo's or SINGA's; returns its auxiliary states.
 
-        Raises FileError where there is no file, WeightsMismatchError or ShapeError if it is of another model.
+        Raises FileError if the file does not exist, WeightsMismatchError or ShapeError if it is of another model.
         """
         self._check_compiled("load_states")
         states, others = read_states(fpath)
@@ -229,7 +229,7 @@ class Model(Layer):
 
 
 def _replayed(forward: Any) -> Any:
-    """`forward`, or its replay where there is one."""
+    """Decorator: replays `forward` if the model has a graph."""
 
     @functools.wraps(forward)
     def replayed(self: Model, *args: Any, **kwargs: Any) -> Any:
@@ -237,7 +237,7 @@ def _replayed(forward: Any) -> Any:
             with entered(is_training()):
                 return replayed(self, *args, **kwargs)
         start = time.perf_counter()
-        # a forward that a subclass's own calls is a part of that one's replay
+        # a base class's forward, called by the subclass's, is part of the latter's graph
         replay = self.__dict__.get("_replay") if type(self).forward is replayed else None
         result = forward(self, *args, **kwargs) if replay is None else as_tensor(replay(*args, **kwargs))
         device = self.device
@@ -251,7 +251,7 @@ def _replayed(forward: Any) -> Any:
 
 @contextlib.contextmanager
 def _timed(device: Device) -> Iterator[None]:
-    """Each function is timed inside where the device is asked to."""
+    """A context in which each function is timed if the device's verbosity is 2."""
     if device.verbosity < 2:
         yield
         return

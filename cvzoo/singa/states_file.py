@@ -20,7 +20,7 @@ from cvzoo.weights.formats.npz import parse_npy
 TENSORS = "tensor_dict.npz"
 ATTRIBUTES = "states_attr.json"
 _MODEL, _AUXILIARY = 0, 1
-_CODES = {float32: 0, float16: 1, int32: 2}  # SINGA's numbers of dtypes
+_CODES = {float32: 0, float16: 1, int32: 2}  # SINGA's dtype codes
 _FIRST_DATE = (1980, 1, 1, 0, 0, 0)
 
 
@@ -28,7 +28,7 @@ def write_states(path: str | os.PathLike, states: Mapping[str, Any], aux_states:
     """Write Tensors by name.
 
     states: a model's; aux_states: others, Tensors, arrays or numbers
-    Raises FileError if there is a file already, or a name stands in both; DtypeError for anything that is no numbers.
+    Raises FileError if the file exists or a name is in both; DtypeError for values that are not numeric.
     """
     if os.path.exists(path):
         raise FileError(f"{path} is there already", hint="another name, or delete it first")
@@ -48,7 +48,7 @@ def write_states(path: str | os.PathLike, states: Mapping[str, Any], aux_states:
     with atomic_write(path) as file, zipfile.ZipFile(file, "w") as archive:
         for name, content in ((TENSORS, inner.getvalue()), (ATTRIBUTES, json.dumps(attributes).encode())):
             info = zipfile.ZipInfo(name, _FIRST_DATE)
-            # what is large stays unpacked: a large array of zeros would look like a bomb to a reader
+            # large arrays are not compressed: readers would take a large array of zeros for a zip bomb
             info.compress_type = zipfile.ZIP_DEFLATED if len(content) < SMALL else zipfile.ZIP_STORED
             archive.writestr(info, content)
 
@@ -65,7 +65,7 @@ def _array(name: str, value: Any) -> np.ndarray:
 def read_states(path: str | os.PathLike) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
     """A model's arrays and the others, by name.
 
-    Raises FileError where there is no file, FileFormatError for another or a damaged one; nothing in it is executed.
+    Raises FileError if the file does not exist, FileFormatError for a foreign or damaged one.
     """
     if not os.path.isfile(path):
         raise FileError(f"{path}: there is no such file")
@@ -75,18 +75,18 @@ def read_states(path: str | os.PathLike) -> tuple[dict[str, np.ndarray], dict[st
         except (ValueError, RecursionError) as error:
             raise FileFormatError(f"{path}: {ATTRIBUTES} is damaged: {error}") from error
         content = archive.read(TENSORS)
-    found: tuple[dict[str, np.ndarray], dict[str, np.ndarray]] = {}, {}
+    arrays: tuple[dict[str, np.ndarray], dict[str, np.ndarray]] = {}, {}
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as inner:
             if sum(info.file_size for info in inner.infolist()) > max(SMALL, 20 * len(content)):
-                raise FileFormatError(f"{path}: {TENSORS} unfolds to far more than it holds")
-            arrays = {name.removesuffix(".npy"): inner.read(name) for name in inner.namelist()}
+                raise FileFormatError(f"{path}: {TENSORS} decompresses to far more than its size")
+            files = {name.removesuffix(".npy"): inner.read(name) for name in inner.namelist()}
     except zipfile.BadZipFile as error:
         raise FileFormatError(f"{path}: {TENSORS} is damaged: {error}") from error
-    for name, data in arrays.items():
+    for name, data in files.items():
         entry = attributes.get(name) if isinstance(attributes, dict) else None
         kind = entry.get("state_type") if isinstance(entry, dict) else None
         if kind not in (_MODEL, _AUXILIARY):
-            raise FileFormatError(f"{path}: {ATTRIBUTES} does not say what {name[:80]!r} is")
-        found[kind][name] = parse_npy(data, f"{os.path.basename(path)}: {name[:80]!r}")
-    return found
+            raise FileFormatError(f"{path}: {ATTRIBUTES} has no entry for {name[:80]!r}")
+        arrays[kind][name] = parse_npy(data, f"{os.path.basename(path)}: {name[:80]!r}")
+    return arrays

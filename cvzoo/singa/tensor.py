@@ -38,22 +38,22 @@ Value = Tensor | float
 def from_numpy(np_array: np.ndarray, dev: Device | None = None) -> Tensor:
     """A Tensor with a copy of the array; float64 becomes float32, other integers become int32."""
     if not isinstance(np_array, np.ndarray):
-        raise DtypeError("from_numpy wants a numpy array", got=type(np_array).__name__)
+        raise DtypeError("from_numpy takes a numpy array", got=type(np_array).__name__)
     return Tensor(device=dev, data=np_array)
 
 
 def to_numpy(t: Any) -> np.ndarray:
-    """A copy of the numbers as a numpy array."""
+    """A copy of the values as a numpy array."""
     if isinstance(t, Tensor):
-        t._tell()
+        t._report_read()
         return np.array(host_array(t._array))
     if isinstance(t, Variable | np.ndarray):
         return np.array(host_array(t.array) if isinstance(t, Variable) else t)
-    raise DtypeError("to_numpy wants a Tensor", got=type(t).__name__)
+    raise DtypeError("to_numpy takes a Tensor", got=type(t).__name__)
 
 
 def copy_from_numpy(data: Tensor, np_array: np.ndarray) -> None:
-    """Let a Tensor take over the numbers of an array of as many elements."""
+    """Copy an array with the same number of elements into a Tensor."""
     data.copy_from_numpy(np_array)
 
 
@@ -81,12 +81,12 @@ def contiguous(tensor: Tensor) -> Tensor:
 
 
 def sizeof(dtype: Any) -> int:
-    """How many bytes a number of `dtype` takes."""
+    """The size of an element of `dtype` in bytes."""
     return as_dtype(dtype).itemsize
 
 
 def product(shape: Sequence[int]) -> int:
-    """How many elements a shape has."""
+    """The number of elements of a shape."""
     return math.prod(shape)
 
 
@@ -114,7 +114,7 @@ def ones(shape: Sequence[int], device: Device | None = None) -> Tensor:
 
 
 def random(shape: Sequence[int], device: Device | None = None) -> Tensor:
-    """Numbers drawn from [0, 1), float32."""
+    """Random values from [0, 1), float32."""
     return Tensor(shape, device, data=random_generator().random(tuple(shape), np.float32))
 
 
@@ -145,12 +145,12 @@ def transpose(t: Tensor, axes: Sequence[int] | None = None) -> Tensor:
 
 
 def repeat(t: Tensor, repeats: int | Sequence[int], axis: int | None = None) -> Tensor:
-    """Each element so many times after the other, along an axis, or of all in a row."""
+    """Each element repeated consecutively, along an axis or of the flattened Tensor."""
     return t.repeat(repeats, axis)
 
 
 def concatenate(tensors: Sequence[Tensor], axis: int) -> Tensor:
-    """The Tensors one after the other along the axis."""
+    """The Tensors concatenated along the axis."""
     return apply(concat, tuple(tensors), axis)
 
 
@@ -205,16 +205,16 @@ def mult(A: Tensor, B: Tensor, C: Tensor | None = None, alpha: float = 1.0, beta
 
 
 def einsum(ops: str, *args: Tensor) -> Tensor:
-    """`numpy.einsum` of the Tensors' numbers; no gradient."""
+    """`numpy.einsum` of the Tensors' values; no gradient."""
     for each in args:
-        each._tell()
+        each._report_read()
     return hold(beside(args[0], np.einsum(ops, *[on_host(each) for each in args]).astype(np.float32)))
 
 
 def tensordot(A: Tensor, B: Tensor, axes: Any = 2) -> Tensor:
-    """`numpy.tensordot` of the Tensors' numbers, (1,) where no axis is left; no gradient."""
+    """`numpy.tensordot` of the Tensors' values, (1,) if no axis remains; no gradient."""
     for each in (A, B):
-        each._tell()
+        each._report_read()
     product = np.tensordot(on_host(A), on_host(B), axes).astype(np.float32)
     return hold(beside(A, product.reshape(product.shape or (1,))))
 

@@ -33,7 +33,7 @@ _TYPES = {"int": int32, "float": float32}
 
 
 class Count(int):
-    """A number that may be called, too: SINGA writes `t.ndim()` where cvzoo writes `t.ndim`."""
+    """A callable int: SINGA writes `t.ndim()` where cvzoo writes `t.ndim`."""
 
     def __call__(self) -> int:
         return int(self)
@@ -57,7 +57,7 @@ class Tensor(Parameter):
     the FunctionNode.
     """
 
-    __slots__ = ("_source", "_stores", "_wanted")
+    __slots__ = ("_source", "_stores", "_is_trainable")
 
     def __init__(
         self,
@@ -83,7 +83,7 @@ class Tensor(Parameter):
             array = device.place.asarray(array)
         self._fill(array, requires_grad, stores_grad, name)
 
-    def _fill(self, array: np.ndarray, wanted: bool, stores_grad: bool, name: str | None) -> None:
+    def _fill(self, array: np.ndarray, is_trainable: bool, stores_grad: bool, name: str | None) -> None:
         self._array = array
         self._node = None
         self.name = name
@@ -91,10 +91,10 @@ class Tensor(Parameter):
         self._shared = SharedState()
         self.update_rule = None
         self._source: Variable | None = None
-        self._wanted = wanted
+        self._is_trainable = is_trainable
         self._device = None
         self._stores = stores_grad
-        self._requires_grad = wanted and stores_grad and array.dtype.kind == "f"
+        self._requires_grad = is_trainable and stores_grad and array.dtype.kind == "f"
 
     @property
     def device(self) -> Device:  # type: ignore[override]  # SINGA's own class
@@ -104,58 +104,58 @@ class Tensor(Parameter):
     # --- what it is -------------------------------------------------------------------------------------------------
     @property
     def ndim(self) -> Count:
-        """How many axes; `t.ndim` or `t.ndim()`."""
+        """The number of axes; `t.ndim` or `t.ndim()`."""
         return Count(self._array.ndim)
 
     @property
     def size(self) -> Count:
-        """How many elements; `t.size` or `t.size()`."""
+        """The number of elements; `t.size` or `t.size()`."""
         return Count(self._array.size)
 
     @property
     def requires_grad(self) -> bool:
-        """Whether gradients are taken of it: it is a parameter that is not frozen, or computed from one."""
+        """Whether it has gradients: it is a parameter that is not frozen, or computed from one."""
         return self._requires_grad
 
     @requires_grad.setter
     def requires_grad(self, value: bool) -> None:
-        self._wanted = bool(value)
-        self._ask()
+        self._is_trainable = bool(value)
+        self._update_requires_grad()
 
     @property
     def stores_grad(self) -> bool:
-        """Whether `autograd.backward` gives its gradient."""
+        """Whether `autograd.backward` returns its gradient."""
         return self._stores
 
     @stores_grad.setter
     def stores_grad(self, value: bool) -> None:
         self._stores = bool(value)
-        self._ask()
+        self._update_requires_grad()
 
-    def _ask(self) -> None:
-        if self.creator is None:  # else what it was computed from says whether there are gradients
-            self._requires_grad = self._wanted and self._stores and self._array.dtype.kind == "f"
+    def _update_requires_grad(self) -> None:
+        if self.creator is None:  # of a computed Tensor it follows from the function's inputs
+            self._requires_grad = self._is_trainable and self._stores and self._array.dtype.kind == "f"
             if self._node is not None:
                 self._node.requires_grad = self._requires_grad
 
     @property
     def data(self) -> np.ndarray:
         """The array itself, not a copy."""
-        self._tell()
+        self._report_read()
         return self.array
 
     @data.setter
     def data(self, array: np.ndarray) -> None:
         self.array = array
 
-    def _tell(self) -> None:
-        """Let a recording know that numbers are being read: no replay would read them again."""
+    def _report_read(self) -> None:
+        """Report a read of values to a capture in progress: a replay would not repeat it."""
         if self._source is not None:
             _ = self._source.array
 
     def item(self) -> float | int | bool:
         """The only element as a Python number."""
-        self._tell()
+        self._report_read()
         return super().item()
 
     def is_dummy(self) -> bool:
@@ -167,40 +167,40 @@ class Tensor(Parameter):
         return self._array.ndim == 0
 
     def is_transpose(self) -> bool:
-        """Whether the numbers lie in another order than that of the shape."""
+        """Whether the memory is not in C order."""
         return not self._array.flags.c_contiguous
 
     def memsize(self) -> int:
-        """How many bytes the numbers take."""
+        """The size of the values in bytes."""
         return self._array.nbytes
 
     def l1(self) -> float:
         """The mean of the absolute values, as SINGA has it."""
-        self._tell()
+        self._report_read()
         return float(np.abs(to_numpy(self._array)).mean())
 
     def l2(self) -> float:
         """The root of the sum of squares, divided by the number of elements, as SINGA has it."""
-        self._tell()
+        self._report_read()
         return float(np.sqrt(np.square(to_numpy(self._array), dtype=np.float64).sum()) / self._array.size)
 
     def __bool__(self) -> bool:
-        return True  # `if self.b:` of SINGA's layers asks whether there is a tensor
+        return True  # SINGA's layers write `if self.b:` for `if self.b is not None:`
 
     def __repr__(self) -> str:
-        self._tell()
+        self._report_read()
         return f"{np.array2string(to_numpy(self._array))}, {self._array.dtype}"
 
     # --- other arrays of it -----------------------------------------------------------------------------------------
     def clone(self) -> "Tensor":
-        """A Tensor with a copy of the numbers, that no gradient comes through."""
-        self._tell()
+        """A Tensor with a copy of the values, detached from the graph."""
+        self._report_read()
         return hold(self._array.copy(order="K"))
 
     copy = deepcopy = contiguous = clone
 
     def as_type(self, dtype: Any) -> "Tensor":
-        """A Tensor with the numbers as `dtype`: `tensor.float32`, "float", ..."""
+        """A Tensor with the values as `dtype`: `tensor.float32`, "float", ..."""
         return apply(cast, self, as_dtype(dtype))
 
     def to_type(self, dtype: Any) -> "Tensor":
@@ -231,7 +231,7 @@ class Tensor(Parameter):
         return self.transpose()
 
     def repeat(self, repeats: int | Sequence[int], axis: int | None) -> "Tensor":
-        """Each element so many times after the other, along an axis, or of all in a row."""
+        """Each element repeated consecutively, along an axis or of the flattened Tensor."""
         return apply(repeat, self, repeats, axis)
 
     # --- new numbers ------------------------------------------------------------------------------------------------
@@ -263,11 +263,11 @@ class Tensor(Parameter):
         return self.array
 
     def copy_from_numpy(self, np_array: np.ndarray, offset: int = 0) -> None:
-        """Take over the numbers of an array of as many elements.
+        """Copy the values of an array with the same number of elements.
 
-        offset: 0; anything else is refused
+        offset: 0; other values are rejected
         Raises ShapeError for another number of elements, DtypeError where integers would lose a fraction,
-        ValueRangeError for numbers that 32 bits do not hold.
+        ValueRangeError for integers beyond 32 bits.
         """
         array = to_numpy(np_array)
         if array.size != self._array.size or offset:
@@ -277,7 +277,7 @@ class Tensor(Parameter):
                 got=f"{array.size}, of shape {array.shape}, and offset {offset}",
             )
         if array.dtype.kind not in "fiub":
-            raise DtypeError("copy_from_numpy wants real numbers", got=array.dtype)
+            raise DtypeError("copy_from_numpy takes real numbers", got=array.dtype)
         if self._array.dtype.kind == "i" and array.dtype.kind == "f" and not (array == np.trunc(array)).all():
             raise DtypeError("copy_from_numpy: fractions do not go into a Tensor of integers", got=array.dtype)
         _check_range(array, self._array.dtype)
@@ -286,13 +286,13 @@ class Tensor(Parameter):
             self.array[...] = array
 
     def copy_data(self, t: "Tensor") -> None:
-        """Take over the numbers of another Tensor."""
+        """Copy the values of another Tensor."""
         self.copy_from_numpy(t._array)
 
     def copy_from(self, t: Any, offset: int = 0) -> None:
-        """Take over the numbers of a Tensor or an array."""
+        """Copy the values of a Tensor or an array."""
         if not (isinstance(t, Variable) or is_array(t)):
-            raise DtypeError("copy_from wants a Tensor or an array", got=type(t).__name__)
+            raise DtypeError("copy_from takes a Tensor or an array", got=type(t).__name__)
         self.copy_from_numpy(t._array if isinstance(t, Variable) else t, offset)
 
     def reset_like(self, t: "Tensor") -> None:
@@ -336,9 +336,9 @@ class Tensor(Parameter):
         return apply(negative, self)
 
     def __getitem__(self, keys: Any) -> "Tensor":
-        """A part; a whole number leaves an axis of size 1, as SINGA has it."""
+        """A part of the Tensor; an integer index keeps an axis of size 1, as in SINGA."""
         keys = keys if isinstance(keys, tuple) else (keys,)
-        kept = []
+        indexes = []
         for axis, key in enumerate(keys):
             if isinstance(key, int) and axis < self._array.ndim:
                 n = self.shape[axis]
@@ -347,8 +347,8 @@ class Tensor(Parameter):
                 key = slice(key % n, key % n + 1)
             elif not isinstance(key, slice) or axis >= self._array.ndim:
                 raise ValueRangeError("a Tensor is indexed by numbers and slices, one an axis", got=repr(keys))
-            kept.append(key)
-        return apply(get_item, self, tuple(kept))
+            indexes.append(key)
+        return apply(get_item, self, tuple(indexes))
 
     def __iadd__(self, other: Any) -> "Tensor":
         return self._change("add", other)
@@ -380,7 +380,7 @@ class Tensor(Parameter):
         return self.device.place.asarray(other) if np.ndim(other) else other
 
     def _compare(self, ufunc: Callable[..., Any], other: Any) -> "Tensor":
-        self._tell()
+        self._report_read()
         with self.device.place:
             return hold(ufunc(self._array, self._fitting(other)).astype(float32))
 
@@ -407,19 +407,19 @@ class Tensor(Parameter):
     # --- copies and pickles -----------------------------------------------------------------------------------------
     def _blank(self) -> "Tensor":
         twin = object.__new__(Tensor)
-        twin._fill(self._array, self._wanted, self._stores, self.name)
+        twin._fill(self._array, self._is_trainable, self._stores, self.name)
         return twin
 
     def __reduce__(self) -> tuple:
-        return _rebuild, (to_numpy(self._array), self._wanted, self._stores, self.name)
+        return _rebuild, (to_numpy(self._array), self._is_trainable, self._stores, self.name)
 
 
 PlaceHolder = Tensor
 
 
-def _rebuild(array: np.ndarray, wanted: bool, stores_grad: bool, name: str | None) -> Tensor:
+def _rebuild(array: np.ndarray, is_trainable: bool, stores_grad: bool, name: str | None) -> Tensor:
     tensor = object.__new__(Tensor)
-    tensor._fill(array, wanted, stores_grad, name)
+    tensor._fill(array, is_trainable, stores_grad, name)
     return tensor
 
 
@@ -434,7 +434,7 @@ def _as_shape(shape: Any) -> tuple[int, ...]:
 
 
 def _check_range(array: np.ndarray, dtype: np.dtype) -> None:
-    """Raise ValueRangeError if integers of `dtype` do not hold the numbers: NumPy would fold them over."""
+    """Raise ValueRangeError if values exceed the range of the integer `dtype`: NumPy would wrap them."""
     if dtype.kind != "i" or array.dtype == dtype or not array.size or array.dtype.kind == "b":
         return
     info = np.iinfo(dtype)
@@ -446,12 +446,12 @@ def _check_range(array: np.ndarray, dtype: np.dtype) -> None:
 
 
 def hold(array: np.ndarray) -> Tensor:
-    """A Tensor of the array itself, not of a copy, that no gradient is taken of."""
+    """A Tensor that shares the array's memory, without gradients."""
     return _rebuild(array, True, False, None)
 
 
 def as_dtype(dtype: Any) -> np.dtype:
-    """The dtype that SINGA's constants and words mean."""
+    """The dtype of SINGA's constants and names."""
     dtype = _TYPES.get(dtype, dtype) if isinstance(dtype, str) else dtype
     if dtype not in (float32, float16, int32):
         raise DtypeError(
@@ -461,7 +461,7 @@ def as_dtype(dtype: Any) -> np.dtype:
 
 
 def dtype_of(array: np.ndarray) -> np.dtype:
-    """What a Tensor of such an array has."""
+    """The dtype of a Tensor made from such an array."""
     kind = array.dtype.kind
     if array.dtype == float16:
         return float16
@@ -471,8 +471,8 @@ def dtype_of(array: np.ndarray) -> np.dtype:
 
 
 def as_tensor(value: Any) -> Any:
-    """The Tensor that a Variable is, with its place in the graph; of a tuple or list, each; others as they are,
-    and parameters of cvzoo's links."""
+    """A Variable as a Tensor with the same node in the graph; a tuple or list element by element; other values and
+    parameters of cvzoo's links as they are."""
     if isinstance(value, Parameter):
         return value
     if isinstance(value, Variable):
@@ -483,7 +483,7 @@ def as_tensor(value: Any) -> Any:
         if node is not None:
             node.bind(tensor)
         if type(value) is not Variable:
-            tensor._source = value  # somebody listens who reads numbers
+            tensor._source = value  # a subclass, such as of a capture in progress, that reports reads of its values
         return tensor
     if type(value) in (tuple, list):
         return type(value)([as_tensor(each) for each in value])
@@ -491,7 +491,7 @@ def as_tensor(value: Any) -> Any:
 
 
 def apply(function: Callable[..., Any], *args: Any) -> Any:
-    """What a function of cvzoo gives, as Tensors, computed as `autograd.training` says."""
+    """Apply a function of cvzoo in the mode of `autograd.training`; returns Tensors."""
     if is_entered():
         return as_tensor(function(*args))
     with entered(is_training()):

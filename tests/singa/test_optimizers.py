@@ -181,7 +181,7 @@ def test_a_loss_without_a_graph_is_refused():
     opt.SGD()(loss)
     with pytest.raises(GraphError, match="released by an earlier"):
         opt.SGD()(loss)
-    with pytest.raises(ShapeError, match="one number"):
+    with pytest.raises(ShapeError, match="a single element"):
         opt.SGD()(W * 2.0)
     with pytest.raises(DtypeError):
         opt.SGD()(3.0)

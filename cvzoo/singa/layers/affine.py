@@ -16,7 +16,7 @@ class Linear(Layer):
     Linear(out), or Linear(in, out) as older programs write it; the input's size is learned from the first input
     bias: whether b is added
 
-    W (in, out) starts from a normal distribution of deviation sqrt(2 / (in + out)), b (out,) from 0.
+    W (in, out) starts from a normal distribution of standard deviation sqrt(2 / (in + out)), b (out,) from 0.
     """
 
     def __init__(self, out_features: int, *args: Any, bias: bool = True):
@@ -26,7 +26,7 @@ class Linear(Layer):
         self.bias = args[1] if len(args) > 1 else bias
 
     def initialize(self, x: Tensor) -> None:
-        """Make W and b."""
+        """Create W and b."""
         check_input("Linear", x, 2)
         self.in_features = x.shape[1]
         self.W = Tensor((self.in_features, self.out_features), stores_grad=True)
@@ -67,7 +67,7 @@ class Gemm(Layer):
         self.bias_shape = bias_shape
 
     def initialize(self, x: Tensor) -> None:
-        """Make W and b."""
+        """Create W and b."""
         n = x.shape[0] if self.transA else x.shape[-1]
         self.W = Tensor((self.nb_kernels, n) if self.transB else (n, self.nb_kernels), stores_grad=True)
         self.W.gaussian(0.0, math.sqrt(2.0 / (n + self.nb_kernels)))
@@ -79,10 +79,10 @@ class Gemm(Layer):
 
 
 class Embedding(Layer):
-    """Rows of a table by their numbers: (..., output_dim) of whole numbers (...).
+    """Embedding: rows of a table W by index, (..., output_dim) of integers (...).
 
-    input_dim: how many rows W (input_dim, output_dim) has
-    initializer: "gaussian", of mean 0 and deviation 1, or "uniform", of -1 to 1
+    input_dim: number of rows of W (input_dim, output_dim)
+    initializer: "gaussian", of mean 0 and standard deviation 1, or "uniform", of -1 to 1
     """
 
     def __init__(self, input_dim: int, output_dim: int, initializer: str = "gaussian"):
@@ -95,17 +95,17 @@ class Embedding(Layer):
         self.initializer = initializer
 
     def initialize(self, x: Tensor) -> None:
-        """Make W."""
+        """Create W."""
         W = Tensor((self.input_dim, self.output_dim), stores_grad=True)
         self.W = W.uniform(-1.0, 1.0) if self.initializer == "uniform" else W.gaussian(0.0, 1.0)
 
     def from_pretrained(self, W: Any, freeze: bool = True) -> None:
-        """Take over the rows W, and with `freeze` do not learn them."""
+        """Load W; with `freeze` it is not trained."""
         self.initialize(Tensor())
         self.__dict__["_initialized"] = True
         self.W.copy_from(W)
         self.W.requires_grad = not freeze
 
     def forward(self, x: Tensor) -> Tensor:
-        """(..., output_dim) of the numbers x (...)."""
+        """(..., output_dim) of the indices x (...)."""
         return embedding(x, self.W)

@@ -15,7 +15,7 @@ _EPS = 1e-5
 
 
 class BatchNorm2d(Layer):
-    """Normalizes each channel, by the batch's statistics while training and by the running ones otherwise.
+    """Batch normalization of each channel, with the batch's statistics in training and the running ones otherwise.
 
     BatchNorm2d(), or BatchNorm2d(channels[, momentum]); the channels are learned from the first input
     momentum: how much the batch's statistics count: running = (1 - momentum) running + momentum batch. That is
@@ -34,7 +34,7 @@ class BatchNorm2d(Layer):
             raise ValueRangeError("BatchNorm2d: momentum must be in [0, 1]", got=self.momentum)
 
     def initialize(self, x: Tensor) -> None:
-        """Make parameters and running statistics."""
+        """Create parameters and running statistics."""
         check_input("BatchNorm2d", x, 2 if len(x.shape) == 2 else 4, self.channels)
         self.channels = x.shape[1]
         self.scale = Tensor((self.channels,), stores_grad=True).set_value(1.0)

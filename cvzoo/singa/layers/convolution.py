@@ -14,20 +14,20 @@ _ACTIVATIONS = ("NOTSET", "RELU")
 
 
 class Conv2d(Layer):
-    """Slides nb_kernels filters over images (B, C, H, W), a cross-correlation.
+    """2-dimensional convolution (cross-correlation) of images (B, C, H, W).
 
     Conv2d(out, kernel_size), or Conv2d(in, out, kernel_size[, stride[, padding]]) as older programs write it; the
     input's channels are learned from the first input
     kernel_size, stride: a number or (rows, columns)
     padding: a number, (rows, columns), or (top, bottom, left, right)
     dilation: 1, as in SINGA
-    group: channels are divided into so many groups that do not see each other
+    group: number of groups of channels that are convolved separately
     bias: whether b is added
     pad_mode: "NOTSET", or "SAME_UPPER" or "SAME_LOWER", which find `padding` by themselves
     activation: "NOTSET" or "RELU"
     cudnn_prefer, workspace_MB_limit: for cuDNN; not used
 
-    W (out, C / group, KH, KW) starts from a normal distribution of deviation sqrt(2 / (C / group KH KW + out)),
+    W (out, C / group, KH, KW) starts normal with standard deviation sqrt(2 / (C / group KH KW + out)),
     b (out,) from 0.
     """
 
@@ -67,7 +67,7 @@ class Conv2d(Layer):
         self.activation = activation
 
     def initialize(self, x: Tensor) -> None:
-        """Make W and b."""
+        """Create W and b."""
         check_input("Conv2d", x, 4)
         self.in_channels = x.shape[1]
         if self.group < 1 or self.in_channels % self.group or self.nb_kernels % self.group:
@@ -95,7 +95,7 @@ def _convolve(x: Any, W: Any, b: Any, stride: Any, padding: Any, group: int) -> 
 
 
 class SeparableConv2d(Layer):
-    """A convolution of each channel by itself, then one of 1 x 1 pixel that mixes them.
+    """Depthwise separable convolution: a depthwise convolution, then a pointwise one (1 x 1).
 
     SeparableConv2d(out, kernel_size), or SeparableConv2d(in, out, kernel_size[, stride[, padding]])
     """
@@ -118,7 +118,7 @@ class SeparableConv2d(Layer):
         self.bias = bias
 
     def initialize(self, x: Tensor) -> None:
-        """Make the two convolutions."""
+        """Create the two convolutions."""
         self.in_channels = x.shape[1]
         self.depthwise_conv = Conv2d(
             self.in_channels,

@@ -21,7 +21,7 @@ from cvzoo.singa.tensor_class import Tensor, as_tensor, hold
 
 
 class _Called(threading.local):
-    """The layers that were called since a model began to be compiled in this thread; None while none is."""
+    """The layers called during `Model.compile` in this thread; None outside of it."""
 
     layers: "list[Layer] | None" = None
 
@@ -50,7 +50,7 @@ class Layer(Chain):
 
     def __new__(cls: type[Self], *args: Any, **kwargs: Any) -> Self:
         self = super().__new__(cls)
-        self.__dict__["_within_init_scope"] = True  # all that is assigned belongs to the layer
+        self.__dict__["_within_init_scope"] = True  # every attribute that is assigned is registered
         self.__dict__["_initialized"] = False
         return self
 
@@ -73,19 +73,19 @@ class Layer(Chain):
         return f"{self.name}." if self.name else ""
 
     def register_layers(self, *args: Any) -> None:
-        """Make layers in a list, or in one dictionary by name, this layer's own; in a list they are named by their
+        """Register the layers of a list, or of one dictionary by name, with this layer; in a list they are named by
         class and number: "BasicBlock_0"."""
         named = args[0] if len(args) == 1 and isinstance(args[0], Mapping) else None
         if named is None:
             named = {f"{type(layer).__name__}_{k}": layer for k, layer in enumerate(args)}
         for name, layer in named.items():
             if not isinstance(layer, Link):
-                raise DtypeError("register_layers wants layers", got=f"{name}: {type(layer).__name__}")
+                raise DtypeError("register_layers takes layers", got=f"{name}: {type(layer).__name__}")
             setattr(self, name, layer)
 
     # --- calling ----------------------------------------------------------------------------------------------------
     def initialize(self, *inputs: Any) -> None:
-        """Make parameters for such inputs; a layer without any need not write it."""
+        """Create parameters for such inputs; optional for layers without parameters."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if is_entered():
@@ -96,10 +96,10 @@ class Layer(Chain):
     # --- parameters and states --------------------------------------------------------------------------------------
     def get_params(self) -> dict[str, Tensor]:
         """The parameters by name ("conv1.W"): this layer's and those of the layers in it."""
-        found = {self._prefix() + name: self.__dict__[name] for name in self._params}
+        params = {self._prefix() + name: self.__dict__[name] for name in self._params}
         for name, child in self.named_children():
-            found.update(child.get_params() if isinstance(child, Layer) else _of_link(child, self._prefix() + name))
-        return {name: value for name, value in found.items() if value.is_initialized}
+            params.update(child.get_params() if isinstance(child, Layer) else _of_link(child, self._prefix() + name))
+        return {name: value for name, value in params.items() if value.is_initialized}
 
     def set_params(self, parameters: Mapping[str, Any]) -> None:
         """Load values by name; other parameters keep theirs.
@@ -111,25 +111,25 @@ class Layer(Chain):
 
     def get_states(self) -> dict[str, Tensor]:
         """The parameters and the buffers, such as running means, by name, not copied."""
-        found: dict[str, Tensor] = {}
+        states: dict[str, Tensor] = {}
         for name, child in self.named_children():
-            found.update(child.get_states() if isinstance(child, Layer) else _states_of(child, self._prefix() + name))
+            states.update(child.get_states() if isinstance(child, Layer) else _states_of(child, self._prefix() + name))
         for name in self._persistents:
             if _is_array(self.__dict__[name]):
-                found[self._prefix() + name] = hold(self.__dict__[name])
-        found.update(self.get_params())
-        return found
+                states[self._prefix() + name] = hold(self.__dict__[name])
+        states.update(self.get_params())
+        return states
 
     def set_states(self, states: Mapping[str, Any]) -> None:
         """As `set_params`, with the names of `get_states`."""
         _copy(self.get_states(), states)
 
-    # --- what SINGA's own layers call -------------------------------------------------------------------------------
+    # --- for compatibility with SINGA's layers ------------------------------------------------------------------------
     def device_check(self, *inputs: Any) -> None:
-        """Nothing: functions refuse arrays of different devices themselves."""
+        """No-op: functions check the devices of their arguments."""
 
     def dtype_check(self, *inputs: Tensor) -> None:
-        """Make the dtype of all Tensors that of the first."""
+        """Convert all Tensors to the dtype of the first."""
         for each in inputs[1:]:
             if each.dtype != inputs[0].dtype:
                 each.to_type(inputs[0].dtype)
@@ -143,7 +143,7 @@ class Layer(Chain):
 
 
 def _prepared(forward: Callable[..., Any]) -> Callable[..., Any]:
-    """`forward` with Tensors as arguments, after `initialize`, computed as `autograd.training` says."""
+    """Decorator: calls `initialize` first, and `forward` with Tensors in the mode of `autograd.training`."""
 
     @functools.wraps(forward)
     def prepared(self: Layer, *args: Any, **kwargs: Any) -> Any:
@@ -165,7 +165,7 @@ def _prepared(forward: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _move_beside(layer: Layer, args: tuple[Any, ...]) -> None:
-    """Move what a layer has created to the device of its first Tensor."""
+    """Move a layer's new parameters to the device of its first Tensor argument."""
     for each in args:
         if isinstance(each, Variable):
             place = device_of(each._array)
@@ -194,25 +194,27 @@ def _is_array(value: Any) -> bool:
 
 
 def _states_of(link: Link, name: str) -> dict[str, Any]:
-    kept = {name + path.replace("/", "."): hold(value) for path, value in link.namedpersistents() if _is_array(value)}
-    return {**kept, **_of_link(link, name)}
+    persistents = {
+        name + path.replace("/", "."): hold(value) for path, value in link.namedpersistents() if _is_array(value)
+    }
+    return {**persistents, **_of_link(link, name)}
 
 
-def _copy(own: Mapping[str, Any], values: Mapping[str, Any]) -> None:
+def _copy(current: Mapping[str, Any], values: Mapping[str, Any]) -> None:
     if not isinstance(values, Mapping):
-        raise DtypeError("parameters are taken over by name", expected="a dictionary", got=type(values).__name__)
-    unknown = [name for name in values if name not in own]
+        raise DtypeError("parameters are loaded by name", expected="a dictionary", got=type(values).__name__)
+    unknown = [name for name in values if name not in current]
     if unknown:
-        known = ", ".join(own) or "none; the model makes them when it is compiled"
+        known = ", ".join(current) or "none; the model creates them when it is compiled"
         raise WeightsMismatchError(f"there are no such names: {', '.join(unknown)}", expected=known)
     arrays = {
         name: value._array if isinstance(value, Variable) else np.asarray(value) for name, value in values.items()
     }
     for name, array in arrays.items():
-        if array.shape != own[name].shape:
-            raise ShapeError(f"{name} has another shape", expected=own[name].shape, got=array.shape)
+        if array.shape != current[name].shape:
+            raise ShapeError(f"{name} has another shape", expected=current[name].shape, got=array.shape)
     for name, array in arrays.items():
-        place = own[name].array
+        place = current[name].array
         with on_device_of(place):
             place[...] = device_of(place).asarray(to_numpy(array))
 
@@ -220,10 +222,10 @@ def _copy(own: Mapping[str, Any], values: Mapping[str, Any]) -> None:
 def check_input(layer: str, x: Tensor, n_axis: int, channels: int | None = None) -> None:
     """Raise ShapeError unless x has n_axis axes and, if given, this number of channels."""
     if len(x.shape) != n_axis or (channels is not None and x.shape[1] != channels):
-        wanted = "B C H W"[: 2 * n_axis - 1] if n_axis > 2 else "B C"
+        axes = "B C H W"[: 2 * n_axis - 1] if n_axis > 2 else "B C"
         raise ShapeError(
             f"{layer}: the input does not fit",
-            expected=f"({', '.join(wanted.split())})" + ("" if channels is None else f" with C = {channels}"),
+            expected=f"({', '.join(axes.split())})" + ("" if channels is None else f" with C = {channels}"),
             got=x.shape,
             hint="layer.Flatten() before it" if n_axis == 2 and len(x.shape) > 2 else None,
         )

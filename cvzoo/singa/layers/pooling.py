@@ -12,14 +12,14 @@ from cvzoo.singa.tensor_class import Tensor, apply
 
 
 class Pooling2d(Layer):
-    """The largest value of each window, or the mean of the pixels that a window sees.
+    """Max pooling, or average pooling over the pixels of each window without padding.
 
     kernel_size: a number or (rows, columns)
     stride: likewise; None for kernel_size
     padding: a number, (rows, columns), or (top, bottom, left, right)
-    is_max: the largest, else the mean
-    pad_mode: "NOTSET", or "SAME_UPPER" or "SAME_LOWER", which find `padding` by themselves
-    A padding that is wider on one side repeats the image's edge there, as in SINGA.
+    is_max: max pooling, else average pooling
+    pad_mode: "NOTSET", or "SAME_UPPER" or "SAME_LOWER", which compute `padding`
+    A padding that is wider on one side replicates the image's edge there, as in SINGA.
     """
 
     def __init__(
@@ -67,21 +67,21 @@ def _with_edges(x: Any, axis: int, before: int, after: int) -> Any:
 
 
 class MaxPool2d(Pooling2d):
-    """The largest value of each window; see Pooling2d."""
+    """2-dimensional max pooling; see Pooling2d."""
 
     def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0, pad_mode: str = "NOTSET"):
         super().__init__(kernel_size, stride, padding, True, pad_mode)
 
 
 class AvgPool2d(Pooling2d):
-    """The mean of the pixels that each window sees; see Pooling2d."""
+    """2-dimensional average pooling; see Pooling2d."""
 
     def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0, pad_mode: str = "NOTSET"):
         super().__init__(kernel_size, stride, padding, False, pad_mode)
 
 
 class MaxPool1d(Pooling2d):
-    """The largest value of each window along the last axis of (B, C, H, W)."""
+    """Max pooling along the last axis of (B, C, H, W)."""
 
     def __init__(self, kernel_size: int, stride: int | None = None, padding: int = 0, pad_mode: str = "NOTSET"):
         stride = kernel_size if stride is None else stride
@@ -89,7 +89,7 @@ class MaxPool1d(Pooling2d):
 
 
 class AvgPool1d(Pooling2d):
-    """The mean of what each window along the last axis of (B, C, H, W) sees."""
+    """Average pooling along the last axis of (B, C, H, W)."""
 
     def __init__(self, kernel_size: int, stride: int | None = None, padding: int = 0, pad_mode: str = "NOTSET"):
         stride = kernel_size if stride is None else stride

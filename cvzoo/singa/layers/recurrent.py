@@ -15,7 +15,7 @@ _GATES = ("i", "f", "o", "g")
 def _check_plain(layer: str, num_layers: int, bias: bool, batch_first: bool, dropout: float, two_ways: bool) -> None:
     if (num_layers, bool(bias), bool(batch_first), dropout, bool(two_ways)) != (1, True, False, 0, False):
         raise UnsupportedError(
-            f"{layer}: SINGA takes this argument and does not look at it; here it is refused",
+            f"{layer}: SINGA ignores this argument; here it is not supported",
             expected="num_layers=1, bias=True, batch_first=False, dropout=0, bidirectional=False",
         )
 
@@ -23,7 +23,7 @@ def _check_plain(layer: str, num_layers: int, bias: bool, batch_first: bool, dro
 class RNN(Layer):
     """h' = tanh(h Wh + x Wx + b), or relu, step by step: (outs, h) of xs, a list of (B, input_size), and h0.
 
-    Wx (input_size, hidden_size) and Wh (hidden_size, hidden_size) start from a normal distribution of deviation 1,
+    Wx (input_size, hidden_size) and Wh (hidden_size, hidden_size) start normal with standard deviation 1,
     b (hidden_size,) from 0.
     """
 
@@ -46,7 +46,7 @@ class RNN(Layer):
         self.nonlinearity = nonlinearity
 
     def initialize(self, xs: Sequence[Tensor], h0: Tensor) -> None:
-        """Make Wx, Wh and b."""
+        """Create Wx, Wh and b."""
         self.Wx = Tensor((self.input_size, self.hidden_size), stores_grad=True).gaussian(0.0, 1.0)
         self.Wh = Tensor((self.hidden_size, self.hidden_size), stores_grad=True).gaussian(0.0, 1.0)
         self.b = Tensor((self.hidden_size,), stores_grad=True)
@@ -69,7 +69,7 @@ class LSTM(Layer):
     """Long short-term memory, step by step: (outs, h, c) of xs, a list of (B, input_size), and (h0, c0).
 
     For each of the gates i, f, o and the candidate g: Wx (input_size, hidden_size) and Wh (hidden_size, hidden_size)
-    start from a normal distribution of deviation 0.01, Bx and Bh (hidden_size,) from 0.
+    start from a normal distribution of standard deviation 0.01, Bx and Bh (hidden_size,) from 0.
     """
 
     def __init__(
@@ -90,7 +90,7 @@ class LSTM(Layer):
         self.hidden_size = hidden_size
 
     def initialize(self, xs: Sequence[Tensor], h0_c0: Sequence[Tensor]) -> None:
-        """Make the parameters."""
+        """Create the parameters."""
         for gate in _GATES:
             setattr(self, f"Wx_{gate}", self._weight(self.input_size))
         for gate in _GATES:

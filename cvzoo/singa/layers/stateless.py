@@ -57,18 +57,18 @@ class Add(Layer):
 
 
 class Cat(Layer):
-    """Tensors one after the other along an axis."""
+    """Concatenation of Tensors along an axis."""
 
     def __init__(self, axis: int = 0):
         self.axis = axis
 
     def forward(self, xs: Sequence[Tensor]) -> Tensor:
-        """The shapes of xs, added up along the axis."""
+        """The concatenation of xs."""
         return arrays.cat(xs, self.axis)
 
 
 class Flatten(Layer):
-    """The axes before `axis` made one, the others made one."""
+    """A matrix: the axes before `axis` flattened to rows, the others to columns."""
 
     def __init__(self, axis: int = 1):
         self.axis = axis
@@ -89,7 +89,7 @@ class Reshape(Layer):
 class Dropout(Layer):
     """While training, x with each value dropped with probability `ratio` and the others divided by 1 - ratio.
 
-    Where we differ from SINGA: see `autograd.dropout`; and SINGA's layer takes 0.5 whatever it is told.
+    Where we differ from SINGA: see `autograd.dropout`; SINGA's layer ignores `ratio` and uses 0.5.
     """
 
     def __init__(self, ratio: float = 0.5):

@@ -26,7 +26,7 @@ def as_pair(value: Any, name: str) -> Pair:
 
 
 def as_padding(value: Any) -> Padding:
-    """Of a number, (rows, columns), or (top, bottom, left, right)."""
+    """The padding of a number, (rows, columns), or (top, bottom, left, right)."""
     if isinstance(value, tuple | list) and len(value) == 4:
         return Padding(*as_pair(value[:2], "padding"), *as_pair(value[2:], "padding"))
     rows, columns = as_pair(0 if value is None else value, "padding")
@@ -34,11 +34,11 @@ def as_padding(value: Any) -> Padding:
 
 
 def same_padding(mode: str, size: Sequence[int], kernel: Pair, stride: Pair) -> Padding:
-    """What keeps ceil(size / stride) places; an odd one goes to the end with SAME_UPPER, else to the beginning."""
+    """Padding for an output size of ceil(size / stride); odd padding goes to the end with SAME_UPPER."""
     sides = []
     for n, k, s in zip(size, kernel, stride):
-        whole = max((math.ceil(n / s) - 1) * s + k - n, 0)
-        less, more = whole // 2, whole - whole // 2
+        total = max((math.ceil(n / s) - 1) * s + k - n, 0)
+        less, more = total // 2, total - total // 2
         sides += [less, more] if mode == "SAME_UPPER" else [more, less]
     return Padding(*sides)
 

@@ -59,7 +59,7 @@ def cossim(a: Tensor, b: Tensor) -> Tensor:
 
 
 def embedding(x: Tensor, w: Tensor) -> Tensor:
-    """The rows of w (L, C) that x's whole numbers name: (..., C)."""
+    """The rows of w (L, C) at the indices x: (..., C)."""
     return apply(embed_id, beside(w, on_host(x).astype(np.int32)), w)
 
 
@@ -70,7 +70,7 @@ def reshape(x: Tensor, shape: Sequence[int]) -> Tensor:
 
 
 def flatten(x: Tensor, axis: int = 1) -> Tensor:
-    """x as a matrix: the axes before `axis` made one, the others made one."""
+    """x as a matrix: the axes before `axis` flattened to rows, the others to columns."""
     n = len(x.shape)
     if not -n <= axis <= n:
         raise ValueRangeError("flatten: no such axis", expected=f"{-n} to {n}", got=axis)
@@ -79,7 +79,7 @@ def flatten(x: Tensor, axis: int = 1) -> Tensor:
 
 
 def transpose(x: Tensor, shape: Sequence[int]) -> Tensor:
-    """The axes in the order that `shape` says."""
+    """The axes in the order of `shape`."""
     return apply(_transpose, x, tuple(shape))
 
 
@@ -97,7 +97,7 @@ def squeeze(x: Tensor, axis: int | Sequence[int] = ()) -> Tensor:
 
 
 def tile(x: Tensor, repeats: int | Sequence[int]) -> Tensor:
-    """x side by side so many times along each axis."""
+    """x repeated along each axis."""
     return apply(_tile, x, repeats if isinstance(repeats, int) else tuple(repeats))
 
 
@@ -108,7 +108,7 @@ def cast(x: Tensor, to: Any) -> Tensor:
 
 # --- parts ------------------------------------------------------------------------------------------------------------
 def cat(xs: Sequence[Tensor], axis: int = 0) -> Tensor:
-    """The Tensors one after the other along the axis."""
+    """The Tensors concatenated along the axis."""
     return apply(concat, tuple(xs), axis)
 
 
@@ -138,7 +138,7 @@ def slice(
 
 
 def gather(x: Tensor, axis: int, indices: Any) -> Tensor:
-    """The places of x along the axis that `indices` name."""
+    """The slices of x at the indices along the axis."""
     index = (builtins.slice(None),) * (axis % len(x.shape)) + (beside(x, on_host(indices).astype(np.int32)),)
     return apply(get_item, x, index)
 

@@ -137,7 +137,7 @@ def selu(x: Value, alpha: float = 1.67326, gamma: float = 1.0507) -> Tensor:
 
 
 def gelu(x: Value) -> Tensor:
-    """x times the normal distribution's function of x. (SINGA has none.)"""
+    """x times the normal distribution function of x. (SINGA has none.)"""
     return apply(_gelu, x)
 
 
@@ -228,17 +228,17 @@ def sign(a: Value) -> Tensor:
 
 
 def ceil(x: Value) -> Tensor:
-    """The next whole number; its gradient is 0."""
+    """The smallest integer not below x; its gradient is 0."""
     return apply(_ceil, x)
 
 
 def floor(x: Value) -> Tensor:
-    """The whole number before; its gradient is 0."""
+    """The largest integer not above x; its gradient is 0."""
     return apply(_floor, x)
 
 
 def round(x: Value) -> Tensor:
-    """The nearest whole number, halves away from zero; its gradient is 0."""
+    """The nearest integer, halves away from zero; its gradient is 0."""
     return mul(sign(x), floor(abs(x) + 0.5))
 
 
@@ -307,12 +307,12 @@ def add_bias(x: Tensor, b: Tensor, axis: int = 0) -> Tensor:
 
     Raises ShapeError if they do not fit.
     """
-    wanted = x.shape[1 - axis] if len(x.shape) == 2 and axis in (0, 1) else None
-    if wanted is None or b.shape is None or builtins.max(b.shape, default=0) != wanted or b._array.size != wanted:
+    size = x.shape[1 - axis] if len(x.shape) == 2 and axis in (0, 1) else None
+    if size is None or b.shape is None or builtins.max(b.shape, default=0) != size or b._array.size != size:
         raise ShapeError(
             "add_bias: b needs one number for each column of x, or with axis=1 for each row",
             expected="x (N, C), b (C,); or with axis=1 b (N,)",
             got=f"x {x.shape}, b {b.shape}, axis {axis}",
         )
-    shape = (1, wanted) if axis == 0 else (wanted, 1)
+    shape = (1, size) if axis == 0 else (size, 1)
     return add(x, b if b.shape == shape or (axis == 0 and len(b.shape) == 1) else b.reshape(shape))

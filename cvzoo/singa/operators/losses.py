@@ -18,15 +18,15 @@ from cvzoo.functions.math.sum import sum
 from cvzoo.singa.beside import beside, on_host
 from cvzoo.singa.tensor_class import Tensor, apply
 
-_SHIFT = 1e-4  # binary_cross_entropy's, so that log sees no 0
+_SHIFT = 1e-4  # of binary_cross_entropy, to avoid log(0)
 
 
 def softmax_cross_entropy(x: Tensor, t: Tensor) -> Tensor:
     """(1,): the mean over the batch of -log(softmax(x)[t]).
 
     x: (B, C) scores
-    t: (B,) or (B, 1) class numbers 0 to C - 1, or (B, C) how much each class counts; each row is divided by its sum
-    Raises ShapeError if they do not fit, ValueRangeError for a class that there is not.
+    t: (B,) or (B, 1) class indices 0 to C - 1, or (B, C) weights of the classes; each row is divided by its sum
+    Raises ShapeError if they do not fit, ValueRangeError for an invalid class.
     """
     _check_scores("softmax_cross_entropy", x, t)
     return apply(_of_scores, x, on_host(t))
@@ -38,7 +38,7 @@ def _of_scores(x: Any, t: np.ndarray) -> Variable:
     weight = t.astype(x.dtype)
     total = weight.sum(axis=1, keepdims=True)
     if not (total > 0).all() or (weight < 0).any():
-        raise ValueRangeError("softmax_cross_entropy: a row of t has no class that counts, or one that counts less")
+        raise ValueRangeError("softmax_cross_entropy: a row of t has no positive weight, or a negative one")
     weight /= total * -x.shape[0]
     return reshape(sum(multiply(log_softmax(x), beside(x, weight))), (1,))
 
@@ -57,7 +57,7 @@ def cross_entropy(x: Tensor, t: Tensor) -> Tensor:
     """(1,): the mean over the batch of -sum(t log x).
 
     x: (B, C) probabilities
-    t: (B, C) how much each class counts
+    t: (B, C) weights of the classes
     Raises ShapeError if they do not fit.
     """
     _check_alike("cross_entropy", x, t)

@@ -17,4 +17,4 @@ class AdaGrad(AbstractRuleOptimizer):
         super().__init__(lr, float32, weight_decay, InsideAdaGrad())
         self.epsilon = as_schedule(epsilon, "epsilon")
         self._schedule("eps", "epsilon_value", self.epsilon)
-        self._ask()
+        self._apply_schedules()

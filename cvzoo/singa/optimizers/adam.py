@@ -30,4 +30,4 @@ class Adam(AbstractRuleOptimizer):
         self._schedule("beta1", "beta_1_value", self.beta_1)
         self._schedule("beta2", "beta_2_value", self.beta_2)
         self._schedule("eps", "epsilon_value", self.epsilon)
-        self._ask()
+        self._apply_schedules()

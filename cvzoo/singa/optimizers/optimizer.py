@@ -18,12 +18,12 @@ from cvzoo.singa.tensor_class import Tensor, float32, hold
 
 
 class Optimizer:
-    """Write `apply(param_name, param_value, param_grad)`, which changes one parameter in place.
+    """Base class: implement `apply(param_name, param_value, param_grad)`, which updates one parameter in place.
 
-    lr: the length of a step, a number or a schedule
-    dtype: tensor.float32, which parameters have
+    lr: learning rate, a number or a schedule
+    dtype: tensor.float32, the dtype of parameters
 
-    step_counter: (1,), how many steps were made; lr_value: (1,), what `lr` says for that
+    step_counter: (1,), number of steps; lr_value: (1,), the current learning rate
     """
 
     def __init__(self, lr: float | DecayScheduler, dtype: Any = float32):
@@ -52,7 +52,7 @@ class Optimizer:
 
     def apply(self, param_name: str, param_value: Parameter, param_grad: Tensor) -> None:
         """Update one parameter by its gradient."""
-        raise GraphError(f"{type(self).__name__} changes nothing", hint="write apply(self, name, value, grad)")
+        raise GraphError(f"{type(self).__name__} has no apply", hint="write apply(self, name, value, grad)")
 
     def update(self, param: Tensor, grad: Tensor) -> None:
         """The same as `apply`, with the parameter's own name."""
@@ -63,33 +63,33 @@ class Optimizer:
         self(loss)
 
     def device_check(self, *inputs: Any) -> None:
-        """Nothing: there is one device."""
+        """No-op: functions check the devices of their arguments."""
 
     def get_states(self) -> dict[str, Any]:
-        """What a resumed run needs: the number of steps, and arrays by the parameters' names."""
+        """The state that a resumed run needs: the number of steps, and arrays by the parameters' names."""
         return {"step_counter": self.step_counter.item()}
 
     def set_states(self, states: Mapping[str, Any]) -> None:
-        """Go on from what `get_states` gave."""
+        """Restore the state of `get_states`."""
         self.step_counter.set_value(float(states["step_counter"]))
         self.lr_value = self.lr(self.step_counter)
 
 
-class _Found(Link):
-    """The parameters behind a loss."""
+class _ParameterList(Link):
+    """A link of the parameters that a loss depends on."""
 
     def __init__(self, parameters: Sequence[Parameter]):
-        self._found = parameters
+        self._parameters = parameters
 
     def namedparams(self, include_uninit: bool = True) -> Iterator[tuple[str, Parameter]]:
-        for number, parameter in enumerate(self._found):
+        for number, parameter in enumerate(self._parameters):
             yield f"/{number}", parameter
 
 
 class AbstractRuleOptimizer(Optimizer):
-    """An optimizer of SINGA's whose formula is one of cvzoo's.
+    """Base class of optimizers that use an update rule of cvzoo.
 
-    slot_names: what SINGA calls the arrays that the formula remembers, by cvzoo's names
+    slot_names: SINGA's names of the rule's state arrays, by cvzoo's names
     """
 
     slot_names: ClassVar[Mapping[str, str]] = {}
@@ -105,14 +105,14 @@ class AbstractRuleOptimizer(Optimizer):
         self._schedules: dict[str, tuple[str, DecayScheduler]] = {"lr": ("lr_value", self.lr)}
         self._decays = self.weight_decay.init_value != 0
         self._known: dict[int, tuple[Parameter, AbstractUpdateRule]] = {}
-        self._waiting: dict[str, dict[str, np.ndarray]] = {}  # states for parameters that did not come yet
+        self._pending: dict[str, dict[str, np.ndarray]] = {}  # loaded states of parameters that had no update yet
 
     def _schedule(self, name: str, attribute: str, schedule: DecayScheduler) -> None:
-        """Let the formula's `name` be what the schedule says; `attribute` is what SINGA calls the value."""
+        """Set the rule's hyperparameter `name` by the schedule; attribute: SINGA's name of the value."""
         self._schedules[name] = attribute, schedule
 
-    def _ask(self) -> None:
-        """The schedules' values now, as attributes and for the formula."""
+    def _apply_schedules(self) -> None:
+        """Set the schedules' current values as attributes and as hyperparameters of the rule."""
         for name, (attribute, schedule) in self._schedules.items():
             value = schedule(self.step_counter)
             setattr(self, attribute, value)
@@ -123,7 +123,7 @@ class AbstractRuleOptimizer(Optimizer):
     def step(self) -> None:
         """Count a step, and update the scheduled hyperparameters."""
         self.step_counter += 1.0
-        self._ask()
+        self._apply_schedules()
 
     def call(self, loss: Tensor) -> None:
         """Update all parameters by the gradients of the loss, without counting a step."""
@@ -135,7 +135,7 @@ class AbstractRuleOptimizer(Optimizer):
             device.add_seconds("backward", time.perf_counter() - start)
 
     def apply(self, param_name: str, param_value: Parameter, param_grad: Tensor) -> None:
-        """Change one parameter by its gradient.
+        """Update one parameter by its gradient.
 
         Raises ShapeError if they have different shapes.
         """
@@ -154,7 +154,7 @@ class AbstractRuleOptimizer(Optimizer):
             rule = known[1]
             rule.t = rules.t
             parameter.update_rule = rule
-        rules.target = _Found(parameters)
+        rules.target = _ParameterList(parameters)
         rules.update()
         rules.target = None
         for parameter in parameters:
@@ -162,11 +162,11 @@ class AbstractRuleOptimizer(Optimizer):
 
     def _new_rule(self, parameter: Parameter) -> AbstractUpdateRule:
         rule = self._rules.create_update_rule()
-        rule.state = self._waiting.pop(parameter.name or "", {})
+        rule.state = self._pending.pop(parameter.name or "", {})
         return rule
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)  # a copy's parameters are others
+        self.__dict__.update(state)  # a copy is for other parameters
         self._known = {id(parameter): (parameter, rule) for parameter, rule in self._known.values()}
 
     def _names(self) -> dict[str, AbstractUpdateRule]:
@@ -179,7 +179,7 @@ class AbstractRuleOptimizer(Optimizer):
         return names
 
     def get_states(self) -> dict[str, Any]:
-        """What a resumed run needs: the number of steps, and arrays by the parameters' names (copies)."""
+        """The state that a resumed run needs: the number of steps, and copied arrays by the parameters' names."""
         states = super().get_states()
         for slot, name in self.slot_names.items():
             if slot in self._rules.rule_class.slots:
@@ -189,12 +189,12 @@ class AbstractRuleOptimizer(Optimizer):
         return states
 
     def set_states(self, states: Mapping[str, Any]) -> None:
-        """Go on from what `get_states` gave; parameters are found by their names."""
+        """Restore the state of `get_states`; parameters are matched by name."""
         self.step_counter.set_value(float(states["step_counter"]))
-        self._ask()
-        self._waiting = {}
+        self._apply_schedules()
+        self._pending = {}
         for slot, name in self.slot_names.items():
             for each, value in states.get(name, {}).items():
                 array = value._array if isinstance(value, Tensor) else np.asarray(value)
-                self._waiting.setdefault(each, {})[slot] = np.array(array, np.float32)
+                self._pending.setdefault(each, {})[slot] = np.array(array, np.float32)
         self._known.clear()

@@ -19,4 +19,4 @@ class RMSProp(AbstractRuleOptimizer):
         self.epsilon = as_schedule(epsilon, "epsilon")
         self._schedule("alpha", "rho_value", self.rho)
         self._schedule("eps", "epsilon_value", self.epsilon)
-        self._ask()
+        self._apply_schedules()

@@ -32,7 +32,7 @@ class DampenedRule(AbstractUpdateRule):
 
 
 class DampenedMomentum(AbstractOptimizer):
-    """Momentum whose new gradients count less, from the first one on."""
+    """Momentum with dampening of each gradient, including the first."""
 
     __slots__ = ()
     rule_class = DampenedRule

@@ -7,9 +7,9 @@ from cvzoo.singa.tensor_class import Tensor
 
 
 class DecayScheduler:
-    """Write `call(step)`: the number as a Tensor (1,), for step, a Tensor (1,) of how many updates were made.
+    """Base class of schedules: implement `call(step)`, the value as a Tensor (1,) after `step` updates, a Tensor (1,).
 
-    init_value: the number at first
+    init_value: the initial value
     """
 
     def __init__(self, init_value: float):
@@ -17,16 +17,16 @@ class DecayScheduler:
 
     def __call__(self, step: Tensor) -> Tensor:
         if not isinstance(step, Tensor):
-            raise DtypeError("a schedule is asked with a Tensor", got=type(step).__name__)
+            raise DtypeError("a schedule is called with a Tensor", got=type(step).__name__)
         return self.call(step)
 
     def call(self, step: Tensor) -> Tensor:
-        """The number as a Tensor (1,)."""
+        """The value as a Tensor (1,)."""
         raise GraphError(f"{type(self).__name__} has no schedule", hint="write call(self, step)")
 
 
 class Constant(DecayScheduler):
-    """The same number always."""
+    """A constant value."""
 
     def call(self, step: Tensor) -> Tensor:
         """(1,)."""
@@ -34,7 +34,7 @@ class Constant(DecayScheduler):
 
 
 class ExponentialDecay(DecayScheduler):
-    """init_value * decay_rate ** (step / decay_steps), the exponent a whole number with `staircase`."""
+    """init_value * decay_rate ** (step / decay_steps), the exponent rounded down with `staircase`."""
 
     def __init__(self, init_value: float, decay_steps: float, decay_rate: float, staircase: bool = False):
         super().__init__(init_value)
@@ -51,7 +51,7 @@ class ExponentialDecay(DecayScheduler):
 
 
 def as_schedule(value: Any, name: str, *, at_least: float | None = None) -> DecayScheduler:
-    """The schedule that a number or a schedule is.
+    """A number or a schedule as a schedule.
 
     Raises DtypeError for anything else, ValueRangeError for a number below `at_least`.
     """

@@ -18,11 +18,11 @@ Number = float | DecayScheduler
 class SGD(AbstractRuleOptimizer):
     """g' = g + weight_decay p; v = momentum v + (1 - dampening) g'; p -= lr v.
 
-    momentum, dampening, weight_decay: numbers or schedules; without momentum p -= lr g', whatever the dampening
-    nesterov: p -= lr (g' + momentum v); wants a momentum and no dampening
+    momentum, dampening, weight_decay: numbers or schedules; without momentum p -= lr g', for any dampening
+    nesterov: p -= lr (g' + momentum v); requires a momentum and no dampening
 
-    v starts from 0, so that the dampening counts for the first gradient, too.
-    Raises ValueRangeError for numbers that are out of range.
+    v starts from 0, so that the first gradient is dampened, too.
+    Raises ValueRangeError for values out of range.
     """
 
     slot_names = {"v": "moments"}
@@ -41,7 +41,7 @@ class SGD(AbstractRuleOptimizer):
         self.nesterov = nesterov
         has_momentum = self.momentum.init_value != 0
         if nesterov and (self.momentum.init_value <= 0 or self.dampening.init_value != 0):
-            raise ValueRangeError("SGD: nesterov wants a momentum above 0 and no dampening")
+            raise ValueRangeError("SGD: nesterov requires a momentum above 0 and no dampening")
         rules: AbstractOptimizer = NesterovAG() if nesterov else DampenedMomentum() if has_momentum else PlainSGD()
         if has_momentum and not nesterov and self._never_dampened():
             rules = MomentumSGD()
@@ -51,7 +51,7 @@ class SGD(AbstractRuleOptimizer):
             self._schedule("momentum", "mom_value", self.momentum)
         if "dampening" in known:
             self._schedule("dampening", "dam_value", self.dampening)
-        self._ask()
+        self._apply_schedules()
 
     def _never_dampened(self) -> bool:
         return self.dampening.init_value == 0
