@@ -57,7 +57,7 @@ class Tensor(Parameter):
     the FunctionNode.
     """
 
-    __slots__ = ("_source", "_stores", "_is_trainable")
+    __slots__ = ("_is_trainable", "_source", "_stores")
 
     def __init__(
         self,
