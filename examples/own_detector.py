@@ -53,9 +53,13 @@ class PointDetector(L.AbstractOneStageDetector):
             self.loc = L.Convolution2D(n, 4, 3, 1, 1, initial_bias=2)
             self.conf = L.Convolution2D(n, config.n_fg_class, 3, 1, 1)
             self.center = L.Convolution2D(n, 1, 3, 1, 1)
-        # two values say how an image becomes x, and what the outputs mean: for the CPU, a GPU and ONNX files
-        self.preparation = L.Stretch((config.insize, config.insize), mean=MEAN, std=STD)
         self.use_preset("visualize")
+
+    # two values say how an image becomes x, and what the outputs mean: for the CPU, a GPU and ONNX files
+    @property
+    def preparation(self) -> L.Stretch:
+        """How an image becomes x."""
+        return L.Stretch((self.config.insize, self.config.insize), mean=MEAN, std=STD)
 
     @property
     def decoding(self) -> L.PointLevels:

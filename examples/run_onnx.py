@@ -6,6 +6,7 @@ All that it needs to know of the model stands in the file's metadata.
 
 import argparse
 import json
+from typing import Any
 
 import numpy as np
 import onnxruntime
@@ -87,10 +88,10 @@ def prepare(img, how):
         framed[top : top + size[0], left : left + size[1]] = x
         x = framed
     x = x[..., :: -1 if how["channels"] == "BGR" else 1]
-    x = (x - np.float32(how["mean"])) / np.float32(how["std"])
+    x = (x - np.array(how["mean"], np.float32)) / np.array(how["std"], np.float32)
     ends = [max(-(-n // how["pad"]) * how["pad"], how["at_least"]) - n for n in x.shape[:2]]
     x = np.pad(x, [(0, n) for n in ends] + [(0, 0)])
-    return np.ascontiguousarray(x.transpose(2, 0, 1)), np.float32([top, left, top + size[0], left + size[1]])
+    return np.ascontiguousarray(x.transpose(2, 0, 1)), np.array([top, left, top + size[0], left + size[1]], np.float32)
 
 
 # --- from what the file gives to what is in the photo ---------------------------------------------------------------
@@ -146,10 +147,10 @@ def run(file, img):
     x, place = prepare(img, json.loads(texts["prepare"]))
     seen = place.copy()
     if "boxes" in texts and json.loads(texts["boxes"])["scale"] == "width":
-        seen[2:] = np.float32(img.shape[:2]) * ((place[3] - place[1]) / img.shape[1])
-    feeds = {"x": x[None], "photo": seen[None], "photo_size": np.float32([img.shape[:2]])}
+        seen[2:] = np.array(img.shape[:2], np.float32) * ((place[3] - place[1]) / img.shape[1])
+    feeds = {"x": x[None], "photo": seen[None], "photo_size": np.array([img.shape[:2]], np.float32)}
     values = session.run(None, {port.name: feeds[port.name] for port in session.get_inputs()})
-    out = dict(zip([port.name for port in session.get_outputs()], values))
+    out: dict[str, Any] = dict(zip([port.name for port in session.get_outputs()], values))
     if "boxes" in texts:
         return found(out, img, place, texts)
     if texts["task"] == "classification":

@@ -64,6 +64,7 @@ def main(data="auto", *, n_epoch=3, batch_size=64, n_train=None, n_test=None, gr
     tx = tensor.Tensor((batch_size, 1, 28, 28), dev, tensor.float32)
     ty = tensor.Tensor((batch_size,), dev, tensor.int32)
     cnn.compile([tx], is_train=True, use_graph=graph, sequential=False)
+    read = 0.0
     for epoch in range(n_epoch):
         start, total = time.perf_counter(), 0.0
         cnn.train()

@@ -20,6 +20,7 @@ from cvzoo.errors.exceptions import DtypeError, GraphError, ValueRangeError, Wei
 from cvzoo.links.connection.layer_kernel import AbstractLayerKernel
 from cvzoo.links.link_hook import LinkHook, add_hook_to, between_hooks, delete_hook_of
 from cvzoo.links.walk import Walk
+from cvzoo.typing.protocols import Forward, P, R
 from cvzoo.weights.report import LoadReport, match_arrays
 
 if TYPE_CHECKING:
@@ -162,7 +163,7 @@ class Link:
         self._persistents[name] = None
 
     # --- calling ----------------------------------------------------------------------------------------------------
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self: Forward[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
         if "_hooks" in self.__dict__ or this_thread.link_hooks:
             return between_hooks(self, self.forward, args, kwargs)
         return self.forward(*args, **kwargs)

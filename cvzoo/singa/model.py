@@ -192,11 +192,11 @@ class Model(Layer):
             with _timed(self.device):
                 return as_tensor(self.train_one_batch(*args, **kwargs))
 
-    def forward(self, *inputs: Any) -> Any:
+    def forward(self, *inputs: Any, **keywords: Any) -> Any:
         """The outputs of the network; implemented by each model."""
         raise GraphError(f"{type(self).__name__} has no forward", hint="write forward(self, x)")
 
-    def train_one_batch(self, *inputs: Any) -> Any:
+    def train_one_batch(self, *inputs: Any, **keywords: Any) -> Any:
         """Compute a loss and call `self.optimizer` with it; implemented by each model that is trained."""
         raise GraphError(
             f"{type(self).__name__} has no train_one_batch",

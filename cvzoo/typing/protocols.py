@@ -1,8 +1,10 @@
 """Interfaces of arguments that users pass, such as data sets."""
 
-from typing import Protocol, TypeVar
+from typing import ParamSpec, Protocol, TypeVar
 
 Example = TypeVar("Example", covariant=True)
+P = ParamSpec("P")
+R = TypeVar("R", covariant=True)
 
 
 class IndexableDataset(Protocol[Example]):
@@ -10,3 +12,10 @@ class IndexableDataset(Protocol[Example]):
 
     def __len__(self) -> int: ...
     def __getitem__(self, index: int, /) -> Example: ...
+
+
+class Forward(Protocol[P, R]):
+    """Anything with a `forward`, such as a link: from the one of its class type checkers infer what a call takes and
+    returns."""
+
+    def forward(self, *args: P.args, **kwargs: P.kwargs) -> R: ...

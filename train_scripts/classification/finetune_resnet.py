@@ -9,6 +9,7 @@ and a cosine, crops and flips. Where we differ: what stays, and smaller batches 
 """
 
 import dataclasses
+from typing import Any
 
 from cvzoo import optimizers, training
 from cvzoo.datasets import TransformDataset, class_splits
@@ -37,7 +38,7 @@ class Recipe:
 
 
 # A narrow network of which there is a file
-SMOKE = {"n_layer": 10, "base_channels": 8, "insize": 64, "epochs": 100, "batch_size": 4, "lr": 0.03}
+SMOKE: dict[str, Any] = {"n_layer": 10, "base_channels": 8, "insize": 64, "epochs": 100, "batch_size": 4, "lr": 0.03}
 SMOKE |= {"scales": (0.7, 1.0), "jitter": 0.1, "validate_every": 20}
 
 
@@ -46,8 +47,15 @@ def main(data: str, out: str, weights: str, resume: bool = False, smoke: bool = 
     train, val, label_names = class_splits(data)
     run = training.Run(out, recipe, data={"train": train, "val": val}, resume=resume)
 
-    settings = {"base_channels": recipe.base_channels, "insize": recipe.insize, "norm": "frozen"}
-    model = ResNet(recipe.n_layer, len(label_names), weights, label_names=label_names, **settings)
+    model = ResNet(
+        recipe.n_layer,
+        len(label_names),
+        weights,
+        label_names=label_names,
+        base_channels=recipe.base_channels,
+        insize=recipe.insize,
+        norm="frozen",
+    )
     model.extractor.conv1.disable_update()
     model.extractor.res2.disable_update()
     optimizer = optimizers.NesterovAG(recipe.lr, 0.9).setup(Classifier(model))
@@ -61,8 +69,8 @@ def main(data: str, out: str, weights: str, resume: bool = False, smoke: bool = 
     unseen = SerialIterator(val, recipe.batch_size, repeat=False, shuffle=False)
     evaluator = ClassificationEvaluator(unseen, model, label_names=label_names)
     trainer.extend(evaluator, name="validation", trigger=(recipe.validate_every, "epoch"))
-    every = {"log": (recipe.validate_every, "epoch"), "save": (recipe.validate_every, "epoch")}
-    run.extend(trainer, model, best="validation/main/top1_accuracy", print_keys=COLUMNS, **every)
+    every = (recipe.validate_every, "epoch")
+    run.extend(trainer, model, best="validation/main/top1_accuracy", print_keys=COLUMNS, log=every, save=every)
     trainer.run()
 
 

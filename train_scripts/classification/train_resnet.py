@@ -11,6 +11,7 @@ machine, and the rate is divided likewise.
 """
 
 import dataclasses
+from typing import Any
 
 from cvzoo import initializers, optimizers, training
 from cvzoo.datasets import TransformDataset, class_splits
@@ -40,7 +41,7 @@ class Recipe:
 
 
 # A narrow network that learns eight photos by heart
-SMOKE = {"n_layer": 10, "base_channels": 8, "insize": 64, "epochs": 200, "steps": (150, 180)}
+SMOKE: dict[str, Any] = {"n_layer": 10, "base_channels": 8, "insize": 64, "epochs": 200, "steps": (150, 180)}
 SMOKE |= {"batch_size": 8, "lr": 1.6, "scales": (0.7, 1.0), "jitter": 0.1, "lighting": 5.0, "validate_every": 40}
 
 
@@ -58,8 +59,10 @@ def main(data: str, out: str, resume: bool = False, smoke: bool = False) -> None
     optimizer = optimizers.MomentumSGD(lr, recipe.momentum).setup(Classifier(model))
     optimizer.add_hook(optimizers.WeightDecay(recipe.weight_decay, exempt=optimizers.named("gamma", "beta")))
 
-    changes = {"scale_ratio_range": recipe.scales, "jitter": recipe.jitter, "lighting": recipe.lighting}
-    examples = TransformDataset(train, ("img", "label"), PhotoTransform(model.preparation, **changes))
+    transform = PhotoTransform(
+        model.preparation, scale_ratio_range=recipe.scales, jitter=recipe.jitter, lighting=recipe.lighting
+    )
+    examples = TransformDataset(train, ("img", "label"), transform)
     trainer = run.trainer(optimizer, examples, recipe.batch_size, (recipe.epochs, "epoch"))
     updates = len(train) / recipe.batch_size  # an epoch
     steps = extensions.MultistepShift("lr", 0.1, [round(epoch * updates) for epoch in recipe.steps], lr)
@@ -68,8 +71,8 @@ def main(data: str, out: str, resume: bool = False, smoke: bool = False) -> None
     unseen = SerialIterator(val, recipe.batch_size, repeat=False, shuffle=False)
     evaluator = ClassificationEvaluator(unseen, model, n_class=len(label_names))
     trainer.extend(evaluator, name="validation", trigger=(recipe.validate_every, "epoch"))
-    every = {"log": (recipe.validate_every, "epoch"), "save": (recipe.validate_every, "epoch")}
-    run.extend(trainer, model, best="validation/main/top1_accuracy", **every)
+    every = (recipe.validate_every, "epoch")
+    run.extend(trainer, model, best="validation/main/top1_accuracy", log=every, save=every)
     trainer.run()
 
 

@@ -6,12 +6,17 @@ from cvzoo.links import RandomPart, RetinaNetLoss, RetinaNetSettings, RetinaNetT
 from cvzoo.training import Run, Trainer, extensions
 
 # wide anchors as the BK.Synapse thesis chose for receipts, there down to 1:8; we go on to 1:16 for long lines
-ANCHORS = {
-    "anchor_sizes": tuple((2.5 * 2**level, 3.5 * 2**level) for level in range(3, 7)),
-    "anchor_ratios": (1, 1 / 2, 1 / 4, 1 / 8, 1 / 16),
-}
+ANCHOR_SIZES = tuple((2.5 * 2**level, 3.5 * 2**level) for level in range(3, 7))
 NETWORK = RetinaNetSettings(
-    n_layer=18, base_channels=32, channels=64, head_depth=2, last_level=6, min_size=704, max_size=1024, **ANCHORS
+    n_layer=18,
+    base_channels=32,
+    channels=64,
+    head_depth=2,
+    last_level=6,
+    min_size=704,
+    max_size=1024,
+    anchor_sizes=ANCHOR_SIZES,
+    anchor_ratios=(1, 1 / 2, 1 / 4, 1 / 8, 1 / 16),
 )
 
 
@@ -20,8 +25,8 @@ def text_trainer(run: Run, recipe, loss: RetinaNetLoss, train, *, epochs: int) -
 
     recipe: has batch_size, lr, weight_decay, warmup (updates), share, shorts and long
     """
-    decay = {"weight_decay_rate": recipe.weight_decay, "exempt": optimizers.is_vector}
-    optimizer = optimizers.AdamW(recipe.lr, **decay).setup(loss)
+    adam = optimizers.AdamW(recipe.lr, weight_decay_rate=recipe.weight_decay, exempt=optimizers.is_vector)
+    optimizer = adam.setup(loss)
     optimizer.add_hook(optimizers.GradientClipping(10))
     transform = RetinaNetTransform(recipe.shorts, recipe.long, part=RandomPart(recipe.share), flip=False, jitter=0.2)
     examples = TransformDataset(train, ("img", "bbox", "label", "ignored"), transform)

@@ -8,6 +8,7 @@ test (11-point) from VOC 2007 and 2012 trainval. Where we differ: two photos a b
 """
 
 import dataclasses
+from typing import Any
 
 from cvzoo import optimizers, training
 from cvzoo.datasets import TransformDataset, bbox_splits
@@ -24,7 +25,7 @@ from cvzoo.links import (
 )
 from cvzoo.training import extensions
 
-NETWORK = {"min_size": 600, "max_size": 1000, "anchor_scales": (8, 16, 32)}
+NETWORK: dict[str, Any] = {"min_size": 600, "max_size": 1000, "anchor_scales": (8, 16, 32)}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -38,19 +39,19 @@ class Recipe:
     weight_decay: float = 5e-4
     anchors: AnchorTargetCreator = AnchorTargetCreator()  # noqa: RUF009, it is frozen
     regions: ProposalTargetCreator = ProposalTargetCreator()  # noqa: RUF009
-    network: dict = dataclasses.field(default_factory=lambda: NETWORK)
+    network: dict[str, Any] = dataclasses.field(default_factory=lambda: NETWORK)
     x_flip: bool = True
     every: int = 5_000  # iterations between validations
 
 
 # A narrow network that learns eight photos of large objects by heart
 SMOKE_PHOTOS = [1, 6, 10, 12, 14, 22, 30, 35]
-NARROW = {"min_size": 96, "max_size": 160, "anchor_scales": (2, 4, 8)}
+NARROW: dict[str, Any] = {"min_size": 96, "max_size": 160, "anchor_scales": (2, 4, 8)}
 NARROW |= {"base_channels": 8, "rpn_channels": 64, "fc_channels": 256}
 NARROW |= {"proposal_creator": ProposalCreator(min_size=8, n_train_post_nms=300, n_test_post_nms=50)}
-SMOKE = {"weights": None, "iterations": 300, "steps": (200, 260), "batch_size": 4, "lr": 1e-3, "every": 100}
+SMOKE: dict[str, Any] = {"weights": None, "iterations": 300, "steps": (200, 260), "batch_size": 4, "lr": 1e-3}
 SMOKE |= {"anchors": AnchorTargetCreator(64, 0.5), "regions": ProposalTargetCreator(32, 0.5)}
-SMOKE |= {"network": NARROW, "x_flip": False}
+SMOKE |= {"network": NARROW, "x_flip": False, "every": 100}
 
 
 def main(data: str, out: str, resume: bool = False, smoke: bool = False) -> None:
@@ -61,8 +62,7 @@ def main(data: str, out: str, resume: bool = False, smoke: bool = False) -> None
 
     model = FasterRCNNVGG16(None, recipe.weights, label_names=label_names, **recipe.network)
     model.use_preset("evaluate")
-    learned = {"anchor_target_creator": recipe.anchors, "proposal_target_creator": recipe.regions}
-    loss = FasterRCNNTrainChain(model, **learned)
+    loss = FasterRCNNTrainChain(model, anchor_target_creator=recipe.anchors, proposal_target_creator=recipe.regions)
     optimizer = (optimizers.Adam(recipe.lr) if smoke else optimizers.MomentumSGD(recipe.lr)).setup(loss)
     optimizer.add_hook(optimizers.WeightDecay(0 if smoke else recipe.weight_decay))
 

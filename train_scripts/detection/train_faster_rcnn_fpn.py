@@ -8,6 +8,7 @@ Source of the recipe: Lin et al., "Feature Pyramid Networks", 2017, with Detectr
 """
 
 import dataclasses
+from typing import Any
 
 from cvzoo import optimizers, training
 from cvzoo.datasets import TransformDataset, bbox_splits
@@ -44,9 +45,10 @@ class Recipe:
 
 # A narrow network that learns eight photos of large objects by heart
 PHOTOS = [1, 6, 10, 12, 14, 22, 30, 35]
-TINY = {"n_layer": 10, "base_channels": 16, "channels": 32, "head_width": 64, "n_proposal": 100}
+TINY: dict[str, Any] = {"n_layer": 10, "base_channels": 16, "channels": 32, "head_width": 64, "n_proposal": 100}
 TINY |= {"min_size": 96, "max_size": 160, "antialias": True, "anchor_sizes": ((16,), (32,), (64,), (128,), (256,))}
-SMOKE = {"weights": None, "iterations": 240, "steps": (190,), "warmup": 10, "batch_size": 4, "lr": 2e-3, "frozen": ()}
+SMOKE: dict[str, Any] = {"weights": None, "iterations": 240, "steps": (190,), "warmup": 10, "batch_size": 4}
+SMOKE |= {"lr": 2e-3, "frozen": ()}
 SMOKE |= {"model": FasterRCNNFPNSettings(**TINY), "flip": False, "validate_every": 240, "log_every": 20}
 SMOKE |= {"sampling": RegionSampling(n_anchor=128, n_region=64, region_share=0.5, n_proposal=200)}
 
@@ -74,8 +76,8 @@ def main(data: str, out: str, resume: bool = False, smoke: bool = False) -> None
     unseen = SerialIterator(val, 4, repeat=False, shuffle=False)
     evaluator = DetectionVOCEvaluator(unseen, model, label_names=label_names)
     trainer.extend(evaluator, name="validation", trigger=(recipe.validate_every, "iteration"))
-    every = {"log": (recipe.log_every, "iteration"), "save": (recipe.validate_every, "iteration")}
-    run.extend(trainer, model, best="validation/main/map", **every)
+    log, save = (recipe.log_every, "iteration"), (recipe.validate_every, "iteration")
+    run.extend(trainer, model, best="validation/main/map", log=log, save=save)
     trainer.run()
 
 

@@ -8,6 +8,7 @@ the width from random weights with its batch normalization trained, AdamW with a
 """
 
 import dataclasses
+from typing import Any
 
 from cvzoo import optimizers, training
 from cvzoo.datasets import TransformDataset, bbox_splits
@@ -32,8 +33,11 @@ class Recipe:
     model: RetinaNetSettings = NETWORK
 
 
+SMOKE: dict[str, Any] = {"epochs": 1, "shorts": (96,), "long": 128}
+
+
 def main(data: str, out: str, resume: bool = False, smoke: bool = False) -> None:
-    recipe = Recipe(data, **({"epochs": 1, "shorts": (96,), "long": 128} if smoke else {}))
+    recipe = Recipe(data, **(SMOKE if smoke else {}))
     train, val, label_names = bbox_splits(data)
     train, val = (train.slice[:16], val.slice[:8]) if smoke else (train, val)
     run = training.Run(out, recipe, data={"train": train, "val": val}, resume=resume)
@@ -41,8 +45,8 @@ def main(data: str, out: str, resume: bool = False, smoke: bool = False) -> None
     model = RetinaNet(label_names=label_names, settings=recipe.model)
     model.use_preset("evaluate")  # scores count down to 0.05 in the validation
     loss = RetinaNetLoss(model, box_loss="giou")
-    decay = {"weight_decay_rate": recipe.weight_decay, "exempt": optimizers.is_vector}
-    optimizer = optimizers.AdamW(recipe.lr, **decay).setup(loss)
+    adam = optimizers.AdamW(recipe.lr, weight_decay_rate=recipe.weight_decay, exempt=optimizers.is_vector)
+    optimizer = adam.setup(loss)
     optimizer.add_hook(optimizers.GradientClipping(10))
 
     transform = RetinaNetTransform(recipe.shorts, recipe.long, jitter=0.2)

@@ -7,6 +7,7 @@ The network and how it is trained stand in text_lines.py beside this script.
 """
 
 import dataclasses
+from typing import Any
 
 from text_lines import NETWORK, text_trainer
 
@@ -33,8 +34,11 @@ class Recipe:
     model: RetinaNetSettings = NETWORK
 
 
+SMOKE: dict[str, Any] = {"epochs": 1, "shorts": (96,), "long": 160}
+
+
 def main(data: str, gamma: float, out: str, resume: bool = False, smoke: bool = False) -> None:
-    recipe = Recipe(data, gamma, **({"epochs": 1, "shorts": (96,), "long": 160} if smoke else {}))
+    recipe = Recipe(data, gamma, **(SMOKE if smoke else {}))
     train, val, label_names = bbox_splits(data)
     train, val = (train.slice[:8], val.slice[:2]) if smoke else (train, val)
     run = training.Run(out, recipe, data={"train": train, "val": val}, resume=resume)

@@ -7,6 +7,7 @@ The network and how it is trained stand in text_lines.py beside this script.
 """
 
 import dataclasses
+from typing import Any
 
 from rendered_documents import RenderedDocuments
 from text_lines import NETWORK, text_trainer
@@ -30,11 +31,17 @@ class Recipe:
     model: RetinaNetSettings = NETWORK
 
 
+SMOKE: dict[str, Any] = {"documents": 16, "shorts": (96,), "long": 160}
+
+
 def main(out: str, resume: bool = False, smoke: bool = False) -> None:
-    recipe = Recipe(**({"documents": 16, "shorts": (96,), "long": 160} if smoke else {}))
-    train, val = RenderedDocuments(recipe.documents, seed=0), RenderedDocuments(4 if smoke else 100, seed=1)
-    label_names, keys = train.label_names, ("img", "bbox", "label")
-    train, val = train.slice[:, keys], val.slice[:, keys]
+    recipe = Recipe(**(SMOKE if smoke else {}))
+    documents, unseen_documents = (
+        RenderedDocuments(recipe.documents, seed=0),
+        RenderedDocuments(4 if smoke else 100, seed=1),
+    )
+    label_names, keys = documents.label_names, ("img", "bbox", "label")
+    train, val = documents.slice[:, keys], unseen_documents.slice[:, keys]
     run = training.Run(out, recipe, data={"train": train, "val": val}, resume=resume)
 
     model = RetinaNet(label_names=label_names, settings=recipe.model)

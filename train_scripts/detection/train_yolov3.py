@@ -10,6 +10,7 @@ photos by heart with a small network and Adam.
 """
 
 import dataclasses
+from typing import Any
 
 from cvzoo import optimizers, training
 from cvzoo.datasets import TransformDataset, bbox_splits
@@ -38,14 +39,20 @@ class Recipe:
     ignore_thresh: float = 0.7
     insize: int = 416  # in use
     base_channels: int = 32
-    blocks: tuple[int, ...] = (1, 2, 8, 8, 4)
+    blocks: tuple[int, int, int, int, int] = (1, 2, 8, 8, 4)
     anchors: tuple = ANCHORS
     augment: bool = True
 
 
-NETWORK = {"insize": 128, "base_channels": 8, "blocks": (1, 1, 1, 1, 1), "anchors": SMALL, "weights": None}
-STEPS = {"iterations": 200, "batch_size": 8, "lr": 1e-2, "warmup": 10, "steps": (150, 180), "sizes": None}
-SMOKE = {**NETWORK, **STEPS, "augment": False}
+NETWORK: dict[str, Any] = {
+    "insize": 128,
+    "base_channels": 8,
+    "blocks": (1, 1, 1, 1, 1),
+    "anchors": SMALL,
+    "weights": None,
+}
+STEPS: dict[str, Any] = {"iterations": 200, "batch_size": 8, "lr": 1e-2, "warmup": 10, "steps": (150, 180)}
+SMOKE = {**NETWORK, **STEPS, "sizes": None, "augment": False}
 
 
 def main(data: str, out: str, resume: bool = False, smoke: bool = False) -> None:
@@ -56,8 +63,8 @@ def main(data: str, out: str, resume: bool = False, smoke: bool = False) -> None
         train = val = train.slice[few[:8]]
     run = training.Run(out, recipe, data={"train": train, "val": val}, resume=resume)
 
-    shape = {"insize": recipe.insize, "base_channels": recipe.base_channels, "blocks": recipe.blocks}
-    model = YOLOv3(None, recipe.weights, label_names=label_names, anchors=recipe.anchors, **shape)
+    shape: dict[str, Any] = {"base_channels": recipe.base_channels, "blocks": recipe.blocks, "anchors": recipe.anchors}
+    model = YOLOv3(None, recipe.weights, label_names=label_names, insize=recipe.insize, **shape)
     model.use_preset("evaluate")  # scores count down to 0.005 in the validation
     loss = YOLOLoss(model, ignore_thresh=recipe.ignore_thresh, sizes=recipe.sizes, seed=run.seed)
     sgd = optimizers.MomentumSGD(recipe.lr, recipe.momentum)

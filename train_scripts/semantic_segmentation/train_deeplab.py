@@ -9,6 +9,7 @@ instead of 16 while training, dilations of 12, 24 and 36, and an auxiliary head,
 """
 
 import dataclasses
+from typing import Any
 
 from cvzoo import optimizers, training
 from cvzoo.datasets import TransformDataset
@@ -16,6 +17,7 @@ from cvzoo.datasets.label_map_splits import label_map_splits
 from cvzoo.evaluations import SemanticSegmentationEvaluator
 from cvzoo.iterators import SerialIterator
 from cvzoo.links.model.deeplab.deeplab_v3 import DeepLabV3
+from cvzoo.links.model.dense_backbone import Backbone
 from cvzoo.links.model.label_map_transform import LabelMapTransform, ResizeExamples
 from cvzoo.links.model.pixelwise_softmax_classifier import PixelwiseSoftmaxClassifier
 from cvzoo.training import extensions
@@ -24,7 +26,7 @@ from cvzoo.training import extensions
 @dataclasses.dataclass(frozen=True)
 class Recipe:
     data: str
-    backbone: str = "resnet101"
+    backbone: Backbone = "resnet101"
     weights: str | None = "imagenet"  # of the backbone
     iterations: int = 30_000
     batch_size: int = 16
@@ -41,9 +43,9 @@ class Recipe:
 
 
 # A narrow network that learns small frames by heart
-SMOKE = {"backbone": "resnet18", "weights": None, "iterations": 200, "batch_size": 2, "lr": 0.1, "weight_decay": 0.0}
+SMOKE: dict[str, Any] = {"backbone": "resnet18", "weights": None, "iterations": 200, "batch_size": 2, "lr": 0.1}
 SMOKE |= {"width": 0.25, "crop": (161, 209), "scale_range": (1.0, 1.0), "size": (161, 209), "validate_every": 200}
-SMOKE |= {"log_every": 20}
+SMOKE |= {"weight_decay": 0.0, "log_every": 20}
 
 
 def main(data: str, out: str, resume: bool = False, smoke: bool = False) -> None:
@@ -53,8 +55,8 @@ def main(data: str, out: str, resume: bool = False, smoke: bool = False) -> None
     run = training.Run(out, recipe, data={"train": train, "val": val}, resume=resume)
     train, val = (TransformDataset(each, ("img", "label"), ResizeExamples(recipe.size)) for each in (train, val))
 
-    shape = {"width": recipe.width, "short": min(recipe.crop)}
-    model = DeepLabV3(recipe.backbone, None, recipe.weights, label_names=label_names, **shape)
+    short = min(recipe.crop)
+    model = DeepLabV3(recipe.backbone, None, recipe.weights, label_names=label_names, width=recipe.width, short=short)
     loss = PixelwiseSoftmaxClassifier(model, aux_weight=recipe.aux_weight)
     optimizer = optimizers.MomentumSGD(recipe.lr).setup(loss)
     optimizer.add_hook(optimizers.WeightDecay(recipe.weight_decay))
@@ -67,8 +69,8 @@ def main(data: str, out: str, resume: bool = False, smoke: bool = False) -> None
     unseen = SerialIterator(val, 1, repeat=False, shuffle=False)
     evaluator = SemanticSegmentationEvaluator(unseen, model, label_names=label_names)
     trainer.extend(evaluator, name="validation", trigger=(recipe.validate_every, "iteration"))
-    every = {"log": (recipe.log_every, "iteration"), "save": (recipe.validate_every, "iteration")}
-    run.extend(trainer, model, best="validation/main/miou", **every)
+    log, save = (recipe.log_every, "iteration"), (recipe.validate_every, "iteration")
+    run.extend(trainer, model, best="validation/main/miou", log=log, save=save)
     trainer.run()
 
 

@@ -9,6 +9,7 @@ of 2 on one machine instead of 8 times 2 with common statistics; the rate is div
 """
 
 import dataclasses
+from typing import Any
 
 from cvzoo import optimizers, training
 from cvzoo.datasets import TransformDataset
@@ -45,9 +46,9 @@ class Recipe:
 
 
 # A narrow network that learns small frames by heart
-SMOKE = {"n_layer": 10, "weights": None, "iterations": 200, "batch_size": 2, "lr": 0.05, "heads": 1.0}
+SMOKE: dict[str, Any] = {"n_layer": 10, "weights": None, "iterations": 200, "batch_size": 2, "lr": 0.05}
 SMOKE |= {"weight_decay": 0.0, "base_channels": 16, "window": (161, 209), "scale_range": (1.0, 1.0), "angle": 0.0}
-SMOKE |= {"size": (161, 209), "validate_every": 200, "log_every": 20}
+SMOKE |= {"heads": 1.0, "size": (161, 209), "validate_every": 200, "log_every": 20}
 
 
 def main(data: str, out: str, resume: bool = False, smoke: bool = False) -> None:
@@ -57,23 +58,30 @@ def main(data: str, out: str, resume: bool = False, smoke: bool = False) -> None
     run = training.Run(out, recipe, data={"train": train, "val": val}, resume=resume)
     train, val = (TransformDataset(each, ("img", "label"), ResizeExamples(recipe.size)) for each in (train, val))
 
-    shape = {"input_size": recipe.window, "base_channels": recipe.base_channels, "aux": True}
-    model = PSPNet(recipe.n_layer, None, recipe.weights, label_names=label_names, **shape)
+    model = PSPNet(
+        recipe.n_layer,
+        None,
+        recipe.weights,
+        label_names=label_names,
+        input_size=recipe.window,
+        base_channels=recipe.base_channels,
+        aux=True,
+    )
     loss = PixelwiseSoftmaxClassifier(model, aux_weight=recipe.aux_weight)
     optimizer = optimizers.MomentumSGD(recipe.lr).setup(loss)
     optimizer.add_hook(optimizers.GradientScaling(recipe.heads, only=lambda path, _: path.startswith(HEADS)))
     optimizer.add_hook(optimizers.WeightDecay(recipe.weight_decay, exempt=optimizers.named("gamma", "beta")))
 
-    changes = {"scale_range": recipe.scale_range, "angle": recipe.angle}
-    examples = TransformDataset(train, ("img", "label"), LabelMapTransform(model, recipe.window, **changes))
+    transform = LabelMapTransform(model, recipe.window, scale_range=recipe.scale_range, angle=recipe.angle)
+    examples = TransformDataset(train, ("img", "label"), transform)
     trainer = run.trainer(optimizer, examples, recipe.batch_size, (recipe.iterations, "iteration"))
     shift = extensions.PolynomialShift("lr", recipe.power, recipe.iterations)
     trainer.extend(shift, trigger=(1, "iteration"))
     unseen = SerialIterator(val, 1, repeat=False, shuffle=False)
     evaluator = SemanticSegmentationEvaluator(unseen, model, label_names=label_names)
     trainer.extend(evaluator, name="validation", trigger=(recipe.validate_every, "iteration"))
-    every = {"log": (recipe.log_every, "iteration"), "save": (recipe.validate_every, "iteration")}
-    run.extend(trainer, model, best="validation/main/miou", **every)
+    log, save = (recipe.log_every, "iteration"), (recipe.validate_every, "iteration")
+    run.extend(trainer, model, best="validation/main/miou", log=log, save=save)
     trainer.run()
 
 

@@ -9,6 +9,7 @@ training, from all training frames; ours are those that training kept.
 """
 
 import dataclasses
+from typing import Any
 
 from cvzoo import optimizers, training
 from cvzoo.datasets import TransformDataset
@@ -38,8 +39,8 @@ class Recipe:
 
 
 # A narrow network that learns small frames by heart
-SMOKE = {"iterations": 200, "batch_size": 1, "lr": 0.1, "weight_decay": 0.0, "channels": 24, "size": (90, 120)}
-SMOKE |= {"x_flip": False, "ends_at": 0.0, "validate_every": 200, "log_every": 40}
+SMOKE: dict[str, Any] = {"iterations": 200, "batch_size": 1, "lr": 0.1, "weight_decay": 0.0, "channels": 24}
+SMOKE |= {"size": (90, 120), "x_flip": False, "ends_at": 0.0, "validate_every": 200, "log_every": 40}
 
 
 def main(data: str, out: str, resume: bool = False, smoke: bool = False) -> None:
@@ -62,8 +63,8 @@ def main(data: str, out: str, resume: bool = False, smoke: bool = False) -> None
     unseen = SerialIterator(val, recipe.batch_size, repeat=False, shuffle=False)
     evaluator = SemanticSegmentationEvaluator(unseen, model, label_names=label_names)
     trainer.extend(evaluator, name="validation", trigger=(recipe.validate_every, "iteration"))
-    every = {"log": (recipe.log_every, "iteration"), "save": (recipe.validate_every, "iteration")}
-    run.extend(trainer, model, best="validation/main/miou", **every)
+    log, save = (recipe.log_every, "iteration"), (recipe.validate_every, "iteration")
+    run.extend(trainer, model, best="validation/main/miou", log=log, save=save)
     trainer.run()
 
 

@@ -55,7 +55,7 @@ class AbstractClassifier(AbstractPrepared, AbstractQuantizable, Chain, abc.ABC):
             )
         self._pick = names if names is None or isinstance(names, str) else tuple(names)
 
-    def forward(self, x: Any) -> Variable | tuple[Variable, ...]:
+    def forward(self, x: Any) -> Variable | Any:
         """Logits (B, n_class) for x (B, C, H', W'); where `pick` is set, what it names.
 
         With one name, that stage's output; with several, a tuple in their order. What comes after is not computed.

@@ -2,6 +2,7 @@
 
 import abc
 import functools
+from typing import Any
 
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
@@ -25,23 +26,23 @@ class AbstractFace(abc.ABC):
     is_mono: bool
 
     @abc.abstractmethod
-    def width(self, text, size):
-        """How wide the text is, about, in pixels: a float."""
+    def width(self, text: str, size: float) -> float:
+        """How wide the text is, about, in pixels."""
 
     @abc.abstractmethod
-    def draw(self, text, size, stretch=1.0):
+    def draw(self, text: str, size: float, stretch: float = 1.0) -> tuple[np.ndarray, int, int]:
         """(ink (h, w) uint8, top, left): the text's coverage, 255 is full, and where it goes from the pen, in pixels.
 
         stretch: how many times wider than drawn by the maker of the face
         """
 
     @abc.abstractmethod
-    def holds(self, text):
+    def holds(self, text: str) -> bool:
         """Whether there is a glyph for each character."""
 
     @abc.abstractmethod
-    def fingerprint(self):
-        """What its ink depends on: bytes."""
+    def fingerprint(self) -> bytes:
+        """What its ink depends on."""
 
 
 class OutlineFace(AbstractFace):
@@ -125,7 +126,7 @@ class MatrixFace(AbstractFace):
 
 
 @functools.lru_cache(maxsize=512)
-def _font(path, size):
+def _font(path: str | None, size: float) -> Any:
     if path is None:
         return ImageFont.load_default(size)
     return ImageFont.truetype(path, size, layout_engine=ImageFont.Layout.BASIC)

@@ -4,11 +4,14 @@ import functools
 import os
 import pathlib
 import sys
+from typing import TypeAlias
 
 from PIL import ImageFont
 
-from rendered_documents.face import MatrixFace, OutlineFace
+from rendered_documents.face import AbstractFace, MatrixFace, OutlineFace
 from rendered_documents.words import pick
+
+Families: TypeAlias = tuple[tuple[AbstractFace, ...], ...]
 
 _ENDINGS = (".ttf", ".otf")
 _NEEDED = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.,:-/()#*%&"
@@ -35,12 +38,12 @@ class Fonts:
     """
 
     def __init__(self, outlines):
-        self.matrix = (
+        self.matrix: Families = (
             (MatrixFace(), MatrixFace(weight=0.4), MatrixFace(weight=0.6)),
             (MatrixFace(weight=0.45, is_dotted=True), MatrixFace(weight=0.55, is_dotted=True)),
             (MatrixFace(height=1.3), MatrixFace(weight=0.42, height=1.3)),
         )
-        families = {}
+        families: dict[tuple[str, str], list[OutlineFace]] = {}
         for face in outlines:
             is_hand = any(word in face.name.lower() for word in _HANDS)
             use = "mono" if face.is_mono else "hand" if is_hand else "plain"

@@ -104,7 +104,7 @@ def _quad(outline):
     middle = outline.reshape(4, -1, 2)[[0, 2]].mean(axis=0)
     half = max(len(middle) // 2, 1)
     along = middle[half:].mean(axis=0) - middle[:half].mean(axis=0) if len(middle) > 8 else np.zeros(2)
-    length = np.hypot(*along)
+    length = np.hypot(along[0], along[1])
     along = along / length if length > 0 else np.array([0.0, 1.0])
     across = np.array([along[1], -along[0]])
     a, c = outline @ along, outline @ across

@@ -162,8 +162,8 @@ def _draw_items(rng, column):
             cells = [words.digits(rng, int(rng.choice([4, 7, 13]))), count, each, total, "0.00"]
             column.row([(a, x, t) for (a, x), t in zip(stops, [cells[0], *cells[1:][: len(stops) - 1]])])
         else:
-            cells = {1: [total], 2: [name, total], 3: [name, count, total], 4: [name, each, count, total]}
-            row = cells.get(len(stops), [name, count, each, "0.00", total])
+            rows = {1: [total], 2: [name, total], 3: [name, count, total], 4: [name, each, count, total]}
+            row = rows.get(len(stops), [name, count, each, "0.00", total])
             column.row([(a, x, t) for (a, x), t in zip(stops, row)])
         column.gap(rng.choice([0, 0, 0, 0.2]))
     if rng.random() < 0.7:

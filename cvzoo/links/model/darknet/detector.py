@@ -115,7 +115,8 @@ class DarknetDetector(AbstractOneStageDetector):
 
     def forward(self, x: Any) -> tuple[Variable, ...]:
         """The inputs of the heads, (B, A * (5 + L), GH, GW) each; x (B, 3, H, W) float32, RGB in [0, 1]."""
-        return self.network(x)
+        outputs = self.network(x)
+        return outputs if isinstance(outputs, tuple) else (outputs,)
 
     @property
     def decoding(self) -> GridCells:

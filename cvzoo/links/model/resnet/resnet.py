@@ -96,6 +96,7 @@ class ResNet(AbstractClassifier):
     """
 
     layer_names = ("conv1", "pool1", "res2", "res3", "res4", "res5", "pool5", "fc6")
+    preparation: CenterCrop | Stretch
 
     def __init__(
         self,

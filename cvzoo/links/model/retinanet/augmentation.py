@@ -18,6 +18,7 @@ from cvzoo.transforms.sample.flips_and_rotations import RandomFlip
 from cvzoo.transforms.sample.geometric import crop_sample, resize_sample
 from cvzoo.transforms.sample.sample import Sample
 from cvzoo.transforms.sample.transform import AbstractTransform, Compose
+from cvzoo.typing.aliases import ArrayLike
 
 
 class RandomFit(AbstractTransform):
@@ -109,8 +110,8 @@ class RetinaNetTransform:
         part: AbstractTransform | None = None,
         jitter: float = 0.0,
         min_side: float = 1.0,
-        mean: np.ndarray = MEAN_OF_255,
-        std: np.ndarray = STD_OF_255,
+        mean: ArrayLike = MEAN_OF_255,
+        std: ArrayLike = STD_OF_255,
     ):
         steps: list[AbstractTransform] = [] if part is None else [part]
         steps.append(RandomFit(shorts, long))

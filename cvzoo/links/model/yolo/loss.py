@@ -82,12 +82,12 @@ class YOLOLoss(Chain):
         check_objects(type(self).__name__, bboxes, labels, self.model.n_fg_class)
         if self.sizes is not None and switches.train:
             x, bboxes = self._resized(x, bboxes, self.sizes)
-        outputs = self.model(x)
-        outputs = outputs if isinstance(outputs, tuple) else (outputs,)
+        y = self.model(x)
+        outputs: tuple[Variable, ...] = y if isinstance(y, tuple) else (y,)
         heads, n_number = self.model.heads, 5 + self.model.n_fg_class
         rows = [F.reshape(F.transpose(y, (0, 2, 3, 1)), (y.shape[0], -1, n_number)) for y in outputs]
         row = widened(F.concat(rows, axis=1) if len(rows) > 1 else rows[0])
-        grid = head_grid(heads, [y.shape[2:] for y in outputs], x.shape[2:])
+        grid = head_grid(heads, [(y.shape[2], y.shape[3]) for y in outputs], x.shape[2:])
         (code,) = on_host((row.array[:, :, :4],))
         targets = assign_targets(code, grid, heads, bboxes, labels, ignored, ignore_thresh=self.ignore_thresh)
         scale = 1 / x.shape[0]
