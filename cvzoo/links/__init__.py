@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from cvzoo.links.connection.prelu import PReLU
     from cvzoo.links.connection.scale import Bias, Scale
     from cvzoo.links.connection.se_block import SEBlock
+    from cvzoo.links.freeze import freeze, unfreeze
     from cvzoo.links.link import Link
     from cvzoo.links.loss.binary_hierarchical_softmax import BinaryHierarchicalSoftmax
     from cvzoo.links.loss.negative_sampling import NegativeSampling
@@ -250,8 +251,8 @@ __all__ = [
     "AbstractDetector",
     "AbstractFasterRCNN",
     "AbstractInstanceSegmenter",
-    "AbstractKeyPointDetector",
     "AbstractKeypointDetector",
+    "AbstractKeyPointDetector",
     "AbstractOneStageDetector",
     "AbstractPhotoSegmenter",
     "AbstractPreparation",
@@ -351,6 +352,7 @@ __all__ = [
     "FPN",
     "FPNBoxHead",
     "FPNRegionProposalNetwork",
+    "freeze",
     "FrozenBatchNormalization",
     "generate_anchor_base",
     "GoogLeNet",
@@ -361,8 +363,8 @@ __all__ = [
     "InceptionBN",
     "InceptionV3",
     "InstanceSegmentations",
-    "KeyPointDetections",
     "KeypointDetections",
+    "KeyPointDetections",
     "KeypointRCNNFPN",
     "KeypointRCNNFPNLoss",
     "KeypointRCNNFPNResNet101",
@@ -516,6 +518,7 @@ __all__ = [
     "SwinV2T",
     "TiledPredictor",
     "UltraLightFace",
+    "unfreeze",
     "VGG",
     "VGG11",
     "VGG11BN",

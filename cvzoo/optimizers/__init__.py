@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from cvzoo.optimizers.hyperparameter import Hyperparameter, HyperparameterProxy
     from cvzoo.optimizers.lamb import LAMB
     from cvzoo.optimizers.lars import LARS
+    from cvzoo.optimizers.learning_rate_factors import layerwise_lr_decay, scale_learning_rate
     from cvzoo.optimizers.momentum_sgd import CorrectedMomentumSGD, MomentumSGD
     from cvzoo.optimizers.nesterov_ag import NesterovAG
     from cvzoo.optimizers.optimizer import AbstractOptimizer
@@ -55,10 +56,12 @@ __all__ = [
     "LAMB",
     "LARS",
     "Lasso",
+    "layerwise_lr_decay",
     "MomentumSGD",
     "named",
     "NesterovAG",
     "RMSprop",
+    "scale_learning_rate",
     "SGD",
     "WeightDecay",
 ]

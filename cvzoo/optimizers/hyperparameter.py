@@ -9,6 +9,7 @@ import numpy as np
 from cvzoo.errors.exceptions import DtypeError, ValueRangeError
 
 Number = float | int | bool
+LR_FACTOR = "lr_factor"
 
 
 class Hyperparameter:
@@ -17,7 +18,8 @@ class Hyperparameter:
 
     values: names with their first values, of an optimizer
     parent: the optimizer's own, for one parameter: `param.update_rule.hyperparam.lr = 0.01` counts for that parameter
-        alone, and `del param.update_rule.hyperparam.lr` gives it up again
+        alone, and `del param.update_rule.hyperparam.lr` gives it up again; `hyperparam.lr_factor = 0.1` multiplies the
+        learning rate that counts for it at each update (see `scale_learning_rate`)
     Raises ValueRangeError for a name that there is not, or a number that is not finite; DtypeError for no number.
     """
 
@@ -50,7 +52,10 @@ class Hyperparameter:
     def __setattr__(self, name: str, value: Number) -> None:
         known = self.get_dict()
         name = self.name_of(name)
-        if name not in known:
+        if name == LR_FACTOR and self.parent is not None:
+            if _rate_of(known) is None:
+                raise ValueRangeError("the optimizer has no learning rate to multiply", got=", ".join(sorted(known)))
+        elif name not in known:
             raise ValueRangeError(
                 f"there is no hyper-parameter {name!r}", expected=", ".join(sorted(known)), got=f"{name} = {value!r}"
             )
@@ -63,8 +68,12 @@ class Hyperparameter:
         del self.own[name]
 
     def get_dict(self) -> dict[str, Number]:
-        """All names with the numbers that count here."""
-        return {**(self.parent.get_dict() if self.parent is not None else {}), **self.own}
+        """All names with the numbers that count here: the learning rate times its factor."""
+        values = {**(self.parent.get_dict() if self.parent is not None else {}), **self.own}
+        factor, rate = values.pop(LR_FACTOR, None), _rate_of(values)
+        if factor is not None and rate is not None:
+            values[rate] *= factor
+        return values
 
     def __reduce__(self) -> tuple:
         return _rebuild, (dict(self.own), self.parent)
@@ -84,6 +93,11 @@ class HyperparameterProxy:
 
     def __set__(self, optimizer: Any, value: Number) -> None:
         setattr(optimizer.hyperparam, self.name, value)
+
+
+def _rate_of(values: Mapping[str, Number]) -> str | None:
+    """The name of what a step is proportional to; None if there is none."""
+    return next((name for name in ("eta", "lr", "alpha") if name in values), None)
 
 
 def _rebuild(own: dict[str, Number], parent: Hyperparameter | None) -> Hyperparameter:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         FunctionExtension,
         make_extension,
     )
+    from cvzoo.training.find_learning_rate import LearningRateCurve, find_learning_rate
     from cvzoo.training.run.data_fingerprint import data_fingerprint, same_data
     from cvzoo.training.run.rerun import Rerun, rerun
     from cvzoo.training.run.run import Run
@@ -36,8 +37,10 @@ __all__ = [
     "data_fingerprint",
     "EvaluatorExtension",
     "extensions",
+    "find_learning_rate",
     "FunctionExtension",
     "get_trigger",
+    "LearningRateCurve",
     "make_extension",
     "ParallelUpdater",
     "PRIORITY_EDITOR",

@@ -70,3 +70,25 @@ def test_copies_have_numbers_of_their_own_and_parents_of_their_own():
     assert (child.lr, child.momentum) == (0.2, 0.9)
     again = pickle.loads(pickle.dumps(child))
     assert again.get_dict() == child.get_dict()
+
+
+@pytest.mark.parametrize(
+    ("values", "rate"),
+    [({"lr": 0.5, "alpha": 0.99}, "lr"), ({"alpha": 0.5}, "alpha"), ({"alpha": 1.0, "eta": 0.5}, "eta")],
+)
+def test_a_factor_multiplies_the_learning_rate_that_counts(values, rate):
+    parent = Hyperparameter(values)
+    own = Hyperparameter(parent=parent)
+    own.lr_factor = 0.1
+    assert own.get_dict() == {**values, rate: 0.5 * 0.1}
+    setattr(parent, rate, 2.0)
+    assert own.get_dict()[rate] == 2.0 * 0.1
+    del own.lr_factor
+    assert own.get_dict() == parent.get_dict()
+
+
+def test_a_factor_wants_a_learning_rate_and_is_of_one_parameter():
+    with pytest.raises(ValueRangeError, match="no learning rate"):
+        Hyperparameter(parent=Hyperparameter({"rho": 0.9})).lr_factor = 2
+    with pytest.raises(ValueRangeError, match="lr_factor"):
+        Hyperparameter({"lr": 0.9}).lr_factor = 2

@@ -22,6 +22,7 @@ class BatchNormalization(Link):
     decay: how much of the running statistics stays at each training step
     eps: added to the variance
     use_gamma, use_beta: whether a scale and a shift are learned; without them they are 1 and 0
+    frozen: False; True: the running statistics are used also while training, and stay as they are (`freeze`)
 
     gamma, beta (C,) are parameters; avg_mean, avg_var (C,) and N (fine-tuning steps seen) are persistent.
     Source: Ioffe and Szegedy, Batch Normalization, ICML 2015; defaults are Chainer's.
@@ -39,6 +40,7 @@ class BatchNormalization(Link):
     ):
         self.decay = decay
         self.eps = eps
+        self.frozen = False
         with self.init_scope():
             self.gamma = Parameter(initial_gamma) if use_gamma else None
             self.beta = Parameter(initial_beta) if use_beta else None
@@ -67,7 +69,7 @@ class BatchNormalization(Link):
         xp = backend_of(self.avg_mean).xp
         gamma = self.gamma if self.gamma is not None else xp.ones_like(self.avg_mean)
         beta = self.beta if self.beta is not None else xp.zeros_like(self.avg_mean)
-        if not switches.train:
+        if not switches.train or self.frozen:
             return fixed_batch_normalization(x, gamma, beta, self.avg_mean, self.avg_var, eps=self.eps)
         for parameter in (self.gamma, self.beta):
             if parameter is not None:
