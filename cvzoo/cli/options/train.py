@@ -54,7 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         ("lr", float, "learning rate"),
         ("warmup", int, "updates in which the learning rate rises (default: 300, or a third of a short run)"),
         ("seed", int, "random seed"),
-        ("processes", int, "data-loading workers"),
+        ("processes", str, "data-loading workers, or auto"),
     ):
         group.add_argument(f"--{option.replace('_', '-')}", type=kind, metavar="N", help=text)
     group.add_argument(

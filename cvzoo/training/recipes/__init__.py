@@ -8,17 +8,20 @@ if TYPE_CHECKING:
     from cvzoo.training.recipes.classifier_recipe import ClassifierRecipe
     from cvzoo.training.recipes.config_file import read_recipe, recipe_to_toml
     from cvzoo.training.recipes.detection_recipe import AbstractDetectionRecipe
+    from cvzoo.training.recipes.fcos_recipe import FCOSRecipe
     from cvzoo.training.recipes.listing import RECIPES
     from cvzoo.training.recipes.recipe import AbstractRecipe
     from cvzoo.training.recipes.retinanet_recipe import RetinaNetRecipe
     from cvzoo.training.recipes.settings import with_settings
     from cvzoo.training.recipes.ssd_recipe import SSDRecipe
     from cvzoo.training.recipes.training import RetinaNetTraining, Training
+    from cvzoo.training.recipes.yolo_v3_recipe import YOLOv3Recipe
 
 __all__ = [
     "AbstractDetectionRecipe",
     "AbstractRecipe",
     "ClassifierRecipe",
+    "FCOSRecipe",
     "read_recipe",
     "RECIPES",
     "recipe_to_toml",
@@ -27,6 +30,7 @@ __all__ = [
     "SSDRecipe",
     "Training",
     "with_settings",
+    "YOLOv3Recipe",
 ]
 
 import_on_demand(__name__)

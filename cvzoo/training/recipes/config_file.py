@@ -81,6 +81,8 @@ def _toml(value: Any) -> str:
         return json.dumps(NONE)  # TOML has no null
     if isinstance(value, tuple | list):
         return "[" + ", ".join(map(_toml, value)) + "]"
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{json.dumps(name)} = {_toml(each)}" for name, each in value.items()) + "}"
     if isinstance(value, float):
         return repr(value)
     return json.dumps(value, ensure_ascii=False)

@@ -11,11 +11,14 @@ import numpy as np
 from cvzoo.datasets.bbox_splits import BboxSplits, bbox_splits, split_specs
 from cvzoo.datasets.layouts.data_spec import DataSpec
 from cvzoo.datasets.sliceable.transform_dataset import TransformDataset
+from cvzoo.errors.exceptions import ConfigError
 from cvzoo.evaluations.evaluators.detection_coco_evaluator import DetectionCOCOEvaluator
 from cvzoo.evaluations.evaluators.detection_voc_evaluator import DetectionVOCEvaluator
 from cvzoo.geometry.bbox_area import bbox_area
 from cvzoo.iterators.serial_iterator import SerialIterator
 from cvzoo.links.model.config import config_field
+from cvzoo.links.model.preparation.abstract import MEAN_OF_255, STD_OF_255
+from cvzoo.links.model.retinanet.augmentation import RetinaNetTransform, collate_photos
 from cvzoo.links.model.zoo_member import Task
 from cvzoo.training.recipes.images import denormalized
 from cvzoo.training.recipes.recipe import AbstractRecipe, ClassTable, Splits
@@ -84,6 +87,54 @@ class AbstractDetectionRecipe(AbstractRecipe, abc.ABC):
             of_classes = zip(label_names, result.n_positive, result.ap)
             rows = [{"name": name, "n_objects": int(n), "AP": float(ap)} for name, n, ap in of_classes]
         return ClassTable(rows, ("AP",), "objects")
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class AbstractPyramidRecipe(AbstractDetectionRecipe, abc.ABC):
+    """A recipe of a detector with a feature pyramid, for images of any size; subclasses build model and loss.
+
+    model: its min_size and max_size are those of inference, and of training, too
+    """
+
+    model: Any = config_field(help="the network", group="model")
+    scales: tuple[float, ...] = config_field(
+        (0.8, 0.9, 1.0), help="short sides in training, as fractions of min_size", group="augmentation", above=0
+    )
+    jitter: float = config_field(0.2, help="strength of the color jitter", group="augmentation", at_least=0)
+
+    def check_together(self) -> None:
+        """Raises ValueRangeError for an unknown metric, or no scale."""
+        super().check_together()
+        self.require(len(self.scales) > 0, "scales", "at least one")
+
+    def examples(self, train: Any, model: Any) -> TransformDataset:
+        transform = RetinaNetTransform(self.shorts, self.model.max_size, jitter=self.jitter)
+        return TransformDataset(train, ("img", "bbox", "label", "ignored"), transform)
+
+    def converter(self, batch: Sequence[Any], device: Any = None) -> Any:
+        """Images of different sizes are padded."""
+        return collate_photos(batch, device)
+
+    def draw_example(self, example: tuple[Any, ...], model: Any, label_names: Sequence[str]) -> tuple[Image, str]:
+        return draw_boxes(example, label_names, mean=MEAN_OF_255, std=STD_OF_255)
+
+    def with_pretrained(self, pretrained: str | None) -> AbstractRecipe:
+        """Normalizations of a backbone trained on ImageNet are frozen: batches of few images would change them."""
+        recipe = dataclasses.replace(self, pretrained=pretrained)
+        if pretrained is None or not pretrained.startswith("imagenet"):
+            return recipe
+        return dataclasses.replace(recipe, model=dataclasses.replace(self.model, norm="frozen"))
+
+    def with_size(self, side: int) -> AbstractRecipe:
+        """The short side of an image; the long one up to 5/3 of it."""
+        if side < 64:
+            raise ConfigError("--size is too small", expected="64 or more", got=side)
+        return dataclasses.replace(self, model=dataclasses.replace(self.model, min_size=side, max_size=side * 5 // 3))
+
+    @property
+    def shorts(self) -> tuple[int, ...]:
+        """Short sides in training, pixels."""
+        return tuple(max(round(scale * self.model.min_size), 32) for scale in self.scales)
 
 
 def draw_boxes(example: tuple[Any, ...], label_names: Sequence[str], *, mean: Any, std: Any) -> tuple[Image, str]:

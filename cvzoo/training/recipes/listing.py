@@ -6,15 +6,19 @@ from types import MappingProxyType
 
 from cvzoo.errors.exceptions import ConfigError
 from cvzoo.training.recipes.classifier_recipe import CLASSIFIER_RECIPES
+from cvzoo.training.recipes.fcos_recipe import FCOS_RECIPES
 from cvzoo.training.recipes.recipe import AbstractRecipe
 from cvzoo.training.recipes.retinanet_recipe import RETINANET_RECIPES
 from cvzoo.training.recipes.ssd_recipe import SSD_RECIPES
+from cvzoo.training.recipes.yolo_v3_recipe import YOLO_V3_RECIPES
 
 # a family adds its table
 RECIPES: Mapping[str, AbstractRecipe] = MappingProxyType(
     {
         **RETINANET_RECIPES,
+        **FCOS_RECIPES,
         **SSD_RECIPES,
+        **YOLO_V3_RECIPES,
         **CLASSIFIER_RECIPES,
     }
 )

@@ -2,6 +2,7 @@
 
 import abc
 import dataclasses
+import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Literal, NamedTuple, Protocol
 
@@ -87,6 +88,25 @@ class AbstractRecipe(AbstractConfig, abc.ABC):
     clip: float | None = config_field(
         10.0, help="maximum norm of all gradients; None: gradients are not clipped", group="optimizer", above=0
     )
+    layer_lr: Mapping[str, float] | None = config_field(
+        None,
+        help="learning rates of parts of the network as multiples of lr, by path, such as layer_lr.extractor=0.1",
+        group="optimizer",
+        at_least=0,
+    )
+    frozen: tuple[str, ...] = config_field(
+        (), help="parts of the network that are not trained, by path, such as extractor/conv1", group="optimizer"
+    )
+    accumulate: int = config_field(
+        1, help="batches whose mean gradient makes an update", unit="batches", group="optimizer", at_least=1
+    )
+    ema: float | None = config_field(
+        None,
+        help="decay of the moving average of the weights that is validated and saved, such as 0.9998; None: no average",
+        group="optimizer",
+        above=0,
+        below=1,
+    )
     warmup: int | None = config_field(
         None,
         help="updates in which the learning rate rises; None: 300, or a third of a run of fewer than 900 updates",
@@ -110,9 +130,17 @@ class AbstractRecipe(AbstractConfig, abc.ABC):
     validate_every: int | None = config_field(
         None, help="epochs between validations; None: a twentieth of all", unit="epochs", group="schedule", at_least=1
     )
+    patience: int | None = config_field(
+        None,
+        help="validations without a better score after which training stops early; None: it does not",
+        group="validation",
+        at_least=1,
+    )
     metric: str = config_field(help="metric that selects the best model", group="validation")
     seed: int = config_field(0, help="random seed", group="run", at_least=0)
-    processes: int = config_field(2, help="number of data-loading workers", group="run", at_least=1)
+    processes: int | Literal["auto"] = config_field(
+        2, help="number of data-loading workers; auto: one per core, at most 8", group="run", at_least=1
+    )
 
     # --- what a family says ---
 
@@ -237,6 +265,11 @@ class AbstractRecipe(AbstractConfig, abc.ABC):
             after = PolynomialShift(attr, 0.9, n)
         warmup = self.resolved(n_example).warmup
         return WarmupShift(attr, 0.01 * base, warmup, then=after) if warmup else after
+
+    @property
+    def n_process(self) -> int:
+        """The number of data-loading workers."""
+        return min(len(os.sched_getaffinity(0)), 8) if self.processes == "auto" else self.processes
 
     @property
     def validation_interval(self) -> int:

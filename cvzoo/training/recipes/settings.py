@@ -3,9 +3,9 @@
 import dataclasses
 import difflib
 import json
-import types
 import typing
 from collections.abc import Iterable, Mapping
+from types import UnionType
 from typing import Any
 
 from cvzoo.errors.exceptions import ConfigError, ValueRangeError
@@ -37,6 +37,7 @@ def with_settings(recipe: AbstractRecipe, values: Mapping[str, Any]) -> Abstract
     its range.
     """
     known = setting_names(recipe)
+    values = _gathered(recipe, values)
     for name in values:
         if name not in known:
             raise ConfigError(f"the recipe has no setting {name!r}", hint=_nearest(name, known))
@@ -56,6 +57,20 @@ def settings_of_words(words: Iterable[str]) -> dict[str, str]:
         if not equals or not name:
             raise ConfigError(f"{word!r} is no setting of the recipe", expected="KEY=VALUE, such as lr=0.01")
         found[name.strip()] = text.strip()
+    return found
+
+
+def _gathered(recipe: AbstractRecipe, values: Mapping[str, Any]) -> dict[str, Any]:
+    """The values with those of a setting that is a mapping, "layer_lr.extractor", under its own name."""
+    recipe_class: type = type(recipe)
+    types = field_types(recipe_class)
+    found: dict[str, Any] = {}
+    for name, value in values.items():
+        outer, dot, inner = name.partition(".")
+        if dot and any(_is_mapping(kind) for kind in _kinds(types.get(outer))):
+            found[outer] = {**(getattr(recipe, outer) or {}), **found.get(outer, {}), inner: value}
+        else:
+            found[name] = value
     return found
 
 
@@ -95,6 +110,8 @@ def _value(config: Any, name: str, value: Any) -> Any:
 def _readings(kind: Any, value: Any) -> list[Any]:
     """What a value may mean: a text is a number, a list, or None, where the type has such."""
     takes_none = type(None) in _kinds(kind)
+    if isinstance(value, Mapping):
+        return [{name: _number(each) for name, each in value.items()}]
     if not isinstance(value, str):
         return [value]
     if value.lower() in (NONE, "null") and takes_none:
@@ -114,6 +131,18 @@ def _readings(kind: Any, value: Any) -> list[Any]:
     return found
 
 
+def _is_mapping(kind: Any) -> bool:
+    origin = typing.get_origin(kind)
+    return isinstance(origin, type) and issubclass(origin, Mapping)
+
+
+def _number(value: Any) -> Any:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return value
+
+
 def _kinds(kind: Any) -> tuple[Any, ...]:
-    is_union = typing.get_origin(kind) in (typing.Union, types.UnionType)
+    is_union = typing.get_origin(kind) in (typing.Union, UnionType)
     return typing.get_args(kind) if is_union else (kind,)

@@ -5,11 +5,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from cvzoo.errors.exceptions import ConfigError
+from cvzoo.training.extensions.averaged import Averaged
 from cvzoo.training.recipes.images import FirstBatchImage, PredictionImages
+from cvzoo.training.recipes.layers import apply_layers
 from cvzoo.training.recipes.recipe import AbstractRecipe, Splits
 from cvzoo.training.run.command import Command
 from cvzoo.training.run.run import Run
 from cvzoo.training.run.run_report import IMAGES
+from cvzoo.training.triggers.early_stopping_trigger import EarlyStoppingTrigger
 from cvzoo.typing.aliases import FilePath
 
 
@@ -52,15 +55,18 @@ class Training:
         if compile:
             loss.compile(train=True)
         optimizer = recipe.build_optimizer(loss)
+        self.average = apply_layers(recipe, optimizer, self.model)
         examples = recipe.examples(splits.train, self.model)
         converter = FirstBatchImage(
             recipe.converter,
             pathlib.Path(self.run.out, IMAGES, "first_batch.jpg"),
             lambda example: recipe.draw_example(example, self.model, splits.label_names),
         )
-        end, workers = (recipe.epochs, "epoch"), recipe.processes
+        end: Any = (recipe.epochs, "epoch")
+        if recipe.patience is not None:
+            end = EarlyStoppingTrigger((1, "epoch"), recipe.best, recipe.patience, "max", max_trigger=end)
         self.trainer = self.run.trainer(
-            optimizer, examples, recipe.batch_size, end, converter=converter, n_processes=workers
+            optimizer, examples, recipe.batch_size, end, converter=converter, n_processes=recipe.n_process
         )
         self._extend()
 
@@ -70,16 +76,20 @@ class Training:
         if shift is not None:
             trainer.extend(shift, trigger=(1, "iteration"))
         every = (recipe.validation_interval, "epoch")
-        trainer.extend(recipe.evaluator(self.model, self.splits), name="validation", trigger=every)
+        trainer.extend(self._averaged(recipe.evaluator(self.model, self.splits)), name="validation", trigger=every)
         predictions = PredictionImages(
             self.splits.val,
             pathlib.Path(self.run.out, IMAGES, "predictions.jpg"),
             lambda img: recipe.draw_prediction(self.model, img, self.splits.label_names),
             trigger=every,
         )
-        trainer.extend(predictions)
+        trainer.extend(self._averaged(predictions), trigger=every)
         print_keys = ("epoch", "iteration", "main/loss", recipe.best, "elapsed_time")
-        self.run.extend(trainer, self.model, best=recipe.best, print_keys=print_keys)
+        self.run.extend(trainer, self.model, best=recipe.best, print_keys=print_keys, average=self.average)
+
+    def _averaged(self, extension: Any) -> Any:
+        """The extension, called with the averaged weights if there are such."""
+        return extension if self.average is None else Averaged(extension, self.average)
 
 
 RetinaNetTraining = Training  # its name when only RetinaNet had a recipe

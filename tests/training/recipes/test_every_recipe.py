@@ -15,7 +15,25 @@ from cvzoo.training.updaters.standard_updater import StandardUpdater
 
 # settings that make a recipe tiny; a row for each class of recipes
 TINY = {
-    "retinanet_resnet18_small": {"model.min_size": 64, "model.max_size": 96, "model.channels": 16, "model.n_layer": 10},
+    "retinanet_resnet18_small": {
+        "model.min_size": 64,
+        "model.max_size": 96,
+        "model.channels": 16,
+        "model.base_channels": 8,
+    },
+    "fcos_resnet18": {
+        "model.min_size": 64,
+        "model.max_size": 96,
+        "model.n_layer": 10,
+        "model.base_channels": 16,
+        "model.channels": 16,
+        "model.head_groups": 4,
+        "model.head_depth": 1,
+        "ema": 0.9,
+        "frozen": ("extractor/conv1",),
+        "layer_lr": {"extractor/res2": 0.1},
+    },
+    "yolo_v3_small": {"model.insize": 64, "model.base_channels": 4, "model.blocks": (1, 1, 1, 1, 1), "sizes": (32, 64)},
     "ssd300": {
         "model.insize": 64,
         "model.base_channels": 4,
@@ -25,7 +43,7 @@ TINY = {
         "model.steps": None,
         "lr": 1e-4,
     },
-    "cifar_resnet20": {"lr": 0.01},
+    "cifar_resnet20": {"lr": 0.01, "accumulate": 2, "layer_lr": {"stage1": 0.5}},
 }
 COMMON = {"epochs": 2, "batch_size": 2, "processes": 1}
 

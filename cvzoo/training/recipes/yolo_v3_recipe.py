@@ -1,0 +1,121 @@
+"""The training recipe of YOLOv3."""
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, Literal
+
+from cvzoo.datasets.sliceable.transform_dataset import TransformDataset
+from cvzoo.links.chain import Chain
+from cvzoo.links.model.config import AbstractConfig, config_field, count_field
+from cvzoo.links.model.retinanet.augmentation import collate_photos
+from cvzoo.links.model.yolo.augmentation import YOLOTransform
+from cvzoo.links.model.yolo.loss import YOLOLoss
+from cvzoo.links.model.yolo.yolo_v3 import ANCHORS, YOLOv3
+from cvzoo.training.recipes.detection_recipe import AbstractDetectionRecipe, draw_boxes
+from cvzoo.training.recipes.recipe import AbstractRecipe, Splits
+from cvzoo.typing.aliases import Image
+
+Anchors = tuple[tuple[tuple[float, float], ...], ...]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class YOLOv3Network(AbstractConfig):
+    """What a YOLOv3 is built from, but for its classes, which the data have."""
+
+    insize: int = count_field(
+        416, help="height and width of the input, a multiple of 32", unit="pixels", at_least=32, group="preparation"
+    )
+    base_channels: int = count_field(
+        32, help="channels of the first convolution; the others in proportion", group="backbone"
+    )
+    blocks: tuple[int, int, int, int, int] = config_field(
+        (1, 2, 8, 8, 4), help="residual blocks of Darknet-53's stages", at_least=0, at_most=100, group="backbone"
+    )
+    anchors: Anchors = config_field(
+        ANCHORS,
+        help="(height, width) each, three heads of three, the coarsest grid first; cvzoo data anchors finds them",
+        unit="pixels of the network's input",
+        above=0,
+        group="anchors",
+    )
+
+    def check_together(self) -> None:
+        """Raises ValueRangeError unless there are anchors of three heads and the input has whole cells."""
+        self.require(self.insize % 32 == 0, "insize", "a multiple of 32")
+        self.require(len(self.anchors) == 3, "anchors", "those of three heads")
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class YOLOv3Recipe(AbstractDetectionRecipe):
+    """All settings of a YOLOv3's training.
+
+    Source: Redmon and Farhadi, YOLOv3: An Incremental Improvement, 2018. Where we differ: AdamW with a cosine.
+    """
+
+    model: YOLOv3Network = config_field(help="the network", group="model")
+    batch_size: int = config_field(8, help="images in a batch", unit="images", group="schedule", at_least=1)
+    weight_decay: float = config_field(5e-5, help="weight decay, not of vectors", group="optimizer", at_least=0)
+    sizes: tuple[int, ...] | None = config_field(
+        None,
+        help="sides, multiples of 32, to one of which every ten batches are resized; None: all are insize",
+        unit="pixels",
+        group="augmentation",
+        at_least=32,
+    )
+    ignore_thresh: float = config_field(
+        0.7, help="IoU from which a prediction without an object of its own is no background", group="loss", at_least=0
+    )
+    augment: bool = config_field(True, help="whether colors, scale, crop and flip are random", group="augmentation")
+    optimizer: Literal["adamw", "adam", "sgd", "nesterov"] = config_field(
+        "adamw", help="optimizer; sgd has momentum, and so has nesterov", group="optimizer"
+    )
+
+    def check_together(self) -> None:
+        """Raises ValueRangeError for an unknown metric, or a size of no whole cells."""
+        super().check_together()
+        self.require(not any(side % 32 for side in self.sizes or ()), "sizes", "multiples of 32")
+
+    def summary(self) -> str:
+        depth, side = 7 + 2 * sum(self.model.blocks), self.model.insize
+        return f"YOLOv3 on Darknet-{depth}, {side} x {side} pixels"
+
+    def build_model(self, label_names: Sequence[str]) -> Chain:
+        m = self.model
+        return YOLOv3(
+            None,
+            self.pretrained,
+            label_names=label_names,
+            anchors=m.anchors,
+            insize=m.insize,
+            base_channels=m.base_channels,
+            blocks=m.blocks,
+        )
+
+    def build_loss(self, model: Any, splits: Splits) -> YOLOLoss:
+        return YOLOLoss(model, ignore_thresh=self.ignore_thresh, sizes=self.sizes, seed=self.seed)
+
+    def examples(self, train: Any, model: Any) -> TransformDataset:
+        side = max(self.sizes or (self.model.insize,))
+        return TransformDataset(
+            train, ("img", "bbox", "label", "ignored"), YOLOTransform((side, side), augment=self.augment)
+        )
+
+    def converter(self, batch: Sequence[Any], device: Any = None) -> Any:
+        """Images are stacked, boxes are lists."""
+        return collate_photos(batch, device)
+
+    def draw_example(self, example: tuple[Any, ...], model: Any, label_names: Sequence[str]) -> tuple[Image, str]:
+        return draw_boxes(example, label_names, mean=0, std=255)
+
+    def with_size(self, side: int) -> AbstractRecipe:
+        """The side of the network's input; anchors change in proportion."""
+        scale = side / self.model.insize
+        anchors = tuple(tuple((y * scale, x * scale) for y, x in head) for head in self.model.anchors)
+        return dataclasses.replace(self, model=dataclasses.replace(self.model, insize=side, anchors=anchors))
+
+
+_SMALL = YOLOv3Network(base_channels=8, blocks=(1, 1, 2, 2, 1))
+YOLO_V3_RECIPES: Mapping[str, YOLOv3Recipe] = MappingProxyType(
+    {"yolo_v3": YOLOv3Recipe(model=YOLOv3Network()), "yolo_v3_small": YOLOv3Recipe(model=_SMALL)}
+)
