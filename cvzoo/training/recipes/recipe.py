@@ -139,7 +139,10 @@ class AbstractRecipe(AbstractConfig, abc.ABC):
     metric: str = config_field(help="metric that selects the best model", group="validation")
     seed: int = config_field(0, help="random seed", group="run", at_least=0)
     processes: int | Literal["auto"] = config_field(
-        2, help="number of data-loading workers; auto: one per core, at most 8", group="run", at_least=1
+        2,
+        help="data-loading workers; auto: one per core, at most 8; 0: the training process loads",
+        group="run",
+        at_least=0,
     )
 
     # --- what a family says ---

@@ -126,7 +126,7 @@ def _readings(kind: Any, value: Any) -> list[Any]:
         found.append(float(value))  # 1e-3 is JSON, .5 is not
     except ValueError:
         pass
-    if "," in value:
+    if value:
         found.append([each.strip() for each in value.split(",")])
     return found
 

@@ -15,6 +15,7 @@ from cvzoo.config.randomness import set_seed
 from cvzoo.errors.exceptions import FileFormatError, ValueRangeError
 from cvzoo.iterators.multiprocess_iterator import MultiprocessIterator
 from cvzoo.iterators.order_samplers import Sampler
+from cvzoo.iterators.serial_iterator import SerialIterator
 from cvzoo.links.link import Link
 from cvzoo.optimizers.hooks.exponential_moving_average import ExponentialMovingAverage
 from cvzoo.training.concat_examples import concat_examples
@@ -124,14 +125,19 @@ class Run:
         """A trainer that updates once per batch and writes into the run's folder.
 
         optimizer: set up with the loss
-        examples: the data set to train on, read by `n_processes` workers in an order that depends on the run's seed
+        examples: the data set to train on, read by `n_processes` workers, 0: by this process, in an order that depends
+            on the run's seed alone
         stop: when training ends, such as (50, "epoch")
         converter: turns a batch of examples into the arguments of the loss
         order_sampler: decides on the order of each epoch, such as a RepeatFactorOrderSampler; None: at random
         """
-        iterator = MultiprocessIterator(
-            examples, batch_size, n_processes=n_processes, order_sampler=order_sampler, seed=self.seed
-        )
+        iterator: Any
+        if n_processes:
+            iterator = MultiprocessIterator(
+                examples, batch_size, n_processes=n_processes, order_sampler=order_sampler, seed=self.seed
+            )
+        else:
+            iterator = SerialIterator(examples, batch_size, order_sampler=order_sampler, seed=self.seed)
         return Trainer(StandardUpdater(iterator, optimizer, converter=converter), stop, out=self.out)
 
     def extend(

@@ -45,7 +45,7 @@ TINY = {
     },
     "cifar_resnet20": {"lr": 0.01, "accumulate": 2, "layer_lr": {"stage1": 0.5}},
 }
-COMMON = {"epochs": 2, "batch_size": 2, "processes": 1}
+COMMON = {"epochs": 2, "batch_size": 2, "processes": 0}
 
 
 @pytest.fixture

@@ -27,6 +27,12 @@ def changed(*words):
         ("pretrained=7", lambda r: r.pretrained, "7"),
         ("model.min_size=96", lambda r: r.model.min_size, 96),
         ("model.anchor_rounded=True", lambda r: r.model.anchor_rounded, True),
+        ("layer_lr.extractor=0.1", lambda r: r.layer_lr, {"extractor": 0.1}),
+        ('layer_lr={"extractor": 0.1}', lambda r: r.layer_lr, {"extractor": 0.1}),
+        ("frozen=extractor/conv1,fpn", lambda r: r.frozen, ("extractor/conv1", "fpn")),
+        ("frozen=fpn", lambda r: r.frozen, ("fpn",)),
+        ("processes=auto", lambda r: r.processes, "auto"),
+        ("processes=0", lambda r: r.processes, 0),
         ("data=coco:a.json,b.json", lambda r: r.metric, "coco"),
         ("pretrained=imagenet", lambda r: r.model.norm, "frozen"),
     ],
@@ -50,6 +56,7 @@ def test_what_is_named_prevails_over_what_follows():
         ("epochs=2.5", ValueRangeError, "a whole number, at least 1"),
         ("metric=foo", ValueRangeError, "'voc' or 'coco'"),
         ("epochs", ConfigError, "KEY=VALUE"),
+        ("layer_lr.fpn=fast", ValueRangeError, "layer_lr is invalid"),
     ],
 )
 def test_what_is_unknown_or_out_of_range_is_one_clear_error(word, error, said):
