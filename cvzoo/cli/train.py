@@ -12,8 +12,9 @@ from cvzoo.cli.on_device import on_device
 from cvzoo.cli.progress import Progress
 from cvzoo.cli.result_table import printable
 from cvzoo.cli.score_text import class_table
-from cvzoo.cli.train_recipe import chosen_recipe, listing_text, shown_value
+from cvzoo.cli.train_recipe import Chosen, chosen_recipe, listing_text, shown_value, started
 from cvzoo.cli.train_resume import check_same_training, spec_in, with_stored_options
+from cvzoo.cli.train_try import try_training
 from cvzoo.datasets.doctor.examine_dataset import examine_dataset
 from cvzoo.datasets.doctor.fault import Severity
 from cvzoo.errors.exceptions import ConfigError, DatasetError
@@ -46,23 +47,27 @@ def run(args: argparse.Namespace) -> int:
             "--model must be given for a new run, or --recipe",
             hint="cvzoo train --list shows all recipes; cvzoo train --resume DIR resumes a run",
         )
-    name, recipe = chosen_recipe(args)
+    chosen = chosen_recipe(args)
+    recipe = chosen.recipe
     if args.show_config:
-        print(recipe_to_toml(name, recipe), end="")
+        print(recipe_to_toml(chosen.name, recipe), end="")
         return 0
-    missing = [f"--{each}" for each, value in (("data", recipe.data), ("out", args.out)) if not value]
+    missing = [f"--{each}" for each, value in (("data", recipe.data), ("out", args.out or args.trial)) if not value]
     if missing:
         raise ConfigError(
             f"{' and '.join(missing)} must be given for a new run", hint="cvzoo train --resume DIR for an existing one"
         )
     with on_device(args):
-        return _train(args, name, recipe)
+        return _train(args, chosen)
 
 
-def _train(args: argparse.Namespace, name: str, recipe: AbstractRecipe) -> int:
+def _train(args: argparse.Namespace, chosen: Chosen) -> int:
+    name, recipe = chosen.name, chosen.recipe
     # what is wrong with the options, the folder or the lists is said before minutes are spent on the images
-    resume_with = f"cvzoo train --resume {shlex.quote(args.out)}"
-    before = check_run_folder(args.out, resume=args.resume, resume_with=resume_with)
+    resume_with, before = "", None
+    if not args.trial:
+        resume_with = f"cvzoo train --resume {shlex.quote(args.out)}"
+        before = check_run_folder(args.out, resume=args.resume, resume_with=resume_with)
     # the same data, as named from here
     here = dataclasses.replace(recipe, data=spec_in(recipe.data, args.started_in))
     splits = here.splits()
@@ -81,6 +86,10 @@ def _train(args: argparse.Namespace, name: str, recipe: AbstractRecipe) -> int:
             file=sys.stderr,
         )
         return 1
+    recipe, start = started(chosen, splits.label_names)
+    full = recipe.resolved(len(splits.train))
+    if args.trial:
+        return try_training(full, splits, start, compile=bool(args.compile))
     training = Training(
         full,
         splits,
@@ -93,6 +102,8 @@ def _train(args: argparse.Namespace, name: str, recipe: AbstractRecipe) -> int:
     )
     write_text(pathlib.Path(args.out, RECIPE_FILE), recipe_to_toml(name, recipe))
     _print_start(full, splits)
+    if before is None:
+        print(start)
     training.trainer.run()
     best = os.path.join(training.run.out, "best.safetensors")
     if not os.path.isfile(best):

@@ -3,24 +3,33 @@
 import argparse
 import os
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from cvzoo.cli.options.train import RECIPE_OPTIONS
-from cvzoo.errors.exceptions import ConfigError
+from cvzoo.errors.exceptions import ConfigError, DownloadError
 from cvzoo.training.recipes.config_file import is_recipe_file, read_settings
 from cvzoo.training.recipes.listing import RECIPES, named_recipe
 from cvzoo.training.recipes.recipe import AbstractRecipe
+from cvzoo.training.recipes.retinanet_recipe import UNTRAINED
 from cvzoo.training.recipes.settings import settings_of_words, with_settings
 
 
-def chosen_recipe(args: argparse.Namespace) -> tuple[str, AbstractRecipe]:
-    """The name of the listed recipe, and the recipe with all settings of the command line and of its files.
+class Chosen(NamedTuple):
+    """name: of the listed recipe; recipe: with all settings; asks_weights: whether the user named its weights."""
 
-    Raises ConfigError, ValueRangeError or OSError.
+    name: str
+    recipe: AbstractRecipe
+    asks_weights: bool
+
+
+def chosen_recipe(args: argparse.Namespace) -> Chosen:
+    """The recipe with all settings of the command line and of its files. Raises ConfigError, ValueRangeError, OSError.
+
+    `--model` has random weights where none are named.
     """
     words = settings_of_words(args.settings)
     name, values = _name_and_file(args)
-    recipe = named_recipe(name)
+    recipe = UNTRAINED[name] if args.model is not None and name in UNTRAINED else named_recipe(name)
     values |= {key: vars(args)[key] for key in RECIPE_OPTIONS if vars(args)[key] is not None} | words
     pretrained = values.get("pretrained")
     if pretrained is not None and args.started_in is not None:
@@ -30,7 +39,25 @@ def chosen_recipe(args: argparse.Namespace) -> tuple[str, AbstractRecipe]:
     if args.size is not None:
         own = {key: values[key] for key in words if key not in ("data", "pretrained")}
         recipe = with_settings(recipe.with_size(args.size), own)
-    return name, recipe
+    return Chosen(name, recipe, asks_weights="pretrained" in values)
+
+
+def started(chosen: Chosen, label_names: Sequence[str]) -> tuple[AbstractRecipe, str]:
+    """The recipe with pretrained weights that can be had, and a line that says which.
+
+    A recipe's own weights are left out if they cannot be fetched; those that the user named are an error then.
+    """
+    recipe = chosen.recipe
+    if recipe.pretrained is None:
+        return recipe, "starts from random weights"
+    if not chosen.asks_weights:
+        try:
+            recipe.build_model(label_names)
+        except DownloadError as error:
+            why = str(error).partition("\n")[0]
+            how = "--pretrained FILE takes a file that you have, --pretrained none does not try"
+            return recipe.with_pretrained(None), f"starts from random weights, not {recipe.pretrained}: {why}; {how}"
+    return recipe, f"starts from pretrained weights: {recipe.pretrained}"
 
 
 def _name_and_file(args: argparse.Namespace) -> tuple[str, dict[str, Any]]:

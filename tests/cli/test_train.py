@@ -14,9 +14,11 @@ import pytest
 from PIL import Image
 
 from cvzoo.cli import train as train_verb
+from cvzoo.cli import train_try
 from cvzoo.cli.main import main
 from cvzoo.cli.train_resume import spec_in
 from cvzoo.serializers import load_model
+from cvzoo.training.recipes import RECIPES, read_recipe
 from cvzoo.training.run import run
 from cvzoo.training.run.command import this_command
 from cvzoo.training.updaters.standard_updater import StandardUpdater
@@ -89,6 +91,65 @@ def test_it_learns(data, tmp_path, capsys):
     rows = [json.loads(line) for line in (tmp_path / "run/metrics.jsonl").read_text().splitlines()]
     assert rows[-1]["main/loss"] < 0.5 * rows[0]["main/loss"]
     assert max(row.get("validation/main/map", 0) for row in rows) > 0.5
+
+
+def listed(data, out, *more):
+    """A listed recipe, tiny."""
+    words = ["model.n_layer=18", "model.base_channels=8", "model.channels=16", "model.head_depth=1", "processes=0"]
+    return cvzoo("train", "--recipe", "retinanet_resnet18_small", f"data=voc:{data}", "--out", str(out), *words, *more)
+
+
+def test_a_listed_recipe_takes_any_setting_and_resumes_from_its_folder(data, tmp_path, capsys, monkeypatch):
+    words = ("--size", "64", "epochs=2", "--batch-size", "4", "clip=5")
+    assert listed(data, tmp_path / "whole", *words) == 0
+    assert "starts from random weights" in capsys.readouterr().out
+    with monkeypatch.context() as patch:
+        interrupt_at(patch, signal.SIGINT, 2)
+        assert listed(data, tmp_path / "parts", *words) == 130
+    assert read_recipe(tmp_path / "parts/recipe.toml")[1].clip == 5
+    assert cvzoo("train", "--resume", str(tmp_path / "parts")) == 0
+    one, other = (load_model(tmp_path / name / "best.safetensors").state_arrays() for name in ("whole", "parts"))
+    for name in one:
+        np.testing.assert_array_equal(one[name], other[name], err_msg=name)
+
+
+def test_a_single_update_is_a_training(data, tmp_path, capsys):
+    assert listed(data, tmp_path / "run", "--size", "64", "epochs=1", "batch_size=8", "--no-check") == 0
+    rows = [json.loads(line) for line in (tmp_path / "run/metrics.jsonl").read_text().splitlines()]
+    assert [row["iteration"] for row in rows] == [1]
+
+
+def test_the_shown_config_is_read_back(tmp_path, capsys):
+    words = ("train", "--recipe", "ssd300", "--data", "voc:x", "lr=0.5", "model.limit=7", "--show-config")
+    assert cvzoo(*words) == 0
+    text = capsys.readouterr().out
+    (tmp_path / "mine.toml").write_text(text)
+    for option in ("--config", "--recipe"):
+        assert cvzoo("train", option, str(tmp_path / "mine.toml"), "--show-config") == 0
+        assert capsys.readouterr().out == text
+
+
+def test_the_list_has_a_line_for_each_recipe(capsys):
+    assert cvzoo("train", "--list") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == len(RECIPES)
+    assert any(line.split()[:2] == ["ssd300", "detection"] for line in lines)
+
+
+def test_own_weights_that_cannot_be_fetched_are_told_and_named_ones_are_an_error(data, tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("CVZOO_OFFLINE", "1")
+    monkeypatch.setenv("CVZOO_HOME", str(tmp_path))
+    words = ("train", "--recipe", "retinanet_resnet18", "--data", f"voc:{data}", "--no-check", "--size", "64", "--try")
+    words += ("processes=0", "batch_size=1", "model.channels=16", "model.head_depth=1")
+    monkeypatch.setattr(train_try, "ITERATIONS", 4)
+    assert cvzoo(*words) == 0
+    out = capsys.readouterr().out
+    assert "starts from random weights, not imagenet: " in out
+    assert "4 iterations of 1 images: " in out
+    assert "estimated end" in out
+    assert {path.name for path in tmp_path.iterdir()} == {"data"}
+    assert cvzoo(*words, "--pretrained", "imagenet") == 2
+    assert "CVZOO_OFFLINE" in capsys.readouterr().err
 
 
 @pytest.mark.slow

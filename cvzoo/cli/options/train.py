@@ -23,7 +23,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--show-config", action="store_true", default=None, help="print the recipe with all settings, for --config"
     )
-    parser.add_argument("--model", choices=MODELS, help="the same as --recipe, for RetinaNet")
+    parser.add_argument(
+        "--try",
+        dest="trial",
+        action="store_true",
+        default=None,
+        help="20 iterations: seconds each, memory, estimated end; no files are left",
+    )
+    parser.add_argument("--model", choices=MODELS, help="a recipe of RetinaNet, with random weights")
     parser.add_argument(
         "--data",
         metavar="SPEC",

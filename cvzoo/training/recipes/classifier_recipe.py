@@ -157,6 +157,18 @@ class ClassifierRecipe(AbstractRecipe):
         return ClassTable(rows, ("accuracy",), "photos")
 
 
-CLASSIFIER_RECIPES: Mapping[str, ClassifierRecipe] = MappingProxyType(
-    {name: ClassifierRecipe(model=ClassifierNetwork(name=name)) for name in NETWORKS}
-)
+_TRANSFORMERS = ("convnext", "swin", "vit")
+
+
+def _recipe(name: str) -> ClassifierRecipe:
+    make = NETWORKS[name]
+    known = make.keywords.get("pretrained_model") if isinstance(make, functools.partial) else None
+    # weights of CIFAR-10 would have seen the images that they are validated on
+    pretrained = known if isinstance(known, str) and known.startswith("imagenet") else None
+    recipe = ClassifierRecipe(model=ClassifierNetwork(name=name), pretrained=pretrained)
+    if name.startswith(_TRANSFORMERS):
+        return dataclasses.replace(recipe, optimizer="adamw", lr=1e-4, weight_decay=5e-6)
+    return recipe
+
+
+CLASSIFIER_RECIPES: Mapping[str, ClassifierRecipe] = MappingProxyType({name: _recipe(name) for name in NETWORKS})

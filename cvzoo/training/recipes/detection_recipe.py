@@ -119,11 +119,17 @@ class AbstractPyramidRecipe(AbstractDetectionRecipe, abc.ABC):
         return draw_boxes(example, label_names, mean=MEAN_OF_255, std=STD_OF_255)
 
     def with_pretrained(self, pretrained: str | None) -> AbstractRecipe:
-        """Normalizations of a backbone trained on ImageNet are frozen: batches of few images would change them."""
+        """Normalizations of a backbone trained on ImageNet are frozen: batches of few images would change them.
+
+        Those of random weights are not.
+        """
         recipe = dataclasses.replace(self, pretrained=pretrained)
-        if pretrained is None or not pretrained.startswith("imagenet"):
-            return recipe
-        return dataclasses.replace(recipe, model=dataclasses.replace(self.model, norm="frozen"))
+        norm = self.model.norm
+        if pretrained is None:
+            norm = "batch" if norm == "frozen" else norm
+        elif pretrained.startswith("imagenet"):
+            norm = "frozen"
+        return dataclasses.replace(recipe, model=dataclasses.replace(self.model, norm=norm))
 
     def with_size(self, side: int) -> AbstractRecipe:
         """The short side of an image; the long one up to 5/3 of it."""

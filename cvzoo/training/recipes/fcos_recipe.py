@@ -10,7 +10,7 @@ from cvzoo.links.model.config import config_field
 from cvzoo.links.model.fcos.fcos import FCOS, FCOSConfig
 from cvzoo.links.model.fcos.loss import FCOSLoss
 from cvzoo.training.recipes.detection_recipe import AbstractPyramidRecipe
-from cvzoo.training.recipes.recipe import Splits
+from cvzoo.training.recipes.recipe import AbstractRecipe, Splits
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -33,11 +33,11 @@ class FCOSRecipe(AbstractPyramidRecipe):
         return FCOSLoss(model)
 
 
-FCOS_RECIPES: Mapping[str, FCOSRecipe] = MappingProxyType(
+_SMALL = FCOSConfig(n_layer=18, channels=128, head_depth=3, norm="batch", min_size=480, max_size=800)
+FCOS_RECIPES: Mapping[str, AbstractRecipe] = MappingProxyType(
     {
-        "fcos_resnet18": FCOSRecipe(
-            model=FCOSConfig(n_layer=18, channels=128, head_depth=3, norm="batch", min_size=480, max_size=800)
-        ),
-        "fcos_resnet50": FCOSRecipe(model=FCOSConfig(n_layer=50)),
+        "fcos_resnet18": FCOSRecipe(model=_SMALL).with_pretrained("imagenet"),
+        "fcos_resnet50": FCOSRecipe(model=FCOSConfig(n_layer=50)).with_pretrained("imagenet"),
+        "fcos_resnet50_coco": FCOSRecipe(model=FCOSConfig(n_layer=50), pretrained="coco", lr=1e-4),
     }
 )

@@ -10,8 +10,9 @@ from cvzoo.links.model.config import config_field
 from cvzoo.links.model.retinanet.config import RetinaNetConfig
 from cvzoo.links.model.retinanet.loss import RetinaNetLoss
 from cvzoo.links.model.retinanet.retinanet import RetinaNet
+from cvzoo.links.model.retinanet.weights import RESNET50_FPN
 from cvzoo.training.recipes.detection_recipe import AbstractPyramidRecipe
-from cvzoo.training.recipes.recipe import Splits
+from cvzoo.training.recipes.recipe import AbstractRecipe, Splits
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -39,8 +40,8 @@ class RetinaNetRecipe(AbstractPyramidRecipe):
         return RetinaNetLoss(model, box_loss="giou")
 
 
-# the sizes suit images of phones, without cropping
-RETINANET_RECIPES: Mapping[str, RetinaNetRecipe] = MappingProxyType(
+# with random weights; the sizes suit images of phones, without cropping
+UNTRAINED: Mapping[str, RetinaNetRecipe] = MappingProxyType(
     {
         "retinanet_resnet18_small": RetinaNetRecipe(
             model=RetinaNetConfig(n_layer=18, base_channels=32, channels=64, head_depth=2, min_size=480, max_size=800)
@@ -49,5 +50,13 @@ RETINANET_RECIPES: Mapping[str, RetinaNetRecipe] = MappingProxyType(
             model=RetinaNetConfig(n_layer=18, channels=128, head_depth=3, min_size=480, max_size=800)
         ),
         "retinanet_resnet50": RetinaNetRecipe(model=RetinaNetConfig(n_layer=50, norm="frozen")),
+    }
+)
+RETINANET_RECIPES: Mapping[str, AbstractRecipe] = MappingProxyType(
+    {
+        "retinanet_resnet18_small": UNTRAINED["retinanet_resnet18_small"],  # nobody publishes so narrow a backbone
+        "retinanet_resnet18": UNTRAINED["retinanet_resnet18"].with_pretrained("imagenet"),
+        "retinanet_resnet50": UNTRAINED["retinanet_resnet50"].with_pretrained("imagenet"),
+        "retinanet_resnet50_coco": RetinaNetRecipe(model=RESNET50_FPN, pretrained="coco", lr=1e-4),
     }
 )

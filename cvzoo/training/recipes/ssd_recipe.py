@@ -88,5 +88,8 @@ class SSDRecipe(AbstractDetectionRecipe):
 
 
 SSD_RECIPES: Mapping[str, SSDRecipe] = MappingProxyType(
-    {"ssd300": SSDRecipe(model=SSD300_SETTINGS), "ssd512": SSDRecipe(model=SSD512_SETTINGS)}
+    {
+        "ssd300": SSDRecipe(model=SSD300_SETTINGS, pretrained="voc0712"),
+        "ssd512": SSDRecipe(model=SSD512_SETTINGS, pretrained="voc0712"),
+    }
 )

@@ -117,5 +117,8 @@ class YOLOv3Recipe(AbstractDetectionRecipe):
 
 _SMALL = YOLOv3Network(base_channels=8, blocks=(1, 1, 2, 2, 1))
 YOLO_V3_RECIPES: Mapping[str, YOLOv3Recipe] = MappingProxyType(
-    {"yolo_v3": YOLOv3Recipe(model=YOLOv3Network()), "yolo_v3_small": YOLOv3Recipe(model=_SMALL)}
+    {
+        "yolo_v3": YOLOv3Recipe(model=YOLOv3Network(), pretrained="coco", lr=1e-4),
+        "yolo_v3_small": YOLOv3Recipe(model=_SMALL),
+    }
 )

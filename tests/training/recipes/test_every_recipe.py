@@ -7,6 +7,8 @@ import pytest
 from PIL import Image
 
 from cvzoo.serializers import load_model
+from cvzoo.training.extensions import run_report
+from cvzoo.training.extensions.plot_report import PlotReport
 from cvzoo.training.recipes.config_file import read_recipe, recipe_to_toml
 from cvzoo.training.recipes.listing import RECIPES
 from cvzoo.training.recipes.settings import with_settings
@@ -90,7 +92,7 @@ def tiny(boxes, classes):
 
     def make(name):
         recipe = RECIPES[name]
-        return with_settings(recipe, {"data": data[recipe.task], **COMMON, **TINY[name]})
+        return with_settings(recipe, {"data": data[recipe.task], "pretrained": None, **COMMON, **TINY[name]})
 
     return make
 
@@ -103,6 +105,14 @@ def test_every_class_of_recipes_is_tried_here():
     assert {type(recipe) for recipe in RECIPES.values()} == {type(RECIPES[name]) for name in TINY}
 
 
+@pytest.fixture
+def without_plots(monkeypatch):
+    """Plots and the report take longer than a tiny training, and have tests of their own."""
+    monkeypatch.setattr(PlotReport, "__call__", lambda self, trainer: None)
+    monkeypatch.setattr(run_report, "write_run_report", lambda folder: None)
+
+
+@pytest.mark.usefixtures("without_plots")
 @pytest.mark.parametrize("name", TINY)
 def test_a_killed_training_goes_on_to_the_same_bits(name, tiny, tmp_path, monkeypatch):
     recipe = tiny(name)

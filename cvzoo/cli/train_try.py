@@ -1,0 +1,61 @@
+"""`cvzoo train --try`: a few iterations, and what a training would take."""
+
+import dataclasses
+import datetime
+import itertools
+import resource
+import statistics
+import tempfile
+import time
+
+from cvzoo.datasets.sliceable.abstract import AbstractSliceableDataset
+from cvzoo.reporting.as_time import as_time
+from cvzoo.training.recipes.recipe import AbstractRecipe, Splits
+from cvzoo.training.recipes.training import Training
+
+ITERATIONS = 20
+_WARM = 3  # kernels are chosen and memory is taken in the first iterations
+_VALIDATED = 8  # images
+
+
+@dataclasses.dataclass(frozen=True)
+class _Few:
+    """The splits with a part of the validation set."""
+
+    train: AbstractSliceableDataset
+    val: AbstractSliceableDataset
+    label_names: tuple[str, ...]
+
+
+def try_training(recipe: AbstractRecipe, splits: Splits, start: str, *, compile: bool = False) -> int:
+    """Prints seconds an iteration, memory and estimated end of a training; its folder is removed. Returns 0."""
+    few = _Few(splits.train, splits.val.slice[:_VALIDATED], splits.label_names)
+
+    with tempfile.TemporaryDirectory(prefix="cvzoo-try-") as folder:
+        training = Training(recipe, few, folder, compile=compile, data={})
+        updater = training.trainer.updater
+        seconds = []
+        try:
+            for _ in itertools.repeat(None, ITERATIONS):
+                before = time.perf_counter()
+                updater.update()
+                seconds.append(time.perf_counter() - before)
+            before = time.perf_counter()
+            recipe.evaluator(training.model, few)()
+            per_image = (time.perf_counter() - before) / len(few.val)
+        finally:
+            updater.finalize()
+    typical = statistics.median(seconds[_WARM:])
+    n = recipe.n_update(len(splits.train))
+    n_validation = -(-recipe.epochs // recipe.validation_interval)
+    validation = per_image * len(splits.val)
+    total = n * typical + n_validation * validation
+    end = datetime.datetime.now() + datetime.timedelta(seconds=total)
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    print(start)
+    print(f"{ITERATIONS} iterations of {recipe.batch_size} images: {typical:.3g} s each, the first {seconds[0]:.3g} s")
+    print(f"memory: {memory:.1f} GiB at most")
+    print(f"a validation of {len(splits.val)} images: about {as_time(validation)}")
+    print(f"{recipe.epochs} epochs, {n} iterations, {n_validation} validations: about {as_time(total)}")
+    print(f"estimated end, if started now: {end:%Y-%m-%d %H:%M}; no files were left")
+    return 0
