@@ -19,13 +19,15 @@ from cvzoo.cli.score_text import class_table, summary_text
 from cvzoo.errors.exceptions import ConfigError
 from cvzoo.evaluations.analysis.analyze_classes import analyze_classes
 from cvzoo.evaluations.classification.accumulator import ClassificationAccumulator
-from cvzoo.evaluations.results.class_results import read_class_results
+from cvzoo.evaluations.classification.eval_calibration import eval_calibration
+from cvzoo.evaluations.results.class_results import read_class_results, write_class_results
 from cvzoo.images.read_image import read_image
 from cvzoo.links.model.classifier import AbstractClassifier
 from cvzoo.typing.aliases import Array
 from cvzoo.visualizations.report.classification_report import write_classification_report
 from cvzoo.visualizations.report.detection_report import ReportPicture
 
+_CALIBRATION = ("expected_calibration_error", "brier_score", "negative_log_likelihood")
 _NO_MEANING = {
     "iou_type": "bbox",
     "corrections": (),
@@ -37,7 +39,6 @@ _NO_MEANING = {
     "explain": None,
     "photos": None,
     "drop_unknown_classes": False,
-    "save_results": None,
 }
 
 
@@ -46,6 +47,10 @@ def evaluate_on_classes(args: argparse.Namespace) -> int:
     refuse_options_of_other_tasks(args)
     truth = load_class_truth(args.data or args.gt, split=args.split, limit=args.limit)
     names, probs = found_classes(truth, args)
+    if args.save_results is not None:
+        write_class_results(args.save_results, truth.photo_names, truth.names, probs[:, : len(truth.names)])
+        if len(names) > len(truth.names):
+            print(f"note: {args.save_results} lacks {len(names) - len(truth.names)} classes that the ground truth does not have", file=sys.stderr)
     record = score_classes(truth, names, probs)
     # files first, since the reader of standard output may close the pipe early
     if args.json not in (None, "-"):
@@ -87,13 +92,29 @@ def score_classes(truth: ClassTruth, names: tuple[str, ...], probs: np.ndarray) 
     accumulator.update(probs, truth.labels)
     result = accumulator.compute()
     scores = {key: value for key, value in result.to_dict().items() if key != "class_accuracy"}
+    # results of another program may list only the best classes of an image: the others have -1
+    is_complete = bool((probs >= 0).all())
+    analysis = analyze_classes(
+        probs, truth.labels, label_names=names, photos=truth.photo_names, is_complete=is_complete
+    )
+    auc = {each["label"]: each["auc"] for each in (analysis["roc"] or {}).get("classes", ())}
+    scores |= {"macro_precision": result.macro_precision, "macro_f1": result.macro_f1}
+    if auc:
+        scores["macro_auc"] = float(np.mean(list(auc.values())))
+    if is_complete and (np.abs(probs.sum(axis=1) - 1) <= 1e-3).all():
+        calibration = eval_calibration(probs, truth.labels)
+        scores |= {key: calibration[key] for key in _CALIBRATION if np.isfinite(calibration[key])}
     n_photo = result.confusion.sum(axis=1)
     per_class = [
         {
             "id": l,
             "name": name,
             "n_photos": int(n_photo[l]),
-            "accuracy": float(result.class_accuracy[l]) if n_photo[l] else None,
+            "accuracy": _number(result.class_accuracy[l]),
+            "precision": _number(result.class_precision[l]),
+            "recall": _number(result.class_accuracy[l]),
+            "f1": _number(result.class_f1[l]),
+            "auc": auc.get(name),
         }
         for l, name in enumerate(truth.names)
     ]
@@ -105,8 +126,12 @@ def score_classes(truth: ClassTruth, names: tuple[str, ...], probs: np.ndarray) 
         "per_class": per_class,
         "counts": {"images": len(truth.labels), "classes": len(truth.names)},
         "notes": notes,
-        "analysis": analyze_classes(probs, truth.labels, label_names=names, photos=truth.photo_names),
+        "analysis": analysis,
     }
+
+
+def _number(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None
 
 
 def _found_by_model(truth: ClassTruth, args: argparse.Namespace) -> tuple[tuple[str, ...], Array]:
@@ -147,7 +172,7 @@ def _read_results(truth: ClassTruth, path: str) -> Array:
 
 def _print(record: dict[str, Any], *, quiet: bool) -> None:
     if not quiet:
-        print(class_table(record["per_class"], ("accuracy",), counted="photos"))
+        print(class_table(record["per_class"], ("accuracy", "precision", "f1", "auc"), counted="photos"))
         print()
     print(summary_text({key: value for key, value in record.items() if isinstance(value, float)}))
     for note in record["notes"]:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from cvzoo.evaluations.classification.eval_calibration import eval_calibration
     from cvzoo.evaluations.classification.eval_classification import eval_classification
     from cvzoo.evaluations.classification.result import ClassificationResult
+    from cvzoo.evaluations.classification.roc import ROCCurve, calc_roc
     from cvzoo.evaluations.coco.evaluate import evaluate_coco
     from cvzoo.evaluations.coco.lvis import evaluate_lvis
     from cvzoo.evaluations.coco.parameters import COCOParameters
@@ -75,6 +76,7 @@ __all__ = [
     "calc_instance_segmentation_voc_prec_rec",
     "calc_pr_curves",
     "calc_reliability",
+    "calc_roc",
     "calc_score_thresholds",
     "calc_semantic_segmentation_confusion",
     "calc_semantic_segmentation_iou",
@@ -121,6 +123,7 @@ __all__ = [
     "read_csv_results",
     "read_voc_results",
     "Reliability",
+    "ROCCurve",
     "ScoreInterval",
     "ScoreThresholds",
     "SemanticSegmentationAccumulator",

@@ -8,21 +8,33 @@ import numpy as np
 from cvzoo.errors.exceptions import ShapeError
 from cvzoo.evaluations.analysis.reliability import reliability_record
 from cvzoo.evaluations.classification.rank_of_label import rank_of_label
+from cvzoo.evaluations.classification.roc import calc_roc
 from cvzoo.typing.aliases import Array, ArrayLike, LabelNames
+
+_RATES = np.linspace(0.0, 1.0, 101)
 
 
 def analyze_classes(
-    probs: ArrayLike, labels: ArrayLike, *, label_names: LabelNames, photos: Sequence[str], n_worst: int = 12
+    probs: ArrayLike,
+    labels: ArrayLike,
+    *,
+    label_names: LabelNames,
+    photos: Sequence[str],
+    n_worst: int = 12,
+    is_complete: bool = True,
 ) -> dict:
     """Error analysis of a classifier, in numbers, str, lists and dictionaries only.
 
     probs: (B, L) float, probabilities or logits; labels: (B,) int
     label_names: L names
     photos: names of the B images; n_worst: number of images to list
+    is_complete: whether all classes have scores, as ROC curves need
     Returns
       confusion: names, counts (rows: true classes)
       confused: pairs of classes, the most frequent first [{`label, guess, count, share`}], share of the class' images
-      reliability: ece, bins [{low, high, count, confidence, precision}]; None if probs are not in [0, 1]
+      reliability: ece, mce, bins [{low, high, count, confidence, precision}]; None if probs are not in [0, 1]
+      roc: fpr (101), mean (101): true-positive rate, the mean over classes, classes [{`label, tpr (101), auc`}], each
+        against all others; None if the scores are not complete
       worst_photos: errors, the most confident first [{`index, photo, label, guess, score, label_score, rank`}]
     Raises ShapeError if lengths differ, and the errors of `rank_of_label`.
     """
@@ -40,6 +52,7 @@ def analyze_classes(
         "confusion": {"names": list(label_names), "counts": counts.tolist()},
         "confused": _confused(counts, label_names),
         "reliability": reliability_record(best, rank == 0),
+        "roc": _roc(probs, labels, label_names) if is_complete and len(labels) else None,
         "worst_photos": [
             {
                 "index": i,
@@ -53,6 +66,17 @@ def analyze_classes(
             for i in worst
         ],
     }
+
+
+def _roc(probs: Array, labels: Array, names: Sequence[str]) -> dict[str, Any]:
+    classes = []
+    for l, name in enumerate(names):
+        curve = calc_roc(probs[:, l], labels == l)
+        if np.isfinite(curve.auc):
+            tpr = np.interp(_RATES, curve.fpr, curve.tpr)
+            classes.append({"label": name, "tpr": tpr.round(6).tolist(), "auc": curve.auc})
+    mean = np.mean([each["tpr"] for each in classes], axis=0).round(6).tolist() if classes else None
+    return {"fpr": _RATES.round(6).tolist(), "mean": mean, "classes": classes}
 
 
 def _confused(counts: Array, names: Sequence[str], most: int = 30) -> list[dict[str, Any]]:

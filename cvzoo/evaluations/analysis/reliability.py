@@ -46,7 +46,8 @@ def calc_reliability(score: ArrayLike, correct: ArrayLike, *, n_bin: int = 15) -
     score: (D,) float in [0, 1]; correct: (D,) bool, whether the prediction was right
     n_bin: bins of equal width
     Raises ShapeError if the lengths differ, ValueRangeError if a score is NaN or out of range, or n_bin is.
-    Source: On Calibration of Modern Neural Networks (Guo et al., 2017).
+    Source: On Calibration of Modern Neural Networks (Guo et al., 2017). For detections, correct is whether one finds an
+    object: Multivariate Confidence Calibration for Object Detection (Küppers et al., 2020), with the score alone.
     """
     score, correct = np.asarray(score, np.float64), np.asarray(correct, bool)
     if score.ndim != 1 or score.shape != correct.shape:
@@ -68,9 +69,9 @@ def calc_reliability(score: ArrayLike, correct: ArrayLike, *, n_bin: int = 15) -
 
 
 def reliability_record(score: ArrayLike, correct: ArrayLike) -> dict | None:
-    """`calc_reliability` as JSON has it: ece, bins [{low, high, count, confidence, precision}]; None for an empty mean.
+    """`calc_reliability` as JSON has it: ece, mce, bins [{low, high, count, confidence, precision}].
 
-    None if scores are not in [0, 1].
+    Means of nothing are None. The result is None if scores are not in [0, 1].
     """
     score = np.asarray(score)
     if ((score < 0) | (score > 1)).any():
@@ -79,7 +80,8 @@ def reliability_record(score: ArrayLike, correct: ArrayLike) -> dict | None:
     names = ("low", "high", "count", "confidence", "precision")
     bins = zip(found.edges, found.edges[1:], found.count, found.confidence, found.accuracy)
     return {
-        "ece": float(found.ece) if np.isfinite(found.ece) else None,
+        "ece": _number(found.ece),
+        "mce": _number(found.mce),
         "bins": [{name: _number(value) for name, value in zip(names, row)} for row in bins],
     }
 

@@ -36,6 +36,32 @@ class ClassificationResult:
         return np.divide(np.diag(self.confusion), n, out=np.full(len(n), np.nan), where=n > 0)
 
     @property
+    def class_precision(self) -> Array:
+        """(L,) float64, the fraction of correct predictions of each class; NaN for a class that is never predicted."""
+        n = self.confusion.sum(axis=0)
+        return np.divide(np.diag(self.confusion), n, out=np.full(len(n), np.nan), where=n > 0)
+
+    @property
+    def class_f1(self) -> Array:
+        """(L,) float64, the F1 score of each class; NaN for a class without images that is never predicted."""
+        n = self.confusion.sum(axis=0) + self.confusion.sum(axis=1)
+        return np.divide(2 * np.diag(self.confusion), n, out=np.full(len(n), np.nan), where=n > 0)
+
+    @property
+    def macro_precision(self) -> float:
+        """The mean precision of the classes with images, 0 for one that is never predicted; NaN without images."""
+        return self._macro(np.nan_to_num(self.class_precision))
+
+    @property
+    def macro_f1(self) -> float:
+        """The mean F1 score of the classes with images; NaN without images."""
+        return self._macro(self.class_f1)
+
+    def _macro(self, values: Array) -> float:
+        some = self.confusion.sum(axis=1) > 0
+        return float(values[some].mean()) if some.any() else float("nan")
+
+    @property
     def mean_class_accuracy(self) -> float:
         """The mean over classes with images."""
         some = self.class_accuracy[~np.isnan(self.class_accuracy)]

@@ -2,6 +2,7 @@
 
 import csv
 import dataclasses
+import io
 import pathlib
 from collections.abc import Mapping, Sequence
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from cvzoo.errors.exceptions import FileFormatError, ValueRangeError
 from cvzoo.evaluations.results.box_records import place_of
+from cvzoo.files.atomic_write import atomic_write
 from cvzoo.typing.aliases import Array, FilePath
 
 _PHOTO = ("photo", "image", "image_id", "file_name", "filename", "img", "image_name")
@@ -82,6 +84,21 @@ def read_class_results(path: FilePath) -> ClassRecords:
     except csv.Error as error:
         raise FileFormatError(f"{path}, line {rows.line_num}: {error}") from error
     return ClassRecords(photos, labels, np.array(scores, np.float64), origin)
+
+
+def write_class_results(path: FilePath, photos: Sequence[str], label_names: Sequence[str], probs: Array) -> None:
+    """Writes a CSV file that `read_class_results` reads: one line per image and class, `photo,label,score`.
+
+    photos: B names of images; label_names: L names; probs: (B, L) float, 0 or more
+    Raises OSError. The file is written atomically, with as many digits as give the same numbers back.
+    """
+    text = io.StringIO()
+    rows = csv.writer(text, lineterminator="\n")
+    rows.writerow(("photo", "label", "score"))
+    for photo, row in zip(photos, probs.tolist()):
+        rows.writerows((photo, name, value) for name, value in zip(label_names, row))
+    with atomic_write(path) as file:
+        file.write(text.getvalue().encode("utf-8"))
 
 
 def _column(path: pathlib.Path, heads: Sequence[str], names: Sequence[str]) -> int:

@@ -12,9 +12,11 @@ from cvzoo.visualizations.report.detection_report import ReportPicture
 from cvzoo.visualizations.report.page import NOTHING, Markup, bar, report_page, score, table
 from cvzoo.visualizations.report.reliability_section import reliability_section
 from cvzoo.visualizations.svg.heat_map import heat_map
+from cvzoo.visualizations.svg.line_plot import Line, line_plot
 from cvzoo.visualizations.svg.photo_overlay import photo_overlay
 
 _MOST = 60  # classes of a readable matrix
+_MOST_CURVES = 12
 
 
 def write_classification_report(
@@ -50,6 +52,7 @@ def classification_report_html(
     sections = [
         ("Scores", _scores(record)),
         ("Classes", _classes(record.get("per_class") or [])),
+        ("ROC curves", _roc(analysis.get("roc"))),
         ("Confusion", _confusion(analysis.get("confusion"))),
         ("Often confused", _confused(analysis.get("confused"))),
         (
@@ -76,9 +79,35 @@ def _classes(rows: Sequence[Mapping[str, Any]]) -> str:
     if not some:
         return ""
     some.sort(key=lambda row: -row["accuracy"])
-    cells = [(row["name"], row["n_photos"], bar(row["accuracy"])) for row in some]
-    words = "Sorted by accuracy, the best first; a click on a header sorts by that column."
-    return f"<p class='soft'>{words}</p>" + table(("class", "images", "accuracy"), cells, sorted_by="accuracy")
+    columns = [key for key in ("precision", "f1", "auc") if any(row.get(key) is not None for row in some)]
+    heads = ("class", "images", "accuracy", *({"f1": "F1", "auc": "AUC"}.get(key, key) for key in columns))
+    cells = [
+        (row["name"], row["n_photos"], bar(row["accuracy"]), *(score(row.get(key)) for key in columns)) for row in some
+    ]
+    words = "Sorted by accuracy (recall), the best first; a click on a header sorts by that column."
+    return f"<p class='soft'>{words}</p>" + table(heads, cells, sorted_by="accuracy")
+
+
+def _roc(roc: Mapping[str, Any] | None) -> str:
+    if not roc or not roc["classes"]:
+        return ""
+    fpr = np.array(roc["fpr"])
+    chance = Line(np.array([0.0, 1.0]), np.array([0.0, 1.0]), is_guide=True)
+    mean = line_plot(
+        [chance, Line(fpr, np.array(roc["mean"]))],
+        title="mean over classes",
+        x_label="false-positive rate",
+        y_label="true-positive rate",
+        size=(300, 340),
+    )
+    small = "".join(
+        line_plot(
+            [chance, Line(fpr, np.array(each["tpr"]))], title=f"{each['label']}: {each['auc']:.4f}", size=(170, 200)
+        )
+        for each in sorted(roc["classes"], key=lambda each: each["auc"])[:_MOST_CURVES]
+    )
+    words = "Each class against all others; the number is the area under the curve (AUC), the worst first."
+    return f'<p>{words}</p><div class="grid">{mean}</div><div class="grid">{small}</div>'
 
 
 def _confusion(confusion: Mapping[str, Any] | None) -> str:
