@@ -19,8 +19,9 @@ def add_truth_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--data",
         metavar="SPEC",
-        help="coco:ROOT/annotations/instances_val2017.json or voc:ROOT, with images; folder:ROOT with one folder per "
-        "class, cifar10:DIR, cifar100:DIR or mnist:DIR; camvid:ROOT, cityscapes:ROOT, ade20k:ROOT or labels:DIR",
+        help="coco:ROOT/annotations/instances_val2017.json, voc:ROOT or yolo:ROOT, with images; folder:ROOT with one "
+        "folder per class, cifar10:DIR, cifar100:DIR or mnist:DIR; camvid:ROOT, cityscapes:ROOT, ade20k:ROOT or "
+        "labels:DIR",
     )
     group.add_argument(
         "--gt",

@@ -8,6 +8,7 @@ from typing import Any
 from cvzoo.cli.about_evaluation import about_evaluation
 from cvzoo.cli.check_target import check_target
 from cvzoo.cli.class_truth import class_kind
+from cvzoo.cli.detection_files import result_format
 from cvzoo.cli.evaluate_classes import evaluate_on_classes
 from cvzoo.cli.evaluate_coco import evaluate_on_coco
 from cvzoo.cli.evaluate_label_maps import evaluate_label_maps
@@ -50,8 +51,11 @@ def run(args: argparse.Namespace) -> int:
         return evaluate_panoptic(args)
     if args.ignore != (255,):
         raise ConfigError("--ignore applies to label maps only")
-    check_target(args.save_results)
     is_of_classes = class_kind(args.data or args.gt or "") is not None
+    if args.save_results is None and args.save_format is not None:
+        raise ConfigError("--save-format needs --save-results")
+    if args.save_results is not None and result_format(args.save_results, args.save_format) != "csv" and is_of_classes:
+        raise ConfigError(f"--save-results {args.save_results}: results of image classification are a FILE.csv")
     if args.batch_size is None:
         args.batch_size = 32 if is_of_classes else 1
     if has_model and args.data is None:

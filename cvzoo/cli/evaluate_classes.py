@@ -49,8 +49,10 @@ def evaluate_on_classes(args: argparse.Namespace) -> int:
     names, probs = found_classes(truth, args)
     if args.save_results is not None:
         write_class_results(args.save_results, truth.photo_names, truth.names, probs[:, : len(truth.names)])
-        if len(names) > len(truth.names):
-            print(f"note: {args.save_results} lacks {len(names) - len(truth.names)} classes that the ground truth does not have", file=sys.stderr)
+        beyond = len(names) - len(truth.names)
+        if beyond:
+            note = f"note: {args.save_results} lacks {beyond} classes that the ground truth does not have"
+            print(note, file=sys.stderr)
     record = score_classes(truth, names, probs)
     # files first, since the reader of standard output may close the pipe early
     if args.json not in (None, "-"):

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cvzoo.cli.about_evaluation import thresholds_of
+from cvzoo.cli.detection_files import read_box_results, result_format, write_box_results
 from cvzoo.cli.find_in_photos import find_in_photos
 from cvzoo.cli.json_records import write_json
 from cvzoo.cli.load_detector import load_detector
@@ -23,8 +24,7 @@ from cvzoo.evaluations.coco.evaluate import evaluate_coco, take_detections
 from cvzoo.evaluations.coco.parameters import COCOParameters
 from cvzoo.evaluations.coco.read_detections import read_coco_detections
 from cvzoo.evaluations.explain.explain_coco import explain_coco
-from cvzoo.evaluations.results.csv_results import read_csv_results
-from cvzoo.evaluations.results.voc_results import read_voc_results, voc_results_files
+from cvzoo.evaluations.results.box_records import BoxRecords
 from cvzoo.geometry.rle import RLEs
 from cvzoo.typing.aliases import Array
 
@@ -74,7 +74,7 @@ def evaluate_on_coco(truth: COCOTruth, args: argparse.Namespace, parameters: COC
     """The scores of the model or of the results file of the command line."""
     dt, parameters, paths, notes, thresholds = coco_case(truth, args, parameters)
     if args.save_results is not None:
-        write_json(_result_records(dt), args.save_results)
+        _save(truth, dt, args)
     result = evaluate_coco(truth.gt, dt, parameters)
     explanation = None
     if args.explain is not None:
@@ -93,6 +93,25 @@ def evaluate_on_coco(truth: COCOTruth, args: argparse.Namespace, parameters: COC
         explanation=explanation,
         thresholds=thresholds | {"matches from overlap": _range_text(parameters.iou_thrs)},
     )
+
+
+def _save(truth: COCOTruth, dt: COCODetections, args: argparse.Namespace) -> None:
+    kind = result_format(args.save_results, args.save_format)
+    if kind == "coco":
+        write_json(_result_records(dt), args.save_results)
+        return
+    if dt.bbox is None:
+        raise ConfigError(f"--save-format {kind} contains boxes only, but --iou-type is {args.iou_type}")
+    names = dict(zip(truth.gt.cat_ids.tolist(), truth.gt.cat_names or map(str, truth.gt.cat_ids.tolist())))
+    x, y, width, height = dt.bbox.T
+    records = BoxRecords(
+        photo=[truth.file_names[image] or str(image) for image in dt.image_id.tolist()],
+        label=[names[cat] for cat in dt.category_id.tolist()],
+        score=dt.score,
+        bbox=np.stack((y, x, y + height, x + width), axis=1),
+        origin=["a detection of the model"] * len(dt),
+    )
+    write_box_results(args.save_results, kind, records, truth.label_names, truth.sizes, split=args.split)
 
 
 def category_ids(truth: COCOTruth, label_names: tuple[str, ...] | None, n_class: int) -> np.ndarray:
@@ -154,18 +173,14 @@ def _columns(shapes: list[Any], iou_type: str) -> dict[str, Any]:
 
 
 def _read_results(truth: COCOTruth, name: str, parameters: COCOParameters) -> tuple[COCODetections, list[str]]:
-    path = pathlib.Path(name)
-    if path.is_dir() or path.suffix.lower() == ".txt":
-        records = read_voc_results(voc_results_files(path))
-    elif path.suffix.lower() in (".csv", ".tsv"):
-        records = read_csv_results(path)
-    elif truth.known_paths is not None:
+    records = read_box_results(name, truth.label_names, truth.sizes)
+    if records is None and truth.known_paths is not None:
         raise UnsupportedError(
-            f"{name}: COCO's results refer to image ids, which a VOC folder does not have",
-            hint="comp4_det_SPLIT_CLASS.txt or a .csv",
+            f"{name}: COCO's results refer to image ids, which {truth.path} does not have",
+            hint="comp4_det_SPLIT_CLASS.txt, YOLO's text files or a .csv",
         )
-    else:
-        return read_coco_detections(path, parameters), []
+    if records is None:
+        return read_coco_detections(name, parameters), []
     if parameters.iou_type != "bbox":
         raise ConfigError(f"{name} contains boxes, but --iou-type {parameters.iou_type} needs COCO's results .json")
     notes: list[str] = []

@@ -1,12 +1,12 @@
 """Evaluates detections of a model or a results file with VOC's metric."""
 
 import argparse
-import pathlib
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from cvzoo.cli.about_evaluation import thresholds_of
+from cvzoo.cli.detection_files import read_box_results, result_format, write_box_results
 from cvzoo.cli.find_in_photos import find_in_photos
 from cvzoo.cli.load_detector import load_detector
 from cvzoo.cli.load_predictor import with_inference_options
@@ -17,8 +17,7 @@ from cvzoo.cli.truth import VOCTruth
 from cvzoo.errors.exceptions import ConfigError, UnsupportedError
 from cvzoo.evaluations.explain.explain_voc import explain_voc
 from cvzoo.evaluations.explain.voc_rules import VOCCase
-from cvzoo.evaluations.results.csv_results import read_csv_results
-from cvzoo.evaluations.results.voc_results import read_voc_results, voc_results_files
+from cvzoo.evaluations.results.box_records import BoxRecords
 from cvzoo.evaluations.voc.accumulators import DetectionVOCAccumulator
 from cvzoo.typing.aliases import BBox, Label, Score
 
@@ -44,16 +43,22 @@ class FoundOnVOC(NamedTuple):
 def voc_case(truth: VOCTruth, args: argparse.Namespace) -> FoundOnVOC:
     """The detections of the model or of the results file of the command line."""
     for option, given in (("--iou-type", args.iou_type != "bbox"), ("--corrections", args.corrections),
-                          ("--max-dets", args.max_dets),
-                          ("--save-results", args.save_results)):  # fmt: skip
+                          ("--max-dets", args.max_dets)):  # fmt: skip
         if given:
             raise ConfigError(f"{option} applies to COCO's metrics, not to VOC's", hint="--metric coco")
+    if args.save_results is not None and result_format(args.save_results, args.save_format) == "coco":
+        raise UnsupportedError(
+            f"--save-results {args.save_results}: COCO's results refer to ids, but VOC's metric needs names",
+            hint="a FILE.csv or a folder DIR/, or --metric coco",
+        )
     if not truth.photo_names:
         raise ConfigError(f"{truth.path} contains no images", hint="--split NAME")
     iou_thresh = 0.5 if args.iou_thresh is None else args.iou_thresh
     plus = truth.last_pixel if args.plus is None else args.plus
     if args.results is None:
         bboxes, labels, scores, thresholds = _found_by_model(truth, args)
+        if args.save_results is not None:
+            _save(truth, bboxes, labels, scores, args)
         notes: list[str] = []
     else:
         thresholds = {}
@@ -122,13 +127,26 @@ def _found_by_model(
     return bboxes, labels, scores, thresholds_of(model)
 
 
+def _save(
+    truth: VOCTruth, bboxes: list[BBox], labels: list[Label], scores: list[Score], args: argparse.Namespace
+) -> None:
+    kind = result_format(args.save_results, args.save_format)
+    # the metric takes the model's boxes as boxes that include their last pixel, if the ground truth's do
+    bbox = np.concatenate([np.zeros((0, 4)), *bboxes]) + truth.last_pixel * _LAST
+    photos = [name for name, label in zip(truth.photo_names, labels) for _ in label]
+    records = BoxRecords(
+        photo=photos,
+        label=[truth.names[l] for l in np.concatenate([np.zeros(0, np.int64), *labels])],
+        score=np.concatenate([np.zeros(0), *scores]).astype(np.float64),
+        bbox=bbox,
+        origin=["a detection of the model"] * len(photos),
+    )
+    write_box_results(args.save_results, kind, records, truth.names, truth.sizes, split=args.split)
+
+
 def _read_results(truth: VOCTruth, name: str, *, drop: bool) -> tuple[list[BBox], list[Label], list[Score], list[str]]:
-    path = pathlib.Path(name)
-    if path.is_dir() or path.suffix.lower() == ".txt":
-        records = read_voc_results(voc_results_files(path))
-    elif path.suffix.lower() in (".csv", ".tsv"):
-        records = read_csv_results(path)
-    else:
+    records = read_box_results(name, truth.names, truth.sizes)
+    if records is None:
         raise UnsupportedError(
             f"{name}: COCO's results refer to ids of images and classes, but VOC's metric needs names",
             hint="comp4_det_SPLIT_CLASS.txt or a .csv, or --metric coco",

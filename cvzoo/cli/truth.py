@@ -7,8 +7,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from cvzoo.cli.detection_files import sizes_of_files
+from cvzoo.datasets.doctor.fault import Severity
 from cvzoo.datasets.image_location import check_image_location
-from cvzoo.datasets.layouts.data_spec import DataSpec, parse_data_spec
+from cvzoo.datasets.layouts.data_spec import KINDS, DataSpec, parse_data_spec
+from cvzoo.datasets.layouts.read import read_annotated_set
 from cvzoo.datasets.voc.bbox_dataset import VOCFolderBboxDataset
 from cvzoo.errors.exceptions import ConfigError, DatasetError
 from cvzoo.evaluations.coco.ground_truth import COCOGroundTruth
@@ -17,7 +20,7 @@ from cvzoo.evaluations.coco.parameters import COCOParameters
 from cvzoo.evaluations.coco.read_ground_truth import read_coco_ground_truth
 from cvzoo.evaluations.results.box_records import spellings
 from cvzoo.labels.voc import voc_bbox_label_names
-from cvzoo.typing.aliases import FilePath
+from cvzoo.typing.aliases import FilePath, Size
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -44,6 +47,23 @@ class COCOTruth:
         """Every spelling of a class, and its id: names first, then numbers."""
         ids = self.gt.cat_ids.tolist()
         return {str(number): number for number in ids} | dict(zip(self.gt.cat_names or (), ids))
+
+    @property
+    def label_names(self) -> tuple[str, ...]:
+        """The classes in the order of their ids."""
+        names = self.gt.cat_names or tuple(map(str, self.gt.cat_ids.tolist()))
+        return tuple(names[k] for k in np.argsort(self.gt.cat_ids))
+
+    def sizes(self) -> dict[str, Size]:
+        """(H, W) of each image by its name: from the annotations, otherwise from the files, if they are known.
+
+        Raises DatasetError if a size is unknown.
+        """
+        names = [name or str(number) for number, name in self.file_names.items()]
+        if self.gt.img_sizes is None:
+            return sizes_of_files(names, self.known_paths or [None] * len(names))
+        place = dict(zip(self.gt.img_ids.tolist(), self.gt.img_sizes.tolist()))
+        return {name: tuple(place[number]) for name, number in zip(names, self.file_names)}
 
     def photo_paths(self, folder: FilePath | None) -> list[pathlib.Path]:
         """The paths of the images, in the order of the ids' records.
@@ -90,6 +110,10 @@ class VOCTruth:
     difficults: list[np.ndarray]
     last_pixel: int = 1
 
+    def sizes(self) -> dict[str, Size]:
+        """(H, W) of each image by its name. Raises DatasetError if the files are not known."""
+        return sizes_of_files(self.photo_names, self.photo_paths)
+
     @property
     def photos(self) -> dict[str, int]:
         """Every spelling of an image that is understood, and its place."""
@@ -109,10 +133,12 @@ def load_truth(
         )
     spec = args.data if args.gt is None else args.gt
     kind, _, rest = spec.partition(":")
-    if kind not in ("coco", "voc") or not rest:
+    if kind not in KINDS or not rest:
         kind, rest = "voc" if pathlib.Path(spec).is_dir() else "coco", spec
         if args.gt is None:
-            raise ConfigError(f"--data {spec}: unknown kind of data set", expected="coco:FILE.json or voc:FOLDER")
+            raise ConfigError(
+                f"--data {spec}: unknown kind of data set", expected="coco:FILE.json, voc:FOLDER or yolo:FOLDER"
+            )
     # as for `cvzoo data`, photos=, split= and base= may be part of the SPEC
     named = parse_data_spec(f"{kind}:{rest}")
     args.split = args.split or named.split
@@ -120,6 +146,8 @@ def load_truth(
     named = dataclasses.replace(named, outside=named.outside or args.allow_outside)
     if kind == "voc":
         return _load_voc(named, args.split, limit, with_photos=args.data is not None)
+    if kind in ("yolo", "sroie"):
+        return _load_layout(dataclasses.replace(named, split=args.split), limit)
     if named.path.is_dir():
         raise ConfigError(f"{spec} is a folder, but COCO's splits are files", expected="coco:FILE.json")
     if args.split is not None:
@@ -158,6 +186,42 @@ def _load_voc(named: DataSpec, split: str | None, limit: int | None, *, with_pho
         check_image_location(path, named.real_folders(()), allow_outside=named.outside)
     photo_names = [path.name for path in paths]
     return VOCTruth(root, names, photo_names, paths if with_photos else [None] * n, bboxes, labels, difficults)
+
+
+def _load_layout(named: DataSpec, limit: int | None) -> COCOTruth:
+    """Boxes in YOLO's or SROIE's layout. Raises DatasetError that names the first file that is malformed."""
+    found = read_annotated_set(named)
+    errors = [f"{each.where}: {each.message}" for each in found.findings if each.severity is Severity.ERROR]
+    images = found.images[:limit]
+    errors += [f"{image.name}: there is no image" for image in images if image.path is None]
+    errors += [f"{image.name} cannot be read" for image in images if image.path is not None and image.size is None]
+    if errors:
+        raise DatasetError(f"{errors[0]} ({len(errors)} errors)", hint=f"cvzoo data check {named}")
+    if not images:
+        raise DatasetError(f"{named} contains no images", hint="--split NAME")
+    names = found.used_names()
+    label = {name: l for l, name in enumerate(names, 1)}
+    rows = [
+        (i, label[each.name], *each.bbox)
+        for i, image in enumerate(images, 1)
+        for each in image.objects
+        if each.name is not None and each.bbox is not None
+    ]
+    image_id, category_id, y_min, x_min, y_max, x_max = np.array(rows, np.float64).reshape(-1, 6).T
+    bbox = np.stack((x_min, y_min, x_max - x_min, y_max - y_min), axis=1)
+    gt = COCOGroundTruth(
+        img_ids=np.arange(1, len(images) + 1),
+        cat_ids=np.arange(1, len(names) + 1),
+        image_id=image_id.astype(np.int64),
+        category_id=category_id.astype(np.int64),
+        bbox=bbox,
+        area=bbox[:, 2] * bbox[:, 3],
+        crowd=np.zeros(len(rows), bool),
+        img_sizes=np.array([image.size for image in images], np.int64),
+        cat_names=names,
+    )
+    paths = [image.path for image in images]
+    return COCOTruth(named.path, gt, {i: image.name for i, image in enumerate(images, 1)}, paths)
 
 
 def voc_label_names(root: pathlib.Path) -> tuple[str, ...]:

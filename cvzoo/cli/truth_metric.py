@@ -57,7 +57,7 @@ def as_voc(truth: COCOTruth | VOCTruth, paths: list[pathlib.Path] | None) -> VOC
         path=truth.path,
         names=tuple(names[k] for k in order),
         photo_names=[name or str(number) for number, name in truth.file_names.items()],
-        photo_paths=[None] * len(places) if paths is None else paths,
+        photo_paths=paths or truth.known_paths or [None] * len(places),
         bboxes=[bbox[rows] for rows in places],
         labels=[label[rows] for rows in places],
         difficults=[difficult[rows] for rows in places],

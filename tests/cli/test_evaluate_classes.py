@@ -79,9 +79,37 @@ def test_a_classifier_is_scored_and_its_other_classes_are_never_right(run, folde
     assert record["analysis"]["confusion"]["names"] == ["Polar_Bear", "cat", "dog", "ufo"]
     assert len(record["per_class"]) == 3
     assert "1 classes of the model" in record["notes"][0]
+    assert record["macro_f1"] == pytest.approx(np.mean([row["f1"] for row in record["per_class"]]))
+    assert {"expected_calibration_error", "brier_score", "negative_log_likelihood", "macro_auc"} < set(record)
+    assert [row["recall"] for row in record["per_class"]] == [row["accuracy"] for row in record["per_class"]]
+    assert [each["label"] for each in record["analysis"]["roc"]["classes"]] == ["Polar_Bear", "cat", "dog"]
     assert 0 < record["analysis"]["reliability"]["ece"] < 1
     assert run("evaluate", *words, "--limit", 1)[0] == 0
     assert json.loads((tmp_path / "o.json").read_text())["counts"]["images"] == 1
+
+
+def test_saved_classes_have_the_models_scores(run, folder, tmp_path):
+    set_seed(0)
+    save_model(tmp_path / "net.safetensors", ResNet(18, label_names=NAMES))
+    words = ("--data", f"folder:{folder}", "--json", tmp_path / "o.json", "--quiet")
+    saved = tmp_path / "saved.csv"
+    assert run("evaluate", "--model", tmp_path / "net.safetensors", *words, "--save-results", saved)[0] == 0
+    model = json.loads((tmp_path / "o.json").read_text())
+    assert run("evaluate", "--results", saved, *words)[0] == 0
+    assert json.loads((tmp_path / "o.json").read_text()) == model
+    status, _, err = run("evaluate", "--model", tmp_path / "net.safetensors", *words, "--save-results", tmp_path / "x")
+    assert status == 2
+    assert "are a FILE.csv" in err
+
+
+def test_results_without_scores_of_all_classes_have_no_roc_curve(run, folder, tmp_path):
+    words = ("--gt", f"folder:{folder}", "--results", results(tmp_path, GUESSES), "--json", tmp_path / "o.json")
+    assert run("evaluate", *words)[0] == 0
+    record = json.loads((tmp_path / "o.json").read_text())
+    assert record["analysis"]["roc"] is None
+    assert "macro_auc" not in record
+    assert [row["auc"] for row in record["per_class"]] == [None] * 3
+    assert [row["precision"] for row in record["per_class"]] == [None, 0.5, 0.5]
 
 
 def test_a_classifier_of_the_zoo_on_cifars_own_files(run, shared, tmp_path, monkeypatch):

@@ -147,6 +147,11 @@ def evaluation(shared, folder):
     (folder / "results").mkdir()
     (folder / "results" / "comp4_det_test_cat.txt").write_text("000001 0.9 3 5 30 20\n")
     yolo_fastest(shared)
+    for kind in ("images", "labels"):
+        (folder / "my_photos" / kind / "val").mkdir(parents=True)
+    shutil.copy(shared / "data" / "photos" / "dog.jpg", folder / "my_photos" / "images" / "val" / "dog.jpg")
+    (folder / "my_photos" / "labels" / "val" / "dog.txt").write_text("0 0.5 0.5 0.3 0.4\n")
+    (folder / "my_photos" / "classes.txt").write_text("dog\n")
     nano = "weights/mobilenetv2_yolov3_nano_voc"
     for name, file in (("net.cfg", "MobileNetV2-YOLOv3-Nano-voc.cfg"), ("voc.names", "voc.names")):
         link(shared, f"{nano}/{file}", folder / name)

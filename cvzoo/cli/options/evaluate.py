@@ -3,6 +3,7 @@
 import argparse
 
 from cvzoo.cli.data_options import add_truth_arguments
+from cvzoo.cli.detection_files import FORMATS
 from cvzoo.cli.model_options import add_inference_arguments, add_model_arguments
 from cvzoo.cli.option_values import integers, positive, words
 from cvzoo.evaluations.coco.parameters import CORRECTIONS
@@ -21,8 +22,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--results",
         metavar="FILE",
-        help="predictions of any detector: COCO's results .json, a .csv with a header, or VOC's comp4_det_*.txt (one "
-        "file or their folder)",
+        help="predictions of any detector: COCO's results .json, a .csv with a header, or a folder of VOC's "
+        "comp4_det_*.txt or of YOLO's text files",
     )
     parser.add_argument(
         "--ignore", type=integers, default=(255,), metavar="N,N", help="label maps: labels to ignore (255)"
@@ -70,5 +71,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--save-results",
         metavar="FILE",
         help="write the model's predictions as COCO's results; label maps: as PNG files in a new folder",
+    )
+    group.add_argument(
+        "--save-format",
+        choices=FORMATS,
+        help="format of the saved detections; default: that of the name: .json is "
+        "COCO's, .csv, a folder VOC's; yolo: text files in a folder",
     )
     group.add_argument("--explain", metavar="OTHER.json", help="explain differences to other scores of these results")

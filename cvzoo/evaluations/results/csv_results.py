@@ -1,6 +1,7 @@
 """Reader of detections in CSV files with a header line."""
 
 import csv
+import io
 import pathlib
 from collections.abc import Sequence
 
@@ -8,6 +9,7 @@ import numpy as np
 
 from cvzoo.errors.exceptions import FileFormatError, ValueRangeError
 from cvzoo.evaluations.results.box_records import BoxRecords
+from cvzoo.files.atomic_write import atomic_write
 from cvzoo.typing.aliases import FilePath
 
 _PHOTO = ("photo", "image", "image_id", "file_name", "filename", "img", "image_name")
@@ -57,6 +59,22 @@ def read_csv_results(path: FilePath) -> BoxRecords:
     if sized:
         bbox[:, 2:] += bbox[:, :2]
     return BoxRecords(photos, labels, table[:, 0].copy(), bbox, origin)
+
+
+def write_csv_results(path: FilePath, records: BoxRecords) -> None:
+    """Writes a CSV file that `read_csv_results` reads, with as many digits as give the same numbers back.
+
+    Raises OSError. The file is written atomically.
+    """
+    text = io.StringIO()
+    rows = csv.writer(text, lineterminator="\n")
+    rows.writerow(_EXAMPLE.split(","))
+    rows.writerows(
+        (photo, label, score, *bb)
+        for photo, label, score, bb in zip(records.photo, records.label, records.score.tolist(), records.bbox.tolist())
+    )
+    with atomic_write(path) as file:
+        file.write(text.getvalue().encode("utf-8"))
 
 
 def _column(path: pathlib.Path, heads: Sequence[str], names: Sequence[str]) -> int:

@@ -8,8 +8,10 @@ import numpy as np
 
 from cvzoo.errors.exceptions import FileFormatError, ValueRangeError
 from cvzoo.evaluations.results.box_records import BoxRecords
+from cvzoo.files.atomic_write import atomic_write
 from cvzoo.typing.aliases import FilePath
 
+_FIRST_PIXEL = np.array([1, 1, 0, 0])  # from half-open boxes from 0 to pixels from 1, the last one included
 _NAME = re.compile(r"(?:.*?_)?det_(?:(?:test|train|val|trainval)_)?(.+)\.txt")
 
 
@@ -56,6 +58,31 @@ def read_voc_results(paths: Sequence[FilePath]) -> BoxRecords:
     bbox = table[:, [2, 1, 4, 3]]
     bbox[:, :2] -= 1
     return BoxRecords(photos, labels, table[:, 0].copy(), bbox, origin)
+
+
+def is_voc_result(path: FilePath) -> bool:
+    """Whether the name of a file is that of VOC's results, `comp4_det_SPLIT_CLASS.txt`."""
+    return _NAME.fullmatch(pathlib.Path(path).name) is not None
+
+
+def write_voc_results(folder: FilePath, records: BoxRecords, label_names: Sequence[str], *, split: str) -> None:
+    """Writes one file `comp4_det_SPLIT_CLASS.txt` per class, as `read_voc_results` reads them.
+
+    folder: exists; records: the names of images must not contain blanks; split: "test", "val" ...
+    Raises ValueRangeError for a name of an image or class that the format cannot hold, OSError.
+    """
+    lines: dict[str, list[str]] = {name: [] for name in label_names}
+    for photo, label, score, bb in zip(records.photo, records.label, records.score.tolist(), records.bbox):
+        stem = pathlib.PurePosixPath(photo).with_suffix("").as_posix()
+        if stem.split() != [stem]:
+            raise ValueRangeError("VOC's results cannot hold an image name with blanks", got=photo)
+        y_min, x_min, y_max, x_max = (bb + _FIRST_PIXEL).tolist()
+        lines[label].append(f"{stem} {score!r} {x_min!r} {y_min!r} {x_max!r} {y_max!r}\n")
+    for label, rows in lines.items():
+        if "/" in label:
+            raise ValueRangeError("VOC's results cannot hold a class name with a slash", got=label)
+        with atomic_write(pathlib.Path(folder) / f"comp4_det_{split}_{label}.txt") as file:
+            file.write("".join(rows).encode("utf-8"))
 
 
 def _numbers(words: Sequence[str], where: str) -> list[float]:
