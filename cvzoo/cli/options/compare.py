@@ -3,7 +3,7 @@
 import argparse
 
 from cvzoo.cli.data_options import add_truth_arguments
-from cvzoo.cli.model_options import add_architecture_argument, add_compile_argument, add_device_argument
+from cvzoo.cli.model_options import add_architecture_argument, add_device_argument, add_inference_arguments
 from cvzoo.cli.option_values import integers, positive, words
 
 
@@ -45,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--batch-size", type=positive, metavar="N", help="images per batch")
     add_architecture_argument(group)
     add_device_argument(group)
-    add_compile_argument(group)
+    add_inference_arguments(group)
     group.add_argument("--quiet", action="store_true", help="no progress and no table of classes")
     group = parser.add_argument_group("output")
     group.add_argument("--json", metavar="FILE", help="write all numbers; - for standard output only")
