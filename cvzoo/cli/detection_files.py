@@ -12,8 +12,6 @@ from cvzoo.evaluations.results.yolo_results import read_yolo_results, write_yolo
 from cvzoo.images.read_image_size import read_image_size
 from cvzoo.typing.aliases import Size
 
-FORMATS = ("coco", "voc", "yolo", "csv")
-
 
 def read_box_results(
     name: str, label_names: Sequence[str], sizes: Callable[[], Mapping[str, Size]]

@@ -3,7 +3,6 @@
 import argparse
 
 from cvzoo.cli.data_options import add_truth_arguments
-from cvzoo.cli.detection_files import FORMATS
 from cvzoo.cli.model_options import add_inference_arguments, add_model_arguments
 from cvzoo.cli.option_values import integers, positive, words
 from cvzoo.evaluations.coco.parameters import CORRECTIONS
@@ -74,7 +73,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--save-format",
-        choices=FORMATS,
+        choices=("coco", "voc", "yolo", "csv"),
         help="format of the saved detections; default: that of the name: .json is "
         "COCO's, .csv, a folder VOC's; yolo: text files in a folder",
     )
