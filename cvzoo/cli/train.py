@@ -30,7 +30,9 @@ _MEANINGS = {
     "voc": "mAP at IoU 0.5, Pascal VOC's rules",
     "coco": "AP over IoU 0.50:0.95, COCO's rules",
     "accuracy": "fraction of images whose most probable class is right",
-    "mean_class_accuracy": "the same, mean over classes",
+    "mean_class_accuracy": "fraction that is right, mean over classes",
+    "miou": "mean intersection over union of the classes",
+    "pixel_accuracy": "fraction of labeled pixels whose class is right",
 }
 
 

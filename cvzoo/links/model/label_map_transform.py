@@ -14,6 +14,7 @@ from cvzoo.transforms.flip import flip
 from cvzoo.transforms.label_maps import crop_label_map, flip_label_map, resize_label_map, rotate_label_map
 from cvzoo.transforms.resize import resize
 from cvzoo.transforms.rotate import rotate
+from cvzoo.transforms.scale import scaled_size
 
 _MEAN = np.array((123.68, 116.779, 103.939), np.float32)  # beside and behind an image: ImageNet's mean
 
@@ -95,14 +96,20 @@ def _window(in_size: Sequence[int], size: Sequence[int], rng: Any) -> tuple[slic
 
 
 class ResizeExamples:
-    """(img, label) stretched to another size, for a data set's transform. size: (H, W); None: as they are"""
+    """(img, label) resized, for a data set's transform.
 
-    def __init__(self, size: Sequence[int] | None):
+    size: (H, W), whatever the aspect ratio; short: of the short side instead, with the aspect ratio kept; neither: the
+    example as it is
+    """
+
+    def __init__(self, size: Sequence[int] | None = None, *, short: int | None = None):
         self.size = None if size is None else as_size(size)
+        self.short = short
 
     def __call__(self, example: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
         """img (3, H', W') float32, label (H', W') int32."""
-        if self.size is None:
-            return example
         img, label = example
-        return resize(img, self.size), resize_label_map(label, self.size)
+        size = self.size
+        if size is None and self.short is not None:
+            size = scaled_size(label.shape, short=self.short)
+        return example if size is None else (resize(img, size), resize_label_map(label, size))

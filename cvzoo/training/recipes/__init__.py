@@ -7,11 +7,16 @@ from cvzoo.lazy_imports.on_demand import import_on_demand
 if TYPE_CHECKING:
     from cvzoo.training.recipes.classifier_recipe import ClassifierRecipe
     from cvzoo.training.recipes.config_file import read_recipe, recipe_to_toml
+    from cvzoo.training.recipes.deeplab_recipe import DeepLabV3plusRecipe, DeepLabV3Recipe, FCNRecipe, LRASPPRecipe
     from cvzoo.training.recipes.detection_recipe import AbstractDetectionRecipe
+    from cvzoo.training.recipes.espnet_recipe import ESPNetRecipe
     from cvzoo.training.recipes.fcos_recipe import FCOSRecipe
     from cvzoo.training.recipes.listing import RECIPES
+    from cvzoo.training.recipes.pspnet_recipe import PSPNetRecipe
     from cvzoo.training.recipes.recipe import AbstractRecipe
     from cvzoo.training.recipes.retinanet_recipe import RetinaNetRecipe
+    from cvzoo.training.recipes.segmentation_recipe import AbstractSegmentationRecipe
+    from cvzoo.training.recipes.segnet_recipe import SegNetRecipe
     from cvzoo.training.recipes.settings import with_settings
     from cvzoo.training.recipes.ssd_recipe import SSDRecipe
     from cvzoo.training.recipes.training import RetinaNetTraining, Training
@@ -20,13 +25,21 @@ if TYPE_CHECKING:
 __all__ = [
     "AbstractDetectionRecipe",
     "AbstractRecipe",
+    "AbstractSegmentationRecipe",
     "ClassifierRecipe",
+    "DeepLabV3plusRecipe",
+    "DeepLabV3Recipe",
+    "ESPNetRecipe",
+    "FCNRecipe",
     "FCOSRecipe",
+    "LRASPPRecipe",
+    "PSPNetRecipe",
     "read_recipe",
-    "RECIPES",
     "recipe_to_toml",
+    "RECIPES",
     "RetinaNetRecipe",
     "RetinaNetTraining",
+    "SegNetRecipe",
     "SSDRecipe",
     "Training",
     "with_settings",

@@ -6,9 +6,13 @@ from types import MappingProxyType
 
 from cvzoo.errors.exceptions import ConfigError
 from cvzoo.training.recipes.classifier_recipe import CLASSIFIER_RECIPES
+from cvzoo.training.recipes.deeplab_recipe import DEEPLAB_RECIPES
+from cvzoo.training.recipes.espnet_recipe import ESPNET_RECIPES
 from cvzoo.training.recipes.fcos_recipe import FCOS_RECIPES
+from cvzoo.training.recipes.pspnet_recipe import PSPNET_RECIPES
 from cvzoo.training.recipes.recipe import AbstractRecipe
 from cvzoo.training.recipes.retinanet_recipe import RETINANET_RECIPES
+from cvzoo.training.recipes.segnet_recipe import SEGNET_RECIPES
 from cvzoo.training.recipes.ssd_recipe import SSD_RECIPES
 from cvzoo.training.recipes.yolo_v3_recipe import YOLO_V3_RECIPES
 
@@ -20,6 +24,10 @@ RECIPES: Mapping[str, AbstractRecipe] = MappingProxyType(
         **SSD_RECIPES,
         **YOLO_V3_RECIPES,
         **CLASSIFIER_RECIPES,
+        **SEGNET_RECIPES,
+        **PSPNET_RECIPES,
+        **DEEPLAB_RECIPES,
+        **ESPNET_RECIPES,
     }
 )
 

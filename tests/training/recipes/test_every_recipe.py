@@ -46,6 +46,13 @@ TINY = {
         "lr": 1e-4,
     },
     "cifar_resnet20": {"lr": 0.01, "accumulate": 2, "layer_lr": {"stage1": 0.5}},
+    "segnet": {"model.channels": 4, "lr": 0.01},
+    "pspnet_resnet50": {"model.n_layer": 10, "model.base_channels": 4, "model.window": (33, 41)},
+    "deeplab_v3_resnet50": {"model.backbone": "resnet18", "model.width": 0.1, "model.short": 32},
+    "fcn_resnet50": {"model.backbone": "resnet18", "model.width": 0.1, "model.short": 32},
+    "lraspp_mobilenet_v3_large": {"model.width": 0.1, "model.short": 32},
+    "deeplab_v3plus_xception65": {"model.width": 0.05, "model.middle_blocks": 1, "model.window": (33, 41)},
+    "espnet": {"model.insize": (32, 40), "model.depths": (1, 1), "model.channels": (4, 5, 5)},
 }
 COMMON = {"epochs": 2, "batch_size": 2, "processes": 0}
 
@@ -86,9 +93,26 @@ def classes(tmp_path):
 
 
 @pytest.fixture
-def tiny(boxes, classes):
+def label_maps(tmp_path):
+    """camvid:ROOT of frames whose brightness is their class."""
+    root, rng = tmp_path / "frames", np.random.default_rng(2)
+    for split, n in (("train", 4), ("val", 2)):
+        lines = []
+        for folder in (split, f"{split}annot"):
+            (root / folder).mkdir(parents=True)
+        for i in range(n):
+            label = np.repeat(np.repeat(rng.integers(0, 12, (3, 4), np.uint8), 16, axis=0), 12, axis=1)
+            Image.fromarray(np.stack([20 * label] * 3, axis=2)).save(root / split / f"{i}.png")
+            Image.fromarray(label).save(root / f"{split}annot" / f"{i}.png")
+            lines.append(f"/SegNet/CamVid/{split}/{i}.png /SegNet/CamVid/{split}annot/{i}.png")
+        (root / f"{split}.txt").write_text("\n".join(lines) + "\n")
+    return f"camvid:{root}"
+
+
+@pytest.fixture
+def tiny(boxes, classes, label_maps):
     """The recipe of a name, tiny and with data of its task."""
-    data = {"detection": boxes, "classification": classes}
+    data = {"detection": boxes, "classification": classes, "segmentation": label_maps}
 
     def make(name):
         recipe = RECIPES[name]
