@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         make_extension,
     )
     from cvzoo.training.find_learning_rate import LearningRateCurve, find_learning_rate
+    from cvzoo.training.run.anchor_reach import anchor_reach, write_anchor_reach
     from cvzoo.training.run.data_fingerprint import data_fingerprint, same_data
     from cvzoo.training.run.rerun import Rerun, rerun
     from cvzoo.training.run.run import Run
@@ -33,6 +34,7 @@ __all__ = [
     "AbstractExtension",
     "AbstractTrigger",
     "AbstractUpdater",
+    "anchor_reach",
     "concat_examples",
     "data_fingerprint",
     "EvaluatorExtension",
@@ -55,6 +57,7 @@ __all__ = [
     "Trainer",
     "triggers",
     "updaters",
+    "write_anchor_reach",
     "write_run_report",
 ]
 

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from cvzoo.visualizations.draw_bbox import draw_bbox
     from cvzoo.visualizations.draw_mask import draw_label_map, draw_mask
     from cvzoo.visualizations.draw_point import draw_point
+    from cvzoo.visualizations.draw_sample import describe_sample, draw_sample
     from cvzoo.visualizations.html import detection_html, detection_png, detection_table
     from cvzoo.visualizations.report.classification_report import (
         classification_report_html,
@@ -37,6 +38,7 @@ __all__ = [
     "bar_plot",
     "classification_report_html",
     "contact_sheet",
+    "describe_sample",
     "detection_html",
     "detection_png",
     "detection_report_html",
@@ -45,6 +47,7 @@ __all__ = [
     "draw_label_map",
     "draw_mask",
     "draw_point",
+    "draw_sample",
     "heat_map",
     "label_color",
     "Line",

@@ -11,6 +11,9 @@ from typing import Any
 from cvzoo.errors.exceptions import FileFormatError
 from cvzoo.reporting.as_time import as_time
 from cvzoo.training.output_folder import write_text
+from cvzoo.training.run.anchor_reach import FILENAME as ANCHORS
+from cvzoo.training.run.anchor_reach import reach_section
+from cvzoo.training.run.class_scores import ClassScores, class_scores, class_table
 from cvzoo.training.run.run_curves import curves, value_keys
 from cvzoo.training.run.run_status import FINISHED, KILLED, RUNNING, RunStatus, read_status
 from cvzoo.typing.aliases import FilePath
@@ -20,6 +23,7 @@ from cvzoo.weights.model_header import read_model_header
 FILENAME = "report.html"
 ITERATIONS = "iterations.jsonl"  # means of few iterations
 IMAGES = "images"  # the folder of visualizations during training
+_MAX_CLASS_PLOTS = 6  # more scores of classes are in the table only
 _CAPTIONS = {
     "first_batch": "the first batch, with data augmentation",
     "predictions": "predictions on images of the validation set, at the last validation",
@@ -42,10 +46,13 @@ def write_run_report(
         best, best_is = said.best, said.best_is
     rows, iterations = _read_rows(folder / "metrics.jsonl"), _read_rows(folder / ITERATIONS)
     best_row = _best_row(rows, best, best_is)
+    by_class = class_scores(value_keys(rows), _label_names(_read_json(folder / "data.json")))
+    plotted = by_class.all_keys if len(by_class.all_keys) > _MAX_CLASS_PLOTS else set()
     sections = [
-        ("Scores", _tiles(rows, best_row, best, status, said) + _life(said) + _scores(rows, best_row)),
-        ("Curves", curves(rows, iterations)),
+        ("Scores", _tiles(rows, best_row, best, status, said) + _life(said) + _scores(rows, best_row, by_class)),
+        ("Curves", curves(_without(rows, plotted), iterations)),
         ("Images", _images(folder)),
+        ("Anchors", reach_section(_read_json(folder / ANCHORS))),
         ("The model", _usage(folder)),
         ("Settings", _settings(_read_json(folder / "config.json") or {})),
         ("Data", _data_table(_read_json(folder / "data.json"))),
@@ -131,7 +138,7 @@ def _life(said: RunStatus | None) -> str:
     return f'<div class="note">{words}{resume}</div>' if words or resume else ""
 
 
-def _scores(rows: Sequence[Mapping[str, Any]], best_row: Mapping[str, Any] | None) -> str:
+def _scores(rows: Sequence[Mapping[str, Any]], best_row: Mapping[str, Any] | None, by_class: ClassScores) -> str:
     if not rows:
         return "<p>No epoch is complete yet.</p>"
     last = rows[-1]
@@ -140,8 +147,21 @@ def _scores(rows: Sequence[Mapping[str, Any]], best_row: Mapping[str, Any] | Non
     if best_row is not None:
         heads.append(f"best (epoch {best_row['epoch']})")
         shown.append(best_row)
-    keys = [key for key in value_keys(rows) if any(row.get(key) is not None for row in shown)]
-    return table(heads, [[key, *(_number(row.get(key)) for row in shown)] for key in keys])
+    apart = by_class.all_keys
+    # without a validation in the last epoch, its scores are those of the one before
+    validated = next((row for row in reversed(rows) if any(row.get(key) is not None for key in apart)), last)
+    keys = [key for key in value_keys(rows) if key not in apart and any(row.get(key) is not None for row in shown)]
+    own = table(heads, [[key, *(_number(row.get(key)) for row in shown)] for key in keys])
+    return own + class_table(by_class, validated, best_row)
+
+
+def _label_names(data: Mapping[str, Any] | None) -> Sequence[str]:
+    """The classes of the training set; none if they are unknown."""
+    return next((each["label_names"] for each in (data or {}).values() if each.get("label_names")), ())
+
+
+def _without(rows: Sequence[Mapping[str, Any]], keys: set[str]) -> list[Mapping[str, Any]]:
+    return [{key: value for key, value in row.items() if key not in keys} for row in rows]
 
 
 def _images(folder: pathlib.Path) -> str:

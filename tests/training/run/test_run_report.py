@@ -10,6 +10,7 @@ from cvzoo.errors.exceptions import FileFormatError
 from cvzoo.links.connection.linear import Linear
 from cvzoo.reporting.plot_figure import COLORS
 from cvzoo.serializers.safetensors import save_safetensors
+from cvzoo.training.run.anchor_reach import write_anchor_reach
 from cvzoo.training.run.run_report import write_run_report
 from cvzoo.training.run.run_status import RunStatus, write_status
 
@@ -119,6 +120,52 @@ def test_the_recipe_stands_above_a_networks_settings_and_the_seed_once(tmp_path)
     page = page_of(tmp_path)
     assert page.count(">seed<") == 1
     assert page.index(">lr<") < page.index(">command<") < page.index("<summary>settings: 1 more") < page.index(".depth")
+
+
+def fill_classes(folder, names, *, n=3):
+    keys = [f"validation/main/{kind}/{name}" for kind in ("ap", "iou") for name in names]
+    fill(folder, keys=("validation/main/map", *keys), n=n)
+    data = {"val": {"n_example": 1, "keys": [], "label_names": names, "files": None, "content": {}}}
+    (folder / "data.json").write_text(json.dumps(data))
+
+
+def test_scores_of_classes_have_a_table_of_their_own(tmp_path):
+    fill_classes(tmp_path, ["car", "a/b & c", "map", "bus"])
+    page = page_of(tmp_path, best="validation/main/map")
+    text = plain_text(page)
+    assert "By class" in text
+    for head in ("ap, last", "iou, last", "ap, best", "iou, best"):
+        assert head in text
+    assert re.search(r"a/b &amp; c\s+0\.000\s+0\.500\s+0\.000\s+0\.500", text)
+    assert "validation/main/ap/car" not in text  # in no row of the other table, and in no plot
+    assert page.count("<svg") == 1  # of the mAP: four classes have eight scores
+
+
+def test_few_classes_are_plotted_as_well(tmp_path):
+    fill_classes(tmp_path, ["car", "bus"])
+    assert page_of(tmp_path).count("<svg") == 5
+
+
+def test_the_classes_of_the_last_validation_are_shown_where_the_last_epoch_had_none(tmp_path):
+    fill_classes(tmp_path, ["car"])
+    lines = (tmp_path / "metrics.jsonl").read_text()
+    with (tmp_path / "metrics.jsonl").open("a") as file:
+        file.write(json.dumps({"epoch": 9, "iteration": 90, "elapsed_time": 9.0, "main/loss": 1.0}) + "\n")
+    assert lines
+    assert re.search(r"car\s+0\.000\s+0\.000", plain_text(page_of(tmp_path)))
+
+
+def test_the_anchors_reach_is_in_the_page(tmp_path):
+    fill(tmp_path)
+    assert "Anchors" not in plain_text(page_of(tmp_path))
+    counts = {"n_box": 4, "reached": 0.25, "mean_iou": 0.4}
+    rows = [{"name": "<cat>", **counts}, {"name": "dog", "n_box": 0, "reached": None, "mean_iou": None}]
+    write_anchor_reach(tmp_path, {"thresh": 0.5, "n_image": 2, **counts, "classes": rows, "sizes": rows[:1]})
+    text = plain_text(page_of(tmp_path))
+    assert "25.0% of 4 boxes in 2 augmented training images have an anchor with an IoU of 0.5 or more" in text
+    assert "cvzoo data anchors" in text
+    assert "&lt;cat&gt;" in text
+    assert "dog" not in text
 
 
 def test_images_that_were_drawn_are_in_the_page(tmp_path):

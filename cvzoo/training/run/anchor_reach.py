@@ -1,0 +1,105 @@
+"""How many boxes of the training set the network's anchors reach, measured before training."""
+
+import itertools
+import json
+import pathlib
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from cvzoo.errors.exceptions import ValueRangeError
+from cvzoo.geometry.bbox_iou import bbox_iou
+from cvzoo.iterators.fetch import Task, fetch
+from cvzoo.training.output_folder import write_text
+from cvzoo.typing.aliases import Array, FilePath
+from cvzoo.visualizations.report.page import bar, table
+
+FILENAME = "anchors.json"
+_SIDES = (0.0, 16.0, 32.0, 64.0, 128.0, 256.0, np.inf)  # pixels of the network's input
+_POOR = 0.9
+
+
+def anchor_reach(
+    examples: Any,
+    anchors: Callable[[Sequence[int]], Array],
+    *,
+    label_names: Sequence[str],
+    thresh: float = 0.5,
+    n_image: int = 64,
+) -> dict[str, Any]:
+    """How many ground-truth boxes have an anchor with an IoU of `thresh` or more, as a JSON tree.
+
+    examples: the augmented training set, (img, bbox, label) or (img, bbox, label, ignored), img (3, H, W) and bbox in
+        pixels of the network's input
+    anchors: of the input's size (H, W): (A, 4) float32
+    label_names: names of the classes
+    thresh: the IoU at which the loss takes an anchor as positive
+    n_image: how many examples are read, spread evenly over the set
+
+    The tree: thresh, n_image, n_box, reached (a fraction), mean_iou; by class in "classes", and by the square root of
+    the boxes' area in "sizes". Ignored boxes do not count. Boxes that no anchor reaches are trained only if the loss
+    takes the best anchor of each box.
+    The data augmentation draws from generators of its own: the training that follows has the same bits without this.
+    Raises ValueRangeError if n_image is not positive.
+    """
+    if n_image < 1:
+        raise ValueRangeError("anchor_reach: n_image must be positive", got=n_image)
+    index = np.unique(np.linspace(0, len(examples) - 1, min(n_image, len(examples))).round().astype(int))
+    ious: list[Array] = [np.zeros(0, np.float32)]
+    labels: list[Array] = [np.zeros(0, np.int32)]
+    sides: list[Array] = [np.zeros(0, np.float32)]
+    for i in index.tolist():
+        img, bbox, label, *flags = fetch(examples, Task(0, 0, i, (0, 0)))
+        if flags:
+            bbox, label = bbox[~flags[0]], label[~flags[0]]
+        if len(bbox):
+            ious.append(bbox_iou(bbox, anchors(img.shape[1:])).max(axis=1))
+            labels.append(label)
+            sides.append(np.sqrt((bbox[:, 2:] - bbox[:, :2]).prod(axis=1)))
+    iou, label, side = np.concatenate(ious), np.concatenate(labels), np.concatenate(sides)
+    bounds = list(itertools.pairwise(_SIDES))
+    return {
+        "thresh": thresh,
+        "n_image": len(index),
+        **_counts(iou, thresh),
+        "classes": [{"name": name} | _counts(iou[label == i], thresh) for i, name in enumerate(label_names)],
+        "sizes": [
+            {"name": _range_name(low, high)} | _counts(iou[(side >= low) & (side < high)], thresh)
+            for low, high in bounds
+        ],
+    }
+
+
+def write_anchor_reach(folder: FilePath, reach: dict[str, Any]) -> None:
+    """Writes what `anchor_reach` returns into a run's folder, where its report finds it."""
+    write_text(pathlib.Path(folder, FILENAME), json.dumps(reach, indent=2, ensure_ascii=False) + "\n")
+
+
+def reach_section(reach: dict[str, Any] | None) -> str:
+    """HTML of the tree of `anchor_reach`; "" for None."""
+    if reach is None:
+        return ""
+    words = (
+        f"{reach['reached']:.1%} of {reach['n_box']} boxes in {reach['n_image']} augmented training images have an "
+        f"anchor with an IoU of {reach['thresh']:g} or more; the mean of the best IoUs is {reach['mean_iou']:.2f}."
+        if reach["n_box"]
+        else f"There are no boxes in {reach['n_image']} augmented training images."
+    )
+    if reach["n_box"] and reach["reached"] < _POOR:
+        words += " <code>cvzoo data anchors</code> suggests anchors that fit better."
+    tables = []
+    for title, rows in (("side, pixels", reach["sizes"]), ("class", reach["classes"])):
+        lines = [(row["name"], row["n_box"], bar(row["reached"]), bar(row["mean_iou"])) for row in rows if row["n_box"]]
+        tables.append(table([title, "boxes", "reached", "mean best IoU"], lines) if lines else "")
+    return f"<p>{words}</p>{''.join(tables)}"
+
+
+def _counts(iou: Array, thresh: float) -> dict[str, Any]:
+    if not len(iou):
+        return {"n_box": 0, "reached": None, "mean_iou": None}
+    return {"n_box": len(iou), "reached": float((iou >= thresh).mean()), "mean_iou": float(iou.mean())}
+
+
+def _range_name(low: float, high: float) -> str:
+    return f"{low:.0f} or more" if np.isinf(high) else f"{low:.0f} to {high:.0f}"
