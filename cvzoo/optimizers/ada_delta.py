@@ -43,10 +43,10 @@ class AdaDeltaRule(AbstractUpdateRule):
 
 
 class AdaDelta(AbstractOptimizer):
-    """AdaDelta: steps of the size of earlier steps over that of gradients; no learning rate.
+    """AdaDelta: the root mean square of past updates over that of gradients; without a learning rate.
 
-    rho: how much of the mean squares is kept
-    eps: the size of the first steps
+    rho: decay rate of the mean squares
+    eps: added under the roots; determines the size of the first updates
 
     Source: ADADELTA: An Adaptive Learning Rate Method (Zeiler, 2012), algorithm 1, https://arxiv.org/abs/1212.5701
     """

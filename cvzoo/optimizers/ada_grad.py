@@ -38,8 +38,8 @@ class AdaGradRule(AbstractUpdateRule):
 class AdaGrad(AbstractOptimizer):
     """AdaGrad: h += g^2; p -= lr g / (sqrt(h) + eps).
 
-    lr: the length of the first step
-    eps: keeps the quotient finite
+    lr: learning rate
+    eps: added to the denominator for numerical stability
 
     Source: Adaptive Subgradient Methods for Online Learning and Stochastic Optimization (Duchi et al., JMLR 2011).
     """

@@ -39,11 +39,11 @@ class AdamRule(AbstractUpdateRule):
 
 
 class Adam(AbstractOptimizer):
-    """Adam: steps of the mean gradient over the root of its mean square.
+    """Adam: moving mean of gradients over the root of the moving mean of their squares.
 
-    alpha: the length of a step; `lr` is the same number
-    beta1, beta2: how much of the moving means is kept
-    eps: keeps the quotient finite
+    alpha: learning rate; `lr` is an alias
+    beta1, beta2: decay rates of the moving means
+    eps: added to the denominator for numerical stability
 
     Source: Adam: A Method for Stochastic Optimization (Kingma and Ba, ICLR 2015), algorithm 1,
     https://arxiv.org/abs/1412.6980. Where we differ: Chainer adds eps to the root of the biased mean square, so that

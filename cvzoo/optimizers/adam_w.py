@@ -9,10 +9,10 @@ from cvzoo.optimizers.optimizer import AbstractOptimizer
 class AdamW(AbstractOptimizer):
     """Adam with decoupled weight decay: p -= eta (Adam's step + weight_decay_rate p).
 
-    alpha: the length of a step; `lr` is the same number
+    alpha: learning rate; `lr` is an alias
     beta1, beta2, eps: as in Adam
-    eta: multiplies both; schedule eta, not alpha, and the decay follows
-    weight_decay_rate: the part of a parameter that is taken off in a step
+    eta: factor of both; schedule eta, not alpha, so that the decay follows
+    weight_decay_rate: fraction of a parameter that is subtracted per update
     exempt: (path, param) -> bool, parameters without weight decay, such as `is_vector`
 
     Source: Decoupled Weight Decay Regularization (Loshchilov and Hutter, ICLR 2019), algorithm 2,

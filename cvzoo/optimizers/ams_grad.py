@@ -37,7 +37,7 @@ class AMSGradRule(AbstractUpdateRule):
 class AMSGrad(AbstractOptimizer):
     """AMSGrad: Adam whose denominator never shrinks.
 
-    alpha: the length of a step; `lr` is the same number
+    alpha: learning rate; `lr` is an alias
     beta1, beta2, eps: as in Adam
 
     Source: On the Convergence of Adam and Beyond (Reddi et al., ICLR 2018), https://openreview.net/forum?id=ryQu7f-RZ.

@@ -1,19 +1,19 @@
 """Cache-sized blocks of many arrays: long arrays are split, short ones are concatenated.
 
-An update makes a dozen passes over its numbers. Over whole arrays each pass would go through main memory; array by
-array most passes would be over a few hundred numbers, and cost more in calls than in work.
+An update makes a dozen passes over its arrays. Over long arrays each pass would go through main memory; over many
+short ones the overhead of NumPy's calls would exceed the arithmetic.
 """
 
 from collections.abc import Sequence
 
 import numpy as np
 
-BLOCK = 1 << 17  # numbers; longer blocks leave the cache, in shorter ones threads wait for each other's Python
-SHORT = 1 << 13  # from here on a block of its own costs less than copying to and fro
+BLOCK = 1 << 17  # elements; longer blocks exceed the cache, with shorter ones threads wait for the interpreter lock
+SHORT = 1 << 13  # elements; from here on a separate block costs less than copying to a common one and back
 
 
 class Piece:
-    """A run of one long array, changed where it lies."""
+    """A segment of one long array, updated in place."""
 
     __slots__ = ("index", "lengths", "members", "n", "p", "span", "starts", "state")
 
@@ -31,21 +31,21 @@ class Piece:
         return self.p
 
     def load_gradients(self, gradients: Sequence[np.ndarray]) -> np.ndarray:
-        """The same run of the flat gradients, one an array."""
+        """The same segment of its flat gradient."""
         return gradients[self.index][self.span]
 
     def store(self) -> None:
-        """Values were changed where they lie."""
+        """A no-op: the values were updated in place."""
 
     def store_gradients(self, g: np.ndarray, gradients: Sequence[np.ndarray]) -> None:
-        """Write the run of changed gradients (n,) into the flat gradients."""
+        """Write the segment of changed gradients (n,) into its flat gradient."""
         gradients[self.index][self.span] = g
 
 
 class Gathered:
-    """Short arrays one after another in one block; their state lies so for good, their values are copied to and fro."""
+    """Short arrays concatenated to one block; their state stays in it, their values are copied in and back."""
 
-    __slots__ = ("g", "indexes", "lengths", "members", "n", "p", "places", "sources", "starts", "state")
+    __slots__ = ("g", "indexes", "lengths", "members", "n", "p", "views", "sources", "starts", "state")
 
     def __init__(self, indexes: Sequence[int], arrays: Sequence[np.ndarray], state: Sequence[np.ndarray]):
         self.indexes = list(indexes)
@@ -57,7 +57,7 @@ class Gathered:
         self.g = np.empty(self.n, arrays[0].dtype)
         self.sources = list(arrays)
         ends = self.starts + self.lengths
-        self.places = [self.p[lo:hi].reshape(array.shape) for lo, hi, array in zip(self.starts, ends, arrays)]
+        self.views = [self.p[lo:hi].reshape(array.shape) for lo, hi, array in zip(self.starts, ends, arrays)]
         self.state = tuple(state)
 
     def load(self) -> np.ndarray:
@@ -65,13 +65,13 @@ class Gathered:
         return np.concatenate([array.reshape(-1) for array in self.sources], out=self.p)
 
     def load_gradients(self, gradients: Sequence[np.ndarray]) -> np.ndarray:
-        """The gradients (n,), copied from the flat ones, one an array."""
+        """The gradients (n,), copied from the flat gradients."""
         return np.concatenate([gradients[index] for index in self.indexes], out=self.g)
 
     def store(self) -> None:
         """Copy the changed values back."""
-        for source, place in zip(self.sources, self.places):
-            source[...] = place
+        for source, view in zip(self.sources, self.views):
+            source[...] = view
 
     def store_gradients(self, g: np.ndarray, gradients: Sequence[np.ndarray]) -> None:
         """Write the changed gradients (n,) into the flat ones."""
@@ -87,10 +87,10 @@ def cut_into_blocks(
 ) -> list[Block]:
     """The blocks of the arrays, which have one dtype.
 
-    indexes: the arrays' numbers, under which their gradients will be found
-    arrays: what is going to be changed, any shape; not empty
-    states: by name, C-ordered arrays of the same shapes; those of short arrays are moved into common memory (the
-        dictionaries then hold views of it)
+    indexes: the arrays' indexes among the gradients
+    arrays: the arrays to update, any shape; not empty
+    states: by name, C-ordered arrays of the same shapes; those of short arrays are moved into common memory, and the
+        dictionaries then hold views of it
     """
     blocks: list[Block] = []
     run: list[int] = []

@@ -13,11 +13,11 @@ from cvzoo.optimizers.update_rule import AbstractUpdateRule
 
 
 class Entry(NamedTuple):
-    """One parameter that is going to be updated.
+    """One parameter to update.
 
-    key: parameters of one key are updated together
-    changes: for each of the optimizer's gradient hooks, whether it changes this parameter's gradient
-    exempt: what the optimizer's `exempt` said
+    key: parameters with the same key are updated together
+    changes: for each of the optimizer's gradient hooks, whether it applies to this parameter
+    exempt: whether the optimizer's `exempt` selects the parameter
     """
 
     path: str
@@ -30,7 +30,7 @@ class Entry(NamedTuple):
 
 
 def grouped(entries: Sequence[Entry]) -> list[list[int]]:
-    """The numbers of the entries of each key, in the order of their first ones."""
+    """The indexes of the entries of each key, in the order of the first ones."""
     numbers: dict[tuple, list[int]] = {}
     for number, entry in enumerate(entries):
         numbers.setdefault(entry.key, []).append(number)
@@ -38,7 +38,7 @@ def grouped(entries: Sequence[Entry]) -> list[list[int]]:
 
 
 def fits(olds: Sequence[Entry], news: Sequence[Entry]) -> bool:
-    """Whether what was made of `olds` serves `news`."""
+    """Whether a plan for the entries `olds` is valid for `news`."""
     return len(news) == len(olds) and all(
         new.param is old.param and new.array is old.array and new.rule is old.rule and new.key == old.key
         for new, old in zip(news, olds)
@@ -48,12 +48,12 @@ def fits(olds: Sequence[Entry], news: Sequence[Entry]) -> bool:
 def placed(array: Any, like: Any) -> Any:
     """`array`, in C order, on the device of `like`."""
     with device_of(like) as device:
-        made = device.asarray(array)
-        return made if isinstance(made, np.ndarray) or made.flags.c_contiguous else made.copy(order="C")
+        moved = device.asarray(array)
+        return moved if isinstance(moved, np.ndarray) or moved.flags.c_contiguous else moved.copy(order="C")
 
 
 def prepare_state(entry: Entry) -> None:
-    """Give the rule the slots that it lacks, zeros, where the parameter lies; bring those there that lie elsewhere.
+    """Create missing slots of the rule as zeros on the parameter's device, and move existing ones to it.
 
     Raises DtypeError for a parameter of a dtype that is not updated, WeightsMismatchError for slots of another shape.
     """
@@ -63,13 +63,13 @@ def prepare_state(entry: Entry) -> None:
             f"parameters of this dtype are not updated: {entry.path}",
             expected="float32 or float64",
             got=str(array.dtype),
-            hint="small steps would be rounded away; keep parameters in float32",
+            hint="small steps would be lost by rounding; keep parameters in float32",
         )
     for name in entry.rule.slots:
         slot = state.get(name)
         if slot is not None and slot.shape != array.shape:
             raise WeightsMismatchError(
-                f"{entry.path}: the optimizer remembers {name} of another shape",
+                f"{entry.path}: the optimizer's state {name} has another shape",
                 expected=array.shape,
                 got=slot.shape,
                 hint="optimizer.setup(link) after a change of shapes",

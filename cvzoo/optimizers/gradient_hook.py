@@ -7,15 +7,15 @@ from typing import Any
 from cvzoo.autodiff.parameter import Parameter
 
 Array = Any
-Selector = Callable[[str, Parameter], bool]  # of the parameter's path ("/conv1/W") and the parameter
+Selector = Callable[[str, Parameter], bool]  # takes the parameter's path ("/conv1/W") and the parameter
 
 
 class AbstractGradientHook(abc.ABC):
-    """A change of gradients before the update. Gradients themselves stay as they are; the update sees changed ones.
+    """Base class of gradient hooks: change the gradients that the update reads; the parameters' `grad` stay unchanged.
 
-    name: how the hook is found again
-    needs_norm: whether `coefficients` wants the norm of all gradients together, as the hooks before left them
-    exempt: whose parameters the hook leaves alone, or None
+    name: of the hook in the optimizer
+    needs_norm: whether `coefficients` needs the norm of all gradients together, after the earlier hooks
+    exempt: selects parameters that the hook does not apply to, or None
     """
 
     name: str
@@ -24,20 +24,20 @@ class AbstractGradientHook(abc.ABC):
 
     @abc.abstractmethod
     def coefficients(self, t: int, norm: float | None) -> tuple[float, ...] | None:
-        """The numbers that `change` needs in the update number t; None: nothing to change this time."""
+        """The scalars of `change` in update t (from 1); None: no change in this update."""
 
     @abc.abstractmethod
     def change(self, p: Array, g: Array, out: Array, scratch: Array, c: Sequence[Array]) -> None:
-        """Write the changed gradient of the run of parameters p (n,) into `out`, which may be g.
+        """Write the changed gradient of the parameters p (n,) into `out`, which may be g.
 
-        scratch: (n,), may be written over
-        c: the coefficients as arrays of no dimension
+        scratch: (n,), for temporaries
+        c: the coefficients as 0-d arrays
         """
 
     def coefficients_of_norm(self, t: int, norm: Any) -> tuple[Any, ...] | None:
-        """`coefficients` of a norm that only a GPU knows, by NumPy's elementwise functions; where there is nothing to
-        change, numbers that change nothing. None: there is no such form, and updates on a GPU wait for the norm."""
+        """`coefficients` for a norm on the GPU, computed by NumPy's elementwise functions without branches; scalars of
+        the identity where nothing changes. None: not supported, so that updates on a GPU synchronize for the norm."""
         return None
 
-    def measured(self, norm: Any) -> None:  # noqa: B027 - most hooks do not tell of it
-        """The norm, in a device's array of no dimension, which `coefficients_of_norm` was not shown."""
+    def measured(self, norm: Any) -> None:  # noqa: B027 - most hooks do not report it
+        """Called with the norm as a 0-d array on the device, for hooks that report it."""

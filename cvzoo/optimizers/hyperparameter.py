@@ -13,14 +13,14 @@ LR_FACTOR = "lr_factor"
 
 
 class Hyperparameter:
-    """Numbers by name, as attributes; what is not set here is the parent's. Where there is `alpha` and no `lr`, `lr` is
-    another name of it.
+    """Hyperparameters as attributes; those that are not set here are the parent's. Where there is `alpha` and no `lr`,
+    `lr` is an alias of it.
 
-    values: names with their first values, of an optimizer
-    parent: the optimizer's own, for one parameter: `param.update_rule.hyperparam.lr = 0.01` counts for that parameter
-        alone, and `del param.update_rule.hyperparam.lr` gives it up again; `hyperparam.lr_factor = 0.1` multiplies the
-        learning rate that counts for it at each update (see `scale_learning_rate`)
-    Raises ValueRangeError for a name that there is not, or a number that is not finite; DtypeError for no number.
+    values: the initial values by name, of an optimizer
+    parent: the optimizer's hyperparameters, for one parameter: `param.update_rule.hyperparam.lr = 0.01` is for that
+        parameter only, and `del param.update_rule.hyperparam.lr` reverts it; `hyperparam.lr_factor = 0.1` multiplies
+        the parameter's learning rate at each update (see `scale_learning_rate`)
+    Raises ValueRangeError for an unknown name or a value that is not finite; DtypeError for a value that is no number.
     """
 
     __slots__ = ("own", "parent")
@@ -32,7 +32,7 @@ class Hyperparameter:
             self.own[name] = _checked(name, value)
 
     def get(self, name: str) -> Any:
-        """The number of that name, this one's or the parent's."""
+        """The value by name, here or of the parent."""
         if name in self.own:
             return self.own[name]
         if name == "lr" and self.name_of("lr") == "alpha":
@@ -42,7 +42,7 @@ class Hyperparameter:
         raise AttributeError(f"there is no hyper-parameter {name!r}; there are {', '.join(sorted(self.own))}")
 
     def name_of(self, name: str) -> str:
-        """The name that a number is kept under."""
+        """The name with aliases resolved."""
         known = self.get_dict()
         return "alpha" if name == "lr" and "lr" not in known and "alpha" in known else name
 
@@ -68,7 +68,7 @@ class Hyperparameter:
         del self.own[name]
 
     def get_dict(self) -> dict[str, Number]:
-        """All names with the numbers that count here: the learning rate times its factor."""
+        """All hyperparameters by name, with the parent's; the learning rate is multiplied by its factor."""
         values = {**(self.parent.get_dict() if self.parent is not None else {}), **self.own}
         factor, rate = values.pop(LR_FACTOR, None), _rate_of(values)
         if factor is not None and rate is not None:
@@ -83,7 +83,7 @@ class Hyperparameter:
 
 
 class HyperparameterProxy:
-    """An attribute of an optimizer that reads and writes one of its hyper-parameters."""
+    """An attribute of an optimizer that reads and writes one of its hyperparameters."""
 
     def __init__(self, name: str):
         self.name = name

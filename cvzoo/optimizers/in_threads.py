@@ -1,4 +1,4 @@
-"""Work on blocks in several threads: NumPy lets other threads run while it is inside a block."""
+"""Work on blocks in several threads: NumPy releases the interpreter lock while it computes."""
 
 import concurrent.futures
 import itertools
@@ -12,24 +12,24 @@ import numpy as np
 from cvzoo.backends.threads import thread_count
 from cvzoo.optimizers.blocks import Block
 
-WORTHWHILE = 1 << 18  # numbers; below, waking threads costs more than they do
+WORTHWHILE = 1 << 18  # elements; for fewer, waking threads costs more than it saves
 N_SCRATCH = 4
 
 _executors: list[concurrent.futures.ThreadPoolExecutor] = []
 _local = threading.local()
-os.register_at_fork(after_in_child=_executors.clear)  # a child has none of its parent's threads
+os.register_at_fork(after_in_child=_executors.clear)  # a forked child has none of its parent's threads
 
 
 def for_each_block(blocks: Sequence[Block], work: Callable[[Block, Sequence[np.ndarray]], Any]) -> list[Any]:
-    """What `work(block, scratch)` gave for each block, in order; which thread did which makes no difference.
+    """The results of `work(block, scratch)` for each block, in order; they do not depend on the assignment to threads.
 
     scratch: four arrays (n,) of the block's dtype
     """
     results: list[Any] = [None] * len(blocks)
     turns = itertools.count()
 
-    def share() -> None:
-        # what is not a number is somebody else's to find: here it passes through without a warning a block
+    def run() -> None:
+        # no floating-point warnings here: overflow and NaN are detected by the check of gradients
         with np.errstate(all="ignore"):
             for turn in turns:
                 if turn >= len(blocks):
@@ -39,21 +39,21 @@ def for_each_block(blocks: Sequence[Block], work: Callable[[Block, Sequence[np.n
 
     n_thread = min(thread_count()[0], len(blocks))
     if n_thread > 1 and sum([block.n for block in blocks]) >= WORTHWHILE:
-        others = [_executor().submit(share) for _ in range(n_thread - 1)]
-        share()
+        others = [_executor().submit(run) for _ in range(n_thread - 1)]
+        run()
         for other in others:
             other.result()
     else:
-        share()
+        run()
     return results
 
 
 def _scratch(block: Block) -> list[np.ndarray]:
-    kept = _local.__dict__.setdefault("kept", {})
+    by_dtype = _local.__dict__.setdefault("kept", {})
     dtype = block.p.dtype
-    rows = kept.get(dtype)
+    rows = by_dtype.get(dtype)
     if rows is None or rows[0].size < block.n:
-        rows = kept[dtype] = [np.empty(block.n, dtype) for _ in range(N_SCRATCH)]
+        rows = by_dtype[dtype] = [np.empty(block.n, dtype) for _ in range(N_SCRATCH)]
     n = block.n
     return [row[:n] for row in rows]
 

@@ -61,11 +61,11 @@ def _direction(p: Array, m: Array, v: Array, c: Sequence[Array], scratch: Sequen
 
 
 class LAMB(AbstractOptimizer):
-    """Adam's direction and decoupled weight decay, each parameter's step as long as its norm says.
+    """LAMB: Adam with decoupled weight decay and layer-wise adaptive step sizes.
 
-    alpha: the length of a step against the parameter's norm; `lr` is the same number
+    alpha: learning rate, relative to the parameter's norm; `lr` is an alias
     beta1, beta2, eps: as in Adam
-    weight_decay_rate: how much of the parameter is added to the direction
+    weight_decay_rate: weight decay, added to the direction
     exempt: (path, param) -> bool, parameters with plain Adam and without weight decay, such as `is_vector`
 
     Source: Large Batch Optimization for Deep Learning: Training BERT in 76 minutes (You et al., ICLR 2020), algorithm

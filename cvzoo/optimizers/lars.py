@@ -30,7 +30,7 @@ class LARSRule(AbstractLayerwiseRule):
         if exempt:
             return np.ones_like(first)
         below = second + hp["weight_decay_rate"] * first + hp["eps"]
-        plain = (first == 0) | (second == 0)  # a layer of zeros would stay zero forever
+        plain = (first == 0) | (second == 0)  # with a ratio of 0, a layer of zeros would never change
         return np.where(plain, 1.0, hp["trust"] * first / np.where(plain, 1.0, below))
 
     def update_block(
@@ -52,13 +52,13 @@ class LARSRule(AbstractLayerwiseRule):
 
 
 class LARS(AbstractOptimizer):
-    """Momentum with a rate of its own for each parameter, by the norms of the parameter and of its gradient.
+    """LARS: momentum SGD with a learning rate per parameter, from the norms of the parameter and of its gradient.
 
-    lr: the global rate, which is scheduled
-    momentum: how much of v is kept
-    trust: how much a layer may change in a step, against its weights' norm
-    weight_decay_rate: of the norms' quotient and of the step, both
-    eps: keeps the quotient finite
+    lr: global learning rate, which is scheduled
+    momentum: decay rate of v
+    trust: trust coefficient: size of an update relative to the parameter's norm
+    weight_decay_rate: weight decay, in the norms' ratio and in the update
+    eps: added to the denominator for numerical stability
     exempt: (path, param) -> bool, parameters with plain momentum and without weight decay, such as `is_vector`
 
     Source: Large Batch Training of Convolutional Networks (You, Gitman and Ginsburg, 2017), algorithm 1,

@@ -29,7 +29,7 @@ class LossScale:
 
     def __init__(self, *, interval: int = 1000, scale: float | None = None):
         if interval < 1 or (scale is not None and not (math.isfinite(scale) and scale > 0)):
-            raise ValueRangeError("loss_scaling wants positive numbers", got=f"interval={interval}, scale={scale}")
+            raise ValueRangeError("loss_scaling requires positive numbers", got=f"interval={interval}, scale={scale}")
         self.interval = interval
         self.dynamic = scale is None
         self._scale = FIRST if scale is None else float(scale)
@@ -96,13 +96,13 @@ class LossScale:
             with device:
                 self._scale, self._n_good, _ = scaling.read()
 
-    def overflowed(self) -> None:
+    def record_overflow(self) -> None:
         """Record a skipped update."""
         self._n_good = 0
         if self.dynamic:
             self._scale = max(self._scale / 2, SMALLEST)
 
-    def went_well(self) -> None:
+    def record_finite(self) -> None:
         """Record an update with finite gradients."""
         self._n_good += 1
         if self.dynamic and self._n_good >= self.interval:
@@ -118,7 +118,7 @@ class LossScale:
         self._scale = float(state["scale"])
         self._n_good = int(state["n_good"])
         self._is_read = True
-        if self._on_gpu is not None:  # the memory stays: a captured graph may use it
+        if self._on_gpu is not None:  # written in place, since a captured graph may refer to the memory
             device, scaling = self._on_gpu
             with device:
                 scaling.write(self._scale, self._n_good)

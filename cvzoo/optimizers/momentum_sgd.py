@@ -34,8 +34,8 @@ class MomentumSGDRule(AbstractUpdateRule):
 class MomentumSGD(AbstractOptimizer):
     """Stochastic gradient descent with momentum: v = momentum v + g; p -= lr v.
 
-    lr: the length of a step
-    momentum: how much of v is kept
+    lr: learning rate
+    momentum: decay rate of v
 
     Source: On the importance of initialization and momentum in deep learning (Sutskever et al., ICML 2013), in the form
     of torch.optim.SGD. Where we differ: Chainer's MomentumSGD keeps lr times v; the same steps as long as lr stays, but

@@ -36,11 +36,11 @@ class NesterovAGRule(AbstractUpdateRule):
 class NesterovAG(AbstractOptimizer):
     """Nesterov's accelerated gradient: v = momentum v + g; p -= lr (g + momentum v).
 
-    lr: the length of a step
-    momentum: how much of v is kept
+    lr: learning rate
+    momentum: decay rate of v
 
     Source: On the importance of initialization and momentum in deep learning (Sutskever et al., ICML 2013), at the
-    point that Bengio et al. (2012, https://arxiv.org/abs/1212.0901) look from, as torch.optim.SGD(nesterov=True). Where
+    point of Bengio et al. (2012, https://arxiv.org/abs/1212.0901), as torch.optim.SGD(nesterov=True). Where
     we differ: Chainer keeps lr times v, see MomentumSGD.
     """
 

@@ -93,7 +93,7 @@ class AbstractOptimizer(abc.ABC):
         self._hooks: dict[str, tuple[Hook, str]] = {}
         self._loss_scale: LossScale | None = None
         self._n_gradient = 0
-        self._plans: dict[int, Plan | DevicePlan] = {}  # by the device's number
+        self._plans: dict[int, Plan | DevicePlan] = {}  # by device; -1: the CPU
         self._recorded: list[tuple[Any, ...]] | None = None  # the launches of the last captured graph
         self.mode = "run"
 
@@ -104,7 +104,7 @@ class AbstractOptimizer(abc.ABC):
         Raises DtypeError if it is no link, GraphError if it is quantized.
         """
         if not isinstance(link, Link):
-            raise DtypeError(f"{type(self).__name__}.setup wants a Link", got=type(link).__name__)
+            raise DtypeError(f"{type(self).__name__}.setup takes a Link", got=type(link).__name__)
         link.check_learns(f"{type(self).__name__}.setup")
         self.target = link
         self._forget_plans()
@@ -115,12 +115,12 @@ class AbstractOptimizer(abc.ABC):
 
     @property
     def t(self) -> int:
-        self._settle()
+        self._sync_counts()
         return self._t
 
     @t.setter
     def t(self, t: int) -> None:
-        self._settle()
+        self._sync_counts()
         self._t = t
 
     def _link(self) -> Link:
@@ -129,11 +129,11 @@ class AbstractOptimizer(abc.ABC):
         return self.target
 
     def _forget_plans(self) -> None:
-        self._settle()
+        self._sync_counts()
         self._plans.clear()
         self._recorded = None
 
-    def _settle(self) -> None:
+    def _sync_counts(self) -> None:
         """Subtract the updates that a GPU skipped from the counts."""
         skipped = 0 if self._loss_scale is None else self._loss_scale.take_skipped()
         if skipped:
@@ -170,9 +170,9 @@ class AbstractOptimizer(abc.ABC):
         """
         if not callable(hook) and not isinstance(hook, AbstractGradientHook):
             raise DtypeError("a hook is called with the optimizer", got=type(hook).__name__)
-        own = isinstance(hook, AbstractGradientHook | AbstractOptimizerHook)
+        is_hook_class = isinstance(hook, AbstractGradientHook | AbstractOptimizerHook)
         if name is None:
-            name = getattr(hook, "name" if own else "__name__")
+            name = getattr(hook, "name" if is_hook_class else "__name__")
             assert isinstance(name, str)
         if timing is None:
             timing = hook.timing if isinstance(hook, AbstractOptimizerHook) else "pre"
@@ -222,7 +222,7 @@ class AbstractOptimizer(abc.ABC):
         scale: a fixed factor; None: dynamic, doubled after `interval` updates without overflow and halved at an
             overflow, whose update is skipped
         """
-        self._settle()
+        self._sync_counts()
         self._loss_scale = LossScale(interval=interval, scale=scale)
         return self
 
@@ -306,40 +306,42 @@ class AbstractOptimizer(abc.ABC):
     def _check(self, step: Step | Steps | DeviceStep, scale: LossScale) -> bool:
         """Whether to continue with the update: gradients are finite, or only the GPU knows."""
         if isinstance(step, DeviceStep):
-            waits = self.mode == "run" and not all(_runs_on_device(hook) for hook, _ in self._hooks.values())
-            if waits:
-                self._settle()
+            synchronizes = self.mode == "run" and not all(_runs_on_device(hook) for hook, _ in self._hooks.values())
+            if synchronizes:
+                self._sync_counts()
             step.check()
             scale.changed()
-            if not (waits and step.was_skipped()):
+            if not (synchronizes and step.was_skipped()):
                 return True
-            scale.take_skipped()  # it is not counted here either
+            scale.take_skipped()  # discarded: this update was not counted
             return False
         finite = step.is_finite()
         if finite:
-            scale.went_well()
+            scale.record_finite()
         else:
-            scale.overflowed()
+            scale.record_overflow()
         return finite
 
     def _begin(self, count: int | None) -> Step | Steps | DeviceStep:
-        """A step for the present gradients, divided by `count` and the loss scale; None: already divided."""
+        """A step for the current gradients, divided by `count` and the loss scale; None: already divided."""
         entries = self._entries()
-        by_place: dict[int, list[Entry]] = {}
+        by_device: dict[int, list[Entry]] = {}
         for entry in entries:
-            by_place.setdefault(device_number(entry.array), []).append(entry)
-        if not by_place:
-            by_place[-1] = []
-        known = {place: self._plans[place] for place in by_place if place in self._plans}
-        if not len(known) == len(by_place) == len(self._plans) or any(
-            not p.fits(by_place[k]) for k, p in known.items()
+            by_device.setdefault(device_number(entry.array), []).append(entry)
+        if not by_device:
+            by_device[-1] = []
+        known = {device: self._plans[device] for device in by_device if device in self._plans}
+        if not len(known) == len(by_device) == len(self._plans) or any(
+            not p.fits(by_device[k]) for k, p in known.items()
         ):
             if self.mode == "record":
-                raise GraphError("an update is captured that was not made before", hint="update once, then capture")
+                raise GraphError(
+                    "an update cannot be captured before it has run once", hint="update once, then capture"
+                )
             if self.mode == "prepare":
                 raise _CaptureAgain
-            self._settle()
-            known = {place: (Plan if place < 0 else DevicePlan)(mine) for place, mine in by_place.items()}
+            self._sync_counts()
+            known = {device: (Plan if device < 0 else DevicePlan)(group) for device, group in by_device.items()}
             self._plans = known
         t = self._t + 1
         plan, *others = known.values()
@@ -347,7 +349,7 @@ class AbstractOptimizer(abc.ABC):
             scaling = None if self._loss_scale is None else self._loss_scale.on_device(plan.device)
             return DeviceStep(plan, t, count, scaling=scaling, mode=self.mode)
         if self._loss_scale is not None:
-            self._settle()
+            self._sync_counts()
             self._loss_scale.on_host()
         divisor = None if count is None else count * self.loss_scale
         steps = [
@@ -363,15 +365,15 @@ class AbstractOptimizer(abc.ABC):
         frozen = [hook for hook, _ in self._hooks.values() if isinstance(hook, AbstractOptimizerHook) and hook.freezes]
         t = self.t if frozen else self._t
         entries = []
-        seen = set()
+        visited = set()
         for path, param in self._link().namedparams(False):
             rule = param.update_rule
-            if rule is None or not rule.enabled or not param.requires_grad or id(param) in seen:
+            if rule is None or not rule.enabled or not param.requires_grad or id(param) in visited:
                 continue
             grad = param.grad
             if grad is None or grad.size == 0 or any(hook.is_frozen(path, param, t) for hook in frozen):
                 continue
-            seen.add(id(param))
+            visited.add(id(param))
             array = param.array
             if isinstance(array, np.ndarray) and not array.flags.writeable:
                 array = param.array = array.copy()
@@ -427,7 +429,7 @@ class AbstractOptimizer(abc.ABC):
     # --- state ---------------------------------------------------------------------------------------------------
     def state(self) -> dict[str, Any]:
         """The state that a resumed run needs, as a tree of numbers, strings and copied arrays, without the weights."""
-        self._settle()
+        self._sync_counts()
         return optimizer_state(self)
 
     def load_state(self, state: Mapping[str, Any]) -> None:
@@ -441,11 +443,11 @@ class AbstractOptimizer(abc.ABC):
 
 
 class _CaptureAgain(Exception):
-    """A captured graph is out of date."""
+    """A captured graph is out of date and must be captured again."""
 
 
 def _runs_on_device(hook: Hook) -> bool:
-    """Whether a hook follows a GPU's decision to skip an update."""
+    """Whether a hook needs no synchronization when a GPU decides to skip an update."""
     return isinstance(hook, AbstractGradientHook) or (isinstance(hook, AbstractOptimizerHook) and hook.runs_on_device)
 
 

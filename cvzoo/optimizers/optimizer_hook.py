@@ -8,13 +8,13 @@ from cvzoo.autodiff.parameter import Parameter
 
 
 class AbstractOptimizerHook(abc.ABC):
-    """Something done before the update ("pre": gradients are there) or after it ("post").
+    """Base class of optimizer hooks, called before the update ("pre", with gradients) or after it ("post").
 
-    name: how the hook is found again
+    name: of the hook in the optimizer
     timing: "pre" or "post"
-    freezes: whether `is_frozen` may keep parameters from being updated
-    sees_gradients: whether a "pre" hook looks at gradients, which those before it then really change
-    runs_on_device: whether it does no harm where a GPU alone knows that an update is left out (`loss_scaling`)
+    freezes: whether `is_frozen` may exclude parameters from updates
+    sees_gradients: whether a "pre" hook reads gradients, so that earlier hooks must write theirs
+    runs_on_device: whether it may be called although a GPU skips the update (`loss_scaling`)
     """
 
     name: str
@@ -25,22 +25,22 @@ class AbstractOptimizerHook(abc.ABC):
 
     @abc.abstractmethod
     def __call__(self, optimizer: Any) -> None:
-        """Do it."""
+        """Run the hook."""
 
     def is_frozen(self, path: str, param: Parameter, t: int) -> bool:
-        """Whether the parameter is not to be updated now, after t updates; asked only if `freezes`."""
+        """Whether the parameter is excluded from the update after t updates; called only if `freezes`."""
         return False
 
     def left_out(self, count: int) -> None:  # noqa: B027 - most hooks do not count
-        """A GPU has left out that many of the updates that the hook was called for."""
+        """Called with the number of updates that a GPU skipped although the hook was called for them."""
 
     def replays(self, optimizer: Any) -> bool:
-        """Whether a captured graph with this hook in it does what the hook would do now."""
+        """Whether a captured graph with this hook is still valid."""
         return False
 
     def state(self) -> dict[str, Any]:
-        """What a resumed run needs of it."""
+        """The state that a resumed run needs."""
         return {}
 
-    def load_state(self, state: Mapping[str, Any]) -> None:  # noqa: B027 - most hooks remember nothing
-        """Go on from a state."""
+    def load_state(self, state: Mapping[str, Any]) -> None:  # noqa: B027 - most hooks have no state
+        """Resume from a state."""

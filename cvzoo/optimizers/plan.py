@@ -12,8 +12,8 @@ from cvzoo.optimizers.gradient_hook import AbstractGradientHook
 from cvzoo.optimizers.in_threads import for_each_block
 from cvzoo.optimizers.update_rule import AbstractLayerwiseRule, AbstractUpdateRule
 
-# Where gradients stay zero, moving means shrink into denormal numbers and stay there, and a processor takes thirty
-# times longer for those. What is within this factor of them is set to zero, every so many updates.
+# Where gradients stay zero, moving means decay to denormal numbers and stay there, and arithmetic with those takes CPUs
+# thirty times longer. Values within this factor of the denormal range are set to zero every FLUSH_EVERY updates.
 NEARLY_DENORMAL = 1e5
 FLUSH_EVERY = 32
 
@@ -21,7 +21,7 @@ Change = tuple[Callable[..., None], tuple[Any, ...]]
 
 
 class Group:
-    """Entries of one key, in blocks."""
+    """Entries of one key, cut into blocks."""
 
     def __init__(self, numbers: Sequence[int], entries: Sequence[Entry]):
         first = entries[0]
@@ -36,30 +36,30 @@ class Group:
         self.blocks = cut_into_blocks(numbers, arrays, [entry.rule.state for entry in entries])
 
     def scalars(self, numbers: Sequence[float | None]) -> tuple[Any, ...]:
-        """Numbers as arrays of no dimension, which NumPy takes faster than Python's; None stays None."""
+        """Numbers as 0-d arrays, which NumPy processes faster than Python's numbers; None stays None."""
         return tuple([None if number is None else np.asarray(number, self.dtype) for number in numbers])
 
 
 class Plan:
-    """The groups of a list of entries; good for as long as the entries stay the same."""
+    """The groups of a list of entries; valid as long as the entries stay the same."""
 
     def __init__(self, entries: Sequence[Entry]):
         self.entries = list(entries)
         self.groups = [Group(members, [entries[k] for k in members]) for members in grouped(entries)]
 
     def fits(self, entries: Sequence[Entry]) -> bool:
-        """Whether the entries are those that the plan was made of."""
+        """Whether the plan is valid for the entries."""
         return fits(self.entries, entries)
 
     def gradients(self) -> list[np.ndarray]:
-        """The flat gradients, one an entry; views where they lie in C order."""
+        """The flat gradients, one per entry; views where they are contiguous."""
         return [entry.param.grad.reshape(-1) for entry in self.entries]
 
 
 class Step:
-    """One update of a plan: the changes of gradients so far, and the passes.
+    """One update of a plan, with the gradient hooks that were added so far.
 
-    factor: gradients are multiplied by it first
+    factor: scale of the gradients, applied first
     """
 
     def __init__(self, plan: Plan, t: int, factor: float):
@@ -71,9 +71,9 @@ class Step:
         ]
 
     def add(self, number: int, hook: AbstractGradientHook, norm: float | None = None) -> None:
-        """Change gradients by the optimizer's gradient hook of that number.
+        """Apply the optimizer's gradient hook with that index.
 
-        norm: of all gradients, where those of this step are not all
+        norm: the norm of all gradients, if other steps have some of them
         """
         if hook.needs_norm and norm is None:
             norm = self.norm()
@@ -84,7 +84,7 @@ class Step:
                     changes.append((hook.change, group.scalars(numbers)))
 
     def norm(self) -> float:
-        """The Euclidean norm of all gradients together, changed as they are so far."""
+        """The Euclidean norm of all gradients together, after the hooks so far."""
 
         def work(block: Block, scratch: Sequence[np.ndarray], changes: Sequence[Change]) -> float:
             g = self._changed(block, block.load() if changes else None, changes, scratch)
@@ -102,7 +102,7 @@ class Step:
         return all(all(self._over(group, changes, work)) for group, changes in self._pairs())
 
     def write_gradients(self) -> None:
-        """Change the gradients themselves, for those who want to see them."""
+        """Write the changed gradients into the parameters' `grad`, for hooks that read them."""
 
         def work(block: Block, scratch: Sequence[np.ndarray], changes: Sequence[Change]) -> None:
             block.store_gradients(self._changed(block, block.load(), changes, scratch), self._gradients)
@@ -117,7 +117,7 @@ class Step:
                 grad[...] = flat.reshape(grad.shape)
 
     def update(self) -> None:
-        """Change the parameters."""
+        """Update the parameters."""
         for group, changes in self._pairs():
             rule = group.rule
             for other in group.rules:
@@ -140,7 +140,7 @@ class Step:
         hp: dict[str, float],
         c: Sequence[Any],
     ) -> np.ndarray:
-        """(K,) float64, one for each entry of the plan; undefined for those of other groups."""
+        """(K,) float64, one per entry of the plan; undefined for entries of other groups."""
 
         def work(block: Block, scratch: Sequence[np.ndarray], changes: Sequence[Change]) -> Any:
             p = block.load()
@@ -191,7 +191,8 @@ def _updater(step: Step, rule: AbstractUpdateRule, c: Sequence[Any], ratios: np.
 
 
 def _sum_of_squares(x: np.ndarray, scratch: np.ndarray, starts: Sequence[int] | np.ndarray) -> np.ndarray:
-    """(K,): of the runs that begin at `starts`, in x's dtype: NumPy adds pairwise, and blocks are short."""
+    """(K,): sums of squares of the segments that begin at `starts`, in x's dtype."""
+    # precise enough in float32, as NumPy sums pairwise and blocks are short
     return np.add.reduceat(np.multiply(x, x, scratch), starts)
 
 

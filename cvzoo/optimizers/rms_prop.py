@@ -45,9 +45,9 @@ class RMSpropRule(AbstractUpdateRule):
 class RMSprop(AbstractOptimizer):
     """RMSprop: ms = alpha ms + (1 - alpha) g^2; p -= lr g / (sqrt(ms) + eps).
 
-    lr: the length of a step
-    alpha: how much of the mean square is kept
-    eps: keeps the quotient finite
+    lr: learning rate
+    alpha: decay rate of the mean square
+    eps: added to the denominator for numerical stability
     eps_inside_sqrt: divide by sqrt(ms + eps) instead, as TensorFlow does
 
     Source: Lecture 6.5 of Neural Networks for Machine Learning (Tieleman and Hinton, 2012); torch.optim.RMSprop.

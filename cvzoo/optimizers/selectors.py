@@ -1,4 +1,4 @@
-"""Which parameters a rule of the whole network leaves out."""
+"""Selectors of parameters, for example of those without weight decay."""
 
 from cvzoo.autodiff.parameter import Parameter
 from cvzoo.optimizers.gradient_hook import Selector

@@ -29,7 +29,7 @@ class SGDRule(AbstractUpdateRule):
 class SGD(AbstractOptimizer):
     """Stochastic gradient descent: p -= lr g.
 
-    lr: the length of a step
+    lr: learning rate
     """
 
     __slots__ = ()

@@ -15,7 +15,7 @@ from cvzoo.optimizers.loss_scale import LossScale
 from cvzoo.optimizers.optimizer_hook import AbstractOptimizerHook
 
 
-class Remembering(Protocol):
+class HasState(Protocol):
     """The attributes of `AbstractOptimizer` that make up its state."""
 
     target: Link | None
@@ -27,8 +27,8 @@ class Remembering(Protocol):
     _hooks: dict[str, tuple[Any, Any]]
 
 
-def optimizer_state(optimizer: Remembering) -> dict[str, Any]:
-    """As AbstractOptimizer.state says."""
+def optimizer_state(optimizer: HasState) -> dict[str, Any]:
+    """The state of an optimizer, see `AbstractOptimizer.state`."""
     params = {}
     for path, param in _rules(optimizer).items():
         rule = param.update_rule
@@ -39,7 +39,7 @@ def optimizer_state(optimizer: Remembering) -> dict[str, Any]:
             "slots": {name: _on_host(slot) for name, slot in rule.state.items()},
         }
     gradients = {}
-    if optimizer._n_gradient:  # in the midst of an accumulation
+    if optimizer._n_gradient:  # gradients of an unfinished accumulation
         gradients = {path: _on_host(p.grad) for path, p in _rules(optimizer).items() if p.grad is not None}
     return {
         "kind": type(optimizer).__name__,
@@ -54,8 +54,8 @@ def optimizer_state(optimizer: Remembering) -> dict[str, Any]:
     }
 
 
-def load_optimizer_state(optimizer: Remembering, state: Mapping[str, Any]) -> None:
-    """As AbstractOptimizer.load_state says."""
+def load_optimizer_state(optimizer: HasState, state: Mapping[str, Any]) -> None:
+    """Restore the state of an optimizer, see `AbstractOptimizer.load_state`."""
     rules = _rules(optimizer)
     hooks = _stateful_hooks(optimizer)
     _check(optimizer, state, rules, hooks)
@@ -64,14 +64,14 @@ def load_optimizer_state(optimizer: Remembering, state: Mapping[str, Any]) -> No
     optimizer._n_gradient = int(state["n_gradient"])
     for name, value in state["hyperparam"].items():
         setattr(optimizer.hyperparam, name, value)
-    for path, kept in state["params"].items():
+    for path, saved in state["params"].items():
         rule = rules[path].update_rule
-        rule.t = int(kept["t"])
-        rule.enabled = bool(kept["enabled"])
+        rule.t = int(saved["t"])
+        rule.enabled = bool(saved["enabled"])
         rule.hyperparam.own.clear()
-        for name, value in kept["hyperparam"].items():
+        for name, value in saved["hyperparam"].items():
             setattr(rule.hyperparam, name, value)
-        rule.state = {name: np.array(kept["slots"][name]) for name in rule.slots if name in kept["slots"]}
+        rule.state = {name: np.array(saved["slots"][name]) for name in rule.slots if name in saved["slots"]}
     for path, grad in state["gradients"].items():
         if rules[path].is_initialized:
             rules[path].grad = placed(np.array(grad), rules[path].array)
@@ -86,24 +86,24 @@ def _on_host(array: Any) -> np.ndarray:
     return host.copy() if host is array else host
 
 
-def _rules(optimizer: Remembering) -> dict[str, Parameter]:
-    """The parameters that have a rule, each by its first path."""
-    found: dict[str, Parameter] = {}
+def _rules(optimizer: HasState) -> dict[str, Parameter]:
+    """The parameters with an update rule, by path; shared parameters by the first path."""
+    params: dict[str, Parameter] = {}
     if optimizer.target is not None:
-        seen: set[int] = set()
+        visited: set[int] = set()
         for path, param in optimizer.target.namedparams():
-            if param.update_rule is not None and id(param) not in seen:
-                seen.add(id(param))
-                found[path] = param
-    return found
+            if param.update_rule is not None and id(param) not in visited:
+                visited.add(id(param))
+                params[path] = param
+    return params
 
 
-def _stateful_hooks(optimizer: Remembering) -> dict[str, AbstractOptimizerHook]:
+def _stateful_hooks(optimizer: HasState) -> dict[str, AbstractOptimizerHook]:
     return {name: hook for name, (hook, _) in optimizer._hooks.items() if isinstance(hook, AbstractOptimizerHook)}
 
 
 def _check(
-    optimizer: Remembering,
+    optimizer: HasState,
     state: Mapping[str, Any],
     rules: Mapping[str, Parameter],
     hooks: Mapping[str, AbstractOptimizerHook],
@@ -114,12 +114,12 @@ def _check(
     wrong = [f"{path}: not in the state" for path in rules if path not in state["params"]]
     wrong += [f"{path}: not in the network" for path in state["params"] if path not in rules]
     wrong += [f"{path}: not in the network" for path in state["gradients"] if path not in rules]
-    for path, kept in state["params"].items():
+    for path, saved in state["params"].items():
         param = rules.get(path)
         if param is not None and param.is_initialized:
             wrong += [
                 f"{path}: {name} has shape {slot.shape}, the parameter {param.shape}"
-                for name, slot in kept["slots"].items()
+                for name, slot in saved["slots"].items()
                 if slot.shape != param.shape
             ]
     wrong += [f"hook {name}: not in the state" for name in hooks if name not in state["hooks"]]

@@ -18,17 +18,17 @@ class Steps:
         return all(step.is_finite() for step in self.steps)
 
     def add(self, number: int, hook: AbstractGradientHook) -> None:
-        """Change gradients by the optimizer's gradient hook of that number."""
+        """Apply the optimizer's gradient hook with that index."""
         norm = math.sqrt(sum([step.norm() ** 2 for step in self.steps])) if hook.needs_norm else None
         for step in self.steps:
             step.add(number, hook, norm)
 
     def write_gradients(self) -> None:
-        """Change the gradients themselves."""
+        """Write the changed gradients into the parameters' `grad`."""
         for step in self.steps:
             step.write_gradients()
 
     def update(self) -> None:
-        """Change the parameters."""
+        """Update the parameters."""
         for step in self.steps:
             step.update()

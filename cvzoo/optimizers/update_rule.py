@@ -61,13 +61,13 @@ class AbstractUpdateRule(abc.ABC):
         """
 
     def add_hook(self, hook: AbstractGradientHook) -> None:
-        """Change this parameter's gradient by `hook` before each update, after the optimizer's own hooks.
+        """Apply `hook` to this parameter's gradient before each update, after the optimizer's own hooks.
 
-        Raises DtypeError if it is no gradient hook, or one that looks at all gradients together.
+        Raises DtypeError if it is no gradient hook, or one that needs the norm of all gradients.
         """
         if not isinstance(hook, AbstractGradientHook) or hook.needs_norm:
             raise DtypeError(
-                "a hook of one parameter changes a gradient number by number",
+                "a hook of one parameter must be an elementwise gradient hook",
                 expected="a hook such as WeightDecay",
                 got=type(hook).__name__,
                 hint="optimizer.add_hook(hook)",
@@ -75,7 +75,7 @@ class AbstractUpdateRule(abc.ABC):
         self.hooks = (*self.hooks, hook)
 
     def remove_hook(self, hook: AbstractGradientHook) -> None:
-        """Do without a hook that was added."""
+        """Remove a hook."""
         self.hooks = tuple(other for other in self.hooks if other is not hook)
 
 
@@ -86,8 +86,9 @@ class AbstractLayerwiseRule(AbstractUpdateRule):
     def measure_block(
         self, p: Array, g: Array, state: Sequence[Array], c: Sequence[Array], scratch: Sequence[Array]
     ) -> tuple[Array, Array]:
-        """The first pass: two arrays (n,) whose norms over the whole parameter `ratio` wants; may change the state."""
+        """The first pass: two arrays (n,), whose norms over the parameter are the arguments of `ratio`; may change the
+        state."""
 
     @abc.abstractmethod
     def ratio(self, first: np.ndarray, second: np.ndarray, hp: Mapping[str, float], exempt: bool) -> np.ndarray:
-        """(K,) float64, a number a parameter, of the norms (K,) float64 of the two arrays of `measure_block`."""
+        """(K,) float64, one ratio per parameter, from the norms (K,) float64 of the two arrays of `measure_block`."""

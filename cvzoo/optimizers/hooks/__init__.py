@@ -1,4 +1,4 @@
-"""What may happen to gradients before an update, and to parameters around it."""
+"""Gradient hooks and optimizer hooks: weight decay, clipping, freezing, moving averages."""
 
 from typing import TYPE_CHECKING
 

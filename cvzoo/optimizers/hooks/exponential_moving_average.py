@@ -25,8 +25,8 @@ class ExponentialMovingAverage(AbstractOptimizerHook):
     >>> with ema.applied():
     ...     evaluate(model)
 
-    decay: how much of the average is kept, in [0, 1)
-    warm_up: after t updates keep at most (1 + t) / (10 + t), so that the average does not cling to the first values
+    decay: decay rate of the average, in [0, 1)
+    warm_up: limit the decay to (1 + t) / (10 + t) after t updates, so that initial values are forgotten quickly
     persistent: also average persistent arrays of floating-point numbers, such as batch normalization's running means
         and variances, which then fit the averaged weights; False: they are taken as they are at the last update
     averages: the averages by path ("conv1/W"), arrays of the parameters' shapes; empty before the first update

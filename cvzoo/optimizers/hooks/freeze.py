@@ -1,4 +1,4 @@
-"""Parameters that stay as they are for a while."""
+"""Freezing of parameters."""
 
 from typing import Any
 
@@ -8,10 +8,10 @@ from cvzoo.optimizers.optimizer_hook import AbstractOptimizerHook
 
 
 class Freeze(AbstractOptimizerHook):
-    """Leaves parameters as they are: all the time, or during the first `iterations` updates.
+    """Freezes parameters: always, or during the first `iterations` updates.
 
     selector: (path, param) -> bool, such as `named("/extractor")`
-    iterations: None for all
+    iterations: None: always
 
     Gradients are still computed; `link.disable_update()` saves that work.
     """
@@ -26,7 +26,7 @@ class Freeze(AbstractOptimizerHook):
         self.iterations = iterations
 
     def __call__(self, optimizer: Any) -> None:
-        """There is nothing to do but to be asked."""
+        """No-op: the optimizer calls `is_frozen`."""
 
     def replays(self, optimizer: Any) -> bool:
         return True

@@ -11,13 +11,13 @@ Array = Any
 
 
 class GradientClipping(AbstractGradientHook):
-    """g times threshold / norm, if the norm of all gradients together is larger than the threshold.
+    """Gradient clipping by global norm: g *= threshold / norm, if the norm of all gradients exceeds the threshold.
 
     threshold: may be assigned
-    norm: the norm before clipping, of the last update; None before the first. Asking waits for a GPU
+    norm: the norm before clipping in the last update; None before the first. Reading it synchronizes with a GPU
 
     Source: On the difficulty of training Recurrent Neural Networks (Pascanu et al., ICML 2013), algorithm 1. Where we
-    differ: a norm that is not finite clips nothing, so that what went wrong stays visible.
+    differ: a norm that is not finite clips nothing, so that divergence stays visible.
     """
 
     name = "GradientClipping"

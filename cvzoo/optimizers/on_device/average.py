@@ -15,10 +15,10 @@ from cvzoo.optimizers.on_device.trace import Cell, Trace
 
 
 class DeviceAverage:
-    """Arrays of one dtype on one GPU, and their averages, changed in one launch.
+    """Moving averages of arrays of one dtype on one GPU, updated in one launch.
 
     average: (p, average, scratch, (rest,)) -> None, by NumPy's elementwise functions
-    rest: of t, the number of this update, what the formula wants
+    rest: from t, the number of this update, the formula's coefficient
     """
 
     def __init__(
@@ -37,21 +37,21 @@ class DeviceAverage:
             self.words = gpu_arrays().zeros(NUMBERS, np.int64)
 
     def update(self, t: int, scaling: ScalingOnDevice | None, mode: str) -> None:
-        """Make the update number t, unless `scaling` leaves it out; as the optimizer's mode says."""
+        """Make update t, unless `scaling` skips it, in the optimizer's mode."""
         scalars = Trace("double", "n", lift=True)
         true_t = scalars.number(t)
         if scaling is not None:
             true_t = true_t - scalars.cell("loss_scale[3]")
         rest = self.rest(true_t)
         rest = rest if isinstance(rest, Cell) else scalars.number(rest)
-        made = formula.average_formula(scalars, self.shapes, self.average, (rest,))
+        update_formula = formula.average_formula(scalars, self.shapes, self.average, (rest,))
         with self.device:
             if mode != "record":
                 values = np.zeros(NUMBERS)
                 values[: len(scalars.lifted)] = scalars.lifted
                 write_words(values.view(np.int64), self.words)
             if mode != "prepare":
-                kernel = kernel_of(kernel_text.update_text(made))
-                state, found = (None, None) if scaling is None else (scaling.state, scaling.found)
+                kernel = kernel_of(kernel_text.update_text(update_formula))
+                state, non_finite = (None, None) if scaling is None else (scaling.state, scaling.non_finite)
                 self.table.load()
-                self.table.over_chunks(kernel, self.words, loss_scale=state, found=found)
+                self.table.over_chunks(kernel, self.words, loss_scale=state, non_finite=non_finite)

@@ -12,14 +12,14 @@ Coefficients = Sequence[Cell | None]
 
 
 class Change(NamedTuple):
-    """A hook's change of gradients with the numbers of this step; None among them: "leave that out"."""
+    """A hook's change of gradients with the scalars of this step; None: the term is left out."""
 
     change: Callable[..., None]
     coefficients: Coefficients
 
 
 class Shapes(NamedTuple):
-    """What a group's arrays are: their dtype, whether there are gradients, how many slots."""
+    """The arrays of a group: dtype, whether there are gradients, number of slots."""
 
     dtype: np.dtype
     gradients: bool
@@ -27,7 +27,7 @@ class Shapes(NamedTuple):
 
 
 class _Tracing:
-    """Cells for one formula, and what it makes of them."""
+    """The symbolic arrays of one formula, and the trace of its computation."""
 
     def __init__(self, scalars: Trace, shapes: Shapes):
         self.scalars = scalars
@@ -40,18 +40,18 @@ class _Tracing:
         self.coefficients: list[str] = []
 
     def numbers(self, coefficients: Coefficients) -> list[Cell | None]:
-        """The coefficients as numbers of the arrays' dtype."""
-        found: list[Cell | None] = []
+        """The coefficients as symbolic scalars of the arrays' dtype."""
+        cells: list[Cell | None] = []
         for cell in coefficients:
             if cell is None:
-                found.append(None)
+                cells.append(None)
                 continue
             self.coefficients.append(self.scalars.name_of(cell))
-            found.append(self.trace.cell(f"c{len(self.coefficients) - 1}"))
-        return found
+            cells.append(self.trace.cell(f"c{len(self.coefficients) - 1}"))
+        return cells
 
     def changed(self, changes: Sequence[Change]) -> Cell:
-        """The gradient as hooks leave it."""
+        """The gradient after the hooks."""
         g = self.g
         for change, coefficients in changes:
             change(self.p, g, self.scratch[0], self.scratch[1], self.numbers(coefficients))
@@ -66,7 +66,7 @@ class _Tracing:
         checked: bool = False,
         layerwise: bool = False,
     ) -> Formula:
-        """What was traced; of `stored`, the targets whose value changed."""
+        """The traced formula; of `stored`, only the targets whose value changed."""
         names = [(target, self.trace.name_of(cell)) for target, cell in stored]
         return Formula(
             self.shapes.dtype,
@@ -86,18 +86,18 @@ class _Tracing:
 
 
 def norm_formula(scalars: Trace, shapes: Shapes, changes: Sequence[Change]) -> Formula:
-    """Sums the squares of changed gradients."""
+    """The formula of sums of squares of changed gradients."""
     tracing = _Tracing(scalars, shapes)
     return tracing.formula((), (tracing.changed(changes),))
 
 
 def check_formula(shapes: Shapes) -> Formula:
-    """Asks whether gradients are finite."""
+    """The formula that checks whether gradients are finite."""
     return _Tracing(Trace("double", "n", lift=True), shapes).formula((), checked=True)
 
 
 def write_formula(scalars: Trace, shapes: Shapes, changes: Sequence[Change]) -> Formula:
-    """Writes changed gradients into the gradients."""
+    """The formula that writes changed gradients into the gradients."""
     tracing = _Tracing(scalars, shapes)
     return tracing.formula([("g", tracing.changed(changes))])
 
@@ -116,7 +116,7 @@ def measure_formula(
 def update_formula(
     scalars: Trace, shapes: Shapes, changes: Sequence[Change], rule: Any, coefficients: Coefficients, layerwise: bool
 ) -> Formula:
-    """The update itself."""
+    """The formula of the update."""
     tracing = _Tracing(scalars, shapes)
     g = tracing.changed(changes)
     c = tracing.numbers(coefficients)
@@ -128,14 +128,14 @@ def update_formula(
 def average_formula(
     scalars: Trace, shapes: Shapes, average: Callable[..., None], coefficients: Coefficients
 ) -> Formula:
-    """`average(p, average, scratch, c)` changes a mean of parameters, no gradients."""
+    """The formula of `average(p, average, scratch, c)`, a moving average of parameters, without gradients."""
     tracing = _Tracing(scalars, shapes)
     average(tracing.p, tracing.slots[0], tracing.scratch[0], tracing.numbers(coefficients))
     return tracing.formula(tracing.with_slots())
 
 
 def traced(make: Callable[[], Any]) -> Any:
-    """What `make()` gives, or None if the formula cannot be written down."""
+    """The result of `make()`, or None if the formula cannot be traced."""
     try:
         return make()
     except (NotTraceable, TypeError, AttributeError, ValueError):

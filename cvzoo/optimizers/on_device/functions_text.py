@@ -1,6 +1,6 @@
-"""The functions that traced formulas call: overloaded for float and double, one rounding each.
+"""CUDA C of the functions that traced formulas call, overloaded for float and double, with one rounding each.
 
-None is contracted to a fused multiply and add, so that a GPU takes the steps of the CPU bit by bit.
+The compiler must not contract them to fused multiply-adds, so that a GPU's updates equal the CPU's bitwise.
 """
 
 FUNCTIONS = """

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 THREADS = 256
-CHUNK = 8192  # numbers a block: enough blocks for a GPU of small networks, enough work a block of large ones
+CHUNK = 8192  # elements per thread block: enough blocks for small networks, enough work per block for large ones
 AT_ONCE = 4  # elements that a thread loads before it computes
 
 REAL = {"float32": "float", "float64": "double"}
@@ -16,15 +16,15 @@ class Formula(NamedTuple):
     """The computation on one element of each array of a group.
 
     dtype: of parameters, gradients and slots, float32 or float64
-    gradients: whether there are any
-    scalars: lines that compute in float64 what is equal for all elements
-    coefficients: the names of those that the lines below see as c0, c1 ...
+    gradients: whether there are gradients
+    scalars: lines that compute in float64 the scalars that are equal for all elements
+    coefficients: names of the scalars that the lines below call c0, c1 ...
     lines: of p, g, s0, s1 ... and ratio, in dtype
     stored: target ("p", "g", "s0" ...) and name of the value, for each that changed
     summed: names of values whose squares are summed, chunk by chunk
-    checked: whether it is only asked if gradients are finite
+    checked: whether it only checks that gradients are finite
     n_slot: number of state arrays per parameter
-    layerwise: whether the lines see the array's `ratio`
+    layerwise: whether the lines use the array's `ratio`
     """
 
     dtype: np.dtype
@@ -40,12 +40,12 @@ class Formula(NamedTuple):
 
 
 def update_text(formula: Formula) -> str:
-    """C of the kernel `over_chunks`, appended to foundation.cu and FUNCTIONS.
+    """CUDA C of the kernel `over_chunks`, appended to foundation.cu and FUNCTIONS.
 
     table: (2 + S, K) int64: addresses of the parameters, of the slots, and the sizes
     gradients: (K,) int64, addresses
-    found: (1,) int32, null or whether the update is to be left out
-    chunks: (B, 2) int64, of each block the array's number and where in it to start
+    found: (1,) int32 or null, whether the update is skipped
+    chunks: (B, 2) int64, for each block the array's index and the first element
     partials: (len(summed), B) float64
     """
     slots = [f"s{k}" for k in range(formula.n_slot)]
@@ -113,7 +113,7 @@ extern "C" __global__ __launch_bounds__({THREADS}) void over_chunks(
 
 
 def ratio_text(scalars: Sequence[str], name: str) -> str:
-    """C of the kernel `of_entries`: a number for each array, of the norms `first` and `second` of two sums.
+    """CUDA C of the kernel `of_entries`: a ratio per array, from the norms `first` and `second` of two sums.
 
     scalars: lines in float64
     name: of the result

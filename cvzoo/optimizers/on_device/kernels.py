@@ -10,23 +10,23 @@ from cvzoo.optimizers.on_device.functions_text import FUNCTIONS
 from cvzoo.optimizers.on_device.kernel_text import CHUNK, THREADS
 
 FIXED = KernelModule("optimizer")
-_WORDS = 440  # of 8 bytes, among the arguments of one launch
+_WORDS = 440  # words of 8 bytes per launch, within the limit of 4 KiB of kernel arguments
 _WORDS_TYPE = np.dtype([("at", np.int64, (_WORDS,))])
 _written: dict[str, KernelModule] = {}
 
 
 def kernel_of(text: str) -> KernelModule:
-    """The kernels of a text; equal texts are compiled once."""
-    found = _written.get(text)
-    if found is None:
-        found = _written[text] = KernelModule.from_source("an optimizer", FUNCTIONS + text)
-    return found
+    """The kernels of a source text; equal texts are compiled once."""
+    kernel = _written.get(text)
+    if kernel is None:
+        kernel = _written[text] = KernelModule.from_source("an optimizer", FUNCTIONS + text)
+    return kernel
 
 
 def write_words(values: np.ndarray, out: Any) -> None:
     """Write int64 values (N,) to the device's array `out` (N or more,).
 
-    They are arguments of launches and no copy: nothing waits, and a captured graph keeps them.
+    They are passed as kernel arguments instead of by a copy: no synchronization, and a captured graph stores them.
     """
     for start in range(0, len(values), _WORDS):
         part = values[start : start + _WORDS]
@@ -38,10 +38,10 @@ def write_words(values: np.ndarray, out: Any) -> None:
 
 
 class Table:
-    """Arrays of one dtype on one device with their slots, cut into chunks, one for each block of threads.
+    """Arrays of one dtype on one device with their slots, cut into chunks, one per thread block.
 
-    arrays: of any shape, not empty; those that do not lie in C order are copied to and fro
-    slots: for each kind of slot, C-ordered arrays of the same sizes
+    arrays: of any shape, not empty; those that are not C-contiguous are copied before and after an update
+    slots: for each kind of slot, C-contiguous arrays of the same sizes
     """
 
     def __init__(self, arrays: Sequence[Any], slots: Sequence[Sequence[Any]]):
@@ -62,12 +62,12 @@ class Table:
         self.partials = loaded.zeros(2 * self.n_chunk, np.float64)
 
     def load(self) -> None:
-        """Fetch the values of arrays that do not lie in C order."""
+        """Copy the values of arrays that are not C-contiguous into contiguous ones."""
         for array, flat in self.copied:
             flat[...] = array
 
     def store(self) -> None:
-        """Bring them back."""
+        """Copy the updated values back."""
         for array, flat in self.copied:
             array[...] = flat
 
@@ -80,11 +80,11 @@ class Table:
         loss_scale: Any = None,
         norms: Any = None,
         partials: Any = None,
-        found: Any = None,
+        non_finite: Any = None,
     ) -> None:
         """Launch the kernel of `update_text`."""
         partials = self.partials if partials is None else partials
-        pointers = (numbers, loss_scale, norms, self.ratios, partials, found)
+        pointers = (numbers, loss_scale, norms, self.ratios, partials, non_finite)
         args = (self.addresses, gradients, self.chunks, np.int32(self.n), *pointers)
         kernel.launch("over_chunks", (self.n_chunk, 1, 1), (THREADS, 1, 1), args)
 

@@ -11,7 +11,7 @@ from cvzoo.optimizers.update_rule import AbstractLayerwiseRule, AbstractUpdateRu
 
 
 class PlainUpdate:
-    """An update of entries by the functions that a GPU's arrays have under NumPy's names.
+    """An update of entries by NumPy functions on GPU arrays.
 
     changes: each with a function that returns its coefficients, which may synchronize
     numbers: the rule's coefficients

@@ -11,15 +11,15 @@ from cvzoo.optimizers.entry import Entry, fits, grouped, prepare_state
 from cvzoo.optimizers.on_device.formula import Shapes
 from cvzoo.optimizers.on_device.kernels import Table
 
-NUMBERS = 64  # that change from step to step, a group
-NORMS = 8  # hooks that look at the norm of all gradients
+NUMBERS = 64  # the most scalars per group that change from step to step
+NORMS = 8  # the most hooks that need the norm of all gradients
 
 
 class DeviceGroup:
     """Entries of one key.
 
-    first: the place of the first entry's gradient among the plan's
-    kernels: by formula, what was made of it; None: the formula cannot be traced
+    first: the index of the first entry's gradient among the plan's
+    kernels: compiled kernels by formula; None: the formula cannot be traced
     """
 
     def __init__(self, entries: Sequence[Entry], first: int):
@@ -39,9 +39,9 @@ class DeviceGroup:
 
 
 class DevicePlan:
-    """The groups of a list of entries on one GPU; good for as long as the entries stay the same.
+    """The groups of a list of entries on one GPU; valid as long as the entries stay the same.
 
-    words: what changes from step to step: NUMBERS float64 for each group, then the addresses of the gradients
+    words: the data that change from step to step: NUMBERS float64 for each group, then the addresses of the gradients
     """
 
     def __init__(self, entries: Sequence[Entry]):
@@ -59,20 +59,20 @@ class DevicePlan:
             self.partials = loaded.zeros(sum(group.table.n_chunk for group in self.groups), np.float64)
 
     def fits(self, entries: Sequence[Entry]) -> bool:
-        """Whether the entries are those that the plan was made of."""
+        """Whether the plan is valid for the entries."""
         return fits(self.entries, entries)
 
     def numbers(self, k: int) -> Any:
-        """Of group k, the device's numbers of this step."""
+        """The scalars of group k on the device."""
         return self.words[NUMBERS * k : NUMBERS * (k + 1)]
 
     def addresses(self, k: int) -> Any:
-        """Of group k, the addresses of gradients."""
+        """The addresses of the gradients of group k."""
         group = self.groups[k]
         start = NUMBERS * len(self.groups) + group.first
         return self.words[start : start + len(group.entries)]
 
     def sums(self, k: int) -> Any:
-        """Of group k, the place of a number for each chunk, among those of all groups."""
+        """The partial sums of group k, one per chunk, a view of those of all groups."""
         start = sum(group.table.n_chunk for group in self.groups[:k])
         return self.partials[start : start + self.groups[k].table.n_chunk]

@@ -91,23 +91,23 @@ class DeviceStep:
         """Check on the GPU whether all gradients are finite; otherwise the update is skipped. Needs `scaling`."""
         assert self.scaling is not None
         self._launch(("begin_check",), self.scaling.begin)
-        self._check_all(self.scaling.found)
+        self._check_all(self.scaling.non_finite)
         self._launch(("end_check",), self.scaling.end)
 
     def is_finite(self) -> bool:
         """Whether all gradients are finite; synchronizes."""
         with self.plan.device:
-            found = gpu_arrays().zeros(1, np.int32)
-            self._check_all(found)
+            non_finite = gpu_arrays().zeros(1, np.int32)
+            self._check_all(non_finite)
             self.launch()
-            return not int(found[0])
+            return not int(non_finite[0])
 
     def was_skipped(self) -> bool:
         """Whether `check` found a gradient that is not finite; synchronizes. Needs `scaling`."""
         assert self.scaling is not None
         self.launch()
         with self.plan.device:
-            return bool(int(self.scaling.found[0]))
+            return bool(int(self.scaling.non_finite[0]))
 
     def add(self, number: int, hook: AbstractGradientHook, norm: float | None = None) -> None:
         """Apply the gradient hook with this index.
@@ -126,22 +126,22 @@ class DeviceStep:
 
     def norm(self) -> float:
         """The Euclidean norm of all gradients after the changes so far; synchronizes."""
-        place = self._measure()
+        index = self._measure()
         self.launch()
         with self.plan.device:
-            return float(self.plan.norms[place])
+            return float(self.plan.norms[index])
 
     def _add_by_norm(self, number: int, hook: AbstractGradientHook) -> None:
-        place = self._measure()
+        index = self._measure()
         norms = self.plan.norms
-        hook.measured(norms[place])
+        hook.measured(norms[index])
         for part in self._parts:
             if part.group.changes[number]:
-                coefficients = hook.coefficients_of_norm(self.t, part.scalars.cell(f"norms[{place}]"))
-                assert coefficients is not None  # asked by `add`
+                coefficients = hook.coefficients_of_norm(self.t, part.scalars.cell(f"norms[{index}]"))
+                assert coefficients is not None  # checked by `add`
                 part.changes.append(formula.Change(hook.change, part.cells(coefficients)))
-                known = lambda: hook.coefficients_of_norm(self.t, np.float64(norms[place].get())) or ()  # noqa: E731
-                part.plain.append((hook.change, known))
+                coefficients_on_host = lambda: hook.coefficients_of_norm(self.t, np.float64(norms[index].get())) or ()  # noqa: E731
+                part.plain.append((hook.change, coefficients_on_host))
 
     def _change_all(self, change: Callable[..., None], numbers: Sequence[Any], number: int | None = None) -> None:
         for part in self._parts:
@@ -150,23 +150,23 @@ class DeviceStep:
                 part.plain.append((change, lambda: tuple(numbers)))
 
     def _measure(self) -> int:
-        place, self._n_norm = self._n_norm, self._n_norm + 1
-        if place >= NORMS:
+        index, self._n_norm = self._n_norm, self._n_norm + 1
+        if index >= NORMS:
             raise ValueRangeError(f"too many hooks that read the norm of gradients: more than {NORMS}")
-        norms = self.plan.norms[place:]
+        norms = self.plan.norms[index:]
         for part in self._parts:
             key = part.key("norm")
             make = lambda part=part: formula.norm_formula(part.scalars, part.group.shapes, part.changes)  # noqa: E731
-            self._over_chunks(part, key, make, partials=self.plan.sums(part.k), must=True)
+            self._over_chunks(part, key, make, partials=self.plan.sums(part.k), is_required=True)
         n = np.int32(len(self.plan.partials))
         args = (self.plan.partials, n, norms)
-        self._launch(("root_of_sum", place), lambda: FIXED.launch("root_of_sum", (1, 1, 1), (256, 1, 1), args))
-        return place
+        self._launch(("root_of_sum", index), lambda: FIXED.launch("root_of_sum", (1, 1, 1), (256, 1, 1), args))
+        return index
 
-    def _check_all(self, found: Any) -> None:
+    def _check_all(self, non_finite: Any) -> None:
         for part in self._parts:
             make = lambda part=part: formula.check_formula(part.group.shapes)  # noqa: E731
-            self._over_chunks(part, ("check", part.group.shapes), make, found=found)
+            self._over_chunks(part, ("check", part.group.shapes), make, non_finite=non_finite)
 
     def write_gradients(self) -> None:
         """Write the changes into the gradients, for hooks that read them."""
@@ -174,7 +174,7 @@ class DeviceStep:
             if part.changes:
                 key = part.key("write")
                 make = lambda part=part: formula.write_formula(part.scalars, part.group.shapes, part.changes)  # noqa: E731
-                self._over_chunks(part, key, make, must=True)
+                self._over_chunks(part, key, make, is_required=True)
         self.launch()
         if self._gradients is not None:
             entries = [entry for group in self.plan.groups for entry in group.entries]
@@ -242,12 +242,12 @@ class DeviceStep:
             return
         if group.table.copied:
             self._launch(("load", part.k), group.table.load)
-        found = None if self.scaling is None else self.scaling.found
+        non_finite = None if self.scaling is None else self.scaling.non_finite
         if ratio is not None:
-            self._over_chunks(part, measure_key, None, found=found)
+            self._over_chunks(part, measure_key, None, non_finite=non_finite)
             numbers_here = self.plan.numbers(part.k)
             self._launch(("ratio", part.k, ratio), lambda: group.table.of_entries(ratio, numbers_here))
-        self._over_chunks(part, key, None, found=found)
+        self._over_chunks(part, key, None, non_finite=non_finite)
         if group.table.copied:
             self._launch(("store", part.k), group.table.store)
 
@@ -256,25 +256,27 @@ class DeviceStep:
         trace.lifted = part.scalars.lifted
         first: Any = trace.cell("first")  # cells stand for the arrays of norms
         second: Any = trace.cell("second")
-        made = formula.traced(lambda: trace.name_of(rule.ratio(first, second, hp, part.group.exempt)))
-        return None if made is None else kernel_of(kernel_text.ratio_text(trace.lines, made))
+        text = formula.traced(lambda: trace.name_of(rule.ratio(first, second, hp, part.group.exempt)))
+        return None if text is None else kernel_of(kernel_text.ratio_text(trace.lines, text))
 
     def _update_plainly(self, part: _Part, numbers: Sequence[Any], hp: dict[str, float]) -> None:
         if self.mode != "run":
             raise GraphError(
                 f"{type(part.group.rule).__name__} cannot be captured",
-                hint="a rule or hook made of NumPy's elementwise functions, which looks at no number",
+                hint="a rule or hook of NumPy's elementwise functions, without data-dependent branches",
             )
-        skipped = None if self.scaling is None else self.scaling.found
-        found = PlainUpdate(part.group.entries, part.group.rule, part.plain, numbers, hp, part.group.exempt, skipped)
-        self._launch(("plain", part.k), found.run)
+        skipped = None if self.scaling is None else self.scaling.non_finite
+        non_finite = PlainUpdate(
+            part.group.entries, part.group.rule, part.plain, numbers, hp, part.group.exempt, skipped
+        )
+        self._launch(("plain", part.k), non_finite.run)
 
     # --- launching --------------------------------------------------------------------------------------------------
     def _kernel(self, part: _Part, key: tuple, make: Callable[[], Any]) -> Any:
         kernels = part.group.kernels
         if key not in kernels:
-            made = formula.traced(make)
-            kernels[key] = None if made is None else kernel_of(kernel_text.update_text(made))
+            text = formula.traced(make)
+            kernels[key] = None if text is None else kernel_of(kernel_text.update_text(text))
         return kernels[key]
 
     def _over_chunks(
@@ -284,11 +286,11 @@ class DeviceStep:
         make: Callable[[], Any] | None,
         *,
         partials: Any = None,
-        found: Any = None,
-        must: bool = False,
+        non_finite: Any = None,
+        is_required: bool = False,
     ) -> None:
         kernel: Any = part.group.kernels[key] if make is None else self._kernel(part, key, make)
-        if kernel is None and must and make is not None:
+        if kernel is None and is_required and make is not None:
             make()  # raises, with the reason
         plan = self.plan
         numbers, gradients = plan.numbers(part.k), plan.addresses(part.k)
@@ -302,7 +304,7 @@ class DeviceStep:
                 loss_scale=state,
                 norms=plan.norms,
                 partials=partials,
-                found=found,
+                non_finite=non_finite,
             )
 
         self._launch((part.k, key), run)

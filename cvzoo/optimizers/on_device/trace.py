@@ -1,7 +1,7 @@
-"""What a formula of NumPy's functions does, written down as lines of C.
+"""Tracing of formulas of NumPy functions to lines of C.
 
-Rules and hooks change runs of numbers by NumPy's elementwise functions. Called with cells in place of arrays, the same
-formulas leave behind one line for each function, and that is the body of a kernel: nothing is written twice.
+Rules and hooks compute with NumPy's elementwise functions. Called with cells in place of arrays, the same formulas
+record one line per function, which become the body of a kernel: no formula is written twice.
 """
 
 import numbers
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
-# functions of the prelude (update_rules.cu), which are overloaded for float and double and round as NumPy does
+# functions of the prelude (functions_text.py), which are overloaded for float and double and round as NumPy does
 ARITHMETIC = {
     np.absolute: "of_absolute",
     np.add: "plus",
@@ -52,16 +52,16 @@ OF_CONDITIONS = (np.bitwise_and, np.bitwise_or, np.invert, np.logical_and, np.lo
 
 
 class NotTraceable(Exception):
-    """The formula does what cannot be written down: it looks at numbers, or calls what is not elementwise."""
+    """The formula cannot be traced: it depends on values, or calls a function that is not elementwise."""
 
 
 class Trace:
-    """Lines of C, each of which names one value.
+    """Lines of C, each of which assigns one value.
 
-    type: "float", "double" or the name of a type; what values are computed in
-    prefix: what names of values begin with
-    lifted: None: constants stand in the text. Otherwise the numbers that constants had: each is read from
-        `numbers[k]`, so that the same text serves when they change
+    type: "float", "double" or the name of a type, in which values are computed
+    prefix: of the values' names
+    lifted: None: constants are literals in the text. Otherwise the values of the constants: each is read from
+        `numbers[k]`, so that the text does not depend on them
     """
 
     def __init__(self, type: str, prefix: str, *, lift: bool = False):
@@ -72,11 +72,11 @@ class Trace:
         self.lifted: list[float] = []
 
     def cell(self, name: str | None = None) -> "Cell":
-        """A cell that holds the value of that name; None: nothing yet."""
+        """A cell with the value of that name; None: not written yet."""
         return Cell(self, name)
 
     def number(self, value: Any) -> "Cell":
-        """A cell that holds a constant."""
+        """A cell with a constant."""
         return Cell(self, self.name_of(value))
 
     def let(self, text: str, condition: bool = False) -> str:
@@ -86,10 +86,10 @@ class Trace:
         return name
 
     def name_of(self, value: Any) -> str:
-        """What stands for an operand in a line."""
+        """The text of an operand in a line."""
         if isinstance(value, Cell):
             if value.trace is not self:
-                raise NotTraceable("numbers of two kinds in one function")
+                raise NotTraceable("operands of two traces in one function")
             if value.name is None:
                 raise NotTraceable("memory is read before it is written")
             return value.name
@@ -106,10 +106,10 @@ class Trace:
 
 
 class Cell(NDArrayOperatorsMixin):
-    """Stands in a formula for an array (n,), of which it knows what each number has become; or for one number.
+    """A symbolic array (n,) or scalar in a formula.
 
-    name: of the value in the trace; None before anything was written
-    condition: whether the values are True and False
+    name: of its current value in the trace; None before it is written
+    condition: whether it is boolean
     """
 
     __slots__ = ("condition", "name", "trace")
@@ -137,21 +137,21 @@ class Cell(NDArrayOperatorsMixin):
         if ufunc in OF_CONDITIONS and not all(isinstance(x, bool | np.bool_) or _is_condition(x) for x in inputs):
             names = [f"({name} != 0)" for name in names]
         text = CONDITIONS[ufunc].format(*names) if condition else f"{ARITHMETIC[ufunc]}({', '.join(names)})"
-        made = Cell(self.trace, self.trace.let(text, condition), condition)
+        result = Cell(self.trace, self.trace.let(text, condition), condition)
         if out is None:
             if where is not True:
-                raise NotTraceable("`where` without `out` leaves numbers undefined")
-            return made
-        return _write(out[0], made, where)
+                raise NotTraceable("`where` without `out` leaves values undefined")
+            return result
+        return _write(out[0], result, where)
 
     def __array_function__(self, function: Callable[..., Any], types: Any, args: Sequence[Any], kwargs: Any) -> Any:
-        own = FUNCTIONS.get(function)
-        if own is None:
+        traced = FUNCTIONS.get(function)
+        if traced is None:
             raise NotTraceable(f"{function.__name__} has no kernel")
-        return own(self.trace, *args, **kwargs)
+        return traced(self.trace, *args, **kwargs)
 
-    def __setitem__(self, place: Any, value: Any) -> None:
-        if place is not Ellipsis and place != slice(None):
+    def __setitem__(self, index: Any, value: Any) -> None:
+        if index is not Ellipsis and index != slice(None):
             raise NotTraceable("a part of an array is written")
         _write(self, value, True)
 
@@ -160,7 +160,7 @@ class Cell(NDArrayOperatorsMixin):
         return Cell(self.trace, self.trace.name_of(self), self.condition)
 
     def __bool__(self, *ignored: Any) -> bool:
-        raise NotTraceable("what is done depends on a number that only the GPU knows")
+        raise NotTraceable("the formula branches on a value that is only known on the GPU")
 
     __float__ = __int__ = __index__ = __len__ = __iter__ = __getitem__ = __bool__
 
@@ -171,7 +171,7 @@ def _is_condition(value: Any) -> bool:
 
 def _write(target: Any, value: Any, where: Any) -> Cell:
     if not isinstance(target, Cell):
-        raise NotTraceable("a result is written into an array that is none of the update's")
+        raise NotTraceable("a result is written into an array that does not belong to the update")
     trace = target.trace
     name = trace.name_of(value)
     if _is_condition(value) and not target.condition:
@@ -184,7 +184,7 @@ def _write(target: Any, value: Any, where: Any) -> Cell:
 
 def _where(trace: Trace, condition: Any, first: Any, second: Any) -> Cell:
     if not _is_condition(condition):
-        raise NotTraceable("where() wants a condition")
+        raise NotTraceable("where() requires a boolean condition")
     return Cell(trace, trace.let(f"{trace.name_of(condition)} ? {trace.name_of(first)} : {trace.name_of(second)}"))
 
 
@@ -193,12 +193,12 @@ def _copyto(trace: Trace, dst: Any, src: Any, casting: str = "same_kind", where:
 
 
 def _clip(trace: Trace, a: Any, a_min: Any = None, a_max: Any = None, out: Any = None) -> Cell:
-    made = a.copy()
+    result = a.copy()
     if a_min is not None:
-        made = np.maximum(made, a_min)
+        result = np.maximum(result, a_min)
     if a_max is not None:
-        made = np.minimum(made, a_max)
-    return made if out is None else _write(out, made, True)
+        result = np.minimum(result, a_max)
+    return result if out is None else _write(out, result, True)
 
 
 FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {
