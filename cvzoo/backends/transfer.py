@@ -59,7 +59,7 @@ constants = Constants()
 
 
 def constant(key: Hashable, make: Callable[[], np.ndarray]) -> Any:
-    """As AbstractBackend.constant says."""
+    """See `AbstractBackend.constant`."""
     return constants.get(key, make)
 
 

@@ -45,7 +45,7 @@ class Piece:
 class Gathered:
     """Short arrays concatenated to one block; their state stays in it, their values are copied in and back."""
 
-    __slots__ = ("g", "indexes", "lengths", "members", "n", "p", "views", "sources", "starts", "state")
+    __slots__ = ("g", "indexes", "lengths", "members", "n", "p", "sources", "starts", "state", "views")
 
     def __init__(self, indexes: Sequence[int], arrays: Sequence[np.ndarray], state: Sequence[np.ndarray]):
         self.indexes = list(indexes)

@@ -29,14 +29,14 @@ _CONSTANTS = {
 
 
 def arithmetic(operation: str, a: Any, b: Any) -> Any:
-    """As AbstractBackend.arithmetic says; floats in one launch."""
+    """See `AbstractBackend.arithmetic`; floats in one launch."""
     if is_float(a.dtype):
         return elementwise(operation, _PAIRS[operation], (a, b))
     return PAIRS[operation](cupy(), a, b)
 
 
 def arithmetic_constant(operation: str, x: Any, value: Any) -> Any:
-    """As AbstractBackend.arithmetic_constant says; floats in one launch."""
+    """See `AbstractBackend.arithmetic_constant`; floats in one launch."""
     if is_float(x.dtype):
         return elementwise(f"{operation}_constant", _CONSTANTS[operation], (x,), numbers=(float(value),))
     return CONSTANTS[operation](x, value)

@@ -14,7 +14,7 @@ _SPLITS = 512  # blocks one above the other at most
 
 
 def channel_sum(x: Any) -> Any:
-    """As AbstractBackend.channel_sum says; float32 is summed as if in float64."""
+    """See `AbstractBackend.channel_sum`; float32 is summed as if in float64."""
     xp = cupy()
     if not are_floats(x):
         return x.sum(axis=(0, *range(2, x.ndim)))

@@ -68,7 +68,7 @@ def select_best(
     center: Any = None,
     counts: Any = None,
 ) -> DeviceSelected:
-    """As AbstractBackend.select_best says."""
+    """See `AbstractBackend.select_best`."""
     score, bound = _as_floats(score), above
     if scoring is Scoring.SOFTMAX:
         score, scoring = kernels.softmax_scores(score, counts), Scoring.PLAIN
@@ -93,7 +93,7 @@ def decode_boxes(
     min_side: float = -math.inf,
     by_part: bool = False,
 ) -> DeviceCandidates:
-    """As AbstractBackend.decode_boxes says."""
+    """See `AbstractBackend.decode_boxes`."""
     boxes = kernels.decode_selected(
         selected.selected,
         _as_floats(code),
@@ -114,7 +114,7 @@ def decode_boxes(
 def decode_cells(
     raws: Sequence[Any], heads: Sequence[CellHead], *, input_size: tuple[int, int], frames: Any, above: float
 ) -> DeviceCandidates:
-    """As AbstractBackend.decode_cells says."""
+    """See `AbstractBackend.decode_cells`."""
     xp = cupy()
     raws = [_as_floats(raw.transpose(0, 2, 3, 1)) for raw in raws]
     b, n_class = len(raws[0]), heads[0].n_class
@@ -132,7 +132,7 @@ def decode_cells(
 
 
 def found_boxes(candidates: DeviceCandidates) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """As AbstractBackend.found_boxes says."""
+    """See `AbstractBackend.found_boxes`."""
     bboxes, labels, scores = download(candidates.boxes[:3])
     counts = scores > -np.inf
     return [(bbox[kept], label[kept], score[kept]) for bbox, label, score, kept in zip(bboxes, labels, scores, counts)]
@@ -146,7 +146,7 @@ def nms(
     classwise: bool = True,
     n_best: int | None = None,
 ) -> DeviceKept:
-    """As AbstractBackend.nms says."""
+    """See `AbstractBackend.nms`."""
     boxes = sort_candidates(candidates.boxes)
     most = MOST if n_best is None else n_best
     kept = nms_batch(boxes, iou_thresh=iou_thresh, limit=limit, classwise=classwise, most=most)
@@ -154,12 +154,12 @@ def nms(
 
 
 def kept_boxes(kept: DeviceKept) -> tuple[Any, Any]:
-    """As AbstractBackend.kept_boxes says."""
+    """See `AbstractBackend.kept_boxes`."""
     return kernels.gather_boxes(kept.boxes, kept.kept), kept.kept.counts
 
 
 def finish_boxes(kept: DeviceKept, *, frames: Any, cut: bool) -> Any:
-    """As AbstractBackend.finish_boxes says."""
+    """See `AbstractBackend.finish_boxes`."""
     return kernels.finish_boxes(
         kept.boxes,
         kept.kept,

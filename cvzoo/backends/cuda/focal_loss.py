@@ -18,7 +18,7 @@ _BLOCKS = 1024  # that share the scores: as many partial sums
 
 
 def focal_loss(x: Any, t: Any, *, weights: tuple[float, float], gamma: float) -> Any:
-    """As AbstractBackend.focal_loss says."""
+    """See `AbstractBackend.focal_loss`."""
     xp = cupy()
     y = xp.empty((), x.dtype)
     if not x.size:
@@ -42,7 +42,7 @@ def focal_loss(x: Any, t: Any, *, weights: tuple[float, float], gamma: float) ->
 
 
 def focal_loss_grad(gy: Any, x: Any, t: Any, *, weights: tuple[float, float], gamma: float) -> Any:
-    """As AbstractBackend.focal_loss_grad says."""
+    """See `AbstractBackend.focal_loss_grad`."""
     xp = cupy()
     lying, t = xp.ascontiguousarray(x), label_numbers(xp, t)
     gx = xp.empty_like(lying)

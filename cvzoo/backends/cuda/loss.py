@@ -52,7 +52,7 @@ def _scores(xp: Any, x: Any) -> tuple[Any, int]:
 
 
 def softmax_cross_entropy(x: Any, t: Any, class_weight: Any | None, *, ignore_label: int) -> tuple[Any, Any]:
-    """As AbstractBackend.softmax_cross_entropy says; in one launch, which also keeps as many log(sum(exp(x)))."""
+    """See `AbstractBackend.softmax_cross_entropy`; in one launch, which also keeps as many log(sum(exp(x)))."""
     xp = cupy()
     loss = xp.empty(t.shape, x.dtype)
     log_sum = xp.empty(t.shape, sum_dtype(x.dtype))
@@ -84,7 +84,7 @@ def softmax_cross_entropy(x: Any, t: Any, class_weight: Any | None, *, ignore_la
 def softmax_cross_entropy_grad(
     gy: Any, x: Any, t: Any, class_weight: Any | None, kept: Any, *, ignore_label: int
 ) -> Any:
-    """As AbstractBackend.softmax_cross_entropy_grad says; in one launch."""
+    """See `AbstractBackend.softmax_cross_entropy_grad`; in one launch."""
     xp = cupy()
     lying, inner = _scores(xp, x)
     gx = xp.empty_like(lying)
@@ -133,7 +133,7 @@ _HUBER = "T size = fabs(x0); T near = size > n0 ? n0 : size; y = near * (size - 
 
 
 def sigmoid_focal_loss(x: Any, t: Any, *, weights: tuple[float, float], gamma: float, ignore_label: int) -> Any:
-    """As AbstractBackend.sigmoid_focal_loss says."""
+    """See `AbstractBackend.sigmoid_focal_loss`."""
     numbers = (*weights, gamma, ignore_label)
     return elementwise("sigmoid_focal_loss", _SIGMOID_FOCAL, (x, t), numbers=numbers, dtype=x.dtype, order=x)
 
@@ -141,7 +141,7 @@ def sigmoid_focal_loss(x: Any, t: Any, *, weights: tuple[float, float], gamma: f
 def sigmoid_focal_loss_grad(
     gy: Any, x: Any, t: Any, *, weights: tuple[float, float], gamma: float, ignore_label: int
 ) -> Any:
-    """As AbstractBackend.sigmoid_focal_loss_grad says."""
+    """See `AbstractBackend.sigmoid_focal_loss_grad`."""
     numbers = (*weights, gamma, ignore_label)
     return elementwise(
         "sigmoid_focal_loss_grad", _SIGMOID_FOCAL_GRAD, (x, t, gy), numbers=numbers, dtype=x.dtype, order=x
@@ -149,25 +149,25 @@ def sigmoid_focal_loss_grad(
 
 
 def binary_targets(t: Any, dtype: Any) -> Any:
-    """As AbstractBackend.binary_targets says: NaN where they are neither."""
+    """See `AbstractBackend.binary_targets`: NaN where they are neither."""
     if t.dtype.kind in "iub":
         return elementwise("binary_labels", _LABELS, (t,), dtype=dtype)
     return elementwise("probabilities", _PROBABILITIES, (t,), dtype=dtype)
 
 
 def sigmoid_cross_entropy(x: Any, t: Any, valid: Any | None) -> Any:
-    """As AbstractBackend.sigmoid_cross_entropy says."""
+    """See `AbstractBackend.sigmoid_cross_entropy`."""
     inputs = (x, t) if valid is None else (x, t, valid)
     body = _SIGMOID if valid is None else _SIGMOID_WHERE
     return elementwise("sigmoid_cross_entropy", body, inputs, dtype=x.dtype, order=x)
 
 
 def huber_loss(d: Any, *, delta: float) -> Any:
-    """As AbstractBackend.huber_loss says."""
+    """See `AbstractBackend.huber_loss`."""
     return elementwise("huber_loss", _HUBER, (d,), numbers=(delta,))
 
 
 def mean_factor(valid: Any, dtype: Any) -> Any:
-    """As AbstractBackend.mean_factor says: () of `dtype`."""
+    """See `AbstractBackend.mean_factor`: () of `dtype`."""
     xp = cupy()
     return (1 / xp.maximum(valid.sum(), 1)).astype(dtype)

@@ -177,38 +177,38 @@ def batch_norm_gradients(
 
 
 def batch_norm_train(x: Any, gamma: Any, beta: Any, *, eps: float) -> tuple[Any, Any, Any]:
-    """As AbstractBackend.batch_norm_train says."""
+    """See `AbstractBackend.batch_norm_train`."""
     return batch_norm_learn(x, gamma, beta, eps=eps)[:3]
 
 
 def batch_norm_fixed(x: Any, gamma: Any, beta: Any, mean: Any, var: Any, *, eps: float) -> Any:
-    """As AbstractBackend.batch_norm_fixed says."""
+    """See `AbstractBackend.batch_norm_fixed`."""
     return batch_norm_apply(x, gamma, beta, mean, var, eps=eps)
 
 
 def batch_norm_grad(gy: Any, x: Any, gamma: Any, mean: Any, var: Any, *, eps: float) -> tuple[Any, Any, Any]:
-    """As AbstractBackend.batch_norm_grad says."""
+    """See `AbstractBackend.batch_norm_grad`."""
     return batch_norm_gradients(gy, x, gamma, mean, var, eps=eps)[:3]
 
 
 def batch_norm_relu_train(
     x: Any, gamma: Any, beta: Any, *, eps: float, add: Any | None = None
 ) -> tuple[Any, Any, Any, Any]:
-    """As AbstractBackend.batch_norm_relu_train says; the mask has one bit a number. NaN stays NaN."""
+    """See `AbstractBackend.batch_norm_relu_train`; the mask has one bit a number. NaN stays NaN."""
     return batch_norm_learn(x, gamma, beta, eps=eps, add=add, relu=True)
 
 
 def batch_norm_relu_fixed(
     x: Any, gamma: Any, beta: Any, mean: Any, var: Any, *, eps: float, add: Any | None = None
 ) -> Any:
-    """As AbstractBackend.batch_norm_relu_fixed says. NaN stays NaN."""
+    """See `AbstractBackend.batch_norm_relu_fixed`. NaN stays NaN."""
     return batch_norm_apply(x, gamma, beta, mean, var, eps=eps, add=add, relu=True)
 
 
 def batch_norm_relu_grad(
     gy: Any, x: Any, gamma: Any, mean: Any, var: Any, mask: Any, *, eps: float, adds: bool = False
 ) -> tuple[Any, ...]:
-    """As AbstractBackend.batch_norm_relu_grad says."""
+    """See `AbstractBackend.batch_norm_relu_grad`."""
     found = batch_norm_gradients(gy, x, gamma, mean, var, eps=eps, mask=mask, adds=adds)
     return found if adds else found[:3]
 
@@ -227,7 +227,7 @@ def _wide(x: Any) -> Any:
 
 
 def layer_norm(x: Any, gamma: Any, beta: Any, *, eps: float) -> tuple[Any, Any, Any]:
-    """As AbstractBackend.layer_norm says."""
+    """See `AbstractBackend.layer_norm`."""
     xp, wide = cupy(), _wide(x)
     n, length = x.shape
     x = xp.ascontiguousarray(x)
@@ -248,7 +248,7 @@ def layer_norm(x: Any, gamma: Any, beta: Any, *, eps: float) -> tuple[Any, Any, 
 
 
 def layer_norm_grad(gy: Any, x: Any, gamma: Any, mean: Any, var: Any, *, eps: float) -> tuple[Any, Any, Any]:
-    """As AbstractBackend.layer_norm_grad says."""
+    """See `AbstractBackend.layer_norm_grad`."""
     xp, wide = cupy(), _wide(x)
     n, length = x.shape
     x, gy = xp.ascontiguousarray(x), xp.ascontiguousarray(gy)
@@ -298,7 +298,7 @@ def _numbers(x: Any, n: int, k: float, alpha: float, beta: float) -> tuple:
 
 
 def local_response_norm(x: Any, *, n: int, k: float, alpha: float, beta: float) -> Any:
-    """As AbstractBackend.local_response_norm says; of an even n, one more channel lies below than above."""
+    """See `AbstractBackend.local_response_norm`; of an even n, one more channel lies below than above."""
     if not x.size:
         return as_channels(new_rows(x))
     x = pixel_rows(x)
@@ -309,7 +309,7 @@ def local_response_norm(x: Any, *, n: int, k: float, alpha: float, beta: float) 
 
 
 def local_response_norm_grad(gy: Any, x: Any, *, n: int, k: float, alpha: float, beta: float) -> Any:
-    """As AbstractBackend.local_response_norm_grad says."""
+    """See `AbstractBackend.local_response_norm_grad`."""
     if not x.size:
         return as_channels(new_rows(x))
     xp = cupy()

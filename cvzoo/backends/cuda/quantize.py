@@ -12,7 +12,7 @@ _BODY = "T z = ew_clip(rint(x0 * n0), n1, n2); y = z == z ? {0}(z) : {0}(0);"
 
 
 def quantize(x: Any, *, scale: float, signed: bool) -> Any:
-    """As AbstractBackend.quantize says; NaN becomes 0."""
+    """See `AbstractBackend.quantize`; NaN becomes 0."""
     xp = cupy()
     dtype, low, high = (np.int8, -128, 127) if signed else (np.uint8, 0, 255)
     if x.ndim == 4:

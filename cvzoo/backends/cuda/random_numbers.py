@@ -91,12 +91,12 @@ def uniform(shape: Shape, dtype: Any = "float32") -> Any:
 
 
 def standard_normal(shape: Shape, dtype: Any = "float32", *, rounded: bool = False) -> Any:
-    """As AbstractBackend.standard_normal says; any floating dtype, always drawn in its own precision."""
+    """See `AbstractBackend.standard_normal`; any floating dtype, always drawn in its own precision."""
     return _drawn("normal", shape, dtype)
 
 
 def random_mask(shape: Sequence[int], ratio: float, scale: float, dtype: Any = "float32") -> Any:
-    """As AbstractBackend.random_mask says; any floating dtype."""
+    """See `AbstractBackend.random_mask`; any floating dtype."""
     return _drawn("kept", shape, dtype, (np.float32(ratio), np.float64(scale)))
 
 

@@ -26,12 +26,12 @@ class _Mode(enum.IntEnum):
 
 
 def roi_means(maps: Sequence[Any], rois: Regions) -> Any:
-    """As AbstractBackend.roi_means says."""
+    """See `AbstractBackend.roi_means`."""
     return _forward(maps, rois, _Mode.MEAN, None)
 
 
 def roi_greatest(maps: Sequence[Any], rois: Regions, *, remember: bool) -> tuple[Any, Any]:
-    """As AbstractBackend.roi_greatest says; best: (R, OH, OW, C) int32."""
+    """See `AbstractBackend.roi_greatest`; best: (R, OH, OW, C) int32."""
     best = None
     if remember:
         best = cupy().empty((rois.bbox.shape[0], *rois.outsize, rois.channels(maps[0].shape[1])), np.int32)
@@ -39,12 +39,12 @@ def roi_greatest(maps: Sequence[Any], rois: Regions, *, remember: bool) -> tuple
 
 
 def roi_picked(maps: Sequence[Any], rois: Regions, best: Any) -> Any:
-    """As AbstractBackend.roi_picked says."""
+    """See `AbstractBackend.roi_picked`."""
     return _forward(maps, rois, _Mode.PICKED, best)
 
 
 def roi_grad(gy: Any, rois: Regions, shapes: Sequence[tuple[int, ...]], best: Any = None) -> tuple[Any, ...]:
-    """As AbstractBackend.roi_grad says; without config.deterministic sums are in any order, which is quicker where
+    """See `AbstractBackend.roi_grad`; without config.deterministic sums are in any order, which is quicker where
     regions are many."""
     xp, gy = cupy(), channels_last(gy)
     mode = _Mode.MEAN if best is None else _Mode.PICKED
@@ -74,7 +74,7 @@ def roi_grad(gy: Any, rois: Regions, shapes: Sequence[tuple[int, ...]], best: An
 
 
 def region_levels(bbox: Any, first: int, last: int) -> Any:
-    """As AbstractBackend.region_levels says: int32."""
+    """See `AbstractBackend.region_levels`: int32."""
     n = bbox.shape[0]
     level = cupy().empty((n,), np.int32)
     if n:

@@ -124,7 +124,7 @@ def conv_2d(
     beta: float = 0.0,
     pack: dict | None = None,
 ) -> Any:
-    """As AbstractBackend.conv_2d says; `pack` holds w with its channels last.
+    """See `AbstractBackend.conv_2d`; `pack` holds w with its channels last.
 
     `add`, b and relu are computed by the same kernel before anything is rounded; other activations by one of their own.
     """
@@ -190,7 +190,7 @@ def _make_input_grad(
 def conv_2d_input_grad(
     gy: Any, w: Any, x_size: Pair, *, stride: Pair, pad: Pad, dilate: Pair, groups: int, add: Any = None
 ) -> Any:
-    """As AbstractBackend.conv_2d_input_grad says; `add` is added by the kernel, before anything is rounded."""
+    """See `AbstractBackend.conv_2d_input_grad`; `add` is added by the kernel, before anything is rounded."""
     call: _Gradient | Literal[False] = False
     x_size = (x_size[0], x_size[1])  # a list is no key
     if _is_for_cudnn(gy, w, w.shape[1], groups):
@@ -222,7 +222,7 @@ def _make_weight_grad(
 
 
 def conv_2d_weight_grad(x: Any, gy: Any, w_size: Pair, *, stride: Pair, pad: Pad, dilate: Pair, groups: int) -> Any:
-    """As AbstractBackend.conv_2d_weight_grad says."""
+    """See `AbstractBackend.conv_2d_weight_grad`."""
     call: _Gradient | Literal[False] = False
     w_size = (w_size[0], w_size[1])  # a list is no key
     if _is_for_cudnn(x, gy, x.shape[1] // groups, groups):

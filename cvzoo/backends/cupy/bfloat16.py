@@ -38,7 +38,7 @@ def conv_2d_bf16(
     out_bits: bool = False,
     pack: dict | None = None,
 ) -> Any:
-    """As AbstractBackend.conv_2d_bf16 says."""
+    """See `AbstractBackend.conv_2d_bf16`."""
     xp = cupy()
     kind = bfloat16()
     short = None if pack is None else pack.get(_PACK)

@@ -31,7 +31,7 @@ def _body(steps: tuple[tuple, ...]) -> tuple[str, str, tuple[float, ...]]:
 
 
 def chain(x: Any, steps: Sequence[tuple], others: Sequence[Any]) -> Any:
-    """As AbstractBackend.chain says; floats of 16 bits are rounded once, behind the last step."""
+    """See `AbstractBackend.chain`; floats of 16 bits are rounded once, behind the last step."""
     if not steps:
         return x
     name, body, numbers = _body(tuple([tuple(step) for step in steps]))

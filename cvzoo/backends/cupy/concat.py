@@ -16,7 +16,7 @@ _AT_ONCE = 8  # arrays a launch
 
 
 def concat(arrays: Sequence[Any], *, axis: int) -> Any:
-    """As AbstractBackend.concat says."""
+    """See `AbstractBackend.concat`."""
     xp = cupy()
     first = arrays[0]
     axis %= first.ndim

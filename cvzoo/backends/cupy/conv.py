@@ -42,7 +42,7 @@ def conv_2d(
     beta: float = 0.0,
     pack: dict | None = None,
 ) -> Any:
-    """As AbstractBackend.conv_2d says."""
+    """See `AbstractBackend.conv_2d`."""
     if is_depthwise(x.shape[1], w.shape, groups, x, w):
         given = {"add": add, "activation": activation, "alpha": alpha, "beta": beta, "pack": pack}
         return depthwise_conv_2d(x, w, b, stride=stride, pad=pad, dilate=dilate, **given)
@@ -162,7 +162,7 @@ def _convolve(x: Any, filters: Any, y: Any, window: Window, groups: int, is_exac
 def conv_2d_input_grad(
     gy: Any, w: Any, x_size: Pair, *, stride: Pair, pad: Pad, dilate: Pair, groups: int, add: Any = None
 ) -> Any:
-    """As AbstractBackend.conv_2d_input_grad says."""
+    """See `AbstractBackend.conv_2d_input_grad`."""
     if is_depthwise(groups * w.shape[1], w.shape, groups, gy, w):
         return depthwise_input_grad(gy, w, x_size, stride=stride, pad=pad, dilate=dilate, groups=groups, add=add)
     gy, w = of_one_float(gy, w)
@@ -195,7 +195,7 @@ def conv_2d_input_grad(
 
 
 def conv_2d_weight_grad(x: Any, gy: Any, w_size: Pair, *, stride: Pair, pad: Pad, dilate: Pair, groups: int) -> Any:
-    """As AbstractBackend.conv_2d_weight_grad says; sums of 16-bit products are rounded once, at the end."""
+    """See `AbstractBackend.conv_2d_weight_grad`; sums of 16-bit products are rounded once, at the end."""
     if is_depthwise(x.shape[1], (gy.shape[1], x.shape[1] // groups, *w_size), groups, x, gy):
         return depthwise_weight_grad(x, gy, w_size, stride=stride, pad=pad, dilate=dilate)
     x, gy = of_one_float(x, gy)
@@ -225,5 +225,5 @@ def conv_2d_weight_grad(x: Any, gy: Any, w_size: Pair, *, stride: Pair, pad: Pad
 
 
 def channel_sum(x: Any) -> Any:
-    """As AbstractBackend.channel_sum says; floats of 16 bits are summed in float32, all in one order."""
+    """See `AbstractBackend.channel_sum`; floats of 16 bits are summed in float32, all in one order."""
     return channel_sum_of_floats(x)

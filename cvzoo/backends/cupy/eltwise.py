@@ -45,7 +45,7 @@ def _look_up(table: dict[str, str], kind: str) -> str:
 
 
 def eltwise(kind: str, x: Any, *, alpha: float = 0.0, beta: float = 0.0) -> Any:
-    """As AbstractBackend.eltwise says."""
+    """See `AbstractBackend.eltwise`."""
     body = _value_body(kind)
     numbers = (float(alpha), float(beta))
     if are_floats(x):
@@ -64,12 +64,12 @@ def _of_integers(kind: str, x: Any) -> Any:
 
 
 def eltwise_grad(kind: str, gy: Any, x: Any, *, alpha: float = 0.0, beta: float = 0.0) -> Any:
-    """As AbstractBackend.eltwise_grad says."""
+    """See `AbstractBackend.eltwise_grad`."""
     return _times_slope(f"eltwise_{kind}_grad", _slope_body(kind), gy, x, alpha, beta)
 
 
 def eltwise_grad_from_output(kind: str, gy: Any, y: Any, *, alpha: float = 0.0, beta: float = 0.0) -> Any:
-    """As AbstractBackend.eltwise_grad_from_output says."""
+    """See `AbstractBackend.eltwise_grad_from_output`."""
     return _times_slope(f"eltwise_{kind}_grad_from_output", _slope_from_output_body(kind), gy, y, alpha, beta)
 
 
@@ -82,19 +82,19 @@ def _times_slope(name: str, body: str, gy: Any, x: Any, alpha: float, beta: floa
 
 
 def add(a: Any, b: Any, *, out: Any = None) -> Any:
-    """As AbstractBackend.add says."""
+    """See `AbstractBackend.add`."""
     if are_floats(a, b) and (out is None or are_floats(out)):
         return elementwise("add", _ADD, (a, b), out=out)
     return cupy().add(a, b) if out is None else cupy().add(a, b, out=out)
 
 
 def add_relu(a: Any, b: Any) -> Any:
-    """As AbstractBackend.add_relu says."""
+    """See `AbstractBackend.add_relu`."""
     if are_floats(a, b):
         return elementwise("add_relu", _ADD_RELU, (a, b))
     return cupy().maximum(cupy().add(a, b), 0)
 
 
 def multiply(a: Any, b: Any) -> Any:
-    """As AbstractBackend.multiply says."""
+    """See `AbstractBackend.multiply`."""
     return elementwise("multiply", _MULTIPLY, (a, b)) if are_floats(a, b) else cupy().multiply(a, b)

@@ -10,7 +10,7 @@ __all__ = ["are_finite"]
 
 
 def are_finite(arrays: Sequence[Any]) -> list[bool]:
-    """As AbstractBackend.are_finite says."""
+    """See `AbstractBackend.are_finite`."""
     xp = cupy()
     flags = {k: xp.isfinite(x).all() for k, x in enumerate(arrays) if is_float(x.dtype) and x.size}
     found = dict(zip(flags, xp.stack(list(flags.values())).get().tolist())) if flags else {}

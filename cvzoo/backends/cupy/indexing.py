@@ -12,12 +12,12 @@ __all__ = ["add_at", "as_index", "embed_id", "embed_id_grad", "take"]
 
 
 def take(x: Any, index: tuple) -> Any:
-    """As AbstractBackend.take says; indices outside of x wrap around."""
+    """See `AbstractBackend.take`; indices outside of x wrap around."""
     return x[as_index(index)]
 
 
 def embed_id(w: Any, ids: Any, seen: Any | None) -> Any:
-    """As AbstractBackend.embed_id says; where ids name no row it is NaN."""
+    """See `AbstractBackend.embed_id`; where ids name no row it is NaN."""
     xp = cupy()
     named = (ids >= 0) & (ids < len(w))
     rows = xp.where(named[..., None], w[ids], w.dtype.type(np.nan))
@@ -26,7 +26,7 @@ def embed_id(w: Any, ids: Any, seen: Any | None) -> Any:
 
 
 def embed_id_grad(gy: Any, ids: Any, seen: Any | None, w_shape: Sequence[int]) -> Any:
-    """As AbstractBackend.embed_id_grad says; ids that name no row add nothing."""
+    """See `AbstractBackend.embed_id_grad`; ids that name no row add nothing."""
     xp = cupy()
     gw = xp.zeros(tuple(w_shape), gy.dtype)
     named = ids >= 0 if seen is None else seen & (ids >= 0)

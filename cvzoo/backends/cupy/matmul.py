@@ -23,7 +23,7 @@ def is_float(*arrays: Any) -> bool:
 
 
 def matmul(a: Any, b: Any, *, scale: float = 1.0, add: Any = None) -> Any:
-    """As AbstractBackend.matmul says."""
+    """See `AbstractBackend.matmul`."""
     xp = cupy()
     if not is_float(a, b):
         y = xp.matmul(a, b)
@@ -57,7 +57,7 @@ def _stacked(x: Any, lead: tuple[int, ...], count: int) -> Any:
 
 
 def linear(x: Any, w: Any, b: Any, *, pack: dict | None = None) -> Any:
-    """As AbstractBackend.linear says; `pack` is left as it is."""
+    """See `AbstractBackend.linear`; `pack` is left as it is."""
     xp = cupy()
     if not is_float(x, w):
         y = xp.matmul(x, w.T)
@@ -73,7 +73,7 @@ def linear(x: Any, w: Any, b: Any, *, pack: dict | None = None) -> Any:
 
 
 def separable_2d(x: Any, rows: np.ndarray, columns: np.ndarray) -> Any:
-    """As AbstractBackend.separable_2d says; the weights are copied once."""
+    """See `AbstractBackend.separable_2d`; the weights are copied once."""
     b, c, h, w = x.shape
     oh, ow = len(rows), len(columns)
     y = matmul(_constant(rows.astype(x.dtype)), x.transpose(0, 2, 3, 1).reshape(b, h, w * c))  # (B, OH, W * C)

@@ -95,5 +95,5 @@ def channels_last(x: Any) -> Any:
 
 
 def reshaped(x: Any, shape: Sequence[int]) -> Any:
-    """As AbstractBackend.reshaped says."""
+    """See `AbstractBackend.reshaped`."""
     return x.reshape(tuple(shape))

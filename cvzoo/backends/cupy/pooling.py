@@ -62,7 +62,7 @@ def _where_dtype(ksize: Pair) -> tuple[str, Any]:
 
 
 def max_pool_2d(x: Any, *, ksize: Pair, stride: Pair, pad: Pad, keep: bool) -> tuple[Any, Any]:
-    """As AbstractBackend.max_pool_2d says. A NaN in a window is its maximum."""
+    """See `AbstractBackend.max_pool_2d`. A NaN in a window is its maximum."""
     xp = cupy()
     size = out_size(x.shape[2:], ksize, stride, pad)
     b, c = x.shape[:2]
@@ -85,7 +85,7 @@ def max_pool_2d(x: Any, *, ksize: Pair, stride: Pair, pad: Pad, keep: bool) -> t
 
 
 def max_pool_2d_grad(gy: Any, kept: Any, x_shape: Sequence[int], *, ksize: Pair, stride: Pair, pad: Pad) -> Any:
-    """As AbstractBackend.max_pool_2d_grad says."""
+    """See `AbstractBackend.max_pool_2d_grad`."""
     b, c, h, w = x_shape
     rows = pixel_rows(_as_floats(gy))
     gx = cupy().empty((b, h, w, c), rows.dtype)
@@ -104,7 +104,7 @@ def max_pool_2d_grad(gy: Any, kept: Any, x_shape: Sequence[int], *, ksize: Pair,
 
 
 def max_pool_2d_indices(x: Any, *, ksize: Pair, stride: Pair, pad: Pad) -> Any:
-    """As AbstractBackend.max_pool_2d_indices says; 0 for a window of nothing but padding."""
+    """See `AbstractBackend.max_pool_2d_indices`; 0 for a window of nothing but padding."""
     size = out_size(x.shape[2:], ksize, stride, pad)
     b, c = x.shape[:2]
     rows = pixel_rows(_as_comparable(x))
@@ -121,7 +121,7 @@ def max_pool_2d_indices(x: Any, *, ksize: Pair, stride: Pair, pad: Pad) -> Any:
 
 
 def average_pool_2d(x: Any, *, ksize: Pair, stride: Pair, pad: Pad, count_pad: bool) -> Any:
-    """As AbstractBackend.average_pool_2d says."""
+    """See `AbstractBackend.average_pool_2d`."""
     xp = cupy()
     size = out_size(x.shape[2:], ksize, stride, pad)
     b, c, h, w = x.shape
@@ -155,7 +155,7 @@ def average_pool_2d(x: Any, *, ksize: Pair, stride: Pair, pad: Pad, count_pad: b
 def average_pool_2d_grad(
     gy: Any, x_shape: Sequence[int], *, ksize: Pair, stride: Pair, pad: Pad, count_pad: bool
 ) -> Any:
-    """As AbstractBackend.average_pool_2d_grad says."""
+    """See `AbstractBackend.average_pool_2d_grad`."""
     b, c, h, w = x_shape
     rows = pixel_rows(_as_floats(gy))
     gx = cupy().empty((b, h, w, c), rows.dtype)
@@ -174,7 +174,7 @@ def average_pool_2d_grad(
 
 
 def upsampling_2d(x: Any, indices: Any, size: Pair) -> Any:
-    """As AbstractBackend.upsampling_2d says; places outside of the plane are left out."""
+    """See `AbstractBackend.upsampling_2d`; places outside of the plane are left out."""
     b, c = x.shape[:2]
     h, w = size
     y = zeros((b, c, h, w), x.dtype)
@@ -184,7 +184,7 @@ def upsampling_2d(x: Any, indices: Any, size: Pair) -> Any:
 
 
 def upsampling_2d_grad(gy: Any, indices: Any) -> Any:
-    """As AbstractBackend.upsampling_2d_grad says; places outside of the plane give 0."""
+    """See `AbstractBackend.upsampling_2d_grad`; places outside of the plane give 0."""
     b, c, oh, ow = indices.shape
     return take_pixels(_by_pixel(gy), _by_pixel(indices, np.int64)).reshape(b, oh, ow, c).transpose(0, 3, 1, 2)
 

@@ -21,7 +21,7 @@ _PACK = "cupy bytes"
 
 
 def quantize(x: Any, *, scale: float, signed: bool) -> Any:
-    """As AbstractBackend.quantize says."""
+    """See `AbstractBackend.quantize`."""
     return quantize_floats(x, scale=scale, signed=signed)
 
 
@@ -54,7 +54,7 @@ def conv_2d_int8(
     out_signed: bool = False,
     pack: dict | None = None,
 ) -> Any:
-    """As AbstractBackend.conv_2d_int8 says."""
+    """See `AbstractBackend.conv_2d_int8`."""
     window = {"stride": stride, "pad": pad, "dilate": dilate, "groups": groups}
     y = _sums(x, w, window, pack) * scale[:, None, None].astype(np.float32, copy=False)
     if add is not None and add.dtype != np.float32:
@@ -83,7 +83,7 @@ def _sums(x: Any, w: Any, window: dict[str, Any], pack: dict | None) -> Any:
 
 
 def linear_int8(x: Any, w: Any, scale: Any, b: Any, *, pack: dict | None = None) -> Any:
-    """As AbstractBackend.linear_int8 says."""
+    """See `AbstractBackend.linear_int8`."""
     xp = cupy()
     x, w = x.astype(np.float32), _floats(w, pack)
     total = xp.zeros((x.shape[0], w.shape[0]), np.int32)

@@ -59,7 +59,7 @@ def _taps(axis: _Axis) -> tuple[np.ndarray, np.ndarray]:
 
 
 def resize_2d(x: Any, size: Pair, *, mode: str, align_corners: bool, antialias: bool) -> Any:
-    """As AbstractBackend.resize_2d says; "nearest" has no use for the other two settings."""
+    """See `AbstractBackend.resize_2d`; "nearest" has no use for the other two settings."""
     settings = (mode, bool(align_corners), bool(antialias))
     if not are_floats(x) and mode != "nearest":
         x = x.astype(np.float32)
@@ -72,7 +72,7 @@ def resize_2d(x: Any, size: Pair, *, mode: str, align_corners: bool, antialias: 
 
 
 def resize_2d_grad(gy: Any, size: Pair, *, mode: str, align_corners: bool, antialias: bool) -> Any:
-    """As AbstractBackend.resize_2d_grad says; always in the same order of summing."""
+    """See `AbstractBackend.resize_2d_grad`; always in the same order of summing."""
     settings = (mode, bool(align_corners), bool(antialias))
     wide = "float64" if gy.dtype == np.float64 else "float32"
     tables = [_Axis(n_in, n_out, *settings, wide, True).tables() for n_in, n_out in zip(size, gy.shape[2:])]

@@ -17,22 +17,22 @@ _FORWARD, _GRAD = "softmax", "softmax_grad"
 
 
 def softmax(x: Any, *, axis: int) -> Any:
-    """As AbstractBackend.softmax says."""
+    """See `AbstractBackend.softmax`."""
     return _launched(_FORWARD, (x,), axis, logarithmic=False)
 
 
 def softmax_grad(gy: Any, y: Any, *, axis: int) -> Any:
-    """As AbstractBackend.softmax_grad says."""
+    """See `AbstractBackend.softmax_grad`."""
     return _launched(_GRAD, (gy, y), axis, logarithmic=False)
 
 
 def log_softmax(x: Any, *, axis: int) -> Any:
-    """As AbstractBackend.log_softmax says."""
+    """See `AbstractBackend.log_softmax`."""
     return _launched(_FORWARD, (x,), axis, logarithmic=True)
 
 
 def log_softmax_grad(gy: Any, y: Any, *, axis: int) -> Any:
-    """As AbstractBackend.log_softmax_grad says."""
+    """See `AbstractBackend.log_softmax_grad`."""
     return _launched(_GRAD, (gy, y), axis, logarithmic=True)
 
 

@@ -29,10 +29,10 @@ CONSTANTS: dict[str, Callable] = {
 
 
 def arithmetic(operation: str, a: Any, b: Any) -> Any:
-    """As AbstractBackend.arithmetic says."""
+    """See `AbstractBackend.arithmetic`."""
     return PAIRS[operation](np, a, b)
 
 
 def arithmetic_constant(operation: str, x: Any, value: Any) -> Any:
-    """As AbstractBackend.arithmetic_constant says."""
+    """See `AbstractBackend.arithmetic_constant`."""
     return CONSTANTS[operation](x, value)

@@ -12,7 +12,7 @@ __all__ = ["batch_norm_relu_fixed", "batch_norm_relu_grad", "batch_norm_relu_tra
 def batch_norm_relu_train(
     x: np.ndarray, gamma: np.ndarray, beta: np.ndarray, *, eps: float, add: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """As AbstractBackend.batch_norm_relu_train says; the mask is of truth values, like y."""
+    """See `AbstractBackend.batch_norm_relu_train`; the mask is of truth values, like y."""
     y, mean, var = batch_norm_train(x, gamma, beta, eps=eps)
     if add is not None:
         y += add
@@ -31,7 +31,7 @@ def batch_norm_relu_fixed(
     eps: float,
     add: np.ndarray | None = None,
 ) -> np.ndarray:
-    """As AbstractBackend.batch_norm_relu_fixed says."""
+    """See `AbstractBackend.batch_norm_relu_fixed`."""
     y = batch_norm_fixed(x, gamma, beta, mean, var, eps=eps)
     if add is not None:
         y += add
@@ -50,7 +50,7 @@ def batch_norm_relu_grad(
     eps: float,
     adds: bool = False,
 ) -> tuple[np.ndarray, ...]:
-    """As AbstractBackend.batch_norm_relu_grad says."""
+    """See `AbstractBackend.batch_norm_relu_grad`."""
     gsum = gy * mask
     grads = batch_norm_grad(gsum, x, gamma, mean, var, eps=eps)
     return (*grads, gsum) if adds else grads

@@ -43,7 +43,7 @@ def conv_2d_bf16(
     out_bits: bool = False,
     pack: dict | None = None,
 ) -> np.ndarray:
-    """As AbstractBackend.conv_2d_bf16 says; `pack` is left as it is."""
+    """See `AbstractBackend.conv_2d_bf16`; `pack` is left as it is."""
     y = conv_2d(
         numbers_of(x) if x.dtype == np.uint16 else rounded(x),
         rounded(w),

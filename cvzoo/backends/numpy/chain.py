@@ -14,7 +14,7 @@ _BINARY = {"add": np.add, "subtract": np.subtract, "multiply": np.multiply, "div
 
 @in_float32
 def chain(x: np.ndarray, steps: Sequence[tuple], others: Sequence[np.ndarray]) -> np.ndarray:
-    """As AbstractBackend.chain says."""
+    """See `AbstractBackend.chain`."""
     rest = iter(others)
     for kind, *numbers in steps:
         if kind not in _BINARY:

@@ -12,7 +12,7 @@ __all__ = ["concat"]
 
 @in_float32
 def concat(arrays: Sequence[np.ndarray], *, axis: int) -> np.ndarray:
-    """As AbstractBackend.concat says."""
+    """See `AbstractBackend.concat`."""
     if arrays[0].ndim != 4:
         return np.concatenate(arrays, axis=axis)
     shape = list(arrays[0].shape)

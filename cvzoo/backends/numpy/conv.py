@@ -39,7 +39,7 @@ def conv_2d(
     beta: float = 0.0,
     pack: dict | None = None,
 ) -> np.ndarray:
-    """As AbstractBackend.conv_2d says; `pack` is left as it is."""
+    """See `AbstractBackend.conv_2d`; `pack` is left as it is."""
     o, c_group, kh, kw = w.shape
     ksize = kh, kw
     padded = padded_nhwc(x, pad, 0)
@@ -75,7 +75,7 @@ def conv_2d_input_grad(
     groups: int,
     add: np.ndarray | None = None,
 ) -> np.ndarray:
-    """As AbstractBackend.conv_2d_input_grad says."""
+    """See `AbstractBackend.conv_2d_input_grad`."""
     gx = _input_grad(gy, w, x_size, stride, pad, dilate, groups)
     if add is not None:
         gx += add
@@ -109,7 +109,7 @@ def _input_grad(
 def conv_2d_weight_grad(
     x: np.ndarray, gy: np.ndarray, w_size: Pair, *, stride: Pair, pad: Pad, dilate: Pair, groups: int
 ) -> np.ndarray:
-    """As AbstractBackend.conv_2d_weight_grad says."""
+    """See `AbstractBackend.conv_2d_weight_grad`."""
     n, o, oh, ow = gy.shape
     kh, kw = w_size
     size = (oh, ow)
@@ -133,7 +133,7 @@ def conv_2d_weight_grad(
 
 @in_float32(rounds=False)
 def channel_sum(x: np.ndarray) -> np.ndarray:
-    """As AbstractBackend.channel_sum says; float32 is summed in float64."""
+    """See `AbstractBackend.channel_sum`; float32 is summed in float64."""
     axes = (0, *range(2, x.ndim))
     if x.dtype == np.float32:
         return x.sum(axis=axes, dtype=np.float64).astype(np.float32)

@@ -54,7 +54,7 @@ def select_best(
     center: np.ndarray | None = None,
     counts: np.ndarray | None = None,
 ) -> Selected:
-    """As AbstractBackend.select_best says."""
+    """See `AbstractBackend.select_best`."""
     pairs, scores = [], []
     for i, rows in enumerate(score):
         rows = rows if counts is None else rows[: counts[i]]
@@ -85,7 +85,7 @@ def decode_boxes(
     min_side: float = -math.inf,
     by_part: bool = False,
 ) -> Candidates:
-    """As AbstractBackend.decode_boxes says."""
+    """See `AbstractBackend.decode_boxes`."""
     found = []
     for i, (pair, score) in enumerate(zip(selected.pairs, selected.scores)):
         row, label = np.divmod(pair, selected.n_class)
@@ -107,7 +107,7 @@ def decode_cells(
     frames: np.ndarray,
     above: float,
 ) -> Candidates:
-    """As AbstractBackend.decode_cells says."""
+    """See `AbstractBackend.decode_cells`."""
     found = []
     for i, frame in enumerate(frames):
         parts = [cell_boxes(raw[i], head, input_size, frame, above) for raw, head in zip(raws, heads)]
@@ -118,7 +118,7 @@ def decode_cells(
 def nms(
     candidates: Candidates, *, iou_thresh: float, limit: int | None, classwise: bool = True, n_best: int | None = None
 ) -> Candidates:
-    """As AbstractBackend.nms says."""
+    """See `AbstractBackend.nms`."""
     kept: list[tuple[np.ndarray, ...]] = []
     for bbox, label, score in zip(*candidates):
         order = best_first(score)[:n_best]
@@ -131,12 +131,12 @@ def nms(
 
 
 def found_boxes(candidates: Candidates) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """As AbstractBackend.found_boxes says."""
+    """See `AbstractBackend.found_boxes`."""
     return list(zip(*candidates))
 
 
 def kept_boxes(kept: Candidates) -> tuple[np.ndarray, np.ndarray]:
-    """As AbstractBackend.kept_boxes says."""
+    """See `AbstractBackend.kept_boxes`."""
     counts = np.array([len(bbox) for bbox in kept.bbox], np.int32)
     padded = np.zeros((len(counts), counts.max(initial=0), 4), np.float32)
     for to, bbox in zip(padded, kept.bbox):
@@ -145,7 +145,7 @@ def kept_boxes(kept: Candidates) -> tuple[np.ndarray, np.ndarray]:
 
 
 def finish_boxes(kept: Candidates, *, frames: np.ndarray, cut: bool) -> np.ndarray:
-    """As AbstractBackend.finish_boxes says."""
+    """See `AbstractBackend.finish_boxes`."""
     most = max(map(len, kept.bbox), default=0)
     result = np.zeros((len(frames), HEADER + FIELDS * most), np.float32)
     for to, frame, bbox, label, score in zip(result, frames, *kept):

@@ -107,7 +107,7 @@ def _look_up(table: dict[str, _Function], kind: str) -> _Function:
 
 @in_float32(place=1)
 def eltwise(kind: str, x: np.ndarray, *, alpha: float = 0.0, beta: float = 0.0) -> np.ndarray:
-    """As AbstractBackend.eltwise says."""
+    """See `AbstractBackend.eltwise`."""
     with np.errstate(all="ignore"):
         return np.asarray(_look_up(_VALUES, kind)(x, float(alpha), float(beta)), _dtype(x))
 
@@ -119,7 +119,7 @@ def _dtype(x: np.ndarray) -> np.dtype | None:
 
 @in_float32(place=1)
 def eltwise_grad(kind: str, gy: np.ndarray, x: np.ndarray, *, alpha: float = 0.0, beta: float = 0.0) -> np.ndarray:
-    """As AbstractBackend.eltwise_grad says."""
+    """See `AbstractBackend.eltwise_grad`."""
     with np.errstate(all="ignore"):
         return np.asarray(gy * _look_up(_SLOPES, kind)(x, float(alpha), float(beta)), _dtype(gy))
 
@@ -128,14 +128,14 @@ def eltwise_grad(kind: str, gy: np.ndarray, x: np.ndarray, *, alpha: float = 0.0
 def eltwise_grad_from_output(
     kind: str, gy: np.ndarray, y: np.ndarray, *, alpha: float = 0.0, beta: float = 0.0
 ) -> np.ndarray:
-    """As AbstractBackend.eltwise_grad_from_output says."""
+    """See `AbstractBackend.eltwise_grad_from_output`."""
     with np.errstate(all="ignore"):
         return np.asarray(gy * _look_up(_SLOPES_FROM_OUTPUT, kind)(y, float(alpha), float(beta)), _dtype(gy))
 
 
 @in_float32
 def add(a: np.ndarray, b: np.ndarray, *, out: np.ndarray | None = None) -> np.ndarray:
-    """As AbstractBackend.add says."""
+    """See `AbstractBackend.add`."""
     if out is None:
         return np.asarray(np.add(a, b))
     return np.add(a, b, out=out)
@@ -143,12 +143,12 @@ def add(a: np.ndarray, b: np.ndarray, *, out: np.ndarray | None = None) -> np.nd
 
 @in_float32
 def add_relu(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """As AbstractBackend.add_relu says."""
+    """See `AbstractBackend.add_relu`."""
     y = np.asarray(np.add(a, b))
     return np.maximum(y, 0, out=y)
 
 
 @in_float32
 def multiply(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """As AbstractBackend.multiply says."""
+    """See `AbstractBackend.multiply`."""
     return np.asarray(np.multiply(a, b))

@@ -10,7 +10,7 @@ __all__ = ["are_finite"]
 
 
 def are_finite(arrays: Sequence[np.ndarray]) -> list[bool]:
-    """As AbstractBackend.are_finite says."""
+    """See `AbstractBackend.are_finite`."""
     return [_is_finite(widened(np.asarray(array))) for array in arrays]
 
 

@@ -65,7 +65,7 @@ def _wrongness(x: np.ndarray, softplus: np.ndarray, gamma: float, out: np.ndarra
 
 
 def focal_loss(x: np.ndarray, t: np.ndarray, *, weights: tuple[float, float], gamma: float) -> np.ndarray:
-    """As AbstractBackend.focal_loss says."""
+    """See `AbstractBackend.focal_loss`."""
     n_class = x.shape[-1]
     flat = x.reshape(-1)
     places = _Places(t, n_class)
@@ -89,7 +89,7 @@ def focal_loss(x: np.ndarray, t: np.ndarray, *, weights: tuple[float, float], ga
 def focal_loss_grad(
     gy: np.ndarray, x: np.ndarray, t: np.ndarray, *, weights: tuple[float, float], gamma: float
 ) -> np.ndarray:
-    """As AbstractBackend.focal_loss_grad says.
+    """See `AbstractBackend.focal_loss_grad`.
 
     It is gy * weight * p**gamma * (gamma * (1 - p) * softplus(x) + p) where the answer is no; for the true class x
     counts as -x, and so does the slope.

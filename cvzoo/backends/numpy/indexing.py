@@ -11,31 +11,31 @@ __all__ = ["add_at", "as_index", "embed_id", "embed_id_grad", "take"]
 
 
 def as_index(index: tuple) -> tuple:
-    """As AbstractBackend.as_index says: the index itself."""
+    """See `AbstractBackend.as_index`: the index itself."""
     if any(is_device_array(part) for part in index):
         raise DtypeError("x[...]: the indices are on a GPU, x does not", hint="x.to_device('gpu:0')")
     return index
 
 
 def take(x: np.ndarray, index: tuple) -> np.ndarray:
-    """As AbstractBackend.take says."""
+    """See `AbstractBackend.take`."""
     return x[as_index(index)]
 
 
 def add_at(out: np.ndarray, index: tuple, values: np.ndarray) -> None:
-    """As AbstractBackend.add_at says."""
+    """See `AbstractBackend.add_at`."""
     np.add.at(out, index, values)
 
 
 def embed_id(w: np.ndarray, ids: np.ndarray, seen: np.ndarray | None) -> np.ndarray:
-    """As AbstractBackend.embed_id says."""
+    """See `AbstractBackend.embed_id`."""
     if seen is None:
         return w[ids]
     return np.where(seen[..., None], w[np.where(seen, ids, 0)], w.dtype.type(0))
 
 
 def embed_id_grad(gy: np.ndarray, ids: np.ndarray, seen: np.ndarray | None, w_shape: Sequence[int]) -> np.ndarray:
-    """As AbstractBackend.embed_id_grad says."""
+    """See `AbstractBackend.embed_id_grad`."""
     gw = np.zeros(tuple(w_shape), gy.dtype)
     if seen is None:
         np.add.at(gw, ids, gy)

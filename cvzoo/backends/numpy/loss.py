@@ -22,7 +22,7 @@ __all__ = [
 def softmax_cross_entropy(
     x: np.ndarray, t: np.ndarray, class_weight: np.ndarray | None, *, ignore_label: int
 ) -> tuple[np.ndarray, Any]:
-    """As AbstractBackend.softmax_cross_entropy says."""
+    """See `AbstractBackend.softmax_cross_entropy`."""
     return picked(log_softmax(x, axis=1), t, class_weight, ignore_label)
 
 
@@ -39,7 +39,7 @@ def picked(
 def softmax_cross_entropy_grad(
     gy: np.ndarray, x: np.ndarray, t: np.ndarray, class_weight: np.ndarray | None, kept: Any, *, ignore_label: int
 ) -> np.ndarray:
-    """As AbstractBackend.softmax_cross_entropy_grad says."""
+    """See `AbstractBackend.softmax_cross_entropy_grad`."""
     log_p, known, weight = kept
     known = known[:, None]
     gx = np.exp(log_p)
@@ -51,13 +51,13 @@ def softmax_cross_entropy_grad(
 
 
 def sigmoid_cross_entropy(x: np.ndarray, t: np.ndarray, valid: np.ndarray | None) -> np.ndarray:
-    """As AbstractBackend.sigmoid_cross_entropy says."""
+    """See `AbstractBackend.sigmoid_cross_entropy`."""
     loss = np.maximum(x, 0) - x * t + np.log1p(np.exp(-np.abs(x)))
     return loss if valid is None else np.where(valid, loss, x.dtype.type(0))
 
 
 def binary_targets(t: np.ndarray, dtype: Any) -> np.ndarray:
-    """As AbstractBackend.binary_targets says; the caller has looked whether they are within 0 and 1."""
+    """See `AbstractBackend.binary_targets`; the caller has looked whether they are within 0 and 1."""
     return t.astype(dtype)
 
 
@@ -68,7 +68,7 @@ def _softplus(z: np.ndarray) -> np.ndarray:
 def sigmoid_focal_loss(
     x: np.ndarray, t: np.ndarray, *, weights: tuple[float, float], gamma: float, ignore_label: int
 ) -> np.ndarray:
-    """As AbstractBackend.sigmoid_focal_loss says."""
+    """See `AbstractBackend.sigmoid_focal_loss`."""
     sign, weight = sign_and_weight(np, t, weights, ignore_label, x.dtype)
     z = x * sign
     # q**gamma as exp(gamma * log(q)): no 0 ** 0 and no log of an underflowed probability
@@ -78,7 +78,7 @@ def sigmoid_focal_loss(
 def sigmoid_focal_loss_grad(
     gy: np.ndarray, x: np.ndarray, t: np.ndarray, *, weights: tuple[float, float], gamma: float, ignore_label: int
 ) -> np.ndarray:
-    """As AbstractBackend.sigmoid_focal_loss_grad says."""
+    """See `AbstractBackend.sigmoid_focal_loss_grad`."""
     sign, weight = sign_and_weight(np, t, weights, ignore_label, x.dtype)
     z = x * sign
     log_q = -_softplus(z)
@@ -88,12 +88,12 @@ def sigmoid_focal_loss_grad(
 
 
 def huber_loss(d: np.ndarray, *, delta: float) -> np.ndarray:
-    """As AbstractBackend.huber_loss says."""
+    """See `AbstractBackend.huber_loss`."""
     size = np.abs(d)
     near = np.minimum(size, d.dtype.type(delta))
     return near * (size - near / 2)
 
 
 def mean_factor(valid: np.ndarray, dtype: Any) -> float:
-    """As AbstractBackend.mean_factor says: a plain number."""
+    """See `AbstractBackend.mean_factor`: a plain number."""
     return 1.0 / max(int(valid.sum()), 1)

@@ -9,7 +9,7 @@ __all__ = ["linear", "matmul", "separable_2d"]
 
 @in_float32
 def matmul(a: np.ndarray, b: np.ndarray, *, scale: float = 1.0, add: np.ndarray | None = None) -> np.ndarray:
-    """As AbstractBackend.matmul says."""
+    """See `AbstractBackend.matmul`."""
     y = np.matmul(a, b)
     if scale != 1:
         y = y * float(scale)
@@ -18,7 +18,7 @@ def matmul(a: np.ndarray, b: np.ndarray, *, scale: float = 1.0, add: np.ndarray 
 
 @in_float32
 def linear(x: np.ndarray, w: np.ndarray, b: np.ndarray | None, *, pack: dict | None = None) -> np.ndarray:
-    """As AbstractBackend.linear says; `pack` is left as it is."""
+    """See `AbstractBackend.linear`; `pack` is left as it is."""
     y = x @ w.T
     if b is not None:
         y += b
@@ -26,7 +26,7 @@ def linear(x: np.ndarray, w: np.ndarray, b: np.ndarray | None, *, pack: dict | N
 
 
 def separable_2d(x: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
-    """As AbstractBackend.separable_2d says."""
+    """See `AbstractBackend.separable_2d`."""
     b, c, h, w = x.shape
     oh, ow = len(rows), len(columns)
     y = np.matmul(rows.astype(x.dtype), x.transpose(0, 2, 3, 1).reshape(b, h, w * c))  # (B, OH, W * C)

@@ -27,7 +27,7 @@ def zeros(shape: Sequence[int], dtype: Any = "float32") -> np.ndarray:
 
 
 def like(x: np.ndarray) -> np.ndarray:
-    """As AbstractBackend.like says."""
+    """See `AbstractBackend.like`."""
     return np.empty_like(x)
 
 
@@ -51,5 +51,5 @@ def channels_last(x: np.ndarray) -> np.ndarray:
 
 
 def reshaped(x: np.ndarray, shape: Sequence[int]) -> np.ndarray:
-    """As AbstractBackend.reshaped says."""
+    """See `AbstractBackend.reshaped`."""
     return x.reshape(shape)

@@ -27,7 +27,7 @@ def _across(v: np.ndarray, ndim: int) -> np.ndarray:
 def batch_norm_train(
     x: np.ndarray, gamma: np.ndarray, beta: np.ndarray, *, eps: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """As AbstractBackend.batch_norm_train says."""
+    """See `AbstractBackend.batch_norm_train`."""
     count = max(x.size // max(x.shape[1], 1), 1)
     mean = channel_sum(x) / x.dtype.type(count)
     centred = x - _across(mean, x.ndim)
@@ -41,7 +41,7 @@ def batch_norm_train(
 def batch_norm_fixed(
     x: np.ndarray, gamma: np.ndarray, beta: np.ndarray, mean: np.ndarray, var: np.ndarray, *, eps: float
 ) -> np.ndarray:
-    """As AbstractBackend.batch_norm_fixed says."""
+    """See `AbstractBackend.batch_norm_fixed`."""
     y = x - _across(mean, x.ndim)
     y *= _across(gamma / np.sqrt(var + var.dtype.type(eps)), x.ndim)
     y += _across(beta, x.ndim)
@@ -52,7 +52,7 @@ def batch_norm_fixed(
 def batch_norm_grad(
     gy: np.ndarray, x: np.ndarray, gamma: np.ndarray, mean: np.ndarray, var: np.ndarray, *, eps: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """As AbstractBackend.batch_norm_grad says."""
+    """See `AbstractBackend.batch_norm_grad`."""
     count = x.dtype.type(max(x.size // max(x.shape[1], 1), 1))
     inv_std = 1 / np.sqrt(var + var.dtype.type(eps))
     x_hat = x - _across(mean, x.ndim)
@@ -70,7 +70,7 @@ def batch_norm_grad(
 def layer_norm(
     x: np.ndarray, gamma: np.ndarray, beta: np.ndarray, *, eps: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """As AbstractBackend.layer_norm says."""
+    """See `AbstractBackend.layer_norm`."""
     count = x.dtype.type(max(x.shape[1], 1))
     mean = sum_along(x, (1,)) / count
     y = x - mean[:, None]
@@ -85,7 +85,7 @@ def layer_norm(
 def layer_norm_grad(
     gy: np.ndarray, x: np.ndarray, gamma: np.ndarray, mean: np.ndarray, var: np.ndarray, *, eps: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """As AbstractBackend.layer_norm_grad says."""
+    """See `AbstractBackend.layer_norm_grad`."""
     count = x.dtype.type(max(x.shape[1], 1))
     inv_std = 1 / np.sqrt(var + x.dtype.type(eps))[:, None]
     x_hat = (x - mean[:, None]) * inv_std
@@ -112,7 +112,7 @@ def _channel_window_sum(x: np.ndarray, before: int, after: int) -> np.ndarray:
 
 @in_float32
 def local_response_norm(x: np.ndarray, *, n: int, k: float, alpha: float, beta: float) -> np.ndarray:
-    """As AbstractBackend.local_response_norm says; of an even n, one more channel lies below than above."""
+    """See `AbstractBackend.local_response_norm`; of an even n, one more channel lies below than above."""
     scale = _channel_window_sum(x * x, n // 2, n - 1 - n // 2)
     scale *= alpha
     scale += k
@@ -125,7 +125,7 @@ def local_response_norm(x: np.ndarray, *, n: int, k: float, alpha: float, beta: 
 def local_response_norm_grad(
     gy: np.ndarray, x: np.ndarray, *, n: int, k: float, alpha: float, beta: float
 ) -> np.ndarray:
-    """As AbstractBackend.local_response_norm_grad says."""
+    """See `AbstractBackend.local_response_norm_grad`."""
     scale = _channel_window_sum(x * x, n // 2, n - 1 - n // 2)
     scale *= alpha
     scale += k

@@ -51,7 +51,7 @@ def _first_maximum(x: np.ndarray, ksize: Pair, stride: Pair, pad: Pad) -> tuple[
 
 @in_float32
 def max_pool_2d(x: np.ndarray, *, ksize: Pair, stride: Pair, pad: Pad, keep: bool) -> tuple[np.ndarray, Any]:
-    """As AbstractBackend.max_pool_2d says. A NaN in a window is its maximum."""
+    """See `AbstractBackend.max_pool_2d`. A NaN in a window is its maximum."""
     if keep:
         y, where = _first_maximum(x, ksize, stride, pad)
         return y.transpose(0, 3, 1, 2), where
@@ -66,7 +66,7 @@ def max_pool_2d(x: np.ndarray, *, ksize: Pair, stride: Pair, pad: Pad, keep: boo
 def max_pool_2d_grad(
     gy: np.ndarray, kept: Any, x_shape: Sequence[int], *, ksize: Pair, stride: Pair, pad: Pad
 ) -> np.ndarray:
-    """As AbstractBackend.max_pool_2d_grad says."""
+    """See `AbstractBackend.max_pool_2d_grad`."""
     b, c, h, w = x_shape
     gy = gy.transpose(0, 2, 3, 1)
     gx = np.zeros((b, h + pad[0] + pad[1], w + pad[2] + pad[3], c), gy.dtype)
@@ -77,7 +77,7 @@ def max_pool_2d_grad(
 
 @in_float32(rounds=False)
 def max_pool_2d_indices(x: np.ndarray, *, ksize: Pair, stride: Pair, pad: Pad) -> np.ndarray:
-    """As AbstractBackend.max_pool_2d_indices says; 0 for a window of nothing but padding."""
+    """See `AbstractBackend.max_pool_2d_indices`; 0 for a window of nothing but padding."""
     _, where = _first_maximum(x, ksize, stride, pad)
     _, oh, ow, _ = where.shape
     row = where // ksize[1] + (np.arange(oh) * stride[0] - pad[0])[:, None, None]
@@ -152,7 +152,7 @@ def _of_whole_map(size: Pair) -> tuple[Stage, ...]:
 
 @in_float32
 def average_pool_2d(x: np.ndarray, *, ksize: Pair, stride: Pair, pad: Pad, count_pad: bool) -> np.ndarray:
-    """As AbstractBackend.average_pool_2d says."""
+    """See `AbstractBackend.average_pool_2d`."""
     counts = count_pad or not any(pad)  # stages pad where the caller did not, and reckon with it
     for stage in average_stages(tuple(x.shape[2:]), ksize, stride, pad):
         x = _average(x, stage, counts)
@@ -180,7 +180,7 @@ def _average(x: np.ndarray, stage: Stage, count_pad: bool) -> np.ndarray:
 def average_pool_2d_grad(
     gy: np.ndarray, x_shape: Sequence[int], *, ksize: Pair, stride: Pair, pad: Pad, count_pad: bool
 ) -> np.ndarray:
-    """As AbstractBackend.average_pool_2d_grad says."""
+    """See `AbstractBackend.average_pool_2d_grad`."""
     stages = average_stages(as_pair(x_shape[2:]), ksize, stride, pad)
     sizes = [as_pair(x_shape[2:])]
     for stage in stages[:-1]:
@@ -203,7 +203,7 @@ def _average_grad(gy: np.ndarray, x_size: Pair, stage: Stage, count_pad: bool) -
 
 
 def upsampling_2d(x: np.ndarray, indices: np.ndarray, size: Pair) -> np.ndarray:
-    """As AbstractBackend.upsampling_2d says."""
+    """See `AbstractBackend.upsampling_2d`."""
     b, c = x.shape[:2]
     h, w = size
     y = zeros((b, c, h, w), x.dtype)
@@ -213,7 +213,7 @@ def upsampling_2d(x: np.ndarray, indices: np.ndarray, size: Pair) -> np.ndarray:
 
 
 def upsampling_2d_grad(gy: np.ndarray, indices: np.ndarray) -> np.ndarray:
-    """As AbstractBackend.upsampling_2d_grad says."""
+    """See `AbstractBackend.upsampling_2d_grad`."""
     b, c, oh, ow = indices.shape
     y = np.take_along_axis(_by_pixel(gy), _by_pixel(indices), axis=1)
     return y.reshape(b, oh, ow, c).transpose(0, 3, 1, 2)

@@ -15,7 +15,7 @@ _F32 = np.dtype(np.float32)
 
 @in_float32(rounds=False)
 def quantize(x: np.ndarray, *, scale: float, signed: bool) -> np.ndarray:
-    """As AbstractBackend.quantize says."""
+    """See `AbstractBackend.quantize`."""
     low, high, dtype = (-128, 127, np.int8) if signed else (0, 255, np.uint8)
     y = np.rint(np.asarray(x, _F32) * (np.float32(1) / np.float32(scale)))
     y = np.minimum(np.maximum(y, low, out=y), high, out=y)
@@ -42,7 +42,7 @@ def conv_2d_int8(
     out_signed: bool = False,
     pack: dict | None = None,
 ) -> np.ndarray:
-    """As AbstractBackend.conv_2d_int8 says; `pack` is left as it is."""
+    """See `AbstractBackend.conv_2d_int8`; `pack` is left as it is."""
     window = {"stride": stride, "pad": pad, "dilate": dilate, "groups": groups}
     # float64 holds every sum of products of bytes exactly, and has fast matrix products
     y = conv_2d(x.astype(np.float64), w.astype(np.float64), None, **window).astype(_F32)
@@ -59,7 +59,7 @@ def conv_2d_int8(
 def linear_int8(
     x: np.ndarray, w: np.ndarray, scale: np.ndarray, b: np.ndarray | None, *, pack: dict | None = None
 ) -> np.ndarray:
-    """As AbstractBackend.linear_int8 says; `pack` is left as it is."""
+    """See `AbstractBackend.linear_int8`; `pack` is left as it is."""
     y = (x.astype(np.float64) @ w.T.astype(np.float64)).astype(_F32)
     y *= np.asarray(scale, _F32)
     if b is not None:

@@ -11,14 +11,14 @@ __all__ = ["random_mask", "standard_normal"]
 
 
 def random_mask(shape: Sequence[int], ratio: float, scale: float, dtype: Any = "float32") -> np.ndarray:
-    """As AbstractBackend.random_mask says."""
+    """See `AbstractBackend.random_mask`."""
     dtype = np.dtype(dtype)
     kept = random_generator().random(shape, "float32") >= ratio
     return (kept * dtype.type(scale)).astype(dtype, copy=False)
 
 
 def standard_normal(shape: int | Sequence[int], dtype: Any = "float32", *, rounded: bool = False) -> np.ndarray:
-    """As AbstractBackend.standard_normal says."""
+    """See `AbstractBackend.standard_normal`."""
     if rounded:
         return random_generator().standard_normal(shape).astype(dtype)
     return random_generator().standard_normal(shape, dtype)

@@ -67,7 +67,7 @@ def _along(x: np.ndarray, axis: int, index: np.ndarray, weights: np.ndarray) -> 
 
 @in_float32
 def resize_2d(x: np.ndarray, size: Pair, *, mode: str, align_corners: bool, antialias: bool) -> np.ndarray:
-    """As AbstractBackend.resize_2d says; "nearest" has no use for the other two settings."""
+    """See `AbstractBackend.resize_2d`; "nearest" has no use for the other two settings."""
     x = np.ascontiguousarray(x.transpose(0, 2, 3, 1))
     if x.dtype.kind != "f" and mode != "nearest":
         x = x.astype(np.float32)
@@ -90,7 +90,7 @@ def resize_2d(x: np.ndarray, size: Pair, *, mode: str, align_corners: bool, anti
 
 @in_float32
 def resize_2d_grad(gy: np.ndarray, size: Pair, *, mode: str, align_corners: bool, antialias: bool) -> np.ndarray:
-    """As AbstractBackend.resize_2d_grad says."""
+    """See `AbstractBackend.resize_2d_grad`."""
     b, c, oh, ow = gy.shape
     h, w = size
     rows = axis_matrix(h, oh, mode, align_corners, antialias, gy.dtype)

@@ -34,7 +34,7 @@ __all__ = ["region_levels", "roi_grad", "roi_greatest", "roi_means", "roi_picked
 
 
 def region_levels(bbox: np.ndarray, first: int, last: int) -> np.ndarray:
-    """As AbstractBackend.region_levels says: int64."""
+    """See `AbstractBackend.region_levels`: int64."""
     bbox = np.asarray(bbox, np.float32)
     side = np.sqrt((bbox[:, 2] - bbox[:, 0]) * (bbox[:, 3] - bbox[:, 1]))
     with np.errstate(divide="ignore"):  # an empty box goes to the finest map
@@ -44,7 +44,7 @@ def region_levels(bbox: np.ndarray, first: int, last: int) -> np.ndarray:
 
 @in_float32
 def roi_means(maps: Sequence[np.ndarray], rois: Regions) -> np.ndarray:
-    """As AbstractBackend.roi_means says."""
+    """See `AbstractBackend.roi_means`."""
     if rois.group:
         return _as_maps(row_sums(map_rows(maps[0], rois), *mean_rows(rois, maps[0].shape)), rois)
     y = empty((len(rois.bbox), maps[0].shape[1], *rois.outsize), maps[0].dtype)
@@ -54,7 +54,7 @@ def roi_means(maps: Sequence[np.ndarray], rois: Regions) -> np.ndarray:
 
 
 def roi_greatest(maps: Sequence[np.ndarray], rois: Regions, *, remember: bool) -> tuple[np.ndarray, Any]:
-    """As AbstractBackend.roi_greatest says."""
+    """See `AbstractBackend.roi_greatest`."""
     (x,) = maps
     if rois.cells in (Cells.ROUNDED, Cells.ROUNDED_INCLUSIVE):
         y, best = rounded_maxima(channels_last(x).transpose(0, 2, 3, 1), _scaled(rois), rois, remember=remember)
@@ -69,7 +69,7 @@ def roi_greatest(maps: Sequence[np.ndarray], rois: Regions, *, remember: bool) -
 
 
 def roi_picked(maps: Sequence[np.ndarray], rois: Regions, best: Any) -> np.ndarray:
-    """As AbstractBackend.roi_picked says."""
+    """See `AbstractBackend.roi_picked`."""
     (x,) = maps
     rows = map_rows(x, rois)
     if rois.cells == Cells.SAMPLES:
@@ -78,7 +78,7 @@ def roi_picked(maps: Sequence[np.ndarray], rois: Regions, best: Any) -> np.ndarr
 
 
 def roi_grad(gy: np.ndarray, rois: Regions, shapes: Sequence[tuple[int, ...]], best: Any = None) -> tuple[Any, ...]:
-    """As AbstractBackend.roi_grad says."""
+    """See `AbstractBackend.roi_grad`."""
     dtype, gy = gy.dtype, widened(gy)
     if best is None and not rois.group:
         gy = channels_last(gy)

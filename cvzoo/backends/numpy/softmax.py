@@ -14,7 +14,7 @@ def _sum(x: np.ndarray, axis: int) -> np.ndarray:
 
 @in_float32
 def softmax(x: np.ndarray, *, axis: int) -> np.ndarray:
-    """As AbstractBackend.softmax says."""
+    """See `AbstractBackend.softmax`."""
     if x.size == 0:
         return x.copy()
     y = x - x.max(axis=axis, keepdims=True)
@@ -25,7 +25,7 @@ def softmax(x: np.ndarray, *, axis: int) -> np.ndarray:
 
 @in_float32
 def softmax_grad(gy: np.ndarray, y: np.ndarray, *, axis: int) -> np.ndarray:
-    """As AbstractBackend.softmax_grad says."""
+    """See `AbstractBackend.softmax_grad`."""
     gx = gy * y
     gx -= y * _sum(gx, axis)
     return gx
@@ -33,7 +33,7 @@ def softmax_grad(gy: np.ndarray, y: np.ndarray, *, axis: int) -> np.ndarray:
 
 @in_float32
 def log_softmax(x: np.ndarray, *, axis: int) -> np.ndarray:
-    """As AbstractBackend.log_softmax says."""
+    """See `AbstractBackend.log_softmax`."""
     if x.size == 0:
         return x.copy()
     y = x - x.max(axis=axis, keepdims=True)
@@ -43,5 +43,5 @@ def log_softmax(x: np.ndarray, *, axis: int) -> np.ndarray:
 
 @in_float32
 def log_softmax_grad(gy: np.ndarray, y: np.ndarray, *, axis: int) -> np.ndarray:
-    """As AbstractBackend.log_softmax_grad says."""
+    """See `AbstractBackend.log_softmax_grad`."""
     return gy - np.exp(y) * _sum(gy, axis)

@@ -16,7 +16,7 @@ _lock = threading.Lock()
 
 
 def constant(key: Hashable, make: Callable[[], np.ndarray]) -> np.ndarray:
-    """As AbstractBackend.constant says."""
+    """See `AbstractBackend.constant`."""
     with _lock:
         found = _constants.get(key)
         if found is not None:
@@ -31,5 +31,5 @@ def constant(key: Hashable, make: Callable[[], np.ndarray]) -> np.ndarray:
 
 
 def upload(arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
-    """As AbstractBackend.upload says."""
+    """See `AbstractBackend.upload`."""
     return list(arrays)

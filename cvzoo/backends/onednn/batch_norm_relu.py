@@ -39,7 +39,7 @@ def _make_train(shape: tuple[int, int, int, int], eps: float) -> tuple[Primitive
 def batch_norm_relu_train(
     x: np.ndarray, gamma: np.ndarray, beta: np.ndarray, *, eps: float, add: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """As AbstractBackend.batch_norm_relu_train says; the mask is of bits, in the library's order, without `add`."""
+    """See `AbstractBackend.batch_norm_relu_train`; the mask is of bits, in the library's order, without `add`."""
     if add is not None:
         y, mean, var = batch_norm_train(x, gamma, beta, eps=eps)
         y = add_relu(y, add)
@@ -77,7 +77,7 @@ def batch_norm_relu_fixed(
     eps: float,
     add: np.ndarray | None = None,
 ) -> np.ndarray:
-    """As AbstractBackend.batch_norm_relu_fixed says."""
+    """See `AbstractBackend.batch_norm_relu_fixed`."""
     if add is not None:
         return add_relu(batch_norm_fixed(x, gamma, beta, mean, var, eps=eps), add)
     if is_case(x, gamma):
@@ -105,7 +105,7 @@ def batch_norm_relu_grad(
     eps: float,
     adds: bool = False,
 ) -> tuple[np.ndarray, ...]:
-    """As AbstractBackend.batch_norm_relu_grad says."""
+    """See `AbstractBackend.batch_norm_relu_grad`."""
     if mask.dtype != np.bool_:
         found = normalization_grad(gy, x, gamma, mean, var, mask, eps)
         if found is not None:

@@ -49,7 +49,7 @@ def conv_2d_bf16(
     out_bits: bool = False,
     pack: dict | None = None,
 ) -> np.ndarray:
-    """As AbstractBackend.conv_2d_bf16 says; `pack` holds reordered weights by the name of their order."""
+    """See `AbstractBackend.conv_2d_bf16`; `pack` holds reordered weights by the name of their order."""
     how: dict[str, Any] = {"stride": stride, "pad": pad, "dilate": dilate, "groups": groups}
     how |= {"add": add, "activation": activation, "alpha": alpha, "beta": beta}
     if x.dtype not in (F32, BF16) or w.dtype != F32 or not x.size or not w.size:

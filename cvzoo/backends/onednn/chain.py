@@ -78,7 +78,7 @@ def _make(x: np.ndarray, steps: Sequence[tuple], others: Sequence[np.ndarray]) -
 
 @in_float32
 def chain(x: np.ndarray, steps: Sequence[tuple], others: Sequence[np.ndarray]) -> np.ndarray:
-    """As AbstractBackend.chain says."""
+    """See `AbstractBackend.chain`."""
     if steps and _is_case(x, others):
         key = ("chain", tuple(steps), x.shape, x.strides, *[(other.shape, other.strides) for other in others])
         run = local.young.get(key)

@@ -59,7 +59,7 @@ def _is_readable(a: np.ndarray) -> bool:
 
 @in_float32
 def concat(arrays: Sequence[np.ndarray], *, axis: int) -> np.ndarray:
-    """As AbstractBackend.concat says."""
+    """See `AbstractBackend.concat`."""
     if _is_case(arrays):
         shape = list(arrays[0].shape)
         axis %= len(shape)

@@ -72,7 +72,7 @@ def conv_2d(
     beta: float = 0.0,
     pack: dict | None = None,
 ) -> np.ndarray:
-    """As AbstractBackend.conv_2d says; `pack` holds reordered weights by the name of their order."""
+    """See `AbstractBackend.conv_2d`; `pack` holds reordered weights by the name of their order."""
     if x.dtype == F32 and w.dtype == F32 and x.size and w.size:
         w = with_plain_strides(w)
         case = (b is not None, (stride, pad, dilate, groups), add is not None, activation, alpha, beta)
@@ -200,7 +200,7 @@ def conv_2d_input_grad(
     groups: int,
     add: np.ndarray | None = None,
 ) -> np.ndarray:
-    """As AbstractBackend.conv_2d_input_grad says."""
+    """See `AbstractBackend.conv_2d_input_grad`."""
     if gy.dtype == F32 and w.dtype == F32 and gy.size and w.size:
         w = with_plain_strides(w)
         has_add = add is not None
@@ -315,7 +315,7 @@ def _make_weight_grad(
 def conv_2d_weight_grad(
     x: np.ndarray, gy: np.ndarray, w_size: Pair, *, stride: Pair, pad: Pad, dilate: Pair, groups: int
 ) -> np.ndarray:
-    """As AbstractBackend.conv_2d_weight_grad says."""
+    """See `AbstractBackend.conv_2d_weight_grad`."""
     if x.dtype == F32 and gy.dtype == F32 and x.size and gy.size:
         key = ("conv_weight_grad", x.shape, gy.shape, w_size, stride, pad, dilate, groups)
         op = local.young.get(key)
@@ -338,5 +338,5 @@ def conv_2d_weight_grad(
 
 @in_float32(rounds=False)
 def channel_sum(x: np.ndarray) -> np.ndarray:
-    """As AbstractBackend.channel_sum says."""
+    """See `AbstractBackend.channel_sum`."""
     return numpy_channel_sum(x)

@@ -73,7 +73,7 @@ def _make(size: int, algorithm: tuple[int, float, float]) -> Primitive | bool:
 
 @in_float32(place=1)
 def eltwise(kind: str, x: np.ndarray, *, alpha: float = 0.0, beta: float = 0.0) -> np.ndarray:
-    """As AbstractBackend.eltwise says."""
+    """See `AbstractBackend.eltwise`."""
     if kind in ELTWISE and _is_case(x):
         key = (kind, x.size, alpha, beta)
         run = local.young.get(key)
@@ -124,7 +124,7 @@ def _grad(
 
 @in_float32(place=1)
 def eltwise_grad(kind: str, gy: np.ndarray, x: np.ndarray, *, alpha: float = 0.0, beta: float = 0.0) -> np.ndarray:
-    """As AbstractBackend.eltwise_grad says."""
+    """See `AbstractBackend.eltwise_grad`."""
     gx = _grad(ELTWISE, kind, gy, x, alpha, beta)
     return numpy_eltwise_grad(kind, gy, x, alpha=alpha, beta=beta) if gx is None else gx
 
@@ -133,7 +133,7 @@ def eltwise_grad(kind: str, gy: np.ndarray, x: np.ndarray, *, alpha: float = 0.0
 def eltwise_grad_from_output(
     kind: str, gy: np.ndarray, y: np.ndarray, *, alpha: float = 0.0, beta: float = 0.0
 ) -> np.ndarray:
-    """As AbstractBackend.eltwise_grad_from_output says."""
+    """See `AbstractBackend.eltwise_grad_from_output`."""
     gx = _grad(ELTWISE_FROM_OUTPUT, kind, gy, y, alpha, beta)
     return numpy_eltwise_grad_from_output(kind, gy, y, alpha=alpha, beta=beta) if gx is None else gx
 
@@ -186,7 +186,7 @@ def _binary(algorithm: int, a: np.ndarray, b: np.ndarray, out: np.ndarray | None
 
 @in_float32
 def add(a: np.ndarray, b: np.ndarray, *, out: np.ndarray | None = None) -> np.ndarray:
-    """As AbstractBackend.add says."""
+    """See `AbstractBackend.add`."""
     y = _binary(_ADD, a, b, out) if a.size >= b.size else _binary(_ADD, b, a, out)
     return numpy_add(a, b, out=out) if y is None else y
 
@@ -200,7 +200,7 @@ def _make_add_relu(size: int) -> Primitive | bool:
 
 @in_float32
 def add_relu(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """As AbstractBackend.add_relu says."""
+    """See `AbstractBackend.add_relu`."""
     same = a.dtype == F32 and b.dtype == F32 and a.shape == b.shape and a.strides == b.strides
     if same and a.size >= _FEW_TO_ADD and is_dense(a):
         key = ("add_relu", a.size)
@@ -216,6 +216,6 @@ def add_relu(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 @in_float32
 def multiply(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """As AbstractBackend.multiply says."""
+    """See `AbstractBackend.multiply`."""
     y = _binary(_MULTIPLY, a, b, None) if a.size >= b.size else _binary(_MULTIPLY, b, a, None)
     return numpy_multiply(a, b) if y is None else y

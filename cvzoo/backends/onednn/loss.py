@@ -13,5 +13,5 @@ __all__ = ["softmax_cross_entropy"]
 def softmax_cross_entropy(
     x: np.ndarray, t: np.ndarray, class_weight: np.ndarray | None, *, ignore_label: int
 ) -> tuple[np.ndarray, Any]:
-    """As AbstractBackend.softmax_cross_entropy says."""
+    """See `AbstractBackend.softmax_cross_entropy`."""
     return picked(log_softmax(x, axis=1), t, class_weight, ignore_label)

@@ -79,7 +79,7 @@ def _make_matmul(
 
 @in_float32
 def matmul(a: np.ndarray, b: np.ndarray, *, scale: float = 1.0, add: np.ndarray | None = None) -> np.ndarray:
-    """As AbstractBackend.matmul says."""
+    """See `AbstractBackend.matmul`."""
     few = a.size * b.shape[-1] < _FEW
     if few or a.dtype != F32 or b.dtype != F32 or a.shape[-1] != b.shape[-2] or b.size == 0:
         return numpy_matmul(a, b, scale=scale, add=add)
@@ -154,7 +154,7 @@ def _make_linear(x: np.ndarray, w: np.ndarray, has_bias: bool, is_packed: bool) 
 
 @in_float32
 def linear(x: np.ndarray, w: np.ndarray, b: np.ndarray | None, *, pack: dict | None = None) -> np.ndarray:
-    """As AbstractBackend.linear says; `pack` holds reordered weights by the name of their order."""
+    """See `AbstractBackend.linear`; `pack` holds reordered weights by the name of their order."""
     # however few numbers there are: BLAS gives a row other bits alone than in a batch, oneDNN gives the same
     if x.dtype != F32 or w.dtype != F32 or x.size == 0 or w.size == 0:
         return numpy_linear(x, w, b)

@@ -177,7 +177,7 @@ def _make_copy(x: np.ndarray) -> Primitive | bool:
 
 
 def reshaped(x: np.ndarray, shape: Sequence[int]) -> np.ndarray:
-    """As AbstractBackend.reshaped says."""
+    """See `AbstractBackend.reshaped`."""
     if x.flags.c_contiguous or x.dtype != F32 or not _is_worthwhile(x.size) or not is_plain(x) or x.ndim > 12:
         return x.reshape(shape)
     if -1 in shape:

@@ -149,7 +149,7 @@ def _forward(
 def batch_norm_train(
     x: np.ndarray, gamma: np.ndarray, beta: np.ndarray, *, eps: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """As AbstractBackend.batch_norm_train says."""
+    """See `AbstractBackend.batch_norm_train`."""
     if is_case(x, gamma):
         image = to_image(x)
         given = are_taken_apart(image.shape)
@@ -164,7 +164,7 @@ def batch_norm_train(
 def batch_norm_fixed(
     x: np.ndarray, gamma: np.ndarray, beta: np.ndarray, mean: np.ndarray, var: np.ndarray, *, eps: float
 ) -> np.ndarray:
-    """As AbstractBackend.batch_norm_fixed says."""
+    """See `AbstractBackend.batch_norm_fixed`."""
     if is_case(x, gamma):
         y = _forward(x, to_image(x), gamma, beta, to_vector(mean), to_vector(var), eps, True)
         if y is not None:
@@ -226,7 +226,7 @@ def normalization_grad(
 def batch_norm_grad(
     gy: np.ndarray, x: np.ndarray, gamma: np.ndarray, mean: np.ndarray, var: np.ndarray, *, eps: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """As AbstractBackend.batch_norm_grad says."""
+    """See `AbstractBackend.batch_norm_grad`."""
     found = normalization_grad(gy, x, gamma, mean, var, None, eps)
     return numpy_batch_norm_grad(gy, x, gamma, mean, var, eps=eps) if found is None else found
 
@@ -247,7 +247,7 @@ def _make_layer(shape: tuple[int, int], eps: float) -> Primitive | Literal[False
 def layer_norm(
     x: np.ndarray, gamma: np.ndarray, beta: np.ndarray, *, eps: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """As AbstractBackend.layer_norm says."""
+    """See `AbstractBackend.layer_norm`."""
     if x.dtype != F32 or gamma.dtype != F32 or x.size == 0 or x.shape[1] > _LONG:
         return numpy_layer_norm(x, gamma, beta, eps=eps)
     key = ("layer_norm", x.shape, eps)
@@ -288,7 +288,7 @@ def _make_layer_grad(shape: tuple[int, int], eps: float) -> Primitive | NativePr
 def layer_norm_grad(
     gy: np.ndarray, x: np.ndarray, gamma: np.ndarray, mean: np.ndarray, var: np.ndarray, *, eps: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """As AbstractBackend.layer_norm_grad says."""
+    """See `AbstractBackend.layer_norm_grad`."""
     if x.dtype == F32 and gy.dtype == F32 and gamma.dtype == F32 and x.size:
         key = ("layer_norm_grad", x.shape, eps)
         run = local.young.get(key)
@@ -347,7 +347,7 @@ def _make_lrn_grad(shape: tuple[int, ...], k: float, alpha: float, beta: float) 
 
 @in_float32
 def local_response_norm(x: np.ndarray, *, n: int, k: float, alpha: float, beta: float) -> np.ndarray:
-    """As AbstractBackend.local_response_norm says."""
+    """See `AbstractBackend.local_response_norm`."""
     if x.dtype == F32 and x.size and n == _N:
         key = ("lrn", x.shape, k, alpha, beta)
         run = local.young.get(key)
@@ -364,7 +364,7 @@ def local_response_norm(x: np.ndarray, *, n: int, k: float, alpha: float, beta: 
 def local_response_norm_grad(
     gy: np.ndarray, x: np.ndarray, *, n: int, k: float, alpha: float, beta: float
 ) -> np.ndarray:
-    """As AbstractBackend.local_response_norm_grad says."""
+    """See `AbstractBackend.local_response_norm_grad`."""
     if x.dtype == F32 and gy.dtype == F32 and x.size and n == _N:
         key = ("lrn_grad", x.shape, k, alpha, beta)
         run = local.young.get(key)

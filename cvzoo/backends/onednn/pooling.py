@@ -125,7 +125,7 @@ class _Kept:
 
 @in_float32
 def max_pool_2d(x: np.ndarray, *, ksize: Pair, stride: Pair, pad: Pad, keep: bool) -> tuple[np.ndarray, Any]:
-    """As AbstractBackend.max_pool_2d says. A NaN is not seen, and of nothing else (or -inf) comes the lowest
+    """See `AbstractBackend.max_pool_2d`. A NaN is not seen, and of nothing else (or -inf) comes the lowest
     finite number."""
     if x.dtype == F32 and x.size:
         key = ("max_pool", keep, x.shape, ksize, stride, pad)
@@ -147,7 +147,7 @@ def max_pool_2d(x: np.ndarray, *, ksize: Pair, stride: Pair, pad: Pad, keep: boo
 def max_pool_2d_grad(
     gy: np.ndarray, kept: Any, x_shape: Sequence[int], *, ksize: Pair, stride: Pair, pad: Pad
 ) -> np.ndarray:
-    """As AbstractBackend.max_pool_2d_grad says."""
+    """See `AbstractBackend.max_pool_2d_grad`."""
     if not isinstance(kept, _Kept):
         return numpy_max_pool_2d_grad(gy, kept, x_shape, ksize=ksize, stride=stride, pad=pad)
     key = ("max_pool_grad", tuple(x_shape), ksize, stride, pad)
@@ -162,7 +162,7 @@ def max_pool_2d_grad(
 
 @in_float32
 def average_pool_2d(x: np.ndarray, *, ksize: Pair, stride: Pair, pad: Pad, count_pad: bool) -> np.ndarray:
-    """As AbstractBackend.average_pool_2d says."""
+    """See `AbstractBackend.average_pool_2d`."""
     if x.dtype == F32 and x.size:
         key = ("average_pool", count_pad, x.shape, ksize, stride, pad)
         ops = local.young.get(key)
@@ -223,7 +223,7 @@ def _make_native_average(x_shape: Dims, ksize: Pair, stride: Pair, pad: Pad, cou
 def average_pool_2d_grad(
     gy: np.ndarray, x_shape: Sequence[int], *, ksize: Pair, stride: Pair, pad: Pad, count_pad: bool
 ) -> np.ndarray:
-    """As AbstractBackend.average_pool_2d_grad says."""
+    """See `AbstractBackend.average_pool_2d_grad`."""
     if gy.dtype == F32 and gy.size:
         key = ("average_pool_grad", count_pad, tuple(x_shape), ksize, stride, pad)
         runs = local.young.get(key)

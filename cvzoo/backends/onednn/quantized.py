@@ -74,7 +74,7 @@ def _make_quantize(x: np.ndarray, scale: float, signed: bool) -> _Quantize | Lit
 
 @in_float32(rounds=False)
 def quantize(x: np.ndarray, *, scale: float, signed: bool) -> np.ndarray:
-    """As AbstractBackend.quantize says."""
+    """See `AbstractBackend.quantize`."""
     if x.dtype != F32 or x.size < _FEW:
         return numpy_quantize(x, scale=scale, signed=signed)
     x = channels_last(x) if x.ndim == 4 else np.ascontiguousarray(x)
@@ -145,7 +145,7 @@ def conv_2d_int8(
     out_signed: bool = False,
     pack: dict | None = None,
 ) -> np.ndarray:
-    """As AbstractBackend.conv_2d_int8 says; `pack` holds reordered weights by the name of their order."""
+    """See `AbstractBackend.conv_2d_int8`; `pack` holds reordered weights by the name of their order."""
     if add is not None and add_scale is None:
         add = np.asarray(add, F32)
     how: dict[str, Any] = {"stride": stride, "pad": pad, "dilate": dilate, "groups": groups}
@@ -213,7 +213,7 @@ def _make_linear(x: np.ndarray, w: np.ndarray, has_bias: bool) -> _Linear | Lite
 def linear_int8(
     x: np.ndarray, w: np.ndarray, scale: np.ndarray, b: np.ndarray | None, *, pack: dict | None = None
 ) -> np.ndarray:
-    """As AbstractBackend.linear_int8 says; `pack` holds reordered weights by the name of their order."""
+    """See `AbstractBackend.linear_int8`; `pack` holds reordered weights by the name of their order."""
     if not x.size or not w.size or x.dtype not in _BYTES or w.dtype != S8:
         return numpy_linear_int8(x, w, scale, b)
     if not _has_bytes():

@@ -89,7 +89,7 @@ def _shrinks(size: Pair, other: Pair) -> bool:
 
 @in_float32
 def resize_2d(x: np.ndarray, size: Pair, *, mode: str, align_corners: bool, antialias: bool) -> np.ndarray:
-    """As AbstractBackend.resize_2d says."""
+    """See `AbstractBackend.resize_2d`."""
     if x.dtype == F32 and x.size and not (antialias and _shrinks(x.shape[2:], size)):
         kind = _algorithm(x.shape[2:], size, mode, align_corners)
         if kind is not None:
@@ -109,7 +109,7 @@ def resize_2d(x: np.ndarray, size: Pair, *, mode: str, align_corners: bool, anti
 
 @in_float32
 def resize_2d_grad(gy: np.ndarray, size: Pair, *, mode: str, align_corners: bool, antialias: bool) -> np.ndarray:
-    """As AbstractBackend.resize_2d_grad says."""
+    """See `AbstractBackend.resize_2d_grad`."""
     if gy.dtype == F32 and gy.size and not (antialias and _shrinks(size, gy.shape[2:])):
         kind = _algorithm(size, gy.shape[2:], mode, align_corners)
         if kind is not None:

@@ -82,27 +82,27 @@ def _backward(kind: int, gy: np.ndarray, y: np.ndarray, axis: int) -> np.ndarray
 
 @in_float32
 def softmax(x: np.ndarray, *, axis: int) -> np.ndarray:
-    """As AbstractBackend.softmax says."""
+    """See `AbstractBackend.softmax`."""
     y = _forward(_SOFTMAX, x, axis)
     return numpy_softmax(x, axis=axis) if y is None else y
 
 
 @in_float32
 def softmax_grad(gy: np.ndarray, y: np.ndarray, *, axis: int) -> np.ndarray:
-    """As AbstractBackend.softmax_grad says."""
+    """See `AbstractBackend.softmax_grad`."""
     gx = _backward(_SOFTMAX, gy, y, axis)
     return numpy_softmax_grad(gy, y, axis=axis) if gx is None else gx
 
 
 @in_float32
 def log_softmax(x: np.ndarray, *, axis: int) -> np.ndarray:
-    """As AbstractBackend.log_softmax says."""
+    """See `AbstractBackend.log_softmax`."""
     y = _forward(_LOG_SOFTMAX, x, axis)
     return numpy_log_softmax(x, axis=axis) if y is None else y
 
 
 @in_float32
 def log_softmax_grad(gy: np.ndarray, y: np.ndarray, *, axis: int) -> np.ndarray:
-    """As AbstractBackend.log_softmax_grad says."""
+    """See `AbstractBackend.log_softmax_grad`."""
     gx = _backward(_LOG_SOFTMAX, gy, y, axis)
     return numpy_log_softmax_grad(gy, y, axis=axis) if gx is None else gx
