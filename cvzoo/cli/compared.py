@@ -18,8 +18,10 @@ _RESULTS = (".json", ".csv", ".tsv", ".txt")
 _OF_EVALUATE: Mapping[str, Any] = {
     "plus": None,
     "explain": None,
+    "find_thresholds": None,
     "save_results": None,
     "max_dets": None,
+    "score": None,
     "score_thresh": None,
     "nms_thresh": None,
     "cfg": None,

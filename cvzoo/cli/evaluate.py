@@ -14,6 +14,7 @@ from cvzoo.cli.evaluate_coco import evaluate_on_coco
 from cvzoo.cli.evaluate_label_maps import evaluate_label_maps
 from cvzoo.cli.evaluate_panoptic import evaluate_panoptic
 from cvzoo.cli.evaluate_voc import evaluate_on_voc
+from cvzoo.cli.find_thresholds import find_thresholds, thresholds_text
 from cvzoo.cli.json_records import as_json, write_json
 from cvzoo.cli.label_map_truth import means_label_maps
 from cvzoo.cli.result_table import printable
@@ -37,10 +38,14 @@ def run(args: argparse.Namespace) -> int:
         )
     if args.compile and not has_model:
         raise ConfigError("--compile needs a model, but --results has none")
-    for target in (args.json, args.report):
+    for target in (args.json, args.report, args.save_model):
         check_target(target)
     if args.save_results is not None and not has_model:
         raise ConfigError("--save-results needs a model, but --results has none")
+    if args.find_thresholds is not None and not has_model:
+        raise ConfigError("--find-thresholds needs a model, but --results has none")
+    if args.save_model is not None and args.find_thresholds is None:
+        raise ConfigError("--save-model saves found thresholds", hint="--find-thresholds f1")
     if means_label_maps(args):
         return evaluate_label_maps(args)
     if args.metric == "miou":
@@ -81,6 +86,8 @@ def run(args: argparse.Namespace) -> int:
     record = dict(scored.record)
     if args.json is not None or args.report is not None:
         record["analysis"] = _analysis(scored)
+    if args.find_thresholds is not None:
+        record["deploy"] = find_thresholds(scored, args)
     if scored.explanation is not None:
         record["explanation"] = scored.explanation.to_dict()
     # files first, since the reader of standard output may close the pipe early
@@ -97,6 +104,8 @@ def run(args: argparse.Namespace) -> int:
         print(as_json(record).decode("utf-8"))
     else:
         _print(scored, quiet=args.quiet)
+        if "deploy" in record:
+            print(f"\n{thresholds_text(record['deploy'])}")
     return 0
 
 

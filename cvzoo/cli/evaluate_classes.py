@@ -39,6 +39,7 @@ _NO_MEANING = {
     "explain": None,
     "photos": None,
     "drop_unknown_classes": False,
+    "find_thresholds": None,
 }
 
 
@@ -193,7 +194,7 @@ def load_classifier(args: argparse.Namespace) -> AbstractClassifier:
     """The classifier with its weights. Raises ConfigError if it is another model, and errors of reading the files."""
     if args.model is None:
         raise ConfigError("image classification needs a classifier", hint="--model NAME or --model FILE.safetensors")
-    for option in ("cfg", "weights", "names", "resize", "clip", "score_thresh", "nms_thresh"):
+    for option in ("cfg", "weights", "names", "resize", "clip", "score", "score_thresh", "nms_thresh"):
         if vars(args)[option] is not None:
             raise ConfigError(f"--{option.replace('_', '-')} does not apply to image classification")
     model = named_model(args.model, args.architecture)

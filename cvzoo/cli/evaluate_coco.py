@@ -33,7 +33,7 @@ class COCOCase(NamedTuple):
     """Detections to evaluate with COCO's metrics.
 
     dt: of the model or of the results file; parameters: of the evaluation; paths: of the images, None if unknown
-    notes: remarks for the reader; thresholds: of the model, by description
+    notes: remarks for the reader; thresholds: of the model, by description; model: None for results
     """
 
     dt: COCODetections
@@ -41,6 +41,7 @@ class COCOCase(NamedTuple):
     paths: list[pathlib.Path] | None
     notes: list[str]
     thresholds: dict[str, float]
+    model: Any
 
 
 def coco_case(truth: COCOTruth, args: argparse.Namespace, parameters: COCOParameters) -> COCOCase:
@@ -56,23 +57,25 @@ def coco_case(truth: COCOTruth, args: argparse.Namespace, parameters: COCOParame
     paths: list[pathlib.Path] | None = None
     notes: list[str] = []
     thresholds: dict[str, float] = {}
+    model: Any = None
     if args.results is None:
         paths = truth.photo_paths(args.photos)
         # a model without any detection has a score of 0
         parameters = dataclasses.replace(parameters, corrections=(*parameters.corrections, "empty_results"))
-        dt, thresholds = _found_by_model(truth, paths, args)
+        dt, model = _found_by_model(truth, paths, args)
+        thresholds = thresholds_of(model)
     else:
         dt, notes = _read_results(truth, args.results, parameters)
         if args.photos is not None or args.data is not None:
             paths = truth.photo_paths(args.photos)
     if args.limit is not None:
         dt = _of_photos(dt, truth)
-    return COCOCase(dt, parameters, paths, notes, thresholds)
+    return COCOCase(dt, parameters, paths, notes, thresholds, model)
 
 
 def evaluate_on_coco(truth: COCOTruth, args: argparse.Namespace, parameters: COCOParameters) -> Scored:
     """The scores of the model or of the results file of the command line."""
-    dt, parameters, paths, notes, thresholds = coco_case(truth, args, parameters)
+    dt, parameters, paths, notes, thresholds, model = coco_case(truth, args, parameters)
     if args.save_results is not None:
         _save(truth, dt, args)
     result = evaluate_coco(truth.gt, dt, parameters)
@@ -92,6 +95,7 @@ def evaluate_on_coco(truth: COCOTruth, args: argparse.Namespace, parameters: COC
         instances=coco_instances(truth, dt, paths, parameters),
         explanation=explanation,
         thresholds=thresholds | {"matches from overlap": _range_text(parameters.iou_thrs)},
+        model=model,
     )
 
 
@@ -128,9 +132,9 @@ def category_ids(truth: COCOTruth, label_names: tuple[str, ...] | None, n_class:
 
 def _found_by_model(
     truth: COCOTruth, paths: list[pathlib.Path], args: argparse.Namespace
-) -> tuple[COCODetections, dict[str, float]]:
+) -> tuple[COCODetections, Any]:
     model: Any = load_detector(args, args.iou_type)
-    if args.score_thresh is None and args.nms_thresh is None:
+    if args.score is None and args.score_thresh is None and args.nms_thresh is None:
         model.use_preset("evaluate")
     predictor = with_inference_options(model, args)
     ids = list(truth.file_names)
@@ -152,7 +156,7 @@ def _found_by_model(
         score=np.concatenate(score).astype(np.float64),
         **_columns(shape, args.iou_type),
     )
-    return dt, thresholds_of(model)
+    return dt, model
 
 
 def _range_text(values: Iterable[float]) -> str:

@@ -33,6 +33,7 @@ _NO_MEANING = {
     "use_07_metric": False,
     "explain": None,
     "drop_unknown_classes": False,
+    "find_thresholds": None,
 }
 _N_WORST = 12
 

@@ -27,7 +27,7 @@ _LAST = np.array([0, 0, 1, 1])
 class FoundOnVOC(NamedTuple):
     """Detections to evaluate with VOC's metric, as `eval_detection_voc` takes them.
 
-    notes: remarks for the reader; thresholds: of the model, by description
+    notes: remarks for the reader; thresholds: of the model, by description; model: None for results
     iou_thresh: minimal IoU of a match; plus: added to width and height of boxes for their areas
     """
 
@@ -38,6 +38,7 @@ class FoundOnVOC(NamedTuple):
     thresholds: dict[str, float]
     iou_thresh: float
     plus: int
+    model: Any
 
 
 def voc_case(truth: VOCTruth, args: argparse.Namespace) -> FoundOnVOC:
@@ -56,14 +57,15 @@ def voc_case(truth: VOCTruth, args: argparse.Namespace) -> FoundOnVOC:
     iou_thresh = 0.5 if args.iou_thresh is None else args.iou_thresh
     plus = truth.last_pixel if args.plus is None else args.plus
     if args.results is None:
-        bboxes, labels, scores, thresholds = _found_by_model(truth, args)
+        bboxes, labels, scores, model = _found_by_model(truth, args)
+        thresholds = thresholds_of(model)
         if args.save_results is not None:
             _save(truth, bboxes, labels, scores, args)
         notes: list[str] = []
     else:
-        thresholds = {}
+        thresholds, model = {}, None
         bboxes, labels, scores, notes = _read_results(truth, args.results, drop=args.drop_unknown_classes)
-    return FoundOnVOC(bboxes, labels, scores, notes, thresholds, iou_thresh, plus)
+    return FoundOnVOC(bboxes, labels, scores, notes, thresholds, iou_thresh, plus, model)
 
 
 def evaluate_on_voc(truth: VOCTruth, args: argparse.Namespace) -> Scored:
@@ -72,7 +74,7 @@ def evaluate_on_voc(truth: VOCTruth, args: argparse.Namespace) -> Scored:
     The boxes of a VOC folder include their last pixel, so 1 is added to width and height of all boxes, also of the
     model's, as in ChainerCV, unless --plus is given.
     """
-    bboxes, labels, scores, notes, thresholds, iou_thresh, plus = voc_case(truth, args)
+    bboxes, labels, scores, notes, thresholds, iou_thresh, plus, model = voc_case(truth, args)
     accumulator = DetectionVOCAccumulator(iou_thresh=iou_thresh, n_fg_class=len(truth.names), plus=plus)
     accumulator.update(bboxes, labels, scores, truth.bboxes, truth.labels, truth.difficults)
     result = accumulator.compute(use_07_metric=args.use_07_metric)
@@ -105,14 +107,12 @@ def evaluate_on_voc(truth: VOCTruth, args: argparse.Namespace) -> Scored:
     curves = voc_curves(result, truth.names, iou_thresh)
     instances = voc_instances(truth, bboxes, labels, scores, pred_plus=truth.last_pixel if args.results else 0)
     thresholds["matches from overlap"] = iou_thresh
-    return Scored(summary, per_class, ("AP",), record, curves, instances, explanation, thresholds)
+    return Scored(summary, per_class, ("AP",), record, curves, instances, explanation, thresholds, model)
 
 
-def _found_by_model(
-    truth: VOCTruth, args: argparse.Namespace
-) -> tuple[list[BBox], list[Label], list[Score], dict[str, float]]:
+def _found_by_model(truth: VOCTruth, args: argparse.Namespace) -> tuple[list[BBox], list[Label], list[Score], Any]:
     model: Any = load_detector(args)
-    if args.score_thresh is None and args.nms_thresh is None:
+    if args.score is None and args.score_thresh is None and args.nms_thresh is None:
         model.use_preset("evaluate")
     predictor = with_inference_options(model, args)
     numbers = match_classes(model.label_names, model.n_fg_class, truth.names)
@@ -124,7 +124,7 @@ def _found_by_model(
         bboxes.append(found.bboxes[0][known])
         labels.append(label[known])
         scores.append(found.scores[0][known])
-    return bboxes, labels, scores, thresholds_of(model)
+    return bboxes, labels, scores, model
 
 
 def _save(

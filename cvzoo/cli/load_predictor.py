@@ -31,6 +31,12 @@ def load_predictor(args: argparse.Namespace) -> Chain:
     if args.model is None:
         refuse_architecture(args.architecture, "--cfg")
     model = darknet_detector(args) if args.model is None else _named_model(args)
+    if args.score is not None:
+        if not isinstance(model, AbstractThresholds):
+            raise ConfigError(f"--score applies to detectors, which {args.model} is not")
+        if args.score_thresh is not None:
+            raise ConfigError("--score and --score-thresh cannot be combined")
+        model.use_preset(args.score)
     for name, value in (("score_thresh", args.score_thresh), ("nms_thresh", args.nms_thresh)):
         if value is None:
             continue

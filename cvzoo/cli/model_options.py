@@ -16,6 +16,12 @@ def add_model_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_architecture_argument(group)
     add_darknet_arguments(group)
+    group.add_argument(
+        "--score",
+        metavar="PRESET",
+        help="the model's thresholds for a purpose: visualize, evaluate, or deploy, those of each class that `cvzoo "
+        "evaluate --find-thresholds` stores in the model file",
+    )
     group.add_argument("--score-thresh", type=share, metavar="T", help="minimal confidence score of detections, 0 to 1")
     group.add_argument("--nms-thresh", type=share, metavar="T", help="IoU threshold of non-maximum suppression, 0 to 1")
     add_device_argument(group)

@@ -68,7 +68,7 @@ def _model_words(args: argparse.Namespace) -> list[str]:
 
 
 def _threshold_words(args: argparse.Namespace) -> list[str]:
-    return _options(args, "score_thresh", "nms_thresh")
+    return _options(args, "score", "score_thresh", "nms_thresh")
 
 
 def _data_words(args: argparse.Namespace) -> list[str]:

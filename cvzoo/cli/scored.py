@@ -72,6 +72,7 @@ class Scored:
     curves: precision over recall, see `coco_curves`
     instances: the input of the analysis; None if there is none
     thresholds: of the model and the metric, by description
+    model: the detector; None for results
     """
 
     summary: Mapping[str, float]
@@ -82,6 +83,7 @@ class Scored:
     instances: Instances | None = None
     explanation: Explanation | None = None
     thresholds: Mapping[str, float | str] = dataclasses.field(default_factory=dict)
+    model: Any = None
 
 
 def by_photo(photo: np.ndarray, n_photo: int, *columns: np.ndarray) -> list[list[np.ndarray]]:

@@ -163,6 +163,7 @@ def evaluation(shared, folder):
     for name in ("SegmentationClass", "my_maps"):
         (folder / name).mkdir()
         Image.fromarray(np.random.default_rng(0).integers(0, 20, (30, 40), np.uint8)).save(folder / name / "1.png")
+    link(shared, "data/photos/dog.jpg", folder / "dog.jpg")
     _public_label_maps(shared, folder)
     net = shared / "weights" / "yolo_fastest_coco"
     files = (net / "yolo-fastest-1.1.cfg", net / "yolo-fastest-1.1.weights")

@@ -4,7 +4,7 @@ import argparse
 
 from cvzoo.cli.data_options import add_truth_arguments
 from cvzoo.cli.model_options import add_inference_arguments, add_model_arguments
-from cvzoo.cli.option_values import integers, positive, words
+from cvzoo.cli.option_values import integers, positive, threshold_rule, words
 from cvzoo.evaluations.coco.parameters import CORRECTIONS
 
 
@@ -59,6 +59,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_inference_arguments(group)
     group.add_argument("--quiet", action="store_true", help="no progress and no tables")
+    group = parser.add_argument_group("thresholds")
+    group.add_argument(
+        "--find-thresholds",
+        type=threshold_rule,
+        metavar="f1|precision=P",
+        help="find the score threshold of each class with the best F1, or with the highest recall at precision P",
+    )
+    group.add_argument(
+        "--save-model",
+        metavar="FILE.safetensors",
+        help='save the model with these thresholds as its preset "deploy" (`cvzoo predict --score deploy`)',
+    )
     group = parser.add_argument_group("output")
     group.add_argument(
         "--json",

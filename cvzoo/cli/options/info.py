@@ -21,4 +21,4 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_device_argument(parser)
     add_architecture_argument(parser)
     add_darknet_arguments(parser.add_argument_group("darknet models"))
-    parser.set_defaults(score_thresh=None, nms_thresh=None)
+    parser.set_defaults(score=None, score_thresh=None, nms_thresh=None)

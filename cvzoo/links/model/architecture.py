@@ -10,6 +10,7 @@ from cvzoo.links.chain import Chain
 from cvzoo.links.model.config import checked_values, classes_field, config_from_json, config_to_json
 from cvzoo.links.model.thresholds import (
     AbstractThresholds,
+    ClassPreset,
     Preset,
     stored_limit,
     stored_presets,
@@ -70,7 +71,7 @@ class StoredDetector(NamedTuple):
 
     n_fg_class: int
     config: Any
-    presets: Mapping[str, Preset] | None
+    presets: Mapping[str, Preset | ClassPreset] | None
     limit: int | None
 
 

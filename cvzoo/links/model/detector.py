@@ -19,7 +19,7 @@ from cvzoo.links.model.decoding.abstract import AbstractDecoding, FinishedBoxes,
 from cvzoo.links.model.detections import Detections, kept_source
 from cvzoo.links.model.image_batches import AbstractPrepared, PreparedBatch, batches_for
 from cvzoo.links.model.preparation.abstract import Placement
-from cvzoo.links.model.thresholds import AbstractThresholds, Preset
+from cvzoo.links.model.thresholds import AbstractThresholds, ClassPreset, Preset
 from cvzoo.links.quantization.quantizable import AbstractQuantizable
 
 
@@ -27,12 +27,12 @@ class AbstractDetector(AbstractThresholds, AbstractPrepared, AbstractQuantizable
     """Base class of detectors; a subclass declares `preparation` and implements `find`.
 
     label_names: names of the classes in order of label, or None
-    score_thresh, nms_thresh, limit, presets: see `AbstractThresholds`
+    score_thresh, class_score_thresh, nms_thresh, limit, presets: see `AbstractThresholds`
     clip: whether boxes are cut at the image's edges; by default they may stick out, as in the published evaluations;
         what lies wholly outside is never given
     """
 
-    presets: Mapping[str, Preset] = {"visualize": Preset(0.45, 0.5), "evaluate": Preset(0.45, 0.005)}
+    presets: Mapping[str, Preset | ClassPreset] = {"visualize": Preset(0.45, 0.5), "evaluate": Preset(0.45, 0.005)}
     label_names: tuple[str, ...] | None = None
     score_thresh: float = 0.5
     nms_thresh: float = 0.45
@@ -99,14 +99,21 @@ class AbstractDetector(AbstractThresholds, AbstractPrepared, AbstractQuantizable
             boxes = self.finished_boxes(batch.x, batch.sizes)
             found = [] if boxes is not None else self.find(batch.x, batch.sizes)
         if boxes is None:
-            finished = [self.finished(each, size) for each, size in zip(found, batch.sizes)]
+            finished = [self._of_classes(self.finished(each, size)) for each, size in zip(found, batch.sizes)]
             return lambda: finished
 
         def wait() -> list[Found]:
             with self.device:
-                return boxes.on_host()
+                return [self._of_classes(each) for each in boxes.on_host()]
 
         return wait
+
+    def _of_classes(self, found: Found) -> Found:
+        """The detections above the thresholds of their classes."""
+        if self.class_score_thresh is None:
+            return found
+        keep = self.above_class_thresholds(found.label, found.score)
+        return Found(found.bbox[keep], found.label[keep], found.score[keep])
 
     def finished(self, found: Found, size: tuple[int, int]) -> Found:
         """What is left of (bbox, label, score) after suppression, and shows in an image of `size` (H, W)."""

@@ -32,7 +32,7 @@ class AbstractInstanceSegmenter(AbstractThresholds, AbstractPrepared, AbstractQu
     """Base class of instance segmentation networks; a subclass declares `preparation`, implements `find_instances`.
 
     label_names: names of the classes in order of label, or None
-    score_thresh, nms_thresh, limit, presets: see `AbstractThresholds`
+    score_thresh, class_score_thresh, nms_thresh, limit, presets: see `AbstractThresholds`
     """
 
     label_names: tuple[str, ...] | None = None
@@ -68,7 +68,14 @@ class AbstractInstanceSegmenter(AbstractThresholds, AbstractPrepared, AbstractQu
     def _found(self, batch: PreparedBatch) -> list[FoundInstances]:
         # the switches are set around the network only: a generator that is being waited for would leak them
         with self.device, using_config("train", False), no_backprop_mode():
-            return self.find_instances(batch.x, batch.sizes)
+            found = self.find_instances(batch.x, batch.sizes)
+        if self.class_score_thresh is None:
+            return found
+        keep = (np.flatnonzero(self.above_class_thresholds(each.label, each.score)) for each in found)
+        return [
+            FoundInstances(each.mask[rows], each.bbox[rows], each.label[rows], each.score[rows])
+            for each, rows in zip(found, keep)
+        ]
 
     def _result(self, found: list[FoundInstances], sources: list[Any]) -> InstanceSegmentations:
         masks, bboxes, labels, scores = (list(each) for each in zip(*found)) if found else ([], [], [], [])

@@ -33,7 +33,7 @@ class AbstractKeypointDetector(AbstractThresholds, AbstractPrepared, AbstractQua
     """Base class of keypoint detectors; a subclass declares `preparation` and implements `find_points`.
 
     label_names, point_names: names of the classes in order of label, and of the points, or None
-    score_thresh, nms_thresh, limit, presets: see `AbstractThresholds`
+    score_thresh, class_score_thresh, nms_thresh, limit, presets: see `AbstractThresholds`
     """
 
     label_names: tuple[str, ...] | None = None
@@ -69,7 +69,11 @@ class AbstractKeypointDetector(AbstractThresholds, AbstractPrepared, AbstractQua
     def _found(self, batch: PreparedBatch) -> list[FoundPoints]:
         # the switches are set around the network only: a generator that is being waited for would leak them
         with self.device, using_config("train", False), no_backprop_mode():
-            return self.find_points(batch.x, batch.sizes)
+            found = self.find_points(batch.x, batch.sizes)
+        if self.class_score_thresh is None:
+            return found
+        keep = (self.above_class_thresholds(each.label, each.score) for each in found)
+        return [FoundPoints(*(column[rows] for column in each)) for each, rows in zip(found, keep)]
 
     def _result(self, found: list[FoundPoints], sources: list[Any]) -> KeypointDetections:
         points, bboxes, labels, scores, point_scores = (list(each) for each in zip(*found)) if found else [[]] * 5

@@ -4,8 +4,11 @@ import contextlib
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.links.model.typed_value import NO_LIMITS, Limits, expected_words, typed_value
+from cvzoo.typing.aliases import Array
 
 
 class Preset(NamedTuple):
@@ -15,60 +18,109 @@ class Preset(NamedTuple):
     score_thresh: float
 
 
+class ClassPreset(NamedTuple):
+    """Thresholds for a purpose, with one for the scores of each class; `score_thresh` is the least of them."""
+
+    nms_thresh: float
+    score_thresh: float
+    class_score_thresh: tuple[float, ...]
+
+
 class AbstractThresholds:
     """Thresholds of a model that detects instances.
 
     score_thresh: what scores this or less is dropped
+    class_score_thresh: the same for each class, in order of label, after `score_thresh`, NMS and `limit`; None: no
+        thresholds of classes
     nms_thresh: of two boxes of one class whose IoU is greater, the lower score is dropped
     limit: how many instances an image keeps at most, the best ones; None: all
-    presets: the thresholds for "visualize" (what a new model has) and "evaluate"
+    presets: the thresholds for "visualize" (what a new model has) and "evaluate"; `cvzoo evaluate --find-thresholds`
+        adds "deploy", with a threshold for each class
 
     The thresholds belong to the model, not to a thread: who predicts in several threads sets them before.
     """
 
-    presets: Mapping[str, Preset] = {"visualize": Preset(0.5, 0.5), "evaluate": Preset(0.5, 0.05)}
+    presets: Mapping[str, Preset | ClassPreset] = {"visualize": Preset(0.5, 0.5), "evaluate": Preset(0.5, 0.05)}
     score_thresh: float = 0.5
     nms_thresh: float = 0.5
+    class_score_thresh: tuple[float, ...] | None = None
     limit: int | None = 100
 
     def use_preset(self, name: str) -> None:
         """Set the thresholds for a purpose: "visualize" or "evaluate". Raises ValueRangeError for another."""
         if name not in self.presets:
             raise ValueRangeError(
-                "there is no such preset", expected=" or ".join(map(repr, self.presets)), got=repr(name)
+                "there is no such preset",
+                expected=" or ".join(map(repr, self.presets)),
+                got=repr(name),
+                hint="cvzoo evaluate --find-thresholds f1 --save-model FILE" if name == "deploy" else None,
             )
-        self.nms_thresh, self.score_thresh = self.presets[name]
+        preset = self.presets[name]
+        self.nms_thresh, self.score_thresh, *_ = preset
+        self.class_score_thresh = preset.class_score_thresh if isinstance(preset, ClassPreset) else None
+
+    def add_preset(self, name: str, preset: Preset | ClassPreset) -> None:
+        """Add or replace a preset of this model, which `save_model` stores."""
+        self.presets = {**self.presets, name: preset}
 
     @contextlib.contextmanager
     def using_preset(self, name: str) -> Iterator[None]:
         """A block with the thresholds for a purpose; afterwards they are what they were."""
-        before = self.nms_thresh, self.score_thresh
+        before = self.nms_thresh, self.score_thresh, self.class_score_thresh
         self.use_preset(name)
         try:
             yield
         finally:
-            self.nms_thresh, self.score_thresh = before
+            self.nms_thresh, self.score_thresh, self.class_score_thresh = before
+
+    def above_class_thresholds(self, label: Array, score: Array) -> Array:
+        """Whether each instance scores above the threshold of its class, (R,) bool; all of them without thresholds.
+
+        label: (R,) int; score: (R,) float
+        Raises ValueRangeError if a class has no threshold.
+        """
+        if self.class_score_thresh is None:
+            return np.ones(len(label), bool)
+        thresholds = np.asarray(self.class_score_thresh)
+        if label.max(initial=-1) >= len(thresholds):
+            raise ValueRangeError(
+                "class_score_thresh must have a threshold for each class",
+                expected=f"{int(label.max()) + 1} or more",
+                got=len(thresholds),
+            )
+        above: Array = score > thresholds[label]
+        return above
 
 
 def threshold_settings(model: AbstractThresholds) -> dict[str, Any]:
-    """presets (name -> nms_thresh, score_thresh) and limit, as JSON has them."""
+    """presets (name -> nms_thresh, score_thresh and, if given, those of classes) and limit, as JSON has them."""
     return {
-        "presets": {name: [float(value) for value in preset] for name, preset in model.presets.items()},
+        "presets": {name: _preset_as_json(preset) for name, preset in model.presets.items()},
         "limit": None if model.limit is None else int(model.limit),
     }
 
 
-def stored_presets(settings: Mapping[str, Any]) -> dict[str, Preset] | None:
+def stored_presets(settings: Mapping[str, Any]) -> dict[str, Preset | ClassPreset] | None:
     """What `threshold_settings` wrote; None if an old file has none. Raises ValueRangeError for anything else."""
     if "presets" not in settings:
         return None
-    pairs = _stored(settings, "presets", Mapping[str, tuple[float, float]])
-    return {name: Preset(*map(float, pair)) for name, pair in pairs.items()}
+    kind = Mapping[str, tuple[float, float] | tuple[float, float, tuple[float, ...]]]
+    presets = _stored(settings, "presets", kind)
+    found: dict[str, Preset | ClassPreset] = {}
+    for name, (nms_thresh, score_thresh, *of_classes) in presets.items():
+        pair = float(nms_thresh), float(score_thresh)
+        found[name] = ClassPreset(*pair, tuple(map(float, of_classes[0]))) if of_classes else Preset(*pair)
+    return found
 
 
 def stored_limit(settings: Mapping[str, Any]) -> int | None:
     """How many instances an image keeps at most. Raises ValueRangeError."""
     return _stored(settings, "limit", int | None, Limits(at_least=0))
+
+
+def _preset_as_json(preset: Preset | ClassPreset) -> list[Any]:
+    nms_thresh, score_thresh, *of_classes = preset
+    return [float(nms_thresh), float(score_thresh), *([float(each) for each in row] for row in of_classes)]
 
 
 def _stored(settings: Mapping[str, Any], name: str, kind: Any, limits: Limits = NO_LIMITS) -> Any:

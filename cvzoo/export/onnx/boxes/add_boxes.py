@@ -85,7 +85,11 @@ def add_boxes(
 
 
 def rules_of(model: AbstractThresholds) -> Rules:
-    """The model's current thresholds."""
+    """The model's current thresholds. Raises UnsupportedError if classes have their own."""
+    if model.class_score_thresh is not None:
+        raise UnsupportedError(
+            "ONNX: score thresholds of classes are not exported", hint='the preset "visualize", and filter by label'
+        )
     clip = isinstance(model, AbstractDetector) and model.clip
     return Rules(model.score_thresh, model.nms_thresh, model.limit, clip)
 

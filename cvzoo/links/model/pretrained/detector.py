@@ -11,7 +11,7 @@ from cvzoo.links.chain import Chain
 from cvzoo.links.model.architecture import StoredDetector, stored_detector
 from cvzoo.links.model.pretrained.names import Arrays, Names
 from cvzoo.links.model.pretrained.source import PretrainedFile, decided_classes, read_pretrained
-from cvzoo.links.model.thresholds import AbstractThresholds
+from cvzoo.links.model.thresholds import AbstractThresholds, ClassPreset
 from cvzoo.weights.record import Weights
 
 
@@ -35,7 +35,13 @@ class DetectorSource(NamedTuple):
     def use_thresholds(self, model: AbstractThresholds) -> None:
         """Give the model the thresholds that its file has, if it has any."""
         if self.stored is not None and self.stored.presets is not None:
-            model.presets, model.limit = self.stored.presets, self.stored.limit
+            # thresholds of classes are of no use to a model of others
+            model.presets = {
+                name: preset
+                for name, preset in self.stored.presets.items()
+                if not isinstance(preset, ClassPreset) or len(preset.class_score_thresh) == self.n_fg_class
+            }
+            model.limit = self.stored.limit
         model.use_preset("visualize")
 
 
