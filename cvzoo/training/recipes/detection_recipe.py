@@ -10,11 +10,15 @@ import numpy as np
 
 from cvzoo.datasets.bbox_splits import BboxSplits, bbox_splits, split_specs
 from cvzoo.datasets.layouts.data_spec import DataSpec
+from cvzoo.datasets.mixed_dataset import MixedDataset
 from cvzoo.datasets.sliceable.transform_dataset import TransformDataset
 from cvzoo.errors.exceptions import ConfigError
 from cvzoo.evaluations.evaluators.detection_coco_evaluator import DetectionCOCOEvaluator
 from cvzoo.evaluations.evaluators.detection_voc_evaluator import DetectionVOCEvaluator
 from cvzoo.geometry.bbox_area import bbox_area
+from cvzoo.images.read_image_size import read_image_size
+from cvzoo.iterators.balanced_samplers import GroupedOrderSampler, aspect_ratio_groups
+from cvzoo.iterators.order_samplers import Sampler
 from cvzoo.iterators.serial_iterator import SerialIterator
 from cvzoo.links.model.config import config_field
 from cvzoo.links.model.preparation.abstract import MEAN_OF_255, STD_OF_255
@@ -22,7 +26,8 @@ from cvzoo.links.model.retinanet.augmentation import RetinaNetTransform, collate
 from cvzoo.links.model.zoo_member import Task
 from cvzoo.training.recipes.images import denormalized
 from cvzoo.training.recipes.recipe import AbstractRecipe, ClassTable, Splits
-from cvzoo.typing.aliases import Image
+from cvzoo.transforms.sample.mixes import MixUp, Mosaic
+from cvzoo.typing.aliases import Image, Size
 from cvzoo.visualizations.draw_bbox import draw_bbox
 
 METRICS: Mapping[str, str] = MappingProxyType(
@@ -48,6 +53,25 @@ class AbstractDetectionRecipe(AbstractRecipe, abc.ABC):
         "0.50:0.95 by COCO's",
         group="validation",
     )
+
+    mosaic: float = config_field(
+        0.0, help="probability that an example is a mosaic of four images", group="augmentation", at_least=0, at_most=1
+    )
+    mix_up: float = config_field(
+        0.0, help="probability that an example is blended with another", group="augmentation", at_least=0, at_most=1
+    )
+    plain_epochs: int = config_field(
+        5, help="last epochs without mosaic and mix_up", unit="epochs", group="augmentation", at_least=0
+    )
+
+    def mixed(self, train: Any, size: Size) -> Any:
+        """The training set with mosaics of this size and blended images, as the recipe has them."""
+        until = max(self.epochs - self.plain_epochs, 0)
+        if self.mosaic:
+            train = MixedDataset(train, Mosaic(size), prob=self.mosaic, until_epoch=until)
+        if self.mix_up:
+            train = MixedDataset(train, MixUp(), prob=self.mix_up, until_epoch=until)
+        return train
 
     def splits(self) -> BboxSplits:
         return bbox_splits(self.data)
@@ -102,13 +126,27 @@ class AbstractPyramidRecipe(AbstractDetectionRecipe, abc.ABC):
     )
     jitter: float = config_field(0.2, help="strength of the color jitter", group="augmentation", at_least=0)
 
+    similar_shapes: bool = config_field(
+        False, help="whether a batch has wide or high images only, for less padding", group="data"
+    )
+
     def check_together(self) -> None:
         """Raises ValueRangeError for an unknown metric, or no scale."""
         super().check_together()
         self.require(len(self.scales) > 0, "scales", "at least one")
 
+    def order_sampler(self, train: Any) -> Sampler | None:
+        """The order of the training set; the sizes of images are read from their files."""
+        sampler = super().order_sampler(train)
+        if not self.similar_shapes:
+            return sampler
+        sizes = [read_image_size(train.name(i)) for i in range(len(train))]
+        return GroupedOrderSampler(aspect_ratio_groups(sizes), self.batch_size, sampler)
+
     def examples(self, train: Any, model: Any) -> TransformDataset:
         transform = RetinaNetTransform(self.shorts, self.model.max_size, jitter=self.jitter)
+        side = self.model.min_size
+        train = self.mixed(train, (side, min(side * 4 // 3, self.model.max_size)))
         return TransformDataset(train, ("img", "bbox", "label", "ignored"), transform)
 
     def converter(self, batch: Sequence[Any], device: Any = None) -> Any:

@@ -8,6 +8,8 @@ from typing import Any, ClassVar, Literal, NamedTuple, Protocol
 
 from cvzoo.datasets.layouts.data_spec import DataSpec
 from cvzoo.errors.exceptions import ConfigError, ValueRangeError
+from cvzoo.iterators.balanced_samplers import ClassBalancedOrderSampler, RepeatFactorOrderSampler
+from cvzoo.iterators.order_samplers import Sampler
 from cvzoo.links.chain import Chain
 from cvzoo.links.link import Link
 from cvzoo.links.model.config import AbstractConfig, config_field
@@ -137,6 +139,18 @@ class AbstractRecipe(AbstractConfig, abc.ABC):
         at_least=1,
     )
     metric: str = config_field(help="metric that selects the best model", group="validation")
+    sampling: Literal["random", "balanced", "repeat"] = config_field(
+        "random",
+        help="order of an epoch: random; balanced: all classes equally often; repeat: images of rare classes repeated",
+        group="data",
+    )
+    repeat_thresh: float = config_field(
+        0.1,
+        help="for repeat: classes in a smaller fraction of the images are repeated",
+        group="data",
+        above=0,
+        at_most=1,
+    )
     seed: int = config_field(0, help="random seed", group="run", at_least=0)
     processes: int | Literal["auto"] = config_field(
         2,
@@ -227,6 +241,15 @@ class AbstractRecipe(AbstractConfig, abc.ABC):
         return dataclasses.replace(self, data=data)
 
     # --- common to all ---
+
+    def order_sampler(self, train: Any) -> Sampler | None:
+        """The order of the training set in each epoch, by the labels of its examples; None: at random."""
+        if self.sampling == "random":
+            return None
+        labels = [train.get_example_by_keys(i, (train.keys.index("label"),))[0] for i in range(len(train))]
+        if self.sampling == "balanced":
+            return ClassBalancedOrderSampler(labels)
+        return RepeatFactorOrderSampler(labels, self.repeat_thresh)
 
     def check_together(self) -> None:
         """Raises ValueRangeError for an unknown metric."""

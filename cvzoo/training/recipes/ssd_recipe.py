@@ -67,6 +67,7 @@ class SSDRecipe(AbstractDetectionRecipe):
 
     def examples(self, train: Any, model: Any) -> TransformDataset:
         side = model.insize
+        train = self.mixed(train, (side, side))
         transform = SSDTransform(model.coder, (side, side), mean=model.mean, augment=self.augment)
         return TransformDataset(train, ("img", "mb_loc", "mb_label"), transform)
 

@@ -66,7 +66,13 @@ class Training:
         if recipe.patience is not None:
             end = EarlyStoppingTrigger((1, "epoch"), recipe.best, recipe.patience, "max", max_trigger=end)
         self.trainer = self.run.trainer(
-            optimizer, examples, recipe.batch_size, end, converter=converter, n_processes=recipe.n_process
+            optimizer,
+            examples,
+            recipe.batch_size,
+            end,
+            converter=converter,
+            n_processes=recipe.n_process,
+            order_sampler=recipe.order_sampler(splits.train),
         )
         self._extend()
 

@@ -97,6 +97,7 @@ class YOLOv3Recipe(AbstractDetectionRecipe):
 
     def examples(self, train: Any, model: Any) -> TransformDataset:
         side = max(self.sizes or (self.model.insize,))
+        train = self.mixed(train, (side, side))
         return TransformDataset(
             train, ("img", "bbox", "label", "ignored"), YOLOTransform((side, side), augment=self.augment)
         )
