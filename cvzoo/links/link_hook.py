@@ -64,11 +64,6 @@ class LinkHook:
         """After `forward`, also when it raised."""
 
 
-def is_hooked(link: Any) -> bool:
-    """Whether a call of the link now is between hooks."""
-    return "_hooks" in link.__dict__ or bool(this_thread.link_hooks)
-
-
 def add_hook_to(link: Any, hook: LinkHook, name: str) -> None:
     """What `Link.add_hook` does and says."""
     if name in link.local_link_hooks:

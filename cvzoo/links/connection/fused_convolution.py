@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from cvzoo.autodiff.function_hook import this_thread
 from cvzoo.autodiff.parameter import Parameter
 from cvzoo.autodiff.prepared_weights import PreparedWeights
 from cvzoo.autodiff.variable import Variable
@@ -19,7 +20,7 @@ from cvzoo.functions.connection.fused_convolution_2d import fused_convolution_2d
 from cvzoo.links.connection.batch_normalization import BatchNormalization, FrozenBatchNormalization
 from cvzoo.links.connection.convolution_2d import Convolution2D
 from cvzoo.links.link import Link
-from cvzoo.links.link_hook import between_hooks, is_hooked
+from cvzoo.links.link_hook import between_hooks
 
 
 def folded(
@@ -91,7 +92,7 @@ def can_fold(conv: Convolution2D, norm: Link) -> bool:
     """Whether `fused_convolution` may stand for norm(conv(x)) now: no gradients, and fixed statistics."""
     if switches.enable_backprop or conv.W._array is None:
         return False
-    if "_hooks" in norm.__dict__ or (conv.kernel is None and is_hooked(conv)):
+    if "_hooks" in norm.__dict__ or (conv.kernel is None and ("_hooks" in conv.__dict__ or this_thread.link_hooks)):
         return False
     if isinstance(norm, FrozenBatchNormalization):
         return True
@@ -111,12 +112,13 @@ def fused_convolution(conv: Convolution2D, norm: Any = None) -> Callable[..., Va
     conv: whose W has a value
     norm: a batch normalization with fixed statistics (see `can_fold`), or None
     """
-    if conv.kernel is not None:
-        run: Callable[..., Variable] = functools.partial(conv.kernel.convolve, conv, norm)
-        if is_hooked(conv):
-            return lambda x, **settings: between_hooks(conv, functools.partial(run, **settings), (x,), {})
-        return run
-    return functools.partial(_one_by_one, conv, norm) if is_hooked(conv) else float_convolution(conv, norm)
+    is_hooked = "_hooks" in conv.__dict__ or this_thread.link_hooks
+    if conv.kernel is None:
+        return functools.partial(_one_by_one, conv, norm) if is_hooked else float_convolution(conv, norm)
+    run: Callable[..., Variable] = functools.partial(conv.kernel.convolve, conv, norm)
+    if is_hooked:
+        return lambda x, **settings: between_hooks(conv, functools.partial(run, **settings), (x,), {})
+    return run
 
 
 def _one_by_one(

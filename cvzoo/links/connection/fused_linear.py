@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from cvzoo.autodiff.function_hook import this_thread
 from cvzoo.autodiff.parameter import Parameter
 from cvzoo.autodiff.prepared_weights import PreparedWeights
 from cvzoo.autodiff.variable import Variable, as_variable
@@ -14,7 +15,7 @@ from cvzoo.functions.connection.fused_convolution_2d import fused_convolution_2d
 from cvzoo.functions.connection.linear import linear as linear_function
 from cvzoo.links.connection.fused_convolution import folded
 from cvzoo.links.connection.linear import Linear
-from cvzoo.links.link_hook import between_hooks, is_hooked
+from cvzoo.links.link_hook import between_hooks
 
 
 def fused_linear(
@@ -38,7 +39,7 @@ def fused_linear(
     if w_shape is None or x.ndim < 2 or x.shape[-1] != w_shape[1]:
         raise ShapeError("fused_linear: x and W do not fit", expected=f"x (B, ..., I), W {w_shape}  O I", got=x.shape)
     run = float_rows if linear.kernel is None else linear.kernel.multiply_rows
-    if is_hooked(linear):
+    if "_hooks" in linear.__dict__ or this_thread.link_hooks:
         y = between_hooks(linear, lambda h: run(linear, h, b=b), (x,), {})  # hooks see what the layer itself returns
         return _finished(y, with_gelu=with_gelu, scale=scale, add=add)
     return run(linear, x, b=b, with_gelu=with_gelu, scale=scale, add=add)
