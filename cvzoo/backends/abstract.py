@@ -64,9 +64,9 @@ class AbstractBackend(DetectionKernels, ImageKernels, IndexKernels, LossKernels,
         """x (B, C, H, W) itself if it is channels-last, else a channels-last copy."""
 
     def reshaped(self, x: Array, shape: Sequence[int]) -> Array:
-        """The values of x, in row-major order, in another shape: a view of x where its order allows, else in C order.
+        """The values of x, in row-major order, in another shape: a view of x where possible, else C-contiguous.
 
-        shape: sizes, of which one may be -1: what is left over
+        shape: sizes, of which one may be -1, which is inferred
         """
 
     # --- convolution ------------------------------------------------------------------------------------------------
@@ -122,17 +122,17 @@ class AbstractBackend(DetectionKernels, ImageKernels, IndexKernels, LossKernels,
     def matmul(self, a: Array, b: Array, *, scale: float = 1.0, add: Array | None = None) -> Array:
         """scale * (a @ b), plus `add`, by NumPy's rules of shapes (a and b at least 2-D; leading axes broadcast).
 
-        Transposed views are fine. add: broadcasts with the product; one of its shape in C order is best.
+        Transposed views are supported. add: broadcasts with the product; fastest C-contiguous in the product's shape.
         """
 
     def linear(self, x: Array, w: Array, b: Array | None, *, pack: dict | None = None) -> Array:
         """(N, O): x (N, I) @ w (O, I).T + b (O,). `pack` as in conv_2d."""
 
-    # --- fewer bits -------------------------------------------------------------------------------------------------
+    # --- quantization -------------------------------------------------------------------------------------------------
     def quantize(self, x: Array, *, scale: float, signed: bool) -> Array:
-        """x (float32) as bytes that count in `scale`: x / scale rounded half to even, cut to what the dtype holds.
+        """x (float32) quantized: x / scale, rounded half to even and clipped to the dtype's range.
 
-        int8 if `signed`, else uint8; x's shape, channels-last if 4-D, else in C order. NaN becomes any byte.
+        int8 if `signed`, else uint8; x's shape, channels-last if 4-D, else C-contiguous. NaN becomes any value.
         """
 
     def conv_2d_int8(
@@ -159,10 +159,10 @@ class AbstractBackend(DetectionKernels, ImageKernels, IndexKernels, LossKernels,
 
         x: (B, C, H, W) int8 or uint8
         w: (O, C / groups, KH, KW) int8
-        scale: (O,) float32: what x counts in times what each filter counts in
+        scale: (O,) float32: the scale of x times the scale of each filter
         b, add, activation, alpha, beta, pack: as in conv_2d; b and add are float32
-        add_scale: add is int8 or uint8, and counts so much
-        out_scale: y is given as quantize(y, scale=out_scale, signed=out_signed); None: float32
+        add_scale: the scale of an int8 or uint8 `add`
+        out_scale: y is quantize(y, scale=out_scale, signed=out_signed); None: float32
         """
 
     def linear_int8(self, x: Array, w: Array, scale: Array, b: Array | None, *, pack: dict | None = None) -> Array:
@@ -187,21 +187,20 @@ class AbstractBackend(DetectionKernels, ImageKernels, IndexKernels, LossKernels,
     ) -> Array:
         """As conv_2d of float32, with x and w rounded to bfloat16 first; products are summed in float32.
 
-        x and add may be uint16: the bits of bfloat16, which are a float32's first 16. out_bits: y is rounded, and given
-        so, too
+        x and add may be uint16: the bits of bfloat16, the upper 16 of a float32. out_bits: so is y, rounded
         """
 
     # --- pooling ----------------------------------------------------------------------------------------------------
     def max_pool_2d(self, x: Array, *, ksize: Pair, stride: Pair, pad: Pad, keep: bool) -> tuple[Array, Any]:
-        """y (B, C, OH, OW) and, if `keep`, what max_pool_2d_grad needs (else None). Padding never wins."""
+        """y (B, C, OH, OW) and, if `keep`, the state for max_pool_2d_grad (else None). Padding is never a maximum."""
 
     def max_pool_2d_grad(
         self, gy: Array, kept: Any, x_shape: Sequence[int], *, ksize: Pair, stride: Pair, pad: Pad
     ) -> Array:
-        """gx of shape x_shape; `kept` is what max_pool_2d gave. Of equal maxima the first in row order gets gy."""
+        """gx of shape x_shape; kept: the state of max_pool_2d. Of equal maxima the first in row order gets gy."""
 
     def max_pool_2d_indices(self, x: Array, *, ksize: Pair, stride: Pair, pad: Pad) -> Array:
-        """(B, C, OH, OW) int64: where in its (H, W) plane each maximum is, as row * W + column (first of equals)."""
+        """(B, C, OH, OW) int64: each maximum's index in its (H, W) plane, row * W + column; of equals the first."""
 
     def average_pool_2d(self, x: Array, *, ksize: Pair, stride: Pair, pad: Pad, count_pad: bool) -> Array:
         """y (B, C, OH, OW); with `count_pad` padded zeros count in the mean."""
@@ -228,7 +227,7 @@ class AbstractBackend(DetectionKernels, ImageKernels, IndexKernels, LossKernels,
     ) -> tuple[Array, Array, Array, Array]:
         """y, mean (C,), var (C,), mask: relu of batch_norm_train, and of `add` on top of it, which is like x.
 
-        `mask` says in the backend's own way where y > 0. What is NaN before relu may be 0 behind it.
+        mask: where y > 0, in a format of the backend. NaN before ReLU may become 0.
         """
 
     def batch_norm_relu_fixed(
@@ -272,10 +271,10 @@ class AbstractBackend(DetectionKernels, ImageKernels, IndexKernels, LossKernels,
         """f(x) for a kind of ELTWISE_KINDS, in x's shape and memory order."""
 
     def chain(self, x: Array, steps: Sequence[tuple], others: Sequence[Array]) -> Array:
-        """x after all steps, in x's shape; in one pass over memory where the backend can.
+        """x after all steps, in x's shape; in one pass over memory where the backend supports it.
 
         steps: ("add",), ("subtract",), ("multiply",) or ("divide",), with the next of `others`, which broadcasts to
-            x's shape; or (kind, alpha, beta), a kind of ELTWISE_KINDS. `relu` may make 0 of NaN
+            x's shape; or (kind, alpha, beta), a kind of ELTWISE_KINDS. `relu` may turn NaN into 0
         """
 
     def eltwise_grad(self, kind: str, gy: Array, x: Array, *, alpha: float = 0.0, beta: float = 0.0) -> Array:
@@ -290,7 +289,7 @@ class AbstractBackend(DetectionKernels, ImageKernels, IndexKernels, LossKernels,
         """a + b with NumPy's broadcasting; into `out` (which may be a) if given."""
 
     def add_relu(self, a: Array, b: Array) -> Array:
-        """relu(a + b) of arrays of one shape. What is NaN before relu may be 0 behind it."""
+        """relu(a + b) of arrays of one shape. NaN before ReLU may become 0."""
 
     def multiply(self, a: Array, b: Array) -> Array:
         """a * b with NumPy's broadcasting."""
@@ -315,10 +314,10 @@ class AbstractBackend(DetectionKernels, ImageKernels, IndexKernels, LossKernels,
         """0 with probability `ratio`, otherwise `scale`."""
 
     def standard_normal(self, shape: int | Sequence[int], dtype: Any = "float32", *, rounded: bool = False) -> Array:
-        """Of the normal distribution; `rounded`: the CPU draws float64 values, which are rounded to `dtype`."""
+        """Standard normal values; rounded: the CPU draws float64 values, which are rounded to `dtype`."""
 
     def are_finite(self, arrays: Sequence[Array]) -> list[bool]:
-        """Of each array whether no value is NaN or infinite; arrays of integers are always finite."""
+        """For each array, whether no value is NaN or infinite; integers are always finite."""
 
     # --- softmax ----------------------------------------------------------------------------------------------------
     def softmax(self, x: Array, *, axis: int) -> Array:
@@ -351,11 +350,11 @@ class AbstractBackend(DetectionKernels, ImageKernels, IndexKernels, LossKernels,
     def separable_2d(self, x: Array, rows: Any, columns: Any) -> Array:
         """rows @ x @ columns.T, (B, C, OH, OW), of each map of x (B, C, H, W).
 
-        rows: (OH, H), columns: (OW, W): numpy.ndarray, few of them ever
+        rows: (OH, H), columns: (OW, W): numpy.ndarray; cached, so that there should be few different ones
         """
 
 
-# kind: f(x); alpha and beta as written
+# kind: f(x)
 ELTWISE_KINDS = {
     "linear": "alpha * x + beta",
     "relu": "max(x, 0)",

@@ -8,7 +8,7 @@ import numpy as np
 
 
 def is_device_array(array: Any) -> bool:
-    """Whether `array` is a cupy.ndarray; who has not imported CuPy has none."""
+    """Whether `array` is a cupy.ndarray; False without importing CuPy if it is not imported yet."""
     if type(array) is np.ndarray:
         return False
     cupy = sys.modules.get("cupy")
@@ -31,7 +31,7 @@ def range_of(array: Any) -> tuple[Any, Any] | None:
 
 
 def to_numpy(array: Any) -> np.ndarray:
-    """`array`, of any device, as a numpy.ndarray, axes lying as they do; waits for a GPU that is computing it."""
+    """`array`, of any device, as a numpy.ndarray in the same memory format; synchronizes with its GPU."""
     if not is_device_array(array):
         return np.asarray(array)
     order = sorted(range(array.ndim), key=lambda axis: (-abs(array.strides[axis]), axis))
@@ -45,7 +45,7 @@ def device_number(array: Any) -> int:
     return array.device.id if is_device_array(array) else -1
 
 
-# where in an ndarray object the address of its data stands: behind the object's head, since NumPy 1.0
+# offset of the data address in an ndarray object: right after the object header, in all versions of NumPy
 DATA_ADDRESS_OFFSET = object.__basicsize__
 _word_at = ctypes.c_size_t.from_address
 

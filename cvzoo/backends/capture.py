@@ -1,8 +1,8 @@
 """CUDA graphs: GPU work captured once and replayed by one launch, on the same memory.
 
-Work is warmed up first, on the stream that captures and with memory from the common pool, so that everything it makes
-once (compiled kernels, plans, reordered weights, workspaces) is there and stays. What it allocates while it is captured
-comes from a private pool, where graphs that never overlap share what is free.
+Work is warmed up first, on the capturing stream and with memory from the common pool, so that everything that is
+created once (compiled kernels, plans, reordered weights, workspaces) exists and persists. Allocations during the
+capture come from a private pool, which graphs that never run concurrently share.
 """
 
 import contextlib
@@ -26,7 +26,7 @@ class NotCapturedError(Exception):
 
 class _Local(threading.local):
     def __init__(self) -> None:
-        self.cupy: Any = None  # whose streams these are
+        self.cupy: Any = None  # the CuPy module that the streams belong to; tests replace it
         self.streams: dict[int, Any] = {}
         self.launches: dict[int, Any] = {}
         self.pools: weakref.WeakValueDictionary[int, PrivatePool] = weakref.WeakValueDictionary()
@@ -49,16 +49,16 @@ def _stream() -> Any:
 
 
 class PrivatePool:
-    """Memory of graphs that are launched one after another: what one leaves, the next may overwrite.
+    """Memory of graphs that are launched one after another, so that each may overwrite the previous one's values.
 
-    Its free blocks are never given back to the driver: graphs write there with each launch. CuPy's pools give theirs
-    back when the driver has no more, or at a limit; so that this one has no limit, and its memory is asked for so that
-    CuPy does not notice.
+    Its free blocks must never be returned to the driver, since graphs write there at each launch. CuPy's pools return
+    free blocks when the driver is out of memory or at a limit; therefore this one has no limit, and an out-of-memory
+    condition is handled before CuPy notices it (`_from_driver`).
     """
 
     def __init__(self) -> None:
         self.memory = cupy().cuda.MemoryPool(_from_driver)
-        self.memory.set_limit(size=0)  # which the environment may have set
+        self.memory.set_limit(size=0)  # CUPY_GPU_MEMORY_LIMIT may have set one
 
     @property
     def nbytes(self) -> int:
@@ -67,9 +67,9 @@ class PrivatePool:
 
 
 def _from_driver(size: int) -> Any:
-    """A new block; where there is none, what idles in the common pool goes first.
+    """A new block; if there is no memory, free blocks of the common pool are released first.
 
-    Raises CuPy's OutOfMemoryError, at which no pool gives anything back.
+    Raises CuPy's OutOfMemoryError in a way that no pool releases its blocks.
     """
     block = _new_block(size)
     if block is None:
@@ -100,10 +100,10 @@ class _LastLaunch:
 
 @contextlib.contextmanager
 def one_after_another() -> Iterator[None]:
-    """A block that launches a graph of this thread on the current device and uses what it gave.
+    """A context in which a graph of this thread is launched on the current device and its results are used.
 
-    It waits, on the GPU, for the last such block, if that was on another stream: the thread's graphs share memory, and
-    workspaces of the stream on which all of them were captured.
+    If the last launch was on another stream, the GPU waits for it: a thread's graphs share memory, and the workspaces
+    of the stream on which they were captured.
     """
     xp = cupy()
     _stream()  # forgets what belongs to other GPUs
@@ -122,8 +122,8 @@ def one_after_another() -> Iterator[None]:
 
 
 def common_pool() -> PrivatePool:
-    """The pool of this thread's graphs on the current device that need nothing between their launches; it lives as
-    long as one of them does."""
+    """The pool of this thread's graphs on the current device that hold no values between launches; it lives as long as
+    one of them."""
     _stream()  # forgets those of other GPUs
     device = cupy().cuda.runtime.getDevice()
     pool = _local.pools.get(device)
@@ -133,21 +133,22 @@ def common_pool() -> PrivatePool:
 
 
 class Captured(Generic[T]):
-    """Captured work. `result` is what it gave: arrays at the places that each launch writes."""
+    """A captured graph. result: the result of the work: arrays that each launch overwrites."""
 
     def __init__(self, graph: Any, result: T, draws: Recording, pool: PrivatePool, held: Sequence[Any]):
         self.result = result
         self._graph = graph
         self._draws = draws
-        self._pool = pool  # lives as long as the graph
-        self._held = held  # so does what the graph reads and others would forget
+        # kept alive as long as the graph: its memory, and cached constants that it reads
+        self._pool = pool
+        self._held = held
 
     def has_the_seed(self) -> bool:
-        """Whether `launch` can draw: this thread's seed is that of the capture, or nothing is drawn."""
+        """Whether random numbers can be drawn: this thread's seed is that of the capture, or none are drawn."""
         return not self._draws.drawn or self._draws.key == reserve_device_blocks(0)[0]
 
     def launch(self) -> None:
-        """Do the work on the current stream; nothing waits.
+        """Launch the graph on the current stream, without synchronization.
 
         Raises GraphError if it draws random numbers and the seed was set since.
         """
@@ -169,7 +170,8 @@ def warmed_up(work: Callable[[], T]) -> T:
 def captured(work: Callable[[], T], pool: PrivatePool) -> Captured[T]:
     """Captures the work as a graph without executing it.
 
-    Raises NotCapturedError if it waits for the GPU, copies to the host or does what else a graph cannot hold.
+    Raises NotCapturedError if it synchronizes with the GPU, copies to the host or does anything else that cannot be
+    captured.
     """
     xp = cupy()
     xp.cuda.get_current_stream().synchronize()
@@ -181,7 +183,7 @@ def captured(work: Callable[[], T], pool: PrivatePool) -> Captured[T]:
                 stream.begin_capture()
                 result = work()
                 graph = stream.end_capture()
-        except Exception as error:  # of CUDA, of CuPy, or of who noticed first
+        except Exception as error:  # CUDA, CuPy or our own checks may raise
             _abandon(stream)
             raise NotCapturedError(_words(error)) from error
         graph.upload(stream)
@@ -192,7 +194,7 @@ def captured(work: Callable[[], T], pool: PrivatePool) -> Captured[T]:
 def _abandon(stream: Any) -> None:
     """Abort a failed capture; the stream is not used again."""
     _local.streams.pop(cupy().cuda.runtime.getDevice(), None)
-    with contextlib.suppress(Exception):  # that it was broken off is known; a broken capture may not even be asked for
+    with contextlib.suppress(Exception):  # the failure is reported already; ending a broken capture may raise again
         stream.end_capture()
 
 

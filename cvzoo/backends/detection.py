@@ -1,4 +1,4 @@
-"""What the detection kernels of all backends agree on: coders of boxes, scores, and where images lie in their input."""
+"""Types shared by the detection kernels of all backends: box coders, scoring, and transforms of boxes to images."""
 
 import enum
 import math
@@ -7,15 +7,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-# sides longer than nothing; no subnormal number, since CuPy's kernels take those for 0
+# the least positive side; the smallest normal number, since CuPy's kernels flush subnormal numbers to 0
 ANY_SIDE = float(np.finfo(np.float32).tiny)
-# of an array of finished boxes: numbers before the first box, and of each box
+# layout of `finish_boxes`: values before the first box, and values per box
 HEADER, FIELDS = 4, 6
 
 
 class Coder(enum.IntEnum):
-    """What a code of four numbers is against: an anchor (dy dx dh dw); a place (up left down right, in strides; an
-    anchor is then y, x, stride, 0); nothing, since it is a box."""
+    """Box coding: offsets from an anchor (dy dx dh dw); distances from a point (up left down right, in strides; the
+    anchor is then y, x, stride, 0); none, the code is a box."""
 
     ANCHORS = 0
     PLACES = 1
@@ -23,8 +23,8 @@ class Coder(enum.IntEnum):
 
 
 class Scoring(enum.IntEnum):
-    """What makes a score of logits: nothing, they are scores; the sigmoid; the sigmoid in float64; the softmax over
-    classes, background first; the geometric mean of the sigmoids of a class and of the centerness."""
+    """From logits to scores: none, they are scores; sigmoid; sigmoid in float64; softmax over classes, background
+    first; geometric mean of the sigmoids of a class and of the centerness."""
 
     PLAIN = 0
     SIGMOID = 1
@@ -34,13 +34,13 @@ class Scoring(enum.IntEnum):
 
 
 class CellHead(NamedTuple):
-    """How the numbers of a YOLO head are read; hashable.
+    """Decoding of a YOLO head; hashable.
 
     anchors: (height, width) each, in pixels of the network's input, or in cells with in_cells
     n_class: number of classes
-    scale_xy: how far a center may leave its cell; 1: not at all
-    softmax: classes share a softmax; else each has a sigmoid
-    plain: numbers are sigmoids already, and sides are squares (Scaled-YOLOv4)
+    scale_xy: factor by which a center may exceed its cell; 1: not at all
+    softmax: softmax over classes; else a sigmoid for each
+    plain: outputs are sigmoids already, and sides are squares of twice the outputs (Scaled-YOLOv4)
     """
 
     anchors: tuple[tuple[float, float], ...]
@@ -52,7 +52,7 @@ class CellHead(NamedTuple):
 
     @property
     def n_channel(self) -> int:
-        """How many channels the head reads."""
+        """Number of channels of the head's input."""
         return len(self.anchors) * (5 + self.n_class)
 
 
@@ -65,17 +65,17 @@ def frame(
     factor: Sequence[float] = (1.0, 1.0),
     min_side: float = -np.inf,
 ) -> np.ndarray:
-    """(11,) float32, how boxes become those of an image of `size` (H, W): (box cut - offset) / divisor * factor.
+    """(11,) float32, transform of boxes to an image of `size` (H, W): (clipped box - offset) / divisor * factor.
 
-    cut: (H, W) at whose edges they are cut first, None: nowhere; offset, divisor, factor: (y, x)
-    min_side: a box of which a side, once cut, is shorter does not count
+    cut: (H, W) that boxes are clipped to first, None: not clipped; offset, divisor, factor: (y, x)
+    min_side: boxes with a shorter side after clipping are dropped
     """
     cut = (-1.0, -1.0) if cut is None else cut
     return np.array([*cut, *offset, *divisor, *factor, *size, min_side], np.float32)
 
 
 def logit_below(score: float) -> float:
-    """A little less than what the sigmoid makes `score` of."""
+    """Slightly less than the logit of `score`, so that no score above it is lost by rounding."""
     if score <= 0:
         return -math.inf
     if score >= 1:
@@ -84,26 +84,26 @@ def logit_below(score: float) -> float:
 
 
 def just_below(score: float) -> float:
-    """The float32 before `score`: what is greater than that is at least `score`. Before 0 lies -ANY_SIDE."""
+    """The float32 before `score`, so that `> just_below(score)` means `>= score`; -ANY_SIDE for 0."""
     below = float(np.nextafter(np.float32(score), np.float32(-math.inf)))
     return -ANY_SIDE if -ANY_SIDE < below < 0 else below
 
 
 def unpacked_boxes(result: np.ndarray) -> list[tuple[np.ndarray, np.ndarray, np.ndarray] | None]:
-    """Of each image bbox (R, 4) float32, label (R,) int32, score (R,) float32; None where not all was looked at.
+    """For each image bbox (R, 4) float32, label (R,) int32, score (R,) float32; None beyond the candidates' limit.
 
-    result: what a backend's `finish_boxes` gave, on the host
+    result: of a backend's `finish_boxes`, on the host
     """
-    found: list[tuple[np.ndarray, np.ndarray, np.ndarray] | None] = []
+    detections: list[tuple[np.ndarray, np.ndarray, np.ndarray] | None] = []
     for row in result:
         count, more = row[:2].view(np.int32).tolist()
         boxes = row[HEADER : HEADER + FIELDS * count].reshape(count, FIELDS)
         label = np.ascontiguousarray(boxes[:, 5]).view(np.int32)
-        found.append(None if more else (boxes[:, :4].copy(), label, boxes[:, 4].copy()))
-    return found
+        detections.append(None if more else (boxes[:, :4].copy(), label, boxes[:, 4].copy()))
+    return detections
 
 
 def packed_boxes(result: Any) -> tuple[Any, Any]:
-    """bbox (B, limit, 4) float32 and label (B, limit) int32, where `result` of a backend's `finish_boxes` lies."""
+    """bbox (B, limit, 4) float32 and label (B, limit) int32, on the device of a backend's `finish_boxes`."""
     boxes = result[:, HEADER:].reshape(result.shape[0], -1, FIELDS)
     return boxes[..., :4].copy(), boxes[..., 5].copy().view(np.int32)

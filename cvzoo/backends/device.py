@@ -18,7 +18,7 @@ class Device:
     name: "cpu" or "gpu:0"
     index: the GPU's number; -1 for the CPU
 
-    `with device:` makes it the one on which CuPy allocates and computes.
+    `with device:` makes it CuPy's current device.
     """
 
     __slots__ = ("_entered", "index", "name")
@@ -30,11 +30,11 @@ class Device:
 
     @property
     def backend(self) -> AbstractBackend:
-        """What runs the kernels there, by config.backend."""
+        """The backend of the device, by config.backend."""
         return get_backend() if self.index < 0 else gpu_backend()
 
     def asarray(self, array: Any, dtype: Any = None) -> Array:
-        """`array` (of any device, or a list) on this device; not copied where it is there already."""
+        """`array` (of any device, or a list) on this device; not copied if it is on the device already."""
         with self:
             return self.backend.asarray(array, dtype)
 
@@ -44,13 +44,13 @@ class Device:
             return self.backend.to_numpy(array)
 
     def synchronize(self) -> None:
-        """Wait until it has done what it was given."""
+        """Wait until all work of the device is done."""
         if self.index >= 0:
             with self:
                 cupy().cuda.Device().synchronize()
 
     def is_capturing(self) -> bool:
-        """Whether what is launched there is being captured for a graph, and does not happen now."""
+        """Whether launches are being captured for a CUDA graph instead of executed."""
         if self.index < 0:
             return False
         with self:
@@ -89,10 +89,10 @@ def get_device(device: "str | int | Device") -> Device:
     name = str(device)
     if name in ("cpu", "@numpy", "-1"):
         return Device(-1)
-    found = re.fullmatch(r"(?:gpu:|@cupy:)?(\d+)|gpu", name)
-    if not found:
+    match = re.fullmatch(r"(?:gpu:|@cupy:)?(\d+)|gpu", name)
+    if not match:
         raise ValueRangeError("no such device", expected='"cpu" or "gpu:0"', got=repr(device))
-    index = int(found[1] or 0)
+    index = int(match[1] or 0)
     count = cupy().cuda.runtime.getDeviceCount()
     if index >= count:
         raise BackendError(f"there is no device gpu:{index}", expected=f"gpu:0 to gpu:{count - 1}", hint='"gpu:0"')
@@ -100,7 +100,7 @@ def get_device(device: "str | int | Device") -> Device:
 
 
 def gpu_count() -> int:
-    """How many GPUs can be used here; 0 where there is no reason to look further."""
+    """The number of usable GPUs; 0 without importing CuPy where there can be none."""
     return 0 if why_no_cupy() is not None else int(cupy().cuda.runtime.getDeviceCount())
 
 
@@ -108,7 +108,7 @@ _STAY = contextlib.nullcontext()
 
 
 def on_device_of(*arrays: Any) -> contextlib.AbstractContextManager:
-    """A block that computes on the GPU of the first of the arrays that is on one; none: nothing happens."""
+    """A context with the GPU of the first array that is on one as the current device; a no-op if there is none."""
     for array in arrays:
         index = device_number(array)
         if index >= 0:

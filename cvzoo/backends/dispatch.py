@@ -1,4 +1,4 @@
-"""Which backend runs the kernels for an array; its module is imported when it is first asked for."""
+"""Selection of the backend for an array; its module is imported at first use."""
 
 import functools
 from importlib import import_module
@@ -16,8 +16,8 @@ from cvzoo.errors.exceptions import BackendError, DtypeError
 
 _GPU = ("cudnn", "cupy")
 _made: dict[str, AbstractBackend] = {}
-_on_cpu: dict[str, AbstractBackend] = {}  # what config.backend means for arrays of the CPU
-_on_gpu: dict[str, AbstractBackend] = {}  # what config.backend means for arrays on a GPU
+_on_cpu: dict[str, AbstractBackend] = {}  # by config.backend, for arrays of the CPU
+_on_gpu: dict[str, AbstractBackend] = {}  # by config.backend, for arrays on a GPU
 
 
 def _module(name: str) -> Any:
@@ -45,7 +45,7 @@ def _make(name: str) -> AbstractBackend:
 
 
 def get_backend(name: str | None = None) -> AbstractBackend:
-    """The backend of that name; without a name the one that config.backend asks for on the CPU.
+    """The backend of that name; without a name that of config.backend for the CPU.
 
     Raises BackendError if it cannot run here; the message says why.
     """
@@ -62,7 +62,7 @@ def get_backend(name: str | None = None) -> AbstractBackend:
 
 
 def gpu_backend() -> AbstractBackend:
-    """The backend that config.backend asks for on a GPU: cudnn where libcudnn is found, else cupy.
+    """The backend of config.backend for a GPU: cudnn where libcudnn is found, else cupy.
 
     Raises BackendError if no GPU can be used; the message says why.
     """
@@ -76,7 +76,7 @@ def gpu_backend() -> AbstractBackend:
 
 
 def forget_gpu() -> None:
-    """Make the GPU's backends anew next time: the GPUs that CuPy sees are others."""
+    """Reset the cached GPU backends, after a change of the GPUs that CuPy detects."""
     _on_gpu.clear()
     for name in _GPU:
         _made.pop(name, None)

@@ -1,4 +1,4 @@
-"""Arrays of other libraries, by DLPack: no number is copied."""
+"""Import of arrays from other libraries by DLPack, without a copy."""
 
 from typing import Any
 
@@ -14,15 +14,15 @@ _CPU, _CUDA, _CUDA_HOST, _CUDA_MANAGED = 1, 2, 3, 13
 def from_dlpack(source: Any) -> Array:
     """The array of another library (torch, jax, ...) as numpy.ndarray or cupy.ndarray, on the same memory.
 
-    source: anything with `__dlpack__` and `__dlpack_device__`; it must not ask for gradients
-    Raises DtypeError if it is no such thing or its numbers are none of NumPy's, BackendError for other devices.
-    Who wants cvzoo's arrays elsewhere gives them away as they are: `torch.from_dlpack(x.array)`.
+    source: an object with `__dlpack__` and `__dlpack_device__`; it must not require gradients
+    Raises DtypeError for other objects or dtypes that NumPy does not have, BackendError for other devices.
+    For the opposite direction, pass cvzoo's arrays as they are: `torch.from_dlpack(x.array)`.
     """
     try:
         kind, number = source.__dlpack_device__()
     except AttributeError:
         raise DtypeError(
-            "from_dlpack wants an array of a library that speaks DLPack", got=type(source).__name__
+            "from_dlpack takes an array of a library that supports DLPack", got=type(source).__name__
         ) from None
     try:
         if kind in (_CPU, _CUDA_HOST):

@@ -22,7 +22,7 @@ def _blas() -> str:
 
 
 def _blas_threads() -> str:
-    """What NumPy's matrix products use; the rest of NumPy has one thread."""
+    """Number of threads of NumPy's matrix products; the rest of NumPy is single-threaded."""
     for name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"):
         if os.environ.get(name):
             return f"{os.environ[name]} in NumPy's BLAS ({name})"
@@ -34,11 +34,11 @@ def _megabytes(size: int) -> str:
 
 
 def backend_facts() -> dict[str, str]:
-    """What was found, what is used and why, one short text for each name; loads oneDNN if it is there.
+    """The available backends, those in use and why, one short text per name; loads oneDNN if it is installed.
 
     Names: "backend", "oneDNN", "oneDNN library", "instructions", "int8", "bfloat16", "threads", "waiting threads",
-    "memory pool", "own kernels", "NumPy", "CPU", "load". Those about oneDNN's insides are absent where it cannot
-    be used.
+    "memory pool", "own kernels", "NumPy", "CPU", "load". Those about oneDNN are absent where it cannot be
+    used.
     """
     reason = why_no_onednn()
     asked = switches.backend

@@ -1,7 +1,6 @@
-"""Floating dtypes, the one of 16 bits that NumPy does not know among them, and kernels of 16 bits made of float32's.
+"""Floating dtypes including bfloat16, and a decorator that extends float32 kernels to 16-bit floats.
 
-ml_dtypes brings `bfloat16` to NumPy as a dtype of kind "V": who asks `dtype.kind == "f"` misses it, who asks here does
-not.
+ml_dtypes provides `bfloat16` as a NumPy dtype of kind "V", so that `dtype.kind == "f"` misses it; use these functions.
 """
 
 import functools
@@ -21,7 +20,7 @@ _MIXED = ("mixed_bf16", "mixed_fp16")
 
 @functools.cache
 def bfloat16() -> np.dtype:
-    """The dtype of a float32's first 16 bits. Raises BackendError that says what to install."""
+    """The dtype bfloat16, the upper 16 bits of a float32. Raises BackendError if ml_dtypes is not installed."""
     try:
         from ml_dtypes import bfloat16 as scalar
     except ImportError as error:
@@ -30,12 +29,12 @@ def bfloat16() -> np.dtype:
 
 
 def is_bfloat16(dtype: Any) -> bool:
-    """Whether a NumPy dtype is bfloat16; nothing is imported to find out."""
+    """Whether a NumPy dtype is bfloat16, without importing ml_dtypes."""
     return dtype.kind == "V" and dtype.type.__name__ == "bfloat16"
 
 
 def is_float(dtype: Any) -> bool:
-    """Whether a NumPy dtype is one that gradients are taken of."""
+    """Whether a NumPy dtype is a floating one, which may have gradients."""
     return dtype.kind == "f" or is_bfloat16(dtype)
 
 
@@ -45,7 +44,7 @@ def is_half(dtype: Any) -> bool:
 
 
 def product_dtype() -> np.dtype | None:
-    """The 16-bit dtype that config.dtype wants convolutions and products of matrices made in; None for their own.
+    """The 16-bit dtype of convolutions and matrix products in mixed precision by config.dtype; None for their own.
 
     Raises ConfigError if the environment's CVZOO_DTYPE is no dtype.
     """
@@ -56,18 +55,18 @@ def product_dtype() -> np.dtype | None:
         return bfloat16()
     if mode == "mixed_fp16":
         return _FLOAT16
-    raise ConfigError(  # `using_config` would have refused it
+    raise ConfigError(  # `using_config` checks its argument, the environment is checked only here
         "the environment's CVZOO_DTYPE has no such value", expected=" or ".join((*_OWN, *_MIXED)), got=repr(mode)
     )
 
 
 def widened(array: Any) -> Any:
-    """`array` in float32 if it has 16 bits, else itself; it lies as before."""
+    """`array` in float32 if it has 16 bits, else itself; in the same memory format."""
     return array.astype(_FLOAT32, order="K") if is_half(array.dtype) else array
 
 
 def rounded(array: Any, dtype: Any) -> Any:
-    """`array` as `dtype`, itself if it is that already; numbers too large for float16 become infinite."""
+    """`array` as `dtype`, itself if it has that dtype; values beyond float16's range become infinite."""
     if array.dtype == dtype:
         return array
     with np.errstate(over="ignore"):
@@ -75,14 +74,13 @@ def rounded(array: Any, dtype: Any) -> Any:
 
 
 def in_float32(kernel: Callable | None = None, *, place: int = 0, rounds: bool = True, also: int = 0) -> Callable:
-    """`kernel` that takes float16 and bfloat16, too, and gives float32 arrays to those that it calls.
+    """Decorator for float32 kernels: 16-bit arguments are widened to float32, and the result is rounded.
 
-    A decorator: `@in_float32`, or with settings `@in_float32(place=1)`.
+    Used as `@in_float32`, or with settings `@in_float32(place=1)`.
 
-    place: which argument says what the result is rounded to
-    rounds: the result, of several the first, has the dtype of that argument; the others, and without it all, stay
-        float32
-    also: the place of one more result that has it, where there is one
+    place: index of the argument whose dtype the result is rounded to
+    rounds: the (first) result is rounded to that dtype; other results, and without it all, stay float32
+    also: index of one more result that is rounded
     """
 
     if kernel is None:

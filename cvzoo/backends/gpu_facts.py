@@ -5,9 +5,9 @@ from cvzoo.backends.cupy.library import cupy, why_no_cupy
 
 
 def gpu_facts() -> dict[str, str]:
-    """What was found and why it is or is not used, one short text for each name.
+    """The GPUs and libraries, and why they are or are not used, one short text per name.
 
-    Names: "GPU" with the reason where there is none; else "CuPy", "CUDA", "cuDNN", "gpu:0", "gpu:1" ...
+    Names: "GPU" with the reason if there is none; else "CuPy", "CUDA", "cuDNN", "gpu:0", "gpu:1" ...
     """
     reason = why_no_cupy()
     if reason is not None:
@@ -30,7 +30,7 @@ def gpu_facts() -> dict[str, str]:
 
 
 def _version(number: int) -> str:
-    """Such as 13.0 for 13000."""
+    """The version as text: "13.0" for 13000."""
     return f"{number // 1000}.{number % 1000 // 10}"
 
 

@@ -1,6 +1,6 @@
-"""What rooms that write kernels of their own for a GPU make them of: optimizers, whose kernels are made of formulas."""
+"""CUDA kernel compilation for other packages, such as optimizers, which generate kernels from formulas."""
 
 from cvzoo.backends.cuda.kernel_module import KernelModule
-from cvzoo.backends.cupy.library import cupy as gpu_arrays  # NumPy's functions for arrays of a GPU, when it is called
+from cvzoo.backends.cupy.library import cupy as gpu_arrays  # a function that returns CuPy, imported at the first call
 
 __all__ = ["gpu_arrays", "KernelModule"]

@@ -1,4 +1,4 @@
-"""Work in NumPy shared among threads: it lets others run while it computes."""
+"""NumPy work in several threads: NumPy releases the interpreter lock while it computes."""
 
 import concurrent.futures
 import itertools
@@ -9,28 +9,28 @@ from typing import Any
 from cvzoo.backends.threads import thread_count
 
 _executors: list[concurrent.futures.ThreadPoolExecutor] = []
-os.register_at_fork(after_in_child=_executors.clear)  # a child has none of its parent's threads
+os.register_at_fork(after_in_child=_executors.clear)  # a forked child has none of its parent's threads
 
 
 def in_threads(parts: Sequence[Any], work: Callable[[Any], None]) -> None:
-    """Call `work` with each of the parts, in any order and in as many threads as kernels may use, this one among them.
+    """Call `work` with each of the parts, in any order, in as many threads as kernels may use, including this one.
 
-    Raises what `work` raises, once no thread works any more.
+    Raises the error of `work` after all threads have finished.
     """
     n_thread = min(thread_count()[0], len(parts))
     turns = itertools.count()
 
-    def share() -> None:
+    def run() -> None:
         for turn in turns:
             if turn >= len(parts):
                 break
             work(parts[turn])
 
-    others = [_executor().submit(share) for _ in range(n_thread - 1)]
+    others = [_executor().submit(run) for _ in range(n_thread - 1)]
     try:
-        share()
+        run()
     finally:
-        # who has not begun is not needed any more: waiting for him could last for ever where work shares work
+        # tasks that have not begun are cancelled: with nested calls, waiting for them could be a deadlock
         begun = [other for other in others if not other.cancel()]
         concurrent.futures.wait(begun)
     for other in begun:

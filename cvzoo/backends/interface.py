@@ -1,4 +1,4 @@
-"""Parts of the interface of kernels: of images, indices, losses, regions and detections."""
+"""Parts of the kernels' interface: images, indexing, losses, regions of interest and detection."""
 
 import math
 from collections.abc import Callable, Hashable, Sequence
@@ -23,7 +23,7 @@ def as_pair(sizes: Sequence[int]) -> Pair:
 
 
 class ImageKernels(Protocol):
-    """Images are on the host, where they are read; what becomes of them is on the backend's device."""
+    """Preprocessing: images are on the host, the result is on the backend's device."""
 
     def prepare_images(
         self,
@@ -33,35 +33,35 @@ class ImageKernels(Protocol):
         dtype: Any = np.float32,
         channels: int = 3,
     ) -> Array:
-        """The images resized, normalized and framed as x (B, channels, H, W).
+        """The images resized, normalized and padded to x (B, channels, H, W).
 
-        images: (3, H, W) uint8 or float32 each, RGB in [0, 255], lying in memory as they like
-        plans: of each image, all with one frame
+        images: (3, H, W) uint8 or float32 each, RGB in [0, 255], in any memory format
+        plans: one per image, all with the same frame
         dtype: float32, float16 or bfloat16; channels: at least 3, those past the third are 0
         Raises ShapeError if an image is no (3, H, W) of these types, or frames differ.
         """
 
 
 class IndexKernels(Protocol):
-    """Indices are checked by the caller where they lie in the CPU's memory; a GPU's are not looked at."""
+    """Indexing. Indices in CPU memory are checked by the caller; those on a GPU are not checked."""
 
     def as_index(self, index: tuple) -> tuple:
-        """The index with its arrays where x lies; truth values may become the places where they hold.
+        """The index with its arrays on the device of x; boolean masks may become integer indices.
 
-        Raises DtypeError if its arrays cannot come along: those of a GPU do not come to the CPU.
+        Raises DtypeError for arrays of a GPU if x is on the CPU.
         """
 
     def take(self, x: Array, index: tuple) -> Array:
-        """x[index], a view where the index is of slices and numbers. Raises IndexError, DtypeError as `as_index`."""
+        """x[index], a view if the index has only slices and integers. Raises IndexError, DtypeError as `as_index`."""
 
     def add_at(self, out: Array, index: tuple, values: Array) -> None:
-        """`out[index] += values`, added as often as a place is named; the same bits every time."""
+        """`out[index] += values`, accumulated for repeated indices; deterministic."""
 
     def embed_id(self, w: Array, ids: Array, seen: Array | None) -> Array:
-        """(..., D): the rows of w (L, D) that `ids` (...) name; zeros where `seen`, bool like ids, is False."""
+        """(..., D): the rows of w (L, D) at `ids` (...); zeros where `seen`, bool like ids, is False."""
 
     def embed_id_grad(self, gy: Array, ids: Array, seen: Array | None, w_shape: Sequence[int]) -> Array:
-        """gw of w_shape (L, D) of gy (..., D)."""
+        """gw of w_shape (L, D) from gy (..., D)."""
 
     def upsampling_2d(self, x: Array, indices: Array, size: Pair) -> Array:
         """Zeros (B, C, *size) with the pixels of x (B, C, OH, OW) added at `indices`, like x: row * W + column."""
@@ -71,25 +71,25 @@ class IndexKernels(Protocol):
 
 
 class LossKernels(Protocol):
-    """x is float32 or float64. The labels of a CPU's array have been checked; a GPU's are not looked at, and what
-    is out of range makes the loss and the gradient NaN."""
+    """Losses of float32 or float64 x. Labels in CPU memory have been checked; those on a GPU are not, and invalid ones
+    make the loss and the gradient NaN."""
 
     def softmax_cross_entropy(
         self, x: Array, t: Array, class_weight: Array | None, *, ignore_label: int
     ) -> tuple[Array, Any]:
-        """(B, ...): -class_weight[t] * log(softmax(x)[t]) of x (B, C, ...), and what its gradient wants.
+        """(B, ...): -class_weight[t] * log(softmax(x)[t]) of x (B, C, ...), and the state for its gradient.
 
-        t: (B, ...) integers; where it is ignore_label the loss is 0, whatever x is
+        t: (B, ...) integers; where it is ignore_label the loss is 0, for any x
         class_weight: (C,) in x's dtype, or None for 1
         """
 
     def softmax_cross_entropy_grad(
         self, gy: Array, x: Array, t: Array, class_weight: Array | None, kept: Any, *, ignore_label: int
     ) -> Array:
-        """gx: class_weight[t] * gy * (softmax(x) - onehot(t)); kept: what softmax_cross_entropy gave."""
+        """gx: class_weight[t] * gy * (softmax(x) - onehot(t)); kept: the state of softmax_cross_entropy."""
 
     def sigmoid_cross_entropy(self, x: Array, t: Array, valid: Array | None) -> Array:
-        """softplus(x) - t * x, of x's shape; t: likewise, 0 to 1, in its dtype; 0 where `valid`, bool, is False."""
+        """softplus(x) - t * x, of x's shape; t: of x's shape and dtype, in [0, 1]; 0 where `valid`, bool, is False."""
 
     def binary_targets(self, t: Array, dtype: Any) -> Array:
         """t, labels 0 and 1 or probabilities, in `dtype`."""
@@ -97,10 +97,10 @@ class LossKernels(Protocol):
     def sigmoid_focal_loss(
         self, x: Array, t: Array, *, weights: tuple[float, float], gamma: float, ignore_label: int
     ) -> Array:
-        """The focal loss of each score, of x's shape: weight * q**gamma * softplus(-z), z = x for yes and -x for no.
+        """Focal loss of each logit, of x's shape: weight * q**gamma * softplus(-z), z = x for positives, else -x.
 
-        t: x's shape; integers 1 (yes), 0 (no) or ignore_label
-        weights: of yes and of no
+        t: x's shape; integers 1 (positive), 0 (negative) or ignore_label
+        weights: of positives and of negatives
         """
 
     def sigmoid_focal_loss_grad(
@@ -109,10 +109,10 @@ class LossKernels(Protocol):
         """gx of sigmoid_focal_loss."""
 
     def focal_loss(self, x: Array, t: Array, *, weights: tuple[float, float], gamma: float) -> Array:
-        """(): the sum of the focal loss of all scores x (..., L).
+        """(): the sum of the focal loss of all logits x (..., L).
 
-        t: as many integers as x has rows: the true class 0 to L - 1, -1 for none, -2 for rows that do not count
-        weights: of yes and of no
+        t: one integer per row of x: the class 0 to L - 1, -1 for background, -2 for ignored rows
+        weights: of positives and of negatives
         """
 
     def focal_loss_grad(self, gy: Array, x: Array, t: Array, *, weights: tuple[float, float], gamma: float) -> Array:
@@ -122,39 +122,39 @@ class LossKernels(Protocol):
         """d * d / 2 where |d| < delta, else delta * (|d| - delta / 2)."""
 
     def mean_factor(self, valid: Array, dtype: Any) -> Any:
-        """1 / max(how many of the bool array are True, 1): what a sum is multiplied by to be a mean."""
+        """1 / max(number of True in the bool array, 1): the factor from a sum to a mean."""
 
 
 class RegionKernels(Protocol):
-    """maps: (B, C * group ** 2, H, W) of each level; results are channels-last."""
+    """RoI pooling. maps: (B, C * group ** 2, H, W) of each level; results are channels-last."""
 
     def roi_means(self, maps: Sequence[Array], rois: Regions) -> Array:
-        """(R, C, OH, OW): each cell the mean of what it sees, 0 where that is nothing."""
+        """(R, C, OH, OW): the mean over each cell, 0 for empty cells."""
 
     def roi_greatest(self, maps: Sequence[Array], rois: Regions, *, remember: bool) -> tuple[Array, Any]:
-        """(R, C, OH, OW): each cell the greatest it sees, 0 where that is nothing; and, to remember where the first of
-        the greatest was, what the other functions take as `best`, else None."""
+        """(R, C, OH, OW): the maximum over each cell, 0 for empty cells; and with `remember` the indices of the first
+        maxima, the argument `best` of the other functions, else None."""
 
     def roi_picked(self, maps: Sequence[Array], rois: Regions, best: Any) -> Array:
-        """(R, C, OH, OW): what lies where `roi_greatest` found the greatest, in other maps."""
+        """(R, C, OH, OW): the values of other maps at the indices `best` of `roi_greatest`."""
 
     def roi_grad(
         self, gy: Array, rois: Regions, shapes: Sequence[tuple[int, ...]], best: Any = None
     ) -> tuple[Array, ...]:
-        """The gradient of each level's maps, of `shapes`; gy: (R, C, OH, OW); best: None for means.
+        """The gradients of each level's maps, of `shapes`; gy: (R, C, OH, OW); best: None for means.
 
-        With config.deterministic, and always on a CPU, each number is a sum in the order of the regions.
+        With config.deterministic, and always on a CPU, gradients are summed in the order of the regions.
         """
 
     def region_levels(self, bbox: Array, first: int, last: int) -> Array:
-        """(R,): which level each box (R, 4) looks at, 0 for the level `first`; one of side 224 looks at level 4.
+        """(R,): the pyramid level of each box (R, 4), 0 for the level `first`; a box of side 224 is on level 4.
 
         Source: Lin et al., Feature Pyramid Networks, CVPR 2017, equation 1, in float32, 1e-6 added to the logarithm.
         """
 
 
 class DetectionKernels(Protocol):
-    """The kernels of detection, of a batch of images; what is Any passes from one of them to the next."""
+    """Decoding and non-maximum suppression for a batch of images; values of type Any are passed between kernels."""
 
     def select_best(
         self,
@@ -169,15 +169,15 @@ class DetectionKernels(Protocol):
         center: Array | None = None,
         counts: Array | None = None,
     ) -> Any:
-        """The greatest scores of each part of each image, of equals the first, for `decode_boxes`.
+        """The highest scores of each part of each image, of equals the first, for `decode_boxes`.
 
         score: (B, A, L) float32 of A rows and L = n_class classes; logits (B, A, 1 + L), background first
         parts: (start, count) in the A * L pairs row * L + class of an image; element i of a part is start + i * step;
             parts follow one another, or with a step part s begins at s
-        limit: of each part at most so many; None: all that score, of which a GPU looks at 8192
-        above: only what scores more counts; NaN never does
-        scoring: what makes scores; center: (B, A, 1) float32, for CENTERED
-        counts: (B,) int32, how many rows of an image count, for SOFTMAX; None: all
+        limit: the most per part; None: all above the threshold, on a GPU at most 8192
+        above: only scores above it are selected; NaN never is
+        scoring: from logits to scores; center: (B, A, 1) float32, for CENTERED
+        counts: (B,) int32, number of valid rows of each image, for SOFTMAX; None: all
         """
 
     def decode_boxes(
@@ -192,14 +192,14 @@ class DetectionKernels(Protocol):
         min_side: float = -math.inf,
         by_part: bool = False,
     ) -> Any:
-        """The boxes of what was selected, as candidates for `nms`; what is not finite is left out.
+        """The boxes of the selected scores, as candidates for `nms`; boxes that are not finite are left out.
 
-        code: (B, A, 4) float32, or (B, A, L, 4), of each class its own
+        code: (B, A, 4) float32, or (B, A, L, 4), separate ones for each class
         anchors: (A, 4) float32, or (B, A, 4)
         frames: (B, 11) float32 of `cvzoo.backends.detection.frame`
-        std: what dy dx dh dw are multiplied by; as for `decode_bbox` in cvzoo.geometry, dh and dw are limited
-        min_side: a box of which a side, once cut, is shorter is left out
-        by_part: a box's class is its part's number
+        std: factors of dy dx dh dw; dh and dw are limited as in `decode_bbox` of cvzoo.geometry
+        min_side: boxes with a shorter side after clipping are left out
+        by_part: a box's class is the index of its part
         """
 
     def decode_cells(
@@ -211,14 +211,14 @@ class DetectionKernels(Protocol):
         frames: Array,
         above: float,
     ) -> Any:
-        """The boxes of YOLO's heads that score above, as candidates for `nms`.
+        """The boxes of YOLO's heads with scores above `above`, as candidates for `nms`.
 
         raws: (B, A * (5 + L), GH, GW) float32 of each head: anchor by anchor x, y, width, height, objectness, classes
         input_size: (H, W) of the network's input; frames: as for `decode_boxes`
         """
 
     def found_boxes(self, candidates: Any) -> list[tuple[Any, Any, Any]]:
-        """Of each image bbox (R, 4) float32, label (R,) int32, score (R,) float32 of the candidates, on the host."""
+        """For each image bbox (R, 4) float32, label (R,) int32, score (R,) float32 of the candidates, on the host."""
 
     def nms(
         self,
@@ -229,20 +229,20 @@ class DetectionKernels(Protocol):
         classwise: bool = True,
         n_best: int | None = None,
     ) -> Any:
-        """The candidates that stay, best first, where each removes those after it whose IoU with it is greater.
+        """Greedy non-maximum suppression of the candidates, by descending score.
 
-        limit: of an image at most so many stay; None: all
-        classwise: boxes remove only boxes of their own class
-        n_best: so many of the best are looked at; None: all, of which a GPU looks at 8192
+        limit: the most per image; None: all
+        classwise: boxes suppress only boxes of their own class
+        n_best: number of highest-scoring candidates that are considered; None: all, on a GPU at most 8192
         """
 
     def kept_boxes(self, kept: Any) -> tuple[Array, Array]:
-        """bbox (B, P, 4) float32 of what `nms` left, best first, zeros after the last; counts (B,) int32."""
+        """bbox (B, P, 4) float32 of `nms`, by descending score, zeros after the last; counts (B,) int32."""
 
     def finish_boxes(self, kept: Any, *, frames: Array, cut: bool) -> Array:
-        """(B, N) float32 for `unpacked_boxes`: what `nms` left and does not lie wholly beside its image.
+        """(B, N) float32 for `unpacked_boxes`: the boxes of `nms` that overlap their image.
 
-        cut: boxes are cut at the image's edges
+        cut: boxes are clipped to the image
         """
 
     # --- between a CPU and a GPU ------------------------------------------------------------------------------
@@ -250,7 +250,7 @@ class DetectionKernels(Protocol):
         """The host's arrays on this device, by one asynchronous copy."""
 
     def constant(self, key: Hashable, make: Callable[[], Any]) -> Array:
-        """The array that `make` gives, on this device, made once and kept for a while; not to be changed.
+        """The array of `make` on this device, from a cache; not to be changed.
 
-        key: what tells it from others
+        key: identifies it in the cache
         """

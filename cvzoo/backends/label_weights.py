@@ -1,4 +1,4 @@
-"""What labels say of each score, as numbers: signs and weights, for arrays of any device."""
+"""Signs and weights of labels for losses, for arrays of any device."""
 
 from types import ModuleType
 from typing import Any
@@ -7,7 +7,7 @@ from typing import Any
 def known_and_weight(
     xp: ModuleType, t: Any, class_weight: Any | None, ignore_label: int, dtype: Any, n_class: int
 ) -> tuple[Any, Any]:
-    """The labels (B, ...) as int64 within 0 to n_class - 1, and how much each counts; one out of range counts NaN."""
+    """The labels (B, ...) as int64 within 0 to n_class - 1, and their weights, NaN for labels out of range."""
     valid = t != ignore_label
     known = xp.where(valid, t, 0).astype("int64")
     weight = valid.astype(dtype)
@@ -22,7 +22,7 @@ def known_and_weight(
 def sign_and_weight(
     xp: ModuleType, t: Any, weights: tuple[float, float], ignore_label: int, dtype: Any
 ) -> tuple[Any, Any]:
-    """Of labels 1 (yes), 0 (no) or ignore_label: 1 for yes and else -1, and the weight of yes or no, 0 if ignored."""
+    """For labels 1 (positive), 0 (negative) or ignore_label: 1 for positives, else -1; and weights, 0 if ignored."""
     is_yes = t == 1
     sign = xp.where(is_yes, 1, -1).astype(dtype)
     weight = (t != ignore_label).astype(dtype)

@@ -1,4 +1,4 @@
-"""The OpenMP runtime whose threads oneDNN and our own kernels share: how it waits, and when it must not be used."""
+"""The OpenMP runtime that oneDNN and our own kernels share: how long threads spin, and forked processes."""
 
 import ctypes
 import os
@@ -10,11 +10,11 @@ _loaded = _forked = False
 
 
 def prepare_openmp() -> None:
-    """Say how long threads wait. To be called before anything loads libgomp, which looks then."""
-    # how long a thread spins before it sleeps. It must outlast the Python between
+    """Set how long idle threads spin. To be called before anything loads libgomp, which reads the setting then."""
+    # GOMP_SPINCOUNT: how long a thread spins before it sleeps. It must outlast the Python between
     # two kernels: ResNet-50 on 4 cores takes 23 ms with 20,000, and 23 or 65 with 5,000. It must not outlast a busy
     # neighbour's time slice: a small kernel then takes 0.3 ms with 10,000, and 2.5 to 7.5 with 100,000 or by default.
-    # Among many neighbours (load 8 on 2 CPUs) one of 0.5 to 1.2 ms in one thread takes 1.6 to 8.9 ms in two with
+    # On a busy machine (load 8 on 2 CPUs) one of 0.5 to 1.2 ms in one thread takes 1.6 to 8.9 ms in two with
     # 20,000, and 0.7 to 1.7 with 1,000. The bits are the same
     global _loaded
     _loaded = True
@@ -31,7 +31,7 @@ def parallel_function() -> int | None:
         return None
 
 
-# GNU OpenMP waits for ever for threads that a forked child does not have, so a child works alone
+# GNU OpenMP would wait forever for threads that a forked child does not have, so a child uses a single thread
 def _after_fork() -> None:
     global _forked
     _forked = _forked or _loaded

@@ -1,6 +1,6 @@
-"""Philox4x32-10 in NumPy: random words that are a function of a key and a place, so that any of them can be had alone.
+"""Philox4x32-10 in NumPy: a counter-based generator, whose random words are a function of a key and a position.
 
-A GPU's random numbers are these (backends/cuda/kernels/philox.cu); here they are the reference.
+The GPU draws the same numbers (backends/cuda/kernels/philox.cu); this is the reference.
 """
 
 import numpy as np
@@ -20,8 +20,8 @@ def philox_blocks(key: int, first: int, count: int, *, stream: int = 0) -> np.nd
     Source: Parallel Random Numbers: As Easy as 1, 2, 3 (Salmon et al., SC 2011), section 3.3, and the Random123
     library's known answers.
     """
-    places = np.uint64(first) + np.arange(count, dtype=np.uint64)
-    x = [places & _LOW, places >> _HALF]
+    positions = np.uint64(first) + np.arange(count, dtype=np.uint64)
+    x = [positions & _LOW, positions >> _HALF]
     x += [np.full(count, stream & 0xFFFFFFFF, np.uint64), np.full(count, stream >> 32, np.uint64)]
     keys = [key & 0xFFFFFFFF, key >> 32]
     for _ in range(ROUNDS):

@@ -1,4 +1,4 @@
-"""How an image is resized and framed, as numbers that backends carry out."""
+"""Preprocessing of an image as data that backends execute: resizing, normalization, padding."""
 
 import dataclasses
 import enum
@@ -13,9 +13,9 @@ from cvzoo.errors.exceptions import ShapeError
 
 
 class Resampling(enum.Enum):
-    """How an image gets another size.
+    """Interpolation of a resized image.
 
-    PILLOW, PILLOW_CUBIC: as Pillow does on 8 bits; PILLOW_FLOATS: as it does on floats, bilinear
+    PILLOW, PILLOW_CUBIC: as Pillow for uint8; PILLOW_FLOATS: as Pillow for floats, bilinear
     BILINEAR, ANTIALIASED: as `AbstractBackend.resize_2d`, corners not aligned
     CORNERS: as `transforms.resize_align_corners`
     """
@@ -29,19 +29,19 @@ class Resampling(enum.Enum):
 
 
 class AxisTable(NamedTuple):
-    """first: (n,) int32, the first pixel taken; weights: (n, T) of it and those after it."""
+    """first: (n,) int32, the first input pixel; weights: (n, T) of it and the pixels after it."""
 
     first: np.ndarray
     weights: np.ndarray
 
 
-# as Pillow's 8-bit resampling has it: 32 bits less those of a pixel and two of room
+# fixed-point precision of Pillow's 8-bit resampling: 32 bits minus 8 of a pixel and 2 of headroom
 _PRECISION = 22
 
 
 @functools.lru_cache(512)
 def axis_table(old: int, new: int, how: Resampling) -> AxisTable:
-    """The table of an axis of `old` pixels that becomes `new`; not to be changed.
+    """The interpolation table from `old` to `new` pixels of an axis; not to be changed.
 
     Weights are int32 in 2^-22 for Pillow on 8 bits, float64 for Pillow on floats, else float32.
     """
@@ -112,17 +112,17 @@ Size = tuple[int, int]
 
 @dataclasses.dataclass(frozen=True)
 class PhotoPlan:
-    """An image resized, its values v made (v - mean) / std * factor / divisor - shift, and set into a frame.
+    """Resizing of an image, normalization of its values v to (v - mean) / std * factor / divisor - shift, and padding.
 
-    resized: (H, W) of the whole image once resized
+    resized: (H, W) of the resized image
     frame: (H, W) of the network's input
-    how: of the resizing; an image that has this size already is not resized
-    offset: (y, x) in the frame of the resized image's upper left corner; negative where its middle is cut out
-    mean, std: of the channels in their order, in [0, 255]
-    before: whether mean and std come before the resizing; as rounding has it, they do not commute
-    fill: what is beside the image, normalized, in the order of the channels
-    horizontal_first: for Pillow, which rounds in between
-    bgr: whether blue comes first
+    how: interpolation; an image of this size is not resized
+    offset: (y, x) in the frame of the resized image's upper left corner; negative for a crop
+    mean, std: per channel, in [0, 255]
+    before: whether mean and std are applied before resizing; rounding differs
+    fill: per channel, normalized value of the padding
+    horizontal_first: order of Pillow's passes, which round in between
+    bgr: whether channels are BGR
     """
 
     resized: Size
@@ -141,14 +141,16 @@ class PhotoPlan:
 
 
 def frame_of(images: Sequence[np.ndarray], plans: Sequence[PhotoPlan]) -> Size:
-    """(H, W) of the network's input. Raises ShapeError unless the images can be carried out together."""
+    """(H, W) of the network's input. Raises ShapeError unless the images can be batched."""
     frames = {plan.frame for plan in plans}
     if len(frames) != 1 or len(images) != len(plans):
         raise ShapeError("prepare_images: images must have plans of one frame", got=sorted(frames))
     for image in images:
         if image.ndim != 3 or image.shape[0] != 3 or image.dtype not in (np.uint8, np.float32):
             raise ShapeError(
-                "prepare_images: an image", expected="(3, H, W) uint8 or float32", got=(image.shape, image.dtype)
+                "prepare_images: an image has another shape or dtype",
+                expected="(3, H, W) uint8 or float32",
+                got=(image.shape, image.dtype),
             )
     (frame,) = frames
     return frame

@@ -1,4 +1,4 @@
-"""Regions of feature maps, as kernels take them."""
+"""Regions of interest as arguments of RoI pooling kernels."""
 
 import dataclasses
 import enum
@@ -6,8 +6,8 @@ from typing import Any
 
 
 class Cells(enum.IntEnum):
-    """What a region's cells are made of: bilinear samples; pixels, of edges rounded to whole ones, the last of which
-    may belong to the region; pixels, of edges as they are."""
+    """Cells of a region: bilinear samples; pixels between rounded edges, exclusive or inclusive of the last; pixels
+    between unrounded edges."""
 
     SAMPLES = 0
     ROUNDED = 1
@@ -17,17 +17,17 @@ class Cells(enum.IntEnum):
 
 @dataclasses.dataclass(frozen=True)
 class Regions:
-    """Regions, and how they become cells.
+    """Regions, and how they are divided into cells.
 
     bbox: (R, 4) float32, y_min x_min y_max x_max, pixels of the image
-    photo: (R,) int32, which of the B maps each is on
-    level: (R,) int32, which level of the pyramid each looks at; None if there is one
-    scales: pixels of each level's maps for one of the image
+    photo: (R,) int32, the index of each region's image
+    level: (R,) int32, the pyramid level of each region; None if there is one level
+    scales: map pixels per image pixel, of each level
     outsize: cells (OH, OW)
-    sampling: samples in a cell (rows, columns), 0 for one per pixel
+    sampling: samples per cell (rows, columns), 0 for one per pixel
     aligned: as in `roi_average_align_2d`
-    group: position-sensitive maps have group ** 2 channels for each of the result's; 0 for other maps
-    kept: what a backend has computed of these regions
+    group: position-sensitive maps have group ** 2 channels per channel of the result; 0 for other maps
+    kept: cache of a backend's computations for these regions
     """
 
     bbox: Any
@@ -42,5 +42,5 @@ class Regions:
     kept: dict = dataclasses.field(default_factory=dict)
 
     def channels(self, of_map: int) -> int:
-        """How many channels the result has, of maps with so many."""
+        """Number of channels of the result, for maps with `of_map` channels."""
         return of_map // max(self.group, 1) ** 2

@@ -1,7 +1,7 @@
-"""Sums that keep their digits: of float32 by blocks, however the array lies in memory.
+"""Accurate sums of float32 arrays by blocks, for any memory format.
 
-NumPy adds pairwise along the axis that lies innermost, and one number after the other along all others: over the pixels
-of a channels-last map the rounding errors grow with the number of pixels.
+NumPy sums pairwise only along the innermost axis in memory, and sequentially along the others: over the pixels of a
+channels-last map the rounding error grows with the number of pixels.
 """
 
 import functools
@@ -13,16 +13,16 @@ import numpy as np
 from cvzoo.backends.native.sums import running_sum_natively, sum_natively
 
 _F32 = np.dtype(np.float32)
-_FEW = 48  # numbers that may be added one after the other: about as many as NumPy's pairwise sum adds so
-_SMALL = 1 << 14  # numbers that NumPy converts to float64 and adds in less time than blocks of them take to be found
-_BLOCK = 16  # how many are added so where there are more
-_WIDE = 2048  # sums side by side: enough that a NumPy loop's start costs nothing, few enough for a level-1 cache
+_FEW = 48  # elements that are summed sequentially, about as many as in NumPy's pairwise summation
+_SMALL = 1 << 14  # elements that NumPy sums in float64 in less time than dividing them into blocks takes
+_BLOCK = 16  # elements of a block, summed sequentially
+_WIDE = 2048  # sums in parallel: enough to amortize a NumPy call, few enough for the level-1 cache
 
 
 def sum_along(x: Any, axes: Sequence[int], *, keepdims: bool = False) -> Any:
     """The sum of x along `axes` (each from 0), of float32 within 4e-7 of the sum of the absolute values.
 
-    Other dtypes are added as NumPy adds them; arrays on a GPU as CuPy does, in many threads side by side.
+    Other dtypes are summed by NumPy; arrays on a GPU by CuPy.
     """
     axes = tuple(axes)
     if x.dtype != _F32 or not isinstance(x, np.ndarray):
@@ -31,17 +31,17 @@ def sum_along(x: Any, axes: Sequence[int], *, keepdims: bool = False) -> Any:
     for axis in axes:
         n *= x.shape[axis]
     if n <= _FEW or not x.size or (axes == tuple(range(x.ndim - len(axes), x.ndim)) and _is_dense(x, len(axes))):
-        return x.sum(axes, keepdims=keepdims)  # few, or pairwise as it is
+        return x.sum(axes, keepdims=keepdims)  # few, or summed pairwise by NumPy
     y = sum_natively(x, axes, keepdims=keepdims)
     if y is not None:
         return y
-    if (x.size if 0 in axes else x.size // len(x)) <= _SMALL:  # of an image, whose sums do not depend on its batch
+    if (x.size if 0 in axes else x.size // len(x)) <= _SMALL:  # per image, so that its sums do not depend on the batch
         return x.sum(axes, dtype=np.float64, keepdims=keepdims).astype(_F32)
     order = [axis for axis in range(x.ndim) if x.shape[axis] != 1]
-    order.sort(key=lambda axis: -abs(x.strides[axis]))  # as the axes lie, the innermost last
+    order.sort(key=lambda axis: -abs(x.strides[axis]))  # in memory order, the innermost last
     sizes, summed = _runs(x, order, axes)
     if summed == [len(sizes) - 1]:
-        return x.sum(axes, keepdims=keepdims)  # pairwise as it is
+        return x.sum(axes, keepdims=keepdims)  # summed pairwise by NumPy
     y = _without(x.transpose(*order, *[k for k in range(x.ndim) if x.shape[k] == 1]).reshape(sizes), summed)
     rest = [axis for axis in order if axis not in axes]
     if rest:
@@ -51,7 +51,7 @@ def sum_along(x: Any, axes: Sequence[int], *, keepdims: bool = False) -> Any:
 
 
 def _is_dense(x: np.ndarray, n_axis: int) -> bool:
-    """Whether the last axes are contiguous: of an image cut out of a batch as they are of the batch."""
+    """Whether the last axes are contiguous, so that an image of a batch is summed as in the batch."""
     return x.flags.c_contiguous or x[(0,) * (x.ndim - n_axis)].flags.c_contiguous
 
 
@@ -60,11 +60,11 @@ def running_sum(x: Any, axis: int) -> Any:
     if x.dtype != _F32 or not isinstance(x, np.ndarray):
         return x.cumsum(axis)
     y = running_sum_natively(x, axis) if x.size else None
-    return x.cumsum(axis, dtype=np.float64).astype(_F32) if y is None else y  # one after the other is all it can do
+    return x.cumsum(axis, dtype=np.float64).astype(_F32) if y is None else y  # running sums are sequential anyway
 
 
 def _runs(x: np.ndarray, order: Sequence[int], axes: Sequence[int]) -> tuple[list[int], list[int]]:
-    """The sizes of x's axes in that order, those that lie as one joined to one, and which of them are summed."""
+    """The sizes of x's axes in that order, adjacent contiguous axes merged, and which of them are summed."""
     sizes: list[int] = []
     summed: list[int] = []
     before = -1
@@ -81,13 +81,13 @@ def _runs(x: np.ndarray, order: Sequence[int], axes: Sequence[int]) -> tuple[lis
 
 
 def _without(x: np.ndarray, summed: list[int]) -> np.ndarray:
-    """x summed along several axes, x's axes in the order in which they lie."""
+    """x summed along several axes; x's axes are in memory order."""
     if summed[-1] == x.ndim - 1 and x.shape[-1] <= _FEW:
-        summed = [summed[-1], *summed[:-1]]  # a short innermost axis last: NumPy's loops are along longer ones
+        summed = [summed[-1], *summed[:-1]]  # a short innermost axis last, so that NumPy's inner loops are longer
     for k in range(len(summed) - 1, -1, -1):
-        place = summed[k]
-        x = np.add.reduce(x, place) if place == x.ndim - 1 else _folded(x, place)
-        summed = [each - (each > place) for each in summed]
+        axis = summed[k]
+        x = np.add.reduce(x, axis) if axis == x.ndim - 1 else _folded(x, axis)
+        summed = [each - (each > axis) for each in summed]
     return x
 
 
@@ -108,9 +108,9 @@ def _folded(x: np.ndarray, axis: int) -> np.ndarray:
 
 @functools.lru_cache(1024)
 def _split(n: int, inner: int) -> tuple[int, int, int]:
-    """How n rows of `inner` numbers are added: (blocks, rows added to one another, rows beside these).
+    """Division of n rows of `inner` elements: (blocks, rows summed sequentially, rows in parallel).
 
-    Their product is n if n has divisors that suit.
+    Their product is n if n has suitable divisors.
     """
     length = next((k for k in range(_BLOCK, 5, -1) if n % k == 0), _BLOCK)
     rows = n // length

@@ -1,4 +1,4 @@
-"""How many threads kernels may use, why that many, and whether others want the CPUs."""
+"""Number of threads of kernels, the reason for it, and detection of busy CPUs."""
 
 import functools
 import os
@@ -11,17 +11,17 @@ _CONTROL_GROUPS, _MEMBERSHIP = pathlib.Path("/sys/fs/cgroup"), pathlib.Path("/pr
 _SCHEDULING = pathlib.Path("/proc/self/schedstat")
 _MOST_WAITING = 0.3  # of the time
 _MOST_LOAD = 1.5  # programs for each CPU
-_SHORTEST = 50_000_000  # nanoseconds; how long a thread waited in less says nothing
+_SHORTEST = 50_000_000  # nanoseconds; the waiting time in shorter periods is not meaningful
 _LOCAL_RANKS = ("OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS")
 
 
 def _control_groups() -> Iterator[pathlib.Path]:
-    """The folders of the control groups, of both versions, that this process is in, and of those around them."""
+    """The folders of the control groups (v1 and v2) of this process, and of their ancestors."""
     try:
         lines = _MEMBERSHIP.read_text().splitlines()
     except OSError:
         lines = []
-    # first the outermost ones: in a container, the names of the others may not be there
+    # the outermost first: in a container, the paths of the others may not exist
     for line in ("0::/", "0:cpu:/", *lines):
         _, controllers, path = line.split(":", 2)
         if controllers and "cpu" not in controllers.split(","):
@@ -33,7 +33,7 @@ def _control_groups() -> Iterator[pathlib.Path]:
 
 
 def _quota_of(group: pathlib.Path) -> float | None:
-    """How many CPUs' time one control group allows, None without a limit."""
+    """Number of CPUs that one control group allows, None without a limit."""
     try:
         limit, period = (group / "cpu.max").read_text().split()[:2]
     except (OSError, ValueError):
@@ -49,7 +49,7 @@ def _quota_of(group: pathlib.Path) -> float | None:
 
 
 def _quota() -> float | None:
-    """How many CPUs' time this process may use, None without a limit."""
+    """Number of CPUs that control groups allow this process, None without a limit."""
     quotas = [quota for quota in map(_quota_of, _control_groups()) if quota is not None]
     return min(quotas, default=None)
 
@@ -85,7 +85,7 @@ def thread_count() -> tuple[int, str]:
 
 
 def _waited_share() -> float | None:
-    """The share of its time so far that this process's first thread waited for a CPU; None if unknown."""
+    """Fraction of its run time that this process's first thread waited for a CPU; None if unknown."""
     try:
         ran, waited = map(int, _SCHEDULING.read_text().split()[:2])
     except (OSError, ValueError):
@@ -94,7 +94,7 @@ def _waited_share() -> float | None:
 
 
 def is_busy() -> bool:
-    """Whether other programs want the CPUs that this one needs, as far as its time so far tells."""
+    """Whether other programs compete for the CPUs, by this process's waiting time and the load."""
     share = _waited_share()
     if share is not None:
         return share > _MOST_WAITING
@@ -102,7 +102,7 @@ def is_busy() -> bool:
 
 
 def load() -> str:
-    """How busy the machine is, in words."""
+    """The machine's load, in words."""
     share = _waited_share()
     words = [] if share is None else [f"this process waited {share:.0%} of its time for a processor"]
     if hasattr(os, "getloadavg"):
@@ -113,8 +113,8 @@ def load() -> str:
 def why_too_busy() -> str | None:
     """Why several threads are likely to be slower than one at the moment, in words; None if they are not.
 
-    Threads that share a kernel wait for the one whom other programs hold up. Their number stays as it is all the same:
-    with another one, results would have other bits.
+    Threads of a kernel wait for the one that other programs delay. The number of threads is not changed automatically,
+    since results would have other bits.
     """
     count = thread_count()[0]
     if count == 1 or not is_busy():

@@ -1,4 +1,4 @@
-"""Arrays copied to a GPU and back through pinned memory, and those that stay there: anchors, tables of weights."""
+"""Copies to and from a GPU through pinned memory, and a cache of constants on the GPU: anchors, weight tables."""
 
 import collections
 import contextlib
@@ -15,13 +15,12 @@ from cvzoo.backends.cuda.held import hold
 from cvzoo.backends.cupy import memory as cupy_memory
 from cvzoo.backends.cupy.library import cupy
 
-# sizes of images change; each has a few constants
+# image sizes vary, and each has a few constants
 _KEPT = 512
 
 
 class Constants:
-    """Arrays by key, copied to a device when first asked for there; the longest unused is forgotten first, though not
-    while a CUDA graph reads it."""
+    """Cache of arrays on devices by key, least recently used first out, but not while a CUDA graph reads them."""
 
     def __init__(self, kept: int = _KEPT):
         self._kept = kept
@@ -32,8 +31,8 @@ class Constants:
     def get(self, key: Hashable, make: Callable[[], np.ndarray]) -> Any:
         """The array on the current device, not to be changed.
 
-        key: what tells it from others
-        make: called when there is none yet; then the copy is waited for, once, which no CUDA graph can capture
+        key: identifies the array
+        make: called if it is not cached; the copy then synchronizes, which a CUDA graph cannot capture
         """
         library = cupy()
         key = library.cuda.runtime.getDevice(), key
@@ -41,18 +40,18 @@ class Constants:
             if self._library is not library:
                 self._arrays.clear()
                 self._library = library
-            found = self._arrays.get(key)
-            if found is None:
-                found = library.asarray(np.ascontiguousarray(make()))
+            array = self._arrays.get(key)
+            if array is None:
+                array = library.asarray(np.ascontiguousarray(make()))
                 # it will be read on other streams, too
                 library.cuda.get_current_stream().synchronize()
-                self._arrays[key] = found
+                self._arrays[key] = array
                 while len(self._arrays) > self._kept:
                     self._arrays.popitem(last=False)
             else:
                 self._arrays.move_to_end(key)
-            hold(found)
-            return found
+            hold(array)
+            return array
 
 
 constants = Constants()
@@ -64,24 +63,24 @@ def constant(key: Hashable, make: Callable[[], np.ndarray]) -> Any:
 
 
 def beside(array: np.ndarray, x: Any, key: Hashable) -> Any:
-    """`array` itself, or, where x is on a GPU, its copy there, made once.
+    """`array` itself, or its cached copy on the GPU of x.
 
-    x: an array, or the number of a device, -1 for the CPU: who asks a Variable for its array reads numbers
-    key: what tells the array from others
+    x: an array, or a device's index, -1 for the CPU, which avoids reading a Variable's array during a graph capture
+    key: identifies the array in the cache
     """
     on_gpu = x >= 0 if isinstance(x, int) else is_device_array(x)
     return constants.get(key, lambda: array) if on_gpu else array
 
 
-# arrays begin at multiples of this, as vector loads of kernels want it
+# alignment of arrays in bytes, for vector loads of kernels
 _ALIGNMENT = 256
-# buffers in use by turns: one is filled while the copy out of another is under way
+# pinned buffers, used in turn: one is filled while another is being copied
 _SLOTS = 3
 _SMALLEST = 1 << 16
 
 
 class _Slot:
-    """A pinned buffer, and the event after which nothing reads it any more."""
+    """A pinned buffer, and the event after which it is free."""
 
     def __init__(self) -> None:
         self.host: np.ndarray = np.empty(0, np.uint8)
@@ -89,7 +88,7 @@ class _Slot:
         self._event: Any = None
 
     def wait(self, size: int) -> np.ndarray:
-        """(size,) uint8, not in use."""
+        """The buffer, (size,) uint8, once it is free."""
         if self._event is not None:
             self._event.synchronize()
             self._event = None
@@ -100,13 +99,13 @@ class _Slot:
         return self.host[:size]
 
     def __del__(self) -> None:
-        # a thread has ended: CuPy would give the buffer to others at once
+        # at the end of a thread: CuPy would reuse the buffer at once, although a copy may be reading it
         if self._event is not None and not sys.is_finalizing():
-            with contextlib.suppress(Exception):  # of a GPU that is gone
+            with contextlib.suppress(Exception):  # the GPU may be lost
                 self._event.synchronize()
 
     def used(self, stream: Any) -> None:
-        """What the stream does until now, uses the buffer."""
+        """Mark the buffer as in use until the stream's current work is done."""
         self._event = cupy().cuda.Event(disable_timing=True)
         self._event.record(stream)
 
@@ -117,7 +116,7 @@ class _Slots(threading.local):
         self.by_device: dict[int, list[_Slot]] = {}
 
     def next(self) -> _Slot:
-        """A thread's slots of the current device, by turns."""
+        """The thread's next slot of the current device."""
         library = cupy()
         if self.library is not library:
             self.library, self.by_device = library, {}
@@ -133,9 +132,10 @@ _slots = _Slots()
 
 
 def upload(arrays: Sequence[np.ndarray]) -> list[Any]:
-    """The arrays on the current device, row-major, by one asynchronous copy; the current stream has them.
+    """The arrays on the current device, row-major, by one asynchronous copy on the current stream.
 
-    They are views of one allocation, each aligned for kernels' widest loads. The host's arrays may be changed at once.
+    They are views of one allocation, each aligned for kernels' widest loads. The host's arrays may be changed
+    immediately.
     """
     if not arrays:
         return []
@@ -153,9 +153,9 @@ def upload(arrays: Sequence[np.ndarray]) -> list[Any]:
 
 
 def download(arrays: Sequence[Any]) -> list[np.ndarray]:
-    """The arrays of the current device on the host, by one copy; waits until it is done.
+    """The arrays of the current device on the host, by one copy; synchronizes.
 
-    Axes lie in memory as they do on the device, contiguous.
+    They are contiguous, with the memory order of axes on the device.
     """
     if not arrays:
         return []
@@ -176,41 +176,41 @@ def download(arrays: Sequence[Any]) -> list[np.ndarray]:
     if size:
         whole.data.copy_to_host_async(host.ctypes.data, whole.nbytes, stream)
         stream.synchronize()
-    found = []
+    results = []
     for a, start, order in zip(turned, starts, orders):
         array = np.ndarray(a.shape, a.dtype, host, start).copy()
-        found.append(array.transpose(np.argsort(order)) if array.ndim > 1 else array)
-    return found
+        results.append(array.transpose(np.argsort(order)) if array.ndim > 1 else array)
+    return results
 
 
 def along_with(array: Any, x: Any) -> Any:
-    """`array` itself; one that the CPU made, where x is on a GPU: there."""
+    """`array` itself, or copied to the GPU of x if it is on the CPU."""
     if isinstance(array, np.ndarray) and is_device_array(x):
         return cupy_memory.asarray(array)
     return array
 
 
 def number_later(value: Any) -> Any:
-    """The number that an array of one element or a plain number holds; a GPU's as an array of float64 of its own, to be
-    read by `numbers_of` with others, since who reads it waits."""
+    """A number or the value of a one-element array; of a GPU as a float64 copy, which `numbers_of` reads later together
+    with others, since reading synchronizes."""
     if is_device_array(value):
         return value.reshape(()).astype(np.float64)
     return float(value.reshape(())) if isinstance(value, np.ndarray) else float(value)
 
 
 def numbers_of(values: Sequence[Any]) -> list[float]:
-    """The numbers of what `number_later` gave; each device is asked once."""
-    found = [0.0 if is_device_array(value) else value for value in values]
-    places: dict[int, list[int]] = {}
-    for place, value in enumerate(values):
+    """The values of results of `number_later`, with one copy per device."""
+    numbers = [0.0 if is_device_array(value) else value for value in values]
+    by_device: dict[int, list[int]] = {}
+    for k, value in enumerate(values):
         if is_device_array(value):
-            places.setdefault(device_number(value), []).append(place)
-    for number, mine in places.items():
+            by_device.setdefault(device_number(value), []).append(k)
+    for device, indexes in by_device.items():
         with cupy().cuda.Device(number):
-            read = cupy().stack([values[place] for place in mine]).get()
-        for place, value in zip(mine, read.tolist()):
-            found[place] = value
-    return found
+            read = cupy().stack([values[k] for k in indexes]).get()
+        for k, value in zip(indexes, read.tolist()):
+            numbers[k] = value
+    return numbers
 
 
 def on_host(arrays: Sequence[Any]) -> list[np.ndarray]:
@@ -219,7 +219,7 @@ def on_host(arrays: Sequence[Any]) -> list[np.ndarray]:
 
 
 def _layout(sizes: Sequence[int]) -> tuple[list[int], int]:
-    """Where each of so many bytes begins, and how many there are in all."""
+    """The offset of each array in bytes, and the total size."""
     starts, end = [], 0
     for size in sizes:
         starts.append(end)

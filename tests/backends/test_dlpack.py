@@ -36,7 +36,7 @@ def test_memory_of_a_gpu_is_shared(fake_gpu):
 
 
 def test_what_cannot_be_taken_is_told():
-    with pytest.raises(DtypeError, match="speaks DLPack"):
+    with pytest.raises(DtypeError, match="supports DLPack"):
         from_dlpack([1, 2])
     with pytest.raises(BackendError, match="kind 8"):
         from_dlpack(Foreign(np.zeros(2), (8, 0)))
