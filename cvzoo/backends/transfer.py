@@ -206,7 +206,7 @@ def numbers_of(values: Sequence[Any]) -> list[float]:
         if is_device_array(value):
             by_device.setdefault(device_number(value), []).append(k)
     for device, indexes in by_device.items():
-        with cupy().cuda.Device(number):
+        with cupy().cuda.Device(device):
             read = cupy().stack([values[k] for k in indexes]).get()
         for k, value in zip(indexes, read.tolist()):
             numbers[k] = value
