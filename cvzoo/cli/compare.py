@@ -10,12 +10,13 @@ from cvzoo.cli.about_evaluation import about_evaluation
 from cvzoo.cli.check_target import check_target
 from cvzoo.cli.class_truth import class_kind
 from cvzoo.cli.compare_classes import compare_on_classes
-from cvzoo.cli.compare_detections import compare_on_coco, compare_on_voc
+from cvzoo.cli.compare_detections import compare_on_coco, compare_on_voc, compare_on_voc_masks
 from cvzoo.cli.compare_label_maps import compare_on_label_maps
 from cvzoo.cli.compare_panoptic import compare_on_panoptic
 from cvzoo.cli.compared import Compared
 from cvzoo.cli.json_records import as_json, write_json
 from cvzoo.cli.label_map_truth import means_label_maps
+from cvzoo.cli.mask_truth import load_mask_truth, means_voc_masks
 from cvzoo.cli.progress import Progress
 from cvzoo.cli.result_table import printable
 from cvzoo.cli.score_text import MEANINGS, number
@@ -76,11 +77,18 @@ def _compared(args: argparse.Namespace) -> Compared:
             raise ConfigError(f"--{option} applies to label maps only")
     if is_of_classes:
         return compare_on_classes(args)
+    if spec.startswith("sbd:"):
+        args.iou_type = "segm"
     parameters = COCOParameters(
         iou_type=args.iou_type,
         corrections=args.corrections,
         accept=("unknown_class",) if args.drop_unknown_classes else (),
     )
+    if means_voc_masks(args):
+        of_masks = load_mask_truth(args)
+        if args.metric == "coco":
+            return compare_on_coco(of_masks, args, parameters)
+        return compare_on_voc_masks(of_masks, args, parameters)
     truth = load_truth(args, parameters, limit=args.limit)
     if (args.metric or ("voc" if isinstance(truth, VOCTruth) else "coco")) == "voc":
         paths = truth.photo_paths(args.photos) if isinstance(truth, COCOTruth) and args.data is not None else None

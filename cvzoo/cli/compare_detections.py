@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from cvzoo.cli.compared import Compared, side
-from cvzoo.cli.evaluate_coco import COCOCase, coco_case, coco_instances
+from cvzoo.cli.evaluate_coco import COCOCase, coco_case, coco_instances, refuse_voc_options
 from cvzoo.cli.evaluate_voc import FoundOnVOC, voc_case, voc_instances
+from cvzoo.cli.evaluate_voc_masks import voc_mask_case
 from cvzoo.cli.scored import Instances
 from cvzoo.cli.truth import COCOTruth, VOCTruth
 from cvzoo.cli.worst_pictures import worst_pictures
@@ -19,13 +20,15 @@ from cvzoo.evaluations.analysis.worst_images import ImageErrors
 from cvzoo.evaluations.coco.evaluate import coco_positives, known_detections, match_coco
 from cvzoo.evaluations.coco.parameters import COCOParameters
 from cvzoo.evaluations.comparison.average_precision import WeightedAveragePrecision, weighted_coco_ap, weighted_voc_ap
-from cvzoo.evaluations.voc.matches import match_voc_bboxes
+from cvzoo.evaluations.voc.matches import match_voc_bboxes, match_voc_masks
 from cvzoo.visualizations.report.detection_report import ReportPicture
 
 
 def compare_on_coco(truth: COCOTruth, args: argparse.Namespace, parameters: COCOParameters) -> Compared:
     """Both sides with COCO's metrics. Raises ConfigError if one has boxes only, and the errors of evaluating it."""
-    cases = [coco_case(truth, side(args, word), parameters) for word in (args.a, args.b)]
+    sides = [side(args, word) for word in (args.a, args.b)]
+    refuse_voc_options(sides[0])
+    cases = [coco_case(truth, each, parameters) for each in sides]
     found = [coco_instances(truth, case.dt, case.paths, case.parameters) for case in cases]
     both = [each for each in found if each is not None]
     if len(both) < 2:
@@ -56,6 +59,23 @@ def compare_on_voc(truth: VOCTruth, args: argparse.Namespace) -> Compared:
     ]
     notes = [f"{word}: {note}" for word, case in zip((args.a, args.b), cases) for note in case.notes]
     return _compared(found, aps, np.bincount(positives[0], minlength=len(truth.names)), notes)
+
+
+def compare_on_voc_masks(truth: COCOTruth, args: argparse.Namespace, parameters: COCOParameters) -> Compared:
+    """Both sides with VOC's metric of masks."""
+    iou_thresh = 0.5 if args.iou_thresh is None else args.iou_thresh
+    cases = [voc_mask_case(truth, side(args, word), parameters) for word in (args.a, args.b)]
+    aps = []
+    for _, found, positives in cases:
+        matches = match_voc_masks(
+            found.pred_masks or [], found.pred_labels, found.pred_scores, found.gt_masks or [], found.gt_labels,
+            iou_thresh=iou_thresh,
+        )  # fmt: skip
+        aps.append(weighted_voc_ap(matches, positives, found.label_names, use_07_metric=args.use_07_metric))
+    notes = [f"{word}: {note}" for word, (case, _, _) in zip((args.a, args.b), cases) for note in case.notes]
+    both = [found for _, found, _ in cases]
+    n_objects = np.bincount(cases[0][2][0], minlength=len(both[0].label_names))
+    return _compared(both, aps, n_objects, notes)
 
 
 def _coco_ap(

@@ -14,9 +14,11 @@ from cvzoo.cli.evaluate_coco import evaluate_on_coco
 from cvzoo.cli.evaluate_label_maps import evaluate_label_maps
 from cvzoo.cli.evaluate_panoptic import evaluate_panoptic
 from cvzoo.cli.evaluate_voc import evaluate_on_voc
+from cvzoo.cli.evaluate_voc_masks import evaluate_on_voc_masks
 from cvzoo.cli.find_thresholds import find_thresholds, thresholds_text
 from cvzoo.cli.json_records import as_json, write_json
 from cvzoo.cli.label_map_truth import means_label_maps
+from cvzoo.cli.mask_truth import load_mask_truth, means_voc_masks
 from cvzoo.cli.result_table import printable
 from cvzoo.cli.score_text import class_table, summary_text
 from cvzoo.cli.scored import Scored
@@ -65,6 +67,8 @@ def run(args: argparse.Namespace) -> int:
         args.batch_size = 32 if is_of_classes else 1
     if has_model and args.data is None:
         raise ConfigError("a model needs images to predict on", hint="--data coco:FILE.json or --data voc:FOLDER")
+    if (args.data or args.gt or "").startswith("sbd:"):
+        args.iou_type = "segm"
     parameters = COCOParameters(
         iou_type=args.iou_type,
         corrections=args.corrections,
@@ -77,12 +81,27 @@ def run(args: argparse.Namespace) -> int:
                 "evaluate needs one ground truth", hint="--data SPEC to run a model, or --gt SPEC for --results"
             )
         return evaluate_on_classes(args)
+    if means_voc_masks(args):
+        scored = _of_voc_masks(args, parameters)
+        return _report(scored, args)
     truth = load_truth(args, parameters, limit=args.limit)
     if (args.metric or ("voc" if isinstance(truth, VOCTruth) else "coco")) == "voc":
         paths = truth.photo_paths(args.photos) if isinstance(truth, COCOTruth) and args.data is not None else None
         scored = evaluate_on_voc(as_voc(truth, paths), args)
     else:
         scored = evaluate_on_coco(as_coco(truth), args, parameters)
+    return _report(scored, args)
+
+
+def _of_voc_masks(args: argparse.Namespace, parameters: COCOParameters) -> Scored:
+    truth = load_mask_truth(args)
+    if args.metric == "coco":
+        return evaluate_on_coco(truth, args, parameters)
+    return evaluate_on_voc_masks(truth, args, parameters)
+
+
+def _report(scored: Scored, args: argparse.Namespace) -> int:
+    """Writes and prints what is requested, and returns 0."""
     record = dict(scored.record)
     if args.json is not None or args.report is not None:
         record["analysis"] = _analysis(scored)

@@ -44,12 +44,16 @@ class COCOCase(NamedTuple):
     model: Any
 
 
-def coco_case(truth: COCOTruth, args: argparse.Namespace, parameters: COCOParameters) -> COCOCase:
-    """The detections of the model or of the results file of the command line."""
+def refuse_voc_options(args: argparse.Namespace) -> None:
+    """Raises ConfigError for an option of VOC's metric."""
     of_voc = {"--use-07-metric": args.use_07_metric or None, "--plus": args.plus, "--iou-thresh": args.iou_thresh}
     for option, given in of_voc.items():
         if given is not None:
             raise ConfigError(f"{option} applies to VOC's metric, not to COCO's", hint="--metric voc")
+
+
+def coco_case(truth: COCOTruth, args: argparse.Namespace, parameters: COCOParameters) -> COCOCase:
+    """The detections of the model or of the results file of the command line."""
     if truth.gt.ignore is not None and truth.known_paths is not None:  # a VOC folder with difficult objects
         parameters = dataclasses.replace(parameters, corrections=(*parameters.corrections, "ignore_field"))
     if args.limit is not None:
@@ -75,9 +79,10 @@ def coco_case(truth: COCOTruth, args: argparse.Namespace, parameters: COCOParame
 
 def evaluate_on_coco(truth: COCOTruth, args: argparse.Namespace, parameters: COCOParameters) -> Scored:
     """The scores of the model or of the results file of the command line."""
+    refuse_voc_options(args)
     dt, parameters, paths, notes, thresholds, model = coco_case(truth, args, parameters)
     if args.save_results is not None:
-        _save(truth, dt, args)
+        save_detections(truth, dt, args)
     result = evaluate_coco(truth.gt, dt, parameters)
     explanation = None
     if args.explain is not None:
@@ -99,7 +104,8 @@ def evaluate_on_coco(truth: COCOTruth, args: argparse.Namespace, parameters: COC
     )
 
 
-def _save(truth: COCOTruth, dt: COCODetections, args: argparse.Namespace) -> None:
+def save_detections(truth: COCOTruth, dt: COCODetections, args: argparse.Namespace) -> None:
+    """Writes the detections to --save-results. Raises ConfigError if the format cannot hold them."""
     kind = result_format(args.save_results, args.save_format)
     if kind == "coco":
         write_json(_result_records(dt), args.save_results)
@@ -178,7 +184,7 @@ def _columns(shapes: list[Any], iou_type: str) -> dict[str, Any]:
 
 def _read_results(truth: COCOTruth, name: str, parameters: COCOParameters) -> tuple[COCODetections, list[str]]:
     records = read_box_results(name, truth.label_names, truth.sizes)
-    if records is None and truth.known_paths is not None:
+    if records is None and truth.known_paths is not None and not truth.has_own_ids:
         raise UnsupportedError(
             f"{name}: COCO's results refer to image ids, which {truth.path} does not have",
             hint="comp4_det_SPLIT_CLASS.txt, YOLO's text files or a .csv",

@@ -19,6 +19,7 @@ from cvzoo.evaluations.explain.explain_voc import explain_voc
 from cvzoo.evaluations.explain.voc_rules import VOCCase
 from cvzoo.evaluations.results.box_records import BoxRecords
 from cvzoo.evaluations.voc.accumulators import DetectionVOCAccumulator
+from cvzoo.evaluations.voc.result import VOCResult
 from cvzoo.typing.aliases import BBox, Label, Score
 
 _LAST = np.array([0, 0, 1, 1])
@@ -78,10 +79,7 @@ def evaluate_on_voc(truth: VOCTruth, args: argparse.Namespace) -> Scored:
     accumulator = DetectionVOCAccumulator(iou_thresh=iou_thresh, n_fg_class=len(truth.names), plus=plus)
     accumulator.update(bboxes, labels, scores, truth.bboxes, truth.labels, truth.difficults)
     result = accumulator.compute(use_07_metric=args.use_07_metric)
-    per_class = [
-        {"id": l, "name": name, "n_objects": int(n), "AP": None if np.isnan(ap) else float(ap)}
-        for l, (name, n, ap) in enumerate(zip(truth.names, result.n_positive, result.ap))
-    ]
+    record = voc_record(result, truth.names, iou_thresh, notes, use_07_metric=args.use_07_metric, plus=plus)
     explanation = None
     if args.explain is not None:
         case = VOCCase(
@@ -89,25 +87,42 @@ def evaluate_on_voc(truth: VOCTruth, args: argparse.Namespace) -> Scored:
             iou_thresh=iou_thresh, use_07_metric=args.use_07_metric, plus=plus,
         )  # fmt: skip
         explanation = explain_voc(case, args.explain)
-    summary = {"map": -1.0 if np.isnan(result.map) else result.map}
-    record = {
-        **summary,
-        "per_class": per_class,
-        "metric": "VOC, 11 recalls" if args.use_07_metric else "VOC, area",
-        "iou_thresh": iou_thresh,
-        "plus": plus,
-        "counts": {
-            "images": len(truth.photo_names),
-            "objects": int(result.n_positive.sum()),
-            "detections": int(result.n_detection.sum()),
-            "classes": len(truth.names),
-        },
-        "notes": [*result.notes, *notes],
-    }
     curves = voc_curves(result, truth.names, iou_thresh)
     instances = voc_instances(truth, bboxes, labels, scores, pred_plus=truth.last_pixel if args.results else 0)
     thresholds["matches from overlap"] = iou_thresh
-    return Scored(summary, per_class, ("AP",), record, curves, instances, explanation, thresholds, model)
+    return Scored(
+        {"map": record["map"]}, record["per_class"], ("AP",), record, curves, instances, explanation, thresholds, model
+    )
+
+
+def voc_record(
+    result: VOCResult,
+    names: tuple[str, ...],
+    iou_thresh: float,
+    notes: list[str],
+    *,
+    use_07_metric: bool,
+    plus: int | None = None,
+) -> dict[str, Any]:
+    """The scores for JSON: map, per_class, metric, iou_thresh, plus (of boxes), counts, notes."""
+    per_class = [
+        {"id": l, "name": name, "n_objects": int(n), "AP": None if np.isnan(ap) else float(ap)}
+        for l, (name, n, ap) in enumerate(zip(names, result.n_positive, result.ap))
+    ]
+    return {
+        "map": -1.0 if np.isnan(result.map) else result.map,
+        "per_class": per_class,
+        "metric": "VOC, 11 recalls" if use_07_metric else "VOC, area",
+        "iou_thresh": iou_thresh,
+        **({} if plus is None else {"plus": plus}),
+        "counts": {
+            "images": result.n_photo,
+            "objects": int(result.n_positive.sum()),
+            "detections": int(result.n_detection.sum()),
+            "classes": len(names),
+        },
+        "notes": [*result.notes, *notes],
+    }
 
 
 def _found_by_model(truth: VOCTruth, args: argparse.Namespace) -> tuple[list[BBox], list[Label], list[Score], Any]:

@@ -29,6 +29,7 @@ class COCOTruth:
 
     known_paths: of the images, if known already
     allow_outside: images may be outside of the data set's folder
+    has_own_ids: results may refer to the ids although the data set is not COCO's
     """
 
     path: pathlib.Path
@@ -36,6 +37,7 @@ class COCOTruth:
     file_names: dict[int, str]
     known_paths: Sequence[pathlib.Path | None] | None = None
     allow_outside: bool = False
+    has_own_ids: bool = False
 
     @property
     def photos(self) -> dict[str, int]:

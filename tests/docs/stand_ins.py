@@ -14,6 +14,7 @@ import cvzoo.links as L
 from cvzoo.cli.zoo_member import zoo_member
 from cvzoo.datasets import GetterDataset, coco_bbox_label_names, voc_bbox_label_names
 from cvzoo.datasets.archive import dataset_home
+from cvzoo.geometry.rle import RLEs
 from cvzoo.links.model.cifar_resnet.cifar_resnet import CIFARResNet
 from cvzoo.links.model.retinanet.text import retinanet_text
 from cvzoo.serializers import save_model
@@ -183,9 +184,15 @@ def _public_label_maps(shared, folder):
     for path in (*(cityscapes / place for place in places), folder / "submission" / "ulm_0_1.png"):
         path.parent.mkdir(parents=True)
         Image.fromarray(np.full((30, 40), 7, np.uint8)).save(path)
-    for name in ("JPEGImages/1.jpg", "SegmentationClass/1.png"):
+    square = np.zeros((30, 40), np.uint8)
+    square[5:20, 5:20] = 1
+    for name in ("JPEGImages/1.jpg", "SegmentationClass/1.png", "SegmentationObject/1.png"):
         (voc / name).parent.mkdir(parents=True)
-        Image.fromarray(np.zeros((30, 40), np.uint8)).save(voc / name)
+        Image.fromarray(square).save(voc / name)
+    mask = RLEs.from_masks(square[None] > 0).to_coco()[0]
+    (folder / "masks.json").write_text(
+        json.dumps([{"image_id": 1, "category_id": 1, "score": 0.9, "segmentation": mask}])
+    )
     (voc / "ImageSets" / "Segmentation").mkdir(parents=True)
     (voc / "ImageSets" / "Segmentation" / "val.txt").write_text("1\n")
 
