@@ -4,10 +4,11 @@ import difflib
 from collections.abc import Iterable
 from typing import Any
 
-from cvzoo.errors.exceptions import ConfigError, ValueRangeError
+from cvzoo.errors.exceptions import ConfigError
+from cvzoo.links.freeze import freeze
 from cvzoo.links.link import Link
 from cvzoo.optimizers.hooks.exponential_moving_average import ExponentialMovingAverage
-from cvzoo.optimizers.hooks.gradient_scaling import GradientScaling
+from cvzoo.optimizers.learning_rate_factors import scale_learning_rate
 from cvzoo.optimizers.optimizer import AbstractOptimizer
 from cvzoo.optimizers.selectors import named
 from cvzoo.training.recipes.recipe import AbstractRecipe
@@ -17,22 +18,15 @@ def apply_layers(recipe: AbstractRecipe, optimizer: AbstractOptimizer, model: Li
     """Gives the optimizer the recipe's learning rates of parts, freezing and accumulation; returns the average, if any.
 
     model: a part of the optimizer's link
-    Raises ConfigError for a path that the network has not, with the nearest one; ValueRangeError for layer_lr of Adam.
+    Raises ConfigError for a path that the network has not, with the nearest one.
     """
     loss: Any = optimizer.target
     prefix = next(path for path, link in loss.namedlinks() if link is model)
     for name in recipe.frozen:
-        _part(model, name).disable_update()
+        freeze(_part(model, name))
     for name, rate in (recipe.layer_lr or {}).items():
-        part = _part(model, name)
-        if recipe.optimizer == "adam":
-            raise ValueRangeError("layer_lr is not for adam, whose steps have one length", hint="optimizer=adamw")
-        if recipe.optimizer == "adamw":  # the schedule changes eta, which multiplies all
-            for param in part.params():
-                param.update_rule.hyperparam.alpha = recipe.lr * rate
-        else:
-            path = f"{prefix.rstrip('/')}/{name.strip('/')}"
-            optimizer.add_hook(GradientScaling(rate, only=named(path)), name=f"layer_lr {name}")
+        _part(model, name)
+        scale_learning_rate(optimizer, rate, named(f"{prefix.rstrip('/')}/{name.strip('/')}"))
     if recipe.accumulate > 1:
         optimizer.accumulate(recipe.accumulate)
     if recipe.ema is None:

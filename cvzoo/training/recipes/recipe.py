@@ -28,9 +28,10 @@ from cvzoo.training.extensions.shifts.cosine_shift import CosineShift
 from cvzoo.training.extensions.shifts.polynomial_shift import PolynomialShift
 from cvzoo.training.extensions.shifts.step_shift import MultistepShift
 from cvzoo.training.extensions.shifts.warmup_shift import WarmupShift
-from cvzoo.typing.aliases import Image
+from cvzoo.typing.aliases import Array, Image
 
 USUAL_WARMUP = 300  # updates
+_MIXING = ("mosaic", "mix_up", "cut_mix", "copy_paste")  # fields of probabilities or strengths, of those that have them
 
 
 class Splits(Protocol):
@@ -181,6 +182,10 @@ class AbstractRecipe(AbstractConfig, abc.ABC):
     def draw_example(self, example: tuple[Any, ...], model: Any, label_names: Sequence[str]) -> tuple[Image, str]:
         """An augmented example as an image (3, H, W) in [0, 255] and its caption."""
 
+    def anchors(self, model: Any) -> Callable[[Sequence[int]], Array] | None:
+        """The anchors (A, 4) of an input's size (H, W), whose reach the report says; None: the network has none."""
+        return None
+
     def converter(self, batch: Sequence[Any], device: Any = None) -> Any:
         """A batch of examples as arguments of the loss: `concat_examples`, unless the family says otherwise."""
         return concat_examples(batch, device)
@@ -250,6 +255,11 @@ class AbstractRecipe(AbstractConfig, abc.ABC):
         if self.sampling == "balanced":
             return ClassBalancedOrderSampler(labels)
         return RepeatFactorOrderSampler(labels, self.repeat_thresh)
+
+    def unmixed(self) -> "AbstractRecipe":
+        """The recipe without augmentations that mix images: for the loss on the validation set."""
+        off: dict[str, Any] = {field.name: 0.0 for field in dataclasses.fields(self) if field.name in _MIXING}
+        return dataclasses.replace(self, **off)
 
     def check_together(self) -> None:
         """Raises ValueRangeError for an unknown metric."""

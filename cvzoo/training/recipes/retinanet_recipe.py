@@ -1,9 +1,9 @@
 """The training recipe of RetinaNet."""
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
+from typing import Any, cast
 
 from cvzoo.links.chain import Chain
 from cvzoo.links.model.config import config_field
@@ -13,6 +13,7 @@ from cvzoo.links.model.retinanet.retinanet import RetinaNet
 from cvzoo.links.model.retinanet.weights import RESNET50_FPN
 from cvzoo.training.recipes.detection_recipe import AbstractPyramidRecipe
 from cvzoo.training.recipes.recipe import AbstractRecipe, Splits
+from cvzoo.typing.aliases import Array
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -35,6 +36,10 @@ class RetinaNetRecipe(AbstractPyramidRecipe):
 
     def build_model(self, label_names: Sequence[str]) -> Chain:
         return RetinaNet(None, self.pretrained, label_names=label_names, config=self.model)
+
+    def anchors(self, model: Any) -> Callable[[Sequence[int]], Array]:
+        """Those of all levels."""
+        return cast(RetinaNet, model).anchors
 
     def build_loss(self, model: Any, splits: Splits) -> RetinaNetLoss:
         return RetinaNetLoss(model, box_loss="giou")

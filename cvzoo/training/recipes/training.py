@@ -4,16 +4,23 @@ import pathlib
 from collections.abc import Mapping
 from typing import Any
 
+from cvzoo.datasets.sliceable.sub_dataset import SubDataset
 from cvzoo.errors.exceptions import ConfigError
+from cvzoo.iterators.serial_iterator import SerialIterator
+from cvzoo.links.link import Link
 from cvzoo.training.extensions.averaged import Averaged
+from cvzoo.training.extensions.evaluator import Evaluator
 from cvzoo.training.recipes.images import FirstBatchImage, PredictionImages
 from cvzoo.training.recipes.layers import apply_layers
 from cvzoo.training.recipes.recipe import AbstractRecipe, Splits
+from cvzoo.training.run.anchor_reach import anchor_reach, write_anchor_reach
 from cvzoo.training.run.command import Command
 from cvzoo.training.run.run import Run
 from cvzoo.training.run.run_report import IMAGES
 from cvzoo.training.triggers.early_stopping_trigger import EarlyStoppingTrigger
 from cvzoo.typing.aliases import FilePath
+
+_LOSS_IMAGES = 200  # of the validation set, for its loss
 
 
 class Training:
@@ -74,15 +81,20 @@ class Training:
             n_processes=recipe.n_process,
             order_sampler=recipe.order_sampler(splits.train),
         )
-        self._extend()
+        self._extend(loss)
+        anchors = recipe.anchors(self.model)
+        if anchors is not None and not resume:
+            reach = anchor_reach(examples, anchors, label_names=splits.label_names)
+            write_anchor_reach(self.run.out, reach)
 
-    def _extend(self) -> None:
+    def _extend(self, loss: Link) -> None:
         recipe, trainer = self.recipe, self.trainer
         shift = recipe.shift(len(self.splits.train))
         if shift is not None:
             trainer.extend(shift, trigger=(1, "iteration"))
         every = (recipe.validation_interval, "epoch")
         trainer.extend(self._averaged(recipe.evaluator(self.model, self.splits)), name="validation", trigger=every)
+        trainer.extend(self._averaged(self._validation_loss(loss)), name="validation_loss", trigger=every)
         predictions = PredictionImages(
             self.splits.val,
             pathlib.Path(self.run.out, IMAGES, "predictions.jpg"),
@@ -91,7 +103,22 @@ class Training:
         )
         trainer.extend(self._averaged(predictions), trigger=every)
         print_keys = ("epoch", "iteration", "main/loss", recipe.best, "elapsed_time")
-        self.run.extend(trainer, self.model, best=recipe.best, print_keys=print_keys, average=self.average)
+        plot_keys = ("main/loss", "validation_loss/main/loss")
+        self.run.extend(
+            trainer,
+            self.model,
+            best=recipe.best,
+            print_keys=print_keys,
+            plot_keys=plot_keys,
+            average=self.average,
+        )
+
+    def _validation_loss(self, loss: Link) -> Evaluator:
+        """The loss by component on validation images, augmented as the training's are, and alike in each validation."""
+        examples = self.recipe.unmixed().examples(self.splits.val, self.model)
+        some = SubDataset(examples, 0, min(len(examples), _LOSS_IMAGES))
+        iterator = SerialIterator(some, self.recipe.batch_size, repeat=False, shuffle=False, seed=0)
+        return Evaluator(iterator, loss, converter=self.recipe.converter)
 
     def _averaged(self, extension: Any) -> Any:
         """The extension, called with the averaged weights if there are such."""

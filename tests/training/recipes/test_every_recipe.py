@@ -1,6 +1,7 @@
 """Every family's recipe, tiny, on drawn data: trained, killed, resumed to the same bits."""
 
 import dataclasses
+import json
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from cvzoo.training.extensions import run_report
 from cvzoo.training.extensions.plot_report import PlotReport
 from cvzoo.training.recipes.config_file import read_recipe, recipe_to_toml
 from cvzoo.training.recipes.listing import RECIPES
+from cvzoo.training.recipes.retinanet_recipe import RetinaNetRecipe
 from cvzoo.training.recipes.settings import with_settings
 from cvzoo.training.recipes.training import Training
 from cvzoo.training.updaters.standard_updater import StandardUpdater
@@ -171,6 +173,14 @@ def test_a_killed_training_goes_on_to_the_same_bits(name, tiny, tmp_path, monkey
         np.testing.assert_array_equal(one[path], other[path], err_msg=path)
     for image in ("first_batch.jpg", "predictions.jpg"):
         assert (tmp_path / "whole/images" / image).is_file()
+    losses, resumed = (_validation_losses(tmp_path / out) for out in ("whole", "parts"))
+    assert losses == resumed != []
+    assert (tmp_path / "whole/anchors.json").is_file() == isinstance(recipe, RetinaNetRecipe)
+
+
+def _validation_losses(folder):
+    rows = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
+    return [row["validation_loss/main/loss"] for row in rows if "validation_loss/main/loss" in row]
 
 
 @pytest.mark.parametrize("name", TINY)

@@ -2,8 +2,8 @@
 
 import pytest
 
-from cvzoo.errors import ConfigError, ValueRangeError
-from cvzoo.links import Classifier
+from cvzoo.errors import ConfigError
+from cvzoo.links import BatchNormalization, Classifier
 from cvzoo.links.model.cifar_resnet.cifar_resnet import CIFARResNet
 from cvzoo.training.recipes.layers import apply_layers
 from cvzoo.training.recipes.listing import RECIPES
@@ -24,30 +24,30 @@ def test_a_frozen_part_is_not_trained_and_the_others_are():
     assert model.stage2.update_enabled
 
 
-def test_a_part_has_its_own_learning_rate_with_adamw():
-    model, *_ = applied(optimizer="adamw", lr=0.5, layer_lr={"stage1": 0.1})
-    assert {param.update_rule.hyperparam.alpha for param in model.stage1.params()} == {0.05}
-    assert {param.update_rule.hyperparam.alpha for param in model.fc.params()} == {0.5}
+def test_the_batch_normalization_of_a_frozen_part_is_frozen_too():
+    model, *_ = applied(frozen=("stage1",))
+    assert {each.frozen for each in model.stage1.links() if isinstance(each, BatchNormalization)} == {True}
+    assert {each.frozen for each in model.stage2.links() if isinstance(each, BatchNormalization)} == {False}
 
 
-def test_a_part_has_its_own_learning_rate_with_momentum():
-    model, optimizer, _ = applied(layer_lr={"stage1": 0.1})
-    hook = optimizer.get_hook("layer_lr stage1")
-    (inside,) = [path for path, param in optimizer.target.namedparams() if param is model.stage1[0].conv1.conv.W]
-    (outside,) = [path for path, param in optimizer.target.namedparams() if param is model.fc.W]
-    assert hook.rate == 0.1
-    assert (hook.exempt(inside, None), hook.exempt(outside, None)) == (False, True)
+@pytest.mark.parametrize(
+    ("optimizer", "rate"), [("adamw", "eta"), ("adam", "alpha"), ("sgd", "lr"), ("nesterov", "lr")]
+)
+def test_a_part_has_its_own_learning_rate_which_follows_the_schedule(optimizer, rate):
+    model, made, _ = applied(optimizer=optimizer, lr=0.5, layer_lr={"stage1": 0.1})
+    for value in (0.5, 0.25):
+        setattr(made, rate, value)
+        for part, expected in ((model.stage1, 0.1 * value), (model.fc, value)):
+            rates = [param.update_rule.hyperparam.get_dict() for param in part.params()]
+            # adam's step is alpha times eta
+            steps = [each[rate] * (each["eta"] if rate == "alpha" else 1) for each in rates]
+            assert steps == pytest.approx([expected] * len(steps))
 
 
 @pytest.mark.parametrize("values", [{"frozen": ("stage4",)}, {"layer_lr": {"stage4": 0.1}}])
 def test_a_part_that_there_is_not_has_a_nearest_one(values):
     with pytest.raises(ConfigError, match="did you mean stage"):
         applied(**values)
-
-
-def test_adam_has_no_learning_rates_of_parts():
-    with pytest.raises(ValueRangeError, match="layer_lr is not for adam"):
-        applied(optimizer="adam", layer_lr={"stage1": 0.1})
 
 
 def test_accumulation_and_average():
