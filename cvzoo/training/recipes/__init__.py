@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from cvzoo.training.recipes.deeplab_recipe import DeepLabV3plusRecipe, DeepLabV3Recipe, FCNRecipe, LRASPPRecipe
     from cvzoo.training.recipes.detection_recipe import AbstractDetectionRecipe
     from cvzoo.training.recipes.espnet_recipe import ESPNetRecipe
+    from cvzoo.training.recipes.faster_rcnn_fpn_recipe import FasterRCNNFPNRecipe
+    from cvzoo.training.recipes.faster_rcnn_recipe import FasterRCNNVGG16Recipe, LightHeadRCNNRecipe
     from cvzoo.training.recipes.fcos_recipe import FCOSRecipe
     from cvzoo.training.recipes.listing import RECIPES
     from cvzoo.training.recipes.pspnet_recipe import PSPNetRecipe
@@ -30,8 +32,11 @@ __all__ = [
     "DeepLabV3plusRecipe",
     "DeepLabV3Recipe",
     "ESPNetRecipe",
+    "FasterRCNNFPNRecipe",
+    "FasterRCNNVGG16Recipe",
     "FCNRecipe",
     "FCOSRecipe",
+    "LightHeadRCNNRecipe",
     "LRASPPRecipe",
     "PSPNetRecipe",
     "read_recipe",

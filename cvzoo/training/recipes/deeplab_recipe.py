@@ -51,8 +51,8 @@ class AbstractShortSideRecipe(AbstractSegmentationRecipe, abc.ABC):
         return self.model.short, self.model.short
 
     def resized(self) -> ResizeExamples:
-        """To `image_size`, or to the short side that inference sees."""
-        return ResizeExamples(self.image_size, short=self.model.short)
+        """To the short side that inference sees."""
+        return ResizeExamples(short=self.model.short)
 
     def with_size(self, side: int) -> AbstractRecipe:
         """The short side."""

@@ -8,6 +8,8 @@ from cvzoo.errors.exceptions import ConfigError
 from cvzoo.training.recipes.classifier_recipe import CLASSIFIER_RECIPES
 from cvzoo.training.recipes.deeplab_recipe import DEEPLAB_RECIPES
 from cvzoo.training.recipes.espnet_recipe import ESPNET_RECIPES
+from cvzoo.training.recipes.faster_rcnn_fpn_recipe import FASTER_RCNN_FPN_RECIPES
+from cvzoo.training.recipes.faster_rcnn_recipe import FASTER_RCNN_RECIPES
 from cvzoo.training.recipes.fcos_recipe import FCOS_RECIPES
 from cvzoo.training.recipes.pspnet_recipe import PSPNET_RECIPES
 from cvzoo.training.recipes.recipe import AbstractRecipe
@@ -22,6 +24,8 @@ RECIPES: Mapping[str, AbstractRecipe] = MappingProxyType(
         **RETINANET_RECIPES,
         **FCOS_RECIPES,
         **SSD_RECIPES,
+        **FASTER_RCNN_FPN_RECIPES,
+        **FASTER_RCNN_RECIPES,
         **YOLO_V3_RECIPES,
         **CLASSIFIER_RECIPES,
         **SEGNET_RECIPES,

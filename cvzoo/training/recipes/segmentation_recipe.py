@@ -48,13 +48,6 @@ class AbstractSegmentationRecipe(AbstractRecipe, abc.ABC):
     metric: Literal["miou", "pixel_accuracy", "mean_class_accuracy"] = config_field(
         "miou", help="metric that selects the best model", group="validation"
     )
-    image_size: tuple[int, int] | None = config_field(
-        None,
-        help="(H, W) to which images are resized first, in training and validation; None: their own",
-        unit="pixels",
-        group="preparation",
-        at_least=8,
-    )
     scale_range: tuple[float, float] = config_field(
         (0.5, 2.0), help="images are scaled by a random factor: from, to", group="augmentation", above=0
     )
@@ -75,8 +68,8 @@ class AbstractSegmentationRecipe(AbstractRecipe, abc.ABC):
         """(H, W) of the random crops that the network is trained on; None: whole images, which have one size then."""
 
     def resized(self) -> ResizeExamples:
-        """How images are resized before the augmentation."""
-        return ResizeExamples(self.image_size)
+        """How images are resized before the augmentation, as inference does: not, unless the family says otherwise."""
+        return ResizeExamples()
 
     def check_together(self) -> None:
         """Raises ValueRangeError for an unknown metric, or if the range of scales is empty."""
@@ -102,9 +95,8 @@ class AbstractSegmentationRecipe(AbstractRecipe, abc.ABC):
         return TransformDataset(resized, ("img", "label"), transform)
 
     def evaluator(self, model: Any, splits: Splits) -> SemanticSegmentationEvaluator:
-        """The evaluator on the validation set, in the images' own size unless there is an `image_size`."""
-        val = TransformDataset(splits.val, ("img", "label"), ResizeExamples(self.image_size))
-        iterator = SerialIterator(val, 1, repeat=False, shuffle=False)
+        """The evaluator on the validation set, in the images' own size."""
+        iterator = SerialIterator(splits.val, 1, repeat=False, shuffle=False)
         return SemanticSegmentationEvaluator(iterator, model, label_names=splits.label_names)
 
     def draw_example(self, example: tuple[Any, ...], model: Any, label_names: Sequence[str]) -> tuple[Image, str]:

@@ -6,6 +6,7 @@ from types import MappingProxyType
 from typing import Literal
 
 from cvzoo.links.model.config import AbstractConfig, config_field, count_field
+from cvzoo.links.model.label_map_transform import ResizeExamples
 from cvzoo.links.model.segnet.segnet_basic import SegNetBasic
 from cvzoo.training.recipes.recipe import AbstractRecipe
 from cvzoo.training.recipes.segmentation_recipe import AbstractSegmentationRecipe
@@ -17,6 +18,13 @@ class SegNetNetwork(AbstractConfig):
     """What a SegNet is built from. Raises ValueRangeError."""
 
     channels: int = count_field(64, help="channels of all feature maps", group="model")
+    insize: tuple[int, int] | None = count_field(
+        None,
+        help="(H, W) to which images are resized; None: their own, which must be the same of all",
+        unit="pixels",
+        group="preparation",
+        at_least=16,
+    )
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -43,24 +51,30 @@ class SegNetRecipe(AbstractSegmentationRecipe):
 
     @property
     def crop_size(self) -> Size | None:
-        """Whole images; of random scale, crops of `image_size`."""
-        return None if self.scale_range == (1.0, 1.0) else self.image_size
+        """The network's input; whole images where it has no size."""
+        return self.model.insize
+
+    def resized(self) -> ResizeExamples:
+        """To the network's input, as inference does."""
+        return ResizeExamples(self.model.insize)
 
     def check_together(self) -> None:
         """Raises ValueRangeError for random scales without a size."""
         super().check_together()
-        whole = self.scale_range == (1.0, 1.0)
-        self.require(whole or self.image_size is not None, "image_size", "a size, since scale_range is random")
+        sized = self.model.insize is not None or self.scale_range == (1.0, 1.0)
+        self.require(sized, "scale_range", "1,1, unless model.insize is given")
 
     def summary(self) -> str:
         return "SegNet (basic), whole images of one size"
 
     def build_model(self, label_names: Sequence[str]) -> SegNetBasic:
-        return SegNetBasic(None, self.pretrained, label_names=label_names, channels=self.model.channels)
+        return SegNetBasic(
+            None, self.pretrained, label_names=label_names, channels=self.model.channels, insize=self.model.insize
+        )
 
     def with_size(self, side: int) -> AbstractRecipe:
-        """Height and width of the images."""
-        return dataclasses.replace(self, image_size=(side, side))
+        """Height and width of the network's input."""
+        return dataclasses.replace(self, model=dataclasses.replace(self.model, insize=(side, side)))
 
 
 SEGNET_RECIPES: Mapping[str, SegNetRecipe] = MappingProxyType({"segnet": SegNetRecipe()})

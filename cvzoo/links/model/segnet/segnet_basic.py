@@ -16,6 +16,7 @@ from cvzoo.links.connection.convolution_2d import Convolution2D
 from cvzoo.links.connection.fused_convolution import can_fold, fused_convolution
 from cvzoo.links.model.config import AbstractConfig, classes_field, count_field
 from cvzoo.links.model.preparation.as_is import AsIs
+from cvzoo.links.model.preparation.stretch import Stretch
 from cvzoo.links.model.pretrained.classifier import segmenter_source
 from cvzoo.links.model.pretrained.load import load_pretrained
 from cvzoo.links.model.segmenter import AbstractPhotoSegmenter
@@ -45,6 +46,9 @@ class SegNetConfig(AbstractConfig):
 
     n_class: int = classes_field()
     channels: int = count_field(help="channels of all feature maps")
+    insize: tuple[int, int] | None = count_field(
+        None, help="(H, W) to which images are resized; None: their own", unit="pixels", group="preparation"
+    )
 
 
 class SegNetBasic(AbstractPhotoSegmenter):
@@ -54,6 +58,7 @@ class SegNetBasic(AbstractPhotoSegmenter):
     pretrained_model: "camvid", or the path of a ChainerCV `.npz` or of a file that cvzoo saved
     label_names: class names
     channels: of all feature maps
+    insize: (H, W) to which images are resized; None: they keep their own size
     Raises ValueRangeError if names and classes differ in number, or for unknown weights; WeightsMismatchError if the
     file does not fit.
 
@@ -61,7 +66,7 @@ class SegNetBasic(AbstractPhotoSegmenter):
     images with sides that are not multiples of 16 keep their resolution, instead of being rounded up and resized.
     """
 
-    preparation = AsIs(header=("channels", "range"))
+    preparation: AsIs | Stretch = AsIs(header=("channels", "range"))
 
     def __init__(
         self,
@@ -70,6 +75,7 @@ class SegNetBasic(AbstractPhotoSegmenter):
         *,
         label_names: Sequence[str] | None = None,
         channels: int = 64,
+        insize: tuple[int, int] | None = None,
     ):
         source = segmenter_source(
             pretrained_model,
@@ -81,7 +87,9 @@ class SegNetBasic(AbstractPhotoSegmenter):
             usual_names=(camvid_label_names,),
         )
         self.n_class, self.label_names = source.n_class, source.label_names
-        self.config = SegNetConfig(n_class=self.n_class, channels=channels)
+        self.config = SegNetConfig(n_class=self.n_class, channels=channels, insize=insize)
+        if insize is not None:
+            self.preparation = Stretch(insize)
         with self.init_scope():
             self.conv1 = SegNetLayer(3, channels, activ=True)
             self.conv2 = SegNetLayer(channels, channels, activ=True)

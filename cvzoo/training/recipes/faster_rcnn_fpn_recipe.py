@@ -1,0 +1,51 @@
+"""The training recipe of Faster R-CNN on a feature pyramid."""
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+from cvzoo.links.chain import Chain
+from cvzoo.links.model.config import config_field
+from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNConfig
+from cvzoo.links.model.faster_rcnn_fpn.faster_rcnn_fpn import FasterRCNNFPN
+from cvzoo.links.model.faster_rcnn_fpn.loss import FasterRCNNFPNLoss, RegionSampling
+from cvzoo.training.recipes.detection_recipe import AbstractPyramidRecipe
+from cvzoo.training.recipes.recipe import AbstractRecipe, Splits
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class FasterRCNNFPNRecipe(AbstractPyramidRecipe):
+    """All settings of the training of a Faster R-CNN on a feature pyramid.
+
+    Source: Lin et al., Feature Pyramid Networks for Object Detection, CVPR 2017, section 5. Where we differ: AdamW with
+    a cosine, images at three scales.
+    """
+
+    model: FasterRCNNFPNConfig = config_field(help="the network", group="model")
+    lr: float = config_field(3e-4, help="learning rate after the warm-up", group="optimizer", above=0)
+    regions: int = config_field(
+        256, help="regions sampled in each image for the second stage", group="loss", at_least=1, at_most=100_000
+    )
+
+    def summary(self) -> str:
+        m = self.model
+        backbone = f"ResNet-{m.n_layer}" if m.backbone == "resnet" else "MobileNetV3 large"
+        return f"Faster R-CNN with FPN on {backbone}, short side of {m.min_size} pixels"
+
+    def build_model(self, label_names: Sequence[str]) -> Chain:
+        return FasterRCNNFPN(None, self.pretrained, label_names=label_names, settings=self.model)
+
+    def build_loss(self, model: Any, splits: Splits) -> FasterRCNNFPNLoss:
+        return FasterRCNNFPNLoss(model, sampling=RegionSampling(n_region=self.regions))
+
+
+_SMALL = FasterRCNNFPNConfig(
+    n_layer=18, channels=64, head_width=256, n_proposal=300, norm="batch", min_size=480, max_size=800
+)
+FASTER_RCNN_FPN_RECIPES: Mapping[str, AbstractRecipe] = MappingProxyType(
+    {
+        "faster_rcnn_fpn_resnet18_small": FasterRCNNFPNRecipe(model=_SMALL, lr=5e-4).with_pretrained("imagenet"),
+        "faster_rcnn_fpn_resnet50": FasterRCNNFPNRecipe(model=FasterRCNNFPNConfig()).with_pretrained("imagenet"),
+    }
+)
