@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from cvzoo.datasets.doctor.finding import Finding
     from cvzoo.datasets.doctor.write_fixed_dataset import write_fixed_dataset
     from cvzoo.datasets.image_dataset import ImageDataset
+    from cvzoo.datasets.label_map_folder_dataset import LabelMapFolderDataset
     from cvzoo.datasets.label_map_splits import label_map_splits
     from cvzoo.datasets.labeled_image_dataset import LabeledImageDataset
     from cvzoo.datasets.layouts.annotated_set import AnnotatedImage, AnnotatedObject, AnnotatedPhoto, AnnotatedSet
@@ -186,6 +187,7 @@ __all__ = [
     "ImageDataset",
     "label_map_splits",
     "LabeledImageDataset",
+    "LabelMapFolderDataset",
     "Loss",
     "median_frequency_weights",
     "MixedDataset",

@@ -5,6 +5,7 @@ from typing import NamedTuple
 from cvzoo.datasets.ade20k_datasets import ADE20KSemanticSegmentationDataset
 from cvzoo.datasets.camvid_dataset import CamVidDataset
 from cvzoo.datasets.cityscapes_datasets import CityscapesSemanticSegmentationDataset
+from cvzoo.datasets.label_map_folder_dataset import LabelMapFolderDataset
 from cvzoo.datasets.sliceable.abstract import AbstractSliceableDataset
 from cvzoo.datasets.sliceable.getter_dataset import GetterDataset
 from cvzoo.datasets.voc.segmentation_datasets import VOCSemanticSegmentationDataset
@@ -31,7 +32,8 @@ def label_map_splits(spec: str) -> LabelMapSplits:
     """The training set and the evaluation set that a specification names.
 
     spec: "camvid:ROOT", "cityscapes:ROOT" (fine labels), "ade20k:ROOT" or "voc:ROOT" (2012), ROOT as data_dir of those
-        data sets; without ":ROOT", the data set below CVZOO_HOME, downloaded where that is allowed
+        data sets; without ":ROOT", the data set below CVZOO_HOME, downloaded where that is allowed. Of your own:
+        "folder:ROOT", see `LabelMapFolderDataset`
     Raises ConfigError for a malformed specification, DatasetError if files are missing.
     """
     train, label_names = label_map_split(spec, "train")
@@ -42,10 +44,12 @@ def label_map_splits(spec: str) -> LabelMapSplits:
 def label_map_split(spec: str, split: str) -> tuple[GetterDataset, tuple[str, ...]]:
     """One split of the data set that a specification names, and its classes. spec, Raises: as `label_map_splits`."""
     kind, _, root = spec.partition(":")
+    if kind == "folder" and root:
+        dataset = LabelMapFolderDataset(root, split)
+        return dataset, dataset.label_names
     if kind not in _MAKERS:
-        raise ConfigError(
-            f"{spec}: unknown kind of data set", expected=" or ".join(f"{each}[:ROOT]" for each in _MAKERS)
-        )
+        known = ("folder:ROOT", *(f"{each}[:ROOT]" for each in _MAKERS))
+        raise ConfigError(f"{spec}: unknown kind of data set", expected=" or ".join(known))
     make, label_names = _MAKERS[kind]
     return make(root or "auto", split), label_names
 

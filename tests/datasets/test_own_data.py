@@ -7,7 +7,11 @@ from conformance_cases import assert_pickles
 from PIL import Image
 
 import cvzoo.datasets as D
-from cvzoo.datasets.conformance import assert_is_bbox_dataset, assert_is_label_dataset
+from cvzoo.datasets.conformance import (
+    assert_is_bbox_dataset,
+    assert_is_label_dataset,
+    assert_is_semantic_segmentation_dataset,
+)
 from cvzoo.errors.exceptions import CvzooError, DatasetError
 from cvzoo.labels.class_colors import class_colors
 
@@ -277,3 +281,55 @@ def test_a_list_of_images_that_cannot_be_read_is_explained(tmp_path):
             D.LabeledImageDataset([("a.png", 0), odd])
     with pytest.raises(DatasetError, match=r"pair 0: the label is not an integer"):
         D.LabeledImageDataset([("a.png", 0.5)])
+
+
+def label_map_folder(root):
+    for i in range(2):
+        layouts.photo(root / f"images/train/{i}.jpg", i)
+        layouts.label_map(root / f"labels/train/{i}.png", np.arange(np.prod(layouts.SIZE)).reshape(layouts.SIZE) % 3)
+    layouts.write(root / "classes.txt", "road\ncar\n\nsky\n")
+    return root
+
+
+def test_label_maps_of_a_folder_are_read_beside_their_images(tmp_path):
+    root = label_map_folder(tmp_path)
+    layouts.label_map(root / "labels/train/1.png", np.full(layouts.SIZE, 255))
+    dataset = D.LabelMapFolderDataset(root)
+    assert dataset.label_names == ("road", "car", "sky")
+    assert_is_semantic_segmentation_dataset(dataset, 3)
+    assert_pickles(dataset)
+    assert (dataset[1][1] == -1).all()
+    assert dataset.name(0).endswith("0.jpg")
+
+
+def _without(name):
+    return lambda root: (root / name).unlink()
+
+
+@pytest.mark.parametrize(
+    ("damage", "text"),
+    [
+        (_without("classes.txt"), "classes.txt"),
+        (_without("labels/train/1.png"), "1.jpg has no label map"),
+        (lambda root: layouts.write(root / "classes.txt", "\n"), "names no class"),
+        (lambda root: layouts.write(root / "classes.txt", "road\n"), "0.png has a pixel of no class"),
+        (lambda root: layouts.label_map(root / "labels/train/0.png", np.zeros((3, 4))), "another size than its image"),
+    ],
+)
+def test_damaged_folders_of_label_maps_are_refused_by_name(tmp_path, damage, text):
+    root = label_map_folder(tmp_path)
+    damage(root)
+    with pytest.raises(DatasetError, match=text):
+        D.LabelMapFolderDataset(root)[0]
+
+
+def test_a_folder_of_label_maps_has_a_training_and_a_validation_set(tmp_path):
+    root = label_map_folder(tmp_path)
+    for kind in ("images", "labels"):
+        (root / kind / "val").mkdir()
+    with pytest.raises(DatasetError, match="val has no images"):
+        D.label_map_splits(f"folder:{root}")
+    for kind, name in (("images", "1.jpg"), ("labels", "1.png")):
+        (root / kind / "train" / name).rename(root / kind / "val" / name)
+    train, val, names = D.label_map_splits(f"folder:{root}")
+    assert (len(train), len(val), names) == (1, 1, ("road", "car", "sky"))
