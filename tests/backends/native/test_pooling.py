@@ -17,6 +17,7 @@ CASES = {  # shape, window, step, padding
     "tiles": ((2, 40, 24, 27), (8, 9), (8, 9), (0, 0, 0, 0)),
     "tiles with gaps, and pixels left over": ((2, 17, 29, 31), (5, 6), (7, 8), (0, 0, 0, 0)),
     "padding": ((3, 50, 20, 22), (7, 6), (7, 6), (2, 2, 1, 3)),
+    "padding of wide rows of few channels": ((1, 20, 9, 700), (6, 6), (3, 3), (2, 1, 2, 3)),
     "padding on three sides": ((1, 1030, 13, 14), (6, 8), (7, 9), (3, 0, 5, 2)),
 }
 
