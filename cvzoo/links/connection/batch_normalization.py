@@ -58,7 +58,7 @@ class BatchNormalization(Link):
             if parameter is not None:
                 parameter.initialize((size,))
 
-    def forward(self, x: Any, finetune: bool = False) -> Variable:
+    def forward(self, x: Variable | Array, finetune: bool = False) -> Variable:
         """x's shape; x is (B, C, ...).
 
         finetune: while training, make the running statistics the plain mean over all fine-tuning steps instead of a
@@ -118,7 +118,7 @@ class FrozenBatchNormalization(Link):
         self.add_persistent("avg_var", np.ones(size, np.float32))
         self.add_persistent("N", 0)
 
-    def forward(self, x: Any) -> Variable:
+    def forward(self, x: Variable | Array) -> Variable:
         """x's shape; x is (B, C, ...)."""
         eps = max(self.eps, _NONE)
         return fixed_batch_normalization(x, self.gamma, self.beta, self.avg_mean, self.avg_var, eps=eps)

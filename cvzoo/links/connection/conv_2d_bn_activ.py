@@ -10,6 +10,7 @@ from cvzoo.links.chain import Chain
 from cvzoo.links.connection.batch_normalization import BatchNormalization
 from cvzoo.links.connection.convolution_2d import Convolution2D, channels_and_ksize
 from cvzoo.links.connection.fused_convolution import can_fold, fused_activation, fused_convolution
+from cvzoo.typing.aliases import Array
 
 
 class BNSettings(TypedDict):
@@ -58,7 +59,7 @@ class Conv2DActiv(Chain):
                 groups=groups,
             )
 
-    def forward(self, x: Any) -> Variable:
+    def forward(self, x: Variable | Array) -> Variable:
         """(B, out_channels, OH, OW) of x (B, in_channels, H, W)."""
         conv = self.conv
         if self.activ is relu and not switches.enable_backprop and conv.W.is_initialized:
@@ -110,7 +111,7 @@ class Conv2DBNActiv(Chain):
             )
             self.bn = BatchNormalization(out_channels, decay=bn_decay, eps=bn_eps)
 
-    def forward(self, x: Any) -> Variable:
+    def forward(self, x: Variable | Array) -> Variable:
         """(B, out_channels, OH, OW) of x (B, in_channels, H, W)."""
         if can_fold(self.conv, self.bn):
             kernel = fused_activation(self.activ)
@@ -173,6 +174,6 @@ class SeparableConv2DBNActiv(Chain):
                 bn_eps=bn_eps,
             )
 
-    def forward(self, x: Any) -> Variable:
+    def forward(self, x: Variable | Array) -> Variable:
         """(B, out_channels, OH, OW) of x (B, in_channels, H, W)."""
         return self.pointwise(self.depthwise(x))

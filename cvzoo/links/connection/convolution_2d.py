@@ -12,6 +12,7 @@ from cvzoo.initializers.normal import LeCunNormal
 from cvzoo.links.connection.layer_kernel import AbstractLayerKernel
 from cvzoo.links.link import Link
 from cvzoo.shapes.check import pair
+from cvzoo.typing.aliases import Array
 
 
 def channels_and_ksize(
@@ -77,7 +78,7 @@ class Convolution2D(Link):
             )
         self.W.initialize((self.out_channels, in_channels // self.groups, *self.ksize))
 
-    def forward(self, x: Any) -> Variable:
+    def forward(self, x: Variable | Array) -> Variable:
         """(B, out_channels, OH, OW) of x (B, in_channels, H, W)."""
         if not self.W.is_initialized:
             self._initialize(x.shape[1])
@@ -129,7 +130,7 @@ class DepthwiseConvolution2D(Link):
         if self.b is not None and not self.b.is_initialized:
             self.b.initialize((in_channels * self.channel_multiplier,))
 
-    def forward(self, x: Any) -> Variable:
+    def forward(self, x: Variable | Array) -> Variable:
         """(B, in_channels * channel_multiplier, OH, OW) of x (B, in_channels, H, W)."""
         if not self.W.is_initialized:
             self._initialize(x.shape[1])

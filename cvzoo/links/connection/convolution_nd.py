@@ -9,6 +9,7 @@ from cvzoo.errors.exceptions import ShapeError
 from cvzoo.functions.connection.convolution_nd import convolution_nd, each_axis
 from cvzoo.initializers.normal import LeCunNormal
 from cvzoo.links.link import Link
+from cvzoo.typing.aliases import Array
 
 Sizes = int | Sequence[int]
 
@@ -64,7 +65,7 @@ class ConvolutionND(Link):
             )
         self.W.initialize((self.out_channels, in_channels // self.groups, *self.ksize))
 
-    def forward(self, x: Any) -> Variable:
+    def forward(self, x: Variable | Array) -> Variable:
         """(B, out_channels, O1, ..., ON) of x (B, in_channels, D1, ..., DN)."""
         if not self.W.is_initialized:
             self._initialize(x.shape[1])

@@ -11,6 +11,7 @@ from cvzoo.initializers.normal import LeCunNormal
 from cvzoo.links.connection.convolution_2d import channels_and_ksize
 from cvzoo.links.link import Link
 from cvzoo.shapes.check import pair
+from cvzoo.typing.aliases import Array
 
 
 class Deconvolution2D(Link):
@@ -63,7 +64,7 @@ class Deconvolution2D(Link):
             )
         self.W.initialize((in_channels, self.out_channels // self.groups, *self.ksize))
 
-    def forward(self, x: Any) -> Variable:
+    def forward(self, x: Variable | Array) -> Variable:
         """(B, out_channels, OH, OW) of x (B, in_channels, H, W)."""
         if not self.W.is_initialized:
             self._initialize(x.shape[1])

@@ -10,6 +10,7 @@ from cvzoo.links.chain import Chain
 from cvzoo.links.connection.convolution_2d import Convolution2D
 from cvzoo.links.link import Link
 from cvzoo.shapes.check import pair
+from cvzoo.typing.aliases import Array
 
 Sizes = int | tuple[int, int]
 
@@ -39,7 +40,7 @@ class DeformableFilters(Link):
                 self.W.initialize((out_channels, in_channels, *self.ksize))
             self.b = None if nobias else Parameter(0 if initial_bias is None else initial_bias, out_channels)
 
-    def forward(self, x: Any, offset: Any) -> Variable:
+    def forward(self, x: Variable | Array, offset: Any) -> Variable:
         """(B, out_channels, OH, OW) of x (B, in_channels, H, W) and offset (B, 2 * KH * KW, OH, OW)."""
         if not self.W.is_initialized:
             self.W.initialize((self.out_channels, x.shape[1], *self.ksize))
@@ -84,6 +85,6 @@ class DeformableConvolution2D(Chain):
                 in_channels, out_channels, ksize, stride, pad, deform_nobias, deform_initialW, deform_initial_bias
             )
 
-    def forward(self, x: Any) -> Variable:
+    def forward(self, x: Variable | Array) -> Variable:
         """(B, out_channels, OH, OW) of x (B, in_channels, H, W)."""
         return self.deform_conv(x, self.offset_conv(x))

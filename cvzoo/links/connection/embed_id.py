@@ -7,6 +7,7 @@ from cvzoo.autodiff.variable import Variable
 from cvzoo.functions.connection.embed_id import embed_id
 from cvzoo.initializers.normal import Normal
 from cvzoo.links.link import Link
+from cvzoo.typing.aliases import Array
 
 
 class EmbedID(Link):
@@ -23,6 +24,6 @@ class EmbedID(Link):
         with self.init_scope():
             self.W = Parameter(Normal(1.0) if initialW is None else initialW, (in_size, out_size))
 
-    def forward(self, x: Any) -> Variable:
+    def forward(self, x: Variable | Array) -> Variable:
         """(..., out_size) of integers x (...)."""
         return embed_id(x, self.W, self.ignore_label)

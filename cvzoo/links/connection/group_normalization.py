@@ -6,6 +6,7 @@ from cvzoo.autodiff.parameter import Parameter
 from cvzoo.autodiff.variable import Variable
 from cvzoo.functions.normalization.group_normalization import group_normalization
 from cvzoo.links.link import Link
+from cvzoo.typing.aliases import Array
 
 
 class GroupNormalization(Link):
@@ -38,7 +39,7 @@ class GroupNormalization(Link):
         self.gamma.initialize((size,))
         self.beta.initialize((size,))
 
-    def forward(self, x: Any) -> Variable:
+    def forward(self, x: Variable | Array) -> Variable:
         """x's shape; x is (B, size, ...)."""
         if not self.gamma.is_initialized:
             self._initialize(x.shape[1])

@@ -8,6 +8,7 @@ from cvzoo.functions.activation.relu import relu
 from cvzoo.functions.activation.sigmoid import sigmoid
 from cvzoo.links.chain import Chain
 from cvzoo.links.connection.linear import Linear
+from cvzoo.typing.aliases import Array
 
 
 class Highway(Chain):
@@ -38,7 +39,7 @@ class Highway(Chain):
             self.plain = Linear(in_out_size, in_out_size, nobias, init_Wh, init_bh)
             self.transform = Linear(in_out_size, in_out_size, nobias, init_Wt, init_bt)
 
-    def forward(self, x: Any) -> Variable:
+    def forward(self, x: Variable | Array) -> Variable:
         """(B, in_out_size) of x (B, in_out_size)."""
         gate = sigmoid(self.transform(x))
         return self.activate(self.plain(x)) * gate + (1 - gate) * x

@@ -11,6 +11,7 @@ from cvzoo.functions.pooling.max_pooling_2d import max_pooling_2d
 from cvzoo.links.chain import Chain
 from cvzoo.links.connection.batch_normalization import BatchNormalization
 from cvzoo.links.connection.convolution_2d import Convolution2D
+from cvzoo.typing.aliases import Array
 
 
 class Inception(Chain):
@@ -51,7 +52,7 @@ class Inception(Chain):
             self.conv5 = conv(proj5, out5, 5)
             self.projp = conv(in_channels, proj_pool, 1)
 
-    def forward(self, x: Any) -> Variable:
+    def forward(self, x: Variable | Array) -> Variable:
         """(B, out1 + out3 + out5 + proj_pool, H, W) of x (B, C, H, W)."""
         parts = (
             self.conv1(x),
@@ -117,7 +118,7 @@ class InceptionBN(Chain):
             if proj_pool is not None:
                 add("poolp", in_channels, proj_pool, 1)
 
-    def forward(self, x: Any) -> Variable:
+    def forward(self, x: Variable | Array) -> Variable:
         """(B, out1 + out3 + out33 + proj_pool or C, OH, OW) of x (B, C, H, W)."""
         if self.pooltype == "max":
             pooled = max_pooling_2d(x, 3, self.stride, 1, cover_all=False)

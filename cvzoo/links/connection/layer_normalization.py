@@ -7,6 +7,7 @@ from cvzoo.autodiff.variable import Variable
 from cvzoo.functions.array.transpose import transpose
 from cvzoo.functions.normalization.layer_normalization import layer_normalization
 from cvzoo.links.link import Link
+from cvzoo.typing.aliases import Array
 
 
 class LayerNormalization(Link):
@@ -30,7 +31,7 @@ class LayerNormalization(Link):
         self.gamma.initialize((size,))
         self.beta.initialize((size,))
 
-    def forward(self, x: Any) -> Variable:
+    def forward(self, x: Variable | Array) -> Variable:
         """x's shape; x is (N, size)."""
         if not self.gamma.is_initialized:
             self._initialize(x.shape[-1])
@@ -52,7 +53,7 @@ class LayerNormalization2D(Link):
             self.gamma = Parameter(1, size)
             self.beta = Parameter(0, size)
 
-    def forward(self, x: Any) -> Variable:
+    def forward(self, x: Variable | Array) -> Variable:
         """x's shape; x is (B, size, H, W), channels-last in memory."""
         y = layer_normalization(transpose(x, (0, 2, 3, 1)), self.gamma, self.beta, self.eps)
         return transpose(y, (0, 3, 1, 2))

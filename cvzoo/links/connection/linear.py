@@ -9,6 +9,7 @@ from cvzoo.functions.connection.linear import linear
 from cvzoo.initializers.normal import LeCunNormal
 from cvzoo.links.connection.layer_kernel import AbstractLayerKernel
 from cvzoo.links.link import Link
+from cvzoo.typing.aliases import Array
 
 
 class Linear(Link):
@@ -42,7 +43,7 @@ class Linear(Link):
                 self.W.initialize((out_size, in_size))
             self.b = None if nobias else Parameter(0 if initial_bias is None else initial_bias, out_size)
 
-    def forward(self, x: Any, n_batch_axes: int = 1) -> Variable:
+    def forward(self, x: Variable | Array, n_batch_axes: int = 1) -> Variable:
         """(..., out_size): x with all axes after the first `n_batch_axes` made one row, then W and b."""
         if not self.W.is_initialized:
             in_size = 1

@@ -1,7 +1,5 @@
 """LSTM layer with state."""
 
-from typing import Any
-
 import numpy as np
 
 from cvzoo.autodiff.variable import Variable, as_variable
@@ -9,6 +7,7 @@ from cvzoo.backends.dispatch import backend_of
 from cvzoo.functions.rnn.lstm import lstm
 from cvzoo.links.chain import Chain
 from cvzoo.links.connection.linear import Linear
+from cvzoo.typing.aliases import Array
 
 
 class LSTM(Chain):
@@ -37,7 +36,7 @@ class LSTM(Chain):
         """Forget everything."""
         self.c = self.h = None
 
-    def forward(self, x: Any) -> Variable:
+    def forward(self, x: Variable | Array) -> Variable:
         """h (N, out_size) of x (N, in_size)."""
         x = as_variable(x)
         z = self.upward(x)

@@ -6,6 +6,7 @@ from cvzoo.autodiff.variable import Variable
 from cvzoo.functions.activation.maxout import maxout
 from cvzoo.links.chain import Chain
 from cvzoo.links.connection.linear import Linear
+from cvzoo.typing.aliases import Array
 
 
 class Maxout(Chain):
@@ -24,6 +25,6 @@ class Maxout(Chain):
         with self.init_scope():
             self.linear = Linear(in_size, out_size * pool_size, initialW=initialW, initial_bias=initial_bias)
 
-    def forward(self, x: Any) -> Variable:
+    def forward(self, x: Variable | Array) -> Variable:
         """(N, out_size) of x (N, in_size)."""
         return maxout(self.linear(x), self.pool_size)

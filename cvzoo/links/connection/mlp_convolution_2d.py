@@ -8,6 +8,7 @@ from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.functions.activation.relu import relu
 from cvzoo.links.chain import ChainList
 from cvzoo.links.connection.convolution_2d import Convolution2D
+from cvzoo.typing.aliases import Array
 
 
 class MLPConvolution2D(ChainList):
@@ -42,7 +43,7 @@ class MLPConvolution2D(ChainList):
             self.append(Convolution2D(n_in, n_out, 1, 1, 0, False, conv_init, bias_init))
         self.activation = activation
 
-    def forward(self, x: Any) -> Variable:
+    def forward(self, x: Variable | Array) -> Variable:
         """(B, out_channels[-1], OH, OW) of x (B, in_channels, H, W)."""
         first, *rest = self
         for conv in rest:

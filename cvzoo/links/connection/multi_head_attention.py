@@ -11,6 +11,7 @@ from cvzoo.initializers.uniform import GlorotUniform
 from cvzoo.links.chain import Chain
 from cvzoo.links.connection.fused_linear import fused_linear
 from cvzoo.links.connection.linear import Linear
+from cvzoo.typing.aliases import Array
 
 
 class MultiHeadAttention(Chain):
@@ -31,7 +32,7 @@ class MultiHeadAttention(Chain):
             self.qkv = Linear(n_unit, 3 * n_unit, initialW=GlorotUniform())
             self.proj = Linear(n_unit, n_unit, initialW=GlorotUniform())
 
-    def forward(self, x: Any, *, bias: Any = None, add: Any = None) -> Variable:
+    def forward(self, x: Variable | Array, *, bias: Any = None, add: Any = None) -> Variable:
         """(B, N, n_unit) of x (B, N, n_unit).
 
         bias: added to the scores (B, n_head, N, N), with which it broadcasts; None: nothing

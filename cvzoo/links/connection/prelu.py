@@ -7,6 +7,7 @@ from cvzoo.autodiff.parameter import Parameter
 from cvzoo.autodiff.variable import Variable
 from cvzoo.functions.activation.prelu import prelu
 from cvzoo.links.link import Link
+from cvzoo.typing.aliases import Array
 
 
 class PReLU(Link):
@@ -21,6 +22,6 @@ class PReLU(Link):
         with self.init_scope():
             self.W = Parameter(init, shape)
 
-    def forward(self, x: Any) -> Variable:
+    def forward(self, x: Variable | Array) -> Variable:
         """x's shape; x is (B, ...)."""
         return prelu(x, self.W)

@@ -9,6 +9,7 @@ from cvzoo.errors.exceptions import ShapeError
 from cvzoo.functions.array.reshape import reshape
 from cvzoo.links.chain import Chain
 from cvzoo.links.link import Link
+from cvzoo.typing.aliases import Array
 
 
 def aligned_shape(x_shape: Sequence[int], shape: Sequence[int], axis: int, *, function: str) -> tuple[int, ...]:
@@ -39,7 +40,7 @@ class Bias(Link):
         with self.init_scope():
             self.b = None if shape is None else Parameter(0, tuple(shape))
 
-    def forward(self, x: Any, *ys: Any) -> Variable:
+    def forward(self, x: Variable | Array, *ys: Any) -> Variable:
         """x's shape.
 
         ys: nothing, or one array (without a parameter) to add
@@ -70,7 +71,7 @@ class Scale(Chain):
             shape = W_shape if bias_shape is None else bias_shape
             self.bias = Bias(axis, shape) if bias_term else None
 
-    def forward(self, x: Any, *ys: Any) -> Variable:
+    def forward(self, x: Variable | Array, *ys: Any) -> Variable:
         """x's shape.
 
         ys: without a parameter W, the factor; without a parameter b too, then the shift

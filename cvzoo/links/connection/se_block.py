@@ -1,7 +1,6 @@
 """Squeeze-and-excitation blocks (Hu et al., 2018)."""
 
 from collections.abc import Callable
-from typing import Any
 
 from cvzoo.autodiff.variable import Variable
 from cvzoo.config.switches import switches
@@ -9,11 +8,13 @@ from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.functions.activation.relu import relu
 from cvzoo.functions.activation.sigmoid import sigmoid
 from cvzoo.functions.array.reshape import reshape
+from cvzoo.functions.math.multiply import multiply
 from cvzoo.functions.pooling.average_pooling_2d import global_average_pooling_2d
 from cvzoo.links.chain import Chain
 from cvzoo.links.connection.convolution_2d import Convolution2D
 from cvzoo.links.connection.fused_convolution import Activ, fused_activation, fused_convolution
 from cvzoo.links.connection.linear import Linear
+from cvzoo.typing.aliases import Array
 
 
 class SEBlock(Chain):
@@ -43,12 +44,12 @@ class SEBlock(Chain):
             self.down = Linear(n_channel, n_channel // ratio)
             self.up = Linear(n_channel // ratio, n_channel)
 
-    def forward(self, x: Any) -> Variable:
+    def forward(self, x: Variable | Array) -> Variable:
         """x's shape; x is (B, n_channel, H, W)."""
         b, c = x.shape[:2]
         z = reshape(global_average_pooling_2d(x), (b, c))
         z = self.gate(self.up(self.activ(self.down(z))))
-        return x * reshape(z, (b, c, 1, 1))
+        return multiply(x, reshape(z, (b, c, 1, 1)))
 
 
 class SqueezeExcite2D(Chain):
@@ -70,10 +71,10 @@ class SqueezeExcite2D(Chain):
             self.fc1 = Convolution2D(n_channel, n_hidden, 1)
             self.fc2 = Convolution2D(n_hidden, n_channel, 1)
 
-    def forward(self, x: Any) -> Variable:
+    def forward(self, x: Variable | Array) -> Variable:
         """x's shape; x is (B, n_channel, H, W)."""
         z = reshape(global_average_pooling_2d(x), (*x.shape[:2], 1, 1))
-        return x * _layer(self.fc2, self.gate, _layer(self.fc1, self.activ, z))
+        return multiply(x, _layer(self.fc2, self.gate, _layer(self.fc1, self.activ, z)))
 
 
 def _layer(conv: Convolution2D, activ: Activ, z: Variable) -> Variable:

@@ -23,6 +23,7 @@ from cvzoo.functions.math.multiply import multiply
 from cvzoo.functions.math.sum import sum
 from cvzoo.initializers.uniform import Uniform
 from cvzoo.links.link import Link
+from cvzoo.typing.aliases import Array
 
 Tree = Any  # a class, or a pair (left, right) of trees
 
@@ -71,7 +72,7 @@ class BinaryHierarchicalSoftmax(Link):
             heapq.heappush(heap, (first + second, next(numbers), (left, right)))
         return heap[0][2]
 
-    def forward(self, x: Any, t: Any) -> Variable:
+    def forward(self, x: Variable | Array, t: Any) -> Variable:
         """The sum of the losses of x (B, in_size) and classes t (B,), integers of the tree.
 
         Raises ShapeError or DtypeError if the arrays do not fit, ValueRangeError for a class that the tree does not

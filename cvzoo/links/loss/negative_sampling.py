@@ -10,6 +10,7 @@ from cvzoo.autodiff.variable import Variable
 from cvzoo.functions.loss.negative_sampling import negative_sampling
 from cvzoo.functions.noise.walker_alias import WalkerAlias
 from cvzoo.links.link import Link
+from cvzoo.typing.aliases import Array
 
 
 class NegativeSampling(Link):
@@ -31,7 +32,7 @@ class NegativeSampling(Link):
             self.W = Parameter(0, (len(counts), in_size))
 
     def forward(
-        self, x: Any, t: Any, reduce: str = "sum", *, return_samples: bool = False
+        self, x: Variable | Array, t: Any, reduce: str = "sum", *, return_samples: bool = False
     ) -> Variable | tuple[Variable, Any]:
         """The loss of x (B, in_size) and classes t (B,): a number, or (B,) with reduce="no"."""
         return negative_sampling(

@@ -17,6 +17,7 @@ from cvzoo.links.model.detections import kept_source
 from cvzoo.links.model.image_batches import AbstractPrepared, batches_for
 from cvzoo.links.model.preparation.abstract import AbstractPreparation
 from cvzoo.links.quantization.quantizable import AbstractQuantizable
+from cvzoo.typing.aliases import Array
 
 
 class AbstractClassifier(AbstractPrepared, AbstractQuantizable, Chain, abc.ABC):
@@ -35,7 +36,7 @@ class AbstractClassifier(AbstractPrepared, AbstractQuantizable, Chain, abc.ABC):
     _pick: str | tuple[str, ...] | None = None
 
     @abc.abstractmethod
-    def stages(self, x: Any) -> Iterator[tuple[str, Variable]]:
+    def stages(self, x: Variable | Array) -> Iterator[tuple[str, Variable]]:
         """Each stage's name and output, one after another as they are computed, for x (B, C, H', W').
 
         The last are the logits (B, n_class).
@@ -55,7 +56,7 @@ class AbstractClassifier(AbstractPrepared, AbstractQuantizable, Chain, abc.ABC):
             )
         self._pick = names if names is None or isinstance(names, str) else tuple(names)
 
-    def forward(self, x: Any) -> Variable | Any:
+    def forward(self, x: Variable | Array) -> Variable | Any:
         """Logits (B, n_class) for x (B, C, H', W'); where `pick` is set, what it names.
 
         With one name, that stage's output; with several, a tuple in their order. What comes after is not computed.
@@ -72,7 +73,7 @@ class AbstractClassifier(AbstractPrepared, AbstractQuantizable, Chain, abc.ABC):
             return h
         return found[self._pick] if isinstance(self._pick, str) else tuple(found[name] for name in wanted)
 
-    def scores(self, x: Any) -> Variable:
+    def scores(self, x: Variable | Array) -> Variable:
         """Logits (B, n_class) for x (B, C, H', W'), whatever is picked."""
         h: Any = None
         for _, h in self.stages(x):  # noqa: B007

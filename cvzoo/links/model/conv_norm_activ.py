@@ -14,6 +14,7 @@ from cvzoo.links.connection.fused_convolution import Activ, can_fold, fused_acti
 from cvzoo.links.connection.group_normalization import GroupNormalization
 from cvzoo.links.link import Link
 from cvzoo.shapes.check import pair
+from cvzoo.typing.aliases import Array
 
 Norm = Literal["batch", "frozen", "group"]
 NORMS = ("batch", "frozen", "group")
@@ -87,7 +88,7 @@ class ConvNormActiv(Chain):
             if isinstance(self.bn, BatchNormalization):
                 self.bn.decay = decay
 
-    def forward(self, x: Any, residual: Any = None) -> Variable:
+    def forward(self, x: Variable | Array, residual: Any = None) -> Variable:
         """(B, out_channels, OH, OW) of x (B, in_channels, H, W); residual has the result's shape, or is None."""
         if self.pad_end:
             x = _padded(x, self.conv)

@@ -3,7 +3,7 @@
 import dataclasses
 import os
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Literal
 
 from cvzoo.autodiff.variable import Variable
 from cvzoo.errors.exceptions import ValueRangeError
@@ -17,6 +17,7 @@ from cvzoo.links.model.pretrained.source import PretrainedFile, read_pretrained
 from cvzoo.links.model.resnet.extractor import ResNetExtractor, Stem
 from cvzoo.links.model.resnet.weights import WEIGHTS as RESNET_WEIGHTS
 from cvzoo.links.model.resnet.weights import resnet_place
+from cvzoo.typing.aliases import Array
 from cvzoo.weights.record import Weights
 
 Backbone = Literal["resnet18", "resnet50", "resnet101", "resnet50s", "resnet101s", "mobilenet_v3_large"]
@@ -72,7 +73,7 @@ class DenseBackbone(Chain):
         with self.init_scope():
             self.layers = layers
 
-    def forward(self, x: Any) -> tuple[Variable, Variable]:
+    def forward(self, x: Variable | Array) -> tuple[Variable, Variable]:
         """(B, channels[0], ...) and (B, channels[1], ...) of x (B, 3, H, W)."""
         maps = self.layers(x)
         return maps[self.places[0]], maps[self.places[1]]

@@ -21,6 +21,7 @@ from cvzoo.links.model.image_batches import AbstractPrepared, PreparedBatch, bat
 from cvzoo.links.model.preparation.abstract import Placement
 from cvzoo.links.model.thresholds import AbstractThresholds, ClassPreset, Preset
 from cvzoo.links.quantization.quantizable import AbstractQuantizable
+from cvzoo.typing.aliases import Array
 
 
 class AbstractDetector(AbstractThresholds, AbstractPrepared, AbstractQuantizable, Chain, abc.ABC):
@@ -137,7 +138,7 @@ class AbstractOneStageDetector(AbstractDetector, abc.ABC):
     """
 
     @abc.abstractmethod
-    def forward(self, x: Any) -> Variable | tuple[Variable, ...]:
+    def forward(self, x: Variable | Array) -> Variable | tuple[Variable, ...]:
         """The network's outputs for x (B, C, H', W'): one or several, each with B as its first axis."""
 
     @property

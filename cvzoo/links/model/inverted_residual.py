@@ -9,6 +9,7 @@ from cvzoo.links.chain import Chain
 from cvzoo.links.connection.fused_convolution import Activ
 from cvzoo.links.connection.se_block import SqueezeExcite2D
 from cvzoo.links.model.conv_norm_activ import ConvNormActiv, Norm
+from cvzoo.typing.aliases import Array
 
 
 class InvertedResidual(Chain):
@@ -71,7 +72,7 @@ class InvertedResidual(Chain):
                 self.se = SqueezeExcite2D(expanded, squeezed, activ=squeeze_activ, gate=gate)
             self.project = ConvNormActiv(expanded, out_channels, 1, activ=None, norm=norm, eps=eps, decay=decay)
 
-    def forward(self, x: Any) -> Variable:
+    def forward(self, x: Variable | Array) -> Variable:
         """(B, out_channels, H / stride, W / stride), sides rounded up, of x (B, in_channels, H, W)."""
         return self.after_expand(x if self.expand is None else self.expand(x), x)
 

@@ -3,8 +3,10 @@
 from collections.abc import Sequence
 from typing import Any
 
+from cvzoo.autodiff.variable import Variable
 from cvzoo.errors.exceptions import GraphError, ValueRangeError
 from cvzoo.links.chain import Chain
+from cvzoo.typing.aliases import Array
 
 
 class PickableSequentialChain(Chain):
@@ -58,7 +60,7 @@ class PickableSequentialChain(Chain):
             for name in self._called()[1]:
                 delattr(self, name)
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Variable | Array) -> Any:
         """The picked layer's output, or a tuple of those picked."""
         called, _ = self._called()
         outputs, h = {}, x

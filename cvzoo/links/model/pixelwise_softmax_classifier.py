@@ -11,6 +11,7 @@ from cvzoo.links.chain import Chain
 from cvzoo.links.link import Link
 from cvzoo.links.model.segmenter import AbstractSegmenter
 from cvzoo.reporting.reporter import report
+from cvzoo.typing.aliases import Array
 
 
 class PixelwiseSoftmaxClassifier(Chain):
@@ -49,7 +50,7 @@ class PixelwiseSoftmaxClassifier(Chain):
         with self.init_scope():
             self.predictor = predictor
 
-    def forward(self, x: Any, t: Any) -> Variable:
+    def forward(self, x: Variable | Array, t: Any) -> Variable:
         """The loss, a number.
 
         x: (B, C, H, W) float32, as the predictor wants it

@@ -19,6 +19,7 @@ from cvzoo.links.model.detections import kept_source
 from cvzoo.links.model.image_batches import AbstractPrepared, PreparedBatch, batches_for
 from cvzoo.links.model.label_maps import LabelMaps
 from cvzoo.links.quantization.quantizable import AbstractQuantizable
+from cvzoo.typing.aliases import Array
 
 Map = ClassMap | EnlargedScores
 
@@ -113,10 +114,10 @@ class AbstractPhotoSegmenter(AbstractSegmenter, abc.ABC):
     multiple: int = 1
 
     @abc.abstractmethod
-    def coarse_scores(self, x: Any) -> Variable:
+    def coarse_scores(self, x: Variable | Array) -> Variable:
         """Logits (B, n_class, h, w), of any size in proportion, for x (B, C, H', W')."""
 
-    def forward(self, x: Any) -> Variable:
+    def forward(self, x: Variable | Array) -> Variable:
         """Logits (B, n_class, H', W') for x (B, C, H', W')."""
         scores = self.coarse_scores(x)
         size = x.shape[2:]

@@ -3,7 +3,6 @@
 import dataclasses
 import os
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
@@ -23,6 +22,7 @@ from cvzoo.links.model.config import (
 from cvzoo.links.model.preparation.center_crop import CenterCrop
 from cvzoo.links.model.pretrained.classifier import classifier_source
 from cvzoo.links.model.pretrained.load import load_pretrained
+from cvzoo.typing.aliases import Array
 
 _SIDE = 6  # of the map that the fully connected layers see
 
@@ -104,7 +104,7 @@ class AlexNet(AbstractClassifier):
             self.fc8 = Linear(fc_channels, self.n_class)
         self.load_report = load_pretrained(self, source.file, may_start_anew=source.may_start_anew)
 
-    def stages(self, x: Any) -> Iterator[tuple[str, Variable]]:
+    def stages(self, x: Variable | Array) -> Iterator[tuple[str, Variable]]:
         """Each stage's name and output, for x (B, 3, H, W)."""
         h = x
         for name in self.layer_names[:8]:

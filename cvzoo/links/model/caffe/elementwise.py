@@ -17,6 +17,7 @@ from cvzoo.functions.math.absolute import absolute
 from cvzoo.functions.noise.dropout import dropout
 from cvzoo.links.connection.prelu import PReLU
 from cvzoo.links.link import Link
+from cvzoo.typing.aliases import Array
 from cvzoo.weights.formats.caffe.net import CaffeLayer
 
 
@@ -26,7 +27,7 @@ class Elementwise(Link):
     def __init__(self, function: Callable[[Any], Variable]):
         self.function = function
 
-    def forward(self, x: Any) -> Variable:
+    def forward(self, x: Variable | Array) -> Variable:
         """x's shape."""
         return self.function(x)
 
@@ -92,7 +93,7 @@ class Power(Link):
         self.scale = params.get("scale", 1.0)
         self.shift = params.get("shift", 0.0)
 
-    def forward(self, x: Any) -> Variable:
+    def forward(self, x: Variable | Array) -> Variable:
         """x's shape."""
         y = as_variable(x)
         if self.power == 0 or self.scale == 0:  # as Caffe does: no 0 ** negative on the way, and no gradient

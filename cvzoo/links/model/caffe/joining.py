@@ -8,6 +8,7 @@ from cvzoo.errors.exceptions import ShapeError, UnsupportedError
 from cvzoo.functions.array.concat import concat, split_axis
 from cvzoo.functions.math.extremum import maximum
 from cvzoo.links.link import Link
+from cvzoo.typing.aliases import Array
 from cvzoo.weights.formats.caffe.net import CaffeLayer
 
 
@@ -70,7 +71,7 @@ class Slice(Link):
                 f"{layer}: slice_point is invalid", expected=f"{self.n_top - 1} rising points", got=list(self.points)
             )
 
-    def forward(self, x: Any) -> tuple[Variable, ...]:
+    def forward(self, x: Variable | Array) -> tuple[Variable, ...]:
         """The parts."""
         if not -len(x.shape) <= self.axis < len(x.shape):
             raise ShapeError(f"{self.label}: there is no axis {self.axis}", got=x.shape)
@@ -92,7 +93,7 @@ class Split(Link):
     def __init__(self, layer: CaffeLayer):
         self.n_top = len(layer.tops)
 
-    def forward(self, x: Any) -> tuple[Variable, ...]:
+    def forward(self, x: Variable | Array) -> tuple[Variable, ...]:
         """n_top times x."""
         return (as_variable(x),) * self.n_top
 

@@ -11,6 +11,7 @@ from cvzoo.functions.array.transpose import moveaxis
 from cvzoo.functions.loss.softmax_cross_entropy import softmax_cross_entropy
 from cvzoo.functions.math.sum import sum as sum_of
 from cvzoo.links.link import Link
+from cvzoo.typing.aliases import Array
 from cvzoo.weights.formats.caffe.net import CaffeLayer
 
 
@@ -31,7 +32,7 @@ class SoftmaxWithLoss(Link):
         self.n_top = len(layer.tops)
         self.label = str(layer)
 
-    def forward(self, x: Any, t: Any) -> Variable | tuple[Variable, ...]:
+    def forward(self, x: Variable | Array, t: Any) -> Variable | tuple[Variable, ...]:
         """The loss (), times the layer's loss_weight.
 
         x: (B, L, ...) scores

@@ -1,7 +1,5 @@
 """Caffe's BatchNorm, Scale, Bias, LRN and Normalize as links."""
 
-from typing import Any
-
 import numpy as np
 
 from cvzoo.autodiff.parameter import Parameter
@@ -18,6 +16,7 @@ from cvzoo.links.chain import Chain
 from cvzoo.links.connection.batch_normalization import BatchNormalization
 from cvzoo.links.connection.scale import Bias, Scale, aligned_shape
 from cvzoo.links.link import Link
+from cvzoo.typing.aliases import Array
 from cvzoo.weights.formats.caffe.net import CaffeLayer
 
 
@@ -56,7 +55,7 @@ class BatchNorm(Chain):
         """Whether the stored statistics are used now."""
         return not switches.train if self.use_global_stats is None else self.use_global_stats
 
-    def forward(self, x: Any, *, scale: "ChannelScale | None" = None) -> Variable:
+    def forward(self, x: Variable | Array, *, scale: "ChannelScale | None" = None) -> Variable:
         """x's shape; x is (B, C, ...).
 
         scale: the Scale layer behind, to be done in the same kernel where that is possible
@@ -86,7 +85,7 @@ class ChannelScale(Link):
         if self.b is not None:
             self.b.initialize((size,))
 
-    def forward(self, x: Any) -> Variable:
+    def forward(self, x: Variable | Array) -> Variable:
         """x's shape."""
         x = as_variable(x)
         axis = self.axis + x.ndim if self.axis < 0 else self.axis
@@ -156,7 +155,7 @@ class LRN(Link):
         if self.n % 2 == 0:
             raise UnsupportedError(f"{layer}: local_size must be odd", got=self.n)
 
-    def forward(self, x: Any) -> Variable:
+    def forward(self, x: Variable | Array) -> Variable:
         """x's shape; x is (B, C, H, W)."""
         x = as_variable(x)
         if not self.is_within:
@@ -185,7 +184,7 @@ class Normalize(Link):
         if layer.blobs:
             self.W.initialize((layer.blobs[0].size,))
 
-    def forward(self, x: Any) -> Variable:
+    def forward(self, x: Variable | Array) -> Variable:
         """x's shape; x is (B, C, H, W)."""
         x = as_variable(x)
         if not self.W.is_initialized:

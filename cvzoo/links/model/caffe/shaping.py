@@ -10,6 +10,7 @@ from cvzoo.functions.array.reshape import reshape
 from cvzoo.functions.array.resize_images import resize_images
 from cvzoo.functions.array.transpose import transpose
 from cvzoo.links.link import Link
+from cvzoo.typing.aliases import Array
 from cvzoo.weights.formats.caffe.net import CaffeLayer
 
 
@@ -21,7 +22,7 @@ class Flatten(Link):
         self.axis = params.get("axis", 1)
         self.end_axis = params.get("end_axis", -1)
 
-    def forward(self, x: Any) -> Variable:
+    def forward(self, x: Variable | Array) -> Variable:
         """x with fewer axes."""
         x = as_variable(x)
         start, end = (axis + x.ndim if axis < 0 else axis for axis in (self.axis, self.end_axis))
@@ -41,7 +42,7 @@ class Reshape(Link):
         if self.dims.count(-1) > 1 or min(self.dims, default=0) < -1:
             raise UnsupportedError(f"{layer}: shape is invalid", expected="sizes, 0 or one -1", got=self.dims)
 
-    def forward(self, x: Any) -> Variable:
+    def forward(self, x: Variable | Array) -> Variable:
         """x with the new shape. Raises ShapeError if the numbers do not come out even."""
         x = as_variable(x)
         start = self.axis + x.ndim + 1 if self.axis < 0 else self.axis
@@ -74,7 +75,7 @@ class Permute(Link):
             raise UnsupportedError(f"{layer}: an axis comes twice", got=self.order)
         self.label = str(layer)
 
-    def forward(self, x: Any) -> Variable:
+    def forward(self, x: Variable | Array) -> Variable:
         """x with its axes in the new order."""
         if any(axis >= len(x.shape) for axis in self.order):
             raise ShapeError(f"{self.label}: there is no such axis", expected=f"axes of {x.shape}", got=self.order)
@@ -92,7 +93,7 @@ class Upsample(Link):
         if type(self.scale) is not int or self.scale < 1:
             raise UnsupportedError(f"{layer}: scale must be a positive integer", got=self.scale)
 
-    def forward(self, x: Any) -> Variable:
+    def forward(self, x: Variable | Array) -> Variable:
         """(B, C, H * scale, W * scale) of x (B, C, H, W)."""
         h, w = x.shape[2:]
         return resize_images(x, (h * self.scale, w * self.scale), mode="nearest")
@@ -110,7 +111,7 @@ class Crop(Link):
         self.offset = tuple(params.get("offset", ())) or (0,)
         self.label = str(layer)
 
-    def forward(self, x: Any, like: Any) -> Variable:
+    def forward(self, x: Variable | Array, like: Any) -> Variable:
         """A part of x."""
         axis = self.axis + len(x.shape) if self.axis < 0 else self.axis
         n = len(x.shape) - axis

@@ -14,6 +14,7 @@ from cvzoo.links.connection.convolution_2d import Convolution2D
 from cvzoo.links.connection.deconvolution_2d import Deconvolution2D
 from cvzoo.links.connection.linear import Linear
 from cvzoo.links.link import Link
+from cvzoo.typing.aliases import Array
 from cvzoo.weights.formats.caffe.net import CaffeLayer
 
 Pair = tuple[int, int]
@@ -134,7 +135,7 @@ class InnerProduct(Chain):
         with self.init_scope():
             self.linear = linear
 
-    def forward(self, x: Any) -> Variable:
+    def forward(self, x: Variable | Array) -> Variable:
         """(..., out) of x."""
         x = as_variable(x)
         return self.linear(x, n_batch_axes=self.axis + x.ndim if self.axis < 0 else self.axis)
@@ -174,7 +175,7 @@ class Pooling(Link):
         if not self.is_global and (self.pad[0] >= self.ksize[0] or self.pad[1] >= self.ksize[1]):
             raise UnsupportedError(f"{layer}: pad must be smaller than the window", got=f"{self.pad}, {self.ksize}")
 
-    def forward(self, x: Any) -> Variable:
+    def forward(self, x: Variable | Array) -> Variable:
         """(B, C, OH, OW) of x (B, C, H, W); (B, C, 1, 1) if it is global."""
         x = as_variable(x)
         if x.ndim != 4:
@@ -195,7 +196,7 @@ class Pooling(Link):
         y = average_pooling_2d(x, ksize, stride, pads, count_pad=True)
         if self.is_global:
             return y
-        factor = self._factor(size, n)
+        factor = self._factor((size[0], size[1]), n)
         return y if factor is None else y * factor.astype(x.dtype)
 
     def _factor(self, size: tuple[int, int], n: list[int]) -> np.ndarray | None:

@@ -3,7 +3,6 @@
 import dataclasses
 import os
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
@@ -18,6 +17,7 @@ from cvzoo.links.model.config import AbstractConfig, classes_field, count_field
 from cvzoo.links.model.preparation.center_crop import CenterCrop
 from cvzoo.links.model.pretrained.classifier import ClassWeights, classifier_source
 from cvzoo.links.model.pretrained.load import load_pretrained
+from cvzoo.typing.aliases import Array
 
 
 class BasicBlock(Chain):
@@ -34,7 +34,7 @@ class BasicBlock(Chain):
             self.conv1 = Conv2DBNActiv(in_channels, out_channels, 3, stride, 1, bn_eps=1e-5)
             self.conv2 = Conv2DBNActiv(out_channels, out_channels, 3, 1, 1, activ=None, bn_eps=1e-5)
 
-    def forward(self, x: Any) -> Variable:
+    def forward(self, x: Variable | Array) -> Variable:
         """(B, out_channels, H / stride, W / stride) of x (B, in_channels, H, W)."""
         h = self.conv1(x)
         if self.stride > 1:
@@ -111,7 +111,7 @@ class CIFARResNet(AbstractClassifier):
             self.fc = Linear(64, self.n_class)
         self.load_report = load_pretrained(self, source.file, may_start_anew=source.may_start_anew)
 
-    def stages(self, x: Any) -> Iterator[tuple[str, Variable]]:
+    def stages(self, x: Variable | Array) -> Iterator[tuple[str, Variable]]:
         """conv1, stage1 to stage3, pool (B, 64), fc: logits (B, n_class), for x (B, 3, H, W)."""
         h = self.conv1(x)
         yield "conv1", h

@@ -25,6 +25,7 @@ from cvzoo.links.model.preparation.center_crop import CenterCrop
 from cvzoo.links.model.pretrained.classifier import classifier_source
 from cvzoo.links.model.pretrained.load import load_pretrained
 from cvzoo.links.model.variant import classifier_variant
+from cvzoo.typing.aliases import Array
 
 _SCALE_START = 1e-6  # the paper's: a block begins as the identity
 
@@ -45,7 +46,7 @@ class ConvNeXtBlock(Chain):
             self.narrow = Linear(4 * n_channel, n_channel, initialW=Normal(0.02))
             self.scale = Parameter(_SCALE_START, n_channel)
 
-    def forward(self, x: Any) -> Variable:
+    def forward(self, x: Variable | Array) -> Variable:
         """x's shape; x is (B, n_channel, H, W)."""
         h = F.transpose(self.norm(self.depthwise(x)), (0, 2, 3, 1))
         h = fused_linear(self.widen, h, with_gelu=True)
@@ -102,7 +103,7 @@ class ConvNeXtStem(Chain):
             self.conv = Convolution2D(3, n_channel, 4, 4, initialW=Normal(0.02))
             self.norm = LayerNormalization2D(n_channel)
 
-    def forward(self, x: Any) -> Variable:
+    def forward(self, x: Variable | Array) -> Variable:
         return self.norm(self.conv(x))
 
 
@@ -114,7 +115,7 @@ class ConvNeXtDown(Chain):
             self.norm = LayerNormalization2D(in_channels)
             self.conv = Convolution2D(in_channels, out_channels, 2, 2, initialW=Normal(0.02))
 
-    def forward(self, x: Any) -> Variable:
+    def forward(self, x: Variable | Array) -> Variable:
         return self.conv(self.norm(x))
 
 
@@ -144,7 +145,7 @@ class ConvNeXtExtractor(Chain):
             h = block(h)
         return h
 
-    def forward(self, x: Any) -> tuple[Variable, ...]:
+    def forward(self, x: Variable | Array) -> tuple[Variable, ...]:
         """Four maps, (B, channels[i], H / 4 / 2^i, W / 4 / 2^i), of x (B, 3, H, W)."""
         h = self.stem(x)
         maps = []
@@ -213,7 +214,7 @@ class ConvNeXt(AbstractClassifier):
             self.fc = Linear(self.plan.channels[-1], self.n_class, initialW=Normal(0.02))
         self.load_report = load_pretrained(self, source.file, may_start_anew=source.may_start_anew)
 
-    def stages(self, x: Any) -> Iterator[tuple[str, Variable]]:
+    def stages(self, x: Variable | Array) -> Iterator[tuple[str, Variable]]:
         """Each stage's name and output, for x (B, 3, H, W)."""
         h = self.extractor.stem(x)
         yield "conv1", h

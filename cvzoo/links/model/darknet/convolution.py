@@ -22,6 +22,7 @@ from cvzoo.links.model.darknet.layer import (
     read_activation,
     refuse_options,
 )
+from cvzoo.typing.aliases import Array
 from cvzoo.weights.formats.darknet import DarknetSection, DarknetWeightsFile
 
 # Added to the variance. The published scores come from darknet's GPU code, which has 1e-5 under the root; its CPU code
@@ -74,7 +75,7 @@ class DarknetConvolution(Chain):
         """Take this layer's numbers from the file; `name` is what an error calls it."""
         take_convolution(file, self.conv, self.bn, in_channels=self.in_channels, name=name)
 
-    def forward(self, x: Any) -> Variable:
+    def forward(self, x: Variable | Array) -> Variable:
         """(B, out_channels, OH, OW) of x (B, in_channels, H, W)."""
         if self.can_add():
             kernel = fused_activation(self.activation)
@@ -187,7 +188,7 @@ class DarknetConnected(Chain):
             self.bn.avg_mean = file.take(self.out_size, f"{name}, rolling means")
             self.bn.avg_var = file.take(self.out_size, f"{name}, rolling variances")
 
-    def forward(self, x: Any) -> Variable:
+    def forward(self, x: Variable | Array) -> Variable:
         """(B, O, 1, 1) of x (B, C, H, W)."""
         h = self.fc(F.reshape(x, (x.shape[0], -1)))
         if self.bn is not None:

@@ -4,7 +4,7 @@ import dataclasses
 import os
 import pathlib
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal
+from typing import Literal
 
 from cvzoo.autodiff.variable import Variable
 from cvzoo.errors.exceptions import FileFormatError, UnsupportedError, ValueRangeError
@@ -16,6 +16,7 @@ from cvzoo.links.model.detector import AbstractOneStageDetector, Preset
 from cvzoo.links.model.preparation.letterbox import Letterbox
 from cvzoo.links.model.preparation.stretch import Stretch
 from cvzoo.links.model.yolo.preparation import Fit, darknet_letterbox, darknet_stretch
+from cvzoo.typing.aliases import Array
 from cvzoo.weights.download import fetch_weights
 
 Sections = tuple[tuple[str, Mapping[str, str]], ...]
@@ -113,7 +114,7 @@ class DarknetDetector(AbstractOneStageDetector):
         header = ("channels", "mean", ("std", (1.0, 1.0, 1.0)), "fit", "height", "width")
         return dataclasses.replace(make(self.network.input_size), header=header)
 
-    def forward(self, x: Any) -> tuple[Variable, ...]:
+    def forward(self, x: Variable | Array) -> tuple[Variable, ...]:
         """The inputs of the heads, (B, A * (5 + L), GH, GW) each; x (B, 3, H, W) float32, RGB in [0, 1]."""
         outputs = self.network(x)
         return outputs if isinstance(outputs, tuple) else (outputs,)

@@ -22,6 +22,7 @@ from cvzoo.links.model.darknet.joining import build_route, build_sam, build_scal
 from cvzoo.links.model.darknet.layer import INPUT, Activation, DarknetLayer, Shape, get_size, keep, refuse_options
 from cvzoo.links.model.darknet.resampling import build_avgpool, build_maxpool, build_reorg, build_upsample
 from cvzoo.links.model.decoding.grid_cells import RegionHead, YoloHead
+from cvzoo.typing.aliases import Array
 from cvzoo.weights.formats.darknet import DarknetSection, DarknetWeightsFile, read_darknet_cfg
 
 
@@ -140,7 +141,7 @@ class DarknetNetwork(Chain):
                     layer.run.load(file, f"layer {index} ({layer.section})")
             file.expect_end()
 
-    def forward(self, x: Any) -> tuple[Variable, ...] | Variable:
+    def forward(self, x: Variable | Array) -> tuple[Variable, ...] | Variable:
         """The inputs of the heads, one (B, A * (5 + L), GH, GW) each; without heads, the last layer's output.
 
         x: (B, C, H, W) float32, RGB in [0, 1]; another size than input_size works if every layer can take it

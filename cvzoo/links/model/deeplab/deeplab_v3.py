@@ -24,6 +24,7 @@ from cvzoo.links.model.pretrained.load import load_pretrained
 from cvzoo.links.model.publishers.gluon_cv import USUAL_NAMES
 from cvzoo.links.model.segmenter import AbstractPhotoSegmenter
 from cvzoo.links.model.variant import variant
+from cvzoo.typing.aliases import Array
 
 
 class ASPP(Chain):
@@ -44,7 +45,7 @@ class ASPP(Chain):
             self.whole = ConvNormActiv(in_channels, out_channels, 1)
             self.project = ConvNormActiv((2 + len(dilations)) * out_channels, out_channels, 1)
 
-    def forward(self, x: Any) -> Variable:
+    def forward(self, x: Variable | Array) -> Variable:
         """(B, out_channels, H, W) of x (B, in_channels, H, W)."""
         mean = self.whole(F.reshape(F.global_average_pooling_2d(x), (*x.shape[:2], 1, 1)))
         looks = [self.near(x), *(look(x) for look in self.atrous)]
@@ -61,7 +62,7 @@ class DeepLabV3Head(Chain):
             self.conv = ConvNormActiv(middle, middle, 3)
             self.out = Convolution2D(middle, n_class, 1)
 
-    def forward(self, x: Any) -> Variable:
+    def forward(self, x: Variable | Array) -> Variable:
         """(B, n_class, H, W) of x (B, in_channels, H, W)."""
         return self.out(self.conv(self.aspp(x)))
 
@@ -125,7 +126,7 @@ class DeepLabV3(AbstractPhotoSegmenter):
         middle, last = self.backbone(x)
         return self.head(last), self.aux(middle)
 
-    def coarse_scores(self, x: Any) -> Variable:
+    def coarse_scores(self, x: Variable | Array) -> Variable:
         """Logits (B, n_class, h, w), at the backbone's stride, for x (B, 3, H, W)."""
         return self.head(self.backbone(x)[1])
 

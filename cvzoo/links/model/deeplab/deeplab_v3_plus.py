@@ -25,6 +25,7 @@ from cvzoo.links.model.preparation.as_is import AsIs
 from cvzoo.links.model.pretrained.classifier import segmenter_source
 from cvzoo.links.model.pretrained.load import load_pretrained
 from cvzoo.links.model.segmenter import AbstractSegmenter
+from cvzoo.typing.aliases import Array
 
 _NORM: BNSettings = {"bn_decay": 0.9997, "bn_eps": 1e-5}
 
@@ -49,7 +50,7 @@ class SeparableASPP(Chain):
             )
             self.proj = Conv2DBNActiv((2 + len(dilations)) * out_channels, out_channels, 1, **_NORM)
 
-    def forward(self, x: Any) -> Variable:
+    def forward(self, x: Variable | Array) -> Variable:
         """(B, out_channels, H, W) of x (B, in_channels, H, W)."""
         near = self.conv1x1(x)
         mean = self.image_pooling_conv(F.reshape(F.global_average_pooling_2d(x), (*x.shape[:2], 1, 1)))
@@ -166,7 +167,7 @@ class DeepLabV3plusXception65(AbstractSegmenter):
         """The scores, alone."""
         return (self.forward(x),)
 
-    def forward(self, x: Any) -> Variable:
+    def forward(self, x: Variable | Array) -> Variable:
         """Logits (B, n_class, H / 4, W / 4), sides rounded up, for x (B, 3, H, W)."""
         fine, coarse = self.feature_extractor(x)
         return self.decoder(fine, self.aspp(coarse))

@@ -1,12 +1,13 @@
 """Xception-65, the backbone of DeepLabV3+."""
 
 from functools import partial
-from typing import Any, Literal
+from typing import Literal
 
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
 from cvzoo.links.chain import Chain, ChainList
 from cvzoo.links.connection.conv_2d_bn_activ import BNSettings, Conv2DBNActiv, SeparableConv2DBNActiv
+from cvzoo.typing.aliases import Array
 
 Skip = Literal["conv", "sum", "none"]
 _NORM: BNSettings = {"bn_decay": 0.9997, "bn_eps": 1e-3}
@@ -44,7 +45,7 @@ class XceptionBlock(Chain):
             if skip == "conv":
                 self.conv = Conv2DBNActiv(in_channels, third, 1, stride, activ=None, **_NORM)
 
-    def forward(self, x: Any) -> tuple[Variable, Variable]:
+    def forward(self, x: Variable | Array) -> tuple[Variable, Variable]:
         """(B, widths[2], H / stride, W / stride), sides rounded up, of x (B, in_channels, H, W); and what the second
         separable convolution gave before its relu, (B, widths[1], H, W)."""
         h = self.separable1(F.relu(x) if self.activ_first else x)
@@ -88,7 +89,7 @@ class Xception65(Chain):
                 n(1024), (n(1536), n(1536), n(2048)), dilate=4, skip="none", activ_first=False
             )
 
-    def forward(self, x: Any) -> tuple[Variable, Variable]:
+    def forward(self, x: Variable | Array) -> tuple[Variable, Variable]:
         """(B, channels[0], H / 4, W / 4) and (B, channels[1], H / 8, W / 8), sides rounded up, of x (B, 3, H, W)."""
         h = self.entryflow_conv2(self.entryflow_conv1(x))
         h, _ = self.entryflow_block1(h)

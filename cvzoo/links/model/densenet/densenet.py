@@ -22,6 +22,7 @@ from cvzoo.links.model.preparation.center_crop import CenterCrop
 from cvzoo.links.model.pretrained.classifier import classifier_source
 from cvzoo.links.model.pretrained.load import load_pretrained
 from cvzoo.links.model.variant import classifier_variant
+from cvzoo.typing.aliases import Array
 
 EPS = 1e-5
 
@@ -35,7 +36,7 @@ class DenseLayer(Chain):
             self.squeeze = ConvNormActiv(in_channels, 4 * growth, 1, eps=EPS)
             self.conv = Convolution2D(4 * growth, growth, 3, 1, 1, nobias=True, initialW=HeNormal())
 
-    def forward(self, x: Any) -> Variable:
+    def forward(self, x: Variable | Array) -> Variable:
         """(B, in_channels + growth, H, W) of x (B, in_channels, H, W)."""
         return F.concat((x, self.conv(self.squeeze(F.relu(self.norm(x))))), axis=1)
 
@@ -46,11 +47,12 @@ class DenseBlock(ChainList):
     def __init__(self, in_channels: int, growth: int, count: int):
         super().__init__(*(DenseLayer(in_channels + i * growth, growth) for i in range(count)))
 
-    def forward(self, x: Any) -> Variable:
+    def forward(self, x: Variable | Array) -> Variable:
         """(B, in_channels + count * growth, H, W) of x (B, in_channels, H, W)."""
+        h: Any = x
         for layer in self:
-            x = layer(x)
-        return x
+            h = layer(h)
+        return h
 
 
 class Transition(Chain):
@@ -61,7 +63,7 @@ class Transition(Chain):
             self.norm = BatchNormalization(in_channels, eps=EPS)
             self.conv = Convolution2D(in_channels, in_channels // 2, 1, nobias=True, initialW=HeNormal())
 
-    def forward(self, x: Any) -> Variable:
+    def forward(self, x: Variable | Array) -> Variable:
         """(B, in_channels // 2, H // 2, W // 2) of x (B, in_channels, H, W)."""
         return F.average_pooling_2d(self.conv(F.relu(self.norm(x))), 2)
 
@@ -154,7 +156,7 @@ class DenseNet(AbstractClassifier):
             self.fc = Linear(n, self.n_class)
         self.load_report = load_pretrained(self, source.file, may_start_anew=source.may_start_anew)
 
-    def stages(self, x: Any) -> Iterator[tuple[str, Variable]]:
+    def stages(self, x: Variable | Array) -> Iterator[tuple[str, Variable]]:
         """Each stage's name and output, for x (B, 3, H, W)."""
         h = self.conv1(x)
         yield "conv1", h

@@ -4,7 +4,6 @@ import dataclasses
 import os
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import Any
 
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
@@ -25,6 +24,7 @@ from cvzoo.links.model.preparation.center_crop import CenterCrop
 from cvzoo.links.model.pretrained.classifier import classifier_source
 from cvzoo.links.model.pretrained.load import load_pretrained
 from cvzoo.links.model.variant import classifier_variant
+from cvzoo.typing.aliases import Array
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -105,7 +105,7 @@ class EfficientNet(AbstractClassifier):
         self.layer_names = ("conv1", *stages, "conv2", "pool5", "fc6")
         self.load_report = load_pretrained(self, source.file, may_start_anew=source.may_start_anew)
 
-    def stages(self, x: Any) -> Iterator[tuple[str, Variable]]:
+    def stages(self, x: Variable | Array) -> Iterator[tuple[str, Variable]]:
         """Each stage's name and output, for x (B, 3, H, W)."""
         h = self.extractor.stem(x)
         yield "conv1", h

@@ -1,7 +1,7 @@
 """EfficientNet's stages up to its last feature map, and the variants' widths and depths."""
 
 import math
-from typing import Any, NamedTuple, TypedDict
+from typing import NamedTuple, TypedDict
 
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
@@ -9,6 +9,7 @@ from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.links.chain import Chain, ChainList
 from cvzoo.links.model.conv_norm_activ import ConvNormActiv, round_channels
 from cvzoo.links.model.inverted_residual import InvertedResidual
+from cvzoo.typing.aliases import Array
 
 
 class _NormSettings(TypedDict):
@@ -170,7 +171,7 @@ class FusedInvertedResidual(Chain):
             )
             self.project = None if one else ConvNormActiv(expanded, out_channels, 1, activ=None, **common)
 
-    def forward(self, x: Any) -> Variable:
+    def forward(self, x: Variable | Array) -> Variable:
         """(B, out_channels, H / stride, W / stride), sides rounded up, of x (B, in_channels, H, W)."""
         h = self.expand(x)
         if self.has_shortcut and self.project is not None and not self.drop:
@@ -226,7 +227,7 @@ class EfficientNetExtractor(Chain):
         self.channels = (*channels, plan.last)
         self.strides = (*strides, strides[-1])
 
-    def forward(self, x: Any) -> tuple[Variable, ...]:
+    def forward(self, x: Variable | Array) -> tuple[Variable, ...]:
         """Each output (B, channels[i], H / strides[i], W / strides[i]), sides rounded up, for x (B, 3, H, W)."""
         maps = [self.stem(x)]
         for stage in self.stages:

@@ -30,6 +30,7 @@ from cvzoo.links.model.espnet.weights import (
 from cvzoo.links.model.pretrained.classifier import segmenter_source
 from cvzoo.links.model.pretrained.load import load_pretrained
 from cvzoo.links.model.segmenter import AbstractPhotoSegmenter
+from cvzoo.typing.aliases import Array
 
 EPS = 1e-3
 DILATIONS = (1, 2, 4, 8, 16)
@@ -43,7 +44,7 @@ class NormPReLU(Chain):
             self.bn = BatchNormalization(channels, eps=EPS)
             self.act = PReLU((channels,))
 
-    def forward(self, x: Any) -> Variable:
+    def forward(self, x: Variable | Array) -> Variable:
         """x's shape; x is (B, channels, H, W)."""
         return self.act(self.bn(x))
 
@@ -57,7 +58,7 @@ class ConvNormPReLU(Chain):
             self.bn = BatchNormalization(out_channels, eps=EPS)
             self.act = PReLU((out_channels,))
 
-    def forward(self, x: Any) -> Variable:
+    def forward(self, x: Variable | Array) -> Variable:
         """(B, out_channels, H / stride, W / stride), sides rounded up, of x (B, in_channels, H, W)."""
         if can_fold(self.conv, self.bn):
             return self.act(fused_convolution(self.conv, self.bn)(x))
@@ -85,7 +86,7 @@ class ESPBlock(Chain):
             self.d16 = _conv(n, n, 3, dilate=16)
             self.norm = NormPReLU(out_channels)
 
-    def forward(self, x: Any) -> Variable:
+    def forward(self, x: Variable | Array) -> Variable:
         """As the class says, of x (B, in_channels, H, W)."""
         h = self.reduce(x)
         looks = [self.d1(h), self.d2(h)]
@@ -202,7 +203,7 @@ class ESPNet(AbstractPhotoSegmenter):
         """The scores, alone."""
         return (self.coarse_scores(x),)
 
-    def coarse_scores(self, x: Any) -> Variable:
+    def coarse_scores(self, x: Variable | Array) -> Variable:
         """Logits (B, n_class, H, W) for x (B, 3, H, W), sides multiples of 8."""
         half = F.average_pooling_2d(for_product(x), 3, 2, 1)  # beside maps of 16 bits it need not have 32
         quarter = F.average_pooling_2d(half, 3, 2, 1)

@@ -19,6 +19,7 @@ from cvzoo.links.model.decoding.regions import HeadOutputs, Regions
 from cvzoo.links.model.detector import AbstractDetector, Preset
 from cvzoo.links.model.faster_rcnn.region_proposal_network import ProposalCreator, RegionProposalNetwork
 from cvzoo.links.model.preparation.resize_shortest_edge import ResizeShortestEdge
+from cvzoo.typing.aliases import Array
 
 Four = tuple[float, float, float, float]
 
@@ -56,7 +57,7 @@ class AbstractFasterRCNN(AbstractDetector, abc.ABC):
     head: Link
 
     @abc.abstractmethod
-    def features(self, x: Any) -> tuple[Variable, Variable]:
+    def features(self, x: Variable | Array) -> tuple[Variable, Variable]:
         """The map that regions are proposed from, and the one that they are cut out of, of x (B, 3, H, W)."""
 
     @property
@@ -80,7 +81,7 @@ class AbstractFasterRCNN(AbstractDetector, abc.ABC):
         return Regions(n_class=self.n_fg_class, std=self.loc_normalize_std, mean=self.loc_normalize_mean)
 
     def forward(
-        self, x: Any, scales: float | Sequence[float] = 1.0
+        self, x: Variable | Array, scales: float | Sequence[float] = 1.0
     ) -> tuple[Variable, Variable, np.ndarray, np.ndarray]:
         """(roi_cls_locs (R, n_class * 4), roi_scores (R, n_class), rois (R, 4), roi_indices (R,)).
 

@@ -10,6 +10,7 @@ from cvzoo.links.link import Link
 from cvzoo.links.model.detector import Preset
 from cvzoo.links.model.faster_rcnn.abstract_faster_rcnn import AbstractFasterRCNN, Four
 from cvzoo.links.model.faster_rcnn.region_proposal_network import RegionProposalNetwork
+from cvzoo.typing.aliases import Array
 
 Mean = float | Sequence[float] | np.ndarray
 
@@ -42,7 +43,7 @@ class FasterRCNN(AbstractFasterRCNN):
             self.extractor, self.rpn, self.head = extractor, rpn, head
         _set_numbers(self, mean, (min_size, max_size), loc_normalize_mean, loc_normalize_std)
 
-    def features(self, x: Any) -> tuple[Variable, Variable]:
+    def features(self, x: Variable | Array) -> tuple[Variable, Variable]:
         """What the extractor gives for x (B, 3, H, W), twice."""
         h = self.extractor(x)
         h = h[0] if isinstance(h, tuple) else h
@@ -75,7 +76,7 @@ class LightHeadRCNN(AbstractFasterRCNN):
             self.extractor, self.rpn, self.head = extractor, rpn, head
         _set_numbers(self, mean, (min_size, max_size), loc_normalize_mean, loc_normalize_std)
 
-    def features(self, x: Any) -> tuple[Variable, Variable]:
+    def features(self, x: Variable | Array) -> tuple[Variable, Variable]:
         """What the extractor gives for x (B, 3, H, W)."""
         for_rpn, for_head = self.extractor(x)
         return for_rpn, for_head

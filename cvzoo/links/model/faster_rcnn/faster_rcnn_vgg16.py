@@ -17,6 +17,7 @@ from cvzoo.links.model.faster_rcnn.weights import FILES, WEIGHTS
 from cvzoo.links.model.pretrained.detector import detector_source
 from cvzoo.links.model.pretrained.load import load_pretrained
 from cvzoo.links.model.vgg.extractor import VGGExtractor
+from cvzoo.typing.aliases import Array
 
 
 class VGG16RoIHead(Chain):
@@ -46,7 +47,7 @@ class VGG16RoIHead(Chain):
             self.cls_loc = Linear(fc_channels, n_class * 4, initialW=Normal(0.001))
             self.score = Linear(fc_channels, n_class, initialW=Normal(0.01))
 
-    def forward(self, x: Any, rois: Any, roi_indices: Any) -> tuple[Variable, Variable]:
+    def forward(self, x: Variable | Array, rois: Any, roi_indices: Any) -> tuple[Variable, Variable]:
         """(R, n_class * 4) offsets, (R, n_class) scores before a softmax, of the regions of x (B, C, H, W)."""
         pool = F.roi_max_pooling_2d(x, rois, roi_indices, self.roi_size, self.spatial_scale, inclusive=True)
         h = F.relu(self.fc6(pool))
@@ -132,7 +133,7 @@ class FasterRCNNVGG16(AbstractFasterRCNN):
         self.load_report = load_pretrained(self, source.file, may_start_anew=("head/cls_loc", "head/score"))
         self.use_preset("visualize")
 
-    def features(self, x: Any) -> tuple[Variable, Variable]:
+    def features(self, x: Variable | Array) -> tuple[Variable, Variable]:
         """conv5_3 of x (B, 3, H, W), twice."""
         (h,) = self.extractor(x)
         return h, h

@@ -20,6 +20,7 @@ from cvzoo.links.chain import Chain
 from cvzoo.links.connection.convolution_2d import Convolution2D
 from cvzoo.links.model.decoding.proposals import Proposals
 from cvzoo.links.model.dense_heads import flat_boxes
+from cvzoo.typing.aliases import Array
 
 
 def generate_anchor_base(
@@ -146,7 +147,7 @@ class RegionProposalNetwork(Chain):
         return widened(rpn_locs), widened(rpn_scores)
 
     def forward(
-        self, x: Any, img_size: Sequence[Any], scales: float | Sequence[float] = 1.0
+        self, x: Variable | Array, img_size: Sequence[Any], scales: float | Sequence[float] = 1.0
     ) -> tuple[Variable, Variable, np.ndarray, np.ndarray, np.ndarray]:
         """(rpn_locs, rpn_scores, rois, roi_indices, anchor).
 

@@ -26,6 +26,7 @@ from cvzoo.links.model.faster_rcnn_fpn.weights import (
 from cvzoo.links.model.preparation.resize_shortest_edge import ResizeShortestEdge
 from cvzoo.links.model.pretrained.load import load_pretrained
 from cvzoo.links.model.variant import variant
+from cvzoo.typing.aliases import Array
 
 
 class FasterRCNNFPN(AbstractDetector):
@@ -80,7 +81,7 @@ class FasterRCNNFPN(AbstractDetector):
         """See `pyramid_preparation`."""
         return pyramid_preparation(self.settings)
 
-    def forward(self, x: Any) -> tuple[Variable, ...]:
+    def forward(self, x: Variable | Array) -> tuple[Variable, ...]:
         """The pyramid's maps, see `RegionNetwork`."""
         return self.regions(x)
 

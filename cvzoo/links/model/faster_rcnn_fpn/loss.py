@@ -24,6 +24,7 @@ from cvzoo.links.model.faster_rcnn_fpn.sampling import (
     truths,
 )
 from cvzoo.links.model.retinanet.targets import AnchorRows
+from cvzoo.typing.aliases import Array
 
 # Sizes of batches whose anchors are kept ready
 _KEPT = 16
@@ -162,7 +163,7 @@ class FasterRCNNFPNLoss(Chain):
 
     def forward(
         self,
-        x: Any,
+        x: Variable | Array,
         bboxes: Sequence[np.ndarray],
         labels: Sequence[np.ndarray],
         ignored: Sequence[np.ndarray] | None = None,

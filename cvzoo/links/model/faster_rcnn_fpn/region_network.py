@@ -29,6 +29,7 @@ from cvzoo.links.model.fpn.fpn import FPN
 from cvzoo.links.model.mobilenet_v3.extractor import MobileNetV3Extractor
 from cvzoo.links.model.resnet.extractor import ResNetExtractor
 from cvzoo.links.model.thresholds import AbstractThresholds
+from cvzoo.typing.aliases import Array
 
 
 class FPNBoxHead(Chain):
@@ -64,7 +65,7 @@ class FPNBoxHead(Chain):
             self.loc = Linear(width, 4 * n_fg_class, initialW=Normal(0.001))
             self.conf = Linear(width, n_fg_class + 1, initialW=Normal(0.01))
 
-    def forward(self, x: Any) -> tuple[Variable, Variable]:
+    def forward(self, x: Variable | Array) -> tuple[Variable, Variable]:
         """loc (R, 4 * n_fg_class): dy dx dh dw of each class; conf (R, n_fg_class + 1), background first.
 
         x: (R, channels, size, size), the regions
@@ -108,7 +109,7 @@ class RegionNetwork(Chain):
                 norm=s.fpn_norm,
             )
 
-    def forward(self, x: Any) -> tuple[Variable, ...]:
+    def forward(self, x: Variable | Array) -> tuple[Variable, ...]:
         """The maps (B, channels, H', W'), the finest first, of x (B, 3, H, W); the last is for proposals only."""
         return self.fpn(picked_maps(self.extractor(x), self.settings))
 

@@ -3,7 +3,6 @@
 import dataclasses
 import os
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -27,6 +26,7 @@ from cvzoo.links.model.preparation.resize_shortest_edge import ResizeShortestEdg
 from cvzoo.links.model.pretrained.detector import detector_source
 from cvzoo.links.model.pretrained.load import load_pretrained
 from cvzoo.links.model.resnet.extractor import ResNetExtractor
+from cvzoo.typing.aliases import Array
 
 _AT_LEAST = 8  # pixels, or the pooling behind the first convolution sees too few
 
@@ -181,11 +181,11 @@ class FCISResNet101(AbstractInstanceSegmenter):
             self.min_size, self.max_size, mean=self.mean, sides="chainercv", one_scale=True, at_least=_AT_LEAST
         )
 
-    def features(self, x: Any) -> tuple[Variable, Variable]:
+    def features(self, x: Variable | Array) -> tuple[Variable, Variable]:
         """C4 and C5 of x (B, 3, H, W), both of stride 16."""
         return self.extractor(x)[-2:]
 
-    def forward(self, x: Any, scales: float | Sequence[float] = 1.0) -> RegionOutputs:
+    def forward(self, x: Variable | Array, scales: float | Sequence[float] = 1.0) -> RegionOutputs:
         """What the regions of x (B, 3, H, W) hold; scales: its pixels for one of the image."""
         for_rpn, for_head = self.features(x)
         _, _, rois, roi_indices, _ = self.rpn(for_rpn, x.shape[2:], scales)

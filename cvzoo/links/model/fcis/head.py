@@ -1,7 +1,7 @@
 """RoI head of FCIS."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from cvzoo.geometry.coding import decode_bbox
 from cvzoo.initializers.normal import Normal
 from cvzoo.links.chain import Chain
 from cvzoo.links.connection.convolution_2d import Convolution2D
+from cvzoo.typing.aliases import Array
 
 Four = tuple[float, float, float, float]
 
@@ -66,7 +67,7 @@ class FCISResNet101Head(Chain):
 
     def forward(
         self,
-        x: Any,
+        x: Variable | Array,
         rois: np.ndarray,
         roi_indices: np.ndarray,
         img_size: Sequence[int],

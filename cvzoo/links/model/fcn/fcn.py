@@ -24,6 +24,7 @@ from cvzoo.links.model.pretrained.load import load_pretrained
 from cvzoo.links.model.publishers.gluon_cv import USUAL_NAMES
 from cvzoo.links.model.segmenter import AbstractPhotoSegmenter
 from cvzoo.links.model.variant import variant
+from cvzoo.typing.aliases import Array
 
 
 class FCNHead(Chain):
@@ -40,7 +41,7 @@ class FCNHead(Chain):
             self.conv = ConvNormActiv(in_channels, middle, 3)
             self.out = Convolution2D(middle, n_class, 1)
 
-    def forward(self, x: Any) -> Variable:
+    def forward(self, x: Variable | Array) -> Variable:
         """(B, n_class, H, W) of x (B, in_channels, H, W)."""
         return self.out(F.dropout(self.conv(x), self.dropout))
 
@@ -105,7 +106,7 @@ class FCN(AbstractPhotoSegmenter):
         middle, last = self.backbone(x)
         return self.head(last), self.aux(middle)
 
-    def coarse_scores(self, x: Any) -> Variable:
+    def coarse_scores(self, x: Variable | Array) -> Variable:
         """Logits (B, n_class, h, w), at the backbone's stride, for x (B, 3, H, W)."""
         return self.head(self.backbone(x)[1])
 

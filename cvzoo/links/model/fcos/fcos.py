@@ -24,6 +24,7 @@ from cvzoo.links.model.pretrained.detector import DetectorFiles, detector_source
 from cvzoo.links.model.pretrained.load import load_pretrained
 from cvzoo.links.model.resnet.extractor import ResNetExtractor
 from cvzoo.links.model.resnet.weights import WEIGHTS as RESNET_WEIGHTS
+from cvzoo.typing.aliases import Array
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -82,11 +83,12 @@ class Tower(Chain):
                 self.convs.append(Convolution2D(channels, channels, 3, 1, 1, initialW=Normal(0.01)))
                 self.norms.append(GroupNormalization(groups, channels))
 
-    def forward(self, x: Any) -> Variable:
+    def forward(self, x: Variable | Array) -> Variable:
         """x's shape (B, channels, H, W)."""
+        h: Any = x
         for conv, norm in zip(self.convs, self.norms):
-            x = F.relu(norm(conv(x)))
-        return x
+            h = F.relu(norm(conv(h)))
+        return h
 
 
 class FCOSHead(Chain):
@@ -182,7 +184,7 @@ class FCOS(AbstractOneStageDetector):
         s = self.settings
         return torchvision_detector_preparation(s.min_size, s.max_size, antialias=s.antialias)
 
-    def forward(self, x: Any) -> tuple[Variable, Variable, Variable]:
+    def forward(self, x: Variable | Array) -> tuple[Variable, Variable, Variable]:
         """loc (B, A, 4): distances up, left, down, right in strides; conf (B, A, L) and center (B, A, 1): scores.
 
         x: (B, 3, H, W), normalized

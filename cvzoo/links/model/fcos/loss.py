@@ -1,7 +1,7 @@
 """What an FCOS is trained with: the network and its loss as one link."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from cvzoo.links.model.check_objects import check_objects
 from cvzoo.links.model.decoding.point_levels import Places
 from cvzoo.links.model.fcos.fcos import FCOS
 from cvzoo.reporting.reporter import report
+from cvzoo.typing.aliases import Array
 
 # a level finds objects whose farthest side is 4 to 8 strides away; the finest also nearer, the coarsest also farther
 _NEAR, _FAR = 4, 8
@@ -115,7 +116,7 @@ class FCOSLoss(Chain):
 
     def forward(
         self,
-        x: Any,
+        x: Variable | Array,
         bboxes: Sequence[np.ndarray],
         labels: Sequence[np.ndarray],
         ignored: Sequence[np.ndarray] | None = None,

@@ -17,6 +17,7 @@ from cvzoo.links.model.googlenet.weights import GOOGLENET, GOOGLENET_PREPARATION
 from cvzoo.links.model.preparation.center_crop import CenterCrop
 from cvzoo.links.model.pretrained.classifier import classifier_source
 from cvzoo.links.model.pretrained.load import load_pretrained
+from cvzoo.typing.aliases import Array
 
 # channels of the branches of each block: 1 x 1; 1 x 1 and 3 x 3; 1 x 1 and 3 x 3; behind the maxima
 BLOCKS = {
@@ -55,7 +56,7 @@ class GoogLeNetAux(Chain):
             self.fc1 = Linear(16 * channels, 8 * channels)
             self.fc2 = Linear(8 * channels, n_class)
 
-    def forward(self, x: Any) -> Variable:
+    def forward(self, x: Variable | Array) -> Variable:
         """Scores (B, n_class) of x (B, in_channels, H, W)."""
         h = F.relu(self.fc1(self.conv(F.adaptive_average_pooling_2d(x, 4))))
         return self.fc2(F.dropout(h, 0.7))
@@ -131,7 +132,7 @@ class GoogLeNet(AbstractClassifier):
             self.aux2 = GoogLeNetAux(outs["inception4d"], scaled(128), self.n_class) if aux else None
         self.load_report = load_pretrained(self, source.file, may_start_anew=source.may_start_anew)
 
-    def stages(self, x: Any) -> Iterator[tuple[str, Variable]]:
+    def stages(self, x: Variable | Array) -> Iterator[tuple[str, Variable]]:
         """Each stage's name and output, for x (B, 3, H, W)."""
         h = x
         for name in self.layer_names[:-2]:

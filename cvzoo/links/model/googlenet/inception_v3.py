@@ -17,6 +17,7 @@ from cvzoo.links.model.googlenet.weights import INCEPTION_V3, INCEPTION_V3_PREPA
 from cvzoo.links.model.preparation.center_crop import CenterCrop
 from cvzoo.links.model.pretrained.classifier import classifier_source
 from cvzoo.links.model.pretrained.load import load_pretrained
+from cvzoo.typing.aliases import Array
 
 Branches = tuple[tuple[Layer, ...], ...]
 Scaled = Callable[[int], int]
@@ -134,7 +135,7 @@ class InceptionV3Aux(Chain):
             self.conv1 = Conv2DBNActiv(channels, 6 * channels, 5, initialW=HeNormal(), bn_eps=EPS)
             self.fc = Linear(6 * channels, n_class)
 
-    def forward(self, x: Any) -> Variable:
+    def forward(self, x: Variable | Array) -> Variable:
         """Scores (B, n_class) of x (B, in_channels, H, W)."""
         h = self.conv1(self.conv0(F.average_pooling_2d(x, 5, 3)))
         return self.fc(F.global_average_pooling_2d(h))
@@ -208,7 +209,7 @@ class InceptionV3(AbstractClassifier):
             self.aux = InceptionV3Aux(outs["mixed6e"], scaled(128), self.n_class) if aux else None
         self.load_report = load_pretrained(self, source.file, may_start_anew=source.may_start_anew)
 
-    def stages(self, x: Any) -> Iterator[tuple[str, Variable]]:
+    def stages(self, x: Variable | Array) -> Iterator[tuple[str, Variable]]:
         """Each stage's name and output, for x (B, 3, H, W)."""
         h = x
         for name in self.layer_names[:-2]:

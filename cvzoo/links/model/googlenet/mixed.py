@@ -18,6 +18,7 @@ from cvzoo.links.model.config import (
     width_field,
 )
 from cvzoo.links.model.preparation.center_crop import CenterCrop
+from cvzoo.typing.aliases import Array
 
 EPS = 1e-3
 # what the last branch does: means or maxima of 3 x 3, then its layers; or maxima of half the size as they are
@@ -70,7 +71,7 @@ class Mixed(Chain):
             ends = 2 if len(branch) > 1 and branch[-1].name.endswith("b") else 1
             self.channels += sum(layer.channels for layer in branch[-ends:]) if branch else in_channels
 
-    def forward(self, x: Any) -> Variable:
+    def forward(self, x: Variable | Array) -> Variable:
         """(B, channels, H', W') of x (B, in_channels, H, W)."""
         outputs = []
         for names in self.branches[:-1]:

@@ -3,7 +3,6 @@
 import dataclasses
 import os
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -26,6 +25,7 @@ from cvzoo.links.model.keypoint_rcnn.weights import COCO_POINT_NAMES, WEIGHTS
 from cvzoo.links.model.preparation.resize_shortest_edge import ResizeShortestEdge
 from cvzoo.links.model.pretrained.load import load_pretrained
 from cvzoo.links.model.variant import variant
+from cvzoo.typing.aliases import Array
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -66,7 +66,7 @@ class PointHead(Chain):
                 width = s.channels
             self.out = Deconvolution2D(width, s.n_point, 4, 2, 1, initialW=Normal((2 / (16 * s.n_point)) ** 0.5))
 
-    def forward(self, x: Any) -> Variable:
+    def forward(self, x: Variable | Array) -> Variable:
         """(R, n_point, 4 * size, 4 * size): heatmaps of logits; x: (R, in_channels, size, size)."""
         for conv in self.convs:
             x = conv(x)
@@ -185,7 +185,7 @@ class KeypointRCNNFPN(AbstractKeypointDetector):
         """See `pyramid_preparation`."""
         return pyramid_preparation(self.settings)
 
-    def forward(self, x: Any) -> tuple[Variable, ...]:
+    def forward(self, x: Variable | Array) -> tuple[Variable, ...]:
         """The pyramid's maps, see `RegionNetwork`."""
         return self.regions(x)
 

@@ -1,7 +1,6 @@
 """Training loss of Keypoint R-CNN."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -13,6 +12,7 @@ from cvzoo.links.model.check_objects import check_objects
 from cvzoo.links.model.faster_rcnn_fpn.loss import RegionLosses, RegionSampling, joined, reported
 from cvzoo.links.model.faster_rcnn_fpn.sampling import truths
 from cvzoo.links.model.keypoint_rcnn.keypoint_rcnn_fpn import KeypointRCNNFPN
+from cvzoo.typing.aliases import Array
 
 
 class KeypointRCNNFPNLoss(Chain):
@@ -33,7 +33,7 @@ class KeypointRCNNFPNLoss(Chain):
 
     def forward(
         self,
-        x: Any,
+        x: Variable | Array,
         bboxes: Sequence[np.ndarray],
         labels: Sequence[np.ndarray],
         points: Sequence[np.ndarray],

@@ -20,6 +20,7 @@ from cvzoo.links.model.light_head_rcnn.weights import WEIGHTS, resnet101_files
 from cvzoo.links.model.pretrained.detector import detector_source
 from cvzoo.links.model.pretrained.load import load_pretrained
 from cvzoo.links.model.resnet.extractor import ResNetExtractor
+from cvzoo.typing.aliases import Array
 
 
 class GlobalContextModule(Chain):
@@ -43,7 +44,7 @@ class GlobalContextModule(Chain):
             self.row_max = Convolution2D(in_channels, mid_channels, *wide, initialW=initialW)
             self.row = Convolution2D(mid_channels, out_channels, *tall, initialW=initialW)
 
-    def forward(self, x: Any) -> Variable:
+    def forward(self, x: Variable | Array) -> Variable:
         """(B, out_channels, H, W) of x (B, in_channels, H, W)."""
         return F.relu(self.col(self.col_max(x)) + self.row(self.row_max(x)))
 
@@ -80,7 +81,7 @@ class LightHeadRCNNResNet101Head(Chain):
             self.score = Linear(fc_channels, n_class, initialW=Normal(0.01))
             self.cls_loc = Linear(fc_channels, 4 * n_class, initialW=Normal(0.001))
 
-    def forward(self, x: Any, rois: Any, roi_indices: Any) -> tuple[Variable, Variable]:
+    def forward(self, x: Variable | Array, rois: Any, roi_indices: Any) -> tuple[Variable, Variable]:
         """(R, n_class * 4) offsets, (R, n_class) logits, of the regions of x (B, C, H, W)."""
         h = self.global_context_module(x)
         size = self.roi_size
@@ -191,6 +192,6 @@ class LightHeadRCNNResNet101(AbstractFasterRCNN):
         self.load_report = load_pretrained(self, source.file, may_start_anew=("head/cls_loc", "head/score"))
         self.use_preset("visualize")
 
-    def features(self, x: Any) -> tuple[Variable, Variable]:
+    def features(self, x: Variable | Array) -> tuple[Variable, Variable]:
         """C4 and C5 of x (B, 3, H, W), both of stride 16."""
         return self.extractor(x)[-2:]

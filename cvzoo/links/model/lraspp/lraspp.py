@@ -18,6 +18,7 @@ from cvzoo.links.model.preparation.short_side import ShortSide
 from cvzoo.links.model.pretrained.classifier import segmenter_source
 from cvzoo.links.model.pretrained.load import load_pretrained
 from cvzoo.links.model.segmenter import AbstractPhotoSegmenter
+from cvzoo.typing.aliases import Array
 
 # layers of the extractor: the last one of stride 8 that begins a stage, and the final one
 _FINE, _COARSE = 4, 16
@@ -106,7 +107,7 @@ class LRASPPMobileNetV3Large(AbstractPhotoSegmenter):
         """The logits, in a tuple of one."""
         return (self.coarse_scores(x),)
 
-    def coarse_scores(self, x: Any) -> Variable:
+    def coarse_scores(self, x: Variable | Array) -> Variable:
         """Logits (B, n_class, H / 8, W / 8), sides rounded up, for x (B, 3, H, W)."""
         maps = self.backbone(x)
         return self.head(maps[_FINE], maps[_COARSE])

@@ -15,6 +15,7 @@ from cvzoo.links.model.check_objects import check_objects
 from cvzoo.links.model.faster_rcnn_fpn.loss import RegionLosses, RegionSampling, joined, reported
 from cvzoo.links.model.faster_rcnn_fpn.sampling import SampledRegions, truths
 from cvzoo.links.model.mask_rcnn.mask_rcnn_fpn import MaskRCNNFPN
+from cvzoo.typing.aliases import Array
 
 
 class MaskRCNNFPNLoss(Chain):
@@ -34,7 +35,7 @@ class MaskRCNNFPNLoss(Chain):
 
     def forward(
         self,
-        x: Any,
+        x: Variable | Array,
         bboxes: Sequence[np.ndarray],
         labels: Sequence[np.ndarray],
         masks: Sequence[np.ndarray | RLEs],

@@ -29,6 +29,7 @@ from cvzoo.links.model.mask_rcnn.weights import WEIGHTS
 from cvzoo.links.model.preparation.resize_shortest_edge import ResizeShortestEdge
 from cvzoo.links.model.pretrained.load import load_pretrained
 from cvzoo.links.model.variant import variant
+from cvzoo.typing.aliases import Array
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -75,13 +76,13 @@ class MaskHead(Chain):
             self.up = Deconvolution2D(width, s.channels, 2, 2, initialW=Normal((2 / (4 * s.channels)) ** 0.5))
             self.out = Convolution2D(s.channels, n_fg_class, 1, initialW=Normal(0.01))
 
-    def features(self, x: Any) -> Variable:
+    def features(self, x: Variable | Array) -> Variable:
         """(R, channels, 2 * size, 2 * size), the input of the last convolution; x: (R, in_channels, size, size)."""
         for conv in self.convs:
             x = conv(x)
         return F.relu(self.up(x))
 
-    def forward(self, x: Any) -> Variable:
+    def forward(self, x: Variable | Array) -> Variable:
         """(R, n_fg_class, 2 * size, 2 * size), logits."""
         return self.out(self.features(x))
 
@@ -161,7 +162,7 @@ class MaskRCNNFPN(AbstractInstanceSegmenter):
         """See `pyramid_preparation`."""
         return pyramid_preparation(self.settings)
 
-    def forward(self, x: Any) -> tuple[Variable, ...]:
+    def forward(self, x: Variable | Array) -> tuple[Variable, ...]:
         """The pyramid's maps, see `RegionNetwork`."""
         return self.regions(x)
 

@@ -8,6 +8,7 @@ from cvzoo.links.chain import Chain, ChainList
 from cvzoo.links.link import Link
 from cvzoo.links.model.conv_norm_activ import ConvNormActiv, round_channels
 from cvzoo.links.model.inverted_residual import InvertedResidual
+from cvzoo.typing.aliases import Array
 
 _DECAY = 0.9997
 
@@ -67,11 +68,12 @@ class MNASNetExtractor(Chain):
         """The links that compute each output, in order."""
         return ((self.stem,), *(tuple(stage.children()) for stage in self.stages), (self.last,))
 
-    def forward(self, x: Any) -> tuple[Variable, ...]:
+    def forward(self, x: Variable | Array) -> tuple[Variable, ...]:
         """Each output (B, channels[i], H / stride, W / stride), sides rounded up, of x (B, 3, H, W)."""
+        h: Any = x
         maps = []
         for links in self.layers:
             for link in links:
-                x = link(x)
-            maps.append(x)
+                h = link(h)
+            maps.append(h)
         return tuple(maps)

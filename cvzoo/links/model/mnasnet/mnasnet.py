@@ -25,6 +25,7 @@ from cvzoo.links.model.preparation.center_crop import CenterCrop
 from cvzoo.links.model.pretrained.classifier import classifier_source
 from cvzoo.links.model.pretrained.load import load_pretrained
 from cvzoo.links.model.variant import classifier_variant
+from cvzoo.typing.aliases import Array
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -88,9 +89,9 @@ class MNASNet(AbstractClassifier):
             self.fc = Linear(last, self.n_class, initialW=Normal(0.01))
         self.load_report = load_pretrained(self, source.file, may_start_anew=source.may_start_anew)
 
-    def stages(self, x: Any) -> Iterator[tuple[str, Variable]]:
+    def stages(self, x: Variable | Array) -> Iterator[tuple[str, Variable]]:
         """Each stage's name and output, for x (B, 3, H, W)."""
-        h = x
+        h: Any = x
         for name, links in zip(self.layer_names, self.extractor.layers):
             for link in links:
                 h = link(h)

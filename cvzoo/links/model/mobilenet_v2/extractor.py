@@ -9,6 +9,7 @@ from cvzoo.links.chain import Chain, ChainList
 from cvzoo.links.link import Link
 from cvzoo.links.model.conv_norm_activ import ConvNormActiv, Norm, NormSettings, round_channels
 from cvzoo.links.model.inverted_residual import InvertedResidual
+from cvzoo.typing.aliases import Array
 
 Arch = Literal["torchvision", "tf"]
 
@@ -87,10 +88,11 @@ class MobileNetV2Extractor(Chain):
         """All layers, in order."""
         return (self.stem, *self.blocks, self.last)
 
-    def forward(self, x: Any) -> tuple[Variable, ...]:
+    def forward(self, x: Variable | Array) -> tuple[Variable, ...]:
         """Each layer's output (B, channels[i], H / strides[i], W / strides[i]), sides rounded up; x is (B, 3, H, W)."""
+        h: Any = x
         maps = []
         for layer in self.layers:
-            x = layer(x)
-            maps.append(x)
+            h = layer(h)
+            maps.append(h)
         return tuple(maps)

@@ -13,6 +13,7 @@ from cvzoo.links.connection.batch_normalization import BatchNormalization
 from cvzoo.links.connection.conv_2d_bn_activ import BNSettings
 from cvzoo.links.connection.convolution_2d import Convolution2D
 from cvzoo.shapes.check import pair
+from cvzoo.typing.aliases import Array
 
 TFPad = int | Sequence[int] | Literal["SAME", "VALID"]
 Activ = Callable[[Variable], Variable]
@@ -62,7 +63,7 @@ class TFConvolution2D(Chain):
         """The convolution's parameter."""
         return self.conv.b
 
-    def forward(self, x: Any) -> Variable:
+    def forward(self, x: Variable | Array) -> Variable:
         """(B, out_channels, OH, OW) of x (B, in_channels, H, W)."""
         if self.is_same:
             missing = [
@@ -112,7 +113,7 @@ class TFConv2DBNActiv(Chain):
             self.conv = TFConvolution2D(in_channels, out_channels, ksize, *settings, dilate=dilate, groups=groups)
             self.bn = BatchNormalization(out_channels, decay=bn_decay, eps=bn_eps)
 
-    def forward(self, x: Any) -> Variable:
+    def forward(self, x: Variable | Array) -> Variable:
         """(B, out_channels, OH, OW) of x (B, in_channels, H, W)."""
         h = self.bn(self.conv(x))
         return h if self.activ is None else self.activ(h)
@@ -166,7 +167,7 @@ class ExpandedConv2D(Chain):
             self.depthwise = conv(middle, inner, *window, F.relu6, groups=middle)
             self.project = conv(inner, out_channels, 1, 1, project_pad, None)
 
-    def forward(self, x: Any) -> Variable:
+    def forward(self, x: Variable | Array) -> Variable:
         """(B, out_channels, OH, OW) of x (B, in_channels, H, W)."""
         h = x if self.expand is None else self.expand(x)
         h = self.project(self.depthwise(h))

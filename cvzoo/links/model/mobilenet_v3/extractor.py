@@ -10,6 +10,7 @@ from cvzoo.links.connection.fused_convolution import hard_gate
 from cvzoo.links.link import Link
 from cvzoo.links.model.conv_norm_activ import ConvNormActiv, Norm, NormSettings, round_channels
 from cvzoo.links.model.inverted_residual import InvertedResidual
+from cvzoo.typing.aliases import Array
 
 Size = Literal["large", "small"]
 
@@ -159,10 +160,11 @@ class MobileNetV3Extractor(Chain):
         """All layers, in order."""
         return (self.stem, *self.blocks, self.last)
 
-    def forward(self, x: Any) -> tuple[Variable, ...]:
+    def forward(self, x: Variable | Array) -> tuple[Variable, ...]:
         """Each layer's output (B, channels[i], H / strides[i], W / strides[i]), sides rounded up; x is (B, 3, H, W)."""
+        h: Any = x
         maps = []
         for layer in self.layers:
-            x = layer(x)
-            maps.append(x)
+            h = layer(h)
+            maps.append(h)
         return tuple(maps)

@@ -39,6 +39,7 @@ from cvzoo.links.model.resnet.extractor import ResNetExtractor
 from cvzoo.links.model.segmenter import AbstractSegmenter
 from cvzoo.links.model.variant import variant
 from cvzoo.transforms.resize_contain import contain_frame, resize_contain
+from cvzoo.typing.aliases import Array
 
 
 class Tile(NamedTuple):
@@ -110,7 +111,7 @@ class PyramidPoolingModule(ChainList):
         super().__init__(*(Conv2DBNActiv(in_channels, out_channels, 1, bn_eps=eps) for _ in pyramids))
         self.ksizes = [tuple(max(1, side // parts) for side in feat_size) for parts in pyramids]
 
-    def forward(self, x: Any) -> Variable:
+    def forward(self, x: Variable | Array) -> Variable:
         """(B, 2 * in_channels, H, W) of x (B, in_channels, H, W)."""
         size = x.shape[2:]
         maps = [x]
@@ -250,7 +251,7 @@ class PSPNet(AbstractSegmenter):
             return (scores,)
         return scores, self.aux_conv2(F.dropout(self.aux_conv1(middle), 0.1))
 
-    def forward(self, x: Any) -> Variable:
+    def forward(self, x: Variable | Array) -> Variable:
         """Logits (B, n_class, H, W) for x (B, 3, H, W), of the size `input_size`."""
         scores = self.head_conv2(self.head_conv1(self.ppm(self.extractor(x)[3])))
         return F.resize_images(scores, x.shape[2:], align_corners=True)

@@ -1,6 +1,6 @@
 """RegNet backbone (Radosavovic et al., 2020)."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -9,6 +9,7 @@ from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.links.chain import Chain, ChainList
 from cvzoo.links.connection.se_block import SqueezeExcite2D
 from cvzoo.links.model.conv_norm_activ import ConvNormActiv, Norm, round_channels
+from cvzoo.typing.aliases import Array
 
 
 class Design(NamedTuple):
@@ -105,7 +106,7 @@ class RegNetBlock(Chain):
             if stride != 1 or in_channels != width:
                 self.shortcut = ConvNormActiv(in_channels, width, 1, stride, activ=None, norm=norm)
 
-    def forward(self, x: Any) -> Variable:
+    def forward(self, x: Variable | Array) -> Variable:
         """(B, width, H / stride, W / stride), sides rounded up, of x (B, in_channels, H, W)."""
         h = self.conv2(self.conv1(x))
         if self.se is not None:
@@ -140,7 +141,7 @@ class RegNetExtractor(Chain):
                     n_in = row.width
                 self.stages.append(stage)
 
-    def forward(self, x: Any) -> tuple[Variable, ...]:
+    def forward(self, x: Variable | Array) -> tuple[Variable, ...]:
         """Each stage's map (B, channels[i], H / stride, W / stride), sides rounded up, of x (B, 3, H, W)."""
         h, maps = self.stem(x), []
         for stage in self.stages:

@@ -4,7 +4,6 @@ import dataclasses
 import os
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import Any
 
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
@@ -18,6 +17,7 @@ from cvzoo.links.model.pretrained.load import load_pretrained
 from cvzoo.links.model.regnet.extractor import Design, RegNetExtractor
 from cvzoo.links.model.regnet.weights import NAMES, WEIGHTS
 from cvzoo.links.model.variant import classifier_variant
+from cvzoo.typing.aliases import Array
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -78,7 +78,7 @@ class RegNet(AbstractClassifier):
         self.layer_names = ("conv1", *stages, "pool5", "fc6")
         self.load_report = load_pretrained(self, source.file, may_start_anew=source.may_start_anew)
 
-    def stages(self, x: Any) -> Iterator[tuple[str, Variable]]:
+    def stages(self, x: Variable | Array) -> Iterator[tuple[str, Variable]]:
         """Each stage's name and output, for x (B, 3, H, W)."""
         h = self.extractor.stem(x)
         yield "conv1", h

@@ -10,6 +10,7 @@ from cvzoo.links.chain import Chain
 from cvzoo.links.connection.se_block import SEBlock
 from cvzoo.links.link import Link
 from cvzoo.links.model.conv_norm_activ import ConvNormActiv, Norm, NormSettings
+from cvzoo.typing.aliases import Array
 
 Arch = Literal["v1.5", "he"]
 
@@ -46,7 +47,7 @@ class BasicBlock(Chain):
             self.se = SEBlock(mid, se) if se else None
             self.shortcut = _shortcut(in_channels, mid, stride, norm, eps)
 
-    def forward(self, x: Any) -> Variable:
+    def forward(self, x: Variable | Array) -> Variable:
         """(B, mid, H / stride, W / stride) of x (B, in_channels, H, W)."""
         return _joined(self.conv2, self.se, self.conv1(x), x if self.shortcut is None else self.shortcut(x))
 
@@ -88,7 +89,7 @@ class Bottleneck(Chain):
             self.se = SEBlock(4 * mid, se) if se else None
             self.shortcut = _shortcut(in_channels, 4 * mid, stride, norm, eps)
 
-    def forward(self, x: Any) -> Variable:
+    def forward(self, x: Variable | Array) -> Variable:
         """(B, 4 * mid, H / stride, W / stride) of x (B, in_channels, H, W)."""
         h = self.conv2(self.conv1(x))
         return _joined(self.conv3, self.se, h, x if self.shortcut is None else self.shortcut(x))

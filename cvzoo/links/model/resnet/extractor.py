@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import Any, Literal
+from typing import Literal
 
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
@@ -10,6 +10,7 @@ from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.links.chain import Chain, ChainList, Sequential
 from cvzoo.links.model.conv_norm_activ import ConvNormActiv, Norm
 from cvzoo.links.model.resnet.block import Arch, BasicBlock, Bottleneck
+from cvzoo.typing.aliases import Array
 
 Stem = Literal["photo", "cifar", "deep"]
 Pool = Literal["padded", "cover"]
@@ -113,7 +114,7 @@ class ResNetExtractor(Chain):
                 stages.append(stage)
             self.res2, self.res3, self.res4, self.res5 = stages
 
-    def stages(self, x: Any) -> Iterator[tuple[str, Variable]]:
+    def stages(self, x: Variable | Array) -> Iterator[tuple[str, Variable]]:
         """conv1, pool1 (without a pooling with the stem "cifar"), res2, res3, res4, res5, as they are computed."""
         h = self.conv1(x)
         yield "conv1", h
@@ -126,7 +127,7 @@ class ResNetExtractor(Chain):
                 h = residual(h)
             yield name, h
 
-    def forward(self, x: Any) -> tuple[Variable, Variable, Variable, Variable]:
+    def forward(self, x: Variable | Array) -> tuple[Variable, Variable, Variable, Variable]:
         """C2, C3, C4, C5 (B, channels[i], H / stride, W / stride), sides rounded up, of x (B, 3, H, W)."""
         c2, c3, c4, c5 = (h for name, h in self.stages(x) if name.startswith("res"))
         return c2, c3, c4, c5

@@ -18,6 +18,7 @@ from cvzoo.links.model.pretrained.load import load_pretrained
 from cvzoo.links.model.resnet.block import Arch
 from cvzoo.links.model.resnet.extractor import Pool, ResNetExtractor, Stem
 from cvzoo.links.model.resnet.weights import CLASS_WEIGHTS, NAMES
+from cvzoo.typing.aliases import Array
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -171,7 +172,7 @@ class ResNet(AbstractClassifier):
             self.fc = Linear(self.extractor.channels[-1], self.n_class)
         self.load_report = load_pretrained(self, source.file, may_start_anew=source.may_start_anew)
 
-    def stages(self, x: Any) -> Iterator[tuple[str, Variable]]:
+    def stages(self, x: Variable | Array) -> Iterator[tuple[str, Variable]]:
         """conv1, pool1, res2 to res5, pool5 (B, C), fc6: logits, for x (B, 3, H, W), normalized."""
         h = None
         for name, h in self.extractor.stages(x):

@@ -1,7 +1,7 @@
 """Training loss of RetinaNet."""
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -77,7 +77,7 @@ class RetinaNetLoss(Chain):
 
     def forward(
         self,
-        x: Any,
+        x: Variable | Array,
         bboxes: Sequence[np.ndarray],
         labels: Sequence[np.ndarray],
         ignored: Sequence[np.ndarray] | None = None,

@@ -29,6 +29,7 @@ from cvzoo.links.model.resnet.extractor import ResNetExtractor
 from cvzoo.links.model.resnet.weights import WEIGHTS as RESNET_WEIGHTS
 from cvzoo.links.model.retinanet.config import RetinaNetConfig, with_n_anchor
 from cvzoo.links.model.retinanet.weights import FILES, RESNET50_FPN, RESNET50_FPN_V2, WEIGHTS
+from cvzoo.typing.aliases import Array
 
 
 class RetinaNetHead(Chain):
@@ -166,7 +167,7 @@ class RetinaNet(AbstractOneStageDetector):
         s = self.settings
         return torchvision_detector_preparation(s.min_size, s.max_size, antialias=s.antialias)
 
-    def forward(self, x: Any) -> tuple[Variable, Variable]:
+    def forward(self, x: Variable | Array) -> tuple[Variable, Variable]:
         """loc (B, A, 4): dy dx dh dw against `anchors`; conf (B, A, L): logits.
 
         x: (B, 3, H, W), normalized

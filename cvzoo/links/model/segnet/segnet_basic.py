@@ -21,6 +21,7 @@ from cvzoo.links.model.pretrained.classifier import segmenter_source
 from cvzoo.links.model.pretrained.load import load_pretrained
 from cvzoo.links.model.segmenter import AbstractPhotoSegmenter
 from cvzoo.links.model.segnet.weights import NAMES, RECORDS
+from cvzoo.typing.aliases import Array
 
 
 class SegNetLayer(Chain):
@@ -32,7 +33,7 @@ class SegNetLayer(Chain):
             self.conv = Convolution2D(in_channels, out_channels, 7, 1, 3, nobias=True, initialW=HeNormal())
             self.bn = BatchNormalization(out_channels, initial_beta=0.001)
 
-    def forward(self, x: Any) -> Variable:
+    def forward(self, x: Variable | Array) -> Variable:
         """(B, out_channels, H, W) of x (B, in_channels, H, W)."""
         if can_fold(self.conv, self.bn):
             return fused_convolution(self.conv, self.bn)(x, activation="relu" if self.activ else None)
@@ -106,7 +107,7 @@ class SegNetBasic(AbstractPhotoSegmenter):
         """The logits, in a tuple of one."""
         return (self.coarse_scores(x),)
 
-    def coarse_scores(self, x: Any) -> Variable:
+    def coarse_scores(self, x: Variable | Array) -> Variable:
         """Logits (B, n_class, H, W) for x (B, 3, H, W) in [0, 255]."""
         h = F.local_response_normalization(x, 5, 1, 1e-4 / 5, 0.75)
         taken = []

@@ -4,7 +4,6 @@ import dataclasses
 import os
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import Any
 
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
@@ -20,6 +19,7 @@ from cvzoo.links.model.pretrained.classifier import classifier_source
 from cvzoo.links.model.pretrained.load import load_pretrained
 from cvzoo.links.model.shufflenet_v2.weights import NAMES, WEIGHTS
 from cvzoo.links.model.variant import classifier_variant
+from cvzoo.typing.aliases import Array
 
 # width: channels of the first convolution, the three stages and the last convolution (the paper's table 5)
 CHANNELS = {
@@ -51,7 +51,7 @@ class ShuffleBlock(Chain):
             self.depthwise = ConvNormActiv(half, half, 3, stride, groups=half, activ=None)
             self.project = ConvNormActiv(half, half, 1)
 
-    def forward(self, x: Any) -> Variable:
+    def forward(self, x: Variable | Array) -> Variable:
         """(B, out_channels, H / stride, W / stride), sides rounded up, of x (B, channels, H, W)."""
         if self.beside is not None and self.beside_project is not None:
             kept = self.beside_project(self.beside(x))
@@ -86,7 +86,7 @@ class ShuffleNetV2Extractor(Chain):
                 self.stages.append(ChainList(*blocks))
             self.last = ConvNormActiv(channels[3], channels[4], 1)
 
-    def forward(self, x: Any) -> tuple[Variable, ...]:
+    def forward(self, x: Variable | Array) -> tuple[Variable, ...]:
         """Four maps (B, channels[i], H / stride, W / stride), sides rounded up, of x (B, 3, H, W)."""
         h = F.max_pooling_2d(self.stem(x), 3, 2, 1, cover_all=False)
         maps = []
@@ -166,7 +166,7 @@ class ShuffleNetV2(AbstractClassifier):
             self.fc = Linear(self.extractor.channels[-1], self.n_class, initialW=Normal(0.01))
         self.load_report = load_pretrained(self, source.file, may_start_anew=source.may_start_anew)
 
-    def stages(self, x: Any) -> Iterator[tuple[str, Variable]]:
+    def stages(self, x: Variable | Array) -> Iterator[tuple[str, Variable]]:
         """Each stage's name and output, for x (B, 3, H, W)."""
         h = self.extractor.stem(x)
         yield "conv1", h

@@ -4,7 +4,7 @@ import dataclasses
 import os
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import Any, Literal
+from typing import Literal
 
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
@@ -27,6 +27,7 @@ from cvzoo.links.model.pretrained.classifier import classifier_source
 from cvzoo.links.model.pretrained.load import load_pretrained
 from cvzoo.links.model.squeezenet.weights import WEIGHTS, squeezenet_names
 from cvzoo.links.model.variant import classifier_variant
+from cvzoo.typing.aliases import Array
 
 Version = Literal["1.0", "1.1"]
 
@@ -59,7 +60,7 @@ class Fire(Chain):
             self.expand1 = Conv2DActiv(squeeze, expand, 1, initialW=start)
             self.expand3 = Conv2DActiv(squeeze, expand, 3, 1, 1, initialW=start)
 
-    def forward(self, x: Any) -> Variable:
+    def forward(self, x: Variable | Array) -> Variable:
         """(B, 2 * expand, H, W) of x (B, in_channels, H, W)."""
         h = self.squeeze(x)
         return F.concat((self.expand1(h), self.expand3(h)), axis=1)
@@ -131,7 +132,7 @@ class SqueezeNet(AbstractClassifier):
             self.conv10 = Conv2DActiv(n, self.n_class, 1, initialW=Normal(0.01))
         self.load_report = load_pretrained(self, source.file, may_start_anew=source.may_start_anew)
 
-    def stages(self, x: Any) -> Iterator[tuple[str, Variable]]:
+    def stages(self, x: Variable | Array) -> Iterator[tuple[str, Variable]]:
         """Each stage's name and output, for x (B, 3, H, W)."""
         h = x
         for name in self.layer_names[:-2]:

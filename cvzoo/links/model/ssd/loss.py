@@ -15,6 +15,7 @@ from cvzoo.functions.loss.softmax_cross_entropy import softmax_cross_entropy
 from cvzoo.links.chain import Chain
 from cvzoo.links.model.detector import AbstractOneStageDetector
 from cvzoo.reporting.reporter import report
+from cvzoo.typing.aliases import Array
 
 
 def multibox_loss(
@@ -99,7 +100,7 @@ class SSDLoss(Chain):
         with self.init_scope():
             self.model = model
 
-    def forward(self, x: Any, mb_locs: Any, mb_labels: Any) -> Variable:
+    def forward(self, x: Variable | Array, mb_locs: Any, mb_labels: Any) -> Variable:
         """The loss, a scalar.
 
         x: (B, 3, H, W) float32, preprocessed

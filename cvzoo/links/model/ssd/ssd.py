@@ -23,6 +23,7 @@ from cvzoo.links.model.ssd.config import SSD300_SETTINGS, SSD512_SETTINGS, SSDCo
 from cvzoo.links.model.ssd.multibox_coder import MultiboxCoder
 from cvzoo.links.model.ssd.vgg16 import SSDVGG16Extractor
 from cvzoo.links.model.ssd.weights import FILES, SSD300_WEIGHTS, SSD512_WEIGHTS
+from cvzoo.typing.aliases import Array
 from cvzoo.weights.record import Weights
 
 
@@ -139,7 +140,7 @@ class SSD(AbstractOneStageDetector):
         """See `ssd_preparation`."""
         return ssd_preparation(self.settings)
 
-    def forward(self, x: Any) -> tuple[Variable, Variable]:
+    def forward(self, x: Variable | Array) -> tuple[Variable, Variable]:
         """mb_loc (B, A, 4): dy dx dh dw against `coder.default`; mb_conf (B, A, 1 + L): logits.
 
         x: (B, 3, insize, insize), as `prepare` gives

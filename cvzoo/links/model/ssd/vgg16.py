@@ -13,6 +13,7 @@ from cvzoo.links.connection.convolution_2d import Convolution2D
 from cvzoo.links.connection.fused_convolution import fused_convolution
 from cvzoo.links.link import Link
 from cvzoo.links.model.ssd.config import Extra
+from cvzoo.typing.aliases import Array
 
 
 class Normalize(Link):
@@ -29,10 +30,10 @@ class Normalize(Link):
         with self.init_scope():
             self.scale = Parameter(initial, (n_channel,))
 
-    def forward(self, x: Any) -> Variable:
+    def forward(self, x: Variable | Array) -> Variable:
         """x's shape (B, C, H, W)."""
         length = F.norm(x, axis=1, keepdims=True) + self.eps
-        return x * F.reshape(self.scale, (1, -1, 1, 1)) / length
+        return F.multiply(x, F.reshape(self.scale, (1, -1, 1, 1))) / length
 
 
 # ksize, stride and pad of the second convolution of each level after conv7
@@ -78,7 +79,7 @@ class SSDVGG16Extractor(Chain):
             self.add_link(f"conv{8 + i}_2", _conv(mid, out, ksize, stride, pad))
             self.channels += (out,)
 
-    def forward(self, x: Any) -> list[Variable]:
+    def forward(self, x: Variable | Array) -> list[Variable]:
         """(B, channels[i], H, W) each, the finest first, of x (B, 3, H, W)."""
         h = _halved(conv_relu(self.conv1_2, conv_relu(self.conv1_1, x)))
         h = _halved(conv_relu(self.conv2_2, conv_relu(self.conv2_1, h)))

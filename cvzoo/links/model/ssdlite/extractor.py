@@ -1,7 +1,6 @@
 """SSDLite's backbone."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
@@ -10,6 +9,7 @@ from cvzoo.links.chain import Chain, ChainList
 from cvzoo.links.model.conv_norm_activ import ConvNormActiv
 from cvzoo.links.model.inverted_residual import InvertedResidual
 from cvzoo.links.model.mobilenet_v3.extractor import MobileNetV3Extractor
+from cvzoo.typing.aliases import Array
 
 # the layer whose first convolution is the finest map: the last of stride 16
 SPLIT = 13
@@ -44,7 +44,7 @@ class SSDLiteExtractor(Chain):
             )
         return block.expand, block
 
-    def forward(self, x: Any) -> list[Variable]:
+    def forward(self, x: Variable | Array) -> list[Variable]:
         """(B, channels[i], H, W) each, the finest first, of x (B, 3, H, W)."""
         layers = self.base.layers
         for layer in layers[:SPLIT]:
@@ -71,6 +71,6 @@ class ExtraBlock(Chain):
             self.conv2 = ConvNormActiv(mid, mid, 3, 2, groups=mid, activ=F.relu6, eps=eps, decay=0.97)
             self.conv3 = ConvNormActiv(mid, n_out, 1, activ=F.relu6, eps=eps, decay=0.97)
 
-    def forward(self, x: Any) -> Variable:
+    def forward(self, x: Variable | Array) -> Variable:
         """(B, n_out, H / 2, W / 2), sides rounded up, of x (B, n_in, H, W)."""
         return self.conv3(self.conv2(self.conv1(x)))

@@ -21,6 +21,7 @@ from cvzoo.links.model.ssd.multibox_coder import MultiboxCoder
 from cvzoo.links.model.ssdlite.config import SSDLiteConfig, ssdlite_preparation
 from cvzoo.links.model.ssdlite.extractor import SSDLiteExtractor
 from cvzoo.links.model.ssdlite.weights import WEIGHTS, ssdlite_files
+from cvzoo.typing.aliases import Array
 
 
 class SeparableHead(Chain):
@@ -31,7 +32,7 @@ class SeparableHead(Chain):
             self.depthwise = ConvNormActiv(n_in, n_in, 3, groups=n_in, activ=F.relu6, eps=eps, decay=0.97)
             self.out = Convolution2D(n_in, n_out, 1, initialW=Normal(0.03))
 
-    def forward(self, x: Any) -> Variable:
+    def forward(self, x: Variable | Array) -> Variable:
         """(B, n_out, H, W) of x (B, n_in, H, W)."""
         return self.out(self.depthwise(x))
 
@@ -121,7 +122,7 @@ class SSDLite(AbstractOneStageDetector):
         """See `ssdlite_preparation`."""
         return ssdlite_preparation(self.insize)
 
-    def forward(self, x: Any) -> tuple[Variable, Variable]:
+    def forward(self, x: Variable | Array) -> tuple[Variable, Variable]:
         """mb_loc (B, A, 4): dy dx dh dw against `coder.default`; mb_conf (B, A, 1 + L): logits.
 
         x: (B, 3, insize, insize), as `prepare` gives

@@ -16,6 +16,7 @@ from cvzoo.links.connection.layer_normalization import LayerNormalization2D
 from cvzoo.links.connection.linear import Linear
 from cvzoo.links.model.plan_checks import check_plan_numbers, one_of
 from cvzoo.links.model.swin.window_attention import WindowAttention, windows_of
+from cvzoo.typing.aliases import Array
 
 EPS = 1e-5
 
@@ -41,14 +42,14 @@ class SwinBlock(Chain):
             self.widen = Linear(n_unit, 4 * n_unit, initialW=GlorotUniform(), initial_bias=Normal(1e-6))
             self.narrow = Linear(4 * n_unit, n_unit, initialW=GlorotUniform(), initial_bias=Normal(1e-6))
 
-    def forward(self, x: Any) -> Variable:
+    def forward(self, x: Variable | Array) -> Variable:
         """x's shape; x is (B, n_unit, H, W)."""
-        windows = windows_of(x.shape[2:], self.window, shifted=self.shifted)
+        windows = windows_of((x.shape[2], x.shape[3]), self.window, shifted=self.shifted)
         if self.version == 2:
-            h = x + self._dropped(self.norm1(self.attention(x, windows)))
+            h = F.add(x, self._dropped(self.norm1(self.attention(x, windows))))
             return h + self._dropped(self.norm2(self._mlp(h)))
         if switches.train and self.drop_path:
-            h = x + self._dropped(self.attention(self.norm1(x), windows))
+            h = F.add(x, self._dropped(self.attention(self.norm1(x), windows)))
             return h + self._dropped(self._mlp(self.norm2(h)))
         h = self.attention(self.norm1(x), windows, add=x)
         return self._mlp(self.norm2(h), add=h)
@@ -75,7 +76,7 @@ class PatchMerging(Chain):
             self.reduction = Linear(4 * n_unit, 2 * n_unit, nobias=True, initialW=Normal(0.02))
             self.norm = LayerNormalization2D((4 if version == 1 else 2) * n_unit, EPS)
 
-    def forward(self, x: Any) -> Variable:
+    def forward(self, x: Variable | Array) -> Variable:
         """(B, 2 * n_unit, (H + 1) // 2, (W + 1) // 2) of x (B, n_unit, H, W)."""
         b, c, h, w = x.shape
         if h % 2 or w % 2:
@@ -155,7 +156,7 @@ class SwinPatches(Chain):
             self.conv = Convolution2D(3, n_channel, 4, 4, initialW=Normal(0.02))
             self.norm = LayerNormalization2D(n_channel, EPS)
 
-    def forward(self, x: Any) -> Variable:
+    def forward(self, x: Variable | Array) -> Variable:
         return self.norm(self.conv(x))
 
 
@@ -196,7 +197,7 @@ class SwinExtractor(Chain):
             h = block(h)
         return h
 
-    def forward(self, x: Any) -> tuple[Variable, ...]:
+    def forward(self, x: Variable | Array) -> tuple[Variable, ...]:
         """Maps (B, channels[i], H / 4 / 2^i, W / 4 / 2^i), rounded up but for the first, of x (B, 3, H, W)."""
         h = self.patches(x)
         maps = []

@@ -4,7 +4,6 @@ import dataclasses
 import os
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import Any
 
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
@@ -19,6 +18,7 @@ from cvzoo.links.model.pretrained.load import load_pretrained
 from cvzoo.links.model.swin.extractor import EPS, Plan, Size, SwinExtractor, plan_of
 from cvzoo.links.model.swin.weights import WEIGHTS, swin_names
 from cvzoo.links.model.variant import classifier_variant
+from cvzoo.typing.aliases import Array
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -82,7 +82,7 @@ class SwinTransformer(AbstractClassifier):
         self.layer_names = ("patches", *stages, "norm", "pool", "fc")
         self.load_report = load_pretrained(self, source.file, may_start_anew=source.may_start_anew)
 
-    def stages(self, x: Any) -> Iterator[tuple[str, Variable]]:
+    def stages(self, x: Variable | Array) -> Iterator[tuple[str, Variable]]:
         """Each stage's name and output, for x (B, 3, H, W)."""
         h = self.extractor.patches(x)
         yield "patches", h

@@ -14,6 +14,7 @@ from cvzoo.initializers.normal import Normal
 from cvzoo.links.chain import Chain
 from cvzoo.links.connection.fused_linear import fused_linear
 from cvzoo.links.connection.linear import Linear
+from cvzoo.typing.aliases import Array
 
 _HIDDEN = -100.0  # added to the scores of pixels that are not neighbors; the authors' value
 
@@ -32,7 +33,7 @@ class Windows(NamedTuple):
     window: int
     shift: tuple[int, int]
 
-    def cut(self, x: Variable) -> Variable:
+    def cut(self, x: Variable | Array) -> Variable:
         """(B, n, window * window, C) of x (B, C, H, W), ordered by window."""
         (h, w), (ph, pw) = self.size, self.padded
         if (h, w) != (ph, pw):
@@ -132,7 +133,7 @@ class WindowAttention(Chain):
                 self.widen = Linear(2, 512)
                 self.narrow = Linear(512, n_head, nobias=True)
 
-    def forward(self, x: Any, windows: Windows, *, add: Any = None) -> Variable:
+    def forward(self, x: Variable | Array, windows: Windows, *, add: Any = None) -> Variable:
         """(B, C, H, W) of x (B, C, H, W).
 
         windows: the partition of maps of this size

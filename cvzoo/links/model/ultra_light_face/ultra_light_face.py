@@ -4,7 +4,6 @@ import dataclasses
 import math
 import os
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -20,6 +19,7 @@ from cvzoo.links.model.detector import AbstractOneStageDetector, Preset
 from cvzoo.links.model.pretrained.load import load_pretrained
 from cvzoo.links.model.pretrained.source import read_pretrained
 from cvzoo.links.model.ultra_light_face.weights import FACE_LABELS, PREPARATION, WEIGHTS, face_names
+from cvzoo.typing.aliases import Array
 
 
 def _conv(n_in: int, n_out: int, ksize: int, dilate: int = 1, *, has_relu: bool = True) -> Conv2DBNActiv:
@@ -51,7 +51,7 @@ class ReceptiveFieldBlock(Chain):
             self.join = _conv(6 * n, n_channel, 1, has_relu=False)
             self.shortcut = _conv(n_channel, n_channel, 1, has_relu=False)
 
-    def forward(self, x: Any) -> Variable:
+    def forward(self, x: Variable | Array) -> Variable:
         """x's shape; x is (B, n_channel, H, W)."""
         h = F.concat([self.branch0(x), self.branch1(x), self.branch2(x)], axis=1)
         return F.relu(self.join(h) + self.shortcut(x))
@@ -163,7 +163,7 @@ class UltraLightFace(AbstractOneStageDetector):
             file = read_pretrained(pretrained_model, WEIGHTS[variant], face_names(variant == "rfb_320"))
             load_pretrained(self, file)
 
-    def forward(self, x: Any) -> tuple[Variable, Variable]:
+    def forward(self, x: Variable | Array) -> tuple[Variable, Variable]:
         """Probabilities (B, R, 2) of no face and face, and offsets (B, R, 4) dx dy dw dh, for x (B, 3, 240, 320)."""
         maps = []
         for i, link in enumerate(self.base):

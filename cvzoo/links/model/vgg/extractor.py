@@ -1,7 +1,7 @@
 """Convolutional layers of VGG (Simonyan and Zisserman, 2015), of any depth and width."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Literal
+from typing import Literal
 
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
@@ -9,6 +9,7 @@ from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.initializers.normal import HeNormal
 from cvzoo.links.chain import Chain
 from cvzoo.links.connection.conv_2d_bn_activ import Conv2DActiv, Conv2DBNActiv
+from cvzoo.typing.aliases import Array
 
 VGGNorm = Literal["batch"]
 
@@ -63,14 +64,14 @@ class VGGExtractor(Chain):
                 self.add_link(name, _convolution(n_in, widths[name], norm))
                 n_in = widths[name]
 
-    def stages(self, x: Any) -> Iterator[tuple[str, Variable]]:
+    def stages(self, x: Variable | Array) -> Iterator[tuple[str, Variable]]:
         """Each map's name and the map, as they are computed, of x (B, 3, H, W)."""
         h = x
         for name in self.layer_names:
             h = self[name](h) if name.startswith("conv") else F.max_pooling_2d(h, 2, 2, cover_all=self.cover_all)
             yield name, h
 
-    def forward(self, x: Any) -> tuple[Variable, ...]:
+    def forward(self, x: Variable | Array) -> tuple[Variable, ...]:
         """The maps called `names`, (B, channels[i], H', W') each, of x (B, 3, H, W)."""
         maps = {name: h for name, h in self.stages(x) if name in self.names}
         return tuple(maps[name] for name in self.names)

@@ -4,7 +4,6 @@ import dataclasses
 import os
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import Any
 
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
@@ -25,6 +24,7 @@ from cvzoo.links.model.pretrained.load import load_pretrained
 from cvzoo.links.model.variant import classifier_variant
 from cvzoo.links.model.vgg.extractor import VGGExtractor, VGGNorm
 from cvzoo.links.model.vgg.weights import WEIGHTS, vgg_names
+from cvzoo.typing.aliases import Array
 
 _SIDE = 7  # side of the map that the fully connected layers read
 
@@ -106,7 +106,7 @@ class VGG(AbstractClassifier):
         self.layer_names = (*self.extractor.layer_names, "fc6", "fc6_relu", "fc7", "fc7_relu", "fc8")
         self.load_report = load_pretrained(self, source.file, may_start_anew=source.may_start_anew)
 
-    def stages(self, x: Any) -> Iterator[tuple[str, Variable]]:
+    def stages(self, x: Variable | Array) -> Iterator[tuple[str, Variable]]:
         """Each stage's name and output, for x (B, 3, H, W)."""
         h = x
         for name, h in self.extractor.stages(x):

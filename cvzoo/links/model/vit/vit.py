@@ -4,7 +4,7 @@ import dataclasses
 import math
 import os
 from collections.abc import Iterator, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -28,6 +28,7 @@ from cvzoo.links.model.pretrained.classifier import ClassSource, classifier_sour
 from cvzoo.links.model.pretrained.load import load_pretrained
 from cvzoo.links.model.variant import variant
 from cvzoo.links.model.vit.weights import NAMES, WEIGHTS
+from cvzoo.typing.aliases import Array
 
 Size = Literal["b_16", "b_32", "l_16", "l_32", "h_14"]
 
@@ -127,7 +128,7 @@ class ViTBlock(Chain):
             self.widen = Linear(n_unit, n_hidden, initialW=GlorotUniform(), initial_bias=Normal(1e-6))
             self.narrow = Linear(n_hidden, n_unit, initialW=GlorotUniform(), initial_bias=Normal(1e-6))
 
-    def forward(self, x: Any) -> Variable:
+    def forward(self, x: Variable | Array) -> Variable:
         """(B, N, n_unit) of x (B, N, n_unit)."""
         h = self.attention(self.norm1(x), add=x)
         return fused_linear(self.narrow, fused_linear(self.widen, self.norm2(h), with_gelu=True), add=h)
@@ -209,7 +210,7 @@ class ViT(AbstractClassifier):
         self.layer_names = ("patches", *(f"block{i + 1}" for i in range(n_layer)), "norm", "token", "head")
         self.load_report = load_pretrained(self, source.file, may_start_anew=source.may_start_anew)
 
-    def stages(self, x: Any) -> Iterator[tuple[str, Variable]]:
+    def stages(self, x: Variable | Array) -> Iterator[tuple[str, Variable]]:
         """Each stage's name and output, for x (B, 3, insize, insize). Raises ShapeError for another size."""
         if x.shape[2:] != (self.insize, self.insize):
             raise ShapeError(

@@ -12,6 +12,7 @@ from cvzoo.links.connection.conv_2d_bn_activ import Conv2DBNActiv
 from cvzoo.links.connection.convolution_2d import Convolution2D
 from cvzoo.links.connection.fused_convolution import leaky
 from cvzoo.links.model.darknet.convolution import BN_EPS, take_convolution
+from cvzoo.typing.aliases import Array
 from cvzoo.weights.formats.darknet import DarknetWeightsFile
 
 
@@ -83,7 +84,7 @@ class Darknet19Extractor(Chain):
             self.conv17 = block(32 * n, 16 * n, 1, initialW=initialW)
             self.conv18 = block(16 * n, 32 * n, 3, initialW=initialW)
 
-    def forward(self, x: Any) -> tuple[Variable, Variable]:
+    def forward(self, x: Variable | Array) -> tuple[Variable, Variable]:
         """(B, channels[i], H / s, W / s) for s = 16, 32, of x (B, 3, H, W), RGB in [0, 1]."""
         h = pool(self.conv1(x))
         h = pool(self.conv2(h))
@@ -103,9 +104,9 @@ class ResidualBlock(Chain):
             self.conv1 = block(channels, channels // 2, 1, initialW=initialW)
             self.conv2 = block(channels // 2, channels, 3, initialW=initialW)
 
-    def forward(self, x: Any) -> Variable:
+    def forward(self, x: Variable | Array) -> Variable:
         """x's shape (B, C, H, W)."""
-        return x + self.conv2(self.conv1(x))
+        return F.add(x, self.conv2(self.conv1(x)))
 
 
 class Stage(Chain):
@@ -116,7 +117,7 @@ class Stage(Chain):
             self.down = block(in_channels, 2 * in_channels, 3, 2, initialW=initialW)
             self.blocks = ChainList(*(ResidualBlock(2 * in_channels, initialW=initialW) for _ in range(n_block)))
 
-    def forward(self, x: Any) -> Variable:
+    def forward(self, x: Variable | Array) -> Variable:
         """(B, 2 * C, H / 2, W / 2) of x (B, C, H, W)."""
         h = self.down(x)
         for each in self.blocks:
@@ -147,7 +148,7 @@ class Darknet53Extractor(Chain):
             self.stage16 = Stage(8 * n, n16, initialW=initialW)
             self.stage32 = Stage(16 * n, n32, initialW=initialW)
 
-    def forward(self, x: Any) -> tuple[Variable, Variable, Variable]:
+    def forward(self, x: Variable | Array) -> tuple[Variable, Variable, Variable]:
         """(B, channels[i], H / s, W / s) for s = 8, 16, 32, of x (B, 3, H, W)."""
         h8 = self.stage8(self.stage4(self.stage2(self.stem(x))))
         h16 = self.stage16(h8)

@@ -64,7 +64,7 @@ class YOLOLoss(Chain):
 
     def forward(
         self,
-        x: Any,
+        x: Variable | Array,
         bboxes: Sequence[np.ndarray],
         labels: Sequence[np.ndarray],
         ignored: Sequence[np.ndarray] | None = None,

@@ -3,7 +3,6 @@
 import dataclasses
 import os
 from collections.abc import Sequence
-from typing import Any
 
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
@@ -20,6 +19,7 @@ from cvzoo.links.model.yolo.darknet import Darknet19Extractor, block, pool
 from cvzoo.links.model.yolo.preparation import checked_insize, darknet_letterbox, insize_field
 from cvzoo.links.model.yolo.pretrained import PretrainedYOLO
 from cvzoo.links.model.yolo.weights import YOLO_V2_TINY_WEIGHTS, YOLO_V2_WEIGHTS
+from cvzoo.typing.aliases import Array
 
 # (height, width) in cells of 32 pixels; k-means of each data set's boxes; COCO's are those of yolov2-tiny, too
 VOC_ANCHORS = (
@@ -121,7 +121,7 @@ class YOLOv2(AbstractOneStageDetector):
         """A letterbox padded with gray, in [0, 1], as in darknet."""
         return darknet_letterbox((self.insize, self.insize))
 
-    def forward(self, x: Any) -> Variable:
+    def forward(self, x: Variable | Array) -> Variable:
         """(B, A * (5 + L), H / 32, W / 32) of x (B, 3, H, W), RGB in [0, 1]."""
         fine, coarse = self.extractor(x)
         coarse = self.conv20(self.conv19(coarse))
@@ -228,7 +228,7 @@ class YOLOv2Tiny(AbstractOneStageDetector):
         """A letterbox padded with gray, in [0, 1], as in darknet."""
         return darknet_letterbox((self.insize, self.insize))
 
-    def forward(self, x: Any) -> Variable:
+    def forward(self, x: Variable | Array) -> Variable:
         """(B, A * (5 + L), H / 32, W / 32) of x (B, 3, H, W), RGB in [0, 1]."""
         h = x
         for conv in (self.conv1, self.conv2, self.conv3, self.conv4, self.conv5):

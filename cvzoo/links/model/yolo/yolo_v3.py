@@ -21,6 +21,7 @@ from cvzoo.links.model.yolo.darknet import Darknet53Extractor, block, load_darkn
 from cvzoo.links.model.yolo.preparation import checked_insize, darknet_letterbox, insize_field
 from cvzoo.links.model.yolo.pretrained import PretrainedYOLO
 from cvzoo.links.model.yolo.weights import DARKNET53_IMAGENET, YOLO_V3_WEIGHTS
+from cvzoo.typing.aliases import Array
 from cvzoo.weights.download import fetch_weights, pin_weights
 
 # (height, width) in pixels of the 416 x 416 input, three for each head, the coarsest grid first
@@ -52,7 +53,7 @@ class Branch(Chain):
         with self.init_scope():
             self.out = Convolution2D(self.channels, n_out, 1)
 
-    def forward(self, x: Any) -> tuple[Variable, Variable]:
+    def forward(self, x: Variable | Array) -> tuple[Variable, Variable]:
         """(B, channels, H, W) for the next branch and (B, n_out, H, W) for the head."""
         h = self.conv5(self.conv4(self.conv3(self.conv2(self.conv1(x)))))
         return h, self.out(self.conv6(h))
@@ -154,7 +155,7 @@ class YOLOv3(AbstractOneStageDetector):
         """A letterbox padded with gray, in [0, 1], as in darknet."""
         return darknet_letterbox((self.insize, self.insize))
 
-    def forward(self, x: Any) -> tuple[Variable, Variable, Variable]:
+    def forward(self, x: Variable | Array) -> tuple[Variable, Variable, Variable]:
         """(B, 3 * (5 + L), H / s, W / s) for s = 32, 16, 8, of x (B, 3, H, W), RGB in [0, 1]."""
         h8, h16, h32 = self.extractor(x)
         h, out32 = self.branch32(h32)
