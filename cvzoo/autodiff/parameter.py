@@ -14,6 +14,7 @@ from cvzoo.backends.device import Device, device_of, get_device
 from cvzoo.backends.float_types import is_float
 from cvzoo.config.switches import switches
 from cvzoo.errors.exceptions import DtypeError, ShapeError
+from cvzoo.typing.aliases import Array
 
 Initializer = Callable[[Any], None]
 
@@ -121,14 +122,14 @@ class Parameter(Variable):
         return self._shared.packs
 
     @property
-    def array(self) -> Any:
+    def array(self) -> Array:
         """The value itself; reading it drops prepared copies, since the reader may change it."""
         if self._shared.packs is not None:
             self.touch()
         return self._array
 
     @array.setter
-    def array(self, array: Any) -> None:
+    def array(self, array: Array | np.generic) -> None:
         self.touch()
         self._shared = SharedState()  # other handles keep the old value
         Variable.array.fset(self, array)  # type: ignore[attr-defined]

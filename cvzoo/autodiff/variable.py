@@ -1,7 +1,7 @@
 """Variable: an array that takes part in a computational graph."""
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from cvzoo.backends.dispatch import backend_of
 from cvzoo.backends.float_types import is_float
 from cvzoo.errors.attributes import ReplacedAttribute
 from cvzoo.errors.exceptions import DtypeError, GraphError, ShapeError
+from cvzoo.typing.aliases import Array
+
+T = TypeVar("T")
 
 _KINDS = "fiub"
 
@@ -56,12 +59,12 @@ class Variable:
 
     # --- the value --------------------------------------------------------------------------------------------------
     @property
-    def array(self) -> Any:
+    def array(self) -> Array:
         """The value itself, not a copy."""
         return self._array
 
     @array.setter
-    def array(self, array: Any) -> None:
+    def array(self, array: Array | np.generic) -> None:
         if isinstance(array, np.generic):
             array = np.asarray(array)
         backend_of(array)
@@ -86,12 +89,12 @@ class Variable:
             self._node.requires_grad = self._requires_grad
 
     @property
-    def data(self) -> Any:
+    def data(self) -> Array:
         """The same as `array`, by Chainer's older name."""
         return self.array
 
     @data.setter
-    def data(self, array: Any) -> None:
+    def data(self, array: Array | np.generic) -> None:
         self.array = array
 
     @property
@@ -107,7 +110,7 @@ class Variable:
         return self._array.size
 
     @property
-    def dtype(self) -> Any:
+    def dtype(self) -> np.dtype[Any]:
         return self._array.dtype
 
     @property
@@ -194,13 +197,13 @@ class Variable:
         self.node.grad_var = grad
 
     @property
-    def grad(self) -> Any:
+    def grad(self) -> Array | Any:  # Any stands for None, for which programs do not look after each backward()
         """The gradient's array, or None."""
         grad = None if self._node is None else self._node.grad_var
         return None if grad is None else grad.array
 
     @grad.setter
-    def grad(self, grad: Any) -> None:
+    def grad(self, grad: Array | None) -> None:
         if grad is None:
             if self._node is not None:
                 self._node.grad_var = None
@@ -353,6 +356,10 @@ def as_variable(value: Any) -> Variable:
     return Variable(value, requires_grad=False)
 
 
+@overload
+def as_array(value: Variable) -> Array: ...
+@overload
+def as_array(value: T) -> T: ...
 def as_array(value: Any) -> Any:
     """The array of a Variable; anything else as it is."""
     return value.array if isinstance(value, Variable) else value

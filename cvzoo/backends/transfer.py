@@ -6,7 +6,7 @@ import math
 import sys
 import threading
 from collections.abc import Callable, Hashable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from cvzoo.backends.cuda.held import hold
 from cvzoo.backends.cupy import memory as cupy_memory
 from cvzoo.backends.cupy.library import cupy
 
+T = TypeVar("T")
 # image sizes vary, and each has a few constants
 _KEPT = 512
 
@@ -183,10 +184,11 @@ def download(arrays: Sequence[Any]) -> list[np.ndarray]:
     return results
 
 
-def along_with(array: Any, x: Any) -> Any:
+def along_with(array: T, x: Any) -> T:
     """`array` itself, or copied to the GPU of x if it is on the CPU."""
     if isinstance(array, np.ndarray) and is_device_array(x):
-        return cupy_memory.asarray(array)
+        moved: Any = cupy_memory.asarray(array)
+        return moved
     return array
 
 

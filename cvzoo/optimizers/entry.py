@@ -28,6 +28,11 @@ class Entry(NamedTuple):
     changes: tuple[bool, ...]
     exempt: bool
 
+    @property
+    def grad(self) -> Any:
+        """The parameter's gradient, an array where that lies: what has none is not updated."""
+        return self.param.grad
+
 
 def grouped(entries: Sequence[Entry]) -> list[list[int]]:
     """The indexes of the entries of each key, in the order of the first ones."""

@@ -53,7 +53,7 @@ class Plan:
 
     def gradients(self) -> list[np.ndarray]:
         """The flat gradients, one per entry; views where they are contiguous."""
-        return [entry.param.grad.reshape(-1) for entry in self.entries]
+        return [entry.grad.reshape(-1) for entry in self.entries]
 
 
 class Step:
@@ -112,7 +112,7 @@ class Step:
                 self._over(group, changes, work)
                 changes.clear()
         for entry, flat in zip(self.plan.entries, self._gradients):
-            grad = entry.param.grad
+            grad = entry.grad
             if not np.may_share_memory(grad, flat):
                 grad[...] = flat.reshape(grad.shape)
 

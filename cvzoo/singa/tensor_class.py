@@ -145,7 +145,7 @@ class Tensor(Parameter):
         return self.array
 
     @data.setter
-    def data(self, array: np.ndarray) -> None:
+    def data(self, array: np.ndarray | np.generic) -> None:
         self.array = array
 
     def _report_read(self) -> None:

@@ -70,6 +70,8 @@ def other_tasks(img: Array) -> None:
 def operators(x: cvzoo.Variable) -> None:
     y = (x + 1) * x / 2 - x**2 + x @ x.T
     assert_type(y, cvzoo.Variable)
+    assert_type(y.array, Array)
+    print(x.grad.sum())
     assert_type(-y[0], cvzoo.Variable)
     Net(3)(x, "too many")  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
     y.no_such_method()  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue]

@@ -8,7 +8,7 @@
 - All else keeps the dtype of its input, computes in float32 and rounds once.
 """
 
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
@@ -52,7 +52,11 @@ def agreed_pair(a: Variable | Array, b: Variable | Array) -> tuple[Any, Any]:
     return first, second
 
 
-def for_product(x: Variable | Array) -> Any:
+@overload
+def for_product(x: Variable) -> Variable: ...
+@overload
+def for_product(x: Array) -> Variable | Array: ...
+def for_product(x: Variable | Array) -> Variable | Array:
     """x in the dtype that config.dtype wants products made in, if it has float32."""
     dtype = product_dtype()
     return x if dtype is None or x.dtype != _FLOAT32 else Cast(dtype).apply((x,))[0]

@@ -2,7 +2,6 @@
 
 import itertools
 from collections.abc import Sequence
-from typing import Any
 
 from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.errors.exceptions import ShapeError
@@ -12,12 +11,13 @@ from cvzoo.functions.array.pad import pad as pad_array
 from cvzoo.functions.array.reshape import reshape
 from cvzoo.shapes.check import pair
 from cvzoo.shapes.sizes import conv_out_size, end_pad, pads
+from cvzoo.typing.aliases import Array
 
 Sizes = int | Sequence[int]
 
 
 def im2col(
-    x: Any, ksize: Sizes, stride: Sizes = 1, pad: Sizes = 0, cover_all: bool = False, dilate: Sizes = 1
+    x: Variable | Array, ksize: Sizes, stride: Sizes = 1, pad: Sizes = 0, cover_all: bool = False, dilate: Sizes = 1
 ) -> Variable:
     """(B, C * KH * KW, OH, OW): the pixels that each window sees, channel by channel, row by row.
 

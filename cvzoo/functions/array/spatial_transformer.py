@@ -1,7 +1,6 @@
 """Feature maps warped by an affine map, or by any grid of points."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -19,10 +18,11 @@ from cvzoo.functions.math.add import add
 from cvzoo.functions.math.matmul import MatMul
 from cvzoo.functions.math.multiply import multiply
 from cvzoo.shapes.check import pair
+from cvzoo.typing.aliases import Array
 
 
 @on_device_of_arguments
-def spatial_transformer_grid(theta: Any, output_shape: Sequence[int]) -> Variable:
+def spatial_transformer_grid(theta: Variable | Array, output_shape: Sequence[int]) -> Variable:
     """(B, 2, OH, OW): for each pixel of the output, the point of the input that it shows, x first, then y.
 
     theta: (B, 2, 3) floating: the affine map from output to input, applied to (x, y, 1)
@@ -50,7 +50,7 @@ def spatial_transformer_grid(theta: Any, output_shape: Sequence[int]) -> Variabl
 
 
 @on_device_of_arguments
-def spatial_transformer_sampler(x: Any, grid: Any) -> Variable:
+def spatial_transformer_sampler(x: Variable | Array, grid: Variable | Array) -> Variable:
     """(B, C, OH, OW): x at the points of the grid, bilinearly, as if zeros were around it.
 
     x: (B, C, H, W) floating

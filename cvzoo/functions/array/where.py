@@ -63,7 +63,7 @@ def where(condition: Variable | Array | bool, x: Variable | Array | float, y: Va
     x, y: arrays of one dtype, or one of them a number
     Raises DtypeError if the condition is not bool or dtypes differ, ShapeError if shapes do not broadcast.
     """
-    mask = as_array(condition)
+    mask: Any = as_array(condition)
     xp = backend_of(mask).xp
     if mask.dtype.kind != "b":
         raise DtypeError("where: the condition must be bool", got=mask.dtype, hint="condition != 0")

@@ -9,6 +9,7 @@ from cvzoo.backends.dispatch import backend_of
 from cvzoo.errors.exceptions import ShapeError
 from cvzoo.functions.connection.byte_variable import ByteVariable, Halves
 from cvzoo.functions.connection.fused_convolution_2d import Sizes, check_added, window_settings
+from cvzoo.typing.aliases import Array
 
 
 class Bf16Convolution2D(FunctionNode):
@@ -27,9 +28,9 @@ class Bf16Convolution2D(FunctionNode):
 
 
 def bf16_convolution_2d(
-    x: Any,
-    W: Any,
-    b: Any = None,
+    x: Variable | Array,
+    W: Variable | Array,
+    b: Variable | Array | None = None,
     stride: Sizes = 1,
     pad: Sizes = 0,
     *,

@@ -1,15 +1,21 @@
 """Products of two rows by a tensor."""
 
-from typing import Any
-
 from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.errors.exceptions import ShapeError
 from cvzoo.functions.math.add import add
 from cvzoo.functions.math.einsum import einsum
 from cvzoo.functions.math.matmul import matmul
+from cvzoo.typing.aliases import Array
 
 
-def bilinear(e1: Any, e2: Any, W: Any, V1: Any = None, V2: Any = None, b: Any = None) -> Variable:
+def bilinear(
+    e1: Variable | Array,
+    e2: Variable | Array,
+    W: Variable | Array,
+    V1: Variable | Array | None = None,
+    V2: Variable | Array | None = None,
+    b: Variable | Array | None = None,
+) -> Variable:
     """e1 W[:, :, k] e2 of each pair of rows and each k, plus e1 V1 + e2 V2 + b where these are given: (B, K).
 
     e1: (B, I); e2: (B, J)
@@ -28,6 +34,6 @@ def bilinear(e1: Any, e2: Any, W: Any, V1: Any = None, V2: Any = None, b: Any = 
     if any(given) and not all(given):
         raise ShapeError("bilinear: V1, V2 and b come together", got=f"given: {given}")
     y = einsum("bi,bj,ijk->bk", e1, e2, W)
-    if not any(given):
+    if V1 is None or V2 is None or b is None:
         return y
     return add(add(y, matmul(e1, V1)), add(matmul(e2, V2), b))

@@ -8,6 +8,7 @@ import numpy as np
 from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.backends.dispatch import backend_of
+from cvzoo.typing.aliases import Array
 
 
 class Counting(NamedTuple):
@@ -102,14 +103,14 @@ _slot: Any = vars(Variable)["_array"]
 _get, _set = _slot.__get__, _slot.__set__
 
 
-def as_bytes(x: Any, counting: Counting) -> Variable:
+def as_bytes(x: Variable | Array, counting: Counting) -> Variable:
     """x quantized with these parameters: its stored values if they have them, else newly quantized."""
     x = as_variable(x)
     held = x.bytes_as(counting) if isinstance(x, ByteVariable) else None
     return Quantize(counting).apply((x,))[0] if held is None else held
 
 
-def rearranged(x: Any, change: Callable[[Any], Variable]) -> Variable:
+def rearranged(x: Variable | Array, change: Callable[[Any], Variable]) -> Variable:
     """change(x); if x is stored quantized, `change` is applied to the stored values, and so is the result.
 
     change: rearranges or reshapes the elements of x

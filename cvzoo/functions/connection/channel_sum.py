@@ -8,6 +8,7 @@ from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.backends.float_types import rounded
 from cvzoo.errors.exceptions import ShapeError
+from cvzoo.typing.aliases import Array
 
 
 class ChannelSum(FunctionNode):
@@ -37,7 +38,7 @@ class ChannelSpread(FunctionNode):
         return ChannelSum().apply(gys)
 
 
-def channel_sum(x: Any) -> Variable:
+def channel_sum(x: Variable | Array) -> Variable:
     """The sum of x (B, C, ...) over all axes but the second: (C,); of floats of 16 bits in float32.
 
     Raises ShapeError if x has fewer than two axes.

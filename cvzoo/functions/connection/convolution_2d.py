@@ -15,6 +15,7 @@ from cvzoo.functions.array.dtypes import fits_weight, for_product, rounded_weigh
 from cvzoo.functions.connection.channel_sum import ChannelSum
 from cvzoo.shapes.check import pair
 from cvzoo.shapes.sizes import conv_out_size, deconv_out_size, end_pad, pads
+from cvzoo.typing.aliases import Array
 
 Sizes = int | Sequence[int]
 
@@ -156,9 +157,9 @@ def _check_arrays(function: str, x: Variable, W: Variable, b: Variable | None, w
 
 
 def convolution_2d(
-    x: Any,
-    W: Any,
-    b: Any = None,
+    x: Variable | Array,
+    W: Variable | Array,
+    b: Variable | Array | None = None,
     stride: Sizes = 1,
     pad: Sizes = 0,
     *,
@@ -217,9 +218,9 @@ def _refuse_channels(x_shape: Sequence[int], w_shape: Sequence[int], b_shape: An
 
 
 def deconvolution_2d(
-    x: Any,
-    W: Any,
-    b: Any = None,
+    x: Variable | Array,
+    W: Variable | Array,
+    b: Variable | Array | None = None,
     stride: Sizes = 1,
     pad: Sizes = 0,
     outsize: Sequence[int] | None = None,

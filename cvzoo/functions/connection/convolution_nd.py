@@ -13,6 +13,7 @@ from cvzoo.functions.array.transpose import transpose
 from cvzoo.functions.connection.convolution_2d import convolution_2d
 from cvzoo.functions.math.add import add
 from cvzoo.shapes.sizes import conv_out_size, end_pad
+from cvzoo.typing.aliases import Array
 
 Sizes = int | Sequence[int]
 _LETTERS = {1: ("(B, C, W)", "(O, C/groups, KW)"), 3: ("(B, C, D, H, W)", "(O, C/groups, KD, KH, KW)")}
@@ -35,9 +36,9 @@ def each_axis(value: Sizes, n: int, *, name: str, function: str) -> tuple[int, .
 
 
 def convolution_nd(
-    x: Any,
-    W: Any,
-    b: Any = None,
+    x: Variable | Array,
+    W: Variable | Array,
+    b: Variable | Array | None = None,
     stride: Sizes = 1,
     pad: Sizes = 0,
     cover_all: bool = False,
@@ -60,9 +61,9 @@ def convolution_nd(
 
 
 def convolution_1d(
-    x: Any,
-    W: Any,
-    b: Any = None,
+    x: Variable | Array,
+    W: Variable | Array,
+    b: Variable | Array | None = None,
     stride: Sizes = 1,
     pad: Sizes = 0,
     cover_all: bool = False,
@@ -74,9 +75,9 @@ def convolution_1d(
 
 
 def convolution_3d(
-    x: Any,
-    W: Any,
-    b: Any = None,
+    x: Variable | Array,
+    W: Variable | Array,
+    b: Variable | Array | None = None,
     stride: Sizes = 1,
     pad: Sizes = 0,
     cover_all: bool = False,

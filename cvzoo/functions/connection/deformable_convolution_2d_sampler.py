@@ -1,7 +1,6 @@
 """Convolution whose taps are moved by offsets."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -17,6 +16,7 @@ from cvzoo.functions.connection.linear import linear
 from cvzoo.functions.math.add import add
 from cvzoo.shapes.check import pair
 from cvzoo.shapes.sizes import conv_out_size
+from cvzoo.typing.aliases import Array
 
 Sizes = int | Sequence[int]
 _NAME = "deformable_convolution_2d_sampler"
@@ -24,7 +24,12 @@ _NAME = "deformable_convolution_2d_sampler"
 
 @on_device_of_arguments
 def deformable_convolution_2d_sampler(
-    x: Any, offset: Any, W: Any, b: Any = None, stride: Sizes = 1, pad: Sizes = 0
+    x: Variable | Array,
+    offset: Variable | Array,
+    W: Variable | Array,
+    b: Variable | Array | None = None,
+    stride: Sizes = 1,
+    pad: Sizes = 0,
 ) -> Variable:
     """`convolution_2d` whose taps look `offset` beside their places, between pixels bilinearly: (B, O, OH, OW).
 

@@ -1,19 +1,25 @@
 """Convolution of each channel by filters of its own."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.errors.exceptions import ShapeError
 from cvzoo.functions.array.reshape import reshape
 from cvzoo.functions.array.transpose import transpose
 from cvzoo.functions.connection.convolution_2d import convolution_2d
+from cvzoo.typing.aliases import Array
 
 Sizes = int | Sequence[int]
 
 
 def depthwise_convolution_2d(
-    x: Any, W: Any, b: Any = None, stride: Sizes = 1, pad: Sizes = 0, *, dilate: Sizes = 1
+    x: Variable | Array,
+    W: Variable | Array,
+    b: Variable | Array | None = None,
+    stride: Sizes = 1,
+    pad: Sizes = 0,
+    *,
+    dilate: Sizes = 1,
 ) -> Variable:
     """(B, C * M, OH, OW): channel c becomes the channels c * M to c * M + M - 1, each by a filter of its own.
 

@@ -1,18 +1,18 @@
 """Convolution with holes between the taps, by Chainer's older name."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from cvzoo.autodiff.variable import Variable
 from cvzoo.functions.connection.convolution_2d import convolution_2d
+from cvzoo.typing.aliases import Array
 
 Sizes = int | Sequence[int]
 
 
 def dilated_convolution_2d(
-    x: Any,
-    W: Any,
-    b: Any = None,
+    x: Variable | Array,
+    W: Variable | Array,
+    b: Variable | Array | None = None,
     stride: Sizes = 1,
     pad: Sizes = 0,
     dilate: Sizes = 1,

@@ -8,6 +8,7 @@ from cvzoo.autodiff.variable import Variable, as_array, as_variable
 from cvzoo.backends.arrays import range_of
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.errors.exceptions import DtypeError, GraphError, ShapeError, ValueRangeError
+from cvzoo.typing.aliases import Array
 
 
 class EmbedID(FunctionNode):
@@ -45,7 +46,7 @@ class EmbedIDGrad(FunctionNode):
 
 
 @on_device_of_arguments
-def embed_id(x: Any, W: Any, ignore_label: int | None = None) -> Variable:
+def embed_id(x: Variable | Array, W: Variable | Array, ignore_label: int | None = None) -> Variable:
     """The rows of W that x names: (..., D).
 
     x: integers of any shape, 0 to L - 1

@@ -15,6 +15,7 @@ from cvzoo.errors.exceptions import DtypeError, GraphError, ShapeError
 from cvzoo.functions.array.dtypes import fits_weight, for_product, rounded_weight
 from cvzoo.shapes.check import pair
 from cvzoo.shapes.sizes import conv_out_size, pads
+from cvzoo.typing.aliases import Array
 
 Sizes = int | Sequence[int]
 
@@ -53,9 +54,9 @@ def window_settings(stride: Sizes, pad: Sizes, dilate: Sizes, groups: int) -> di
 
 
 def fused_convolution_2d(
-    x: Any,
-    W: Any,
-    b: Any = None,
+    x: Variable | Array,
+    W: Variable | Array,
+    b: Variable | Array | None = None,
     stride: int | Sequence[int] = 1,
     pad: int | Sequence[int] = 0,
     *,

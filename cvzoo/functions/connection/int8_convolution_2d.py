@@ -9,6 +9,7 @@ from cvzoo.backends.dispatch import backend_of
 from cvzoo.errors.exceptions import ShapeError
 from cvzoo.functions.connection.byte_variable import ByteVariable, Counting, as_bytes
 from cvzoo.functions.connection.fused_convolution_2d import Sizes, check_added, window_settings
+from cvzoo.typing.aliases import Array
 
 
 class Int8Convolution2D(FunctionNode):
@@ -30,10 +31,10 @@ class Int8Convolution2D(FunctionNode):
 
 
 def int8_convolution_2d(
-    x: Any,
-    W: Any,
+    x: Variable | Array,
+    W: Variable | Array,
     scale: Any,
-    b: Any = None,
+    b: Variable | Array | None = None,
     stride: Sizes = 1,
     pad: Sizes = 0,
     *,

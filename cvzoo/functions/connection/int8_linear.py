@@ -9,6 +9,7 @@ from cvzoo.backends.dispatch import backend_of
 from cvzoo.errors.exceptions import ShapeError
 from cvzoo.functions.array.reshape import reshape
 from cvzoo.functions.connection.byte_variable import Counting, as_bytes
+from cvzoo.typing.aliases import Array
 
 
 class Int8Linear(FunctionNode):
@@ -26,10 +27,10 @@ class Int8Linear(FunctionNode):
 
 
 def int8_linear(
-    x: Any,
-    W: Any,
+    x: Variable | Array,
+    W: Variable | Array,
     scale: Any,
-    b: Any = None,
+    b: Variable | Array | None = None,
     n_batch_axes: int = 1,
     *,
     counting: Counting,

@@ -12,6 +12,7 @@ from cvzoo.errors.exceptions import DtypeError, GraphError, ShapeError, ValueRan
 from cvzoo.functions.array.dtypes import fits_weight, for_product, rounded_weight
 from cvzoo.functions.array.reshape import reshape
 from cvzoo.functions.connection.channel_sum import ChannelSum
+from cvzoo.typing.aliases import Array
 
 
 class Linear(FunctionNode):
@@ -80,7 +81,9 @@ class LinearWeightGrad(FunctionNode):
         )
 
 
-def linear(x: Any, W: Any, b: Any = None, n_batch_axes: int = 1) -> Variable:
+def linear(
+    x: Variable | Array, W: Variable | Array, b: Variable | Array | None = None, n_batch_axes: int = 1
+) -> Variable:
     """x @ W.T + b: (N, O), or the first n_batch_axes of x and then O.
 
     x: (N, ...): all axes after the first n_batch_axes are flattened to I numbers

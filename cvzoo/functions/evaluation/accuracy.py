@@ -8,10 +8,11 @@ from cvzoo.backends.dispatch import backend_of
 from cvzoo.backends.float_types import is_float, is_half, widened
 from cvzoo.backends.transfer import along_with
 from cvzoo.errors.exceptions import DtypeError, ShapeError
+from cvzoo.typing.aliases import Array
 
 
 @on_device_of_arguments
-def accuracy(y: Any, t: Any, ignore_label: int | None = None) -> Variable:
+def accuracy(y: Variable | Array, t: Variable | Array, ignore_label: int | None = None) -> Variable:
     """The share of labels whose class has the highest score, 0 to 1: a number in y's dtype, not differentiable.
 
     Of scores of 16 bits it is float32.
@@ -31,9 +32,10 @@ def accuracy(y: Any, t: Any, ignore_label: int | None = None) -> Variable:
         raise ShapeError("accuracy: t needs one label where y has C scores", got=f"y {y.shape}, t {t.shape}")
     if t.dtype.kind not in "iu" or not is_float(y.dtype):
         raise DtypeError("accuracy: y must be floating and t of integers", got=f"y {y.dtype}, t {t.dtype}")
-    right = widened(y).argmax(axis=1) == t
-    count = xp.asarray(t.size) if ignore_label is None else (t != ignore_label).sum()
-    if ignore_label is not None:
-        right &= t != ignore_label
+    right: Any = widened(y).argmax(axis=1) == t
+    counted: Any = None if ignore_label is None else t != ignore_label
+    count = xp.asarray(t.size) if counted is None else counted.sum()
+    if counted is not None:
+        right &= counted
     share = right.sum() / xp.maximum(count, 1)  # of integers: float64
     return Variable(xp.asarray(share, "float32" if is_half(y.dtype) else y.dtype), requires_grad=False)

@@ -1,17 +1,16 @@
 """How many answers of yes or no are right."""
 
-from typing import Any
-
 from cvzoo.autodiff.on_device_of_arguments import on_device_of_arguments
 from cvzoo.autodiff.variable import Variable, as_array
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.backends.float_types import is_float, is_half, widened
 from cvzoo.backends.transfer import along_with
 from cvzoo.errors.exceptions import DtypeError, ShapeError
+from cvzoo.typing.aliases import Array
 
 
 @on_device_of_arguments
-def binary_accuracy(y: Any, t: Any) -> Variable:
+def binary_accuracy(y: Variable | Array, t: Variable | Array) -> Variable:
     """The share of right answers, 0 to 1: a number in y's dtype, float32 of 16 bits. No gradient.
 
     y: logits of any shape; 0 and above answers yes

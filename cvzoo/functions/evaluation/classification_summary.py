@@ -8,11 +8,12 @@ from cvzoo.backends.dispatch import backend_of
 from cvzoo.backends.float_types import is_float, is_half, widened
 from cvzoo.backends.transfer import along_with
 from cvzoo.errors.exceptions import DtypeError, ShapeError, ValueRangeError
+from cvzoo.typing.aliases import Array
 
 
 @on_device_of_arguments
 def classification_summary(
-    y: Any, t: Any, label_num: int | None = None, beta: float = 1.0, ignore_label: int = -1
+    y: Variable | Array, t: Variable | Array, label_num: int | None = None, beta: float = 1.0, ignore_label: int = -1
 ) -> tuple[Variable, Variable, Variable, Variable]:
     """Precision, recall, F-beta score and support of each class: four times (label_num,). No gradient.
 
@@ -63,25 +64,31 @@ def _count(backend: Any, labels: Any, n: int) -> Any:
     return counts[:n]
 
 
-def precision(y: Any, t: Any, label_num: int | None = None, ignore_label: int = -1) -> tuple[Variable, Variable]:
+def precision(
+    y: Variable | Array, t: Variable | Array, label_num: int | None = None, ignore_label: int = -1
+) -> tuple[Variable, Variable]:
     """The precision and the support of each class, as `classification_summary` gives them. No gradient."""
     summary = classification_summary(y, t, label_num, 1.0, ignore_label)
     return summary[0], summary[3]
 
 
-def recall(y: Any, t: Any, label_num: int | None = None, ignore_label: int = -1) -> tuple[Variable, Variable]:
+def recall(
+    y: Variable | Array, t: Variable | Array, label_num: int | None = None, ignore_label: int = -1
+) -> tuple[Variable, Variable]:
     """The recall and the support of each class, as `classification_summary` gives them. No gradient."""
     summary = classification_summary(y, t, label_num, 1.0, ignore_label)
     return summary[1], summary[3]
 
 
-def f1_score(y: Any, t: Any, label_num: int | None = None, ignore_label: int = -1) -> tuple[Variable, Variable]:
+def f1_score(
+    y: Variable | Array, t: Variable | Array, label_num: int | None = None, ignore_label: int = -1
+) -> tuple[Variable, Variable]:
     """The F1 score and the support of each class, as `classification_summary` gives them. No gradient."""
     return fbeta_score(y, t, label_num, 1.0, ignore_label)
 
 
 def fbeta_score(
-    y: Any, t: Any, label_num: int | None = None, beta: float = 1.0, ignore_label: int = -1
+    y: Variable | Array, t: Variable | Array, label_num: int | None = None, beta: float = 1.0, ignore_label: int = -1
 ) -> tuple[Variable, Variable]:
     """The F-beta score and the support of each class, as `classification_summary` gives them. No gradient."""
     summary = classification_summary(y, t, label_num, beta, ignore_label)

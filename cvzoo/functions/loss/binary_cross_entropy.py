@@ -1,7 +1,5 @@
 """Cross entropy of independent yes-or-no answers, from probabilities."""
 
-from typing import Any
-
 from cvzoo.autodiff.on_device_of_arguments import on_device_of_arguments
 from cvzoo.autodiff.variable import Variable, as_array
 from cvzoo.backends.arrays import range_of
@@ -14,10 +12,11 @@ from cvzoo.functions.math.add import add, subtract
 from cvzoo.functions.math.clip import clip
 from cvzoo.functions.math.exponential import log
 from cvzoo.functions.math.multiply import multiply
+from cvzoo.typing.aliases import Array
 
 
 @on_device_of_arguments
-def binary_cross_entropy(p: Any, t: Any, *, reduce: str = "mean") -> Variable:
+def binary_cross_entropy(p: Variable | Array, t: Variable | Array, *, reduce: str = "mean") -> Variable:
     """-(t * log(p) + (1 - t) * log(1 - p)): a number, or p's shape with reduce="no".
 
     p: probabilities of any shape; kept away from 0 and 1 by the smallest step of their dtype, so that the loss of a

@@ -1,7 +1,5 @@
 """The loss of pairs of embeddings that are similar or not."""
 
-from typing import Any
-
 from cvzoo.autodiff.on_device_of_arguments import on_device_of_arguments
 from cvzoo.autodiff.variable import Variable, as_array
 from cvzoo.backends.dispatch import backend_of
@@ -14,10 +12,13 @@ from cvzoo.functions.math.add import add, subtract
 from cvzoo.functions.math.multiply import multiply
 from cvzoo.functions.math.norm import norm
 from cvzoo.functions.math.power import square
+from cvzoo.typing.aliases import Array
 
 
 @on_device_of_arguments
-def contrastive(x0: Any, x1: Any, y: Any, margin: float = 1, reduce: str = "mean") -> Variable:
+def contrastive(
+    x0: Variable | Array, x1: Variable | Array, y: Variable | Array, margin: float = 1, reduce: str = "mean"
+) -> Variable:
     """Half of d**2 for similar pairs, half of max(margin - d, 0)**2 for others, d being the Euclidean distance.
 
     x0, x1: (N, K) embeddings of one dtype

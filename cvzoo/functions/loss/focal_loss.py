@@ -16,6 +16,7 @@ from cvzoo.functions.loss.reduced import reduced
 from cvzoo.functions.loss.sigmoid_focal_loss import focal_slope_grads
 from cvzoo.functions.math.multiply import multiply
 from cvzoo.functions.math.sum import sum
+from cvzoo.typing.aliases import Array
 
 BACKGROUND = -1
 IGNORED = -2
@@ -79,7 +80,12 @@ def _second_grads(
 
 @on_device_of_arguments
 def focal_loss(
-    x: Any, t: Any, *, alpha: float | None = 0.25, gamma: float = 2.0, normalizer: float | None = None
+    x: Variable | Array,
+    t: Variable | Array,
+    *,
+    alpha: float | None = 0.25,
+    gamma: float = 2.0,
+    normalizer: float | None = None,
 ) -> Variable:
     """The sum of -alpha_t * (1 - p_t)**gamma * log(p_t) over all scores, divided by `normalizer`: a number.
 

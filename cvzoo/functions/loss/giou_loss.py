@@ -1,7 +1,5 @@
 """The loss of boxes by how they overlap the true ones."""
 
-from typing import Any
-
 from cvzoo.autodiff.on_device_of_arguments import on_device_of_arguments
 from cvzoo.autodiff.variable import Variable
 from cvzoo.errors.exceptions import ShapeError
@@ -12,10 +10,11 @@ from cvzoo.functions.math.add import add, subtract
 from cvzoo.functions.math.divide import divide
 from cvzoo.functions.math.extremum import maximum, minimum
 from cvzoo.functions.math.multiply import multiply
+from cvzoo.typing.aliases import Array
 
 
 @on_device_of_arguments
-def giou_loss(bbox: Any, t: Any, *, reduce: str = "mean", eps: float = 1e-7) -> Variable:
+def giou_loss(bbox: Variable | Array, t: Variable | Array, *, reduce: str = "mean", eps: float = 1e-7) -> Variable:
     """1 - generalized IoU of each box with its true one, 0 to 2: a number, or (R,) with reduce="no".
 
     bbox: (R, 4) floating, y_min x_min y_max x_max; sides below 0 count as 0

@@ -1,7 +1,5 @@
 """The loss of support vector machines, one against all others."""
 
-from typing import Any
-
 from cvzoo.autodiff.on_device_of_arguments import on_device_of_arguments
 from cvzoo.autodiff.variable import Variable, as_array
 from cvzoo.backends.dispatch import backend_of
@@ -13,10 +11,11 @@ from cvzoo.functions.loss.reduced import check_reduce, reduced
 from cvzoo.functions.math.add import subtract
 from cvzoo.functions.math.multiply import multiply
 from cvzoo.functions.math.power import square
+from cvzoo.typing.aliases import Array
 
 
 @on_device_of_arguments
-def hinge(x: Any, t: Any, norm: str = "L1", reduce: str = "mean") -> Variable:
+def hinge(x: Variable | Array, t: Variable | Array, norm: str = "L1", reduce: str = "mean") -> Variable:
     """max(1 - s * x, 0) with s = 1 for the true class and -1 for others: summed over classes, a mean over the batch.
 
     x: (N, C) scores

@@ -14,6 +14,7 @@ from cvzoo.functions.math.add import subtract
 from cvzoo.functions.math.clip import clip
 from cvzoo.functions.math.multiply import multiply
 from cvzoo.functions.math.sum import sum
+from cvzoo.typing.aliases import Array
 
 
 class HuberLoss(FunctionNode):
@@ -33,7 +34,9 @@ class HuberLoss(FunctionNode):
 
 
 @on_device_of_arguments
-def huber_loss(x: Any, t: Any, delta: float, reduce: str = "sum_along_second_axis") -> Variable:
+def huber_loss(
+    x: Variable | Array, t: Variable | Array, delta: float, reduce: str = "sum_along_second_axis"
+) -> Variable:
     """d**2 / 2 where |d| < delta, else delta * (|d| - delta / 2), for d = x - t.
 
     x, t: of one shape and dtype
@@ -55,7 +58,7 @@ def huber_loss(x: Any, t: Any, delta: float, reduce: str = "sum_along_second_axi
 
 
 @on_device_of_arguments
-def smooth_l1(x: Any, t: Any, *, beta: float = 1.0, reduce: str = "mean") -> Variable:
+def smooth_l1(x: Variable | Array, t: Variable | Array, *, beta: float = 1.0, reduce: str = "mean") -> Variable:
     """d**2 / (2 * beta) where |d| < beta, else |d| - beta / 2, for d = x - t: a number, or x's shape.
 
     x, t: of one shape and dtype

@@ -1,6 +1,6 @@
 """What losses check of their targets."""
 
-from typing import Any
+from typing import Any, TypeVar
 
 from cvzoo.autodiff.variable import Variable, as_array
 from cvzoo.backends.arrays import range_of
@@ -8,6 +8,8 @@ from cvzoo.backends.dispatch import backend_of
 from cvzoo.backends.float_types import is_float
 from cvzoo.backends.transfer import along_with
 from cvzoo.errors.exceptions import DtypeError, ShapeError, ValueRangeError
+
+T = TypeVar("T")
 
 
 def check_labels(t: Any, valid: Any, n_class: int, *, function: str) -> None:
@@ -31,7 +33,7 @@ def check_labels(t: Any, valid: Any, n_class: int, *, function: str) -> None:
         )
 
 
-def beside(t: Any, x: Variable) -> Any:
+def beside(t: T, x: Variable) -> T:
     """t where x's array lies: targets that the host made, as an array, go along with a batch on a GPU."""
     return along_with(t, x.array)
 

@@ -13,10 +13,11 @@ from cvzoo.functions.math.add import add, subtract
 from cvzoo.functions.math.exponential import exp
 from cvzoo.functions.math.multiply import multiply
 from cvzoo.functions.math.power import square
+from cvzoo.typing.aliases import Array
 
 
 @on_device_of_arguments
-def gaussian_kl_divergence(mean: Any, ln_var: Any, reduce: str = "sum") -> Variable:
+def gaussian_kl_divergence(mean: Variable | Array, ln_var: Variable | Array, reduce: str = "sum") -> Variable:
     """The Kullback-Leibler divergence of normal distributions from the standard one: a number, or mean's shape.
 
     mean, ln_var: means and logarithms of variances, of one shape and dtype
@@ -30,7 +31,9 @@ def gaussian_kl_divergence(mean: Any, ln_var: Any, reduce: str = "sum") -> Varia
 
 
 @on_device_of_arguments
-def gaussian_nll(x: Any, mean: Any, ln_var: Any, reduce: str = "sum") -> Variable:
+def gaussian_nll(
+    x: Variable | Array, mean: Variable | Array, ln_var: Variable | Array, reduce: str = "sum"
+) -> Variable:
     """The negative log-likelihood of x under normal distributions: a number, or x's shape.
 
     x, mean, ln_var: values, means and logarithms of variances, of one shape and dtype
@@ -44,7 +47,7 @@ def gaussian_nll(x: Any, mean: Any, ln_var: Any, reduce: str = "sum") -> Variabl
 
 
 @on_device_of_arguments
-def bernoulli_nll(x: Any, y: Any, reduce: str = "sum") -> Variable:
+def bernoulli_nll(x: Variable | Array, y: Variable | Array, reduce: str = "sum") -> Variable:
     """The negative log-likelihood of x under probabilities sigmoid(y): a number, or x's shape.
 
     x: values from 0 to 1

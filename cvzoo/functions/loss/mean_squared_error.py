@@ -1,7 +1,5 @@
 """Means of squared and of absolute differences."""
 
-from typing import Any
-
 from cvzoo.autodiff.on_device_of_arguments import on_device_of_arguments
 from cvzoo.autodiff.variable import Variable
 from cvzoo.functions.array.dtypes import widened
@@ -10,10 +8,11 @@ from cvzoo.functions.loss.reduced import reduced
 from cvzoo.functions.math.absolute import absolute
 from cvzoo.functions.math.add import subtract
 from cvzoo.functions.math.power import square
+from cvzoo.typing.aliases import Array
 
 
 @on_device_of_arguments
-def mean_absolute_error(x0: Any, x1: Any) -> Variable:
+def mean_absolute_error(x0: Variable | Array, x1: Variable | Array) -> Variable:
     """The mean of |x0 - x1| over all elements: a number; 0 if there are none.
 
     x0, x1: of one shape and dtype
@@ -26,7 +25,7 @@ def mean_absolute_error(x0: Any, x1: Any) -> Variable:
 
 
 @on_device_of_arguments
-def mean_squared_error(x0: Any, x1: Any) -> Variable:
+def mean_squared_error(x0: Variable | Array, x1: Variable | Array) -> Variable:
     """The mean of (x0 - x1)**2 over all elements: a number; 0 if there are none.
 
     x0, x1: of one shape and dtype

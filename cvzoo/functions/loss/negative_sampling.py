@@ -16,13 +16,14 @@ from cvzoo.functions.loss.labels import beside, check_labels
 from cvzoo.functions.loss.reduced import reduced
 from cvzoo.functions.math.multiply import multiply
 from cvzoo.functions.math.sum import sum
+from cvzoo.typing.aliases import Array
 
 
 @on_device_of_arguments
 def negative_sampling(
-    x: Any,
-    t: Any,
-    W: Any,
+    x: Variable | Array,
+    t: Variable | Array,
+    W: Variable | Array,
     sampler: Callable[[tuple[int, int]], Any],
     sample_size: int,
     reduce: str = "sum",

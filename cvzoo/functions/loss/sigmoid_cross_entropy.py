@@ -15,6 +15,7 @@ from cvzoo.functions.loss.labels import beside, check_labels, check_like
 from cvzoo.functions.loss.reduced import check_reduce, reduced
 from cvzoo.functions.math.add import subtract
 from cvzoo.functions.math.multiply import multiply
+from cvzoo.typing.aliases import Array
 
 
 class SigmoidCrossEntropy(FunctionNode):
@@ -39,7 +40,7 @@ class SigmoidCrossEntropy(FunctionNode):
 
 @on_device_of_arguments
 def sigmoid_cross_entropy(
-    x: Any, t: Any, *, normalize: bool = True, reduce: str = "mean", ignore_label: int = -1
+    x: Variable | Array, t: Variable | Array, *, normalize: bool = True, reduce: str = "mean", ignore_label: int = -1
 ) -> Variable:
     """-(t * log(sigmoid(x)) + (1 - t) * log(1 - sigmoid(x))): a number, or x's shape with reduce="no".
 
@@ -60,14 +61,13 @@ def sigmoid_cross_entropy(
             raise ValueRangeError(
                 "sigmoid_cross_entropy: a target is not a probability", got=f"{found[0]} to {found[1]}"
             )
-        t = beside(t, x)
+        targets = beside(t, x)
         valid, count = None, t.size
     else:
         valid = t != ignore_label
         check_labels(t, valid, 2, function="sigmoid_cross_entropy")
-        t = beside(backend_of(t).xp.where(valid, t, 0), x)
+        targets = beside(backend_of(t).xp.where(valid, t, 0), x)
         valid = beside(valid, x)
         count = valid
-    t = backend_of(t).binary_targets(t, x.dtype)
-    loss = SigmoidCrossEntropy(t, valid).apply((x,))[0]
+    loss = SigmoidCrossEntropy(backend_of(targets).binary_targets(targets, x.dtype), valid).apply((x,))[0]
     return reduced(loss, reduce, count if normalize else (x.shape[0] if x.ndim else 1))

@@ -14,6 +14,7 @@ from cvzoo.functions.loss.reduced import check_reduce, reduced
 from cvzoo.functions.math.add import add
 from cvzoo.functions.math.exponential import exp
 from cvzoo.functions.math.multiply import multiply
+from cvzoo.typing.aliases import Array
 
 
 class SigmoidFocalLoss(FunctionNode):
@@ -81,7 +82,13 @@ def focal_slope_grads(
 
 @on_device_of_arguments
 def sigmoid_focal_loss(
-    x: Any, t: Any, *, alpha: float | None = 0.25, gamma: float = 2.0, reduce: str = "mean", ignore_label: int = -1
+    x: Variable | Array,
+    t: Variable | Array,
+    *,
+    alpha: float | None = 0.25,
+    gamma: float = 2.0,
+    reduce: str = "mean",
+    ignore_label: int = -1,
 ) -> Variable:
     """-alpha_t * (1 - p_t)**gamma * log(p_t), p_t being the probability of the true label: a number, or x's shape.
 

@@ -17,6 +17,7 @@ from cvzoo.functions.loss.reduced import check_reduce, reduced
 from cvzoo.functions.math.add import subtract
 from cvzoo.functions.math.multiply import multiply
 from cvzoo.functions.math.sum import sum
+from cvzoo.typing.aliases import Array
 
 
 class SoftmaxCrossEntropy(FunctionNode):
@@ -90,8 +91,8 @@ def _second_grads(
 
 @on_device_of_arguments
 def softmax_cross_entropy(
-    x: Any,
-    t: Any,
+    x: Variable | Array,
+    t: Variable | Array,
     *,
     class_weight: Any = None,
     ignore_label: int = -1,

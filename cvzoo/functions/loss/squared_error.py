@@ -9,10 +9,11 @@ from cvzoo.functions.loss.labels import beside, check_like
 from cvzoo.functions.math.absolute import absolute
 from cvzoo.functions.math.add import subtract
 from cvzoo.functions.math.power import square
+from cvzoo.typing.aliases import Array
 
 
 @on_device_of_arguments
-def squared_error(x0: Any, x1: Any) -> Variable:
+def squared_error(x0: Variable | Array, x1: Variable | Array) -> Variable:
     """(x0 - x1)**2, element by element; `mean_squared_error` is its mean.
 
     x0, x1: of one shape and dtype
@@ -22,7 +23,7 @@ def squared_error(x0: Any, x1: Any) -> Variable:
 
 
 @on_device_of_arguments
-def absolute_error(x0: Any, x1: Any) -> Variable:
+def absolute_error(x0: Variable | Array, x1: Variable | Array) -> Variable:
     """|x0 - x1|, element by element; `mean_absolute_error` is its mean.
 
     x0, x1: of one shape and dtype

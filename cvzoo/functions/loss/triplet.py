@@ -1,7 +1,5 @@
 """The loss of an embedding that should lie nearer to one than to another."""
 
-from typing import Any
-
 from cvzoo.autodiff.on_device_of_arguments import on_device_of_arguments
 from cvzoo.autodiff.variable import Variable
 from cvzoo.errors.exceptions import ShapeError
@@ -13,10 +11,17 @@ from cvzoo.functions.loss.reduced import check_reduce, reduced
 from cvzoo.functions.math.add import add, subtract
 from cvzoo.functions.math.power import square
 from cvzoo.functions.math.sum import sum
+from cvzoo.typing.aliases import Array
 
 
 @on_device_of_arguments
-def triplet(anchor: Any, positive: Any, negative: Any, margin: float = 0.2, reduce: str = "mean") -> Variable:
+def triplet(
+    anchor: Variable | Array,
+    positive: Variable | Array,
+    negative: Variable | Array,
+    margin: float = 0.2,
+    reduce: str = "mean",
+) -> Variable:
     """max(|anchor - positive|**2 - |anchor - negative|**2 + margin, 0): a number, or (N,) with reduce="no".
 
     anchor, positive, negative: (N, K) embeddings of one shape and dtype; the positive one is of the anchor's class

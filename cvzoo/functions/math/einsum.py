@@ -16,6 +16,7 @@ from cvzoo.functions.array.reshape import reshape
 from cvzoo.functions.array.transpose import transpose
 from cvzoo.functions.math.matmul import matmul
 from cvzoo.functions.math.sum import sum
+from cvzoo.typing.aliases import Array
 
 
 def einsum(subscripts: str, *operands: Any) -> Variable:
@@ -124,7 +125,7 @@ def _product(a: Variable, first: str, b: Variable, second: str, needed: set[str]
     return reshape(y, tuple([sizes[c] for c in batch + rows + columns])), batch + rows + columns
 
 
-def tensordot(a: Any, b: Any, axes: int | Sequence[int | Sequence[int]] = 2) -> Variable:
+def tensordot(a: Variable | Array, b: Variable | Array, axes: int | Sequence[int | Sequence[int]] = 2) -> Variable:
     """The sum of products of a and b over pairs of axes; what is left of a's axes comes first, then b's.
 
     a, b: of one dtype

@@ -20,7 +20,7 @@ Scalar = int | float | np.number  # the same for type checkers
 Operand = Variable | Array | Scalar  # of an arithmetic function, of which one at least is no scalar
 
 
-def typed_constant(value: float | np.number, x: Any, function: str) -> Any:
+def typed_constant(value: float | np.number, x: Variable | Array, function: str) -> Any:
     """The number in x's dtype, so that a number never changes the dtype of a result.
 
     Raises DtypeError if x is not an array of numbers, or its dtype cannot hold the number.
@@ -43,7 +43,7 @@ def typed_constant(value: float | np.number, x: Any, function: str) -> Any:
     )
 
 
-def check_operands(a: Any, b: Any, function: str) -> AbstractBackend:
+def check_operands(a: Variable | Array, b: Variable | Array, function: str) -> AbstractBackend:
     """The backend of two arrays that have one dtype and shapes that broadcast.
 
     Raises DtypeError or ShapeError that says what differs.
@@ -57,7 +57,7 @@ def check_operands(a: Any, b: Any, function: str) -> AbstractBackend:
     return backend
 
 
-def of_pair(operation: str, a: Any, b: Any) -> Any:
+def of_pair(operation: str, a: Array, b: Array) -> Any:
     """The function of that name ("subtract", "divide", "maximum", "minimum", "power") of two arrays.
 
     Raises DtypeError or ShapeError as check_operands does.
@@ -65,7 +65,7 @@ def of_pair(operation: str, a: Any, b: Any) -> Any:
     return check_operands(a, b, operation).arithmetic(operation, a, b)
 
 
-def of_constant(operation: str, x: Any, value: float | np.number) -> Any:
+def of_constant(operation: str, x: Array, value: float | np.number) -> Any:
     """x and a number that typed_constant has made one of x's dtype, combined.
 
     operation: "add", "subtract" (x - value), "subtract_from", "multiply", "divide" (x / value), "divide_by", "power"
@@ -98,7 +98,7 @@ def check_broadcast(a: tuple[int, ...], b: tuple[int, ...], function: str) -> No
             )
 
 
-def floating_backend(x: Any, function: str) -> Any:
+def floating_backend(x: Variable | Array, function: str) -> Any:
     """The backend of a floating array.
 
     Raises DtypeError if x is something else.

@@ -17,6 +17,7 @@ from cvzoo.functions.connection.channel_sum import ChannelSpread, ChannelSum
 from cvzoo.functions.math.add import add
 from cvzoo.functions.math.multiply import multiply
 from cvzoo.functions.math.power import power
+from cvzoo.typing.aliases import Array
 
 
 class BatchNormalization(FunctionNode):
@@ -119,9 +120,9 @@ class BatchNormalizationGrad(FunctionNode):
 
 
 def batch_normalization(
-    x: Any,
-    gamma: Any,
-    beta: Any,
+    x: Variable | Array,
+    gamma: Variable | Array,
+    beta: Variable | Array,
     *,
     eps: float = 2e-5,
     running_mean: Any = None,

@@ -10,6 +10,7 @@ from cvzoo.functions.math.add import add
 from cvzoo.functions.math.multiply import multiply
 from cvzoo.functions.math.power import power
 from cvzoo.functions.normalization.batch_normalization import check_statistics
+from cvzoo.typing.aliases import Array
 
 
 class FixedBatchNormalization(FunctionNode):
@@ -50,7 +51,15 @@ class FixedBatchNormalization(FunctionNode):
         return tuple(grads)
 
 
-def fixed_batch_normalization(x: Any, gamma: Any, beta: Any, mean: Any, var: Any, *, eps: float = 2e-5) -> Variable:
+def fixed_batch_normalization(
+    x: Variable | Array,
+    gamma: Variable | Array,
+    beta: Variable | Array,
+    mean: Variable | Array,
+    var: Variable | Array,
+    *,
+    eps: float = 2e-5,
+) -> Variable:
     """gamma * (x - mean) / sqrt(var + eps) + beta, channel by channel.
 
     x: (B, C, ...)

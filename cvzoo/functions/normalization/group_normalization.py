@@ -20,6 +20,7 @@ from cvzoo.functions.math.multiply import multiply
 from cvzoo.functions.math.power import power
 from cvzoo.functions.math.sum import sum
 from cvzoo.functions.normalization.batch_normalization import BatchNormalization, check_statistics
+from cvzoo.typing.aliases import Array
 
 _FEW = 256  # pixels that the kernel adds one after the other
 _WIDE = 4096  # channels of the kernel at most where there are more
@@ -138,7 +139,9 @@ def _differentiable_grads(x: Variable, gamma: Variable, gy: Variable, groups: in
     return cast(reshape(gx, x.shape), narrow.dtype), ggamma, ChannelSum().apply((gy,))[0]
 
 
-def group_normalization(x: Any, groups: int, gamma: Any, beta: Any, eps: float = 1e-5) -> Variable:
+def group_normalization(
+    x: Variable | Array, groups: int, gamma: Variable | Array, beta: Variable | Array, eps: float = 1e-5
+) -> Variable:
     """x with mean 0 and variance 1 over each sample's groups of channels, times gamma, plus beta.
 
     x: (B, C, ...)

@@ -14,6 +14,7 @@ from cvzoo.functions.array.dtypes import widened
 from cvzoo.functions.array.reshape import reshape
 from cvzoo.functions.math.power import power
 from cvzoo.functions.math.sum import mean, sum
+from cvzoo.typing.aliases import Array
 
 
 class LayerNormalization(FunctionNode):
@@ -56,7 +57,9 @@ def _grads(gy: Variable, x: Variable, gamma: Variable, eps: float) -> tuple[Vari
     return cast(gx, narrow.dtype), sum(gy * x_hat, 0), sum(gy, 0)
 
 
-def layer_normalization(x: Any, gamma: Any, beta: Any, eps: float = 1e-5) -> Variable:
+def layer_normalization(
+    x: Variable | Array, gamma: Variable | Array, beta: Variable | Array, eps: float = 1e-5
+) -> Variable:
     """x with mean 0 and variance 1 along its last axis, times gamma, plus beta.
 
     x: (..., I); a channels-last map (B, C, H, W) seen as (B, H, W, C) is not copied

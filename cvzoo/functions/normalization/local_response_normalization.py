@@ -10,6 +10,7 @@ from cvzoo.errors.exceptions import DtypeError, ShapeError, ValueRangeError
 from cvzoo.functions.math.add import add
 from cvzoo.functions.math.multiply import multiply
 from cvzoo.functions.math.power import power
+from cvzoo.typing.aliases import Array
 
 
 class LocalResponseNormalization(FunctionNode):
@@ -98,7 +99,9 @@ class ChannelWindowSum(FunctionNode):
         return ChannelWindowSum(self._above, self._below).apply(gys)
 
 
-def local_response_normalization(x: Any, n: int = 5, k: float = 2, alpha: float = 1e-4, beta: float = 0.75) -> Variable:
+def local_response_normalization(
+    x: Variable | Array, n: int = 5, k: float = 2, alpha: float = 1e-4, beta: float = 0.75
+) -> Variable:
     """x / (k + alpha * s) ** beta, where s is the sum of squares over the n channels around.
 
     x: (B, C, H, W)

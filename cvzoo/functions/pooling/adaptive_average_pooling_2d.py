@@ -13,6 +13,7 @@ from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.functions.pooling.average_pooling_2d import average_pooling_2d
 from cvzoo.functions.pooling.pool_window import pool_window
 from cvzoo.shapes.check import pair
+from cvzoo.typing.aliases import Array
 
 
 class WeighRowsAndColumns(FunctionNode):
@@ -41,7 +42,7 @@ def _means(size: int, out: int) -> np.ndarray:
     return inside / (end - start)[:, None]
 
 
-def adaptive_average_pooling_2d(x: Any, outsize: int | Sequence[int]) -> Variable:
+def adaptive_average_pooling_2d(x: Variable | Array, outsize: int | Sequence[int]) -> Variable:
     """The mean of each of OH x OW windows that cover x: (B, C, OH, OW).
 
     x: (B, C, H, W)

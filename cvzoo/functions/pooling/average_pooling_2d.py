@@ -8,6 +8,7 @@ from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.functions.array.reshape import reshape
 from cvzoo.functions.pooling.pool_window import pool_window
+from cvzoo.typing.aliases import Array
 
 Sizes = int | Sequence[int]
 
@@ -46,7 +47,7 @@ class AveragePooling2DGrad(FunctionNode):
 
 
 def average_pooling_2d(
-    x: Any,
+    x: Variable | Array,
     ksize: Sizes,
     stride: Sizes | None = None,
     pad: Sizes = 0,
@@ -69,7 +70,7 @@ def average_pooling_2d(
     return AveragePooling2D(window, count_pad).apply((x,))[0]
 
 
-def global_average_pooling_2d(x: Any) -> Variable:
+def global_average_pooling_2d(x: Variable | Array) -> Variable:
     """The mean of each channel of x (B, C, H, W): (B, C).
 
     Raises ShapeError if x is not 4-D, ValueRangeError if it has no pixels.

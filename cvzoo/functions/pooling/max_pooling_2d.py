@@ -10,6 +10,7 @@ from cvzoo.config.switches import switches
 from cvzoo.functions.array.reshape import reshape
 from cvzoo.functions.pooling.pool_window import pool_window
 from cvzoo.functions.pooling.upsampling_2d import PickPixels
+from cvzoo.typing.aliases import Array
 
 Sizes = int | Sequence[int]
 
@@ -98,7 +99,7 @@ def _sees_photo(xp: Any, size: Sequence[int], out_size: Sequence[int], window: d
 
 @overload
 def max_pooling_2d(
-    x: Any,
+    x: Variable | Array,
     ksize: Sizes,
     stride: Sizes | None = None,
     pad: Sizes = 0,
@@ -108,7 +109,7 @@ def max_pooling_2d(
 ) -> Variable: ...
 @overload
 def max_pooling_2d(
-    x: Any,
+    x: Variable | Array,
     ksize: Sizes,
     stride: Sizes | None = None,
     pad: Sizes = 0,
@@ -117,7 +118,7 @@ def max_pooling_2d(
     return_indices: Literal[True],
 ) -> tuple[Variable, Any]: ...
 def max_pooling_2d(
-    x: Any,
+    x: Variable | Array,
     ksize: Sizes,
     stride: Sizes | None = None,
     pad: Sizes = 0,
@@ -147,7 +148,7 @@ def max_pooling_2d(
     return y
 
 
-def global_max_pooling_2d(x: Any) -> Variable:
+def global_max_pooling_2d(x: Variable | Array) -> Variable:
     """The maximum of each channel of x (B, C, H, W): (B, C).
 
     Raises ShapeError if x is not 4-D, ValueRangeError if it has no pixels.

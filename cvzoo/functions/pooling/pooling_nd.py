@@ -11,13 +11,14 @@ from cvzoo.functions.array.reshape import reshape
 from cvzoo.functions.connection.convolution_nd import each_axis
 from cvzoo.functions.pooling.average_pooling_2d import average_pooling_2d
 from cvzoo.functions.pooling.max_pooling_2d import max_pooling_2d
+from cvzoo.typing.aliases import Array
 
 Sizes = int | Sequence[int]
 Pool = Callable[..., Any]  # (x, ksize, stride, pad), each setting a pair
 
 
 def max_pooling_nd(
-    x: Any, ksize: Sizes, stride: Sizes | None = None, pad: Sizes = 0, cover_all: bool = True
+    x: Variable | Array, ksize: Sizes, stride: Sizes | None = None, pad: Sizes = 0, cover_all: bool = True
 ) -> Variable:
     """The maximum of each window over all axes after the second: (B, C, O1, ..., ON).
 
@@ -32,21 +33,21 @@ def max_pooling_nd(
 
 
 def max_pooling_1d(
-    x: Any, ksize: Sizes, stride: Sizes | None = None, pad: Sizes = 0, cover_all: bool = True
+    x: Variable | Array, ksize: Sizes, stride: Sizes | None = None, pad: Sizes = 0, cover_all: bool = True
 ) -> Variable:
     """`max_pooling_nd` along one axis: (B, C, OW) of x (B, C, W)."""
     return _pooled(x, ksize, stride, pad, _maximum(cover_all), function="max_pooling_1d", n=1)
 
 
 def max_pooling_3d(
-    x: Any, ksize: Sizes, stride: Sizes | None = None, pad: Sizes = 0, cover_all: bool = True
+    x: Variable | Array, ksize: Sizes, stride: Sizes | None = None, pad: Sizes = 0, cover_all: bool = True
 ) -> Variable:
     """`max_pooling_nd` over three axes: (B, C, OD, OH, OW) of x (B, C, D, H, W)."""
     return _pooled(x, ksize, stride, pad, _maximum(cover_all), function="max_pooling_3d", n=3)
 
 
 def average_pooling_nd(
-    x: Any, ksize: Sizes, stride: Sizes | None = None, pad: Sizes = 0, pad_value: int | None = 0
+    x: Variable | Array, ksize: Sizes, stride: Sizes | None = None, pad: Sizes = 0, pad_value: int | None = 0
 ) -> Variable:
     """The mean of each window over all axes after the second: (B, C, O1, ..., ON).
 
@@ -61,14 +62,14 @@ def average_pooling_nd(
 
 
 def average_pooling_1d(
-    x: Any, ksize: Sizes, stride: Sizes | None = None, pad: Sizes = 0, pad_value: int | None = 0
+    x: Variable | Array, ksize: Sizes, stride: Sizes | None = None, pad: Sizes = 0, pad_value: int | None = 0
 ) -> Variable:
     """`average_pooling_nd` along one axis: (B, C, OW) of x (B, C, W)."""
     return _pooled(x, ksize, stride, pad, _mean(pad_value, "average_pooling_1d"), function="average_pooling_1d", n=1)
 
 
 def average_pooling_3d(
-    x: Any, ksize: Sizes, stride: Sizes | None = None, pad: Sizes = 0, pad_value: int | None = 0
+    x: Variable | Array, ksize: Sizes, stride: Sizes | None = None, pad: Sizes = 0, pad_value: int | None = 0
 ) -> Variable:
     """`average_pooling_nd` over three axes: (B, C, OD, OH, OW) of x (B, C, D, H, W)."""
     return _pooled(x, ksize, stride, pad, _mean(pad_value, "average_pooling_3d"), function="average_pooling_3d", n=3)

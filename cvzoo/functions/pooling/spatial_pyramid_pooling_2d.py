@@ -1,12 +1,11 @@
 """Maxima over grids of 1, 4, 16, ... windows: a vector of one length from images of any size."""
 
-from typing import Any
-
 from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError
 from cvzoo.functions.array.concat import concat
 from cvzoo.functions.array.reshape import reshape
 from cvzoo.functions.pooling.max_pooling_2d import max_pooling_2d
+from cvzoo.typing.aliases import Array
 
 
 def _windows(size: int, n: int) -> tuple[int, int, int]:
@@ -16,7 +15,7 @@ def _windows(size: int, n: int) -> tuple[int, int, int]:
     return ksize, extra // 2, extra - extra // 2
 
 
-def spatial_pyramid_pooling_2d(x: Any, pyramid_height: int) -> Variable:
+def spatial_pyramid_pooling_2d(x: Variable | Array, pyramid_height: int) -> Variable:
     """(B, C * (4 ** pyramid_height - 1) / 3, 1, 1): level l holds each channel's maxima over 2**l x 2**l windows.
 
     x: (B, C, H, W)

@@ -1,7 +1,6 @@
 """Each pixel copied to its window: sums over windows, turned round."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.errors.exceptions import ShapeError
@@ -9,12 +8,13 @@ from cvzoo.functions.math.multiply import multiply
 from cvzoo.functions.pooling.average_pooling_2d import AveragePooling2DGrad
 from cvzoo.shapes.check import pair
 from cvzoo.shapes.sizes import conv_out_size, deconv_out_size, pads
+from cvzoo.typing.aliases import Array
 
 Sizes = int | Sequence[int]
 
 
 def unpooling_2d(
-    x: Any,
+    x: Variable | Array,
     ksize: Sizes,
     stride: Sizes | None = None,
     pad: Sizes = 0,

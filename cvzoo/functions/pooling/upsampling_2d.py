@@ -11,6 +11,7 @@ from cvzoo.backends.transfer import along_with
 from cvzoo.errors.exceptions import DtypeError, ShapeError, ValueRangeError
 from cvzoo.shapes.check import pair
 from cvzoo.shapes.sizes import deconv_out_size, pads
+from cvzoo.typing.aliases import Array
 
 
 class Upsampling2D(FunctionNode):
@@ -48,7 +49,7 @@ class PickPixels(FunctionNode):
 
 
 def upsampling_2d(
-    x: Any,
+    x: Variable | Array,
     indices: Any,
     ksize: int | Sequence[int],
     stride: int | Sequence[int] | None = None,

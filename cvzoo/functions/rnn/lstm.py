@@ -11,9 +11,10 @@ from cvzoo.functions.array.get_item import get_item
 from cvzoo.functions.array.reshape import reshape
 from cvzoo.functions.math.add import add
 from cvzoo.functions.math.multiply import multiply
+from cvzoo.typing.aliases import Array
 
 
-def lstm(c_prev: Any, x: Any) -> tuple[Variable, Variable]:
+def lstm(c_prev: Any, x: Variable | Array) -> tuple[Variable, Variable]:
     """The next cell state c (B', U) and the output h (B, U).
 
     c_prev: (B', U), the cell state before; the rows after the first B are passed on as they are (sequences of

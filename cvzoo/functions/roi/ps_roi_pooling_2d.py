@@ -1,7 +1,5 @@
 """Position-sensitive pooling of regions: of pixels, and of bilinear samples."""
 
-from typing import Any
-
 from cvzoo.autodiff.variable import Variable, as_array
 from cvzoo.backends.regions import Cells
 from cvzoo.functions.roi.regions_of_maps import (
@@ -11,12 +9,13 @@ from cvzoo.functions.roi.regions_of_maps import (
     checked_sampling,
     regions_of_maps,
 )
+from cvzoo.typing.aliases import Array
 
 
 def ps_roi_average_align_2d(
-    x: Any,
-    rois: Any,
-    roi_indices: Any,
+    x: Variable | Array,
+    rois: Variable | Array,
+    roi_indices: Variable | Array,
     outsize: PlacedOutsize,
     spatial_scale: float,
     group_size: int,
@@ -49,9 +48,9 @@ def ps_roi_average_align_2d(
 
 
 def ps_roi_max_align_2d(
-    x: Any,
-    rois: Any,
-    roi_indices: Any,
+    x: Variable | Array,
+    rois: Variable | Array,
+    roi_indices: Variable | Array,
     outsize: PlacedOutsize,
     spatial_scale: float,
     group_size: int,
@@ -77,7 +76,12 @@ def ps_roi_max_align_2d(
 
 
 def ps_roi_average_pooling_2d(
-    x: Any, rois: Any, roi_indices: Any, outsize: PlacedOutsize, spatial_scale: float, group_size: int
+    x: Variable | Array,
+    rois: Variable | Array,
+    roi_indices: Variable | Array,
+    outsize: PlacedOutsize,
+    spatial_scale: float,
+    group_size: int,
 ) -> Variable:
     """(R, C, OH, OW): each region, each cell the mean of the pixels of channels of its own; 0 where it sees none.
 
@@ -98,7 +102,12 @@ def ps_roi_average_pooling_2d(
 
 
 def ps_roi_max_pooling_2d(
-    x: Any, rois: Any, roi_indices: Any, outsize: PlacedOutsize, spatial_scale: float, group_size: int
+    x: Variable | Array,
+    rois: Variable | Array,
+    roi_indices: Variable | Array,
+    outsize: PlacedOutsize,
+    spatial_scale: float,
+    group_size: int,
 ) -> Variable:
     """(R, C, OH, OW): each region, each cell the greatest pixel of channels of its own; 0 where it sees none.
 

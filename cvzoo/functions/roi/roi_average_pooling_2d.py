@@ -9,14 +9,15 @@ from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.arrays import range_of
 from cvzoo.backends.regions import Cells
 from cvzoo.functions.roi.regions_of_maps import Sampling, checked_outsize, checked_sampling, regions_of_maps
+from cvzoo.typing.aliases import Array
 
 _NAME = "roi_average_align_2d"
 
 
 def roi_average_align_2d(
-    x: Any,
-    rois: Any,
-    roi_indices: Any,
+    x: Variable | Array,
+    rois: Variable | Array,
+    roi_indices: Variable | Array,
     outsize: int | Sequence[int],
     spatial_scale: float,
     sampling_ratio: Sampling = None,
@@ -49,8 +50,8 @@ def roi_average_align_2d(
 
 def roi_average_align_levels(
     maps: Sequence[Any],
-    rois: Any,
-    roi_indices: Any,
+    rois: Variable | Array,
+    roi_indices: Variable | Array,
     levels: Any,
     outsize: int | Sequence[int],
     spatial_scales: Sequence[float],
@@ -86,9 +87,9 @@ def _levels_seen(levels: Any, n_level: int) -> tuple[list[int], Any]:
 
 
 def roi_average_pooling_2d(
-    x: Any,
-    rois: Any,
-    roi_indices: Any,
+    x: Variable | Array,
+    rois: Variable | Array,
+    roi_indices: Variable | Array,
     outsize: int | Sequence[int],
     spatial_scale: float,
     *,

@@ -1,17 +1,17 @@
 """Maxima of regions' cells: of pixels, and of bilinear samples."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.regions import Cells
 from cvzoo.functions.roi.regions_of_maps import Sampling, checked_outsize, checked_sampling, regions_of_maps
+from cvzoo.typing.aliases import Array
 
 
 def roi_max_align_2d(
-    x: Any,
-    rois: Any,
-    roi_indices: Any,
+    x: Variable | Array,
+    rois: Variable | Array,
+    roi_indices: Variable | Array,
     outsize: int | Sequence[int],
     spatial_scale: float,
     sampling_ratio: Sampling = None,
@@ -36,9 +36,9 @@ def roi_max_align_2d(
 
 
 def roi_max_pooling_2d(
-    x: Any,
-    rois: Any,
-    roi_indices: Any,
+    x: Variable | Array,
+    rois: Variable | Array,
+    roi_indices: Variable | Array,
     outsize: int | Sequence[int],
     spatial_scale: float,
     *,

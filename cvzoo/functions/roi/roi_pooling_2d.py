@@ -1,16 +1,15 @@
 """Maxima of regions that are written as Fast R-CNN's code wrote them, by Chainer's older name."""
 
-from typing import Any
-
 from cvzoo.autodiff.on_device_of_arguments import on_device_of_arguments
 from cvzoo.autodiff.variable import Variable, as_array
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.errors.exceptions import ShapeError
 from cvzoo.functions.roi.roi_max_pooling_2d import roi_max_pooling_2d
+from cvzoo.typing.aliases import Array
 
 
 @on_device_of_arguments
-def roi_pooling_2d(x: Any, rois: Any, outh: int, outw: int, spatial_scale: float) -> Variable:
+def roi_pooling_2d(x: Variable | Array, rois: Variable | Array, outh: int, outw: int, spatial_scale: float) -> Variable:
     """(R, C, outh, outw): `roi_max_pooling_2d(..., inclusive=True)` of regions with their image's index in front.
 
     x: (B, C, H, W)

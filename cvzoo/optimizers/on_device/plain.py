@@ -48,7 +48,7 @@ class PlainUpdate:
         array = entry.array
         flat = array.flags.c_contiguous
         p = array.reshape(-1)
-        g = entry.param.grad.reshape(-1)
+        g = entry.grad.reshape(-1)
         state = tuple([entry.rule.state[name].reshape(-1) for name in entry.rule.slots])
         scratch = [gpu_arrays().empty_like(p) for _ in range(3)]
         for change, numbers in changes:

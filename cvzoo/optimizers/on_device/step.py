@@ -179,8 +179,8 @@ class DeviceStep:
         if self._gradients is not None:
             entries = [entry for group in self.plan.groups for entry in group.entries]
             for entry, flat in zip(entries, self._gradients):
-                if entry.param.grad is not flat:
-                    entry.param.grad[...] = flat
+                if entry.grad is not flat:
+                    entry.grad[...] = flat
 
     # --- the update -------------------------------------------------------------------------------------------------
     def launches_of_update(self) -> list[Launch]:
@@ -336,7 +336,7 @@ class DeviceStep:
 
     def _write_addresses(self) -> None:
         if self._gradients is None:
-            grads = [entry.param.grad for group in self.plan.groups for entry in group.entries]
+            grads = [entry.grad for group in self.plan.groups for entry in group.entries]
             loaded = gpu_arrays()
             self._gradients = [g if g.flags.c_contiguous else loaded.ascontiguousarray(g) for g in grads]
             addresses = np.array([g.data.ptr for g in self._gradients], np.int64)

@@ -162,11 +162,10 @@ class RegionNetwork(Chain):
         outputs = []
         for batch in self.level_proposals.propose(loc, conf, size, frames).batches():
             numbers = batch.image_index + np.int32(batch.images.start)
-            loc, conf = self.box_head(self.regions(maps, batch.bbox, numbers, self.settings.roi_size))
+            head = self.box_head(self.regions(maps, batch.bbox, numbers, self.settings.roi_size))
             b, n, _ = batch.proposals.bbox.shape
-            outputs.append(
-                HeadOutputs(batch, loc.array.reshape(b, n, loc.shape[1]), conf.array.reshape(b, n, conf.shape[1]))
-            )
+            box, score = (each.array.reshape(b, n, each.shape[1]) for each in head)
+            outputs.append(HeadOutputs(batch, box, score))
         return outputs
 
     def candidates(self, outputs: HeadOutputs, frames: Any, score_thresh: float) -> Any:

@@ -88,10 +88,10 @@ class MaskHead(Chain):
 
     def probabilities(self, x: Any, label: np.ndarray) -> np.ndarray:
         """(R, 2 * size, 2 * size) float32 of each region's class `label` (R,) only."""
-        h = widened(self.features(x))
-        if is_device_array(h.array):
-            return self._on_device(h, label)
-        h = h.array
+        features = widened(self.features(x))
+        if is_device_array(features.array):
+            return self._on_device(features, label)
+        h = features.array
         n, channels, height, width = h.shape
         rows = h.transpose(0, 2, 3, 1).reshape(n, height * width, channels)
         assert self.out.b is not None

@@ -174,7 +174,7 @@ class ResNet(AbstractClassifier):
 
     def stages(self, x: Variable | Array) -> Iterator[tuple[str, Variable]]:
         """conv1, pool1, res2 to res5, pool5 (B, C), fc6: logits, for x (B, 3, H, W), normalized."""
-        h = None
+        h: Any = None
         for name, h in self.extractor.stages(x):
             yield name, h
         h = F.global_average_pooling_2d(h)
