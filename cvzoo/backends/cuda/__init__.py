@@ -1,1 +1,1 @@
-"""What both GPU backends share: our own kernels in CUDA C, what loads them, and the libraries beside them."""
+"""Shared by both GPU backends: our own CUDA kernels, their loading, and bindings of cuBLAS."""

@@ -20,8 +20,8 @@ _DEFAULT_ALGORITHM = -1
 
 
 class _Handle:
-    """cuBLAS's handle of a thread and device. A workspace of its own for each stream, so that streams do not write
-    into each other's, and none is allocated while a stream captures."""
+    """A cuBLAS handle of a thread and device, with a workspace per stream, so that streams do not share one and none is
+    allocated during a capture."""
 
     def __init__(self, major: int):
         self.library = cublas(major)
@@ -72,7 +72,7 @@ def cuda_major() -> int:
 
 
 def forget() -> None:
-    """Make handles anew next time, in this thread."""
+    """Discard this thread's handles."""
     _handles.of.clear()
     _majors.clear()
 
@@ -96,9 +96,9 @@ def compute_type(dtype: str, *, is_exact: bool = False) -> int:
 
 
 def layout(x: Any) -> tuple[bool, int] | None:
-    """Whether the matrices (..., R, C) lie transposed, and how far apart their rows (or columns) are, in elements.
+    """Whether the matrices (..., R, C) are transposed, and the leading dimension in elements.
 
-    None: cuBLAS cannot read them as they lie.
+    None: cuBLAS does not support their strides.
     """
     rows, columns = x.shape[-2:]
     size = x.itemsize
@@ -117,7 +117,7 @@ def layout(x: Any) -> tuple[bool, int] | None:
 
 
 def readable(x: Any) -> Any:
-    """x (..., R, C), or a copy in C order if cuBLAS cannot read it as it lies."""
+    """x (..., R, C), or a contiguous copy if cuBLAS does not support its strides."""
     if layout(x) is not None and (x.ndim < 3 or (x.strides[0] >= 0 and x.strides[0] % x.itemsize == 0)):
         return x
     return cupy().ascontiguousarray(x)
@@ -155,7 +155,7 @@ def gemm(a: Any, b: Any, out: Any, *, alpha: float = 1.0, beta: float = 0.0, is_
     scalar: Any = ctypes.c_double if dtype == "float64" else ctypes.c_int32 if dtype == "int8" else ctypes.c_float
     factor, keep = scalar(int(alpha) if dtype == "int8" else alpha), scalar(int(beta) if dtype == "int8" else beta)
     kind, kind_out = TYPES[dtype], TYPES[out.dtype.name]
-    # cuBLAS counts columns first, and then a matrix in C order is its own transpose: out.T = b.T @ a.T
+    # cuBLAS is column-major, so that a row-major matrix is its transpose: out.T = b.T @ a.T
     sizes = (int(turned_b), int(turned_a), n, m, k, ctypes.addressof(factor))
     how = (compute_type(dtype, is_exact=is_exact), _DEFAULT_ALGORITHM)
     if count == 1:
@@ -173,7 +173,7 @@ def gemm(a: Any, b: Any, out: Any, *, alpha: float = 1.0, beta: float = 0.0, is_
 
 
 def _apart(x: Any) -> int:
-    """How far apart the matrices are, in elements."""
+    """The stride between matrices, in elements."""
     return 0 if x.ndim < 3 or x.shape[0] == 1 else x.strides[0] // x.itemsize
 
 

@@ -55,15 +55,15 @@ STATUSES = {
 
 def _candidates(name: str, majors: Sequence[int]) -> list[str]:
     bases = [*sys.path, *site.getsitepackages(), site.getusersitepackages()]
-    found = []
+    paths = []
     for major in majors:
         file = f"lib{name}.so.{major}"
         for base in dict.fromkeys(bases):
             path = pathlib.Path(base or ".") / _FOLDERS[major] / file
             if path.is_file():
-                found.append(str(path))
-        found.append(file)
-    return list(dict.fromkeys(found))
+                paths.append(str(path))
+        paths.append(file)
+    return list(dict.fromkeys(paths))
 
 
 def open_library(name: str, major: int | None = None) -> Any:
@@ -131,12 +131,12 @@ def has_cublas_lt(major: int | None = None) -> bool:
 
 
 def forget() -> None:
-    """Load again next time."""
+    """Discard the loaded libraries."""
     for each in (cublas, cublas_lt, why_no_cublas, has_cublas_lt):
         each.cache_clear()
 
 
 def check(status: int, what: str) -> None:
-    """Raise BackendError if a call went wrong."""
+    """Raise BackendError unless the call succeeded."""
     if status:
         raise BackendError(f"cuBLAS: {what} failed: {STATUSES.get(status, 'status')} ({status})")

@@ -1,6 +1,6 @@
 """Products of matrices with a bias by cuBLASLt, whose kernels add it before they write.
 
-Which kernel it is, is asked once for each shape and kept: while a CUDA graph is being captured, it may not be asked.
+The kernel is chosen once per shape and cached, as the heuristics must not be called while a CUDA graph is captured.
 """
 
 import collections
@@ -36,7 +36,7 @@ class HeuristicResult(ctypes.Structure):
 
 
 class _Key(NamedTuple):
-    """What tells products apart; a and b as cuBLAS names them: out.T = a @ b."""
+    """The cache key of a product; a and b in cuBLAS's notation: out.T = a @ b."""
 
     device: int
     m: int
@@ -55,7 +55,7 @@ class _Key(NamedTuple):
 
 
 class _Plan:
-    """What cublasLtMatmul wants besides the arrays."""
+    """The arguments of cublasLtMatmul besides the arrays."""
 
     def __init__(self, library: Any, handle: int, key: _Key, bias: int):
         self._library = library
@@ -123,7 +123,7 @@ _local = _Local()
 
 
 def forget() -> None:
-    """Make handles and plans anew next time, in this thread."""
+    """Discard this thread's handles and plans."""
     _local.__init__()  # type: ignore[misc]
 
 
@@ -145,7 +145,7 @@ def _alignment(*addresses: int) -> int:
 
 
 def gemm_with_bias(a: Any, b: Any, bias: Any, out: Any, *, activation: str | None = None) -> bool:
-    """Whether `out` = activation(a @ b + bias) was written; False: cuBLASLt cannot, and nothing was done.
+    """Whether `out` = activation(a @ b + bias) was computed; False: cuBLASLt does not support the case.
 
     a: (M, K); b: (K, N), of a's dtype: float16, bfloat16 or float32
     bias: (N,), of adjacent elements, of the dtype of `out`

@@ -1,4 +1,4 @@
-"""From a detector's numbers on a GPU to the boxes of its images, in arrays of fixed sizes."""
+"""Decoding of a detector's outputs to boxes on a GPU, in arrays of fixed sizes."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -32,15 +32,15 @@ def decode_selected(
     by_part: bool = False,
     codes_of_class: bool = False,
 ) -> Candidates:
-    """The boxes of what was selected among pairs of A rows and n_class classes.
+    """The boxes of the selected (row, class) pairs, of A rows and n_class classes.
 
     loc: (B, A, 4) float32, or (B, A, n_class, 4) with codes_of_class
     anchor: (A, 4) float32, or (B, A, 4); any array for Coder.BOXES
     frames: (B, 11) float32 of `frame`
-    std: what dy dx dh dw are multiplied by
-    above: what does not score more, does not count
-    min_side: nor does a box of which a side, once cut, is shorter, nor one that is not finite
-    by_part: a box's class is its part's number
+    std: factors of dy dx dh dw
+    above: boxes that do not score more are dropped
+    min_side: so are boxes with a shorter side after clipping, and boxes that are not finite
+    by_part: a box's class is the index of its part
     """
     xp = cupy()
     keys, taken, _, parts, step = selected
@@ -65,7 +65,7 @@ def decode_selected(
 def softmax_scores(conf: Any, counts: Any = None) -> Any:
     """(B, A, L) float32 of conf (B, A, 1 + L) float32, logits, background first.
 
-    counts: (B,) int32 or None, how many of an image's rows count; the others score 0
+    counts: (B,) int32 or None, number of valid rows of each image; the others score 0
     """
     b, n_row, n = conf.shape
     score = cupy().empty((b, n_row, n - 1), np.float32)
@@ -89,7 +89,7 @@ def decode_yolo(
 
     raw: (B, H, W, A * (5 + L)) float32 contiguous
     anchors: (A, 2) float32, the head's; cell: (height, width), pixels
-    What does not score above gets -infinity.
+    Scores that are not above the threshold become -infinity.
     """
     b, h, w, _ = raw.shape
     n_anchor = anchors.shape[0]
@@ -114,12 +114,12 @@ def finish_boxes(
     most: int = UNBOUNDED,
     wanted: int | None = None,
 ) -> Any:
-    """(B, 4 + 6 * limit) float32, the boxes of each image as `unpacked_boxes` reads them: all that a host need know.
+    """(B, 4 + 6 * limit) float32, the boxes of each image for `unpacked_boxes`, which the host reads in one copy.
 
-    What lies wholly beside its image is dropped.
-    cut: boxes are cut at the image's edges
-    selected: where the candidates came from; a part that had more than `most` was not seen whole
-    wanted: how many boxes are enough, None: no number is
+    Boxes entirely outside of their image are dropped.
+    cut: boxes are clipped to the image
+    selected: the selection of the candidates; of a part with more than `most`, some were not considered
+    wanted: number of boxes that suffice, None: no number does
     """
     b, limit = kept.rows.shape
     result = cupy().empty((b, HEADER + FIELDS * limit), np.float32)
@@ -133,7 +133,7 @@ def finish_boxes(
 
 
 def gather_boxes(boxes: Sorted, kept: Kept) -> Any:
-    """(B, limit, 4) float32, the boxes that stayed, zeros after the last."""
+    """(B, limit, 4) float32, the selected boxes, zeros after the last."""
     b, limit = kept.rows.shape
     to = cupy().empty((b, limit, 4), np.float32)
     args = (

@@ -1,4 +1,4 @@
-"""Sums over all axes but the second, the same bits every time."""
+"""Deterministic sums over all axes but the second."""
 
 from typing import Any
 

@@ -16,7 +16,7 @@ _SUFFIXES = {"float32": "f32", "float64": "f64", "float16": "f16", "bfloat16": "
 
 
 class Window(NamedTuple):
-    """Windows that slide over images: the image's (H, W), how many places (OH, OW), and how they slide."""
+    """A sliding window: the image's (H, W), the number of positions (OH, OW), size, stride, padding and dilation."""
 
     size: Pair
     out: Pair
@@ -26,7 +26,7 @@ class Window(NamedTuple):
     dilate: Pair
 
     def numbers(self) -> tuple[np.int32, ...]:
-        """What the kernels take."""
+        """The kernels' arguments."""
         return _numbers(self)
 
     @property
@@ -47,7 +47,7 @@ def _launch(name: str, n: int, arguments: tuple[Any, ...]) -> None:
 
 
 def row_length(n: int, itemsize: int) -> int:
-    """How many elements apart rows of n elements begin, each at a multiple of 16 bytes: what tensor cores read fast."""
+    """The stride of rows of n elements, rounded up to 16 bytes, as tensor cores require."""
     unit = max(16 // itemsize, 1)
     return -(-n // unit) * unit
 
@@ -55,8 +55,8 @@ def row_length(n: int, itemsize: int) -> int:
 def im2col(x: Any, window: Window, groups: int, first: int, count: int) -> Any:
     """(groups, count, length) of x (B, C, H, W), whose channels lie next to each other.
 
-    length: row_length(KH * KW * C / groups, x.itemsize); what is more are zeros
-    first, count: which places of windows, of all images one after another; what lies outside an image is 0
+    length: row_length(KH * KW * C / groups, x.itemsize); padded with zeros
+    first, count: range of window positions over all images; pixels outside of an image are 0
     """
     c = x.shape[1]
     taps = window.ksize[0] * window.ksize[1]
@@ -80,10 +80,10 @@ def im2col(x: Any, window: Window, groups: int, first: int, count: int) -> Any:
 
 
 def col2im(columns: Any, gx: Any, window: Window, added: Any = None) -> None:
-    """Write into gx (B, H, W, C), in C order, what its pixels gather from all windows, plus `added`.
+    """Sum the windows' gradients into the pixels of gx (B, H, W, C), contiguous, plus `added`.
 
     columns: (groups, B * OH * OW, KH * KW * C / groups) float32, float64 for gx of float64
-    added: None, or lying like gx
+    added: None, or in gx's memory format
     """
     b, _, _, c = gx.shape
     groups = columns.shape[0]

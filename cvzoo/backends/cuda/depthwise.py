@@ -1,4 +1,4 @@
-"""Convolution in which each channel has filters of its own, by kernels/depthwise.cu and kernels/depthwise_strip.cu."""
+"""Depthwise convolution, by kernels/depthwise.cu and kernels/depthwise_strip.cu."""
 
 import functools
 from collections.abc import Sequence
@@ -23,8 +23,8 @@ _PACK = "depthwise filters of "  # and then of which dtype
 
 
 def is_depthwise(channels: int, w_shape: Sequence[int], groups: int, *arrays: Any) -> bool:
-    """Whether w (O, C / groups, KH, KW) gives each of several channels filters of its own, and all arrays are of one
-    floating dtype.
+    """Whether w (O, C / groups, KH, KW) is a depthwise filter of several channels, and all arrays have one floating
+    dtype.
     """
     return (
         groups == channels > 1
@@ -85,7 +85,7 @@ def _slide(
     alpha: float = 0.0,
     beta: float = 0.0,
 ) -> Any:
-    """y (B, *size, O) of x (B, H, W, C) and filters (KH, KW, O); start: how far above and left of x windows begin."""
+    """y (B, *size, O) of x (B, H, W, C) and filters (KH, KW, O); start: padding above and left of x."""
     n, h, w, c = x.shape
     kh, kw, o = filters.shape
     y = cupy().empty((n, *size, o), x.dtype)

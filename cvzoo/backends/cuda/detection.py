@@ -1,4 +1,4 @@
-"""Detection on a GPU: what `AbstractBackend` says of it, in arrays of fixed sizes: nothing waits for the host."""
+"""Detection kernels of `AbstractBackend` on a GPU, with arrays of fixed sizes, so that nothing synchronizes."""
 
 import functools
 import math
@@ -30,7 +30,7 @@ MOST_CANDIDATES = 8192
 
 
 class DeviceSelected(NamedTuple):
-    """What was selected, what makes scores of it, and how many of a part were looked at."""
+    """Selected scores, their scoring, and the number of candidates per part."""
 
     selected: Selected
     n_class: int
@@ -40,7 +40,7 @@ class DeviceSelected(NamedTuple):
 
 
 class DeviceCandidates(NamedTuple):
-    """Boxes of images, and the selection that they come from."""
+    """Candidate boxes of images, and the selection that they come from."""
 
     boxes: Candidates
     selected: Selected
@@ -48,7 +48,7 @@ class DeviceCandidates(NamedTuple):
 
 
 class DeviceKept(NamedTuple):
-    """Boxes of images in order, which of them stay, and how many were wanted at most."""
+    """Sorted boxes of images, the indices of those selected by `nms`, and the limit."""
 
     boxes: Sorted
     kept: Kept
@@ -172,5 +172,5 @@ def finish_boxes(kept: DeviceKept, *, frames: Any, cut: bool) -> Any:
 
 
 def _as_floats(array: Any) -> Any:
-    """`array` in float32 and contiguous, as the kernels of boxes read it."""
+    """`array` as contiguous float32."""
     return cupy().ascontiguousarray(array.astype(np.float32, copy=False))

@@ -1,4 +1,4 @@
-"""Launching kernels that compute element by element, compiled when they are first wanted."""
+"""Launching of element-wise kernels, which are compiled at first use."""
 
 import functools
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ _WIDEST = 32  # bytes of one array that a thread moves at once: two loads of 16
 
 
 class _Plan(NamedTuple):
-    """How to launch for arrays of certain dtypes that lie in a certain way."""
+    """The kernel and launch parameters for arrays of certain dtypes and memory formats."""
 
     module: KernelModule
     name: str
@@ -35,7 +35,7 @@ def module_of(kernel: ElementwiseKernel) -> KernelModule:
 def _width(
     steps: Sequence[str], itemsizes: Sequence[int], rows: Sequence[Sequence[int]], inner: int, align: int
 ) -> int:
-    """How many elements may be moved at once: all packed arrays start, and go on, at multiples of that."""
+    """The vector width in elements, which all packed arrays are aligned to."""
     packed = [size for size, step in zip(itemsizes, steps) if step == "packed"]
     width = 16 // min(packed)
     while width > 1:
@@ -50,19 +50,19 @@ def _width(
 
 @functools.lru_cache(8192)
 def _plan(
-    name: str, body: str, n_number: int, shape: tuple[int, ...], lying: tuple[tuple[Any, ...], ...], align: int
+    name: str, body: str, n_number: int, shape: tuple[int, ...], layouts: tuple[tuple[Any, ...], ...], align: int
 ) -> _Plan:
-    """How to launch; `lying` has dtype, shape and strides of the result and of each input."""
-    dtypes = tuple([dtype.name for dtype, _, _ in lying])
-    itemsizes = tuple([dtype.itemsize for dtype, _, _ in lying])
-    strides = tuple([repeated_strides(own, strides, dtype.itemsize, shape) for dtype, own, strides in lying])
+    """The launch plan; layouts: dtype, shape and strides of the result and of each input."""
+    dtypes = tuple([dtype.name for dtype, _, _ in layouts])
+    itemsizes = tuple([dtype.itemsize for dtype, _, _ in layouts])
+    strides = tuple([repeated_strides(own, strides, dtype.itemsize, shape) for dtype, own, strides in layouts])
     sizes, rows = collapsed(shape, strides)
     count = 1
     for size in sizes:
         count *= size
     steps = tuple(["packed" if each[-1] == 1 else "one" if each[-1] == 0 else "far" for each in rows])
     width = 1
-    if count == 1:  # a single element lies next to itself
+    if count == 1:  # a single element is packed
         steps = ("packed", *["one"] * (len(rows) - 1))
         rows = ((1,),) * len(rows)
     elif steps[0] == "packed" and "far" not in steps:
@@ -126,8 +126,8 @@ def elementwise(
     bits = 64
     for each in arrays:
         bits |= each.data.ptr
-    lying = tuple([(each.dtype, each.shape, each.strides) for each in arrays])
-    plan = _plan(name, body, len(numbers), shape, lying, bits & -bits)
+    layouts = tuple([(each.dtype, each.shape, each.strides) for each in arrays])
+    plan = _plan(name, body, len(numbers), shape, layouts, bits & -bits)
     number_type = plan.number_type
     plan.module.launch(
         plan.name,

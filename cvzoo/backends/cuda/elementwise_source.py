@@ -1,4 +1,4 @@
-"""CUDA C of kernels that compute element by element: written from an expression, for given dtypes and memory layout."""
+"""Generation of CUDA C of element-wise kernels from an expression, for given dtypes and memory layout."""
 
 import dataclasses
 import functools
@@ -113,15 +113,15 @@ _WIDENED = ("float16", "bfloat16", "float32", "float64")  # floats are computed 
 
 @dataclasses.dataclass(frozen=True)
 class ElementwiseKernel:
-    """What a kernel is compiled for.
+    """The specification of an element-wise kernel.
 
     name: of the exported function
     body: statements of CUDA C that read x0, x1, ... (inputs) and n0, n1, ... (numbers, of type T) and set y
     inputs: dtypes' names; output: likewise
-    steps: how each input goes along the fastest axis: "packed" (next to each other), "one" (repeated), "far"
-    n_axis: how many axes are told apart; 1: everything lies in one run
-    n_number: how many numbers there are
-    width: how many elements a thread computes; they are moved at once
+    steps: stride of each input along the fastest axis: "packed" (1), "one" (0), "far" (others)
+    n_axis: number of axes after merging; 1: all arrays are contiguous
+    n_number: number of scalars
+    width: elements per thread, in one vector load
     wide_index: whether indices need 64 bits
     double: whether T is double
     """
@@ -155,7 +155,7 @@ def kernel_arguments(kernel: ElementwiseKernel) -> str:
 
 
 def _offsets(kernel: ElementwiseKernel) -> list[str]:
-    """Where the thread's first element is in each array: y_at, x0_at, ..."""
+    """The offset of the thread's first element in each array: y_at, x0_at, ..."""
     names = ["y", *[f"x{i}" for i in range(len(kernel.inputs))]]
     if kernel.n_axis == 1:
         far = "far" in kernel.steps
@@ -188,7 +188,7 @@ def _written(kernel: ElementwiseKernel) -> str:
 
 @functools.lru_cache(1024)
 def kernel_source(kernel: ElementwiseKernel) -> str:
-    """The function in CUDA C; it wants `foundation.cu` and FUNCTIONS in front. T is defined around it."""
+    """The function in CUDA C, which requires `foundation.cu` and FUNCTIONS before it. T is defined around it."""
     n = len(kernel.inputs)
     v = kernel.width
     loads = []
@@ -249,7 +249,7 @@ def kind_body(expression: str, x: str, y: str, a: str, b: str) -> str:
 
 
 def chain_body(steps: Sequence[tuple]) -> tuple[str, int, list[float]]:
-    """Statements of all steps of a backend's `chain`, how many others they read, and their numbers."""
+    """The statements of all steps of a backend's `chain`, the number of other operands, and the scalars."""
     lines, other = ["T z = x0;"], 0
     numbers: list[float] = []
     for kind, *given in steps:

@@ -1,4 +1,4 @@
-"""What a CUDA graph reads besides its own memory, and who made it may forget: kept for as long as the graph."""
+"""Keeps memory alive that a captured CUDA graph reads, such as cached constants, as long as the graph exists."""
 
 import contextlib
 import threading
@@ -14,14 +14,14 @@ _current = _Current()
 
 
 def hold(memory: Any) -> None:
-    """Keep `memory` as long as the graph that this thread is capturing; where there is none, nothing happens."""
+    """Keep `memory` alive as long as the graph that this thread is capturing; a no-op without a capture."""
     if _current.held is not None:
         _current.held.append(memory)
 
 
 @contextlib.contextmanager
 def holding() -> Iterator[list[Any]]:
-    """A block in which a graph is captured; what it gives must live as long as the graph."""
+    """A context for the capture of a graph; yields the objects that must live as long as the graph."""
     before, _current.held = _current.held, []
     try:
         yield _current.held

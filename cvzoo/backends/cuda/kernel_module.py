@@ -1,4 +1,4 @@
-"""Our kernels in CUDA C: found among the package's files, compiled when first launched, kept for each device."""
+"""Our CUDA kernels: sources in the package, compiled at the first launch and cached per device."""
 
 import functools
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ SUFFIXES = {
 
 
 def suffix(dtype: Any) -> str:
-    """What the name of a kernel for `dtype` ends in. Raises KeyError if there is none."""
+    """The suffix of a kernel's name for `dtype`. Raises KeyError if there is none."""
     return SUFFIXES[dtype.name]
 
 
@@ -31,13 +31,13 @@ _SHARED_WITHOUT_ASKING = 48 << 10
 
 
 def family_text(name: str) -> str:
-    """kernels/<name>.cu as it is."""
+    """The text of kernels/<name>.cu."""
     return (resources.files("cvzoo.backends.cuda") / "kernels" / f"{name}.cu").read_text("utf-8")
 
 
 @functools.cache
 def common_source() -> str:
-    """What stands in front of every source: types of 16 bits, packs, indices, reductions (kernels/foundation.cu)."""
+    """The prelude of every source: 16-bit types, vector types, indexing, reductions (kernels/foundation.cu)."""
     return family_text("foundation")
 
 
@@ -90,7 +90,7 @@ class KernelModule:
     def launch(
         self, name: str, grid: Sequence[int], block: Sequence[int], args: Sequence[Any], *, shared: int = 0
     ) -> None:
-        """Enqueue a kernel on CuPy's current stream of the current device; nothing waits.
+        """Launch a kernel on CuPy's current stream of the current device, without synchronization.
 
         grid, block: sizes (x, y, z); none may be 0
         args: cupy.ndarray for a pointer, None for a null one, NumPy scalars for the rest, of the very types in the

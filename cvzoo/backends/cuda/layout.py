@@ -1,4 +1,4 @@
-"""How arrays that broadcast against each other lie in memory: as few axes as will do, the fastest one last."""
+"""Memory layout of arrays that broadcast against each other: merging of axes, the fastest one last."""
 
 import functools
 from collections.abc import Sequence
@@ -12,9 +12,9 @@ Sizes = tuple[int, ...]
 
 
 def order_of(shape: Sizes, strides: Sizes) -> Sizes:
-    """The axes from the slowest to the fastest in memory; axes that are repeated or of size 1 say nothing.
+    """The axes from the slowest to the fastest in memory; repeated axes and those of size 1 are ambiguous.
 
-    Where strides say nothing, four axes are taken as an image that lies channels-last, others in row-major order.
+    Where strides are ambiguous, four axes are taken as channels-last, others as row-major.
     """
     order = [0, 2, 3, 1] if len(shape) == 4 else list(range(len(shape)))
     told = [axis for axis in order if strides[axis] and shape[axis] != 1]
@@ -25,7 +25,7 @@ def order_of(shape: Sizes, strides: Sizes) -> Sizes:
 
 @functools.lru_cache(4096)
 def dense_strides(shape: Sizes, strides: Sizes) -> Sizes:
-    """Strides, in elements, of an array contiguous whose axes follow each other as those of `strides` do."""
+    """Strides, in elements, of a contiguous array with the memory order of `strides`."""
     result = [0] * len(shape)
     step = 1
     for axis in reversed(order_of(shape, strides)):
@@ -36,11 +36,11 @@ def dense_strides(shape: Sizes, strides: Sizes) -> Sizes:
 
 @functools.lru_cache(4096)
 def collapsed(shape: Sizes, strides: tuple[Sizes, ...]) -> tuple[Sizes, tuple[Sizes, ...]]:
-    """Sizes, and strides of each array, of the fewest axes that visit the same elements.
+    """Sizes, and strides of each array, after merging axes where possible.
 
-    shape: what all arrays have after broadcasting; nothing in it is 0
-    strides: of each array, one number an axis, 0 where it is repeated; the first array's order is followed
-    Never without an axis: a single element is one axis of size 1.
+    shape: after broadcasting; no size is 0
+    strides: for each array, one per axis, 0 where it is repeated; axes are in the memory order of the first array
+    There is at least one axis: a single element is one axis of size 1.
     """
     axes = [axis for axis in order_of(shape, strides[0]) if shape[axis] != 1]
     if not axes:
@@ -66,7 +66,7 @@ def element_strides(array: Any, shape: Sizes) -> Sizes:
 
 
 def repeated_strides(own: Sizes, strides: Sizes, itemsize: int, shape: Sizes) -> Sizes:
-    """The same for an array of the shape `own` and such strides in bytes."""
+    """`element_strides` of an array of shape `own`, from its strides in bytes."""
     if own == shape:
         return tuple([stride // itemsize for stride in strides])
     lead = len(shape) - len(own)
@@ -75,7 +75,7 @@ def repeated_strides(own: Sizes, strides: Sizes, itemsize: int, shape: Sizes) ->
 
 @functools.lru_cache(4096)
 def _axes_of(shape: Sizes, strides: Sizes) -> tuple[Sizes, Sizes] | None:
-    """The order of the axes, and the way back from it; None if that is the order they are written in."""
+    """The memory order of the axes, and its inverse; None if it is the identity."""
     order = order_of(shape, strides)
     if order == tuple(range(len(shape))):
         return None
@@ -86,7 +86,7 @@ def _axes_of(shape: Sizes, strides: Sizes) -> tuple[Sizes, Sizes] | None:
 
 
 def like(xp: Any, x: Any, dtype: Any, shape: Sequence[int] | None = None) -> Any:
-    """An array of undefined values whose axes follow each other in memory as x's do, contiguous.
+    """A contiguous array of undefined values in x's memory format.
 
     shape: with as many axes as x; None: x's
     """
@@ -99,28 +99,28 @@ def like(xp: Any, x: Any, dtype: Any, shape: Sequence[int] | None = None) -> Any
 
 
 def is_dense(x: Any) -> bool:
-    """Whether x fills its memory contiguous, in whatever order of axes."""
+    """Whether x is contiguous, in any order of axes."""
     return x.flags.c_contiguous or element_strides(x, x.shape) == dense_strides(x.shape, x.strides) or not x.size
 
 
 def as_dense(xp: Any, x: Any) -> Any:
-    """x itself if it has no gaps and repeats nothing, else a copy in the same order of axes."""
+    """x itself if it is contiguous in any order of axes, else a contiguous copy in the same order."""
     return x if is_dense(x) else copied(like(xp, x, x.dtype), x)
 
 
 def same_order(xp: Any, x: Any, other: Any) -> Any:
-    """x itself if it lies in memory as `other`, an array of its shape contiguous, does; else a copy that does."""
+    """x itself if it has the memory format of `other`, a contiguous array of its shape; else a copy that has."""
     return x if x.strides == other.strides else copied(like(xp, other, x.dtype), x)
 
 
 def copied(y: Any, x: Any) -> Any:
-    """y, with the values of x."""
+    """y, after copying x to it."""
     y[...] = x
     return y
 
 
 def pixel_rows(x: Any) -> Any:
-    """(B, ..., C) in C order of x (B, C, ...): a view if x lies channels-last, else a copy."""
+    """(B, ..., C), C-contiguous, from x (B, C, ...): a view if x is channels-last, else a copy."""
     rows = x.transpose(0, 2, 3, 1) if x.ndim == 4 else x.transpose(0, *range(2, x.ndim), 1)
     return rows if rows.flags.c_contiguous else cupy().ascontiguousarray(rows)
 
@@ -131,7 +131,7 @@ def new_rows(x: Any) -> Any:
 
 
 def as_channels(rows: Any) -> Any:
-    """(B, C, ...) of (B, ..., C): with 4 axes a view that lies channels-last, else in C order."""
+    """(B, C, ...) from (B, ..., C): with 4 axes a channels-last view, else C-contiguous."""
     if rows.ndim == 4:
         return rows.transpose(0, 3, 1, 2)
     if rows.ndim == 2:
@@ -140,14 +140,14 @@ def as_channels(rows: Any) -> Any:
 
 
 def are_whole(channels: int, *arrays: Any) -> np.int32:
-    """1 if kernels may move 8 channels at a time in accesses of 16 bytes, else 0; an array may be None."""
+    """1 if kernels may use vector loads of 8 channels, aligned to 16 bytes, else 0; an array may be None."""
     if channels % 8:
         return np.int32(0)
     return np.int32(all(a is None or a.data.ptr % 16 == 0 for a in arrays))
 
 
 def lanes_for(channels: int) -> int:
-    """How many threads, of eight channels each, stand side by side in a block: a power of two up to 8."""
+    """Number of threads along the channels in a block, with eight channels each: a power of two up to 8."""
     lanes = 1
     while lanes < 8 and lanes * 8 < channels:
         lanes *= 2
@@ -155,7 +155,7 @@ def lanes_for(channels: int) -> int:
 
 
 def as_vector(v: Any, dtype: Any) -> Any:
-    """v contiguous and of that dtype: itself if it is so already."""
+    """v as a contiguous array of that dtype, itself if it is one."""
     if v.dtype == dtype and v.flags.c_contiguous:
         return v
     return cupy().ascontiguousarray(v, dtype)

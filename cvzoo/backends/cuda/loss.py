@@ -1,4 +1,4 @@
-"""Losses from scores and labels on a GPU, each in one or two launches, and nothing looked at by the host.
+"""Losses on a GPU, each in one or two launches, without synchronization.
 
 A label out of range makes the loss and the gradient of its row (of the whole, where the result is one sum) NaN.
 """
@@ -29,7 +29,7 @@ _INT64 = np.dtype(np.int64)
 
 
 def sum_dtype(dtype: Any) -> Any:
-    """What losses of scores of that dtype are summed in."""
+    """The dtype in which losses of scores of that dtype are summed."""
     return np.float64 if dtype == np.float64 else np.float32
 
 

@@ -1,4 +1,4 @@
-"""Suppression of boxes on a GPU: what stays is what `geometry.nms` keeps, and nothing is copied to the host."""
+"""Non-maximum suppression on a GPU, with the results of `geometry.nms` and without synchronization."""
 
 from typing import Any, NamedTuple
 
@@ -17,11 +17,11 @@ _SWEEPING = 256
 
 
 class Kept(NamedTuple):
-    """The boxes that stay.
+    """The boxes selected by non-maximum suppression.
 
     rows: (B, limit) int32, best first; -1 after the last
     counts: (B,) int32
-    most: of each image, so many boxes were compared
+    most: number of boxes of each image that were considered
     """
 
     rows: Any
@@ -30,13 +30,13 @@ class Kept(NamedTuple):
 
 
 def nms_batch(boxes: Sorted, *, iou_thresh: float, limit: int | None, classwise: bool = True, most: int = MOST) -> Kept:
-    """The boxes that stay when each in turn removes those after it that overlap it too much.
+    """Greedy non-maximum suppression of a batch.
 
-    boxes: as `sort_candidates` gives them
-    iou_thresh: a box goes if its IoU with a better one that stayed is strictly greater
-    limit: how many stay at most; None: all
-    classwise: boxes remove only boxes of their own class
-    most: so many of the best are looked at
+    boxes: of `sort_candidates`
+    iou_thresh: a box is suppressed if its IoU with a selected box of higher score is strictly greater
+    limit: the most boxes per image; None: all
+    classwise: boxes suppress only boxes of their own class
+    most: number of highest-scoring boxes that are considered
 
     IoU is computed in float32 as `geometry.bbox_iou` does. Boxes must be finite.
     """

@@ -25,11 +25,11 @@ __all__ = [
 _KERNELS = KernelModule("batch_norm")
 _BLOCK = (256, 1, 1)
 _ENOUGH = 1024  # blocks that keep any GPU busy; a number of its own would change the sums' order
-_TURNS = 8  # rows that a thread goes through, so that it reads its channels' parameters seldom
+_TURNS = 8  # rows per thread, to amortize the loads of its channels' parameters
 
 
 class _Rows:
-    """x as rows of channels, and how blocks share them out."""
+    """x as rows of channels, and their division among thread blocks."""
 
     def __init__(self, x: Any, *others: Any):
         self.x = pixel_rows(x)
@@ -45,7 +45,7 @@ class _Rows:
         self.whole = are_whole(self.c, self.x, *self.others)
 
     def sharing(self) -> tuple[int, int]:
-        """How many rows a block sums up, and how many such blocks there are."""
+        """Rows per block, and the number of blocks."""
         blocks = max(1, min(-(-_ENOUGH // self.groups), -(-self.count // (4 * self.height))))
         step = -(-self.count // blocks)
         return step, -(-self.count // step)
@@ -55,12 +55,12 @@ class _Rows:
         return np.int64(self.count), np.int32(self.c), np.int64(step), np.int32(self.lanes), self.whole
 
     def grid(self) -> tuple[int, tuple[int, int, int]]:
-        """Rows a block, and the grid, of kernels that go through all of x once."""
+        """Rows per block, and the grid, of kernels that make one pass over x."""
         step = self.height * _TURNS
         return step, (-(-self.count // step), self.groups, 1)
 
     def parameter(self, v: Any) -> Any:
-        """v (C,) as kernels take it."""
+        """v (C,) in the kernels' dtype."""
         return as_vector(v, self.wide)
 
 
@@ -214,7 +214,7 @@ def batch_norm_relu_grad(
 
 
 _LAYER_KERNELS = KernelModule("layer_norm")
-_LONG = 4096  # a row of so many numbers is worth a block, shorter ones a warp each
+_LONG = 4096  # elements of a row from which on it gets a block; shorter rows get a warp each
 _ENOUGH_ROWS = 512  # blocks that keep any GPU busy; a number of its own would change the sums' order
 
 

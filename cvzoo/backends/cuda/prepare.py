@@ -1,4 +1,4 @@
-"""Images made a network's input on a GPU: resized, normalized and framed in one pass over each."""
+"""Preprocessing on a GPU: each image is resized, normalized and padded in one pass."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -19,7 +19,7 @@ _THREADS = 128
 def prepare_images(
     images: Sequence[np.ndarray], plans: Sequence[PhotoPlan], *, dtype: Any = np.float32, channels: int = 3
 ) -> Any:
-    """One copy carries them all there."""
+    """See `AbstractBackend.prepare_images`; the images are uploaded by one copy."""
     xp = cupy()
     height, width = frame_of(images, plans)
     parts = [_Part(photo, plan) for photo, plan in zip(images, plans)]
@@ -45,13 +45,13 @@ def prepare_images(
 
 
 class _Part:
-    """What the kernel is told of one image."""
+    """The kernel's arguments for one image."""
 
     def __init__(self, photo: np.ndarray, plan: PhotoPlan):
         self.plan = plan
         self.photo_size = h, w = photo.shape[1:]
         photo = photo[::-1] if plan.bgr else photo
-        # pixels side by side in memory, or whole planes: either goes up without being turned around
+        # interleaved pixels or planes: either is uploaded without being transposed on the host
         last = photo.transpose(1, 2, 0)
         if last.flags.c_contiguous:
             photo, self.strides = last, tuple(map(np.int64, (3 * w, 3, 1)))

@@ -1,4 +1,4 @@
-"""Floats as bytes that count in a scale."""
+"""Quantization of floats to int8."""
 
 from typing import Any
 

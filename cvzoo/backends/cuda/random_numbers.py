@@ -1,6 +1,6 @@
 """Random arrays drawn on a GPU, from the seed of `cvzoo.set_seed`, also inside captured graphs.
 
-Draws are a function of the seed and of how many there were before, not of the GPU; they are other numbers than the
+Draws are a function of the seed and of the number of earlier draws, not of the GPU; they are other numbers than the
 CPU's. Eager draws get their place from the host. A captured graph has its places from the capture, and adds to
 them what `Recording.before_replay` wrote: replays go on where the last draw stopped, with the bits of eager draws.
 """
@@ -27,10 +27,10 @@ Shape = int | Sequence[int]
 
 
 class Recording:
-    """What a graph being captured draws.
+    """The random numbers of a graph that is being captured.
 
-    base: (1,) uint64 on the device, which the graph's draws add to their places
-    drawn: how many blocks of numbers one run of the graph takes
+    base: (1,) uint64 on the device, which the graph's draws add to their positions
+    drawn: number of blocks of random numbers that one run of the graph consumes
     """
 
     def __init__(self) -> None:
@@ -47,7 +47,7 @@ class Recording:
         return key, first - self.start, self.base
 
     def before_replay(self) -> None:
-        """Give the next replay its own numbers, on the current stream. Nothing waits.
+        """Reserve new random numbers for the next replay, on the current stream, without synchronization.
 
         Raises GraphError if the seed was set anew since the capture: that is for another capture.
         """

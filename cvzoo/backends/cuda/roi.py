@@ -1,4 +1,4 @@
-"""Regions of feature maps at one size, by kernels: all kinds of cells, all levels of a pyramid in one launch."""
+"""RoI pooling kernels: all kinds of cells, all levels of a pyramid in one launch."""
 
 import enum
 from collections.abc import Sequence
@@ -103,7 +103,7 @@ def _forward(maps: Sequence[Any], rois: Regions, mode: _Mode, best: Any) -> Any:
 
 
 def _maps(maps: Sequence[Any], scales: Sequence[float]) -> tuple[Any, ...]:
-    """What kernels take for maps (B, H, W, C) of up to five levels; the first stands for those that are not there."""
+    """The kernels' arguments for maps (B, H, W, C) of up to five levels; missing levels are filled with the first."""
     rest = MOST_LEVELS - len(maps)
     maps, scales = [*maps, *[maps[0]] * rest], [*scales, *[scales[0]] * rest]
     return (

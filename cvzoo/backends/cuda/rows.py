@@ -1,4 +1,4 @@
-"""An array as many short rows along one axis, and who works on each."""
+"""Division of an array into rows along one axis, and the thread, warp or block that computes each."""
 
 from typing import Any, NamedTuple
 
@@ -6,11 +6,11 @@ from cvzoo.backends.cuda.kernel_module import suffix
 from cvzoo.backends.cuda.layout import order_of
 
 _THREADS = 256
-_LONG = 1024  # a row of so many numbers is worth a block
+_LONG = 1024  # elements of a row from which on it gets a block
 
 
 class Rows(NamedTuple):
-    """count rows of `length` numbers, which lie `inner` apart, as kernels/softmax.cu counts them."""
+    """count rows of `length` elements with the stride `inner`, see kernels/softmax.cu."""
 
     count: int  # type: ignore[assignment]  # hides tuple.count
     length: int
@@ -33,7 +33,7 @@ class Rows(NamedTuple):
 
 
 def rows_along(x: Any, axis: int) -> Rows:
-    """x, which has no gaps, as rows along `axis`."""
+    """Contiguous x as rows along `axis`."""
     axis %= x.ndim
     order = order_of(x.shape, x.strides)
     length = x.shape[axis]
@@ -44,5 +44,5 @@ def rows_along(x: Any, axis: int) -> Rows:
 
 
 def make_rows(count: int, length: int, inner: int) -> Rows:
-    """Rows whose numbers lie next to each other are read by a warp or a block, others by a thread each."""
+    """Rows with contiguous elements are computed by a warp or a block each, others by a thread."""
     return Rows(count, length, inner, "thread" if inner > 1 else "block" if length >= _LONG else "warp")

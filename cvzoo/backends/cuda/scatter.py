@@ -1,4 +1,4 @@
-"""Numbers of a GPU's arrays added into places that indices name, always in the same order."""
+"""Deterministic scatter-add on a GPU."""
 
 import hashlib
 import math
@@ -13,7 +13,7 @@ from cvzoo.backends.transfer import constants
 _MODULE = KernelModule("scatter")
 _THREADS = 128
 _MOST_ROWS = 65535  # of blocks in a grid
-_MOST_LOOKS = 1 << 28  # a warp looks at 32 indices at once; from here on CuPy's atomic additions are faster
+_MOST_LOOKS = 1 << 28  # comparisons of 32 indices by a warp; from here on CuPy's atomic additions are faster
 _KEPT_BYTES = 1 << 20
 _REMEMBERED = 256
 _seen: dict[tuple, bool] = {}  # indices that were copied before, the latest last
@@ -21,9 +21,9 @@ _FLOATS = ("float32", "float64", "float16", "bfloat16")
 
 
 def as_index(index: tuple) -> tuple:
-    """The index with the CPU's arrays copied to the current device; those that come again stay there.
+    """The index with the CPU's arrays copied to the current device, where they are cached.
 
-    Truth values become the places where they hold, which the CPU can count without waiting for a GPU.
+    Boolean masks become integer indices, as the CPU can count them without synchronization.
     """
     parts: list[Any] = []
     for part in index:
@@ -51,11 +51,11 @@ def _copied(array: np.ndarray) -> Any:
 
 
 def add_at(out: Any, index: tuple, values: Any) -> None:
-    """`out[index] += values`, added as often as a place is named; the same bits every time.
+    """`out[index] += values`, accumulated for repeated indices; deterministic.
 
-    out: of any floats; index: slices, numbers and arrays, of which truth values make the CPU wait
+    out: floating; index: slices, integers and arrays; boolean arrays on the GPU synchronize
     values: in out's dtype, of the shape of out[index]
-    Sums that are both large and many (2**28 looks of 32 indices) are CuPy's, whose order differs from run to run.
+    Very large cases (2**28 comparisons of 32 indices) use CuPy's atomic additions, which are not deterministic.
     """
     xp = cupy()
     index = as_index(index)
@@ -80,7 +80,7 @@ def add_at(out: Any, index: tuple, values: Any) -> None:
 
 
 def _as_rows(shape: tuple[int, ...], index: tuple) -> tuple[int, Any] | None:
-    """(sizes before the rows' axis multiplied, ids) if the index is one array between whole slices, else None."""
+    """(product of the sizes before the indexed axis, ids) if the index is one array among full slices, else None."""
     whole = slice(None)
     index = index[:-1] if index and index[-1] is Ellipsis else index
     if any(not (isinstance(part, slice) and part == whole) for part in index[:-1]):
@@ -92,10 +92,10 @@ def _as_rows(shape: tuple[int, ...], index: tuple) -> tuple[int, Any] | None:
 
 
 def add_rows(out: Any, ids: Any, rows: Any, *, before: int, places: int) -> None:
-    """Rows added to rows of `out`, in the order they come in: out[:, ids[k]] += rows[:, k].
+    """Rows added to rows of `out` in order: out[:, ids[k]] += rows[:, k].
 
-    out: (before, places, D) floats contiguous
-    ids: (N,) int64; below 0 they count from the end, others that name no place are left out
+    out: (before, L, D) floats, contiguous
+    ids: (N,) int64; negative ones count from the end, those out of range are ignored
     rows: (before, N, D) in out's dtype, contiguous
     """
     width = out.size // max(before * places, 1)
@@ -108,10 +108,10 @@ def add_rows(out: Any, ids: Any, rows: Any, *, before: int, places: int) -> None
 
 
 def add_pixels(out: Any, where: Any, x: Any) -> None:
-    """x added into planes of zeros: out[b, where[b, k, c], c] += x[b, k, c].
+    """x added to planes: out[b, where[b, k, c], c] += x[b, k, c].
 
     out: (B, L, C) float32 or float64; where: (B, N, C) int64; x: (B, N, C); all contiguous
-    Places that are not in the plane are left out.
+    Indices outside of the plane are ignored.
     """
     b, places, c = out.shape
     if not x.size or not out.size:

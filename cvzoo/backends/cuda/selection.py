@@ -1,4 +1,4 @@
-"""The best of very many scores on a GPU, and candidates in order; sizes do not depend on the scores."""
+"""Top-k selection of many scores on a GPU, and sorting of candidates; sizes do not depend on the scores."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -13,18 +13,18 @@ from cvzoo.errors.exceptions import ShapeError
 _MODULE = KernelModule("select")
 _BINS, _PASSES, _STATES = 2048, 6, 4
 _THREADS = 256
-# scores that a thread looks at: fewer blocks mean fewer bins to add up
+# scores per thread: fewer blocks have fewer histograms to merge
 _SHARE = 16
 _MOST_BLOCKS = 1024
 
 
 class Selected(NamedTuple):
-    """The best scores of each part of each image.
+    """The highest scores of each part of each image.
 
-    keys: (B, S, limit) uint64, best first: an order of the score, and its place in the part
-    taken: (B, S) int32, how many of them there are
-    states: (B, S, 4) uint64; the last is how many scored above the bound
-    parts: (S, 2) int64, start and count; step: from one place to the next
+    keys: (B, S, limit) uint64, highest first: a sortable encoding of the score, and its index in the part
+    taken: (B, S) int32, number of keys
+    states: (B, S, 4) uint64; the last is the number of scores above the threshold
+    parts: (S, 2) int64, start and count; step: between elements
     """
 
     keys: Any
@@ -35,16 +35,16 @@ class Selected(NamedTuple):
 
     @property
     def limit(self) -> int:
-        """How many a part has at most."""
+        """The most keys of a part."""
         return self.keys.shape[2]
 
 
 def select_best(score: Any, parts: Sequence[tuple[int, int]], *, limit: int, above: float, step: int = 1) -> Selected:
-    """The `limit` greatest scores of each part, greatest first, of equals the first: as `geometry.best_pairs`.
+    """The `limit` highest scores of each part in descending order, of equals the first, as `geometry.best_pairs`.
 
     score: (B, N) float32, contiguous
     parts: (start, count) in each image's N; element i of a part is at start + i * step
-    above: only what is greater counts; NaN never does
+    above: only greater scores are selected; NaN never is
     """
     xp = cupy()
     b = score.shape[0]
@@ -63,7 +63,7 @@ def select_best(score: Any, parts: Sequence[tuple[int, int]], *, limit: int, abo
     grid = (max(1, min(-(-longest // (_THREADS * _SHARE)), _MOST_BLOCKS)), n_part, b)
     block = (_THREADS, 1, 1)
     where = (score, table, np.int64(score.shape[1]), np.int64(step), np.float32(above))
-    # if no part can have more than are wanted, one look tells how many there are
+    # if no part can exceed the limit, a single pass that counts is enough
     for number in range(_PASSES if longest > limit else 1):
         _MODULE.launch("select_count", grid, block, (*where, np.int32(number), states, counts))
         _MODULE.launch("select_bits", (n_part, b, 1), block, (counts, np.int32(limit), np.int32(number), states))
@@ -80,10 +80,10 @@ def select_best(score: Any, parts: Sequence[tuple[int, int]], *, limit: int, abo
 
 
 class Candidates(NamedTuple):
-    """Boxes of images, of which those that count have a score above -infinity.
+    """Boxes of images; those with a score of -infinity are ignored.
 
     bbox: (B, N, 4) float32; label: (B, N) int32; score: (B, N) float32
-    pairs: (B, N) int32, who comes first of equal scores; None: the lower place
+    pairs: (B, N) int32, the order of equal scores; None: by index
     """
 
     bbox: Any
@@ -93,10 +93,10 @@ class Candidates(NamedTuple):
 
 
 class Sorted(NamedTuple):
-    """Boxes of images, best first.
+    """Boxes of images by descending score.
 
     bbox: (B, N, 4) float32; label: (B, N) int32; score: (B, N) float32; places: (B, N) int32, where each was before
-    counts: (B,) int32, how many an image has; what comes after is 0, or -1
+    counts: (B,) int32, number of boxes of each image; values after them are 0 or -1
     """
 
     bbox: Any
@@ -107,7 +107,7 @@ class Sorted(NamedTuple):
 
 
 def sort_candidates(candidates: Candidates) -> Sorted:
-    """Those that count, best first, of equal scores the one with the lower number of pairs first."""
+    """The boxes with scores above -infinity, by descending score, of equals the one with the lower `pairs` first."""
     xp = cupy()
     bbox, label, score, pairs = candidates
     b, n = score.shape

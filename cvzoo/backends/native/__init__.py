@@ -1,1 +1,1 @@
-"""Our own kernels for the CPU in C: sums that keep their digits at the speed of memory. An optional library."""
+"""Our own CPU kernels in C, an optional library: accurate sums at memory bandwidth."""

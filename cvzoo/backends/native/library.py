@@ -26,7 +26,7 @@ _KERNELS = (
 class Native:
     """The loaded library.
 
-    path: where it lies
+    path: of the library
     instructions: "plain", "avx2" or "avx512"
     kernels: by name, functions of the addresses of a plan and of an array of addresses, and the number of threads; they
         return 0, or 1 if there was no memory. The interpreter's lock is released while they run
@@ -82,7 +82,7 @@ def _search() -> Native | BackendError:
 
 
 def native() -> Native | None:
-    """The library, loaded at the first call; None where there is none: what needs it computes in another way."""
+    """The library, loaded at the first call; None if there is none, and callers fall back to other kernels."""
     found = _search()
     return None if isinstance(found, BackendError) else found
 

@@ -1,11 +1,11 @@
-"""What a kernel is told besides addresses: the plans of native.h and its neighbours, as ctypes has them."""
+"""Plans of our own kernels, their arguments besides addresses: the structures of native.h as ctypes."""
 
 import ctypes
 from collections.abc import Sequence
 
 _MOST_AXES = 12
 _Sizes = ctypes.c_int64 * _MOST_AXES
-_Axes = Sequence[tuple[int, int]]  # of each axis its size and how many numbers apart its elements lie
+_Axes = Sequence[tuple[int, int]]  # size and stride in elements of each axis
 
 
 class SumPlan(ctypes.Structure):
@@ -25,13 +25,13 @@ class SumPlan(ctypes.Structure):
 
 
 class RunningPlan(ctypes.Structure):
-    """Of an array that lies as (outer, n, inner), summed along n."""
+    """Running sums along n of an array with the memory layout (outer, n, inner)."""
 
     _fields_ = [("outer", ctypes.c_int64), ("n", ctypes.c_int64), ("inner", ctypes.c_int64)]
 
 
 class BatchNormPlan(ctypes.Structure):
-    """mask: how it lies; NO_MASK, BYTES or BITS."""
+    """mask: its format, NO_MASK, BYTES or BITS."""
 
     _fields_ = [
         ("rows", ctypes.c_int64),
@@ -70,7 +70,7 @@ NO_MASK, BYTES, BITS = 0, 1, 2
 
 
 def _joined(axes: _Axes) -> list[tuple[int, int]]:
-    """The axes without those of size 1, neighbours that lie as one joined to one; at least one axis."""
+    """The axes without those of size 1, adjacent contiguous axes merged; at least one axis."""
     joined: list[tuple[int, int]] = []
     for size, step in axes:
         if size == 1:
@@ -83,9 +83,9 @@ def _joined(axes: _Axes) -> list[tuple[int, int]]:
 
 
 def sum_plan(kept: _Axes, summed: _Axes, divisor: float = 1.0) -> SumPlan | None:
-    """How to add along the summed axes, and to divide by `divisor`; the result's axes are those kept, in C order.
+    """The plan of a sum along the summed axes, divided by `divisor`; the result has the kept axes in C order.
 
-    Of each the innermost axis should be the last. None if there are too many axes.
+    In both, the innermost axis should be the last. None if there are too many axes.
     """
     kept, summed = _joined(kept), _joined(summed)
     if max(len(kept), len(summed)) > _MOST_AXES:

@@ -1,4 +1,4 @@
-"""Sums along axes by our own kernel: added in float64, at the speed of memory."""
+"""Sums along axes by our own kernel, accumulated in float64 at memory bandwidth."""
 
 import ctypes
 import functools
@@ -17,7 +17,7 @@ _Two = ctypes.c_void_p * 2
 
 
 class _Case(NamedTuple):
-    """plan, and its address; the result's size, its axes as they lie, and how they are turned to x's order."""
+    """The plan and its address; the result's size, its shape in memory order, and its transposition to x's axes."""
 
     plan: SumPlan
     address: int

@@ -1,9 +1,9 @@
 """Alignment requirements of kernels, and their check.
 
-What a kernel writes lies at a multiple of 64 bytes, since some store past the cache once a result is larger than it.
-What it reads may lie anywhere, but where instructions end with SSE4.1: there it lies at a multiple of 16.
+Results must be aligned to 64 bytes, since some kernels use non-temporal stores for results larger than the cache.
+Inputs may have any alignment, except on CPUs without AVX, where it is 16 bytes.
 
-CVZOO_CHECK_ALIGNMENT=1: what is written is checked before each kernel runs, however small it is
+CVZOO_CHECK_ALIGNMENT=1: the alignment of results of any size is checked before each kernel runs
 """
 
 import os
@@ -21,7 +21,7 @@ _READ_ALIGNMENT = 16
 
 
 def is_readable(address: int) -> bool:
-    """Whether instructions of SSE4.1 read from there."""
+    """Whether SSE4.1 instructions can read from the address."""
     return address % _READ_ALIGNMENT == 0
 
 
@@ -31,10 +31,10 @@ def readable(array: np.ndarray) -> np.ndarray:
 
 
 class Alignment:
-    """What one primitive asks of its arrays.
+    """The alignment requirements of one primitive.
 
-    written: the numbers of those that it writes
-    reads_aligned: whether the others are read by instructions of SSE4.1
+    written: indexes of the arrays that it writes
+    reads_aligned: whether the others are read by SSE4.1 instructions
     """
 
     __slots__ = ("_reads_aligned", "_written")
@@ -46,13 +46,13 @@ class Alignment:
     def check(self, k: int, address: int) -> None:
         """Raises BackendError if the primitive writes array number k and it does not begin at a multiple of 64, or
         reads it where it cannot."""
-        wanted = ALIGNMENT if k in self._written else _READ_ALIGNMENT if self._reads_aligned else 1
-        if address % wanted:
+        alignment = ALIGNMENT if k in self._written else _READ_ALIGNMENT if self._reads_aligned else 1
+        if address % alignment:
             raise BackendError(
                 f"oneDNN would {'write' if k in self._written else 'read'} argument {k} of a primitive at an address "
                 "that is not aligned",
-                expected=f"a multiple of {wanted} bytes",
-                got=f"{address % wanted} bytes behind one",
+                expected=f"a multiple of {alignment} bytes",
+                got=f"{address % alignment} bytes behind one",
                 hint="memory from cvzoo.backends.onednn.pool",
             )
 

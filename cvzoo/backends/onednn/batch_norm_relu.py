@@ -1,6 +1,6 @@
 """Fused batch normalization and ReLU, as fast as the normalization alone.
 
-With a sum between them the library has no kernel for all of it, and the sum and the ReLU are a separate pass.
+With a sum between them there is no fused kernel, and the sum and the ReLU are a separate pass.
 """
 
 from typing import Literal

@@ -1,8 +1,7 @@
-"""Mean and variance of each channel: by our own kernel, or in parts of few rows that oneDNN adds and float64 joins.
+"""Mean and variance of each channel: by our own kernel, or from oneDNN's statistics of short parts, merged in float64.
 
-oneDNN's own statistics are added one row after the other: they are off by 2e-6 from 1,500 rows on, and by 4e-4 at
-a million. It has no kernel that takes statistics alone: what else its kernel writes is thrown away, into memory that is
-in the cache.
+oneDNN sums statistics sequentially over the rows, with errors of 2e-6 from 1,500 rows on and of 4e-4 at a million. It
+has no kernel for statistics only: its normalized output is written to a buffer within the cache and discarded.
 """
 
 import math
@@ -29,15 +28,15 @@ from cvzoo.backends.onednn.primitives import (
     supported,
 )
 
-_BLOCK = 1 << 20  # numbers of one call: few calls, as in each of them threads wait for one another; they fit a cache
-_FEW = 1536  # rows whose statistics the library may add by itself, in the pass that normalizes: off by 2e-6 at most
-_LONG = 256  # rows of a part at most: a sum of so many is off by 8e-7, and parts' errors have either sign
-_SHORT = 16  # and at least, and how many parts there are at least
-_LANES = 16  # numbers of a register; other widths have slower kernels
+_BLOCK = 1 << 20  # elements per call: few calls, as each synchronizes the threads; they fit a cache
+_FEW = 1536  # rows for which the library's own statistics, in the normalizing pass, have an error of at most 2e-6
+_LONG = 256  # the most rows of a part: the error of their sum is 8e-7, and errors of parts have either sign
+_SHORT = 16  # the fewest rows of a part, and the fewest parts
+_LANES = 16  # elements of a register; other widths have slower kernels
 
 
 class _Statistics:
-    """How rows (N, C) are cut: `groups` rows beside one another are as many parts, each of `length` such rows."""
+    """Division of rows (N, C): `groups` adjacent rows belong to as many parts, each of `length` such rows."""
 
     __slots__ = ("_blocks", "_c", "_parts", "_throwaway", "_weights", "_widest")
 
@@ -78,14 +77,14 @@ class _Statistics:
 
 
 def _divisor(n: int, most: int, step: int = 1) -> int:
-    """The largest divisor of n from most / 2 to `most` that is a multiple of `step`; without one, most as it is."""
+    """The largest divisor of n from most / 2 to `most` that is a multiple of `step`; `most` if there is none."""
     most = max(most, 1)
     found = next((k for k in range(most, most // 2, -1) if n % k == 0 and k % step == 0), None)
     return found or max(most - most % step, 1)
 
 
 def _cut(rows: int, c: int) -> tuple[int, int]:
-    """The rows of a part, and how many parts lie interleaved in a block."""
+    """The rows of a part, and the number of parts that are interleaved in a block."""
     most = min(_LONG, max(rows // _SHORT, _SHORT), max(_BLOCK // c, 1))
     length = _divisor(rows, most)
     groups = min(max(_BLOCK // (length * c), 1), rows // length)
@@ -100,7 +99,7 @@ def _plan(length: int, width: int) -> Primitive:
 
 
 def are_taken_apart(shape: tuple[int, ...]) -> bool:
-    """Whether an image's (B, C, H, W) statistics are taken in a pass of their own: not where the library adds few."""
+    """Whether statistics of (B, C, H, W) are computed in a separate pass: not for few rows."""
     return native() is not None or shape[0] * shape[2] * shape[3] > _FEW
 
 

@@ -57,9 +57,9 @@ def operation_of(primitive: Primitive | NativePrimitive) -> str:
 
 
 def written_slots(primitive: Primitive | NativePrimitive) -> tuple[frozenset[int], frozenset[int]]:
-    """Which of its arrays it writes, and which it writes or reads (statistics), by number.
+    """Indexes of the arrays that it writes, and of those that it writes or reads.
 
-    Statistics are what a pass that learns writes down, and what one with given statistics reads, or a gradient.
+    The latter are statistics, which training writes, and inference and gradients read.
     """
     return written_of(primitive.kinds)
 
@@ -74,12 +74,12 @@ def written_of(kinds: tuple[int, ...]) -> tuple[frozenset[int], frozenset[int]]:
 
 
 class BoundCall:
-    """A primitive with memory objects of its own, whose addresses stay until they are set again.
+    """A primitive with its own memory objects, whose addresses persist between calls.
 
-    run: a call without arguments that returns the library's status, 0 if all is well
-    scratch_size: how many bytes of scratch memory it wants, see `bind_scratch`
+    run: a call without arguments that returns the library's status, 0 for success
+    scratch_size: size of its scratch memory in bytes, see `bind_scratch`
 
-    It belongs to the thread that made it, as the primitive does. It keeps no array alive.
+    It belongs to the thread that created it, as the primitive does. It keeps no array alive.
     """
 
     __slots__ = (
@@ -105,13 +105,13 @@ class BoundCall:
         engine = local.library.engine
         descriptor, memory = ctypes.c_void_p(), ctypes.c_void_p()
         for k in range(primitive._count):
-            theirs = primitive._arguments[k]
-            status = quick.dnnl_memory_get_memory_desc(theirs.memory, ctypes.byref(descriptor))
+            argument = primitive._arguments[k]
+            status = quick.dnnl_memory_get_memory_desc(argument.memory, ctypes.byref(descriptor))
             status = status or quick.dnnl_memory_create(ctypes.byref(memory), descriptor, engine, None)
             if status:
                 check(status, "creating memory")
             self._memories.append(address_in(memory))
-            self._arguments[k] = _Argument(theirs.kind, memory.value)
+            self._arguments[k] = _Argument(argument.kind, memory.value)
         self.scratch_size = primitive.scratch_size
         self._scratch = self._memories[-1] if self.scratch_size else None
         self.run: Callable[[], int] = functools.partial(
@@ -123,12 +123,12 @@ class BoundCall:
             self._destroy(memory)
 
     def bind(self, k: int, address: int) -> None:
-        """Let argument number k, in the order of the primitive's arrays, lie at `address`."""
+        """Set the address of argument k, in the order of the primitive's arrays."""
         if self._alignment is not None:
             self._alignment.check(k, address)
         self._set(self._memories[k], address)
 
     def bind_scratch(self, address: int) -> None:
-        """Where the scratch memory lies."""
+        """Set the address of the scratch memory."""
         if self._scratch is not None:
             self._set(self._scratch, address)

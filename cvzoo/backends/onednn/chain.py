@@ -1,4 +1,4 @@
-"""Several element-wise steps as one primitive: the values stay in registers from the first to the last."""
+"""A chain of element-wise steps as one primitive, in which values stay in registers."""
 
 from collections.abc import Sequence
 
@@ -33,7 +33,7 @@ def _is_case(x: np.ndarray, others: Sequence[np.ndarray]) -> bool:
     if x.dtype != F32 or x.size == 0 or not is_dense(x):
         return False
     if others and x.ndim in (3, 5) and x.size == x.shape[0] * x.shape[1]:
-        return False  # version 3.2 reads numbers for channels at wrong places then
+        return False  # version 3.2 reads per-channel operands at wrong addresses then
     return all(
         other.dtype == F32
         and other.ndim == x.ndim
@@ -44,7 +44,7 @@ def _is_case(x: np.ndarray, others: Sequence[np.ndarray]) -> bool:
 
 
 def _looks(x: np.ndarray, others: Sequence[np.ndarray]) -> tuple[Handle, list[Handle], Handle]:
-    """How the library sees the arrays, as lines if all lie alike; and a single zero."""
+    """Memory descriptors of the arrays, flattened if all have the same format; and of a single zero."""
     if all(other.shape == x.shape and other.strides == x.strides for other in others):
         return describe((x.size,), (1,)), [describe((x.size,), (1,)) for _ in others], describe((1,), (1,))
     looks = [describe_dense(other) for other in others]
@@ -52,25 +52,25 @@ def _looks(x: np.ndarray, others: Sequence[np.ndarray]) -> tuple[Handle, list[Ha
 
 
 def _make(x: np.ndarray, steps: Sequence[tuple], others: Sequence[np.ndarray]) -> Primitive | bool:
-    whole, looks, zero = _looks(x, others)
-    rest = iter(looks)
+    source, looks, zero = _looks(x, others)
+    remaining = iter(looks)
     if steps[0][0] in _BINARY:
-        first, second, steps = _BINARY[steps[0][0]], next(rest), steps[1:]
+        first, second, steps = _BINARY[steps[0][0]], next(remaining), steps[1:]
     else:
         first, second = _BINARY["add"], zero
     post_ops: list[tuple] = []
-    slots = [(SRC, whole), (SRC_1, second), (DST, whole)]
+    slots = [(SRC, source), (SRC_1, second), (DST, source)]
     for k, (kind, *numbers) in enumerate(steps):
         if kind in _BINARY:
-            look = next(rest)
+            look = next(remaining)
             post_ops.append(("binary", _BINARY[kind], look.address))
             slots.append((32768 * (k + 1) | SRC_1, look))
         elif kind in ELTWISE:
             post_ops.append(("eltwise", *ELTWISE[kind](*numbers)))
         else:
             return False
-    plan = primitive_descriptor("binary", first, whole, second, whole, attributes(post_ops))
-    # the library's own reference takes a hundred times as long as NumPy
+    plan = primitive_descriptor("binary", first, source, second, source, attributes(post_ops))
+    # the library's reference implementation is a hundred times slower than NumPy
     if plan is None or implementation(plan).startswith("ref"):
         return False
     return Primitive(plan, slots)

@@ -28,7 +28,7 @@ __all__ = ["concat"]
 
 _FIRST_OF_MANY = 1024
 _FEW = 1 << 14  # elements; below, NumPy is as fast
-_MANY = 1 << 19  # elements that a thread copies at a time
+_MANY = 1 << 19  # elements that a thread copies per task
 _MOST_AXES = 6
 
 
@@ -47,12 +47,12 @@ def _is_case(arrays: Sequence[np.ndarray]) -> bool:
         return False
     if axes != 4 and not all(_is_readable(a) for a in arrays):
         return False
-    # where calls are recorded all are, to be replayed
+    # while calls are recorded, small arrays use the primitive as well, so that they can be replayed
     return local.recorder is not None or sum([a.size for a in arrays]) >= _FEW
 
 
 def _is_readable(a: np.ndarray) -> bool:
-    """Whether a's axes lie in memory in the same order as the result's, perhaps with gaps."""
+    """Whether a has the result's memory order, possibly with gaps."""
     strides = a.strides if a.ndim != 4 else (a.strides[0], *a.strides[2:], a.strides[1])
     return strides[-1] == 4 and all(m >= n for m, n in itertools.pairwise(strides)) and is_plain(a)
 
@@ -79,7 +79,7 @@ def concat(arrays: Sequence[np.ndarray], *, axis: int) -> np.ndarray:
 
 
 def _concat_in_threads(arrays: Sequence[np.ndarray], axis: int) -> np.ndarray:
-    """What detectors' heads say of all anchors: up to 80 MB, which the library would copy through its own orders."""
+    """Concatenation of large outputs of detectors' heads, up to 80 MB, for which oneDNN would convert formats."""
     shape = list(arrays[0].shape)
     shape[axis] = sum(a.shape[axis] for a in arrays)
     y = new_dense(tuple(shape))

@@ -52,7 +52,9 @@ from cvzoo.backends.onednn.primitives import (
 __all__ = ["channel_sum", "conv_2d", "conv_2d_input_grad", "conv_2d_weight_grad"]
 
 _DIRECT_DECONVOLUTION = 0xA
-_FEW_TAPS = 9  # of a depthwise filter, whose gradient takes oneDNN less time than our kernel, and digits
+_FEW_TAPS = (
+    9  # of a depthwise filter: up to these, oneDNN's gradient is faster than that of our own, more accurate kernel
+)
 _BINARY_ADD = 0x1FFF0
 _FIRST_POST_OP_SOURCE = 32768 | 2
 
@@ -99,12 +101,12 @@ def conv_2d(
     return numpy_conv_2d(x, w, b, **settings)
 
 
-# not as a decorator: a network's most frequent kernel is called without another call in between
+# not as a decorator, which would add a call to a network's most frequent kernel
 _conv_2d_of_halves = in_float32(conv_2d)
 
 
 def _forward_descriptor(x_shape: Dims, w_shape: Dims, y_shape: Dims, geometry: tuple, groups: int) -> Handle | None:
-    """The plan of a forward pass, a hint that backward passes ask for."""
+    """The primitive descriptor of the forward pass, a hint that backward passes require."""
     return primitive_descriptor(
         "convolution_forward",
         FORWARD_TRAINING,
@@ -147,17 +149,17 @@ def _make_input_grad(
     if descriptor is None:
         return False
     chosen = queried(descriptor, QUERY_WEIGHTS)
-    made = _InputGrad()
-    made.weights = PackedWeights(describe_weights(w.shape, strides_of(w), groups), chosen)
-    made.run = Primitive(descriptor, [(DIFF_DST, source), (WEIGHTS, chosen), (DIFF_SRC, target)])
-    made.shape = x_shape
-    return made
+    grad = _InputGrad()
+    grad.weights = PackedWeights(describe_weights(w.shape, strides_of(w), groups), chosen)
+    grad.run = Primitive(descriptor, [(DIFF_DST, source), (WEIGHTS, chosen), (DIFF_SRC, target)])
+    grad.shape = x_shape
+    return grad
 
 
 def _make_input_grad_and_add(
     gy_shape: Dims, w: np.ndarray, x_size: Pair, stride: Pair, pad: Pad, dilate: Pair, groups: int
 ) -> _InputGrad | Literal[False]:
-    """The same kernel by another name: only a deconvolution may add something to its result."""
+    """The same kernel as a deconvolution, since only that supports a sum as a post-op."""
     o, c_group, kh, kw = w.shape
     x_shape = (gy_shape[0], c_group * groups, *x_size)
     geometry = window_of(x_size, gy_shape[2:], w.shape[2:], stride, pad, dilate)
@@ -181,11 +183,11 @@ def _make_input_grad_and_add(
     if descriptor is None:
         return False
     chosen = queried(descriptor, QUERY_WEIGHTS)
-    made = _InputGrad()
-    made.weights = PackedWeights(describe(shape, strides), chosen)
-    made.run = Primitive(descriptor, [(SRC, source), (WEIGHTS, chosen), (DST, target), (_FIRST_POST_OP_SOURCE, target)])
-    made.shape = x_shape
-    return made
+    grad = _InputGrad()
+    grad.weights = PackedWeights(describe(shape, strides), chosen)
+    grad.run = Primitive(descriptor, [(SRC, source), (WEIGHTS, chosen), (DST, target), (_FIRST_POST_OP_SOURCE, target)])
+    grad.shape = x_shape
+    return grad
 
 
 @in_float32
@@ -230,11 +232,11 @@ class _WeightGrad:
 
 
 def _steps_evenly(x_size: Pair, size: Pair, w_size: Pair, stride: Pair, pad: Pad) -> bool:
-    """Whether kernels must not see the steps of windows of one pixel when they compute the filters' gradient.
+    """Whether strided 1x1 convolutions must be computed without strides for the weight gradient.
 
-    jit_1x1:avx2 and jit_1x1:avx512_core of version 3.2 bring these pixels together themselves, if x is a whole number
-    of steps, and count the channels up to 8 or 16 when they compute where. So with fewer channels they write beyond
-    the scratch memory of their thread: gradients are wrong, threads wait for each other for ever, the process crashes.
+    jit_1x1:avx2 and jit_1x1:avx512_core of version 3.2 gather the pixels themselves if x is a multiple of the stride,
+    and round the channels up to 8 or 16 in their offsets. With fewer channels they write beyond their thread's scratch
+    memory: wrong gradients, deadlocks, crashes.
     """
     if w_size != (1, 1) or stride == (1, 1) or pad[0] or pad[2]:
         return False
@@ -242,7 +244,7 @@ def _steps_evenly(x_size: Pair, size: Pair, w_size: Pair, stride: Pair, pad: Pad
 
 
 def _make_pick(x_shape: Dims, picked: Dims, stride: Pair) -> Primitive:
-    """What takes the pixels that windows of one pixel see, one beside the other."""
+    """The primitive that gathers the pixels of a strided 1x1 convolution."""
     _, c, h, w = x_shape
     source = describe(picked, (c * h * w, 1, stride[0] * c * w, stride[1] * c))
     target = describe_image(picked)
@@ -253,12 +255,12 @@ def _make_pick(x_shape: Dims, picked: Dims, stride: Pair) -> Primitive:
 def _make_depthwise_weight_grad(
     x_shape: Dims, gy_shape: Dims, w_size: Pair, stride: Pair, pad: Pad, dilate: Pair
 ) -> _WeightGrad:
-    made = _WeightGrad()
+    grad = _WeightGrad()
     plan = DepthwisePlan(*x_shape, *gy_shape[2:], *w_size, *stride, *dilate, pad[0], pad[2])
-    made.run = NativePrimitive("convolution", "depthwise_weight_grad", plan, (SRC, DIFF_DST, DIFF_WEIGHTS))
-    made.pick = made.order = None
-    made.shape = (x_shape[1], 1, *w_size)
-    return made
+    grad.run = NativePrimitive("convolution", "depthwise_weight_grad", plan, (SRC, DIFF_DST, DIFF_WEIGHTS))
+    grad.pick = grad.order = None
+    grad.shape = (x_shape[1], 1, *w_size)
+    return grad
 
 
 def _make_weight_grad(
@@ -274,10 +276,10 @@ def _make_weight_grad(
         return _make_depthwise_weight_grad(x_shape, gy_shape, w_size, stride, pad, dilate)
     picked = (*x_shape[:2], *gy_shape[2:])
     if _steps_evenly(x_shape[2:], gy_shape[2:], w_size, stride, pad):
-        made = _make_weight_grad(picked, gy_shape, w_size, (1, 1), (0, 0, 0, 0), (1, 1), groups)
-        if made:
-            made.pick, made.picked = _make_pick(x_shape, picked, stride), picked
-        return made
+        grad = _make_weight_grad(picked, gy_shape, w_size, (1, 1), (0, 0, 0, 0), (1, 1), groups)
+        if grad:
+            grad.pick, grad.picked = _make_pick(x_shape, picked, stride), picked
+        return grad
     w_shape = (gy_shape[1], x_shape[1] // groups, *w_size)
     geometry = window_of(x_shape[2:], gy_shape[2:], w_size, stride, pad, dilate)
     hint = _forward_descriptor(x_shape, w_shape, gy_shape, geometry, groups)
@@ -299,16 +301,16 @@ def _make_weight_grad(
         return False
     chosen = queried(descriptor, QUERY_DIFF_WEIGHTS)
     plain = describe_weights(w_shape, dense_strides(w_shape), groups)
-    made = _WeightGrad()
-    made.pick = None
-    made.run = Primitive(descriptor, [(SRC, source), (DIFF_DST, target), (DIFF_WEIGHTS, chosen)])
-    made.order = None
+    grad = _WeightGrad()
+    grad.pick = None
+    grad.run = Primitive(descriptor, [(SRC, source), (DIFF_DST, target), (DIFF_WEIGHTS, chosen)])
+    grad.order = None
     if not same_layout(plain.address, chosen):
         reorder = supported(primitive_descriptor("reorder", chosen, plain, attributes()))
-        made.order = Primitive(reorder, [(SRC, chosen), (DST, plain)])
-    made.size = size_of(chosen) // 4
-    made.shape = w_shape
-    return made
+        grad.order = Primitive(reorder, [(SRC, chosen), (DST, plain)])
+    grad.size = size_of(chosen) // 4
+    grad.shape = w_shape
+    return grad
 
 
 @in_float32

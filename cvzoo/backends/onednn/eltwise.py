@@ -1,6 +1,6 @@
-"""Functions applied element by element, their derivatives, sums and products.
+"""Element-wise functions, their derivatives, sums and products.
 
-NaN stays NaN except in clip, hard_sigmoid and exp, which give one of their bounds or inf. relu of -inf is NaN here.
+NaN stays NaN except in clip, hard_sigmoid and exp, which return one of their bounds or inf. relu of -inf is NaN here.
 """
 
 from collections.abc import Callable
@@ -37,8 +37,8 @@ from cvzoo.backends.onednn.primitives import (
 
 __all__ = ["add", "add_relu", "eltwise", "eltwise_grad", "eltwise_grad_from_output", "multiply"]
 
-# elements; below, NumPy is done before oneDNN has begun. For functions what counts is one image, not the batch, so that
-# an image is computed by the same library, to the same bits, in any company; sums and products are exact in both
+# elements; for fewer, NumPy is faster than a oneDNN call. For functions the size of one image decides, not that of the
+# batch, so that an image's bits do not depend on its batch; sums and products are equal in both libraries
 _FEW = 1 << 11
 _FEW_TO_ADD = 1 << 15
 _GREATER_OR_EQUAL = 0x1FFF6
@@ -54,7 +54,7 @@ def _is_case(x: np.ndarray) -> bool:
 
 
 def _make_relu(size: int) -> Callable[[np.ndarray, np.ndarray], None] | bool:
-    """x * (x >= 0): the library's own relu makes 0 of NaN, and a network that has gone astray would look sound."""
+    """ReLU as x * (x >= 0): oneDNN's relu turns NaN into 0, which would hide divergence."""
     line, one = describe((size,), (1,)), describe((1,), (1,))
     attr = attributes([("binary", _MULTIPLY, line.address)])
     descriptor = primitive_descriptor("binary", _GREATER_OR_EQUAL, line, one, line, attr)
@@ -103,7 +103,7 @@ def _make_grad(size: int, algorithm: tuple[int, float, float], from_output: bool
 def _grad(
     table: dict[str, Callable], kind: str, gy: np.ndarray, v: np.ndarray, alpha: float, beta: float
 ) -> np.ndarray | None:
-    """gy * f' where v is what the table's algorithms want to see; None if this is no case for oneDNN."""
+    """gy * f' from v, f's input or output as the table's algorithms require; None if oneDNN does not support it."""
     if gy.dtype != F32 or gy.shape != v.shape or kind not in table or not _is_case(v):
         return None
     from_output = table is ELTWISE_FROM_OUTPUT
@@ -144,25 +144,25 @@ def _make_binary(algorithm: int, a: np.ndarray, b: np.ndarray) -> Primitive | bo
     else:
         first, second = describe_dense(a), describe_dense(b)
     descriptor = primitive_descriptor("binary", algorithm, first, second, first, attributes())
-    # the library's own reference takes a hundred times as long as NumPy
+    # the library's reference implementation is a hundred times slower than NumPy
     if descriptor is None or implementation(descriptor).startswith("ref"):
         return False
     return Primitive(descriptor, [(SRC, first), (SRC_1, second), (DST, first)])
 
 
-def _lie_alike(a: np.ndarray, b: np.ndarray) -> bool:
-    """Whether a, and b or the single axis that it has, lie in one order."""
+def _same_order(a: np.ndarray, b: np.ndarray) -> bool:
+    """Whether a and b have the same memory order, or b has a single axis."""
     if a.shape == b.shape:
         return a.strides == b.strides and b.size > 0
     return sum([n > 1 for n in b.shape]) == 1
 
 
 def _binary(algorithm: int, a: np.ndarray, b: np.ndarray, out: np.ndarray | None) -> np.ndarray | None:
-    """a + b or a * b where b has a's shape, or 1 along some axes of it; None if this is no case for oneDNN."""
+    """a + b or a * b where b has a's shape, or 1 along some axes of it; None if oneDNN does not support it."""
     if a.dtype != F32 or b.dtype != F32 or a.ndim != b.ndim or not is_dense(a):
         return None
-    # where calls are recorded few are, too, to be replayed; but only if NumPy gives the result the same order
-    if a.size < _FEW_TO_ADD and (local.recorder is None or not _lie_alike(a, b)):
+    # recorded calls use oneDNN for few elements, too, if NumPy's result would have the same memory order
+    if a.size < _FEW_TO_ADD and (local.recorder is None or not _same_order(a, b)):
         return None
     if a.shape == b.shape:
         if a.strides != b.strides and not is_dense(b):

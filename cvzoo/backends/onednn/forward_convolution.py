@@ -42,7 +42,7 @@ Geometry = tuple[Pair, Pad, Pair, int]  # stride, pad, dilate, groups
 def describe_weights(
     shape: tuple[int, ...], strides: tuple[int, ...] | None, groups: int, dtype: np.dtype = F32
 ) -> Handle:
-    """(O, C / groups, KH, KW) as the library wants it: with an axis of its own for the groups if there are several."""
+    """Memory descriptor of (O, C / groups, KH, KW); several groups are a separate axis."""
     if groups == 1:
         return describe(shape, strides, dtype)
     o, *rest = shape
@@ -51,10 +51,10 @@ def describe_weights(
 
 
 def window_of(x_size: Pair, size: Pair, ksize: Pair, stride: Pair, pad: Pad, dilate: Pair) -> tuple:
-    """Strides, dilations, padding before and padding after, as the library counts them.
+    """Strides, dilations, padding before and padding after, in the library's conventions.
 
-    The padding after is what the last window really needs. Where it needs less than nothing the library wants 0, and
-    refuses the case if a whole window more would fit then.
+    The padding after is what the last window needs. Where that is negative the library requires 0, and rejects the
+    case if another window would fit then.
     """
     after = []
     for k in (0, 1):
@@ -64,7 +64,7 @@ def window_of(x_size: Pair, size: Pair, ksize: Pair, stride: Pair, pad: Pad, dil
 
 
 def _post_op_source(k: int) -> int:
-    """The number of the second operand of post-op k, as an argument."""
+    """The argument index of the second operand of post-op k."""
     return 32768 * (k + 1) | 2
 
 
@@ -96,7 +96,7 @@ class ForwardConvolution:
         pack: dict | None,
         *scales: np.ndarray,
     ) -> None:
-        """Fill y. x lies channels-last; scales: the filters' and the result's, as far as the case has any."""
+        """Compute y from channels-last x; scales: of the filters and of the result, if the case has them."""
         arrays = [x, self._weights(w, pack), y]
         if b is not None:
             arrays.append(vector(b))
@@ -106,10 +106,10 @@ class ForwardConvolution:
 
 
 def _looks(x_shape: Dims, y_shape: Dims, geometry: Geometry, ksize: Pair) -> tuple[Dims, Dims]:
-    """As what shapes the library sees x and y: many maps of a single pixel as one large map.
+    """The shapes of x and y in the library: many 1x1 maps are treated as one large map.
 
-    They lie in memory alike, and pixel by pixel the library is ten times as slow. The sums are the same bits; in
-    bfloat16 they would not be.
+    Their memory is the same, and the library is ten times slower with 1x1 maps. The sums have the same bits, except in
+    bfloat16.
     """
     stride, pad, _, _ = geometry
     b, c, h, w = x_shape
@@ -119,9 +119,9 @@ def _looks(x_shape: Dims, y_shape: Dims, geometry: Geometry, ksize: Pair) -> tup
 
 
 def _adds_wrongly(descriptor: Handle, w_shape: tuple[int, ...]) -> bool:
-    """Whether the kernel adds the first of the last channels to all of them, as version 3.2's of bytes do with AVX2.
+    """Whether the kernel has a bug of version 3.2's int8 depthwise convolutions with AVX2.
 
-    Those are what 8 channels at a time leave over, where each channel has a filter of its own.
+    In the last channels, the remainder after multiples of 8, the first one's addend is added to all of them.
     """
     return w_shape[1] == 1 and w_shape[0] % 8 > 1 and implementation(descriptor).startswith("jit_uni_int8")
 
@@ -145,12 +145,12 @@ def make_forward(
     out_scaled: bool = False,
     name: str = "",
 ) -> ForwardConvolution | Literal[False]:
-    """The kernel of a case; False if the library does not do it.
+    """The kernel of a case; False if the library does not support it.
 
-    source, factors, target: the kinds of numbers of x, of the filters as the kernel reads them, and of the result
-    added: the kind of what is added; add_scale: bytes that are added count so much
-    scaled: each filter's sums are multiplied by a number; out_scaled: the result is divided by one
-    name: tells the filters of this kernel from others that are ordered alike
+    source, factors, target: dtypes of x, of the filters as the kernel reads them, and of the result
+    added: dtype of the addend; add_scale: scale of an int8 addend
+    scaled: each filter's sums are multiplied by a scale; out_scaled: the result is divided by one
+    name: identifies the filters of this kernel among others in the same memory format
     """
     stride, pad, dilate, groups = geometry
     ksize = w.shape[2:]
@@ -166,7 +166,7 @@ def make_forward(
     if has_add and add_scale is None:
         post_ops.append(("binary", _BINARY_ADD, second.address))
     elif has_add and add_scale is not None:
-        # what is added has no scale of its own: the sum is counted as its bytes are
+        # the addend of a post-op has no scale: the convolution is computed in the scale of the addend
         post_ops += [("eltwise", _LINEAR, 1 / add_scale, 0.0), ("binary", _BINARY_ADD, second.address)]
         post_ops.append(("eltwise", _LINEAR, add_scale, 0.0))
     if activation is not None:

@@ -74,11 +74,11 @@ class _Version(ctypes.Structure):
 class Library:
     """The loaded library.
 
-    calls: functions that may run long; the interpreter's lock is released meanwhile
-    quick: functions that only look or set; the lock is kept
-    path: where it lies, as far as known; version: "3.2.0"; runtime: "OpenMP"; isa: the instructions in use
-    has_int8, has_bf16: whether there are instructions for products of bytes, and of bfloat16
-    reads_aligned: whether instructions fault that read from addresses which are no multiples of 16: those before AVX do
+    calls: functions that may run long and release the interpreter lock
+    quick: queries and setters, which do not release the lock
+    path: its path, if known; version: "3.2.0"; runtime: "OpenMP"; isa: the instruction set in use
+    has_int8, has_bf16: whether there are int8 and bfloat16 dot product instructions
+    reads_aligned: whether reads must be aligned to 16 bytes, as without AVX
     engine: the address of the CPU's engine
     """
 
@@ -95,17 +95,17 @@ class Library:
 
 
 def _candidates() -> list[str]:
-    """Where the library may lie, most wanted first; the last is left to the loader."""
-    places = [pathlib.Path(sys.prefix) / "lib"]
+    """Possible paths of the library by priority; the last one is searched by the loader."""
+    folders = [pathlib.Path(sys.prefix) / "lib"]
     if site.ENABLE_USER_SITE and site.USER_BASE:
-        places.append(pathlib.Path(site.USER_BASE) / "lib")
+        folders.append(pathlib.Path(site.USER_BASE) / "lib")
     try:
         files = importlib.metadata.distribution("onednn-cpu-gomp").files or ()
     except importlib.metadata.PackageNotFoundError:
         files = ()
-    places += [pathlib.Path(file.locate()).resolve().parent for file in files if file.name == _FILE]
-    found = [str(place / _FILE) for place in dict.fromkeys(places) if (place / _FILE).is_file()]
-    return [*found, _FILE]
+    folders += [pathlib.Path(file.locate()).resolve().parent for file in files if file.name == _FILE]
+    paths = [str(folder / _FILE) for folder in dict.fromkeys(folders) if (folder / _FILE).is_file()]
+    return [*paths, _FILE]
 
 
 def _open(path: str) -> ctypes.CDLL:
@@ -123,7 +123,7 @@ def _open(path: str) -> ctypes.CDLL:
 
 def _declare(calls: ctypes.CDLL, quick: ctypes.PyDLL) -> None:
     for name, letters in _DESCRIPTORS.items():
-        # a subscript makes a new function object at each use; as an attribute it is kept
+        # attribute access caches the function object, a subscript creates a new one at each use
         function = getattr(calls, f"dnnl_{name}_primitive_desc_create")
         function.argtypes = [_TYPES[letter] for letter in "p" + letters]
     p, i = ctypes.c_void_p, ctypes.c_int
@@ -192,7 +192,7 @@ def _search() -> Library | BackendError:
         try:
             return _load(path)
         except BackendError as error:
-            # the first is the likeliest to be meant: its reason is reported
+            # the error of the first candidate, which has the highest priority, is reported
             refusal = refusal or error
     return refusal or BackendError("oneDNN was not found")
 
@@ -215,7 +215,7 @@ def why_no_onednn() -> str | None:
 
 
 def why_no_bf16() -> str | None:
-    """Why bfloat16 would be no faster here, in words; None if it is."""
+    """Why bfloat16 is not faster here, in words; None if it is."""
     found = _search()
     if isinstance(found, BackendError):
         return str(found)

@@ -32,15 +32,15 @@ from cvzoo.backends.onednn.primitives import (
 
 __all__ = ["linear", "matmul"]
 
-# multiplications; below, NumPy is done before oneDNN has begun
+# multiplications; for fewer, NumPy is faster than a oneDNN call
 _FEW = 1 << 15
 _ADD = 0x1FFF0
 _FIRST_POST_OP_SOURCE = 32768 | 2
-_PIXELS = "pixels"  # in place of a product: a convolution
+_PIXELS = "pixels"  # instead of a matrix product: a 1x1 convolution
 
 
 def _readable(a: np.ndarray) -> np.ndarray:
-    """a itself if its matrices lie in C order or transposed, else a copy in C order."""
+    """a itself if its matrices are contiguous or transposed, else a contiguous copy."""
     rows, columns = a.strides[-2:]
     is_matrix = (columns == 4 and rows >= 4 * a.shape[-1]) or (rows == 4 and columns >= 4 * a.shape[-2])
     return a if is_matrix and is_plain(a) else np.ascontiguousarray(a)
@@ -63,18 +63,18 @@ def _make_matmul(
         third = describe(add.shape, strides_of(add))
         slots.append((_FIRST_POST_OP_SOURCE, third))
         post_ops.append(("binary", _ADD, third.address))
-    made = _Product()
-    made.scales = []
+    product = _Product()
+    product.scales = []
     if scale != 1:
-        # a scale of what is read costs nothing, a post-op a pass over the product
+        # a scale of an input costs nothing, as a post-op it would be another pass over the product
         slots.append((SCALES | SRC, describe((1,), (1,))))
-        made.scales.append(np.array([scale], F32))
+        product.scales.append(np.array([scale], F32))
     attr = attributes(post_ops, [(SRC, 0)] if scale != 1 else [])
     descriptor = primitive_descriptor("matmul", first, second, None, target, attr)
     if descriptor is None or implementation(descriptor).startswith("ref"):
         return False
-    made.run = Primitive(descriptor, slots)
-    return made
+    product.run = Primitive(descriptor, slots)
+    return product
 
 
 @in_float32
@@ -88,7 +88,7 @@ def matmul(a: np.ndarray, b: np.ndarray, *, scale: float = 1.0, add: np.ndarray 
         b = b.reshape((1,) * (a.ndim - b.ndim) + b.shape)
     a, b = _readable(a), _readable(b)
     shape = (*np.broadcast_shapes(a.shape[:-2], b.shape[:-2]), a.shape[-2], b.shape[-1])
-    # of what broadcasts the library's kernels make slow ones
+    # with broadcasting operands the library chooses slow kernels
     is_added = add is not None and add.dtype == F32 and add.shape == shape and add.flags.c_contiguous
     added = add if is_added else None
     key = ("matmul", a.shape, a.strides, b.shape, b.strides, scale, is_added)
@@ -112,16 +112,16 @@ class _Linear:
     weights: PackedWeights
 
 
-def _sees_the_batch(descriptor: Handle) -> bool:
-    """Whether the kernel gives a row alone other bits than among others, and the one of convolutions does not.
+def _depends_on_batch(descriptor: Handle) -> bool:
+    """Whether a row's bits depend on the batch with this kernel, but not with that of convolutions.
 
-    So it is with AVX2; with AVX-512 neither kernel does, before AVX2 both do.
+    This is so with AVX2; with AVX-512 neither kernel's do, before AVX2 both.
     """
     return local.library.isa.startswith("AVX2") and implementation(descriptor).startswith("gemm")
 
 
 def _by_pixels(x: np.ndarray, w: np.ndarray, b: np.ndarray | None, pack: dict | None) -> np.ndarray:
-    """The rows as the pixels of one map, seen one by one: packed, it takes as long."""
+    """The product as a 1x1 convolution with the rows as pixels; with packed weights, it is as fast."""
     n, i = x.shape
     pixels = x.reshape(1, n, 1, i).transpose(0, 3, 1, 2)
     window: dict[str, Any] = {"stride": (1, 1), "pad": (0, 0, 0, 0), "dilate": (1, 1), "groups": 1}
@@ -139,23 +139,23 @@ def _make_linear(x: np.ndarray, w: np.ndarray, has_bias: bool, is_packed: bool) 
     descriptor = primitive_descriptor("matmul", source, wanted, bias, target, attributes())
     if descriptor is None:
         return False
-    if _sees_the_batch(descriptor):
+    if _depends_on_batch(descriptor):
         return _PIXELS
     chosen = queried(descriptor, QUERY_WEIGHTS)
-    made = _Linear()
-    made.weights = PackedWeights(plain, chosen)
+    product = _Linear()
+    product.weights = PackedWeights(plain, chosen)
     slots: list[tuple[int, Handle | int]] = [(SRC, source), (WEIGHTS, chosen), (DST, target)]
     if bias is not None:
         slots.append((BIAS, bias))
-    made.run = Primitive(descriptor, slots)
-    made.shape = (n, o)
-    return made
+    product.run = Primitive(descriptor, slots)
+    product.shape = (n, o)
+    return product
 
 
 @in_float32
 def linear(x: np.ndarray, w: np.ndarray, b: np.ndarray | None, *, pack: dict | None = None) -> np.ndarray:
     """See `AbstractBackend.linear`; `pack` holds reordered weights by the name of their order."""
-    # however few numbers there are: BLAS gives a row other bits alone than in a batch, oneDNN gives the same
+    # also for few elements: BLAS's bits of a row depend on the batch, oneDNN's do not
     if x.dtype != F32 or w.dtype != F32 or x.size == 0 or w.size == 0:
         return numpy_linear(x, w, b)
     x, w = _readable(x), with_plain_strides(w)

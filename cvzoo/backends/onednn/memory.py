@@ -36,7 +36,7 @@ _WORTHWHILE = 1 << 14  # elements; below, NumPy's copy is faster than a call
 
 
 def _is_worthwhile(size: int) -> bool:
-    """Whether so many elements are copied by a primitive; where calls are recorded all are, to be replayed."""
+    """Whether a primitive copies this number of elements; while calls are recorded, any, so that it can be replayed."""
     return size >= _WORTHWHILE or (local.recorder is not None and size > 0)
 
 
@@ -47,7 +47,7 @@ def new_channels_last(b: int, c: int, h: int, w: int, dtype: np.dtype = F32) -> 
 
 
 def new_dense(shape: tuple[int, ...]) -> np.ndarray:
-    """Float32 of undefined values in C order."""
+    """C-contiguous float32 of undefined values."""
     size = math.prod(shape)
     strides = []
     step = 4 * size
@@ -68,12 +68,12 @@ def new_bytes(size: int) -> np.ndarray:
 
 
 def new_like(x: np.ndarray) -> np.ndarray:
-    """Undefined values in the shape and order of a dense x."""
+    """Undefined values in the shape and memory format of a dense x."""
     return pool.take(x.shape, x.strides, x.dtype, x.nbytes)
 
 
 def new_bytes_like(x: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    """Undefined bytes of `dtype` in the shape and order of a dense x."""
+    """Undefined values of `dtype` (one byte) in the shape and memory format of a dense x."""
     return pool.take(x.shape, [stride // x.itemsize for stride in x.strides], dtype, x.size)
 
 
@@ -88,9 +88,9 @@ def _is_plain(shape: tuple[int, ...], strides: tuple[int, ...], itemsize: int) -
 
 
 def is_plain(x: np.ndarray) -> bool:
-    """Whether oneDNN can describe the strides of x: forwards in whole elements, each axis beyond those inside it.
+    """Whether oneDNN can describe the strides of x: positive multiples of the item size, without overlap.
 
-    Fields of records, windows that overlap and every second pixel of an odd width are not plain.
+    Fields of records, overlapping windows and every second pixel of an odd width are not plain.
     """
     return x.flags.c_contiguous or _is_plain(x.shape, x.strides, x.itemsize)
 
@@ -104,9 +104,9 @@ def is_dense(x: np.ndarray) -> bool:
 
 
 def describe_dense(x: np.ndarray) -> Handle:
-    """A memory descriptor of a dense x. Where x lies in several orders at once, for axes of size 1, in the common one.
+    """A memory descriptor of a dense x; where axes of size 1 make the format ambiguous, the common one is used.
 
-    Of strides that fit to no order the library's kernels make others than we mean, and write elsewhere.
+    Strides that match no memory format must be rejected: kernels would infer other ones and write out of bounds.
     """
     if x.ndim == 4 and x.transpose(0, 2, 3, 1).flags.c_contiguous:
         return describe_image(x.shape)
@@ -135,7 +135,7 @@ def _make_reorder(x: np.ndarray) -> Primitive | bool:
 
 
 def channels_last(x: np.ndarray) -> np.ndarray:
-    """x (B, C, H, W) itself if it lies channels-last, else a copy that does."""
+    """x (B, C, H, W) itself if it is channels-last, else a channels-last copy."""
     if x.transpose(0, 2, 3, 1).flags.c_contiguous:
         return x
     if x.dtype == F32 and _is_worthwhile(x.size) and is_plain(x):
@@ -153,7 +153,7 @@ def channels_last(x: np.ndarray) -> np.ndarray:
 
 
 def _is_view(shape: Sequence[int], strides: Sequence[int], new: Sequence[int]) -> bool:
-    """Whether an array of these strides can be seen in a new shape of as many elements."""
+    """Whether an array with these strides can be viewed in a new shape of the same size."""
     old = [(n, step) for n, step in zip(shape, strides) if n != 1]
     sizes = [n for n in new if n != 1]
     while old:
@@ -205,18 +205,18 @@ def as_kernels_want(x: np.ndarray) -> np.ndarray:
 
 
 def with_plain_strides(w: np.ndarray) -> np.ndarray:
-    """w itself, or a copy in C order if the library cannot be told how it lies."""
+    """w itself, or a contiguous copy if its strides cannot be described."""
     return w if is_plain(w) else np.ascontiguousarray(w)
 
 
 class PackedWeights:
-    """Weights in the order that a primitive has chosen."""
+    """Weights reordered to the memory format that a primitive has chosen."""
 
     __slots__ = ("_layout", "_reorder", "_size")
     _reorder: Primitive | None
 
     def __init__(self, plain: Handle, chosen: int, *, name: str = ""):
-        """plain: how the weights lie that will be given; name: of what else there is to their order"""
+        """plain: descriptor of the weights before reordering; name: distinguishes formats beyond the layout"""
         if same_layout(plain.address, chosen):
             self._reorder = None
             return
@@ -228,7 +228,7 @@ class PackedWeights:
         )
 
     def __call__(self, w: np.ndarray, pack: dict | None) -> np.ndarray:
-        """w reordered, from `pack` if it is there."""
+        """w reordered, from the cache `pack` if it has it."""
         if self._reorder is None:
             return w
         if pack is not None:

@@ -13,11 +13,10 @@ from cvzoo.errors.exceptions import BackendError
 
 
 class NativePrimitive:
-    """A kernel and its plan, called with arrays in the order of `kinds`, which are oneDNN's numbers.
+    """A kernel and its plan, called with arrays in the order of `kinds`, oneDNN's argument kinds.
 
-    operation: what oneDNN calls what it does; scratch_size, alignment: it wants no scratch memory, nor addresses of any
-        kind
-    It belongs to the thread that made it.
+    operation: oneDNN's name of the operation; scratch_size, alignment: it needs no scratch memory and no alignment
+    It belongs to the thread that created it.
     """
 
     __slots__ = ("_address", "_arrays", "_function", "_plan", "_threads", "kinds", "operation")
@@ -30,7 +29,7 @@ class NativePrimitive:
         self.operation = operation
         self.kinds = tuple(kinds)
         library = native()
-        assert library is not None  # callers ask first
+        assert library is not None  # callers check
         self._function = library.kernels[kernel]
         self._plan = plan
         self._address = ctypes.addressof(plan)
@@ -38,11 +37,11 @@ class NativePrimitive:
         self._arrays = self.new_arrays()
 
     def new_arrays(self) -> ctypes.Array:
-        """Room for the arrays' addresses."""
+        """An array for the arrays' addresses."""
         return (ctypes.c_void_p * len(self.kinds))()
 
     def bound(self, arrays: ctypes.Array) -> Callable[[], int]:
-        """A call that uses these addresses, whatever they are then; it returns 0 if all is well."""
+        """A call that uses the addresses in `arrays` at that time; it returns 0 for success."""
         return functools.partial(self._function, self._address, arrays, self._threads)
 
     def __call__(self, *arrays: np.ndarray) -> None:
@@ -56,7 +55,7 @@ class NativePrimitive:
 
 
 class BoundNativeCall:
-    """A kernel with addresses that stay until they are set again, as BoundCall is for a primitive of oneDNN."""
+    """A kernel whose addresses persist between calls, the counterpart of BoundCall."""
 
     __slots__ = ("_arrays", "_primitive", "run", "scratch_size")
 
@@ -67,8 +66,8 @@ class BoundNativeCall:
         self.scratch_size = 0
 
     def bind(self, k: int, address: int) -> None:
-        """Let argument number k, in the order of the primitive's arrays, lie at `address`."""
+        """Set the address of argument k, in the order of the primitive's arrays."""
         self._arrays[k] = address
 
     def bind_scratch(self, address: int) -> None:
-        """It has no scratch memory."""
+        """No-op: it has no scratch memory."""

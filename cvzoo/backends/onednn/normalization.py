@@ -62,12 +62,12 @@ __all__ = [
 
 _GIVEN_STATISTICS, _USE_SCALE, _USE_SHIFT, _RELU = 1, 2, 4, 8
 _ACROSS_CHANNELS = 0xAFF
-_LONG = 1 << 13  # numbers of a row; of more the library's sums lose digits
-_N = 5  # the number of channels that the library has kernels for; with some others version 3.2 crashes
+_LONG = 1 << 13  # elements of a row; for more the library's sums are inaccurate
+_N = 5  # channels of the window that the library has kernels for; with some others version 3.2 crashes
 
 
 def is_case(x: np.ndarray, gamma: np.ndarray) -> bool:
-    """Whether batch normalization of x is one for oneDNN."""
+    """Whether oneDNN supports batch normalization of x."""
     return x.dtype == F32 and gamma.dtype == F32 and x.size > 0 and x.ndim in (2, 4)
 
 
@@ -86,10 +86,11 @@ def to_vector(v: np.ndarray) -> np.ndarray:
 def normalization_plan(
     shape: Dims, eps: float, given: bool, relu: bool, keeps: bool = False
 ) -> tuple[Primitive, int] | Literal[False]:
-    """What takes x, y, gamma, beta, mean, var and perhaps a mask, and how many bytes the mask is; False if none does.
+    """The primitive of x, y, gamma, beta, mean, var and an optional mask, and the mask's size in bytes; False if there
+    is none.
 
-    given: the statistics are read
-    keeps: whether a mask is kept for a gradient, with relu
+    given: the statistics are inputs
+    keeps: whether a mask is stored for a gradient, with relu
     """
     image, vector = describe_image(shape), describe(shape[1:2], (1,))
     flags = _USE_SCALE | _USE_SHIFT | (_GIVEN_STATISTICS if given else 0) | (_RELU if relu else 0)
@@ -108,7 +109,7 @@ def normalization_plan(
 def fuses_relu(shape: Dims, eps: float, given: bool) -> bool:
     """Whether training uses the same kernel with and without a fused ReLU.
 
-    Without AVX2 version 3.2 has none with it but plain C, which gives other bits in eight times the time.
+    Without AVX2, version 3.2 has only a reference implementation with it, which is eight times slower, with other bits.
     """
     image, names = describe_image(shape), set()
     apart = _USE_SCALE | _USE_SHIFT | (_GIVEN_STATISTICS if given else 0)
@@ -205,7 +206,7 @@ def normalization_grad(
     mask: np.ndarray | None,
     eps: float,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-    """gx, ggamma, gbeta; None if this is no case for oneDNN. With a mask relu was applied to the result."""
+    """gx, ggamma, gbeta; None if oneDNN does not support it. mask: of a ReLU that was applied to the result."""
     if not is_case(x, gamma) or gy.dtype != F32:
         return None
     image = to_image(x)
@@ -258,7 +259,7 @@ def layer_norm(
         return numpy_layer_norm(x, gamma, beta, eps=eps)
     mean, var = new_vector(len(x)), new_vector(len(x))
     y = new_dense(x.shape)
-    # rows that lie apart come out wrong in version 3.2
+    # version 3.2 computes rows with gaps between them incorrectly
     run(np.ascontiguousarray(x), y, to_vector(gamma), to_vector(beta), mean, var)
     return y, mean, var
 
@@ -298,14 +299,14 @@ def layer_norm_grad(
             gx = new_dense(x.shape)
             ggamma, gbeta = new_vector(x.shape[1]), new_vector(x.shape[1])
             x, gy = np.ascontiguousarray(x), np.ascontiguousarray(gy)
-            scale = to_vector(gamma)  # asked for as the shift, too, which is not read
+            scale = to_vector(gamma)  # also passed as the shift, which is required but not read
             run(x, gy, gx, to_vector(mean), to_vector(var), scale, scale, ggamma, gbeta)
             return gx, ggamma, gbeta
     return numpy_layer_norm_grad(gy, x, gamma, mean, var, eps=eps)
 
 
 class _ResponseGrad:
-    """The backward pass wants what a forward pass in training has written down: that is run first."""
+    """Gradient of local response normalization: backward needs the workspace of a forward pass, which is run first."""
 
     __slots__ = ("_backward", "_forward", "_kept_size")
 

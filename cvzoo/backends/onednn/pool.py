@@ -1,15 +1,14 @@
 """The memory pool for kernels' results: aligned blocks, reused if large, since page faults are expensive.
 
-All that oneDNN writes comes from here. Once a result is larger than the cache, kernels may store past it with
-instructions that fault where the result does not begin at a multiple of 64 bytes: those of resampling do.
+All results of oneDNN are allocated here. For results larger than the cache, kernels may use non-temporal stores, which
+fault unless the result is aligned to 64 bytes: those of resampling do.
 
-An array of 25 MB touches 6,400 pages for the first time, and each costs a fault: several milliseconds. So the memory of
-a large array without references is kept for the next one of about the same size. Such an array is a plain
-numpy.ndarray; its base is a lease that gives the memory back when the last view of it is gone.
+A new array of 25 MB causes 6,400 page faults: several milliseconds. So the memory of a large array without references
+is kept for the next one of about the same size. Such an array is a plain numpy.ndarray; its base is a lease that
+returns the memory to the pool when the last view of it is freed.
 
-CVZOO_MEMORY_POOL: how many megabytes may lie idle; 0 turns the pool off. Default: an eighth of the machine's memory.
-Where that is not enough, the sizes that were not asked for for longest go first: images of ever new sizes leave many
-behind.
+CVZOO_MEMORY_POOL: limit of idle memory in megabytes; 0 turns the pool off. Default: an eighth of the machine's memory.
+Beyond the limit, the least recently requested sizes are freed first, as images of varying sizes leave many behind.
 """
 
 import contextlib
@@ -25,7 +24,7 @@ import numpy as np
 from cvzoo.backends.arrays import address_of
 from cvzoo.errors.exceptions import ConfigError
 
-ALIGNMENT = 64  # bytes; of a line of the cache, and of the widest instructions
+ALIGNMENT = 64  # bytes; a cache line, and the widest instructions
 _SMALLEST = 1 << 16
 _FRUGAL = 16 << 20
 _BYTE = np.dtype(np.uint8)
@@ -33,14 +32,14 @@ _Block = tuple[np.ndarray, int]  # the memory, and its first aligned address
 
 
 def aligned_memory(nbytes: int) -> tuple[np.ndarray, int]:
-    """Fresh memory as (N,) uint8 of undefined values, and how far behind its start `nbytes` aligned bytes begin."""
+    """Fresh memory as (N,) uint8 of undefined values, and the offset of `nbytes` aligned bytes in it."""
     memory = np.empty(nbytes + ALIGNMENT, _BYTE)
     return memory, -address_of(memory) % ALIGNMENT
 
 
 @functools.cache
 def _memory_type(n_line: int) -> type:
-    """Of small arrays' memory: an array of NumPy's own takes twice as long to be another one's memory."""
+    """The ctypes type of small arrays' memory, which is twice as fast as a base as a NumPy array is."""
     size = (n_line + 1) * ALIGNMENT
     return type("Memory", (ctypes.Array,), {"_type_": ctypes.c_ubyte, "_length_": size})
 
@@ -73,9 +72,9 @@ def _limit_of_this_machine() -> int:
 
 
 class Pool:
-    """Memory for arrays. Safe among threads.
+    """A thread-safe memory pool for arrays.
 
-    limit: how many bytes may lie idle
+    limit: the most idle bytes
     """
 
     def __init__(self, limit: int):
@@ -85,11 +84,11 @@ class Pool:
         self._n_frugal = 0
         self._idle: dict[int, list[_Block]] = {}
         self._types: dict[int, Any] = {}  # by size, a type of ctypes.Array
-        # a lease may die in the midst of take(), when the garbage collector runs there: the same thread comes again
+        # reentrant: the garbage collector may free a lease during take(), in the same thread
         self._lock = threading.RLock()
 
     def take(self, shape: Sequence[int], strides: Sequence[int], dtype: np.dtype, nbytes: int) -> np.ndarray:
-        """An array of undefined values, aligned; strides in bytes, none negative, that reach over `nbytes`."""
+        """An aligned array of undefined values; strides: in bytes, none negative, spanning `nbytes`."""
         if nbytes < _SMALLEST:
             memory = _memory_type((nbytes + ALIGNMENT - 1) // ALIGNMENT)()
             return np.ndarray(shape, dtype, memory, -ctypes.addressof(memory) % ALIGNMENT, strides)
@@ -129,7 +128,7 @@ class Pool:
 
     @contextlib.contextmanager
     def frugal(self) -> Iterator[None]:
-        """A block in which hardly anything lies idle: what is done once is better slow than large."""
+        """A context in which hardly any idle memory is kept, for work that is done once."""
         with self._lock:
             self._n_frugal += 1
         try:
@@ -149,13 +148,13 @@ class Pool:
             del self._idle[size]
 
     def release(self) -> int:
-        """Give all idle memory back to the system; how many bytes that was."""
+        """Return all idle memory to the system; returns its size in bytes."""
         with self._lock:
             idle, self._idle = self._idle, {}
             released, self.idle_bytes = self.idle_bytes, 0
         del idle
         if _trim is not None:
-            _trim(0)  # glibc keeps what was given back to it in pieces
+            _trim(0)  # glibc does not return freed pieces to the system by itself
         return released
 
 

@@ -42,9 +42,9 @@ from cvzoo.backends.onednn.primitives import (
 
 __all__ = ["average_pool_2d", "average_pool_2d_grad", "max_pool_2d", "max_pool_2d_grad"]
 
-_SELDOM = 6  # times that windows see a pixel: where they see it more often rows first and then columns are faster
-_WIDEST = 4096  # pixels of a row of a window that our kernel adds
-_LANES = 16  # numbers of a register
+_SELDOM = 6  # windows that cover a pixel: for more, rows first and then columns are faster
+_WIDEST = 4096  # pixels of a row of a window that our kernel supports
+_LANES = 16  # elements of a register
 _NARROW = 64  # channels
 _MAX, _MEAN_WITH_PAD, _MEAN = 0x1FF, 0x2FF, 0x3FF
 
@@ -59,16 +59,16 @@ class _Pooling:
 def _plan(
     kind: int, prop: int, x_shape: Dims, ksize: Pair, stride: Pair, pad: Pad, factor: float = 1.0
 ) -> tuple | None:
-    """The forward plan, the descriptors of x and y, the geometry, and y's shape; None if it is no case for oneDNN.
+    """The forward plan, the descriptors of x and y, the geometry, and y's shape; None if oneDNN does not support it.
 
-    factor: y is multiplied by it
+    factor: of y
     """
     size = out_size(x_shape[2:], ksize, stride, pad)
     after = []
     for k in (0, 1):
         needed = (size[k] - 1) * stride[k] + ksize[k] - x_shape[2 + k] - pad[2 * k]
         after.append(0 if -stride[k] < needed < 0 else needed)
-        # a window of nothing but padding has no maximum that the library would agree upon, and no mean
+        # for a window entirely in the padding the library's maximum differs, and there is no mean
         if pad[2 * k] >= ksize[k] or needed >= ksize[k]:
             return None
     y_shape = (*x_shape[:2], *size)
@@ -89,15 +89,15 @@ def _make(
     if planned is None:
         return False
     plan, source, target, _, y_shape = planned
-    made = _Pooling()
+    pooling = _Pooling()
     slots: list[tuple[int, Handle | int]] = [(SRC, source), (DST, target)]
     workspace = queried(plan, QUERY_WORKSPACE)
-    made.kept_size = size_of(workspace) if keep else 0
-    if made.kept_size:
+    pooling.kept_size = size_of(workspace) if keep else 0
+    if pooling.kept_size:
         slots.append((WORKSPACE, workspace))
-    made.run = Primitive(plan, slots)
-    made.shape = y_shape
-    return made
+    pooling.run = Primitive(plan, slots)
+    pooling.shape = y_shape
+    return pooling
 
 
 def _make_grad(kind: int, keep: bool, x_shape: Dims, ksize: Pair, stride: Pair, pad: Pad) -> Primitive | Literal[False]:
@@ -115,7 +115,7 @@ def _make_grad(kind: int, keep: bool, x_shape: Dims, ksize: Pair, stride: Pair, 
 
 
 class _Kept:
-    """Where the maxima were, as oneDNN wrote it down."""
+    """The indices of the maxima in oneDNN's workspace format."""
 
     __slots__ = ("workspace",)
 
@@ -125,8 +125,8 @@ class _Kept:
 
 @in_float32
 def max_pool_2d(x: np.ndarray, *, ksize: Pair, stride: Pair, pad: Pad, keep: bool) -> tuple[np.ndarray, Any]:
-    """See `AbstractBackend.max_pool_2d`. A NaN is not seen, and of nothing else (or -inf) comes the lowest
-    finite number."""
+    """See `AbstractBackend.max_pool_2d`. NaN is ignored; the maximum of nothing else (or of -inf) is the lowest
+    finite value."""
     if x.dtype == F32 and x.size:
         key = ("max_pool", keep, x.shape, ksize, stride, pad)
         op = local.young.get(key)
@@ -195,7 +195,7 @@ def _make_average(
 
 
 def _is_narrow(c: int, ksize: Pair, stride: Pair) -> bool:
-    """Whether pixels of c channels fill no registers, and windows that see them seldom are for our own kernel."""
+    """Whether our own kernel is faster: few channels that fill no register, and little overlap of windows."""
     seldom = ksize[0] * ksize[1] <= _SELDOM * stride[0] * stride[1]
     return c % _LANES != 0 and c < _NARROW and seldom and ksize[1] <= _WIDEST
 
@@ -211,12 +211,12 @@ def _make_native_average(x_shape: Dims, ksize: Pair, stride: Pair, pad: Pad, cou
         name = "sum"
         kept = [(b, h * w * c), (oh, stride[0] * w * c), (ow, stride[1] * c), (c, 1)]
         plan = sum_plan(kept, [(ksize[0], w * c), (ksize[1], c)], ksize[0] * ksize[1])
-    made = _Pooling()
+    pooling = _Pooling()
     assert plan is not None  # two summed axes are few enough
-    made.run = NativePrimitive("pooling", name, plan, (SRC, DST))
-    made.shape = (b, c, oh, ow)
-    made.kept_size = 0
-    return made
+    pooling.run = NativePrimitive("pooling", name, plan, (SRC, DST))
+    pooling.shape = (b, c, oh, ow)
+    pooling.kept_size = 0
+    return pooling
 
 
 @in_float32
@@ -241,11 +241,11 @@ def average_pool_2d_grad(
 def _make_average_grad(
     x_shape: Dims, ksize: Pair, stride: Pair, pad: Pad, count_pad: bool
 ) -> list[tuple[Primitive, Dims]] | Literal[False]:
-    """The calls, the last pooling's first, and the shapes of what they give."""
+    """The calls, the last pooling's first, and the shapes of their results."""
     overlap = stride[0] < ksize[0] or stride[1] < ksize[1]
     stages = average_stages(x_shape[2:], ksize, stride, pad) if overlap and ksize != x_shape[2:] else ()
     runs: list[tuple[Primitive, Dims]] = []
-    for stage in stages or (Stage(ksize, stride, pad),):  # where no sums are taken one pass is enough
+    for stage in stages or (Stage(ksize, stride, pad),):  # without stages, one pass is enough
         run = _make_grad(_MEAN_WITH_PAD if count_pad else _MEAN, False, x_shape, *stage[:3])
         if not run:
             return False

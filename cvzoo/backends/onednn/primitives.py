@@ -1,7 +1,7 @@
-"""oneDNN's primitives: made once for each case, kept, and called with arrays.
+"""oneDNN's primitives: created once for each case, cached, and called with arrays.
 
-Everything here belongs to one thread: a primitive, the memory objects whose addresses are set at each call, and the
-scratch memory. So threads never wait for one another, and what one throws away no other one was using.
+Everything here is thread-local: primitives, the memory objects whose addresses are set at each call, and the scratch
+memory. So there is no locking, and evicting a primitive cannot affect another thread.
 """
 
 import ctypes
@@ -20,7 +20,7 @@ from cvzoo.backends.openmp import threads_now
 from cvzoo.errors.exceptions import BackendError
 
 F32, S8, U8 = np.dtype(np.float32), np.dtype(np.int8), np.dtype(np.uint8)
-BF16 = np.dtype(np.uint16)  # its bits: NumPy has no such numbers
+BF16 = np.dtype(np.uint16)  # the bits of bfloat16, which NumPy does not have
 
 # oneDNN's numbers (dnnl_types.h)
 SRC, SRC_1, DST, WEIGHTS, BIAS, MEAN, VARIANCE, SCALE, SHIFT, WORKSPACE = 1, 2, 17, 33, 41, 49, 50, 51, 52, 64
@@ -35,9 +35,9 @@ _QUERY_RANK, _QUERY_DIMS, _QUERY_STRIDES, _QUERY_PADDED_DIMS = 256, 257, 14, 260
 _QUERY_BLOCKS, _QUERY_BLOCK_SIZES, _QUERY_BLOCK_AXES = 263, 264, 265
 _FLOAT = 3
 _DTYPES = {BF16: 2, F32: _FLOAT, S8: 5, U8: 6}
-SCALES = 4096  # with an argument's number: the scales of that argument
+SCALES = 4096  # combined with an argument's index: the scales of that argument
 
-_KEPT = 2048  # primitives of one generation; at most two generations live
+_KEPT = 2048  # primitives of one generation of the cache; there are at most two
 _Dims = ctypes.c_int64 * 12
 _at = ctypes.c_void_p.from_address
 
@@ -53,7 +53,7 @@ def address_in(pointer: ctypes.c_void_p) -> int:
 
 
 class Handle:
-    """The address of one of the library's objects, destroyed together with this."""
+    """Owner of one of the library's objects."""
 
     __slots__ = ("_destroy", "address")
 
@@ -66,23 +66,23 @@ class Handle:
 
 
 def check(status: int, what: str) -> None:
-    """Raises BackendError if `status` tells of a failure."""
+    """Raises BackendError unless `status` is success."""
     if status != 0:
         names = {1: "out of memory", 2: "invalid arguments", 3: "unimplemented", 6: "runtime error"}
         raise BackendError(f"oneDNN: {what} failed", got=names.get(status, f"status {status}"))
 
 
 class _Local(threading.local):
-    """What a thread has: its primitives, its stream, its scratch memory."""
+    """The state of a thread: its primitives, its stream, its scratch memory."""
 
-    # what a thread sees that has not run anything yet: nothing is loaded before it does
+    # class attributes: the state before the thread's first kernel, when nothing is loaded
     ready = False
     young: dict[Hashable, Any] = {}
-    # called with each primitive and its arrays before it runs, where somebody records; it does not run if that is true
+    # of a recording: called with each primitive and its arrays before it runs; if it returns True, it does not run
     recorder: Callable[[Any, tuple[np.ndarray, ...]], bool | None] | None = None
 
     def start(self) -> None:
-        """Load the library if need be, and take the number of threads that holds now."""
+        """Load the library if necessary, and set the number of threads."""
         self.library = found = library()
         self.young = {}
         self.old: dict[Hashable, Any] = {}
@@ -98,7 +98,7 @@ class _Local(threading.local):
         self.ready = True
 
     def reserve(self, size: int) -> None:
-        """Make the scratch memory at least `size` bytes large."""
+        """Enlarge the scratch memory to at least `size` bytes."""
         if size > self.scratch_size:
             self.scratch, start = aligned_memory(size)
             self.scratch_address = address_of(self.scratch) + start
@@ -112,28 +112,28 @@ def _forget() -> None:
     local.__dict__.clear()
 
 
-# primitives are made for a number of threads, and a forked child has but one
+# primitives depend on the number of threads, and a forked child uses a single one
 os.register_at_fork(after_in_child=_forget)
 
 
 def recall(key: Hashable, make: Callable[..., Any], *arguments: Any) -> Any:
-    """What this thread keeps under `key`, made by make(*arguments) if it is new. Call it when `local.young` lacks key.
+    """The value cached for `key` in this thread, created by make(*arguments); to be called if `local.young` lacks it.
 
-    The least recently used half is thrown away from time to time.
+    The least recently used half of the cache is evicted from time to time.
     """
     if not local.ready:
         local.start()
-    made = local.old.get(key)
-    if made is None:
-        made = make(*arguments)
+    value = local.old.get(key)
+    if value is None:
+        value = make(*arguments)
     if len(local.young) >= _KEPT:
         local.old, local.young = local.young, {}
-    local.young[key] = made
-    return made
+    local.young[key] = value
+    return value
 
 
 def strides_of(array: np.ndarray) -> tuple[int, ...]:
-    """The array's strides in elements; of axes of size 1, where they mean nothing, such as a dense array would have."""
+    """The array's strides in elements; for axes of size 1, where they are arbitrary, those of a dense array."""
     size = array.itemsize
     strides = [stride // size for stride in array.strides]
     for axis in range(array.ndim):
@@ -145,7 +145,7 @@ def strides_of(array: np.ndarray) -> tuple[int, ...]:
 
 
 def dense_strides(shape: Sequence[int]) -> tuple[int, ...]:
-    """The strides, in elements, of an array in C order."""
+    """The strides, in elements, of a C-contiguous array."""
     strides = [1]
     for size in reversed(shape[1:]):
         strides.append(strides[-1] * max(size, 1))
@@ -153,12 +153,12 @@ def dense_strides(shape: Sequence[int]) -> tuple[int, ...]:
 
 
 def dims(values: Sequence[int]) -> ctypes.Array:
-    """The library's array of up to 12 numbers."""
+    """The library's array of up to 12 integers."""
     return _Dims(*values)
 
 
 def describe(shape: Sequence[int], strides: Sequence[int] | None, dtype: np.dtype = F32) -> Handle:
-    """A memory descriptor; without strides the library may choose the order."""
+    """A memory descriptor; without strides the library may choose the format."""
     quick = local.library.quick
     result = ctypes.c_void_p()
     kind = _DTYPES[dtype]
@@ -179,11 +179,11 @@ def describe_image(shape: Sequence[int], dtype: np.dtype = F32) -> Handle:
 
 
 def attributes(post_ops: Sequence[tuple] = (), scales: Sequence[tuple[int, int]] = ()) -> Handle:
-    """What goes with a primitive: scratch memory comes from us, and after it `post_ops` are done, in order.
+    """Attributes of a primitive: user-provided scratch memory, and `post_ops` in order.
 
-    post_ops: ("sum",) adds what the output holds; ("eltwise", algorithm, alpha, beta);
+    post_ops: ("sum",) adds the output's previous values; ("eltwise", algorithm, alpha, beta);
         ("binary", algorithm, address of a descriptor)
-    scales: (argument, mask): which arguments come with scales, and for which of their axes there are several
+    scales: (argument, mask): arguments with scales, and the axes along which the scales differ
     """
     quick = local.library.quick
     result = ctypes.c_void_p()
@@ -208,7 +208,7 @@ def attributes(post_ops: Sequence[tuple] = (), scales: Sequence[tuple[int, int]]
 
 
 def primitive_descriptor(operation: str, *arguments: Any) -> Handle | None:
-    """The library's plan of an operation; None if it does not do this case."""
+    """The primitive descriptor of an operation; None if the library does not support the case."""
     found: Library = local.library
     result = ctypes.c_void_p()
     create = getattr(found.calls, f"dnnl_{operation}_primitive_desc_create")
@@ -231,12 +231,12 @@ def supported(descriptor: Handle | None) -> Handle:
 
 
 def queried(descriptor: Handle, query: int) -> int:
-    """The address of the memory descriptor that a plan has chosen; it lives as long as the plan."""
+    """The address of the memory descriptor that a plan has chosen; valid as long as the plan."""
     return local.library.quick.dnnl_primitive_desc_query_md(descriptor.address, query, 0)
 
 
 def size_of(memory_descriptor: int | None) -> int:
-    """How many bytes it describes."""
+    """The size in bytes."""
     return local.library.quick.dnnl_memory_desc_get_size(memory_descriptor) if memory_descriptor else 0
 
 
@@ -246,7 +246,7 @@ def same_layout(a: int, b: int) -> bool:
 
 
 def layout_of(memory_descriptor: int) -> tuple:
-    """A name for a memory descriptor's shape and order: equal names, equal orders."""
+    """A hashable key of a memory descriptor's shape and layout."""
     quick = local.library.quick
     pointer, number = ctypes.c_void_p(), ctypes.c_int()
 
@@ -261,8 +261,8 @@ def layout_of(memory_descriptor: int) -> tuple:
         return tuple((ctypes.c_int64 * length).from_address(address_in(pointer)))
 
     rank, blocks = count(_QUERY_RANK), count(_QUERY_BLOCKS)
-    whole = (numbers(query, rank) for query in (_QUERY_DIMS, _QUERY_STRIDES, _QUERY_PADDED_DIMS))
-    return (*whole, numbers(_QUERY_BLOCK_SIZES, blocks), numbers(_QUERY_BLOCK_AXES, blocks))
+    sizes = (numbers(query, rank) for query in (_QUERY_DIMS, _QUERY_STRIDES, _QUERY_PADDED_DIMS))
+    return (*sizes, numbers(_QUERY_BLOCK_SIZES, blocks), numbers(_QUERY_BLOCK_AXES, blocks))
 
 
 def implementation(descriptor: Handle) -> str:
@@ -273,7 +273,7 @@ def implementation(descriptor: Handle) -> str:
 
 
 def _alignment(descriptor: Handle, kinds: Sequence[int]) -> Alignment:
-    """What a primitive of these arguments asks of their addresses."""
+    """The alignment requirements of a primitive's arguments."""
     written = GRADIENTS if DIFF_DST in kinds else RESULTS
     if MEAN in kinds and DIFF_DST not in kinds:
         propagation = ctypes.c_int()
@@ -303,7 +303,7 @@ class Primitive:
     )
 
     def __init__(self, descriptor: Handle, slots: Sequence[tuple[int, Handle | int]]):
-        """slots: (the argument's number, its memory descriptor), each"""
+        """slots: (argument index, memory descriptor) pairs"""
         found = local.library
         quick = found.quick
         result = ctypes.c_void_p()
@@ -343,7 +343,7 @@ class Primitive:
             set_address(memory, _at(id(array) + DATA_ADDRESS_OFFSET))
         if self._scratch is not None:
             set_address(self._scratch, local.scratch_address)
-        # the CPU's streams have done the work when execute returns
+        # streams of the CPU are synchronous: the work is done when execute returns
         status = self._execute(self._primitive, self._stream, self._count, self._arguments)
         if status != 0:
             check(status, "running a primitive")

@@ -45,7 +45,7 @@ from cvzoo.backends.onednn.primitives import (
 __all__ = ["conv_2d_int8", "linear_int8", "quantize"]
 
 _BYTES = (S8, U8)
-_FEW = 1 << 12  # elements; below, NumPy has quantized before oneDNN has begun
+_FEW = 1 << 12  # elements; for fewer, NumPy is faster than a oneDNN call
 
 
 def _has_bytes() -> bool:
@@ -53,7 +53,7 @@ def _has_bytes() -> bool:
     return library().has_int8
 
 
-# --- from floats to bytes -------------------------------------------------------------------------------------------
+# --- quantization to int8 -------------------------------------------------------------------------------------------
 class _Quantize:
     __slots__ = ("inverse", "run")
     inverse: np.ndarray

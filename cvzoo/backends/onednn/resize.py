@@ -1,4 +1,4 @@
-"""Images at another size by oneDNN, and made a network's input where Pillow does not resize them."""
+"""Resizing by oneDNN, and preprocessing of images that Pillow does not resize."""
 
 import functools
 import math
@@ -34,15 +34,15 @@ __all__ = ["prepare_images", "resize_2d", "resize_2d_grad"]
 
 
 _NEAREST, _LINEAR = 0x2FFF0, 0x2FFF1
-# pixels: the library finds the place of a pixel in float32, here within 6e-6 of a pixel of x
+# pixels: the library computes coordinates in float32, up to this size within 6e-6 pixels of x
 _SMALL = 96
-_FEW = 64  # pixels of an axis; with more, most of what a product with weights multiplies is 0, and NumPy is faster
+_FEW = 64  # pixels of an axis; with more, most elements of the weight matrix are 0, and NumPy is faster
 
 
 def _algorithm(size: Pair, other: Pair, mode: str, align_corners: bool) -> int | None:
-    """oneDNN's algorithm for bringing maps of `size` to `other`, None where its rules are not ours."""
+    """oneDNN's algorithm for resizing maps from `size` to `other`; None where its results differ from ours."""
     if mode == "nearest":
-        # the library rounds where we cut off; that is the same if each pixel becomes a block
+        # the library rounds coordinates, which we truncate; that is the same if each pixel becomes a block
         return _NEAREST if other[0] % size[0] == 0 and other[1] % size[1] == 0 else None
     if mode != "bilinear" or align_corners:
         return None
@@ -68,12 +68,12 @@ def _make(kind: int, x_shape: tuple[int, ...], y_shape: tuple[int, ...], is_grad
 
 @functools.lru_cache(256)
 def _weights(n_in: int, n_out: int, align_corners: bool, antialias: bool) -> np.ndarray:
-    """(1, n_out, n_in): how much each pixel of an axis counts for each of the result."""
+    """(1, n_out, n_in): interpolation weights of the input pixels of an axis for each output pixel."""
     return axis_matrix(n_in, n_out, "bilinear", align_corners, antialias, F32)[None]
 
 
 def _by_products(x: np.ndarray, size: Pair, align_corners: bool, antialias: bool) -> np.ndarray:
-    """What NumPy would do on one CPU: the columns are brought to their new number, then the rows."""
+    """Separable resizing by matrix products: columns first, then rows."""
     b, c, h, w = x.shape
     y = as_kernels_want(x).transpose(0, 2, 3, 1)
     if size[1] != w:

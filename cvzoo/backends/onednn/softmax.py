@@ -34,20 +34,20 @@ _FEW_CLASSES = 8  # of which the library's logarithm is off by 1e-5, all one way
 
 
 def _is_case(x: np.ndarray, axis: int) -> bool:
-    """Whether oneDNN is to do it: along an axis that does not lie innermost it is slow, and adds one after the other,
-    as it does where the axis is very long."""
+    """Whether oneDNN is used: not along an axis that is not the innermost, where it is slow and sums sequentially, nor
+    along a very long one, where it sums sequentially as well."""
     if x.dtype != F32 or x.ndim > 6 or x.size == 0 or x.size // x.shape[0] < _FEW:
         return False
     return x.strides[axis] == 4 and x.shape[axis] <= _LONG and is_dense(x)
 
 
 def _make(kind: int, x: np.ndarray, axis: int, is_grad: bool) -> Primitive | bool:
-    whole = describe(x.shape, strides_of(x))
-    plan = primitive_descriptor("softmax_forward", FORWARD_TRAINING, kind, whole, whole, axis, attributes())
+    layout = describe(x.shape, strides_of(x))
+    plan = primitive_descriptor("softmax_forward", FORWARD_TRAINING, kind, layout, layout, axis, attributes())
     if plan is None or not is_grad:
-        return Primitive(plan, [(SRC, whole), (DST, whole)]) if plan else False
-    plan = primitive_descriptor("softmax_backward", kind, whole, whole, whole, axis, plan, attributes())
-    return Primitive(plan, [(DST, whole), (DIFF_DST, whole), (DIFF_SRC, whole)]) if plan else False
+        return Primitive(plan, [(SRC, layout), (DST, layout)]) if plan else False
+    plan = primitive_descriptor("softmax_backward", kind, layout, layout, layout, axis, plan, attributes())
+    return Primitive(plan, [(DST, layout), (DIFF_DST, layout), (DIFF_SRC, layout)]) if plan else False
 
 
 def _forward(kind: int, x: np.ndarray, axis: int) -> np.ndarray | None:
