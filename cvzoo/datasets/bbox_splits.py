@@ -49,7 +49,7 @@ def bbox_splits(spec: str) -> BboxSplits:
     Raises ConfigError for a malformed specification, DatasetError if a part is missing or empty, or if the two parts
     have different classes.
     """
-    pair = _coco_pair(spec)
+    pair = coco_pair(spec)
     if pair is None:
         part = parse_data_spec(spec)
         if part.kind == "coco":
@@ -75,11 +75,11 @@ def split_specs(spec: str) -> tuple[DataSpec, ...]:
 
     Raises ConfigError for a malformed specification.
     """
-    return _coco_pair(spec) or (parse_data_spec(spec),)
+    return coco_pair(spec) or (parse_data_spec(spec),)
 
 
-def _coco_pair(spec: str) -> tuple[DataSpec, DataSpec] | None:
-    """The two files of "coco:A.json,B.json", or None if there are not two."""
+def coco_pair(spec: str) -> tuple[DataSpec, DataSpec] | None:
+    """The two files of "coco:A.json,B.json"; None for another specification."""
     kind, _, rest = spec.partition(":")
     first, comma, second = rest.partition(".json,")
     if kind != "coco" or not comma or not second.partition(",")[0].endswith(".json"):

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from cvzoo.training.recipes.faster_rcnn_recipe import FasterRCNNVGG16Recipe, LightHeadRCNNRecipe
     from cvzoo.training.recipes.fcos_recipe import FCOSRecipe
     from cvzoo.training.recipes.listing import RECIPES
+    from cvzoo.training.recipes.mask_rcnn_recipe import MaskRCNNRecipe
     from cvzoo.training.recipes.pspnet_recipe import PSPNetRecipe
     from cvzoo.training.recipes.recipe import AbstractRecipe
     from cvzoo.training.recipes.retinanet_recipe import RetinaNetRecipe
@@ -38,6 +39,7 @@ __all__ = [
     "FCOSRecipe",
     "LightHeadRCNNRecipe",
     "LRASPPRecipe",
+    "MaskRCNNRecipe",
     "PSPNetRecipe",
     "read_recipe",
     "recipe_to_toml",

@@ -58,6 +58,19 @@ TINY = {
         "model.norm": "batch",
         "regions": 16,
     },
+    "mask_rcnn_fpn_resnet50": {
+        "model.n_layer": 10,
+        "model.base_channels": 8,
+        "model.channels": 16,
+        "model.head_width": 16,
+        "model.n_proposal": 20,
+        "model.min_size": 64,
+        "model.max_size": 96,
+        "model.norm": "batch",
+        "head.depth": 1,
+        "head.channels": 8,
+        "regions": 16,
+    },
     "faster_rcnn_vgg16": {
         "model.min_size": 64,
         "model.max_size": 96,
@@ -135,6 +148,30 @@ def classes(tmp_path):
 
 
 @pytest.fixture
+def masks(tmp_path):
+    """coco:TRAIN.json,VAL.json of bright triangles on gray."""
+    rng, specs = np.random.default_rng(3), []
+    for split, n in (("train", 4), ("val", 2)):
+        images, objects = [], []
+        for i in range(1, n + 1):
+            img = rng.integers(60, 90, (64, 80, 3), dtype=np.uint8)
+            y, x = int(rng.integers(0, 30)), int(rng.integers(0, 40))
+            for row in range(30):
+                img[y + row, x : x + row + 1] = 230
+            Image.fromarray(img).save(tmp_path / f"{split}{i}.png")
+            images.append({"id": i, "file_name": f"{split}{i}.png", "height": 64, "width": 80})
+            corners = [x, y, x, y + 30, x + 30, y + 30]
+            shape = {"segmentation": [corners], "bbox": [x, y, 30, 30], "area": 450, "iscrowd": 0}
+            objects.append({"id": i, "image_id": i, "category_id": 1, **shape})
+        path = tmp_path / f"{split}.json"
+        path.write_text(
+            json.dumps({"images": images, "annotations": objects, "categories": [{"id": 1, "name": "triangle"}]})
+        )
+        specs.append(str(path))
+    return f"coco:{specs[0]},{specs[1]},photos={tmp_path}"
+
+
+@pytest.fixture
 def label_maps(tmp_path):
     """camvid:ROOT of frames whose brightness is their class."""
     root, rng = tmp_path / "frames", np.random.default_rng(2)
@@ -152,9 +189,9 @@ def label_maps(tmp_path):
 
 
 @pytest.fixture
-def tiny(boxes, classes, label_maps):
+def tiny(boxes, masks, classes, label_maps):
     """The recipe of a name, tiny and with data of its task."""
-    data = {"detection": boxes, "classification": classes, "segmentation": label_maps}
+    data = {"detection": boxes, "instance segmentation": masks, "classification": classes, "segmentation": label_maps}
 
     def make(name):
         recipe = RECIPES[name]

@@ -1,0 +1,112 @@
+"""The training recipe of Mask R-CNN."""
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, ClassVar, Literal
+
+from cvzoo.datasets.instance_splits import InstanceSplits, instance_splits
+from cvzoo.datasets.sliceable.transform_dataset import TransformDataset
+from cvzoo.evaluations.evaluators.instance_segmentation_coco_evaluator import InstanceSegmentationCOCOEvaluator
+from cvzoo.iterators.serial_iterator import SerialIterator
+from cvzoo.links.chain import Chain
+from cvzoo.links.model.config import config_field
+from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNConfig
+from cvzoo.links.model.faster_rcnn_fpn.loss import RegionSampling
+from cvzoo.links.model.mask_rcnn.augmentation import MaskRCNNTransform
+from cvzoo.links.model.mask_rcnn.loss import MaskRCNNFPNLoss
+from cvzoo.links.model.mask_rcnn.mask_rcnn_fpn import MaskHeadConfig, MaskRCNNFPN
+from cvzoo.links.model.zoo_member import Task
+from cvzoo.training.recipes.detection_recipe import DRAWN_SCORE, METRICS, AbstractPyramidRecipe
+from cvzoo.training.recipes.images import denormalized
+from cvzoo.training.recipes.recipe import AbstractRecipe, Splits
+from cvzoo.typing.aliases import Image
+from cvzoo.visualizations.draw_bbox import draw_bbox
+from cvzoo.visualizations.draw_mask import draw_mask
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class MaskRCNNRecipe(AbstractPyramidRecipe):
+    """All settings of the training of a Mask R-CNN on a feature pyramid; crowds are ignored.
+
+    Source: He et al., Mask R-CNN, ICCV 2017, section 3.1. Where we differ: AdamW with a cosine, images at three scales.
+    """
+
+    task: ClassVar[Task] = "instance segmentation"
+    metrics: ClassVar[Mapping[str, str]] = MappingProxyType({"coco": METRICS["coco"]})
+    usage: ClassVar[str] = "masks, labels, scores = model.predict"
+
+    model: FasterRCNNFPNConfig = config_field(help="the detector", group="model")
+    head: MaskHeadConfig = config_field(MaskHeadConfig(), help="the mask head", group="model")
+    lr: float = config_field(3e-4, help="learning rate after the warm-up", group="optimizer", above=0)
+    metric: Literal["coco"] = config_field(
+        "coco", help="metric that selects the best model: AP of masks over IoU 0.50:0.95 by COCO's", group="validation"
+    )
+    regions: int = config_field(
+        256, help="regions sampled in each image for the second stage", group="loss", at_least=1, at_most=100_000
+    )
+    jitter: float = config_field(
+        0.0, help="strength of the color jitter; only 0", group="augmentation", at_least=0, at_most=0
+    )
+    mosaic: float = config_field(0.0, help="mosaics are of boxes only: 0", group="augmentation", at_least=0, at_most=0)
+    mix_up: float = config_field(
+        0.0, help="blended images are of boxes only: 0", group="augmentation", at_least=0, at_most=0
+    )
+
+    def summary(self) -> str:
+        return f"Mask R-CNN with FPN on ResNet-{self.model.n_layer}, short side of {self.model.min_size} pixels"
+
+    def splits(self) -> InstanceSplits:  # type: ignore[override]  # masks instead of boxes
+        return instance_splits(self.data)
+
+    def with_data(self, data: str) -> AbstractRecipe:
+        """The metric is COCO's."""
+        return dataclasses.replace(self, data=data)
+
+    def build_model(self, label_names: Sequence[str]) -> Chain:
+        return MaskRCNNFPN(None, self.pretrained, label_names=label_names, settings=self.model, mask_settings=self.head)
+
+    def build_loss(self, model: Any, splits: Splits) -> MaskRCNNFPNLoss:
+        return MaskRCNNFPNLoss(model, sampling=RegionSampling(n_region=self.regions))
+
+    def examples(self, train: Any, model: Any) -> TransformDataset:
+        transform = MaskRCNNTransform(self.shorts, self.model.max_size, mean=self.model.mean, std=self.model.std)
+        keys = ("img", "bbox", "label", "mask", "crowded")
+        return TransformDataset(train.slice[:, keys], (*keys[:4], "ignored"), transform)
+
+    def evaluator(self, model: Any, splits: Splits) -> InstanceSegmentationCOCOEvaluator:  # type: ignore[override]
+        """COCO's average precision of masks on the validation set."""
+        val = splits.val.slice[:, ("img", "mask", "label", "area", "crowded")]
+        iterator = SerialIterator(val, 1, repeat=False, shuffle=False)
+        return InstanceSegmentationCOCOEvaluator(iterator, model, label_names=splits.label_names)
+
+    def draw_example(self, example: tuple[Any, ...], model: Any, label_names: Sequence[str]) -> tuple[Image, str]:
+        """The image with boxes and masks, and their number; ignored ones are not drawn."""
+        img, bbox, label, mask, ignored = example
+        pixels = denormalized(img, mean=self.model.mean, std=self.model.std)
+        shown = draw_mask(pixels, mask[~ignored], label[~ignored])
+        n = int(ignored.sum())
+        drawn = draw_bbox(shown, bbox[~ignored], label[~ignored], label_names=label_names)
+        return drawn, f"{len(bbox) - n} masks" + (f", {n} ignored" if n else "")
+
+    def draw_prediction(self, model: Any, img: Image, label_names: Sequence[str]) -> tuple[Image, str]:
+        """Instances of a score of 0.3 or more."""
+        found = model.predict([img])
+        shown = found.scores[0] >= DRAWN_SCORE
+        tinted = draw_mask(img, found.masks[0][shown], found.labels[0][shown])
+        rest = found.labels[0][shown], found.scores[0][shown]
+        drawn = draw_bbox(tinted, found.bboxes[0][shown], *rest, label_names=label_names)
+        return drawn, f"{shown.sum()} of {DRAWN_SCORE} or more"
+
+
+_SMALL = FasterRCNNFPNConfig(
+    n_layer=18, channels=64, head_width=256, n_proposal=300, norm="batch", min_size=480, max_size=800
+)
+MASK_RCNN_RECIPES: Mapping[str, AbstractRecipe] = MappingProxyType(
+    {
+        "mask_rcnn_fpn_resnet18_small": MaskRCNNRecipe(
+            model=_SMALL, head=MaskHeadConfig(depth=2, channels=64), lr=5e-4
+        ).with_pretrained("imagenet"),
+        "mask_rcnn_fpn_resnet50": MaskRCNNRecipe(model=FasterRCNNFPNConfig()).with_pretrained("imagenet"),
+    }
+)
