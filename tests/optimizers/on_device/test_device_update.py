@@ -257,6 +257,35 @@ def test_averages_are_applied_and_taken_back(make_run):
     assert np.array_equal(mine["/W"], gpu.values()["/W"])
 
 
+def test_persistent_arrays_are_averaged_on_the_device(make_run):
+    hooks = {place: optimizers.ExponentialMovingAverage(0.9, persistent=True) for place in ("cpu", "gpu:0")}
+    runs = [make_run(OPTIMIZERS["SGD"], place, [hook]) for place, hook in hooks.items()]
+    for run in runs:
+        run.link.add_persistent("avg_mean", run.device.asarray(np.arange(5, dtype=np.float32)))
+        run.link.add_persistent("N", 3)  # a number is not averaged
+        for _ in range(4):
+            run.steps(1)
+            run.link.avg_mean += 1
+    averages = [hook.state()["averages"]["avg_mean"] for hook in hooks.values()]
+    np.testing.assert_allclose(averages[0], averages[1], rtol=1e-6)
+    assert (averages[0] > np.arange(5)).all()
+    with hooks["gpu:0"].applied():
+        np.testing.assert_array_equal(_host(runs[1].link.avg_mean), averages[1])
+    np.testing.assert_array_equal(_host(runs[1].link.avg_mean), np.arange(5) + 4)
+
+
+@pytest.mark.parametrize("name", ["SGD", "AdamW", "LAMB"])
+def test_factors_of_the_learning_rate_hold_on_the_device(name, make_run):
+    runs = [make_run(OPTIMIZERS[name], place) for place in ("cpu", "gpu:0")]
+    before = runs[0].values()
+    for run in runs:
+        optimizers.scale_learning_rate(run.optimizer, 0.25, optimizers.named("W"))
+        optimizers.scale_learning_rate(run.optimizer, 0.0, optimizers.named("b"))
+        run.steps(5)
+    near(*runs)
+    assert np.array_equal(runs[1].values()["/b"], before["/b"])
+
+
 def test_accumulated_gradients_are_divided(make_run):
     cpu, gpu = (make_run(OPTIMIZERS["Adam"], place) for place in ("cpu", "gpu:0"))
     for run in (cpu, gpu):
