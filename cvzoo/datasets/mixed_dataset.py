@@ -3,6 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from cvzoo.config.batch_context import example_epoch
 from cvzoo.config.randomness import random_generator
 from cvzoo.datasets.sliceable.abstract import AbstractSliceableDataset
@@ -19,8 +21,8 @@ class MixedDataset(AbstractSliceableDataset):
     >>> mosaics = MixedDataset(train, transforms.Mosaic((640, 640)), prob=0.5, until_epoch=40)
     >>> examples = TransformDataset(MixedDataset(mosaics, transforms.MixUp(), prob=0.15), keys, transform)
 
-    dataset: its keys are fields of `transforms.Sample`, such as img, bbox, label, crowded; boxes, masks, points and
-        flags are mixed along, and keys stay as they are
+    dataset: its keys are fields of `transforms.Sample`, such as img, bbox, label, crowded; or img and label, if that is
+        a label map (H, W). Boxes, masks, points, flags and label maps are mixed along, and keys stay as they are
     mix: makes one sample of several
     prob: probability of mixing; other examples are returned as they are
     until_epoch: from this epoch of the iterator on, counted from 0, nothing is mixed; None: to the end. The last epochs
@@ -29,8 +31,8 @@ class MixedDataset(AbstractSliceableDataset):
 
     The others are drawn from all examples, with replacement, by `cvzoo.config`'s generator, which iterators seed for
     every example: the same seed, epoch and index give the same bits in any worker, and after a resume.
-    Raises ValueRangeError if prob is not in [0, 1] or a key is no field of a sample, ExampleError if one of the others
-    cannot be read.
+    Raises ValueRangeError if prob is not in [0, 1], if a key is no field of a sample, or if the mix drops it, as all do
+    with one class per image (see SoftLabelMixDataset); ExampleError if one of the others cannot be read.
     """
 
     def __init__(
@@ -73,10 +75,19 @@ class MixedDataset(AbstractSliceableDataset):
             return tuple(example[k] for k in key_indices)
         others = random_generator().integers(len(self), size=self._mix.n_other)
         examples = [example, *(self._other(int(other), index) for other in others)]
-        samples = [Sample(**dict(zip(keys, each))) for each in examples]
+        # of semantic segmentation, label is the label map
+        fields = ["label_map" if key == "label" and np.ndim(each) == 2 else key for key, each in zip(keys, example)]
+        samples = [Sample(**dict(zip(fields, each))) for each in examples]
         if self._before is not None:
             samples = [self._before(sample) for sample in samples]
-        return self._mix(samples).values([keys[k] for k in key_indices])
+        values = self._mix(samples).values(fields)
+        dropped = [key for key, value in zip(keys, values) if value is None]
+        if dropped:
+            raise ValueRangeError(
+                f"{type(self._mix).__name__} cannot mix {', '.join(dropped)}",
+                hint="SoftLabelMixDataset for images with one class each",
+            )
+        return tuple(values[k] for k in key_indices)
 
     def _is_mixed(self) -> bool:
         if self._until_epoch is not None and example_epoch() >= self._until_epoch:

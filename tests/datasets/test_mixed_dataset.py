@@ -7,7 +7,7 @@ import pytest
 
 import cvzoo.transforms as T
 from cvzoo import config
-from cvzoo.datasets import GetterDataset, MixedDataset, SoftLabelMixDataset, TransformDataset
+from cvzoo.datasets import GetterDataset, MixedDataset, SequenceDataset, SoftLabelMixDataset, TransformDataset
 from cvzoo.errors import ExampleError, ShapeError, ValueRangeError
 from cvzoo.iterators import MultiprocessIterator, MultithreadIterator, SerialIterator
 
@@ -172,6 +172,26 @@ def test_settings_out_of_range_are_refused(make, says):
 def test_a_mix_wants_its_number_of_samples():
     with pytest.raises(ShapeError, match="Mosaic: wrong number of samples"):
         T.Mosaic((8, 8))([T.Sample(img=np.zeros((3, 4, 4), np.float32))])
+
+
+def test_label_maps_are_mixed_along():
+    maps = [(np.full((3, 20, 20), 10 * k, np.float32), np.full((20, 20), k, np.int32)) for k in range(4)]
+    dataset = MixedDataset(SequenceDataset(maps, ("img", "label")), T.Mosaic((24, 24), fill=255))
+    for seed in range(5):
+        config.set_seed(seed)
+        img, label = dataset[1]
+        assert label.dtype == np.int32
+        np.testing.assert_array_equal(img[0], np.where(label < 0, 255, 10 * label))
+
+
+@pytest.mark.parametrize(
+    ("label", "mix"),
+    [(np.zeros((8, 8), np.int32), T.MixUp()), (np.int32(1), T.MixUp()), (np.int32(1), T.Mosaic((8, 8)))],
+)
+def test_what_a_mix_would_drop_is_an_error(label, mix):
+    dataset = MixedDataset(SequenceDataset([(np.zeros((3, 8, 8), np.float32), label)], ("img", "label")), mix)
+    with pytest.raises(ValueRangeError, match=r"(?s)cannot mix label.*SoftLabelMixDataset"):
+        dataset[0]
 
 
 # --- mosaics that drop slivers --------------------------------------------------------------------------------------
