@@ -18,6 +18,12 @@ CASES = {  # shape, window, step, padding
     "tiles with gaps, and pixels left over": ((2, 17, 29, 31), (5, 6), (7, 8), (0, 0, 0, 0)),
     "padding": ((3, 50, 20, 22), (7, 6), (7, 6), (2, 2, 1, 3)),
     "padding of wide rows of few channels": ((1, 20, 9, 700), (6, 6), (3, 3), (2, 1, 2, 3)),
+    "7 x 7 of pixels as wide as many registers": ((2, 328, 14, 22), (7, 7), (7, 7), (0, 0, 0, 0)),
+    "7 x 7 of pixels wider than a cache's line of rows": ((1, 1045, 8, 15), (7, 7), (7, 7), (0, 0, 0, 0)),
+    "7 x 7 and padding": ((2, 36, 15, 22), (7, 7), (7, 8), (3, 3, 3, 3)),
+    "wider than sixteen pixels": ((1, 20, 10, 78), (5, 37), (5, 38), (0, 0, 0, 0)),
+    "of more channels than are added side by side": ((1, 4100, 6, 6), (6, 6), (6, 6), (1, 1, 1, 1)),
+    "nothing but padding": ((1, 33, 9, 9), (5, 6), (9, 7), (7, 0, 8, 0)),
     "padding on three sides": ((1, 1030, 13, 14), (6, 8), (7, 9), (3, 0, 5, 2)),
 }
 
@@ -33,10 +39,10 @@ def test_a_mean_is_float64s(name, count_pad):
     np.testing.assert_allclose(got, want, rtol=3e-7)
 
 
-@pytest.mark.parametrize("size", [(14, 14), (64, 65)])
-def test_a_photos_mean_has_the_same_bits_alone_and_in_a_batch(size):
+@pytest.mark.parametrize(("size", "ksize"), [((14, 14), (14, 14)), ((64, 65), (64, 65)), ((15, 22), (7, 7))])
+def test_a_photos_mean_has_the_same_bits_alone_and_in_a_batch(size, ksize):
     x = np.random.default_rng(0).random((3, 40, *size), np.float32)
-    window = {"ksize": size, "stride": (1, 1), "pad": (0, 0, 0, 0), "count_pad": False}
+    window = {"ksize": ksize, "stride": ksize, "pad": (0, 0, 0, 0), "count_pad": False}
     pool = get_backend("onednn").average_pool_2d
     assert pool(x[1:2].copy(), **window).tobytes() == pool(x, **window)[1:2].tobytes()
 

@@ -3,7 +3,7 @@
 
 enum {
     MOST_AXES = 12,
-    BLOCK = 1 << 10, /* results that are added side by side */
+    BLOCK = 1 << 11, /* results that are added side by side */
     MOST_CHUNKS = 16,
 };
 
@@ -93,7 +93,7 @@ static void sum_job(void *what, int64_t job)
     int64_t group = job / sum->n_chunk / sum->n_block * sum->group;
     int64_t begin = sum->n_term * chunk / sum->n_chunk, end = sum->n_term * (chunk + 1) / sum->n_chunk;
     int64_t first = block * BLOCK, all = sum->plan->width, width = least(BLOCK, all - first);
-    double sums[BLOCK];
+    double sums[BLOCK], share = 1 / sum->plan->divisor;
     for (int64_t k = group; k < least(group + sum->group, sum->n_kept); k++) {
         memset(sums, 0, (size_t)width * sizeof *sums);
         add_terms(sum, k, first, width, begin, end, sums);
@@ -101,7 +101,7 @@ static void sum_job(void *what, int64_t job)
             memcpy(sum->parts + (chunk * sum->n_kept + k) * all + first, sums, (size_t)width * sizeof *sums);
         } else {
             for (int64_t j = 0; j < width; j++)
-                sum->y[k * all + first + j] = (float)(sums[j] / sum->plan->divisor);
+                sum->y[k * all + first + j] = (float)(sums[j] * share);
         }
     }
 }
@@ -113,7 +113,7 @@ static void join_chunks(const Sum *sum)
         double total = 0;
         for (int64_t chunk = 0; chunk < sum->n_chunk; chunk++)
             total += sum->parts[chunk * n + j];
-        sum->y[j] = (float)(total / sum->plan->divisor);
+        sum->y[j] = (float)(total * (1 / sum->plan->divisor));
     }
 }
 
