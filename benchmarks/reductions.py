@@ -1,6 +1,6 @@
 """Sums, means, normalizations and their gradients against those of another checkout of cvzoo, in turn.
 
-    python benchmarks/reductions.py --against FOLDER [--threads N] [--only WORD] [--out benchmarks/results/FILE.json]
+    python benchmarks/reductions.py --against FOLDER [--threads N] [--only PATTERN] [--out benchmarks/results/FILE.json]
 
 A run of a case is the best of some bursts of a few milliseconds: of the processor's own time where there is one thread,
 else by the clock. Other programs on the machine only add to either, so that the least of all runs says most.
@@ -9,6 +9,7 @@ else by the clock. Other programs on the machine only add to either, so that the
 import argparse
 import os
 import pathlib
+import re
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -120,7 +121,7 @@ def serve_cases(only: str, threads: int) -> None:
         calls = [*normalizations(x, gy), *poolings(x), *sums(x), *losses(x), *filters(x, gy)]
         calls += [(f"{name}, NCHW", call) for name, call in sums(first)]
         for name, call in calls:
-            if only in name:
+            if re.search(only, name):
                 clock = time.process_time if threads == 1 else time.perf_counter
                 cases[f"{name} {b}x{c}x{size}x{size}"] = timed(call, first.size, clock)
     serve(cases)
@@ -131,7 +132,7 @@ def main() -> None:
     parser.add_argument("--against", type=pathlib.Path, metavar="FOLDER", help="the other checkout")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--runs", type=int, default=5)
-    parser.add_argument("--only", default="", metavar="WORD", help="cases in whose names this stands")
+    parser.add_argument("--only", default="", metavar="PATTERN", help="cases whose names it matches")
     parser.add_argument("--out")
     parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
     args = parser.parse_args()

@@ -214,6 +214,9 @@ class AbstractBackend(DetectionKernels, ImageKernels, IndexKernels, LossKernels,
     def batch_norm_train(self, x: Array, gamma: Array, beta: Array, *, eps: float) -> tuple[Array, Array, Array]:
         """y, mean (C,), var (C,): x (B, C, ...) normalized over all axes but the second; var is the biased variance."""
 
+    def batch_norm_statistics(self, x: Array) -> tuple[Array, Array]:
+        """mean (C,), var (C,) of x (B, C, ...), as batch_norm_train gives them; of 16-bit x in float32."""
+
     def batch_norm_fixed(self, x: Array, gamma: Array, beta: Array, mean: Array, var: Array, *, eps: float) -> Array:
         """gamma * (x - mean) / sqrt(var + eps) + beta, channel by channel; x (B, C, ...), the others (C,)."""
 

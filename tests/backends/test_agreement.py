@@ -242,6 +242,10 @@ def test_batch_normalizations_agree(shape, order):
         FAST.batch_norm_train(x, gamma, beta, eps=eps), REFERENCE.batch_norm_train(x, gamma, beta, eps=eps)
     ):
         assert_agree(fast, reference, scale=20)
+    for fast, trained in zip(FAST.batch_norm_statistics(x), FAST.batch_norm_train(x, gamma, beta, eps=eps)[1:]):
+        np.testing.assert_array_equal(fast, trained)
+    for fast, reference in zip(FAST.batch_norm_statistics(x), REFERENCE.batch_norm_statistics(x)):
+        assert_agree(fast, reference, scale=20)
     expected = REFERENCE.batch_norm_fixed(x, gamma, beta, mean, var, eps=eps)
     assert_agree(FAST.batch_norm_fixed(x, gamma, beta, mean, var, eps=eps), expected)
     mean, var = REFERENCE.batch_norm_train(x, gamma, beta, eps=eps)[1:]
@@ -258,6 +262,8 @@ def test_batch_normalization_of_other_ranks_agrees(shape):
     gamma, beta = draw(c), draw(c, seed=1)
     got, expected = (backend.batch_norm_train(x, gamma, beta, eps=1e-3) for backend in (FAST, REFERENCE))
     for fast, reference in zip(got, expected):
+        assert_agree(fast, reference, scale=5)
+    for fast, reference in zip(FAST.batch_norm_statistics(x), expected[1:]):
         assert_agree(fast, reference, scale=5)
     got, expected = (backend.batch_norm_grad(gy, x, gamma, *expected[1:], eps=1e-3) for backend in (FAST, REFERENCE))
     for fast, reference in zip(got, expected):

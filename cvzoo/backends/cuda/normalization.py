@@ -14,6 +14,7 @@ __all__ = [
     "batch_norm_relu_fixed",
     "batch_norm_relu_grad",
     "batch_norm_relu_train",
+    "batch_norm_statistics",
     "batch_norm_train",
     "layer_norm",
     "layer_norm_grad",
@@ -65,7 +66,7 @@ class _Rows:
 
 
 def batch_norm_statistics(x: Any) -> tuple[Any, Any]:
-    """Mean and biased variance (C,) of x (B, C, ...): float64 of float64, else float32; 0 of no pixels."""
+    """See `AbstractBackend.batch_norm_statistics`: float64 of float64, else float32; 0 of no pixels."""
     xp = cupy()
     if not x.size:
         wide = np.float64 if x.dtype == np.float64 else np.float32

@@ -20,6 +20,7 @@ _KERNELS = (
     "batch_norm_grad",
     "layer_norm_grad",
     "depthwise_weight_grad",
+    "softmax",
 )
 
 

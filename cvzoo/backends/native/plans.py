@@ -45,6 +45,12 @@ class LayerNormPlan(ctypes.Structure):
     _fields_ = [("rows", ctypes.c_int64), ("c", ctypes.c_int64), ("eps", ctypes.c_float)]
 
 
+class SoftmaxPlan(ctypes.Structure):
+    """Of rows of n numbers."""
+
+    _fields_ = [("rows", ctypes.c_int64), ("n", ctypes.c_int64)]
+
+
 class AveragePoolPlan(ctypes.Structure):
     _fields_ = [
         (name, ctypes.c_int64)

@@ -10,6 +10,7 @@ from cvzoo.backends.sums import sum_along
 __all__ = [
     "batch_norm_fixed",
     "batch_norm_grad",
+    "batch_norm_statistics",
     "batch_norm_train",
     "layer_norm",
     "layer_norm_grad",
@@ -23,15 +24,26 @@ def _across(v: np.ndarray, ndim: int) -> np.ndarray:
     return v.reshape(v.shape + (1,) * (ndim - 2))
 
 
+def _centred(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """x less its channels' means, these, and the biased variances."""
+    count = max(x.size // max(x.shape[1], 1), 1)
+    mean = channel_sum(x) / x.dtype.type(count)
+    centred = x - _across(mean, x.ndim)
+    return centred, mean, channel_sum(centred * centred) / x.dtype.type(count)
+
+
+@in_float32(rounds=False)
+def batch_norm_statistics(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """See `AbstractBackend.batch_norm_statistics`."""
+    return _centred(x)[1:]
+
+
 @in_float32
 def batch_norm_train(
     x: np.ndarray, gamma: np.ndarray, beta: np.ndarray, *, eps: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """See `AbstractBackend.batch_norm_train`."""
-    count = max(x.size // max(x.shape[1], 1), 1)
-    mean = channel_sum(x) / x.dtype.type(count)
-    centred = x - _across(mean, x.ndim)
-    var = channel_sum(centred * centred) / x.dtype.type(count)
+    centred, mean, var = _centred(x)
     centred *= _across(gamma / np.sqrt(var + x.dtype.type(eps)), x.ndim)
     centred += _across(beta, x.ndim)
     return centred, mean, var

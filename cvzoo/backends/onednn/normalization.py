@@ -11,6 +11,7 @@ from cvzoo.backends.native.library import native
 from cvzoo.backends.native.plans import BITS, BYTES, NO_MASK, BatchNormPlan, LayerNormPlan
 from cvzoo.backends.numpy.normalization import batch_norm_fixed as numpy_batch_norm_fixed
 from cvzoo.backends.numpy.normalization import batch_norm_grad as numpy_batch_norm_grad
+from cvzoo.backends.numpy.normalization import batch_norm_statistics as numpy_batch_norm_statistics
 from cvzoo.backends.numpy.normalization import batch_norm_train as numpy_batch_norm_train
 from cvzoo.backends.numpy.normalization import layer_norm as numpy_layer_norm
 from cvzoo.backends.numpy.normalization import layer_norm_grad as numpy_layer_norm_grad
@@ -53,6 +54,7 @@ from cvzoo.backends.onednn.primitives import (
 __all__ = [
     "batch_norm_fixed",
     "batch_norm_grad",
+    "batch_norm_statistics",
     "batch_norm_train",
     "layer_norm",
     "layer_norm_grad",
@@ -159,6 +161,18 @@ def batch_norm_train(
         if y is not None:
             return y, mean, var
     return numpy_batch_norm_train(x, gamma, beta, eps=eps)
+
+
+@in_float32(rounds=False)
+def batch_norm_statistics(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """See `AbstractBackend.batch_norm_statistics`."""
+    if not is_case(x, x):
+        return numpy_batch_norm_statistics(x)
+    image = to_image(x)
+    if are_taken_apart(image.shape):
+        return batch_statistics(image)
+    ones = np.ones(x.shape[1], F32)
+    return batch_norm_train(x, ones, ones, eps=1.0)[1:]
 
 
 @in_float32

@@ -98,7 +98,7 @@ static inline int64_t add_narrow_rows(const float *x, int64_t m, double *sums)
 {
     enum { STEP = UNROLLED * 2 * LANES };
     Wide wide[2 * UNROLLED];
-    int64_t n = m / AT_ONCE;
+    int64_t n = m / AT_ONCE - (m >= AT_ONCE && m % AT_ONCE > 0 && m % AT_ONCE < 4); /* as add_row_blocks cuts others */
     _Pragma("GCC unroll 8") for (int k = 0; k < 2 * UNROLLED; k++) wide[k] = load_double(sums + k * LANES);
     for (int64_t block = 0; block < n; block++) {
         Full s[UNROLLED] = {{0}};

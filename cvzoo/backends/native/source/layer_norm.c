@@ -6,7 +6,11 @@ typedef struct {
     float eps;
 } LayerNormPlan;
 
-enum { TOGETHER = 4, MOST_CHUNKS = 64 };
+enum {
+    TOGETHER = 4,
+    MOST_CHUNKS = 64,
+    NEAR = 1 << 10, /* numbers of a row: the rows that are added next are fetched, if a level-1 cache has room for them */
+};
 
 typedef struct {
     const LayerNormPlan *plan;
@@ -42,6 +46,10 @@ static inline __attribute__((always_inline)) void add_rows(Row *rows, int m, int
     for (; c + 2 * LANES <= n; c += 2 * LANES) {
         Full gain = load(gamma + c), sum = {0}, product = {0};
         for (int r = 0; r < m; r++) {
+            if (n <= NEAR) {
+                __builtin_prefetch(rows[r].x + c + m * n);
+                __builtin_prefetch(rows[r].gy + c + m * n);
+            }
             Full g = load(rows[r].gy + c), x_hat = (load(rows[r].x + c) - rows[r].mean) * rows[r].inverse;
             add_full(by_gamma + r, g * gain);
             add_full(by_both + r, g * gain * x_hat);
