@@ -181,7 +181,7 @@ def _make_average(
     x_shape: Dims, ksize: Pair, stride: Pair, pad: Pad, count_pad: bool
 ) -> list[_Pooling] | Literal[False]:
     apart = stride[0] >= ksize[0] and stride[1] >= ksize[1]
-    ours = apart or ksize == tuple(x_shape[2:]) and not any(pad) or _is_narrow(x_shape[1], ksize, stride)
+    ours = apart or (ksize == tuple(x_shape[2:]) and not any(pad)) or _is_narrow(x_shape[1], ksize, stride)
     if native() is not None and ksize[0] * ksize[1] > FEW and ours and ksize[1] <= _WIDEST:
         return [_make_native_average(x_shape, ksize, stride, pad, count_pad)]
     ops = []
