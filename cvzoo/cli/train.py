@@ -14,7 +14,7 @@ from cvzoo.cli.result_table import printable
 from cvzoo.cli.score_text import class_table
 from cvzoo.cli.train_recipe import Chosen, chosen_recipe, listing_text, shown_value, started
 from cvzoo.cli.train_resume import check_same_training, spec_in, with_stored_options
-from cvzoo.cli.train_try import try_training
+from cvzoo.cli.train_try import suggest_learning_rate, try_training
 from cvzoo.datasets.doctor.examine_dataset import examine_dataset
 from cvzoo.datasets.doctor.fault import Severity
 from cvzoo.errors.exceptions import ConfigError, DatasetError
@@ -54,7 +54,7 @@ def run(args: argparse.Namespace) -> int:
     if args.show_config:
         print(recipe_to_toml(chosen.name, recipe), end="")
         return 0
-    missing = [f"--{each}" for each, value in (("data", recipe.data), ("out", args.out or args.trial)) if not value]
+    missing = [f"--{each}" for each, value in (("data", recipe.data), ("out", args.out or _is_dry(args))) if not value]
     if missing:
         raise ConfigError(
             f"{' and '.join(missing)} must be given for a new run", hint="cvzoo train --resume DIR for an existing one"
@@ -67,7 +67,7 @@ def _train(args: argparse.Namespace, chosen: Chosen) -> int:
     name, recipe = chosen.name, chosen.recipe
     # what is wrong with the options, the folder or the lists is said before minutes are spent on the images
     resume_with, before = "", None
-    if not args.trial:
+    if not _is_dry(args):
         resume_with = f"cvzoo train --resume {shlex.quote(args.out)}"
         before = check_run_folder(args.out, resume=args.resume, resume_with=resume_with)
     # the same data, as named from here
@@ -90,6 +90,8 @@ def _train(args: argparse.Namespace, chosen: Chosen) -> int:
         return 1
     recipe, start = started(chosen, splits.label_names)
     full = recipe.resolved(len(splits.train))
+    if args.find_lr:
+        return suggest_learning_rate(full, splits, start)
     if args.trial:
         return try_training(full, splits, start, compile=bool(args.compile))
     training = Training(
@@ -112,6 +114,11 @@ def _train(args: argparse.Namespace, chosen: Chosen) -> int:
         raise DatasetError(f"{best} was not written: no validation gave a number", hint="is there an object in val?")
     _print_scores(training, best)
     return 0
+
+
+def _is_dry(args: argparse.Namespace) -> bool:
+    """Whether no run is wanted, only what it would be like."""
+    return bool(args.trial or args.find_lr)
 
 
 def _repairs(recipe: AbstractRecipe) -> list[str]:

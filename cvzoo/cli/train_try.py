@@ -1,4 +1,4 @@
-"""`cvzoo train --try`: a few iterations, and what a training would take."""
+"""`cvzoo train --try` and `--find-lr`: a few iterations in a temporary folder, and what they say of a training."""
 
 import dataclasses
 import datetime
@@ -10,10 +10,12 @@ import time
 
 from cvzoo.datasets.sliceable.abstract import AbstractSliceableDataset
 from cvzoo.reporting.as_time import as_time
+from cvzoo.training.find_learning_rate import find_learning_rate
 from cvzoo.training.recipes.recipe import AbstractRecipe, Splits
 from cvzoo.training.recipes.training import Training
 
 ITERATIONS = 20
+LR_ITERATIONS = 100
 _WARM = 3  # kernels are chosen and memory is taken in the first iterations
 _VALIDATED = 8  # images
 
@@ -58,4 +60,27 @@ def try_training(recipe: AbstractRecipe, splits: Splits, start: str, *, compile:
     print(f"a validation of {len(splits.val)} images: about {as_time(validation)}")
     print(f"{recipe.epochs} epochs, {n} iterations, {n_validation} validations: about {as_time(total)}")
     print(f"estimated end, if started now: {end:%Y-%m-%d %H:%M}; no files were left")
+    return 0
+
+
+def suggest_learning_rate(recipe: AbstractRecipe, splits: Splits, start: str) -> int:
+    """Prints the losses of a learning rate range test and the rate at which they fall fastest. Returns 0."""
+    with tempfile.TemporaryDirectory(prefix="cvzoo-find-lr-") as folder:
+        training = Training(recipe, splits, folder, data={})
+        trainer = training.trainer
+        try:
+            # parameters of layers that infer their shapes have values after a first update
+            trainer.updater.update()
+            curve = find_learning_rate(trainer, n_iteration=LR_ITERATIONS)
+        finally:
+            trainer.updater.finalize()
+    print(start)
+    print(f"{'learning rate':>13}  {'loss':>9}  {'smoothed':>9}")
+    for i in range(0, len(curve.lrs), max(len(curve.lrs) // 12, 1)):
+        print(f"{curve.lrs[i]:>13.2g}  {curve.losses[i]:>9.4g}  {curve.smoothed[i]:>9.4g}")
+    if curve.suggestion is None:
+        print(f"no suggestion: the loss never falls; the recipe has lr={recipe.lr:g}")
+    else:
+        best = f"lr={curve.suggestion:.2g}"
+        print(f"the loss falls fastest at {best}, it is lowest at {curve.limit:.2g}; the recipe has {recipe.lr:g}")
     return 0

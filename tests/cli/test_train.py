@@ -83,7 +83,7 @@ def test_it_prints_the_recipe_and_the_scores_and_leaves_a_model(data, tmp_path, 
     assert (config["seed"], config["recipe"]["epochs"]) == (7, 1)
     model = load_model(tmp_path / "run/best.safetensors")
     assert model.label_names == ("square",)
-    assert (tmp_path / "run/report.html").is_file()
+    assert "boxes in 8 augmented training images have an anchor" in (tmp_path / "run/report.html").read_text()
 
 
 def test_it_learns(data, tmp_path, capsys):
@@ -134,6 +134,17 @@ def test_the_list_has_a_line_for_each_recipe(capsys):
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == len(RECIPES)
     assert any(line.split()[:2] == ["ssd300", "detection"] for line in lines)
+
+
+def test_a_learning_rate_is_suggested_and_no_files_are_left(data, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(train_try, "LR_ITERATIONS", 12)
+    words = ("--recipe", "retinanet_resnet18_small", "--data", f"voc:{data}", "--no-check", "--size", "64")
+    words += ("processes=0", "batch_size=1", "model.channels=16", "model.head_depth=1", "model.base_channels=8")
+    assert cvzoo("train", *words, "--find-lr") == 0
+    out = capsys.readouterr().out
+    assert "learning rate" in out
+    assert "the recipe has " in out
+    assert {path.name for path in tmp_path.iterdir()} == {"data"}
 
 
 def test_own_weights_that_cannot_be_fetched_are_told_and_named_ones_are_an_error(data, tmp_path, capsys, monkeypatch):

@@ -30,6 +30,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=None,
         help="20 iterations: seconds each, memory, estimated end; no files are left",
     )
+    parser.add_argument(
+        "--find-lr",
+        action="store_true",
+        default=None,
+        help="up to 100 updates with rising learning rates, and which one suits; no files are left",
+    )
     parser.add_argument("--model", choices=MODELS, help="a recipe of RetinaNet, with random weights")
     parser.add_argument(
         "--data",
