@@ -1,4 +1,4 @@
-"""Switches that a thread's computations look at: `cvzoo.config.train`, changed by `with cvzoo.using_config(...)`."""
+"""Thread-local configuration: `cvzoo.config.train`, changed by `with cvzoo.using_config(...)`."""
 
 import sys
 import types
@@ -29,7 +29,7 @@ __all__ = [
 
 
 class _ConfigModule(types.ModuleType):
-    """`cvzoo.config.train` reads the thread's switch; writing it is refused, since it would outlive its purpose."""
+    """`cvzoo.config.train` reads the thread's value; assignment is refused, since nothing would restore it."""
 
     def __getattr__(self, name: str) -> object:
         try:

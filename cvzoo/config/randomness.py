@@ -1,7 +1,7 @@
-"""The random numbers of initializers and dropout: one generator a thread, seeded, so that a run can be repeated.
+"""Random generators of initializers, dropout and other random functions: one per thread, seeded for reproducibility.
 
-GPUs draw by a generator of their own, of which each block of numbers has a place (`backends/philox.py`). Of it a thread
-keeps here a key, made of the same seed, and how many blocks were drawn: numbers that no GPU need be asked for.
+GPUs have a counter-based generator (`backends/philox.py`). Its state, kept here per thread, is a key derived from the
+same seed and the number of blocks drawn, which are known without device synchronization.
 """
 
 import contextlib
@@ -29,47 +29,47 @@ _held = _Held()
 
 
 def random_generator() -> np.random.Generator:
-    """The generator that this thread's initializers and random functions draw from."""
+    """The generator of this thread's initializers and random functions."""
     return _held.generator
 
 
 def set_seed(seed: int) -> None:
-    """Start this thread's generators anew. Without it a thread starts from seed 0.
+    """Seed this thread's generators. The default seed of a thread is 0.
 
-    From one seed a GPU draws different numbers than the CPU; every GPU draws the same.
+    For the same seed, numbers on the CPU and on GPUs differ, while those of all GPUs are the same.
     """
     _held.start(seed)
 
 
 def reserve_device_blocks(count: int) -> tuple[int, int]:
-    """(key, first) of `count` blocks of a GPU's random numbers, from `first` on, reserved for the caller."""
+    """(key, first): reserves `count` blocks of a GPU's random numbers, from block `first` on, for the caller."""
     first = _held.device_drawn
     _held.device_drawn = first + count
     return _held.device_key, first
 
 
 def get_random_state() -> dict:
-    """The generators' state as plain numbers and strings, to be stored and given to `set_random_state`."""
+    """The generators' state as plain numbers and strings, for `set_random_state`."""
     device = {"key": _held.device_key, "drawn": _held.device_drawn}
     return {**_held.generator.bit_generator.state, "device": device}
 
 
 def set_random_state(state: Mapping[str, Any]) -> None:
-    """Continue from a state that `get_random_state` gave; one of NumPy's PCG64 leaves the GPUs' generator as it is."""
+    """Restore a state of `get_random_state`; a state of NumPy's PCG64 leaves the GPUs' generator unchanged."""
     _held.generator.bit_generator.state = {name: value for name, value in state.items() if name != "device"}
     if "device" in state:
         set_device_state(state)
 
 
 def set_device_state(state: Mapping[str, Any]) -> None:
-    """Of a state that `get_random_state` gave, continue the GPUs' part alone."""
+    """Restore the GPUs' part of a state of `get_random_state`."""
     _held.device_key = int(state["device"]["key"])
     _held.device_drawn = int(state["device"]["drawn"])
 
 
 @contextlib.contextmanager
 def using_random_state(state: Mapping[str, Any]) -> Iterator[None]:
-    """Draw from `state` inside the block; afterwards go on as if the block had drawn nothing."""
+    """A block with generators of that state; the previous state is restored afterwards."""
     before = get_random_state()
     set_random_state(state)
     try:

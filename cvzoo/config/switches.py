@@ -15,19 +15,19 @@ _BOOLEANS = ("train", "enable_backprop", "deterministic", "autotune", "in_recomp
 
 
 class Switches(threading.local):
-    """What a thread's computations look at.
+    """The configuration of a thread.
 
     train: layers such as dropout and batch normalization behave as in training
-    enable_backprop: functions remember what they were applied to
-    dtype: what parameters are made of, and products of them and of activations: "float32"; "float64"; "tf32", float32
-        of which a GPU's convolutions and matrix products may look at 19 bits; "mixed_bf16" and "mixed_fp16", float32
-        parameters with activations and products of 16 bits. The environment's CVZOO_DTYPE, or "float32"
-    deterministic: the same seed gives the same bits, at the price of speed where there is a choice
-    autotune: vendors' libraries may measure several kernels and keep the fastest
-    in_recomputing: True while `functions.forget` runs a block for the second time
-    backend: "auto", "onednn" or "numpy" on the CPU, "cudnn" or "cupy" on a GPU; what runs the heavy kernels
-    device: "cpu" or "gpu:0"; where parameters are made, and where batches go that are not sent elsewhere. The
-        environment's CVZOO_DEVICE, or "cpu"
+    enable_backprop: functions record the graph for backpropagation
+    dtype: of parameters, activations and products: "float32"; "float64"; "tf32": float32, with 19 bits in a GPU's
+        convolutions and matrix products; "mixed_bf16" and "mixed_fp16": float32 parameters, with activations and
+        products of 16 bits. By default the environment's CVZOO_DTYPE, or "float32"
+    deterministic: the same seed gives the same bits, possibly with slower kernels
+    autotune: vendors' libraries may time several kernels and use the fastest
+    in_recomputing: True during the recomputation of `functions.forget`
+    backend: of the heavy kernels: "auto", "onednn" or "numpy" on the CPU, "cudnn" or "cupy" on a GPU
+    device: "cpu" or "gpu:0": of new parameters, and the default of batches. By default the environment's CVZOO_DEVICE,
+        or "cpu"
     """
 
     def __init__(self) -> None:
@@ -42,7 +42,7 @@ class Switches(threading.local):
 
 
 class _Open(threading.local):
-    """The blocks that this thread is inside of: of each switch its values before, outermost first."""
+    """The active blocks of this thread: for each switch the previous values, outermost first."""
 
     def __init__(self) -> None:
         self.blocks: dict[str, dict[object, object]] = {}
@@ -82,23 +82,23 @@ def using_config(name: str, value: object) -> Iterator[None]:
         state[name] = value
         yield
     except GeneratorExit:
-        # Ctrl-C kept the block from ending, and its traceback is forgotten now: blocks begun since keep their values
+        # Ctrl-C kept the block from ending, which happens now, with its traceback's release: later blocks keep values
         later = list(blocks)[list(blocks).index(block) + 1 :] if block in blocks else []
         if later:
             blocks[later[0]] = blocks.pop(block)
         raise
     finally:
-        if block in blocks:  # else one around it has ended before it
+        if block in blocks:  # false if an outer block has ended before
             state[name] = blocks[block]
             while blocks.popitem()[0] is not block:
                 pass
 
 
 def no_backprop_mode() -> contextlib.AbstractContextManager[None]:
-    """A block in which functions remember nothing: less memory, no gradients."""
+    """A block in which functions record no graph: less memory, no gradients."""
     return using_config("enable_backprop", False)
 
 
 def force_backprop_mode() -> contextlib.AbstractContextManager[None]:
-    """A block in which functions remember, also inside a `no_backprop_mode()` block."""
+    """A block in which functions record the graph, also inside a `no_backprop_mode()` block."""
     return using_config("enable_backprop", True)

@@ -1,4 +1,4 @@
-"""Writing a file so that it is either whole or not there at all."""
+"""Atomic writing of files."""
 
 import contextlib
 import os
@@ -10,24 +10,24 @@ from typing import BinaryIO
 
 @contextlib.contextmanager
 def atomic_write(path: str | os.PathLike) -> Iterator[BinaryIO]:
-    """A binary file to write to; at the end of the block it takes the path's place in one step.
+    """A temporary binary file to write to, which is renamed to the path at the end of the block.
 
-    It lies in the same folder meanwhile, so that the rename stays within one file system. When the block raises, the
-    old file, if there was one, is still there, and nothing else.
-    Raises OSError, naming the path, where the folder is missing or may not be written to.
+    It is in the same folder, so that the rename is within one file system and thus atomic. If the block raises, it is
+    deleted, and an existing file is unchanged.
+    Raises OSError, naming the path, if the folder is missing or not writable.
     """
     path = pathlib.Path(path)
     try:
         descriptor, name = tempfile.mkstemp(prefix=f".{path.name[:60]}.", suffix=".part", dir=path.parent)
     except OSError as error:
-        error.filename = str(path)  # what the caller asked for, not the name it has meanwhile
+        error.filename = str(path)  # the caller's path, not the temporary one
         raise
     try:
         with os.fdopen(descriptor, "wb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(name, 0o666 & ~_umask())  # mkstemp's own mode would hide the file from everybody else
+        os.chmod(name, 0o666 & ~_umask())  # mkstemp's files are readable by their owner only
         os.replace(name, path)
     except BaseException as error:
         with contextlib.suppress(OSError):
@@ -40,7 +40,7 @@ def atomic_write(path: str | os.PathLike) -> Iterator[BinaryIO]:
 
 
 def sync_folder(folder: str | os.PathLike) -> None:
-    """Make a rename inside of the folder survive a power cut, where the system can."""
+    """Sync the folder, so that a rename in it survives a power failure, if the system supports that."""
     with contextlib.suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)
         try:
@@ -50,7 +50,7 @@ def sync_folder(folder: str | os.PathLike) -> None:
 
 
 def _umask() -> int:
-    # the only portable way to read it is to set it, which other threads could see: read the kernel's answer first
+    # the portable way sets it temporarily, which affects other threads, so that /proc is tried first
     with contextlib.suppress(OSError, ValueError, IndexError), open("/proc/self/status", encoding="ascii") as status:
         return int(next(line for line in status if line.startswith("Umask:")).split()[1], 8)
     return 0o022

@@ -1,4 +1,4 @@
-"""A whole file as bytes: a FIFO, a device or what is larger than such a file ever is are refused before reading."""
+"""Reading of whole files; FIFOs, devices and files above a limit are refused before reading."""
 
 import os
 import pathlib
@@ -8,12 +8,12 @@ from cvzoo.errors.exceptions import FileError, FileFormatError
 
 
 def file_size(path: str | os.PathLike) -> int:
-    """The size of the file in bytes. Raises FileError if there is none, or it is no plain file."""
+    """The size of the file in bytes. Raises FileError if it does not exist or is not a regular file."""
     try:
         facts = pathlib.Path(path).stat()
     except FileNotFoundError:
         raise FileError(
-            f"{path}: no such file", hint="check the path; a downloaded model lies below CVZOO_HOME"
+            f"{path}: no such file", hint="check the path; downloaded models are below CVZOO_HOME"
         ) from None
     except (OSError, ValueError) as error:  # ValueError: a zero byte in the name
         raise FileError(f"{path}: cannot be read: {error}") from error

@@ -1,4 +1,4 @@
-"""SHA-256 of a file, remembered as long as the file keeps its size and date."""
+"""SHA-256 of a file, cached as long as its size and modification time are the same."""
 
 import contextlib
 import hashlib
@@ -19,18 +19,18 @@ def sha256_of(path: str | os.PathLike) -> str:
 
 
 def remembered_sha256(path: pathlib.Path) -> str:
-    """The file's SHA-256, from the stamp beside it if size and date are those of the stamp, else computed and stamped.
+    """The file's SHA-256, from the stamp file next to it if size and modification time match, otherwise computed.
 
-    A folder that cannot be written gets no stamp: the file is then read each time.
+    In a read-only folder there is no stamp, and the hash is computed each time.
     """
     stat = path.stat()
     stamp = path.with_name(f".{path.name}.stamp")
     now = {"size": stat.st_size, "mtime_ns": stat.st_mtime_ns}
     with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
-        kept = json.loads(stamp.read_text(encoding="utf-8"))
-        if {"size": kept["size"], "mtime_ns": kept["mtime_ns"]} == now and isinstance(kept["sha256"], str):
-            return kept["sha256"]
-    found = sha256_of(path)
+        stamped = json.loads(stamp.read_text(encoding="utf-8"))
+        if {"size": stamped["size"], "mtime_ns": stamped["mtime_ns"]} == now and isinstance(stamped["sha256"], str):
+            return stamped["sha256"]
+    digest = sha256_of(path)
     with contextlib.suppress(OSError), atomic_write(stamp) as file:
-        file.write(json.dumps({**now, "sha256": found}).encode("utf-8"))
-    return found
+        file.write(json.dumps({**now, "sha256": digest}).encode("utf-8"))
+    return digest

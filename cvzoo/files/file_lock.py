@@ -1,4 +1,4 @@
-"""A lock that many processes (and threads) share through a file."""
+"""File locks between processes and threads."""
 
 import contextlib
 import fcntl
@@ -13,8 +13,8 @@ _log = logging.getLogger("cvzoo.weights")
 def file_lock(path: str | os.PathLike) -> Iterator[None]:
     """Holds an exclusive lock on the file for the block; a second process logs that it waits; Ctrl-C ends the wait.
 
-    The kernel frees it when a process dies. The file stays: removing it would let two processes lock two different
-    files of one name.
+    The kernel releases it when a process dies. The file is not removed, since two processes could then lock two
+    different files of the same name.
     """
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
     try:

@@ -1,4 +1,4 @@
-"""Ask a server for a file, by requests: its sessions, retries, proxies and certificates, within limits of our own."""
+"""HTTP downloads by requests, with its sessions, retries, proxies and certificates, and with additional limits."""
 
 import contextlib
 import os
@@ -10,14 +10,14 @@ from cvzoo.errors.exceptions import MissingExtraError
 from cvzoo.files.paced_http import paced_adapter
 
 MAX_REDIRECTS = 20
-RETRIES = 3  # of a connection that fails before the answer has begun
-BACKOFF = 0.5  # seconds; twice as long before each further one
+RETRIES = 3  # of a connection that fails before the response
+BACKOFF = 0.5  # seconds before the first retry, doubled for each further one
 
 
 class Answer:
-    """What a server answers: its status and headers are there, its body comes as it is read.
+    """A server's response, whose body is read lazily.
 
-    status: 200 ...; reason: the same in words; headers: by name, in any case of letters
+    status: 200 ...; reason: its phrase; headers: by case-insensitive name
     """
 
     def __init__(self, response: Any) -> None:
@@ -25,11 +25,11 @@ class Answer:
         self.reason: str = response.reason or ""
         self.headers: Mapping[str, str] = response.headers
         self._raw = response.raw
-        # who reads compares the lengths, and says what is missing
+        # callers compare the lengths, for a better error message
         self._raw.enforce_content_length = False
 
     def read1(self, n: int) -> bytes:
-        """What has come of the body, n bytes at most, as it was sent; nothing at its end. Raises ConnectionError."""
+        """At most n available bytes of the body, undecoded; empty at its end. Raises ConnectionError."""
         with _connection_errors():
             data: bytes = self._raw.read1(n, decode_content=False)
             return data
@@ -37,13 +37,13 @@ class Answer:
 
 @contextlib.contextmanager
 def http_get(url: str, *, headers: Mapping[str, str], timeout: float) -> Iterator[Answer]:
-    """The answer of the server, or of the one that it redirects to, of any status; closed at the end of the block.
+    """The response after redirects, of any status; closed at the end of the block.
 
-    url: an http or https address; headers: added to ours
+    url: http or https; headers: additional ones
     timeout: seconds without a byte
-    Environment: what requests reads: HTTPS_PROXY, NO_PROXY, REQUESTS_CA_BUNDLE ...; and SSL_CERT_FILE, as OpenSSL
-    Raises ConnectionError: no connection, an address that makes no sense, a redirect from https to http, too many of
-    them, headers that do not come; MissingExtraError.
+    Environment: as for requests, HTTPS_PROXY, NO_PROXY, REQUESTS_CA_BUNDLE ...; and SSL_CERT_FILE, as for OpenSSL
+    Raises ConnectionError without a connection, for an invalid URL, a redirect from https to http, too many redirects,
+    or missing headers; MissingExtraError.
     """
     try:
         import requests
@@ -63,7 +63,7 @@ def http_get(url: str, *, headers: Mapping[str, str], timeout: float) -> Iterato
 
 
 def _after_redirects(session: Any, url: str, timeout: float) -> Any:
-    """The first answer that is no redirect. requests' own way reads the bodies of redirects, however long they are."""
+    """The first response that is not a redirect. requests itself would read the bodies of redirects, of any length."""
     for _ in range(MAX_REDIRECTS + 1):
         response = session.get(url, timeout=timeout, stream=True, allow_redirects=False)
         if not response.is_redirect:
@@ -78,20 +78,20 @@ def _after_redirects(session: Any, url: str, timeout: float) -> Any:
 
 @contextlib.contextmanager
 def _connection_errors() -> Iterator[None]:
-    """Whatever requests and what it stands on raise, as ConnectionError."""
-    import urllib3  # which requests stands on
+    """Converts errors of requests and urllib3 to ConnectionError."""
+    import urllib3  # a dependency of requests
 
     try:
         yield
     except ConnectionError:
         raise
     except (OSError, ValueError, OverflowError, urllib3.exceptions.HTTPError) as error:
-        # requests' errors are OSErrors; a ValueError tells of an address that makes no sense
+        # requests' errors are OSErrors; a ValueError is of an invalid URL
         raise ConnectionError(str(_reason(error))[:500]) from error
 
 
 def _reason(error: BaseException) -> BaseException:
-    """The innermost of errors that hold each other: "Connection refused", not "Max retries exceeded with ..."."""
+    """The innermost of nested errors: "Connection refused", not "Max retries exceeded with ..."."""
     inner = [each for each in error.args if isinstance(each, BaseException)]
     if not inner:
         import urllib3

@@ -1,6 +1,6 @@
-"""HTTP whose answers must come at a lowest speed, their heads in a given time: a server that drips is given up.
+"""HTTP with a time limit for headers and a minimum speed for bodies, against servers that send slowly forever.
 
-A timeout of the socket is for one piece of data only, however small; a byte now and then would satisfy it for ever.
+A socket's timeout applies to each read, however small, so a byte from time to time would never time out.
 """
 
 import http.client
@@ -9,20 +9,20 @@ import time
 from typing import Any
 
 HEAD_SECONDS = 60.0  # for status and headers
-WINDOW = 60.0  # seconds over which the speed is taken
-LOWEST_SPEED = 1024  # bytes a second
+WINDOW = 60.0  # seconds over which the speed is averaged
+LOWEST_SPEED = 1024  # bytes per second
 _now = time.monotonic
 
 
 class SlowServerError(OSError):
-    """A server answers more slowly than we wait for; urllib3 would hide the words of a TimeoutError."""
+    """A server is too slow. Not a TimeoutError, whose message urllib3 would replace."""
 
 
 class PacedBytes(io.RawIOBase):
-    """What a connection gives, as a raw stream. Raises SlowServerError when it comes too slowly.
+    """A raw stream of a connection. Raises SlowServerError if it is too slow.
 
     raw: the connection's stream
-    head_seconds: how long reading may take until `end_head` is called; the lowest speed is asked for from then on
+    head_seconds: time limit until `end_head` is called, after which the minimum speed applies
     """
 
     def __init__(self, raw: io.RawIOBase, *, head_seconds: float):
@@ -31,7 +31,7 @@ class PacedBytes(io.RawIOBase):
         self._begun, self._n = _now(), 0
 
     def end_head(self) -> None:
-        """The headers are there; the body begins."""
+        """To be called at the end of the headers."""
         self._deadline = None
         self._begun, self._n = _now(), 0
 
@@ -39,7 +39,7 @@ class PacedBytes(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int | None:
-        """As of any raw stream."""
+        """As in `io.RawIOBase`."""
         n = self._raw.readinto(buffer)
         self._n += n or 0
         now = _now()
@@ -58,7 +58,7 @@ class PacedBytes(io.RawIOBase):
 
 
 class _PacedResponse(http.client.HTTPResponse):
-    """An answer that is read from `PacedBytes`."""
+    """A response that is read from `PacedBytes`."""
 
     def __init__(self, *args: Any, **keywords: Any):
         super().__init__(*args, **keywords)
@@ -71,13 +71,13 @@ class _PacedResponse(http.client.HTTPResponse):
 
 
 def paced_adapter(max_retries: Any) -> Any:
-    """A transport adapter of requests whose connections give such answers. max_retries: its Retry"""
+    """A transport adapter of requests with such responses. max_retries: its Retry"""
     from requests.adapters import HTTPAdapter
 
     class Adapter(HTTPAdapter):
         def get_connection_with_tls_context(self, *args: Any, **keywords: Any) -> Any:
             pool: Any = super().get_connection_with_tls_context(*args, **keywords)
-            if pool.ConnectionCls.response_class is not _PacedResponse:  # a pool is kept for a host's next request
+            if pool.ConnectionCls.response_class is not _PacedResponse:  # pools are reused for the same host
                 pool.ConnectionCls = type("Connection", (pool.ConnectionCls,), {"response_class": _PacedResponse})
             return pool
 

@@ -1,4 +1,4 @@
-"""A zip archive whose entries are believed only as far as their bytes reach."""
+"""Reading of untrusted zip archives, with limits against decompression bombs."""
 
 import os
 import struct
@@ -9,20 +9,20 @@ from cvzoo.errors.exceptions import FileError, FileFormatError, UnsafeFileError
 from cvzoo.files.file_bytes import file_size
 
 MAX_ENTRIES = 200_000
-MAX_RATIO = 200  # deflate reaches 1032 on zeros alone; trained weights hardly reach 2
-SMALL = 64 << 20  # below this size a ratio does no harm
-MAX_TOTAL = 1 << 30  # below this size the whole does no harm; above it, at most MAX_TOTAL_RATIO times the file
+MAX_RATIO = 200  # deflate has a ratio of 1032 for zeros; trained weights hardly reach 2
+SMALL = 64 << 20  # size below which any ratio is harmless
+MAX_TOTAL = 1 << 30  # total size below which any ratio is harmless; above it, at most MAX_TOTAL_RATIO times the file
 MAX_TOTAL_RATIO = 20
 _KINDS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-# what the standard module raises for damaged archives, depending on where the damage lies
+# errors of the standard module for damaged archives
 _DAMAGE = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, NotImplementedError, RuntimeError, ValueError)
 
 
 class ZipArchive:
     """A zip file opened for reading; also a context manager.
 
-    names: the entries, in order
-    Raises FileFormatError if the archive is damaged or an entry unfolds to more than the file can honestly hold.
+    names: of the entries, in order
+    Raises FileFormatError if the archive is damaged or the compression ratio of an entry is implausible.
     """
 
     def __init__(self, path: str | os.PathLike):
@@ -49,7 +49,7 @@ class ZipArchive:
             raise UnsafeFileError(f"{self.path}: entries overlap or reach past the end of the file")
         total = sum(info.file_size for info in infos)
         if total > max(MAX_TOTAL, MAX_TOTAL_RATIO * size):
-            raise UnsafeFileError(f"{self.path}: unfolds from {size} to {total} bytes")
+            raise UnsafeFileError(f"{self.path}: expands from {size} to {total} bytes")
         for info in infos:
             if info.compress_type not in _KINDS or info.flag_bits & 1:
                 raise FileFormatError(f"{self.path}: {info.filename[:80]} is encrypted or packed in an unusual way")
@@ -57,18 +57,18 @@ class ZipArchive:
                 raise FileFormatError(f"{self.path}: {info.filename[:80]} has two different sizes")
             if info.file_size > max(SMALL, MAX_RATIO * info.compress_size):
                 raise UnsafeFileError(
-                    f"{self.path}: {info.filename[:80]} unfolds from {info.compress_size} to {info.file_size} bytes",
-                    expected=f"at most {MAX_RATIO} times its packed size",
+                    f"{self.path}: {info.filename[:80]} expands from {info.compress_size} to {info.file_size} bytes",
+                    expected=f"at most {MAX_RATIO} times its compressed size",
                 )
         self._infos = {info.filename: info for info in infos}
 
     def size(self, name: str) -> int | None:
-        """How many bytes the entry unfolds to; None if there is no such entry."""
+        """The uncompressed size of the entry in bytes; None if it does not exist."""
         info = self._infos.get(name)
         return None if info is None else info.file_size
 
     def read(self, name: str, *, limit: int | None = None) -> bytes:
-        """The entry's bytes, its checksum verified. Raises FileFormatError when damaged or above `limit`."""
+        """The entry's bytes, after its checksum was verified. Raises FileFormatError if damaged or above `limit`."""
         info = self._infos.get(name)
         if info is None:
             raise FileFormatError(f"{self.path}: entry {name[:80]!r} is missing")
@@ -86,7 +86,7 @@ class ZipArchive:
         return data
 
     def close(self) -> None:
-        """Close the file; more than once does no harm."""
+        """Close the file; repeated calls have no effect."""
         self._zip.close()
 
     def __enter__(self) -> "ZipArchive":

@@ -7,9 +7,9 @@ from cvzoo.typing.aliases import Array, Size
 
 
 def as_size(size: Sequence[int] | Array, name: str = "size") -> Size:
-    """The size as a pair of positive Python integers (H, W); accepts whole floats and NumPy integers.
+    """The size as a pair of positive Python integers (H, W); accepts integral floats and NumPy integers.
 
-    Raises ShapeError if it is not a pair of positive whole numbers.
+    Raises ShapeError if it is not a pair of positive integers.
     """
     try:
         height, width = size

@@ -12,15 +12,15 @@ _REINSTALL = "pip install --force-reinstall --no-deps opencv-python-headless, or
 def import_cv2() -> ModuleType:
     """The module cv2, of opencv-python-headless, opencv-python or opencv-contrib-python.
 
-    Raises MissingExtraError if there is none, or if what is left of it cannot be used: these packages share their
-    files, and who uninstalls one of two breaks the other.
+    Raises MissingExtraError if none is installed, or if the installation is broken: these packages share their files,
+    and uninstalling one of two breaks the other.
     """
     try:
         import cv2
     except ModuleNotFoundError as error:
-        # pip takes a package for installed whose files went with another one
+        # pip still lists a package whose files were removed with another one
         raise MissingExtraError("OpenCV is not installed", hint=_REINSTALL if _is_listed() else _INSTALL) from error
-    except ImportError as error:  # opencv-python where there is no libGL
+    except ImportError as error:  # opencv-python without libGL
         raise MissingExtraError(f"OpenCV cannot be imported: {error}", hint=_REINSTALL) from error
     if cv2.__file__ is None:  # an empty folder is a package to Python
         raise MissingExtraError("OpenCV's files are gone", hint=_REINSTALL)
@@ -28,7 +28,7 @@ def import_cv2() -> ModuleType:
 
 
 def _is_listed() -> bool:
-    """Whether pip knows opencv-python-headless as installed."""
+    """Whether pip lists opencv-python-headless as installed."""
     try:
         version("opencv-python-headless")
     except PackageNotFoundError:

@@ -28,7 +28,7 @@ def read_image_url(
     url: the URL; `read_image` does not take one, so that a program that reads paths never uses the network by accident
     timeout: seconds without a response
     max_bytes: the largest file that is downloaded
-    max_seconds: the longest time of the whole download, against servers that keep sending a little
+    max_seconds: time limit of the whole download, against servers that send slowly forever
     color, max_pixels, background: as for `read_image`
     Raises ImageError, naming the URL, if its scheme is another, it cannot be downloaded, is too large, takes too long
     or is no image.

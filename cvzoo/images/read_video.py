@@ -24,14 +24,14 @@ def read_video(
     max_pixels: int = MAX_PIXELS,
     dtype: npt.DTypeLike = np.float32,
 ) -> Iterator[Image]:
-    """The frames of a video in order, each a new (3, H, W) array, RGB in [0, 255], read when it is asked for.
+    """The frames of a video in order, each a new (3, H, W) array, RGB in [0, 255], read lazily.
 
-    source: the path of a video file, the number of a camera (its name in /dev does as well), or the address of a stream
+    source: the path of a video file, the index of a camera (or its name in /dev), or the URL of a stream
     step: every `step`-th frame is returned
     max_pixels, dtype: as for `read_image`
-    The frames of a camera do not end. Frames are turned upright as the file says. A file that is truncated ends there.
-    Raises FileNotFoundError, ImageError for what cannot be opened or has no frame, or too large ones; ValueRangeError
-    for a step below 1, DtypeError for a source of another type, MissingExtraError without OpenCV.
+    The frames of a camera do not end. The file's rotation is applied. The frames of a truncated file end early.
+    Raises FileNotFoundError, ImageError for a video that cannot be opened, or has no frames or too large ones;
+    ValueRangeError for a step below 1, DtypeError for a source of another type, MissingExtraError without OpenCV.
     """
     if step < 1:
         raise ValueRangeError("read_video: step must be positive", got=step)

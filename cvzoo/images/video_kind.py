@@ -1,4 +1,4 @@
-"""Videos, cameras and streams, told by their names."""
+"""Recognizes videos, cameras and streams by their names."""
 
 import os
 import pathlib
@@ -8,9 +8,9 @@ _STREAMS = ("rtsp://", "rtsps://", "rtmp://", "rtp://", "udp://", "mms://")
 
 
 def video_kind(name: str) -> str | None:
-    """ "a video", "a camera" or "a video stream", as the path or address says; None if it may hold an image.
+    """ "a video", "a camera" or "a video stream", according to the path or URL; None if it may be an image.
 
-    name: a path, which need not be there, or an address; a camera is a number, or below /dev/video
+    name: a path, which need not exist, or a URL; a camera is an integer, or begins with /dev/video
     """
     if name.lower().startswith(_STREAMS):
         return "a video stream"

@@ -42,7 +42,7 @@ def to_pil(img: Array) -> Image.Image:
 def encode_png(img: Array) -> bytes:
     """The bytes of the image as a PNG file. img: as for `to_pil`."""
     buffer = io.BytesIO()
-    # level 1 is some five times as fast as the default for photographs, and a tenth larger
+    # level 1 is about five times as fast as the default for natural images, and a tenth larger
     to_pil(img).save(buffer, format="PNG", compress_level=1)
     return buffer.getvalue()
 
@@ -83,10 +83,9 @@ def write_image(
     """Writes an image file atomically (other processes see the old file or the new one) and returns its path.
 
     img: (3, H, W) or (1, H, W) float32 in [0, 255], as for `to_pil`
-    file: a path, whose folder must exist; or a file open for writing, which is written to where it stands: None comes
-        back
-    format: "png", "jpeg", "webp", "bmp" or "ppm"; None: as the path's extension says, .png .jpg .jpeg .webp .bmp .ppm
-        .pgm
+    file: a path, whose folder must exist; or a file open for writing, which is written to at its position; the result
+        is then None
+    format: "png", "jpeg", "webp", "bmp" or "ppm"; None: by the path's extension, .png .jpg .jpeg .webp .bmp .ppm .pgm
     quality: 1 to 100, for JPEG and WebP
     path: older name of file
     Raises ImageError for another format or extension, or for an open file without a format; ValueRangeError without a

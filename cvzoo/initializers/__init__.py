@@ -1,4 +1,4 @@
-"""What parameters start from: callables that fill an array in place."""
+"""Initializers of parameters: callables that fill an array in place."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""Initializers that fill with numbers known beforehand."""
+"""Constant initializers."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from cvzoo.errors.exceptions import ShapeError
 
 
 class Constant:
-    """Fills with one number, or with a copy of an array of the same shape."""
+    """Fills with a number, or with a copy of an array of the same shape."""
 
     def __init__(self, value: Any):
         self.value = value
@@ -34,7 +34,7 @@ class One:
 
 
 class NaN:
-    """Fills with NaN, so that a use before training is noticed."""
+    """Fills with NaN, to detect the use of uninitialized parameters."""
 
     def __call__(self, array: Any) -> None:
         array.fill(np.nan)

@@ -1,4 +1,4 @@
-"""How many inputs and outputs one weight array connects."""
+"""Fan-in and fan-out of weights."""
 
 from typing import Any
 
@@ -6,13 +6,13 @@ from cvzoo.errors.exceptions import ShapeError
 
 
 def fans(array: Any) -> tuple[int, int]:
-    """(fan_in, fan_out) of a weight array (out, in, ...): the further axes are the window's.
+    """(fan_in, fan_out) of a weight array (out, in, ...), whose other axes are those of the kernel.
 
     Raises ShapeError if it has fewer than two axes.
     """
     if array.ndim < 2:
         raise ShapeError(
-            "this initializer counts the inputs of a weight of at least two axes (out, in, ...)",
+            "this initializer needs a weight of at least two axes (out, in, ...)",
             got=f"shape {array.shape}",
             hint="Normal(scale) or Uniform(scale) for vectors",
         )

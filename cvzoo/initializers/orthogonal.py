@@ -23,5 +23,5 @@ class Orthogonal:
         rows, columns = array.shape[0], int(np.prod(array.shape[1:]))
         drawn = random_generator().standard_normal((max(rows, columns), min(rows, columns)))
         q, r = np.linalg.qr(drawn)
-        q *= np.sign(np.diag(r))  # else QR's own choice of signs would make the draw non-uniform
+        q *= np.sign(np.diag(r))  # the signs of QR are not random, so that the distribution would not be uniform
         array[...] = ((q if rows >= columns else q.T) * self.scale).reshape(array.shape)

@@ -1,4 +1,4 @@
-"""The weights with which a transposed convolution enlarges bilinearly."""
+"""Initializer of transposed convolutions for bilinear upsampling."""
 
 from typing import Any
 

@@ -83,11 +83,11 @@ class Cursor:
 
     @property
     def given_shuffle(self) -> bool | None:
-        """`shuffle` as iterators take it."""
+        """The argument `shuffle` of iterators."""
         return self.shuffle if self._sampled is None else None
 
     def length_of(self, epoch: int) -> int:
-        """How many examples an epoch has."""
+        """The number of examples of an epoch."""
         return self.n_example if self._sampled is None else len(self._order(epoch))
 
     def _order(self, epoch: int) -> Sequence[int] | Array:
@@ -140,7 +140,7 @@ class Cursor:
         self.previous = None if before[0] < 0 else before
 
     def _kind_of_order(self) -> int:
-        """0 as it stands, 1 shuffled, 2 an order sampler's."""
+        """0 sequential, 1 shuffled, 2 an order sampler's."""
         return int(self.shuffle) if self._sampled is None else 2
 
     def _with_seed(self, seed: int) -> "Cursor":

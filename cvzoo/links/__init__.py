@@ -114,7 +114,7 @@ if TYPE_CHECKING:
     from cvzoo.links.model.fpn.fpn import FPN
     from cvzoo.links.model.googlenet.googlenet import GoogLeNet
     from cvzoo.links.model.googlenet.inception_v3 import InceptionV3
-    from cvzoo.links.model.image_transform import PhotoTransform
+    from cvzoo.links.model.image_transform import ImageTransform, PhotoTransform
     from cvzoo.links.model.instance_segmentations import InstanceSegmentations
     from cvzoo.links.model.instance_segmenter import AbstractInstanceSegmenter
     from cvzoo.links.model.keypoint_detections import KeyPointDetections, KeypointDetections
@@ -202,7 +202,7 @@ if TYPE_CHECKING:
         WideResNet50_2,
         WideResNet101_2,
     )
-    from cvzoo.links.model.retinanet.augmentation import RandomPart, RetinaNetTransform, collate_photos
+    from cvzoo.links.model.retinanet.augmentation import RandomPart, RetinaNetTransform, collate_images, collate_photos
     from cvzoo.links.model.retinanet.config import RetinaNetConfig, RetinaNetSettings
     from cvzoo.links.model.retinanet.loss import RetinaNetLoss
     from cvzoo.links.model.retinanet.retinanet import (
@@ -212,7 +212,7 @@ if TYPE_CHECKING:
         retinanet_resnet50_fpn_v2,
     )
     from cvzoo.links.model.retinanet.text import retinanet_text
-    from cvzoo.links.model.segmenter import AbstractPhotoSegmenter, AbstractSegmenter
+    from cvzoo.links.model.segmenter import AbstractImageSegmenter, AbstractPhotoSegmenter, AbstractSegmenter
     from cvzoo.links.model.segnet.segnet_basic import SegNetBasic
     from cvzoo.links.model.shufflenet_v2.shufflenet_v2 import (
         ShuffleNetV2,
@@ -254,6 +254,7 @@ __all__ = [
     "AbstractKeypointDetector",
     "AbstractKeyPointDetector",
     "AbstractOneStageDetector",
+    "AbstractImageSegmenter",
     "AbstractPhotoSegmenter",
     "AbstractPreparation",
     "AbstractSegmenter",
@@ -278,6 +279,7 @@ __all__ = [
     "Classifications",
     "Classifier",
     "collate_multibox",
+    "collate_images",
     "collate_photos",
     "config_field",
     "Conv2DActiv",
@@ -416,6 +418,7 @@ __all__ = [
     "Normalize",
     "Parameter",
     "PhotoPreparation",
+    "ImageTransform",
     "PhotoTransform",
     "PickableSequentialChain",
     "PixelwiseSoftmaxClassifier",

@@ -13,7 +13,7 @@ LinkT = TypeVar("LinkT", bound=Link)
 class Chain(Link):
     """A link whose children are attributes: those assigned inside `with self.init_scope():`, or given by name.
 
-    A link that is later put in a child's place is the child from then on; with anything else there, no child is left.
+    A link that is later assigned to a child's name replaces the child; anything else removes it.
     """
 
     notes_children = True
@@ -106,29 +106,29 @@ class ChainList(Link):
             raise DtypeError("a ChainList holds links", got=type(link).__name__, hint="Sequential for any callable")
 
     def append(self, link: Link) -> None:
-        """Put `link` at the end."""
+        """Append `link`."""
         self._check(link)
         self._layers.append(link)
         self._walk.note(tree=True)
 
     def add_link(self, link: Link) -> Link:
-        """Put `link` at the end; returns it."""
+        """Append `link`; returns it."""
         self.append(link)
         return link
 
     def extend(self, links: Iterable[Link]) -> None:
-        """Put the links at the end."""
+        """Append the links."""
         for link in links:
             self.append(link)
 
     def insert(self, index: int, link: Link) -> None:
-        """Put `link` in front of the one at `index`."""
+        """Insert `link` before the one at `index`."""
         self._check(link)
         self._layers.insert(index, link)
         self._walk.note(tree=True)
 
     def pop(self, index: int = -1) -> Link:
-        """Take out and return the link at `index`."""
+        """Remove and return the link at `index`."""
         taken = self._layers.pop(index)
         self._walk.note(tree=True)
         return taken
@@ -185,7 +185,7 @@ class Sequential(ChainList):
             raise DtypeError("a Sequential holds links and other callables", got=type(link).__name__)
 
     def forward(self, *inputs: Any) -> Any:
-        """The last layer's output; a layer that returns a tuple gives the next one several arguments."""
+        """The last layer's output; a tuple that a layer returns is passed to the next as several arguments."""
         if not self._layers:
             raise GraphError("an empty Sequential has no output")
         for layer in self._layers:
@@ -194,23 +194,23 @@ class Sequential(ChainList):
         return out
 
     def flatten(self) -> "Sequential":
-        """A Sequential of the same layers without Sequentials inside."""
+        """A Sequential of the same layers, with nested Sequentials flattened."""
         flat = Sequential()
         for layer in self._layers:
             flat.extend(layer.flatten() if isinstance(layer, Sequential) else [layer])
         return flat
 
     def repeat(self, count: int, mode: str = "init") -> "Sequential":
-        """A Sequential of `count` copies of this one after the other; `mode` as in `copy`."""
+        """A Sequential of `count` copies of this one; `mode` as in `copy`."""
         return Sequential(*(self.copy(mode) for _ in range(count)))
 
     def remove_by_layer_type(self, name: str) -> None:
-        """Take out all layers whose class or function is called `name`."""
+        """Remove all layers whose class or function is called `name`."""
         self._layers[:] = [layer for layer in self._layers if _name_of(layer) != name]
         self._walk.note(tree=True)
 
     def count_by_layer_type(self, name: str) -> int:
-        """How many layers' class or function is called `name`."""
+        """The number of layers whose class or function is called `name`."""
         return sum(_name_of(layer) == name for layer in self._layers)
 
 
@@ -219,8 +219,8 @@ def _name_of(layer: Layer) -> str:
 
 
 def _repeat(self: Link, n_repeat: int, mode: str = "init") -> Sequential:
-    """A Sequential of `n_repeat` copies of this link, one after the other; `mode` as in `copy`."""
+    """A Sequential of `n_repeat` copies of this link; `mode` as in `copy`."""
     return Sequential(*(self.copy(mode) for _ in range(n_repeat)))
 
 
-Link.repeat = _repeat  # a Sequential is a Link: a Link cannot know it when it is defined
+Link.repeat = _repeat  # set here, since Sequential is a subclass of Link, defined after it

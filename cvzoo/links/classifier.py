@@ -15,10 +15,10 @@ class Classifier(Chain):
     """Training loss of a classifier; reports "loss" and "accuracy".
 
     predictor: a link, inputs -> (B, C) scores
-    lossfun, accfun: (answer, labels) -> a number
-    label_key: which of the arguments the labels are: a place among the positional ones (-1: the last), or a name
-    compute_accuracy: an attribute, True; False: no accuracy is computed and reported
-    y, loss, accuracy: the last call's
+    lossfun, accfun: (predictor's output, labels) -> a scalar
+    label_key: the argument that holds the labels: the index of a positional one (-1: the last), or a keyword
+    compute_accuracy: attribute, whether the accuracy is computed and reported; True by default
+    y, loss, accuracy: of the last call
 
     Source: Chainer's link of this name.
     """
@@ -44,7 +44,7 @@ class Classifier(Chain):
             self.predictor = predictor
 
     def forward(self, *args: Any, **kwargs: Any) -> Variable:
-        """The loss. The arguments but the labels are the predictor's.
+        """The loss. All arguments except the labels are passed to the predictor.
 
         Raises ValueRangeError if there is no argument at `label_key`.
         """
@@ -58,7 +58,7 @@ class Classifier(Chain):
                 raise ValueRangeError("Classifier: no argument at label_key", expected=self.label_key, got=len(args))
             t = args[place]
             args = args[:place] + args[place + 1 :]
-        self.y = self.loss = self.accuracy = None  # the last call's graph goes before the next one grows
+        self.y = self.loss = self.accuracy = None  # frees the last call's graph before the next is built
         self.y = self.predictor(*args, **kwargs)
         self.loss = self.lossfun(self.y, t)
         report({"loss": self.loss}, self)

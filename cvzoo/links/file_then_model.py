@@ -1,4 +1,4 @@
-"""A check of functions that take a file and then a model, which many libraries take the other way round."""
+"""A check of functions that take a file and then a model, which many libraries take in the reverse order."""
 
 import os
 from typing import Any

@@ -36,28 +36,27 @@ class Link:
 
     Parameters assigned inside `with self.init_scope():` belong to the link. Persistent values (`add_persistent`) are
     arrays or numbers that are stored with it but not learned, such as the running mean of a batch normalization.
-    Calling `super().__init__()` is not needed; `Link(W=(3, 2))` makes parameters by name, see `add_param`. `link(x)` is
-    `link.forward(x)`. A parameter that is replaced by None is given up; by anything else than a parameter, it raises
-    DtypeError.
+    Calling `super().__init__()` is not needed; `Link(W=(3, 2))` creates parameters by name, see `add_param`. `link(x)`
+    is `link.forward(x)`. Assigning None to a parameter's name removes it; anything but a parameter raises DtypeError.
 
-    Source: Chainer's contract (Tokui et al., KDD 2019, figure 2). Where we differ: parameters come in the order in
-    which they were made, not in the alphabet's.
+    Source: Chainer's contract (Tokui et al., KDD 2019, figure 2). Where we differ: parameters are in the order of their
+    creation, not sorted by name.
     """
 
     name: str | None
-    # the methods that `compile` replays, where a link has them: what predict loops call
+    # the methods that `compile` replays, if a link has them: those that predict loops call
     replayed: tuple[str, ...] = ("forward", "scores", "features", "coarse_scores")
     # whether the number of rows depends on the image, as in heads on regions: in inference neither such a link nor
-    # what is below is replayed, since no shape comes often, and their few kernels take long
+    # its children are replayed, since shapes rarely recur, and their few kernels are large
     rows_vary: bool = False
-    # whether what `named_children` gives changes by assignments only; a class that writes its own is walked every time
+    # whether the result of `named_children` changes by assignments only; otherwise nothing is cached
     notes_children: bool = True
-    # a Sequential of so many copies of this link, one after the other; see chain.py
+    # a Sequential of n copies of this link; set in chain.py
     repeat: "Callable[..., Sequential]"
     add_uninitialized_param = ReplacedAttribute("Parameter(initializer) without a shape, inside init_scope")
     serialize = ReplacedAttribute("cvzoo.serializers.save_npz and load_npz")
     to_chx = ReplacedAttribute("to_device")
-    to_intel64 = ReplacedAttribute("nothing: oneDNN is used without being asked")
+    to_intel64 = ReplacedAttribute("nothing: oneDNN is used by default")
     zerograds = ReplacedAttribute("cleargrads()")
 
     def __init_subclass__(cls) -> None:
@@ -81,7 +80,7 @@ class Link:
         return self
 
     def __init__(self, **params: Any):
-        """params: for each name a shape, or a shape and a dtype; they hold NaN until they are given values"""
+        """params: for each name a shape, or a shape and a dtype; their values are NaN until they are set"""
         for name, shape in params.items():
             if isinstance(shape, tuple) and len(shape) == 2 and isinstance(shape[0], tuple):
                 self.add_param(name, shape[0], shape[1])
@@ -91,7 +90,7 @@ class Link:
     # --- registration -----------------------------------------------------------------------------------------------
     @contextlib.contextmanager
     def init_scope(self) -> Iterator[None]:
-        """A block in which assigned parameters (and links, in a Chain) become the link's own."""
+        """A block in which assigned parameters (and links, in a Chain) are registered."""
         before = self._within_init_scope
         self.__dict__["_within_init_scope"] = True
         try:
@@ -101,7 +100,7 @@ class Link:
 
     @property
     def within_init_scope(self) -> bool:
-        """Whether an `init_scope()` block of this link is being run."""
+        """Whether an `init_scope()` block of this link is active."""
         return self._within_init_scope
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -116,7 +115,7 @@ class Link:
                 raise DtypeError(
                     f"{name} is a parameter of {type(self).__name__}",
                     got=type(value).__name__,
-                    hint=f"link.{name}.array = ... for other numbers, link.{name} = None to do without",
+                    hint=f"link.{name}.array = ... sets its values, link.{name} = None removes it",
                 )
             del self._params[name]
         super().__setattr__(name, value)
@@ -129,12 +128,12 @@ class Link:
         self._walk.note(tree=True)
 
     def add_param(self, name: str, shape: Any = None, dtype: Any = None, initializer: Any = None) -> None:
-        """Make a parameter `name`.
+        """Add a parameter `name`.
 
         shape: a tuple or a number; None to leave it to `initialize`
         dtype: of its values; None for that of all parameters (config.dtype)
         initializer: as `Parameter` takes it; None leaves NaN
-        Raises ValueRangeError if the link has something of that name.
+        Raises ValueRangeError if the link has an attribute of that name.
         """
         self._refuse_taken(name)
         if dtype is not None and shape is not None:
@@ -148,7 +147,7 @@ class Link:
             raise ValueRangeError(f"{type(self).__name__} already has an attribute {name!r}")
 
     def add_persistent(self, name: str, value: Any) -> None:
-        """Keep `value` (an array or a number) as `self.name`, stored with the link but not learned."""
+        """Add a persistent value `self.name` (an array or a number), stored with the link but not learned."""
         if name in self.__dict__:
             raise ValueRangeError(f"{type(self).__name__} already has an attribute {name!r}")
         if switches.device != "cpu" and isinstance(value, np.ndarray) and value.ndim:
@@ -157,7 +156,7 @@ class Link:
         super().__setattr__(name, value)
 
     def register_persistent(self, name: str) -> None:
-        """Store the existing attribute `name` with the link."""
+        """Make the existing attribute `name` persistent."""
         if name not in self.__dict__:
             raise ValueRangeError(f"{type(self).__name__} has no attribute {name!r} to register")
         self._persistents[name] = None
@@ -174,84 +173,83 @@ class Link:
         return self.__dict__.get("_hooks", {})
 
     def add_hook(self: Self, hook: LinkHook, name: str | None = None) -> Self:
-        """This link, which calls the hook before and after its `forward` from now on; it is not replayed by itself.
+        """Add a hook, called before and after `forward`, and return this link; it is then not compiled by itself.
 
-        name: what `delete_hook` knows it by; None for its own name
-        Raises ValueRangeError if the link has a hook of that name, or the hook does not fit.
+        name: of the hook, for `delete_hook`; None: its own name
+        Raises ValueRangeError if the link has a hook of that name, or the hook refuses it.
         """
         add_hook_to(self, hook, hook.name if name is None else name)
         return self
 
     def delete_hook(self, name: str) -> None:
-        """Take away the hook of that name. Raises ValueRangeError if there is none."""
+        """Remove the hook of that name. Raises ValueRangeError if there is none."""
         delete_hook_of(self, name)
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """What the link computes; every link writes its own."""
+        """The link's computation; implemented by subclasses."""
         raise GraphError(f"{type(self).__name__} has no forward", hint="write forward(self, x)")
 
     # --- compiling --------------------------------------------------------------------------------------------------
     def compile(
         self, *example: Any, limit: int = 8, train: bool = False, recompute: bool = True
     ) -> "CompiledGraph | TrainingGraph | None":
-        """Replay calls in inference from now on, with the same numbers: recorded once for each shape, then a flat list
-        of kernels on planned memory. With an example, its graph; None without, or where the link stays eager.
+        """Compile the link: inference calls are recorded once per shape and replayed as a flat list of kernels with
+        planned memory, with the same results. Returns the example's graph; None without one, or if it stays eager.
 
-        example: arguments of the link, arrays. Without one, the first shape to come for the second time is recorded.
-            That takes as long as some five calls, so a further shape is recorded only when it has come four times, the
-            next eight times, and so on; fifty replays make up for a recording. Images of ever new sizes run as ever
-        limit: how many shapes are kept; the least recently used goes first
-        train: replay calls while gradients are taken, there and back, instead; what gives which gradients, and to which
-            bits, stays. Losses and optimizers are as ever. Call it twice to have both
-        recompute: with `train`, what is cheap (normalizations, activations, sums) is not kept for the backward pass but
-            computed again there, where that lowers the most memory in use; some per cent slower, to the same bits
+        example: arguments of the link, arrays. Without one, the first shape that occurs twice is recorded. Recording
+            takes as long as about five calls, so a second shape is recorded only when it has occurred four times, the
+            next eight times, and so on; fifty replays amortize a recording. Images of ever new sizes stay eager
+        limit: maximum number of recorded shapes; the least recently used is discarded
+        train: record training calls, forward and backward, instead; gradients are the same to the bit. Losses and
+            optimizers need no change. Call `compile` twice for both
+        recompute: with `train`, gradient checkpointing: cheap values (normalizations, activations, sums) are recomputed
+            in the backward pass where that lowers the peak memory; a few percent slower, with the same bits
 
-        All other calls stay as they are. Where Python looks at values on the way, a RuntimeWarning says so once, and
-        the children are compiled instead. A parameter that is changed or replaced, or an attribute that is assigned, is
-        noticed; a list or an array changed in place that is no parameter and not persistent is not.
+        All other calls are unchanged. If Python code reads values in between, a RuntimeWarning is given once, and the
+        children are compiled instead. A changed or replaced parameter and an assigned attribute are noticed; an
+        in-place change of a list, or of an array that is neither parameter nor persistent, is not.
         Raises ValueRangeError for a limit below 1, GraphError for `train` of a quantized model.
         """
         return graph.compile_link(self, example, limit=limit, train=train, recompute=recompute)
 
     def uncompile(self) -> None:
-        """Forget all graphs, here and below, and call the methods themselves again."""
+        """Discard all graphs of this link and its descendants; calls are eager again."""
         graph.uncompile_link(self)
 
     def graphs(self) -> "list[CompiledGraph | TrainingGraph]":
-        """What this thread has compiled, here and below."""
+        """This thread's graphs of this link and its descendants."""
         return graph.graphs_of(self)
 
     def replayable_methods(self) -> dict[str, Callable[..., Any]]:
-        """What the class has written of the methods that `compile` replays, by name; nothing if it has hooks of its
-        own, which run in Python."""
+        """The methods of the class that `compile` replays, by name; none if the link has hooks, which run in Python."""
         if self.local_link_hooks:
             return {}
         found = {name: getattr(type(self), name, None) for name in self.replayed}
         return {name: method for name, method in found.items() if method is not None and method is not Link.forward}
 
     def check_learns(self, what: str) -> None:
-        """Raises GraphError, which begins with `what`, if this link or one below is a quantized layer."""
+        """Raises GraphError, which begins with `what`, if this link or a descendant is a quantized layer."""
         for path, link in self.namedlinks():
             if isinstance(vars(link).get("kernel"), AbstractLayerKernel):
                 raise GraphError(
                     f"{what}: {path} is quantized, and quantized layers have no gradients",
-                    hint="train the float32 model, and quantize that; of a larger chain, take the part that learns",
+                    hint="train the float32 model, then quantize it; of a larger chain, pass the trained part",
                 )
 
     def replayed_names(self) -> frozenset[str]:
-        """The attributes that are no settings of a link, since compiling put them there."""
+        """The attributes that compiling has added to a link, which are not settings."""
         return frozenset((*Link.replayed, *self.replayed, "_replays"))
 
     def change_counts(self) -> list[int]:
-        """How often each of this link and all below was assigned to; other numbers after any change of attributes."""
+        """The numbers of assignments to this link and each descendant; they differ after any change of attributes."""
         return self._walk.counts(self)
 
     def states(self) -> list[dict[str, Any]]:
-        """The attributes of this link and all below."""
+        """The attributes of this link and of all descendants."""
         return [link.__dict__ for link in self.links()]
 
     def persistent_places(self) -> list[tuple[dict[str, Any], str]]:
-        """Where the persistent values stand: (attributes, name)."""
+        """The locations of the persistent values: (attributes, name)."""
         return [(link.__dict__, name) for link in self.links() for name in link._persistents]
 
     # --- walking ----------------------------------------------------------------------------------------------------
@@ -264,21 +262,21 @@ class Link:
         return iter(())
 
     def namedlinks(self, skipself: bool = False) -> Iterator[tuple[str, "Link"]]:
-        """(path, link) of this link ("/") and all below ("/conv1", "/res2/a")."""
+        """(path, link) of this link ("/") and all descendants ("/conv1", "/res2/a")."""
         below = self._walk.below(self)
         return iter(below if skipself else [("/", self), *below])
 
     def links(self, skipself: bool = False) -> Iterator["Link"]:
-        """This link and all below."""
+        """This link and all descendants."""
         return iter([link for _, link in self.namedlinks(skipself)])
 
     def namedparams(self, include_uninit: bool = True) -> Iterator[tuple[str, Parameter]]:
-        """(path, parameter) of all parameters, this link's ("/W") and those below ("/conv1/W")."""
+        """(path, parameter) of all parameters, this link's ("/W") and its descendants' ("/conv1/W")."""
         found = self._walk.parameters(self)
         return iter(found if include_uninit else [each for each in found if each[1]._array is not None])
 
     def params(self, include_uninit: bool = True) -> Iterator[Parameter]:
-        """All parameters, this link's and those below."""
+        """All parameters of this link and its descendants."""
         return iter([parameter for _, parameter in self.namedparams(include_uninit)])
 
     def namedpersistents(self) -> Iterator[tuple[str, Any]]:
@@ -288,7 +286,7 @@ class Link:
                 yield f"{path.rstrip('/')}/{name}", link.__dict__[name]
 
     def count_params(self) -> int:
-        """The number of learned numbers; parameters that have no shape yet count nothing."""
+        """The number of learned values; parameters without a shape count as 0."""
         return sum(parameter.size for parameter in self.params(include_uninit=False))
 
     @property
@@ -300,14 +298,14 @@ class Link:
 
     # --- gradients --------------------------------------------------------------------------------------------------
     def cleargrads(self) -> None:
-        """Forget the gradients of all parameters."""
+        """Clear the gradients of all parameters."""
         for parameter in self.params():
             parameter.cleargrad()
 
     def addgrads(self, link: "Link") -> None:
-        """Add the gradients of a link of the same build, on any device, to those here.
+        """Add the gradients of a link of the same architecture, on any device, to this link's.
 
-        Raises WeightsMismatchError if a parameter that has a gradient there is missing here.
+        Raises WeightsMismatchError if this link lacks a parameter that has a gradient in the other.
         """
         mine = dict(self.namedparams())
         gradients = {path: each.grad for path, each in link.namedparams() if each.grad is not None}
@@ -322,14 +320,14 @@ class Link:
                 parameter.grad = gradient.copy(order="K") if before is None else before + gradient
 
     def enable_update(self) -> None:
-        """Let gradients be taken of all parameters again."""
+        """Unfreeze: compute gradients of all parameters again."""
         for parameter in self.params():
             parameter.requires_grad = True
             if parameter._node is not None:
                 parameter._node.requires_grad = True
 
     def disable_update(self) -> None:
-        """Freeze: no gradients are taken of any parameter."""
+        """Freeze: compute no gradients of any parameter."""
         for parameter in self.params():
             parameter.requires_grad = False
             if parameter._node is not None:
@@ -337,15 +335,15 @@ class Link:
 
     @property
     def update_enabled(self) -> bool:
-        """Whether gradients are taken of any of its parameters."""
+        """Whether gradients are computed of any of its parameters."""
         return any(parameter.requires_grad for parameter in self.params())
 
     # --- copies and devices -----------------------------------------------------------------------------------------
     def copy(self: Self, mode: str = "share") -> Self:
         """A copy of the tree of links.
 
-        mode: "share": the same arrays under new handles, gradients apart; "copy": arrays of its own; "init": its own
-            arrays, drawn anew by the initializers
+        mode: "share": the same arrays, separate gradients; "copy": copied arrays; "init": new arrays, filled by the
+            initializers
         """
         if mode not in ("share", "copy", "init"):
             raise ValueRangeError("copy: mode is unknown", expected="'share', 'copy' or 'init'", got=repr(mode))
@@ -358,7 +356,7 @@ class Link:
         return twin
 
     def __copy__(self: Self) -> Self:
-        """A link with the same attributes, not compiled: graphs are of the link that they were made for."""
+        """A link with the same attributes, not compiled: graphs belong to the link that they were recorded from."""
         twin = object.__new__(type(self))
         state = twin.__dict__
         state.update(self.__dict__)
@@ -379,7 +377,7 @@ class Link:
         return twin
 
     def copyparams(self, link: "Link", copy_persistent: bool = True) -> None:
-        """Take over the values of a link of the same build."""
+        """Copy the values of a link of the same architecture."""
         values = link._values()
         if not copy_persistent:
             learned = {path.lstrip("/") for path, _ in link.namedparams()}
@@ -388,13 +386,13 @@ class Link:
 
     @property
     def device(self) -> Device:
-        """Where its first parameter lies, or will; without parameters where config.device says."""
+        """The device of its first parameter; without parameters that of config.device."""
         for parameter in self.params():
             return parameter.device
         return get_device(switches.device)
 
     def to_device(self: Self, device: str | int | Device) -> Self:
-        """This link, with its arrays on the device: "cpu", or "gpu:0"; also those that are not made yet.
+        """Move all arrays to the device, "cpu" or "gpu:0", also those not initialized yet, and return this link.
 
         Raises BackendError if the device cannot be used here.
         """
@@ -409,14 +407,14 @@ class Link:
         return self
 
     def to_gpu(self: Self, device: int | None = None) -> Self:
-        """This link, with its arrays on the GPU of that number; None for the first. Chainer's name of `to_device`."""
+        """Move all arrays to the GPU of that index (None: the first), and return this link; as in Chainer."""
         return self.to_device(f"gpu:{device or 0}")
 
     def to_cpu(self: Self) -> Self:
-        """This link, with its arrays in the CPU's memory. Chainer's name of `to_device("cpu")`."""
+        """Move all arrays to the CPU, and return this link; as in Chainer."""
         return self.to_device("cpu")
 
-    # --- values in and out ------------------------------------------------------------------------------------------
+    # --- saving and loading values ----------------------------------------------------------------------------------
     def state_arrays(self) -> dict[str, np.ndarray]:
         """Every parameter and persistent value by its path ("conv1/W"), as numpy arrays; parameters share memory.
 
@@ -425,7 +423,7 @@ class Link:
         return {path: to_numpy(array) for path, array in self._values().items()}
 
     def _values(self) -> dict[str, Any]:
-        """As `state_arrays`, with arrays where they lie."""
+        """As `state_arrays`, with arrays on their devices."""
         arrays = {}
         for path, parameter in self.namedparams():
             if not parameter.is_initialized:
@@ -436,18 +434,18 @@ class Link:
         for path, value in self.namedpersistents():
             if value is None:
                 raise GraphError(f"{path} has no value yet", hint="call the network once, so that its shapes are known")
-            arrays[path[1:]] = value if is_array(value) else np.asarray(value)  # numbers have a shape then
+            arrays[path[1:]] = value if is_array(value) else np.asarray(value)  # gives scalars a shape
         return arrays
 
     def load_arrays(
         self, arrays: Mapping[str, np.ndarray], *, strict: bool = True, rename: Mapping[str, str] | None = None
     ) -> LoadReport:
-        """Take over values by path; a report of what was missing, unexpected or of another shape.
+        """Load values by path; returns a report of missing and unexpected names and wrong shapes.
 
-        arrays: path -> array, as `state_arrays` gives
-        strict: raise if the report is not empty; else load what fits
-        rename: name in `arrays` -> path here, for those that differ
-        Raises WeightsMismatchError that lists the names, DtypeError for values that are no real numbers; nothing has
+        arrays: path -> array, as returned by `state_arrays`
+        strict: raise if the report is not empty; otherwise load what matches
+        rename: name in `arrays` -> path in this link, for those that differ
+        Raises WeightsMismatchError that lists the names, DtypeError for values that are not real numbers; nothing has
         been changed then.
         """
         wanted: dict[str, tuple[int, ...] | None] = {}
@@ -487,12 +485,12 @@ class Link:
         return f"{type(self).__name__}({settings}\n  " + ",\n  ".join(lines) + "\n)"
 
     def describe(self) -> str:
-        """The settings that `repr` shows, by default the parameters' shapes."""
+        """The settings shown by `repr`, by default the parameters' shapes."""
         return ", ".join(f"{name}={self.__dict__[name].shape}" for name in self._params)
 
 
 def _write(place: Any, array: Any) -> None:
-    """Write the values of an array into another, each of any device."""
+    """Write the values of an array into another, each on any device."""
     with on_device_of(place):
         place[...] = device_of(place).asarray(array)
     effects.count += 1

@@ -15,9 +15,9 @@ Hook = TypeVar("Hook", bound="LinkHook")
 class LinkCall:
     """A call of a link, as passed to hooks.
 
-    link: whose `forward` it is
-    args, kwargs: what it was given
-    out: what it returned; None before, and if it raised
+    link: whose `forward` is called
+    args, kwargs: its arguments
+    out: its result; None before the call, and if it raised
     """
 
     link: Any
@@ -28,15 +28,15 @@ class LinkCall:
 
 
 class LinkHook:
-    """Override what is needed, then `link.add_hook(MyHook())`, for one link, or `with MyHook() as hook: ...`, for all
-    links that this thread calls in the block.
+    """Base class of link hooks: `link.add_hook(MyHook())` for one link, or `with MyHook() as hook: ...` for all links
+    that this thread calls in the block.
 
-    name: what `Link.delete_hook` knows it by
-    is_replayed: whether compiled graphs repeat what it does, since it computes by functions alone. With another hook of
-        one link no chain around that link is replayed; a `with` block replays nothing
+    name: of the hook, for `Link.delete_hook`
+    is_replayed: whether compiled graphs replay what it computes, since it consists of functions only. With any other
+        hook of one link, chains around that link are not replayed; hooks of a `with` block are never replayed
 
     In inference the zoo's networks fuse a convolution with its normalization and activation: those with hooks compute
-    layer by layer, as in training, so that `out` is what the layer itself returns.
+    layer by layer, as in training, so that `out` is the output of the layer itself.
     """
 
     name = "LinkHook"
@@ -52,38 +52,38 @@ class LinkHook:
         self.deleted(None)
 
     def added(self, link: Any) -> None:
-        """When it is added to a link; None for a `with` block."""
+        """Called when it is added to a link; None for a `with` block."""
 
     def deleted(self, link: Any) -> None:
-        """When it is deleted from a link; None for a `with` block."""
+        """Called when it is deleted from a link; None for a `with` block."""
 
     def forward_preprocess(self, args: LinkCall) -> None:
-        """Before `forward`."""
+        """Called before `forward`."""
 
     def forward_postprocess(self, args: LinkCall) -> None:
-        """After `forward`, also when it raised."""
+        """Called after `forward`, also when it raised."""
 
 
 def add_hook_to(link: Any, hook: LinkHook, name: str) -> None:
-    """What `Link.add_hook` does and says."""
+    """Implements `Link.add_hook`."""
     if name in link.local_link_hooks:
         raise ValueRangeError(f"{type(link).__name__} already has a hook {name!r}", hint="add_hook(hook, name=...)")
     hook.added(link)
-    _put(link, {**link.local_link_hooks, name: hook})
+    _set_hooks(link, {**link.local_link_hooks, name: hook})
 
 
 def delete_hook_of(link: Any, name: str) -> None:
-    """What `Link.delete_hook` does and says."""
+    """Implements `Link.delete_hook`."""
     hooks = dict(link.local_link_hooks)
     if name not in hooks:
         raise ValueRangeError(f"{type(link).__name__} has no hook {name!r}", expected=", ".join(hooks) or "none")
     hooks.pop(name).deleted(link)
-    _put(link, hooks)
+    _set_hooks(link, hooks)
 
 
-def _put(link: Any, hooks: dict[str, LinkHook]) -> None:
+def _set_hooks(link: Any, hooks: dict[str, LinkHook]) -> None:
     state = vars(link)
-    for name in state.pop("_replays", ()):  # graphs know no hooks
+    for name in state.pop("_replays", ()):  # graphs do not call hooks
         del state[name]
     state.pop("_hooks", None)
     if hooks:
@@ -92,7 +92,7 @@ def _put(link: Any, hooks: dict[str, LinkHook]) -> None:
 
 
 def between_hooks(link: Any, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """function(*args, **kwargs), with the hooks of the link and of this thread called before it and after it."""
+    """function(*args, **kwargs), with calls of the link's and this thread's hooks before and after it."""
     call = LinkCall(link, args, kwargs)
     called: list[LinkHook] = []
     own = link.local_link_hooks.values()

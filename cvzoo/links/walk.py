@@ -1,4 +1,4 @@
-"""What is below a link: walked once, and again only after a link or a parameter was added, removed or replaced."""
+"""A cache of a link's descendants and parameters, until one of them is added, removed or replaced."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,62 +8,62 @@ from cvzoo.autodiff.parameter import Parameter
 
 
 class Walk:
-    """A link's notes about itself and what is below. They hold no reference to the link itself, so that it dies with
-    its last user. Copies and pickles begin with none.
+    """A link's cache of its descendants. It holds no reference to the link itself, to avoid a reference cycle. Copies
+    and pickles begin with an empty one.
 
     n_set: how often an attribute of the link itself was assigned or deleted
     """
 
-    __slots__ = ("_found", "n_set")
+    __slots__ = ("_cached", "n_set")
 
     def __init__(self) -> None:
         self.n_set = 0
-        self._found: Any = None
+        self._cached: Any = None
 
     def __reduce__(self) -> tuple:
         return Walk, ()
 
     def note(self, *, tree: bool) -> None:
-        """Say that an attribute of the link was changed; tree: that a link or a parameter came, went or was replaced.
+        """Record a changed attribute of the link; tree: a link or a parameter was added, removed or replaced.
 
-        To be called after the change: another thread that walks in between walks again.
+        To be called after the change, so that a concurrent walk by another thread is repeated.
         """
         self.n_set += 1
         changes.latest = object()
         if tree:
-            self._found = None
+            self._cached = None
             changes.tree = object()
 
     def below(self, link: Any) -> Sequence[tuple[str, Any]]:
-        """(path, link) of all links below `link`, whose notes these are."""
+        """(path, link) of all descendants of `link`, whose cache this is."""
         return self._walked(link)[1]
 
     def parameters(self, link: Any) -> Sequence[tuple[str, Parameter]]:
-        """(path, parameter) of all parameters of `link` and below."""
+        """(path, parameter) of all parameters of `link` and its descendants."""
         return self._walked(link)[2]
 
     def counts(self, link: Any) -> list[int]:
-        """How often each link was assigned to, `link` and all below; other numbers after any change."""
+        """The numbers of assignments to `link` and each descendant; they differ after any change."""
         return [self.n_set, *[each.__dict__["_walk"].n_set for _, each in self._walked(link)[1]]]
 
     def _walked(self, link: Any) -> tuple[object, list[tuple[str, Any]], list[tuple[str, Parameter]]]:
-        found = self._found
-        if found is not None and found[0] is changes.tree:
-            return found
+        walked = self._cached
+        if walked is not None and walked[0] is changes.tree:
+            return walked
         now = changes.tree
         below: list[tuple[str, Any]] = []
         is_noted = _collect("", link, below)
         parameters = [("/" + name, link.__dict__[name]) for name in link._params]
         for path, each in below:
             parameters += [(f"{path}/{name}", each.__dict__[name]) for name in each._params]
-        found = now, below, parameters
+        walked = now, below, parameters
         if is_noted:
-            self._found = found
-        return found
+            self._cached = walked
+        return walked
 
 
 def _collect(prefix: str, link: Any, below: list[tuple[str, Any]]) -> bool:
-    """Append what is below `link`; whether each change of it would be noted."""
+    """Append the descendants of `link`; returns whether all changes of them are recorded."""
     is_noted = link.notes_children
     for name, child in link.named_children():
         path = f"{prefix}/{name}"

@@ -1,4 +1,4 @@
-"""Values that links and evaluators report to the current reporter, and their means."""
+"""Reporting of values by links and evaluators, their means, and plots."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""Durations as people read them."""
+"""Durations as text."""
 
 
 def as_time(seconds: float) -> str:

@@ -1,4 +1,4 @@
-"""matplotlib, imported when something is plotted: its import takes longer than that of all of cvzoo."""
+"""Lazy import of matplotlib, which takes longer than that of all of cvzoo."""
 
 import sys
 from typing import TYPE_CHECKING, Any
@@ -21,10 +21,10 @@ def import_matplotlib() -> Any:
 
 
 def axes_or_new(ax: "Axes | None") -> "Axes":
-    """The axes themselves, or new ones in a figure of their own.
+    """The axes themselves, or new ones in a new figure.
 
-    Where the program has imported `matplotlib.pyplot`, the new figure is one of pyplot's, so that its `show()` shows
-    it; else it is a figure of its own, which needs no display.
+    If the program has imported `matplotlib.pyplot`, the new figure is one of pyplot's, so that `pyplot.show()` shows
+    it; otherwise it is independent, and needs no display.
     """
     if ax is not None:
         return ax

@@ -1,7 +1,7 @@
-"""Figures of matplotlib in the one style of our plots, as SVG or as a picture file.
+"""matplotlib figures in the style of cvzoo's plots, as SVG or as image files.
 
-In SVG, letters, axes and grids take the color of the text around (`currentColor`), so that a plot is readable on light
-and on dark pages, and letters stay text in the page's font. The same plot gives the same bytes.
+In SVG, text, axes and grids have the color of the surrounding text (`currentColor`), so that a plot is readable on
+light and dark pages, and text is in the page's font. Output is reproducible to the byte.
 """
 
 import contextlib
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.figure import Figure
 
-# dark enough on white and light enough on black; in order of use
+# colors with enough contrast on white and on black; in order of use
 COLORS = ("#2f6fb3", "#d1662a", "#3c8d40", "#a4499b", "#8a7a1f", "#1f8f8f")
-INK = "#222324"  # of letters and axes; in SVG it becomes the color of the text around
+INK = "#222324"  # of text and axes; replaced by `currentColor` in SVG
 PLOT_ENDINGS = (".pdf", ".png", ".svg")
-_DPI = 72  # a point of matplotlib's is a pixel
+_DPI = 72  # so that one point of matplotlib is one pixel
 _STYLE = {
     "svg.fonttype": "none",
     "svg.hashsalt": "cvzoo",
@@ -55,10 +55,10 @@ _STYLE = {
     "savefig.dpi": _DPI,
 }
 _TOOLTIP = "tooltip:"
-_LOCK = threading.RLock()  # matplotlib's settings belong to the whole process
+_LOCK = threading.RLock()  # matplotlib's settings are global
 
-# what a plot needs none of: what is said of the file and for the whole page, groups' numbers, which are the same in
-# every plot of a page, names of fonts, turns by nothing
+# removed from SVG: metadata, styles for the whole page, ids of groups, which are not unique on a page with several
+# plots, names of fonts, rotations by 0
 _SHORTER = (
     (r"<metadata>.*?</metadata>|<style.*?</style>|<!--.*?-->|<defs>\s*</defs>", ""),
     (r'<g id="[^"]*"/>', ""),
@@ -69,7 +69,7 @@ _SHORTER = (
     (r' transform="rotate\(-?0(\.0)? [^)]*\)"', ""),
     (r"\s*\n\s*", "\n"),
 )
-# what a file of its own needs: colors for both kinds of pages, and the names of SVG
+# added in files: colors for light and dark pages, and the namespaces of SVG
 _ALONE = (
     "<style>svg{color:#222324;background:#fff}@media(prefers-color-scheme:dark){svg{color:#e0e0de;background:#161616}}"
     "</style>"
@@ -78,10 +78,10 @@ _ALONE = (
 
 @contextlib.contextmanager
 def plot_figure(size: tuple[int, int], *, math: bool = False) -> Iterator["Figure"]:
-    """A figure in our style, which holds in the block, whatever the program has set; it needs no display.
+    """A figure in cvzoo's style, which applies within the block, whatever the program's settings; needs no display.
 
     size: (height, width) in pixels
-    math: whether text between dollar signs is a formula, as in the numbers of a logarithmic axis
+    math: whether text between dollar signs is a formula, as in the ticks of a logarithmic axis
     Raises MissingExtraError if matplotlib is not installed.
     """
     matplotlib = import_matplotlib()
@@ -95,19 +95,19 @@ def plot_figure(size: tuple[int, int], *, math: bool = False) -> Iterator["Figur
 
 
 def set_tooltip(artist: "Artist", text: str) -> None:
-    """Let the mouse over a patch show the text, in SVG."""
+    """Add a tooltip to a patch, in SVG."""
     artist.set_gid(_TOOLTIP + text)
 
 
 def figure_svg(figure: "Figure", title: str) -> str:
-    """The figure as a piece of HTML, an svg element of the class "plot". title: for those who cannot see it"""
+    """The figure as HTML, an svg element of the class "plot". title: text alternative, for accessibility"""
     return _element(figure, title, 'class="plot"').replace("xlink:href", "href")
 
 
 def figure_file(figure: "Figure", ending: str, title: str = "") -> bytes:
-    """The figure as the bytes of a file: .svg, which follows the light or dark setting of the viewer, .png or .pdf.
+    """The figure as the bytes of a file: .svg, which adapts to light or dark mode of the viewer, .png or .pdf.
 
-    Raises ValueRangeError for another ending.
+    Raises ValueRangeError for an unknown extension.
     """
     if ending == ".svg":
         names = 'xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"'

@@ -1,4 +1,4 @@
-"""Who said what: values reported from anywhere, collected under the names of those who report."""
+"""The reporter: collects reported values under the names of their observers."""
 
 import contextlib
 import threading
@@ -20,9 +20,9 @@ _current = _Current()
 
 
 class Reporter:
-    """Puts reported values into a dictionary, each under the observer's name: "main/loss".
+    """Collects reported values in a dictionary, each with the observer's name as prefix: "main/loss".
 
-    observation: the dictionary that values go to now; a new one until `scope` says another
+    observation: the current dictionary; set by `scope`
 
     >>> reporter = Reporter()
     >>> reporter.add_observer("main", model)
@@ -31,27 +31,27 @@ class Reporter:
     >>> reporter.observation
     {'main/loss': 0.5}
 
-    Inside of `with reporter:` it is the one that `report` of this thread tells.
-    Source: Chainer's contract. Where we differ: a reported Variable is kept as its array, never with its graph.
+    Within `with reporter:` it is the current reporter of this thread, which `report` uses.
+    Source: Chainer's contract. Where we differ: a reported Variable is stored as its array, without its graph.
     """
 
     def __init__(self) -> None:
         self.observation: Observation = {}
         self._names: dict[int, str] = {}
-        self._observers: list[object] = []  # kept, so that no other object can take over an id
+        self._observers: list[object] = []  # keeps them alive, since ids are unique among live objects only
 
     def add_observer(self, name: str, observer: object) -> None:
-        """Call `observer` by this name from now on."""
+        """Register an observer under a name."""
         self._names[id(observer)] = name
         self._observers.append(observer)
 
     def add_observers(self, prefix: str, observers: Iterable[tuple[str, object]]) -> None:
-        """Add (name, observer) pairs, as `link.namedlinks(skipself=True)` gives, with `prefix` before each name."""
+        """Register (name, observer) pairs, such as `link.namedlinks(skipself=True)`, with `prefix` before each name."""
         for name, observer in observers:
             self.add_observer(prefix + name, observer)
 
     def report(self, values: Mapping[str, Any], observer: object = None) -> None:
-        """Put `values` into the observation, under the observer's name if one is given.
+        """Add `values` to the observation, under the observer's name if one is given.
 
         Raises ValueRangeError if the observer is not registered.
         """
@@ -69,7 +69,7 @@ class Reporter:
 
     @contextlib.contextmanager
     def scope(self, observation: Observation) -> Iterator[None]:
-        """A block in which this is the current reporter and values go to `observation`."""
+        """A block in which this is the current reporter, and values are added to `observation`."""
         before, self.observation = self.observation, observation
         try:
             with self:
@@ -93,7 +93,7 @@ def get_current_reporter() -> Reporter:
 
 
 def report(values: Mapping[str, Any], observer: object = None) -> None:
-    """Report values to the current reporter, such as {"loss": loss}; nothing happens where there is none.
+    """Report values to the current reporter, such as {"loss": loss}; has no effect without one.
 
     values: numbers, 0-d arrays or Variables by name
     observer: the reporting link or evaluator; its name is the prefix of the keys
@@ -104,6 +104,6 @@ def report(values: Mapping[str, Any], observer: object = None) -> None:
 
 @contextlib.contextmanager
 def report_scope(observation: Observation) -> Iterator[None]:
-    """A block in which the current reporter's values go to `observation`."""
+    """A block in which values reported to the current reporter are added to `observation`."""
     with get_current_reporter().scope(observation):
         yield

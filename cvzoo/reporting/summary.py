@@ -1,4 +1,4 @@
-"""Means and standard deviations of values that come one after another."""
+"""Running means and standard deviations of values."""
 
 import math
 from collections.abc import Mapping
@@ -15,24 +15,24 @@ _MOST_WAITING = 256
 
 
 class Summary:
-    """Mean and standard deviation of numbers, in float64, each with a weight.
+    """Weighted running mean and standard deviation, in float64.
 
-    Numbers of a GPU are kept there, and brought over many at a time: who adds one does not wait for the GPU.
+    Values on a GPU are copied to the host many at a time, so that adding one does not synchronize.
 
     Source: B. P. Welford, "Note on a method for calculating corrected sums of squares and products", 1962, with weights
-    as D. H. D. West 1979 has them. We differ from Chainer, whose sums of squares lose digits.
+    as in D. H. D. West, 1979. We differ from Chainer, whose sums of squares lose precision.
     """
 
     def __init__(self) -> None:
         self._n = 0.0
         self._mean = 0.0
         self._sum_sq = 0.0
-        self._waiting: list[tuple[Any, float]] = []  # numbers of a GPU, with their weights
+        self._waiting: list[tuple[Any, float]] = []  # values on a GPU, with their weights
 
     def add(self, value: Any, weight: float = 1.0) -> None:
-        """Count a number, or an array or Variable that holds one."""
+        """Add a number, or an array or Variable of one element."""
         value = value.array if isinstance(value, Variable) else value
-        self._waiting.append((number_later(value), weight))  # a GPU's is a copy: replays write over theirs
+        self._waiting.append((number_later(value), weight))  # copied on a GPU, since replays of graphs reuse memory
         if len(self._waiting) >= _MOST_WAITING:
             self._bring()
 
@@ -55,7 +55,7 @@ class Summary:
         return self._mean if self._n else math.nan
 
     def make_statistics(self) -> tuple[float, float]:
-        """Mean and standard deviation (of all, not of a sample); NaN if nothing was added."""
+        """Mean and population standard deviation; NaN if nothing was added."""
         self._bring()
         if not self._n:
             return math.nan, math.nan
@@ -73,14 +73,14 @@ class Summary:
 
 
 class DictSummary:
-    """A Summary for every key of the dictionaries that it is given. What is no number (a text, a larger array) is
-    passed over; a value may be a pair (number, weight)."""
+    """A Summary for every key of the added dictionaries. Values that are not scalars (text, larger arrays) are ignored;
+    a value may be a pair (number, weight)."""
 
     def __init__(self) -> None:
         self._summaries: dict[str, Summary] = {}
 
     def add(self, values: Mapping[str, Any]) -> None:
-        """Count the numbers of a dictionary."""
+        """Add the numbers of a dictionary."""
         for key, value in values.items():
             weight = 1.0
             if isinstance(value, tuple) and len(value) == 2:

@@ -12,7 +12,7 @@ _SHADES = ((0.85, 0.95), (0.65, 1.0), (0.95, 0.75))
 
 
 def label_color(label: int) -> RGB:
-    """The color of a class: (R, G, B) integers in [0, 255], the same in every picture, far from its neighbours'.
+    """The color of a class: (R, G, B) integers in [0, 255], always the same, and distinct from those of close labels.
 
     label: a non-negative integer
     """
@@ -23,7 +23,7 @@ def label_color(label: int) -> RGB:
 
 
 def ink_on(color: Sequence[float]) -> RGB:
-    """Black or white, whichever reads better on the color: the one with the higher contrast ratio of WCAG 2.1."""
+    """Black or white, whichever has the higher contrast ratio to the color by WCAG 2.1."""
     return (0, 0, 0) if luminance(color) > 0.179 else (255, 255, 255)
 
 

@@ -17,13 +17,13 @@ _GAP, _FONT_SIZE, _PAPER, _INK, _FRAME = 8, 13, (250, 250, 248), (40, 40, 40), (
 def contact_sheet(
     imgs: Iterable[ArrayLike], captions: Iterable[str], *, columns: int | None = None, side: int = 320
 ) -> Array:
-    """A grid of images with captions: (3, H, W) float32 of whole numbers in [0, 255].
+    """A grid of images with captions: (3, H, W) float32 of integers in [0, 255].
 
-    imgs: images (3, H, W) or (1, H, W) in [0, 255] of any sizes, gone through once; none is enlarged
-    captions: a line of text under each, cut where it is too long
-    columns: how many stand in a row; None makes the sheet about as wide as high
+    imgs: images (3, H, W) or (1, H, W) in [0, 255] of any sizes, iterated once; none is enlarged
+    captions: a line of text under each, truncated if too long
+    columns: images per row; None: such that the sheet is about square
     side: pixels of an image's longer side on the sheet
-    Raises ShapeError if there are no images, or not as many as captions.
+    Raises ShapeError without images, or if the numbers of images and captions differ.
     """
     captions = list(captions)
     columns = columns or max(math.ceil(math.sqrt(len(captions))), 1)
@@ -31,7 +31,7 @@ def contact_sheet(
     font = ImageFont.load_default(_FONT_SIZE)
     line = _FONT_SIZE + 6
     cell = side + _GAP, side + line + _GAP
-    # a row that is used by a single image needs no more columns than there are
+    # a single row needs no more columns than images
     columns = min(columns, max(len(captions), 1))
     sheet = Image.new("RGB", (columns * cell[0] + _GAP, rows * cell[1] + _GAP), _PAPER)
     draw = ImageDraw.Draw(sheet)

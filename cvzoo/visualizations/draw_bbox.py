@@ -18,9 +18,9 @@ from cvzoo.visualizations.place_plate import place_plate
 Font: TypeAlias = ImageFont.FreeTypeFont | ImageFont.ImageFont
 Frame: TypeAlias = tuple[int, int, int, int]  # left, top, right, bottom, inclusive
 
-# Lines and letters of an image whose long side is 1000 pixels; no letter gets smaller than what can be read
+# Line width and font size for an image with a long side of 1000 pixels; the minimum font size is legible
 _LINE_WIDTH, _FONT_SIZE, _MIN_FONT_SIZE = 2.6, 18, 9
-# So many plates that together are larger than this share of all boxes hide more than they tell
+# Label texts that together are larger than this fraction of all boxes are not drawn by default
 _MANY, _SHARE = 20, 0.4
 
 
@@ -35,13 +35,13 @@ def draw_bbox(
     font_size: int | None = None,
     plates: bool | None = None,
 ) -> Image:
-    """A copy of the image with the boxes drawn: (3, H, W) float32 RGB of whole numbers in [0, 255].
+    """A copy of the image with the boxes drawn: (3, H, W) float32 RGB of integers in [0, 255].
 
     img: (3, H, W) or (1, H, W) float32 in [0, 255], or any array that `read_image` takes
-    bbox: (R, 4) float32, y_min x_min y_max x_max, pixels; what sticks out of the image is cut
+    bbox: (R, 4) float32, y_min x_min y_max x_max, pixels; clipped to the image
     label: (R,) non-negative integers, or None: all boxes get one color
     score: (R,) float, or None; boxes are drawn from the lowest score to the highest, so the best is on top
-    label_names: names of the classes in order of label; without them the numbers are written
+    label_names: class names in order of label; without them the labels themselves are written
     line_width, font_size: pixels; None scales both with the image, and lines of small boxes are thinner
     `plates`: whether label texts are drawn; None: unless there are so many small boxes, as around lines of text, that
         they would hide the image
@@ -76,7 +76,7 @@ def draw_bbox(
 
 
 def caption(label: int | None, score: float | None, label_names: LabelNames | None) -> str:
-    """The text on a box: its name or number, then its score with two digits; what is None is left out."""
+    """The text of a box: its name or label, and its score with two digits; None is omitted."""
     parts = []
     if label is not None:
         parts.append(str(label) if label_names is None else str(label_names[label]))
@@ -96,14 +96,14 @@ def _frame(bb: Array, size: tuple[int, int]) -> Frame | None:
 
 
 def _thinner(line_width: int, frame: Frame) -> int:
-    """The line's width, or less around a small box, whose content would be hidden."""
+    """The line width, reduced for small boxes, whose contents it would hide."""
     left, top, right, bottom = frame
     return max(min(line_width, (min(right - left, bottom - top) + 1) // 12), 1)
 
 
 def _draw_frame(draw: ImageDraw.ImageDraw, frame: Frame, color: RGB, line_width: int) -> None:
     left, top, right, bottom = frame
-    # a thin dark rim keeps the line apart from a background of its own color
+    # a thin dark outline separates the line from a background of the same color
     if line_width >= 2 and min(right - left, bottom - top) > 4 * line_width:
         rim = max(line_width // 3, 1)
         outer = (left - rim, top - rim, right + rim, bottom + rim)
@@ -117,7 +117,7 @@ def _darker(color: RGB) -> RGB:
 
 
 class _Plate(NamedTuple):
-    """Where the caption of box i goes."""
+    """The position of the caption of box i."""
 
     x: int
     y: int
@@ -136,7 +136,7 @@ def _placed_plates(
     worst_first: Sequence[int],
     font_size: int,
 ) -> list[_Plate]:
-    """Plates in the order in which they chose their places: the best first."""
+    """Label texts in the order in which they were placed: the highest scores first."""
     fonts: dict[int, Font] = {}
     plates: list[_Plate] = []
     for i in reversed(worst_first):
@@ -159,7 +159,7 @@ def _hide_too_much(plates: Sequence[_Plate], frames: Sequence[Frame | None]) -> 
 def _draw_plates(
     draw: ImageDraw.ImageDraw, plates: Sequence[_Plate], captions: Sequence[str], colors: Sequence[RGB]
 ) -> None:
-    for plate in reversed(plates):  # the best are drawn last
+    for plate in reversed(plates):  # the highest scores are drawn last, on top
         color = colors[plate.i]
         corner = plate.x + plate.width - 1, plate.y + plate.height - 1
         draw.rectangle((plate.x, plate.y, *corner), fill=color)
@@ -170,14 +170,14 @@ def _draw_plates(
 def _fitting(
     draw: ImageDraw.ImageDraw, text: str, font_size: int, size: tuple[int, int], fonts: dict[int, Font]
 ) -> tuple[Font, tuple[int, int], tuple[float, float]]:
-    """The largest font up to font_size in which the text fits the image's width, its plate's size and text's offset."""
+    """The largest font up to font_size for which the text fits the image's width; its background's size, its offset."""
     while True:
         if font_size not in fonts:
             fonts[font_size] = ImageFont.load_default(font_size)
         font = fonts[font_size]
         pad = max(round(font_size / 6), 1)
         left, _, right, _ = draw.textbbox((0, 0), text, font=font)
-        # all plates of a size are equally high, whether their letters have tails or not
+        # the height depends on the font only, not on the letters
         _, top, _, bottom = draw.textbbox((0, 0), "Ag|", font=font)
         plate_size = right - left + 2 * pad, bottom - top + 2 * pad
         if plate_size[0] <= size[0] or font_size <= _MIN_FONT_SIZE // 2:
@@ -188,7 +188,7 @@ def _fitting(
 def checked_boxes(
     bbox: npt.ArrayLike, label: npt.ArrayLike | None, score: npt.ArrayLike | None, label_names: Sequence[str] | None
 ) -> tuple[Array, Array | None, Array | None]:
-    """The three as arrays. Raises ShapeError and ValueRangeError as `draw_bbox` says."""
+    """The arguments as arrays. Raises ShapeError and ValueRangeError as `draw_bbox`."""
     bbox = as_bbox(bbox)
     if not np.isfinite(bbox).all():
         raise ValueRangeError("bbox holds NaN or infinite coordinates")

@@ -10,12 +10,12 @@ from cvzoo.visualizations.colors import label_color
 
 
 def draw_mask(img: ArrayLike, mask: ArrayLike | RLEs, label: ArrayLike | None = None, *, opacity: float = 0.5) -> Image:
-    """A new image with each mask tinted: (3, H, W) float32 of whole numbers in [0, 255].
+    """A new image with each mask tinted: (3, H, W) float32 of integers in [0, 255].
 
     img: (3, H, W) or (1, H, W) in [0, 255], or any array that `read_image` takes
     mask: (R, H, W) bool, or RLEs of R such masks, of which one at a time is decoded; later masks are on top
-    label: (R,) non-negative integers that choose the colors, or None: the position chooses
-    opacity: of the tint, 0 (invisible) to 1 (nothing shines through)
+    label: (R,) non-negative integers, which determine the colors; None: the index does
+    opacity: of the tint, 0 (transparent) to 1 (opaque)
     Raises ShapeError if the sizes do not match.
     """
     out = from_array(np.asarray(img), color=True, name="img")
@@ -36,7 +36,7 @@ def draw_mask(img: ArrayLike, mask: ArrayLike | RLEs, label: ArrayLike | None = 
 
 
 def draw_label_map(img: ArrayLike, label: ArrayLike, *, opacity: float = 0.5) -> Image:
-    """A new image with each pixel tinted in the color of its class; pixels of -1 (ignore) stay as they are.
+    """A new image with each pixel tinted in the color of its class; pixels of -1 (ignore) are unchanged.
 
     img: as for `draw_mask`
     label: (H, W) int32, -1 or a class

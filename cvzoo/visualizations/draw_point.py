@@ -14,10 +14,10 @@ from cvzoo.visualizations.colors import label_color
 def draw_point(
     img: ArrayLike, point: ArrayLike, visible: ArrayLike | None = None, *, radius: float | None = None
 ) -> Image:
-    """A new image with a disc at each point: (3, H, W) float32 of whole numbers in [0, 255].
+    """A new image with a disc at each point: (3, H, W) float32 of integers in [0, 255].
 
     img: (3, H, W) or (1, H, W) in [0, 255], or any array that `read_image` takes
-    point: (R, K, 2) float32, (y, x); those that are NaN are left out
+    point: (R, K, 2) float32, (y, x); NaN points are omitted
     visible: (R, K) bool, or None: all are drawn
     radius: pixels; None scales it with the image
     The k-th points of all objects have one color. Raises ShapeError if the shapes do not match.

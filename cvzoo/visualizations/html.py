@@ -14,7 +14,7 @@ from cvzoo.transforms.scale import scaled_size
 from cvzoo.typing.aliases import Array, ArrayLike, Image, LabelNames
 from cvzoo.visualizations.draw_bbox import caption, draw_bbox
 
-LONG_SIDE = 640  # in pixels: a notebook keeps each picture, and 20 of this size as JPEG take 1 to 2 MB
+LONG_SIDE = 640  # in pixels: notebooks store all images, and 20 of this size as JPEG take 1 to 2 MB
 
 
 def detection_png(
@@ -26,9 +26,9 @@ def detection_png(
     label_names: LabelNames | None = None,
     long_side: int = LONG_SIDE,
 ) -> bytes:
-    """The bytes of a PNG of the image with its boxes drawn, shrunk so that no side passes `long_side`.
+    """The bytes of a PNG of the image with its boxes drawn, downscaled to a long side of at most `long_side`.
 
-    img, bbox, label, score, label_names: as for `draw_bbox`, which also says what is raised
+    img, bbox, label, score, label_names, and errors: as for `draw_bbox`
     """
     return encode_png(_drawn(img, bbox, label, score, label_names, long_side))
 
@@ -43,10 +43,10 @@ def detection_html(
     long_side: int = LONG_SIDE,
     max_rows: int = 20,
 ) -> str:
-    """A piece of HTML that stands alone: the image with its boxes as an inline JPEG, a table of label, score and box.
+    """Self-contained HTML: the image with its boxes as an inline JPEG, and a table of labels, scores and boxes.
 
     img, bbox, label, score, label_names, long_side: as for `detection_png`
-    max_rows: how many boxes the table lists, the best first; a last line counts the others
+    max_rows: maximum number of boxes in the table, the highest-scoring first; a last row has the number of others
     """
     picture = inline_jpeg(_drawn(img, bbox, label, score, label_names, long_side))
     table = detection_table(bbox, label, score, label_names=label_names, max_rows=max_rows)
@@ -62,7 +62,7 @@ def detection_table(
     label_names: LabelNames | None = None,
     max_rows: int = 20,
 ) -> str:
-    """An HTML table of the boxes, the best first: label, score, y_min, x_min, y_max, x_max in pixels."""
+    """An HTML table of the boxes, the highest-scoring first: label, score, y_min, x_min, y_max, x_max in pixels."""
     bbox = np.asarray(bbox)
     order = np.arange(len(bbox)) if score is None else np.argsort(-np.asarray(score), kind="stable")
     heads = [*(["label"] if label is not None else []), *(["score"] if score is not None else [])]
@@ -77,7 +77,7 @@ def detection_table(
 
 
 def inline_jpeg(img: Image) -> str:
-    """The image as a JPEG in a `data:` address, for the `src` of an HTML image. img: as for `to_pil`"""
+    """The image as a JPEG in a `data:` URL, for the `src` of an HTML image. img: as for `to_pil`"""
     return f"data:image/jpeg;base64,{base64.b64encode(encode_jpeg(img)).decode('ascii')}"
 
 

@@ -13,7 +13,7 @@ def place_plate(
 
     frame: (left, top, right, bottom) of the box, inclusive pixels
     plate_size: (width, height) of the label text; size: (W, H) of the image
-    taken: (x, y, width, height) of the texts that are placed already
+    taken: (x, y, width, height) of previously placed texts
 
     Tried in turn: above the upper left corner, inside it, below the lower left, the same at the right, then down along
     the left side. If all are taken, the first.
@@ -25,7 +25,7 @@ def place_plate(
     places = [(x, y) for x in columns for y in rows]
     places += [(left, top + step * height) for step in range(1, 6)]
     inside = [_pushed_in(place, plate_size, size) for place in places]
-    # a place that had to be moved up or down is on the box itself, or on its name's neighbour: last resort
+    # positions that had to be moved up or down overlap the box or another text, and are tried last
     unmoved = [place for place, tried in zip(inside, places) if place[1] == tried[1]]
     for x, y in unmoved + inside:
         if not any(_overlap((x, y, width, height), other) for other in taken):
@@ -34,7 +34,7 @@ def place_plate(
 
 
 def _pushed_in(place: tuple[int, int], plate_size: tuple[int, int], size: tuple[int, int]) -> tuple[int, int]:
-    # a plate wider than the image begins at its left edge
+    # a text wider than the image begins at its left edge
     x, y = (max(min(at, whole - part), 0) for at, part, whole in zip(place, plate_size, size))
     return x, y
 

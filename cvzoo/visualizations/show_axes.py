@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 def show_axes(plot: Callable[["Axes"], object], ax: "Axes | None" = None) -> "Axes":
     """Calls `plot(ax)` and returns the axes, shown unless `ax` is given.
 
-    ax: axes of the caller, who shows them himself; None: new ones of pyplot, shown in a notebook's cell or in a window
-    Without a display nothing opens; `ax.figure.savefig(path)` works all the same.
+    ax: axes of the caller, which are not shown; None: new ones of pyplot, shown in a notebook's cell or in a window
+    Without a display nothing is shown; `ax.figure.savefig(path)` works nevertheless.
     Raises MissingExtraError if matplotlib is not installed.
     """
     if ax is not None:
@@ -29,6 +29,6 @@ def show_axes(plot: Callable[["Axes"], object], ax: "Axes | None" = None) -> "Ax
         plot(ax)
         pyplot.show()
     finally:
-        if not pyplot.isinteractive():  # show() has waited until the window was closed, or there is none
+        if not pyplot.isinteractive():  # show() has blocked until the window was closed, or there is none
             pyplot.close(figure)
     return ax

@@ -15,9 +15,9 @@ def tile_images(
     """The images of a batch in rows, (C, (H + pad_y) * rows, (W + pad_x) * columns), of the batch's dtype.
 
     imgs: (B, C, H, W)
-    n_col: images in a row, at most
-    pad: pixels around the images, a number or (y, x); half of them lie before an image, the rest behind it
-    fill: of the pixels between, a number or one for each channel
+    n_col: maximum number of images per row
+    pad: pixels around the images, a number or (y, x); half of them before an image, the rest after it
+    fill: value of the padding, a number or one for each channel
     Raises ShapeError if imgs is not (B, C, H, W) with B > 0, or fill does not fit; ValueRangeError if n_col is not
     positive.
     """

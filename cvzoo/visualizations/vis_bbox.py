@@ -35,8 +35,8 @@ def vis_bbox(
     img: (3, H, W) or (1, H, W) float32 in [0, 255]; None: the boxes alone
     bbox: (R, 4) float32, y_min x_min y_max x_max, pixels
     label: (R,) non-negative integers, or None; score: (R,) float, or None
-    label_names: names of the classes in order of label; without them the numbers are written
-    instance_colors: (R, G, B) in [0, 255] each, used in turn; None: a color a class
+    label_names: class names in order of label; without them the labels themselves are written
+    instance_colors: (R, G, B) in [0, 255] each, used in turn; None: one color per class
     alpha: opacity of the boxes, 0 to 1; linewidth: points
     sort_by_score: whether the boxes with the highest scores are drawn last, on top of the others
     ax: as for `vis_image`
@@ -71,24 +71,24 @@ def vis_bbox(
 
 
 def instance_color_list(colors: Iterable[Color] | None, numbers: Sequence[int]) -> list[Color]:
-    """A color (R, G, B) for each of the numbers: the given ones in turn, or else those of `label_color`."""
+    """A color (R, G, B) for each number: the given ones in turn, or those of `label_color`."""
     given = [] if colors is None else list(colors)
     return [given[i % len(given)] if given else label_color(number) for i, number in enumerate(numbers)]
 
 
 def drawing_order(n: int, score: Array | None) -> list[int]:
-    """The indices of n instances in order of drawing: the highest score last, or as they come without scores."""
+    """The indices of n instances in order of drawing: by ascending score, or unchanged without scores."""
     order: list[int] = list(range(n)) if score is None else np.argsort(score, kind="stable").tolist()
     return order
 
 
 def rgb(color: Color) -> tuple[float, ...]:
-    """matplotlib's form of a color: three numbers in [0, 1]."""
+    """The color for matplotlib: three numbers in [0, 1]."""
     return tuple(float(part) / 255 for part in color)
 
 
 def write_caption(ax: "Axes", x: float, y: float, text: str, color: Color, *, centred: bool = False) -> None:
-    """Write the text in black or white on a label box of that color whose lower left corner, or middle, is (x, y)."""
+    """Write the text in black or white on a background of that color whose lower left corner, or center, is (x, y)."""
     if text:
         ax.text(
             x,
@@ -99,6 +99,6 @@ def write_caption(ax: "Axes", x: float, y: float, text: str, color: Color, *, ce
             horizontalalignment="center" if centred else "left",
             verticalalignment="center" if centred else "bottom",
             clip_on=True,
-            parse_math=False,  # a dollar sign in a name is no formula
+            parse_math=False,  # names may contain dollar signs
             bbox={"facecolor": rgb(color), "edgecolor": "none", "alpha": 0.8, "pad": 1.5},
         )

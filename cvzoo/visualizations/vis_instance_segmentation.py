@@ -32,8 +32,8 @@ def vis_instance_segmentation(
 
     img: (3, H, W) or (1, H, W) float32 in [0, 255]; None: the masks alone
     mask: (R, H, W) bool, or RLEs of R such masks, of which one at a time is decoded
-    label, score, label_names: as for `vis_bbox`; they are written in the middle of each mask
-    instance_colors: (R, G, B) in [0, 255] each, used in turn; None: a color an instance
+    label, score, label_names: as for `vis_bbox`; they are written at the center of each mask
+    instance_colors: (R, G, B) in [0, 255] each, used in turn; None: one color per instance
     alpha: opacity of the tint, 0 to 1
     sort_by_score: whether the masks with the highest scores are on top of the others
     ax: as for `vis_image`

@@ -23,7 +23,7 @@ def vis_point(
     """The axes with the image and a disc at each keypoint; `draw_point` draws them on an array.
 
     img: (3, H, W) or (1, H, W) float32 in [0, 255]; None: the points alone
-    point: (R, K, 2) float32, (y, x), pixels; those that are NaN are left out
+    point: (R, K, 2) float32, (y, x), pixels; NaN points are omitted
     visible: (R, K) bool, or None: all are drawn
     ax: as for `vis_image`
     The k-th points of all objects have one color. Raises ShapeError if the shapes do not match.
@@ -36,7 +36,7 @@ def vis_point(
     y, x = points[r, k].T
     colors = [rgb(label_color(each)) for each in k.tolist()]
     ax.scatter(x, y, s=36, c=colors, edgecolors="black", linewidths=0.6, zorder=3)
-    if ax.images:  # a point outside of the image does not make the axes larger
+    if ax.images:  # points outside of the image do not extend the axes
         ax.set_xlim(edges[0])
         ax.set_ylim(edges[1])
     return ax

@@ -31,16 +31,16 @@ def vis_semantic_segmentation(
 
     img: (3, H, W) or (1, H, W) float32 in [0, 255]; None: the label map alone
     label: (H, W) int32, -1 (ignored) or a class
-    label_names: names of the classes in order of label; without them the legend has numbers
+    label_names: class names in order of label; without them the legend has labels
     label_colors: (R, G, B) in [0, 255] of each class; None: `voc_colormap`
     ignore_label_color: of ignored pixels
     alpha: opacity of the label map, 0 to 1
-    all_label_names_in_legend: whether the legend has all classes; else those that the label map shows
+    all_label_names_in_legend: whether the legend has all classes, or only those in the label map
     ax: as for `vis_image`
     Raises ShapeError if the sizes differ, DtypeError for labels that are no integers, ValueRangeError for a label
     without a name or a color, or below -1.
-    Source: ChainerCV's function of this name. Where we differ: `all_label_names_in_legend` does what its documentation
-    says; ChainerCV's code does the opposite.
+    Source: ChainerCV's function of this name. Where we differ: `all_label_names_in_legend` is as documented;
+    ChainerCV's code does the opposite.
     """
     label = np.asarray(label)
     if label.dtype.kind not in "iu":

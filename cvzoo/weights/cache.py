@@ -1,4 +1,4 @@
-"""Where downloaded files lie: `CVZOO_HOME`, or `cvzoo` in the user's cache directory."""
+"""Paths of downloaded files, below `CVZOO_HOME`, or `cvzoo` in the user's cache directory."""
 
 import pathlib
 

@@ -1,4 +1,4 @@
-"""Whether what came from a server can be the file that was wanted, where no hash says so."""
+"""Plausibility checks of downloaded files without a published hash."""
 
 import os
 import pathlib
@@ -11,30 +11,30 @@ _PAGES = (b"<!doctype", b"<html", b"<?xml", b"<head")
 
 
 def refuse_page(path: str | os.PathLike) -> None:
-    """Nothing, or FileFormatError if the file is a web page, such as one that asks to log in."""
+    """Raises FileFormatError if the file is a web page, such as a login page."""
     with open(path, "rb") as file:
         head = file.read(256)
     if head.removeprefix(b"\xef\xbb\xbf").lstrip().lower().startswith(_PAGES):
         raise FileFormatError("a web page came", expected="a file", got=_shown(head))
 
 
-def check_weights(path: str | os.PathLike, *, name: str, whole: bool) -> None:
-    """Raises FileFormatError if the file is not of the kind that its published name's ending means.
+def check_weights(path: str | os.PathLike, *, name: str, read_all: bool) -> None:
+    """Raises FileFormatError if the file is not of the kind that the extension of its published name indicates.
 
-    whole: it is read to its end, so that it also holds arrays, or raises what its reader raises
+    read_all: read the whole file, which has to contain arrays; raises what its reader raises
     """
     refuse_page(path)
     wanted = KINDS.get(pathlib.PurePath(name).suffix.lower())
     if wanted is None:
         return
-    found = sniff(path, name=name)
-    if found != wanted:
+    kind = sniff(path, name=name)
+    if kind != wanted:
         with open(path, "rb") as file:
             head = file.read(64)
-        raise FileFormatError(f"{name}: the file is of kind {found or 'unknown'}, not {wanted}", got=_shown(head))
+        raise FileFormatError(f"{name}: the file is of kind {kind or 'unknown'}, not {wanted}", got=_shown(head))
     if wanted == DARKNET:
         DarknetWeightsFile(path).close()
-    elif whole:
+    elif read_all:
         read_arrays(path, name=name)
 
 

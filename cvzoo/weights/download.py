@@ -1,4 +1,4 @@
-"""Fetching a record's file into the cache: once for all processes, resumed after a break, and verified."""
+"""Downloads of records' files to the cache: once for all processes, resumable, and verified."""
 
 import functools
 import logging
@@ -18,28 +18,29 @@ from cvzoo.weights.record import Weights, name_digits
 from cvzoo.weights.transfer import transfer
 
 _log = logging.getLogger("cvzoo.weights")
-Look = Callable[[pathlib.Path], None]
+Check = Callable[[pathlib.Path], None]
 
 
 def fetch_weights(
     record: Weights, *, progress: Callable[[int, int | None], object] | None = None, pin: bool = True
 ) -> pathlib.Path:
-    """The path of the record's file in the cache, fetched first if it is not there or not whole.
+    """The path of the record's file in the cache, downloaded first if it is missing or incomplete.
 
-    progress: called now and then with (bytes so far, bytes in all or None)
-    pin: where the publisher gives no whole hash, read the file, and if it holds arrays keep its hash as the one it must
-        have; False: the caller compares names and shapes with a model and says `pin_weights` when they fit. A file
-        of which that was never said is fetched again by the next process.
-    Environment: CVZOO_HOME, where the cache is; CVZOO_OFFLINE=1, never to use the network.
-    Raises DownloadError: offline and absent (it says which file to put where), no address gave the file, wrong hash.
+    progress: called from time to time with (downloaded bytes, total bytes or None)
+    pin: without a full published hash, read the file, and if it contains arrays, pin its hash as the expected one;
+        False: the caller compares names and shapes with a model and calls `pin_weights` if they match. A file that was
+        never pinned is downloaded again by the next process.
+    Environment: CVZOO_HOME, the folder of the cache; CVZOO_OFFLINE=1 forbids the network.
+    Raises DownloadError if the file is missing while offline (with the path where to put it), if no URL works, or for
+    a wrong hash.
     """
-    look = functools.partial(check_weights, name=record.file_name, whole=pin)
-    return _fetched(record, cached_path(record), progress, look, pin)
+    check = functools.partial(check_weights, name=record.file_name, read_all=pin)
+    return _fetched(record, cached_path(record), progress, check, pin)
 
 
 def pin_weights(path: str | os.PathLike) -> None:
-    """Keep the hash of the file as the one it must have, since its arrays fit a model; nothing if that is known, or the
-    file is not one that `fetch_weights` gave."""
+    """Pin the hash of a file as the expected one, since its arrays match a model. Does nothing if the hash is known, or
+    the file is not from `fetch_weights`."""
     path = pathlib.Path(path)
     if unproven.is_expected(path):
         if not _pin_path(path).exists():
@@ -50,36 +51,36 @@ def pin_weights(path: str | os.PathLike) -> None:
 def fetch_to(
     record: Weights, path: pathlib.Path, *, progress: Callable[[int, int | None], object] | None = None
 ) -> pathlib.Path:
-    """As `fetch_weights`, with the file at another path; other rooms fetch their own kinds of files with it.
+    """As `fetch_weights`, to any path and for any kind of file.
 
     Without a hash, only web pages are refused.
     """
     return _fetched(record, path, progress, refuse_page, True)
 
 
-def _fetched(record: Weights, path: pathlib.Path, progress: Callable | None, look: Look, pin: bool) -> pathlib.Path:
-    """The path, with the right file there.
+def _fetched(record: Weights, path: pathlib.Path, progress: Callable | None, check: Check, pin: bool) -> pathlib.Path:
+    """The path, after the right file is there.
 
-    look: raises a CvzooError for a file without a whole hash that cannot be the right one
+    check: raises a CvzooError for an implausible file without a full hash
     """
-    problem = _problem(path, record, look, pin)
+    problem = _problem(path, record, check, pin)
     if problem is None:
         return path
     if _is_offline():
         raise DownloadError(
-            f"weights {record.name!r}: {problem}, and CVZOO_OFFLINE forbids to fetch it",
+            f"weights {record.name!r}: {problem}, and CVZOO_OFFLINE forbids the download",
             expected=_wanted(record),
-            hint=f"fetch {record.url} elsewhere and put it at {path}",
+            hint=f"download {record.url} elsewhere and put it at {path}",
         )
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with file_lock(path.with_name(f".{path.name}.lock")):
-            if _problem(path, record, look, pin) is not None:  # somebody else may have fetched it while we waited
-                _fetch(record, path, progress, look, pin)
+            if _problem(path, record, check, pin) is not None:  # another process may have downloaded it meanwhile
+                _fetch(record, path, progress, check, pin)
     except OSError as error:
         raise DownloadError(
-            f"weights {record.name!r}: cannot be kept at {path}: {error}",
-            hint="set CVZOO_HOME to a folder with room where you may write",
+            f"weights {record.name!r}: cannot be stored at {path}: {error}",
+            hint="set CVZOO_HOME to a writable folder with enough space",
         ) from error
     return path
 
@@ -115,24 +116,24 @@ def _wanted_sha256(record: Weights, path: pathlib.Path) -> str | None:
     return pinned[0] if pinned else None
 
 
-def _problem(path: pathlib.Path, record: Weights, look: Look, pin: bool) -> str | None:
-    """Why the file in the cache will not do, or None if it will."""
+def _problem(path: pathlib.Path, record: Weights, check: Check, pin: bool) -> str | None:
+    """The problem of the file in the cache, or None."""
     try:
         if not path.is_file():
             return "the file is not in the cache"
         size = path.stat().st_size
         if record.size is not None and size != record.size:
             return f"the file in the cache has {size} bytes instead of {record.size}"
-        want = _wanted_sha256(record, path)
-        if want is None:
+        expected_sha256 = _wanted_sha256(record, path)
+        if expected_sha256 is None:
             if _has_wrong_digits(record, path):
                 return f"the hash of the file in the cache does not begin with {name_digits(record.file_name)}"
             if unproven.is_abandoned(path):
                 return "the file in the cache was fetched, but no model ever took it"
             if not unproven.is_expected(path):
-                look(path)
+                check(path)
             _keep(path, pin)
-        elif remembered_sha256(path) != want:
+        elif remembered_sha256(path) != expected_sha256:
             return "the file in the cache has another sha256"
     except OSError as error:
         return f"the file in the cache cannot be read ({error})"
@@ -142,7 +143,7 @@ def _problem(path: pathlib.Path, record: Weights, look: Look, pin: bool) -> str 
 
 
 def _keep(path: pathlib.Path, pin: bool) -> None:
-    """What becomes of a file without a whole hash, once it was looked at."""
+    """Pin the hash of a checked file without a full published hash, or leave that to `pin_weights`."""
     if pin:
         _pin(path, remembered_sha256(path))
         unproven.clear(path, remove=True)
@@ -159,57 +160,59 @@ def _pin(path: pathlib.Path, sha256: str) -> None:
         with atomic_write(_pin_path(path)) as file:
             file.write(f"{sha256}  {path.name}\n".encode("ascii"))
     except OSError:
-        return  # a cache that others fill and we only read
-    _log.warning("%s: its publisher gives no whole hash; from now on it must be sha256 %s", path, sha256)
+        return  # a read-only cache
+    _log.warning("%s: its publisher states no full hash; the expected sha256 is now %s", path, sha256)
 
 
-def _fetch(record: Weights, path: pathlib.Path, progress: Callable | None, look: Look, pin: bool) -> None:
+def _fetch(record: Weights, path: pathlib.Path, progress: Callable | None, check: Check, pin: bool) -> None:
     part = path.with_name(f".{path.name}.part")
     failures = []
     for url in (record.url, *record.mirrors):
         try:
             transfer(url, part, size=record.size, progress=progress)
-            _verify(record, path, part, look)
+            _verify(record, path, part, check)
         except DownloadError as error:
             failures.append(f"{url}: {error}")
             continue
         is_known = _wanted_sha256(record, path) is not None
         if not is_known and not pin:
-            unproven.mark(path)  # before it takes its place: it must not be believed if we end here
+            unproven.mark(path)  # before the rename, so that the file is not trusted if the process ends here
         os.replace(part, path)
         sync_folder(path.parent)
         if not is_known:
             _keep(path, pin)
         return
     raise DownloadError(
-        f"weights {record.name!r}: no address gave the file\n  " + "\n  ".join(failures),
+        f"weights {record.name!r}: no URL returned the file\n  " + "\n  ".join(failures),
         expected=_wanted(record),
-        hint=f"put it at {path} yourself, or try again later",
+        hint=f"put it at {path} manually, or try again later",
     )
 
 
-def _verify(record: Weights, path: pathlib.Path, part: pathlib.Path, look: Look) -> None:
-    want = _wanted_sha256(record, path)
-    if want is None and _has_wrong_digits(record, part):
+def _verify(record: Weights, path: pathlib.Path, part: pathlib.Path, check: Check) -> None:
+    expected_sha256 = _wanted_sha256(record, path)
+    if expected_sha256 is None and _has_wrong_digits(record, part):
         part.unlink(missing_ok=True)
         raise DownloadError(
             f"{record.name}: the hash does not match the digits in the file name; the file was removed",
             expected=f"a hash that begins with {name_digits(record.file_name)}",
-            hint="the publisher has changed it in place; look for its new name",
+            hint="the publisher has replaced the file; find its new name",
         )
-    if want is None:
-        _look_at(part, look)
+    if expected_sha256 is None:
+        _check_file(part, check)
         return
-    have = sha256_of(part)
-    if have != want:
+    got_sha256 = sha256_of(part)
+    if got_sha256 != expected_sha256:
         part.unlink(missing_ok=True)
-        pinned = None if record.sha256 else f"if the publisher says that it changed, remove {_pin_path(path)}"
-        raise DownloadError("the file has the wrong sha256 and was removed", expected=want, got=have, hint=pinned)
+        pinned = None if record.sha256 else f"if the publisher has replaced the file, remove {_pin_path(path)}"
+        raise DownloadError(
+            "the file has the wrong sha256 and was removed", expected=expected_sha256, got=got_sha256, hint=pinned
+        )
 
 
-def _look_at(part: pathlib.Path, look: Look) -> None:
+def _check_file(part: pathlib.Path, check: Check) -> None:
     try:
-        look(part)
+        check(part)
     except CvzooError as error:
         part.unlink(missing_ok=True)
         raise DownloadError(f"what came is another file, and was removed: {error}") from error

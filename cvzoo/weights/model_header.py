@@ -1,4 +1,4 @@
-"""What a file of weights says of the model that they belong to, as texts in a `.safetensors` header."""
+"""Metadata about the model in the header of a `.safetensors` file."""
 
 import dataclasses
 import json
@@ -16,13 +16,13 @@ VERSION = 1
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ModelHeader:
-    """What it takes to build the model again.
+    """The metadata from which a model can be rebuilt.
 
     architecture: its name
-    settings: what the architecture is built with, as JSON has it
-    label_names: of the classes, or None
-    preprocessing: how an image is prepared, for readers other than cvzoo
-    metadata: other texts that the file's maker put in
+    settings: of the architecture, as JSON values
+    label_names: class names, or None
+    preprocessing: of images, for readers other than cvzoo
+    metadata: other texts in the header
     """
 
     architecture: str
@@ -44,9 +44,9 @@ class ModelHeader:
 
 
 def read_model_header(path: str | os.PathLike) -> ModelHeader | None:
-    """What the file says of its model; None if it is another kind of file, or says nothing.
+    """The metadata of the file's model; None for other kinds of files, or without metadata.
 
-    Raises FileFormatError if what it says is damaged or from a later version; what reading a file raises.
+    Raises FileFormatError if it is damaged or from a later version; what reading a file raises.
     """
     if sniff(path) != SAFETENSORS:
         return None
@@ -57,7 +57,7 @@ def read_model_header(path: str | os.PathLike) -> ModelHeader | None:
     try:
         own = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise FileFormatError(f"{path}: what it says of its model is damaged: {str(error)[:100]}") from error
+        raise FileFormatError(f"{path}: its metadata about the model is damaged: {str(error)[:100]}") from error
     version = own.get("version") if isinstance(own, dict) else None
     if type(version) is int and version > VERSION:
         raise FileFormatError(
@@ -71,7 +71,7 @@ def read_model_header(path: str | os.PathLike) -> ModelHeader | None:
         and isinstance(preprocessing, dict)
         and (names is None or (isinstance(names, list) and all(isinstance(name, str) for name in names)))
     ):
-        raise FileFormatError(f"{path}: what it says of its model is damaged", got=text[:80])
+        raise FileFormatError(f"{path}: its metadata about the model is damaged", got=text[:80])
     return ModelHeader(
         architecture=own["architecture"],
         settings=own["settings"],

@@ -1,4 +1,4 @@
-"""Whether a file is a published one: by its hash, or by the digits of it in the published name."""
+"""Recognition of published files by their hash, or by its digits in the published name."""
 
 import hashlib
 import os
@@ -10,14 +10,14 @@ from cvzoo.weights.sniff import MXNET, sniff
 
 
 def file_hashes(path: str | os.PathLike) -> dict[str, str]:
-    """The hashes that publishers take digits of: torchvision and timm sha256, detectron2 md5, gluon-cv the sha1 of what
-    is in the zip."""
-    found = {name: hashlib.new(name, usedforsecurity=False) for name in ("sha256", "sha1", "md5")}
+    """The hashes whose digits are in publishers' file names: sha256 (torchvision, timm), md5 (detectron2), and sha1 of
+    the file in the zip (gluon-cv)."""
+    hashes = {name: hashlib.new(name, usedforsecurity=False) for name in ("sha256", "sha1", "md5")}
     with open(path, "rb") as file:
         while block := file.read(1 << 20):
-            for each in found.values():
+            for each in hashes.values():
                 each.update(block)
-    texts = {name: each.hexdigest() for name, each in found.items()}
+    texts = {name: each.hexdigest() for name, each in hashes.items()}
     with open(path, "rb") as file:
         is_zip = file.read(2) == b"PK"
     if is_zip and sniff(path) == MXNET:
@@ -28,7 +28,7 @@ def file_hashes(path: str | os.PathLike) -> dict[str, str]:
 
 
 def published_as(record: Weights, hashes: Mapping[str, str]) -> str:
-    """In words, how it is known that the file with these hashes is the record's; empty if it is not known."""
+    """The reason, as text, why a file with these hashes is the record's; empty if it is not known to be."""
     if record.sha256 is not None:
         return f"is {record.file_name}, by its sha256" if record.sha256 == hashes["sha256"] else ""
     digits = name_digits(record.file_name)

@@ -10,14 +10,14 @@ _VARINT, _FIXED_64, _BYTES, _FIXED_32 = 0, 1, 2, 5
 
 
 def varint(value: int) -> bytes:
-    """A whole number, seven bits a byte, the lowest first; a negative one as 64 bits of two's complement."""
+    """An integer in groups of seven bits per byte, the lowest first; negative ones as 64-bit two's complement."""
     value &= (1 << 64) - 1
-    found = bytearray()
+    encoded = bytearray()
     while value > 0x7F:
-        found.append(value & 0x7F | 0x80)
+        encoded.append(value & 0x7F | 0x80)
         value >>= 7
-    found.append(value)
-    return bytes(found)
+    encoded.append(value)
+    return bytes(encoded)
 
 
 def int_field(number: int, value: int) -> bytes:

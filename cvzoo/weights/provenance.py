@@ -1,4 +1,4 @@
-"""What a person wants to know of weights before using them, as lines of text."""
+"""Descriptions of weights: origin, license, score and hash, as text."""
 
 import dataclasses
 import urllib.parse
@@ -27,7 +27,7 @@ def list_weights(records: Iterable[Weights]) -> list[WeightsRow]:
 
 
 def describe_weights(record: Weights) -> list[tuple[str, str]]:
-    """(what, value) for everything that the record knows, and where its file is or would be."""
+    """(name, value) for all fields of the record, and the path of its file in the cache."""
     preprocessing = record.preprocessing
     lines = [
         ("name", record.name),

@@ -1,4 +1,4 @@
-"""What is known of a file of published weights: where it lies, what it is, who may use it, how well it does."""
+"""Records of published weights: URL, hash, license, score and preprocessing."""
 
 import dataclasses
 import math
@@ -20,29 +20,29 @@ PublishedHash = Literal["sha256", "digits", "none"]
 
 
 def name_digits(file_name: str) -> str | None:
-    """The first digits of its hash that a published file carries in its name, such as "0676ba61" of
-    "resnet50-0676ba61.pth"; None if there are none, or they are a date."""
+    """The first digits of the hash in the name of a published file, such as "0676ba61" of "resnet50-0676ba61.pth"; None
+    without digits, or if they are a date."""
     match = _DIGITS.search(file_name)
     return match[1] if match and not _DATE.fullmatch(match[1]) else None
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Weights:
-    """A record of one file of weights; it checks itself when it is made.
+    """A record of one file of weights, which is validated on creation.
 
-    name: what a user asks for, unique, such as "yolo_fastest_coco"; letters, digits and ._+-
-    url, mirrors: where the same bytes can be had: https, http or file; tried in this order
-    sha256: 64 lower-case hexadecimal digits; None if the publisher gave none: that of the first file which proves to
-        be this model's is then kept
-    size: bytes, or None; a file of another size is refused
-    about_size: bytes, rounded, where the publisher says no more; nothing is held to it
-    licence: of the weights, in words or as an SPDX name; "not stated" where the publisher says nothing
-    data, data_licence: what they were trained on, and its licence
-    score: what the publisher or our own evaluation reached, such as {"AP50": 0.268}
-    source: who made them, and the commit or version
-    label_names: the classes in the order of the outputs
-    preprocessing: how an image is prepared, in words or as a small table
-    file_name: what the file is called in the cache; by default as in the url
+    name: unique, such as "yolo_fastest_coco"; letters, digits and ._+-
+    url, mirrors: URLs of the same bytes: https, http or file; tried in this order
+    sha256: 64 lower-case hexadecimal digits; None if not published: the hash of the first file that matches the model
+        is then pinned
+    size: bytes, or None; a file of a different size is refused
+    about_size: bytes, rounded, if the publisher does not state more; not enforced
+    licence: of the weights, as text or SPDX name; "not stated" if the publisher does not state it
+    data, data_licence: training data, and its license
+    score: published, or measured by cvzoo, such as {"AP50": 0.268}
+    source: authors, and the commit or version
+    label_names: class names in the order of the outputs
+    preprocessing: of images, as text or a small table
+    file_name: name of the file in the cache; by default as in the URL
     Raises ValueRangeError or DtypeError that names the record and the field.
     """
 
@@ -67,7 +67,7 @@ class Weights:
         for field in ("licence", "data", "data_licence", "source"):
             text = self.__dict__[field]
             if not isinstance(text, str) or not text.strip():
-                raise self._error(field, "a few words; 'not stated' where nobody says", text)
+                raise self._error(field, "a few words, or 'not stated'", text)
         for field in ("mirrors", "label_names"):
             texts = self.__dict__[field]
             if isinstance(texts, str) or not all(isinstance(text, str) for text in texts):
@@ -96,8 +96,7 @@ class Weights:
 
     @property
     def published_hash(self) -> PublishedHash:
-        """What the publisher gives to check the file by: "sha256", the whole; "digits", the first ones of some hash, in
-        the file's name; "none"."""
+        """The published hash: "sha256", a full one; "digits", the first ones of a hash, in the file's name; "none"."""
         if self.sha256 is not None:
             return "sha256"
         return "none" if name_digits(self.file_name) is None else "digits"

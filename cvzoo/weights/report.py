@@ -1,4 +1,4 @@
-"""How the arrays of a file fit the parameters of a model."""
+"""Matching of a file's arrays with a model's parameters."""
 
 import dataclasses
 from collections.abc import Mapping, Sequence
@@ -12,10 +12,10 @@ MAX_SHOWN = 10
 
 @dataclasses.dataclass(frozen=True)
 class LoadReport:
-    """What did not fit when weights were loaded.
+    """The differences between a model and a loaded file.
 
-    missing: names that the model has and the file has not; they keep their values
-    unexpected: names that the file has and the model has not; they are ignored
+    missing: names that only the model has; they keep their values
+    unexpected: names that only the file has; they are ignored
     mismatching: name -> (shape in the model, shape in the file); they keep the model's values
     """
 
@@ -25,7 +25,7 @@ class LoadReport:
 
     @property
     def is_clean(self) -> bool:
-        """Whether everything fitted."""
+        """Whether there are no differences."""
         return not (self.missing or self.unexpected or self.mismatching)
 
     def __str__(self) -> str:
@@ -52,12 +52,12 @@ def match_arrays(
     rename: Mapping[str, str] | None = None,
     strict: bool = True,
 ) -> tuple[dict[str, np.ndarray], LoadReport]:
-    """The arrays that fit, by the model's names, and the report of those that do not.
+    """The arrays that match, by the model's names, and the report of those that do not.
 
-    wanted: the model's name -> shape, None where any shape is taken
+    wanted: the model's name -> shape, None if any shape is accepted
     given: the file's name -> array
-    rename: the file's name -> the model's; names that are not in it stay as they are
-    Raises WeightsMismatchError if `strict` and anything does not fit, or if two arrays get one name.
+    rename: the file's name -> the model's; other names are unchanged
+    Raises WeightsMismatchError if `strict` and anything does not match, or for duplicate names.
     """
     rename = rename or {}
     named: dict[str, np.ndarray] = {}

@@ -1,4 +1,4 @@
-"""Reading named arrays from a file of any kind that keeps names, recognised by what is in it."""
+"""Recognition of weight files by their contents, and reading of named arrays from any of them."""
 
 import os
 
@@ -18,7 +18,7 @@ _TORCH_ENDINGS = (".pth", ".pt", ".th")
 _MXNET_START = MXNET_MAGIC.to_bytes(8, "little") + bytes(8)
 
 
-# the kind of a published file by its ending
+# extension -> kind of file
 KINDS = {
     ".pth": TORCH,
     ".pt": TORCH,
@@ -34,11 +34,11 @@ KINDS = {
 
 
 def sniff(path: str | os.PathLike, *, name: str | None = None) -> str | None:
-    """What kind of file it is, from its first bytes: "npz", "torch", "safetensors", "caffemodel", "darknet", "mxnet"
-    (also zipped, as gluon-cv publishes them), "detectron2" (a pickle that is not torch's), or kinds that cvzoo only
-    knows by sight ("hdf5", "tar", "onnx"); None if it is none of them.
+    """The kind of file, by its first bytes: "npz", "torch", "safetensors", "caffemodel", "darknet", "mxnet" (also
+    zipped, as published by gluon-cv), "detectron2" (a pickle that is not torch's), or kinds that cvzoo recognizes but
+    does not read ("hdf5", "tar", "onnx"); None if unknown.
 
-    The ending decides only between kinds whose bytes do not tell; it is that of `name`, by default of the path.
+    The extension, that of `name` or by default of the path, is used only for kinds with ambiguous first bytes.
     """
     size = file_size(path)
     try:
@@ -55,7 +55,7 @@ def sniff(path: str | os.PathLike, *, name: str | None = None) -> str | None:
     if head[:4] == b"PK\x05\x06":
         return NPZ  # an archive without entries
     if head[:1] == b"\x80" and len(head) > 1 and head[1] <= 5:
-        # torch's begins with a number of ten bytes; only damage there, or another ending, makes it something else
+        # torch's begins with a magic number of ten bytes; it is torch's, too, if only that is damaged, by its extension
         is_torch = _TORCH_START in head[:32] or ending in _TORCH_ENDINGS
         return TORCH if is_torch else DETECTRON2
     if head[:16] == _MXNET_START:
@@ -82,13 +82,13 @@ def _is_darknet(head: bytes) -> bool:
 
 
 def read_arrays(path: str | os.PathLike, *, name: str | None = None) -> dict[str, np.ndarray]:
-    """The arrays in the file by name, whatever kind of file it is: `.npz`, `.safetensors`, torch, `.caffemodel`,
-    MXNet's `.params` (also zipped), detectron2's `.pkl`.
+    """The arrays in a file of any kind by name: `.npz`, `.safetensors`, torch, `.caffemodel`, MXNet's `.params` (also
+    zipped), detectron2's `.pkl`.
 
-    name: whose ending counts, by default the path's
-    A caffemodel's blobs are called "layer/0", "layer/1" and so on; MXNet's names come without "arg:" and "aux:".
-    Raises UnsupportedError for kinds that hold no names or that cvzoo does not read; FileFormatError if it is damaged
-    or of no known kind.
+    name: whose extension is used, by default the path's
+    A caffemodel's blobs are called "layer/0", "layer/1" and so on; MXNet's names are without "arg:" and "aux:".
+    Raises UnsupportedError for kinds without names or that cvzoo does not read; FileFormatError if it is damaged or of
+    unknown kind.
     """
     kind = sniff(path, name=name)
     if kind == NPZ:
@@ -106,8 +106,8 @@ def read_arrays(path: str | os.PathLike, *, name: str | None = None) -> dict[str
         return {f"{layer.name}/{i}": blob for layer in layers for i, blob in enumerate(layer.blobs)}
     if kind == DARKNET:
         raise UnsupportedError(
-            f"{path}: darknet weights have no names", hint="give their .cfg as well: cvzoo.links.DarknetDetector"
+            f"{path}: darknet weights have no names", hint="their .cfg is needed: cvzoo.links.DarknetDetector"
         )
     if kind is not None:
         raise UnsupportedError(f"{path}: {kind} files are not read", hint="convert it to .safetensors or .npz")
-    raise FileFormatError(f"{path}: not a file of weights that cvzoo knows, or damaged at its beginning")
+    raise FileFormatError(f"{path}: not a weight file of a known kind, or damaged at its beginning")

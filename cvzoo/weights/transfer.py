@@ -18,13 +18,13 @@ from cvzoo.errors.exceptions import DownloadError
 from cvzoo.files.http_get import Answer, http_get
 
 TRIES = 4
-WAIT = 0.5  # seconds before the second try, twice as long before each further one
+WAIT = 0.5  # seconds before the first retry, doubled for each further one
 TIMEOUT = 30.0
 CHUNK = 1 << 18
-TOTAL_SECONDS = 24 * 3600.0  # for one try
-MAX_BYTES = 64 << 30  # for a server that does not say how much it will send
+TOTAL_SECONDS = 24 * 3600.0  # limit of one attempt
+MAX_BYTES = 64 << 30  # limit without a Content-Length
 _RANGE = re.compile(r"bytes (\d+)-(\d+)/(\d+|\*)")
-_LATER = (408, 425, 429, 500, 502, 503, 504)  # statuses that may be gone a moment later
+_LATER = (408, 425, 429, 500, 502, 503, 504)  # statuses that are retried
 
 
 class _Broken(Exception):
@@ -38,10 +38,10 @@ def transfer(
     size: int | None = None,
     progress: Callable[[int, int | None], object] | None = None,
 ) -> None:
-    """Download the address into the part file, synced to disk on return.
+    """Download a URL to the part file, which is synced to disk on return.
 
-    size: how many bytes it must be, if known
-    A broken connection leaves the part file, so that a later call resumes; data known to be wrong is removed.
+    size: expected number of bytes, if known
+    The part file of a failed connection is kept, so that a later call resumes; invalid data is removed.
     Raises DownloadError.
     """
     for i in range(TRIES):
@@ -73,7 +73,7 @@ def _attempt(url: str, part: pathlib.Path, size: int | None, progress: Callable 
 
 
 class _FileAnswer:
-    """A file: address, read like a server's answer."""
+    """The contents of a file: URL, with the interface of a server's response."""
 
     def __init__(self, file: io.BufferedReader) -> None:
         self.status, self.reason = 200, ""
@@ -83,7 +83,7 @@ class _FileAnswer:
 
 @contextlib.contextmanager
 def _opened(url: str, headers: dict[str, str]) -> Iterator[Answer | _FileAnswer]:
-    """The answer to our question. Raises DownloadError where there is none."""
+    """The response to a request. Raises DownloadError without one."""
     with contextlib.ExitStack() as stack:
         answer: Answer | _FileAnswer
         try:
@@ -100,8 +100,8 @@ def _opened(url: str, headers: dict[str, str]) -> Iterator[Answer | _FileAnswer]
 
 
 def _refuse(answer: Answer | _FileAnswer, start: int, part: pathlib.Path) -> NoReturn:
-    """Raises what a status means that brings no file."""
-    if answer.status == 416:  # what we have is longer than what the server has: begin again
+    """Raises the error for a status without a file."""
+    if answer.status == 416:  # the part file is longer than the server's file: restart
         _remove(part)
     what = f"the server answers {answer.status} {answer.reason}"
     if answer.status in _LATER or (answer.status == 416 and start):
@@ -119,7 +119,7 @@ def _remove(part: pathlib.Path) -> None:
 
 
 def _resumable(url: str, part: pathlib.Path) -> tuple[int, str]:
-    """How many bytes of an earlier try can be kept, and what the server can tell the file's version by."""
+    """The number of bytes of an earlier attempt that can be kept, and the validator of the file's version (ETag)."""
     with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
         kept = json.loads(_meta(part).read_text(encoding="utf-8"))
         if kept["url"] == url and isinstance(kept["validator"], str) and kept["validator"]:
@@ -129,13 +129,13 @@ def _resumable(url: str, part: pathlib.Path) -> tuple[int, str]:
 
 def _remember(url: str, part: pathlib.Path, response: Answer | _FileAnswer) -> None:
     etag = response.headers.get("ETag", "")
-    # a weak tag promises the same meaning, not the same bytes
+    # a weak ETag does not guarantee the same bytes
     validator = etag if etag.startswith('"') else response.headers.get("Last-Modified", "")
     _meta(part).write_text(json.dumps({"url": url, "validator": validator}), encoding="utf-8")
 
 
 def _placed(response: Answer | _FileAnswer, start: int, part: pathlib.Path) -> tuple[int, int | None]:
-    """Where in the file the body begins, and the file's whole size if the server says so."""
+    """The offset of the body in the file, and the file's total size if the server states it."""
     if response.headers.get("Content-Encoding", "identity") != "identity":
         raise DownloadError("the server packs the file although asked not to")
     length = response.headers.get("Content-Length", "")
@@ -148,7 +148,7 @@ def _placed(response: Answer | _FileAnswer, start: int, part: pathlib.Path) -> t
         return start, int(match[3]) if match[3] != "*" else None if n is None else start + n
     if response.status != 200:
         raise DownloadError(f"the server answers {response.status}, which makes no sense here")
-    return 0, n  # the server ignored the range, or the file has changed since
+    return 0, n  # the server ignored the range, or the file has changed
 
 
 def _check_total(total: int | None, size: int | None, start: int, part: pathlib.Path) -> None:
@@ -169,9 +169,9 @@ def _receive(
     most: int | None,
     progress: Callable | None,
 ) -> int:
-    """Append the body to the part file from `start` on; returns the part's size then.
+    """Append the body to the part file from `start` on; returns the part's new size.
 
-    total: what the server says; most: what the file may have
+    total: size of the file according to the server; most: maximum size
     """
     try:
         with open(part, "r+b" if start else "wb") as file:
@@ -180,14 +180,14 @@ def _receive(
             try:
                 done = _copy(response, file, start, total, most, progress)
             except BaseException:
-                with contextlib.suppress(OSError):  # so that the next try can go on from here
+                with contextlib.suppress(OSError):  # so that the next attempt can resume
                     file.flush()
                     os.fsync(file.fileno())
                 raise
             file.flush()
             os.fsync(file.fileno())
     except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):  # left there, the part would keep the disk full
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):  # otherwise the part file would keep the disk full
             _remove(part)
         raise
     last = MAX_BYTES if most is None else most
@@ -205,7 +205,7 @@ def _copy(
     most: int | None,
     progress: Callable | None,
 ) -> int:
-    """Write the body; returns where it ended, at once where it goes beyond `most`."""
+    """Write the body; returns its end offset, at once if it exceeds `most`."""
     done, last = start, MAX_BYTES if most is None else most
     deadline = time.monotonic() + TOTAL_SECONDS
     while True:
@@ -214,7 +214,7 @@ def _copy(
         if done == total:
             return done
         try:
-            # what has come, at once: a whole chunk may be hours away
+            # read what is available, since a full chunk of a slow server may take hours
             block = response.read1(CHUNK if total is None else min(CHUNK, total - done))
         except OSError as error:
             raise _Broken(f"the connection failed: {error}") from error

@@ -1,4 +1,4 @@
-"""Fetched files that nothing but a model can check: believed only once one has taken their arrays."""
+"""Downloaded files without a published hash: trusted only after their arrays were loaded into a model."""
 
 import contextlib
 import fcntl
@@ -7,12 +7,12 @@ import pathlib
 
 from cvzoo.weights.cache import unproven_mark
 
-# path -> the mark, locked as long as this process lives and the file has not proved itself; None: it has no mark
+# path -> the marker file, locked until the process ends or the file is verified; None: without a marker
 _held: dict[pathlib.Path, int | None] = {}
 
 
 def is_abandoned(path: pathlib.Path) -> bool:
-    """Whether some process fetched the file and ended before a model took it: it may be anything."""
+    """Whether a process downloaded the file and ended before a model loaded it, so that it cannot be trusted."""
     if path in _held:
         return False
     try:
@@ -22,14 +22,14 @@ def is_abandoned(path: pathlib.Path) -> bool:
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        return False  # another process is about to see
+        return False  # another process is about to load it
     finally:
         os.close(descriptor)
     return True
 
 
 def mark(path: pathlib.Path) -> None:
-    """Put the mark beside a file that is about to take its place; it stays locked until this process ends."""
+    """Create the marker of a file before its rename; it is locked until this process ends."""
     descriptor = os.open(unproven_mark(path), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
     with contextlib.suppress(BlockingIOError):
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -38,22 +38,22 @@ def mark(path: pathlib.Path) -> None:
 
 
 def expect(path: pathlib.Path) -> None:
-    """Note that a model is about to see whether the file is the right one; nothing if that is noted."""
+    """Record that a model is about to load the file; repeated calls have no effect."""
     if path in _held:
         return
     _held[path] = None
     if unproven_mark(path).exists():
-        with contextlib.suppress(OSError):  # a cache that others fill and we only read
+        with contextlib.suppress(OSError):  # a read-only cache
             mark(path)
 
 
 def is_expected(path: pathlib.Path) -> bool:
-    """Whether the file was handed out and no model has taken it yet."""
+    """Whether the file was returned to a caller, and no model has loaded it yet."""
     return path in _held
 
 
 def clear(path: pathlib.Path, *, remove: bool = False) -> None:
-    """Forget the file; `remove` takes its mark away, too."""
+    """Release the file's marker; remove: and delete it."""
     descriptor = _held.pop(path, None)
     if descriptor is not None:
         os.close(descriptor)

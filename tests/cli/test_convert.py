@@ -57,7 +57,8 @@ def test_a_file_of_nothing_known_is_an_error_that_says_what_was_tried(run, tmp_p
 
 
 @pytest.mark.parametrize(
-    ("name", "why"), [("yolo_fastest", "is not made from one file"), ("resnet50_imagenet", "has no array that")]
+    ("name", "why"),
+    [("yolo_fastest", "is not made from one file"), ("resnet50_imagenet", "classifier is missing")],
 )
 def test_a_named_model_says_why_the_file_does_not_fit(run, published, tmp_path, name, why):
     """As the error of a file that fits nothing promises."""

@@ -112,9 +112,9 @@ def test_worker_processes_read_the_same_order():
 BAD = {
     "both": ({"shuffle": True, "order_sampler": Balanced()}, ValueRangeError, "both decide on the order"),
     "no function": ({"order_sampler": 3}, ValueRangeError, "must be callable"),
-    "nothing": ({"order_sampler": lambda order, at: []}, ShapeError, "gave no order"),
-    "a table": ({"order_sampler": lambda order, at: [[1]]}, ShapeError, "gave no order"),
-    "unknown": ({"order_sampler": lambda order, at: order + 1}, ValueRangeError, "names an example that is not there"),
+    "nothing": ({"order_sampler": lambda order, at: []}, ShapeError, "returned no order"),
+    "a table": ({"order_sampler": lambda order, at: [[1]]}, ShapeError, "returned no order"),
+    "unknown": ({"order_sampler": lambda order, at: order + 1}, ValueRangeError, "an index that is out of range"),
 }
 
 

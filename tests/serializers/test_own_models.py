@@ -158,7 +158,7 @@ def test_a_class_that_inherits_its_constructor_is_a_model_file(tmp_path):
 @pytest.mark.parametrize(
     ("made", "error", "words"),
     [
-        (lambda: own_class(config_class=None), UnsupportedError, "does not say what its models are built of"),
+        (lambda: own_class(config_class=None), UnsupportedError, "does not define what its models are built from"),
         (lambda: own_class(config_class=Thawed), UnsupportedError, "no frozen dataclass"),
         (lambda: own_class(config_class=ThawedConfig), UnsupportedError, "no frozen dataclass"),
         (lambda: own_class(__init__=lambda self, n: None), UnsupportedError, "takes no config"),

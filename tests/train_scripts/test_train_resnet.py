@@ -85,7 +85,7 @@ def test_a_network_of_a_file_is_taught_other_classes(learned, photos, tmp_path):
     np.savez(tmp_path / "resnet.npz", **as_torchvision(before))
     words = ("--data", "folder:own", "--out", "run", "--weights", "resnet.npz")
     said = run("finetune_resnet.py", *words, cwd=tmp_path)
-    assert re.search(r"2 start anew: fc/W, fc/b", said)
+    assert re.search(r"2 initialized anew: fc/W, fc/b", said)
     rows = rows_of(tmp_path / "run")
     assert rows[-1]["main/loss"] < 0.1
     assert rows[-1]["validation/main/top1_accuracy"] == 1

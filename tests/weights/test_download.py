@@ -257,7 +257,7 @@ def test_a_redirect_that_makes_no_sense_is_an_error_and_the_mirror_is_tried(serv
     copy = tmp_path / "copy.npz"
     copy.write_bytes(BODY)
     server.plan = [f"redirect {location}"]
-    with pytest.raises(DownloadError, match="no address gave the file"):
+    with pytest.raises(DownloadError, match="no URL returned the file"):
         fetch_weights(record_of(server.url))
     assert fetch_weights(record_of(server.url, mirrors=(copy.as_uri(),))).read_bytes() == BODY
 
@@ -398,7 +398,7 @@ PAGE = b"\n <!DOCTYPE html><title>Log in</title>"
         ("net.npz", NPZ[:-30], "damaged"),
         ("net.npz", b"\x80\x02}.", "of kind detectron2, not npz"),
         ("net.pth", NPZ, "of kind npz, not torch"),
-        ("net.pth", b"\x80\x02cos\nsystem\n.", "asks for os.system"),
+        ("net.pth", b"\x80\x02cos\nsystem\n.", "refers to os.system"),
         ("net.zip", NPZ, "of kind npz, not mxnet"),
         ("net.pkl", PAGE, "a web page came"),
         ("net.weights", PAGE, "a web page came"),

@@ -44,7 +44,7 @@ def test_kinds_that_hold_no_names_or_are_not_read_say_what_to_do(write, data, na
 @pytest.mark.parametrize("data", [b"", b"x", b"<html><body>404</body></html>", b"\xff" * 100])
 def test_anything_else_is_refused(write, data):
     assert sniff(write(data, "x.pth")) is None
-    with pytest.raises(FileFormatError, match="not a file of weights"):
+    with pytest.raises(FileFormatError, match="not a weight file"):
         read_arrays(write(data, "x.pth"))
 
 

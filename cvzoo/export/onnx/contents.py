@@ -20,7 +20,7 @@ from cvzoo.links.model.faster_rcnn_fpn.faster_rcnn_fpn import FasterRCNNFPN
 from cvzoo.links.model.fcis.fcis_resnet101 import FCISResNet101
 from cvzoo.links.model.keypoint_rcnn.keypoint_rcnn_fpn import KeypointRCNNFPN
 from cvzoo.links.model.mask_rcnn.mask_rcnn_fpn import MaskRCNNFPN
-from cvzoo.links.model.segmenter import AbstractPhotoSegmenter, AbstractSegmenter
+from cvzoo.links.model.segmenter import AbstractImageSegmenter, AbstractSegmenter
 from cvzoo.links.quantization.quantizable import AbstractQuantizable
 
 _TASKS = {FasterRCNNFPN: "detection", MaskRCNNFPN: "instance segmentation", KeypointRCNNFPN: "keypoints"}
@@ -64,7 +64,7 @@ def contents_of(model: Chain) -> Contents:
         call, outputs, task = first_stage(model), None, "detection"
     elif isinstance(model, FCISResNet101):
         call, outputs, task = fcis_first_stage(model), None, "instance segmentation"
-    elif isinstance(model, AbstractPhotoSegmenter):
+    elif isinstance(model, AbstractImageSegmenter):
         call, outputs, task = model.forward, ("scores",), "segmentation"
     elif isinstance(model, AbstractSegmenter):
         call, outputs, task = _first_scores(model), ("scores",), "segmentation"

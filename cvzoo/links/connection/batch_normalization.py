@@ -18,13 +18,13 @@ from cvzoo.typing.aliases import Array
 class BatchNormalization(Link):
     """Normalizes each channel, by the batch's statistics while training and by the running ones otherwise.
 
-    size: the number of channels; None to learn it from the first input
-    decay: how much of the running statistics stays at each training step
+    size: the number of channels; None: inferred from the first input
+    decay: of the running statistics at each training step
     eps: added to the variance
     use_gamma, use_beta: whether a scale and a shift are learned; without them they are 1 and 0
     frozen: False; True: the running statistics are used also while training, and stay as they are (`freeze`)
 
-    gamma, beta (C,) are parameters; avg_mean, avg_var (C,) and N (fine-tuning steps seen) are persistent.
+    gamma, beta (C,) are parameters; avg_mean, avg_var (C,) and N (number of fine-tuning steps) are persistent.
     Source: Ioffe and Szegedy, Batch Normalization, ICML 2015; defaults are Chainer's.
     """
 
@@ -61,8 +61,8 @@ class BatchNormalization(Link):
     def forward(self, x: Variable | Array, finetune: bool = False) -> Variable:
         """x's shape; x is (B, C, ...).
 
-        finetune: while training, make the running statistics the plain mean over all fine-tuning steps instead of a
-            decaying one (to fit a trained network to another data set's statistics)
+        finetune: in training, the running statistics become the mean over all fine-tuning steps instead of a moving
+            average (to adapt a trained network to another data set's statistics)
         """
         if self.avg_mean is None:
             self._initialize(x.shape[1], device_of(as_array(x)))
@@ -73,7 +73,7 @@ class BatchNormalization(Link):
             return fixed_batch_normalization(x, gamma, beta, self.avg_mean, self.avg_var, eps=self.eps)
         for parameter in (self.gamma, self.beta):
             if parameter is not None:
-                parameter.touch()  # what was made of them knows the running statistics, too
+                parameter.touch()  # invalidates weights prepared with the old running statistics
         decay = self.decay
         if finetune and not switches.in_recomputing:
             self.N += 1
@@ -84,7 +84,7 @@ class BatchNormalization(Link):
         )
 
     def start_finetuning(self) -> None:
-        """Begin a new plain mean: the next `finetune=True` step forgets the running statistics."""
+        """Begin a new mean: the next `finetune=True` step discards the running statistics."""
         self.N = 0
 
     def describe(self) -> str:
@@ -101,8 +101,8 @@ class FrozenBatchNormalization(Link):
     size: the number of channels
     eps: added to the variance; 0 for none
 
-    gamma, beta, avg_mean, avg_var (C,) and N are persistent, under the names that BatchNormalization gives them: the
-    files of one fit the other. There is no parameter.
+    gamma, beta, avg_mean, avg_var (C,) and N are persistent and have the same names as in BatchNormalization, so files
+    are compatible. There are no parameters.
     """
 
     gamma: Array

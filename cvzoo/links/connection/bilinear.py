@@ -15,7 +15,7 @@ class Bilinear(Link):
 
     left_size, right_size, out_size: the lengths of rows of e1, of e2 and of the output
     nobias: no V1, V2 and b
-    initialW: what W (left_size, right_size, out_size) starts from; LeCunNormal by default
+    initialW: initial W (left_size, right_size, out_size); LeCunNormal by default
     initial_bias: what (V1, V2, b) start from; LeCunNormal and 0 by default
     Raises ValueRangeError if these are not three.
     """

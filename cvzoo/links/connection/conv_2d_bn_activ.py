@@ -14,7 +14,7 @@ from cvzoo.typing.aliases import Array
 
 
 class BNSettings(TypedDict):
-    """Arguments of `Conv2DBNActiv` that all layers of a network share."""
+    """Arguments of `Conv2DBNActiv` that the layers of a network share."""
 
     bn_decay: float
     bn_eps: float
@@ -23,9 +23,9 @@ class BNSettings(TypedDict):
 class Conv2DActiv(Chain):
     """activ(conv(x)).
 
-    Arguments as in Convolution2D; activ=None leaves the values.
+    Arguments as in Convolution2D; activ=None: no activation.
 
-    Where no gradients are taken, convolution and relu are one kernel.
+    In inference, convolution and relu are fused to one kernel.
     """
 
     def __init__(
@@ -71,10 +71,9 @@ class Conv2DActiv(Chain):
 class Conv2DBNActiv(Chain):
     """activ(bn(conv(x))).
 
-    Arguments as in Convolution2D; `bn_decay`, `bn_eps` go to the batch normalization; activ=None leaves the values.
+    Arguments as in Convolution2D; `bn_decay`, `bn_eps` go to the batch normalization; activ=None: no activation.
 
-    Where no gradients are taken and the statistics are fixed, all of it is one kernel (all but another `activ` than
-    relu).
+    In inference it is fused to one kernel (an activation that kernels lack excepted).
     """
 
     def __init__(
@@ -125,9 +124,9 @@ class Conv2DBNActiv(Chain):
 class SeparableConv2DBNActiv(Chain):
     """pointwise(depthwise(x)), each with batch normalization and activation.
 
-    in_channels, out_channels, ksize, stride, pad, dilate: as in Convolution2D; the window is the depthwise one's
-    nobias: no `b` in both convolutions
-    depthwise_activ, pointwise_activ: None leaves the values
+    in_channels, out_channels, ksize, stride, pad, dilate: as in Convolution2D, the last four of the depthwise one
+    nobias: no `b` in either convolution
+    depthwise_activ, pointwise_activ: None: no activation
     Source: Howard et al., MobileNets, 2017; Chollet, Xception, CVPR 2017 (there without a depthwise activation).
     """
 

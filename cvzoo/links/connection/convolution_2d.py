@@ -32,13 +32,13 @@ def channels_and_ksize(
 class Convolution2D(Link):
     """2D convolution (cross-correlation) of images by out_channels filters.
 
-    in_channels: None to learn it from the first input
+    in_channels: None: inferred from the first input
     ksize, stride, dilate: a number, or (rows, columns)
     pad: a number, (rows, columns), or (top, bottom, left, right)
     nobias: no `b`
-    initialW: what W (out_channels, in_channels / groups, KH, KW) starts from; LeCunNormal by default
-    initial_bias: what b (out_channels,) starts from; 0 by default
-    groups: channels are divided into so many groups that do not see each other
+    initialW: initial W (out_channels, in_channels / groups, KH, KW); LeCunNormal by default
+    initial_bias: initial b (out_channels,); 0 by default
+    groups: number of groups of channels that are convolved separately
     """
 
     kernel: AbstractLayerKernel | None = None
@@ -94,14 +94,14 @@ class Convolution2D(Link):
 
 
 class DepthwiseConvolution2D(Link):
-    """Filters each channel `channel_multiplier` times; outputs of one channel stand together.
+    """Filters each channel `channel_multiplier` times; the outputs of one channel are adjacent.
 
-    in_channels: None to learn it from the first input
+    in_channels: None: inferred from the first input
     ksize, stride: a number, or (rows, columns)
     pad: a number, (rows, columns), or (top, bottom, left, right)
     nobias: no `b`
-    initialW: what W (channel_multiplier, in_channels, KH, KW) starts from; LeCunNormal by default
-    initial_bias: what b (in_channels * channel_multiplier,) starts from; 0 by default
+    initialW: initial W (channel_multiplier, in_channels, KH, KW); LeCunNormal by default
+    initial_bias: initial b (in_channels * channel_multiplier,); 0 by default
     """
 
     def __init__(

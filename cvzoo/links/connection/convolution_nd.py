@@ -15,16 +15,16 @@ Sizes = int | Sequence[int]
 
 
 class ConvolutionND(Link):
-    """Slides out_channels filters over maps of `ndim` axes: 1 of sequences, 3 of videos and volumes.
+    """Convolution over `ndim` axes: 1 for sequences, 3 for videos and volumes.
 
-    in_channels: None to learn it from the first input
+    in_channels: None: inferred from the first input
     ksize, stride, pad, dilate: a number, or one for each axis
     nobias: no `b`
-    initialW: what W (out_channels, in_channels / groups, K1, ..., KN) starts from; LeCunNormal by default
-    initial_bias: what b (out_channels,) starts from; 0 by default
-    cover_all: one place more at the end of each axis where pixels would be left over
-    groups: channels are divided into so many groups that do not see each other
-    Raises DtypeError, ValueRangeError or ShapeError for settings that do not fit.
+    initialW: initial W (out_channels, in_channels / groups, K1, ..., KN); LeCunNormal by default
+    initial_bias: initial b (out_channels,); 0 by default
+    cover_all: output sizes are rounded up, so that every pixel is covered
+    groups: number of groups of channels that are convolved separately
+    Raises DtypeError, ValueRangeError or ShapeError for invalid settings.
     """
 
     def __init__(

@@ -17,14 +17,14 @@ from cvzoo.typing.aliases import Array
 class Deconvolution2D(Link):
     """2D transposed convolution.
 
-    in_channels: None to learn it from the first input
+    in_channels: None: inferred from the first input
     ksize, stride, dilate: a number, or (rows, columns)
-    pad: how much is cut off at the borders: a number, (rows, columns), or (top, bottom, left, right)
+    pad: cropped from the output's borders: a number, (rows, columns), or (top, bottom, left, right)
     nobias: no `b`
-    outsize: (H, W) of the output, where the stride leaves a choice
-    initialW: what W (in_channels, out_channels / groups, KH, KW) starts from; LeCunNormal by default
-    initial_bias: what b (out_channels,) starts from; 0 by default
-    groups: channels are divided into so many groups that do not see each other
+    outsize: (H, W) of the output, which the stride leaves ambiguous
+    initialW: initial W (in_channels, out_channels / groups, KH, KW); LeCunNormal by default
+    initial_bias: initial b (out_channels,); 0 by default
+    groups: number of groups of channels that are convolved separately
     """
 
     def __init__(

@@ -50,14 +50,14 @@ class DeformableFilters(Link):
 class DeformableConvolution2D(Chain):
     """Deformable convolution (Dai et al., 2017): sampling locations are shifted by learned offsets.
 
-    in_channels: None to learn it from the first input
+    in_channels: None: inferred from the first input
     ksize, stride, pad: a number, or (rows, columns)
-    offset_nobias, offset_initialW, offset_initial_bias: of the convolution that finds the offsets, `offset_conv`; its
-        filters and biases start from 0, so that the layer begins as a `Convolution2D`
+    offset_nobias, offset_initialW, offset_initial_bias: of the convolution that predicts the offsets, `offset_conv`;
+        its filters and biases are initially 0, so that the layer begins as a `Convolution2D`
     deform_nobias, deform_initialW, deform_initial_bias: of the filters themselves, `deform_conv`; LeCunNormal and 0
 
-    Source: Dai et al., "Deformable convolutional networks", ICCV 2017. Names are Chainer's. Where we differ: Chainer's
-    starts with filters of zeros and offsets that are not.
+    Source: Dai et al., "Deformable convolutional networks", ICCV 2017. Names are Chainer's. Where we differ: in
+    Chainer's, the filters are initially 0 and the offsets are not.
     """
 
     def __init__(

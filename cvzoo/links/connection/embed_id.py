@@ -1,4 +1,4 @@
-"""A table of learned vectors."""
+"""An embedding layer."""
 
 from typing import Any
 
@@ -11,11 +11,11 @@ from cvzoo.typing.aliases import Array
 
 
 class EmbedID(Link):
-    """The row of W for each integer.
+    """Embedding: the row of W for each integer.
 
-    in_size: how many integers there are
-    out_size: the length of a row
-    initialW: what W (in_size, out_size) starts from; Normal(1.0) by default
+    in_size: number of integers
+    out_size: length of a row
+    initialW: initial W (in_size, out_size); Normal(1.0) by default
     ignore_label: an integer that gets a row of zeros
     """
 

@@ -1,4 +1,4 @@
-"""A convolution layer, its batch normalization, a sum and an activation as one kernel, where nothing is learned."""
+"""A convolution layer, its batch normalization, a sum and an activation fused to one kernel, for inference."""
 
 import functools
 from collections.abc import Callable, Hashable
@@ -26,31 +26,31 @@ from cvzoo.links.link_hook import between_hooks
 def folded(
     W: Parameter, name: Hashable, sources: tuple[Any, ...], make: Callable[[], tuple[Any, ...]]
 ) -> tuple[Any, ...]:
-    """make(), and a table for the copies that kernels want of it; kept among the prepared weights of `W` under `name`.
+    """make(), and a table for copies of it in the kernels' formats; cached in the prepared weights of `W` as `name`.
 
-    sources: what else it is made of: parameters, arrays of one dimension, numbers, links, None
+    sources: what else it is computed from: parameters, arrays of one dimension, numbers, links, None
 
-    It is made anew when W or a source changes. A parameter is watched by its own table of prepared weights, which goes
-    when a caller reads its `array` and might write (meanwhile it is read-only, so that a write through a handle from
-    before fails loudly). Running statistics are plain arrays that callers may write into, so their bytes are compared;
-    those on a GPU are told by identity, since reading them would stop the host at every layer: what writes them in
-    place there is the layer that learns them, which calls `touch()` of its parameters.
+    It is computed again when W or a source changes. A parameter's own table of prepared weights is discarded when a
+    caller reads its `array` and might write to it (until then it is read-only, so that a write through an older handle
+    fails). Running statistics are plain arrays that callers may write to, so their bytes are compared; on a GPU they
+    are compared by identity, since reading them would synchronize at every layer: only the layer that learns them
+    writes to them in place, and calls `touch()` of its parameters.
     """
     marks = tuple(map(_mark, sources))
     prepared = W.packs()
-    kept = None if prepared is None else prepared.made.get(name)
-    if kept is None or kept[0] != marks:
-        kept = marks, sources, (*make(), PreparedWeights())  # the sources, too: an id is of who lives
+    cached = None if prepared is None else prepared.made.get(name)
+    if cached is None or cached[0] != marks:
+        cached = marks, sources, (*make(), PreparedWeights())  # keeps sources alive, for their ids
         if prepared is not None:
-            prepared.made[name] = kept
-    return kept[2]
+            prepared.made[name] = cached
+    return cached[2]
 
 
 def _mark(source: Any) -> Any:
-    """What is equal as long as the source is the same."""
+    """A value that is equal as long as the source is unchanged."""
     if isinstance(source, Parameter):
         table = source.packs()
-        return object() if table is None else table.mark  # while gradients are taken nothing is the same for long
+        return object() if table is None else table.mark  # in training parameters change all the time
     if isinstance(source, np.ndarray):
         return source.tobytes()
     return source if isinstance(source, int | float | None) else id(source)
@@ -84,12 +84,12 @@ _ACTIVS = {kernel: activ for activ, kernel in _KERNELS.items()}
 
 
 def fused_activation(activ: Activ | None) -> tuple[str | None, float, float] | None:
-    """(activation, alpha, beta) as `fused_convolution_2d` takes them; None if `activ` has to be called by itself."""
+    """(activation, alpha, beta) as `fused_convolution_2d` takes them; None if no kernel has `activ`."""
     return (None, 0.0, 0.0) if activ is None else _KERNELS.get(activ)
 
 
 def can_fold(conv: Convolution2D, norm: Link) -> bool:
-    """Whether `fused_convolution` may stand for norm(conv(x)) now: no gradients, and fixed statistics."""
+    """Whether `fused_convolution` may replace norm(conv(x)): no gradients are computed, and statistics are fixed."""
     if switches.enable_backprop or conv.W._array is None:
         return False
     if "_hooks" in norm.__dict__ or (conv.kernel is None and ("_hooks" in conv.__dict__ or this_thread.link_hooks)):
@@ -109,7 +109,7 @@ def fused_convolution(conv: Convolution2D, norm: Any = None) -> Callable[..., Va
     """The function of x that is activation(norm(conv(x)) + add), by the layer's own kernel if it has one (see
     `quantize`): call it with x (B, in_channels, H, W) and, as in `fused_convolution_2d`, add, activation, alpha, beta.
 
-    conv: whose W has a value
+    conv: an initialized convolution
     norm: a batch normalization with fixed statistics (see `can_fold`), or None
     """
     is_hooked = "_hooks" in conv.__dict__ or this_thread.link_hooks
@@ -139,7 +139,7 @@ def _one_by_one(
 
 
 def float_convolution(conv: Convolution2D, norm: Any) -> Callable[..., Variable]:
-    """The same in float32, whatever kernel the layer has."""
+    """The same in float32, ignoring the layer's kernel."""
     W, b, pack = filters_of(conv, norm)
     return functools.partial(
         fused_convolution_2d,
@@ -154,15 +154,15 @@ def float_convolution(conv: Convolution2D, norm: Any) -> Callable[..., Variable]
 
 
 def filters_of(conv: Convolution2D, norm: Any) -> tuple[Any, Any, PreparedWeights | None]:
-    """W (O, C / groups, KH, KW) and b (O,) or None of norm(conv(x)), and where copies of that W may be kept."""
+    """W (O, C / groups, KH, KW) and b (O,) or None of norm(conv(x)), and the cache for copies of that W."""
     if norm is None:
         return conv.W, conv.b, conv.W.packs()
     return folded(conv.W, ("filters", id(norm)), _sources(conv, norm), lambda: _product(conv, norm))
 
 
 def factors_of(conv: Convolution2D, norm: Any) -> tuple[np.ndarray | None, Any, PreparedWeights | None]:
-    """factor (O,) float64 or None and b (O,) or None, so that norm(conv(x)) is factor * (W * x) + b; and where copies
-    of W that know the factors may be kept.
+    """factor (O,) float64 or None and b (O,) or None, so that norm(conv(x)) is factor * (W * x) + b; and the cache
+    for copies of W that depend on the factors.
     """
     if norm is None:
         return None, conv.b, conv.W.packs()
@@ -189,4 +189,4 @@ def _product(conv: Convolution2D, norm: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _array(value: Any) -> np.ndarray:
-    return value._array if isinstance(value, Variable) else value  # it is read only: copies stay
+    return value._array if isinstance(value, Variable) else value  # `.array` would discard prepared weights

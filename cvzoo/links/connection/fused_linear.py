@@ -1,4 +1,4 @@
-"""A fully connected layer, a sum and an activation as one kernel, where nothing is learned."""
+"""A fully connected layer, a sum and an activation fused to one kernel, for inference."""
 
 from typing import Any
 
@@ -21,18 +21,18 @@ from cvzoo.links.link_hook import between_hooks
 def fused_linear(
     linear: Linear, x: Any, *, b: Any = None, with_gelu: bool = False, scale: Any = None, add: Any = None
 ) -> Variable:
-    """gelu(linear(x)) * scale + add, for each row of x; what is left out is not done.
+    """gelu(linear(x)) * scale + add, for each row of x; each but linear is optional.
 
-    linear: whose W has a value
+    linear: an initialized layer
     x: (B, ..., I)
     b: (O,) instead of the layer's own; not together with `scale`
     scale: a Parameter (O,), or None; not together with `with_gelu`
     add: (B, ..., O), or None; not together with `with_gelu`
     Returns (B, ..., O).
-    Raises ShapeError if x's rows do not fit.
+    Raises ShapeError if x's rows have the wrong length.
 
-    Where no gradients are taken it is a convolution by one pixel, which adds and activates as it writes; images stay
-    apart in it, so that one has the same bits in any company. A layer that has a kernel leaves it to that.
+    In inference it is a 1 x 1 convolution with a fused sum and activation, in which images are separate, so that the
+    result is batch invariant. A layer's own kernel is used if it has one.
     """
     x = as_variable(x)
     w_shape = linear.W.shape
@@ -54,7 +54,7 @@ def _finished(y: Variable, *, with_gelu: bool, scale: Any, add: Any) -> Variable
 def float_rows(
     linear: Linear, x: Any, *, b: Any = None, with_gelu: bool = False, scale: Any = None, add: Any = None
 ) -> Variable:
-    """The same in float32, whatever kernel the layer has."""
+    """The same in float32, ignoring the layer's kernel."""
     x = as_variable(x)
     if switches.enable_backprop:
         y = linear_function(x, linear.W, linear.b if b is None else b, n_batch_axes=x.ndim - 1)
@@ -72,7 +72,7 @@ def float_rows(
 
 
 def rows_as_map(x: Any) -> Variable:
-    """(B, I, 1, N) channels-last of x (B, ..., I); a view if x lies in C order."""
+    """(B, I, 1, N) channels-last of x (B, ..., I); a view if x is C-contiguous."""
     x = as_variable(x)
     n = 1
     for size in x.shape[1:-1]:
@@ -86,7 +86,7 @@ def map_as_rows(y: Variable, x_shape: tuple[int, ...]) -> Variable:
 
 
 def filters_of_rows(linear: Linear, scale: Parameter | None) -> tuple[Any, Any, PreparedWeights]:
-    """W (O, I, 1, 1) and b of a scaled layer, and where their reordered copies are kept."""
+    """W (O, I, 1, 1) and b of a scaled layer, and the cache for their reordered copies."""
     if scale is None:
         _, b, pack = factors_of_rows(linear, None)
         return linear.W._array[:, :, None, None], b, pack
@@ -94,12 +94,12 @@ def filters_of_rows(linear: Linear, scale: Parameter | None) -> tuple[Any, Any, 
 
 
 def factors_of_rows(linear: Linear, scale: Parameter | None) -> tuple[Any, Any, PreparedWeights]:
-    """factor (O,) or None and b (O,) or None, so that a scaled layer is factor * (W * x) + b; and where copies of W
-    that know the factor may be kept.
+    """factor (O,) or None and b (O,) or None, so that a scaled layer is factor * (W * x) + b; and the cache for
+    copies of W that depend on the factor.
     """
     if scale is None:
         packs = linear.W.packs()
-        assert packs is not None  # it is while gradients are recorded, when nothing is fused
+        assert packs is not None  # None only while gradients are recorded, when nothing is fused
         return None, linear.b, packs.made.setdefault("filters of one pixel", PreparedWeights())
     return folded(linear.W, "scale", (scale, linear.b), lambda: (scale._array, _scaled_bias(linear, scale)))
 

@@ -12,10 +12,10 @@ from cvzoo.typing.aliases import Array
 class GroupNormalization(Link):
     """Normalizes each image over groups of channels, then scales and shifts each channel.
 
-    groups: into how many groups the channels are divided
-    size: the number of channels; None to learn it from the first input
+    groups: number of groups of channels
+    size: the number of channels; None: inferred from the first input
     eps: added to the variance
-    gamma, beta (size,) are parameters that start from 1 and 0.
+    gamma, beta (size,) are parameters, initially 1 and 0.
     Source: Wu and He, Group Normalization, ECCV 2018.
     """
 

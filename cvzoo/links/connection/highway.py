@@ -16,9 +16,9 @@ class Highway(Chain):
 
     in_out_size: the length of input and output rows
     nobias: no biases
-    activate: the activation of what is let in
-    init_Wh, init_bh: what `plain` starts from; LeCunNormal and 0 by default
-    init_Wt, init_bt: what `transform` starts from; LeCunNormal and -1, so that most of x is let through
+    activate: activation after `plain`
+    init_Wh, init_bh: initial values of `plain`; LeCunNormal and 0 by default
+    init_Wt, init_bt: initial values of `transform`; LeCunNormal and -1 by default, so that most of x passes unchanged
 
     Source: Srivastava, Greff and Schmidhuber, "Highway networks", 2015.
     """

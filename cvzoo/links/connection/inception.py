@@ -1,4 +1,4 @@
-"""GoogLeNet's modules: windows of several sizes side by side."""
+"""GoogLeNet's Inception modules."""
 
 from typing import Any
 
@@ -17,12 +17,12 @@ from cvzoo.typing.aliases import Array
 class Inception(Chain):
     """The inception module of GoogLeNet: convolutions by 1, 3 and 5 pixels and a max pooling, concatenated.
 
-    in_channels: None to learn it from the first input
-    out1: channels of the convolution by one pixel
-    proj3, out3: channels that the convolution by 3 pixels sees, and gives
-    proj5, out5: likewise by 5 pixels
-    proj_pool: channels that are made of the pooled input
-    conv_init, bias_init: what filters and biases start from; LeCunNormal and 0 by default
+    in_channels: None: inferred from the first input
+    out1: channels of the 1 x 1 convolution
+    proj3, out3: input and output channels of the 3 x 3 convolution
+    proj5, out5: of the 5 x 5 convolution
+    proj_pool: channels of the projection of the pooled input
+    conv_init, bias_init: initial filters and biases; LeCunNormal and 0 by default
 
     Source: Szegedy et al., "Going deeper with convolutions", CVPR 2015. Names are Chainer's.
     """
@@ -66,15 +66,15 @@ class Inception(Chain):
 class InceptionBN(Chain):
     """The inception module with batch normalization: as `Inception`, with two convolutions by 3 for that by 5 pixels.
 
-    in_channels: None to learn it from the first input
-    out1: channels of the convolution by one pixel; 0 for none, as with a stride
-    proj3, out3: channels that the convolution by 3 pixels sees, and gives
-    proj33, out33: likewise of the two after one another
+    in_channels: None: inferred from the first input
+    out1: channels of the 1 x 1 convolution; 0 for none, as with a stride
+    proj3, out3: input and output channels of the 3 x 3 convolution
+    proj33, out33: of the two consecutive 3 x 3 convolutions
     pooltype: "max" or "avg"
-    proj_pool: channels that are made of the pooled input; None to keep its own
-    stride: of the last convolution of each part and of the pooling
-    conv_init: what filters start from; LeCunNormal by default
-    Raises ValueRangeError for another pooltype, or out1 with a stride or without proj_pool.
+    proj_pool: channels of the projection of the pooled input; None: no projection
+    stride: of the last convolution of each branch and of the pooling
+    conv_init: initial filters; LeCunNormal by default
+    Raises ValueRangeError for an unknown pooltype, or out1 with a stride or without proj_pool.
 
     Source: Ioffe and Szegedy, "Batch normalization", ICML 2015. Names are Chainer's.
     """

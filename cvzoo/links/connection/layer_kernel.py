@@ -7,7 +7,7 @@ from cvzoo.autodiff.variable import Variable
 
 
 class AbstractLayerKernel(abc.ABC):
-    """Computes a layer that has it as `kernel`; `quantize` sets them."""
+    """Computes a layer whose attribute `kernel` it is; `quantize` sets it."""
 
     @abc.abstractmethod
     def convolve(
@@ -31,4 +31,4 @@ class AbstractLayerKernel(abc.ABC):
     def multiply_rows(
         self, linear: Any, x: Any, *, b: Any = None, with_gelu: bool = False, scale: Any = None, add: Any = None
     ) -> Variable:
-        """gelu(linear(x)) * scale + add of a Linear, for each row of x, as `fused_linear` says."""
+        """gelu(linear(x)) * scale + add of a Linear, for each row of x, as in `fused_linear`."""

@@ -13,9 +13,9 @@ from cvzoo.typing.aliases import Array
 class LayerNormalization(Link):
     """Normalizes each row, then scales and shifts.
 
-    size: the length of a row; None to learn it from the first input
+    size: the length of a row; None: inferred from the first input
     eps: added to the variance
-    gamma, beta (size,) are parameters that start from 1 and 0.
+    gamma, beta (size,) are parameters, initially 1 and 0.
     Source: Ba, Kiros and Hinton, Layer Normalization, 2016.
     """
 
@@ -41,9 +41,9 @@ class LayerNormalization(Link):
 class LayerNormalization2D(Link):
     """Normalizes the channels of each pixel of a map, then scales and shifts; nothing is copied.
 
-    size: how many channels
+    size: number of channels
     eps: added to the variance
-    gamma, beta (size,) are parameters that start from 1 and 0.
+    gamma, beta (size,) are parameters, initially 1 and 0.
     Source: as ConvNeXt has it (Liu et al., CVPR 2022).
     """
 

@@ -15,11 +15,11 @@ from cvzoo.typing.aliases import Array
 class Linear(Link):
     """y = x W^T + b.
 
-    in_size: the length of an input row; None (or leaving it out: Linear(10)) to learn it from the first input
+    in_size: the length of an input row; None (or omitted: Linear(10)): inferred from the first input
     out_size: the length of an output row
     nobias: no `b`
-    initialW: what W (out_size, in_size) starts from: an initializer, a number or an array; LeCunNormal by default
-    initial_bias: what b (out_size,) starts from; 0 by default
+    initialW: initial W (out_size, in_size): an initializer, a number or an array; LeCunNormal by default
+    initial_bias: initial b (out_size,); 0 by default
     """
 
     kernel: AbstractLayerKernel | None = None
@@ -44,7 +44,7 @@ class Linear(Link):
             self.b = None if nobias else Parameter(0 if initial_bias is None else initial_bias, out_size)
 
     def forward(self, x: Variable | Array, n_batch_axes: int = 1) -> Variable:
-        """(..., out_size): x with all axes after the first `n_batch_axes` made one row, then W and b."""
+        """(..., out_size) of x, whose axes after the first `n_batch_axes` are flattened to one."""
         if not self.W.is_initialized:
             in_size = 1
             for size in x.shape[n_batch_axes:]:

@@ -13,10 +13,10 @@ from cvzoo.typing.aliases import Array
 class LSTM(Chain):
     """LSTM layer: one time step per call; `reset_state()` begins a new sequence.
 
-    in_size: the length of an input row; None to learn it from the first input
+    in_size: the length of an input row; None: inferred from the first input
     out_size: the number of units
     c, h: cell state and output (N, out_size) after the last call, None before the first
-    The order of the four parts of a unit is that of `functions.lstm`. Forget gates start with a bias of 1.
+    The order of the gates is that of `functions.lstm`. Forget gates have an initial bias of 1.
     Source: Hochreiter and Schmidhuber, 1997; the layout is Chainer's.
     """
 
@@ -33,7 +33,7 @@ class LSTM(Chain):
         self.reset_state()
 
     def reset_state(self) -> None:
-        """Forget everything."""
+        """Clear c and h."""
         self.c = self.h = None
 
     def forward(self, x: Variable | Array) -> Variable:

@@ -12,9 +12,9 @@ from cvzoo.typing.aliases import Array
 class Maxout(Chain):
     """The largest of `pool_size` linear functions of x, for each output.
 
-    in_size: the length of an input row; None to learn it from the first input
+    in_size: the length of an input row; None: inferred from the first input
     out_size: the length of an output row
-    initialW, initial_bias: what the child `linear`'s W (out_size * pool_size, in_size) and b start from
+    initialW, initial_bias: initial W (out_size * pool_size, in_size) and b of the child `linear`
     Source: Goodfellow et al., Maxout Networks, ICML 2013.
     """
 

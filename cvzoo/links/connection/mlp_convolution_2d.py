@@ -1,4 +1,4 @@
-"""A convolution followed by a perceptron of each pixel."""
+"""A convolution followed by 1 x 1 convolutions (network in network)."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -12,13 +12,13 @@ from cvzoo.typing.aliases import Array
 
 
 class MLPConvolution2D(ChainList):
-    """A convolution, then convolutions by one pixel, with an activation between.
+    """A convolution, then 1 x 1 convolutions, with an activation between them.
 
-    in_channels: None to learn it from the first input
+    in_channels: None: inferred from the first input
     out_channels: of each convolution
     ksize, stride, pad: of the first
     activation: called between convolutions, not after the last
-    conv_init, bias_init: what filters and biases start from; LeCunNormal and 0 by default
+    conv_init, bias_init: initial filters and biases; LeCunNormal and 0 by default
     Raises ValueRangeError without a convolution.
 
     Source: Lin, Chen and Yan, "Network in network", ICLR 2014.

@@ -18,9 +18,9 @@ class MultiHeadAttention(Chain):
     """Multi-head self-attention (Vaswani et al., 2017) of n_head heads.
 
     n_unit: channels of a token, a multiple of n_head
-    n_head: how many heads
+    n_head: number of heads
 
-    qkv (3 * n_unit outputs: queries, keys, values; in each, head after head) and proj are the layers.
+    The layers are qkv (3 * n_unit outputs: queries, keys, values, each ordered by head) and proj.
     Source: Vaswani et al., Attention is all you need, NeurIPS 2017.
     """
 
@@ -36,7 +36,7 @@ class MultiHeadAttention(Chain):
         """(B, N, n_unit) of x (B, N, n_unit).
 
         bias: added to the scores (B, n_head, N, N), with which it broadcasts; None: nothing
-        add: (B, N, n_unit) added to the result, such as what goes round the layer; None: nothing
+        add: (B, N, n_unit) added to the result, such as a residual connection; None: nothing
         """
         x = as_variable(x)
         n_unit = self.n_unit

@@ -1,4 +1,4 @@
-"""A parameter alone as a link."""
+"""A link with a single parameter."""
 
 from typing import Any
 
@@ -9,9 +9,9 @@ from cvzoo.links.link import Link
 
 
 class Parameter(Link):
-    """A link whose value is its parameter W. In a link of one's own a `cvzoo.Parameter` does as well.
+    """A link that returns its parameter W. In a custom link a `cvzoo.Parameter` is enough.
 
-    array: what W starts from
+    array: initial W
     """
 
     def __init__(self, array: Any):

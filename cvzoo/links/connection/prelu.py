@@ -14,7 +14,7 @@ class PReLU(Link):
     """x where x > 0, else W * x, with a learned slope W.
 
     shape: W's shape: () for one slope, (C,) for one per channel; it is matched with the axes after the batch
-    init: what W starts from
+    init: initial W
     Source: He et al., Delving Deep into Rectifiers, ICCV 2015.
     """
 

@@ -1,4 +1,4 @@
-"""A learned factor and a learned shift, whose axes are laid on some of x's."""
+"""A learned factor and a learned shift along some axes."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,7 +13,7 @@ from cvzoo.typing.aliases import Array
 
 
 def aligned_shape(x_shape: Sequence[int], shape: Sequence[int], axis: int, *, function: str) -> tuple[int, ...]:
-    """`shape` with ones around, so that its axes stand at x's axes `axis`, `axis` + 1, ... and broadcast over the rest.
+    """`shape` padded with ones, so that its axes match x's axes `axis`, `axis` + 1, ... and broadcast over the others.
 
     Raises ShapeError, naming `function`, if the sizes differ.
     """
@@ -29,10 +29,10 @@ def aligned_shape(x_shape: Sequence[int], shape: Sequence[int], axis: int, *, fu
 
 
 class Bias(Link):
-    """x + b, with b's axes laid on x's axes from `axis` on.
+    """x + b, where b's axes match x's axes from `axis` on.
 
     axis: the first axis of x that b has
-    shape: b's shape, which starts from 0; None for no parameter: b is then the second argument
+    shape: b's shape; initially 0; None for no parameter: b is then the second argument
     """
 
     def __init__(self, axis: int = 1, shape: Sequence[int] | None = None):
@@ -50,10 +50,10 @@ class Bias(Link):
 
 
 class Scale(Chain):
-    """x * W (+ b), with W's axes laid on x's axes from `axis` on.
+    """x * W (+ b), where W's axes match x's axes from `axis` on.
 
     axis: the first axis of x that W has
-    W_shape: W's shape, which starts from 1; None for no parameter: W is then the second argument
+    W_shape: W's shape; initially 1; None for no parameter: W is then the second argument
     bias_term: whether there is a child `bias` with a parameter b
     bias_shape: b's shape, W_shape by default
     """

@@ -56,11 +56,11 @@ class SqueezeExcite2D(Chain):
     """x times a gate for each channel: gate(fc2(activ(fc1(mean of x)))).
 
     n_channel: channels of x
-    n_hidden: of the layer between
+    n_hidden: hidden units
     activ, gate: the functions after `fc1` and after `fc2`
 
-    It is `SEBlock` with filters (O, C, 1, 1) instead of matrices, as published files have them, and one kernel a layer
-    where no gradients are taken.
+    It is `SEBlock` with filters (O, C, 1, 1) instead of matrices, as in published files, and in inference one kernel
+    per layer.
     Source: Hu, Shen and Sun, Squeeze-and-Excitation Networks, CVPR 2018.
     """
 

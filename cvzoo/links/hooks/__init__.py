@@ -1,1 +1,1 @@
-"""What may be done before and after a link computes: hooks that change its weight."""
+"""Link hooks that replace a layer's weight while it computes."""

@@ -1,4 +1,4 @@
-"""Weights divided by their largest singular value."""
+"""Spectral normalization of weights."""
 
 from typing import Any
 
@@ -21,10 +21,10 @@ from cvzoo.links.hooks.weight_hook import AbstractWeightHook
 
 
 class PowerIteration(FunctionNode):
-    """W (O, I) to u (O,) and v (I,), nearer to its first singular vectors than the u that it starts from.
+    """One power iteration: from W (O, I) to approximations u (O,) and v (I,) of its first singular vectors.
 
-    u: replaced by the new one where `learn`
-    No gradient: as in the paper both vectors count as constants.
+    u: the previous approximation, updated in place if `learn`
+    No gradient: as in the paper both vectors are constants.
     """
 
     def __init__(self, u: Any, n_iteration: int, eps: float, *, learn: bool):
@@ -51,21 +51,21 @@ class PowerIteration(FunctionNode):
 
 
 class SpectralNormalization(AbstractWeightHook):
-    """Lets a layer compute with its weight divided by an approximation of its largest singular value.
+    """Spectral normalization: a layer's weight is divided by an approximation of its largest singular value.
 
-    n_power_iteration: how often a call in training makes the approximation better
-    eps: added to the lengths that vectors are divided by
-    use_gamma: multiply by a learned number `gamma`, which starts as that singular value
+    n_power_iteration: power iterations per call in training
+    eps: added to the norms that vectors are divided by
+    use_gamma: multiply by a learned scalar `gamma`, initially that singular value
     factor: multiply by this number
     weight_name: the parameter: (O, ...), of a `Deconvolution2D` (I, O, ...)
-    name: as `Link.delete_hook` knows it
+    name: of the hook, for `Link.delete_hook`
 
     The layer keeps the approximated singular vector as a persistent value, W_u (O,).
 
     >>> layer = L.Convolution2D(3, 16, 3).add_hook(SpectralNormalization())
 
     Source: Miyato et al., "Spectral normalization for generative adversarial networks", ICLR 2018. Where we differ:
-    Chainer's makes the approximation better in inference, too.
+    Chainer's iterates in inference, too.
     """
 
     name = "SpectralNormalization"
@@ -87,7 +87,7 @@ class SpectralNormalization(AbstractWeightHook):
         self.use_gamma = use_gamma
         self.factor = factor
         self.vector_name = f"{weight_name}_u"
-        self._vectors: tuple[Any, Any] | None = None  # of the last call in training, for who computes it again
+        self._vectors: tuple[Any, Any] | None = None  # of the last call in training, for gradient checkpointing
 
     def added(self, link: Any) -> None:
         super().added(link)
@@ -95,7 +95,7 @@ class SpectralNormalization(AbstractWeightHook):
             self._prepare(link, vars(link)[self.weight_name])
 
     def deleted(self, link: Any) -> None:
-        """Takes away what the layer got."""
+        """Removes what `added` gave to the layer."""
         if self.vector_name in vars(link):
             delattr(link, self.vector_name)
         if self.use_gamma and "gamma" in vars(link):
@@ -113,12 +113,12 @@ class SpectralNormalization(AbstractWeightHook):
             link.gamma.to_device(W.device)
 
     def weight(self, link: Any, W: Parameter) -> Variable:
-        """W divided by its largest singular value, as far as that is known."""
+        """W divided by the approximation of its largest singular value."""
         if self.vector_name not in vars(link):
             self._prepare(link, W)
         matrix = _as_matrix(link, W)
         u, v = self._singular_vectors(link, matrix)
-        # a sum, not a product of matrices, which may be rounded to 16 bits
+        # a sum, since a matrix product may be rounded to 16 bits in mixed precision
         sigma = sum(multiply(matrix, multiply(reshape(u, (-1, 1)), v)))
         scaled = W / sigma
         scaled = scaled if self.factor is None else scaled * self.factor
@@ -131,7 +131,7 @@ class SpectralNormalization(AbstractWeightHook):
         start = vars(link)[self.vector_name]
         u, v = PowerIteration(start, self.n_power_iteration, self.eps, learn=learn).apply((matrix,))
         if learn:
-            self._vectors = u._array, v._array  # not `array`: who records functions takes that for a look
+            self._vectors = u._array, v._array  # not `array`: a graph recorder would notice its read
         return u, v
 
 

@@ -1,4 +1,4 @@
-"""Hooks that let a layer compute with another weight than its own."""
+"""Base class of hooks that replace a layer's weight while it computes."""
 
 import abc
 from typing import Any
@@ -11,12 +11,11 @@ from cvzoo.links.link_hook import LinkCall, LinkHook
 
 
 class AbstractWeightHook(LinkHook, abc.ABC):
-    """A hook of one layer, whose weight is replaced while the layer computes by a function of it.
+    """Base class of hooks of one layer that replace its weight by a function of it while the layer computes.
 
     weight_name: the parameter's name
-    name: as `Link.delete_hook` knows it
-    Gradients go through the function to the parameter. While it computes, the layer is not to be called by another
-    thread.
+    name: of the hook, for `Link.delete_hook`
+    Gradients flow through the function to the parameter. A layer with such a hook is not thread-safe.
     """
 
     is_replayed = True
@@ -25,7 +24,7 @@ class AbstractWeightHook(LinkHook, abc.ABC):
         self.weight_name = weight_name
         if name is not None:
             self.name = name
-        self._own: list[Parameter] = []  # of calls that are under way
+        self._own: list[Parameter] = []  # of calls in progress
 
     def __enter__(self) -> Any:
         raise GraphError(f"{self.name} belongs to one layer, not to a block", hint="layer.add_hook(hook)")
@@ -36,7 +35,7 @@ class AbstractWeightHook(LinkHook, abc.ABC):
             raise ValueRangeError(f"{self.name}: {type(link).__name__} has no parameter {self.weight_name!r}")
 
     def forward_preprocess(self, args: LinkCall) -> None:
-        """Puts the computed weight in the parameter's place."""
+        """Replaces the parameter by the computed weight."""
         link, state = args.link, vars(args.link)
         if state.get("kernel") is not None:
             raise GraphError(
@@ -46,18 +45,18 @@ class AbstractWeightHook(LinkHook, abc.ABC):
         own = state[self.weight_name]
         if not own.is_initialized:
             with using_config("train", False), no_backprop_mode():
-                link.forward(*args.args, **args.kwargs)  # the layer learns its shape
+                link.forward(*args.args, **args.kwargs)  # initializes the weight
         computed = self.weight(link, own)
-        # layers ask their weights what Parameters know: this one has a value that was computed
+        # layers read attributes of Parameter from their weights, so that the computed value has these as well
         shown = Parameter(name=own.name)
         shown._array, shown._node, shown._requires_grad = computed._array, computed._node, computed.requires_grad
-        state[self.weight_name] = shown  # not by assignment, which would say that the network changed
+        state[self.weight_name] = shown  # not by assignment, which counts as a change of the network
         self._own.append(own)
 
     def forward_postprocess(self, args: LinkCall) -> None:
-        """Puts the parameter back."""
+        """Restores the parameter."""
         vars(args.link)[self.weight_name] = self._own.pop()
 
     @abc.abstractmethod
     def weight(self, link: Any, W: Parameter) -> Variable:
-        """What the layer computes with in place of W; made of differentiable functions."""
+        """The weight that replaces W; composed of differentiable functions."""

@@ -1,4 +1,4 @@
-"""Filters with mean 0 and variance 1."""
+"""Weight standardization."""
 
 from typing import Any
 
@@ -11,11 +11,11 @@ from cvzoo.links.hooks.weight_hook import AbstractWeightHook
 
 
 class WeightStandardization(AbstractWeightHook):
-    """Lets a layer compute with its weight brought to mean 0 and variance 1 for each output channel.
+    """Weight standardization: a layer's weight has mean 0 and variance 1 for each output channel.
 
     eps: added to the variance
     weight_name: the parameter, (O, ...)
-    name: as `Link.delete_hook` knows it
+    name: of the hook, for `Link.delete_hook`
 
     >>> layer = L.Convolution2D(3, 16, 3).add_hook(WeightStandardization())
 

@@ -32,11 +32,10 @@ class BinaryHierarchicalSoftmax(Link):
     """Hierarchical softmax: the loss of a class is that of the decisions on its path in a binary tree.
 
     in_size: the length of an input row
-    tree: nested pairs of classes, such as ((0, 1), 2); `create_huffman_tree` makes one of counts
+    tree: nested pairs of classes, such as ((0, 1), 2); `create_huffman_tree` creates one from counts
 
-    W (N, in_size), of the N inner nodes in the order in which they are met, each before its left branch, starts from
-    Uniform(1).
-    Raises ValueRangeError for a tree that is none, or has a class twice.
+    W (N, in_size) has a row for each of the N inner nodes, in preorder, and is initialized by Uniform(1).
+    Raises ValueRangeError for an invalid tree, or a duplicate class.
     Source: Morin and Bengio, "Hierarchical probabilistic neural network language model", AISTATS 2005.
     """
 
@@ -47,7 +46,7 @@ class BinaryHierarchicalSoftmax(Link):
         if not n_node:
             raise ValueRangeError("BinaryHierarchicalSoftmax: the tree has no inner node", got=repr(tree)[:80])
         longest = max([len(path) for path in paths.values()])
-        # of each class the nodes on its path and the turns there, 1 left and -1 right; 0 where the path is over
+        # for each class the nodes on its path and the branches taken, 1 left and -1 right; padded with 0
         self.nodes = np.zeros((max(paths) + 1, longest), np.int32)
         self.turns = np.zeros(self.nodes.shape, np.float32)
         for each, path in paths.items():
@@ -58,7 +57,7 @@ class BinaryHierarchicalSoftmax(Link):
 
     @staticmethod
     def create_huffman_tree(word_counts: Mapping[int, int]) -> Tree:
-        """The tree whose paths are the shortest on average: nested pairs of the classes that `word_counts` counts.
+        """The Huffman tree, whose average path is shortest: nested pairs of the classes in `word_counts`.
 
         Raises ValueRangeError if there is no class.
         """
@@ -75,18 +74,18 @@ class BinaryHierarchicalSoftmax(Link):
     def forward(self, x: Variable | Array, t: Any) -> Variable:
         """The sum of the losses of x (B, in_size) and classes t (B,), integers of the tree.
 
-        Raises ShapeError or DtypeError if the arrays do not fit, ValueRangeError for a class that the tree does not
-        have; classes on a GPU are not looked at.
+        Raises ShapeError or DtypeError for invalid arrays, ValueRangeError for a class that is not in the tree; classes
+        on a GPU are not checked, which would synchronize.
         """
         return _loss(x, t, self.W, self.nodes, self.turns)
 
 
 def _paths(tree: Tree) -> Iterator[tuple[int, list[tuple[int, int]]]]:
-    """Each class with the (node, turn) on its path."""
+    """Each class with the (node, branch) pairs on its path."""
     n_node = 0
-    seen: collections.Counter[int] = collections.Counter()
+    leaves: collections.Counter[int] = collections.Counter()
     waiting: list[tuple[Tree, list[tuple[int, int]]]] = [(tree, [])]
-    while waiting:  # not by recursion: a tree of very many classes may be deep
+    while waiting:  # without recursion, since a tree of many classes may be deep
         branch, path = waiting.pop()
         if isinstance(branch, tuple):
             if len(branch) != 2:
@@ -94,11 +93,11 @@ def _paths(tree: Tree) -> Iterator[tuple[int, list[tuple[int, int]]]]:
             waiting += [(branch[1], [*path, (n_node, -1)]), (branch[0], [*path, (n_node, 1)])]
             n_node += 1
             continue
-        if not isinstance(branch, int | np.integer) or branch < 0 or seen[int(branch)]:
+        if not isinstance(branch, int | np.integer) or branch < 0 or leaves[int(branch)]:
             raise ValueRangeError(
                 "BinaryHierarchicalSoftmax: a leaf is a class, and each comes once", got=repr(branch)[:80]
             )
-        seen[int(branch)] += 1
+        leaves[int(branch)] += 1
         yield int(branch), path
 
 

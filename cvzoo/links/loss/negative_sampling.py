@@ -17,11 +17,11 @@ class NegativeSampling(Link):
     """Negative sampling loss, against randomly sampled classes; see `cvzoo.functions.negative_sampling`.
 
     in_size: the length of an input row
-    counts: how often each of the L classes comes
-    sample_size: how many classes are drawn for each row
-    power: classes are drawn in proportion to their counts to this power
+    counts: frequencies of the L classes
+    sample_size: number of classes sampled for each row
+    power: sampling probabilities are proportional to the counts raised to this power
 
-    W (L, in_size) starts from 0. The draws come from cvzoo's generator.
+    W (L, in_size) is initially 0. Samples are drawn from cvzoo's generator.
     """
 
     def __init__(self, in_size: int, counts: Sequence[float] | np.ndarray, sample_size: int, power: float = 0.75):

@@ -1,4 +1,4 @@
-"""A kind of model that files can describe."""
+"""Architectures: kinds of models that files can describe."""
 
 import dataclasses
 import inspect
@@ -22,12 +22,12 @@ _THRESHOLDS = ("presets", "limit")
 
 
 class Architecture(NamedTuple):
-    """A kind of model that files can hold. Its models say in `config` what they are built of.
+    """A kind of model that files can hold; the attribute `config` of its models describes how they are built.
 
     name: in the files
-    model_class: of its models; it takes a config whole, as `config`, or its fields as keyword arguments
+    model_class: the class; it takes a config as `config`, or its fields as keyword arguments
     config_class: a frozen dataclass
-    key: where the config is in a file's settings, beside n_fg_class; None: its fields are the settings. The class
+    key: name of the config in a file's settings, next to n_fg_class; None: its fields are the settings. The class
         takes such a config by this name, too
     """
 
@@ -38,21 +38,21 @@ class Architecture(NamedTuple):
 
     @property
     def has_thresholds(self) -> bool:
-        """Whether its models find instances: files keep their presets and limit, too."""
+        """Whether its models detect instances: files then contain their presets and limit, too."""
         return issubclass(self.model_class, AbstractThresholds)
 
     def settings(self, model: Any) -> dict[str, Any]:
-        """What the model is built of now, as JSON has it."""
-        found = config_to_json(present_config(model))
+        """The model's current config, as JSON values."""
+        fields = config_to_json(present_config(model))
         if self.key is not None:
-            found = {"n_fg_class": model.n_fg_class, self.key: found}
-        return found | threshold_settings(model) if self.has_thresholds else found
+            fields = {"n_fg_class": model.n_fg_class, self.key: fields}
+        return fields | threshold_settings(model) if self.has_thresholds else fields
 
     def build(self, settings: Mapping[str, Any], label_names: Sequence[str] | None) -> Chain:
-        """The model with random values.
+        """A randomly initialized model.
 
         settings: of a file
-        Raises what is wrong with them: CvzooError, TypeError, ValueError, LookupError or AttributeError.
+        Raises CvzooError, TypeError, ValueError, LookupError or AttributeError if they are invalid.
         """
         own = {name: value for name, value in settings.items() if not (self.has_thresholds and name in _THRESHOLDS)}
         if self.key is None:
@@ -67,7 +67,7 @@ class Architecture(NamedTuple):
 
 
 class StoredDetector(NamedTuple):
-    """What a file says of a detector: n_fg_class; config: how it is built; presets and limit, None if it is older."""
+    """The settings of a detector in a file: n_fg_class; config; presets and limit, None in older files."""
 
     n_fg_class: int
     config: Any
@@ -76,7 +76,7 @@ class StoredDetector(NamedTuple):
 
 
 def stored_detector(settings: Mapping[str, Any], config_class: type) -> StoredDetector:
-    """A file's settings, checked; the config stands under "config", or "settings". Raises as `Architecture.build`."""
+    """A file's settings, validated; the config's name is "config" or "settings". Raises as `Architecture.build`."""
     key = "config" if "config" in settings else "settings"
     n_fg_class, config = _keyed(
         config_class, {name: settings[name] for name in ("n_fg_class", key) if name in settings}, key
@@ -85,7 +85,7 @@ def stored_detector(settings: Mapping[str, Any], config_class: type) -> StoredDe
 
 
 def present_config(model: Any) -> Any:
-    """The model's config with the values that its adjustable attributes have now."""
+    """The model's config with the current values of its adjustable attributes."""
     now = {
         field.name: getattr(model, field.name)
         for field in dataclasses.fields(model.config)

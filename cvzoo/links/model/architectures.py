@@ -1,4 +1,4 @@
-"""Which models can be built again from what a file says: the zoo's, and classes of users' own."""
+"""The kinds of models that can be rebuilt from a file: the zoo's, and users' own classes."""
 
 import dataclasses
 import inspect
@@ -15,17 +15,17 @@ _CONTRACT = (
 
 
 def architectures() -> tuple[Architecture, ...]:
-    """All kinds of models of the zoo that files can hold."""
+    """The architectures of the zoo."""
     return tuple(architecture for family in FAMILIES for architecture in family.architectures)
 
 
 def architecture_of(model_class: type[Chain]) -> Architecture:
-    """The architecture that a class of models stands for: one of the zoo, or a user's own.
+    """The architecture of a class of models: one of the zoo, or a user's own.
 
-    model_class: an own one says in `config_class` which frozen dataclass its models are built of, takes one as `config`
-        and `label_names` beside it, and keeps both as attributes of these names
-    Raises DtypeError for what is no class of models, UnsupportedError for a class that says of no config or is called
-    like one of the zoo.
+    model_class: a class of the zoo; or a user's, with a frozen dataclass as `config_class`, whose constructor takes
+        such a `config` and `label_names`, and whose models have both as attributes
+    Raises DtypeError unless it is a class of models, UnsupportedError for a class without config or with the name of
+    one of the zoo.
     """
     if not (isinstance(model_class, type) and issubclass(model_class, Chain)):
         raise DtypeError("an architecture is a class of models, a subclass of Chain", got=repr(model_class)[:80])
@@ -36,7 +36,7 @@ def architecture_of(model_class: type[Chain]) -> Architecture:
     name = model_class.__name__
     config_class = getattr(model_class, "config_class", None)
     if config_class is None:
-        raise UnsupportedError(f"{name} does not say what its models are built of", expected=_CONTRACT)
+        raise UnsupportedError(f"{name} does not define what its models are built from", expected=_CONTRACT)
     if not (isinstance(config_class, type) and dataclasses.is_dataclass(config_class) and _is_frozen(config_class)):
         raise UnsupportedError(f"{name}.config_class is no frozen dataclass", expected=_CONTRACT, got=config_class)
     takes = inspect.signature(model_class.__init__).parameters  # of the class, older Pythons give that of Link.__new__

@@ -12,7 +12,7 @@ from cvzoo.geometry.weighted_boxes_fusion import weighted_boxes_fusion
 from cvzoo.links.model.classifications import Classifications
 from cvzoo.links.model.classifier import AbstractClassifier
 from cvzoo.links.model.detections import kept_source
-from cvzoo.links.model.image_batches import check_photos, read_pixels
+from cvzoo.links.model.image_batches import check_images, read_pixels
 from cvzoo.links.model.instance_views import Instances, concatenated, instances_of, result_of
 from cvzoo.links.model.keypoint_detector import AbstractKeypointDetector
 from cvzoo.links.model.segmenter import AbstractSegmenter
@@ -64,7 +64,7 @@ class AugmentedPredictor:
 
         batch_size: how many views go through the network at once
         """
-        check_photos(imgs, batch_size)
+        check_images(imgs, batch_size)
         if isinstance(self.model, AbstractSegmenter):
             return self._label_maps(imgs, batch_size)
         found, sources, kind = [], [], type(self.model.predict([]))
@@ -78,7 +78,7 @@ class AugmentedPredictor:
 
     def predict_each(self, imgs: Iterable[Any], *, batch_size: int = 8) -> Iterator[Any]:
         """The results image by image, while the next images have not been read yet."""
-        check_photos(imgs, batch_size)
+        check_images(imgs, batch_size)
         for source in imgs:
             yield self.predict([source], batch_size=batch_size)
 

@@ -1,4 +1,4 @@
-"""Checks of the ground truth of detectors."""
+"""Validation of the ground truth of detectors."""
 
 from collections.abc import Sequence
 
@@ -17,9 +17,9 @@ def objects_of(sample: Sample) -> tuple[BBox, Label, Flags]:
 
 
 def check_objects(name: str, bboxes: Sequence[np.ndarray], labels: Sequence[np.ndarray], n_fg_class: int) -> None:
-    """None; what is wrong would otherwise be learned as background, or fail far from its cause.
+    """Validate the ground truth of a batch; faults would otherwise be trained as background, or fail later.
 
-    name: of the loss, for errors, which name the image by its place
+    name: of the loss, for errors, which also have the index of the image
     bboxes, labels: of each image (R, 4), finite, and (R,) integers, 0 .. n_fg_class - 1
     Raises ShapeError, DtypeError or ValueRangeError.
     """

@@ -22,13 +22,13 @@ def mean_of_views(
 ) -> np.ndarray:
     """The mean of the classes' probabilities over all views, (B, n_class, H, W).
 
-    x: (B, C, H, W) prepared images
+    x: (B, C, H, W) preprocessed images
     probs_of: from a view (B, C, h, w) to (B, n_class, h, w)
-    scales: of the sides, cut off to whole pixels; 1 is x itself
-    flip: whether each is looked at in a mirror, too
-    align_corners: how a view's probabilities come back to x's size, as in `resize_images`
-    multiple: of which a view's sides are made, for networks that take no others
-    Raises ValueRangeError if there is no scale, or one is not positive.
+    scales: of the views, whose sides are rounded down to whole pixels; 1 is x itself
+    flip: whether each view is flipped horizontally, too
+    align_corners: of the resize of a view's probabilities to x's size, as in `resize_images`
+    multiple: views are resized to sides that are multiples of it
+    Raises ValueRangeError without a scale, or if one is not positive.
     """
     if not scales or not all(scale > 0 for scale in scales):
         raise ValueRangeError("scales must be positive, and at least one", got=repr(scales))
@@ -49,22 +49,22 @@ def mean_of_views(
     return total / np.float32(len(scales) * (1 + flip))
 
 
-_AT_ONCE = 1 << 21  # numbers of an enlarged map that lie in memory while labels are found
+_AT_ONCE = 1 << 21  # maximum number of upsampled scores in memory while labels are computed
 
 
 class ClassMap(NamedTuple):
     """A score for each class and pixel.
 
     values: (n_class, H, W) float32
-    are_probs: whether they are probabilities; else the softmax makes them so
+    are_probs: whether they are probabilities; otherwise logits
     """
 
     values: np.ndarray
     are_probs: bool
 
     def label(self) -> np.ndarray:
-        """(H, W) int32: the best class of each pixel, the lower number of equals."""
-        # seen pixel by pixel: the classes lie side by side in memory
+        """(H, W) int32: the highest-scoring class of each pixel; the first of equal ones."""
+        # argmax along the last axis of a channels-last view, whose classes are adjacent in memory
         return self.values.transpose(1, 2, 0).argmax(axis=2).astype(np.int32)
 
     def probs(self) -> np.ndarray:
@@ -73,13 +73,13 @@ class ClassMap(NamedTuple):
 
 
 class EnlargedScores:
-    """Scores of a coarse map, resized bilinearly, once or several times; made row by row, so that memory stays small.
+    """Scores of a coarse map, resized bilinearly once or several times; computed row by row to save memory.
 
     coarse: (n_class, h, w) float32, logits
-    sizes: (H, W) of one resizing after the other; the last is the image's
+    sizes: (H, W) of each resize in order; the last is the image's
     align_corners: as in `resize_images`
 
-    Each resizing is linear and treats rows and columns alike, so that all of them are one matrix a side.
+    Resizes are linear and separable, so that all of them together are one matrix per axis.
     """
 
     def __init__(self, coarse: np.ndarray, sizes: Sequence[tuple[int, int]], *, align_corners: bool):
@@ -92,7 +92,7 @@ class EnlargedScores:
 
     @property
     def values(self) -> np.ndarray:
-        """(n_class, H, W) float32, all of them, classes side by side in memory."""
+        """(n_class, H, W) float32, channels-last in memory."""
         return (self._rows @ self._wide).reshape(self._shape).transpose(2, 0, 1)
 
     def label(self) -> np.ndarray:
@@ -111,7 +111,7 @@ class EnlargedScores:
 
 
 def _along(side: int, sides: Sequence[int], align_corners: bool) -> np.ndarray:
-    """(sides[-1], side) float32: what resizing along one axis does, from the identity resized."""
+    """(sides[-1], side) float32: the matrix of the resizes along one axis, which is the resized identity matrix."""
     matrix = np.eye(side, dtype=np.float32)[None, None]
     for n in sides:
         matrix = resize_images(matrix, (n, side), align_corners=align_corners).array

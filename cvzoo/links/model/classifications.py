@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError
-from cvzoo.links.model.result_images import check_photo, photo_of
+from cvzoo.links.model.result_images import check_index, image_of
 from cvzoo.typing.aliases import Prob
 from cvzoo.visualizations.show_axes import show_axes
 from cvzoo.visualizations.vis_image import vis_image
@@ -21,7 +21,7 @@ _SHOWN = 20  # images in a repr or a notebook's cell
 class Top(NamedTuple):
     """The best classes of each image, best first.
 
-    names: one list of str per image; a class without a name goes by its number
+    names: one list of str per image; a class without a name has its number
     probs: (B, k) float32
     labels: (B, k) int32
     """
@@ -36,7 +36,7 @@ class Classifications(Sequence[Prob]):
 
     probs: (B, n_class) float32; each row sums to 1
     label_names: names of the classes in order of label, or None
-    sources: the images as they were given, None where they cannot be read a second time
+    sources: the images as passed to `predict`, None where they cannot be read again
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class Classifications(Sequence[Prob]):
 
     @property
     def labels(self) -> np.ndarray:
-        """(B,) int32: the best class of each image, the lower number of equals."""
+        """(B,) int32: the most probable class of each image; the first of equal ones."""
         return self.probs.argmax(axis=1).astype(np.int32) if self.probs.size else np.zeros(len(self), np.int32)
 
     def top(self, k: int = 5) -> Top:
@@ -90,12 +90,12 @@ class Classifications(Sequence[Prob]):
     def show(self, i: int = 0, *, img: Any = None, k: int = 3, ax: "Axes | None" = None) -> "Axes":
         """matplotlib's axes with image `i` and its k best classes, shown in a notebook's cell or in a window.
 
-        ax: axes to draw on, which are then not shown by us
-        img: the image, where it cannot be read a second time; anything that `read_image` takes
+        ax: axes to draw on, which are then not shown
+        img: the image, where it cannot be read again; anything that `read_image` takes
         Raises ValueRangeError if there is no image `i`, ImageError if it cannot be read.
         """
-        check_photo(i, len(self))
-        picture = photo_of(self.sources, i, img)
+        check_index(i, len(self))
+        picture = image_of(self.sources, i, img)
         names, probs, _ = self.top(k)
         lines = [f"{name} {prob:.3f}" for name, prob in zip(names[i], probs[i])]
 

@@ -23,8 +23,8 @@ from cvzoo.typing.aliases import Array
 class AbstractClassifier(AbstractPrepared, AbstractQuantizable, Chain, abc.ABC):
     """Base class of image classifiers; a subclass declares `preparation` and implements `stages`.
 
-    n_class: how many classes there are
-    label_names: their names in order of label, or None
+    n_class: number of classes
+    label_names: class names in order of label, or None
     layer_names: the names of the stages, in order
     preparation: see `AbstractPrepared`
     """
@@ -37,14 +37,14 @@ class AbstractClassifier(AbstractPrepared, AbstractQuantizable, Chain, abc.ABC):
 
     @abc.abstractmethod
     def stages(self, x: Variable | Array) -> Iterator[tuple[str, Variable]]:
-        """Each stage's name and output, one after another as they are computed, for x (B, C, H', W').
+        """Each stage's name and output, computed lazily in order, for x (B, C, H', W').
 
-        The last are the logits (B, n_class).
+        The last output is the logits (B, n_class).
         """
 
     @property
     def pick(self) -> str | tuple[str, ...] | None:
-        """The stages whose outputs `forward` gives: a name or names of `layer_names`; None: the scores."""
+        """The stages whose outputs `forward` returns: a name or names of `layer_names`; None: the logits."""
         return self._pick
 
     @pick.setter
@@ -57,24 +57,24 @@ class AbstractClassifier(AbstractPrepared, AbstractQuantizable, Chain, abc.ABC):
         self._pick = names if names is None or isinstance(names, str) else tuple(names)
 
     def forward(self, x: Variable | Array) -> Variable | Any:
-        """Logits (B, n_class) for x (B, C, H', W'); where `pick` is set, what it names.
+        """Logits (B, n_class) for x (B, C, H', W'); or the outputs of the stages in `pick`.
 
-        With one name, that stage's output; with several, a tuple in their order. What comes after is not computed.
+        With one name, that stage's output; with several, a tuple in their order. Later stages are not computed.
         """
-        wanted = _as_names(self._pick)
-        found = {}
+        names = _as_names(self._pick)
+        outputs = {}
         h: Any = None
         for name, h in self.stages(x):
-            if name in wanted:
-                found[name] = h
-                if len(found) == len(set(wanted)):
+            if name in names:
+                outputs[name] = h
+                if len(outputs) == len(set(names)):
                     break
         if self._pick is None:
             return h
-        return found[self._pick] if isinstance(self._pick, str) else tuple(found[name] for name in wanted)
+        return outputs[self._pick] if isinstance(self._pick, str) else tuple(outputs[name] for name in names)
 
     def scores(self, x: Variable | Array) -> Variable:
-        """Logits (B, n_class) for x (B, C, H', W'), whatever is picked."""
+        """Logits (B, n_class) for x (B, C, H', W'), whatever `pick` is."""
         h: Any = None
         for _, h in self.stages(x):  # noqa: B007
             pass
@@ -85,20 +85,20 @@ class AbstractClassifier(AbstractPrepared, AbstractQuantizable, Chain, abc.ABC):
 
         imgs: any iterable of images of any sizes, each a path, the bytes of a file, an open file, a PIL image or an
             array (3, H, W) RGB or (1, H, W) grey in [0, 255]; a batch (B, 3, H, W) is fine, too
-        batch_size: how many images of one prepared shape go through the network at once
+        batch_size: maximum number of images of one preprocessed shape per forward pass
         Raises FileNotFoundError (or another OSError) for a path that cannot be opened, ImageError that names a file
-        which holds no sound image, DtypeError for a single image instead of several.
+        without a valid image, DtypeError for a single image instead of several.
         """
         probs: list[np.ndarray] = [np.zeros((0, self.n_class), np.float32)]
         sources: list[Any] = []
         with self.device, using_config("train", False), no_backprop_mode():
-            found = None
+            outputs = None
             for batch in batches_for(self, imgs, batch_size=batch_size):
-                # a GPU was looking at the last batch while this one was read
-                probs += [] if found is None else on_host([found])
-                found = softmax(self.scores(batch.x), axis=1).array
+                # a GPU computed the previous batch while this one was read
+                probs += [] if outputs is None else on_host([outputs])
+                outputs = softmax(self.scores(batch.x), axis=1).array
                 sources.extend(map(kept_source, batch.sources))
-            probs += [] if found is None else on_host([found])
+            probs += [] if outputs is None else on_host([outputs])
         return Classifications(np.concatenate(probs), label_names=self.label_names, sources=sources)
 
 

@@ -1,4 +1,4 @@
-"""Configs of models: frozen dataclasses whose fields carry their help, unit and range, and check themselves."""
+"""Configs of models: frozen dataclasses whose fields have a help text, unit and range, and are validated."""
 
 import dataclasses
 import functools
@@ -9,7 +9,7 @@ from typing import Any
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.links.model.typed_value import NO_LIMITS, Limits, expected_words, is_named_tuple, nested_kinds, typed_value
 
-COUNT = 100_000  # of channels, blocks or pixels: a file that says more is damaged or means harm
+COUNT = 100_000  # limit of channels, blocks or pixels; a file with more is damaged or malicious
 
 
 def config_field(
@@ -26,15 +26,15 @@ def config_field(
     stored: str | tuple[str, int] | None = None,
     inline: bool = False,
 ) -> Any:
-    """A field of a config; what is said of it stands in its `metadata`. Choices are its type: `Literal["a", "b"]`.
+    """A field of a config; the arguments are in its `metadata`. Choices are expressed by its type, `Literal["a", "b"]`.
 
-    default: none: the field must be given. A file that lacks a field with a default is older than the field
-    help: what the value decides, in a line
-    unit, group: for forms: what it is counted in, and which fields stand together
+    default: if omitted, the field is required. A file without a field that has a default is older than the field
+    help: description in one line
+    unit, group: for forms: the unit of the value, and the group of fields that it belongs to
     at_least, above, at_most, below: the range of the number, or of each number in a tuple
-    adjustable: the model has an attribute of this name that may be changed later on; files keep its present value
-    stored: the name in files where it is not the field's; (name, i): the i-th of a list of that name
-    inline: of a config inside of another: files keep its fields beside the outer one's
+    adjustable: the model has an attribute of this name that may be changed later; files store its current value
+    stored: the name in files if it differs from the field's; (name, i): item i of a list of that name
+    inline: for a nested config: files store its fields next to the outer one's
     """
     metadata = {
         "help": help,
@@ -57,7 +57,7 @@ def count_field(
     at_least: int = 1,
     stored: str | tuple[str, int] | None = None,
 ) -> Any:
-    """`config_field` of a number of things, or of several: `at_least` to 100,000."""
+    """`config_field` of a count, or a tuple of counts: `at_least` to 100,000."""
     return config_field(default, help=help, unit=unit, group=group, at_least=at_least, at_most=COUNT, stored=stored)
 
 
@@ -72,17 +72,17 @@ def width_field() -> Any:
 
 
 def dropout_field() -> Any:
-    """What may be changed while a network is trained."""
+    """A dropout ratio, which may be changed during training."""
     return config_field(help="share that dropout drops in training", at_least=0, at_most=1, adjustable=True)
 
 
 def preparation_field(*, stored: str | None = None) -> Any:
-    """How an image is prepared; the model has it as its attribute."""
+    """The preprocessing of an image; the model has it as its attribute."""
     return config_field(help="how an image is prepared", group="preparation", adjustable=True, stored=stored)
 
 
 def short_side_field() -> Any:
-    """The size that segmenters see; the model has it as its attribute."""
+    """The short side of a segmenter's input; the model has it as its attribute."""
     return config_field(
         help="the image's short side is made so long",
         unit="pixels",
@@ -99,13 +99,13 @@ def resized_field(*, help: str) -> Any:
 
 
 def scales_field() -> Any:
-    """Sizes at which segmenters see an image; the model has them as its attribute."""
+    """Scales of a segmenter's views of an image; the model has them as its attribute."""
     return config_field(help="multiples of the image's size whose scores are averaged", above=0, adjustable=True)
 
 
 def flip_field() -> Any:
-    """Whether segmenters see an image flipped, too; the model has it as its attribute."""
-    return config_field(help="whether an image is seen flipped, too", adjustable=True)
+    """Whether segmenters average over the flipped image, too; the model has it as its attribute."""
+    return config_field(help="whether predictions are averaged over the flipped image, too", adjustable=True)
 
 
 @functools.cache
@@ -121,34 +121,34 @@ def field_types(config_class: Any) -> dict[str, Any]:
 
 
 def limits_of(field: dataclasses.Field[Any]) -> Limits:
-    """The range of a field; of one that `config_field` did not make, none."""
+    """The range of a field; unlimited for one that was not created by `config_field`."""
     return field.metadata.get("limits", NO_LIMITS)
 
 
 def checked_values(config_class: type, values: Mapping[str, Any]) -> dict[str, Any]:
-    """The values of a config's or a named tuple's fields, lists made tuples. Raises ValueRangeError with the name."""
+    """The values of a config's or a named tuple's fields, lists as tuples. Raises ValueRangeError with the name."""
     types = field_types(config_class)
     fields = getattr(config_class, "__dataclass_fields__", {})
-    found = {}
+    checked = {}
     for name, value in values.items():
         limits = limits_of(fields[name]) if name in fields else NO_LIMITS
         try:
-            found[name] = typed_value(types[name], value, limits)
+            checked[name] = typed_value(types[name], value, limits)
         except (TypeError, ValueError, OverflowError) as error:
             raise ValueRangeError(
                 f"{config_class.__name__}: {name} is invalid",
                 expected=expected_words(types[name], limits),
                 got=repr(value)[:80],
             ) from error
-    return found
+    return checked
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class AbstractConfig:
-    """What a model is built of, as plain values: constructor argument, header of files, JSON and form.
+    """The configuration of a model as plain values, for constructors, headers of files, JSON and forms.
 
-    Subclasses are frozen dataclasses with fields of `config_field`; `check_together` looks at several of them.
-    Raises ValueRangeError for a value of another type, out of its range, or no finite number.
+    Subclasses are frozen dataclasses with fields of `config_field`; `check_together` validates combinations of values.
+    Raises ValueRangeError for a value of the wrong type, out of its range, or not finite.
     """
 
     def __post_init__(self) -> None:
@@ -157,46 +157,46 @@ class AbstractConfig:
         self.check_together()
 
     def check_together(self) -> None:
-        """Nothing. Raises ValueRangeError for values that do not go together."""
+        """Raises ValueRangeError for an invalid combination of values."""
 
     def require(self, right: bool, name: str, expected: str) -> None:
-        """Raises ValueRangeError that names the field, if it is not right."""
+        """Raises ValueRangeError that names the field unless `right`."""
         if not right:
             got = repr(vars(self).get(name))[:80]
             raise ValueRangeError(f"{type(self).__name__}: {name} is invalid", expected=expected, got=got)
 
 
 def one_config(config: Any, settings: Any) -> Any:
-    """The config under either name: constructors took it as `settings` before. Raises ValueRangeError for both."""
+    """The config under either name: `settings` is its former one. Raises ValueRangeError for both."""
     if config is not None and settings is not None:
         raise ValueRangeError("config and settings are two names of one argument", expected="one of them")
     return settings if config is None else config
 
 
 def config_to_json(config: Any) -> dict[str, Any]:
-    """The fields of a config by their names in files, in their order; tuples are lists.
+    """The fields of a config by their names in files, in order; tuples as lists.
 
     config: a dataclass or a named tuple
     """
     if is_named_tuple(type(config)):
         return {name: _plain(value) for name, value in config._asdict().items()}
-    found: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     for field in dataclasses.fields(config):
         value = _plain(getattr(config, field.name))
         stored = field.metadata.get("stored")
         if field.metadata.get("inline"):
-            found |= value
+            fields |= value
         elif isinstance(stored, tuple):
-            found.setdefault(stored[0], []).append(value)
+            fields.setdefault(stored[0], []).append(value)
         else:
-            found[stored or field.name] = value
-    return found
+            fields[stored or field.name] = value
+    return fields
 
 
 def config_from_json(config_class: type, values: Mapping[str, Any]) -> Any:
-    """The config that `config_to_json` wrote.
+    """The config from the output of `config_to_json`.
 
-    Raises ValueRangeError that names the field that is missing, unknown, of another type or out of its range.
+    Raises ValueRangeError that names the field that is missing, unknown, of the wrong type or out of its range.
     """
     if not isinstance(values, Mapping):
         raise ValueRangeError(
@@ -206,25 +206,25 @@ def config_from_json(config_class: type, values: Mapping[str, Any]) -> Any:
     left = dict(values if older is None else older(values))
     taken: set[str] = set()
     types = field_types(config_class)
-    found: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     for field in dataclasses.fields(config_class):
         if field.metadata.get("inline"):
             (kind,) = nested_kinds(types[field.name])
             inner = {name: left[name] for name in field_types(kind) if name in left}
             taken |= inner.keys()
-            found[field.name] = _built(kind, inner)
+            fields[field.name] = _built(kind, inner)
             continue
         stored = field.metadata.get("stored") or field.name
         name, at = stored if isinstance(stored, tuple) else (stored, None)
         if name in left:
             taken.add(name)
-            found[field.name] = _typed(types[field.name], _at(config_class, name, left[name], at))
+            fields[field.name] = _typed(types[field.name], _at(config_class, name, left[name], at))
         elif field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING:
             raise ValueRangeError(f"{config_class.__name__}: {name} is missing")
     unknown = sorted(left.keys() - taken)
     if unknown:
         raise ValueRangeError(f"{config_class.__name__}: there is no field {unknown[0][:80]!r}")
-    return config_class(**checked_values(config_class, found))
+    return config_class(**checked_values(config_class, fields))
 
 
 def _plain(value: Any) -> Any:
@@ -253,7 +253,7 @@ def _at(config_class: type, name: str, value: Any, at: int | None) -> Any:
 
 
 def _typed(kind: Any, value: Any) -> Any:
-    """A nested config of its JSON; all else as it is."""
+    """A nested config from its JSON; other values unchanged."""
     for each in nested_kinds(kind):
         if isinstance(value, Mapping) or (isinstance(value, list) and is_named_tuple(each)):
             return _built(each, value)

@@ -1,4 +1,4 @@
-"""Convolution, normalization and activation as one, and channels that kernels like."""
+"""Blocks of convolution, normalization and activation, and rounding of channels."""
 
 from typing import Any, Literal, TypedDict
 
@@ -21,7 +21,7 @@ NORMS = ("batch", "frozen", "group")
 
 
 class NormSettings(TypedDict, total=False):
-    """Arguments of `ConvNormActiv` that all layers of a network share."""
+    """Arguments of `ConvNormActiv` that the layers of a network share."""
 
     norm: Norm
     eps: float
@@ -29,9 +29,9 @@ class NormSettings(TypedDict, total=False):
 
 
 def make_norm(norm: Norm, size: int, eps: float) -> Link:
-    """A normalization of `size` channels: "batch" (trained), "frozen" (batch norm that stays) or "group".
+    """A normalization of `size` channels: "batch", "frozen" (batch normalization with fixed statistics) or "group".
 
-    Groups are of at least 8 channels, and at most 32 in number. Raises ValueRangeError for another name.
+    There are at most 32 groups of at least 8 channels. Raises ValueRangeError for an unknown name.
     """
     if norm == "batch":
         return BatchNormalization(size, eps=eps)
@@ -44,14 +44,14 @@ def make_norm(norm: Norm, size: int, eps: float) -> Link:
 
 
 class ConvNormActiv(Chain):
-    """activ(bn(conv(x)) + residual); padded so that stride 1 keeps the size.
+    """activ(bn(conv(x)) + residual), with same padding.
 
     norm, eps: as in `make_norm`
-    decay: of the running statistics that "batch" keeps
-    activ: None leaves the values
-    pad_end: padding as TensorFlow's "SAME": with a stride, more at the end than at the beginning
+    decay: of the running statistics of "batch"
+    activ: None: no activation
+    pad_end: TensorFlow's "SAME" padding: with a stride, more at the end than at the beginning
 
-    Where no gradients are taken it is one kernel, if the activation is one of `fused_activation`.
+    In inference it is fused to one kernel, if the activation is one of `fused_activation`.
     """
 
     def __init__(
@@ -103,7 +103,7 @@ class ConvNormActiv(Chain):
 
 
 def _padded(x: Any, conv: Convolution2D) -> Variable:
-    """x with as many zeros around as give H / stride and W / stride, sides rounded up."""
+    """x zero-padded for an output of H / stride and W / stride, sides rounded up."""
     widths = []
     strides, dilations = (pair(n, name="stride", function="ConvNormActiv") for n in (conv.stride, conv.dilate))
     for size, ksize, stride, dilate in zip(x.shape[2:], conv.ksize, strides, dilations):
@@ -114,9 +114,9 @@ def _padded(x: Any, conv: Convolution2D) -> Variable:
 
 
 def round_channels(n: float, divisor: int = 8) -> int:
-    """n to the nearest multiple of divisor, at least one, and not more than a tenth below n.
+    """n rounded to the nearest multiple of divisor, at least divisor, and at most a tenth below n.
 
-    Source: MobileNetV2's published code, whose rounding all the mobile networks share.
+    Source: MobileNetV2's published code, whose rounding all mobile networks share.
     """
     rounded = max(divisor, int(n + divisor / 2) // divisor * divisor)
     return rounded if rounded >= 0.9 * n else rounded + divisor

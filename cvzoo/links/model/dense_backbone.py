@@ -31,13 +31,13 @@ _RESNETS: dict[str, tuple[int, Stem]] = {
     "resnet101s": (101, "deep"),
 }
 GLUON_BACKBONES = ("resnet50s", "resnet101s")
-# torchvision's classifiers, of whose files a segmenter takes the backbone
+# torchvision's classifiers from whose files a backbone can be initialized
 _CLASSIFIERS = ("imagenet", "imagenet_v2")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class DenseSegmenterConfig(AbstractConfig):
-    """What an FCN or a DeepLabV3 is built of; its fields are the constructors' arguments."""
+    """What an FCN or a DeepLabV3 is built from; its fields are the constructors' arguments."""
 
     backbone: Backbone = config_field(help="the classifier that it stands on, see DenseBackbone")
     n_class: int = classes_field()
@@ -48,13 +48,13 @@ class DenseSegmenterConfig(AbstractConfig):
 class DenseBackbone(Chain):
     """A dilated backbone for segmentation: an intermediate feature map, for an auxiliary head, and the last.
 
-    kind: "resnet18", "resnet50", "resnet101": the maps are of stride 8, the middle one is the third stage's;
-        "resnet50s", "resnet101s": those of gluon-cv, with three small convolutions as the stem; "mobilenet_v3_large":
-        of stride 8 and 16
-    width: all channels times this
+    kind: "resnet18", "resnet50", "resnet101": maps of stride 8, the intermediate one is the third stage's;
+        "resnet50s", "resnet101s": gluon-cv's, with three 3 x 3 convolutions as the stem; "mobilenet_v3_large": of
+        strides 8 and 16
+    width: multiplier of all channels
 
     `channels` are those of the two maps.
-    Raises ValueRangeError for another kind.
+    Raises ValueRangeError for an unknown kind.
     """
 
     def __init__(self, kind: Backbone, *, width: float = 1.0):
@@ -80,7 +80,7 @@ class DenseBackbone(Chain):
 
 
 def backbone_records(kind: str) -> dict[str, Weights]:
-    """The files of classifiers whose backbone a `DenseBackbone` can start from, by name."""
+    """The files of classifiers from which a `DenseBackbone` can be initialized, by name."""
     if kind in _RESNETS and _RESNETS[kind][1] == "photo":
         known = RESNET_WEIGHTS[_RESNETS[kind][0]]
     elif kind == "mobilenet_v3_large":
@@ -91,9 +91,9 @@ def backbone_records(kind: str) -> dict[str, Weights]:
 
 
 def read_backbone(kind: str, pretrained_model: str | os.PathLike | None) -> PretrainedFile | None:
-    """The file that a `DenseBackbone` starts from, None if pretrained_model names no classifier's file.
+    """The file from which a `DenseBackbone` is initialized, None if pretrained_model is not the name of a classifier.
 
-    Raises DownloadError if the file cannot be had.
+    Raises DownloadError if the file cannot be downloaded.
     """
     records = backbone_records(kind)
     if not isinstance(pretrained_model, str) or pretrained_model not in records:
@@ -102,7 +102,7 @@ def read_backbone(kind: str, pretrained_model: str | os.PathLike | None) -> Pret
 
 
 def backbone_names(kind: str) -> Mapping[str, Names]:
-    """torchvision's names of a classifier, less its last layers, and those of a `DenseBackbone`."""
+    """torchvision's names in a classifier without its last layers, and cvzoo's in a `DenseBackbone`."""
     if kind == "mobilenet_v3_large":
         modules = extractor_places(network_plan("large", dilated=True), ours="layers")
         return {"torchvision": Names(marks=(), modules=modules, drop=("classifier.",))}

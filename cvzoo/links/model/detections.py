@@ -10,7 +10,7 @@ from PIL import Image
 
 from cvzoo import visualizations
 from cvzoo.images.write_image import write_image
-from cvzoo.links.model.result_images import SHOWN, check_photo, notebook_html, notebook_png, photo_of
+from cvzoo.links.model.result_images import SHOWN, check_index, image_of, notebook_html, notebook_png
 from cvzoo.typing.aliases import BBox, Label, Score
 from cvzoo.visualizations.show_axes import show_axes
 
@@ -27,12 +27,12 @@ class _Lists(NamedTuple):
 class Detections(_Lists):
     """Three lists with one element per image: `bboxes, labels, scores = detections`.
 
-    bboxes: (R, 4) float32 each, y_min x_min y_max x_max, pixels of the image; a box may stick out of it
+    bboxes: (R, 4) float32 each, y_min x_min y_max x_max, pixels of the image; a box may extend beyond it
     labels: (R,) int32 each, 0 .. n_fg_class - 1
     scores: (R,) float32 each, best first
     label_names: names of the classes in order of label, or None
-    sources: the images as they were given (paths, arrays ...), looked at only when a picture is asked for; None where
-        they cannot be read a second time
+    sources: the images as passed to `predict` (paths, arrays ...), read only for drawing; None where they cannot be
+        read again
     """
 
     label_names: tuple[str, ...] | None = None
@@ -53,26 +53,31 @@ class Detections(_Lists):
         return self
 
     @property
-    def n_photo(self) -> int:
-        """How many images (`len` is 3, that of the tuple)."""
+    def n_image(self) -> int:
+        """The number of images (`len` is 3, that of the tuple)."""
         return len(self.bboxes)
+
+    @property
+    def n_photo(self) -> int:
+        """The former name of `n_image`."""
+        return self.n_image
 
     def draw(self, i: int = 0, *, img: Any = None) -> np.ndarray:
         """Image `i` with its boxes drawn: (3, H, W) float32 RGB in [0, 255], a new array.
 
-        img: the image, where it cannot be read a second time; anything that `read_image` takes
+        img: the image, where it cannot be read again; anything that `read_image` takes
         Raises ValueRangeError if there is no image `i`, ImageError if it cannot be read.
         """
         self.check(i)
-        return self._over(self.photo(i, img), i, visualizations.draw_bbox)
+        return self._over(self.image(i, img), i, visualizations.draw_bbox)
 
     def show(self, i: int = 0, *, img: Any = None, ax: "Axes | None" = None) -> "Axes":
         """matplotlib's axes with image `i` and its boxes, shown in a notebook's cell or in a window.
 
-        ax: axes to draw on, which are then not shown by us; img, and what is raised: as in `draw`
+        ax: axes to draw on, which are then not shown; img, and errors: as in `draw`
         """
         self.check(i)
-        picture = self.photo(i, img)
+        picture = self.image(i, img)
         return show_axes(lambda axes: self._over(picture, i, partial(visualizations.vis_bbox, ax=axes)), ax)
 
     def save(self, i: int, path: str | os.PathLike, *, img: Any = None) -> os.PathLike:
@@ -80,22 +85,23 @@ class Detections(_Lists):
         return write_image(self.draw(i, img=img), path)
 
     def to_records(self, i: int | None = None) -> list[dict[str, Any]]:
-        """One dict a box, ready for JSON: `photo`, label, name (None without names), score, y_min, x_min, y_max, x_max.
+        """One dict per box, for JSON: `photo`, label, name (None without names), score, y_min, x_min, y_max, x_max.
 
         i: of this image only; None: of all
+        `photo` is the index of the image; the key stays, since files contain it.
         """
         if i is None:
-            photos: Sequence[int] = range(self.n_photo)
+            images: Sequence[int] = range(self.n_image)
         else:
             self.check(i)
-            photos = [i % self.n_photo]
+            images = [i % self.n_image]
         records = []
-        for photo in photos:
-            rows = zip(self.bboxes[photo].tolist(), self.labels[photo].tolist(), self.scores[photo].tolist())
+        for image in images:
+            rows = zip(self.bboxes[image].tolist(), self.labels[image].tolist(), self.scores[image].tolist())
             for (y_min, x_min, y_max, x_max), label, score in rows:
                 records.append(
                     {
-                        "photo": photo,
+                        "photo": image,
                         "label": label,
                         "name": None if self.label_names is None else self.label_names[label],
                         "score": score,
@@ -109,7 +115,7 @@ class Detections(_Lists):
 
     def __repr__(self) -> str:
         records = self.to_records()
-        lines = [f"Detections of {self.n_photo} images, {len(records)} boxes"]
+        lines = [f"Detections of {self.n_image} images, {len(records)} boxes"]
         if records:
             lines.append(
                 f"{'image':>5}  {'label':<16} {'score':>5}  {'y_min':>7} {'x_min':>7} {'y_max':>7} {'x_max':>7}"
@@ -123,31 +129,35 @@ class Detections(_Lists):
         return "\n".join(lines)
 
     def _repr_html_(self) -> str | None:
-        return self.html_over(self.photo)
+        return self.html_over(self.image)
 
     def _repr_png_(self) -> bytes | None:
-        return self.png_over(self.photo)
+        return self.png_over(self.image)
 
     def html_over(self, picture: Callable[[int], np.ndarray]) -> str | None:
-        """Boxes over `picture(i)` of each image and a table of them, None where an image is gone."""
-        return notebook_html(self.n_photo, lambda i: self._over(picture(i), i, visualizations.detection_html))
+        """HTML of each `picture(i)` with its boxes and a table of them, None if an image cannot be read again."""
+        return notebook_html(self.n_image, lambda i: self._over(picture(i), i, visualizations.detection_html))
 
     def png_over(self, picture: Callable[[int], np.ndarray]) -> bytes | None:
-        """The bytes of a PNG of the boxes over `picture(0)`, None where the image is gone."""
-        return notebook_png(self.n_photo, lambda i: self._over(picture(i), i, visualizations.detection_png))
+        """A PNG of `picture(0)` with its boxes, None if the image cannot be read again."""
+        return notebook_png(self.n_image, lambda i: self._over(picture(i), i, visualizations.detection_png))
 
     def _over(self, img: np.ndarray, i: int, show: Callable[..., Any]) -> Any:
         return show(img, self.bboxes[i], self.labels[i], self.scores[i], label_names=self.label_names)
 
     def check(self, i: int) -> None:
         """Raises ValueRangeError if there is no image `i`."""
-        check_photo(i, self.n_photo)
+        check_index(i, self.n_image)
+
+    def image(self, i: int, img: Any = None) -> np.ndarray:
+        """Image `i`, (3, H, W) float32 RGB in [0, 255]: read from its source, or from `img`. Raises ImageError."""
+        return image_of(self.sources, i, img)
 
     def photo(self, i: int, img: Any = None) -> np.ndarray:
-        """Image `i`, (3, H, W) float32 RGB in [0, 255]: read from its source, or from `img`. Raises ImageError."""
-        return photo_of(self.sources, i, img)
+        """The former name of `image`."""
+        return self.image(i, img)
 
 
 def kept_source(source: Any) -> Any:
-    """The source of an image itself if it can be read a second time, else None."""
+    """The source of an image if it can be read again, else None."""
     return source if isinstance(source, str | os.PathLike | bytes | np.ndarray | Image.Image) else None

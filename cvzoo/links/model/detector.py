@@ -29,8 +29,8 @@ class AbstractDetector(AbstractThresholds, AbstractPrepared, AbstractQuantizable
 
     label_names: names of the classes in order of label, or None
     score_thresh, class_score_thresh, nms_thresh, limit, presets: see `AbstractThresholds`
-    clip: whether boxes are cut at the image's edges; by default they may stick out, as in the published evaluations;
-        what lies wholly outside is never given
+    clip: whether boxes are clipped to the image; by default they may extend beyond it, as in the published
+        evaluations; boxes completely outside are always dropped
     """
 
     presets: Mapping[str, Preset | ClassPreset] = {"visualize": Preset(0.45, 0.5), "evaluate": Preset(0.45, 0.005)}
@@ -40,67 +40,67 @@ class AbstractDetector(AbstractThresholds, AbstractPrepared, AbstractQuantizable
     limit: int | None = None
     clip: bool = False
 
-    # --- what a detector writes -------------------------------------------------------------------------------------
+    # --- implemented by detectors -----------------------------------------------------------------------------------
     @abc.abstractmethod
     def find(self, x: np.ndarray, sizes: Sequence[tuple[int, int]]) -> list[Found]:
-        """bbox (R, 4), label (R,), score (R,) of each image: what scores above `score_thresh`, before suppression.
+        """bbox (R, 4), label (R,), score (R,) of each image with scores above `score_thresh`, before NMS.
 
-        x: (B, C, H', W') float32, prepared
-        sizes: (H, W) of each image, in whose pixels the boxes are; finite, but they may stick out of it
+        x: (B, C, H', W') float32, preprocessed
+        sizes: (H, W) of each image, in whose pixels the boxes are; they are finite, but may extend beyond it
         """
 
     def placement(self, size: tuple[int, int]) -> Placement:
-        """Where an image of `size` (H, W) lies in the network's input.
+        """The placement of an image of `size` (H, W) in the network's input.
 
-        Raises UnsupportedError where `prepare` is the detector's own: it then writes this, too, or `decode`.
+        Raises UnsupportedError if the detector implements `prepare` itself; it then has to implement this, or `decode`.
         """
         if self.preparation is None:
             raise UnsupportedError(f"{type(self).__name__} declares no preparation, so it must write `placement`")
         return self.preparation.placement(size)
 
     def finished_boxes(self, x: Any, sizes: Sequence[tuple[int, int]]) -> FinishedBoxes | None:
-        """What `find` finds, suppressed and in the images, on the device of x; None: `find` is asked."""
+        """The final boxes after NMS, in pixels of the images, on the device of x; None: `find` is used instead."""
         return None
 
     # --- predict ----------------------------------------------------------------------------------------------------
     def predict(self, imgs: Iterable[Any], *, batch_size: int = 8) -> Detections:
-        """What is in the images: `bboxes, labels, scores = model.predict(imgs)`, lists with one element per image.
+        """Detect objects: `bboxes, labels, scores = model.predict(imgs)`, lists with one element per image.
 
         imgs: any iterable of images of any sizes, each a path, the bytes of a file, an open file, a PIL image or an
             array (3, H, W) RGB or (1, H, W) grey in [0, 255]; a batch (B, 3, H, W) is fine, too
-        batch_size: how many images of one prepared shape go through the network at once; the result is the same bits
+        batch_size: maximum number of images of one preprocessed shape per forward pass; results are the same bits
         Raises FileNotFoundError (or another OSError) for a path that cannot be opened, ImageError that names a file
-        which holds no sound image, DtypeError for a single image instead of several.
+        without a valid image, DtypeError for a single image instead of several.
         """
-        found: list[Found] = []
+        detected: list[Found] = []
         sources: list[Any] = []
         wait = None
         for batch in batches_for(self, imgs, batch_size=batch_size):
-            # a GPU was looking at the last batch while this one was read
-            found += wait() if wait is not None else []
+            # a GPU computed the previous batch while this one was read
+            detected += wait() if wait is not None else []
             wait = self._begun(batch)
             sources += map(kept_source, batch.sources)
-        found += wait() if wait is not None else []
-        bboxes, labels, scores = (list(each) for each in zip(*found)) if found else ([], [], [])
+        detected += wait() if wait is not None else []
+        bboxes, labels, scores = (list(each) for each in zip(*detected)) if detected else ([], [], [])
         return Detections(bboxes, labels, scores, label_names=self.label_names, sources=sources)
 
     def predict_each(self, imgs: Iterable[Any], *, batch_size: int = 1) -> Iterator[Detections]:
-        """The results image by image, while the next images have not been read yet: memory stays flat.
+        """The results image by image, reading images lazily, with constant memory.
 
-        Each is a `Detections` of one image, the same bits as `predict` gives.
+        Each is a `Detections` of one image, with the same bits as those of `predict`.
         """
         for batch in batches_for(self, imgs, batch_size=batch_size):
             for (bbox, label, score), source in zip(self._begun(batch)(), batch.sources):
                 yield Detections([bbox], [label], [score], label_names=self.label_names, sources=[kept_source(source)])
 
     def _begun(self, batch: PreparedBatch) -> Callable[[], list[Found]]:
-        """What gives the boxes of the batch's images, and waits for a GPU where one finds them."""
-        # the switches are set around the network only: a generator that is being waited for would leak them
+        """Start a batch; returns a function that returns the boxes of its images, with device synchronization."""
+        # switches are set around the network only, since a suspended generator would leak them to its caller
         with self.device, using_config("train", False), no_backprop_mode():
             boxes = self.finished_boxes(batch.x, batch.sizes)
-            found = [] if boxes is not None else self.find(batch.x, batch.sizes)
+            detected = [] if boxes is not None else self.find(batch.x, batch.sizes)
         if boxes is None:
-            finished = [self._of_classes(self.finished(each, size)) for each, size in zip(found, batch.sizes)]
+            finished = [self._of_classes(self.finished(each, size)) for each, size in zip(detected, batch.sizes)]
             return lambda: finished
 
         def wait() -> list[Found]:
@@ -109,32 +109,32 @@ class AbstractDetector(AbstractThresholds, AbstractPrepared, AbstractQuantizable
 
         return wait
 
-    def _of_classes(self, found: Found) -> Found:
-        """The detections above the thresholds of their classes."""
+    def _of_classes(self, detected: Found) -> Found:
+        """The detections above the score thresholds of their classes."""
         if self.class_score_thresh is None:
-            return found
-        keep = self.above_class_thresholds(found.label, found.score)
-        return Found(found.bbox[keep], found.label[keep], found.score[keep])
+            return detected
+        keep = self.above_class_thresholds(detected.label, detected.score)
+        return Found(detected.bbox[keep], detected.label[keep], detected.score[keep])
 
-    def finished(self, found: Found, size: tuple[int, int]) -> Found:
-        """What is left of (bbox, label, score) after suppression, and shows in an image of `size` (H, W)."""
-        bbox, label, score = found
+    def finished(self, detected: Found, size: tuple[int, int]) -> Found:
+        """The (bbox, label, score) left after NMS that intersect an image of `size` (H, W)."""
+        bbox, label, score = detected
         keep = classwise_nms(bbox, label, score, iou_thresh=self.nms_thresh, limit=self.limit)
         bbox, label, score = bbox[keep], label[keep], score[keep]
         inside = clip_bbox(bbox, size)
-        seen = (inside[:, 2:] > inside[:, :2]).all(axis=1)  # not wholly in a letterbox's margin, nor empty
+        visible = (inside[:, 2:] > inside[:, :2]).all(axis=1)  # neither completely in a letterbox's padding nor empty
         bbox = inside if self.clip else bbox
         return Found(
-            np.ascontiguousarray(bbox[seen], dtype=np.float32),
-            label[seen].astype(np.int32),
-            score[seen].astype(np.float32),
+            np.ascontiguousarray(bbox[visible], dtype=np.float32),
+            label[visible].astype(np.int32),
+            score[visible].astype(np.float32),
         )
 
 
 class AbstractOneStageDetector(AbstractDetector, abc.ABC):
     """Base class of one-stage detectors; a subclass declares `preparation` and `decoding`, and implements `forward`.
 
-    A subclass whose outputs mean what no value in `cvzoo.links.model.decoding` says writes `decode` instead.
+    A subclass for whose outputs there is no class in `cvzoo.links.model.decoding` implements `decode` instead.
     """
 
     @abc.abstractmethod
@@ -143,14 +143,14 @@ class AbstractOneStageDetector(AbstractDetector, abc.ABC):
 
     @property
     def decoding(self) -> AbstractDecoding:
-        """What the outputs of `forward` mean."""
+        """The decoding of the outputs of `forward`."""
         raise NotImplementedError(f"{type(self).__name__} has neither `decoding` nor `decode`")
 
     def decode(self, outputs: tuple[np.ndarray, ...], size: tuple[int, int]) -> Found:
-        """bbox (R, 4), label (R,), score (R,): what scores above `score_thresh` in one image, before suppression.
+        """bbox (R, 4), label (R,), score (R,) of one image with scores above `score_thresh`, before NMS.
 
-        outputs: what `forward` gave for this image, without the axis B
-        size: (H, W) of the image, in whose pixels the boxes are; finite, but they may stick out of it
+        outputs: of `forward` for this image, without the axis B
+        size: (H, W) of the image, in whose pixels the boxes are; they are finite, but may extend beyond it
         """
         return self.decoding.decode(outputs, size, self.placement(size), self.score_thresh)
 
@@ -160,7 +160,7 @@ class AbstractOneStageDetector(AbstractDetector, abc.ABC):
         return [self.decode(tuple(y[i] for y in arrays), size) for i, size in enumerate(sizes)]
 
     def finished_boxes(self, x: Any, sizes: Sequence[tuple[int, int]]) -> FinishedBoxes | None:
-        """As in `AbstractDetector`; None where a subclass has a `decode` of its own."""
+        """As in `AbstractDetector`; None if a subclass implements `decode` itself."""
         if type(self).decode is not AbstractOneStageDetector.decode:
             return None
         outputs, decoding = self.outputs(x), self.decoding
@@ -176,6 +176,6 @@ class AbstractOneStageDetector(AbstractDetector, abc.ABC):
         return FinishedBoxes([backend.finish_boxes(kept, frames=frames, cut=self.clip)], again)
 
     def outputs(self, x: Any) -> list[Any]:
-        """The arrays that `forward` gives, float32 whatever the network computes in."""
+        """The outputs of `forward` as float32 arrays, whatever dtype the network computes in."""
         outputs = self.forward(x)
         return [widened(y).array for y in (outputs if isinstance(outputs, tuple) else (outputs,))]

@@ -1,4 +1,4 @@
-"""The zoo's families of networks: how files describe their models, and which trained ones there are."""
+"""The zoo's families of networks: their architectures, and their trained models."""
 
 import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -115,10 +115,10 @@ from cvzoo.weights.record import Weights
 def trained_members(
     makers: Iterable[tuple[Callable[..., Chain], Mapping[str, Weights]]], task: Task = "detection"
 ) -> list[ZooMember]:
-    """One member a record, in the order of the tables.
+    """One member per record, in the order of the tables.
 
-    makers: constructors that take `pretrained_model`, each with its table, name -> record; what else a constructor
-        needs is bound to it by `functools.partial`
+    makers: constructors that take `pretrained_model`, each with its table, name -> record; other arguments are bound
+        by `functools.partial`
     """
     return [
         ZooMember(record.name, functools.partial(make, pretrained_model=key), record, (record,), task)
@@ -130,7 +130,7 @@ def trained_members(
 def classifier_members(
     makers: Iterable[tuple[Callable[..., AbstractClassifier], Mapping[str, ClassWeights]]],
 ) -> list[ZooMember]:
-    """`trained_members` of tables that say, too, how images are prepared."""
+    """`trained_members` for tables that also contain the preprocessing."""
     return trained_members(
         ((make, {key: each.record for key, each in records.items()}) for make, records in makers), "classification"
     )
@@ -139,13 +139,13 @@ def classifier_members(
 def region_members(
     weights: Mapping[str, tuple[Weights, FasterRCNNFPNConfig]], makers: Mapping[str, Callable[..., Chain]], task: Task
 ) -> list[ZooMember]:
-    """A member for each record. makers: variant, as names of records begin with it -> constructor."""
-    found = []
+    """A member for each record. makers: variant, a prefix of the records' names -> constructor."""
+    members = []
     for name, (record, _) in weights.items():
         variant = next(variant for variant in makers if name.startswith(f"{variant}_"))
         make = functools.partial(makers[variant], pretrained_model=name.removeprefix(f"{variant}_"))
-        found.append(ZooMember(record.name, make, record, (record,), task))
-    return found
+        members.append(ZooMember(record.name, make, record, (record,), task))
+    return members
 
 
 Model = TypeVar("Model", bound=Chain)
@@ -153,29 +153,29 @@ Records = TypeVar("Records")
 
 
 class Family(NamedTuple):
-    """Networks of one kind: how a file describes them; those that are trained."""
+    """Networks of one kind: their architectures, and their trained models."""
 
     architectures: tuple[Architecture, ...]
     members: Sequence[ZooMember]
 
 
 def _each(make: Callable[..., Model], tables: Mapping[Any, Records]) -> Iterator[tuple[Callable[..., Model], Records]]:
-    """For each table of records, the constructor that takes its key first."""
+    """For each table of records, the constructor with the table's key as its first argument."""
     return ((partial(make, key), records) for key, records in tables.items())
 
 
 def _without(records: Mapping[str, Records], *names: str) -> dict[str, Records]:
-    """The records but those of backbones alone."""
+    """The records except those of backbones alone."""
     return {key: record for key, record in records.items() if key not in names}
 
 
 def _retinanets() -> list[ZooMember]:
-    found = [ZooMember(RETINANET_TEXT.name, retinanet_text, RETINANET_TEXT, ())]
+    members = [ZooMember(RETINANET_TEXT.name, retinanet_text, RETINANET_TEXT, ())]
     for make, key in ((retinanet_resnet50_fpn, "coco"), (retinanet_resnet50_fpn_v2, "coco_v2")):
         record, _ = RETINANET_WEIGHTS[key]
         whole = partial(make, pretrained_model=key)
-        found.append(ZooMember(record.name.removesuffix("_coco"), whole, record, (record,)))
-    return found
+        members.append(ZooMember(record.name.removesuffix("_coco"), whole, record, (record,)))
+    return members
 
 
 FAMILIES = (
@@ -224,7 +224,7 @@ FAMILIES = (
         (Architecture("FasterRCNNFPN", FasterRCNNFPN, FasterRCNNFPNConfig, key="settings"),),
         region_members(
             FASTER_RCNN_FPN_WEIGHTS,
-            # the longer names first: one begins with the other
+            # longer names first, since one is a prefix of the other
             {
                 "mobilenet_v3_large_320": FasterRCNNFPNMobileNetV3Large320,
                 "mobilenet_v3_large": FasterRCNNFPNMobileNetV3Large,
@@ -359,6 +359,6 @@ FAMILIES = (
 
 
 def zoo_members() -> tuple[ZooMember, ...]:
-    """All trained models, sorted by name; nothing is fetched."""
+    """All trained models, sorted by name; nothing is downloaded."""
     members = [member for family in FAMILIES for member in family.members]
     return tuple(sorted(members, key=lambda member: member.name))

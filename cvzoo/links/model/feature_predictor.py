@@ -35,15 +35,15 @@ class FeaturePredictor(AbstractQuantizable, Chain):
 
     extractor: a classifier, usually with `pick` set: `model.pick = "pool5"`; or another callable that takes
         (N, 3, H, W) float32 and gives an array or a tuple of arrays, each (N, ...)
-    crop_size: of what the extractor sees: (H, W), or the side of a square
-    scale_size: to what an image is resized before: its short side, or (H, W); None: not at all
-    crop: "center", or "10": the middle and the corners, and all of them mirrored
-    mean: a number, or three of RGB in [0, 255], which are subtracted; None: an image is normalized as the classifier's
-        weights want it; of another extractor its attribute `mean` is subtracted
-    Raises ValueRangeError for settings that make no sense, or no mean where the extractor does not say one.
+    crop_size: of the extractor's input: (H, W), or the side of a square
+    scale_size: of the resize before the crop: the short side, or (H, W); None: no resize
+    crop: "center", or "10": the center and corner crops, and their horizontal flips
+    mean: a number, or three for RGB in [0, 255], subtracted from the image; None: the normalization of the classifier's
+        weights; for other extractors their attribute `mean` is subtracted
+    Raises ValueRangeError for invalid settings, or without a mean if the extractor does not define one.
 
-    Source: ChainerCV's class. Where we differ: without a mean the spread is divided out as well,
-    where the classifier was trained so.
+    Source: ChainerCV's class. Where we differ: without a mean, images are also divided by the standard deviation if
+    the classifier was trained that way.
     """
 
     def __init__(
@@ -80,10 +80,10 @@ class FeaturePredictor(AbstractQuantizable, Chain):
         return ((crops - self.mean) / self.std).astype(np.float32)
 
     def predict(self, imgs: Iterable[Any], *, batch_size: int = 32) -> Features:
-        """The features of each image: (B, ...) float32, or a tuple of such where the extractor gives several.
+        """The features of each image: (B, ...) float32, or a tuple of such if the extractor returns several.
 
-        imgs: any iterable of images of any sizes, as `AbstractClassifier.predict` takes them
-        batch_size: how many crops go through the network at once; at least those of one image do
+        imgs: any iterable of images of any sizes, as for `AbstractClassifier.predict`
+        batch_size: maximum number of crops per forward pass; those of one image are never separated
         Raises what `AbstractClassifier.predict` raises, and ShapeError for an image smaller than a crop.
         """
         n_crop = 10 if self.crop == "10" else 1
@@ -96,7 +96,7 @@ class FeaturePredictor(AbstractQuantizable, Chain):
             for batch in prepared_batches(imgs, self.prepare, batch_size=batch_size):
                 several, ys = _outputs(self.extractor(device.asarray(batch.x.reshape(-1, *batch.x.shape[2:]))))
                 parts.append(tuple([_mean_of_crops(y, n_crop) for y in ys]))
-            if not parts:  # no image: the shapes are those of any image
+            if not parts:  # without images, an artificial one determines the shapes
                 several, ys = _outputs(self.extractor(device.asarray(np.zeros((1, 3, *self.crop_size), np.float32))))
                 parts.append(tuple([y[:0] for y in ys]))
         features = tuple([np.concatenate(each) for each in zip(*parts)])
@@ -104,11 +104,11 @@ class FeaturePredictor(AbstractQuantizable, Chain):
 
 
 def _statistics(extractor: Any, mean: Any) -> tuple[np.ndarray, np.ndarray]:
-    """What is subtracted and what is divided by, (3, 1, 1) or (1, 1, 1) float32 each."""
+    """Mean and standard deviation, (3, 1, 1) or (1, 1, 1) float32 each."""
     if mean is None and isinstance(extractor, AbstractClassifier) and extractor.preparation is not None:
         return extractor.preparation.mean_and_std()
     if mean is None and not isinstance(extractor, _HasMean):
-        raise ValueRangeError("FeaturePredictor: the extractor does not say how images are normalized", hint="mean=...")
+        raise ValueRangeError("FeaturePredictor: the extractor does not define a normalization", hint="mean=...")
     numbers = np.asarray(extractor.mean if mean is None else mean, np.float32).ravel()
     if numbers.shape not in ((1,), (3,)) or not np.isfinite(numbers).all():
         raise ValueRangeError("FeaturePredictor: mean must be one number or three", got=repr(mean)[:80])

@@ -18,10 +18,10 @@ from cvzoo.links.model.preparation.abstract import AbstractPreparation
 class AbstractPrepared:
     """Base class of networks that declare how images are preprocessed, or implement `prepare` themselves.
 
-    preparation: how an image is resized and normalized; None where `prepare` is the network's own
+    preparation: how an image is resized and normalized; None if `prepare` is overridden
     """
 
-    if TYPE_CHECKING:  # so that a class may compute it, or have it as an attribute
+    if TYPE_CHECKING:  # a subclass may define a property or an attribute
 
         @property
         def preparation(self) -> AbstractPreparation | None: ...
@@ -32,33 +32,33 @@ class AbstractPrepared:
     def prepare(self, img: np.ndarray) -> np.ndarray:
         """The network's input (C, H', W') float32 for an image (3, H, W) float32 RGB [0, 255], which is not changed.
 
-        Raises UnsupportedError if the network does not say how it sees images.
+        Raises UnsupportedError if the network does not declare its preprocessing.
         """
         if self.preparation is None:
             raise UnsupportedError(
-                f"{type(self).__name__} does not say how images are prepared", hint="preparation = Stretch((300, 300))"
+                f"{type(self).__name__} does not declare its preprocessing", hint="preparation = Stretch((300, 300))"
             )
         return self.preparation(img)
 
 
 def declared_preparation(model: Any) -> AbstractPreparation | None:
-    """The model's preparation; None if it declares none, or writes a `prepare` of its own instead."""
+    """The model's preparation; None if it declares none, or overrides `prepare`."""
     declares = isinstance(model, AbstractPrepared) and type(model).prepare is AbstractPrepared.prepare
     return model.preparation if declares else None
 
 
 def preprocessing_header(model: Any) -> dict[str, Any]:
-    """How the model sees an image, as JSON for the header of its file; empty if it declares no preparation."""
+    """The model's preprocessing as JSON, for the header of its file; empty if it declares none."""
     preparation = declared_preparation(model)
     return {} if preparation is None else preparation.to_header()
 
 
 class PreparedBatch(NamedTuple):
-    """Neighbouring images of one prepared shape.
+    """Consecutive images of one preprocessed shape.
 
     x: (B, C, H', W') float32, the network's input, on the network's device
-    sizes: (H, W) of each image as it was read
-    sources: the images as they were given
+    sizes: (H, W) of each original image
+    sources: the images as passed to `predict`
     """
 
     x: Any
@@ -74,38 +74,38 @@ class _Model(Protocol):
 
 
 def batches_for(model: _Model, imgs: Iterable[Any], *, batch_size: int) -> Iterator[PreparedBatch]:
-    """As `prepared_batches`, on the model's device, where images are prepared, too, if the model declares how.
+    """As `prepared_batches`, on the model's device, where images are also preprocessed if the model declares how.
 
-    Of a file only 8 bits go to a GPU: an image deeper than that, or with half-transparent pixels, is rounded.
+    Images from files are transferred to a GPU as uint8; deeper ones, or those with transparency, are rounded.
     """
     if model.device.index < 0:
         return prepared_batches(imgs, model.prepare, batch_size=batch_size)
-    check_photos(imgs, batch_size)
+    check_images(imgs, batch_size)
     return _device_batches(model, imgs, batch_size)
 
 
 def _device_batches(model: _Model, imgs: Iterable[Any], batch_size: int) -> Iterator[PreparedBatch]:
     preparation = declared_preparation(model)
-    kept: list[_Photo] = []
+    batch: list[_ReadImage] = []
     for source in imgs:
         img = read_pixels(source)
         size = img.shape[1:]
         plan = None if preparation is None else preparation.plan(size)
         if plan is None:
             img = model.prepare(img.astype(np.float32, order="C", copy=False))
-        photo = _Photo(img, plan, size, source)
-        if kept and photo.shape != kept[0].shape:
-            yield _on_device(model.device, kept)
-            kept = []
-        kept.append(photo)
-        if len(kept) == batch_size:  # before the next image is read, which may fail
-            yield _on_device(model.device, kept)
-            kept = []
-    if kept:
-        yield _on_device(model.device, kept)
+        image = _ReadImage(img, plan, size, source)
+        if batch and image.shape != batch[0].shape:
+            yield _on_device(model.device, batch)
+            batch = []
+        batch.append(image)
+        if len(batch) == batch_size:  # before the next image is read, which may fail
+            yield _on_device(model.device, batch)
+            batch = []
+    if batch:
+        yield _on_device(model.device, batch)
 
 
-class _Photo(NamedTuple):
+class _ReadImage(NamedTuple):
     img: np.ndarray
     plan: PhotoPlan | None
     size: tuple[int, int]
@@ -116,13 +116,13 @@ class _Photo(NamedTuple):
         return self.img.shape if self.plan is None else self.plan.frame
 
 
-def _on_device(device: Device, photos: list[_Photo]) -> PreparedBatch:
-    imgs, plans, sizes, sources = (list(each) for each in zip(*photos))
+def _on_device(device: Device, images: list[_ReadImage]) -> PreparedBatch:
+    imgs, plans, sizes, sources = (list(each) for each in zip(*images))
     with device:
         if plans[0] is not None:
             x = device.backend.prepare_images(imgs, plans)
         else:
-            # as the network reads it: channels last
+            # channels-last, the memory format of the networks
             x = _joined(imgs)
             last = x.ndim == 4
             (x,) = upload([x.transpose(0, 2, 3, 1) if last else x])
@@ -131,11 +131,11 @@ def _on_device(device: Device, photos: list[_Photo]) -> PreparedBatch:
 
 
 def read_pixels(source: Any) -> np.ndarray:
-    """(3, H, W) RGB in [0, 255]: uint8, or float32 if it was given as something finer."""
+    """(3, H, W) RGB in [0, 255]: uint8, or float32 for arrays of other dtypes."""
     if isinstance(source, np.ndarray):
         eight = source.dtype == np.uint8 and source.ndim == 3 and source.shape[0] == 3
         if eight and 0 < source.size <= 3 * MAX_PIXELS:
-            return source.copy(order="K")  # a camera may write the next one into it
+            return source.copy(order="K")  # a camera may reuse the buffer for the next frame
         return read_image(source, dtype=np.uint8 if source.dtype == np.uint8 else np.float32)
     if isinstance(source, Image.Image) and source.mode.startswith(("I", "F")):
         return read_image(source)
@@ -145,12 +145,12 @@ def read_pixels(source: Any) -> np.ndarray:
 def prepared_batches(
     imgs: Iterable[Any], prepare: Callable[[np.ndarray], np.ndarray], *, batch_size: int
 ) -> Iterator[PreparedBatch]:
-    """Batches of at most `batch_size` images, in the order of `imgs`, read one by one as they are asked for.
+    """Batches of at most `batch_size` images, in the order of `imgs`, read lazily.
 
     prepare: from an image (3, H, W) float32 RGB in [0, 255] to (C, H', W') float32
-    Raises what `check_photos` and `read_image` raise.
+    Raises what `check_images` and `read_image` raise.
     """
-    check_photos(imgs, batch_size)
+    check_images(imgs, batch_size)
     batch = PreparedBatch(np.empty(0), [], [])
     xs: list[np.ndarray] = []
     for source in imgs:
@@ -170,7 +170,7 @@ def prepared_batches(
 
 
 def _joined(xs: list[np.ndarray]) -> np.ndarray:
-    """(B, ...), as several would lie; of a single image no copy is made if it lies in some order without gaps."""
+    """(B, ...), stacked in the memory format of the first; a single contiguous image is not copied."""
     (x, *others) = xs
     if others or x.ndim != 3:
         return np.stack(xs)
@@ -182,7 +182,7 @@ def _joined(xs: list[np.ndarray]) -> np.ndarray:
     return np.stack(xs)
 
 
-def check_photos(imgs: Any, batch_size: int) -> None:
+def check_images(imgs: Any, batch_size: int) -> None:
     """Raises DtypeError or ShapeError if `imgs` is one image or not an iterable, ValueRangeError for the batch size."""
     check_several(imgs, "predict")
     if isinstance(batch_size, bool) or not isinstance(batch_size, int) or batch_size < 1:
@@ -191,11 +191,11 @@ def check_photos(imgs: Any, batch_size: int) -> None:
 
 def check_several(imgs: Any, function: str) -> None:
     """Raises DtypeError or ShapeError, which name the function, if `imgs` is one image or not an iterable."""
-    what, hint = f"{function} wants several images, not one", f"{function}([photo])"
+    what, hint = f"{function} takes several images, not one", f"{function}([img])"
     if isinstance(imgs, str | bytes | bytearray | os.PathLike | Image.Image):
         raise DtypeError(what, got=type(imgs).__name__, hint=hint)
     if isinstance(imgs, np.ndarray) and imgs.ndim != 4:
         raise ShapeError(what, expected="a list, or (B, 3, H, W)", got=imgs.shape, hint=hint)
     if not isinstance(imgs, Iterable):
         kind = f"the number {imgs!r}" if isinstance(imgs, int | float) else f"an object of type {type(imgs).__name__}"
-        raise DtypeError(f"{function} wants several images, not {kind}", hint=f'{function}(["photo.jpg"])')
+        raise DtypeError(f"{function} takes several images, not {kind}", hint=f'{function}(["image.jpg"])')

@@ -17,14 +17,14 @@ from cvzoo.transforms.random_sized_crop import random_sized_crop
 from cvzoo.transforms.resize import resize
 
 
-class PhotoTransform:
-    """(img, label) to (x, label), for a data set's transform: a random part in the network's size, its colours changed.
+class ImageTransform:
+    """(img, label) to (x, label), for a data set's transform: random resized crop, flip, color jitter and lighting.
 
     preparation: the model's; its input size, interpolation, mean and std are used
-    scale_ratio_range: how much of an image's area the part has
-    x_flip: mirrored half of the time
-    jitter: how far the factors of brightness, contrast and saturation may lie from 1
-    lighting: the standard deviation of the noise along the axes of colour, in [0, 255]
+    scale_ratio_range: range of the crop's fraction of the image's area
+    x_flip: flip horizontally with probability 1/2
+    jitter: maximum deviation of the factors of brightness, contrast and saturation from 1
+    lighting: standard deviation of the noise along the principal components of colors, in [0, 255]
 
     Raises ValueRangeError for a jitter or a lighting below 0.
     Source: the augmentation of fb.resnet.torch, which Goyal et al., 2017, train with: Szegedy et al., 2015 (the crop),
@@ -53,12 +53,12 @@ class PhotoTransform:
         """x (3, crop, crop) float32, normalized; the label as it was.
 
         example: img (3, H, W) or grey (1, H, W), RGB [0, 255], and its label
-        rng: where to draw from; None is this thread's generator
+        rng: random generator; None: this thread's
         """
         img, label = example
         rng = as_rng(rng)
         part = random_sized_crop(img, scale_ratio_range=self.scale_ratio_range, rng=rng)
-        pixels = np.clip(np.rint(part), 0, 255).astype(np.uint8)  # as the preparation resizes them
+        pixels = np.clip(np.rint(part), 0, 255).astype(np.uint8)  # uint8, as in the preparation's resize
         if len(pixels) == 1:
             pixels = np.repeat(pixels, 3, axis=0)
         cubic = self.preparation.resampling is Resampling.PILLOW_CUBIC
@@ -69,3 +69,6 @@ class PhotoTransform:
         x = pca_lighting(x, self.lighting, rng=rng)
         mean, std = self.preparation.mean_and_std()
         return normalize(x, mean=mean, std=std), label
+
+
+PhotoTransform = ImageTransform  # its former name

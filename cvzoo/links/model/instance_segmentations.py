@@ -30,7 +30,7 @@ class InstanceSegmentations(AbstractInstances, _Lists):
     labels: (R,) int32 each, 0 .. n_fg_class - 1
     scores: (R,) float32 each, best first
     bboxes: (R, 4) float32 each, y_min x_min y_max x_max, pixels of the image: the network's boxes, or, if it has none,
-        what the masks fill
+        those around the masks
     label_names, sources: as in `Detections`
     detections: the same without masks, as `Detections`
     Raises ShapeError if the lists differ in length.
@@ -70,19 +70,19 @@ class InstanceSegmentations(AbstractInstances, _Lists):
     def show(self, i: int = 0, *, img: Any = None, ax: "Axes | None" = None) -> "Axes":
         """matplotlib's axes with image `i` and its masks. The arguments are those of `Detections.show`."""
         self.detections.check(i)
-        picture = self.detections.photo(i, img)
-        found = self.masks[i], self.labels[i], self.scores[i], self.label_names
-        return show_axes(lambda axes: visualizations.vis_instance_segmentation(picture, *found, ax=axes), ax)
+        picture = self.detections.image(i, img)
+        instances = self.masks[i], self.labels[i], self.scores[i], self.label_names
+        return show_axes(lambda axes: visualizations.vis_instance_segmentation(picture, *instances, ax=axes), ax)
 
     def to_records(self, i: int | None = None) -> list[dict[str, Any]]:
-        """One dict an instance, ready for JSON: the fields of `Detections.to_records` and mask, {size, counts}.
+        """One dict per instance, for JSON: the fields of `Detections.to_records` and mask, {size, counts}.
 
         i: of this image only; None: of all
         The mask is COCO's compressed run-length encoding.
         """
         records = self.detections.to_records(i)
-        photos = self.masks if i is None else [self.masks[i]]
-        masks = [mask for rles in photos for mask in rles.to_coco()]
+        images = self.masks if i is None else [self.masks[i]]
+        masks = [mask for rles in images for mask in rles.to_coco()]
         return [{**record, "mask": mask} for record, mask in zip(records, masks)]
 
     def __repr__(self) -> str:
@@ -95,6 +95,6 @@ class InstanceSegmentations(AbstractInstances, _Lists):
         return self.detections.png_over(self._tinted)
 
     def _tinted(self, i: int, img: Any = None) -> np.ndarray:
-        # the worst first: the best lies on top
+        # the lowest score first, so that the highest is drawn on top
         order = np.arange(len(self.labels[i]))[::-1]
-        return visualizations.draw_mask(self.detections.photo(i, img), self.masks[i][order], self.labels[i][order])
+        return visualizations.draw_mask(self.detections.image(i, img), self.masks[i][order], self.labels[i][order])

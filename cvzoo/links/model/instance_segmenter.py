@@ -37,36 +37,36 @@ class AbstractInstanceSegmenter(AbstractThresholds, AbstractPrepared, AbstractQu
 
     label_names: tuple[str, ...] | None = None
 
-    # --- what a model writes ----------------------------------------------------------------------------------------
+    # --- implemented by models --------------------------------------------------------------------------------------
     @abc.abstractmethod
     def find_instances(self, x: np.ndarray, sizes: Sequence[tuple[int, int]]) -> list[FoundInstances]:
-        """What is in each of the prepared images, after suppression; called where nothing is trained.
+        """The instances in each of the preprocessed images, after NMS; called in inference mode.
 
-        x: (B, C, H', W') float32; sizes: (H, W) of the B images as they were read
+        x: (B, C, H', W') float32; sizes: (H, W) of the B original images
         """
 
     # --- predict ----------------------------------------------------------------------------------------------------
     def predict(self, imgs: Iterable[Any], *, batch_size: int = 4) -> InstanceSegmentations:
-        """What is in the images: `masks, labels, scores = model.predict(imgs)`, lists with one element per image.
+        """Detect instances: `masks, labels, scores = model.predict(imgs)`, lists with one element per image.
 
-        imgs, batch_size, and what is raised: as for a detector's `predict`
+        imgs, batch_size, and errors: as for a detector's `predict`
         Masks are run-length encoded (`geometry.RLEs`), for evaluators; `.dense(i)` is image i's (R, H, W) bool.
         """
-        found: list[FoundInstances] = []
+        instances: list[FoundInstances] = []
         sources: list[Any] = []
         for batch in batches_for(self, imgs, batch_size=batch_size):
-            found += self._found(batch)
+            instances += self._found(batch)
             sources += map(kept_source, batch.sources)
-        return self._result(found, sources)
+        return self._result(instances, sources)
 
     def predict_each(self, imgs: Iterable[Any], *, batch_size: int = 1) -> Iterator[InstanceSegmentations]:
-        """The results image by image, while the next images have not been read yet: memory stays flat."""
+        """The results image by image, reading images lazily, with constant memory."""
         for batch in batches_for(self, imgs, batch_size=batch_size):
             for each, source in zip(self._found(batch), batch.sources):
                 yield self._result([each], [kept_source(source)])
 
     def _found(self, batch: PreparedBatch) -> list[FoundInstances]:
-        # the switches are set around the network only: a generator that is being waited for would leak them
+        # switches are set around the network only, since a suspended generator would leak them to its caller
         with self.device, using_config("train", False), no_backprop_mode():
             found = self.find_instances(batch.x, batch.sizes)
         if self.class_score_thresh is None:
@@ -77,8 +77,8 @@ class AbstractInstanceSegmenter(AbstractThresholds, AbstractPrepared, AbstractQu
             for each, rows in zip(found, keep)
         ]
 
-    def _result(self, found: list[FoundInstances], sources: list[Any]) -> InstanceSegmentations:
-        masks, bboxes, labels, scores = (list(each) for each in zip(*found)) if found else ([], [], [], [])
+    def _result(self, instances: list[FoundInstances], sources: list[Any]) -> InstanceSegmentations:
+        masks, bboxes, labels, scores = (list(each) for each in zip(*instances)) if instances else ([], [], [], [])
         return InstanceSegmentations(
             masks, labels, scores, bboxes=bboxes, label_names=self.label_names, sources=sources
         )

@@ -32,20 +32,25 @@ class AbstractInstances(abc.ABC):
         return self.detections.sources
 
     @property
+    def n_image(self) -> int:
+        """The number of images (`len` is 3, that of the tuple)."""
+        return self.detections.n_image
+
+    @property
     def n_photo(self) -> int:
-        """How many images (`len` is 3, that of the tuple)."""
-        return self.detections.n_photo
+        """The former name of `n_image`."""
+        return self.n_image
 
     @abc.abstractmethod
     def draw(self, i: int = 0, *, img: Any = None) -> np.ndarray:
-        """Image `i` with what was found drawn: (3, H, W) float32 RGB in [0, 255], a new array.
+        """Image `i` with its instances drawn: (3, H, W) float32 RGB in [0, 255], a new array.
 
-        img, and what is raised: as in `Detections.draw`
+        img, and errors: as in `Detections.draw`
         """
 
     @abc.abstractmethod
     def show(self, i: int = 0, *, img: Any = None, ax: "Axes | None" = None) -> "Axes":
-        """matplotlib's axes with image `i` and what was found. The arguments are those of `Detections.show`."""
+        """matplotlib's axes with image `i` and its instances. The arguments are those of `Detections.show`."""
 
     def save(self, i: int, path: str | os.PathLike, *, img: Any = None) -> os.PathLike:
         """Writes `draw(i)` and returns the path (.png, .jpg ...). Raises as `draw`, `write_image`."""

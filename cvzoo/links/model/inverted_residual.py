@@ -1,4 +1,4 @@
-"""The block of the mobile networks: few channels, many, few again."""
+"""The inverted residual block of mobile networks (Sandler et al., 2018)."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -15,14 +15,14 @@ from cvzoo.typing.aliases import Array
 class InvertedResidual(Chain):
     """project(excite(depthwise(expand(x)))), plus x where the shapes allow.
 
-    expanded: channels of the depthwise convolution; where it is in_channels there is no `expand`
-    stride, dilate: of the depthwise convolution; where dilate is above 1 the stride is not taken, and x is added only
-        if the stride is 1
+    expanded: channels of the depthwise convolution; if it is in_channels there is no `expand`
+    stride, dilate: of the depthwise convolution; if dilate is above 1 the stride is not applied, but x is added only
+        for a stride of 1
     squeezed: hidden channels of the squeeze-and-excite before `project`; None: there is none
     activ: after `expand` and `depthwise`
     squeeze_activ, gate: of the squeeze-and-excite
-    shortcut: False where x is never to be added
-    drop: how often the block is left out while training, where x is added
+    shortcut: False: x is never added
+    drop: stochastic depth: the probability that the block is skipped in training, where x is added
     norm, eps, decay, pad_end: as in `ConvNormActiv`
 
     Source: Sandler et al., MobileNetV2, CVPR 2018; with squeeze-and-excite: Tan et al., MnasNet, CVPR 2019.
@@ -77,9 +77,9 @@ class InvertedResidual(Chain):
         return self.after_expand(x if self.expand is None else self.expand(x), x)
 
     def after_expand(self, h: Any, x: Any = None) -> Variable:
-        """What `forward` gives, from what `expand` makes of x (B, expanded, H, W).
+        """The output of `forward`, from that of `expand` (B, expanded, H, W).
 
-        x: may be left out where the block has no shortcut
+        x: the block's input; not needed without a shortcut
         """
         h = self.depthwise(h)
         if self.se is not None:
@@ -92,7 +92,7 @@ class InvertedResidual(Chain):
 
 
 def sequential_places(theirs: str, ours: str, *, expand: bool, excite: bool) -> Iterator[tuple[str, str]]:
-    """(torch's name of a module, our path) of a block whose layers torch counts: 0.0, 0.1, 1.0, ...
+    """(torch's name of a module, our path) of a block whose layers torch numbers 0.0, 0.1, 1.0, ...
 
     theirs, ours: of the block, such as "features.4.block" and "features/4"
     """

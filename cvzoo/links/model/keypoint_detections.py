@@ -30,7 +30,7 @@ class KeypointDetections(AbstractInstances, _Lists):
     points: (R, K, 2) float32 each, y x, pixels of the image
     labels: (R,) int32 each; scores: (R,) float32 each, best first
     bboxes: (R, 4) float32 each, y_min x_min y_max x_max, pixels of the image
-    point_scores: (R, K) float32 each: how sure the network is of each point, before a sigmoid
+    point_scores: (R, K) float32 each, the logit of each point
     point_names: names of the K points, or None
     label_names, sources: as in `Detections`
     detections: the same without points, as `Detections`
@@ -64,14 +64,14 @@ class KeypointDetections(AbstractInstances, _Lists):
     def draw(self, i: int = 0, *, img: Any = None) -> np.ndarray:
         """Image `i` with boxes and points drawn: (3, H, W) float32 RGB in [0, 255], a new array.
 
-        img, and what is raised: as in `Detections.draw`
+        img, and errors: as in `Detections.draw`
         """
         return visualizations.draw_point(self.detections.draw(i, img=img), self.points[i])
 
     def show(self, i: int = 0, *, img: Any = None, ax: "Axes | None" = None) -> "Axes":
         """matplotlib's axes with image `i`, its boxes and points. The arguments are those of `Detections.show`."""
         self.detections.check(i)
-        picture = self.detections.photo(i, img)
+        picture = self.detections.image(i, img)
 
         def plot(axes: "Axes") -> None:
             self.detections.show(i, img=picture, ax=axes)
@@ -80,14 +80,14 @@ class KeypointDetections(AbstractInstances, _Lists):
         return show_axes(plot, ax)
 
     def to_records(self, i: int | None = None) -> list[dict[str, Any]]:
-        """One dict an instance, ready for JSON: the fields of `Detections.to_records` and points.
+        """One dict per instance, for JSON: the fields of `Detections.to_records` and points.
 
         i: of this image only; None: of all
         points is a list of {name (None without names), score, y, x}.
         """
         records = self.detections.to_records(i)
-        photos = range(self.n_photo) if i is None else [i]
-        rows = [row for photo in photos for row in zip(self.points[photo].tolist(), self.point_scores[photo].tolist())]
+        images = range(self.n_image) if i is None else [i]
+        rows = [row for image in images for row in zip(self.points[image].tolist(), self.point_scores[image].tolist())]
         return [{**record, "points": self._named(*row)} for record, row in zip(records, rows)]
 
     def _named(self, points: list, scores: list) -> list[dict[str, Any]]:
@@ -95,10 +95,10 @@ class KeypointDetections(AbstractInstances, _Lists):
         return [{"name": name, "score": score, "y": y, "x": x} for name, score, (y, x) in zip(names, scores, points)]
 
     def _repr_html_(self) -> str | None:
-        return self.detections.html_over(lambda i: visualizations.draw_point(self.detections.photo(i), self.points[i]))
+        return self.detections.html_over(lambda i: visualizations.draw_point(self.detections.image(i), self.points[i]))
 
     def _repr_png_(self) -> bytes | None:
-        return notebook_png(self.n_photo, lambda i: encode_png(self.draw(i)))
+        return notebook_png(self.n_image, lambda i: encode_png(self.draw(i)))
 
 
-KeyPointDetections = KeypointDetections  # the name of earlier versions
+KeyPointDetections = KeypointDetections  # its former name

@@ -39,35 +39,35 @@ class AbstractKeypointDetector(AbstractThresholds, AbstractPrepared, AbstractQua
     label_names: tuple[str, ...] | None = None
     point_names: tuple[str, ...] | None = None
 
-    # --- what a model writes ----------------------------------------------------------------------------------------
+    # --- implemented by models --------------------------------------------------------------------------------------
     @abc.abstractmethod
     def find_points(self, x: np.ndarray, sizes: Sequence[tuple[int, int]]) -> list[FoundPoints]:
-        """What is in each of the prepared images, after suppression; called where nothing is trained.
+        """The instances in each of the preprocessed images, after NMS; called in inference mode.
 
-        x: (B, C, H', W') float32; sizes: (H, W) of the B images as they were read
+        x: (B, C, H', W') float32; sizes: (H, W) of the B original images
         """
 
     # --- predict ----------------------------------------------------------------------------------------------------
     def predict(self, imgs: Iterable[Any], *, batch_size: int = 4) -> KeypointDetections:
-        """What is in the images: `points, labels, scores = model.predict(imgs)`, lists with one element per image.
+        """Detect keypoints: `points, labels, scores = model.predict(imgs)`, lists with one element per image.
 
-        imgs, batch_size, and what is raised: as for a detector's `predict`
+        imgs, batch_size, and errors: as for a detector's `predict`
         """
-        found: list[FoundPoints] = []
+        instances: list[FoundPoints] = []
         sources: list[Any] = []
         for batch in batches_for(self, imgs, batch_size=batch_size):
-            found += self._found(batch)
+            instances += self._found(batch)
             sources += map(kept_source, batch.sources)
-        return self._result(found, sources)
+        return self._result(instances, sources)
 
     def predict_each(self, imgs: Iterable[Any], *, batch_size: int = 1) -> Iterator[KeypointDetections]:
-        """The results image by image, while the next images have not been read yet: memory stays flat."""
+        """The results image by image, reading images lazily, with constant memory."""
         for batch in batches_for(self, imgs, batch_size=batch_size):
             for each, source in zip(self._found(batch), batch.sources):
                 yield self._result([each], [kept_source(source)])
 
     def _found(self, batch: PreparedBatch) -> list[FoundPoints]:
-        # the switches are set around the network only: a generator that is being waited for would leak them
+        # switches are set around the network only, since a suspended generator would leak them to its caller
         with self.device, using_config("train", False), no_backprop_mode():
             found = self.find_points(batch.x, batch.sizes)
         if self.class_score_thresh is None:
@@ -75,8 +75,10 @@ class AbstractKeypointDetector(AbstractThresholds, AbstractPrepared, AbstractQua
         keep = (self.above_class_thresholds(each.label, each.score) for each in found)
         return [FoundPoints(*(column[rows] for column in each)) for each, rows in zip(found, keep)]
 
-    def _result(self, found: list[FoundPoints], sources: list[Any]) -> KeypointDetections:
-        points, bboxes, labels, scores, point_scores = (list(each) for each in zip(*found)) if found else [[]] * 5
+    def _result(self, instances: list[FoundPoints], sources: list[Any]) -> KeypointDetections:
+        points, bboxes, labels, scores, point_scores = (
+            (list(each) for each in zip(*instances)) if instances else [[]] * 5
+        )
         return KeypointDetections(
             points,
             labels,
@@ -89,4 +91,4 @@ class AbstractKeypointDetector(AbstractThresholds, AbstractPrepared, AbstractQua
         )
 
 
-AbstractKeyPointDetector = AbstractKeypointDetector  # the name of earlier versions
+AbstractKeyPointDetector = AbstractKeypointDetector  # its former name

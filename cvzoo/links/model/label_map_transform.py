@@ -16,20 +16,20 @@ from cvzoo.transforms.resize import resize
 from cvzoo.transforms.rotate import rotate
 from cvzoo.transforms.scale import scaled_size
 
-_MEAN = np.array((123.68, 116.779, 103.939), np.float32)  # beside and behind an image: ImageNet's mean
+_MEAN = np.array((123.68, 116.779, 103.939), np.float32)  # color of the padding: ImageNet's mean
 
 
 class LabelMapTransform:
-    """(img, label) to (x, label) of one size, for a data set's transform: scaled, turned, cut out and mirrored.
+    """(img, label) to (x, label) of one size, for a data set's transform: random scale, rotation, crop and flip.
 
-    model: its `prepare` makes x; it must keep the size of what is cut out
-    size: (H, W) to cut out; None: the whole image
-    scale_range: an image's sides are multiplied by a number between these
-    angle: turned by at most this many degrees, either way
-    x_flip: mirrored half of the time
+    model: its `prepare` computes x; it must keep the size of the crop
+    size: (H, W) of the crop; None: no crop
+    scale_range: range of the random scale
+    angle: maximum rotation in degrees, in either direction
+    x_flip: flip horizontally with probability 1/2
 
     The padding around an image has ImageNet's mean color, and -1 in the label map.
-    Raises ValueRangeError for a range or an angle that makes no sense.
+    Raises ValueRangeError for an invalid range or angle.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class LabelMapTransform:
         """x (3, H', W') float32, label (H', W') int32.
 
         example: img (3, H, W) float32 RGB [0, 255], label (H, W) int32, -1 where unlabeled
-        rng: where to draw from; None is this thread's generator
+        rng: random generator; None: this thread's
         Raises ShapeError if `prepare` changes the size.
         """
         img, label = example
@@ -81,13 +81,13 @@ class LabelMapTransform:
                 "LabelMapTransform: the model's prepare changes the size",
                 expected=label.shape,
                 got=x.shape[1:],
-                hint="a model whose `short` or `insize` is the size that is cut out",
+                hint="a model whose `short` or `insize` is the size of the crop",
             )
         return x, np.ascontiguousarray(label, np.int32)
 
 
 def _window(in_size: Sequence[int], size: Sequence[int], rng: Any) -> tuple[slice, slice]:
-    """Anywhere inside; along a side that is too short, anywhere around."""
+    """A random window of `size` within the image, or along a side that is too short, around it."""
     spans = []
     for have, want in zip(in_size, size):
         start = int(rng.integers(min(0, have - want), max(0, have - want) + 1))

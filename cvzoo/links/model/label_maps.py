@@ -11,7 +11,7 @@ from PIL import Image
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError
 from cvzoo.files.atomic_write import atomic_write
 from cvzoo.images.write_image import encode_png, write_image
-from cvzoo.links.model.result_images import SHOWN, check_photo, notebook_html, notebook_png, photo_of
+from cvzoo.links.model.result_images import SHOWN, check_index, image_of, notebook_html, notebook_png
 from cvzoo.transforms.label_maps import resize_label_map
 from cvzoo.transforms.resize import resize
 from cvzoo.transforms.scale import scaled_size
@@ -25,15 +25,15 @@ from cvzoo.visualizations.vis_semantic_segmentation import vis_semantic_segmenta
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_IGNORED = 255  # in a PNG, where -1 cannot stand
+_IGNORED = 255  # in a PNG, which has no negative values
 
 
 class LabelMaps(list[ClassMap]):
-    """A list with one label map an image, (H, W) int32 of the image's own size: `labels = model.predict(imgs)`.
+    """A list with one label map per image, (H, W) int32 of the image's own size: `labels = model.predict(imgs)`.
 
-    probs: None, or one (n_class, H, W) float32 an image, where `predict(..., with_probs=True)` was asked for them
-    label_names: names of the classes in order of label, or None
-    sources: the images as they were given, None where they cannot be read a second time
+    probs: (n_class, H, W) float32 per image, if `predict(..., with_probs=True)` was called; else None
+    label_names: class names in order of label, or None
+    sources: the images as passed to `predict`, None where they cannot be read again
     """
 
     def __init__(
@@ -54,22 +54,22 @@ class LabelMaps(list[ClassMap]):
 
     # --- pictures ---------------------------------------------------------------------------------------------------
     def draw(self, i: int = 0, *, img: Any = None, opacity: float = 0.5) -> np.ndarray:
-        """Image `i` tinted in the colours of its classes: (3, H, W) float32 RGB in [0, 255], a new array.
+        """Image `i` tinted in the colors of its classes: (3, H, W) float32 RGB in [0, 255], a new array.
 
-        img: the image, where it cannot be read a second time; anything that `read_image` takes
+        img: the image, where it cannot be read again; anything that `read_image` takes
         opacity: of the tint, 0 to 1
         Raises ValueRangeError if there is no image `i`, ImageError if it cannot be read.
         """
-        check_photo(i, len(self))
-        return draw_label_map(photo_of(self.sources, i, img), self[i], opacity=opacity)
+        check_index(i, len(self))
+        return draw_label_map(image_of(self.sources, i, img), self[i], opacity=opacity)
 
     def show(self, i: int = 0, *, img: Any = None, opacity: float = 0.5, ax: "Axes | None" = None) -> "Axes":
         """matplotlib's axes with the tinted image `i` and a legend, shown in a notebook's cell or in a window.
 
-        ax: axes to draw on, which are then not shown by us; img, opacity, and what is raised: as in `draw`
+        ax: axes to draw on, which are then not shown; img, opacity, and errors: as in `draw`
         """
-        check_photo(i, len(self))
-        picture, label = photo_of(self.sources, i, img), self[i]
+        check_index(i, len(self))
+        picture, label = image_of(self.sources, i, img), self[i]
         n_class = max(int(label.max(initial=0)) + 1, len(self.label_names or ()))
         names = self.label_names or tuple(map(str, range(n_class)))
         colors = [label_color(each) for each in range(n_class)]
@@ -78,7 +78,7 @@ class LabelMaps(list[ClassMap]):
             _, handles = vis_semantic_segmentation(picture, label, names, colors, alpha=opacity, ax=axes)
             legend = axes.legend(handles=handles, loc="upper left", bbox_to_anchor=(1, 1), fontsize=8)
             for text in legend.get_texts():
-                text.set_parse_math(False)  # a dollar sign in a name is no formula
+                text.set_parse_math(False)  # names may contain dollar signs
 
         return show_axes(plot, ax)
 
@@ -87,11 +87,11 @@ class LabelMaps(list[ClassMap]):
         return write_image(self.draw(i, img=img), path)
 
     def save_map(self, i: int, path: str | os.PathLike) -> None:
-        """Write map `i` as a PNG whose pixels are the classes' numbers, with a palette to look at; -1 becomes 255.
+        """Write map `i` as a PNG whose pixels are class labels, with a color palette; -1 becomes 255.
 
-        `read_label` gives the numbers back. Raises ValueRangeError if there is no image `i` or a class above 254.
+        `read_label` reads it. Raises ValueRangeError if there is no image `i` or a class above 254.
         """
-        check_photo(i, len(self))
+        check_index(i, len(self))
         label = self[i]
         if label.size and label.max() >= _IGNORED:
             raise ValueRangeError("save_map: a PNG with a palette holds classes up to 254", got=int(label.max()))
@@ -103,20 +103,20 @@ class LabelMaps(list[ClassMap]):
 
     # --- tables -----------------------------------------------------------------------------------------------------
     def to_records(self, i: int | None = None) -> list[dict[str, Any]]:
-        """One dict a class that an image shows, the largest first: image, label, name (or None), n_pixel, share.
+        """One dict per class in an image, the largest first: `photo` (the image), label, name, n_pixel, share.
 
         i: of this image only; None: of all
         """
         if i is not None:
-            check_photo(i, len(self))
+            check_index(i, len(self))
         records = []
-        for photo in range(len(self)) if i is None else [i % len(self)]:
-            labels, counts = np.unique(self[photo], return_counts=True)
+        for image in range(len(self)) if i is None else [i % len(self)]:
+            labels, counts = np.unique(self[image], return_counts=True)
             for k in np.argsort(-counts, kind="stable"):
                 label, count = int(labels[k]), int(counts[k])
-                share = count / self[photo].size
+                share = count / self[image].size
                 records.append(
-                    {"photo": photo, "label": label, "name": self._name(label), "n_pixel": count, "share": share}
+                    {"photo": image, "label": label, "name": self._name(label), "n_pixel": count, "share": share}
                 )
         return records
 
@@ -160,7 +160,7 @@ class LabelMaps(list[ClassMap]):
         return encode_png(self._drawn(i))
 
     def _drawn(self, i: int) -> np.ndarray:
-        img, label = photo_of(self.sources, i), self[i]
+        img, label = image_of(self.sources, i), self[i]
         if max(label.shape) > LONG_SIDE:
             size = scaled_size(label.shape, long=LONG_SIDE)
             img, label = resize(img, size), resize_label_map(label, size)

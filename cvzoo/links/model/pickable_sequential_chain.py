@@ -1,4 +1,4 @@
-"""A chain whose layers are called one after another, of which some may be picked."""
+"""A sequential chain that can return intermediate outputs."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -10,14 +10,14 @@ from cvzoo.typing.aliases import Array
 
 
 class PickableSequentialChain(Chain):
-    """Callables called one after another, in the order in which they were assigned inside `with self.init_scope():`.
+    """Sequential chain of callables in the order of their assignment in `with self.init_scope():`, with picked outputs.
 
     layer_names: of the callables, in order
-    pick: the name of the layer whose output is wanted, or a tuple of names for a tuple of outputs; None: the last
-        layer's. Layers behind the last one picked are not called
+    pick: the name of the layer whose output is returned, or a tuple of names for a tuple of outputs; None: the last
+        layer's. Layers after the last picked one are not called
     Raises ValueRangeError if `pick` names no layer; AttributeError if a picked layer is deleted.
 
-    Source: ChainerCV's chain of this name. The zoo's classifiers are built otherwise, see `AbstractClassifier.pick`.
+    Source: ChainerCV's chain of this name. The zoo's classifiers do not use it, see `AbstractClassifier.pick`.
     """
 
     layer_names: list[str]
@@ -43,7 +43,7 @@ class PickableSequentialChain(Chain):
 
     @property
     def pick(self) -> str | tuple[str, ...] | None:
-        """What of the layers' outputs a call gives."""
+        """The name or names of the layers whose outputs a call returns; None: the last layer's."""
         return self._pick
 
     @pick.setter
@@ -55,7 +55,7 @@ class PickableSequentialChain(Chain):
         self._pick = chosen
 
     def remove_unused(self) -> None:
-        """Delete the layers behind the last one that is picked."""
+        """Delete the layers after the last picked one."""
         if self._pick is not None:
             for name in self._called()[1]:
                 delattr(self, name)

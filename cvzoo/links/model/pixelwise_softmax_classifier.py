@@ -17,10 +17,10 @@ from cvzoo.typing.aliases import Array
 class PixelwiseSoftmaxClassifier(Chain):
     """Training loss of semantic segmentation, a scalar: the mean softmax cross entropy of the pixels, of `(x, t)`.
 
-    predictor: the segmenter, or another link from x to scores (B, n_class, H, W)
-    ignore_label: pixels with this number count nothing
-    class_weight: (n_class,), or None: multiplies the loss of a pixel of that class
-    aux_weight: what the losses of auxiliary heads are multiplied by, where the predictor has such
+    predictor: the segmenter, or another link from x to logits (B, n_class, H, W)
+    ignore_label: pixels with this label are ignored
+    class_weight: (n_class,) weights of the pixels of each class, or None
+    aux_weight: weight of the losses of auxiliary heads, if the predictor has any
     Raises ShapeError if the weights are not one per class, ValueRangeError for a negative aux_weight.
 
     Reports loss; with auxiliary heads loss/main and loss/aux, too.
@@ -39,7 +39,7 @@ class PixelwiseSoftmaxClassifier(Chain):
             class_weight = np.asarray(class_weight, np.float32)
             if isinstance(predictor, AbstractSegmenter) and class_weight.shape != (predictor.n_class,):
                 raise ShapeError(
-                    "class_weight must be one number a class", expected=(predictor.n_class,), got=class_weight.shape
+                    "class_weight must have one value per class", expected=(predictor.n_class,), got=class_weight.shape
                 )
         if aux_weight < 0:
             raise ValueRangeError("aux_weight must not be negative", got=aux_weight)
@@ -51,10 +51,10 @@ class PixelwiseSoftmaxClassifier(Chain):
             self.predictor = predictor
 
     def forward(self, x: Variable | Array, t: Any) -> Variable:
-        """The loss, a number.
+        """The loss, a scalar.
 
-        x: (B, C, H, W) float32, as the predictor wants it
-        t: (B, H', W') integers, classes or ignore_label; scores are resized to (H', W') where they differ
+        x: (B, C, H, W) float32, preprocessed
+        t: (B, H', W') integers, classes or ignore_label; logits are resized to (H', W') if the sizes differ
         """
         main, *aux = [self._loss(scores, t) for scores in self._scores(x)]
         if not aux:
@@ -68,7 +68,7 @@ class PixelwiseSoftmaxClassifier(Chain):
         return loss
 
     def _scores(self, x: Any) -> tuple[Variable, ...]:
-        """The predictor's scores, and those of its auxiliary heads."""
+        """The predictor's logits, and those of its auxiliary heads."""
         if isinstance(self.predictor, AbstractSegmenter):
             return self.predictor.training_scores(x)
         return (self.predictor(x),)

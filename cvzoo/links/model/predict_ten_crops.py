@@ -12,7 +12,7 @@ from cvzoo.links.model.classifications import Classifications
 from cvzoo.links.model.classifier import AbstractClassifier
 from cvzoo.links.model.detections import kept_source
 from cvzoo.links.model.feature_predictor import FeaturePredictor
-from cvzoo.links.model.image_batches import check_photos
+from cvzoo.links.model.image_batches import check_images
 from cvzoo.links.model.preparation.center_crop import CenterCrop
 
 
@@ -24,13 +24,13 @@ def predict_ten_crops(
     scale_size: int | Sequence[int] | None = None,
     batch_size: int = 32,
 ) -> Classifications:
-    """The classes' probabilities for each image: the mean of the middle, the four corners and all of them mirrored.
+    """The classes' probabilities for each image: the mean over the center and corner crops and their horizontal flips.
 
-    imgs: any iterable of images of any sizes, as `model.predict` takes them
-    crop_size: (H, W) of a crop, or the side of a square; None: as the model's weights want it
-    scale_size: the image's short side before, or its (H, W); None: as the model's weights want it
-    batch_size: how many crops go through the network at once
-    Raises ValueRangeError if the model does not say how images are prepared; ShapeError for an image that, resized, is
+    imgs: any iterable of images of any sizes, as for `model.predict`
+    crop_size: (H, W) of a crop, or the side of a square; None: that of the model's preprocessing
+    scale_size: of the resize before the crops: the short side, or (H, W); None: that of the model's preprocessing
+    batch_size: maximum number of crops per forward pass
+    Raises ValueRangeError if the model does not declare its preprocessing; ShapeError for a resized image that is
     smaller than a crop; what `model.predict` raises.
     Source: Krizhevsky, Sutskever and Hinton, ImageNet Classification with Deep Convolutional Neural Networks, 2012.
     """
@@ -39,8 +39,8 @@ def predict_ten_crops(
         crop_size = how.crop if crop_size is None else crop_size
         scale_size = how.short if scale_size is None else scale_size
     if how is None or crop_size is None or scale_size is None:
-        raise ValueRangeError(f"predict_ten_crops: {type(model).__name__} does not say how images are prepared")
-    check_photos(imgs, batch_size)
+        raise ValueRangeError(f"predict_ten_crops: {type(model).__name__} does not declare its preprocessing")
+    check_images(imgs, batch_size)
     mean, std = how.mean_and_std()
 
     def probabilities(x: np.ndarray) -> Variable:

@@ -20,15 +20,16 @@ from cvzoo.links.model.keypoint_detector import AbstractKeypointDetector
 from cvzoo.links.model.label_maps import LabelMaps
 from cvzoo.links.model.segmenter import AbstractSegmenter
 
-# what has thresholds
+# models with thresholds
 Finder = AbstractDetector | AbstractInstanceSegmenter | AbstractKeypointDetector
 Arrays = dict[str, np.ndarray]
 
 
 def seeded_photo(size: tuple[int, int] = (240, 320), seed: int = 0) -> np.ndarray:
-    """A picture of nothing (3, H, W) float32 RGB, whole numbers in [0, 255]: colored squares of three sizes, summed.
+    """A test image (3, H, W) float32 RGB, integers in [0, 255]: colored squares of three sizes, summed.
 
-    The same numbers everywhere: they come from NumPy's PCG64, of which only whole numbers are drawn.
+    Its values are the same on every platform, since only integers are drawn, from NumPy's PCG64. The function's name
+    stays, since files of expected outputs contain it.
     """
     rng = np.random.Generator(np.random.PCG64(seed))
     height, width = size
@@ -41,9 +42,9 @@ def seeded_photo(size: tuple[int, int] = (240, 320), seed: int = 0) -> np.ndarra
 
 
 def seeded_page(size: tuple[int, int] = (400, 300), seed: int = 0) -> np.ndarray:
-    """A picture of a page (3, H, W) float32 RGB, whole numbers in [0, 255]: lines of words of dark strokes on paper.
+    """A test image of a page (3, H, W) float32 RGB, integers in [0, 255]: lines of words of dark strokes on paper.
 
-    The same numbers everywhere, as for `seeded_photo`.
+    Its values are the same on every platform, as for `seeded_photo`.
     """
     rng = np.random.Generator(np.random.PCG64(seed))
     height, width = size
@@ -64,7 +65,7 @@ def seeded_page(size: tuple[int, int] = (400, 300), seed: int = 0) -> np.ndarray
 def named_results(result: Any) -> list[Arrays]:
     """The results of `predict` for each image, by name: "probs", "label", or "bbox", "label", "score" and more.
 
-    Masks are "mask", run-length encoded. Raises UnsupportedError for another kind of result.
+    Masks are "mask", run-length encoded. Raises UnsupportedError for an unknown kind of result.
     """
     if isinstance(result, Classifications):
         return [{"probs": probs} for probs in result.probs]
@@ -88,8 +89,8 @@ def named_results(result: Any) -> list[Arrays]:
 def raw_outputs(model: Chain, img: np.ndarray) -> Arrays:
     """Raw outputs of the network for one image, by name, before thresholds and non-maximum suppression.
 
-    A classifier's logits, a segmenter's probabilities, what a one-stage detector's `forward` gives;
-    of others, what `predict` finds when nothing is dropped for its score.
+    A classifier's logits, a segmenter's probabilities, outputs of a one-stage detector's `forward`;
+    for others, the results of `predict` with a score threshold of 0.
     img: (3, H, W) float32 RGB [0, 255]
     """
     with using_config("train", False), no_backprop_mode():
@@ -116,15 +117,15 @@ def greatest_difference(a: Arrays, b: Arrays) -> float:
     above 1; infinity where shapes or names differ."""
     if a.keys() != b.keys() or any(np.shape(a[name]) != np.shape(b[name]) for name in a):
         return float("inf")
-    found = [0.0]
+    differences = [0.0]
     for name in a:
         x, y = np.asarray(a[name], np.float64), np.asarray(b[name], np.float64)
-        other = (x != y) & ~(np.isnan(x) & np.isnan(y))  # of a network without training much is infinite
+        other = (x != y) & ~(np.isnan(x) & np.isnan(y))  # untrained networks may have infinite outputs
         if other.any():
             with np.errstate(invalid="ignore", over="ignore"):
                 off = float(np.abs(x - y)[other].max() / max(1.0, np.abs(x).max()))
-            found.append(off if np.isfinite(off) else float("inf"))
-    return max(found)
+            differences.append(off if np.isfinite(off) else float("inf"))
+    return max(differences)
 
 
 def same_bits(a: Iterable[Arrays], b: Iterable[Arrays]) -> bool:

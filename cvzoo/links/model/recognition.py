@@ -22,10 +22,10 @@ _ENUM = re.compile(r"\b(\w+)_Weights\b")
 class Candidate(NamedTuple):
     """A model that a file may belong to.
 
-    member: the member of the zoo that is built alike
-    load: from the path of a file, the model with its numbers; raises a CvzooError if they do not fit
-    why: in words
-    is_published: whether the file is one of the member's own, by its hash
+    member: the member of the zoo with the same architecture
+    load: from the path of a file, the model with its weights; raises a CvzooError if they do not match
+    why: reason, as text
+    is_published: whether the file is the member's own, by its hash
     """
 
     member: ZooMember
@@ -35,13 +35,13 @@ class Candidate(NamedTuple):
 
 
 def loader(member: ZooMember) -> Callable[[str], Chain] | None:
-    """From a path, a model built as the member, with the file's numbers; None where a member takes no file so."""
+    """From a path, a model of the member's architecture with the file's weights; None if the member takes no file."""
     make = member.make
     if not isinstance(make, functools.partial) or "pretrained_model" not in make.keywords:
         return None
     keywords = {name: value for name, value in make.keywords.items() if name != "pretrained_model"}
     if member.weights.file_name.endswith(".weights") and member.weights.label_names:
-        keywords["label_names"] = member.weights.label_names  # darknet's files do not say how many classes they know
+        keywords["label_names"] = member.weights.label_names  # darknet's files do not contain the number of classes
 
     def load(path: str) -> Chain:
         return make.func(*make.args, pretrained_model=path, **keywords)
@@ -52,12 +52,12 @@ def loader(member: ZooMember) -> Callable[[str], Chain] | None:
 def recognise(
     path: str | os.PathLike, arrays: Mapping[str, np.ndarray], members: Iterable[ZooMember]
 ) -> tuple[Candidate, ...]:
-    """The models that the file may belong to, the likeliest first; members that are built alike come once.
+    """The models that the file may belong to, the most probable first; members of one architecture are listed once.
 
     arrays: of the file
     members: of the zoo
-    A file that is published as it is, is known by its hash and is one candidate. Else the names decide; of a layout
-    whose names are not in our tables, every model that is published in files of this kind is a candidate.
+    A published file is recognized by its hash and is the only candidate. Otherwise array names decide; for a layout
+    with unknown names, all models published in files of this kind are candidates.
     """
     known = [(member, load) for member in members if (load := loader(member)) is not None]
     hashes = file_hashes(path)
@@ -85,7 +85,7 @@ def recognise(
 
 
 def torchvision_name(record: Weights) -> str | None:
-    """torchvision's name of the network whose file it is, such as "resnet50"; None for other publishers'."""
+    """torchvision's name of a file's network, such as "resnet50"; None for files of other publishers."""
     match = _ENUM.search(record.source)
     return match[1].lower() if match else None
 
@@ -102,7 +102,7 @@ def _distinct(candidates: Iterable[Candidate]) -> tuple[Candidate, ...]:
     for each in candidates:
         make = each.member.make
         if not isinstance(make, functools.partial):
-            continue  # `loader` has left these out
+            continue  # dropped by `loader`
         keywords = {name: value for name, value in make.keywords.items() if name != "pretrained_model"}
         seen.setdefault((make.func, repr(make.args), repr(sorted(keywords.items()))), each)
     return tuple(seen.values())

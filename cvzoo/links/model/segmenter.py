@@ -27,12 +27,12 @@ Map = ClassMap | EnlargedScores
 class AbstractSegmenter(AbstractPrepared, AbstractQuantizable, Chain, abc.ABC):
     """Base class of segmentation networks; a subclass implements `training_scores` and `class_maps`.
 
-    n_class: how many classes there are
-    label_names: their names in order of label, or None
-    scales: the sizes at which an image is looked at, as multiples; probabilities are averaged. (0.5, 1.0, 1.5) takes
-        three and a half times as long and usually finds a little more
-    flip: whether it is looked at in a mirror, too
-    align_corners: how the network's maps are enlarged, as in `resize_images`
+    n_class: number of classes
+    label_names: class names in order of label, or None
+    scales: scales of the views of an image, whose probabilities are averaged. (0.5, 1.0, 1.5) takes three and a half
+        times as long and is usually slightly more accurate
+    flip: whether each view is flipped horizontally, too
+    align_corners: of the upsampling of the network's maps, as in `resize_images`
     """
 
     n_class: int
@@ -41,17 +41,17 @@ class AbstractSegmenter(AbstractPrepared, AbstractQuantizable, Chain, abc.ABC):
     flip: bool = False
     align_corners: bool = False
 
-    # --- what a segmenter writes ------------------------------------------------------------------------------------
+    # --- implemented by segmenters ----------------------------------------------------------------------------------
     @abc.abstractmethod
     def training_scores(self, x: Any) -> tuple[Variable, ...]:
-        """What a loss looks at: the logits (B, n_class, h, w) for x (B, C, H', W'), of any size in
-        proportion; after them those of auxiliary heads, if the network has such."""
+        """The inputs of a loss: logits (B, n_class, h, w) for x (B, C, H', W'), at any stride, and those of auxiliary
+        heads, if the network has any."""
 
     @abc.abstractmethod
     def class_maps(self, x: np.ndarray, sizes: Sequence[tuple[int, int]]) -> Iterator[Map]:
-        """One map of the classes an image, of the image's own size.
+        """One map of class scores per image, of the image's own size.
 
-        x: (B, C, H', W') float32, prepared
+        x: (B, C, H', W') float32, preprocessed
         sizes: (H, W) of each image
         """
 
@@ -61,17 +61,17 @@ class AbstractSegmenter(AbstractPrepared, AbstractQuantizable, Chain, abc.ABC):
 
         imgs: any iterable of images of any sizes, each a path, the bytes of a file, an open file, a PIL image or an
             array (3, H, W) RGB or (1, H, W) grey in [0, 255]; a batch (B, 3, H, W) is fine, too
-        batch_size: how many images of one prepared shape go through the network at once
-        with_probs: the result's `probs` are then (n_class, H, W) float32 an image: 21 classes of a 1080p image are
-            174 MB
+        batch_size: maximum number of images of one preprocessed shape per forward pass
+        with_probs: the result's `probs` are then (n_class, H, W) float32 per image: 174 MB for 21 classes of a 1080p
+            image
         Raises FileNotFoundError (or another OSError) for a path that cannot be opened, ImageError that names a file
-        which holds no sound image, DtypeError for a single image instead of several.
+        without a valid image, DtypeError for a single image instead of several.
         """
         labels: list[np.ndarray] = []
         probs: list[np.ndarray] = []
         sources: list[Any] = []
         for batch in batches_for(self, imgs, batch_size=batch_size):
-            for label, prob in self._seen(batch, with_probs):
+            for label, prob in self._predicted(batch, with_probs):
                 labels.append(label)
                 probs += [] if prob is None else [prob]
             sources += map(kept_source, batch.sources)
@@ -80,9 +80,9 @@ class AbstractSegmenter(AbstractPrepared, AbstractQuantizable, Chain, abc.ABC):
     def predict_each(
         self, imgs: Iterable[Any], *, batch_size: int = 1, with_probs: bool = False
     ) -> Iterator[LabelMaps]:
-        """The results image by image, while the next images have not been read yet: memory stays flat."""
+        """The results image by image, reading images lazily, with constant memory."""
         for batch in batches_for(self, imgs, batch_size=batch_size):
-            for (label, prob), source in zip(self._seen(batch, with_probs), batch.sources):
+            for (label, prob), source in zip(self._predicted(batch, with_probs), batch.sources):
                 yield LabelMaps(
                     [label],
                     probs=None if prob is None else [prob],
@@ -90,32 +90,32 @@ class AbstractSegmenter(AbstractPrepared, AbstractQuantizable, Chain, abc.ABC):
                     sources=[kept_source(source)],
                 )
 
-    def _seen(self, batch: PreparedBatch, with_probs: bool) -> list[tuple[np.ndarray, np.ndarray | None]]:
-        # the switches are set around the network only: a generator that is being waited for would leak them
+    def _predicted(self, batch: PreparedBatch, with_probs: bool) -> list[tuple[np.ndarray, np.ndarray | None]]:
+        # switches are set around the network only, since a suspended generator would leak them to its caller
         with self.device, using_config("train", False), no_backprop_mode():
             maps = self.class_maps(batch.x, batch.sizes)
-            seen = [(each.label(), each.probs() if with_probs else None) for each in maps]
-            seen = _on_host(seen)
-        return [(label, None if prob is None else np.ascontiguousarray(prob)) for label, prob in seen]
+            predicted = [(each.label(), each.probs() if with_probs else None) for each in maps]
+            predicted = _on_host(predicted)
+        return [(label, None if prob is None else np.ascontiguousarray(prob)) for label, prob in predicted]
 
 
-def _on_host(seen: list[tuple[Any, Any]]) -> list[tuple[np.ndarray, np.ndarray | None]]:
-    """The arrays of all images, from a GPU by one copy."""
-    arrays = iter(on_host([each for pair in seen for each in pair if each is not None]))
-    return [(next(arrays), None if prob is None else next(arrays)) for _, prob in seen]
+def _on_host(predicted: list[tuple[Any, Any]]) -> list[tuple[np.ndarray, np.ndarray | None]]:
+    """The arrays of all images, with one copy from a GPU."""
+    arrays = iter(on_host([each for pair in predicted for each in pair if each is not None]))
+    return [(next(arrays), None if prob is None else next(arrays)) for _, prob in predicted]
 
 
-class AbstractPhotoSegmenter(AbstractSegmenter, abc.ABC):
-    """Base class of segmentation networks that take whole images; a subclass implements the two methods of scores.
+class AbstractImageSegmenter(AbstractSegmenter, abc.ABC):
+    """Base class of segmentation networks for whole images; a subclass implements the two methods of scores.
 
-    multiple: of which the sides of the network's input must be
+    multiple: of the sides of the network's input
     """
 
     multiple: int = 1
 
     @abc.abstractmethod
     def coarse_scores(self, x: Variable | Array) -> Variable:
-        """Logits (B, n_class, h, w), of any size in proportion, for x (B, C, H', W')."""
+        """Logits (B, n_class, h, w), at any stride, for x (B, C, H', W')."""
 
     def forward(self, x: Variable | Array) -> Variable:
         """Logits (B, n_class, H', W') for x (B, C, H', W')."""
@@ -124,14 +124,14 @@ class AbstractPhotoSegmenter(AbstractSegmenter, abc.ABC):
         return scores if scores.shape[2:] == size else resize_images(scores, size, align_corners=self.align_corners)
 
     def class_maps(self, x: np.ndarray, sizes: Sequence[tuple[int, int]]) -> Iterator[Map]:
-        """As in `AbstractSegmenter`: the scores, or with several views the mean probabilities, at the image's size."""
+        """As in `AbstractSegmenter`: logits, or for several views mean probabilities, at the image's size."""
         if tuple(self.scales) == (1.0,) and not self.flip:
             coarse = widened(self.coarse_scores(x)).array
             for each, size in zip(coarse, sizes):
                 steps = [step for step in (x.shape[2:], size) if step != each.shape[1:]]
                 if not steps:
                     yield ClassMap(each, False)
-                elif is_device_array(each):  # there is room for all of it, and steps are cheap
+                elif is_device_array(each):  # a GPU has the memory for whole maps, and few kernels are faster
                     values = each[None]
                     for step in steps:
                         values = resize_images(values, step, align_corners=self.align_corners).array
@@ -153,3 +153,6 @@ class AbstractPhotoSegmenter(AbstractSegmenter, abc.ABC):
 
     def _probs(self, x: np.ndarray) -> np.ndarray:
         return softmax(self.forward(x), axis=1).array
+
+
+AbstractPhotoSegmenter = AbstractImageSegmenter  # its former name

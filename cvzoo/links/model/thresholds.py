@@ -1,4 +1,4 @@
-"""Thresholds that a model has as attributes, in presets for a purpose."""
+"""Thresholds of models, as attributes, and presets of them."""
 
 import contextlib
 from collections.abc import Iterator, Mapping
@@ -29,15 +29,15 @@ class ClassPreset(NamedTuple):
 class AbstractThresholds:
     """Thresholds of a model that detects instances.
 
-    score_thresh: what scores this or less is dropped
+    score_thresh: instances with scores of at most this are dropped
     class_score_thresh: the same for each class, in order of label, after `score_thresh`, NMS and `limit`; None: no
         thresholds of classes
-    nms_thresh: of two boxes of one class whose IoU is greater, the lower score is dropped
-    limit: how many instances an image keeps at most, the best ones; None: all
-    presets: the thresholds for "visualize" (what a new model has) and "evaluate"; `cvzoo evaluate --find-thresholds`
-        adds "deploy", with a threshold for each class
+    nms_thresh: IoU threshold of NMS within a class
+    limit: maximum number of instances per image, the highest-scoring ones; None: all
+    presets: the thresholds for "visualize" (the default) and "evaluate"; `cvzoo evaluate --find-thresholds` adds
+        "deploy", with a threshold for each class
 
-    The thresholds belong to the model, not to a thread: who predicts in several threads sets them before.
+    The thresholds belong to the model, not to a thread: set them before predicting in several threads.
     """
 
     presets: Mapping[str, Preset | ClassPreset] = {"visualize": Preset(0.5, 0.5), "evaluate": Preset(0.5, 0.05)}
@@ -47,7 +47,7 @@ class AbstractThresholds:
     limit: int | None = 100
 
     def use_preset(self, name: str) -> None:
-        """Set the thresholds for a purpose: "visualize" or "evaluate". Raises ValueRangeError for another."""
+        """Set the thresholds of a preset: "visualize" or "evaluate". Raises ValueRangeError for an unknown one."""
         if name not in self.presets:
             raise ValueRangeError(
                 "there is no such preset",
@@ -65,7 +65,7 @@ class AbstractThresholds:
 
     @contextlib.contextmanager
     def using_preset(self, name: str) -> Iterator[None]:
-        """A block with the thresholds for a purpose; afterwards they are what they were."""
+        """A block with the thresholds of a preset, which are restored afterwards."""
         before = self.nms_thresh, self.score_thresh, self.class_score_thresh
         self.use_preset(name)
         try:
@@ -93,7 +93,7 @@ class AbstractThresholds:
 
 
 def threshold_settings(model: AbstractThresholds) -> dict[str, Any]:
-    """presets (name -> nms_thresh, score_thresh and, if given, those of classes) and limit, as JSON has them."""
+    """presets (name -> nms_thresh, score_thresh and, if given, those of classes) and limit, as JSON values."""
     return {
         "presets": {name: _preset_as_json(preset) for name, preset in model.presets.items()},
         "limit": None if model.limit is None else int(model.limit),
@@ -101,7 +101,7 @@ def threshold_settings(model: AbstractThresholds) -> dict[str, Any]:
 
 
 def stored_presets(settings: Mapping[str, Any]) -> dict[str, Preset | ClassPreset] | None:
-    """What `threshold_settings` wrote; None if an old file has none. Raises ValueRangeError for anything else."""
+    """The presets in the output of `threshold_settings`; None for older files. Raises ValueRangeError if invalid."""
     if "presets" not in settings:
         return None
     kind = Mapping[str, tuple[float, float] | tuple[float, float, tuple[float, ...]]]
@@ -114,7 +114,7 @@ def stored_presets(settings: Mapping[str, Any]) -> dict[str, Preset | ClassPrese
 
 
 def stored_limit(settings: Mapping[str, Any]) -> int | None:
-    """How many instances an image keeps at most. Raises ValueRangeError."""
+    """The limit in the output of `threshold_settings`. Raises ValueRangeError if invalid."""
     return _stored(settings, "limit", int | None, Limits(at_least=0))
 
 
@@ -132,10 +132,10 @@ def _stored(settings: Mapping[str, Any], name: str, kind: Any, limits: Limits = 
 
 
 def use_stored_thresholds(model: AbstractThresholds, settings: Mapping[str, Any]) -> None:
-    """Give the model what `threshold_settings` wrote, and the preset "visualize".
+    """Set the model's presets and limit from the output of `threshold_settings`, and use the preset "visualize".
 
-    settings: of a file; an old one has neither presets nor limit, and the model keeps its own
-    Raises ValueRangeError for what it did not write.
+    settings: of a file; an older one has neither presets nor limit, and the model keeps its own
+    Raises ValueRangeError for invalid settings.
     """
     presets = stored_presets(settings)
     if presets is not None:

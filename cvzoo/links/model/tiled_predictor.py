@@ -13,7 +13,7 @@ from cvzoo.geometry.nms import classwise_nms
 from cvzoo.geometry.rle import RLEs
 from cvzoo.geometry.rle_merge import merge_rles
 from cvzoo.links.model.detections import kept_source
-from cvzoo.links.model.image_batches import check_photos, read_pixels
+from cvzoo.links.model.image_batches import check_images, read_pixels
 from cvzoo.links.model.instance_views import (
     InstanceResult,
     Instances,
@@ -78,7 +78,7 @@ class TiledPredictor:
 
         batch_size: how many tiles go through the network at once
         """
-        check_photos(imgs, batch_size)
+        check_images(imgs, batch_size)
         found, sources, kind = [], [], type(self.model.predict([]))
         for source in imgs:
             found.append(self._of_image(read_pixels(source), batch_size))
@@ -89,7 +89,7 @@ class TiledPredictor:
 
     def predict_each(self, imgs: Iterable[Any], *, batch_size: int = 8) -> Iterator[Any]:
         """The results image by image, while the next images have not been read yet."""
-        check_photos(imgs, batch_size)
+        check_images(imgs, batch_size)
         for source in imgs:
             yield self.predict([source], batch_size=batch_size)
 

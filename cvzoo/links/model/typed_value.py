@@ -1,4 +1,4 @@
-"""Values against the types of a config's fields."""
+"""Validation of values against the types of a config's fields."""
 
 import dataclasses
 import math
@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 
 
 class Limits(NamedTuple):
-    """The range of a number; None: no such bound."""
+    """The range of a number; None: unbounded."""
 
     at_least: float | None = None
     above: float | None = None
@@ -37,10 +37,10 @@ NO_LIMITS = Limits()
 
 
 def typed_value(kind: Any, value: Any, limits: Limits = NO_LIMITS) -> Any:
-    """The value, lists made tuples, where it is of the type; an int counts as a float, and stays an int.
+    """The value, with lists as tuples, if it is of the type; an int is a valid float, and stays an int.
 
     kind: a class, a dataclass or a named tuple, Literal, a union, tuple[T, ...], tuple[T, U] or Mapping[str, T]
-    limits: of each number in it, whole or not
+    limits: of each number in it
     Raises TypeError, ValueError or OverflowError.
     """
     origin = typing.get_origin(kind)
@@ -67,7 +67,7 @@ def typed_value(kind: Any, value: Any, limits: Limits = NO_LIMITS) -> Any:
 
 
 def expected_words(kind: Any, limits: Limits = NO_LIMITS) -> str:
-    """What `typed_value` takes, in words."""
+    """A description of the values that `typed_value` accepts."""
     origin = typing.get_origin(kind)
     if origin in (typing.Union, types.UnionType):
         return " or ".join(expected_words(each, limits) for each in typing.get_args(kind))
@@ -112,7 +112,7 @@ def _number(kind: type, value: Any, limits: Limits) -> int | float:
     if isinstance(value, numbers.Integral):
         value = operator.index(value)  # NumPy's, too
         if kind is float:
-            float(value)  # OverflowError for whole numbers that are no float
+            float(value)  # OverflowError for integers beyond the range of float
     elif not math.isfinite(value := float(value)):
         raise ValueError("the value is not finite")
     if not limits.hold(value):

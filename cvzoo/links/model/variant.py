@@ -1,4 +1,4 @@
-"""Published variants of a network as functions of their own, a row each."""
+"""Constructors of published variants of a network."""
 
 import inspect
 import os
@@ -12,7 +12,7 @@ Model_co = TypeVar("Model_co", covariant=True)
 
 
 class ClassifierConstructor(Protocol[Model_co]):
-    """What `classifier_variant` returns."""
+    """The type of the result of `classifier_variant`."""
 
     def __call__(
         self,
@@ -25,11 +25,11 @@ class ClassifierConstructor(Protocol[Model_co]):
 
 
 def classifier_variant(name: str, make: Callable[..., Model], doc: str) -> ClassifierConstructor[Model]:
-    """A function that builds a classifier, of n_class, pretrained_model and label_names.
+    """A function that builds a classifier from n_class, pretrained_model and label_names.
 
-    name: of the function, in the module that calls this
-    make: the classifier's class, with what makes the variant bound to it by `functools.partial`
-    doc: of the function, up to what it says of the arguments
+    name: of the function, in the calling module
+    make: the classifier's class, with the arguments of the variant bound by `functools.partial`
+    doc: begin of the function's docstring, before the arguments
     """
 
     def construct(
@@ -48,10 +48,10 @@ def classifier_variant(name: str, make: Callable[..., Model], doc: str) -> Class
 def variant(
     name: str, template: Callable[Concatenate[Any, Parameters], Model], first: Any, doc: str
 ) -> Callable[Parameters, Model]:
-    """A function as `template`, with a value for its first argument.
+    """The function `template` with a value for its first argument.
 
-    name: of the function, in the module that calls this
-    doc: of the function, up to what it says of the arguments
+    name: of the function, in the calling module
+    doc: begin of the function's docstring, before the arguments
     """
 
     whole = inspect.signature(template)
@@ -60,7 +60,7 @@ def variant(
     def construct(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Model:
         try:
             signature.bind(*args, **kwargs)
-        except TypeError as error:  # Python's would name the template, which the user did not call
+        except TypeError as error:  # Python's own error names the template, which the user did not call
             raise TypeError(f"{name}() got wrong arguments: {error}") from None
         return template(first, *args, **kwargs)
 
@@ -69,7 +69,7 @@ def variant(
 
 def _named(function: Any, name: str, doc: str, signature: inspect.Signature) -> Any:
     function.__name__ = function.__qualname__ = name
-    function.__module__ = sys._getframe(2).f_globals["__name__"]  # as collections.namedtuple does: pickle looks there
+    function.__module__ = sys._getframe(2).f_globals["__name__"]  # for pickle, as in collections.namedtuple
     function.__doc__ = f"{doc}; arguments as there."
     function.__signature__ = signature
     return function

@@ -1,9 +1,9 @@
-"""A trained model that can be had by name."""
+"""Trained models of the zoo, by name."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-if TYPE_CHECKING:  # `cvzoo models --help` reads the tasks alone
+if TYPE_CHECKING:  # `cvzoo models --help` needs only the tasks
     from cvzoo.links.chain import Chain
     from cvzoo.weights.record import Weights
 
@@ -11,13 +11,13 @@ Task = Literal["classification", "detection", "segmentation", "instance segmenta
 
 
 class ZooMember(NamedTuple):
-    """A trained model that can be had by name.
+    """A trained model of the zoo.
 
-    name: what a user types
-    make: called without arguments it gives the model, its files fetched first if need be
-    weights: the record that says most about it
-    files: all records that `make` fetches; none for what ships in the package
-    task: what its `predict` gives
+    name: for `cvzoo` commands and `load_model`
+    make: a function without arguments that returns the model; it downloads its files if necessary
+    weights: its main record
+    files: all records that `make` downloads; none for weights that ship with the package
+    task: kind of the results of its `predict`
     """
 
     name: str

@@ -18,7 +18,7 @@ from cvzoo.links.quantization.int8_kernel import plain_array, refuse_gradients
 class Bf16Kernel(AbstractLayerKernel):
     """A convolution or a linear layer in bfloat16.
 
-    gives_bits: what it gives has 16 bits, too; else it is float32
+    gives_bits: whether its output is bfloat16, too; otherwise float32
     """
 
     def __init__(self, gives_bits: bool = False):
@@ -59,7 +59,7 @@ class Bf16Kernel(AbstractLayerKernel):
         x = as_variable(x)
         lead = x.shape[:n_batch_axes]
         n = math.prod(lead)
-        # a row is an image of one pixel, so that one has the same bits in any company
+        # for batch invariance, a row is an image of one pixel
         y = self.multiply_rows(linear, reshape(x, (n, math.prod(x.shape[n_batch_axes:]))))
         return reshape(y, (*lead, y.shape[1]))
 

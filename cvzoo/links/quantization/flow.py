@@ -19,11 +19,11 @@ class _Value(NamedTuple):
 class Flow(AbstractFunctionHook):
     """Traces arrays through functions, from the outputs of layers to their inputs.
 
-    read_by, added_by: layer -> the layers that read its output as it is, or add it to theirs
-    read_in_float: layers whose output a function read
-    made_between: layers that read what a function made, or the image
-    followed: layers that another layer comes after
-    first: layers that read what no layer made
+    read_by, added_by: layer -> the layers that read its output directly, or add it to theirs
+    read_in_float: layers whose output is read by a function
+    made_between: layers whose input is computed by a function, or is the image
+    followed: layers that are followed by another one
+    first: layers whose input does not depend on a layer
     """
 
     def __init__(self) -> None:
@@ -53,9 +53,9 @@ class Flow(AbstractFunctionHook):
             self.read_in_float.add(value.maker)
         return value.behind
 
-    # --- what layers tell -------------------------------------------------------------------------------------------
+    # --- called by layers -------------------------------------------------------------------------------------------
     def enter(self, layer: str, x: Any) -> None:
-        """A layer reads x; functions are its own from here to `leave`."""
+        """A layer reads x; functions called before `leave` are its own."""
         self._in_layer = True
         value = self._value(as_variable(x)._array)
         if value is None:
@@ -68,7 +68,7 @@ class Flow(AbstractFunctionHook):
             self.read_by.setdefault(value.maker, set()).add(layer)
 
     def leave(self, layer: str, add: Any, y: Variable) -> None:
-        """The layer gives y, in which `add` is part (or None)."""
+        """The layer returns y, to which `add` (or None) was added."""
         self._in_layer = False
         value = None if add is None else self._value(as_variable(add)._array)
         if value is not None and value.maker is not None:

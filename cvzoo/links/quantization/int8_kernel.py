@@ -21,10 +21,10 @@ _LAST_BITS = np.uint32(0x7F)
 
 
 def weight_bytes(W: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """W (O, ...) float32 as int8 of its shape, and what a byte of each filter counts (O,) float32; 0 stays 0.
+    """W (O, ...) quantized to int8, and the quantization step of each filter (O,) float32; symmetric, 0 is exact.
 
-    The largest value of a filter is 127 of its steps. Steps have 17 bits, so that `float_weights` is exact and gives
-    the same bytes and steps again.
+    The largest value of a filter is 127 steps. Steps have 17 significant bits, so that `float_weights` is exact, and
+    its result is quantized to the same values and steps again.
     Raises ValueRangeError if W is not finite.
     """
     steps = (np.abs(W).reshape(len(W), -1).max(axis=1, initial=0) / np.float32(127)).astype(np.float32)
@@ -51,8 +51,8 @@ _KEY = "int8"
 class Int8Kernel(AbstractLayerKernel):
     """A convolution or a linear layer in int8.
 
-    counting: what the bytes it reads mean
-    out_counting: what those it gives mean; None: it gives float32
+    counting: quantization parameters of its inputs
+    out_counting: those of its outputs; None: its outputs are float32
     """
 
     def __init__(self, counting: Counting, out_counting: Counting | None = None):
@@ -122,28 +122,28 @@ class Int8Kernel(AbstractLayerKernel):
         return rearranged(y, lambda y: map_as_rows(y, x.shape))
 
     def _bytes_of(self, W: np.ndarray, factor: Any, pack: PreparedWeights | None) -> tuple[np.ndarray, np.ndarray]:
-        """W as bytes, and what each product of a byte of x and one of a filter (or row) counts, kept in `pack`."""
-        kept = None if pack is None else pack.made.get(_KEY)
-        if kept is None or kept[2] != self.counting.scale:
+        """W as int8, and the step of the products of inputs and each filter (or row), cached in `pack`."""
+        cached = None if pack is None else pack.made.get(_KEY)
+        if cached is None or cached[2] != self.counting.scale:
             filters, steps = weight_bytes(W)
             counts = steps * np.float64(self.counting.scale)
             counts = (counts if factor is None else counts * factor).astype(np.float32)
-            kept = (filters, counts, self.counting.scale)
+            cached = (filters, counts, self.counting.scale)
             if pack is not None:
-                pack.made[_KEY] = kept
-        return kept[:2]
+                pack.made[_KEY] = cached
+        return cached[:2]
 
 
 def refuse_gradients() -> None:
     """Raises GraphError where gradients are being taken."""
     if switches.enable_backprop:
         raise GraphError(
-            "a quantized model does not learn: bytes have no gradients",
-            hint="train the model it was made of and quantize that; to compute: with cvzoo.no_backprop_mode(): ...",
+            "a quantized model cannot be trained: it has no gradients",
+            hint="train the float32 model and quantize that; for inference: with cvzoo.no_backprop_mode(): ...",
         )
 
 
 def plain_array(value: Any) -> np.ndarray:
     """The array of a parameter, or the array itself."""
-    # not `.array`: reading that of a parameter throws away what is kept beside it
+    # not `.array`, whose read discards a parameter's prepared weights
     return value._array if isinstance(value, Variable) else value

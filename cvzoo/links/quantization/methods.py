@@ -1,4 +1,4 @@
-"""Ways to choose where a layer's input is cut, of which the command line tells without importing what uses them."""
+"""Calibration methods for a layer's clipping range, in a module that the command line can import quickly."""
 
 # least squared error of the histogram | a percentile of the magnitudes | the largest magnitude
 METHODS = ("mse", "percentile", "minmax")

@@ -23,12 +23,12 @@ Model = TypeVar("Model")
 Layer = Convolution2D | Linear
 Meaning = Counting | Halves
 _LIGHT = "{} products a number read"
-_N_COMPARED = 16  # images on which errors are measured, and their means for the correction
+_N_COMPARED = 16  # images for the measurement of errors, and of their means for the correction
 
 
 def quantize(
     model: Model,
-    photos: Iterable[Any],
+    imgs: Iterable[Any],
     *,
     precision: str,
     method: str,
@@ -38,28 +38,28 @@ def quantize(
     least_work: int,
     max_error: float,
 ) -> Model:
-    """As `AbstractQuantizable.quantize` says, for any model with a `predict`."""
-    check_several(photos, "quantize")
-    photos = list(photos)
+    """As `AbstractQuantizable.quantize`, for any model with a `predict`."""
+    check_several(imgs, "quantize")
+    imgs = list(imgs)
     if isinstance(in_float, str):
-        raise DtypeError("quantize: in_float wants several paths", got="str", hint=f'in_float=["{in_float}"]')
-    _check(model, photos, precision, method, percentile, least_work, max_error)
+        raise DtypeError("quantize: in_float takes several paths", got="str", hint=f'in_float=["{in_float}"]')
+    _check(model, imgs, precision, method, percentile, least_work, max_error)
     twin = model.copy("copy")  # type: ignore[attr-defined]
     layers = layers_of(twin)
     for path in in_float:
         if not any(_is_under(name, path) for name in layers):
             raise ValueRangeError(f"quantize: in_float names no layer: {path!r}", hint="see repr(model)")
     flow = Flow()
-    seen = {name: Calibration(name, flow) for name in layers}
+    calibrations = {name: Calibration(name, flow) for name in layers}
     for name, layer in layers.items():
-        layer.kernel = seen[name]
+        layer.kernel = calibrations[name]
     with flow:
-        twin.predict(photos)
+        twin.predict(imgs)
     why = dict.fromkeys(layers, "")
     for name, layer in layers.items():
         if any(_is_under(name, path) for path in in_float):
             why[name] = "asked for"
-        elif not seen[name].range.seen:
+        elif not calibrations[name].range.has_values:
             why[name] = "not called"
         elif first_and_last and name in flow.first:
             why[name] = "first"
@@ -67,17 +67,19 @@ def quantize(
             why[name] = "last"
         elif _work(layer) < least_work:
             why[name] = _LIGHT.format(_work(layer))
-    countings = {name: each.range.counting(method, percentile) for name, each in seen.items()}
+    countings = {name: each.range.counting(method, percentile) for name, each in calibrations.items()}
     kernels: dict[str, AbstractLayerKernel] = {
         name: Int8Kernel(counting) if precision == "int8" else Bf16Kernel() for name, counting in countings.items()
     }
-    compared = _compare(twin, photos[:_N_COMPARED], layers, kernels)
+    compared = _compare(twin, imgs[:_N_COMPARED], layers, kernels)
     errors = {name: each.error if each.was_called else math.nan for name, each in compared.items()}
     for name in layers:
         if not why[name] and not errors[name] <= max_error:
             why[name] = "error"
     read: dict[str, Meaning] = dict(countings)
-    given: dict[str, Meaning] = {name: each.out_range.counting(method, percentile) for name, each in seen.items()}
+    given: dict[str, Meaning] = {
+        name: each.out_range.counting(method, percentile) for name, each in calibrations.items()
+    }
     if precision == "int8":
         _join(why, flow, {name: _LIGHT.format(_work(layer)) for name, layer in layers.items()}, errors, max_error)
     else:
@@ -97,8 +99,8 @@ def quantize(
             kind=type(layer).__name__,
             precision="float32" if why[name] else precision,
             why=why[name],
-            low=seen[name].range.low,
-            high=seen[name].range.high,
+            low=calibrations[name].range.low,
+            high=calibrations[name].range.high,
             scale=countings[name].scale,
             signed=countings[name].signed,
             gives_bytes=outs[name] is not None,
@@ -106,12 +108,12 @@ def quantize(
         )
         for name, layer in layers.items()
     ]
-    twin.quantization_report = QuantizationReport(tuple(rows), len(photos), precision, method)
+    twin.quantization_report = QuantizationReport(tuple(rows), len(imgs), precision, method)
     return twin
 
 
 def _check(
-    model: Any, photos: list[Any], precision: str, method: str, percentile: float, least_work: int, max_error: float
+    model: Any, imgs: list[Any], precision: str, method: str, percentile: float, least_work: int, max_error: float
 ) -> None:
     if precision not in ("int8", "bf16"):
         raise ValueRangeError("quantize: precision is unknown", expected="'int8' or 'bf16'", got=repr(precision))
@@ -119,7 +121,7 @@ def _check(
         raise UnsupportedError(f"quantize: no bfloat16 here: {reason}", hint="precision='int8'")
     if method not in METHODS:
         raise ValueRangeError("quantize: method is unknown", expected=" or ".join(map(repr, METHODS)), got=repr(method))
-    if not photos:
+    if not imgs:
         raise ValueRangeError("quantize needs images like those that will be predicted", expected="some tens", got=0)
     if not 0 < percentile <= 100:
         raise ValueRangeError("quantize: percentile is out of range", expected="above 0, at most 100", got=percentile)
@@ -140,7 +142,7 @@ def _is_under(name: str, path: str) -> bool:
 
 
 def _work(layer: Layer) -> int:
-    """How many products each number that is read takes part in; what quantizing it must be worth."""
+    """The number of products that each input value takes part in, which determines the gain of quantization."""
     shape = layer.W.shape
     if shape is None:
         return 0
@@ -151,31 +153,31 @@ def _work(layer: Layer) -> int:
 
 
 def _compare(
-    twin: Any, photos: list[Any], layers: dict[str, Layer], kernels: dict[str, AbstractLayerKernel]
+    twin: Any, imgs: list[Any], layers: dict[str, Layer], kernels: dict[str, AbstractLayerKernel]
 ) -> dict[str, Comparison]:
     compared = {name: Comparison(kernels[name]) for name in layers}
     for name, layer in layers.items():
         layer.kernel = compared[name]
-    twin.predict(photos)
+    twin.predict(imgs)
     return compared
 
 
 def _join(why: dict[str, str], flow: Flow, light: dict[str, str], errors: dict[str, float], max_error: float) -> None:
-    """Let light layers go with the others where these hand them what they read: there are no bytes to be made then."""
+    """Quantize light layers, too, if their inputs are outputs of quantized layers, and thus int8 already."""
     makers: dict[str, set[str]] = {}
     for maker, readers in flow.read_by.items():
         for reader in readers:
             makers.setdefault(reader, set()).add(maker)
-    for name in why:  # in the order of links, which is mostly that of the calls
+    for name in why:  # in the order of links, which is usually that of the calls
         fed = name not in flow.made_between and not any(why[maker] for maker in makers.get(name, {name}))
         if why[name] == light[name] and fed and errors[name] <= max_error:
             why[name] = ""
 
 
 def _handed_on(name: str, why: dict[str, str], flow: Flow, countings: dict[str, Meaning], own: Meaning) -> Any:
-    """Quantization parameters of the output of the layer; None if a layer reads it in float.
+    """Quantization parameters of the layer's output; None if a layer reads it in float.
 
-    own: the parameters where the output is only added
+    own: the parameters if the output is only added to others
     """
     readers, adders = flow.read_by.get(name, set()), flow.added_by.get(name, set())
     if why[name] or name in flow.read_in_float or any(why[each] for each in readers | adders):

@@ -9,16 +9,16 @@ from cvzoo.errors.exceptions import ValueRangeError
 class QuantizedLayer(NamedTuple):
     """One layer.
 
-    path: "/res2/0/conv1/conv"
+    path: of the layer, such as "/res2/0/conv1/conv"
     kind: "Convolution2D" or "Linear"
     precision: "int8", "bf16" or "float32"
     why: why it stayed in float32; "" if it did not
-    low, high: the range of what it read
-    scale: what a byte that it reads counts; values beyond 127 (or, if there are none below 0, 255) of them are cut
-    signed: whether those bytes have a sign
-    gives_bytes: whether it hands bytes (or bfloat16) to the next layer, instead of float32
-    error: how far fewer bits are from float32 for the same inputs, relative (root mean squares), before sums and
-        activations, once their mean is corrected; NaN if it was not tried
+    low, high: the range of its inputs
+    scale: quantization step of its inputs; values beyond 127 steps (255 if none is negative) are clipped
+    signed: whether its inputs are int8 (otherwise uint8)
+    gives_bytes: whether its output is int8 (or bfloat16) instead of float32
+    error: relative error (root mean square) of its output against float32 for the same inputs, before sums and
+        activations, after the correction of the mean; NaN if it was not measured
     """
 
     path: str
@@ -36,11 +36,16 @@ class QuantizedLayer(NamedTuple):
 class QuantizationReport:
     """The convolutions and linear layers, in the order of the model's links. Iterable; `str` is a table."""
 
-    def __init__(self, layers: tuple[QuantizedLayer, ...], n_photo: int, precision: str, method: str):
+    def __init__(self, layers: tuple[QuantizedLayer, ...], n_image: int, precision: str, method: str):
         self.layers = layers
-        self.n_photo = n_photo
+        self.n_image = n_image
         self.precision = precision
         self.method = method
+
+    @property
+    def n_photo(self) -> int:
+        """The former name of `n_image`, the number of calibration images."""
+        return self.n_image
 
     def __iter__(self) -> Iterator[QuantizedLayer]:
         return iter(self.layers)
@@ -57,12 +62,12 @@ class QuantizationReport:
 
     @property
     def n_quantized(self) -> int:
-        """How many layers compute in fewer bits than float32's."""
+        """The number of layers that compute in int8 or bfloat16."""
         return sum(layer.precision == self.precision for layer in self.layers)
 
     def summary(self) -> str:
-        """One line: how many layers are quantized, to which precision, by which calibration."""
-        images = f"ranges of {self.n_photo} images by {self.method!r}"
+        """One line: the number of quantized layers, the precision and the calibration."""
+        images = f"ranges of {self.n_image} images by {self.method!r}"
         return f"{self.n_quantized} of {len(self)} layers in {self.precision}, {images}"
 
     def __str__(self) -> str:
@@ -70,6 +75,6 @@ class QuantizationReport:
         width = max((len(layer.path) for layer in self.layers), default=0)
         for each in self.layers:
             numbers = f"{each.low:10.4g} .. {each.high:<10.4g} scale {each.scale:<10.4g} error {each.error:7.2%}"
-            told = each.why or ("gives bytes" if each.gives_bytes else "")
-            lines.append(f"{each.path:{width}}  {each.precision:7}  {numbers}  {told}".rstrip())
+            note = each.why or ("gives bytes" if each.gives_bytes else "")
+            lines.append(f"{each.path:{width}}  {each.precision:7}  {numbers}  {note}".rstrip())
         return "\n".join(lines)

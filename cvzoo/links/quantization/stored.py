@@ -21,7 +21,7 @@ from cvzoo.links.quantization.report import QuantizationReport, QuantizedLayer
 
 KEY = "cvzoo_quantization"  # of the text in a file's header
 VERSION = 1
-_STEPS = "_steps"  # behind the name of an array of bytes: what they count
+_STEPS = "_steps"  # suffix of the quantization steps of an int8 array
 
 
 def is_quantized(model: Link) -> bool:
@@ -30,15 +30,15 @@ def is_quantized(model: Link) -> bool:
 
 
 def stored_quantization(model: Link) -> tuple[dict[str, np.ndarray], str]:
-    """The arrays of a quantized model, and the text that goes with them.
+    """The arrays of a quantized model, and its quantization parameters as text.
 
-    Weights of int8 layers are int8 (O, ...) under their own names ("conv1/W"), and float32 (O,) steps stand
-    after them ("conv1/W_steps"); the rest is as in `state_arrays`.
+    Weights of int8 layers are int8 (O, ...) under their own names ("conv1/W"), followed by their float32 (O,) steps
+    ("conv1/W_steps"); the rest is as in `state_arrays`.
     Raises UnsupportedError if the model is not quantized.
     """
     report = model.quantization_report if isinstance(model, AbstractQuantizable) else None
     if report is None:
-        raise UnsupportedError(f"the {type(model).__name__} is not quantized", hint="model.quantize(photos)")
+        raise UnsupportedError(f"the {type(model).__name__} is not quantized", hint="model.quantize(imgs)")
     arrays = Link.state_arrays(model)
     layers = layers_of(model)
     rows = []
@@ -54,20 +54,20 @@ def stored_quantization(model: Link) -> tuple[dict[str, np.ndarray], str]:
         "version": VERSION,
         "precision": report.precision,
         "method": report.method,
-        "n_photo": report.n_photo,
+        "n_photo": report.n_image,
         "layers": rows,
     }
     return arrays, json.dumps(text, allow_nan=False)
 
 
 def take_quantization(model: Link, arrays: Mapping[str, np.ndarray], text: str, where: str) -> None:
-    """Make the model the one that `stored_quantization` described.
+    """Quantize the model as described by the output of `stored_quantization`.
 
     model: of the same architecture, not quantized
     where: names the file in errors
     Raises FileFormatError if the text is damaged or does not fit the model or the arrays, UnsupportedError if it is of
-    a later version or wants a precision that this machine has not, WeightsMismatchError for other arrays that do not
-    fit; the model is not quantized then.
+    a later version or in a precision that this machine does not support, WeightsMismatchError if other arrays do not
+    match; the model is not quantized then.
     """
     if not isinstance(model, AbstractQuantizable):
         raise FileFormatError(f"{where}: a {type(model).__name__} cannot be quantized")
@@ -103,9 +103,7 @@ def _floats(filters: Any, steps: Any, what: str) -> np.ndarray:
         raise FileFormatError(f"{what} are no bytes with steps", expected="int8 (O, ...) and float32 (O,)")
     W = float_weights(filters, steps)
     if not (np.isfinite(W).all() and all(map(np.array_equal, weight_bytes(W), (filters, steps)))):
-        raise FileFormatError(
-            f"{what} are not bytes as cvzoo makes them", expected="a largest one of 127 in each filter"
-        )
+        raise FileFormatError(f"{what} are not quantized weights of cvzoo", expected="a maximum of 127 in each filter")
     return W
 
 
@@ -126,7 +124,7 @@ def _report(
     try:
         own = json.loads(text, parse_constant=_refuse)
     except (ValueError, RecursionError) as error:
-        raise FileFormatError(f"{where}: what it says of its bytes is damaged: {str(error)[:100]}") from error
+        raise FileFormatError(f"{where}: its quantization parameters are damaged: {str(error)[:100]}") from error
     version = own.get("version") if isinstance(own, dict) else None
     if type(version) is int and version > VERSION:
         raise UnsupportedError(f"{where}: quantized by a later cvzoo", expected=f"version {VERSION}", got=version)
@@ -137,19 +135,19 @@ def _report(
         and own.get("method") in METHODS
         and type(own.get("n_photo")) is int
     ):
-        raise FileFormatError(f"{where}: what it says of its bytes is damaged", got=text[:80])
-    found: dict[str, QuantizedLayer] = {}
+        raise FileFormatError(f"{where}: its quantization parameters are damaged", got=text[:80])
+    layers_by_path: dict[str, QuantizedLayer] = {}
     outs: dict[str, Counting | None] = {}
     for row in rows:
         each = _row(row, own["precision"])
-        if each is None or each[0].path in found:
-            raise FileFormatError(f"{where}: what it says of a layer is damaged", got=str(row)[:200])
-        found[each[0].path], outs[each[0].path] = each
+        if each is None or each[0].path in layers_by_path:
+            raise FileFormatError(f"{where}: the quantization parameters of a layer are damaged", got=str(row)[:200])
+        layers_by_path[each[0].path], outs[each[0].path] = each
     wanted = {path: type(layer).__name__ for path, layer in layers.items()}
-    if {path: each.kind for path, each in found.items()} != wanted:
-        other = sorted(set(wanted) ^ set(found)) or sorted(found)
-        raise FileFormatError(f"{where}: the layers it tells of are not the model's", got=", ".join(other[:3])[:200])
-    return QuantizationReport(tuple(found.values()), own["n_photo"], own["precision"], own["method"]), outs
+    if {path: each.kind for path, each in layers_by_path.items()} != wanted:
+        other = sorted(set(wanted) ^ set(layers_by_path)) or sorted(layers_by_path)
+        raise FileFormatError(f"{where}: its quantized layers are not the model's", got=", ".join(other[:3])[:200])
+    return QuantizationReport(tuple(layers_by_path.values()), own["n_photo"], own["precision"], own["method"]), outs
 
 
 def _refuse(name: str) -> None:
@@ -157,7 +155,7 @@ def _refuse(name: str) -> None:
 
 
 def _row(row: Any, precision: str) -> tuple[QuantizedLayer, Counting | None] | None:
-    """A layer and what the bytes mean that it gives; None if the row is damaged."""
+    """A layer and the quantization parameters of its output; None if the row is damaged."""
     if not isinstance(row, dict) or set(row) != set(QuantizedLayer._fields):
         return None
     out = row["gives_bytes"]

@@ -16,34 +16,34 @@ from cvzoo.links.connection.linear import Linear
 from cvzoo.links.quantization.flow import Flow
 
 _BINS = 2048
-_SAMPLE = 1 << 16  # numbers of an array that are counted; the range is that of all
+_SAMPLE = 1 << 16  # values of an array in the histogram; the range is that of all
 
 
 class ValueRange:
-    """The smallest and the largest value seen, and a histogram of the distances from 0.
+    """The minimum, the maximum and a histogram of the magnitudes of observed values.
 
-    Of a large array one number in so many is counted in the histogram, always the same ones.
+    For the histogram, large arrays are subsampled at a constant step.
     """
 
     def __init__(self) -> None:
         self.low = self.high = 0.0
-        self.seen = False
+        self.has_values = False
         self._top = 0.0
         self._counts = np.zeros(_BINS)
         self._n_zero = 0
 
     def add(self, x: np.ndarray) -> None:
-        """See the values of x. Raises ValueRangeError if they are not finite."""
+        """Observe the values of x. Raises ValueRangeError if they are not finite."""
         if not x.size:
             return
         low, high = float(x.min()), float(x.max())
         if not np.isfinite([low, high]).all():
             raise ValueRangeError("quantize: a layer reads values that are not finite", got=f"{low} to {high}")
-        self.seen = True
+        self.has_values = True
         self.low, self.high = min(self.low, low), max(self.high, high)
         self._widen(max(high, -low))
         flat = x.ravel(order="K")
-        step = -(-flat.size // _SAMPLE) | 1  # odd: all channels have their turn
+        step = -(-flat.size // _SAMPLE) | 1  # odd, so that all channels are sampled
         values = np.abs(flat[::step])
         values = values[values > 0]
         self._n_zero += -(-flat.size // step) - values.size
@@ -60,10 +60,10 @@ class ValueRange:
             self._top *= 2
 
     def counting(self, method: str, percentile: float) -> Counting:
-        """What bytes are to mean; without a sign if no value had one.
+        """The quantization parameters; unsigned if no value is negative.
 
-        method: where values are cut: "minmax": nowhere; "percentile": at the distance from 0 that so many per cent do
-            not exceed; "mse": where the mean square of what is lost by rounding and by cutting is least
+        method: clipping range: "minmax": no clipping; "percentile": that percentile of the magnitudes; "mse": the range
+            with the least mean squared error of rounding and clipping
         """
         signed = self.low < 0
         steps = 127 if signed else 255
@@ -83,12 +83,12 @@ class ValueRange:
         return (place + 1) * self._top / _BINS
 
     def _least_loss(self, steps: int) -> float:
-        """Rounding a value costs a twelfth of a squared step on average, cutting it the squared distance; 0 is free."""
+        """The range with the least error: a twelfth of a squared step for rounding, the squared excess for clipping."""
         width = self._top / _BINS
         cuts = (np.arange(_BINS) + 1) * width
         centres = cuts - width / 2
         above = [np.cumsum((self._counts * centres**k)[::-1])[::-1] for k in (0, 1, 2)]
-        n, s, q = (np.append(each, 0)[1:] for each in above)  # of what lies above each cut
+        n, s, q = (np.append(each, 0)[1:] for each in above)  # of the values above each candidate
         loss = (self._counts.sum() - n) * (cuts / steps) ** 2 / 12 + q - 2 * cuts * s + cuts**2 * n
         return float(cuts[np.argmin(loss)])
 
@@ -97,7 +97,8 @@ class Calibration(AbstractLayerKernel):
     """Computes in float32 and records the ranges of inputs and outputs.
 
     name: the layer's path
-    flow: is told who reads what
+    flow: records the data flow
+
     """
 
     def __init__(self, name: str, flow: Flow):
@@ -146,9 +147,9 @@ class Calibration(AbstractLayerKernel):
 
 
 class Comparison(AbstractLayerKernel):
-    """Computes in float32, and compares what `kernel` would give for the same inputs, before sums and activations.
+    """Computes in float32, and measures the error of `kernel` for the same inputs, before sums and activations.
 
-    kernel: one of few bits
+    kernel: of lower precision
     """
 
     def __init__(self, kernel: AbstractLayerKernel):
@@ -159,12 +160,12 @@ class Comparison(AbstractLayerKernel):
 
     @property
     def error(self) -> float:
-        """The root mean square of the differences that are left after `correct`, by that of the values."""
+        """The relative error (root mean squares) that remains after `correct`."""
         left = self._lost - sum(each.square() for each in self._means.values())
         return float(np.sqrt(max(left, 0.0) / self._there)) if self._there else 0.0
 
     def correct(self) -> None:
-        """Add the mean of what is lost in each channel to the layer's bias, or to that of its normalization.
+        """Bias correction: subtract each channel's mean error in the layer's bias, or in that of its normalization.
 
         Source: Nagel et al., Data-Free Quantization Through Weight Equalization and Bias Correction, ICCV 2019,
         section 4.2, with means of real inputs.
@@ -174,7 +175,7 @@ class Comparison(AbstractLayerKernel):
             bias += (each.sum / each.n).astype(bias.dtype)
 
     def _compare(self, y: np.ndarray, other: np.ndarray, axis: int, bias: Any) -> None:
-        """See y and what few bits give instead. axis: that of channels; bias: (O,) that is added to y, or None"""
+        """Observe y and the low-precision result. axis: of channels; bias: (O,) that is added to y, or None"""
         self.was_called = True
         lost = np.subtract(y, other, dtype=np.float64)
         self._there += float(np.square(y, dtype=np.float64).sum())
@@ -212,18 +213,18 @@ class Comparison(AbstractLayerKernel):
     ) -> Variable:
         """As AbstractLayerKernel says."""
         y = float_rows(linear, x, b=b, scale=scale)
-        bias = linear.b if b is None and scale is None else None  # another's bias, or one that is scaled afterwards
+        bias = linear.b if b is None and scale is None else None  # of this layer only, and unscaled
         self._compare(y.array, self.kernel.multiply_rows(linear, x, b=b, scale=scale).array, -1, bias)
         return float_rows(linear, x, b=b, with_gelu=with_gelu, scale=scale, add=add)
 
 
 class _Mean(NamedTuple):
-    """The sum (O,) float64 of what is lost in n numbers a channel, and the bias (O,) that it may be added to."""
+    """The sum (O,) float64 of the errors of n values per channel, and the bias (O,) to correct."""
 
     bias: Any
     sum: np.ndarray
     n: int
 
     def square(self) -> float:
-        """What the squares of the differences lose by the correction."""
+        """The reduction of the sum of squared errors by the correction."""
         return float(np.square(self.sum).sum() / self.n)

@@ -27,7 +27,7 @@ def write_classification_report(
     title: str | None = None,
     about: Mapping[str, str] = NOTHING,
 ) -> None:
-    """Write the report to a file, whole or not at all. The arguments are those of `classification_report_html`."""
+    """Write the report to a file atomically. The arguments are those of `classification_report_html`."""
     text = classification_report_html(record, pictures=pictures, title=title, about=about)
     with atomic_write(path) as file:
         file.write(text.encode("utf-8", errors="replace"))
@@ -40,12 +40,12 @@ def classification_report_html(
     title: str | None = None,
     about: Mapping[str, str] = NOTHING,
 ) -> str:
-    """An HTML page that stands alone: pictures and plots are in it, and its policy forbids every request.
+    """A self-contained HTML page with images and plots; its content security policy forbids all requests.
 
-    record: what `cvzoo evaluate --json` writes for images with a class each: accuracies by name, per_class, counts,
+    record: output of `cvzoo evaluate --json` for image classification: accuracies by name, per_class, counts,
         notes, and analysis with confusion, confused and reliability, each of which may be missing
     pictures: of the worst images
-    about: what stands below the title, name by name: the model, the data, the command ...
+    about: entries below the title, name -> text: the model, the data, the command ...
     """
     analysis = record.get("analysis") or {}
     subtitle = ", ".join(f"{n} {name}" for name, n in record.get("counts", {}).items())

@@ -59,7 +59,7 @@ def write_detection_report(
     title: str | None = None,
     about: Mapping[str, str] = NOTHING,
 ) -> None:
-    """Write the report to a file, whole or not at all. The arguments are those of `detection_report_html`."""
+    """Write the report to a file atomically. The arguments are those of `detection_report_html`."""
     text = detection_report_html(record, pictures=pictures, title=title, about=about)
     with atomic_write(path) as file:
         file.write(text.encode("utf-8", errors="replace"))
@@ -72,12 +72,12 @@ def detection_report_html(
     title: str | None = None,
     about: Mapping[str, str] = NOTHING,
 ) -> str:
-    """An HTML page that stands alone: pictures and plots are in it, and its policy forbids every request.
+    """A self-contained HTML page with images and plots; its content security policy forbids all requests.
 
-    record: what `cvzoo evaluate --json` writes: scores by name, per_class, counts, notes, and analysis with pr_curves,
+    record: output of `cvzoo evaluate --json`: scores by name, per_class, counts, notes, and analysis with pr_curves,
         errors, confusion, reliability and thresholds, each of which may be missing
     pictures: for the gallery of the worst images
-    about: what stands below the title, name by name: the model, the data, the command ...
+    about: entries below the title, name -> text: the model, the data, the command ...
     """
     analysis = record.get("analysis") or {}
     counts = record.get("counts", {})
@@ -134,7 +134,7 @@ def _classes(record: Mapping[str, Any], analysis: Mapping[str, Any]) -> str:
 
 
 def _best_first(rows: Sequence[Mapping[str, Any]], key: str) -> list[Mapping[str, Any]]:
-    """The rows from the largest number on; those without one last, those of equal numbers in their order."""
+    """The rows sorted by descending value; those without a value last, equal ones in their order."""
     return sorted(rows, key=lambda row: (row[key] is None, -(row[key] or 0)))
 
 
@@ -165,7 +165,7 @@ def _errors(errors: Mapping[str, Any] | None) -> str:
         return ""
     types = errors["types"]
     names = [each["type"] for each in types]
-    # None: without the fixed errors there would be no objects left
+    # None: fixing these errors would leave no objects
     gains = [np.nan if each["dap"] is None else each["dap"] for each in types]
     texts = [f"{score(gain, 4)}  ({each['count']})" for gain, each in zip(gains, types)]
     plot = bar_plot(names, gains, texts=texts, title="gain of AP without each error type")

@@ -48,8 +48,8 @@ details summary { cursor: pointer; }
 """
 
 
-# Sorts a table by the column whose head is clicked: numbers from the largest, words from A, and the other way round at
-# the second click; cells without a number go last.
+# Sorts a table by the column whose head is clicked: numbers descending, text ascending, and in reverse at the second
+# click; cells without a number are last.
 _SORT = """
 for (const table of document.querySelectorAll("table.sortable")) {
   const heads = [...table.tHead.rows[0].cells];
@@ -79,9 +79,9 @@ def report_page(
 ) -> str:
     """The page's text.
 
-    title, subtitle: plain text; sections: (heading, piece of HTML) each, those without a piece are left out
-    about: what stands below the title, name by name, plain text: the model, the data ...
-    The page's policy allows no request, and no script but the one that sorts tables.
+    title, subtitle: plain text; sections: (heading, HTML) each, those without HTML are omitted
+    about: entries below the title, name -> plain text: the model, the data ...
+    The page's content security policy allows no requests, and no script but the one that sorts tables.
     """
     shown = [(f"s{i}", heading, body) for i, (heading, body) in enumerate(sections) if body]
     links = "".join(f'<a href="#{key}">{html.escape(heading)}</a>' for key, heading, _ in shown)
@@ -112,7 +112,7 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[object]], *, sorted_by: 
     """An HTML table; cells are plain text unless they are `Markup`.
 
     heads: str each; rows: as many cells each
-    sorted_by: the head whose column the rows are sorted by, from the largest; a click on another sorts by that
+    sorted_by: the head of the column by which the rows are sorted, descending; a click on a head sorts by that column
     """
     head = "".join(_head(cell, sorted_by) for cell in heads)
     body = "".join("<tr>" + "".join(f"<td>{_cell(cell)}</td>" for cell in row) + "</tr>" for row in rows)
@@ -125,14 +125,14 @@ class Markup(str):
 
 
 def score(value: float | None, digits: int = 3) -> str:
-    """A score as text, an em dash where there is none (None, NaN or -1)."""
+    """A score as text, an em dash for a missing one (None, NaN or -1)."""
     if value is None or value != value or value == -1:
         return "–"
     return f"{value:.{digits}f}"
 
 
 def bar(value: float | None) -> Markup:
-    """A score behind a bar of its length, as Markup; a dash for None."""
+    """A score after a bar of proportional length, as Markup; a dash for None."""
     if value is None or value != value or value < 0:
         return Markup("–")
     return Markup(f'<span class="track"><span class="bar" style="width:{min(value, 1):.0%}"></span></span> {value:.3f}')

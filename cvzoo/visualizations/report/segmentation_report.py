@@ -24,7 +24,7 @@ def write_segmentation_report(
     title: str | None = None,
     about: Mapping[str, str] = NOTHING,
 ) -> None:
-    """Write the report to a file, whole or not at all. The arguments are those of `segmentation_report_html`."""
+    """Write the report to a file atomically. The arguments are those of `segmentation_report_html`."""
     text = segmentation_report_html(record, pictures=pictures, title=title, about=about)
     with atomic_write(path) as file:
         file.write(text.encode("utf-8", errors="replace"))
@@ -37,12 +37,12 @@ def segmentation_report_html(
     title: str | None = None,
     about: Mapping[str, str] = NOTHING,
 ) -> str:
-    """An HTML page that stands alone: pictures and plots are in it, and its policy forbids every request.
+    """A self-contained HTML page with images and plots; its content security policy forbids all requests.
 
-    record: what `cvzoo evaluate --json` writes for label maps: scores by name, per_class, counts, notes, and analysis
+    record: output of `cvzoo evaluate --json` for label maps: scores by name, per_class, counts, notes, and analysis
         with confusion, each of which may be missing
-    pictures: of the worst images: the ground truth, what was found, and where they differ
-    about: what stands below the title, name by name: the model, the data, the command ...
+    pictures: of the worst images: the ground truth, the prediction, and their difference
+    about: entries below the title, name -> text: the model, the data, the command ...
     """
     analysis = record.get("analysis") or {}
     subtitle = ", ".join(f"{n} {name}" for name, n in record.get("counts", {}).items())

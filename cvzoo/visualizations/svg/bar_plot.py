@@ -9,7 +9,7 @@ from cvzoo.errors.exceptions import ShapeError
 from cvzoo.reporting.plot_figure import COLORS, figure_svg, plot_figure
 
 _ROW = 22  # pixels
-_TEXT = 90  # pixels behind the longest bar
+_TEXT = 90  # pixels after the longest bar
 
 
 def bar_plot(
@@ -22,11 +22,11 @@ def bar_plot(
     width: int = 460,
     name_width: int = 130,
 ) -> str:
-    """A piece of SVG with a horizontal bar for each value, by matplotlib.
+    """SVG with a horizontal bar for each value, by matplotlib.
 
     names: N str; values: N numbers, none negative, NaN for a missing bar
-    texts: N str behind the bars; None: the values
-    most: the value of a bar of full length; None: the largest; width, name_width: pixels
+    texts: N str after the bars; None: the values
+    most: the value of a bar of full length; None: the maximum; width, name_width: pixels
     Raises ShapeError if lengths differ, MissingExtraError without matplotlib.
     """
     texts = [f"{value:.3f}" for value in values] if texts is None else texts
@@ -41,7 +41,7 @@ def bar_plot(
         ax.set_axis_off()
         ax.set_xlim(0, most or 1)
         ax.set_ylim(max(len(names), 1) - 0.5, -0.5)
-        # a bar of no length is a line, one pixel wide
+        # a bar of length 0 is a line of one pixel
         shown = np.clip(lengths, (most or 1) / full, most or 1)
         ax.barh(np.arange(len(names)), shown, height=0.64, color=COLORS[0])
         for row, (name, text) in enumerate(zip(names, texts)):

@@ -9,7 +9,7 @@ from cvzoo.errors.exceptions import ShapeError
 from cvzoo.reporting.import_matplotlib import import_matplotlib
 from cvzoo.reporting.plot_figure import COLORS, figure_svg, plot_figure, set_tooltip
 
-_WITH_NUMBERS = 16  # more classes than this, and the cells are too small for numbers
+_WITH_NUMBERS = 16  # maximum number of classes for which cells have space for numbers
 
 
 def heat_map(
@@ -20,10 +20,10 @@ def heat_map(
     row_title: str = "",
     column_title: str = "",
 ) -> str:
-    """A piece of SVG: a cell for each count, darker the larger its share of its row; the mouse tells the number.
+    """SVG with a cell for each count, whose darkness is its fraction of the row, and with tooltips.
 
     counts: (R, C) integers, none negative; row_names, column_names: R and C str
-    Raises ShapeError if they do not fit, MissingExtraError without matplotlib.
+    Raises ShapeError if counts and names do not match, MissingExtraError without matplotlib.
     """
     counts = np.asarray(counts)
     if counts.shape != (len(row_names), len(column_names)):

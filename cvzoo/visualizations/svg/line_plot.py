@@ -20,7 +20,7 @@ Range = tuple[float, float]
 
 
 class Line(NamedTuple):
-    """A curve: x and y (N,), a name for the legend or None, and whether it is only a guide for the eye."""
+    """A curve: x and y (N,), a name for the legend or None, and whether it is only a reference line."""
 
     x: Array
     y: Array
@@ -39,17 +39,17 @@ def line_plot(
     size: tuple[int, int] = (220, 300),
     steps: bool = False,
 ) -> str:
-    """A piece of SVG with the curves, by matplotlib; letters and frame take the color of the text around.
+    """SVG with the curves, by matplotlib; text and axes have the color of the surrounding text.
 
-    lines: Line each; points that are NaN interrupt a curve
+    lines: Line each; NaN points interrupt a curve
     title, x_label, y_label: plain text
-    x_range, y_range: what the axes show, points outside are moved to the edge; None: all points
+    x_range, y_range: ranges of the axes, to which points are clipped; None: those of all points
     size: (height, width) in pixels; steps: a value holds until the next point, instead of a straight line to it
     Raises ShapeError if x and y of a line differ in length, MissingExtraError without matplotlib.
     """
     with plot_figure(size) as figure:
         ax = framed_axes(figure, title=title, x_label=x_label, y_label=y_label)
-        # along an edge of the frame, clipping would take half of a line
+        # clipping would remove half of a line's width along an edge of the axes
         clip = x_range is None or y_range is None
         draw_lines(ax, [_within(line, x_range, y_range) for line in lines], steps=steps, clip=clip)
         if x_range is not None:
@@ -66,7 +66,7 @@ def _within(line: Line, x_range: Range | None, y_range: Range | None) -> Line:
 
 
 def framed_axes(figure: "Figure", *, title: str = "", x_label: str = "", y_label: str = "") -> "Axes":
-    """Axes with room for their words and a few short numbers, on the figure alone."""
+    """The only axes of a figure, with margins for labels and short tick labels."""
     width, height = figure.get_size_inches() * figure.dpi
     ax = figure.add_axes((_LEFT / width, _BOTTOM / height, 1 - (_LEFT + _RIGHT) / width, 1 - (_TOP + _BOTTOM) / height))
     ticker = import_matplotlib().ticker
@@ -84,7 +84,7 @@ def draw_lines(
 ) -> None:
     """Draw the curves on axes, with a legend of those that have names.
 
-    marker: matplotlib's sign at each point, or None; clip: whether lines end at the frame
+    marker: matplotlib's marker of points, or None; clip: whether lines are clipped to the axes
     Raises ShapeError if x and y of a line differ in length.
     """
     for line in lines:

@@ -13,7 +13,7 @@ from cvzoo.typing.aliases import Array
 
 
 class OverlayBox(NamedTuple):
-    """A box (y_min, x_min, y_max, x_max) in the image's pixels, its words, its color, and if its line is dashed."""
+    """A box (y_min, x_min, y_max, x_max) in the image's pixels, its text, its color, and whether its line is dashed."""
 
     bb: tuple[float, float, float, float]
     words: str
@@ -22,10 +22,10 @@ class OverlayBox(NamedTuple):
 
 
 def photo_overlay(img: Array, boxes: Sequence[OverlayBox], *, long_side: int = 560, most_words: int = 8) -> str:
-    """A piece of SVG: the image, shrunk to `long_side` pixels and compressed, with the boxes drawn as lines over it.
+    """SVG with the image as a JPEG, downscaled to `long_side` pixels, and the boxes drawn as lines.
 
     img: (3, H, W) float32 in [0, 255]; boxes: OverlayBox each
-    most_words: with more boxes than that their words would hide the image, and only the mouse brings them up
+    most_words: maximum number of boxes with visible texts; with more, texts are tooltips only
     """
     pil = to_pil(img).convert("RGB")
     width, height = pil.size

@@ -1,8 +1,8 @@
-"""Darknet's two files: the `.cfg` that describes a network and the `.weights` that holds its numbers.
+"""Readers of darknet's files: the `.cfg` that defines a network, and the `.weights` with its values.
 
-The weights file is one run of floats without names: only the cfg says which layer they belong to, so a reader takes
-them in the order of the layers and must end exactly at the end of the file.
-Source: darknet (Redmon, https://pjreddie.com/darknet), the behaviour of its `src/parser.c`. We differ: a line that
+The weights file is an array of floats without names: they are assigned to layers in the order of the cfg, and the last
+layer must end exactly at the end of the file.
+Source: darknet (Redmon, https://pjreddie.com/darknet), the behavior of its `src/parser.c`. We differ: a line that
 darknet warns about (no `=`, an option before the first section) is an error here.
 """
 
@@ -26,12 +26,12 @@ _WANTED = object()  # marks "no default": an absent option is then an error
 
 @dataclasses.dataclass(frozen=True)
 class DarknetSection:
-    """One `[name]` of a cfg with its options as text; `line` is where it begins, counted from 1.
+    """A section `[name]` of a cfg with its options as text; `line` is its first line, from 1.
 
-    cfg: what errors call the whole: the path where there is one
-    options: name -> text, the first of equal names (darknet looks no further)
+    cfg: name of the cfg in errors, its path if it has one
+    options: name -> text, the first of duplicate names, as in darknet
     option_lines: name -> line
-    The getters convert, and raise FileFormatError that names section, line and option.
+    The getters convert values, and raise FileFormatError that names section, line and option.
     """
 
     name: str
@@ -48,27 +48,27 @@ class DarknetSection:
         return self._get(option, default, str, "text")
 
     def get_int(self, option: str, default: int | object | None = _WANTED) -> int:
-        """The option as a whole number, or `default`."""
-        return self._get(option, default, _whole, "a whole number")
+        """The option as an integer, or `default`."""
+        return self._get(option, default, _integer, "an integer")
 
     def get_float(self, option: str, default: float | object | None = _WANTED) -> float:
         """The option as a finite number, or `default`."""
         return self._get(option, default, _finite, "a number")
 
     def get_bool(self, option: str, default: bool | object = _WANTED) -> bool:
-        """The option as a switch: 0 is off, any other whole number is on; or `default`."""
-        return self._get(option, default, lambda text: _whole(text) != 0, "0 or 1")
+        """The option as a bool: 0 is False, any other integer is True; or `default`."""
+        return self._get(option, default, lambda text: _integer(text) != 0, "0 or 1")
 
     def get_ints(self, option: str, default: Sequence[int] | object | None = _WANTED) -> tuple[int, ...]:
-        """The option as a tuple of whole numbers, written with commas; or `default`."""
-        return self._get(option, default, lambda text: tuple(map(_whole, _split(text))), "whole numbers with commas")
+        """The option as a tuple of integers, separated by commas; or `default`."""
+        return self._get(option, default, lambda text: tuple(map(_integer, _split(text))), "integers with commas")
 
     def get_floats(self, option: str, default: Sequence[float] | object | None = _WANTED) -> tuple[float, ...]:
-        """The option as a tuple of finite numbers, written with commas; or `default`."""
+        """The option as a tuple of finite numbers, separated by commas; or `default`."""
         return self._get(option, default, lambda text: tuple(map(_finite, _split(text))), "numbers with commas")
 
     def error(self, what: str, *, option: str | None = None, hint: str | None = None) -> FileFormatError:
-        """An error, to be raised by the caller, that names this section and its line (or the option's line)."""
+        """The error to raise, with this section and its line (or the option's line)."""
         line = self.line if option is None else self.option_lines.get(option, self.line)
         return FileFormatError(f"{self.cfg} line {line}, [{self.name}]: {what}", hint=hint)
 
@@ -84,10 +84,10 @@ class DarknetSection:
 
 
 def _split(text: str) -> list[str]:
-    return [part for part in text.split(",") if part]  # darknet's own files end some lists with a comma
+    return [part for part in text.split(",") if part]  # some lists in darknet's own files end with a comma
 
 
-def _whole(text: str) -> int:
+def _integer(text: str) -> int:
     if len(text) > 32:
         raise ValueError("number too long to parse")
     value = float(text)
@@ -106,8 +106,8 @@ def _finite(text: str) -> float:
 def read_darknet_cfg(path_or_text: str | os.PathLike) -> list[DarknetSection]:
     """The sections of a cfg, in order.
 
-    path_or_text: a path; or the text itself, known by its line breaks
-    Raises FileFormatError that names the line; FileError if there is no such file.
+    path_or_text: a path; or the text itself, recognized by its line breaks
+    Raises FileFormatError that names the line; FileError if the file does not exist.
     """
     if isinstance(path_or_text, str) and "\n" in path_or_text:
         text, cfg = path_or_text, "cfg"
@@ -116,10 +116,10 @@ def read_darknet_cfg(path_or_text: str | os.PathLike) -> list[DarknetSection]:
         raw = file_bytes(path_or_text, limit=CFG_LIMIT)
         if b"\0" in raw:
             raise FileFormatError(f"{path_or_text}: holds zero bytes, so it is no darknet cfg")
-        text = raw.decode("utf-8", errors="replace")  # comments come in many encodings
+        text = raw.decode("utf-8", errors="replace")  # comments have various encodings
     sections: list[DarknetSection] = []
     for number, raw_line in enumerate(text.split("\n"), start=1):
-        line = "".join(raw_line.lstrip("\ufeff").split())  # darknet drops every blank, also inside of a value
+        line = "".join(raw_line.lstrip("\ufeff").split())  # darknet removes all spaces, also within values
         if not line or line[0] in "#;":
             continue
         line = line.split("#", 1)[0]
@@ -134,7 +134,7 @@ def read_darknet_cfg(path_or_text: str | os.PathLike) -> list[DarknetSection]:
         if not equals or not option:
             raise FileFormatError(f"{cfg} line {number}: neither [section] nor option=value: {line[:80]!r}")
         if not sections:
-            raise FileFormatError(f"{cfg} line {number}: an option stands before the first [section]: {line[:80]!r}")
+            raise FileFormatError(f"{cfg} line {number}: an option precedes the first [section]: {line[:80]!r}")
         if option not in sections[-1].options:
             sections[-1].options[option] = value
             sections[-1].option_lines[option] = number
@@ -146,13 +146,13 @@ def read_darknet_cfg(path_or_text: str | os.PathLike) -> list[DarknetSection]:
 
 
 class DarknetWeightsFile:
-    """A `.weights` file, read from front to back; also a context manager.
+    """A `.weights` file, read sequentially; also a context manager.
 
     major, minor, revision: the version in the header
-    seen: how many images the network had been trained on
-    transposed: whether fully connected layers are stored (in, out), as very old files do
-    n_float: how many float32 follow the header; `left` of them are not taken yet
-    Raises FileFormatError if the header is cut off or cannot be darknet's.
+    seen: number of training images, darknet's name
+    transposed: whether fully connected layers are stored (in, out), as in very old files
+    n_float: number of float32 values after the header; `left` of them are still to be read
+    Raises FileFormatError if the header is truncated or not darknet's.
     """
 
     def __init__(self, path: str | os.PathLike):
@@ -179,7 +179,7 @@ class DarknetWeightsFile:
                 expected="a version such as 0.2.0",
                 got=f"{self.major}.{self.minor}.{self.revision}",
             )
-        # from version 0.2 on, the count of images has 64 bits
+        # since version 0.2, the number of images has 64 bits
         wide = self.major * 10 + self.minor >= 2 and self.major < 1000 and self.minor < 1000
         if wide and len(head) < 20:
             raise FileFormatError(f"{self.path}: ends inside of the header", expected="20 bytes", got=len(head))
@@ -191,10 +191,10 @@ class DarknetWeightsFile:
         self.left = self.n_float
 
     def take(self, shape: int | Sequence[int], layer_name: str) -> np.ndarray:
-        """The next floats as an array of its own, float32, of the shape.
+        """The next floats as a new float32 array of the shape.
 
-        layer_name: whom they belong to, for the error
-        Raises FileFormatError, naming the layer, when fewer are left; ShapeError for a shape that cannot be.
+        layer_name: for errors
+        Raises FileFormatError, naming the layer, if fewer are left; ShapeError for an invalid shape.
         """
         shape = (shape,) if isinstance(shape, int) else tuple(shape)
         if any(n < 0 for n in shape):
@@ -205,25 +205,25 @@ class DarknetWeightsFile:
                 f"{self.path.name}: ends inside of {layer_name}",
                 expected=f"{n} floats of shape {shape}",
                 got=f"{self.left} of the file's {self.n_float} left",
-                hint="the cfg and the weights must belong together; else fetch the weights again",
+                hint="the cfg and the weights must match; otherwise download the weights again",
             )
         raw = self._file.read(4 * n)
-        if len(raw) != 4 * n:  # somebody shortened the file meanwhile
+        if len(raw) != 4 * n:  # the file was truncated while it was read
             raise FileFormatError(f"{self.path.name}: ends inside of {layer_name}; it changed while being read")
         self.left -= n
         return np.frombuffer(raw, "<f4").astype(np.float32).reshape(shape)
 
     def expect_end(self) -> None:
-        """Nothing if every float was taken. Raises FileFormatError with the number left over otherwise."""
+        """Raises FileFormatError with the number of remaining floats unless all were read."""
         if self.left or self._odd:
             odd = f" and {self._odd} bytes" if self._odd else ""
             raise FileFormatError(
                 f"{self.path.name}: {self.left} floats{odd} of {self.n_float} are left over",
-                hint="the cfg describes a smaller network than the one these weights belong to",
+                hint="the cfg defines a smaller network than that of the weights",
             )
 
     def close(self) -> None:
-        """Close the file; more than once does no harm."""
+        """Close the file; repeated calls have no effect."""
         self._file.close()
 
     def __enter__(self) -> "DarknetWeightsFile":

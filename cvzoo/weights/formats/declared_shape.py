@@ -1,4 +1,4 @@
-"""Whether an array can have the shape that a file declares."""
+"""Validation of shapes declared in files."""
 
 import math
 from collections.abc import Sequence
@@ -7,9 +7,8 @@ MAX_RANK = 32
 
 
 def is_possible_shape(shape: Sequence[int], itemsize: int) -> bool:
-    """Whether NumPy can make an array of these sizes, of `itemsize` bytes an item.
+    """Whether NumPy can create an array of these sizes, with `itemsize` bytes per item.
 
-    An empty array needs no memory, and still none can be made whose other sizes are together larger than what can be
-    addressed.
+    Even an empty array cannot be created if the product of its other sizes exceeds the address space.
     """
     return len(shape) <= MAX_RANK and math.prod(size for size in shape if size) * max(itemsize, 1) < 1 << 62

@@ -1,8 +1,8 @@
-"""detectron2's and Detectron's `.pkl` files: a pickled dict of NumPy arrays, read without running anything.
+"""detectron2's and Detectron's `.pkl` files: a pickled dict of NumPy arrays, read without executing code.
 
 Source: the way NumPy pickles arrays (`ndarray.__reduce__`, `dtype.__reduce__`), protocols 2 to 5, by Python 2 and 3.
-We differ: the pickle is read by a machine that knows arrays of numbers and plain values only; arrays of objects are
-refused; the arrays together may not be larger than the file's bytes allow.
+We differ: the pickle is read by a restricted machine that supports only numeric arrays and plain values; arrays of
+objects are refused; the total size of the arrays is limited by that of the file.
 """
 
 import math
@@ -19,7 +19,7 @@ from cvzoo.weights.formats.declared_shape import MAX_RANK, is_possible_shape
 from cvzoo.weights.formats.pickle_machine import Callee, Inert, PickleMachine, Stateful, dict_of_pairs
 
 MAX_SIZE = 8 << 30
-# under these names the arrays lie beside who made them; the likeliest first
+# names of the dict of arrays, next to the author's; the most probable first
 STATE_KEYS = ("model", "blobs", "state_dict")
 _DESCR = re.compile(r"[<>|=]?(?:[bB?]1?|[iu][1248]|f[248])")
 _BUDGET_OVER = 64 << 20
@@ -27,7 +27,7 @@ _ByteOrder = Literal["<", ">", "|", "="]
 
 
 class _Dtype(Stateful):
-    """Stands in for `numpy.dtype`."""
+    """Replaces `numpy.dtype`."""
 
     def __init__(self, descr: object, align: object = False, copy: object = False):
         if not isinstance(descr, str) or len(descr) > 20:
@@ -52,7 +52,7 @@ class _Dtype(Stateful):
 
 
 class _Array(Stateful):
-    """Stands in for an array that is filled later: the bytes stay as they came until everything has been checked."""
+    """Replaces an array that is created later: its bytes are kept until everything has been validated."""
 
     shape: tuple[int, ...]
     dtype: _Dtype
@@ -81,9 +81,9 @@ class _Array(Stateful):
 
 
 def _encode(text: object, encoding: object = "latin1") -> str:
-    # protocol 2 writes bytes as text, a letter a byte; it is turned back only when it is an array's
+    # protocol 2 stores bytes as Latin-1 text, which is encoded again only for arrays
     if not isinstance(text, str) or encoding not in ("latin1", "latin-1"):
-        raise TypeError("only Latin-1 stands for bytes")
+        raise TypeError("bytes are encoded as Latin-1 only")
     return text
 
 
@@ -103,14 +103,14 @@ def _from_buffer(raw: object, dtype: object, shape: object, order: object) -> _A
 
 def _table() -> dict[tuple[str, str], object]:
     table: dict[tuple[str, str], object] = {
-        ("numpy", "ndarray"): Inert(),  # only named, never called
+        ("numpy", "ndarray"): Inert(),  # referenced, but never called
         ("numpy", "dtype"): Callee("numpy.dtype", _Dtype),
         ("_codecs", "encode"): Callee("_codecs.encode", _encode),
         ("collections", "OrderedDict"): Callee("collections.OrderedDict", dict_of_pairs),
         ("builtins", "bytes"): Callee("bytes", _empty_bytes),
         ("__builtin__", "bytes"): Callee("bytes", _empty_bytes),
     }
-    for core in ("numpy.core", "numpy._core"):  # NumPy 2 calls it by the second name
+    for core in ("numpy.core", "numpy._core"):  # the second is its name in NumPy 2
         table[f"{core}.multiarray", "_reconstruct"] = Callee("_reconstruct", _Array)
         table[f"{core}.multiarray", "scalar"] = Callee("scalar", _scalar)
         table[f"{core}.numeric", "_frombuffer"] = Callee("_frombuffer", _from_buffer)
@@ -118,12 +118,12 @@ def _table() -> dict[tuple[str, str], object]:
 
 
 def read_detectron2(path: str | os.PathLike, *, key: str | None = None) -> dict[str, np.ndarray]:
-    """The arrays in a `.pkl` of detectron2 or Detectron by name, in the file's order, each of its own.
+    """The arrays in a `.pkl` of detectron2 or Detectron by name, in the file's order, each with its own memory.
 
     key: name of their dict in the file, such as "model" or "blobs"; None searches for it
-    Values that are not arrays are left out.
-    Raises UnsafeFileError if the file asks for anything but arrays of numbers and plain values; FileFormatError, naming
-    the array where there is one, if it is damaged; FileError if it holds no arrays that have names.
+    Values that are not arrays are dropped.
+    Raises UnsafeFileError if the file contains anything but numeric arrays and plain values; FileFormatError, naming
+    the array if possible, if it is damaged; FileError if it contains no named arrays.
     """
     where = os.path.basename(path)
     data = file_bytes(path, limit=MAX_SIZE)
@@ -137,7 +137,7 @@ def read_detectron2(path: str | os.PathLike, *, key: str | None = None) -> dict[
     stubs = {name: stub for name, stub in state.items() if isinstance(stub, _Array)}
     if not stubs:
         raise FileError(f"{where}: holds no arrays that have names")
-    budget = 4 * len(data) + _BUDGET_OVER  # many names may share bytes, but not to fill the memory from a small file
+    budget = 4 * len(data) + _BUDGET_OVER  # names may share bytes, but a small file must not exhaust memory
     arrays = {}
     for name, stub in stubs.items():
         if not isinstance(name, str) or len(name) > 1000:

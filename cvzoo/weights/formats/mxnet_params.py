@@ -1,7 +1,7 @@
-"""MXNet's `.params` files: the arrays that `nd.save`, a module's checkpoint or gluon's `save_parameters` wrote.
+"""MXNet's `.params` files, as written by `nd.save`, a module's checkpoint or gluon's `save_parameters`.
 
 Source: the layout in MXNet's src/ndarray/ndarray.cc, versions 0 to 3 of its arrays. We differ: sparse arrays are
-refused; every length is checked against the bytes that are there before anything is allocated.
+refused; every length is checked against the size of the file before memory is allocated.
 """
 
 import io
@@ -19,7 +19,7 @@ from cvzoo.weights.formats.declared_shape import MAX_RANK, is_possible_shape
 from cvzoo.weights.formats.torch_tensor import widen_bfloat16
 from cvzoo.weights.magic_numbers import MXNET_MAGIC
 
-V1, V2, V3 = 0xF993FAC8, 0xF993FAC9, 0xF993FACA  # of an array; a small number is version 0: it is the array's rank
+V1, V2, V3 = 0xF993FAC8, 0xF993FAC9, 0xF993FACA  # of an array; version 0 has its rank instead
 DTYPES = {
     0: "<f4",
     1: "<f8",
@@ -34,17 +34,18 @@ DTYPES = {
 }
 BFLOAT16 = 12
 MAX_NAME = 4096
-MAX_ARRAYS = 100_000  # the largest networks have some thousand
+MAX_ARRAYS = 100_000  # the largest networks have some thousands
 PREFIXES = ("arg:", "aux:")
 
 
 def read_mxnet_params(path: str | os.PathLike, *, drop_prefix: bool = True) -> dict[str, np.ndarray]:
-    """The arrays in a `.params` file by name, in the file's order, each of its own; also of a `.zip` with one in it.
+    """The arrays in a `.params` file by name, in the file's order, each with its own memory; also of a `.zip` with one
+    such file.
 
-    drop_prefix: take off the "arg:" and "aux:" that checkpoints put before the names
-    bfloat16 becomes float32. An array that was never given a shape is left out.
-    Raises FileFormatError, naming the array where there is one, for a damaged file; UnsupportedError for sparse arrays
-    and for files whose arrays have no names; WeightsMismatchError if two arrays have one name.
+    drop_prefix: remove the prefixes "arg:" and "aux:" of checkpoints from names
+    bfloat16 becomes float32. Arrays without a shape are dropped.
+    Raises FileFormatError, naming the array if possible, for a damaged file; UnsupportedError for sparse arrays and for
+    files whose arrays have no names; WeightsMismatchError for duplicate names.
     """
     where = os.path.basename(path)
     size = file_size(path)
@@ -63,12 +64,12 @@ def _from_zip(path: str | os.PathLike) -> bytes:
     with ZipArchive(path) as archive:
         entries = [name for name in archive.names if name.endswith(".params")]
         if len(entries) != 1:
-            raise FileFormatError(f"{path}: wants one .params inside", got=list(archive.names[:4]))
+            raise FileFormatError(f"{path}: the archive must contain one .params file", got=list(archive.names[:4]))
         return archive.read(entries[0])
 
 
 class _Bytes:
-    """A file read from front to back that gives no byte it does not have."""
+    """A file that is read sequentially, with errors instead of short reads."""
 
     def __init__(self, file: BinaryIO, size: int, where: str):
         self._file, self.left, self.where = file, size, where
@@ -95,9 +96,9 @@ def _arrays(file: _Bytes, drop_prefix: bool) -> dict[str, np.ndarray]:
     file.number("<Q", "the header")  # reserved
     n = file.number("<Q", "the header")
     if n > MAX_ARRAYS:
-        raise FileFormatError(f"{file.where}: says it has {n} arrays", expected=f"at most {MAX_ARRAYS}")
-    if n > file.left // 4:  # the shortest array has four bytes
-        raise FileFormatError(f"{file.where}: says it has {n} arrays", got=f"{file.left} bytes for them")
+        raise FileFormatError(f"{file.where}: the header declares {n} arrays", expected=f"at most {MAX_ARRAYS}")
+    if n > file.left // 4:  # an array has at least four bytes
+        raise FileFormatError(f"{file.where}: the header declares {n} arrays", got=f"{file.left} bytes for them")
     arrays = [_array(file, f"array {i}") for i in range(n)]
     names = _names(file)
     if file.left:
@@ -106,21 +107,21 @@ def _arrays(file: _Bytes, drop_prefix: bool) -> dict[str, np.ndarray]:
         raise UnsupportedError(f"{file.where}: its {n} arrays have no names", hint="save a dict of arrays")
     if len(names) != n:
         raise FileFormatError(f"{file.where}: has {n} arrays and {len(names)} names")
-    found: dict[str, np.ndarray] = {}
+    by_name: dict[str, np.ndarray] = {}
     for name, array in zip(names, arrays):
         if drop_prefix and name.startswith(PREFIXES):
             name = name[4:]
-        if name in found:
+        if name in by_name:
             raise WeightsMismatchError(f"{file.where}: two arrays are called {name[:80]!r}")
         if array is not None:
-            found[name] = array
-    return found
+            by_name[name] = array
+    return by_name
 
 
 def _names(file: _Bytes) -> list[str]:
     n = file.number("<Q", "the names")
     if n > min(file.left // 8, MAX_ARRAYS):
-        raise FileFormatError(f"{file.where}: says it has {n} names", got=f"{file.left} bytes for them")
+        raise FileFormatError(f"{file.where}: the header declares {n} names", got=f"{file.left} bytes for them")
     names = []
     for i in range(n):
         length = file.number("<Q", f"name {i}")
@@ -144,7 +145,7 @@ def _array(file: _Bytes, what: str) -> np.ndarray | None:
         rank = file.number("<i", what)
     else:
         rank = version
-    # no shape: nothing follows. Only since version 3 has a scalar a shape, and it is the empty one
+    # without a shape nothing follows; the empty shape is a scalar's since version 3 only
     if rank == (-1 if version == V3 else 0):
         return None
     if not 0 <= rank <= MAX_RANK:
@@ -152,7 +153,7 @@ def _array(file: _Bytes, what: str) -> np.ndarray | None:
     is_old = version not in (V1, V2, V3)
     form = f"<{rank}{'I' if is_old else 'q'}"
     shape = struct.unpack(form, file.take(struct.calcsize(form), f"the shape of {what}"))
-    file.take(8, what)  # the device that it lay on: kind and number
+    file.take(8, what)  # type and index of its device
     code = file.number("<i", what)
     if code not in DTYPES:
         raise FileFormatError(f"{file.where}: {what} has an unknown dtype", expected=f"one of {list(DTYPES)}", got=code)
@@ -161,6 +162,6 @@ def _array(file: _Bytes, what: str) -> np.ndarray | None:
         raise FileFormatError(f"{file.where}: {what} has an impossible shape", got=shape)
     raw = file.take(math.prod(shape) * dtype.itemsize, f"{what} of shape {shape}")
     if code == 7:
-        return np.frombuffer(raw, "|u1").reshape(shape).astype(bool)  # any byte but 0 is true
+        return np.frombuffer(raw, "|u1").reshape(shape).astype(bool)  # any nonzero byte is true
     array = np.frombuffer(raw, dtype).reshape(shape)
     return widen_bfloat16(array) if code == BFLOAT16 else array.astype(dtype.newbyteorder("="))

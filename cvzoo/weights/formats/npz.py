@@ -1,7 +1,7 @@
-"""NumPy's `.npz`: read without pickle and without believing declared sizes, written with the same bytes every time.
+"""NumPy's `.npz`: read without pickle and without trusting declared sizes, written reproducibly.
 
 Source: the description in `numpy.lib.format`. We differ: arrays of objects and of records are refused, and headers
-are matched, not evaluated.
+are parsed by a regular expression, not evaluated.
 """
 
 import math
@@ -23,14 +23,14 @@ _HEADER = re.compile(
     r"\s*'shape':\s*\((?P<shape>[\d,\sL]*)\),?\s*\}\s*"
 )
 _DESCR = re.compile(r"[<>|=]?[?bBiufcUS]\d{0,9}")
-_FIRST_DATE = (1980, 1, 1, 0, 0, 0)  # the earliest that zip can say; a real one would change the bytes
+_FIRST_DATE = (1980, 1, 1, 0, 0, 0)  # zip's earliest date; a real one would not be reproducible
 
 
 def read_npz(path: str | os.PathLike) -> dict[str, np.ndarray]:
-    """The arrays in the file by name, in the file's order, each of its own and in the native byte order.
+    """The arrays in the file by name, in the file's order, each with its own memory and in native byte order.
 
-    Raises UnsafeFileError for an array of objects or an archive that unfolds absurdly; FileFormatError, naming the
-    array, for a damaged one.
+    Raises UnsafeFileError for an array of objects or a decompression bomb; FileFormatError, naming the array, for a
+    damaged one.
     """
     arrays: dict[str, np.ndarray] = {}
     with ZipArchive(path) as archive:
@@ -43,7 +43,7 @@ def read_npz(path: str | os.PathLike) -> dict[str, np.ndarray]:
 
 
 def parse_npy(data: bytes, where: str) -> np.ndarray:
-    """The array that the bytes of one `.npy` file hold. `where` names it in errors."""
+    """The array in the bytes of a `.npy` file. where: its name, for errors."""
     if data[:6] != MAGIC or len(data) < 10:
         raise FileFormatError(f"{where} is no array in NumPy's format", got=data[:6])
     wide = data[6] >= 2
@@ -63,7 +63,7 @@ def parse_npy(data: bytes, where: str) -> np.ndarray:
     except (TypeError, ValueError) as error:
         raise FileFormatError(f"{where}: its header is damaged: {error}") from error
     n, rest = math.prod(shape), len(data) - start - size
-    if dtype.itemsize == 0:  # any shape would fit no bytes, and NumPy would make a letter of each item
+    if dtype.itemsize == 0:  # any shape would match 0 bytes, and NumPy would allocate a letter per item
         raise FileFormatError(f"{where}: its numbers have no bytes", got=match["descr"])
     if n * dtype.itemsize != rest or not is_possible_shape(shape, dtype.itemsize):
         raise FileFormatError(
@@ -76,7 +76,7 @@ def parse_npy(data: bytes, where: str) -> np.ndarray:
 
 
 def write_npz(path: str | os.PathLike, arrays: Mapping[str, np.ndarray], *, compress: bool = False) -> None:
-    """Write the arrays, so that equal arrays give equal bytes and the file is whole or not there.
+    """Write the arrays atomically and reproducibly: equal arrays give equal bytes.
 
     Raises DtypeError for arrays of objects or records.
     """
@@ -88,7 +88,7 @@ def write_npz(path: str | os.PathLike, arrays: Mapping[str, np.ndarray], *, comp
     with atomic_write(path) as file, zipfile.ZipFile(file, "w", kind) as archive:
         for name, array in arrays.items():
             info = zipfile.ZipInfo(f"{name}.npy", _FIRST_DATE)
-            # what is large stays unpacked: a large array of zeros would look like a bomb to a reader
+            # large arrays are not compressed, since zeros would look like a decompression bomb to readers
             info.compress_type = kind if np.asarray(array).nbytes < SMALL else zipfile.ZIP_STORED
             info.external_attr = 0o644 << 16
             with archive.open(info, "w", force_zip64=True) as entry:

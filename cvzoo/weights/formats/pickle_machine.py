@@ -1,10 +1,10 @@
 """A pickle reader that builds plain values only and can neither import nor call anything.
 
 Python's own unpickler is a stack machine that a file can make call any function; this one has the same opcodes, but
-`GLOBAL` looks names up in a table that the caller gives, and `REDUCE` calls entries of that table only.
-It is also safe from files made to exhaust memory or time: no announced size is trusted before the bytes are there,
+`GLOBAL` looks names up in a table of the caller's, and `REDUCE` calls entries of that table only.
+It is also safe from files made to exhaust memory or time: no declared size is trusted before its bytes are read,
 the number of steps is bounded, copies made by calls count against the pickle's size, and keys of dicts are restricted
-to types and ranges without chosen hash collisions.
+to types and ranges without crafted hash collisions.
 Source: the opcode list of Python's `pickletools`. We differ: extension registries, out-of-band buffers and objects
 with code of their own are refused.
 """
@@ -16,9 +16,9 @@ from typing import Any
 from cvzoo.errors.exceptions import FileFormatError, UnsafeFileError
 
 MAX_STEPS = 5_000_000  # a checkpoint of 10,000 tensors takes half a million
-FREE_ITEMS = 100_000  # that calls may look at besides one for each byte of the pickle
+FREE_ITEMS = 100_000  # that calls may visit, in addition to one per byte of the pickle
 KEYS = (str, int, float, bool, bytes, type(None))  # hashing a deep tuple could exhaust the C stack
-# from 2^61 - 1 on, whole numbers have equal hashes, and a dict of such keys takes quadratic time in one call
+# integers from 2^61 - 1 on can have equal hashes, and a dict of such keys takes quadratic time in one call
 MAX_INT_KEY = 1 << 60
 _SIZED = (str, bytes, list, tuple, dict)
 MAX_TEXT_KEY = 4096  # equal keys are compared letter by letter
@@ -70,9 +70,9 @@ class Stateful:
 class PickleMachine:
     """Executes the pickle in `data` that starts at `position`; afterwards `position` is past its end.
 
-    table: (module, name) -> what the global stands for: a Callee, or any inert value
-    load_persistent: turns a persistent id into a value; None refuses them
-    where: the file's name for errors
+    table: (module, name) -> replacement of the global: a Callee, or any inert value
+    load_persistent: from a persistent id to its value; None: persistent ids are refused
+    where: the file's name, for errors
     """
 
     def __init__(
@@ -153,7 +153,7 @@ class PickleMachine:
     def _top(self, kind: type) -> Any:
         floor = self._marks[-1] if self._marks else 0
         if len(self._stack) <= floor or not isinstance(self._stack[-1], kind):
-            raise self._error(f"it wants a {kind.__name__}")
+            raise self._error(f"it needs a {kind.__name__}")
         return self._stack[-1]
 
     def _pop_mark(self) -> list:
@@ -186,14 +186,14 @@ class PickleMachine:
         if isinstance(target, list):
             target.extend(items)
         elif not isinstance(target, Inert):
-            raise self._error("it wants a list")
+            raise self._error("it needs a list")
 
     def _set_items(self, items: list) -> None:
         target = self._top(object)
         if isinstance(target, Inert):
             return
         if not isinstance(target, dict) or len(items) % 2:
-            raise self._error("it wants a dict and pairs")
+            raise self._error("it needs a dict and pairs")
         target.update(self._as_dict(items))
 
     def _as_dict(self, items: list) -> dict:
@@ -210,8 +210,8 @@ class PickleMachine:
             raise self._error("a global's name is no text")
         if (module, name) not in self._table:
             raise UnsafeFileError(
-                f"{self._where}: asks for {module[:80]}.{name[:80]}, which weights do not need; nothing was run",
-                hint="if you trust the file, save its state dict alone (.safetensors) where it was made",
+                f"{self._where}: refers to {module[:80]}.{name[:80]}, which weights do not need; nothing was executed",
+                hint="if you trust the file, save only its state dict (.safetensors) in the original environment",
             )
         self._push(self._table[module, name])
 
@@ -220,11 +220,11 @@ class PickleMachine:
         if not isinstance(args, tuple):
             raise self._error("arguments that are no tuple")
         if not isinstance(function, Callee):
-            raise UnsafeFileError(f"{self._where}: asks to call something that is no function; nothing was run")
-        # a recalled argument costs two bytes of the file, however long it is
+            raise UnsafeFileError(f"{self._where}: calls something that is no function; nothing was executed")
+        # a memoized argument takes two bytes of the file, whatever its length
         self._items_left -= len(args) + sum(len(each) for each in args if isinstance(each, _SIZED))
         if self._items_left < 0:
-            raise self._error("its calls look at more items than the file has bytes")
+            raise self._error("its calls visit more items than the file has bytes")
         try:
             self._push(function.build(*args))
         except (TypeError, ValueError) as error:
@@ -243,7 +243,7 @@ class PickleMachine:
         self._reduce()
 
     def _build(self) -> None:
-        # most states belong to objects that we do not keep: OrderedDict's _metadata, a Namespace's attributes
+        # most states belong to dropped objects: OrderedDict's _metadata, a Namespace's attributes
         state, target = self._pop(), self._top(object)
         if isinstance(target, Stateful):
             try:
@@ -333,7 +333,7 @@ def _steps() -> dict[int, Callable[[PickleMachine], object]]:
         b"d": lambda s: s._push(s._as_dict(s._pop_mark())),
         b"s": lambda s: s._set_items([s._pop(), s._pop()][::-1]),
         b"u": lambda s: s._set_items(s._pop_mark()),
-        b"\x8f": lambda s: s._push([]),  # sets become lists: nothing of ours looks members up
+        b"\x8f": lambda s: s._push([]),  # sets become lists, since no membership is tested
         b"\x90": lambda s: s._append(s._pop_mark()),
         b"\x91": lambda s: s._push(s._pop_mark()),
         # memory

@@ -1,4 +1,4 @@
-"""The `.safetensors` format: a JSON header with names, dtypes, shapes and places, then the numbers.
+"""The `.safetensors` format: a JSON header with names, dtypes, shapes and offsets, then the values.
 
 Source: the format's own page (https://github.com/huggingface/safetensors, README, "Format"). We differ: bfloat16 is
 widened to float32 when read; dtypes that NumPy lacks are refused by name.
@@ -34,10 +34,10 @@ _NAMES = {np.dtype(code): name for name, code in DTYPES.items() if name != "BF16
 
 
 def read_safetensors(path: str | os.PathLike) -> dict[str, np.ndarray]:
-    """The arrays in the file by name, in the order in which they lie, each of its own.
+    """The arrays in the file by name, in the order of their offsets, each with its own memory.
 
-    Raises FileFormatError, naming the array where there is one, when the header or a place is damaged
-    or the dtype is one that NumPy lacks.
+    Raises FileFormatError, naming the array if possible, if the header or an offset is invalid or NumPy lacks the
+    dtype.
     """
     header, start, size = _read_header(path)
     entries = _checked(header, size - start, os.path.basename(path))
@@ -52,14 +52,14 @@ def read_safetensors(path: str | os.PathLike) -> dict[str, np.ndarray]:
             if kind == "BF16":
                 arrays[name] = widen_bfloat16(array)
             elif kind == "BOOL":
-                arrays[name] = array.astype(bool)  # any byte but 0 is true
+                arrays[name] = array.astype(bool)  # any nonzero byte is true
             else:
                 arrays[name] = array.astype(array.dtype.newbyteorder("="))
     return arrays
 
 
 def read_safetensors_metadata(path: str | os.PathLike) -> dict[str, str]:
-    """The texts that the file's maker wrote into its header; empty if there are none."""
+    """The metadata in the file's header, texts by name; may be empty."""
     header, _, _ = _read_header(path)
     metadata = header.get("__metadata__", {})
     if not isinstance(metadata, dict) or not all(isinstance(value, str) for value in metadata.values()):
@@ -68,7 +68,7 @@ def read_safetensors_metadata(path: str | os.PathLike) -> dict[str, str]:
 
 
 def _read_header(path: str | os.PathLike) -> tuple[dict, int, int]:
-    """The header, where the numbers start, and the file's size."""
+    """The header, the offset of the values, and the file's size."""
     size = file_size(path)
     try:
         with open(path, "rb") as file:
@@ -96,7 +96,7 @@ def _unique(pairs: list) -> dict:
 
 
 def _checked(header: dict, n_byte: int, where: str) -> dict[str, tuple[str, tuple[int, ...], int, int]]:
-    """name -> (dtype, shape, begin, end), in the order of their places, which fill the file without gap or overlap."""
+    """name -> (dtype, shape, begin, end), by offset; the arrays must fill the file without gap or overlap."""
     entries = {}
     for name, entry in header.items():
         if name == "__metadata__":
@@ -137,9 +137,9 @@ def _are_sizes(value: object, most: int) -> bool:
 def write_safetensors(
     path: str | os.PathLike, arrays: Mapping[str, np.ndarray], *, metadata: Mapping[str, str] | None = None
 ) -> None:
-    """Write the arrays, so that equal arrays give equal bytes and the file is whole or not there.
+    """Write the arrays atomically and reproducibly: equal arrays give equal bytes.
 
-    metadata: texts for the header, such as the licence
+    metadata: texts for the header, such as the license
     Raises DtypeError for a dtype that the format lacks.
     """
     header: dict[str, object] = {"__metadata__": dict(metadata)} if metadata else {}
@@ -157,9 +157,9 @@ def write_safetensors(
         }
         position += array.nbytes
     raw = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
-    raw += b" " * (-len(raw) % 8)  # the numbers then begin at a multiple of 8
+    raw += b" " * (-len(raw) % 8)  # aligns the values to 8 bytes
     with atomic_write(path) as file:
         file.write(len(raw).to_bytes(8, "little") + raw)
         for array in plain.values():
-            # the array's own memory where it is contiguous: no copy of what may be gigabytes
+            # a contiguous array, which may have gigabytes, is written without a copy
             file.write(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)

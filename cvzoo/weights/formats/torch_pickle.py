@@ -1,7 +1,7 @@
-"""Torch's `.pth`, `.pt`, `.th` files, zip (since 1.6) and legacy, read without torch and without running anything.
+"""Torch's `.pth`, `.pt`, `.th` files, zip (since 1.6) and legacy, read without torch and without executing code.
 
-Source: torch/serialization.py (the layout of both kinds). We differ: the pickle inside is read by a machine that knows
-tensors and plain values only; every size is checked against the bytes that are there; bfloat16 becomes float32.
+Source: torch/serialization.py (the layout of both kinds). We differ: the pickle inside is read by a restricted machine
+that supports only tensors and plain values; every size is checked against the file's; bfloat16 becomes float32.
 """
 
 import dataclasses
@@ -20,9 +20,9 @@ from cvzoo.weights.formats.pickle_machine import Callee, Inert, PickleMachine, d
 from cvzoo.weights.magic_numbers import TORCH_MAGIC
 
 LEGACY_PROTOCOL = 1001
-MAX_PICKLE = 64 << 20  # names and shapes; the numbers lie outside
-FREE_VALUES = 20_000  # that may be looked at besides one for each byte of the file
-# under these names training scripts keep the state dict beside epoch and optimizer, the likeliest first
+MAX_PICKLE = 64 << 20  # of names and shapes, without the tensors' values
+FREE_VALUES = 20_000  # that may be visited, in addition to one per byte of the file
+# names of the state dict in checkpoints of training scripts, the most probable first
 STATE_KEYS = ("state_dict", "model_state_dict", "model_state", "model", "net", "network", "params", "weights")
 
 
@@ -48,10 +48,10 @@ TABLE: Mapping[tuple[str, str], object] = {
     **_callee("torch._utils", "_rebuild_parameter_with_state", tt.rebuild_parameter),
     **_callee("torch._tensor", "_rebuild_from_type_v2", tt.rebuild_from_type),
     **_callee("torch.nn.parameter", "Parameter", tt.rebuild_parameter),
-    # what training scripts leave beside the tensors: carried along, never looked into
+    # other contents of checkpoints, which are never used
     **_inert("torch.device", "torch.torch_version.TorchVersion", "argparse.Namespace", "collections.Counter"),
     **_inert("pathlib.PosixPath", "pathlib.WindowsPath", "_codecs.encode", "numpy.dtype", "numpy.ndarray"),
-    **_inert("pathlib._local.PosixPath", "pathlib._local.WindowsPath"),  # as Python 3.13 names them
+    **_inert("pathlib._local.PosixPath", "pathlib._local.WindowsPath"),  # names since Python 3.13
     **_inert("numpy.core.multiarray.scalar", "numpy.core.multiarray._reconstruct"),
     **_inert("numpy._core.multiarray.scalar", "numpy._core.multiarray._reconstruct"),
     **_inert(
@@ -66,7 +66,7 @@ TABLE: Mapping[tuple[str, str], object] = {
 
 @dataclasses.dataclass
 class _Content:
-    """What a file holds: the pickled value, and a way to the bytes of each storage."""
+    """The contents of a file: the pickled value, and a reader of the bytes of each storage."""
 
     value: object
     read: Callable[[tt.TorchStorage, str], bytes]  # the second is the tensor's name, for errors
@@ -78,10 +78,10 @@ def read_torch(path: str | os.PathLike, *, key: str | None = None, drop_prefix: 
     """The arrays of the state dict in a torch file, by name, in the file's order.
 
     key: name of the state dict in the file, such as "state_dict"; None searches for it
-    drop_prefix: text taken off the names that begin with it, such as "module."
-    Returns contiguous arrays of their own in the native byte order; bfloat16 becomes float32.
-    Raises UnsafeFileError if the file asks for anything but tensors and plain values; FileFormatError, naming the
-    tensor where there is one, if it is damaged; FileError if it holds no state dict or cannot be read.
+    drop_prefix: prefix to remove from names, such as "module."
+    Returns contiguous arrays with their own memory in native byte order; bfloat16 becomes float32.
+    Raises UnsafeFileError if the file contains anything but tensors and plain values; FileFormatError, naming the
+    tensor if possible, if it is damaged; FileError if it contains no state dict or cannot be read.
     """
     size = file_size(path)
     where = os.path.basename(path)
@@ -99,7 +99,7 @@ def read_torch(path: str | os.PathLike, *, key: str | None = None, drop_prefix: 
         raise FileError(f"{path}: cannot be read: {error}") from error
 
 
-# the two kinds
+# the two file formats
 
 
 def _storage(parts: object, where: str, *, may_be_view: bool) -> tt.TorchStorage:
@@ -131,7 +131,7 @@ def _read_zip(archive: ZipArchive, where: str) -> _Content:
     if any(name.startswith(f"{root}code/") for name in archive.names):
         raise FileFormatError(
             f"{where}: is a TorchScript program, not a state dict",
-            hint="save model.state_dict() where it was made",
+            hint="save model.state_dict() in the original environment",
         )
     order = archive.read(f"{root}byteorder", limit=16) if archive.size(f"{root}byteorder") is not None else b"little"
     if order not in (b"little", b"big"):
@@ -148,7 +148,7 @@ def _read_zip(archive: ZipArchive, where: str) -> _Content:
         have = archive.size(entry)
         if have is None or have < want:
             raise FileFormatError(
-                f"{where}: the storage of {name!r} is cut off", expected=f"{want} bytes", got=f"{have or 0} bytes"
+                f"{where}: the storage of {name!r} is truncated", expected=f"{want} bytes", got=f"{have or 0} bytes"
             )
         return archive.read(entry)
 
@@ -156,7 +156,7 @@ def _read_zip(archive: ZipArchive, where: str) -> _Content:
 
 
 def _read_legacy(file: BinaryIO, where: str, size: int) -> _Content:
-    head = file.read(min(size, MAX_PICKLE))  # asking for more reserves it at once
+    head = file.read(min(size, MAX_PICKLE))  # read allocates as many bytes as requested
     machine = PickleMachine(head, table=TABLE, where=where)
     if machine.load() != TORCH_MAGIC:
         raise FileFormatError(f"{where}: a pickle, but not one of torch's")
@@ -189,7 +189,7 @@ def _read_legacy(file: BinaryIO, where: str, size: int) -> _Content:
         raw = file.read(8)
         if len(raw) == 8 and struct.unpack("<q", raw)[0] != storages[key].n:
             raise FileFormatError(
-                f"{where}: storage {key[:80]} has another length than its tensors say",
+                f"{where}: storage {key[:80]} has a different length from that of its tensors",
                 expected=storages[key].n,
                 got=struct.unpack("<q", raw)[0],
             )
@@ -229,7 +229,7 @@ def _arrays(content: _Content, where: str, size: int, key: str | None, drop_pref
     tensors = _named_tensors(_state_dict(content.value, where, key), where, size)
     if not tensors:
         raise FileError(f"{where}: holds no tensors that have names")
-    budget = 16 * size + (64 << 20)  # tensors may share storages, but not to fill the memory from a small file
+    budget = 16 * size + (64 << 20)  # tensors may share storages, but a small file must not exhaust memory
     for name, tensor in tensors.items():
         budget -= tt.check_tensor(tensor, name, where) * max(tensor.dtype.itemsize, 4)
         if budget < 0:
@@ -238,16 +238,16 @@ def _arrays(content: _Content, where: str, size: int, key: str | None, drop_pref
     last: tuple[tt.TorchStorage, bytes] | None = None
     to_read = 16 * size + (64 << 20)
     for name, tensor in tensors.items():
-        if last is None or last[0] != tensor.storage:  # neighbours often share one
+        if last is None or last[0] != tensor.storage:  # consecutive tensors often share one
             last = tensor.storage, content.read(tensor.storage, name)
             to_read -= len(last[1])
             if to_read < 0:
-                raise FileFormatError(f"{where}: its tensors share storages too often, first seen at {name!r}")
+                raise FileFormatError(f"{where}: its tensors share storages too often, first at {name!r}")
         plain = name.removeprefix(drop_prefix)
         if plain in arrays:
             raise WeightsMismatchError(f"{where}: without {drop_prefix!r} two tensors are called {plain!r}")
         arrays[plain] = tt.tensor_array(tensor, last[1], big_endian=content.big_endian)
-    if content.is_short:  # though nothing that was wanted is missing
+    if content.is_short:  # even if all tensors are complete
         raise FileFormatError(f"{where}: its end is missing", hint="fetch the file again")
     return arrays
 
@@ -270,23 +270,23 @@ def _state_dict(value: object, where: str, key: str | None, depth: int = 0) -> d
 
 
 def _named_tensors(state: dict, where: str, size: int) -> dict[str, tt.TorchTensor]:
-    """Every tensor in the dict and in the dicts and lists inside it, names joined by dots.
+    """All tensors in the dict and in nested dicts and lists, with names joined by dots.
 
-    size: of the file; a dict may stand in many others, but what is looked at, and the names, must not outgrow the file
+    size: of the file, which limits the number of visited values and the length of names, since dicts may be shared
     """
-    found: dict[str, tt.TorchTensor] = {}
+    tensors: dict[str, tt.TorchTensor] = {}
     todo: list[tuple[str, object, int]] = [("", state, 0)]
     left = size + FREE_VALUES
     while todo:
         prefix, value, depth = todo.pop()
         n = len(value) if isinstance(value, (dict, list, tuple)) else 0
-        left -= (1 + n) * (1 + len(prefix) // 16)  # each of the n gets a name that begins so
+        left -= (1 + n) * (1 + len(prefix) // 16)  # the prefix is part of n names
         if left < 0:
             raise FileFormatError(f"{where}: its dicts are nested in each other too often")
         if isinstance(value, tt.TorchTensor):
-            if prefix in found:
+            if prefix in tensors:
                 raise FileFormatError(f"{where}: two tensors are called {prefix!r}")
-            found[prefix] = value
+            tensors[prefix] = value
             continue
         if depth > 20:
             raise FileFormatError(f"{where}: dicts are nested more than 20 deep at {prefix[:80]!r}")
@@ -299,7 +299,7 @@ def _named_tensors(state: dict, where: str, size: int) -> dict[str, tt.TorchTens
         dot = f"{prefix}." if prefix else ""
         inner = (tt.TorchTensor, dict, list, tuple)
         todo += [(dot + _part(k, where), v, depth + 1) for k, v in reversed(pairs) if isinstance(v, inner)]
-    return found
+    return tensors
 
 
 def _part(key: object, where: str) -> str:

@@ -1,4 +1,4 @@
-"""Torch's tensors and storages as a pickle describes them, and the arrays they become."""
+"""Torch's pickled tensors and storages, and their conversion to arrays."""
 
 import dataclasses
 import math
@@ -12,7 +12,7 @@ from cvzoo.weights.formats.declared_shape import MAX_RANK, is_possible_shape
 from cvzoo.weights.formats.pickle_machine import Callee
 
 BFLOAT16 = "bfloat16"
-# a name of torch's -> our dtype, without byte order
+# torch's name -> NumPy's dtype, without byte order
 DTYPES = {
     "float64": "f8",
     "float32": "f4",
@@ -60,7 +60,7 @@ class TorchDtype:
 
 @dataclasses.dataclass(frozen=True)
 class TorchStorage:
-    """A range of elements in the file: `n` of them, from element `start` of the storage `key`."""
+    """A range of `n` elements in the file, from element `start` of the storage `key`."""
 
     key: str
     dtype: TorchDtype
@@ -70,7 +70,7 @@ class TorchStorage:
 
 @dataclasses.dataclass(frozen=True)
 class TorchTensor:
-    """A view of a storage, as pickled: nothing is checked until `tensor_array`."""
+    """A view of a storage, as pickled; not validated."""
 
     storage: TorchStorage
     offset: int
@@ -79,7 +79,7 @@ class TorchTensor:
     dtype: TorchDtype
 
 
-# the arguments come from a foreign file: whatever their types say, `check_tensor` looks at each before it is used
+# arguments are from an untrusted file and may have any type; `check_tensor` validates them before they are used
 
 
 def rebuild_tensor(storage: Any, offset: Any, shape: Any, stride: Any, *rest: object) -> TorchTensor:
@@ -91,7 +91,7 @@ def rebuild_tensor(storage: Any, offset: Any, shape: Any, stride: Any, *rest: ob
 def rebuild_tensor_v3(
     storage: Any, offset: Any, shape: Any, stride: Any, requires_grad: object, hooks: object, dtype: Any, *rest: object
 ) -> TorchTensor:
-    """Torch's `_rebuild_tensor_v3`: the storage is untyped, the tensor has the dtype."""
+    """Torch's `_rebuild_tensor_v3`: of an untyped storage, with the tensor's dtype."""
     return TorchTensor(storage, offset, shape, stride, dtype)
 
 
@@ -101,7 +101,7 @@ def rebuild_parameter(data: object, *rest: object) -> object:
 
 
 def rebuild_from_type(function: object, kind: object, args: Any, state: object) -> object:
-    """Torch's `_rebuild_from_type_v2`: the tensor, without the attributes that were set on it."""
+    """Torch's `_rebuild_from_type_v2`: the tensor, without its additional attributes."""
     if not isinstance(function, Callee) or function.build not in (rebuild_tensor, rebuild_tensor_v3, rebuild_parameter):
         raise TypeError("not a function that makes a tensor")  # others copy what they are given, here uncounted
     return function.build(*args)

@@ -12,7 +12,7 @@ from cvzoo.export.onnx.write import export_onnx
 from cvzoo.images.read_image import read_image
 from cvzoo.links.model.architectures import architectures
 from cvzoo.links.model.classifier import AbstractClassifier
-from cvzoo.links.model.segmenter import AbstractPhotoSegmenter, AbstractSegmenter
+from cvzoo.links.model.segmenter import AbstractImageSegmenter, AbstractSegmenter
 from cvzoo.links.model.thresholds import AbstractThresholds
 
 _TESTS = pathlib.Path(__file__).parents[2]
@@ -65,7 +65,7 @@ def test_the_reader_finds_what_the_model_finds(suite, name, reader, photo, tmp_p
     if isinstance(model, AbstractClassifier):
         # the random EfficientNet amplifies rounding: NumPy's float32 is up to 1.4e-5 from float64, ONNX Runtime's 2e-6
         np.testing.assert_allclose(out["probs"], ours[0], atol=2e-5)
-    elif isinstance(model, AbstractPhotoSegmenter):
+    elif isinstance(model, AbstractImageSegmenter):
         assert (out["label"] == ours[0]).mean() > 0.99
     elif boxes:
         check_instances(out, ours, img.shape[:2])

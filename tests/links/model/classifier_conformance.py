@@ -33,7 +33,7 @@ def check_other_classes(make, folder):
     assert same.n_class == 7
     assert same.load_report.is_clean
     np.testing.assert_array_equal(predicted(same)[0], predicted(old)[0])
-    with pytest.warns(UserWarning, match="start anew"):
+    with pytest.warns(UserWarning, match="initialized anew"):
         new = make(None, path, ("ape", "bee", "cat"))
     assert new.n_class == 3
     assert new.label_names == ("ape", "bee", "cat")

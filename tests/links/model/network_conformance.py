@@ -71,7 +71,7 @@ def check_other_classes(make, predicted, folder, *, heads):
     """From a file with its own number of classes to another: a warning names what starts anew, all else is taken.
 
     make: (n_fg_class, pretrained_model, label_names) -> the network
-    heads: paths under which arrays may start anew
+    heads: paths under which arrays may initialized anew
     """
     old = make(4, None, None)
     path = folder / "four.npz"
@@ -81,7 +81,7 @@ def check_other_classes(make, predicted, folder, *, heads):
     assert same.load_report.is_clean
     assert_same(predicted(same), predicted(old))
     assert make(4, path, ("ape", "bee", "cat", "dog")).load_report.is_clean
-    with pytest.warns(UserWarning, match="start anew"):
+    with pytest.warns(UserWarning, match="initialized anew"):
         new = make(None, path, ("ape", "bee", "cat"))
     assert (new.n_fg_class, new.label_names) == (3, ("ape", "bee", "cat"))
     report = new.load_report

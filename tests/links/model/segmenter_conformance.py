@@ -33,7 +33,7 @@ def check_other_classes(make, folder):
     same = make(None, path, None)
     assert same.n_class == 7
     assert same.load_report.is_clean
-    with pytest.warns(UserWarning, match="start anew"):
+    with pytest.warns(UserWarning, match="initialized anew"):
         new = make(None, path, ("ape", "bee", "cat", "dog", "emu"))
     assert new.n_class == 5
     assert new.label_names == ("ape", "bee", "cat", "dog", "emu")

@@ -138,5 +138,5 @@ def test_probabilities_of_ten_crops_are_averaged(model):
     with pytest.raises(ShapeError, match="several images"):
         predict_ten_crops(model, PHOTOS[0])
     model.preparation = None
-    with pytest.raises(ValueRangeError, match="does not say"):
+    with pytest.raises(ValueRangeError, match="does not declare"):
         predict_ten_crops(model, PHOTOS)

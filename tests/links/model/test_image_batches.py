@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from cvzoo.errors.exceptions import DtypeError
-from cvzoo.links.model.image_batches import check_photos, prepared_batches
+from cvzoo.links.model.image_batches import check_images, prepared_batches
 
 PREPARE = {
     "channels first": np.ascontiguousarray,
@@ -27,12 +27,12 @@ def test_a_photo_alone_lies_as_it_does_among_others(name):
 @pytest.mark.parametrize(
     ("imgs", "first_line"),
     [
-        (3, "predict wants several images, not the number 3"),
-        (None, "predict wants several images, not an object of type NoneType"),
-        ("dog.jpg", "predict wants several images, not one"),
+        (3, "predict takes several images, not the number 3"),
+        (None, "predict takes several images, not an object of type NoneType"),
+        ("dog.jpg", "predict takes several images, not one"),
     ],
 )
 def test_what_is_no_list_of_photos_is_refused_in_the_first_line(imgs, first_line):
     with pytest.raises(DtypeError) as caught:
-        check_photos(imgs, 1)
+        check_images(imgs, 1)
     assert str(caught.value).splitlines()[0] == first_line

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError
-from cvzoo.links.model.image_transform import PhotoTransform
+from cvzoo.links.model.image_transform import ImageTransform
 from cvzoo.links.model.preparation.center_crop import PhotoPreparation
 
 SMALL = PhotoPreparation(short=9, crop=8)
@@ -26,7 +26,7 @@ def test_every_photo_becomes_a_square_of_the_networks_size(height, width, n_chan
     rng = np.random.default_rng(seed)
     img = rng.uniform(0, 255, (n_channel, height, width)).astype(np.float32)
     before = img.copy()
-    x, label = PhotoTransform(SMALL)((img, np.int32(5)), rng)
+    x, label = ImageTransform(SMALL)((img, np.int32(5)), rng)
     assert x.shape == (3, 8, 8)
     assert x.dtype == np.float32
     assert x.flags.c_contiguous
@@ -36,7 +36,7 @@ def test_every_photo_becomes_a_square_of_the_networks_size(height, width, n_chan
 
 
 def test_without_changes_it_is_a_part_of_the_photo_normalized():
-    transform = PhotoTransform(SMALL, scale_ratio_range=(0.3, 0.6), **PLAIN)
+    transform = ImageTransform(SMALL, scale_ratio_range=(0.3, 0.6), **PLAIN)
     shares = []
     for seed in range(40):
         x, _ = transform((squares(40, 40), 0), np.random.default_rng(seed))
@@ -52,7 +52,7 @@ def test_without_changes_it_is_a_part_of_the_photo_normalized():
 
 
 def test_half_of_the_photos_are_mirrored():
-    transform = PhotoTransform(SMALL, **{**PLAIN, "x_flip": True})
+    transform = ImageTransform(SMALL, **{**PLAIN, "x_flip": True})
     turned = []
     for seed in range(60):
         x, _ = transform((squares(40, 40), 0), np.random.default_rng(seed))
@@ -63,7 +63,7 @@ def test_half_of_the_photos_are_mirrored():
 def test_colours_are_changed_as_much_as_is_asked():
     grey = np.full((3, 10, 10), 100, np.float32)
     for change, least in (({"jitter": 0.4}, 10), ({"lighting": 25.5}, 1)):
-        transform = PhotoTransform(SMALL, **{**PLAIN, **change})
+        transform = ImageTransform(SMALL, **{**PLAIN, **change})
         imgs = [transform((grey, 0), np.random.default_rng(seed))[0] * STD + MEAN for seed in range(50)]
         values = np.stack([img[:, 0, 0] for img in imgs])
         assert (values.std(axis=0) > least).all()
@@ -73,7 +73,7 @@ def test_colours_are_changed_as_much_as_is_asked():
 
 
 def test_the_same_generator_gives_the_same_photo():
-    transform = PhotoTransform(SMALL)
+    transform = ImageTransform(SMALL)
     one, other, third = (transform((squares(20, 30), 0), np.random.default_rng(seed))[0] for seed in (1, 1, 2))
     np.testing.assert_array_equal(one, other)
     assert (one != third).any()
@@ -82,8 +82,8 @@ def test_the_same_generator_gives_the_same_photo():
 def test_what_makes_no_sense_is_refused():
     for wrong in ({"jitter": -0.1}, {"lighting": -1.0}, {"lighting": float("nan")}):
         with pytest.raises(ValueRangeError, match="jitter and lighting"):
-            PhotoTransform(SMALL, **wrong)
+            ImageTransform(SMALL, **wrong)
     with pytest.raises(ValueRangeError, match="scale_ratio_range"):
-        PhotoTransform(SMALL, scale_ratio_range=(0.0, 1.0))((squares(4, 4), 0))
+        ImageTransform(SMALL, scale_ratio_range=(0.0, 1.0))((squares(4, 4), 0))
     with pytest.raises(ShapeError):
-        PhotoTransform(SMALL)((np.zeros((4, 4), np.float32), 0))
+        ImageTransform(SMALL)((np.zeros((4, 4), np.float32), 0))

@@ -88,7 +88,7 @@ def test_a_notebook_shows_tables_and_pictures(found):
     gone = InstanceSegmentations(*found)
     assert gone._repr_html_() is None
     assert gone._repr_png_() is None
-    with pytest.raises(ImageError, match="not kept"):
+    with pytest.raises(ImageError, match="cannot be read again"):
         gone.draw(0)
     assert InstanceSegmentations([], [], [])._repr_html_() is None
 

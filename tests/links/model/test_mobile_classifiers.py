@@ -355,7 +355,7 @@ def test_a_file_with_torchvision_s_names_is_taken_whole_or_not_at_all(shared, se
     model = make(None, path, label_names="abcde")
     assert model.load_report.is_clean
     assert model.label_names == tuple("abcde")
-    with pytest.warns(UserWarning, match="start anew"):
+    with pytest.warns(UserWarning, match="initialized anew"):
         other = make(3, path)
     assert all(path.startswith("fc") for path in other.load_report.mismatching)
     first = next(iter(arrays))

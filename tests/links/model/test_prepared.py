@@ -136,5 +136,5 @@ def test_who_says_nothing_is_told_what_to_say(model):
     class Silent(Corners):
         preparation = None
 
-    with pytest.raises(UnsupportedError, match="does not say how images are prepared"):
+    with pytest.raises(UnsupportedError, match="does not declare its preprocessing"):
         Silent().prepare(PHOTOS[0])

@@ -9,11 +9,11 @@ from cvzoo.links.connection.convolution_2d import Convolution2D
 from cvzoo.links.model.class_maps import ClassMap, EnlargedScores, mean_of_views
 from cvzoo.links.model.pixelwise_softmax_classifier import PixelwiseSoftmaxClassifier
 from cvzoo.links.model.pspnet.pspnet import cover_with_tiles
-from cvzoo.links.model.segmenter import AbstractPhotoSegmenter
+from cvzoo.links.model.segmenter import AbstractImageSegmenter
 from cvzoo.reporting.reporter import Reporter
 
 
-class Shades(AbstractPhotoSegmenter):
+class Shades(AbstractImageSegmenter):
     """The scores of the classes are weighted colours, at half the size; the auxiliary ones those times two."""
 
     def __init__(self, n_class=3, aux=False):
@@ -156,7 +156,7 @@ def test_tiles_cover_a_photo_and_say_where_they_lie(size, window, stride, n):
     again = np.zeros(size, int)
     for tile in tiles:
         part = np.zeros(window, int)
-        part[tile.window] = photo[tile.photo]
-        assert (again[tile.photo] == 0).any() or n > 1
-        again[tile.photo] = part[tile.window]
+        part[tile.window] = photo[tile.image]
+        assert (again[tile.image] == 0).any() or n > 1
+        again[tile.image] = part[tile.window]
     np.testing.assert_array_equal(again, photo)

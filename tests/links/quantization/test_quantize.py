@@ -232,7 +232,7 @@ def test_no_photos_and_numbers_that_are_none_are_refused(network, photos):
     ],
 )
 def test_one_photo_is_refused_as_predict_refuses_it(network, photos, one, error):
-    with pytest.raises(error, match="quantize wants"):
+    with pytest.raises(error, match="quantize takes"):
         network.quantize(one(photos))
 
 
@@ -244,9 +244,9 @@ def test_one_path_of_a_layer_is_refused_where_several_are_wanted(network, photos
 
 def test_a_quantized_model_neither_learns_nor_is_quantized_again_nor_saved(quantized, photos, tmp_path):
     x = np.stack([quantized.prepare(img) for img in photos])
-    with pytest.raises(GraphError, match="does not learn"):
+    with pytest.raises(GraphError, match="cannot be trained"):
         quantized(Variable(x))
-    with pytest.raises(GraphError, match="does not learn"):
+    with pytest.raises(GraphError, match="cannot be trained"):
         quantized.fc1(Variable(np.zeros((1, 64), np.float32)))
     with pytest.raises(GraphError, match="quantized already"):
         quantized.quantize(photos)
@@ -339,9 +339,9 @@ def test_layers_may_be_in_bfloat16(network, photos):
     assert 0 < report["/a/conv"].error < 0.01
     assert str(report).startswith("4 of 9 layers in bf16")
     assert 0 < np.abs(np.asarray(quantized.predict(photos)) - expected).max() < 0.01
-    with pytest.raises(GraphError, match="does not learn"):
+    with pytest.raises(GraphError, match="cannot be trained"):
         quantized(Variable(np.zeros((1, 3, 16, 16), np.float32)))
-    with pytest.raises(GraphError, match="does not learn"):
+    with pytest.raises(GraphError, match="cannot be trained"):
         quantized.fc1(Variable(np.zeros((1, 64), np.float32)))
     for k, img in enumerate(photos):
         alone = np.asarray(quantized.predict([img]))[0]

@@ -27,8 +27,8 @@ def test_a_range_grows_and_bytes_have_a_sign_if_a_value_had_one():
 def test_nothing_but_zeros_or_nothing_at_all_is_no_failure(method):
     for values in (seen(), seen([]), seen([0, 0]), seen([0], [0])):
         assert values.counting(method, 99.99).scale == 1
-    assert not seen([]).seen
-    assert seen([0]).seen
+    assert not seen([]).has_values
+    assert seen([0]).has_values
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -57,7 +57,7 @@ def test_a_cfg_is_read_from_a_path_and_with_windows_line_ends(write):
     [
         ("\n\n", ["no sections"]),
         ("[net\nwidth=3\n", ["line 1", "not closed"]),
-        ("\nwidth=3\n[net]\n", ["line 2", "before the first"]),
+        ("\nwidth=3\n[net]\n", ["line 2", "precedes the first"]),
         ("[net]\nwidth\n", ["line 2", "neither"]),
         ("[convolutional]\nfilters=3\n", ["line 1", "[net]"]),
     ],

@@ -116,7 +116,7 @@ HUGE = struct.pack("<Iii", V2, 0, 2) + struct.pack("<qq", 1 << 40, 1 << 40) + st
     [
         (b"", FileFormatError, "ends inside of the header"),
         (params([], [], magic=0x113), FileFormatError, "no MXNet"),
-        (struct.pack("<QQQ", 0x112, 0, 1 << 60), FileFormatError, "says it has"),
+        (struct.pack("<QQQ", 0x112, 0, 1 << 60), FileFormatError, "the header declares"),
         (params([], []) + b"x", FileFormatError, "1 bytes too many"),
         (params([array(X)], []), UnsupportedError, "have no names"),
         (params([array(X)], [b"a", b"b"]), FileFormatError, "1 arrays and 2 names"),

@@ -163,10 +163,10 @@ def test_a_file_that_asks_to_run_code_is_refused_and_runs_nothing(
     monkeypatch.chdir(tmp_path)
     # protocol 0 has no way to refer to a storage
     for value in (evil,) if protocol == 0 else ({**state, "x": evil}, evil):
-        with pytest.raises(UnsafeFileError, match="nothing was run"):
+        with pytest.raises(UnsafeFileError, match="nothing was executed"):
             read_torch(write(torch_maker.zip(value, protocol=protocol)))
     for value in ({**state, "x": evil}, evil):
-        with pytest.raises(UnsafeFileError, match="nothing was run"):
+        with pytest.raises(UnsafeFileError, match="nothing was executed"):
             read_torch(write(torch_maker.legacy(value)))
     assert not (tmp_path / "pwned").exists()
 

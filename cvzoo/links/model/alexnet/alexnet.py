@@ -24,12 +24,12 @@ from cvzoo.links.model.pretrained.classifier import classifier_source
 from cvzoo.links.model.pretrained.load import load_pretrained
 from cvzoo.typing.aliases import Array
 
-_SIDE = 6  # of the map that the fully connected layers see
+_SIDE = 6  # side of the map that the fully connected layers read
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class AlexNetConfig(AbstractConfig):
-    """What an AlexNet is built of; its fields are the constructor's arguments."""
+    """What an AlexNet is built from; its fields are the constructor's arguments."""
 
     n_class: int = classes_field()
     width: float = width_field()
@@ -41,14 +41,14 @@ class AlexNetConfig(AbstractConfig):
 class AlexNet(AbstractClassifier):
     """AlexNet, an image classifier (Krizhevsky, 2014).
 
-    n_class: number of classes; None: as many as the file's, or label_names, else 1000
+    n_class: number of classes; None: those of the file, or of label_names, else 1000
     pretrained_model: "imagenet" (torchvision), or a path of a file of torchvision or one that cvzoo saved
-    label_names: names of the classes
-    width: times as many channels as in the paper, 1 / 64 times a whole number
+    label_names: class names
+    width: factor of the paper's channels, a multiple of 1 / 64
     fc_channels: of fc6 and fc7
-    dropout: before fc6 and fc7, while training
-    preparation: how an image is seen; None: as the weights were measured
-    Raises ValueRangeError if names and classes do not agree, or there are no such weights;
+    dropout: ratio before fc6 and fc7, in training
+    preparation: how an image is preprocessed; None: as the weights were evaluated
+    Raises ValueRangeError if names and classes differ in number, or for unknown weights;
     WeightsMismatchError if the file does not fit.
 
     Stages: conv1, pool1, conv2, pool2, conv3, conv4, conv5 (after their relu), pool5, fc6, fc7 (after their relu), fc8.

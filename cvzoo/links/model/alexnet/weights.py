@@ -1,6 +1,6 @@
 """torchvision's weights of AlexNet.
 
-torchvision's names in an AlexNet, and ours.
+torchvision's names in an AlexNet, and cvzoo's.
 """
 
 from cvzoo.links.model.pretrained.names import Names

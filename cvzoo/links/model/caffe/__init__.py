@@ -1,1 +1,1 @@
-"""Networks in Caffe's format, run as they are."""
+"""Networks in Caffe's format."""

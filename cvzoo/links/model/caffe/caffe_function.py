@@ -20,7 +20,7 @@ from cvzoo.weights.formats.caffe.net import CaffeLayer, read_caffe
 class Step:
     """One layer of the network.
 
-    child: the name of the link that runs it, None where cvzoo has none for its type
+    child: the name of the link that runs it, None if cvzoo does not support its type
     """
 
     layer: CaffeLayer
@@ -29,13 +29,13 @@ class Step:
 
 @dataclasses.dataclass(frozen=True)
 class PlannedStep:
-    """What runs at one place of the order.
+    """A step of the execution order.
 
     label: the layer, for errors
     child: the name of the link
-    bottoms, tops: the blobs that it takes and makes
-    done: the blobs that are not needed afterwards
-    scale: the name of a scale that a batch normalization takes along, or None
+    bottoms, tops: names of its inputs and outputs
+    done: blobs that no later step reads
+    scale: the name of a scale that is fused to a batch normalization, or None
     """
 
     label: str
@@ -49,10 +49,10 @@ class PlannedStep:
 def plan_steps(
     steps: Sequence[Step], inputs: Collection[str], outputs: Sequence[str], disable: Collection[str]
 ) -> list[PlannedStep]:
-    """The steps that the outputs need, in order.
+    """The steps needed for the outputs, in order.
 
-    A blob that is given as an input is not computed, though layers that change it in place do run. A disabled layer
-    that works in place lets its blob pass; another one makes nothing.
+    A blob that is given as an input is not computed, but layers that change it in place do run. A disabled in-place
+    layer passes its blob on unchanged; any other has no output.
     Raises GraphError if a blob is missing; UnsupportedError, naming layer and type, if cvzoo has no such layer.
     """
     needed = dict.fromkeys(outputs, "the caller")
@@ -97,7 +97,7 @@ def _with_last_uses(chosen: Sequence[Step], outputs: Sequence[str]) -> list[Plan
 
 
 def join_scales(planned: Sequence[PlannedStep], chain: Chain) -> list[PlannedStep]:
-    """The steps, a scale over the channels joined to the batch normalization before it where only it reads that."""
+    """The steps, with scales over the channels fused to a preceding batch normalization that nothing else reads."""
     joined: list[PlannedStep] = []
     for step in planned:
         before = joined[-1] if joined else None
@@ -129,25 +129,25 @@ def _fit(norm: PlannedStep, scale: PlannedStep, chain: Chain) -> bool:
 
 
 class CaffeFunction(Chain):
-    """Runs a `.caffemodel`: blobs in by name, any blobs out.
+    """A network from a `.caffemodel`, with named input and output blobs.
 
     >>> func = CaffeFunction("net.caffemodel", "net.prototxt")
     >>> (y,) = func(inputs={"data": x}, outputs=["fc8"])
 
-    caffemodel: path; it holds the description of the network that was trained, too
-    prototxt: path or text of the description to follow instead, such as a deploy.prototxt; alone it gives a network
-        whose weights are drawn by our own initializers, not by Caffe's fillers
+    caffemodel: path; it also contains the definition of the trained network
+    prototxt: path or text of a definition to use instead, such as a deploy.prototxt; without a caffemodel the weights
+        are drawn by cvzoo's initializers, not by Caffe's fillers
 
-    Each layer is a child link, called as in the file (with "_" behind a name that a Chain has already). All weights
+    Each layer is a child link with its name in the file (followed by "_" if a Chain has such an attribute). All weights
     are parameters: they can be trained, saved and loaded.
-    Data layers are places for inputs; what their transform_param says (mean, scale, crop) is left to the caller.
+    Data layers define inputs; the preprocessing in their transform_param (mean, scale, crop) is left to the caller.
 
-    inputs: blob -> shape for each blob that must be given, None where the file does not say
+    inputs: blob -> shape for each required input, None if the file does not define it
     blobs: the names of all blobs
-    Raises FileFormatError or WeightsMismatchError for files that are damaged or do not belong together.
+    Raises FileFormatError or WeightsMismatchError for files that are damaged or do not match.
 
     Source: Jia et al., Caffe, 2014; the call is that of Chainer's CaffeFunction (2015). Where we differ: only layers
-    that the outputs need are run, and a layer of an unknown type is an error where it is needed.
+    that the outputs need are run, and a layer of an unknown type is an error only if it is needed.
     """
 
     def __init__(self, caffemodel: str | os.PathLike | None = None, prototxt: str | os.PathLike | None = None):
@@ -185,13 +185,13 @@ class CaffeFunction(Chain):
     ) -> tuple[Variable, ...]:
         """The blobs `outputs`, in their order.
 
-        inputs: blob -> Variable or array; blobs from the middle of the network may be given too
-        outputs: names of blobs; None for those that no layer reads
-        disable: names of layers that do not run
-        train: which phase it is; None for what config.train says. It decides about dropout, the statistics of batch
-            normalization, and layers that the file keeps for one phase.
-        Raises GraphError if a blob is missing or no layer has a name in `disable`, UnsupportedError for a layer that
-        cvzoo has not.
+        inputs: blob -> Variable or array; intermediate blobs may be given, too
+        outputs: names of blobs; None: those that no layer reads
+        disable: names of layers to skip
+        train: the phase; None: config.train. It determines dropout, the statistics of batch normalization, and layers
+            that are restricted to one phase
+        Raises GraphError if a blob is missing or a name in `disable` is unknown, UnsupportedError for an unsupported
+        layer.
         """
         train = switches.train if train is None else train
         with contextlib.nullcontext() if train == switches.train else using_config("train", train):
@@ -238,7 +238,7 @@ class CaffeFunction(Chain):
                 raise GraphError(f"there is no layer {name!r} to disable", expected=" or ".join(near) or None)
 
     def _ends(self, inputs: Collection[str], disable: Collection[str], train: bool) -> tuple[str, ...]:
-        """The blobs that are made of what is given and that no other layer reads."""
+        """The blobs that can be computed from the inputs and that no other layer reads."""
         known = set(inputs)
         ends: dict[str, None] = {}
         for step in self._phase(train):

@@ -1,4 +1,4 @@
-"""Caffe's layers that work element by element, and Softmax and Dropout, as links."""
+"""Caffe's elementwise layers, Softmax and Dropout, as links."""
 
 import functools
 from collections.abc import Callable
@@ -39,13 +39,13 @@ class Elementwise(Link):
 
 
 def make_relu(layer: CaffeLayer) -> Elementwise:
-    """max(x, 0), or with a negative_slope the leaky one."""
+    """ReLU, or leaky ReLU with a negative_slope."""
     slope = layer.params.get("relu_param", {}).get("negative_slope", 0)
     return Elementwise(functools.partial(leaky_relu, slope=slope) if slope else relu)
 
 
 def make_prelu(layer: CaffeLayer) -> PReLU:
-    """A learned slope for each channel, or one for all."""
+    """PReLU with a slope for each channel, or a shared one."""
     is_shared = layer.params.get("prelu_param", {}).get("channel_shared", False)
     if not layer.blobs:
         raise UnsupportedError(f"{layer}: needs blobs", hint="give the caffemodel")
@@ -74,12 +74,12 @@ def make_absolute(layer: CaffeLayer) -> Elementwise:
 
 
 def make_softmax(layer: CaffeLayer) -> Elementwise:
-    """exp(x) by its sum along an axis, 1 if not said."""
+    """Softmax along an axis, by default 1."""
     return Elementwise(functools.partial(softmax, axis=layer.params.get("softmax_param", {}).get("axis", 1)))
 
 
 def make_dropout(layer: CaffeLayer) -> Elementwise:
-    """While training, some values are zeroed and the others enlarged in turn; else x itself."""
+    """Dropout, with scaling in training; x itself in inference."""
     ratio = layer.params.get("dropout_param", {}).get("dropout_ratio", 0.5)
     return Elementwise(functools.partial(dropout, ratio=ratio))
 
@@ -96,7 +96,7 @@ class Power(Link):
     def forward(self, x: Variable | Array) -> Variable:
         """x's shape."""
         y = as_variable(x)
-        if self.power == 0 or self.scale == 0:  # as Caffe does: no 0 ** negative on the way, and no gradient
+        if self.power == 0 or self.scale == 0:  # as in Caffe: avoids 0 ** negative, and has no gradient
             value = 1.0 if self.power == 0 else self.shift**self.power
             return as_variable(np.full(y.shape, value, y.dtype))
         if self.scale != 1:

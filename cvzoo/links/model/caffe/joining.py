@@ -1,4 +1,4 @@
-"""Caffe's layers that join and split blobs."""
+"""Caffe's layers that concatenate, combine and split blobs."""
 
 import itertools
 from typing import Any
@@ -13,14 +13,14 @@ from cvzoo.weights.formats.caffe.net import CaffeLayer
 
 
 class Concat(Link):
-    """The blobs one after the other along an axis, 1 if not said."""
+    """Concatenation of blobs along an axis, by default 1."""
 
     def __init__(self, layer: CaffeLayer):
         params = layer.params.get("concat_param", {})
         self.axis = params.get("axis", params.get("concat_dim", 1))
 
     def forward(self, *xs: Any) -> Variable:
-        """The joined blob."""
+        """The concatenated blob."""
         return as_variable(xs[0]) if len(xs) == 1 else concat(xs, self.axis)
 
     def describe(self) -> str:
@@ -28,7 +28,7 @@ class Concat(Link):
 
 
 class Eltwise(Link):
-    """The blobs' product, weighted sum or maximum, element by element."""
+    """The elementwise product, weighted sum or maximum of blobs."""
 
     def __init__(self, layer: CaffeLayer):
         params = layer.params.get("eltwise_param", {})
@@ -57,7 +57,7 @@ class Eltwise(Link):
 
 
 class Slice(Link):
-    """A blob cut along an axis (1 if not said) at the given points, or into equal parts."""
+    """Splits a blob along an axis (by default 1) at the given points, or into equal parts."""
 
     def __init__(self, layer: CaffeLayer):
         params = layer.params.get("slice_param", {})

@@ -1,4 +1,4 @@
-"""Which link runs a layer of each of Caffe's types. The names are Caffe's own, read from files."""
+"""The link for each of Caffe's layer types. The names are Caffe's."""
 
 from collections.abc import Callable
 
@@ -53,7 +53,7 @@ MAKERS: dict[str, Callable[[CaffeLayer], Link]] = {
     "TanH": make_tanh,
     "Upsample": Upsample,
 }
-# how many blobs a layer takes and makes, at least and at most, where that is not one
+# minimum and maximum numbers of inputs and outputs of a layer, where they are not 1
 _MANY = 1 << 16
 N_BOTTOM = {
     "Bias": (1, 2),
@@ -65,14 +65,14 @@ N_BOTTOM = {
     "SoftmaxWithLoss": (2, 2),
 }
 N_TOP = {"Silence": (0, 0), "Slice": (1, _MANY), "SoftmaxWithLoss": (0, 2), "Split": (1, _MANY)}
-# layers whose tops come from outside: the caller of the network gives them as inputs
+# layers whose outputs are inputs of the network
 SOURCES = frozenset(["Data", "DummyData", "HDF5Data", "ImageData", "Input", "MemoryData", "WindowData"])
 
 
 def make_link(layer: CaffeLayer) -> Link | None:
-    """The link that runs the layer, None if cvzoo has none for its type.
+    """The link that runs the layer, None if cvzoo does not support its type.
 
-    Raises UnsupportedError or WeightsMismatchError, naming the layer, if its settings or blobs make no sense.
+    Raises UnsupportedError or WeightsMismatchError, naming the layer, if its settings or blobs are invalid.
     """
     maker = MAKERS.get(layer.type)
     if maker is None:

@@ -16,10 +16,10 @@ from cvzoo.weights.formats.caffe.net import CaffeLayer
 
 
 class SoftmaxWithLoss(Link):
-    """The cross entropy of softmax(x) and the labels, and the softmax itself as a second top.
+    """The softmax cross entropy of x and the labels, and the softmax itself as a second output.
 
-    Labels equal to `ignore_label` count nothing. The sum is divided by the number of labels that count (VALID, the
-    default), of all (FULL), of images (BATCH_SIZE), or by nothing (NONE).
+    Labels equal to `ignore_label` are ignored. The sum is divided by the number of other labels (VALID, the default),
+    of all labels (FULL), of images (BATCH_SIZE), or by nothing (NONE).
     """
 
     def __init__(self, layer: CaffeLayer):
@@ -36,7 +36,7 @@ class SoftmaxWithLoss(Link):
         """The loss (), times the layer's loss_weight.
 
         x: (B, L, ...) scores
-        t: integers, or whole numbers as floats, of x's shape without the class axis; axes of size 1 are ignored
+        t: integers, or integral floats, of x's shape without the class axis; axes of size 1 are ignored
         """
         x = as_variable(x)
         axis = self.axis + x.ndim if self.axis < 0 else self.axis

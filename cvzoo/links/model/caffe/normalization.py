@@ -21,10 +21,10 @@ from cvzoo.weights.formats.caffe.net import CaffeLayer
 
 
 class BatchNorm(Chain):
-    """Normalizes each channel, without a scale and a shift (Caffe leaves these to a Scale layer).
+    """Batch normalization without scale and shift (for which Caffe has a separate Scale layer).
 
-    Stored are sums and one factor that they are divided by; what is kept here are the means and variances themselves.
-    Where we differ: while training, Caffe corrects its running statistics for their start; we let them decay plainly.
+    Files contain sums and a factor that they are divided by; the link stores means and variances themselves.
+    Where we differ: in training, Caffe corrects the bias of its moving averages; ours are uncorrected.
     """
 
     def __init__(self, layer: CaffeLayer):
@@ -52,13 +52,13 @@ class BatchNorm(Chain):
 
     @property
     def is_fixed(self) -> bool:
-        """Whether the stored statistics are used now."""
+        """Whether the stored statistics are currently used."""
         return not switches.train if self.use_global_stats is None else self.use_global_stats
 
     def forward(self, x: Variable | Array, *, scale: "ChannelScale | None" = None) -> Variable:
         """x's shape; x is (B, C, ...).
 
-        scale: the Scale layer behind, to be done in the same kernel where that is possible
+        scale: the following Scale layer, to be fused if possible
         """
         if scale is None or not self.is_fixed or self.bn.avg_mean is None or not scale.W.is_initialized:
             with using_config("train", not self.is_fixed):
@@ -70,7 +70,7 @@ class BatchNorm(Chain):
 
 
 class ChannelScale(Link):
-    """x * W (+ b), one number a channel; without blobs the number of channels comes from the first input."""
+    """x * W (+ b) per channel; without blobs the number of channels is inferred from the first input."""
 
     def __init__(self, axis: int, has_bias: bool, W: np.ndarray | None = None, b: np.ndarray | None = None):
         self.axis = axis
@@ -99,7 +99,7 @@ class ChannelScale(Link):
 
 
 def make_scale(layer: CaffeLayer) -> Link:
-    """The link: a factor, and a shift if bias_term says so; with two bottoms the second is the factor."""
+    """The link: a factor, and a shift if bias_term is set; with two inputs the second is the factor."""
     params = layer.params.get("scale_param", {})
     axis, has_bias, n_axes = params.get("axis", 1), params.get("bias_term", False), params.get("num_axes", 1)
     blobs = layer.blobs
@@ -129,7 +129,7 @@ def _fill(parameter: Parameter | None, values: np.ndarray) -> None:
 
 
 def make_bias(layer: CaffeLayer) -> Bias:
-    """The link: a learned shift, or with two bottoms the second added."""
+    """The link: a learned shift, or with two inputs their sum."""
     params = layer.params.get("bias_param", {})
     if len(layer.bottoms) > 1:
         return Bias(params.get("axis", 1))
@@ -159,7 +159,7 @@ class LRN(Link):
         """x's shape; x is (B, C, H, W)."""
         x = as_variable(x)
         if not self.is_within:
-            # Caffe divides alpha by the number of channels it sums over
+            # Caffe divides alpha by the number of channels in the sum
             return local_response_normalization(x, self.n, self.k, self.alpha / self.n, self.beta)
         mean = average_pooling_2d(square(x), self.n, 1, self.n // 2, count_pad=True)
         return x * (1 + self.alpha * mean) ** -self.beta
@@ -169,7 +169,7 @@ class LRN(Link):
 
 
 class Normalize(Link):
-    """x by its length over the channels (or over the whole image), times a learned W, one per channel or one for all.
+    """L2 normalization over the channels (or over the whole image), times a learned W, per channel or shared.
 
     Source: the layer of Liu et al., SSD, ECCV 2016.
     """

@@ -1,4 +1,4 @@
-"""Caffe's layers that move numbers about: Flatten, Reshape, Permute, Upsample, Crop."""
+"""Caffe's layers that rearrange values: Flatten, Reshape, Permute, Upsample, Crop."""
 
 import math
 from typing import Any
@@ -15,7 +15,7 @@ from cvzoo.weights.formats.caffe.net import CaffeLayer
 
 
 class Flatten(Link):
-    """The axes from `axis` (1) to `end_axis` (the last) made one."""
+    """Flattens the axes from `axis` (default 1) to `end_axis` (default the last)."""
 
     def __init__(self, layer: CaffeLayer):
         params = layer.params.get("flatten_param", {})
@@ -31,7 +31,7 @@ class Flatten(Link):
 
 
 class Reshape(Link):
-    """Another shape for the axes from `axis` on: 0 keeps a size, -1 finds it out."""
+    """Reshapes the axes from `axis` on: 0 keeps a size, -1 infers it."""
 
     def __init__(self, layer: CaffeLayer):
         params = layer.params.get("reshape_param", {})
@@ -43,7 +43,7 @@ class Reshape(Link):
             raise UnsupportedError(f"{layer}: shape is invalid", expected="sizes, 0 or one -1", got=self.dims)
 
     def forward(self, x: Variable | Array) -> Variable:
-        """x with the new shape. Raises ShapeError if the numbers do not come out even."""
+        """x with the new shape. Raises ShapeError if the sizes do not match."""
         x = as_variable(x)
         start = self.axis + x.ndim + 1 if self.axis < 0 else self.axis
         end = x.ndim if self.num_axes == -1 else start + self.num_axes
@@ -64,7 +64,7 @@ class Reshape(Link):
 
 
 class Permute(Link):
-    """The axes in another order; axes that are not named follow in theirs.
+    """Permutes the axes; those that are not listed follow in their order.
 
     Source: the layer of Liu et al., SSD, ECCV 2016.
     """
@@ -86,7 +86,7 @@ class Permute(Link):
 
 
 class Upsample(Link):
-    """Every pixel repeated `scale` times in both directions, as several forks of Caffe mean it."""
+    """Nearest-neighbor upsampling by `scale`, as in several forks of Caffe."""
 
     def __init__(self, layer: CaffeLayer):
         self.scale = layer.params.get("upsample_param", {}).get("scale", 2)
@@ -103,7 +103,7 @@ class Upsample(Link):
 
 
 class Crop(Link):
-    """The first blob cut to the second's sizes from `axis` (2) on, beginning at `offset`."""
+    """Crops the first blob to the second's sizes from `axis` (default 2) on, beginning at `offset`."""
 
     def __init__(self, layer: CaffeLayer):
         params = layer.params.get("crop_param", {})

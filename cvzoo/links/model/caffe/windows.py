@@ -1,4 +1,4 @@
-"""Caffe's layers that move a window over maps: convolution, deconvolution, pooling."""
+"""Caffe's layers with sliding windows, convolution, deconvolution and pooling, and InnerProduct."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -28,7 +28,7 @@ def window_field(params: Mapping[str, Any], name: str, default: int | None, *, o
     """
     short = name.removesuffix("_size")
     if f"{short}_h" in params or f"{short}_w" in params:
-        # Caffe asks for both; a side that is not written is 0 in its own reader, and a kernel of 0 is refused below
+        # Caffe requires both; its own reader takes a missing side for 0, and a kernel of 0 is refused below
         sides = [params.get(f"{short}_h", default), params.get(f"{short}_w", default)]
     else:
         value = params.get(name, [])
@@ -41,7 +41,7 @@ def window_field(params: Mapping[str, Any], name: str, default: int | None, *, o
     return int(sides[0]), int(sides[1])
 
 
-_MOST = 1 << 24  # a damaged file must not ask for all memory
+_MOST = 1 << 24  # limit of values per layer, since a damaged file could exhaust memory
 
 
 def _bias(layer: CaffeLayer, n: int, has_bias: bool) -> np.ndarray | None:
@@ -86,7 +86,7 @@ def _check(layer: CaffeLayer, ksize: Sequence[int], channels: int, axis: int) ->
 
 
 def make_convolution(layer: CaffeLayer) -> Convolution2D:
-    """The link; without blobs its weights wait for the first input. Raises WeightsMismatchError if they do not fit."""
+    """The link, initialized at the first input without blobs. Raises WeightsMismatchError if they do not match."""
     settings = _settings(layer)
     n_out = _num_output(layer, layer.params.get("convolution_param", {}))
     if not layer.blobs:
@@ -110,7 +110,7 @@ def make_deconvolution(layer: CaffeLayer) -> Deconvolution2D:
 
 
 def make_inner_product(layer: CaffeLayer) -> "Linear | InnerProduct":
-    """The link; weights stored transposed, or with four sizes as before 2014, are brought to (out, in)."""
+    """The link; weights stored transposed, or with four axes as before 2014, are converted to (out, in)."""
     params = layer.params.get("inner_product_param", {})
     n_out = _num_output(layer, params)
     W = bias = None
@@ -128,7 +128,7 @@ def make_inner_product(layer: CaffeLayer) -> "Linear | InnerProduct":
 
 
 class InnerProduct(Chain):
-    """A Linear whose rows are all axes from `axis` on, other than the second."""
+    """A Linear that flattens all axes from `axis` on, where this is not the second."""
 
     def __init__(self, linear: Linear, axis: int):
         self.axis = axis
@@ -142,11 +142,11 @@ class InnerProduct(Chain):
 
 
 def pooled_size(size: int, ksize: int, stride: int, pad: int, *, ceil: bool) -> int:
-    """How many windows Caffe lays along one axis.
+    """The output size of Caffe's pooling along one axis.
 
-    ceil: round up, so that no pixel is left over; a last window that would begin in the padding at the end is dropped
+    ceil: round up, so that every pixel is covered; a last window that would begin in the padding at the end is dropped
     Source: Caffe's PoolingLayer::Reshape (facts). Where we differ: without padding Caffe keeps a window that begins
-    behind the last pixel (where the stride is larger than the window), whose value is undefined; we drop that too.
+    after the last pixel (if the stride exceeds the window), whose value is undefined; we drop that, too.
     """
     room = size + 2 * pad - ksize
     n = (-(-room // stride) if ceil else room // stride) + 1
@@ -154,10 +154,10 @@ def pooled_size(size: int, ksize: int, stride: int, pad: int, *, ceil: bool) -> 
 
 
 class Pooling(Link):
-    """The maximum or the mean of each window, with Caffe's rules of sizes.
+    """Max or average pooling with Caffe's output sizes.
 
-    The mean divides by the pixels of the window that lie in the image or in its declared padding, not by those beyond
-    that rounding up makes a window reach.
+    The average divides by the pixels of the window within the image or its declared padding, without those beyond,
+    which rounding up makes a window cover.
     """
 
     def __init__(self, layer: CaffeLayer):
@@ -176,7 +176,7 @@ class Pooling(Link):
             raise UnsupportedError(f"{layer}: pad must be smaller than the window", got=f"{self.pad}, {self.ksize}")
 
     def forward(self, x: Variable | Array) -> Variable:
-        """(B, C, OH, OW) of x (B, C, H, W); (B, C, 1, 1) if it is global."""
+        """(B, C, OH, OW) of x (B, C, H, W); (B, C, 1, 1) for global pooling."""
         x = as_variable(x)
         if x.ndim != 4:
             raise ShapeError(f"{self.label}: the input must be 4-D", expected="(B, C, H, W)", got=x.shape)
@@ -188,7 +188,7 @@ class Pooling(Link):
             n = [pooled_size(size[i], ksize[i], stride[i], pad[i], ceil=self.ceil) for i in (0, 1)]
             if min(n) < 1:
                 raise ShapeError(f"{self.label}: the window does not fit", expected=f"at least {ksize}", got=size)
-            # the padding at the end that gives exactly n windows
+            # padding at the end for exactly n windows
             end = [max((n[i] - 1) * stride[i] + ksize[i] - size[i] - pad[i], 0) for i in (0, 1)]
             pads = (pad[0], end[0], pad[1], end[1])
         if self.method == "MAX":
@@ -200,7 +200,7 @@ class Pooling(Link):
         return y if factor is None else y * factor.astype(x.dtype)
 
     def _factor(self, size: tuple[int, int], n: list[int]) -> np.ndarray | None:
-        """(1, 1, OH, OW): the whole window's pixels by those that count; None if all count everywhere."""
+        """(1, 1, OH, OW): the window's number of pixels divided by that of counted ones; None if all are counted."""
         counts = []
         for i in (0, 1):
             start = np.arange(n[i]) * self.stride[i] - self.pad[i]

@@ -23,8 +23,8 @@ from cvzoo.typing.aliases import Array
 class BasicBlock(Chain):
     """relu(conv2(conv1(x)) + x).
 
-    Where the stride is 2 the shortcut takes every second pixel, and new channels, half of them in front, are 0
-    (option A of the paper).
+    Where the stride is 2 the shortcut takes every second pixel, and is padded with zero channels, half of them before
+    its own (option A of the paper).
     """
 
     def __init__(self, in_channels: int, out_channels: int, stride: int):
@@ -48,12 +48,12 @@ class BasicBlock(Chain):
         return F.relu(last(h) + x)
 
 
-_PREPARATION = CenterCrop(32, 32)  # what records of weights want; images are stretched
+_PREPARATION = CenterCrop(32, 32)  # required by weight records; images are resized without a crop
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class CIFARResNetConfig(AbstractConfig):
-    """What a CIFAR ResNet is built of; its fields are the constructor's arguments."""
+    """What a CIFAR ResNet is built from; its fields are the constructor's arguments."""
 
     n_layer: int = count_field(help="20, 32, 44, 56, or another 6 n + 2")
     n_class: int = classes_field()
@@ -63,11 +63,11 @@ class CIFARResNet(AbstractClassifier):
     """CIFAR ResNet of 6 n + 2 layers, an image classifier for 32 x 32 pixels (He et al., 2016).
 
     n_layer: 20, 32, 44, 56, or another 6 n + 2
-    n_class: the number of classes; None: as many as label_names, else as the file has, else 10
+    n_class: number of classes; None: those of label_names, else of the file, else 10
     pretrained_model: "cifar10" (20, 32, 44 or 56 layers), or a path of a torch file or one that cvzoo saved; with
-        another number of classes the last layer starts anew (see `load_report`)
-    label_names: names of the classes; None: CIFAR-10's if there are 10
-    Raises ValueRangeError for another depth, unknown weights, or names that are not as many as the classes;
+        a different number of classes the last layer is initialized anew (see `load_report`)
+    label_names: class names; None: CIFAR-10's if there are 10
+    Raises ValueRangeError for an invalid depth, unknown weights, or if names and classes differ in number;
     WeightsMismatchError if the file does not fit.
     Source: He et al., Deep Residual Learning for Image Recognition, CVPR 2016, section 4.2, shortcuts of option A.
     Where we differ: images of another size are resized to 32 x 32.

@@ -1,6 +1,6 @@
 """Published weights of the CIFAR ResNets.
 
-The names in the published files of the CIFAR ResNets, and ours.
+The names in the published files of the CIFAR ResNets, and cvzoo's.
 """
 
 import re
@@ -14,7 +14,7 @@ _AROUND = {"conv1": "conv1/conv", "bn1": "conv1/bn", "linear": "fc"}
 
 
 def cifar_resnet_place(module: str) -> str | None:
-    """Our path of a module, None where there is none."""
+    """cvzoo's path of a module, or None."""
     module = module.removeprefix("module.")
     match = re.fullmatch(r"layer([123])\.(\d+)\.(conv|bn)([12])", module)
     if match is None:

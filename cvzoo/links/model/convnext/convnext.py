@@ -27,14 +27,14 @@ from cvzoo.links.model.pretrained.load import load_pretrained
 from cvzoo.links.model.variant import classifier_variant
 from cvzoo.typing.aliases import Array
 
-_SCALE_START = 1e-6  # the paper's: a block begins as the identity
+_SCALE_START = 1e-6  # the paper's layer scale: blocks are initially close to the identity
 
 
 class ConvNeXtBlock(Chain):
     """x + scale * narrow(gelu(widen(norm(7 x 7 depthwise convolution of x)))).
 
     n_channel: of x; the hidden layer has four times as many
-    drop_path: the probability with which an image goes round the block while training
+    drop_path: stochastic depth: the probability that an image skips the block in training
     """
 
     def __init__(self, n_channel: int, drop_path: float = 0.0):
@@ -65,8 +65,8 @@ Size = Literal["tiny", "small", "base", "large"]
 class Plan(NamedTuple):
     """Depths and widths of the network.
 
-    channels, depths: of the four stages: channels of the maps, how many blocks
-    drop_path: with what probability the last block is left out while training; it grows from 0 block by block
+    channels, depths: of the four stages: channels of the maps, number of blocks
+    drop_path: stochastic depth: the probability that the last block is skipped in training; it grows linearly from 0
     """
 
     channels: tuple[int, int, int, int]
@@ -84,7 +84,7 @@ PLANS: dict[str, Plan] = {
 
 
 def plan_of(size: str, plan: Plan | None) -> Plan:
-    """The plan, or without one that of the size. Raises ValueRangeError for another size or numbers of no network."""
+    """The plan, or without one that of the size. Raises ValueRangeError for an unknown size or invalid values."""
     usual = one_of(PLANS, size, "ConvNeXt: there is no size")
     if plan is None:
         return usual
@@ -96,7 +96,7 @@ def plan_of(size: str, plan: Plan | None) -> Plan:
 
 
 class ConvNeXtStem(Chain):
-    """norm(conv(x)): 4 x 4 pixels become one."""
+    """Stem norm(conv(x)): 4 x 4 pixels become one."""
 
     def __init__(self, n_channel: int):
         with self.init_scope():
@@ -108,7 +108,7 @@ class ConvNeXtStem(Chain):
 
 
 class ConvNeXtDown(Chain):
-    """conv(norm(x)): 2 x 2 pixels become one."""
+    """Downsampling conv(norm(x)): 2 x 2 pixels become one."""
 
     def __init__(self, in_channels: int, out_channels: int):
         with self.init_scope():
@@ -120,9 +120,9 @@ class ConvNeXtDown(Chain):
 
 
 class ConvNeXtExtractor(Chain):
-    """(C2, C3, C4, C5) of an image: maps at 1/4, 1/8, 1/16 and 1/32 of its size.
+    """ConvNeXt backbone (Liu et al., 2022): maps C2 to C5 of strides 4, 8, 16 and 32.
 
-    plan: how deep and wide
+    plan: depths and widths
     channels: of the four maps
     """
 
@@ -139,14 +139,14 @@ class ConvNeXtExtractor(Chain):
                 self.add_link(f"res{i + 2}", ChainList(*blocks))
 
     def stage(self, i: int, x: Any) -> Variable:
-        """The map number i (0 to 3) from the one before, or from the stem's."""
+        """The output of stage i (from 0), from the previous one's or the stem's."""
         h = self[f"down{i + 2}"](x) if i else x
         for block in self[f"res{i + 2}"].children():
             h = block(h)
         return h
 
     def forward(self, x: Variable | Array) -> tuple[Variable, ...]:
-        """Four maps, (B, channels[i], H / 4 / 2^i, W / 4 / 2^i), of x (B, 3, H, W)."""
+        """Maps (B, channels[i], H / 4 / 2^i, W / 4 / 2^i) of x (B, 3, H, W)."""
         h = self.stem(x)
         maps = []
         for i in range(4):
@@ -157,7 +157,7 @@ class ConvNeXtExtractor(Chain):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ConvNeXtConfig(AbstractConfig):
-    """What a ConvNeXt is built of; its fields are the constructor's arguments."""
+    """What a ConvNeXt is built from; its fields are the constructor's arguments."""
 
     size: Size = config_field(help="the published network that is meant")
     n_class: int = classes_field()
@@ -169,13 +169,14 @@ class ConvNeXt(AbstractClassifier):
     """ConvNeXt, an image classifier (Liu et al., 2022).
 
     size: "tiny", "small", "base" or "large"
-    n_class: number of classes; None: as many as the file's, or label_names, else 1000
-    pretrained_model: "imagenet" (torchvision's), "imagenet_fb" or "imagenet_22k" (the makers'; the latter trained on
-        more images, for images of 384 pixels), or a path of a file of theirs, of timm's, or one that cvzoo saved
-    label_names: names of the classes
+    n_class: number of classes; None: those of the file, or of label_names, else 1000
+    pretrained_model: "imagenet" (torchvision's), "imagenet_fb" or "imagenet_22k" (both the authors'; the latter is
+        pretrained on ImageNet-22k, for 384 x 384 pixels), or a path of a file of theirs, of timm's, or one that cvzoo
+        saved
+    label_names: class names
     plan: depths and widths other than those of `size`
-    preparation: how an image is seen; None: as the weights were measured
-    Raises ValueRangeError if names and classes do not agree, or there are no such weights or settings;
+    preparation: how an image is preprocessed; None: as the weights were evaluated
+    Raises ValueRangeError if names and classes differ in number, or for unknown weights or settings;
     WeightsMismatchError if the file does not fit.
 
     Stages: conv1, res2, res3, res4, res5, pool5, fc6.

@@ -1,6 +1,6 @@
-"""Published weights of ConvNeXt: the size, then what a user asks for.
+"""Published weights of ConvNeXt: the size, then the name that a user gives.
 
-torchvision's names in a ConvNeXt, the makers', timm's, and ours.
+Array names of torchvision, the authors, timm and cvzoo in a ConvNeXt.
 """
 
 import re
@@ -20,7 +20,7 @@ _TORCHVISION = {
     "classifier.2": "fc",
 }
 _TORCHVISION_IN_BLOCK = {"0": "depthwise", "2": "norm", "3": "widen", "5": "narrow"}
-# the makers' before timm's
+# the authors', then timm's
 _MAKERS = {
     "downsample_layers.0.0": "extractor/stem/conv",
     "downsample_layers.0.1": "extractor/stem/norm",
@@ -45,7 +45,7 @@ _BLOCK = r"stages\.(\d)\.(?:blocks\.)?(\d+)\."
 
 
 def torchvision_place(module: str) -> str | None:
-    """Our path of a module of torchvision's: "extractor/res2/0/norm" of "features.1.0.block.2"; None: none."""
+    """cvzoo's path of a module of torchvision's: "extractor/res2/0/norm" of "features.1.0.block.2", or None."""
     match = re.fullmatch(r"features\.([246])\.([01])", module)
     if match:
         return f"extractor/down{int(match[1]) // 2 + 2}/{_IN_DOWN[match[2]]}"
@@ -56,7 +56,7 @@ def torchvision_place(module: str) -> str | None:
 
 
 def maker_place(module: str) -> str | None:
-    """Our path of a module of the makers or timm: "extractor/res2/0/widen" of "stages.0.0.pwconv1"; None: none."""
+    """cvzoo's path of a module of the authors' or timm's: "extractor/res2/0/widen" of "stages.0.0.pwconv1", or None."""
     match = re.fullmatch(_DOWN, module)
     if match:
         return f"extractor/down{int(match[1] or match[3]) + 2}/{_IN_DOWN[match[2] or match[4]]}"

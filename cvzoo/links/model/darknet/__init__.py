@@ -1,1 +1,1 @@
-"""Networks that darknet's own files describe."""
+"""Networks from darknet's cfg and weights files."""

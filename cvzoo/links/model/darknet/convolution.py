@@ -25,18 +25,18 @@ from cvzoo.links.model.darknet.layer import (
 from cvzoo.typing.aliases import Array
 from cvzoo.weights.formats.darknet import DarknetSection, DarknetWeightsFile
 
-# Added to the variance. The published scores come from darknet's GPU code, which has 1e-5 under the root; its CPU code
-# adds 1e-6 outside.
+# Added to the variance. The published scores were measured with darknet's GPU code, which has 1e-5 under the root; its
+# CPU code adds 1e-6 to the root instead.
 BN_EPS = 1e-5
 
 
 class DarknetConvolution(Chain):
     """Convolution, batch normalization (or a bias), activation.
 
-    conv: the convolution; its W has no value before `load` or `initialize`
+    conv: the convolution; its W is uninitialized before `load` or `initialize`
     bn: the batch normalization, or None
 
-    Where no gradients are taken it is one kernel, if the activation is one of `fused_activation`.
+    In inference it is fused to one kernel, if the activation is one of `fused_activation`.
     """
 
     def __init__(
@@ -61,18 +61,18 @@ class DarknetConvolution(Chain):
             self.bn = BatchNormalization(out_channels, eps=BN_EPS) if batch_normalize else None
 
     @property
-    def n_number(self) -> int:
-        """How many numbers it holds, or will."""
+    def n_value(self) -> int:
+        """The number of its values, also before they are initialized."""
         conv = self.conv
         return conv.out_channels * (self.in_channels // conv.groups * conv.ksize[0] * conv.ksize[1] + 4)
 
     def initialize(self) -> None:
-        """Let W start from random numbers."""
+        """Initialize W randomly."""
         conv = self.conv
         conv.W.initialize((conv.out_channels, self.in_channels // conv.groups, *conv.ksize))
 
     def load(self, file: DarknetWeightsFile, name: str) -> None:
-        """Take this layer's numbers from the file; `name` is what an error calls it."""
+        """Load this layer's values from the file; name: of the layer, for errors."""
         take_convolution(file, self.conv, self.bn, in_channels=self.in_channels, name=name)
 
     def forward(self, x: Variable | Array) -> Variable:
@@ -88,11 +88,11 @@ class DarknetConvolution(Chain):
         return h if self.activation is None else self.activation(h)
 
     def can_add(self) -> bool:
-        """Whether convolution and normalization are one kernel now, which may add something, too."""
+        """Whether convolution and normalization are currently one kernel, to which a sum can be fused."""
         return self.bn is not None and can_fold(self.conv, self.bn)
 
     def add_up(self, x: Any, other: Any, activation: Activation | None) -> Variable:
-        """activation(bn(conv(x)) + other), in one kernel; wants `can_add()`, and an activation that kernels have."""
+        """activation(bn(conv(x)) + other) in one kernel; requires `can_add()` and an activation that kernels have."""
         kind, alpha, beta = fused_activation(activation) or (None, 0.0, 0.0)
         return fused_convolution(self.conv, self.bn)(x, add=other, activation=kind, alpha=alpha, beta=beta)
 
@@ -105,7 +105,7 @@ def _set(parameter: Parameter | None, array: np.ndarray) -> None:
 def take_convolution(
     file: DarknetWeightsFile, conv: Convolution2D, bn: BatchNormalization | None, *, in_channels: int, name: str
 ) -> None:
-    """Fill a convolution and its batch normalization with the file's next numbers, in darknet's order."""
+    """Fill a convolution and its batch normalization with the file's next values, in darknet's order."""
     n = conv.out_channels
     bias = file.take(n, f"{name}, biases")
     if bn is None:
@@ -119,7 +119,7 @@ def take_convolution(
 
 
 def build_convolution(section: DarknetSection, index: int, shape: Shape) -> DarknetLayer:
-    """The layer behind an output (C, H, W). Raises FileFormatError or UnsupportedError that names the line."""
+    """The layer after an output (C, H, W). Raises FileFormatError or UnsupportedError that names the line."""
     refuse_options(section, "binary", "xnor", "dot", "flipped", "antialiasing", "assisted_excitation", "share_index")
     refuse_options(section, "deform", "sway", "rotate", "stretch", "stretch_sway", "coordconv")
     filters = get_size(section, "filters", 1)
@@ -128,7 +128,7 @@ def build_convolution(section: DarknetSection, index: int, shape: Shape) -> Dark
     strides = get_size(section, "stride_y", stride, most=255), get_size(section, "stride_x", stride, most=255)
     groups = get_size(section, "groups", 1)
     dilate = get_size(section, "dilation", 1, most=255) if ksize > 1 else 1
-    # with pad=1 darknet looks at `size` only, so 5x5 has a margin of 2
+    # with pad=1 darknet pads by size // 2 and ignores padding=
     pad = ksize // 2 if section.get_bool("pad", False) else section.get_int("padding", 0)
     if not 0 <= pad <= 255:
         raise section.error(f"padding={pad} must lie in 0 .. 255", option="padding")
@@ -165,16 +165,16 @@ class DarknetConnected(Chain):
             self.bn = BatchNormalization(out_size, eps=BN_EPS) if batch_normalize else None
 
     @property
-    def n_number(self) -> int:
-        """How many numbers it holds, or will."""
+    def n_value(self) -> int:
+        """The number of its values, also before they are initialized."""
         return self.out_size * (self.in_size + 4)
 
     def initialize(self) -> None:
-        """Let W start from random numbers."""
+        """Initialize W randomly."""
         self.fc.W.initialize((self.out_size, self.in_size))
 
     def load(self, file: DarknetWeightsFile, name: str) -> None:
-        """Take this layer's numbers from the file; `name` is what an error calls it."""
+        """Load this layer's values from the file; name: of the layer, for errors."""
         bias = file.take(self.out_size, f"{name}, biases")
         if file.transposed:
             self.fc.W.array = file.take((self.in_size, self.out_size), f"{name}, weights").T.copy()
@@ -198,7 +198,7 @@ class DarknetConnected(Chain):
 
 
 def build_connected(section: DarknetSection, index: int, shape: Shape) -> DarknetLayer:
-    """The layer behind an output (C, H, W). Raises FileFormatError or UnsupportedError that names the line."""
+    """The layer after an output (C, H, W). Raises FileFormatError or UnsupportedError that names the line."""
     in_size, out_size = shape[0] * shape[1] * shape[2], get_size(section, "output", 1)
     check_n_weight(section, out_size, in_size)
     link = DarknetConnected(

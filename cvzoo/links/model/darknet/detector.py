@@ -1,4 +1,4 @@
-"""A detector from darknet's own files."""
+"""Detectors from darknet's cfg and weights files."""
 
 import dataclasses
 import os
@@ -24,7 +24,7 @@ Sections = tuple[tuple[str, Mapping[str, str]], ...]
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class DarknetConfig(AbstractConfig):
-    """What a DarknetDetector is built of; its fields are the constructor's arguments."""
+    """What a DarknetDetector is built from; its fields are the constructor's arguments."""
 
     cfg: Sections = config_field(help="sections of the cfg, each its name and its options")
     resize: Literal["stretch", "letterbox"] = config_field(
@@ -39,7 +39,7 @@ class DarknetConfig(AbstractConfig):
 
 
 def cfg_text(sections: Sections) -> str:
-    """A cfg of these sections; with its last line break it is a text, which is never taken for a path."""
+    """The text of a cfg of these sections; its line breaks distinguish it from a path."""
     lines = []
     for name, options in sections:
         lines += [f"[{name}]", *(f"{option}={text}" for option, text in options.items())]
@@ -49,16 +49,16 @@ def cfg_text(sections: Sections) -> str:
 class DarknetDetector(AbstractOneStageDetector):
     """YOLOv2, YOLOv3, their tiny forms, YOLOv4, Yolo-Fastest and relatives from public `.cfg` and `.weights` files.
 
-    cfg: the path of the cfg, its text, or its sections as `DarknetConfig` has them
-    weights: the path of the `.weights`; None: random numbers
-    label_names: the path of a `.names` file (a name a line), or the names themselves; None: numbers
-    resize: "stretch" gives the image the network's proportions, as AlexeyAB's darknet and Yolo-Fastest do;
-        "letterbox" keeps the image's and fills up with grey, as Redmon's darknet does (use it for his files);
-        None: what `letter_box=` in the cfg's [net] says, else "stretch"
-    size: (H, W) of the network's input, where it is not the cfg's: multiples of 32, as a rule
-    clip: whether boxes are cut at the image's edges; else they are where the network places them, and may stick out
-    Raises FileFormatError that names the line of the cfg, or the layer at which the weights do not fit;
-    UnsupportedError for what cvzoo does not know; ValueRangeError if the names are not as many as the classes.
+    cfg: the path of the cfg, its text, or its sections as in `DarknetConfig`
+    weights: the path of the `.weights`; None: random initialization
+    label_names: the path of a `.names` file (one name per line), or the names themselves; None: no names
+    resize: "stretch": resize without keeping the aspect ratio, as AlexeyAB's darknet and Yolo-Fastest do;
+        "letterbox": keep it and pad with gray, as Redmon's darknet does (use it for his files); None: according to
+        `letter_box=` in the cfg's [net], else "stretch"
+    size: (H, W) of the network's input if not the cfg's, usually multiples of 32
+    clip: whether boxes are clipped to the image; otherwise they may extend beyond it
+    Raises FileFormatError that names the line of the cfg, or the layer for which the weights do not match;
+    UnsupportedError for unsupported sections and options; ValueRangeError if names and classes differ in number.
 
     >>> model = DarknetDetector("yolo-fastest-1.1.cfg", "yolo-fastest-1.1.weights", label_names="coco.names")
     >>> bboxes, labels, scores = model.predict(["dog.jpg"])
@@ -109,7 +109,7 @@ class DarknetDetector(AbstractOneStageDetector):
 
     @property
     def preparation(self) -> Letterbox | Stretch:
-        """In [0, 1], as darknet has it: `resize`d."""
+        """Resized as `resize` says; RGB in [0, 1], as in darknet."""
         make = darknet_letterbox if self.resize == "letterbox" else darknet_stretch
         header = ("channels", "mean", ("std", (1.0, 1.0, 1.0)), "fit", "height", "width")
         return dataclasses.replace(make(self.network.input_size), header=header)
@@ -129,9 +129,9 @@ class DarknetDetector(AbstractOneStageDetector):
 
 
 def read_label_names(names: str | os.PathLike | Sequence[str] | None, n_class: int) -> tuple[str, ...] | None:
-    """The names of the classes in order; from a file, one per line, blank lines left out; None for None.
+    """The class names in order; from a file, one per line without blank lines; None for None.
 
-    Raises ValueRangeError if they are not `n_class`, FileFormatError if the file is no text, OSError if it is absent.
+    Raises ValueRangeError if their number is not `n_class`, FileFormatError if the file is no text, OSError if missing.
     """
     if names is None:
         return None
@@ -152,19 +152,19 @@ def read_label_names(names: str | os.PathLike | Sequence[str] | None, n_class: i
 
 
 def yolo_fastest(*, progress: Callable[[int, int | None], object] | None = None) -> DarknetDetector:
-    """Yolo-Fastest 1.1 for the 80 classes of COCO: 0.35 million parameters, 320 x 320. Fetches 1.4 MB the first time.
+    """Yolo-Fastest 1.1 for the 80 classes of COCO: 0.35 million parameters, 320 x 320. Downloads 1.4 MB the first time.
 
-    progress: called with (bytes so far, bytes in all or None) while a file is fetched
-    Raises DownloadError if a file cannot be had.
+    progress: called with (downloaded bytes, total bytes or None) during the download
+    Raises DownloadError if a file cannot be downloaded.
     """
     return fetch_detector(YOLO_FASTEST_COCO, progress=progress)
 
 
 def mobilenet_v2_yolo_v3_nano(*, progress: Callable[[int, int | None], object] | None = None) -> DarknetDetector:
-    """MobileNetV2-YOLOv3-Nano for the 20 classes of Pascal VOC, 320 x 320. Fetches 3.1 MB the first time.
+    """MobileNetV2-YOLOv3-Nano for the 20 classes of Pascal VOC, 320 x 320. Downloads 3.1 MB the first time.
 
-    progress: called with (bytes so far, bytes in all or None) while a file is fetched
-    Raises DownloadError if a file cannot be had.
+    progress: called with (downloaded bytes, total bytes or None) during the download
+    Raises DownloadError if a file cannot be downloaded.
     """
     return fetch_detector(MOBILENET_V2_YOLO_V3_NANO_VOC, progress=progress)
 
@@ -172,6 +172,6 @@ def mobilenet_v2_yolo_v3_nano(*, progress: Callable[[int, int | None], object] |
 def fetch_detector(
     files: DarknetFiles, *, progress: Callable[[int, int | None], object] | None = None
 ) -> DarknetDetector:
-    """The detector that the three records describe. Raises DownloadError if a file cannot be had."""
+    """The detector of the three records. Raises DownloadError if a file cannot be downloaded."""
     cfg, weights, names = (fetch_weights(record, progress=progress) for record in files)
     return DarknetDetector(cfg, weights, label_names=names)

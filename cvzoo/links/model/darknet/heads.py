@@ -1,4 +1,4 @@
-"""darknet's [yolo] and [region]: what the last convolutions mean."""
+"""darknet's heads, [yolo] and [region]."""
 
 from cvzoo.links.model.darknet.layer import DarknetLayer, Shape, get_size, keep, refuse_options
 from cvzoo.links.model.decoding.grid_cells import RegionHead, YoloHead
@@ -6,7 +6,7 @@ from cvzoo.weights.formats.darknet import DarknetSection
 
 
 def build_yolo(section: DarknetSection, index: int, shape: Shape) -> tuple[DarknetLayer, YoloHead]:
-    """The place of a [yolo] head in the network, and the head."""
+    """The layer of a [yolo] head in the network, and the head."""
     anchors = _anchors(section)
     n_anchor = get_size(section, "num", 1, most=1024)
     mask = section.get_ints("mask", tuple(range(n_anchor)))
@@ -22,7 +22,7 @@ def build_yolo(section: DarknetSection, index: int, shape: Shape) -> tuple[Darkn
 
 
 def build_region(section: DarknetSection, index: int, shape: Shape) -> tuple[DarknetLayer, RegionHead]:
-    """The place of a [region] head in the network, and the head."""
+    """The layer of a [region] head in the network, and the head."""
     refuse_options(section, "tree", "map", "background")
     if section.get_int("coords", 4) != 4:
         refuse_options(section, "coords")

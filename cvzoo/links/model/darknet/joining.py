@@ -1,4 +1,4 @@
-"""darknet's layers that look at more than the layer before: [route], [shortcut], [scale_channels], [sam]."""
+"""darknet's layers with several inputs: [route], [shortcut], [scale_channels], [sam]."""
 
 import functools
 from collections.abc import Sequence
@@ -10,9 +10,9 @@ from cvzoo.links.model.darknet.layer import (
     Activation,
     DarknetLayer,
     Shape,
-    get_place,
     get_size,
     keep,
+    layer_index,
     read_activation,
     refuse_options,
     same_size,
@@ -21,12 +21,12 @@ from cvzoo.weights.formats.darknet import DarknetSection
 
 
 def build_route(section: DarknetSection, index: int, shapes: Sequence[Shape]) -> DarknetLayer:
-    """Layers side by side in channels; with groups= only one part of each one's channels."""
+    """Layers concatenated along channels; with groups= only one group of channels of each."""
     refuse_options(section, "stream", "wait_stream")
     numbers = section.get_ints("layers")
     if not numbers:
         raise section.error("layers= names no layer", option="layers")
-    places = tuple(get_place(section, number, index, option="layers") for number in numbers)
+    places = tuple(layer_index(section, number, index, option="layers") for number in numbers)
     groups = get_size(section, "groups", 1)
     group = section.get_int("group_id", 0)
     if not 0 <= group < groups:
@@ -51,7 +51,7 @@ def side_by_side(*xs: Any) -> Variable:
 
 
 def parts_side_by_side(*xs: Any, groups: int, group: int) -> Variable:
-    """(B, sum of C / groups, H, W): part number `group` of the channels of each."""
+    """(B, sum of C / groups, H, W): the channels of group `group` of each."""
     parts = []
     for x in xs:
         width = x.shape[1] // groups
@@ -60,10 +60,10 @@ def parts_side_by_side(*xs: Any, groups: int, group: int) -> Variable:
 
 
 def build_shortcut(section: DarknetSection, index: int, shapes: Sequence[Shape]) -> DarknetLayer:
-    """The layer before plus earlier ones.
+    """The sum of the previous layer and earlier ones.
 
-    Of different numbers of channels the first ones that both have are added; of an earlier layer that is larger by a
-    whole factor, every so many-th pixel.
+    If the numbers of channels differ, only the common ones are added; an earlier layer that is larger by an integral
+    factor is subsampled.
     """
     refuse_options(section, "weights_type", "weights_normalization")
     for option in ("alpha", "beta"):
@@ -72,7 +72,7 @@ def build_shortcut(section: DarknetSection, index: int, shapes: Sequence[Shape])
     numbers = section.get_ints("from")
     if not numbers:
         raise section.error("from= names no layer", option="from")
-    places = tuple(get_place(section, number, index, option="from") for number in numbers)
+    places = tuple(layer_index(section, number, index, option="from") for number in numbers)
     shape = shapes[index - 1]
     for place in places:
         step = shapes[place][1] // shape[1]
@@ -100,8 +100,8 @@ def add_up(x: Any, *others: Any, activation: Activation | None) -> Variable:
 
 
 def build_scale_channels(section: DarknetSection, index: int, shapes: Sequence[Shape]) -> DarknetLayer:
-    """An earlier layer times the layer before: channel by channel (SE), or pixel by pixel with scale_wh=1."""
-    place = get_place(section, section.get_int("from"), index, option="from")
+    """The product of an earlier layer and the previous one, per channel (SE), or per pixel with scale_wh=1."""
+    place = layer_index(section, section.get_int("from"), index, option="from")
     scale, shape = shapes[index - 1], shapes[place]
     expected = (1, *shape[1:]) if section.get_bool("scale_wh", False) else (shape[0], 1, 1)
     if scale != expected:
@@ -111,8 +111,8 @@ def build_scale_channels(section: DarknetSection, index: int, shapes: Sequence[S
 
 
 def build_sam(section: DarknetSection, index: int, shapes: Sequence[Shape]) -> DarknetLayer:
-    """An earlier layer times the layer before, number by number (YOLOv4's spatial attention)."""
-    place = get_place(section, section.get_int("from"), index, option="from")
+    """The elementwise product of an earlier layer and the previous one (YOLOv4's spatial attention)."""
+    place = layer_index(section, section.get_int("from"), index, option="from")
     if shapes[place] != shapes[index - 1]:
         raise same_size(section, shapes[index - 1], shapes[place])
     run = functools.partial(multiply, activation=read_activation(section, "linear"))
@@ -120,6 +120,6 @@ def build_sam(section: DarknetSection, index: int, shapes: Sequence[Shape]) -> D
 
 
 def multiply(scale: Any, x: Any, *, activation: Activation | None) -> Variable:
-    """activation(x * scale), x's shape; the scale's sizes of 1 are repeated."""
+    """activation(x * scale), x's shape; axes of size 1 of the scale are broadcast."""
     h = x * (scale if scale.shape == x.shape else F.broadcast_to(scale, x.shape))
     return h if activation is None else activation(h)

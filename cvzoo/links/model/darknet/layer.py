@@ -1,4 +1,4 @@
-"""What every layer of a darknet network is made of, and what its builders share."""
+"""Layers of darknet networks, and validation of their options."""
 
 import math
 from collections.abc import Callable
@@ -14,7 +14,7 @@ Activation = Callable[[Variable], Variable]
 
 
 def read_activation(section: DarknetSection, default: str) -> Activation | None:
-    """The section's activation, or None for "linear". Raises UnsupportedError that names the line of another."""
+    """The section's activation, or None for "linear". Raises UnsupportedError that names the line of an unknown one."""
     name = section.get_str("activation", default)
     match name:
         case "linear":
@@ -53,10 +53,10 @@ Shape = tuple[int, int, int]
 
 
 class DarknetLayer(NamedTuple):
-    """One section of the cfg, ready to run.
+    """A layer built from a section of the cfg.
 
     section: its section of the cfg
-    sources: the indices of the layers whose outputs `run` takes, INPUT for the network's input
+    sources: the indices of the layers whose outputs are the arguments of `run`, INPUT for the network's input
     run: a link or a function of Variables
     shape: (C, H, W) of its output
     """
@@ -68,12 +68,12 @@ class DarknetLayer(NamedTuple):
 
 
 def keep(x: Any) -> Any:
-    """x itself: what a layer of training only does in a trained network."""
+    """x itself: layers for training only are the identity in inference."""
     return x
 
 
 def refuse_options(section: DarknetSection, *options: str) -> None:
-    """Nothing, or UnsupportedError that names the first of the options which is switched on."""
+    """Raises UnsupportedError that names the first of the options that is enabled."""
     for option in options:
         if section.get_str(option, "0") not in ("0", "none"):
             line = section.option_lines.get(option, section.line)
@@ -83,7 +83,7 @@ def refuse_options(section: DarknetSection, *options: str) -> None:
 
 
 def get_size(section: DarknetSection, option: str, default: int, *, most: int = 1 << 16) -> int:
-    """The option as a whole number in 1 .. most. Raises FileFormatError that names the line."""
+    """The option as an integer in 1 .. most. Raises FileFormatError that names the line."""
     value = section.get_int(option, default)
     if not 1 <= value <= most:
         raise section.error(f"{option}={value} must lie in 1 .. {most}", option=option)
@@ -91,13 +91,13 @@ def get_size(section: DarknetSection, option: str, default: int, *, most: int = 
 
 
 def check_n_weight(section: DarknetSection, *sizes: int) -> None:
-    """Nothing, or FileFormatError that names the line if a layer would hold more than 2^30 numbers."""
+    """Raises FileFormatError that names the line if a layer would have more than 2^30 values."""
     if math.prod(sizes) > 1 << 30:
         raise section.error(f"the layer would hold {' x '.join(map(str, sizes))} numbers")
 
 
-def get_place(section: DarknetSection, number: int, index: int, *, option: str) -> int:
-    """The place that a `from=` or `layers=` number means: counted from here if negative, else from the start."""
+def layer_index(section: DarknetSection, number: int, index: int, *, option: str) -> int:
+    """The index of the layer that `from=` or `layers=` refers to: relative to this one if negative, else absolute."""
     place = index + number if number < 0 else number
     if not 0 <= place < index:
         raise section.error(
@@ -107,12 +107,12 @@ def get_place(section: DarknetSection, number: int, index: int, *, option: str) 
 
 
 def check_fits(section: DarknetSection, shape: Shape) -> Shape:
-    """The shape itself if every size is positive. Raises FileFormatError if the image has become too small."""
+    """The shape itself if every size is positive. Raises FileFormatError if the map has become too small."""
     if min(shape) < 1:
         raise section.error(f"nothing is left of the image here: {shape}", hint="a larger width= and height= in [net]")
     return shape
 
 
 def same_size(section: DarknetSection, one: Shape, other: Shape) -> FileFormatError:
-    """An error, to be raised by the caller: two layers differ in height or width."""
+    """The error to raise if two layers differ in height or width."""
     return section.error(f"the layers have different sizes: {one} and {other} (C, H, W)")

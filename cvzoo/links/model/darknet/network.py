@@ -1,4 +1,4 @@
-"""A network as a darknet cfg describes it."""
+"""Networks from darknet's cfg files."""
 
 import functools
 import os
@@ -27,9 +27,9 @@ from cvzoo.weights.formats.darknet import DarknetSection, DarknetWeightsFile, re
 
 
 class FusedSum(NamedTuple):
-    """A [shortcut] that a convolution can do.
+    """A [shortcut] that can be fused to a convolution.
 
-    place: of the shortcut; other: of what it adds; activation: what it applies to the sum
+    place: its index; other: the index of the layer that it adds; activation: of the sum
     """
 
     place: int
@@ -38,7 +38,7 @@ class FusedSum(NamedTuple):
 
 
 def fused_sums(layers: Sequence[DarknetLayer], outputs: Sequence[int]) -> dict[int, FusedSum]:
-    """For the index of a convolution, the sum after it (dropout may be between) where no other layer reads its output.
+    """Index of a convolution -> the sum after it (dropout may be between) if no other layer reads its output.
 
     outputs: indices of the layers whose outputs the network returns
     """
@@ -47,7 +47,7 @@ def fused_sums(layers: Sequence[DarknetLayer], outputs: Sequence[int]) -> dict[i
         for place in layer.sources:
             if place != INPUT:
                 n_reader[place] += 1
-    found = {}
+    sums = {}
     for place, layer in enumerate(layers):
         if layer.section.name != "shortcut" or len(layer.sources) != 2 or not isinstance(layer.run, functools.partial):
             continue
@@ -65,8 +65,8 @@ def fused_sums(layers: Sequence[DarknetLayer], outputs: Sequence[int]) -> dict[i
             and layers[other].shape == layer.shape
             and fused_activation(activation) is not None
         ):
-            found[first] = FusedSum(place, other, activation)
-    return found
+            sums[first] = FusedSum(place, other, activation)
+    return sums
 
 
 MAX_NUMBERS = 1 << 28  # the largest public network, the first YOLO, has 190 million
@@ -76,14 +76,14 @@ class DarknetNetwork(Chain):
     """The layers of a cfg; called with images it gives the inputs of its heads, or its last layer's output.
 
     cfg: a path, or the text itself
-    weights: the path of a `.weights` file, which must fit exactly; None: random numbers
-    size: (H, W) of the images, where it is not the cfg's
-    Raises FileFormatError that names the line of the cfg or the layer the weights end in; UnsupportedError for a
-    section or an option that cvzoo does not know.
+    weights: the path of a `.weights` file, which must match exactly; None: random initialization
+    size: (H, W) of the images if not the cfg's
+    Raises FileFormatError that names the line of the cfg or the layer in which the weights end; UnsupportedError for
+    an unsupported section or option.
 
-    layers: the cfg's sections after [net], as DarknetLayer; heads: what decodes each output, empty in a classifier
-    net, sections: the cfg's [net], and what follows it
-    in_channels, input_size: 3 and (H, W), as a rule
+    layers: the cfg's sections after [net], as DarknetLayer; heads: the decoder of each output, none for a classifier
+    net, sections: the cfg's [net], and the sections that follow
+    in_channels, input_size: of the input, usually 3 and (H, W)
     """
 
     def __init__(
@@ -105,12 +105,12 @@ class DarknetNetwork(Chain):
         heads: list[YoloHead | RegionHead] = []
         shapes: list[Shape] = []
         head_places = []
-        n_number = 0
+        n_value = 0
         for index, section in enumerate(sections):
             layer, head = _build(section, index, [*shapes, (self.in_channels, *self.input_size)])
             if isinstance(layer.run, DarknetConvolution | DarknetConnected):
-                n_number += layer.run.n_number
-                if n_number > MAX_NUMBERS:
+                n_value += layer.run.n_value
+                if n_value > MAX_NUMBERS:
                     raise section.error(f"the network would hold more than {MAX_NUMBERS} numbers up to here")
             self.layers.append(layer)
             shapes.append(layer.shape)
@@ -124,7 +124,7 @@ class DarknetNetwork(Chain):
         self.heads = tuple(heads)
         self._outputs = tuple(head_places) or (len(self.layers) - 1,)
         self._sums = fused_sums(self.layers, self._outputs)
-        # after which layer an output is not needed any more
+        # the layer after which an output can be freed
         self._last_use = {place: index for index, layer in enumerate(self.layers) for place in layer.sources}
         if weights is None:
             for layer in self.layers:
@@ -134,7 +134,7 @@ class DarknetNetwork(Chain):
             self.load_darknet(weights)
 
     def load_darknet(self, path: str | os.PathLike) -> None:
-        """Take all numbers from a `.weights` file. Raises FileFormatError if it is not exactly this network's."""
+        """Load all values from a `.weights` file. Raises FileFormatError if it is not exactly of this network."""
         with DarknetWeightsFile(path) as file:
             for index, layer in enumerate(self.layers):
                 if isinstance(layer.run, DarknetConvolution | DarknetConnected):
@@ -144,13 +144,13 @@ class DarknetNetwork(Chain):
     def forward(self, x: Variable | Array) -> tuple[Variable, ...] | Variable:
         """The inputs of the heads, one (B, A * (5 + L), GH, GW) each; without heads, the last layer's output.
 
-        x: (B, C, H, W) float32, RGB in [0, 1]; another size than input_size works if every layer can take it
+        x: (B, C, H, W) float32, RGB in [0, 1]; of any size that all layers support
         """
         x = as_variable(x)
         if x.ndim != 4 or x.shape[1] != self.in_channels:
             raise ShapeError("a darknet network reads images", expected=f"(B, {self.in_channels}, H, W)", got=x.shape)
         held = {-1: x}
-        done = set()  # sums that are part of a layer before
+        done = set()  # sums that were fused to an earlier layer
         for index, layer in enumerate(self.layers):
             arrays = [held[place] for place in layer.sources]
             behind = self._sums.get(index)
@@ -172,7 +172,7 @@ class DarknetNetwork(Chain):
 def _build(
     section: DarknetSection, index: int, shapes: list[Shape]
 ) -> tuple[DarknetLayer, YoloHead | RegionHead | None]:
-    """The layer of a section; `shapes` ends with the image's, so that the layer before the first one is the image."""
+    """The layer of a section; the last of `shapes` is the image's, so that index -1 of the first layer is the image."""
     before = shapes[index - 1]
     match section.name:
         case "convolutional" | "conv":
@@ -199,7 +199,7 @@ def _build(
             return _build_dropout(section, index, before), None
         case "softmax" | "soft":
             return _build_softmax(section, index, before), None
-        case "cost":  # a loss: in a trained network the numbers just pass
+        case "cost":  # a loss: the identity in inference
             return DarknetLayer(section, (index - 1,), keep, before), None
         case "yolo":
             return build_yolo(section, index, before)

@@ -1,4 +1,4 @@
-"""darknet's layers that change height and width without learning: [maxpool], [avgpool], [upsample], [reorg]."""
+"""darknet's layers that change height and width without weights: [maxpool], [avgpool], [upsample], [reorg]."""
 
 import functools
 from typing import Any
@@ -10,7 +10,7 @@ from cvzoo.weights.formats.darknet import DarknetSection
 
 
 def build_maxpool(section: DarknetSection, index: int, shape: Shape) -> DarknetLayer:
-    """Max pooling; by default the margin is size - 1, of which the smaller half lies top and left."""
+    """Max pooling; by default the total padding is size - 1, of which the smaller half is at the top and left."""
     refuse_options(section, "maxpool_depth", "antialiasing")
     stride = get_size(section, "stride", 1, most=255)
     stride_y, stride_x = (
@@ -19,7 +19,7 @@ def build_maxpool(section: DarknetSection, index: int, shape: Shape) -> DarknetL
     )
     ksize = get_size(section, "size", stride, most=255)
     pad = section.get_int("padding", ksize - 1)
-    if not 0 <= pad <= 2 * ksize - 2:  # a window must see more than margin
+    if not 0 <= pad <= 2 * ksize - 2:  # a window must contain more than padding
         raise section.error(f"padding={pad} must lie in 0 .. {2 * ksize - 2}", option="padding")
     channels, height, width = shape
     size = (height + pad - ksize) // stride_y + 1, (width + pad - ksize) // stride_x + 1
@@ -46,7 +46,7 @@ def global_mean(x: Any) -> Variable:
 
 
 def build_upsample(section: DarknetSection, index: int, shape: Shape) -> DarknetLayer:
-    """Every pixel `stride` times in both directions."""
+    """Nearest-neighbor upsampling by `stride`."""
     stride = section.get_int("stride", 2)
     if not 1 <= stride <= 255:
         raise section.error(f"stride={stride} must lie in 1 .. 255", option="stride")
@@ -57,14 +57,14 @@ def build_upsample(section: DarknetSection, index: int, shape: Shape) -> Darknet
 
 
 def enlarge(x: Any, *, stride: int, factor: float = 1.0) -> Variable:
-    """(B, C, H * stride, W * stride): each pixel of x (B, C, H, W) as a square, times `factor`."""
+    """(B, C, H * stride, W * stride): x (B, C, H, W), upsampled by the nearest neighbor, times `factor`."""
     height, width = x.shape[2:]
     y = F.resize_images(x, (height * stride, width * stride), mode="nearest")
     return y if factor == 1 else y * factor
 
 
 def build_reorg(section: DarknetSection, index: int, shape: Shape) -> DarknetLayer:
-    """Pixels into channels, in darknet's own order; with reverse=1 channels into pixels."""
+    """Space-to-depth in darknet's own order; with reverse=1 depth-to-space."""
     refuse_options(section, "flatten", "extra")
     stride = get_size(section, "stride", 1, most=255)
     channels, height, width = shape
@@ -80,10 +80,10 @@ def build_reorg(section: DarknetSection, index: int, shape: Shape) -> DarknetLay
 
 
 def reorg(x: Any, *, stride: int = 2) -> Variable:
-    """(B, C * s^2, H / s, W / s) of x (B, C, H, W), as darknet really does it.
+    """(B, C * s^2, H / s, W / s) of x (B, C, H, W), in darknet's order.
 
-    darknet reads the plane as if it were (C / s^2, H * s, W * s), takes squares apart there, and calls the result
-    (C * s^2, H / s, W / s): not the usual space-to-depth, and the networks were trained with it.
+    darknet interprets x as (C / s^2, H * s, W * s), applies space-to-depth to it, and interprets the result as
+    (C * s^2, H / s, W / s), which is not the usual space-to-depth; the networks were trained with it.
     Source: darknet's `reorg_cpu` with forward=0.
     """
     batch, channels, height, width = x.shape

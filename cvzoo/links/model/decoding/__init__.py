@@ -1,1 +1,1 @@
-"""Decoding of detector outputs: frozen descriptions, used on any device and in ONNX."""
+"""Decoding of detector outputs: immutable descriptions, used on any device and in ONNX."""

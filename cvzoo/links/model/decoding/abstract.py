@@ -26,64 +26,64 @@ class Found(NamedTuple):
 
 
 class FinishedBoxes(NamedTuple):
-    """Boxes of a batch on the device that computes them.
+    """Detected boxes of a batch, on the device that computes them.
 
-    results: what `finish_boxes` of a backend gave, (B', N) float32 of neighbouring images each
-    again: the boxes of one image computed on the host: asked for where more scored than a GPU's kernels look at
+    results: outputs of a backend's `finish_boxes`, (B', N) float32 of consecutive images each
+    again: computes the boxes of one image on the host, if it has more candidates than a GPU's kernels can hold
     """
 
     results: Sequence[Any]
     again: Callable[[int], Found]
 
     def on_host(self) -> list[Found]:
-        """The boxes of each image, by one copy from a GPU."""
-        found = [each for result in on_host(self.results) for each in unpacked_boxes(result)]
-        return [self.again(i) if each is None else Found(*each) for i, each in enumerate(found)]
+        """The boxes of each image, with one copy from a GPU."""
+        boxes = [each for result in on_host(self.results) for each in unpacked_boxes(result)]
+        return [self.again(i) if each is None else Found(*each) for i, each in enumerate(boxes)]
 
 
 def scale_to(size: Sequence[int], resized: Sequence[int]) -> tuple[float, float]:
-    """size / resized in float32: pixels of the image per pixel of the resized one, (vertical, horizontal)."""
+    """size / resized in float32, (vertical, horizontal): the factors from the resized image to the original."""
     y, x = (float(np.float32(n) / np.float32(m)) for n, m in zip(size, resized))
     return y, x
 
 
 def only_found(result: np.ndarray) -> Found:
-    """The boxes of one image, of what `finish_boxes` of a CPU backend returned for it."""
+    """The boxes of one image from the output of a CPU backend's `finish_boxes`."""
     (boxes,) = unpacked_boxes(result)
-    assert boxes is not None  # only kernels of GPUs bound how many boxes they look at
+    assert boxes is not None  # only GPU kernels have a limit
     return Found(*boxes)
 
 
 class AbstractDecoding(abc.ABC):
-    """Base class of the decoding of outputs, frozen and hashable; a subclass implements how boxes are decoded.
+    """Base class of the decoding of outputs, immutable and hashable; a subclass implements how boxes are decoded.
 
-    clip: whether boxes are cut at the edges of the image before NMS
+    clip: whether boxes are clipped to the image before NMS
     """
 
     clip: bool = False
 
     @abc.abstractmethod
     def candidates(self, outputs: Sequence[Any], input_size: tuple[int, int], frames: Any, score_thresh: float) -> Any:
-        """The boxes that score above `score_thresh`, for `nms` of the backend on whose device the outputs lie.
+        """The boxes with scores above `score_thresh`, for `nms` of the backend of the outputs' device.
 
-        outputs: what the network gave, float32, each with B as its first axis
+        outputs: of the network, float32, each with B as its first axis
         input_size: (H, W) of the network's input
-        frames: (B, 11) float32 on that device, what `frame` gives of each image
+        frames: (B, 11) float32 on that device, the results of `frame`
         """
 
     def decode(
         self, outputs: Sequence[np.ndarray], size: tuple[int, int], placement: Placement, score_thresh: float
     ) -> Found:
-        """The boxes of one image of `size` (H, W) that score above `score_thresh`, in its pixels, before suppression.
+        """The boxes of one image of `size` (H, W) with scores above `score_thresh`, in its pixels, before NMS.
 
-        outputs: what the network gave for the image, on the host, without the axis B
-        placement: where in the network's input the image lies
+        outputs: of the network for the image, on the host, without the axis B
+        placement: of the image in the network's input
         """
         frames = self.frame(size, placement)[None]
-        found = self.candidates([y[None] for y in outputs], placement.input_size, frames, score_thresh)
-        return Found(*backend_of(outputs[0]).found_boxes(found)[0])
+        boxes = self.candidates([y[None] for y in outputs], placement.input_size, frames, score_thresh)
+        return Found(*backend_of(outputs[0]).found_boxes(boxes)[0])
 
     def frame(self, size: tuple[int, int], placement: Placement) -> np.ndarray:
-        """(11,) float32, how boxes in the network's input become those of an image of `size` (H, W)."""
+        """(11,) float32, the transform of boxes from the network's input to an image of `size` (H, W)."""
         seen = placement.resized
         return frame(size, cut=seen if self.clip else None, factor=scale_to(size, seen))

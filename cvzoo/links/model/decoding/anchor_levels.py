@@ -22,7 +22,7 @@ class Anchors(Protocol):
         """(A, 4) float32, y_min x_min y_max x_max, for a network's input of `size` (H, W)."""
 
     def counts(self, size: Sequence[int]) -> Sequence[int]:
-        """How many of the A belong to each level."""
+        """The number of anchors of each level."""
 
 
 Cell = tuple[tuple[float, float, float, float], ...]
@@ -34,8 +34,8 @@ class LevelAnchors:
 
     cells: of each level (K, 4) y_min x_min y_max x_max around (0, 0), pixels; see `as_cell`
     strides: of each level, pixels of the network's input
-    whole_steps: whether the step from place to place is the input's side over the map's, cut off to whole pixels, which
-        is not the stride where a side is no multiple of it
+    whole_steps: whether the distance of positions is the input's side divided by the map's, rounded down to whole
+        pixels, which differs from the stride where a side is not a multiple of it
     """
 
     cells: tuple[Cell, ...]
@@ -47,13 +47,13 @@ class LevelAnchors:
         return [(-(-size[0] // stride), -(-size[1] // stride)) for stride in self.strides]
 
     def counts(self, size: Sequence[int]) -> list[int]:
-        """How many anchors each level has."""
+        """The number of anchors of each level."""
         return [height * width * len(cell) for cell, (height, width) in zip(self.cells, self.grids(size))]
 
     def by_level(self, size: Sequence[int]) -> list[np.ndarray]:
-        """Of each level (A, 4) float32, y_min x_min y_max x_max, pixels of the network's input of `size` (H, W).
+        """For each level (A, 4) float32, y_min x_min y_max x_max, pixels of the network's input of `size` (H, W).
 
-        A runs by row, column and anchor of the place.
+        A is ordered by row, column and anchor of the position.
         """
         anchors = []
         for cell, stride, (height, width) in zip(self.cells, self.strides, self.grids(size)):
@@ -62,29 +62,29 @@ class LevelAnchors:
         return anchors
 
     def boxes(self, size: Sequence[int]) -> np.ndarray:
-        """(A, 4) float32: all levels, one after another."""
+        """(A, 4) float32: the anchors of all levels, concatenated."""
         return np.concatenate(self.by_level(size))
 
 
 def as_cell(anchors: np.ndarray) -> Cell:
-    """Anchors (K, 4) of one place as plain numbers."""
+    """Anchors (K, 4) of one position as tuples of floats."""
     return tuple(map(tuple, anchors.tolist()))
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class AnchorLevels(AbstractDecoding):
-    """RetinaNet, SSD and relatives: `outputs` are offsets (B, A, 4) and scores of classes.
+    """RetinaNet, SSD and relatives: `outputs` are offsets (B, A, 4) from anchors and class scores.
 
-    anchors: which the offsets are against
+    anchors: of the network
     n_class: number of classes
     scores: "sigmoid": scores (B, A, L) are logits; "softmax": (B, A, 1 + L) logits, background first; "probability":
         (B, A, 1 + L), background first, are probabilities already
-    std: what dy dx dh dw are multiplied by
+    std: factors of dy dx dh dw
     order: "yx": offsets are dy dx dh dw; "xy": dx dy dw dh
-    scores_first: whether the network gives the scores before the offsets
-    n_candidate: of each of `per` at most this many enter NMS; None: all
-    per: "level" or "class"
-    clip: as in `AbstractDecoding`; relative: whether anchors are in parts of the input's sides
+    scores_first: whether the network returns the scores before the offsets
+    n_candidate: maximum number of candidates for NMS, of each level or class; None: all
+    per: whether n_candidate is per "level" or per "class"
+    clip: as in `AbstractDecoding`; relative: whether anchors are relative to the input's sides
     """
 
     anchors: Anchors
@@ -121,7 +121,7 @@ class AnchorLevels(AbstractDecoding):
         return frame(size, factor=size) if self.relative else super().frame(size, placement)
 
     def _parts(self, input_size: tuple[int, int]) -> tuple[list[tuple[int, int]], int]:
-        """Start and count of what n_candidate is of, and the step from one pair of anchor and class to the next."""
+        """Start and count of each part that n_candidate applies to, and the stride of its pairs of anchor and class."""
         counts = self.anchors.counts(input_size)
         if self.n_candidate is None:
             return [(0, sum(counts) * self.n_class)], 1
@@ -131,7 +131,7 @@ class AnchorLevels(AbstractDecoding):
 
 
 def level_parts(counts: Sequence[int], n_class: int) -> list[tuple[int, int]]:
-    """Start and count of each level's pairs of place and class."""
+    """Start and count of each level's pairs of position and class."""
     starts = np.cumsum([0, *counts]) * n_class
     return [(int(start), count * n_class) for start, count in zip(starts, counts)]
 

@@ -19,8 +19,8 @@ class YoloHead:
 
     anchors: (height, width) each, in pixels of the network's input
     n_class: number of classes
-    scale_xy: how far a centre may leave its cell (YOLOv4's scale_x_y); 1: not at all
-    new_coords: whether the numbers are sigmoids already and sides are squares (Scaled-YOLOv4)
+    scale_xy: factor by which a center may leave its cell (YOLOv4's scale_x_y); 1: not at all
+    new_coords: whether outputs are sigmoids already and sides are squares (Scaled-YOLOv4)
 
     Source: Redmon and Farhadi, YOLOv3: An Incremental Improvement, 2018, section 2.1; darknet's [yolo].
     """
@@ -47,7 +47,7 @@ class RegionHead:
 
     anchors: (height, width) each, in cells of the head's grid
     n_class: number of classes
-    softmax: False where every class is a yes-or-no of its own
+    softmax: False: an independent sigmoid per class
 
     Source: Redmon and Farhadi, YOLO9000, CVPR 2017, section 2; darknet's [region] without a tree of classes.
     """
@@ -69,18 +69,18 @@ class RegionHead:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class GridCells(AbstractDecoding):
-    """YOLO: `outputs` are (B, A * (5 + L), GH, GW) of each head, anchor by anchor x, y, width, height, objectness, then
+    """YOLO: `outputs` are (B, A * (5 + L), GH, GW) of each head: for each anchor x, y, width, height, objectness and
     the classes.
 
-    heads: what each output means
-    letterbox: whether images keep their proportions: boxes are then divided by the scale, as in darknet
+    heads: of the outputs
+    letterbox: whether images are letterboxed: boxes are then divided by the scale, as in darknet
     """
 
     heads: tuple[YoloHead | RegionHead, ...]
     letterbox: bool = False
 
     def candidates(self, outputs: Sequence[Any], input_size: tuple[int, int], frames: Any, score_thresh: float) -> Any:
-        """As in `AbstractDecoding`. Raises ShapeError if an output has not its head's channels."""
+        """As in `AbstractDecoding`. Raises ShapeError if an output has the wrong number of channels."""
         for head, raw in zip(self.heads, outputs):
             if raw.ndim != 4 or raw.shape[1] != head.n_channel:
                 raise ShapeError(

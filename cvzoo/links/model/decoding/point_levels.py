@@ -13,8 +13,8 @@ from cvzoo.links.model.decoding.anchor_levels import level_parts
 
 
 class Places(NamedTuple):
-    """center: (A, 2) float32, y x, pixels of the network's input; stride: (A,) float32, what distances are counted in;
-    counts: places of each level."""
+    """center: (A, 2) float32, y x, pixels of the network's input; stride: (A,) float32, the unit of distances;
+    counts: number of positions of each level."""
 
     center: np.ndarray
     stride: np.ndarray
@@ -23,12 +23,12 @@ class Places(NamedTuple):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class PointLevels(AbstractDecoding):
-    """FCOS: `outputs` are distances up, left, down and right (B, A, 4) in strides, and before the sigmoid scores of
-    classes (B, A, L) and centerness (B, A, 1); a score is the geometric mean of both.
+    """FCOS: `outputs` are distances up, left, down and right (B, A, 4) in strides, and logits of the classes (B, A, L)
+    and of centerness (B, A, 1); a score is the geometric mean of both.
 
     strides: of the levels, the finest first
     n_class: number of classes
-    n_candidate: of each level at most this many pairs of place and class enter NMS
+    n_candidate: maximum number of candidates for NMS of each level, pairs of position and class
     """
 
     strides: tuple[int, ...]
@@ -53,14 +53,14 @@ class PointLevels(AbstractDecoding):
         return backend.decode_boxes(selected, loc, anchors, frames=frames, coder=Coder.PLACES)
 
     def places(self, size: Sequence[int]) -> Places:
-        """The places for an input of `size` (H, W): the finest level first, by row, then column.
+        """The positions for an input of `size` (H, W): the finest level first, by row, then column.
 
-        The first place of a level is the corner, as torchvision has it, not half a stride from it as in the paper.
+        The first position of a level is the corner, as in torchvision, not half a stride from it as in the paper.
         """
         centers, strides = [], []
         grids = self._grids(size)
         for stride, (height, width) in zip(self.strides, grids):
-            # whole pixels: a map of ceil(n / 2) places has another step than 2^l
+            # in whole pixels: the step of a map of ceil(n / 2) positions is not 2^l
             y = np.arange(height, dtype=np.float32) * (size[0] // height)
             x = np.arange(width, dtype=np.float32) * (size[1] // width)
             centers.append(np.stack(np.meshgrid(y, x, indexing="ij"), axis=-1).reshape(-1, 2))
@@ -72,7 +72,7 @@ class PointLevels(AbstractDecoding):
         return [(-(-size[0] // stride), -(-size[1] // stride)) for stride in self.strides]
 
     def _anchors(self, size: Sequence[int]) -> np.ndarray:
-        """(A, 4) float32: y, x, stride, 0 of each place."""
+        """(A, 4) float32: y, x, stride, 0 of each position."""
         places = self.places(size)
         stride = places.stride[:, None]
         return np.concatenate([places.center, stride, 0 * stride], axis=1)

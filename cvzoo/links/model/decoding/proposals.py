@@ -1,4 +1,4 @@
-"""Region proposals, the boxes of a first stage."""
+"""Region proposals, the outputs of a first stage."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -14,19 +14,19 @@ from cvzoo.links.model.decoding.anchor_levels import LevelAnchors, level_parts
 
 
 class Proposals(NamedTuple):
-    """bbox: (B, P, 4) float32, pixels of the network's input, best first, zeros after the last; counts: (B,) int32, how
-    many each image has."""
+    """bbox: (B, P, 4) float32, pixels of the network's input, best first, padded with zeros; counts: (B,) int32, the
+    number of each image."""
 
     bbox: Any
     counts: Any
 
     def on_images(self) -> list[np.ndarray]:
-        """Of each image (P, 4), for proposals on the host."""
+        """For each image (P, 4), for proposals on the host."""
         return [bbox[:count] for bbox, count in zip(self.bbox, self.counts.tolist())]
 
     def batches(self) -> list["RegionBatch"]:
-        """On a GPU one of all images; on the host one of each: what a matrix product gives a row may depend on how many
-        rows there are, and a result not on which images came together."""
+        """On a GPU one batch of all images; on the host one per image, for batch invariance: a row of a matrix product
+        may depend on the number of rows."""
         if is_device_array(self.bbox):
             return [RegionBatch(slice(0, len(self.bbox)), self, True)]
         parts = enumerate(self.on_images())
@@ -34,7 +34,7 @@ class Proposals(NamedTuple):
 
 
 class RegionBatch(NamedTuple):
-    """Proposals of neighbouring images that are outputs at together; is_padded: there may be zeros after them."""
+    """Proposals of consecutive images that the second stage processes together; is_padded: zeros may follow them."""
 
     images: slice
     proposals: Proposals
@@ -42,18 +42,18 @@ class RegionBatch(NamedTuple):
 
     @property
     def bbox(self) -> Any:
-        """(R, 4): the boxes of all images, as many of each."""
+        """(R, 4): the boxes of all images, the same number of each."""
         return self.proposals.bbox.reshape(-1, 4)
 
     @property
     def image_index(self) -> Any:
-        """(R,) int32: which image each box lies in, counted from the batch's first."""
+        """(R,) int32: index of each box's image in the batch."""
         b, n, _ = self.proposals.bbox.shape
         return image_indices(b, n, self.proposals.bbox)
 
 
 def image_indices(b: int, n: int, x: Any) -> Any:
-    """(b * n,) int32 where x lies: the number of each of b images n times."""
+    """(b * n,) int32 on x's device: 0 .. b - 1, each n times."""
     return beside(np.repeat(np.arange(b, dtype=np.int32), n), x, ("images", b, n))
 
 
@@ -62,10 +62,10 @@ class LevelProposals:
     """Decoding of a region proposal network on a pyramid: offsets from anchors, and a logit for each.
 
     anchors: of the levels
-    n_proposal: at most this many of each level enter NMS, which is within levels, and come out of it in all
-    nms_thresh: of two boxes of a level whose IoU is greater, the lower score is dropped
-    score_thresh: what scores less is dropped
-    min_side: so are boxes with a shorter side, pixels
+    n_proposal: maximum number of candidates of each level for NMS (within levels), and of proposals of an image
+    nms_thresh: IoU threshold of NMS
+    score_thresh: proposals with lower scores are dropped
+    min_side: proposals with a shorter side are dropped, pixels
     """
 
     anchors: LevelAnchors
@@ -77,8 +77,8 @@ class LevelProposals:
     def propose(self, loc: Any, conf: Any, input_size: tuple[int, int], frames: Any) -> Proposals:
         """The best boxes of each image.
 
-        loc: (B, A, 4) float32; conf: (B, A) float32, before the sigmoid; all levels one after another
-        frames: (B, 11) float32 on their device, see `cvzoo.backends.detection.frame`: where boxes are cut
+        loc: (B, A, 4) float32; conf: (B, A) float32, logits; of all levels, concatenated
+        frames: (B, 11) float32 on their device, see `cvzoo.backends.detection.frame`: how boxes are clipped
         """
         backend, counts = backend_of(conf), self.anchors.counts(input_size)
         selected = backend.select_best(
@@ -97,5 +97,5 @@ class LevelProposals:
 
 
 def cut_frames(sizes: Sequence[tuple[int, int]]) -> np.ndarray:
-    """(B, 11) float32: boxes stay in pixels of the network's input, cut at `sizes` (H, W)."""
+    """(B, 11) float32: boxes stay in pixels of the network's input, clipped to `sizes` (H, W)."""
     return np.stack([frame(size, cut=size) for size in sizes])

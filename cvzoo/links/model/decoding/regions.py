@@ -1,4 +1,4 @@
-"""Decoding of a second stage: offsets from proposals, per class."""
+"""Decoding of a second stage: offsets from proposals per class."""
 
 import dataclasses
 import math
@@ -26,7 +26,7 @@ class HeadOutputs(NamedTuple):
     conf: Any
 
     def image_on_host(self, i: int) -> "HeadOutputs":
-        """The same of image i of the batch, on the host."""
+        """The outputs for image i of the batch, on the host."""
         arrays = (*self.batch.proposals, self.loc, self.conf)
         bbox, counts, *others = on_host([array[i : i + 1] for array in arrays])
         bbox, loc, conf = (array[:, : counts[0]] for array in (bbox, *others))
@@ -38,8 +38,8 @@ class Regions:
     """Faster R-CNN and relatives.
 
     n_class: number of classes, without the background
-    std, mean: offsets times std plus mean are dy dx dh dw
-    min_side: a box of which a side, once cut, is shorter is dropped
+    std, mean: outputs times std plus mean are the offsets dy dx dh dw
+    min_side: boxes with a shorter side after clipping are dropped
     """
 
     n_class: int
@@ -57,7 +57,7 @@ class Regions:
         score_thresh: float,
         scoring: Scoring = Scoring.SOFTMAX,
     ) -> Any:
-        """The boxes that score above `score_thresh`, for `nms` of the backend on whose device they lie.
+        """The boxes with scores above `score_thresh`, for `nms` of the backend of their device.
 
         loc: (B, P, L, 4) or (B, P, 4 * L) float32
         conf: (B, P, 1 + L) float32, logits, background first; or for PLAIN (B, P, L), scores
@@ -75,7 +75,7 @@ class Regions:
             counts=proposals.counts,
         )
         code, std = loc.reshape(b, n_row, n, 4), self.std
-        if any(self.mean):  # which kernels do not know
+        if any(self.mean):  # kernels have no parameter for it
             scale, mean = (backend.constant(four, partial(np.asarray, four, np.float32)) for four in (std, self.mean))
             code, std = code * scale + mean, (1.0, 1.0, 1.0, 1.0)
         return backend.decode_boxes(selected, code, proposals.bbox, frames=frames, std=std, min_side=self.min_side)

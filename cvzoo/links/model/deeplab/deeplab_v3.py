@@ -1,4 +1,4 @@
-"""DeepLab v3."""
+"""DeepLabV3, a semantic segmentation network (Chen et al., 2017)."""
 
 import os
 from collections.abc import Sequence
@@ -22,16 +22,16 @@ from cvzoo.links.model.preparation.short_side import ShortSide
 from cvzoo.links.model.pretrained.classifier import segmenter_source
 from cvzoo.links.model.pretrained.load import load_pretrained
 from cvzoo.links.model.publishers.gluon_cv import USUAL_NAMES
-from cvzoo.links.model.segmenter import AbstractPhotoSegmenter
+from cvzoo.links.model.segmenter import AbstractImageSegmenter
 from cvzoo.links.model.variant import variant
 from cvzoo.typing.aliases import Array
 
 
 class ASPP(Chain):
-    """Atrous spatial pyramid pooling: a 1 x 1 and three dilated convolutions and the global mean, joined by `project`.
+    """Atrous spatial pyramid pooling: a 1 x 1 and dilated 3 x 3 convolutions and global pooling, joined by `project`.
 
-    dilations: of the looks
-    dropout: how much of the result is dropped while training
+    dilations: of the 3 x 3 convolutions
+    dropout: dropout ratio of the result, in training
     Source: Chen et al., Rethinking Atrous Convolution for Semantic Image Segmentation, 2017.
     """
 
@@ -48,9 +48,9 @@ class ASPP(Chain):
     def forward(self, x: Variable | Array) -> Variable:
         """(B, out_channels, H, W) of x (B, in_channels, H, W)."""
         mean = self.whole(F.reshape(F.global_average_pooling_2d(x), (*x.shape[:2], 1, 1)))
-        looks = [self.near(x), *(look(x) for look in self.atrous)]
-        looks.append(F.broadcast_to(mean, looks[0].shape))
-        return F.dropout(self.project(F.concat(looks, axis=1)), self.dropout)
+        branches = [self.near(x), *(branch(x) for branch in self.atrous)]
+        branches.append(F.broadcast_to(mean, branches[0].shape))
+        return F.dropout(self.project(F.concat(branches, axis=1)), self.dropout)
 
 
 class DeepLabV3Head(Chain):
@@ -67,20 +67,20 @@ class DeepLabV3Head(Chain):
         return self.out(self.conv(self.aspp(x)))
 
 
-class DeepLabV3(AbstractPhotoSegmenter):
+class DeepLabV3(AbstractImageSegmenter):
     """DeepLabV3, a semantic segmentation network (Chen et al., 2017).
 
     backbone: see `DenseBackbone`
-    n_class: number of classes; None: as many as the file's, or label_names, else VOC's 21 (0 is the background)
+    n_class: number of classes; None: those of the file, or of label_names, else VOC's 21 (0 is the background)
     pretrained_model: "coco_voc", or the path of a file of torchvision or gluon-cv or one that cvzoo saved; "imagenet"
         or "imagenet_v2" for the backbone alone; with gluon-cv's backbones also "voc", "ade20k" and "cityscapes"
-    label_names: names of the classes
-    width: of the network: all channels times this
-    short: the image's short side is made so long
-    Raises ValueRangeError if names and classes do not agree, or there are no such weights or backbone;
+    label_names: class names
+    width: multiplier of all channels
+    short: short side of the resized image
+    Raises ValueRangeError if names and classes differ in number, or for unknown weights or backbone;
     WeightsMismatchError if the file does not fit.
 
-    While training there is an auxiliary head, an `FCNHead` on the backbone's middle map.
+    In training there is an auxiliary head, an `FCNHead` on the backbone's intermediate map.
     Source: Chen et al., Rethinking Atrous Convolution for Semantic Image Segmentation, 2017; as torchvision builds it.
     """
 
@@ -105,7 +105,7 @@ class DeepLabV3(AbstractPhotoSegmenter):
             usual_names=USUAL_NAMES,
         )
         self.n_class, self.label_names = source.n_class, source.label_names
-        self.align_corners = backbone in GLUON_BACKBONES  # as their makers enlarge maps
+        self.align_corners = backbone in GLUON_BACKBONES  # as gluon-cv upsamples maps
         self.config = DenseSegmenterConfig(backbone=backbone, n_class=self.n_class, width=width, short=short)
         self.short = short
         with self.init_scope():
@@ -118,11 +118,11 @@ class DeepLabV3(AbstractPhotoSegmenter):
 
     @property
     def preparation(self) -> ShortSide:
-        """The short side becomes `short`."""
+        """A resize of the short side to `short`."""
         return ShortSide(self.short)
 
     def training_scores(self, x: Any) -> tuple[Variable, Variable]:
-        """The scores and the auxiliary head's, at the maps' strides."""
+        """The logits and the auxiliary head's, at the strides of their maps."""
         middle, last = self.backbone(x)
         return self.head(last), self.aux(middle)
 

@@ -1,4 +1,4 @@
-"""DeepLab v3+."""
+"""DeepLabV3+, a semantic segmentation network (Chen et al., 2018)."""
 
 import dataclasses
 import os
@@ -33,8 +33,8 @@ _NORM: BNSettings = {"bn_decay": 0.9997, "bn_eps": 1e-5}
 class SeparableASPP(Chain):
     """Atrous spatial pyramid pooling of separable convolutions.
 
-    dilations: of the looks
-    dropout: how much of the result is dropped while training
+    dilations: of the 3 x 3 convolutions
+    dropout: dropout ratio of the result, in training
     Source: Chen et al., Encoder-Decoder with Atrous Separable Convolution, ECCV 2018.
     """
 
@@ -54,8 +54,8 @@ class SeparableASPP(Chain):
         """(B, out_channels, H, W) of x (B, in_channels, H, W)."""
         near = self.conv1x1(x)
         mean = self.image_pooling_conv(F.reshape(F.global_average_pooling_2d(x), (*x.shape[:2], 1, 1)))
-        looks = [F.broadcast_to(mean, near.shape), near, *(look(x) for look in self.atrous)]
-        return F.dropout(self.proj(F.concat(looks, axis=1)), self.dropout)
+        branches = [F.broadcast_to(mean, near.shape), near, *(branch(x) for branch in self.atrous)]
+        return F.dropout(self.proj(F.concat(branches, axis=1)), self.dropout)
 
 
 class Decoder(Chain):
@@ -68,7 +68,7 @@ class Decoder(Chain):
 
     def __init__(self, fine_channels: int, coarse_channels: int, n_class: int, *, projected: int, middle: int):
         with self.init_scope():
-            # the eps is ChainerCV's, with which the published numbers were measured
+            # ChainerCV's eps, with which the published scores were measured
             self.feature_proj = Conv2DBNActiv(fine_channels, projected, 1, bn_eps=2e-5)
             self.conv1 = SeparableConv2DBNActiv(coarse_channels + projected, middle, 3, 1, 1, **_NORM)
             self.conv2 = SeparableConv2DBNActiv(middle, middle, 3, 1, 1, **_NORM)
@@ -86,7 +86,7 @@ _OTHER_NAMES = (cityscapes_semantic_segmentation_label_names, ade20k_semantic_se
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class DeepLabV3plusConfig(AbstractConfig):
-    """What a DeepLabV3+ is built of; its fields are the constructor's arguments."""
+    """What a DeepLabV3+ is built from; its fields are the constructor's arguments."""
 
     n_class: int = classes_field()
     min_input_size: tuple[int, int] = count_field(help="smaller images are padded to this (H, W)", unit="pixels")
@@ -99,18 +99,18 @@ class DeepLabV3plusConfig(AbstractConfig):
 class DeepLabV3plusXception65(AbstractSegmenter):
     """DeepLabV3+, a semantic segmentation network (Chen et al., 2018).
 
-    n_class: number of classes; None: as many as the file's, or label_names, else VOC's 21 (0 is the background)
+    n_class: number of classes; None: those of the file, or of label_names, else VOC's 21 (0 is the background)
     pretrained_model: "voc", "cityscapes", "ade20k", or the path of a ChainerCV `.npz` or of a file that cvzoo saved
-    min_input_size: a number or (H, W); smaller images get a grey margin below and at the right; None: as the weights
-        were trained with, else 513
-    scales, flip: the views of an image that are averaged, see `AbstractSegmenter`
-    label_names: names of the classes
+    min_input_size: a number or (H, W); smaller images are padded with gray at the bottom and right; None: the training
+        size of the weights, else 513
+    scales, flip: the views of an image whose predictions are averaged, see `AbstractSegmenter`
+    label_names: class names
     width, middle_blocks: of the network, see `Xception65`
-    Raises ValueRangeError if names and classes do not agree, or there are no such weights or settings;
+    Raises ValueRangeError if names and classes differ in number, or for unknown weights or settings;
     WeightsMismatchError if the file does not fit.
 
     Source: Chen et al., Encoder-Decoder with Atrous Separable Convolution for Semantic Image Segmentation, ECCV 2018;
-    the network as ChainerCV has it, whose mean over scales was divided by a wrong number without consequences.
+    the network as in ChainerCV, whose mean over scales has a wrong divisor, which does not change the labels.
     """
 
     align_corners = True
@@ -159,12 +159,12 @@ class DeepLabV3plusXception65(AbstractSegmenter):
 
     @property
     def preparation(self) -> AsIs:
-        """In its own size, in [-1, 1]."""
+        """Without a resize, in [-1, 1]."""
         header = ("channels", ("formula", "x / 127.5 - 1"), ("padded_to_at_least", self.min_input_size))
         return dataclasses.replace(IN_ONE, header=header)
 
     def training_scores(self, x: Any) -> tuple[Variable, ...]:
-        """The scores, alone."""
+        """The logits, in a tuple of one."""
         return (self.forward(x),)
 
     def forward(self, x: Variable | Array) -> Variable:
@@ -173,7 +173,7 @@ class DeepLabV3plusXception65(AbstractSegmenter):
         return self.decoder(fine, self.aspp(coarse))
 
     def class_maps(self, x: np.ndarray, sizes: Sequence[tuple[int, int]]) -> Iterator[ClassMap]:
-        """As in `AbstractSegmenter`; the softmax comes before the maps are enlarged."""
+        """As in `AbstractSegmenter`; the softmax precedes the upsampling."""
         probs = mean_of_views(x, self._probs, scales=self.scales, flip=self.flip)
         for each in probs:
             yield ClassMap(each, True)
@@ -182,7 +182,7 @@ class DeepLabV3plusXception65(AbstractSegmenter):
         height, width = x.shape[2:]
         below = max(0, self.min_input_size[0] - height)
         right = max(0, self.min_input_size[1] - width)
-        if below or right:  # 0 is grey here
+        if below or right:  # 0 is gray after the normalization to [-1, 1]
             x = backend_of(x).xp.pad(x, ((0, 0), (0, 0), (0, below), (0, right)))
         probs = F.softmax(self.forward(x), axis=1)
         return F.resize_images(probs, x.shape[2:], align_corners=True).array[:, :, :height, :width]

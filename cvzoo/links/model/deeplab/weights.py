@@ -1,6 +1,6 @@
 """Published weights of the DeepLabs.
 
-Publishers' names in the DeepLabs and the FCNs, and ours.
+Publishers' names in the DeepLabs and the FCNs, and cvzoo's.
 """
 
 from collections.abc import Mapping
@@ -35,7 +35,7 @@ _DEEPLAB_HEAD = {
 _AUX_HEAD = {f"aux_classifier.{theirs}": f"aux/{ours}" for theirs, ours in _FCN_HEAD.items()}
 _DEEPLAB_MARK = "classifier.0.convs.0.0.weight"
 _MOBILENET_MARK = "backbone.0.0.weight"
-# of gluon-cv's modules, also in a PSPNet; the first that fits the whole name counts
+# of gluon-cv's modules, also in a PSPNet; the first match of the whole name is used
 _GLUON = (
     (r"conv1\.([036])", lambda m: f"backbone/layers/conv1/{int(m[1]) // 3}/conv"),
     (r"conv1\.([14])", lambda m: f"backbone/layers/conv1/{int(m[1]) // 3}/bn"),
@@ -64,7 +64,7 @@ _GLUON = (
 
 
 def gluon_place(module: str) -> str | None:
-    """Our path of a module of gluon-cv's segmenters; None: none."""
+    """cvzoo's path of a module of gluon-cv's segmenters, or None."""
     return place_of(module, _GLUON)
 
 
@@ -91,7 +91,7 @@ NAMES = {
     "torchvision FCN on MobileNetV3": _torchvision(_FCN_HEAD, _MOBILENET_MARK),
     "torchvision FCN": _torchvision(_FCN_HEAD),
 }
-# what is left over by one line is looked at by the next
+# each rule is applied to the result of the previous ones
 _V3_PLUS: tuple[Rule, ...] = (
     (r"/middleflow_block(\d+)/", lambda match: f"/middleflow/{int(match[1]) - 1}/"),
     (r"^aspp/atrous(\d)/", lambda match: f"aspp/atrous/{int(match[1]) - 1}/"),
@@ -171,5 +171,5 @@ V3_PLUS_RECORDS: dict[str, Weights] = {
         ade20k_semantic_segmentation_label_names,
     ),
 }
-# the smallest input, (H, W), that each was trained with
+# the training size (H, W) of each
 MIN_INPUT_SIZES = {"voc": (513, 513), "cityscapes": (1025, 2049), "ade20k": (513, 513)}

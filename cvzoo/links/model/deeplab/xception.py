@@ -19,7 +19,7 @@ class XceptionBlock(Chain):
     widths: channels after each of the three
     stride: of the third
     skip: "conv": the shortcut is a convolution; "sum": it is x itself; "none": there is none
-    activ_first: relu before each separable convolution and none after; else after each half of them
+    activ_first: relu before each separable convolution; otherwise after both of its convolutions
     """
 
     def __init__(
@@ -37,7 +37,7 @@ class XceptionBlock(Chain):
         separable = partial(SeparableConv2DBNActiv, dilate=dilate, depthwise_activ=between, **_NORM)
         first, second, third = widths
         with self.init_scope():
-            # without gradients an activation behind a convolution costs nothing: it is done by the same kernel
+            # in inference an activation after a convolution is free, since it is fused to its kernel
             self.separable1 = separable(in_channels, first, 3, 1, dilate, pointwise_activ=F.relu)
             self.separable2 = separable(first, second, 3, 1, dilate, pointwise_activ=None)
             self.separable3 = separable(second, third, 3, stride, dilate, pointwise_activ=between)
@@ -46,8 +46,8 @@ class XceptionBlock(Chain):
                 self.conv = Conv2DBNActiv(in_channels, third, 1, stride, activ=None, **_NORM)
 
     def forward(self, x: Variable | Array) -> tuple[Variable, Variable]:
-        """(B, widths[2], H / stride, W / stride), sides rounded up, of x (B, in_channels, H, W); and what the second
-        separable convolution gave before its relu, (B, widths[1], H, W)."""
+        """(B, widths[2], H / stride, W / stride), sides rounded up, of x (B, in_channels, H, W); and the output
+        of the second separable convolution before its relu, (B, widths[1], H, W)."""
         h = self.separable1(F.relu(x) if self.activ_first else x)
         second = self.separable2(h)
         h = self.separable3(F.relu(second))
@@ -61,8 +61,8 @@ class XceptionBlock(Chain):
 class Xception65(Chain):
     """Xception-65 backbone (Chollet, 2017; Chen et al., 2018): feature maps of strides 4 and 8.
 
-    width: all channels times this
-    middle_blocks: how many blocks the middle flow has
+    width: multiplier of all channels
+    middle_blocks: number of blocks of the middle flow
 
     `channels` are those of the two maps.
     Source: Chollet, Xception, CVPR 2017; changed as in Chen et al., Encoder-Decoder with Atrous Separable Convolution,

@@ -1,4 +1,4 @@
-"""DenseNets."""
+"""DenseNet, an image classifier (Huang et al., 2017)."""
 
 import dataclasses
 import os
@@ -28,7 +28,7 @@ EPS = 1e-5
 
 
 class DenseLayer(Chain):
-    """x and `growth` new channels behind it: conv(squeeze(relu(norm(x)))), 1 x 1 to 4 * growth channels, then 3 x 3."""
+    """Dense layer: x and `growth` channels of conv(squeeze(relu(norm(x)))), 1 x 1 to 4 * growth, then 3 x 3."""
 
     def __init__(self, in_channels: int, growth: int):
         with self.init_scope():
@@ -42,7 +42,7 @@ class DenseLayer(Chain):
 
 
 class DenseBlock(ChainList):
-    """`count` dense layers, one after another."""
+    """Dense block of `count` dense layers."""
 
     def __init__(self, in_channels: int, growth: int, count: int):
         super().__init__(*(DenseLayer(in_channels + i * growth, growth) for i in range(count)))
@@ -56,7 +56,7 @@ class DenseBlock(ChainList):
 
 
 class Transition(Chain):
-    """Half the channels, half the height and width: means of 2 x 2 of conv(relu(norm(x)))."""
+    """Transition layer to half the channels and sides: 2 x 2 average pooling of conv(relu(norm(x)))."""
 
     def __init__(self, in_channels: int):
         with self.init_scope():
@@ -68,7 +68,7 @@ class Transition(Chain):
         return F.average_pooling_2d(self.conv(F.relu(self.norm(x))), 2)
 
 
-# layers -> (growth, channels of the first convolution, layers in each block); 13 is no depth of the paper
+# layers -> (growth, channels of the first convolution, layers in each block); 13 is not in the paper
 DEPTHS = {
     13: (32, 64, (1, 1, 1, 1)),
     121: (32, 64, (6, 12, 24, 16)),
@@ -80,7 +80,7 @@ DEPTHS = {
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class DenseNetConfig(AbstractConfig):
-    """What a DenseNet is built of; its fields are the constructor's arguments."""
+    """What a DenseNet is built from; its fields are the constructor's arguments."""
 
     n_layer: int = count_field(help="121, 161, 169, 201 or 13")
     n_class: int = classes_field()
@@ -93,13 +93,13 @@ class DenseNet(AbstractClassifier):
     """DenseNet, an image classifier (Huang et al., 2017).
 
     n_layer: 121, 161, 169 or 201; also 13
-    n_class: number of classes; None: as many as the file's, or label_names, else 1000
+    n_class: number of classes; None: those of the file, or of label_names, else 1000
     pretrained_model: "imagenet" (torchvision), or a path of a file of torchvision or one that cvzoo saved
-    label_names: names of the classes
-    growth: how many channels each layer adds; None: as in the paper
+    label_names: class names
+    growth: channels that each layer adds (growth rate); None: as in the paper
     stem_channels: of the first convolution; None: as in the paper
-    preparation: how an image is seen; None: as the weights were measured
-    Raises ValueRangeError if names and classes do not agree, or there are no such weights or depth;
+    preparation: how an image is preprocessed; None: as the weights were evaluated
+    Raises ValueRangeError if names and classes differ in number, or for unknown weights or depth;
     WeightsMismatchError if the file does not fit.
 
     Stages: conv1, pool1, block1, transition1, block2, transition2, block3, transition3, block4 (normalized, after its

@@ -1,6 +1,6 @@
-"""torchvision's weights of the DenseNets: number of layers, then what a user asks for.
+"""torchvision's weights of the DenseNets: number of layers, then the name that a user gives.
 
-torchvision's names in a DenseNet, and ours.
+torchvision's names in a DenseNet, and cvzoo's.
 """
 
 import re
@@ -22,9 +22,9 @@ _IN_LAYER = {"norm1": "norm", "conv1": "squeeze/conv", "norm2": "squeeze/bn", "c
 
 
 def densenet_place(module: str) -> str | None:
-    """Our path of a module of torchvision's: "block1/0/norm" of "features.denseblock1.denselayer1.norm1"; None: none.
+    """cvzoo's path of a module of torchvision's: "block1/0/norm" of "features.denseblock1.denselayer1.norm1", or None.
 
-    Files of before 2018 write "norm.1" for "norm1".
+    Files from before 2018 have "norm.1" instead of "norm1".
     """
     module = re.sub(r"\.(norm|conv)\.([12])$", r".\1\2", module)
     for pattern, place in PATTERNS:

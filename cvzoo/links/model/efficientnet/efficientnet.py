@@ -1,4 +1,4 @@
-"""EfficientNets as classifiers."""
+"""EfficientNet and EfficientNetV2, image classifiers (Tan and Le, 2019 and 2021)."""
 
 import dataclasses
 import os
@@ -29,7 +29,7 @@ from cvzoo.typing.aliases import Array
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class EfficientNetConfig(AbstractConfig):
-    """What an EfficientNet is built of; its fields are the constructor's arguments."""
+    """What an EfficientNet is built from; its fields are the constructor's arguments."""
 
     variant: str = config_field(help="b0 to b7, v2_s, v2_m or v2_l")
     n_class: int = classes_field()
@@ -48,14 +48,14 @@ class EfficientNet(AbstractClassifier):
     """EfficientNet and EfficientNetV2, image classifiers (Tan and Le, 2019 and 2021).
 
     variant: "b0" to "b7", "v2_s", "v2_m" or "v2_l"
-    n_class: number of classes; None: as many as the file's, or label_names, else 1000
+    n_class: number of classes; None: those of the file, or of label_names, else 1000
     pretrained_model: "imagenet", "imagenet_v2" ("b1"), "imagenet_timm" ("b0" to "b4"), or a path of a file of
         torchvision or timm (without fused blocks and with our eps) or one that cvzoo saved
-    label_names: names of the classes
+    label_names: class names
     width, depth, drop: as in `EfficientNetExtractor`
-    dropout: of the pooled features, while training; None: the variant's
-    preparation: how an image is seen; None: as the weights were measured
-    Raises ValueRangeError if names and classes do not agree, or there are no such weights or settings;
+    dropout: ratio of the pooled features, in training; None: the variant's
+    preparation: how an image is preprocessed; None: as the weights were evaluated
+    Raises ValueRangeError if names and classes differ in number, or for unknown weights or settings;
     WeightsMismatchError if the file does not fit.
 
     Stages: conv1, stage1 and on, conv2, pool5, fc6.

@@ -1,4 +1,4 @@
-"""EfficientNet's stages up to its last feature map, and the variants' widths and depths."""
+"""EfficientNet backbone, and the widths and depths of its variants (Tan and Le, 2019 and 2021)."""
 
 import math
 from typing import NamedTuple, TypedDict
@@ -18,10 +18,10 @@ class _NormSettings(TypedDict):
 
 
 class Stage(NamedTuple):
-    """Blocks in a row.
+    """Consecutive blocks.
 
     fused: whether a block is a `FusedInvertedResidual`, else an `InvertedResidual` with squeeze-and-excite
-    factor: how many times its input's channels a block expands to
+    factor: expansion factor of the channels
     ksize, stride: of the depthwise, or fused, convolution; only the first block has the stride
     out_channels, n_block: output channels, number of blocks
     """
@@ -35,12 +35,12 @@ class Stage(NamedTuple):
 
 
 class Variant(NamedTuple):
-    """A whole network.
+    """A variant of the network.
 
     stem: channels of the first convolution
     stages: in order
     last: channels of the last convolution; None: 4 times its input's
-    width, depth: all channels, all numbers of blocks times this; rounded
+    width, depth: multipliers of the channels and of the numbers of blocks, which are rounded
     dropout: of the pooled features
     eps, decay: of the batch normalizations
     """
@@ -65,7 +65,7 @@ _B = (
     Stage(False, 6, 5, 2, 192, 4),
     Stage(False, 6, 3, 1, 320, 1),
 )
-# Tan and Le (2021), table 4, and its larger sisters
+# Tan and Le (2021), table 4, and the larger variants of the authors' code
 _V2_S = (
     Stage(True, 1, 3, 1, 24, 2),
     Stage(True, 4, 3, 2, 48, 4),
@@ -92,7 +92,7 @@ _V2_L = (
     Stage(False, 6, 3, 2, 384, 25),
     Stage(False, 6, 3, 1, 640, 7),
 )
-# eps and decay are those of torchvision's files, which were trained by different hands
+# eps and decay are those of torchvision's files, which differ, since they were ported from different sources
 VARIANTS = {
     "b0": Variant(32, _B, None, 1.0, 1.0, 0.2, 1e-5, 0.9),
     "b1": Variant(32, _B, None, 1.0, 1.1, 0.2, 1e-5, 0.9),
@@ -109,7 +109,7 @@ VARIANTS = {
 
 
 class Plan(NamedTuple):
-    """The channels and blocks that come of a variant."""
+    """The channels and numbers of blocks of a variant."""
 
     stem: int
     stages: tuple[Stage, ...]
@@ -117,10 +117,10 @@ class Plan(NamedTuple):
 
 
 def network_plan(variant: str, *, width: float | None = None, depth: float | None = None) -> Plan:
-    """A variant's channels and blocks, scaled.
+    """The scaled channels and numbers of blocks of a variant.
 
     width, depth: instead of the variant's
-    Raises ValueRangeError for another variant, or a scale that is not positive.
+    Raises ValueRangeError for an unknown variant, or a scale that is not positive.
     """
     if variant not in VARIANTS:
         raise ValueRangeError("EfficientNet: variant is unknown", expected=", ".join(VARIANTS), got=repr(variant))
@@ -142,9 +142,9 @@ def network_plan(variant: str, *, width: float | None = None, depth: float | Non
 class FusedInvertedResidual(Chain):
     """project(expand(x)), plus x where the shapes allow: one full convolution instead of two.
 
-    expanded: channels of `expand`; where it is in_channels, `expand` gives out_channels and there is no `project`
+    expanded: channels of `expand`; if it is in_channels, `expand` has out_channels and there is no `project`
     ksize, stride: of `expand`
-    drop: how often the block is left out while training, where x is added
+    drop: stochastic depth: the probability that the block is skipped in training, where x is added
 
     Source: Tan and Le, EfficientNetV2, ICML 2021.
     """
@@ -185,10 +185,10 @@ class EfficientNetExtractor(Chain):
 
     variant: "b0" to "b7", "v2_s", "v2_m" or "v2_l"
     width, depth: as in `network_plan`
-    drop: how often the last block is left out while training; the first never is, those between in proportion
+    drop: stochastic depth: the probability that the last block is skipped in training; it grows linearly from 0
 
     `channels` and `strides` are those of the outputs.
-    Raises ValueRangeError for another variant.
+    Raises ValueRangeError for an unknown variant.
     Source: Tan and Le, EfficientNet, ICML 2019, and EfficientNetV2, ICML 2021. Where we differ: each variant's eps is
     that of torchvision's file.
     """

@@ -1,6 +1,6 @@
-"""Published weights of the EfficientNets: the variant, then what a user asks for.
+"""Published weights of the EfficientNets: the variant, then the name that a user gives.
 
-torchvision's and timm's names in an EfficientNet, and ours.
+torchvision's and timm's names in an EfficientNet, and cvzoo's.
 """
 
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from cvzoo.links.model.publishers.torchvision import torchvision_classifier
 
 
 def torchvision_places(plan: Plan) -> dict[str, str]:
-    """Our path of each module of torchvision's."""
+    """cvzoo's path of each module of torchvision's."""
     places = {"features.0.0": "extractor/stem/conv", "features.0.1": "extractor/stem/bn"}
     for s, stage in enumerate(plan.stages):
         for i in range(stage.n_block):
@@ -28,7 +28,7 @@ def torchvision_places(plan: Plan) -> dict[str, str]:
 
 
 def timm_efficientnet_places(plan: Plan) -> dict[str, str]:
-    """Our path of each module of timm's, which has the stages without fused blocks."""
+    """cvzoo's path of each module of timm's; only for networks without fused blocks."""
     places = dict(TIMM_AROUND)
     for s, stage in enumerate(plan.stages):
         for i in range(stage.n_block):
@@ -38,7 +38,7 @@ def timm_efficientnet_places(plan: Plan) -> dict[str, str]:
 
 
 def efficientnet_names(plan: Plan) -> Mapping[str, Names]:
-    """Publisher -> its names in a network of this plan."""
+    """Publisher -> its array names in a network of this plan."""
     return {
         "timm": Names(marks=TIMM_MARKS, modules=timm_efficientnet_places(plan)),
         "torchvision": Names(marks=(), modules=torchvision_places(plan)),
@@ -224,5 +224,5 @@ WEIGHTS = {
     },
 }
 
-# how each variant sees images, whatever its numbers
+# preprocessing of each variant, for any weights
 PREPARATIONS = {variant: records["imagenet"].preparation for variant, records in WEIGHTS.items()}

@@ -1,4 +1,4 @@
-"""ESPNet."""
+"""ESPNet, a semantic segmentation network (Mehta et al., 2018)."""
 
 import dataclasses
 import os
@@ -29,7 +29,7 @@ from cvzoo.links.model.espnet.weights import (
 )
 from cvzoo.links.model.pretrained.classifier import segmenter_source
 from cvzoo.links.model.pretrained.load import load_pretrained
-from cvzoo.links.model.segmenter import AbstractPhotoSegmenter
+from cvzoo.links.model.segmenter import AbstractImageSegmenter
 from cvzoo.typing.aliases import Array
 
 EPS = 1e-3
@@ -69,12 +69,12 @@ class ESPBlock(Chain):
     """ESP module: five dilated convolutions, summed hierarchically: (B, out_channels, H / stride, W / stride).
 
     stride: 2: the reducing convolution is 3 x 3 and halves the sides, which are rounded up; 1: it is 1 x 1
-    add: whether x is added to what is joined (for out_channels = in_channels and stride 1)
+    add: whether x is added to the concatenated branches (for out_channels = in_channels and stride 1)
     """
 
     def __init__(self, in_channels: int, out_channels: int, *, stride: int = 1, add: bool = True):
         n = out_channels // len(DILATIONS)
-        first = out_channels - (len(DILATIONS) - 1) * n  # the nearest look takes what division leaves
+        first = out_channels - (len(DILATIONS) - 1) * n  # the undilated branch has the remainder of the channels
         ksize = 3 if stride == 2 else 1
         self.add = add
         with self.init_scope():
@@ -87,12 +87,12 @@ class ESPBlock(Chain):
             self.norm = NormPReLU(out_channels)
 
     def forward(self, x: Variable | Array) -> Variable:
-        """As the class says, of x (B, in_channels, H, W)."""
+        """(B, out_channels, H / stride, W / stride) of x (B, in_channels, H, W)."""
         h = self.reduce(x)
-        looks = [self.d1(h), self.d2(h)]
+        branches = [self.d1(h), self.d2(h)]
         for far in (self.d4, self.d8, self.d16):
-            looks.append(looks[-1] + far(h))  # against the grid that a lone dilated convolution leaves
-        joined = F.concat(looks, axis=1)
+            branches.append(branches[-1] + far(h))  # hierarchical feature fusion, against gridding artifacts
+        joined = F.concat(branches, axis=1)
         return self.norm(joined + x if self.add else joined)
 
 
@@ -102,19 +102,19 @@ def _conv(in_channels: int, out_channels: int, ksize: int, stride: int = 1, *, d
 
 
 _COLORS = 3
-# every array of the decoder knows the number of classes
+# the shapes of all arrays of the decoder depend on the number of classes
 _DECODER = ("score3", "norm_up3", "up3", "score2", "norm_join", "join", "up2", "norm_up2", "mix", "up1")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ESPNetConfig(AbstractConfig):
-    """What an ESPNet is built of; its fields are the constructor's arguments."""
+    """What an ESPNet is built from; its fields are the constructor's arguments."""
 
-    # blocks share their channels among five dilations, the decoder's last one has a channel a class
+    # blocks divide their channels among five dilations, and the decoder's last block has one channel per class
     n_class: int = count_field(help="number of classes", at_least=5)
     depths: tuple[int, int] = count_field(help="blocks of the second and the third stage", at_least=0)
     channels: tuple[int, int, int] = count_field(help="channels of the three stages")
-    mix_colors: bool = config_field(help="whether the last convolution sees the resized image beside the stem's map")
+    mix_colors: bool = config_field(help="whether the last convolution reads the downsampled image, too")
     preparation: FramePreparation = preparation_field(stored="frame")
 
     def check_together(self) -> None:
@@ -122,20 +122,20 @@ class ESPNetConfig(AbstractConfig):
         self.require(min(self.channels[1:]) >= 5, "channels", "at least 5 in the second and the third stage")
 
 
-class ESPNet(AbstractPhotoSegmenter):
+class ESPNet(AbstractImageSegmenter):
     """ESPNetv1, a semantic segmentation network for street scenes with 0.35 million parameters (Mehta et al., 2018).
 
-    n_class: number of classes; None: as many as the file's, or label_names, else CamVid's 12 ("Void" is the last)
+    n_class: number of classes; None: those of the file, or of label_names, else CamVid's 12 ("Void" is the last)
     pretrained_model: "camvid", "cityscapes" (its blocks are 2 and 8), "cityscapes_q5", "cityscapes_q3", or the path of
         a file of the authors or one that cvzoo saved
-    label_names: names of the classes
-    depths: how many blocks the second and the third stage have (the paper's alpha); a file says it itself
+    label_names: class names
+    depths: numbers of blocks of the second and the third stage (the paper's alpha); a file determines them
     channels: of the three stages
-    mix_colors: whether the last convolution sees the shrunk image beside the stem's map (as in the CamVid file), or the
-        stem's alone (as in those of Cityscapes); a file says it itself
-    preparation: how a frame is seen; None: as for the weights, which their number of classes tells
-    Raises ValueRangeError if names and classes do not agree, there are fewer than 5 of them, or there are no such
-    weights; WeightsMismatchError if the file does not fit.
+    mix_colors: whether the input of the last convolution includes the downsampled image (as in the CamVid file), or is
+        the stem's map alone (as in those of Cityscapes); a file determines it
+    preparation: how an image is preprocessed; None: as for the weights, which the number of classes identifies
+    Raises ValueRangeError if names and classes differ in number, for fewer than 5 classes, or for unknown weights;
+    WeightsMismatchError if the file does not fit.
 
     Source: Mehta et al., ESPNet: Efficient Spatial Pyramid of Dilated Convolutions, ECCV 2018, and the authors' code.
     """
@@ -200,12 +200,12 @@ class ESPNet(AbstractPhotoSegmenter):
         self.load_report = load_pretrained(self, source.file, may_start_anew=source.may_start_anew)
 
     def training_scores(self, x: Any) -> tuple[Variable, ...]:
-        """The scores, alone."""
+        """The logits, in a tuple of one."""
         return (self.coarse_scores(x),)
 
     def coarse_scores(self, x: Variable | Array) -> Variable:
         """Logits (B, n_class, H, W) for x (B, 3, H, W), sides multiples of 8."""
-        half = F.average_pooling_2d(for_product(x), 3, 2, 1)  # beside maps of 16 bits it need not have 32
+        half = F.average_pooling_2d(for_product(x), 3, 2, 1)  # in mixed precision 16 bits, like the maps
         quarter = F.average_pooling_2d(half, 3, 2, 1)
         stem = self.stem(x)
         map1 = self.norm1(F.concat([stem, half], axis=1))

@@ -48,10 +48,10 @@ class FramePreparation(AbstractPreparation):
         return f"{width} x {height} (W x H), stretched bilinearly"
 
     def to_json(self) -> dict[str, Any]:
-        """The fields as JSON has them."""
+        """The fields as JSON values."""
         return {"insize": list(self.insize), "mean": list(self.mean), "std": list(self.std)}
 
     @classmethod
     def from_json(cls, fields: Mapping[str, Any]) -> "FramePreparation":
-        """What `to_json` gave. Raises KeyError, TypeError or ValueRangeError for what it did not give."""
+        """The preparation from the output of `to_json`. Raises KeyError, TypeError or ValueRangeError for others."""
         return cls(tuple(fields["insize"]), tuple(fields["mean"]), tuple(fields["std"]))

@@ -1,6 +1,6 @@
-"""Published weights of ESPNet, and how frames are prepared for them.
+"""Published weights of ESPNet, and their preprocessing.
 
-The names in the authors' files of ESPNet, and ours.
+The names in the authors' files of ESPNet, and cvzoo's.
 """
 
 import re
@@ -31,20 +31,20 @@ _WORDS = (
     (r"^classifier$", "up1"),
     (r"\.c1\.conv$", ".reduce"),
     (r"\.d(\d+)\.conv$", r".d\1"),
-    # the block that halves has its normalization and its slopes side by side, the other ones in a module
+    # the strided block has its normalization and slopes as separate modules, the others have one for both
     (r"^(down\d|stage\d\.\d+|join)\.bn\.(bn|act)$", r"\1.norm.\2"),
     (r"^(down\d)\.(bn|act)$", r"\1.norm.\2"),
 )
 
 
 def espnet_place(module: str) -> str:
-    """Our path of a module of the authors'."""
+    """cvzoo's path of a module of the authors'."""
     for pattern, ours in _WORDS:
         module = re.sub(pattern, ours, module)
     return module.replace(".", "/")
 
 
-# slopes are a vector as the weights of normalizations are
+# slopes are vectors, and are thus taken for weights of normalizations
 NAMES = {
     "the authors": Names(
         marks=("encoder.level1.conv.weight",), modules=espnet_place, rules=[(r"(^|/)act/gamma$", r"\1act/W")]
@@ -53,13 +53,13 @@ NAMES = {
 
 
 def depths_of(arrays: Arrays) -> tuple[int, int]:
-    """How many blocks the second and the third stage have in these arrays, by our names."""
+    """The numbers of blocks of the second and the third stage, from arrays by cvzoo's names."""
     second, third = (len({name.split("/")[1] for name in arrays if name.startswith(f"stage{i}/")}) for i in (2, 3))
     return second, third
 
 
 def mixes_colors(arrays: Arrays) -> bool:
-    """Whether the last convolution of these arrays, by our names, sees the shrunk image beside the stem's map.
+    """Whether the last convolution of these arrays, by cvzoo's names, reads the downsampled image, too.
 
     Raises WeightsMismatchError if they are not of this network.
     """

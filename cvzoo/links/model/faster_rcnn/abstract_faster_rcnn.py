@@ -33,17 +33,17 @@ class AbstractFasterRCNNConfig(AbstractConfig):
     max_size: int = resized_field(help="most that the resized image's long side may have")
     ratios: tuple[float, ...] = config_field(help="heights over widths of the anchors", above=0)
     anchor_scales: tuple[float, ...] = config_field(help="sides of the anchors", unit="strides", above=0)
-    proposal_creator: ProposalCreator = config_field(help="what keeps the best regions", adjustable=True)
+    proposal_creator: ProposalCreator = config_field(help="selects the region proposals", adjustable=True)
 
 
 class AbstractFasterRCNN(AbstractDetector, abc.ABC):
     """Base class of two-stage detectors on one map; a subclass makes `rpn` and `head`, and implements `features`.
 
     rpn: a `RegionProposalNetwork`
-    head: from (map, rois, roi_indices) to (R, n_class * 4) offsets of each class, and (R, n_class) scores
-    mean: three numbers, of RGB in [0, 255], that images are less
-    min_size, max_size: the short side becomes the one, unless the long side would pass the other
-    loc_normalize_mean, loc_normalize_std: the head's offsets times std plus mean are the true ones
+    head: from (map, rois, roi_indices) to (R, n_class * 4) offsets of each class, and (R, n_class) logits
+    mean: three numbers, subtracted from RGB in [0, 255]
+    min_size, max_size: the short side is resized to min_size, unless the long side would exceed max_size
+    loc_normalize_mean, loc_normalize_std: the head's outputs times std plus mean are the offsets
     """
 
     presets = {"visualize": Preset(0.3, 0.7), "evaluate": Preset(0.3, 0.05)}
@@ -58,11 +58,11 @@ class AbstractFasterRCNN(AbstractDetector, abc.ABC):
 
     @abc.abstractmethod
     def features(self, x: Variable | Array) -> tuple[Variable, Variable]:
-        """The map that regions are proposed from, and the one that they are cut out of, of x (B, 3, H, W)."""
+        """The feature maps of the region proposal network and of the head, for x (B, 3, H, W)."""
 
     @property
     def n_class(self) -> int:
-        """Classes with the background."""
+        """The number of classes with the background."""
         return self.n_fg_class + 1
 
     @property
@@ -72,12 +72,12 @@ class AbstractFasterRCNN(AbstractDetector, abc.ABC):
 
     @property
     def preparation(self) -> ResizeShortestEdge:
-        """Resized, less `mean`."""
+        """A resize, then subtraction of `mean`."""
         return ResizeShortestEdge(self.min_size, self.max_size, sides="chainercv", one_scale=True, mean=self.mean)
 
     @property
     def decoding(self) -> Regions:
-        """What the outputs of the head mean."""
+        """The decoding of the head's outputs."""
         return Regions(n_class=self.n_fg_class, std=self.loc_normalize_std, mean=self.loc_normalize_mean)
 
     def forward(
@@ -85,9 +85,9 @@ class AbstractFasterRCNN(AbstractDetector, abc.ABC):
     ) -> tuple[Variable, Variable, np.ndarray, np.ndarray]:
         """(roi_cls_locs (R, n_class * 4), roi_scores (R, n_class), rois (R, 4), roi_indices (R,)).
 
-        x: (B, 3, H, W), prepared
-        scales: the network's pixels for one of the image, a number or one for each image
-        Classes begin with the background; regions are in pixels of x.
+        x: (B, 3, H, W), preprocessed
+        scales: the scale of each image in the network's input, one number or one per image
+        The first class is the background; regions are in pixels of x.
         """
         for_rpn, for_head = self.features(x)
         _, _, rois, roi_indices, _ = self.rpn(for_rpn, x.shape[2:], scales)
@@ -95,13 +95,13 @@ class AbstractFasterRCNN(AbstractDetector, abc.ABC):
         return roi_cls_locs, roi_scores, rois, roi_indices
 
     def find(self, x: np.ndarray, sizes: Sequence[tuple[int, int]]) -> list[Found]:
-        """bbox (R, 4), label (R,), score (R,) of each image: what scores above `score_thresh`, inside of the image."""
+        """bbox (R, 4), label (R,), score (R,) of each image with scores above `score_thresh`, clipped to the image."""
         outputs, frames = self._second_stage(x, sizes)
-        found = []
+        boxes = []
         for each in outputs:
             candidates = self._candidates(each, frames[each.batch.images])
-            found += [Found(*one) for one in backend_of(each.loc).found_boxes(candidates)]
-        return found
+            boxes += [Found(*one) for one in backend_of(each.loc).found_boxes(candidates)]
+        return boxes
 
     def finished_boxes(self, x: Any, sizes: Sequence[tuple[int, int]]) -> FinishedBoxes:
         """As in `AbstractDetector`."""
@@ -114,7 +114,7 @@ class AbstractFasterRCNN(AbstractDetector, abc.ABC):
         return FinishedBoxes([self._finished(each, frames[each.batch.images]) for each in outputs], again)
 
     def _second_stage(self, x: Any, sizes: Sequence[tuple[int, int]]) -> tuple[list[HeadOutputs], Any]:
-        """What the head says of the proposals, in the images' pixels; and the images' frames beside x."""
+        """The head's outputs for the proposals, in pixels of the images; and the images' frames on x's device."""
         scales = [x.shape[3] / width for _, width in sizes]
         for_rpn, for_head = self.features(x)
         proposals = self.rpn.propose(for_rpn, x.shape[2:], scales)
@@ -149,5 +149,5 @@ class AbstractFasterRCNN(AbstractDetector, abc.ABC):
 
 
 def _image_frames(sizes: Sequence[tuple[int, int]]) -> np.ndarray:
-    """(B, 11) float32: boxes are in the images' pixels already, and are cut at their edges."""
+    """(B, 11) float32: boxes are in the images' pixels already, and are clipped to them."""
     return np.stack([frame(size, cut=size) for size in sizes])

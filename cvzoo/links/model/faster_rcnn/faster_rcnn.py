@@ -1,4 +1,4 @@
-"""Two-stage detectors put together of a backbone, a region proposal network and a head."""
+"""Two-stage detectors composed of a backbone, a region proposal network and a head."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -24,8 +24,8 @@ class FasterRCNN(AbstractFasterRCNN):
     mean: what is subtracted from an image, RGB in [0, 255]: a number, three, or (3, 1, 1)
     min_size, max_size, loc_normalize_mean, loc_normalize_std: see `AbstractFasterRCNN`
 
-    `save_model` cannot write it, since it has no config: `save_npz` writes its parameters.
-    Source: Ren et al., Faster R-CNN, 2015; arguments as ChainerCV's class of this name has them.
+    `save_model` does not support it, since it has no config; `save_npz` saves its parameters.
+    Source: Ren et al., Faster R-CNN, 2015; arguments as in ChainerCV's class of this name.
     """
 
     def __init__(
@@ -44,7 +44,7 @@ class FasterRCNN(AbstractFasterRCNN):
         _set_numbers(self, mean, (min_size, max_size), loc_normalize_mean, loc_normalize_std)
 
     def features(self, x: Variable | Array) -> tuple[Variable, Variable]:
-        """What the extractor gives for x (B, 3, H, W), twice."""
+        """The extractor's feature map of x (B, 3, H, W), twice."""
         h = self.extractor(x)
         h = h[0] if isinstance(h, tuple) else h
         return h, h
@@ -54,9 +54,9 @@ class LightHeadRCNN(AbstractFasterRCNN):
     """Light-Head R-CNN from a custom backbone, region proposal network and head (Li et al., 2017).
 
     extractor: a backbone, from x (B, 3, H, W) to two feature maps: that of the proposals and that of the head
-    all else: as in `FasterRCNN`
+    all others: as in `FasterRCNN`
 
-    Source: Li et al., Light-Head R-CNN, 2017; arguments as ChainerCV's class of this name has them.
+    Source: Li et al., Light-Head R-CNN, 2017; arguments as in ChainerCV's class of this name.
     """
 
     presets = {"visualize": Preset(0.5, 0.7), "evaluate": Preset(0.5, 0.001)}
@@ -77,7 +77,7 @@ class LightHeadRCNN(AbstractFasterRCNN):
         _set_numbers(self, mean, (min_size, max_size), loc_normalize_mean, loc_normalize_std)
 
     def features(self, x: Variable | Array) -> tuple[Variable, Variable]:
-        """What the extractor gives for x (B, 3, H, W)."""
+        """The extractor's two feature maps of x (B, 3, H, W)."""
         for_rpn, for_head = self.extractor(x)
         return for_rpn, for_head
 

@@ -24,8 +24,8 @@ class VGG16RoIHead(Chain):
     """RoI head of VGG16: fc6 and fc7 on pooled regions, then offsets per class and scores.
 
     n_class: with the background
-    roi_size: a region becomes roi_size x roi_size
-    spatial_scale: pixels of the map for one of the network's input
+    roi_size: regions are pooled to roi_size x roi_size
+    spatial_scale: ratio of the map's to the network input's resolution
     in_channels, fc_channels: of the map, and of fc6 and fc7
     """
 
@@ -48,7 +48,7 @@ class VGG16RoIHead(Chain):
             self.score = Linear(fc_channels, n_class, initialW=Normal(0.01))
 
     def forward(self, x: Variable | Array, rois: Any, roi_indices: Any) -> tuple[Variable, Variable]:
-        """(R, n_class * 4) offsets, (R, n_class) scores before a softmax, of the regions of x (B, C, H, W)."""
+        """(R, n_class * 4) offsets, (R, n_class) logits, of the regions of x (B, C, H, W)."""
         pool = F.roi_max_pooling_2d(x, rois, roi_indices, self.roi_size, self.spatial_scale, inclusive=True)
         h = F.relu(self.fc6(pool))
         h = F.relu(self.fc7(h))
@@ -57,7 +57,7 @@ class VGG16RoIHead(Chain):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class FasterRCNNVGG16Config(AbstractFasterRCNNConfig):
-    """What a Faster R-CNN on VGG16 is built of; its fields are the constructor's arguments."""
+    """What a Faster R-CNN on VGG16 is built from; its fields are the constructor's arguments."""
 
     base_channels: int = count_field(help="channels of VGG16's first convolution, all others in proportion")
     rpn_channels: int = count_field(help="channels of the region proposal network")
@@ -67,20 +67,20 @@ class FasterRCNNVGG16Config(AbstractFasterRCNNConfig):
 class FasterRCNNVGG16(AbstractFasterRCNN):
     """Faster R-CNN on VGG16, a two-stage detector (Ren et al., 2015).
 
-    n_fg_class: number of classes; None: as many as label_names, else as the file has, else VOC's 20
+    n_fg_class: number of classes; None: those of label_names, else of the file, else VOC's 20
     pretrained_model: "voc0712", "voc07" (ChainerCV's detectors), "imagenet" (its VGG16, for the backbone), or the path
-        of such a file or of one that cvzoo saved. Where the classes are others, the last layers start anew, with a
-        warning and a `load_report`
-    label_names: names of the classes; None: the file's, if it has as many classes
-    min_size, max_size: the image's short side becomes the one, unless its long side would pass the other
+        of such a file or of one that cvzoo saved. Where the classes differ, the last layers are initialized anew, with
+        a warning and a `load_report`
+    label_names: class names; None: the file's, if it has as many classes
+    min_size, max_size: the image's short side is resized to min_size, unless its long side would exceed max_size
     ratios, anchor_scales: of the anchors, see `generate_anchor_base`
-    proposal_creator: what keeps the best regions; None: `ProposalCreator()`
-    base_channels, rpn_channels, fc_channels: how wide the network is; a narrow one has no published weights
-    Raises ValueRangeError if the names are not as many as the classes, or there is no such name or file;
+    proposal_creator: selects the region proposals; None: `ProposalCreator()`
+    base_channels, rpn_channels, fc_channels: widths; only the defaults have published weights
+    Raises ValueRangeError if names and classes differ in number, or for an unknown name or missing file;
     WeightsMismatchError if the file does not fit; what reading it raises.
 
     Source: Ren et al., "Faster R-CNN: Towards Real-Time Object Detection with Region Proposal Networks", 2015. Where
-    we differ, as ChainerCV does: no dropout; boxes are not counted with the pixel at their end.
+    we differ, as ChainerCV does: no dropout; the end of a box is exclusive.
     """
 
     def __init__(

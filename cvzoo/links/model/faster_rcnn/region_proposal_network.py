@@ -26,14 +26,14 @@ from cvzoo.typing.aliases import Array
 def generate_anchor_base(
     base_size: int = 16, ratios: Sequence[float] = (0.5, 1, 2), anchor_scales: Sequence[float] = (8, 16, 32)
 ) -> np.ndarray:
-    """(K, 4) float32, y_min x_min y_max x_max, around the middle of a square of `base_size` at (0, 0).
+    """(K, 4) float32, y_min x_min y_max x_max, centered in a square of `base_size` at (0, 0).
 
     ratios: height over width
     anchor_scales: an anchor's area is (base_size * scale) ** 2
     Returns all scales of the first ratio, then of the second and so on.
     Raises ValueRangeError if a number is not positive or there is none.
 
-    Source: Ren et al., "Faster R-CNN", 2015, section 3.1.1; the middle as in ChainerCV, without whole pixels.
+    Source: Ren et al., "Faster R-CNN", 2015, section 3.1.1; the center as in ChainerCV, not rounded to whole pixels.
     """
     for name, values in (("base_size", [base_size]), ("ratios", ratios), ("anchor_scales", anchor_scales)):
         if not len(values) or not all(0 < value < float("inf") for value in values):
@@ -48,12 +48,12 @@ def generate_anchor_base(
 
 @dataclasses.dataclass(frozen=True)
 class ProposalCreator:
-    """`ProposalCreator()(loc, score, anchor, img_size, scale)`: the best regions of an image, (R, 4) float32.
+    """Selection of proposals: `ProposalCreator()(loc, score, anchor, img_size, scale)` returns (R, 4) float32.
 
-    nms_thresh: of two regions whose IoU is greater, the lower score is dropped
-    n_train_pre_nms, n_test_pre_nms: so many of the best enter NMS, while training and otherwise
-    n_train_post_nms, n_test_post_nms: so many at most come out of it
-    min_size: a region with a shorter side is dropped, pixels of the image as it was read; an empty one always is
+    nms_thresh: IoU threshold of NMS
+    n_train_pre_nms, n_test_pre_nms: number of highest-scoring candidates for NMS, in training and inference
+    n_train_post_nms, n_test_post_nms: maximum number of proposals after NMS
+    min_size: proposals with a shorter side are dropped, pixels of the original image; empty ones always are
     """
 
     nms_thresh: float = 0.7
@@ -66,21 +66,21 @@ class ProposalCreator:
     def __call__(
         self, loc: np.ndarray, score: np.ndarray, anchor: np.ndarray, img_size: Any, scale: float = 1.0
     ) -> np.ndarray:
-        """(R, 4) float32, y_min x_min y_max x_max, best first, inside of the image.
+        """(R, 4) float32, y_min x_min y_max x_max, best first, clipped to the image.
 
         loc: (S, 4) offsets of the anchors
         score: (S,)
         anchor: (S, 4)
         img_size: (H, W) of the network's input
-        scale: the network's pixels for one of the image
+        scale: of the image in the network's input
         """
-        found = self.propose(loc[None], score[None], anchor, [img_size], [scale])
-        return found.on_images()[0]
+        proposals = self.propose(loc[None], score[None], anchor, [img_size], [scale])
+        return proposals.on_images()[0]
 
     def propose(
         self, loc: Any, score: Any, anchor: Any, img_sizes: Sequence[Sequence[int]], scales: Sequence[float]
     ) -> Proposals:
-        """The same of several images at once, on the device where they lie: loc (B, S, 4), score (B, S), anchor (S, 4).
+        """The same for several images, on the arrays' device: loc (B, S, 4), score (B, S), anchor (S, 4).
 
         img_sizes, scales: of each image
         """
@@ -91,7 +91,7 @@ class ProposalCreator:
         sides = [max(self.min_size * scale, ANY_SIDE) for scale in scales]
         frames = np.stack([frame(size, cut=size, min_side=side) for size, side in zip(img_sizes, sides)])
         (frames,) = backend.upload([frames])
-        # all are decoded before the best are picked: a small one makes room for the next
+        # all are decoded before the selection, so that dropped small boxes are replaced by the next best
         every = backend.select_best(score[:, :, None], [(0, n)], n_class=1, limit=n, above=-np.inf)
         kept = backend.nms(
             backend.decode_boxes(every, loc, anchor, frames=frames),
@@ -109,11 +109,11 @@ class RegionProposalNetwork(Chain):
     in_channels, mid_channels: of the map, and of the 3 x 3 convolution
     ratios, anchor_scales: see `generate_anchor_base`
     feat_stride: pixels of the image for one of the map
-    initialW: what the weights start from; Normal(0.01) by default
-    proposal_creator: what keeps the best
+    initialW: initial weights; Normal(0.01) by default
+    proposal_creator: selects the region proposals
 
     Source: Ren et al., "Faster R-CNN", 2015, section 3.1. Where we differ, as ChainerCV does: regions are ordered by
-    the foreground's score itself, not by its softmax against the background's.
+    the foreground's logit, not by its softmax probability.
     """
 
     replayed = ("outputs",)
@@ -140,7 +140,7 @@ class RegionProposalNetwork(Chain):
             self.loc = Convolution2D(mid_channels, n_anchor * 4, 1, initialW=initialW)
 
     def outputs(self, x: Any) -> tuple[Variable, Variable]:
-        """rpn_locs, rpn_scores: what the network says, without the regions made of it."""
+        """rpn_locs, rpn_scores: the network's outputs, without the selection of proposals."""
         h = F.relu(self.conv1(x))
         rpn_locs = flat_boxes(self.loc(h), 4)
         rpn_scores = flat_boxes(self.score(h), 2)
@@ -153,11 +153,11 @@ class RegionProposalNetwork(Chain):
 
         x: (B, C, H, W)
         img_size: (H, W) of the network's input, or one for each image where they are padded
-        scales: the network's pixels for one of the image, a number or one for each image
-        rpn_locs: (B, S, 4) offsets of the S = H * W * K anchors, by row, column and anchor of the place
-        rpn_scores: (B, S, 2) of background and foreground, before a softmax
-        rois: (R, 4) float32, the regions of all images
-        roi_indices: (R,) int32, which image each belongs to
+        scales: the scale of each image in the network's input, one number or one per image
+        rpn_locs: (B, S, 4) offsets of the S = H * W * K anchors, by row, column and anchor of the position
+        rpn_scores: (B, S, 2) logits of background and foreground
+        rois: (R, 4) float32, the proposals of all images
+        roi_indices: (R,) int32, index of each proposal's image
         anchor: (S, 4) float32, pixels of the network's input
         """
         rpn_locs, rpn_scores = self.outputs(x)
@@ -171,7 +171,7 @@ class RegionProposalNetwork(Chain):
         return rpn_locs, rpn_scores, np.concatenate(rois), roi_indices, anchor
 
     def propose(self, x: Any, img_size: tuple[int, int], scales: Sequence[float]) -> Proposals:
-        """The regions of x (B, C, H, W), on its device; the arguments as for `forward`."""
+        """The proposals of x (B, C, H, W), on its device; arguments as for `forward`."""
         locs, scores = self.outputs(x)
         step, grid = (self.feat_stride, self.feat_stride), x.shape[2:]
         key = "RPN", self.anchor_base.tobytes(), grid, self.feat_stride

@@ -1,4 +1,4 @@
-"""Targets of anchors and of sampled regions."""
+"""Training targets of anchors and of sampled regions."""
 
 import dataclasses
 from typing import Any, NamedTuple
@@ -11,29 +11,29 @@ from cvzoo.geometry.coding import decode_bbox, encode_bbox
 
 
 def bbox2loc(src_bbox: Any, dst_bbox: Any) -> np.ndarray:
-    """(R, 4) offsets dy dx dh dw that turn each of src_bbox (R, 4) into its row of dst_bbox (R, 4).
+    """(R, 4) offsets dy dx dh dw from each of src_bbox (R, 4) to its row of dst_bbox (R, 4).
 
-    Raises ShapeError if the two do not match. See `encode_bbox`.
+    Raises ShapeError if the shapes do not match. See `encode_bbox`.
     """
     return encode_bbox(dst_bbox, src_bbox)
 
 
 def loc2bbox(src_bbox: Any, loc: Any) -> np.ndarray:
-    """(R, 4) boxes that offsets loc (R, 4) make of src_bbox (R, 4).
+    """(R, 4) boxes from src_bbox (R, 4) and offsets loc (R, 4).
 
-    Raises ShapeError if the two do not match. See `decode_bbox`, which limits dh and dw to log(1000 / 16).
+    Raises ShapeError if the shapes do not match. See `decode_bbox`, which limits dh and dw to log(1000 / 16).
     """
     return decode_bbox(loc, src_bbox)
 
 
 @dataclasses.dataclass(frozen=True)
 class AnchorTargetCreator:
-    """`AnchorTargetCreator()(bbox, anchor, img_size)`: offsets (S, 4) float32 and labels (S,) int32.
+    """Anchor targets: `AnchorTargetCreator()(bbox, anchor, img_size)` returns (S, 4) float32, (S,) int32.
 
-    n_sample: so many anchors are learned from, drawn at random
-    pos_iou_thresh: an anchor has an object if its highest IoU is at least this; each object's best anchor has it, too
+    n_sample: number of anchors sampled for training
+    pos_iou_thresh: an anchor is positive if its highest IoU is at least this, or if it is an object's best anchor
     neg_iou_thresh: an anchor is background if its highest IoU is below this
-    pos_ratio: at most this share of n_sample has an object
+    pos_ratio: maximum fraction of positive anchors in n_sample
 
     Source: Ren et al., "Faster R-CNN", 2015, sections 3.1.2 and 3.1.3.
     """
@@ -46,10 +46,10 @@ class AnchorTargetCreator:
     def __call__(
         self, bbox: np.ndarray, anchor: np.ndarray, img_size: tuple[int, int]
     ) -> tuple[np.ndarray, np.ndarray]:
-        """(loc, label): label is 1 for an object, 0 for background, -1 for anchors that are not learned from.
+        """(loc, label): label is 1 for an object, 0 for background, -1 for ignored anchors.
 
         bbox: (R, 4) float32, the image's objects, pixels of the network's input; R may be 0
-        anchor: (S, 4); those that stick out of the image are not learned from
+        anchor: (S, 4); those that extend beyond the image are ignored
         img_size: (H, W)
         """
         height, width = img_size
@@ -78,7 +78,7 @@ class AnchorTargetCreator:
 
 
 def _forget(label: np.ndarray, value: int, n: int) -> None:
-    """Set all but n of those with a value to -1."""
+    """Set all labels with that value except n random ones to -1, ignored."""
     those = np.flatnonzero(label == value)
     if len(those) > n:
         label[random_generator().choice(those, len(those) - n, replace=False)] = -1
@@ -88,7 +88,7 @@ Four = tuple[float, float, float, float]
 
 
 class SampledRegions(NamedTuple):
-    """roi: (S, 4); gt_index: (S,) which object each overlaps most; label: (S,) int32, 0 background."""
+    """roi: (S, 4); gt_index: (S,), the object of each with the highest IoU; label: (S,) int32, 0 background."""
 
     roi: np.ndarray
     gt_index: np.ndarray
@@ -97,12 +97,12 @@ class SampledRegions(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class ProposalTargetCreator:
-    """`ProposalTargetCreator()(roi, bbox, label)`: regions drawn at random, their true offsets, their classes.
+    """Region targets: `ProposalTargetCreator()(roi, bbox, label)` samples regions, with target offsets and classes.
 
-    n_sample: how many regions; None: all that fit a class or the background
-    pos_ratio: at most this share has an object
-    pos_iou_thresh: a region has the object with which its IoU is highest, if that is at least this
-    neg_iou_thresh_hi, neg_iou_thresh_lo: it is background if its highest IoU is below the one, and not below the other
+    n_sample: number of regions; None: all that are positive or background
+    pos_ratio: maximum fraction of positive regions
+    pos_iou_thresh: a region is assigned to the object with the highest IoU, if that is at least this
+    neg_iou_thresh_hi, neg_iou_thresh_lo: a region is background if its highest IoU is in [lo, hi)
 
     Source: Girshick, "Fast R-CNN", 2015, section 2.3.
     """
@@ -124,7 +124,7 @@ class ProposalTargetCreator:
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(sample_roi (S, 4), gt_roi_loc (S, 4) float32, gt_roi_label (S,) int32: 0 background, 1 the first class).
 
-        roi: (R, 4) float32, pixels of the network's input; the objects' own boxes are added to them
+        roi: (R, 4) float32, pixels of the network's input; the objects' own boxes are appended
         bbox, label: (N, 4) float32, (N,) int32, the image's objects; N may be 0
         loc_normalize_mean, loc_normalize_std: the offsets become (loc - mean) / std
         """
@@ -136,7 +136,7 @@ class ProposalTargetCreator:
         return sampled.roi, loc.astype(np.float32), sampled.label
 
     def sample(self, roi: np.ndarray, bbox: np.ndarray, label: np.ndarray) -> SampledRegions:
-        """The regions drawn, those with an object first."""
+        """The sampled regions, positive ones first."""
         roi = np.concatenate([roi, bbox]).astype(np.float32)
         n_sample = len(roi) if self.n_sample is None else self.n_sample
         if len(bbox):

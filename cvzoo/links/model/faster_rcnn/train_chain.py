@@ -16,9 +16,9 @@ from cvzoo.reporting.reporter import report
 
 
 def loc_loss(loc: Variable, gt_loc: np.ndarray, gt_label: np.ndarray, sigma: float) -> Variable:
-    """Smooth L1 of the offsets (N, 4) of what has an object, over the number of all that are learned from.
+    """Smooth L1 loss of the offsets (N, 4) of positive samples, divided by the number of all samples.
 
-    gt_label: (N,), above 0 an object, 0 background, -1 not learned from
+    gt_label: (N,), above 0 an object, 0 background, -1 ignored
     sigma: the loss is quadratic below 1 / sigma ** 2
     """
     positive = np.flatnonzero(gt_label > 0)
@@ -35,7 +35,7 @@ def rpn_losses(
     creator: AnchorTargetCreator,
     sigma: float,
 ) -> tuple[Variable, Variable]:
-    """(offsets', classes') loss of a batch's anchors.
+    """(loss of the offsets, loss of the classes) of a batch's anchors.
 
     rpn_locs: (B, S, 4); rpn_scores: (B, S, 2); anchor: (S, 4)
     bboxes: of each image (R, 4); sizes: of each image (H, W)
@@ -48,7 +48,7 @@ def rpn_losses(
 
 
 def picked_locs(roi_cls_locs: Any, label: np.ndarray) -> Variable:
-    """(R, 4): of each region the offsets (R, n_class * 4) of its class."""
+    """(R, 4): for each region the offsets of its class, of (R, n_class * 4)."""
     locs = F.reshape(roi_cls_locs, (len(label), roi_cls_locs.shape[1] // 4, 4))
     return locs[np.arange(len(label)), label]
 
@@ -61,9 +61,9 @@ def sampled_regions(
     bboxes: Sequence[np.ndarray],
     labels: Sequence[np.ndarray],
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """What the second stage learns from: regions (S, 4), their images (S,), true offsets (S, 4) and classes (S,).
+    """Samples of the second stage: regions (S, 4), their images (S,), target offsets (S, 4) and classes (S,).
 
-    rois, roi_indices: what the first stage proposes, and of which image
+    rois, roi_indices: proposals of the first stage, and the index of each one's image
     bboxes, labels: of each image (R, 4) and (R,)
     """
     sampled = [
@@ -77,18 +77,18 @@ def sampled_regions(
         for i, (bbox, label) in enumerate(zip(bboxes, labels))
     ]
     roi, gt_loc, gt_label = (np.concatenate(each) for each in zip(*sampled))
-    return roi, photo_numbers([len(each) for each, _, _ in sampled]), gt_loc, gt_label
+    return roi, image_indices_of([len(each) for each, _, _ in sampled]), gt_loc, gt_label
 
 
-def photo_numbers(counts: Sequence[int]) -> np.ndarray:
-    """(S,) int32: the number of the image of each of its `counts` regions."""
+def image_indices_of(counts: Sequence[int]) -> np.ndarray:
+    """(S,) int32: index i `counts[i]` times, for each image."""
     return np.repeat(np.arange(len(counts), dtype=np.int32), counts)
 
 
-def sizes_of_photos(
+def image_sizes(
     chain: Chain, imgs: Any, sizes: Sequence[Sequence[int]] | None, *truths: Sequence[np.ndarray]
 ) -> Sequence[Sequence[int]]:
-    """sizes, or those of imgs for None. Raises ShapeError if sizes or truths do not have one element per image."""
+    """sizes, or those of imgs for None. Raises ShapeError unless sizes and ground truth have one element per image."""
     n = imgs.shape[0]
     sizes = [imgs.shape[2:]] * n if sizes is None else sizes
     got = tuple(map(len, (*truths, sizes)))
@@ -98,7 +98,7 @@ def sizes_of_photos(
 
 
 def reported_sum(losses: Mapping[str, Variable], chain: Chain) -> Variable:
-    """The sum of the losses, which is told to the reporter as "loss", as well as each of them by its name."""
+    """The sum of the losses, reported as "loss"; each of them is reported by its name."""
     first, *others = losses.values()
     loss = sum(others, first)
     report({"loss": loss, **losses}, chain)
@@ -108,13 +108,13 @@ def reported_sum(losses: Mapping[str, Variable], chain: Chain) -> Variable:
 class FasterRCNNTrainChain(Chain):
     """Training loss of Faster R-CNN, a scalar: `FasterRCNNTrainChain(model)(imgs, bboxes, labels, scales)`.
 
-    faster_rcnn: the network; both of its stages learn together, end to end
+    faster_rcnn: the network; both stages are trained end to end
     rpn_sigma, roi_sigma: smooth L1 is quadratic below 1 / sigma ** 2
-    anchor_target_creator, proposal_target_creator: what is learned from
+    anchor_target_creator, proposal_target_creator: samplers of anchors and regions
 
     Reports loss, rpn_loc_loss, rpn_cls_loss, roi_loc_loss, roi_cls_loss.
-    Source: Ren et al., "Faster R-CNN", 2015, section 3.2, approximate joint training. Where we differ: of a batch, each
-    loss is divided by what is learned from in all of its images.
+    Source: Ren et al., "Faster R-CNN", 2015, section 3.2, approximate joint training. Where we differ: each loss
+    is divided by the number of samples in the whole batch.
     """
 
     def __init__(
@@ -141,17 +141,17 @@ class FasterRCNNTrainChain(Chain):
         scales: float | Sequence[float] = 1.0,
         sizes: Sequence[Sequence[int]] | None = None,
     ) -> Variable:
-        """The loss, a number.
+        """The loss, a scalar.
 
-        imgs: (B, 3, H, W) float32, prepared; smaller ones padded at the bottom and at the right
+        imgs: (B, 3, H, W) float32, preprocessed; smaller ones padded at the bottom and at the right
         bboxes, labels: of each image (R, 4) float32, pixels of imgs, and (R,) int32; R may be 0
-        scales: the network's pixels for one of the image, a number or one for each image
+        scales: the scale of each image in the network's input, one number or one per image
         sizes: (H, W) of each image in imgs; None: all of it
         Raises ShapeError if there is not one element per image.
         What `check_objects` raises.
         """
         bboxes, labels, scales = as_array(bboxes), as_array(labels), as_array(scales)
-        sizes = sizes_of_photos(self, imgs, sizes, bboxes, labels)
+        sizes = image_sizes(self, imgs, sizes, bboxes, labels)
         model = self.faster_rcnn
         check_objects(type(self).__name__, bboxes, labels, model.n_fg_class)
         for_rpn, for_head = model.features(imgs)

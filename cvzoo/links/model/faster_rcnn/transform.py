@@ -1,4 +1,4 @@
-"""Examples of a data set as a Faster R-CNN is trained on them."""
+"""Data augmentation and preprocessing of training examples for Faster R-CNN."""
 
 import numpy as np
 
@@ -10,12 +10,12 @@ from cvzoo.transforms.resize_bbox import resize_bbox
 
 
 class FasterRCNNTransform:
-    """`transform((img, bbox, label))` is (img, bbox, label, scale, size), which `collate_photos` gathers.
+    """`transform((img, bbox, label))` is (img, bbox, label, scale, size), which `collate_images` gathers.
 
     The example: img (3, H, W) RGB [0, 255]; bbox (R, 4) float32; label (R,) int32; a fourth value, if there is one, is
-    (R,) bool of instances not to be learned, such as difficult or crowded ones: they are left out.
-    model: which prepares images; its sizes and mean are taken over
-    x_flip: mirror every other image from left to right, drawn from this thread's generator
+    (R,) bool, True for instances to be dropped, such as difficult or crowded ones.
+    model: its preprocessing, sizes and mean are used
+    x_flip: flip images horizontally with probability 1/2, drawn from this thread's generator
     """
 
     def __init__(self, model: AbstractFasterRCNN, *, x_flip: bool = True):
@@ -28,7 +28,7 @@ class FasterRCNNTransform:
             skip = np.asarray(flags[0])
             if skip.shape != (len(bbox),) or skip.dtype != bool:
                 raise ShapeError(
-                    "FasterRCNNTransform: an example's fourth value says which boxes are not to be learned",
+                    "FasterRCNNTransform: an example's fourth value must be the mask of ignored boxes",
                     expected=f"({len(bbox)},) bool",
                     got=f"{skip.shape} {skip.dtype}",
                 )

@@ -1,6 +1,6 @@
 """ChainerCV's weights of Faster R-CNN; the publisher names no hashes: the first download is pinned.
 
-ChainerCV's names in a Faster R-CNN on VGG16, and ours: they are the same, but for those of a VGG16 alone.
+ChainerCV's names in a Faster R-CNN on VGG16 are cvzoo's, except in files of VGG16 alone.
 """
 
 from cvzoo.labels.voc import voc_bbox_label_names
@@ -11,7 +11,7 @@ from cvzoo.links.model.publishers.chainercv import chainercv_weights
 from cvzoo.links.model.vgg.weights import WEIGHTS as VGG_WEIGHTS
 from cvzoo.weights.record import Weights
 
-# the last layer of a VGG16, which tells ImageNet's classes apart, has no place
+# the last layer of VGG16, ImageNet's classifier, is dropped
 NAMES = {
     "ChainerCV's VGG16": Names(
         marks=("conv1_1/conv/W", "fc6/W"),
@@ -24,7 +24,7 @@ NAMES = {
 
 
 def count_classes(named: Arrays) -> int | None:
-    """How many classes the arrays of such a network, by our names, are of; None if they do not tell."""
+    """The number of classes of such a network's arrays by cvzoo's names; None if they do not determine it."""
     return len(named["head/score/b"]) - 1 if "head/score/b" in named else None
 
 

@@ -1,4 +1,4 @@
-"""What a two-stage detector on a pyramid can be built of, as plain values."""
+"""Configuration of two-stage detectors on a feature pyramid."""
 
 import dataclasses
 from typing import Literal
@@ -13,10 +13,10 @@ Triple = tuple[float, float, float]
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class FasterRCNNFPNConfig(AbstractConfig):
-    """All that decides how the network is built and how it sees an image. Raises ValueRangeError."""
+    """What a two-stage detector on a pyramid is built from, and its preprocessing. Raises ValueRangeError."""
 
     backbone: Literal["resnet", "mobilenet_v3_large"] = config_field(
-        "resnet", help="which network the pyramid stands on", group="backbone"
+        "resnet", help="the network below the pyramid", group="backbone"
     )
     n_layer: int = count_field(50, help="layers of the ResNet, see ResNetExtractor", group="backbone")
     base_channels: int = count_field(64, help="channels of the ResNet's first convolution", group="backbone")
@@ -93,7 +93,7 @@ class FasterRCNNFPNConfig(AbstractConfig):
     )
 
     def check_together(self) -> None:
-        """Raises ValueRangeError unless every level has as many anchors and the sides are in order."""
+        """Raises ValueRangeError unless every level has the same number of anchors and the sides are in order."""
         n = len(self.strides) + 1
         self.require(len(self.anchor_sizes) == n, "anchor_sizes", f"{n} levels")
         self.require(len({len(sizes) for sizes in self.anchor_sizes}) == 1, "anchor_sizes", "as many at every level")
@@ -101,12 +101,12 @@ class FasterRCNNFPNConfig(AbstractConfig):
 
     @property
     def strides(self) -> tuple[int, ...]:
-        """Pixels of the network's input for one of each map of the backbone, the finest first."""
+        """The strides of the backbone's maps, the finest first."""
         return (4, 8, 16, 32) if self.backbone == "resnet" else (32, 32)
 
     @property
     def n_anchor(self) -> int:
-        """How many anchors a place has."""
+        """The number of anchors per position."""
         return len(self.anchor_sizes[0]) * len(self.anchor_ratios)
 
 
@@ -114,13 +114,13 @@ FasterRCNNFPNSettings = FasterRCNNFPNConfig  # its name before configs were file
 
 
 def with_n_anchor(config: FasterRCNNFPNConfig, n_anchor: int) -> FasterRCNNFPNConfig:
-    """The same with so many anchors of any sizes in a place: the arrays of a network tell of no more."""
+    """The same with n anchors of any sizes per position: the arrays of a network determine no more."""
     sizes = ((32.0,) * n_anchor,) * len(config.anchor_sizes)
     return dataclasses.replace(config, anchor_sizes=sizes, anchor_ratios=(1.0,))
 
 
 def pyramid_preparation(config: FasterRCNNFPNConfig) -> ResizeShortestEdge:
-    """As Detectron2 has it, of 8 bits and with rounded sides, if images are antialiased; else as torchvision has it."""
+    """Detectron2's, on uint8 and with rounded sides, if images are antialiased; otherwise torchvision's."""
     return ResizeShortestEdge(
         config.min_size,
         config.max_size,

@@ -32,21 +32,21 @@ from cvzoo.typing.aliases import Array
 class FasterRCNNFPN(AbstractDetector):
     """Faster R-CNN with a feature pyramid, a two-stage detector (Ren et al., 2015; Lin et al., 2017).
 
-    n_fg_class: number of classes; None: as many as label_names, else as the file has
+    n_fg_class: number of classes; None: those of label_names, else of the file
     pretrained_model: a name of `WEIGHTS` (such as "resnet50_coco"), "imagenet" or "imagenet_v2" (torchvision's
-        backbones), or the path of a file of torchvision or detectron2 or of one that cvzoo saved. It is taken over
-        whole; where other classes, anchors or settings are asked for, a warning names what starts anew, and so does
-        `load_report`
-    label_names: names of the classes; None: the file's, if it has as many classes
-    config: how it is built and how it sees an image; None: as the file has it, else `FasterRCNNFPNConfig()`
-    settings: older name of config
-    Raises ValueRangeError if the names are not as many as the classes, or there is no such name or file;
+        backbones), or the path of a file of torchvision or detectron2 or of one that cvzoo saved. A detector's file is
+        loaded whole; where the classes, anchors or settings differ, a warning and `load_report` list what is
+        initialized anew
+    label_names: class names; None: the file's, if it has as many classes
+    config: architecture and preprocessing; None: as the file has it, else `FasterRCNNFPNConfig()`
+    settings: the former name of config
+    Raises ValueRangeError if names and classes differ in number, or for an unknown name or missing file;
     WeightsMismatchError if the file does not fit; what reading it raises.
 
     Source: Ren et al., Faster R-CNN, NIPS 2015; Lin et al., Feature Pyramid Networks, CVPR 2017.
     """
 
-    # ChainerCV shows what scores above 0.7; torchvision and detectron2, whose weights are the defaults, show 0.5
+    # ChainerCV's threshold is 0.7; that of torchvision and detectron2, whose weights are the defaults, is 0.5
     presets = {"visualize": Preset(0.5, 0.5), "evaluate": Preset(0.5, 0.05)}
     limit = 100
     nms_thresh = 0.5
@@ -88,11 +88,11 @@ class FasterRCNNFPN(AbstractDetector):
     def find(self, x: np.ndarray, sizes: Sequence[tuple[int, int]]) -> list[Found]:
         """As in `AbstractDetector`."""
         outputs, frames, _ = self._second_stage(x, sizes)
-        found = []
+        boxes = []
         for each in outputs:
             candidates = self.regions.candidates(each, frames[each.batch.images], self.score_thresh)
-            found += [Found(*one) for one in backend_of(each.conf).found_boxes(candidates)]
-        return found
+            boxes += [Found(*one) for one in backend_of(each.conf).found_boxes(candidates)]
+        return boxes
 
     def finished_boxes(self, x: Any, sizes: Sequence[tuple[int, int]]) -> FinishedBoxes:
         """As in `AbstractDetector`."""
@@ -106,12 +106,12 @@ class FasterRCNNFPN(AbstractDetector):
         return FinishedBoxes(results, again)
 
     def _second_stage(self, x: Any, sizes: Sequence[tuple[int, int]]) -> tuple[list[HeadOutputs], Any, np.ndarray]:
-        """What the second stage says, and the images' frames: beside x, and on the host."""
-        seens = [self.placement(size).resized for size in sizes]
-        pairs = zip(sizes, seens)
-        host_frames = np.stack([frame(z, cut=seen, factor=scale_to(z, seen)) for z, seen in pairs])
+        """The outputs of the second stage, and the images' frames: on x's device, and on the host."""
+        resized_sizes = [self.placement(size).resized for size in sizes]
+        pairs = zip(sizes, resized_sizes)
+        host_frames = np.stack([frame(z, cut=resized, factor=scale_to(z, resized)) for z, resized in pairs])
         maps = self.regions(x)
-        cuts, frames = backend_of(maps[0].array).upload([cut_frames(seens), host_frames])
+        cuts, frames = backend_of(maps[0].array).upload([cut_frames(resized_sizes), host_frames])
         return self.regions.second_stage(maps, x.shape[2:], cuts), frames, host_frames
 
 
@@ -122,12 +122,11 @@ _MOBILENETS = {"mobilenet_v3_large": MOBILENET_V3_LARGE_FPN, "mobilenet_v3_large
 def published_variant(
     kind: str, pretrained_model: Name, config: FasterRCNNFPNConfig | None, weights: Mapping[str, Any]
 ) -> tuple[Name, FasterRCNNFPNConfig | None]:
-    """What a constructor's pretrained_model and config mean for a variant.
+    """Resolves a variant's pretrained_model and config.
 
-    kind: of the backbone, as the keys of the family's table begin
-    Returns the key of the family's table: "resnet50_coco" of "coco", or ChainerCV's where that is the only "coco" (what
-    is no key of the variant stays as it is), and the variant's config where neither the user nor a file of a whole
-    detector has any.
+    kind: of the backbone, the prefix of the keys in the family's table
+    Returns the key of the family's table, "resnet50_coco" for "coco", or ChainerCV's if that is the only "coco" (any
+    other value is unchanged); and the variant's config, unless the user or a file of a whole detector has one.
     """
     name = f"{kind}_{pretrained_model}"
     name = name if name in weights else f"{name}_chainercv"
@@ -186,5 +185,5 @@ FasterRCNNFPNMobileNetV3Large320 = variant(
     "FasterRCNNFPNMobileNetV3Large320",
     _build,
     "mobilenet_v3_large_320",
-    'A `FasterRCNNFPN` on a MobileNetV3 that sees small images; "coco" are torchvision\'s weights',
+    'A `FasterRCNNFPN` on a MobileNetV3 for small images; "coco" are torchvision\'s weights',
 )

@@ -26,17 +26,17 @@ from cvzoo.links.model.faster_rcnn_fpn.sampling import (
 from cvzoo.links.model.retinanet.targets import AnchorRows
 from cvzoo.typing.aliases import Array
 
-# Sizes of batches whose anchors are kept ready
+# Number of input sizes with cached anchors: multi-scale training reuses a few sizes
 _KEPT = 16
 
 
 class RegionSampling(NamedTuple):
     """How anchors and regions of each image are sampled for training.
 
-    n_anchor, anchor_share: so many anchors, of which a share at most has an object (IoU of anchor_positive and more;
+    n_anchor, anchor_share: number of anchors, and maximum fraction of positive ones (IoU of at least anchor_positive;
         background is below anchor_negative)
-    n_region, region_share, region_thresh: likewise of regions
-    n_proposal: proposals that regions are drawn from
+    n_region, region_share, region_thresh: likewise for regions
+    n_proposal: number of proposals that regions are sampled from
     beta: smooth L1 is quadratic below it
     """
 
@@ -52,9 +52,9 @@ class RegionSampling(NamedTuple):
 
 
 class RegionLosses:
-    """Losses of `RegionNetwork`s of one kind; keeps what is found of the anchors of recent sizes.
+    """Losses of `RegionNetwork`s of one kind; caches the sorted anchors of recent input sizes.
 
-    Raises ValueRangeError for a sampling that cannot be.
+    Raises ValueRangeError for an invalid sampling.
     """
 
     def __init__(self, sampling: RegionSampling):
@@ -74,8 +74,8 @@ class RegionLosses:
         maps = network(x)
         locs, confs = network.rpn(maps)
         losses = self._first(network, locs, confs, size, objects)
-        found = on_host([each.array for each in (*locs, *confs)])
-        arrays = found[: len(locs)], found[len(locs) :]
+        outputs = on_host([each.array for each in (*locs, *confs)])
+        arrays = outputs[: len(locs)], outputs[len(locs) :]
         proposals = network.proposals(*arrays, size, [size] * len(objects), s.n_proposal)
         sampled = [
             sample_regions(bbox, truth, n=s.n_region, share=s.region_share, thresh=s.region_thresh)
@@ -114,9 +114,9 @@ class RegionLosses:
         self, network: RegionNetwork, maps: Any, sampled: list[SampledRegions], objects: Sequence[Truth]
     ) -> dict[str, Variable]:
         s, settings = self.sampling, network.settings
-        bbox, photo = joined(sampled)
+        bbox, image = joined(sampled)
         label = np.concatenate([each.label for each in sampled])
-        loc, conf = network.box_head(network.regions(maps, bbox, photo, settings.roi_size))
+        loc, conf = network.box_head(network.regions(maps, bbox, image, settings.roi_size))
         n_fg_class = conf.shape[1] - 1
         positive = np.flatnonzero(label > 0)
         truth = np.concatenate([each.bbox[part.match[part.match >= 0]] for each, part in zip(objects, sampled)])
@@ -133,27 +133,27 @@ class RegionLosses:
             rows = AnchorRows(network.level_proposals.anchors.boxes(size))
             if len(self._rows) >= _KEPT:
                 del self._rows[next(iter(self._rows))]
-        self._rows[size] = rows  # the most recently used stands last
+        self._rows[size] = rows  # the most recently used is last
         return rows
 
 
 def joined(sampled: Sequence[SampledRegions], *, positive: bool = False) -> tuple[np.ndarray, np.ndarray]:
-    """bbox (N, 4) float32 and image (N,) int32 of the regions of all images; positive: of those with an object."""
+    """bbox (N, 4) float32 and image (N,) int32 of the regions of all images; positive: of positive ones only."""
     parts = [each.bbox[each.match >= 0] if positive else each.bbox for each in sampled]
-    photo = np.repeat(np.arange(len(parts), dtype=np.int32), [len(part) for part in parts])
-    return np.concatenate(parts), photo
+    image = np.repeat(np.arange(len(parts), dtype=np.int32), [len(part) for part in parts])
+    return np.concatenate(parts), image
 
 
 class FasterRCNNFPNLoss(Chain):
     """Training loss of Faster R-CNN with FPN, a scalar: `FasterRCNNFPNLoss(model)(x, bboxes, labels)`.
 
     model: the network
-    sampling: which anchors and regions are learned from
+    sampling: of anchors and regions
 
-    The sum of four losses, each a mean over what was sampled in the whole batch: both stages are trained at once.
+    The sum of four losses, each a mean over the samples of the whole batch; both stages are trained end to end.
     Reports loss, loss/rpn_loc, loss/rpn_conf, loss/loc and loss/conf.
-    Source: Ren et al., Faster R-CNN, 2015, section 3.1.2; numbers as Lin et al., Feature Pyramid Networks, 2017, and
-    Detectron have them.
+    Source: Ren et al., Faster R-CNN, 2015, section 3.1.2; hyperparameters as in Lin et al., Feature Pyramid Networks,
+    2017, and Detectron.
     """
 
     def __init__(self, model: FasterRCNNFPN, *, sampling: RegionSampling = RegionSampling()):  # noqa: B008, it is frozen
@@ -168,11 +168,11 @@ class FasterRCNNFPNLoss(Chain):
         labels: Sequence[np.ndarray],
         ignored: Sequence[np.ndarray] | None = None,
     ) -> Variable:
-        """The loss, a number.
+        """The loss, a scalar.
 
-        x: (B, 3, H, W) float32, as the network wants it
+        x: (B, 3, H, W) float32, preprocessed
         bboxes, labels: of each image (R, 4) float32, pixels of x, and (R,) int32
-        ignored: of each image (R,) bool: crowds, difficult objects: what they cover is not learned
+        ignored: of each image (R,) bool, True for crowds and difficult objects: anchors and regions on them are ignored
         Raises ShapeError if there is not one element per image.
         What `check_objects` raises.
         """
@@ -182,5 +182,5 @@ class FasterRCNNFPNLoss(Chain):
 
 
 def reported(losses: dict[str, Variable], link: Chain) -> Variable:
-    """The sum of the losses, which is told to the reporter as well as each of them."""
+    """The sum of the losses; it and each of them are reported."""
     return reported_sum({f"loss/{name}": each for name, each in losses.items()}, link)

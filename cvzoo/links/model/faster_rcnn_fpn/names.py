@@ -1,4 +1,4 @@
-"""torchvision's, detectron2's and ChainerCV's names in a two-stage detector on a pyramid, and ours."""
+"""torchvision's, detectron2's and ChainerCV's names in a two-stage detector on a pyramid, and cvzoo's."""
 
 import dataclasses
 import functools
@@ -49,7 +49,7 @@ _TORCHVISION = (
     (r"roi_heads\.mask_predictor\.mask_fcn_logits", r"mask_head/out"),
     (r"roi_heads\.keypoint_predictor\.kps_score_lowres", r"point_head/out"),
 )
-# names that torchvision had before its version 0.13, and one that counts from 1
+# names of torchvision before version 0.13, and one whose index begins with 1
 _OLDER = (
     (r"^backbone\.fpn\.", r"fpn."),
     (r"^(fpn\.(?:inner|layer)_blocks\.\d+)\.(weight|bias)$", r"\1.0.\2"),
@@ -71,7 +71,7 @@ _DETECTRON2 = (
     (r"roi_heads\.mask_head\.predictor", r"mask_head/out"),
     (r"roi_heads\.keypoint_head\.score_lowres", r"point_head/out"),
 )
-# counted from 1, or from the map's level 2
+# indices from 1, or from level 2 of the maps
 _DETECTRON2_COUNTED = (
     (r"backbone\.fpn_lateral(\d+)", "regions/fpn/inner/{}", 2),
     (r"backbone\.fpn_output(\d+)", "regions/fpn/outer/{}", 2),
@@ -93,9 +93,9 @@ _CHAINERCV = (
 
 
 def torchvision_place(module: str, *, normed: bool = False, body: Mapping[str, str] | None = None) -> str | None:
-    """Our path of a module of torchvision's network, None where there is none.
+    """cvzoo's path of a module of torchvision's network, or None.
 
-    normed: the pyramid's convolutions are normalized: they have one level of names more
+    normed: the pyramid's convolutions are normalized, which adds a level to their names
     body: of a MobileNet, its modules' paths; None for a ResNet
     """
     if body is not None and module in body:
@@ -108,16 +108,16 @@ def torchvision_place(module: str, *, normed: bool = False, body: Mapping[str, s
         if match:
             kind = "inner" if match[1] == "inner" else "outer"
             return f"regions/fpn/{kind}/{match[2]}/{'conv' if match[3] == '0' else 'bn'}"
-        if re.fullmatch(r"roi_heads\.box_head\.\d+", module):  # after the convolutions and the flattening
+        if re.fullmatch(r"roi_heads\.box_head\.\d+", module):  # after convolutions and a flattening
             return "regions/box_head/fcs/0/conv"
     match = re.fullmatch(r"roi_heads\.keypoint_head\.(\d+)", module)
-    if match:  # relus are counted, too
+    if match:  # relus have indices, too
         return f"point_head/convs/{int(match[1]) // 2}/conv"
     return place_of(module, _TORCHVISION)
 
 
 def detectron2_place(module: str) -> str | None:
-    """Our path of a module of detectron2's network, None where there is none."""
+    """cvzoo's path of a module of detectron2's network, or None."""
     for pattern, place, first in _DETECTRON2_COUNTED:
         match = re.fullmatch(pattern, module)
         if match:
@@ -126,7 +126,7 @@ def detectron2_place(module: str) -> str | None:
 
 
 def count_classes(named: Arrays) -> int | None:
-    """How many classes the arrays of such a network, by our names, are of; None if they do not tell."""
+    """The number of classes of such a network's arrays by cvzoo's names; None if they do not determine it."""
     return len(named["regions/box_head/conf/b"]) - 1 if "regions/box_head/conf/b" in named else None
 
 
@@ -140,7 +140,7 @@ def _as_window(name: str, array: np.ndarray) -> np.ndarray:
         return array
     size = _ROI_SIZE if "/fcs/0/" in name else 1
     if array.shape[1] % size**2:
-        return array  # it will not fit, and the error will name it
+        return array  # fails later, with an error that names it
     return array.reshape(len(array), -1, size, size)
 
 
@@ -158,7 +158,7 @@ def _from_torchvision(named: dict[str, np.ndarray], n_fg_class: int | None) -> d
 
 
 def _from_detectron2(named: dict[str, np.ndarray], n_fg_class: int | None) -> dict[str, np.ndarray]:
-    """Images are RGB here and BGR there; background is the first class here and the last there."""
+    """Converts from BGR to RGB, and from the background as the last class to the first."""
     named = _as_windows(named)
     for name in [name for name in named if name.endswith("/bn/gamma")]:
         # early files have normalizations that were folded into scale and shift
@@ -175,7 +175,7 @@ def _from_detectron2(named: dict[str, np.ndarray], n_fg_class: int | None) -> di
 
 
 def _from_chainercv(named: dict[str, np.ndarray], n_fg_class: int | None) -> dict[str, np.ndarray]:
-    """Without the background's boxes and masks."""
+    """Drops the background's boxes and masks."""
     named = _as_windows(without_first_bias(named))
     for leaf in ("W", "b"):
         _, loc, _, mask = (f"{head}/{leaf}" for head in _LAST)
@@ -193,8 +193,8 @@ def _of_classes(array: np.ndarray, rows: np.ndarray) -> np.ndarray:
     return array.reshape(-1, 4, *array.shape[1:])[rows].reshape(-1, *array.shape[1:])
 
 
-def torchvision_config(asked: FasterRCNNFPNConfig | None, theirs: Arrays, ours: Arrays) -> FasterRCNNFPNConfig:
-    """How torchvision builds the detector of a file, its arrays by torchvision's names and by ours."""
+def torchvision_config(requested: FasterRCNNFPNConfig | None, theirs: Arrays, ours: Arrays) -> FasterRCNNFPNConfig:
+    """The config of torchvision's detector from a file's arrays, by torchvision's names and by cvzoo's."""
     if _MOBILENET_MARK in theirs:
         built = MOBILENET_V3_LARGE_FPN
     else:
@@ -205,7 +205,7 @@ def torchvision_config(asked: FasterRCNNFPNConfig | None, theirs: Arrays, ours: 
     return built
 
 
-def _detectron2_config(asked: FasterRCNNFPNConfig | None, theirs: Arrays, ours: Arrays) -> FasterRCNNFPNConfig:
+def _detectron2_config(requested: FasterRCNNFPNConfig | None, theirs: Arrays, ours: Arrays) -> FasterRCNNFPNConfig:
     second = ours["regions/extractor/res2/0/conv2/conv/W"].shape
     return detectron2_config(depth_of(ours, inside=_REGIONS), groups=second[0] // second[1])
 
@@ -246,7 +246,7 @@ NAMES = {
     "detectron2": Names(
         marks=("backbone.fpn_lateral2.weight", "roi_heads.box_predictor.cls_score.weight"),
         modules=detectron2_place,
-        # constants that the config has
+        # constants that follow from the config
         drop=("pixel_mean", "pixel_std", "proposal_generator.anchor_generator.", "anchor_generator."),
         finish=_from_detectron2,
         config=_detectron2_config,
@@ -255,7 +255,7 @@ NAMES = {
         marks=("extractor/base/conv1/conv/W", "bbox_head/conf/W"),
         rules=(*CHAINERCV_RULES, *_CHAINERCV),
         finish=_from_chainercv,
-        config=lambda asked, theirs, ours: chainercv_config(depth_of(ours, inside=_REGIONS)),
+        config=lambda requested, theirs, ours: chainercv_config(depth_of(ours, inside=_REGIONS)),
     ),
     "torchvision's MobileNetV3": Names(
         marks=("features.16.0.weight", "features.15.block.0.0.weight"),
@@ -281,7 +281,7 @@ def region_source(
     config: FasterRCNNFPNConfig | None,
     known_names: Sequence[tuple[str, ...]] = (coco_bbox_label_names,),
 ) -> DetectorSource:
-    """All that a constructor's arguments lead to, see `detector_source`; its config is never None.
+    """Resolves a constructor's arguments, see `detector_source`; its config is never None.
 
     weights: name -> (record, config)
     """
@@ -305,7 +305,7 @@ def region_source(
 def region_networks_of_file(
     source: DetectorSource, make: Callable[[int, FasterRCNNFPNConfig], Chain]
 ) -> list[Callable[[], Chain]]:
-    """As `networks_of_file`. make: from classes and a config, the detector."""
+    """As `networks_of_file`. make: from a number of classes and a config, the detector."""
     return networks_of_file(
         source,
         source.config,

@@ -1,4 +1,4 @@
-"""What all two-stage detectors on a pyramid share: from images to maps, to proposals, to boxes of classes."""
+"""The common parts of two-stage detectors on a pyramid: backbone, feature pyramid, region proposals and box head."""
 
 import dataclasses
 from collections.abc import Callable, Sequence
@@ -38,8 +38,8 @@ class FPNBoxHead(Chain):
     channels: of the regions
     n_fg_class: number of classes
     size: cells of a region along a side
-    n_conv: 3 x 3 convolutions of `channels`, normalized if norm is not None
-    n_fc, width: fully connected layers and how many numbers each gives
+    n_conv: number of 3 x 3 convolutions of `channels`, normalized if norm is not None
+    n_fc, width: number of fully connected layers, and their number of outputs
     """
 
     rows_vary = True
@@ -57,8 +57,8 @@ class FPNBoxHead(Chain):
     ):
         with self.init_scope():
             self.convs = ChainList(*(region_conv(channels, channels, norm) for _ in range(n_conv)))
-            # a fully connected layer on a region is a convolution with a window of the region's size: so its numbers
-            # are read in the order in which they lie in memory
+            # a fully connected layer on a region is a convolution with a kernel of the region's size, which reads the
+            # channels-last region in its memory format without a copy
             first = Conv2DActiv(channels, width, size, initialW=LeCunUniform())
             others = (Conv2DActiv(width, width, 1, initialW=LeCunUniform()) for _ in range(n_fc - 1))
             self.fcs = ChainList(first, *others)
@@ -79,7 +79,7 @@ class FPNBoxHead(Chain):
 
 
 def region_conv(n_in: int, n_out: int, norm: Norm | None) -> Chain:
-    """A 3 x 3 convolution with relu, normalized if norm is not None; it starts as He et al. have it."""
+    """A 3 x 3 convolution with relu, normalized if norm is not None, with He initialization."""
     if norm is not None:
         return ConvNormActiv(n_in, n_out, 3, norm=norm)
     return Conv2DActiv(n_in, n_out, 3, 1, 1, initialW=Normal((2 / (9 * n_out)) ** 0.5))
@@ -89,7 +89,7 @@ class RegionNetwork(Chain):
     """Backbone, pyramid, region proposal network and box head.
 
     n_fg_class: number of classes
-    settings: how it is built
+    settings: its config
     """
 
     def __init__(self, n_fg_class: int, settings: FasterRCNNFPNConfig):
@@ -115,7 +115,7 @@ class RegionNetwork(Chain):
 
     @property
     def level_proposals(self) -> LevelProposals:
-        """What the outputs of the region proposal network mean."""
+        """The decoding of the region proposal network's outputs."""
         s = self.settings
         return LevelProposals(
             anchors=region_anchors(s),
@@ -129,33 +129,33 @@ class RegionNetwork(Chain):
         locs: Sequence[np.ndarray],
         confs: Sequence[np.ndarray],
         size: tuple[int, int],
-        seens: Sequence[tuple[int, int]],
+        resized_sizes: Sequence[tuple[int, int]],
         n_proposal: int | None = None,
     ) -> list[np.ndarray]:
-        """Of each image (P, 4) float32, best first.
+        """For each image (P, 4) float32, best first.
 
-        locs, confs: host arrays of each level, as the region proposal network gives them
-        size: (H, W) of the network's input; seens: of each image, what of it is not padding
-        n_proposal: None: as the config has it
+        locs, confs: host arrays of each level, outputs of the region proposal network
+        size: (H, W) of the network's input; resized_sizes: (H, W) of each image in it, without padding
+        n_proposal: None: the config's
         """
         decoding = self.level_proposals
         if n_proposal is not None:
             decoding = dataclasses.replace(decoding, n_proposal=n_proposal)
         loc, conf = np.concatenate(locs, axis=1), np.concatenate(confs, axis=1)
-        return decoding.propose(loc, conf, size, cut_frames(seens)).on_images()
+        return decoding.propose(loc, conf, size, cut_frames(resized_sizes)).on_images()
 
-    def regions(self, maps: Sequence[Any], bbox: np.ndarray, photo: np.ndarray, size: int) -> Variable:
+    def regions(self, maps: Sequence[Any], bbox: np.ndarray, image: np.ndarray, size: int) -> Variable:
         """(R, C, size, size) of boxes (R, 4) in images (R,) int32; see `pyramid_regions`."""
         s = self.settings
         return pyramid_regions(
-            maps, bbox, photo, s.strides, size=size, sampling_ratio=s.sampling_ratio, aligned=s.roi_aligned
+            maps, bbox, image, s.strides, size=size, sampling_ratio=s.sampling_ratio, aligned=s.roi_aligned
         )
 
     def second_stage(self, maps: Sequence[Any], size: tuple[int, int], frames: Any) -> list[HeadOutputs]:
-        """What the second stage says of the proposals, batch by batch.
+        """The outputs of the second stage for the proposals, batch by batch.
 
-        maps: what `forward` gave; size: (H, W) of the network's input
-        frames: (B, 11) float32 beside the maps, what `cut_frames` gives for the resized images
+        maps: outputs of `forward`; size: (H, W) of the network's input
+        frames: (B, 11) float32 on the maps' device, of `cut_frames` for the resized images
         """
         locs, confs = self.rpn(maps)
         loc, conf = concat(locs, axis=1).array, concat(confs, axis=1).array
@@ -169,7 +169,7 @@ class RegionNetwork(Chain):
         return outputs
 
     def candidates(self, outputs: HeadOutputs, frames: Any, score_thresh: float) -> Any:
-        """The boxes that score above `score_thresh`, for `nms` of their backend.
+        """The boxes with scores above `score_thresh`, for `nms` of their backend.
 
         frames: (B, 11) float32 of the batch's images, see `cvzoo.backends.detection.frame`
         """
@@ -177,7 +177,7 @@ class RegionNetwork(Chain):
         return self.decoding.candidates(batch.proposals, loc, conf, frames=frames, score_thresh=score_thresh)
 
     def finished(self, outputs: HeadOutputs, frames: Any, thresholds: AbstractThresholds, *, cut: bool) -> Any:
-        """(B, N) float32 for `unpacked_boxes`: what is left after NMS, with `cut` cut at the image's edges.
+        """(B, N) float32 for `unpacked_boxes`: the boxes left after NMS; cut: whether they are clipped to the image.
 
         thresholds: of the model; frames: as for `candidates`
         """
@@ -190,21 +190,21 @@ class RegionNetwork(Chain):
         self,
         maps: Sequence[Any],
         size: tuple[int, int],
-        seens: Sequence[tuple[int, int]],
+        resized_sizes: Sequence[tuple[int, int]],
         *,
         thresholds: AbstractThresholds,
         roi_size: int,
         head: Callable[[Variable, Any], Any],
     ) -> list[tuple[Found, np.ndarray]]:
-        """Of each image what is left after NMS, in pixels of the network's input, and what `head` says of it.
+        """For each image the boxes left after NMS, in pixels of the network's input, and their outputs of `head`.
 
-        seens: (H, W) of the resized images
+        resized_sizes: (H, W) of the resized images
         head: from regions (R, C, roi_size, roi_size) and labels (R,) to (R, ...)
-        Of a model with a limit all comes from a GPU by one copy, unless more boxes score than its kernels look at.
+        With a limit there is one copy from a GPU, unless there are more candidates than its kernels can hold.
         """
-        host_frames = cut_frames(seens)
+        host_frames = cut_frames(resized_sizes)
         (frames,) = backend_of(maps[0].array).upload([host_frames])
-        found: list[tuple[Found, np.ndarray]] = []
+        results: list[tuple[Found, np.ndarray]] = []
         for outputs in self.second_stage(maps, size, frames):
             images = outputs.batch.images
             result = self.finished(outputs, frames[images], thresholds, cut=False)
@@ -218,7 +218,7 @@ class RegionNetwork(Chain):
                 whole = [one for one in each if one is not None]
                 if len(whole) == len(each):
                     said = said.reshape(b, n, *said.shape[1:])
-                    found += [(Found(*one), of_one[: len(one[0])]) for one, of_one in zip(whole, said)]
+                    results += [(Found(*one), of_one[: len(one[0])]) for one, of_one in zip(whole, said)]
                     continue
 
             def again(i: int, outputs: HeadOutputs = outputs) -> Found:
@@ -228,21 +228,21 @@ class RegionNetwork(Chain):
             for i, one in enumerate(FinishedBoxes([result], again).on_host(), images.start):
                 regions = self.regions(maps, one.bbox, np.full(len(one.bbox), i, np.int32), roi_size)
                 (said,) = on_host([head(regions, one.label)])
-                found.append((one, said))
-        return found
+                results.append((one, said))
+        return results
 
 
-def to_photo(bbox: np.ndarray, seen: Sequence[int], size: Sequence[int]) -> np.ndarray:
-    """The boxes in pixels of the image of `size` (H, W), of which the network saw `seen` (H, W)."""
-    return bbox * np.tile(np.asarray(size, np.float32) / np.asarray(seen, np.float32), 2)
+def to_image_pixels(bbox: np.ndarray, resized: Sequence[int], size: Sequence[int]) -> np.ndarray:
+    """The boxes in pixels of the image of `size` (H, W), from those of the resized one."""
+    return bbox * np.tile(np.asarray(size, np.float32) / np.asarray(resized, np.float32), 2)
 
 
-# layers of MobileNetV3 whose outputs the pyramid takes: the first of the last stage, and the last
+# layers of MobileNetV3 whose outputs are the pyramid's inputs: the first of the last stage, and the last
 _MOBILENET_LAYERS = (13, 16)
 
 
 def make_backbone(settings: FasterRCNNFPNConfig) -> tuple[Chain, FPN]:
-    """The backbone, and the pyramid on `picked_maps` of what it gives for x (B, 3, H, W), with one level more."""
+    """The backbone, and the pyramid on `picked_maps` of its outputs for x (B, 3, H, W), with one additional level."""
     s = settings
     if s.backbone == "resnet":
         extractor: ResNetExtractor | MobileNetV3Extractor = ResNetExtractor(
@@ -261,14 +261,14 @@ def make_backbone(settings: FasterRCNNFPNConfig) -> tuple[Chain, FPN]:
 
 
 def picked_maps(maps: Sequence[Any], settings: FasterRCNNFPNConfig) -> list[Any]:
-    """The backbone's maps that the pyramid takes, the finest first."""
+    """The backbone's maps that are the pyramid's inputs, the finest first."""
     return list(maps) if settings.backbone == "resnet" else [maps[i] for i in _MOBILENET_LAYERS]
 
 
 def region_levels(bbox: Any, strides: Sequence[int]) -> Any:
-    """(R,) int64 (int32 on a GPU), which of the maps each box (R, 4) looks at: one of side 224 at that of stride 16.
+    """(R,) int64 (int32 on a GPU), index of the map that each box (R, 4) is pooled from: a side of 224 has stride 16.
 
-    Where maps share a stride, the first of them is looked at.
+    Of maps of the same stride the first is used.
     Source: Lin et al., Feature Pyramid Networks, CVPR 2017, equation 1, in float32 with 1e-6 added to the logarithm.
     """
     first, last = round(np.log2(strides[0])), round(np.log2(strides[-1]))
@@ -278,19 +278,19 @@ def region_levels(bbox: Any, strides: Sequence[int]) -> Any:
 def pyramid_regions(
     maps: Sequence[Any],
     bbox: np.ndarray,
-    photo: np.ndarray,
+    image: np.ndarray,
     strides: Sequence[int],
     *,
     size: int,
     sampling_ratio: int | None = 2,
     aligned: bool = False,
 ) -> Variable:
-    """(R, C, size, size): the inside of each box, from the map of its level.
+    """(R, C, size, size): each box, pooled from the map of its level.
 
     maps: (B, C, H, W) each, the finest first; there may be more than strides
-    bbox: (R, 4) float32, pixels of the network's input; image: (R,) int32, which of the B each lies in
+    bbox: (R, 4) float32, pixels of the network's input; image: (R,) int32, index of each box's image in the batch
     sampling_ratio, aligned: as in `roi_average_align_2d`
     """
     scales = [1 / stride for stride in strides]
     level = region_levels(bbox, strides)
-    return roi_average_align_levels(maps, bbox, photo, level, size, scales, sampling_ratio, aligned=aligned)
+    return roi_average_align_levels(maps, bbox, image, level, size, scales, sampling_ratio, aligned=aligned)

@@ -19,10 +19,10 @@ from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNConfig
 
 
 class FPNRegionProposalNetwork(Chain):
-    """`depth` 3 x 3 convolutions with relu, then an objectness and four offsets for each anchor; one for all levels.
+    """Region proposal network, shared by all levels: 3 x 3 convolutions, then objectness and offsets of each anchor.
 
     channels: of the maps
-    n_anchor: anchors of a place
+    n_anchor: anchors per position
     """
 
     def __init__(self, channels: int, n_anchor: int, *, depth: int = 1):
@@ -34,9 +34,9 @@ class FPNRegionProposalNetwork(Chain):
             self.conf = Convolution2D(channels, n_anchor, 1, initialW=Normal(0.01))
 
     def forward(self, maps: Sequence[Any]) -> tuple[list[Variable], list[Variable]]:
-        """Of each level: locs (B, A, 4), dy dx dh dw; confs (B, A), before the sigmoid.
+        """For each level: locs (B, A, 4), dy dx dh dw; confs (B, A), logits.
 
-        maps: (B, channels, H, W) each; A runs by row, column and anchor of the place
+        maps: (B, channels, H, W) each; A is ordered by row, column and anchor of the position
         """
         locs, confs = [], []
         for h in maps:
@@ -49,7 +49,7 @@ class FPNRegionProposalNetwork(Chain):
 
 @functools.lru_cache(maxsize=32)
 def region_anchors(config: FasterRCNNFPNConfig) -> LevelAnchors:
-    """The anchors of the region proposal network, in the style of the publisher that the config names."""
+    """The anchors of the region proposal network, in the style that the config names after its publisher."""
     strides = (*config.strides, 2 * config.strides[-1])
     cells = []
     for sizes, stride in zip(config.anchor_sizes, strides):
@@ -62,7 +62,7 @@ def region_anchors(config: FasterRCNNFPNConfig) -> LevelAnchors:
 
 
 def rounded_at_stride(sizes: Sequence[float], ratios: Sequence[float], stride: int) -> np.ndarray:
-    """(K, 4) float32: sides are rounded for a square of the stride's side, then enlarged; around the place's middle."""
+    """(K, 4) float32: sides are rounded at the stride's size, then scaled; around the center of the position."""
     cells = []
     for ratio in ratios:
         width = np.round(stride / np.sqrt(ratio))

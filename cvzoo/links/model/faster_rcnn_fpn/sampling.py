@@ -17,7 +17,7 @@ from cvzoo.links.model.retinanet.targets import AnchorRows, match_anchors
 class Truth(NamedTuple):
     """The objects of an image.
 
-    bbox: (R, 4) float32; label: (R,) int32; ignored: (R,) bool: neither learned nor taken for background
+    bbox: (R, 4) float32; label: (R,) int32; ignored: (R,) bool, neither targets nor background
     """
 
     bbox: np.ndarray
@@ -44,28 +44,28 @@ class SampledRegions(NamedTuple):
 def truths(
     bboxes: Sequence[np.ndarray], labels: Sequence[np.ndarray], ignored: Sequence[np.ndarray] | None
 ) -> list[Truth]:
-    """One per image. Raises ShapeError if boxes, labels and flags do not belong together."""
+    """One per image. Raises ShapeError if boxes, labels and flags differ in number."""
     ignored = [np.zeros(len(bbox), bool) for bbox in bboxes] if ignored is None else ignored
     if not len(bboxes) == len(labels) == len(ignored):
         raise ShapeError("bboxes, labels and ignored need one element per image", got=(len(bboxes), len(labels)))
-    found = []
+    per_image = []
     for i, (bbox, label, skip) in enumerate(zip(bboxes, labels, ignored)):
         bbox = as_bbox(bbox).astype(np.float32, copy=False)
         if not len(bbox) == len(label) == len(skip):
             raise ShapeError(f"image {i}: boxes and labels differ in number", got=(len(bbox), len(label), len(skip)))
-        # what has no area is no object either
+        # boxes without area are dropped
         skip = np.asarray(skip, bool) | ~(bbox[:, 2:] > bbox[:, :2]).all(axis=1)
-        found.append(Truth(bbox, np.asarray(label, np.int32), skip))
-    return found
+        per_image.append(Truth(bbox, np.asarray(label, np.int32), skip))
+    return per_image
 
 
 def sample_anchors(
     rows: AnchorRows, truth: Truth, *, n: int = 256, share: float = 0.5, positive: float = 0.7, negative: float = 0.3
 ) -> SampledAnchors:
-    """At most n anchors of an image, drawn evenly, of which a share at most has an object.
+    """At most n anchors of an image, sampled uniformly, with at most a fraction `share` of positive ones.
 
-    positive, negative: as in `match_anchors`; the best anchor of each object counts as well
-    Source: Ren et al., 2015, section 3.1.2. Anchors that cross the image's edge are learned, too, as in later work.
+    positive, negative: as in `match_anchors`; the best anchor of each object is positive, too
+    Source: Ren et al., 2015, section 3.1.2. Anchors that cross the image's edge are included, as in later work.
     """
     check_share(n, share)
     own = np.flatnonzero(~truth.ignored)
@@ -113,11 +113,11 @@ def sample_regions(
 def check_share(n: int, share: float) -> None:
     """Raises ValueRangeError unless n is positive and share within 0 and 1."""
     if n < 1 or not 0 <= share <= 1:
-        raise ValueRangeError("a sample wants a positive number and a share within 0 and 1", got=(n, share))
+        raise ValueRangeError("a sample needs a positive number and a fraction within 0 and 1", got=(n, share))
 
 
 def _drawn(index: np.ndarray, n: int) -> np.ndarray:
-    """At most n of them, in their order."""
+    """At most n of them at random, in their order."""
     if len(index) <= n:
         return index
     return np.sort(random_generator().choice(index, n, replace=False))

@@ -13,9 +13,7 @@ _BACKBONES = {"R": "resnet", "X": "resnext"}
 
 
 def detectron2_config(n_layer: int, *, groups: int = 1) -> FasterRCNNFPNConfig:
-    """How detectron2 builds its networks: on MSRA's ResNets, whose first convolution of a block has the stride, or on
-    ResNeXt 32x8d.
-    """
+    """detectron2's config: on MSRA's ResNets, whose first convolution of a block has the stride, or ResNeXt 32x8d."""
     return FasterRCNNFPNConfig(
         n_layer=n_layer,
         arch="he" if groups == 1 else "v1.5",
@@ -39,14 +37,14 @@ def detectron2_files(
     scores: tuple[str, ...],
     label_names: tuple[str, ...] = coco_bbox_label_names,
 ) -> dict[str, tuple[Weights, FasterRCNNFPNConfig]]:
-    """Files of one kind of network: name, such as "resnet50_coco_detectron2_1x" -> (record, how it is built).
+    """Files of one kind of network: name, such as "resnet50_coco_detectron2_1x" -> (record, config).
 
     network: detectron2's name of it, such as "mask_rcnn"
     folder: of its configurations
     files: the rest of a configuration's name, such as "R_50_FPN_1x" -> (the file's name from its number on, its scores)
-    scores: what they are, on COCO val2017
+    scores: names of the scores, on COCO val2017
     """
-    found = {}
+    files_by_name = {}
     for variant, (file, values) in files.items():
         letter, depth, *width, _, schedule = variant.split("_")
         backbone = "_".join([f"{_BACKBONES[letter]}{depth}", *width])
@@ -65,11 +63,11 @@ def detectron2_files(
             label_names=label_names,
             preprocessing=f"{pyramid_preparation(built).describe()}; detectron2's networks see BGR",
         )
-        found[name] = record, built
-    return found
+        files_by_name[name] = record, built
+    return files_by_name
 
 
-# its normalizations divide by the plain standard deviation
+# its normalizations have an eps of 0
 RESNET50_FPN = FasterRCNNFPNConfig(norm="frozen", bn_eps=0.0)
 TORCHVISION_PREPROCESSING = pyramid_preparation(RESNET50_FPN).describe()
 RESNET50_FPN_V2 = FasterRCNNFPNConfig(fpn_norm="batch", rpn_depth=2, head_convs=4, head_fcs=1)
@@ -89,7 +87,7 @@ MOBILENET_V3_LARGE_320_FPN = FasterRCNNFPNConfig(
 
 
 def chainercv_config(n_layer: int) -> FasterRCNNFPNConfig:
-    """How ChainerCV builds its networks, with Chainer's eps."""
+    """ChainerCV's config, with Chainer's eps."""
     return FasterRCNNFPNConfig(
         n_layer=n_layer,
         arch="he",
@@ -115,7 +113,7 @@ def chainercv_pyramid(name: str, file: str, *, score: Mapping[str, float]) -> We
     )
 
 
-# name -> (record, how the network is built)
+# name -> (record, config)
 WEIGHTS: dict[str, tuple[Weights, FasterRCNNFPNConfig]] = {
     "resnet50_coco": (
         torchvision_weights(

@@ -28,12 +28,12 @@ from cvzoo.links.model.pretrained.load import load_pretrained
 from cvzoo.links.model.resnet.extractor import ResNetExtractor
 from cvzoo.typing.aliases import Array
 
-_AT_LEAST = 8  # pixels, or the pooling behind the first convolution sees too few
+_AT_LEAST = 8  # pixels, the minimum side for the pooling after the first convolution
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class FCISConfig(AbstractConfig):
-    """What an FCIS is built of; its fields are the constructor's arguments."""
+    """What an FCIS is built from; its fields are the constructor's arguments."""
 
     n_fg_class: int = classes_field()
     min_size: int = resized_field(help="length of the resized image's short side")
@@ -42,7 +42,7 @@ class FCISConfig(AbstractConfig):
     group_size: int = count_field(help="kinds of cells along a side")
     ratios: tuple[float, ...] = config_field(help="heights over widths of the anchors", above=0)
     anchor_scales: tuple[float, ...] = config_field(help="sides of the anchors", unit="strides", above=0)
-    proposal_creator: ProposalCreator = config_field(help="what keeps the best regions", adjustable=True)
+    proposal_creator: ProposalCreator = config_field(help="selects the region proposals", adjustable=True)
     iter2: bool = config_field(help="a second pass on the refined regions", adjustable=True)
     n_layer: int = count_field(help="layers of the ResNet", stored=("widths", 0))
     base_channels: int = count_field(help="channels of the ResNet's first convolution", stored=("widths", 1))
@@ -53,24 +53,24 @@ class FCISConfig(AbstractConfig):
 class FCISResNet101(AbstractInstanceSegmenter):
     """FCIS on ResNet-101, an instance segmentation network (Li et al., 2017).
 
-    n_fg_class: number of classes; None: as many as label_names, else as the file has, else VOC's 20
+    n_fg_class: number of classes; None: those of label_names, else of the file, else VOC's 20
     pretrained_model: "sbd", "coco" (trained by ChainerCV), "sbd_converted", "coco_converted" (the authors'), "imagenet"
-        (a ResNet-101, for the backbone), or the path of such a file or of one that cvzoo saved. Where the classes are
-        others, the layer of classes starts anew, with a warning and a `load_report`
-    label_names: names of the classes; None: the file's, if it has as many classes
-    min_size, max_size: the image's short side becomes the one, unless its long side would pass the other
-    roi_size, group_size: a region becomes roi_size x roi_size cells, of group_size x group_size kinds
+        (a ResNet-101, for the backbone), or the path of such a file or of one that cvzoo saved. Where the classes
+        differ, the layer of classes is initialized anew, with a warning and a `load_report`
+    label_names: class names; None: the file's, if it has as many classes
+    min_size, max_size: the image's short side is resized to min_size, unless its long side would exceed max_size
+    roi_size, group_size: regions are pooled to roi_size x roi_size cells of group_size x group_size position-sensitive
+        maps
     ratios, anchor_scales: of the anchors, see `generate_anchor_base`; None for the scales: as published for SBD, or for
-        COCO where there are 80 classes
-    proposal_creator: what keeps the best regions; None: as published
-    iter2: a second pass on the refined regions
-    n_layer, base_channels, rpn_channels, mid_channels: how deep and wide the network is; another has no published
-        weights
-    Raises ValueRangeError if the names are not as many as the classes, or there is no such name or file;
+        COCO if there are 80 classes
+    proposal_creator: selects the region proposals; None: as published
+    iter2: whether the head runs a second time on the refined regions
+    n_layer, base_channels, rpn_channels, mid_channels: depth and widths; only the defaults have published weights
+    Raises ValueRangeError if names and classes differ in number, or for an unknown name or missing file;
     WeightsMismatchError if the file does not fit; what reading it raises.
 
     mask_merge_thresh, binary_thresh: see `mask_voting`
-    min_drop_size: what has a side of this or less is dropped, pixels of the image
+    min_drop_size: boxes with a side of at most this are dropped, pixels of the image
     The backbone's normalizations are frozen; C5 has stride 16, dilated.
     Source: Li et al., "Fully Convolutional Instance-aware Semantic Segmentation", 2017.
     """
@@ -176,7 +176,7 @@ class FCISResNet101(AbstractInstanceSegmenter):
 
     @property
     def preparation(self) -> ResizeShortestEdge:
-        """Resized, less `mean`; an image that is hardly more than a line has zeros at its end."""
+        """A resize, then subtraction of `mean`; very narrow images are padded with zeros."""
         return ResizeShortestEdge(
             self.min_size, self.max_size, mean=self.mean, sides="chainercv", one_scale=True, at_least=_AT_LEAST
         )
@@ -186,7 +186,7 @@ class FCISResNet101(AbstractInstanceSegmenter):
         return self.extractor(x)[-2:]
 
     def forward(self, x: Variable | Array, scales: float | Sequence[float] = 1.0) -> RegionOutputs:
-        """What the regions of x (B, 3, H, W) hold; scales: its pixels for one of the image."""
+        """The head's outputs for the regions of x (B, 3, H, W); scales: of each image in x."""
         for_rpn, for_head = self.features(x)
         _, _, rois, roi_indices, _ = self.rpn(for_rpn, x.shape[2:], scales)
         return self.head(for_head, rois, roi_indices, x.shape[2:], iter2=self.iter2)
@@ -196,15 +196,15 @@ class FCISResNet101(AbstractInstanceSegmenter):
         scales = [self.preparation.placement(size).resized[1] / size[1] for size in sizes]
         for_rpn, for_head = self.features(x)
         _, _, rois, roi_indices, _ = self.rpn(for_rpn, x.shape[2:], scales)
-        found = []
+        instances = []
         for i, (size, scale) in enumerate(zip(sizes, scales)):
             one = Variable(for_head.array[i : i + 1], requires_grad=False)
             roi = rois[roi_indices == i]
             out = self.head(one, roi, np.zeros(len(roi), np.int32), x.shape[2:], iter2=self.iter2)
             bbox = clip_bbox(out.rois / np.float32(scale), size)
             seg_prob, cls_prob = on_host((softmax(out.seg_scores).array, softmax(out.cls_scores).array))
-            found.append(self._voted(seg_prob[:, 1], cls_prob, bbox, size))
-        return found
+            instances.append(self._voted(seg_prob[:, 1], cls_prob, bbox, size))
+        return instances
 
     def _voted(
         self, mask_prob: np.ndarray, cls_prob: np.ndarray, bbox: np.ndarray, size: tuple[int, int]

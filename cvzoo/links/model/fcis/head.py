@@ -21,8 +21,8 @@ Four = tuple[float, float, float, float]
 
 
 class RegionOutputs(NamedTuple):
-    """Of R regions: seg_scores (R, 2, S, S), outside and inside of the mask; ag_locs (R, 2, 4), of background and of
-    objects; cls_scores (R, n_class); rois (R, 4); roi_indices (R,). Scores are before a softmax."""
+    """For R regions: seg_scores (R, 2, S, S), outside and inside of the mask; ag_locs (R, 2, 4), of background and of
+    objects; cls_scores (R, n_class); rois (R, 4); roi_indices (R,). Scores are logits."""
 
     seg_scores: Variable
     ag_locs: Variable
@@ -35,9 +35,10 @@ class FCISResNet101Head(Chain):
     """RoI head of FCIS: class scores, masks and offsets of each region.
 
     n_class: with the background
-    roi_size, group_size: a region becomes roi_size x roi_size cells, of group_size x group_size kinds
-    spatial_scale: pixels of the map for one of the network's input
-    loc_normalize_mean, loc_normalize_std: offsets times std plus mean are the true ones
+    roi_size, group_size: regions are pooled to roi_size x roi_size cells of group_size x group_size position-sensitive
+        maps
+    spatial_scale: ratio of the map's to the network input's resolution
+    loc_normalize_mean, loc_normalize_std: outputs times std plus mean are the offsets
     in_channels, mid_channels: of C5, and of the 1 x 1 convolution on it
 
     Source: Li et al., "Fully Convolutional Instance-aware Semantic Segmentation", 2017, section 3
@@ -78,8 +79,8 @@ class FCISResNet101Head(Chain):
         """The outputs of the regions of x (B, C, H, W).
 
         img_size: (H, W) of the network's input
-        gt_roi_labels: (R,) classes whose masks are given; None: the likeliest ones
-        iter2: the refined regions go through the head a second time; the results are appended to the first
+        gt_roi_labels: (R,) classes whose masks are returned; None: the most probable ones
+        iter2: whether the head runs a second time on the refined regions; its outputs are appended to the first
         """
         h = F.relu(self.conv1(x))
         maps = self.cls_seg(h), self.ag_loc(h)
@@ -106,7 +107,7 @@ class FCISResNet101Head(Chain):
         )
         seg = F.reshape(seg, (n, self.n_class, 2, size, size))
         loc = F.ps_roi_average_pooling_2d(of_loc, *where, (8, size, size), self.spatial_scale, self.group_size)
-        # inside or outside of the mask: whichever speaks for the class more
+        # the class score of a cell is the maximum of its inside and outside scores
         cls_scores = F.average(F.max(seg, axis=2), axis=(2, 3))
         ag_locs = F.reshape(F.average(loc, axis=(2, 3)), (n, 2, 4))
         labels = to_numpy(cls_scores.array).argmax(axis=1) if labels is None else labels

@@ -11,24 +11,24 @@ from cvzoo.geometry.mask_to_bbox import mask_to_bbox
 from cvzoo.links.chain import Chain
 from cvzoo.links.model.check_objects import check_objects
 from cvzoo.links.model.faster_rcnn.targets import AnchorTargetCreator, ProposalTargetCreator, bbox2loc
-from cvzoo.links.model.faster_rcnn.train_chain import loc_loss, photo_numbers, reported_sum, rpn_losses, sizes_of_photos
+from cvzoo.links.model.faster_rcnn.train_chain import image_indices_of, image_sizes, loc_loss, reported_sum, rpn_losses
 from cvzoo.links.model.fcis.fcis_resnet101 import FCISResNet101
 from cvzoo.links.model.fcis.mask_voting import resize_map, rounded
 
-_MASK_WEIGHT = 10.0  # of a region's mask, over the number of its cells
+_MASK_WEIGHT = 10.0  # of a region's mask loss, which is divided by the number of its cells
 
 
 class FCISTrainChain(Chain):
     """Training loss of FCIS, a scalar: `FCISTrainChain(model)(imgs, masks, labels, scales)`.
 
-    fcis: the network; it looks at regions once while training
+    fcis: the network; iter2 does not apply in training
     rpn_sigma, roi_sigma: smooth L1 is quadratic below 1 / sigma ** 2
-    anchor_target_creator, proposal_target_creator: what is learned from
-    binary_thresh: a cell of a region is inside of the mask if so large a part of it is
+    anchor_target_creator, proposal_target_creator: samplers of anchors and regions
+    binary_thresh: a cell of a region is inside of the mask if at least this fraction of it is
 
     Reports loss, rpn_loc_loss, rpn_cls_loss, roi_loc_loss, roi_cls_loss, roi_mask_loss.
-    Source: Li et al., "Fully Convolutional Instance-aware Semantic Segmentation", 2017, section 3.3, with regions drawn
-    at random for hard examples, as in ChainerCV.
+    Source: Li et al., "Fully Convolutional Instance-aware Semantic Segmentation", 2017, section 3.3, with regions
+    sampled at random instead of hard examples, as in ChainerCV.
     """
 
     def __init__(
@@ -58,16 +58,16 @@ class FCISTrainChain(Chain):
         scales: float | Sequence[float] = 1.0,
         sizes: Sequence[Sequence[int]] | None = None,
     ) -> Variable:
-        """The loss, a number.
+        """The loss, a scalar.
 
-        imgs: (B, 3, H, W) float32, prepared; smaller ones padded at the bottom and at the right
+        imgs: (B, 3, H, W) float32, preprocessed; smaller ones padded at the bottom and at the right
         masks, labels: of each image (R, H', W') bool, pixels of imgs, and (R,) int32; R may be 0
-        scales: the network's pixels for one of the image, a number or one for each image
+        scales: the scale of each image in the network's input, one number or one per image
         sizes: (H, W) of each image in imgs; None: all of it
         Raises ShapeError if there is not one element per image.
         What `check_objects` raises.
         """
-        sizes = sizes_of_photos(self, imgs, sizes, masks, labels)
+        sizes = image_sizes(self, imgs, sizes, masks, labels)
         model = self.fcis
         bboxes = [mask_to_bbox(mask).astype(np.float32) for mask in masks]
         check_objects(type(self).__name__, bboxes, labels, model.n_fg_class)
@@ -78,7 +78,7 @@ class FCISTrainChain(Chain):
         )
         sampled = [self._sampled(rois[roi_indices == i], *each) for i, each in enumerate(zip(bboxes, masks, labels))]
         roi, gt_loc, gt_label, gt_mask = (np.concatenate(each) for each in zip(*sampled))
-        indices = photo_numbers([len(each[0]) for each in sampled])
+        indices = image_indices_of([len(each[0]) for each in sampled])
         out = model.head(for_head, roi, indices, imgs.shape[2:], gt_label, iter2=False)
         of_kind = out.ag_locs[np.arange(len(roi)), (gt_label > 0).astype(int)]
         roi_loc_loss = loc_loss(of_kind, gt_loc, gt_label, self.roi_sigma)
@@ -97,7 +97,7 @@ class FCISTrainChain(Chain):
     def _sampled(
         self, roi: np.ndarray, bbox: np.ndarray, mask: np.ndarray, label: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Regions, their true offsets and classes, and (S, cells, cells) int32: 1 inside, 0 outside, -1 no object."""
+        """Regions, their target offsets and classes, and (S, cells, cells) int32: 1 inside, 0 outside, -1 no object."""
         model = self.fcis
         sampled = self.proposal_target_creator.sample(roi, bbox, label)
         side = (model.roi_size, model.roi_size)

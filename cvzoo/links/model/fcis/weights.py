@@ -50,7 +50,7 @@ WEIGHTS: dict[str, Weights] = {
     "imagenet": RESNET101_IMAGENET,
 }
 
-# number of classes -> how the published networks propose regions: scales of anchors, and what keeps the best
+# number of classes -> region proposals of the published networks: anchor scales and selection
 _PROPOSALS = {"n_train_pre_nms": 6000, "n_train_post_nms": 300, "n_test_pre_nms": 6000, "n_test_post_nms": 300}
 SBD_PROPOSALS = ((8, 16, 32), ProposalCreator(**_PROPOSALS, min_size=16))
 COCO_PROPOSALS = ((4, 8, 16, 32), ProposalCreator(**_PROPOSALS, min_size=2))

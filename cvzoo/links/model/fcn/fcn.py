@@ -1,4 +1,4 @@
-"""A fully convolutional network."""
+"""FCN, a semantic segmentation network (Long et al., 2015)."""
 
 import os
 from collections.abc import Sequence
@@ -22,15 +22,15 @@ from cvzoo.links.model.preparation.short_side import ShortSide
 from cvzoo.links.model.pretrained.classifier import segmenter_source
 from cvzoo.links.model.pretrained.load import load_pretrained
 from cvzoo.links.model.publishers.gluon_cv import USUAL_NAMES
-from cvzoo.links.model.segmenter import AbstractPhotoSegmenter
+from cvzoo.links.model.segmenter import AbstractImageSegmenter
 from cvzoo.links.model.variant import variant
 from cvzoo.typing.aliases import Array
 
 
 class FCNHead(Chain):
-    """out(dropout(conv(x))): 3 x 3 to a quarter of the channels, then logits of the classes.
+    """Head of FCN, out(dropout(conv(x))): 3 x 3 to a quarter of the channels, then 1 x 1 to logits.
 
-    dropout: how much of the middle is dropped while training
+    dropout: dropout ratio, in training
     Source: torchvision's head of this name.
     """
 
@@ -46,22 +46,22 @@ class FCNHead(Chain):
         return self.out(F.dropout(self.conv(x), self.dropout))
 
 
-class FCN(AbstractPhotoSegmenter):
+class FCN(AbstractImageSegmenter):
     """FCN, a semantic segmentation network (Long et al., 2015).
 
     backbone: see `DenseBackbone`
-    n_class: number of classes; None: as many as the file's, or label_names, else VOC's 21 (0 is the background)
+    n_class: number of classes; None: those of the file, or of label_names, else VOC's 21 (0 is the background)
     pretrained_model: "coco_voc", or the path of a file of torchvision or gluon-cv or one that cvzoo saved; "imagenet"
         or "imagenet_v2" for the backbone alone; with gluon-cv's backbones also "voc", "ade20k" and "cityscapes"
-    label_names: names of the classes
-    width: of the network: all channels times this
-    short: the image's short side is made so long
-    Raises ValueRangeError if names and classes do not agree, or there are no such weights or backbone;
+    label_names: class names
+    width: multiplier of all channels
+    short: short side of the resized image
+    Raises ValueRangeError if names and classes differ in number, or for unknown weights or backbone;
     WeightsMismatchError if the file does not fit.
 
-    While training there is an auxiliary head, an `FCNHead` on the backbone's middle map.
+    In training there is an auxiliary head, an `FCNHead` on the backbone's intermediate map.
     Source: Long, Shelhamer and Darrell, Fully Convolutional Networks for Semantic Segmentation, CVPR 2015; as
-    torchvision builds it, on a dilated network and without the skips of the paper.
+    torchvision builds it, on a dilated network and without the paper's skip connections.
     """
 
     def __init__(
@@ -85,7 +85,7 @@ class FCN(AbstractPhotoSegmenter):
             usual_names=USUAL_NAMES,
         )
         self.n_class, self.label_names = source.n_class, source.label_names
-        self.align_corners = backbone in GLUON_BACKBONES  # as their makers enlarge maps
+        self.align_corners = backbone in GLUON_BACKBONES  # as gluon-cv upsamples maps
         self.config = DenseSegmenterConfig(backbone=backbone, n_class=self.n_class, width=width, short=short)
         self.short = short
         with self.init_scope():
@@ -98,11 +98,11 @@ class FCN(AbstractPhotoSegmenter):
 
     @property
     def preparation(self) -> ShortSide:
-        """The short side becomes `short`."""
+        """A resize of the short side to `short`."""
         return ShortSide(self.short)
 
     def training_scores(self, x: Any) -> tuple[Variable, Variable]:
-        """The scores and the auxiliary head's, at the maps' strides."""
+        """The logits and the auxiliary head's, at the strides of their maps."""
         middle, last = self.backbone(x)
         return self.head(last), self.aux(middle)
 

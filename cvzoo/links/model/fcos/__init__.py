@@ -1,1 +1,1 @@
-"""FCOS (Tian et al., 2019): boxes without anchors."""
+"""FCOS, a one-stage detector without anchors (Tian et al., 2019)."""

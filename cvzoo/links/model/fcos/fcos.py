@@ -1,4 +1,4 @@
-"""FCOS."""
+"""FCOS, a one-stage detector without anchors (Tian et al., 2019)."""
 
 import dataclasses
 import os
@@ -29,7 +29,7 @@ from cvzoo.typing.aliases import Array
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class FCOSConfig(AbstractConfig):
-    """All that decides how an FCOS is built and how it sees an image. Raises ValueRangeError."""
+    """What an FCOS is built from, and its preprocessing. Raises ValueRangeError."""
 
     n_layer: int = count_field(50, help="layers of the ResNet, see ResNetExtractor", group="backbone")
     base_channels: int = count_field(64, help="channels of the ResNet's first convolution", group="backbone")
@@ -74,7 +74,7 @@ FCOSSettings = FCOSConfig  # its name before configs were files' headers, too
 
 
 class Tower(Chain):
-    """`depth` 3 x 3 convolutions of one width, each with group normalization and relu."""
+    """`depth` 3 x 3 convolutions of constant width, each with group normalization and relu."""
 
     def __init__(self, channels: int, *, depth: int, groups: int):
         with self.init_scope():
@@ -94,7 +94,7 @@ class Tower(Chain):
 class FCOSHead(Chain):
     """Head of FCOS: distances to the sides, class logits and centerness.
 
-    channels: of the maps; n_class: without a background; bias: what the scores of the classes start from
+    channels: of the maps; n_class: without a background; bias: initial bias of the class logits
     """
 
     def __init__(self, channels: int, n_class: int, *, depth: int = 4, groups: int = 32, bias: float = 0.0):
@@ -107,7 +107,7 @@ class FCOSHead(Chain):
             self.center = Convolution2D(channels, 1, 3, 1, 1, initialW=Normal(0.01))
 
     def forward(self, maps: Sequence[Any]) -> tuple[Variable, Variable, Variable]:
-        """loc (B, A, 4), conf (B, A, n_class), center (B, A, 1): A over all maps, in a map by row and column.
+        """loc (B, A, 4), conf (B, A, n_class), center (B, A, 1): A over all maps, within a map by row and column.
 
         maps: (B, channels, H, W) each, the finest first
         """
@@ -126,19 +126,19 @@ STRIDES = (8, 16, 32, 64, 128)
 class FCOS(AbstractOneStageDetector):
     """FCOS, a one-stage detector without anchors (Tian et al., 2019): each location predicts distances to box sides.
 
-    n_fg_class: number of classes; None: as many as label_names, else as the file has, else COCO's 80
+    n_fg_class: number of classes; None: those of label_names, else of the file, else COCO's 80
     pretrained_model: "coco" (torchvision's detector), "imagenet", "imagenet_v2" (torchvision's backbones), or the path
-        of such a file or of one that cvzoo saved. What fits is taken over; a warning names what starts anew in the
-        classes' head, and so does `load_report`
-    label_names: names of the classes; None: the file's, if it has as many classes, or COCO's if there are 80
-    config: how it is built and how it sees an image; None: as the file has it, else `FCOSConfig()`
-    settings: older name of config
-    Raises ValueRangeError if the names are not as many as the classes, or there is no such name or file;
-    WeightsMismatchError if the file holds another network; what reading it raises.
+        of such a file or of one that cvzoo saved. What fits is loaded; a warning and `load_report` list what is
+        initialized anew in the class head
+    label_names: class names; None: the file's, if it has as many classes, or COCO's if there are 80
+    config: architecture and preprocessing; None: as the file has it, else `FCOSConfig()`
+    settings: the former name of config
+    Raises ValueRangeError if names and classes differ in number, or for an unknown name or missing file;
+    WeightsMismatchError if the file holds a different network; what reading it raises.
 
-    mean, std: (3,) float32, what images in [0, 255] are normalized by
-    Source: Tian et al., FCOS: Fully Convolutional One-Stage Object Detection, ICCV 2019; the centredness on the boxes'
-    tower, and P6 of P5, as in torchvision.
+    mean, std: (3,) float32, normalization of images in [0, 255]
+    Source: Tian et al., FCOS: Fully Convolutional One-Stage Object Detection, ICCV 2019; with centerness on the box
+    tower, and P6 from P5, as in torchvision.
     """
 
     presets = {"visualize": Preset(0.6, 0.5), "evaluate": Preset(0.6, 0.2)}
@@ -185,16 +185,16 @@ class FCOS(AbstractOneStageDetector):
         return torchvision_detector_preparation(s.min_size, s.max_size, antialias=s.antialias)
 
     def forward(self, x: Variable | Array) -> tuple[Variable, Variable, Variable]:
-        """loc (B, A, 4): distances up, left, down, right in strides; conf (B, A, L) and center (B, A, 1): scores.
+        """loc (B, A, 4): distances up, left, down, right in strides; conf (B, A, L) and center (B, A, 1): logits.
 
         x: (B, 3, H, W), normalized
-        A runs over the levels, the finest first, in a level by row and column. Scores are before the sigmoid.
+        A is over all levels, the finest first, within a level by row and column.
         """
         return self.head(self.fpn(self.extractor(x)[1:]))
 
     @property
     def decoding(self) -> PointLevels:
-        """As in `AbstractOneStageDetector`; at most `n_candidate` of a level, cut at the image's edges."""
+        """As in `AbstractOneStageDetector`; at most `n_candidate` per level, clipped to the image."""
         return PointLevels(strides=STRIDES, n_class=self.n_fg_class, n_candidate=self.n_candidate)
 
 

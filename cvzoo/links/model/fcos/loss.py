@@ -1,4 +1,4 @@
-"""What an FCOS is trained with: the network and its loss as one link."""
+"""Training loss of FCOS."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -21,16 +21,17 @@ from cvzoo.links.model.fcos.fcos import FCOS
 from cvzoo.reporting.reporter import report
 from cvzoo.typing.aliases import Array
 
-# a level finds objects whose farthest side is 4 to 8 strides away; the finest also nearer, the coarsest also farther
+# a level is assigned objects whose farthest side is 4 to 8 strides away; the finest also smaller, the coarsest also
+# larger ones
 _NEAR, _FAR = 4, 8
 
 
 class Targets(NamedTuple):
-    """Of a batch of B images with A places each.
+    """Training targets of a batch of B images with A positions each.
 
     label: (B, A) int32; a class, -1 background, -2 ignored
-    positive: (P,) int64, places among the B * A that have an object, ascending
-    bbox: (P, 4) float32, the true boxes of these, in the network's pixels
+    positive: (P,) int64, indices of positive positions among the B * A, ascending
+    bbox: (P, 4) float32, their ground truth boxes, in pixels of the network's input
     """
 
     label: np.ndarray
@@ -39,11 +40,11 @@ class Targets(NamedTuple):
 
 
 def match_places(places: Places, bbox: np.ndarray, *, radius: float = 1.5) -> np.ndarray:
-    """Each place's object: (A,) int64, a row of bbox, -1 for background.
+    """The object matched to each position: (A,) int64, a row of bbox, -1 for background.
 
     bbox: (R, 4) float32, y_min x_min y_max x_max, pixels of the network's input
-    radius: places farther than so many strides from the object's middle, in either direction, are not its own
-    Of several objects that a place lies in the smallest has it.
+    radius: center sampling: positions more than this many strides from the object's center are not matched to it
+    A position within several objects is matched to the smallest.
     Source: Tian et al., FCOS, ICCV 2019, section 3.1 and (radius) the later version of 2020, as in torchvision.
     """
     bbox = as_bbox(bbox)
@@ -71,10 +72,10 @@ def assign_targets(
 ) -> Targets:
     """The targets of a batch.
 
-    bboxes, labels: of each image (R, 4) float32 in the network's pixels and (R,) int32; R may be 0
-    ignored: of each image (R,) bool, True for crowds, difficult or cut objects: they are not targets, and a place
-        in one is ignored unless it has another object
-    Raises ShapeError if boxes, labels and flags do not belong together.
+    bboxes, labels: of each image (R, 4) float32 in pixels of the network's input and (R,) int32; R may be 0
+    ignored: of each image (R,) bool, True for crowds, difficult or cut objects: they are not targets, and a position
+        within one is ignored unless it is matched
+    Raises ShapeError if boxes, labels and flags differ in number.
     """
     ignored = [np.zeros(len(bbox), bool) for bbox in bboxes] if ignored is None else ignored
     if not len(bboxes) == len(labels) == len(ignored):
@@ -91,10 +92,10 @@ def assign_targets(
             label[i, within] = IGNORED
         bbox, classes = bbox[~skip], classes[~skip]
         match = match_places(places, bbox, radius=radius)
-        found = np.flatnonzero(match >= 0)
-        label[i, found] = classes[match[found]]
-        positives.append(found + i * n)
-        boxes.append(bbox[match[found]].astype(np.float32, copy=False))
+        matched = np.flatnonzero(match >= 0)
+        label[i, matched] = classes[match[matched]]
+        positives.append(matched + i * n)
+        boxes.append(bbox[match[matched]].astype(np.float32, copy=False))
     return Targets(label, np.concatenate(positives), np.concatenate(boxes))
 
 
@@ -104,9 +105,9 @@ class FCOSLoss(Chain):
     model: the network
     alpha, gamma: of the focal loss
 
-    The sum of the focal loss of the classes, the GIoU loss of the boxes and the cross entropy of the centredness, each
-    divided by the places that have an object (at least 1). Reports loss, loss/loc, loss/conf and loss/center.
-    Source: Tian et al., FCOS, ICCV 2019, equation 2; GIoU and the unweighted boxes as in torchvision.
+    The sum of the focal loss of the classes, the GIoU loss of the boxes and the cross entropy of the centerness, each
+    divided by the number of positive positions (at least 1). Reports loss, loss/loc, loss/conf and loss/center.
+    Source: Tian et al., FCOS, ICCV 2019, equation 2; GIoU and the unweighted box loss as in torchvision.
     """
 
     def __init__(self, model: FCOS, *, alpha: float = 0.25, gamma: float = 2.0):
@@ -121,9 +122,9 @@ class FCOSLoss(Chain):
         labels: Sequence[np.ndarray],
         ignored: Sequence[np.ndarray] | None = None,
     ) -> Variable:
-        """The loss, a number.
+        """The loss, a scalar.
 
-        x: (B, 3, H, W) float32, as the network wants it (`RetinaNetTransform` and `collate_photos` make it so)
+        x: (B, 3, H, W) float32, preprocessed, such as by `RetinaNetTransform` and `collate_images`
         bboxes, labels: of each image (R, 4) float32, pixels of x, and (R,) int32
         ignored: of each image (R,) bool, see `assign_targets`
         Raises ShapeError if there is not one element per image.
@@ -153,7 +154,7 @@ class FCOSLoss(Chain):
 
 
 def centredness(bbox: np.ndarray, place: np.ndarray) -> np.ndarray:
-    """(R,) float32, 1 in the middle of bbox (R, 4) and 0 at its edge, for place (R, 2), y x, inside.
+    """Centerness (R,) float32, 1 at the center of bbox (R, 4) and 0 at its edges, for positions (R, 2), y x, inside.
 
     Source: Tian et al., FCOS, ICCV 2019, equation 3.
     """

@@ -1,6 +1,6 @@
 """torchvision's weights of FCOS.
 
-torchvision's names in an FCOS, and ours; its rows of classes and distances in our order.
+torchvision's names in an FCOS, and cvzoo's; conversion of its rows of classes and distances.
 """
 
 import dataclasses
@@ -30,20 +30,20 @@ _TOWERS = {"classification": "conf_tower", "regression": "loc_tower"}
 
 
 def fcos_place(module: str) -> str | None:
-    """Our path of a module of torchvision's FCOS, None where there is none."""
+    """cvzoo's path of a module of torchvision's FCOS, or None."""
     if module.startswith("backbone.body."):
         return resnet_place(module.removeprefix("backbone.body."))
     place = place_of(module, _PLACES)
     if place is not None:
         return place
     match = re.fullmatch(r"head\.(classification|regression)_head\.conv\.(\d+)", module)
-    if match is None or int(match[2]) % 3 == 2:  # convolution, normalization, relu, and again
+    if match is None or int(match[2]) % 3 == 2:  # indices of convolution, normalization, relu in turn
         return None
     return f"head/{_TOWERS[match[1]]}/{('convs', 'norms')[int(match[2]) % 3]}/{int(match[2]) // 3}"
 
 
 def count_classes(named: Arrays) -> int | None:
-    """How many classes the arrays of an FCOS, by our names, are of; None if they do not tell."""
+    """The number of classes of an FCOS's arrays by cvzoo's names; None if they do not determine it."""
     return len(named["head/conf/b"]) if "head/conf/b" in named else None
 
 
@@ -56,7 +56,7 @@ def _in_our_order(named: dict[str, np.ndarray], n_fg_class: int | None) -> dict[
 
 
 def _whole(base: Any, theirs: Arrays, ours: Arrays) -> Any:
-    """The config `base`, of the depth that the file has."""
+    """The config `base` with the depth of the file's network."""
     return dataclasses.replace(base, n_layer=depth_of(ours))
 
 

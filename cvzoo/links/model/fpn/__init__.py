@@ -24,7 +24,7 @@ _REPLACED = {
     "bbox_head_loss_post": "cvzoo.links.FasterRCNNFPNLoss(model, sampling=cvzoo.links.RegionSampling())",
     "bbox_head_loss_pre": "cvzoo.links.FasterRCNNFPNLoss(model, sampling=cvzoo.links.RegionSampling())",
     "BboxHead": "cvzoo.links.FPNBoxHead(channels, n_fg_class), which takes the regions themselves",
-    "FasterRCNN": "cvzoo.links.FasterRCNNFPN or cvzoo.links.MaskRCNNFPN, whose settings say what they are built of",
+    "FasterRCNN": "cvzoo.links.FasterRCNNFPN or cvzoo.links.MaskRCNNFPN, whose settings say what they are built from",
     "FasterRCNNFPNResNet": "cvzoo.links.FasterRCNNFPN(settings=cvzoo.links.FasterRCNNFPNConfig(...))",
     "mask_head_loss_post": "cvzoo.links.MaskRCNNFPNLoss(model, sampling=cvzoo.links.RegionSampling())",
     "mask_head_loss_pre": "cvzoo.links.MaskRCNNFPNLoss(model, sampling=cvzoo.links.RegionSampling())",

@@ -1,4 +1,4 @@
-"""A feature pyramid on a backbone's maps."""
+"""Feature pyramid network (Lin et al., 2017)."""
 
 from collections.abc import Sequence
 from typing import Any, Literal
@@ -18,13 +18,12 @@ class FPN(Chain):
     """Feature pyramid network (Lin et al., 2017): maps of one width at every scale, from those of a backbone.
 
     in_channels: channels of the maps, the finest first
-    out_channels: of all maps that come out
-    n_extra: how many coarser maps follow, each of half the sides
-    extra_from: the first of them is made of "P5" (the coarsest map that comes out) or "C5" (the coarsest that goes in)
-        by 3 x 3 convolutions of stride 2, a relu before each but the first; "pool": every second pixel of the map
-        before
-    norm, eps: None: the convolutions have biases; else they are normalized, see `ConvNormActiv`
-    Raises ValueRangeError for another source.
+    out_channels: of all output maps
+    n_extra: number of additional coarser maps, each with half the sides
+    extra_from: input of the first of them: "P5" (the coarsest output map) or "C5" (the coarsest input map), with 3 x 3
+        convolutions of stride 2, and a relu before each but the first; "pool": subsampling of the previous map
+    norm, eps: None: the convolutions have biases; otherwise they are normalized, see `ConvNormActiv`
+    Raises ValueRangeError for an unknown source.
 
     Source: Lin et al., Feature Pyramid Networks, CVPR 2017; P6 and P7 as in Lin et al., Focal Loss for Dense Object
     Detection, ICCV 2017 (from C5; later networks take P5).
@@ -53,10 +52,10 @@ class FPN(Chain):
                 self.extra.append(_conv(n_in, out_channels, 3, 2))
 
     def forward(self, maps: Sequence[Any]) -> tuple[Variable, ...]:
-        """One map (B, out_channels, H, W) for each that goes in, then the coarser ones.
+        """One map (B, out_channels, H, W) per input map, then the coarser ones.
 
         maps: (B, in_channels[i], H, W), the finest first
-        Raises ShapeError if their number is another.
+        Raises ShapeError for a wrong number of maps.
         """
         if len(maps) != len(self.inner):
             raise ShapeError("FPN: a map for each of in_channels", expected=len(self.inner), got=len(maps))
@@ -64,7 +63,7 @@ class FPN(Chain):
         outs = [self.outer[-1](h)]
         for i in range(len(maps) - 2, -1, -1):
             lateral = self.inner[i](maps[i])
-            # to the exact size of the finer map: an odd side is not twice the coarser one
+            # to the exact size of the finer map, since an odd side is not twice the coarser one
             h = lateral + F.resize_images(h, lateral.shape[2:], mode="nearest")
             outs.insert(0, self.outer[i](h))
         if self.extra_from == "pool":
@@ -85,5 +84,5 @@ def _block(n_in: int, n_out: int, ksize: int, norm: Norm | None, eps: float) -> 
 
 
 def _conv(n_in: int, n_out: int, ksize: int, stride: int = 1) -> Convolution2D:
-    # variance 1 / fan in: what comes out is as large as what goes in
+    # variance 1 / fan in preserves the scale of activations
     return Convolution2D(n_in, n_out, ksize, stride, ksize // 2, initialW=LeCunUniform())

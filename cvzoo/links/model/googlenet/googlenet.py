@@ -1,4 +1,4 @@
-"""GoogLeNet."""
+"""GoogLeNet, an image classifier (Szegedy et al., 2015)."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -19,7 +19,7 @@ from cvzoo.links.model.pretrained.classifier import classifier_source
 from cvzoo.links.model.pretrained.load import load_pretrained
 from cvzoo.typing.aliases import Array
 
-# channels of the branches of each block: 1 x 1; 1 x 1 and 3 x 3; 1 x 1 and 3 x 3; behind the maxima
+# channels of the branches of each block: 1 x 1; 1 x 1 and 3 x 3; 1 x 1 and 3 x 3; after max pooling
 BLOCKS = {
     "inception3a": (64, 96, 128, 16, 32, 32),
     "inception3b": (128, 128, 192, 32, 96, 64),
@@ -45,7 +45,7 @@ def _block(in_channels: int, widths: Sequence[int]) -> Mixed:
 
 
 class GoogLeNetAux(Chain):
-    """fc2(relu(fc1(conv(4 x 4 means of x)))).
+    """Auxiliary classifier fc2(relu(fc1(conv(4 x 4 average pooling of x)))).
 
     channels: of the 1 x 1 convolution; fc1 has 8 times as many
     """
@@ -57,7 +57,7 @@ class GoogLeNetAux(Chain):
             self.fc2 = Linear(8 * channels, n_class)
 
     def forward(self, x: Variable | Array) -> Variable:
-        """Scores (B, n_class) of x (B, in_channels, H, W)."""
+        """Logits (B, n_class) of x (B, in_channels, H, W)."""
         h = F.relu(self.fc1(self.conv(F.adaptive_average_pooling_2d(x, 4))))
         return self.fc2(F.dropout(h, 0.7))
 
@@ -65,14 +65,14 @@ class GoogLeNetAux(Chain):
 class GoogLeNet(AbstractClassifier):
     """GoogLeNet, an image classifier of Inception modules (Szegedy et al., 2015).
 
-    n_class: number of classes; None: as many as the file's, or label_names, else 1000
+    n_class: number of classes; None: those of the file, or of label_names, else 1000
     pretrained_model: "imagenet" (torchvision), or a path of a file of torchvision or one that cvzoo saved
-    label_names: names of the classes
-    aux: also the two classifiers in the middle, which training alone needs (`scores_and_aux`)
-    width: times as many channels as in the paper
-    dropout: before the last layer, while training
-    preparation: how an image is seen; None: as the weights were measured
-    Raises ValueRangeError if names and classes do not agree, or there are no such weights;
+    label_names: class names
+    aux: whether there are the two auxiliary classifiers, for training (`scores_and_aux`)
+    width: factor of the paper's channels
+    dropout: ratio before the last layer, in training
+    preparation: how an image is preprocessed; None: as the weights were evaluated
+    Raises ValueRangeError if names and classes differ in number, or for unknown weights;
     WeightsMismatchError if the file does not fit.
 
     Stages: conv1, pool1, conv2, conv3, pool2, inception3a, inception3b, pool3, inception4a ... inception4e, pool4,
@@ -146,8 +146,8 @@ class GoogLeNet(AbstractClassifier):
         yield "fc6", self.fc(F.dropout(h, self.dropout))
 
     def scores_and_aux(self, x: Any) -> tuple[Variable, Variable, Variable]:
-        """The scores (B, n_class), and those of the classifiers in the middle: training lowers the loss of the first
-        and 0.3 times that of each of the others.
+        """The logits (B, n_class), and those of the auxiliary classifiers, whose losses have a weight of 0.3 in
+        training.
 
         Raises ValueRangeError if the network was built without `aux`.
         """

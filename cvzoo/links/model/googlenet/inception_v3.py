@@ -1,4 +1,4 @@
-"""Inception v3."""
+"""Inception v3, an image classifier (Szegedy et al., 2016)."""
 
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -48,7 +48,7 @@ def halve_35(scaled: Scaled) -> tuple[Branches, Pool]:
 
 
 def block_17(scaled: Scaled, channels: int) -> tuple[Branches, Pool]:
-    """Figure 6, on maps of 17 x 17: 7 x 7 as a column and a row."""
+    """Figure 6, on maps of 17 x 17: 7 x 7 convolutions factorized into 7 x 1 and 1 x 7."""
     n, out = scaled(channels), scaled(192)
     row, column = (1, 7), (7, 1)
     return (
@@ -81,7 +81,7 @@ def halve_17(scaled: Scaled) -> tuple[Branches, Pool]:
 
 
 def block_8(scaled: Scaled) -> tuple[Branches, Pool]:
-    """Figure 7, on maps of 8 x 8: rows and columns side by side."""
+    """Figure 7, on maps of 8 x 8: 1 x 3 and 3 x 1 convolutions in parallel."""
     n = scaled(384)
     return (
         (Layer("branch1x1", scaled(320)),),
@@ -124,7 +124,7 @@ STEM = {
 
 
 class InceptionV3Aux(Chain):
-    """fc(mean of conv1(conv0(means of 5 x 5))), for maps of at least 17 x 17.
+    """Auxiliary classifier fc(mean of conv1(conv0(5 x 5 average pooling))), for maps of at least 17 x 17.
 
     channels: of conv0; conv1 has 6 times as many
     """
@@ -136,7 +136,7 @@ class InceptionV3Aux(Chain):
             self.fc = Linear(6 * channels, n_class)
 
     def forward(self, x: Variable | Array) -> Variable:
-        """Scores (B, n_class) of x (B, in_channels, H, W)."""
+        """Logits (B, n_class) of x (B, in_channels, H, W)."""
         h = self.conv1(self.conv0(F.average_pooling_2d(x, 5, 3)))
         return self.fc(F.global_average_pooling_2d(h))
 
@@ -144,14 +144,14 @@ class InceptionV3Aux(Chain):
 class InceptionV3(AbstractClassifier):
     """Inception v3, an image classifier (Szegedy et al., 2016).
 
-    n_class: number of classes; None: as many as the file's, or label_names, else 1000
+    n_class: number of classes; None: those of the file, or of label_names, else 1000
     pretrained_model: "imagenet" (torchvision), or a path of a file of torchvision or one that cvzoo saved
-    label_names: names of the classes
-    aux: also the classifier in the middle, which training alone needs (`scores_and_aux`)
-    width: times as many channels as in the paper
-    dropout: before the last layer, while training
-    preparation: how an image is seen; None: as the weights were measured
-    Raises ValueRangeError if names and classes do not agree, or there are no such weights;
+    label_names: class names
+    aux: whether there is the auxiliary classifier, for training (`scores_and_aux`)
+    width: factor of the paper's channels
+    dropout: ratio before the last layer, in training
+    preparation: how an image is preprocessed; None: as the weights were evaluated
+    Raises ValueRangeError if names and classes differ in number, or for unknown weights;
     WeightsMismatchError if the file does not fit.
 
     Stages: conv1a, conv2a, conv2b, pool1, conv3b, conv4a, pool2, mixed5b ... mixed5d, mixed6a ... mixed6e, mixed7a ...
@@ -220,14 +220,13 @@ class InceptionV3(AbstractClassifier):
         yield "fc6", self.fc(F.dropout(h, self.dropout))
 
     def scores_and_aux(self, x: Any) -> tuple[Variable, Variable]:
-        """The scores (B, n_class), and those of the classifier in the middle: training lowers the loss of the first
-        and 0.4 times that of the other.
+        """The logits (B, n_class), and those of the auxiliary classifier, whose loss has a weight of 0.4 in training.
 
         Raises ValueRangeError if the network was built without `aux`.
         """
         if self.aux is None:
             raise ValueRangeError(
-                "InceptionV3 was built without the classifier in the middle", hint="InceptionV3(aux=True)"
+                "InceptionV3 was built without the auxiliary classifier", hint="InceptionV3(aux=True)"
             )
         maps = dict(self.stages(x))
         return maps["fc6"], self.aux(maps["mixed6e"])

@@ -1,4 +1,4 @@
-"""What GoogLeNet and Inception v3 share: their config, and blocks of parallel branches."""
+"""Common parts of GoogLeNet and Inception v3: the config, and blocks of parallel branches."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ from cvzoo.links.model.preparation.center_crop import CenterCrop
 from cvzoo.typing.aliases import Array
 
 EPS = 1e-3
-# what the last branch does: means or maxima of 3 x 3, then its layers; or maxima of half the size as they are
+# the last branch: 3 x 3 average or max pooling, then its layers; or max pooling of stride 2 alone
 Pool = Literal["mean", "max", "halve"]
 
 
@@ -29,7 +29,7 @@ class Layer(NamedTuple):
     """A convolution of a branch.
 
     name: of the link
-    channels: that it makes
+    channels: of its output
     ksize: a number or (rows, columns)
     stride: 1 keeps the size; with 2 there is no padding
     """
@@ -49,14 +49,13 @@ def convolution(in_channels: int, layer: Layer) -> Conv2DBNActiv:
 
 
 class Mixed(Chain):
-    """The outputs of all branches, one after another in the channels' axis.
+    """Inception block: the outputs of all branches, concatenated along the channels.
 
     in_channels: of x
-    branches: the layers of each; where the names of the last two of a branch end in "a" and "b", they stand side by
-        side
-    pool: what the last branch begins with
+    branches: the layers of each; if the names of the last two of a branch end in "a" and "b", they are parallel
+    pool: pooling at the begin of the last branch
 
-    `channels` is how many channels come out.
+    `channels` is the number of output channels.
     """
 
     def __init__(self, in_channels: int, branches: Sequence[Sequence[Layer]], pool: Pool):
@@ -97,7 +96,7 @@ class Mixed(Chain):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class InceptionConfig(AbstractConfig):
-    """What a GoogLeNet or an Inception v3 is built of; its fields are the constructors' arguments."""
+    """What a GoogLeNet or an Inception v3 is built from; its fields are the constructors' arguments."""
 
     n_class: int = classes_field()
     aux: bool = config_field(help="also the classifiers in the middle, which training alone needs")

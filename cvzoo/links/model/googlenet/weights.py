@@ -1,6 +1,6 @@
-"""torchvision's weights of GoogLeNet and Inception v3, which Google trained: their images lie in [-1, 1].
+"""torchvision's weights of GoogLeNet and Inception v3, which Google trained on images in [-1, 1].
 
-torchvision's names in GoogLeNet and Inception v3, and ours.
+torchvision's names in GoogLeNet and Inception v3, and cvzoo's.
 """
 
 import re
@@ -12,7 +12,7 @@ from cvzoo.links.model.publishers.torchvision import torchvision_classifier
 
 
 def googlenet_names(*, aux: bool) -> Mapping[str, Names]:
-    """torchvision's names in a GoogLeNet; without `aux`, the classifiers in the middle are left out."""
+    """torchvision's names in a GoogLeNet; without `aux`, the auxiliary classifiers are dropped."""
     drop = () if aux else ("aux1/", "aux2/")
     return {"torchvision": Names(marks=("conv1.conv.weight",), modules=_googlenet_place, drop=drop)}
 
@@ -24,7 +24,7 @@ def inception_v3_names(*, aux: bool) -> Mapping[str, Names]:
 
 
 def _googlenet_place(module: str) -> str:
-    # branch2.0 is branch2_0 here
+    # cvzoo's name of branch2.0 is branch2_0
     return re.sub(r"\.(branch\d)\.(\d)\.", r".\1_\2.", module).replace(".", "/")
 
 

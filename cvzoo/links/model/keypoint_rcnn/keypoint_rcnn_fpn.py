@@ -19,7 +19,7 @@ from cvzoo.links.model.decoding.abstract import Found
 from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNConfig, pyramid_preparation
 from cvzoo.links.model.faster_rcnn_fpn.faster_rcnn_fpn import published_variant
 from cvzoo.links.model.faster_rcnn_fpn.names import region_networks_of_file, region_source
-from cvzoo.links.model.faster_rcnn_fpn.region_network import RegionNetwork, region_conv, to_photo
+from cvzoo.links.model.faster_rcnn_fpn.region_network import RegionNetwork, region_conv, to_image_pixels
 from cvzoo.links.model.keypoint_detector import AbstractKeypointDetector, FoundPoints
 from cvzoo.links.model.keypoint_rcnn.weights import COCO_POINT_NAMES, WEIGHTS
 from cvzoo.links.model.preparation.resize_shortest_edge import ResizeShortestEdge
@@ -149,7 +149,7 @@ class KeypointRCNNFPN(AbstractKeypointDetector):
             point_settings = stored if point_settings is None else point_settings
             if point_names is None and point_settings == stored:
                 point_names = extra["point_names"]
-        is_asked = point_settings is not None
+        is_given = point_settings is not None
         point_settings = PointHeadConfig() if point_settings is None else point_settings
         if point_names is None and point_settings.n_point == len(COCO_POINT_NAMES):
             point_names = COCO_POINT_NAMES
@@ -173,7 +173,7 @@ class KeypointRCNNFPN(AbstractKeypointDetector):
         def make(n: int, own: FasterRCNNFPNConfig) -> KeypointRCNNFPN:
             head = stored
             if head is None:
-                n_point = max(np.size(arrays.get("point_head/out/b", ())), 1) if is_asked else point_settings.n_point
+                n_point = max(np.size(arrays.get("point_head/out/b", ())), 1) if is_given else point_settings.n_point
                 head = dataclasses.replace(point_settings, n_point=n_point)
             return KeypointRCNNFPN(n, settings=own, point_settings=head)
 
@@ -191,21 +191,23 @@ class KeypointRCNNFPN(AbstractKeypointDetector):
 
     def find_points(self, x: np.ndarray, sizes: Sequence[tuple[int, int]]) -> list[FoundPoints]:
         """As in `AbstractKeypointDetector`."""
-        seens = [self.preparation.placement(size).resized for size in sizes]
+        resized_sizes = [self.preparation.placement(size).resized for size in sizes]
         outputs = self.regions.third_stage(
-            *(self.regions(x), x.shape[2:], seens),
+            *(self.regions(x), x.shape[2:], resized_sizes),
             thresholds=self,
             roi_size=self.point_settings.roi_size,
             head=lambda regions, label: widened(self.point_head(regions)).array,
         )
-        return [self._placed(said, each, *ends) for (each, said), *ends in zip(outputs, seens, sizes)]
+        return [self._placed(said, each, *ends) for (each, said), *ends in zip(outputs, resized_sizes, sizes)]
 
-    def _placed(self, heat: np.ndarray, found: Found, seen: tuple[int, int], size: tuple[int, int]) -> FoundPoints:
+    def _placed(
+        self, heat: np.ndarray, detected: Found, resized: tuple[int, int], size: tuple[int, int]
+    ) -> FoundPoints:
         """heat: (R, K, M, M) of the detected boxes, in pixels of the network's input."""
-        bbox, label, score = found
+        bbox, label, score = detected
         point, point_score = decode_points(heat, bbox)
-        point = point * (np.asarray(size, np.float32) / np.asarray(seen, np.float32))
-        return FoundPoints(point, to_photo(bbox, seen, size), label, score, point_score)
+        point = point * (np.asarray(size, np.float32) / np.asarray(resized, np.float32))
+        return FoundPoints(point, to_image_pixels(bbox, resized, size), label, score, point_score)
 
 
 def _build(

@@ -54,12 +54,12 @@ class KeypointRCNNFPNLoss(Chain):
                 "KeypointRCNNFPNLoss: points must have one row per box", got=[len(each) for each in points]
             )
         losses, maps, sampled = self._losses(self.model.regions, x, objects)
-        bbox, photo = joined(sampled, positive=True)
+        bbox, image = joined(sampled, positive=True)
         match = [each.match[each.match >= 0] for each in sampled]
         point = np.concatenate([np.asarray(each, np.float32)[index] for each, index in zip(points, match)])
         visible = np.concatenate([np.asarray(each, bool)[index] for each, index in zip(visibles, match)])
         model = self.model
-        score = model.point_head(model.regions.regions(maps, bbox, photo, model.point_settings.roi_size))
+        score = model.point_head(model.regions.regions(maps, bbox, image, model.point_settings.roi_size))
         target = point_targets(point, visible, bbox, score.shape[2])
         flat = F.reshape(score, (-1, score.shape[2] * score.shape[3]))
         losses["point"] = F.softmax_cross_entropy(flat, target.reshape(-1), ignore_label=IGNORED)

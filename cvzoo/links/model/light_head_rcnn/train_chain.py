@@ -14,11 +14,11 @@ from cvzoo.links.chain import Chain
 from cvzoo.links.model.check_objects import check_objects
 from cvzoo.links.model.faster_rcnn.targets import AnchorTargetCreator, ProposalTargetCreator
 from cvzoo.links.model.faster_rcnn.train_chain import (
+    image_sizes,
     picked_locs,
     reported_sum,
     rpn_losses,
     sampled_regions,
-    sizes_of_photos,
 )
 from cvzoo.links.model.light_head_rcnn.light_head_rcnn_resnet101 import LightHeadRCNNResNet101
 
@@ -64,8 +64,8 @@ class LightHeadRCNNTrainChain(Chain):
         scales: float | Sequence[float] = 1.0,
         sizes: Sequence[Sequence[int]] | None = None,
     ) -> Variable:
-        """The loss, a number; arguments and errors as for `FasterRCNNTrainChain`."""
-        sizes = sizes_of_photos(self, imgs, sizes, bboxes, labels)
+        """The loss, a scalar; arguments and errors as for `FasterRCNNTrainChain`."""
+        sizes = image_sizes(self, imgs, sizes, bboxes, labels)
         model = self.light_head_rcnn
         check_objects(type(self).__name__, bboxes, labels, model.n_fg_class)
         for_rpn, for_head = model.features(imgs)

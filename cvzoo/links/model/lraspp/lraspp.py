@@ -17,7 +17,7 @@ from cvzoo.links.model.mobilenet_v3.extractor import MobileNetV3Extractor
 from cvzoo.links.model.preparation.short_side import ShortSide
 from cvzoo.links.model.pretrained.classifier import segmenter_source
 from cvzoo.links.model.pretrained.load import load_pretrained
-from cvzoo.links.model.segmenter import AbstractPhotoSegmenter
+from cvzoo.links.model.segmenter import AbstractImageSegmenter
 from cvzoo.typing.aliases import Array
 
 # layers of the extractor: the last one of stride 8 that begins a stage, and the final one
@@ -57,7 +57,7 @@ class LRASPPConfig(AbstractConfig):
     short: int = short_side_field()
 
 
-class LRASPPMobileNetV3Large(AbstractPhotoSegmenter):
+class LRASPPMobileNetV3Large(AbstractImageSegmenter):
     """LR-ASPP, a fast semantic segmentation network on MobileNetV3-Large (Howard et al., 2019).
 
     n_class: number of classes; None: those of the file, or of label_names, else VOC's 21 (0 is the background)

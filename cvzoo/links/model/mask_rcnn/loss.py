@@ -58,10 +58,10 @@ class MaskRCNNFPNLoss(Chain):
 
     def _mask_loss(self, maps: Any, sampled: list[SampledRegions], masks: Sequence[np.ndarray | RLEs]) -> Variable:
         model = self.model
-        bbox, photo = joined(sampled, positive=True)
+        bbox, image = joined(sampled, positive=True)
         label = np.concatenate([each.label[each.match >= 0] for each in sampled]) - 1
         size = model.mask_settings.roi_size
-        score = model.mask_head(model.regions.regions(maps, bbox, photo, size))
+        score = model.mask_head(model.regions.regions(maps, bbox, image, size))
         of_class = F.reshape(score, (-1, 2 * size, 2 * size))[np.arange(len(label)) * score.shape[1] + label]
         target = [
             mask_targets(mask, each.bbox[each.match >= 0], each.match[each.match >= 0], 2 * size)

@@ -22,7 +22,7 @@ from cvzoo.links.model.decoding.abstract import Found
 from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNConfig, pyramid_preparation
 from cvzoo.links.model.faster_rcnn_fpn.faster_rcnn_fpn import published_variant
 from cvzoo.links.model.faster_rcnn_fpn.names import region_networks_of_file, region_source
-from cvzoo.links.model.faster_rcnn_fpn.region_network import RegionNetwork, region_conv, to_photo
+from cvzoo.links.model.faster_rcnn_fpn.region_network import RegionNetwork, region_conv, to_image_pixels
 from cvzoo.links.model.instance_segmenter import AbstractInstanceSegmenter, FoundInstances
 from cvzoo.links.model.mask_rcnn.paste_mask import paste_masks
 from cvzoo.links.model.mask_rcnn.weights import WEIGHTS
@@ -168,19 +168,21 @@ class MaskRCNNFPN(AbstractInstanceSegmenter):
 
     def find_instances(self, x: np.ndarray, sizes: Sequence[tuple[int, int]]) -> list[FoundInstances]:
         """As in `AbstractInstanceSegmenter`."""
-        seens = [self.preparation.placement(size).resized for size in sizes]
+        resized_sizes = [self.preparation.placement(size).resized for size in sizes]
         outputs = self.regions.third_stage(
-            *(self.regions(x), x.shape[2:], seens),
+            *(self.regions(x), x.shape[2:], resized_sizes),
             thresholds=self,
             roi_size=self.mask_settings.roi_size,
             head=self.mask_head.probabilities,
         )
-        return [self._pasted(said, each, *ends) for (each, said), *ends in zip(outputs, seens, sizes)]
+        return [self._pasted(said, each, *ends) for (each, said), *ends in zip(outputs, resized_sizes, sizes)]
 
-    def _pasted(self, prob: np.ndarray, found: Found, seen: tuple[int, int], size: tuple[int, int]) -> FoundInstances:
+    def _pasted(
+        self, prob: np.ndarray, detected: Found, resized: tuple[int, int], size: tuple[int, int]
+    ) -> FoundInstances:
         """prob: (R, M, M) of the detected boxes, in pixels of the network's input."""
-        bbox, label, score = found
-        bbox = to_photo(bbox, seen, size)
+        bbox, label, score = detected
+        bbox = to_image_pixels(bbox, resized, size)
         mask = paste_masks(prob, bbox, size, thresh=self.mask_thresh, how=self.mask_settings.paste)
         return FoundInstances(mask, bbox, label, score)
 

@@ -23,13 +23,13 @@ def paste_masks(
     how: as in `MaskHeadConfig`
     A mask is resized within its box only: the cost does not depend on the image's size.
     """
-    found = [window_rles([], np.zeros((0, 2), np.int64), size)]
+    windows = [window_rles([], np.zeros((0, 2), np.int64), size)]
     for one, bb in zip(prob, bbox):
         window, corner = paste_window(one, bb, size, how=how)
         inside = window > thresh if how == "whole" else window >= thresh
         # one by one: a hundred windows as large as a 1080p image would take 200 MB
-        found.append(window_rles([inside], np.array([corner], np.int64), size))
-    return RLEs.concatenate(found)
+        windows.append(window_rles([inside], np.array([corner], np.int64), size))
+    return RLEs.concatenate(windows)
 
 
 def paste_window(

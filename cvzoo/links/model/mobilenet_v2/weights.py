@@ -68,7 +68,9 @@ def chainercv_places() -> dict[str, str]:
 
 def mobilenet_v2_names(arch: Arch) -> Mapping[str, Names]:
     """Publisher -> its array names; "tf": ChainerCV's files of TensorFlow's networks, with a different padding."""
-    of_tf, of_torch = (functools.partial(_checked, theirs=theirs, asked=arch) for theirs in ("tf", "torchvision"))
+    of_tf, of_torch = (
+        functools.partial(_checked, theirs=theirs, expected_arch=arch) for theirs in ("tf", "torchvision")
+    )
     return {
         "tf": Names(
             marks=("logits_conv/conv/W",),
@@ -81,11 +83,13 @@ def mobilenet_v2_names(arch: Arch) -> Mapping[str, Names]:
     }
 
 
-def _checked(named: dict[str, np.ndarray], n_class: int | None, *, theirs: str, asked: str) -> dict[str, np.ndarray]:
-    if theirs != asked:
+def _checked(
+    named: dict[str, np.ndarray], n_class: int | None, *, theirs: str, expected_arch: str
+) -> dict[str, np.ndarray]:
+    if theirs != expected_arch:
         raise WeightsMismatchError(
             "MobileNetV2: the file's network has a different padding",
-            expected=f"arch={asked!r}",
+            expected=f"arch={expected_arch!r}",
             got=f"arch={theirs!r}",
         )
     return named

@@ -14,11 +14,11 @@ from cvzoo.transforms.pillow_passes import rows_first
 
 
 class Placement(NamedTuple):
-    """An image in a network's input, in pixels of the input.
+    """The placement of an image in a network's input, in pixels of the input.
 
     resized: (H, W) of the whole image
     input_size: (H, W) of the network's input
-    offset: (y, x) of the image's upper left corner; negative where its middle is cut out
+    offset: (y, x) of the image's upper left corner; negative for a crop
     """
 
     resized: tuple[int, int]
@@ -31,7 +31,7 @@ IMAGENET_STD = (0.229, 0.224, 0.225)
 # of values in [0, 255], in float32
 MEAN_OF_255 = 255 * np.array(IMAGENET_MEAN, np.float32)
 STD_OF_255 = 255 * np.array(IMAGENET_STD, np.float32)
-# the same as headers of model files have them
+# the same in headers of model files
 FACTS_OF_255 = (("mean", (123.675, 116.28, 103.53)), ("std", (58.395, 57.12, 57.375)))
 
 
@@ -40,7 +40,7 @@ Three = tuple[float, float, float]
 Size = tuple[int, int]
 Fact = str | tuple[str, Any]
 _PILLOW = (Resampling.PILLOW, Resampling.PILLOW_CUBIC, Resampling.PILLOW_FLOATS)
-# in words that programs follow: how it is resized, and what
+# in `to_program`: the filter, and the dtype that it is applied to
 _FILTERS = {
     Resampling.PILLOW: ("bilinear, antialiased", "bytes"),
     Resampling.PILLOW_CUBIC: ("bicubic, antialiased", "bytes"),
@@ -52,16 +52,16 @@ _FILTERS = {
 
 
 class AbstractPreparation(abc.ABC):
-    """Base class of image preprocessing, a frozen value; a subclass defines resizing and placement.
+    """Base class of image preprocessing, an immutable value; a subclass defines resizing and placement.
 
     mean, std: of the channels, in the network's order
-    value_range: which value of mean and std is white: 255, or 1
-    arithmetic: in which order values are computed; as rounding has it, orders differ
-    resampling: how the image is resized
-    normalize_first: whether mean and std come before the resizing
+    value_range: whether mean and std are of values in [0, 255] (255) or in [0, 1] (1)
+    arithmetic: order of the operations of the normalization, which affects rounding
+    resampling: interpolation of the resize
+    normalize_first: whether the normalization precedes the resize
     channels: their order
-    fill: the value beside the image, in [0, 255]; None: zeros in the network's input
-    header: what the header of a model file says, in order: names of facts, or names with values of the model's own;
+    fill: padding value in [0, 255]; None: zeros in the network's input
+    header: entries of the header of a model file, in order: names of facts, or names with values of the model's own;
         None: `usual_header`
     """
 
@@ -76,39 +76,39 @@ class AbstractPreparation(abc.ABC):
     header: tuple[Fact, ...] | None = None
     usual_header: tuple[str, ...] = ()
 
-    # --- what a kind of preparation says ----------------------------------------------------------------------------
+    # --- defined by subclasses --------------------------------------------------------------------------------------
     @abc.abstractmethod
     def placement(self, size: Size) -> Placement:
-        """Where an image of `size` (H, W) lies in the network's input."""
+        """The placement of an image of `size` (H, W) in the network's input."""
 
     @abc.abstractmethod
     def fit(self) -> dict[str, Any]:
-        """How an image gets its size, as JSON: what `to_program` says besides values and filter."""
+        """The resize as JSON: the entries of `to_program` other than values and filter."""
 
     @abc.abstractmethod
     def facts(self) -> dict[str, Any]:
-        """What a header may say of the size, by name, as JSON; None: nothing."""
+        """Entries about the size for a header, by name, as JSON; None: omitted."""
 
     @abc.abstractmethod
     def fit_in_words(self) -> str:
-        """How an image gets its size, in words."""
+        """A description of the resize."""
 
     def part(self, size: Size) -> tuple[float, float, float, float]:
         """y, x, height and width of an image of `size` (H, W) in the network's input, in pixels of the input.
 
-        A box of the input less (y, x), times size / (height, width), is in the image's own pixels.
+        A box in the input minus (y, x), times size / (height, width), is in the image's own pixels.
         """
         (height, width), _, (y, x) = self.placement(size)
         return y, x, height, width
 
     # --- readers ----------------------------------------------------------------------------------------------------
     def __call__(self, img: np.ndarray) -> np.ndarray:
-        """The network's input (3, H', W') float32, new, channels-last, of an image (3, H, W) RGB in [0, 255]."""
+        """The network's input (3, H', W') float32, a new channels-last array, of an image (3, H, W) RGB in [0, 255]."""
         img = img.astype(np.float32, copy=False) if img.dtype != np.uint8 else img
         return get_backend().prepare_images([img], [self.plan(img.shape[1:])])[0]
 
     def plan(self, size: Size) -> PhotoPlan:
-        """The same for an image of `size` (H, W), as a backend's `prepare_images` carries it out."""
+        """The preprocessing of an image of `size` (H, W), for a backend's `prepare_images`."""
         resized, frame, offset = self.placement(size)
         numbers = self._numbers()
         beside = np.zeros(3, np.float32)
@@ -132,15 +132,15 @@ class AbstractPreparation(abc.ABC):
         )
 
     def to_program(self) -> dict[str, Any]:
-        """What is done with an image, as JSON, so that a program without cvzoo can do it.
+        """The preprocessing as JSON, for implementations in programs without cvzoo.
 
-        fit: "none", "stretch" (to `size`), "letterbox" (in `size`, around it `fill`), "short side" (to `short`; the
-            long one follows in proportion), "sides" (the short one to `short` unless the long one would pass `long`;
-            both `cut off` or `rounded`)
-        filter: how it is resized; of: "bytes" or "floats"
-        crop: side of the square that is cut out of the middle, or none
-        channels: in which order; mean, std: of [0, 255], in that order
-        pad: zeros below and at the right, to sides that are multiples of it, and at_least so long
+        fit: "none", "stretch" (to `size`), "letterbox" (in `size`, padded with `fill`), "short side" (to `short`,
+            keeping the aspect ratio), "sides" (the short one to `short` unless the long one would exceed `long`; both
+            `cut off`, that is rounded down, or `rounded`)
+        filter: interpolation; of: the dtype that it is applied to, "bytes" or "floats"
+        crop: side of the square center crop, or none
+        channels: their order; mean, std: of [0, 255], in that order
+        pad: zeros at the bottom and right, to sides that are multiples of it, and at_least this long
         """
         how, of = _FILTERS[self.resampling]
         mean, std = self._of_255()
@@ -150,7 +150,7 @@ class AbstractPreparation(abc.ABC):
         return {name: told[name] for name in (*order, "pad", "at_least") if name in told}
 
     def to_header(self) -> dict[str, Any]:
-        """How images are prepared, as JSON, for the headers of model files."""
+        """The preprocessing as JSON, for the headers of model files."""
         facts = {"channels": self.channels, "mean": self.mean, "std": self.std}
         facts |= {"interpolation": _FILTERS[self.resampling][0]} | self.facts()
         header = self.usual_header if self.header is None else self.header
@@ -158,12 +158,12 @@ class AbstractPreparation(abc.ABC):
         return {name: list(value) if isinstance(value, tuple) else value for name, value in told if value is not None}
 
     def describe(self) -> str:
-        """In words, for records of weights."""
+        """A description, for records of weights."""
         fit = self.fit_in_words()
         return f"{fit + ', ' if fit else ''}{self.channels}{self._formula()}"
 
     def filter_in_words(self) -> str:
-        """How the image is resized, in words."""
+        """A description of the interpolation."""
         how, _ = _FILTERS[self.resampling]
         return f"{how} without antialiasing" if self.resampling is Resampling.BILINEAR else how
 
@@ -198,7 +198,7 @@ class AbstractPreparation(abc.ABC):
         return mean, std
 
     def _formula(self) -> str:
-        """What comes after the channels' order: a range or a formula."""
+        """The range or formula that follows the channels' order."""
         mean, std = (self._in_words(three) for three in (self.mean, self.std))
         if mean == "0" and std in ("1", "255"):
             return f" in [0, {self.value_range / self.std[0]:g}]"
@@ -209,13 +209,13 @@ class AbstractPreparation(abc.ABC):
         return f"; {less}{' / 255' if self.arithmetic.endswith('255') else ''}"
 
     def _in_words(self, three: Three) -> str:
-        """The numbers in brackets; of [0, 255], where all three are the same, one."""
+        """The values in parentheses, for [0, 255]; a single one if all three are equal."""
         in_one = self.value_range == 1
         numbers = [f"{value:.{5 if in_one else 7}g}" for value in three]
         return numbers[0] if len(set(numbers)) == 1 and not in_one else f"({', '.join(numbers)})"
 
     def _check_numbers(self) -> None:
-        """Raises ValueRangeError that names what is wrong with mean, std or the arithmetic; numbers become tuples."""
+        """Raises ValueRangeError that names mean, std or arithmetic if it is invalid; single numbers become tuples."""
         name = type(self).__name__
         for field, positive in (("mean", False), ("std", True)):
             numbers = checked_numbers(f"{name}: {field}", getattr(self, field), positive=positive)
@@ -266,7 +266,7 @@ def checked_size(name: str, value: Sequence[int]) -> tuple[int, int]:
 
 
 def checked_numbers(name: str, value: Any, *, positive: bool = False) -> tuple[float, float, float]:
-    """Three floats, of one number or of three. Raises ValueRangeError, which names it, for anything else."""
+    """Three floats, from one number or three. Raises ValueRangeError, which names it, for anything else."""
     try:
         array = np.asarray(value, np.float64)
     except (TypeError, ValueError):

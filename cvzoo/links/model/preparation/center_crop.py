@@ -26,7 +26,7 @@ class CenterCrop(AbstractPreparation):
     """Resizes the short side as Pillow does on uint8, center-crops and normalizes. Its fields are validated.
 
     short: length of the short side, pixels
-    crop: side of the square that is cut out
+    crop: side of the square crop
     interpolation: "bilinear" or "bicubic", both antialiased
     mean, std: of RGB in [0, 1]
     header: see `AbstractPreparation`
@@ -73,20 +73,20 @@ class CenterCrop(AbstractPreparation):
         return f"short side {self.short} ({self.filter_in_words()}), middle {self.crop} x {self.crop}"
 
     def to_json(self) -> dict[str, Any]:
-        """The fields as JSON has them."""
+        """The fields as JSON values."""
         mean, std = list(self.mean), list(self.std)
         return {"short": self.short, "crop": self.crop, "interpolation": self.interpolation, "mean": mean, "std": std}
 
     @classmethod
     def from_json(cls, fields: Mapping[str, Any]) -> "CenterCrop":
-        """What `to_json` gave. Raises KeyError, TypeError or ValueRangeError for what it did not give."""
+        """The preparation from the output of `to_json`. Raises KeyError, TypeError or ValueRangeError for others."""
         return cls(
             fields["short"], fields["crop"], fields["interpolation"], tuple(fields["mean"]), tuple(fields["std"])
         )
 
 
 def _middle_offset(side: int, crop: int) -> int:
-    """Where a side begins in the square that is cut out of the middle; halves are rounded to even."""
+    """Offset of a center crop along one side; halves are rounded to even, as in torchvision."""
     return (crop - side) // 2 if side < crop else -round((side - crop) / 2)
 
 

@@ -12,7 +12,7 @@ from cvzoo.transforms.letterbox import letterbox_frame
 class Letterbox(AbstractNormalizedPreparation):
     """Resizes to fit into `size` (H, W), keeping the aspect ratio, centered; `fill` on both sides.
 
-    The other fields are those of `AbstractNormalizedPreparation`; by default values come into [0, 1], as darknet's.
+    The other fields are those of `AbstractNormalizedPreparation`; by default values are in [0, 1], as in darknet.
     Raises ValueRangeError that names the field.
     """
 

@@ -20,7 +20,7 @@ from cvzoo.links.model.preparation.abstract import (
 
 Sides = Literal["torchvision", "chainercv", "detectron2"]
 
-# what headers of model files say of the sizes
+# entries about sizes in headers of model files
 RESIZED_FACTS = ("short_side", "long_side_at_most", "interpolation", "padded_to_multiples_of")
 
 
@@ -28,8 +28,8 @@ RESIZED_FACTS = ("short_side", "long_side_at_most", "interpolation", "padded_to_
 class ResizeShortestEdge(AbstractNormalizedPreparation):
     """Resizes until the short side is `min_size` or the long side `max_size`, whichever is smaller.
 
-    sides: in whose arithmetic sides become whole pixels: torchvision's and ChainerCV's cut off, Detectron2's rounds
-    multiple: zeros below and at the right make sides multiples of it; at_least: and so long
+    sides: rounding of the sides to whole pixels: torchvision's and ChainerCV's rounds down, Detectron2's to nearest
+    multiple: sides are zero-padded at the bottom and right to multiples of it; at_least: and to this length
     one_scale: whether boxes are scaled by the width's factor along both axes, as in py-faster-rcnn
     The other fields are those of `AbstractNormalizedPreparation`.
     Raises ValueRangeError that names the field.
@@ -79,8 +79,8 @@ class ResizeShortestEdge(AbstractNormalizedPreparation):
 
 
 def fitted_size(size: Sequence[int], min_size: int, max_size: int) -> Size:
-    """(H, W) of the resized image, cut off to whole pixels, at least 1, in the arithmetic of torchvision, where 97 x 97
-    becomes 799 x 799 and not 800 x 800."""
+    """(H, W) of the resized image, rounded down, at least 1, in the arithmetic of torchvision, where 97 x 97 becomes
+    799 x 799 and not 800 x 800."""
     factor = min(min_size / min(size), max_size / max(size))
     return max(math.floor(size[0] * factor), 1), max(math.floor(size[1] * factor), 1)
 
@@ -106,12 +106,12 @@ _SIZES = {"torchvision": fitted_size, "chainercv": _cut_off, "detectron2": _roun
 def torchvision_detector_preparation(min_size: int, max_size: int, *, antialias: bool) -> ResizeShortestEdge:
     """The short side min_size, normalized by ImageNet's statistics, sides padded to multiples of 32.
 
-    antialias: shrunk as Pillow does, then normalized; else normalized, then resized by four pixels' bilinear mean
+    antialias: resized as in Pillow, then normalized; otherwise normalized, then resized without antialiasing
     """
     return ResizeShortestEdge(
         min_size,
         max_size,
-        multiple=32,  # the stride of C5: the maps' sides then halve without a rest
+        multiple=32,  # the stride of C5, so that the sides of maps are exact halves
         mean=checked_numbers("mean", MEAN_OF_255),
         std=checked_numbers("std", STD_OF_255),
         resampling=Resampling.PILLOW_FLOATS if antialias else Resampling.BILINEAR,

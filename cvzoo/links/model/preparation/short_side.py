@@ -51,7 +51,7 @@ class ShortSide(AbstractNormalizedPreparation):
 
 
 def short_side_size(size: Size, short: int) -> Size:
-    """(H, W) in proportion, the short side `short`, the long one cut off to a whole pixel."""
+    """(H, W) with the short side `short` and the same aspect ratio; the long side is rounded down."""
     height, width = size
     if height <= width:
         return short, int(short * width / height)

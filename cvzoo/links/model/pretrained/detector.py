@@ -16,24 +16,24 @@ from cvzoo.weights.record import Weights
 
 
 class DetectorSource(NamedTuple):
-    """What a detector is to be built as, and the file for `load_pretrained`.
+    """The settings of a detector to be built, and the file for `load_pretrained`.
 
-    n_fg_class, label_names: of the detector to be, the latter None if there are none
-    config: of the detector to be: as asked for, else as the file has it; None if neither says
-    is_asked: the caller gave the config
-    file: None if the detector starts from random numbers
-    stored: what `save_model` wrote into the file, None if that is nothing
+    n_fg_class, label_names: of the detector, the latter None if there are none
+    config: of the detector: the caller's, else the file's; None without either
+    is_given: whether it is the caller's
+    file: None for random initialization
+    stored: settings that `save_model` wrote to the file, or None
     """
 
     n_fg_class: int
     label_names: tuple[str, ...] | None
     config: Any
-    is_asked: bool = False
+    is_given: bool = False
     file: PretrainedFile | None = None
     stored: StoredDetector | None = None
 
     def use_thresholds(self, model: AbstractThresholds) -> None:
-        """Give the model the thresholds that its file has, if it has any."""
+        """Set the model's thresholds to those of its file, if it has any."""
         if self.stored is not None and self.stored.presets is not None:
             # thresholds of classes are of no use to a model of others
             model.presets = {
@@ -46,14 +46,14 @@ class DetectorSource(NamedTuple):
 
 
 class DetectorFiles(NamedTuple):
-    """What a family of detectors declares of its files.
+    """The format of the files of a family of detectors.
 
-    architecture: what files that cvzoo saved call such a detector
+    architecture: its name in files saved by cvzoo
     names: publisher -> its names
-    count_classes: from the arrays of a detector by our names, how many classes it knows; None: they do not tell
-    config_class: of the config that cvzoo's files give to the constructor; None: they give nothing but names of classes
-    known_names: names of classes, one or several lists of different lengths, where a file does not say them
-    default_names: of the classes where neither the caller nor a file says how many there are
+    count_classes: from the arrays of a detector by cvzoo's names, its number of classes; None: they do not determine it
+    config_class: class of the config in cvzoo's files; None: these contain only class names
+    known_names: class names for files without names, one or several lists of different lengths
+    default_names: class names if neither the caller nor a file determines the number of classes
     """
 
     architecture: str
@@ -75,15 +75,15 @@ def detector_source(
     base: Any = None,
     published: Mapping[str, Any] = MappingProxyType({}),
 ) -> DetectorSource:
-    """What a detector is to be built as; the file is fetched and read, nothing is built yet.
+    """The settings of a detector to be built; the file is downloaded and read.
 
     pretrained_model: a name in `records`, the path of a file, or None
-    n_fg_class, label_names, config: what the caller asked for, None where he did not say
-    base: what a publisher's table makes the file's config of; None: the config asked for
-    published: the config of a name's network, of which its arrays may not tell all
-    Raises ValueRangeError for an unknown name, no file, or names that are not as many as the classes;
-    WeightsMismatchError if a file fits no model of the table; FileFormatError if what it says makes no such detector;
-    what reading it raises.
+    n_fg_class, label_names, config: arguments of the caller, or None
+    base: the config from which a publisher's table derives that of the file; None: the caller's
+    published: the config of a named network, which its arrays may not determine completely
+    Raises ValueRangeError for an unknown name, a missing file, or if names and classes differ in number;
+    WeightsMismatchError if a file matches no publisher; FileFormatError if its settings are invalid; what reading it
+    raises.
     """
     file = stored = None
     if pretrained_model is not None:
@@ -110,19 +110,19 @@ def networks_of_file(
     make: Callable[[int, Any], Chain],
     with_anchors_of: Callable[[Any, Arrays], Any],
 ) -> list[Callable[[], Chain]]:
-    """Makers of the networks that a detector's file may have been written of, for `load_pretrained`.
+    """Constructors of the networks that a detector's file may contain, for `load_pretrained`.
 
-    config: of the detector to be
-    make: from classes and a config, the detector
-    with_anchors_of: from a config and a file's arrays, the same with as many anchors as there: unless the file
-        states its config, it may be the network asked for but for the number of classes and anchors
+    config: of the detector
+    make: from a number of classes and a config, the detector
+    with_anchors_of: from a config and a file's arrays, the same with the file's number of anchors: unless the file
+        states its config, it may differ from the requested one in the numbers of classes and anchors
     """
     file = source.file
     if file is None or not file.n_class:
         return []
     configs = [config if file.config is None else file.config]
     if file.header is None:
-        configs.append(with_anchors_of(config, file.arrays) if source.is_asked else config)
+        configs.append(with_anchors_of(config, file.arrays) if source.is_given else config)
     return [partial(make, file.n_class, own) for own in configs]
 
 
@@ -133,13 +133,13 @@ def _read(
     n_class: int | None,
     config: Any,
 ) -> tuple[PretrainedFile, StoredDetector | None]:
-    """The file with its classes, of which a backbone's has none, and what `save_model` wrote into it."""
+    """The file with its classes (a backbone's has none), and the settings that `save_model` wrote to it."""
     names, architecture = files.names, files.architecture
     file = read_pretrained(pretrained_model, records, names, architecture=architecture, n_class=n_class, config=config)
     if file.publisher is None and file.header is None:
         marks = dict.fromkeys(", ".join(each.marks) for each in names.values())
         raise WeightsMismatchError(
-            f"{file.path}: holds no {architecture}, and nothing that one starts from",
+            f"{file.path}: contains neither a {architecture} nor a backbone",
             expected="; or ".join(marks),
             got=", ".join(list(file.arrays)[:5]) or "no arrays",
         )
@@ -159,7 +159,7 @@ def _counted(file: PretrainedFile, files: DetectorFiles) -> PretrainedFile:
     if file.header is not None:
         return file._replace(n_class=n, label_names=file.header.label_names)
     of_publisher = None if file.publisher is None else files.names[file.publisher].label_names
-    found = None if of_publisher is None else of_publisher(n)
-    if found is None:
-        found = next((each for each in files.known_names if len(each) == n), None)
-    return file._replace(n_class=n, label_names=found)
+    label_names = None if of_publisher is None else of_publisher(n)
+    if label_names is None:
+        label_names = next((each for each in files.known_names if len(each) == n), None)
+    return file._replace(n_class=n, label_names=label_names)

@@ -19,7 +19,7 @@ _N_SHOWN = 20
 
 
 class _Misfit(NamedTuple):
-    """Names that a file lacks, that it has too many, and whose shape is another."""
+    """Missing and unexpected names in a file, and those with a different shape."""
 
     missing: tuple[str, ...]
     unexpected: tuple[str, ...]
@@ -27,7 +27,7 @@ class _Misfit(NamedTuple):
 
     @property
     def n(self) -> int:
-        """How many there are."""
+        """The number of all of them."""
         return len(self.missing) + len(self.unexpected) + len(self.differing)
 
 
@@ -54,18 +54,18 @@ def load_pretrained(
     may_start_anew: Sequence[str] = (),
     as_written: Iterable[Callable[[], Chain]] = (),
 ) -> LoadReport | None:
-    """What did not fit, after everything that fits was taken over; None without a file.
+    """Load a file into a model; returns a report of what did not match, None without a file.
 
-    file: its arrays go into the model, or into the part that the file is about; counts of steps (".../N") may be absent
-        or left over
-    may_start_anew: paths of links, such as ("fc",), whose shapes depend on the number of classes: arrays of another
-        shape than the file's keep the model's values there
-    as_written: make the network that the file was written of, one after another until one has just the file's arrays;
-        only names and shapes are looked at, and only where the file is not just the model's. They differ from the model
-        where the caller asked for other classes, other anchors or another structure. What the model has and the file's
-        network has not, or in another shape, starts anew then, and what it has not itself is left out
-    A warning names what starts anew and what is left out. A published file of unknown hash is trusted from now on.
-    Raises WeightsMismatchError that names what is missing, left over or of another shape; nothing was changed then.
+    file: its arrays are loaded into the model, or into the part that they belong to; step counts (".../N") may be
+        missing or unexpected
+    may_start_anew: paths of links, such as ("fc",), whose shapes depend on the number of classes: there, arrays whose
+        shapes differ from the file's keep the model's values
+    as_written: constructors of networks that the file may contain, tried until one has exactly the file's arrays, by
+        names and shapes, if the file does not match the model exactly. They differ from the model if the caller has
+        requested other classes, anchors or a different structure. Arrays of the model that the file's network lacks or
+        has in a different shape are then initialized anew, and arrays that the model lacks are dropped
+    A warning lists what is initialized anew and dropped. The hash of a published file without a known one is pinned.
+    Raises WeightsMismatchError that lists missing and unexpected names and wrong shapes; nothing has been changed then.
     """
     if file is None:
         return None
@@ -77,9 +77,9 @@ def load_pretrained(
         if misfit.missing or misfit.unexpected or not all(name.startswith(heads) for name in misfit.differing):
             _check_is_whole(wanted, given, misfit, as_written, file.path)
         anew = sorted((*misfit.missing, *misfit.differing))
-        parts = [f"{len(wanted) - len(anew)} arrays were taken over"]
-        parts += [f"{len(anew)} start anew: {_shown(anew)}"] if anew else []
-        parts += [f"{len(misfit.unexpected)} have no place: {_shown(misfit.unexpected)}"] if misfit.unexpected else []
+        parts = [f"{len(wanted) - len(anew)} arrays were loaded"]
+        parts += [f"{len(anew)} initialized anew: {_shown(anew)}"] if anew else []
+        parts += [f"{len(misfit.unexpected)} dropped: {_shown(misfit.unexpected)}"] if misfit.unexpected else []
         warnings.warn(f"{os.fspath(file.path)}: {', '.join(parts)}", stacklevel=3)
     report = model.load_arrays(file.arrays, strict=False)
     pin_weights(file.path)
@@ -91,7 +91,7 @@ def _check_is_whole(
 ) -> None:
     nearest, its_misfit = wanted, misfit
     for i, make in enumerate(as_written):
-        with using_random_state(get_random_state()):  # the model's next random numbers are what they would have been
+        with using_random_state(get_random_state()):  # leaves the state of the random generator unchanged
             shapes = _shapes(make().state_arrays())
         written = _compared(shapes, given)
         if not written.n and any(given.get(name) == shape for name, shape in wanted.items()):

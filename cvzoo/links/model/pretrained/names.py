@@ -1,4 +1,4 @@
-"""Mapping of publishers' array names to ours."""
+"""Mapping of publishers' array names to cvzoo's."""
 
 import dataclasses
 import re
@@ -11,7 +11,7 @@ from cvzoo.labels.coco_categories import unused_coco_categories
 from cvzoo.links.model.preparation.center_crop import CenterCrop
 
 Arrays = Mapping[str, np.ndarray]
-# a regular expression, and what re.sub puts in the place of what it finds
+# a regular expression, and its replacement for re.sub
 Rule = tuple[str, str | Callable[[re.Match[str]], str]]
 
 _RUNNING = {"running_mean": "avg_mean", "running_var": "avg_var"}
@@ -20,23 +20,23 @@ _OWN_LEAVES = ("W", "b", "gamma", "beta", "avg_mean", "avg_var", "N")
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Names:
-    """A publisher's names in the networks of a family; called with the arrays of a file it gives them by our names.
+    """A publisher's array names in the networks of a family; a function from a file's arrays to those by cvzoo's names.
 
-    marks: names of arrays; a file that has them all is this publisher's
-    older: what changes names of older files to those of newer ones, one rule after another
-    modules: the publisher's name of a module -> the path of our link, as a table or a function (None: it has no place).
+    marks: names of arrays that identify the publisher's files, all of which have to exist
+    older: rules, applied in order, that convert names of older files to those of newer ones
+    modules: the publisher's name of a module -> cvzoo's path of the link, as a table or a function (None: unknown).
         "weight" and "bias" of a module are "W" and "b", or, if the weight is a vector, "gamma" and "beta" of a
-        normalization; torch's count of batches is dropped, it changes nothing
-    rules: what changes the names of all arrays after that, one rule after another
-    drop: beginnings of our names of what has no use here, such as a classifier's last layer
-    values: (regular expression of a whole name of ours, function of an array): arrays that are laid out otherwise
-    finish: from all arrays by our names and the number of classes that the model is to have (None: as the file), the
-        same in our order of rows
-    only: beginnings of the paths that such a file fills, all of them: ("extractor/",) for a backbone, ("",) for all
-    config: from the config asked for (or the default), the arrays by the publisher's names and by ours, that of the
-        network in the file; None: the file does not tell
-    label_names: from a number of classes their names, None if they are not known; where the file does not tell
-    preparation: how these networks see an image, where neither a record nor the file tells; None: as the model's others
+        normalization; torch's counts of batches are dropped, since nothing depends on them
+    rules: applied in order to all names after that
+    drop: prefixes of cvzoo's names of unused arrays, such as a classifier's last layer
+    values: (regular expression of a whole name of cvzoo's, function of an array): conversions of memory layouts
+    finish: from all arrays by cvzoo's names and the model's number of classes (None: the file's), the same with rows in
+        cvzoo's order
+    only: prefixes of the paths that such a file fills completely: ("extractor/",) for a backbone, ("",) for all
+    config: from the requested config (or the default), the arrays by the publisher's names and by cvzoo's, the config
+        of the network in the file; None: the file does not determine it
+    label_names: from a number of classes their names, or None, for files without names
+    preparation: preprocessing of these networks, if neither a record nor the file determines it; None: the model's
     """
 
     marks: tuple[str, ...]
@@ -52,14 +52,14 @@ class Names:
     preparation: CenterCrop | None = None
 
     def fit(self, arrays: Arrays) -> bool:
-        """Whether a file of these arrays is this publisher's."""
+        """Whether a file with these arrays is the publisher's."""
         return all(name in arrays for name in self.marks)
 
     def __call__(self, arrays: Arrays, n_class: int | None = None) -> dict[str, np.ndarray]:
-        """The arrays by our names; those that have no place here keep theirs.
+        """The arrays by cvzoo's names; unknown ones keep theirs.
 
-        n_class: of the model to be
-        Raises KeyError if an array is lacking without which the others cannot be laid out.
+        n_class: of the model
+        Raises KeyError if an array is missing that the conversion of others needs.
         """
         named = _renamed(arrays, self.older)
         named = _renamed(named if self.modules is None else own_names(named, self.modules), self.rules)
@@ -71,12 +71,12 @@ class Names:
 
 
 def publisher_of(arrays: Arrays, names: Mapping[str, Names]) -> str | None:
-    """The first key of the table whose marks the arrays have, None if there is none."""
+    """The first key of the table whose marks are all in the arrays, or None."""
     return next((publisher for publisher, each in names.items() if each.fit(arrays)), None)
 
 
 def own_names(arrays: Arrays, modules: Mapping[str, str] | Callable[[str], str | None]) -> dict[str, np.ndarray]:
-    """The arrays of a file of torch, MXNet or Chainer by our names; those that have no place here keep theirs.
+    """The arrays of a file of torch, MXNet or Chainer by cvzoo's names; unknown ones keep theirs.
 
     modules: as in `Names`
     """
@@ -92,12 +92,12 @@ def own_names(arrays: Arrays, modules: Mapping[str, str] | Callable[[str], str |
             continue
         named[f"{place}/{ours}"] = array
         if leaf == "running_mean":
-            named[f"{place}/N"] = np.asarray(0)  # our count of fine-tuning steps
+            named[f"{place}/N"] = np.asarray(0)  # cvzoo's count of fine-tuning steps
     return named
 
 
 def place_of(module: str, places: Sequence[Rule]) -> str | None:
-    """Our path of a publisher's module, by the first of the places whose expression fits its whole name; None: none."""
+    """cvzoo's path of a publisher's module, by the first rule that matches its whole name, or None."""
     for pattern, place in places:
         match = re.fullmatch(pattern, module)
         if match:
@@ -106,10 +106,10 @@ def place_of(module: str, places: Sequence[Rule]) -> str | None:
 
 
 def counted_batches(arrays: Arrays, prefix: str = "") -> bool:
-    """Whether normalizations below `prefix` were trained: frozen ones count no batches, so their files have no counts.
+    """Whether normalizations below `prefix` are trained ones: files of frozen ones contain no counts of batches.
 
-    It tells torchvision's detectors of both kinds apart, which have the same names: only its frozen ones may have an
-    eps of 0, ordinary normalizations have 1e-5.
+    This distinguishes torchvision's detectors of both kinds, whose names are the same: only frozen normalizations may
+    have an eps of 0, trained ones have 1e-5.
     """
     return any(
         name.startswith(prefix) and name.endswith(".num_batches_tracked") and np.max(array, initial=0) > 0
@@ -139,21 +139,21 @@ def _leaf(leaf: str, weight: np.ndarray | None) -> str | None:
 
 
 N_TORCHVISION_CLASS = 91
-# each row is of COCO's category of that number: row 0 and those of categories that COCO gave up were never trained
+# rows are COCO's category ids: row 0 and the ids that COCO no longer uses were never trained
 COCO_ROWS = np.array([i for i in range(1, N_TORCHVISION_CLASS) if i not in unused_coco_categories])
 
 
 def sigmoid_rows(n_class: int, n_fg_class: int | None) -> np.ndarray:
-    """Which of n_class rows without a background's are taken: of torchvision's 91 all if 91 classes are asked for, all
-    but the unused first if 90 are, else those of COCO's 80."""
+    """Indices of the rows to use of n_class rows without background: of torchvision's 91 all for 91 classes, all but
+    the unused first for 90, else those of COCO's 80."""
     if n_class != N_TORCHVISION_CLASS or n_fg_class == N_TORCHVISION_CLASS:
         return np.arange(n_class)
     return np.arange(1, n_class) if n_fg_class == N_TORCHVISION_CLASS - 1 else COCO_ROWS
 
 
 def foreground_rows(n_class: int, n_fg_class: int | None) -> np.ndarray:
-    """Which of n_class rows with a background's, the first, are of the classes that a model has: of torchvision's 91
-    those of COCO's 80, unless 90 classes are asked for."""
+    """Indices of the rows to use of n_class rows, of which the first is the background: of torchvision's 91 those of
+    COCO's 80, unless 90 classes are requested."""
     if n_class == N_TORCHVISION_CLASS and n_fg_class != N_TORCHVISION_CLASS - 1:
         return COCO_ROWS
     return np.arange(1, n_class)

@@ -1,4 +1,4 @@
-"""Reading of a weight file, given by name or path, with arrays by our names."""
+"""Reading of a weight file, given by name or path, with arrays by cvzoo's names."""
 
 import os
 import pathlib
@@ -14,14 +14,14 @@ from cvzoo.weights.sniff import read_arrays
 
 
 def pretrained_path(pretrained_model: str | os.PathLike, records: Mapping[str, Weights]) -> pathlib.Path:
-    """The path of a file of weights, fetched first where a name of the table was given.
+    """The path of a file of weights, downloaded first if it is a name in the table.
 
-    Once the file's arrays have their places in a model, `cvzoo.weights.download.pin_weights` is to be told the path: of
-    a file without a published hash that is the only proof.
+    After the file's arrays were loaded into a model, `cvzoo.weights.download.pin_weights` is to be called with the
+    path: without a published hash, only that proves that the file is the right one.
 
     pretrained_model: a name in `records`, or a path
     Raises ValueRangeError, listing the names, if it is neither; DtypeError for an object of another type, such as
-    False; DownloadError if the file cannot be had.
+    False; DownloadError if the file cannot be downloaded.
     """
     if not isinstance(pretrained_model, str | os.PathLike):
         raise DtypeError(
@@ -44,14 +44,14 @@ def pretrained_path(pretrained_model: str | os.PathLike, records: Mapping[str, W
 class PretrainedFile(NamedTuple):
     """A file of weights for a network of a family.
 
-    path: of it
-    arrays: by our names
-    publisher: whose names it has, a key of the family's table; None if they are none of these, and taken for ours
-    header: what `save_model` wrote into it, None if that is nothing, or about another architecture
-    only: beginnings of the paths that it is about, see `Names`
-    config: how the network in it is built, None if it does not say
-    n_class: how many classes it knows, None if it does not say, as a backbone's
-    label_names: their names, or None
+    path: of the file
+    arrays: by cvzoo's names
+    publisher: a key of the family's table; None if no publisher's names match, so that they are taken for cvzoo's
+    header: of `save_model`, None without one, or for a different architecture
+    only: prefixes of the paths that it contains, see `Names`
+    config: of the network in the file, None if the file does not determine it
+    n_class: number of classes, None if the file does not determine it, such as a backbone's
+    label_names: class names, or None
     """
 
     path: str
@@ -73,14 +73,14 @@ def read_pretrained(
     n_class: int | None = None,
     config: Any = None,
 ) -> PretrainedFile:
-    """The file of a name or a path, fetched first if need be, and read; how many classes it knows is left open.
+    """The file of a name or a path, downloaded if necessary, and read, without its number of classes.
 
     pretrained_model: a name in `records`, or a path
-    names: publisher -> its names; of several that fit a file the first counts
-    architecture: what `save_model` calls such a network: a file that says it is one has our names
-    n_class, config: of the model to be, as far as they are known
-    Raises ValueRangeError for an unknown name, WeightsMismatchError if the file lacks an array without which the others
-    cannot be laid out or has it in a shape that no such network has, and what reading the file raises.
+    names: publisher -> its names; the first match is used
+    architecture: name of the network in files of `save_model`, which have cvzoo's names
+    n_class, config: of the model, if known
+    Raises ValueRangeError for an unknown name, WeightsMismatchError if the file lacks an array that the conversion of
+    others needs or has it in an invalid shape, and what reading the file raises.
     """
     path = os.fspath(pretrained_path(pretrained_model, records))
     header, theirs = read_model_header(path), read_arrays(path)
@@ -92,14 +92,14 @@ def read_pretrained(
     table = names[publisher]
     try:
         ours = table(theirs, n_class)
-        told = None if table.config is None else table.config(config, theirs, ours)
+        config_in_file = None if table.config is None else table.config(config, theirs, ours)
     except KeyError as error:
         raise WeightsMismatchError(f"{path}: it lacks an array", expected=str(error.args[0])[:120]) from error
     except CvzooError:
         raise
     except (IndexError, TypeError, ValueError) as error:
         raise WeightsMismatchError(f"{path}: an array has a shape that {publisher}'s have not: {error}") from error
-    return PretrainedFile(path, ours, publisher, header, table.only, told)
+    return PretrainedFile(path, ours, publisher, header, table.only, config_in_file)
 
 
 def decided_classes(
@@ -111,11 +111,11 @@ def decided_classes(
     default: int | None = None,
     known_names: Sequence[Sequence[str]] = (),
 ) -> tuple[int, tuple[str, ...] | None]:
-    """(number of classes, their names or None): as they were given, else as the file has them, else the default.
+    """(number of classes, class names or None): the caller's, else the file's, else the default.
 
     name: of the argument, with the model's before it, for errors
-    known_names: label names used where neither caller nor file gives any and their count fits
-    Raises ValueRangeError if there is no number, or the names are not as many.
+    known_names: class names used if neither caller nor file has any and their number matches
+    Raises ValueRangeError without a number, or if the names differ in number.
     """
     if n_class is None and label_names is not None:
         n_class = len(label_names)

@@ -48,7 +48,7 @@ class Tile(NamedTuple):
     A tile that is larger than the image extends beyond it on both sides.
     """
 
-    photo: tuple[slice, slice]
+    image: tuple[slice, slice]
     window: tuple[slice, slice]
 
 
@@ -86,7 +86,7 @@ def convolution_crop(
     tiles = cover_with_tiles(img.shape[1:], size, stride)
     windows = np.zeros((len(tiles), len(img), *size), img.dtype)
     for window, tile in zip(windows, tiles):
-        window[(slice(None), *tile.window)] = img[(slice(None), *tile.photo)]
+        window[(slice(None), *tile.window)] = img[(slice(None), *tile.image)]
     if not return_param:
         return windows
     names = ("y_slices", "x_slices"), ("crop_y_slices", "crop_x_slices")
@@ -259,10 +259,10 @@ class PSPNet(AbstractSegmenter):
     def class_maps(self, x: np.ndarray, sizes: Sequence[tuple[int, int]]) -> Iterator[ClassMap]:
         """As in `AbstractSegmenter`: the mean probabilities of all windows that cover a pixel."""
         for img in x:
-            probs = mean_of_views(img[None], self._seen_in_windows, scales=self.scales, flip=False, align_corners=True)
+            probs = mean_of_views(img[None], self._mean_of_windows, scales=self.scales, flip=False, align_corners=True)
             yield ClassMap(probs[0], True)
 
-    def _seen_in_windows(self, x: np.ndarray) -> np.ndarray:
+    def _mean_of_windows(self, x: np.ndarray) -> np.ndarray:
         size, xp = x.shape[2:], backend_of(x).xp
         if max(size) <= max(self.input_size):
             framed, frame = _framed(x[0], self.input_size)

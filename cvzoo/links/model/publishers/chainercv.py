@@ -53,7 +53,7 @@ def chainercv_classifier(
     licence: str = _LICENCE,
     label_names: tuple[str, ...] = imagenet_label_names,
 ) -> ClassWeights:
-    """The record of a classifier of ImageNet, and how it sees an image; arguments as in `imagenet_classifier`."""
+    """The record of an ImageNet classifier, and its preprocessing; arguments as in `imagenet_classifier`."""
     return imagenet_classifier(
         name,
         _SITE + file,

@@ -9,7 +9,7 @@ from cvzoo.links.model.preparation.short_side import ShortSide
 from cvzoo.weights.record import Weights
 
 _SITE = "https://apache-mxnet.s3-accelerate.dualstack.amazonaws.com/gluon/models/"
-# our word for the data -> gluon-cv's, the data, their licence, names of the classes
+# cvzoo's name of the data -> gluon-cv's, the data, their license, class names
 _DATA = {
     "voc": ("voc", "Pascal VOC 2012", "Flickr's terms, each image by its owner", voc_semantic_segmentation_label_names),
     "coco_voc": (
@@ -75,7 +75,7 @@ def gluon_segmenter(
     network: gluon-cv's name of it, such as "deeplab_resnet101"
     data: "voc", "coco_voc", "ade20k" or "cityscapes"
     sha1: of the .params file inside of the archive; eight digits are in the archive's name
-    miou: as the publisher says, of several views; None: nothing is said
+    miou: as published, averaged over several views; None: not published
     preprocessing: in words
     """
     theirs, words, data_licence, label_names = _DATA[data]

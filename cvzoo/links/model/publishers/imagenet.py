@@ -1,4 +1,4 @@
-"""What the weight records of all publishers of ImageNet classifiers have in common."""
+"""Weight records of ImageNet classifiers, for all publishers."""
 
 from collections.abc import Mapping
 
@@ -24,11 +24,11 @@ def imagenet_classifier(
     about_size: int | None = None,
     label_names: tuple[str, ...] = imagenet_label_names,
 ) -> ClassWeights:
-    """The record of a classifier of ImageNet, and how it sees an image.
+    """The record of an ImageNet classifier, and its preprocessing.
 
     name: of the record, unique in the zoo
-    top1, top5: per cent, of one crop; None: not stated
-    preparation: how images were prepared when these were measured; the others as in `Weights`
+    top1, top5: percent, of one crop; None: not stated
+    preparation: preprocessing with which these were measured; the others as in `Weights`
     """
     score: Mapping[str, float] = {"top1": round(top1 / 100, 5)}
     if top5 is not None:
@@ -61,12 +61,12 @@ def maker_record(
     share: float,
     data: str = IMAGENET,
 ) -> ClassWeights:
-    """The record of a classifier of ImageNet, and how it sees an image.
+    """The record of an ImageNet classifier, and its preprocessing.
 
     name: of the record, unique in the zoo
-    top1, top5: per cent, of one crop, as timm measured them
-    source: who made it
-    crop, share: the side of the square that the network sees, and its share of the short side; bicubic
+    top1, top5: percent, of one crop, as measured by timm
+    source: its author
+    crop, share: side of the center crop, and its ratio to the short side; bicubic
     """
     preparation = CenterCrop(int(crop / share), crop, "bicubic")
     return imagenet_classifier(

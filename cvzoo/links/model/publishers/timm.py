@@ -22,13 +22,13 @@ def timm_classifier(
     interpolation: Interpolation = "bicubic",
     licence: str = "Apache-2.0",
 ) -> ClassWeights:
-    """The record of a classifier of ImageNet, and how it sees an image.
+    """The record of an ImageNet classifier, and its preprocessing.
 
     name: of the record, unique in the zoo
     file: of timm's releases, such as "v0.1-weights/efficientnet_b0_ra-3dd342df.pth"
-    top1, top5: per cent, of one crop, as the publisher says
+    top1, top5: percent, of one crop, as published
     model: timm's name of it, such as "efficientnet_b0.ra_in1k"
-    crop, crop_part: the side of the square that is cut out, and by how much of the short side that is
+    crop, crop_part: side of the center crop, and its ratio to the short side
     """
     preparation = CenterCrop(math.floor(crop / crop_part), crop, interpolation)
     source = f"timm, {model}"
@@ -52,7 +52,7 @@ _ROLES = {
 
 
 def timm_places(theirs: str, ours: str, *, expand: bool, excite: bool) -> Iterator[tuple[str, str]]:
-    """(timm's name of a module, our path) of an `InvertedResidual`.
+    """(timm's name of a module, cvzoo's path) of an `InvertedResidual`.
 
     theirs, ours: of the block, such as "blocks.2.0" and "extractor/blocks/3"
     """

@@ -16,7 +16,7 @@ _LICENCE = "not stated; the code is BSD-3-Clause"
 
 
 def about_size(file: str) -> int | None:
-    """Bytes, to about a thousand, of one of torchvision's files; None if it is not listed."""
+    """The size of one of torchvision's files in bytes, accurate to about a thousand; None if it is not listed."""
     return round(MIB[file] * 2**20) if file in MIB else None
 
 
@@ -35,11 +35,11 @@ def torchvision_classifier(
     licence: str = _LICENCE,
     data: str = IMAGENET,
 ) -> ClassWeights:
-    """The record of a classifier of ImageNet, and how it sees an image.
+    """The record of an ImageNet classifier, and its preprocessing.
 
     name: of the record, unique in the zoo
     file: on torchvision's site, such as "resnet18-f37072fd.pth"
-    top1, top5: per cent, of one crop, as the publisher says
+    top1, top5: percent, of one crop, as published
     enum: torchvision's name of it, such as "ResNet18_Weights.IMAGENET1K_V1"
     """
     preparation = CenterCrop(short, crop, interpolation, mean, std)
@@ -89,7 +89,7 @@ def torchvision_segmenter(name: str, digits: str, model: str, miou: float, pixel
 
     name: of the record, and of the file up to the `digits` of its hash
     model: torchvision's name of it, such as "FCN_ResNet50"
-    miou, pixel_accuracy: as the publisher says, on COCO val2017's images with these classes
+    miou, pixel_accuracy: as published, on COCO val2017's images with these classes
     """
     return torchvision_weights(
         name.removesuffix("_coco"),

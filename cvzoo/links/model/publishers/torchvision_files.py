@@ -1,8 +1,7 @@
-"""torchvision's files: how large they are, and what tells one network's from another's.
+"""torchvision's files: their sizes, and marks that identify networks.
 
-MARKS are of the state dicts of torchvision 0.29, chosen so that no two networks agree, and clear of the names that
-changed over the years and of the last layers, which depend on the classes. The two MobileNetV3 Faster R-CNNs are one
-network.
+MARKS are of the state dicts of torchvision 0.29, chosen to be unique, and without names that have changed between
+versions and the last layers, which depend on the classes. The two MobileNetV3 Faster R-CNNs are one network.
 """
 
 from typing import NamedTuple
@@ -120,7 +119,7 @@ MARKS: dict[str, Marks] = {
 # fmt: on
 
 
-# the file's name -> its size in MiB, rounded as torchvision says it
+# file name -> size in MiB, rounded as published by torchvision
 # fmt: off
 MIB: dict[str, float] = {
     "alexnet-owt-7be5be79.pth": 233.087,

@@ -140,7 +140,7 @@ class ResNet(AbstractClassifier):
         if short is None:
             short = round(insize * preparation.short / preparation.crop)
         preparation = dataclasses.replace(preparation, crop=insize, short=short)
-        self.preparation = _seen(preparation, stretched=stem == "cifar")
+        self.preparation = _with_input_size(preparation, stretched=stem == "cifar")
         self.stem = stem
         self.config = self.settings = c = ResNetConfig(
             n_layer=n_layer,
@@ -182,7 +182,7 @@ class ResNet(AbstractClassifier):
         yield "fc6", self.fc(h)
 
 
-def _seen(how: CenterCrop, *, stretched: bool) -> CenterCrop | Stretch:
+def _with_input_size(how: CenterCrop, *, stretched: bool) -> CenterCrop | Stretch:
     """The preprocessing; stretched: a resize to the input size without a crop."""
     if not stretched:
         return dataclasses.replace(how, header=("channels", *how.usual_header))

@@ -85,7 +85,7 @@ class RandomPart(AbstractTransform):
 
 
 class RetinaNetTransform:
-    """Training transform of RetinaNet: (img, bbox, label) to (img, bbox, label, ignored), for `collate_photos`.
+    """Training transform of RetinaNet: (img, bbox, label) to (img, bbox, label, ignored), for `collate_images`.
 
     The example: img (3, H, W) float32 [0, 255]; bbox (R, 4) float32; label (R,) int32; a fourth value, if there is one,
     is (R,) bool, True for instances to be ignored, such as difficult or crowded ones.
@@ -143,7 +143,7 @@ class RetinaNetTransform:
         return img, bbox.astype(np.float32), label.astype(np.int32), crowded | small
 
 
-def collate_photos(batch: Sequence[tuple], device: str | int | None = None, *, multiple: int = 32) -> tuple:
+def collate_images(batch: Sequence[tuple], device: str | int | None = None, *, multiple: int = 32) -> tuple:
     """Collate examples into a batch (x, then a list for each further value): a converter for updaters.
 
     batch: tuples whose first value is an image (C, H, W) float32, preprocessed, and of any size; what
@@ -155,12 +155,15 @@ def collate_photos(batch: Sequence[tuple], device: str | int | None = None, *, m
     Raises ShapeError if the batch is empty, or its images are not (C, H, W) with one C.
     """
     if not batch:
-        raise ShapeError("collate_photos: the batch is empty")
+        raise ShapeError("collate_images: the batch is empty")
     imgs, *others = zip(*batch)
     if any(img.ndim != 3 or img.shape[0] != imgs[0].shape[0] for img in imgs):
-        raise ShapeError("collate_photos: images must be (C, H, W)", got=[img.shape for img in imgs])
+        raise ShapeError("collate_images: images must be (C, H, W)", got=[img.shape for img in imgs])
     height, width = (-(-max(sides) // multiple) * multiple for sides in zip(*(img.shape[1:] for img in imgs)))
     x = get_backend().zeros((len(imgs), imgs[0].shape[0], height, width), np.float32)
     for row, img in zip(x, imgs):
         row[:, : img.shape[1], : img.shape[2]] = img
     return (x if device is None else get_device(device).asarray(x), *map(list, others))
+
+
+collate_photos = collate_images  # its former name

@@ -89,7 +89,7 @@ class RetinaNet(AbstractOneStageDetector):
         anchors or settings differ, a warning and `load_report` list what is initialized anew
     label_names: class names; None: the file's, if it has as many classes
     config: architecture and preprocessing; None: the file's, else default_settings
-    settings: older name of config
+    settings: the former name of config
     default_settings: None: `RetinaNetConfig()`
     Raises ValueRangeError if names and classes differ in number, or for an unknown name or missing file;
     WeightsMismatchError for a missing or unknown array, or one of a wrong shape; what reading the file raises.

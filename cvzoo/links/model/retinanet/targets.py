@@ -59,7 +59,7 @@ class AnchorRows:
         bbox: (R, 4) float32; thresh: above 0
         """
         bbox = as_bbox(bbox)
-        found = [Overlaps(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.float32))]
+        matched = [Overlaps(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.float32))]
         box, row = np.nonzero(self._vertical_iou(bbox) >= thresh * (1 - 1e-5))
         width = bbox[:, 3] - bbox[:, 1]
         # x_min of anchor and box differ by less than the union less the box: widened against rounding
@@ -72,8 +72,8 @@ class AnchorRows:
         ends = np.cumsum(counts)
         cuts = np.searchsorted(ends, np.arange(_PAIRS, ends[-1] if len(ends) else 0, _PAIRS))
         for part in np.split(np.arange(len(counts)), cuts):
-            found.append(self._exact(bbox, np.repeat(box[part], counts[part]), start[part], counts[part], thresh))
-        return Overlaps(*map(np.concatenate, zip(*found)))
+            matched.append(self._exact(bbox, np.repeat(box[part], counts[part]), start[part], counts[part], thresh))
+        return Overlaps(*map(np.concatenate, zip(*matched)))
 
     def nearest_best(self, bbox: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Each box's anchor of highest IoU, (R,) int64, and that IoU, (R,) float32.
@@ -122,8 +122,8 @@ class AnchorRows:
         inter = side[:, 0] * side[:, 1]
         union = self._area[anchor] + bbox_area(bbox)[box] - inter
         iou = np.divide(inter, union, out=np.zeros_like(inter), where=union > 0)
-        kept = iou >= thresh
-        return Overlaps(box[kept], anchor[kept], iou[kept])
+        overlapping = iou >= thresh
+        return Overlaps(box[overlapping], anchor[overlapping], iou[overlapping])
 
 
 class Targets(NamedTuple):
@@ -232,10 +232,10 @@ def assign_targets(
             continue
         match = match_anchors(rows, bbox, positive=positive, negative=negative, keep_best=keep_best)
         label[i, match == IGNORED] = IGNORED
-        found = np.flatnonzero(match >= 0)
-        label[i, found] = np.asarray(classes, np.int32)[match[found]]
-        positives.append(found + i * len(rows))
-        boxes.append(bbox[match[found]].astype(np.float32, copy=False))
+        matched = np.flatnonzero(match >= 0)
+        label[i, matched] = np.asarray(classes, np.int32)[match[matched]]
+        positives.append(matched + i * len(rows))
+        boxes.append(bbox[match[matched]].astype(np.float32, copy=False))
     place = np.concatenate(positives)
     anchor = rows.anchors[place % max(len(rows), 1)].astype(np.float32, copy=False)
     return Targets(label, place, np.concatenate(boxes), anchor)

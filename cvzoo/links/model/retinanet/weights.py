@@ -1,6 +1,6 @@
 """torchvision's weights of RetinaNet: they carry the first digits of their hash in the file's name.
 
-torchvision's names in a RetinaNet, and ours; its rows of classes and offsets in our order.
+torchvision's names in a RetinaNet, and cvzoo's; conversion of its rows of classes and offsets.
 """
 
 import dataclasses
@@ -20,7 +20,7 @@ from cvzoo.weights.record import Weights
 
 _SIZES = ((32, 40, 50), (64, 80, 101), (128, 161, 203), (256, 322, 406), (512, 645, 812))
 
-# its normalizations divide by the plain standard deviation
+# its normalizations have an eps of 0
 RESNET50_FPN = RetinaNetConfig(norm="frozen", bn_eps=0.0, anchor_sizes=_SIZES, anchor_rounded=True, antialias=False)
 RESNET50_FPN_V2 = RetinaNetConfig(
     extra_from="C5", head_groups=32, anchor_sizes=_SIZES, anchor_rounded=True, antialias=False
@@ -41,7 +41,7 @@ def _record(version: int, file_name: str, score: float) -> Weights:
     )
 
 
-# name -> (record, how the network is built)
+# name -> (record, config)
 WEIGHTS: dict[str, tuple[Weights, RetinaNetConfig]] = {
     "coco": (_record(1, "retinanet_resnet50_fpn_coco-eeacb38b.pth", 0.364), RESNET50_FPN),
     "coco_v2": (_record(2, "retinanet_resnet50_fpn_v2_coco-5905b1c5.pth", 0.415), RESNET50_FPN_V2),
@@ -91,7 +91,7 @@ def _in_our_order(named: dict[str, np.ndarray], n_fg_class: int | None) -> dict[
     return named
 
 
-def _whole(asked: RetinaNetConfig, theirs: Arrays, ours: Arrays) -> RetinaNetConfig:
+def _whole(requested: RetinaNetConfig, theirs: Arrays, ours: Arrays) -> RetinaNetConfig:
     """The config of torchvision's detector of a file."""
     built = RESNET50_FPN_V2 if "head.classification_head.conv.0.1.weight" in theirs else RESNET50_FPN
     if counted_batches(theirs, "backbone.body."):
@@ -106,7 +106,7 @@ def _on_backbone(base: RetinaNetConfig | None, theirs: Arrays, ours: Arrays) -> 
         base,
         n_layer=depth_of(ours),
         base_channels=len(ours["extractor/conv1/conv/W"]),
-        bn_eps=base.bn_eps or 1e-5,  # an eps of 0 is that of some whole detectors alone
+        bn_eps=base.bn_eps or 1e-5,  # only whole detectors have an eps of 0
     )
 
 
@@ -118,7 +118,7 @@ _TORCHVISION = Names(
     label_names=torchvision_label_names,
 )
 NAMES = {
-    # of torchvision 0.12 or before, which counts relus as well: convolutions are 0, 2, 4 and 6
+    # in torchvision 0.12 and before relus have indices, too: convolutions are 0, 2, 4 and 6
     "torchvision, old heads": dataclasses.replace(
         _TORCHVISION,
         marks=(*_TORCHVISION.marks, "head.classification_head.conv.0.weight"),

@@ -19,7 +19,7 @@ from cvzoo.links.model.preparation.as_is import AsIs
 from cvzoo.links.model.preparation.stretch import Stretch
 from cvzoo.links.model.pretrained.classifier import segmenter_source
 from cvzoo.links.model.pretrained.load import load_pretrained
-from cvzoo.links.model.segmenter import AbstractPhotoSegmenter
+from cvzoo.links.model.segmenter import AbstractImageSegmenter
 from cvzoo.links.model.segnet.weights import NAMES, RECORDS
 from cvzoo.typing.aliases import Array
 
@@ -52,7 +52,7 @@ class SegNetConfig(AbstractConfig):
     )
 
 
-class SegNetBasic(AbstractPhotoSegmenter):
+class SegNetBasic(AbstractImageSegmenter):
     """SegNet (basic), a semantic segmentation network with max unpooling (Badrinarayanan et al., 2017).
 
     n_class: number of classes; None: those of the file, or of label_names, else CamVid's 11

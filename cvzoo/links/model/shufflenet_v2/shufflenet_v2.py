@@ -54,10 +54,10 @@ class ShuffleBlock(Chain):
     def forward(self, x: Variable | Array) -> Variable:
         """(B, out_channels, H / stride, W / stride), sides rounded up, of x (B, channels, H, W)."""
         if self.beside is not None and self.beside_project is not None:
-            kept = self.beside_project(self.beside(x))
+            shortcut = self.beside_project(self.beside(x))
         else:
-            kept, x = F.split_axis(x, 2, 1)
-        return F.channel_shuffle(F.concat([kept, self.project(self.depthwise(self.expand(x)))]), 2)
+            shortcut, x = F.split_axis(x, 2, 1)
+        return F.channel_shuffle(F.concat([shortcut, self.project(self.depthwise(self.expand(x)))]), 2)
 
 
 class ShuffleNetV2Extractor(Chain):

@@ -150,9 +150,9 @@ class MultiboxCoder:
         bbox, label = bbox[~ignored], label[~ignored]
         if len(bbox):
             match = self._match(bbox, iou_thresh)
-            found = np.flatnonzero(match >= 0)
-            mb_loc[found] = encode_bbox(bbox[match[found]], self.default[found], std=self._std)
-            mb_label[found] = label[match[found]] + 1
+            matched = np.flatnonzero(match >= 0)
+            mb_loc[matched] = encode_bbox(bbox[match[matched]], self.default[matched], std=self._std)
+            mb_label[matched] = label[match[matched]] + 1
         return mb_loc, mb_label
 
     def _match(self, bbox: np.ndarray, iou_thresh: float) -> np.ndarray:

@@ -85,7 +85,7 @@ class SSD(AbstractOneStageDetector):
         a detector is fine-tuned to other classes
     label_names: class names; None: the file's, if it has as many classes, or Pascal VOC's if there are 20
     config: architecture and preprocessing; None: as the file has it, else `SSDConfig()`
-    settings: older name of config
+    settings: the former name of config
     records: name -> record, for pretrained_model
     Raises ValueRangeError if names and classes differ in number, or for an unknown name or missing file;
     WeightsMismatchError if the file holds a different network; what reading it raises.

@@ -1,6 +1,6 @@
 """Published weights of SSD.
 
-torchvision's, gluon-cv's and ChainerCV's names in an SSD on VGG16, and ours; their default boxes.
+torchvision's, gluon-cv's and ChainerCV's names in an SSD on VGG16, and cvzoo's; their default boxes.
 """
 
 import dataclasses
@@ -92,7 +92,7 @@ def in_our_order(
     return named
 
 
-def gluon_config(asked: SSDConfig | None, theirs: Arrays, ours: Arrays) -> SSDConfig:
+def gluon_config(requested: SSDConfig | None, theirs: Arrays, ours: Arrays) -> SSDConfig:
     """The config of the network of gluon-cv's arrays, which include its default boxes.
 
     Raises FileFormatError unless it has as many levels as the published ones.
@@ -141,7 +141,7 @@ NAMES = {
         modules=torchvision_place,
         rules=[(r"^backbone\.scale_weight$", "extractor/norm4/scale")],
         finish=in_our_order,
-        config=lambda asked, theirs, ours: SSD300_TORCHVISION,
+        config=lambda requested, theirs, ours: SSD300_TORCHVISION,
         label_names=torchvision_label_names,
     ),
     "gluon-cv": Names(
@@ -158,10 +158,10 @@ NAMES = {
     ),
     "cvzoo, seven levels": Names(
         marks=("extractor/conv1_1/W", "multibox/loc/0/W", "multibox/loc/6/W"),
-        config=lambda asked, theirs, ours: SSD512_SETTINGS,
+        config=lambda requested, theirs, ours: SSD512_SETTINGS,
     ),
     "cvzoo": Names(
-        marks=("extractor/conv1_1/W", "multibox/loc/0/W"), config=lambda asked, theirs, ours: SSD300_SETTINGS
+        marks=("extractor/conv1_1/W", "multibox/loc/0/W"), config=lambda requested, theirs, ours: SSD300_SETTINGS
     ),
 }
 

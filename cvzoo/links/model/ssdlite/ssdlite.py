@@ -69,7 +69,7 @@ class SSDLite(AbstractOneStageDetector):
         warning and `load_report` list what is initialized anew in the heads
     label_names: class names; None: the file's, if it has as many classes, or COCO's if there are 80
     config: architecture and preprocessing; None: as the file has it, else `SSDLiteConfig()`
-    settings: older name of config
+    settings: the former name of config
     Raises ValueRangeError if names and classes differ in number, or for an unknown name or missing file;
     WeightsMismatchError if the file holds a different network; what reading it raises.
 

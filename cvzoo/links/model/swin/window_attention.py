@@ -159,8 +159,8 @@ class WindowAttention(Chain):
         if self.version == 1 or b is None:
             return None
         # V2's keys have no bias; published files store one that is never read
-        kept = np.repeat(np.array([1, 0, 1], b.dtype), self.n_unit)
-        return b * beside(kept, b.device.index, ("Swin's queries and values", self.n_unit, b.dtype))
+        mask = np.repeat(np.array([1, 0, 1], b.dtype), self.n_unit)
+        return b * beside(mask, b.device.index, ("Swin's queries and values", self.n_unit, b.dtype))
 
     def _bias(self, windows: Windows) -> Variable:
         """(1, n or 1, n_head, N, N) added to the scores."""

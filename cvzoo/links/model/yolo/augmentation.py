@@ -13,7 +13,7 @@ from cvzoo.transforms.sample.transform import AbstractTransform, Compose, Someti
 
 
 class YOLOTransform:
-    """Training transform of YOLO: (img, bbox, label) to (x, bbox, label, ignored), for `collate_photos`.
+    """Training transform of YOLO: (img, bbox, label) to (x, bbox, label, ignored), for `collate_images`.
 
     The example: img (3, H, W) float32 [0, 255]; bbox (R, 4) float32; label (R,) int32; a fourth value, if there is one,
     is (R,) bool, True for instances to be ignored, such as crowded ones.

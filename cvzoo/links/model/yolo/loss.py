@@ -84,20 +84,20 @@ class YOLOLoss(Chain):
             x, bboxes = self._resized(x, bboxes, self.sizes)
         y = self.model(x)
         outputs: tuple[Variable, ...] = y if isinstance(y, tuple) else (y,)
-        heads, n_number = self.model.heads, 5 + self.model.n_fg_class
-        rows = [F.reshape(F.transpose(y, (0, 2, 3, 1)), (y.shape[0], -1, n_number)) for y in outputs]
+        heads, n_value = self.model.heads, 5 + self.model.n_fg_class
+        rows = [F.reshape(F.transpose(y, (0, 2, 3, 1)), (y.shape[0], -1, n_value)) for y in outputs]
         row = widened(F.concat(rows, axis=1) if len(rows) > 1 else rows[0])
         grid = head_grid(heads, [(y.shape[2], y.shape[3]) for y in outputs], x.shape[2:])
         (code,) = on_host((row.array[:, :, :4],))
         targets = assign_targets(code, grid, heads, bboxes, labels, ignored, ignore_thresh=self.ignore_thresh)
         scale = 1 / x.shape[0]
         object_loss = F.sigmoid_cross_entropy(row[:, :, 4], targets.objectness, reduce="sum") * scale
-        own = F.reshape(row, (-1, n_number))[targets.positive]
+        own = F.reshape(row, (-1, n_value))[targets.positive]
         box_loss = _box_loss(own, targets) * scale
         if isinstance(heads[0], RegionHead) and heads[0].softmax:
             conf_loss = softmax_cross_entropy(own[:, 5:], targets.label, reduce="sum") * scale
         else:
-            onehot = np.zeros((len(targets.label), n_number - 5), np.int32)
+            onehot = np.zeros((len(targets.label), n_value - 5), np.int32)
             onehot[np.arange(len(onehot)), targets.label] = 1
             conf_loss = F.sigmoid_cross_entropy(own[:, 5:], onehot, reduce="sum") * scale
         loss = box_loss + object_loss + conf_loss

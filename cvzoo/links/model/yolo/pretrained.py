@@ -127,13 +127,13 @@ class PretrainedYOLO:
 
         Raises FileFormatError if they are malformed.
         """
-        told = None if self._file.header is None else self._file.header.settings.get("anchors")
-        if told is None:
+        stored = None if self._file.header is None else self._file.header.settings.get("anchors")
+        if stored is None:
             return None
         try:
             if n_head is None:
-                return _pairs(told)
-            heads = tuple(map(_pairs, told))
+                return _pairs(stored)
+            heads = tuple(map(_pairs, stored))
             if len(heads) != n_head:
                 raise ValueError(f"there are anchors of {len(heads)} heads")
         except (TypeError, ValueError) as error:
@@ -180,8 +180,8 @@ class PretrainedYOLO:
         return load_pretrained(model, file, may_start_anew=tuple(heads))
 
 
-def _pairs(told: Any) -> tuple[tuple[float, float], ...]:
-    return tuple((float(height), float(width)) for height, width in told)
+def _pairs(stored: Any) -> tuple[tuple[float, float], ...]:
+    return tuple((float(height), float(width)) for height, width in stored)
 
 
 def _n_by_count(path: str | os.PathLike, body: Chain, heads: Mapping[str, tuple[int, int]]) -> int | None:

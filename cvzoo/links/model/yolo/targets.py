@@ -102,7 +102,7 @@ def assign_targets(
         raise ShapeError("bboxes, labels and ignored must have one element per image", got=(len(bboxes), len(labels)))
     n = len(grid.cell)
     objectness = np.zeros((len(bboxes), n), np.int32)
-    found = [(np.empty(0, np.int64), np.empty((0, 4), np.float32), np.empty(0, np.int32))]
+    assigned = [(np.empty(0, np.int64), np.empty((0, 4), np.float32), np.empty(0, np.int32))]
     for i, (bbox, classes, skip) in enumerate(zip(bboxes, labels, ignored)):
         bbox, classes, skip = as_bbox(bbox), np.asarray(classes, np.int32), np.asarray(skip, bool)
         if not len(bbox) == len(classes) == len(skip):
@@ -111,8 +111,8 @@ def assign_targets(
         if skip.any():
             inside = bbox_intersection(said, bbox[skip]).max(axis=1)
             objectness[i, inside > cover * bbox_area(said)] = UNKNOWN
-        kept = ~skip & (bbox[:, 2:] > bbox[:, :2]).all(axis=1)
-        bbox, classes = bbox[kept].astype(np.float32, copy=False), classes[kept]
+        valid = ~skip & (bbox[:, 2:] > bbox[:, :2]).all(axis=1)
+        bbox, classes = bbox[valid].astype(np.float32, copy=False), classes[valid]
         if not len(bbox):
             continue
         objectness[i, bbox_iou(said, bbox).max(axis=1) > ignore_thresh] = UNKNOWN
@@ -120,8 +120,8 @@ def assign_targets(
         place, last = np.unique(place[::-1], return_index=True)
         row = len(bbox) - 1 - last
         objectness[i, place] = 1
-        found.append((place + i * n, bbox[row], classes[row]))
-    positive, bbox, label = map(np.concatenate, zip(*found))
+        assigned.append((place + i * n, bbox[row], classes[row]))
+    positive, bbox, label = map(np.concatenate, zip(*assigned))
     place = positive % n
     side = bbox[:, 2:] - bbox[:, :2]
     center = (bbox[:, :2] + bbox[:, 2:]) / 2 / grid.step[place] - grid.cell[place]

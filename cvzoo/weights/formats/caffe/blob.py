@@ -13,10 +13,10 @@ LEGACY_SHAPE = (1, 2, 3, 4)  # num, channels, height, width
 
 
 def read_blob(wire: WireReader, begin: int, end: int, name: str) -> np.ndarray:
-    """The blob that lies between two positions, float32 (doubles are rounded), of its stored shape.
+    """The blob between two positions, float32 (doubles are rounded), with its stored shape.
 
-    name: what it belongs to, for errors
-    A file from before 2014 gives every blob four sizes: a bias is (1, 1, 1, n), a matrix (1, 1, out, in).
+    name: of its layer, for errors
+    In files from before 2014 every blob has four axes: a bias is (1, 1, 1, n), a matrix (1, 1, out, in).
     Raises FileFormatError if its shape and its data disagree.
     """
     shape: list[int] | None = None
@@ -41,7 +41,7 @@ def read_blob(wire: WireReader, begin: int, end: int, name: str) -> np.ndarray:
 
 
 def _unpacked(wire: WireReader, position: int, end: int, dtype: str) -> tuple[np.ndarray, int]:
-    """A run of numbers that each carry the same tag byte, and the position behind it."""
+    """Consecutive unpacked numbers, each after the same tag byte, and the position after them."""
     record = np.dtype([("tag", "u1"), ("number", dtype)])
     runs: list[np.ndarray] = []
     tag, chunk = wire.data[position], 64
@@ -53,7 +53,7 @@ def _unpacked(wire: WireReader, position: int, end: int, dtype: str) -> tuple[np
         position += same * record.itemsize
         if same < chunk:
             return np.concatenate(runs), position
-        chunk *= 2  # grows, so that a short run does not look at the whole file
+        chunk *= 2  # grows, so that a few numbers do not take time proportional to the file
 
 
 def _packed(wire: WireReader, begin: int, end: int, dtype: str, name: str) -> np.ndarray:

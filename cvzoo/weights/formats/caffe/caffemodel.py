@@ -1,6 +1,6 @@
-"""A `.caffemodel` as plain values: every message a dict by field name, as `prototxt.read_prototxt` gives text files.
+"""Reads a `.caffemodel`: every message becomes a dict by field name, as in `prototxt.read_prototxt` for text files.
 
-Enumerations become their names, repeated fields lists, blobs arrays. Fields that the schema lacks are skipped.
+Enumerations become their names, repeated fields lists, blobs arrays. Unknown fields are skipped.
 """
 
 import os
@@ -12,7 +12,7 @@ from cvzoo.weights.formats.caffe.schema import BY_NUMBER, ENUMS, MESSAGES, Field
 from cvzoo.weights.formats.caffe.wire import BYTES, FIXED32, FIXED64, VARINT, WireReader
 
 MAX_BYTES = 2 << 30  # the format's own limit is 2 GiB
-# forks gave this layer's parameter many numbers; where it is, the layer's type says what it must be
+# forks have different field numbers for this layer's parameter, which is thus identified by the layer's type
 _BY_TYPE = {"Upsample": "upsample_param", "Permute": "permute_param", "Normalize": "norm_param"}
 _FORMS = {"float": ("<f", FIXED32), "double": ("<d", FIXED64)}
 
@@ -20,7 +20,7 @@ _FORMS = {"float": ("<f", FIXED32), "double": ("<d", FIXED64)}
 def read_caffemodel(path: str | os.PathLike) -> dict:
     """The NetParameter message in the file, with its blobs, as a dict.
 
-    Raises FileFormatError, naming the layer where it can, if the file is damaged, cut off or not a network.
+    Raises FileFormatError, naming the layer if possible, if the file is damaged, truncated or not a network.
     """
     data = memoryview(file_bytes(path, limit=MAX_BYTES))
     wire = WireReader(data, os.path.basename(path))
@@ -48,7 +48,7 @@ def _message(wire: WireReader, message: str, begin: int, end: int, layer: str) -
             if field.repeated:
                 values.setdefault(field.name, []).extend(got)
             elif field.kind in MESSAGES and field.name in values:
-                values[field.name].update(got[0])  # a message given twice is one message
+                values[field.name].update(got[0])  # protocol buffers merge repeated messages
             elif got:
                 values[field.name] = got[-1]
     except FileFormatError as error:

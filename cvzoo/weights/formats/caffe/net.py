@@ -10,7 +10,7 @@ from cvzoo.errors.exceptions import FileError, FileFormatError, WeightsMismatchE
 from cvzoo.weights.formats.caffe.caffemodel import read_caffemodel
 from cvzoo.weights.formats.caffe.prototxt import read_prototxt
 
-# layers that do not work without blobs, and which parameter tells the first size of the first blob
+# layers that need blobs, and the parameter that is the first size of the first blob
 WITH_BLOBS = {
     "Convolution": ("convolution_param", "num_output"),
     "Deconvolution": None,  # its blob is (in, out / group, h, w)
@@ -25,15 +25,15 @@ WITH_BLOBS = {
 class CaffeLayer:
     """One layer.
 
-    type: as Caffe's C++ registers it, such as "Convolution"; the old enumeration is mapped to these
-    bottoms, tops: names of the blobs it reads and writes
-    params: message name, such as "convolution_param", -> fields as in caffe.proto; a field that is not written is
-        absent (Caffe's default holds); a repeated field is a list, an enumeration its name
-    blobs: its numbers, float32; as stored, so before 2014 always with four sizes
-    include, exclude: the rules that say in which phase it runs, each as in NetStateRule
+    type: as registered in Caffe's C++, such as "Convolution"; the old enumeration is mapped to these
+    bottoms, tops: names of its input and output blobs
+    params: message name, such as "convolution_param", -> fields as in caffe.proto; an omitted field is missing (Caffe's
+        default applies); a repeated field is a list, an enumeration its name
+    blobs: its weights, float32, as stored, so before 2014 always with four axes
+    include, exclude: the rules for the phases in which it runs, each as in NetStateRule
     phase: "TRAIN", "TEST" or None
-    loss_weights: one for each top, or nothing
-    line: where it begins in the prototxt, or None
+    loss_weights: one for each top, or none
+    line: of its begin in the prototxt, or None
     """
 
     name: str
@@ -52,7 +52,7 @@ class CaffeLayer:
         return f"{self.type} layer {self.name!r}" + (f" at line {self.line}" if self.line is not None else "")
 
     def runs_in(self, phase: str, *, level: int = 0, stages: Sequence[str] = ()) -> bool:
-        """Whether the layer is part of the network in the phase, "TRAIN" or "TEST", as its rules say."""
+        """Whether the layer is part of the network in the phase, "TRAIN" or "TEST", according to its rules."""
         if self.phase is not None and self.phase != phase:
             return False
         if self.include:
@@ -71,9 +71,9 @@ def _meets(rule: dict, phase: str, level: int, stages: Sequence[str]) -> bool:
 
 @dataclasses.dataclass(frozen=True)
 class CaffeNet:
-    """A network: `layers` in order; `inputs` blob name -> shape, None where the file does not say.
+    """A network: `layers` in order; `inputs` blob name -> shape, None if the file does not define it.
 
-    unused: layers of the caffemodel whose blobs found no layer of that name in the prototxt
+    unused: layers of the caffemodel with blobs that are not in the prototxt
     """
 
     name: str
@@ -87,10 +87,10 @@ def read_caffe(
 ) -> CaffeNet:
     """The network of the two files, or of one of them.
 
-    caffemodel: path of the binary file; alone it also gives the structure (of the network that was trained)
-    prototxt: path, or text, of the description; alone it gives layers without blobs
-    strict: a layer that needs blobs and finds none is an error
-    Raises WeightsMismatchError that names the layers on which the files disagree; FileFormatError for a damaged file.
+    caffemodel: path of the binary file; without a prototxt its own definition (of the trained network) is used
+    prototxt: path or text of the definition; without a caffemodel layers have no blobs
+    strict: a layer without the blobs that it needs is an error
+    Raises WeightsMismatchError that names the layers in which the files differ; FileFormatError for a damaged file.
     """
     if caffemodel is None and prototxt is None:
         raise FileError("read_caffe needs a caffemodel, a prototxt or both")
@@ -191,7 +191,7 @@ def _check_sizes(net: CaffeNet) -> None:
             continue
         want = layer.params.get(place[0], {}).get(place[1])
         blob = layer.blobs[0]
-        # old files write a matrix as (1, 1, out, in)
+        # in old files a matrix is (1, 1, out, in)
         have = blob.shape[2] if blob.ndim == 4 and layer.type == "InnerProduct" else blob.shape[:1] and blob.shape[0]
         if want is not None and have != want:
             raise WeightsMismatchError(

@@ -1,7 +1,7 @@
-"""A `.prototxt` as plain values: every message a dict by field name.
+"""Reads a `.prototxt`: every message becomes a dict by field name.
 
 Source: the text format of protocol buffers (https://protobuf.dev/reference/protobuf/textformat-spec). We differ:
-extension names in brackets are refused; fields that the schema lacks keep the values they are written with.
+extension names in brackets are refused; unknown fields keep their values as written.
 """
 
 import math
@@ -28,14 +28,14 @@ _CLOSING = {"{": "}", "<": ">"}
 
 
 class Word(str):
-    """A bare word such as MAX or true, to tell it from a string in quotes."""
+    """A bare word such as MAX or true, as opposed to a quoted string."""
 
 
 def read_prototxt(path_or_text: str | os.PathLike) -> dict:
     """The NetParameter message in a text file, as a dict.
 
-    path_or_text: a path; or the text itself, known by its line breaks or braces
-    Each layer's dict also holds "line", where it begins, from 1.
+    path_or_text: a path; or the text itself, recognized by its line breaks or braces
+    Each layer's dict also contains "line", its first line, from 1.
     Raises FileFormatError that names the line.
     """
     if isinstance(path_or_text, str) and ("\n" in path_or_text or "{" in path_or_text):
@@ -70,7 +70,7 @@ class _Parser:
                 yield str(match.lastgroup), match.group()
 
     def _advance(self) -> tuple[str, str] | None:
-        """The token at hand; the one behind it comes to hand. `line` is the line of the token at hand."""
+        """Returns the current token and advances to the next; `line` is the line of the current one."""
         token = self._next
         self._next = next(self._tokens, None)
         self.line = self._next_line
@@ -80,9 +80,9 @@ class _Parser:
         return FileFormatError(f"{self._where}, line {self.line}: {what}")
 
     def message(self, kind: str | None, closing: str | None, depth: int, line: int) -> dict:
-        """The fields up to the closing mark; kind None is a message that the schema does not know.
+        """The fields up to the closing mark; kind None is an unknown message.
 
-        line: where the message's own name stands
+        line: of the message's name
         """
         if depth > MAX_DEPTH:
             raise self.error(f"messages are nested more than {MAX_DEPTH} deep")
@@ -120,7 +120,7 @@ class _Parser:
             self._advance()
         else:
             items = [self._value(name, field, colon, depth, line)]
-        if field is None:  # unknown to us: a list once it comes twice
+        if field is None:  # an unknown field becomes a list if it is repeated
             if name not in values:
                 values[name] = items[0] if len(items) == 1 else items
             elif isinstance(values[name], list):
@@ -149,7 +149,7 @@ class _Parser:
         self._advance()
         if token == "string":
             parts = [text[1:-1]]
-            while self._next is not None and self._next[0] == "string":  # neighbours are one string
+            while self._next is not None and self._next[0] == "string":  # adjacent strings are concatenated
                 parts.append(self._next[1][1:-1])
                 self._advance()
             value: str | float = _ESCAPE.sub(_unescape, "".join(parts))
@@ -187,7 +187,7 @@ def _number(text: str) -> int | float:
 
 
 def _typed(value: Any, field: Field) -> str | float:
-    """The value as its field's kind. Raises ValueError if it is none."""
+    """The value converted to its field's kind. Raises ValueError if it is invalid."""
     kind = field.kind
     if kind in MESSAGES or kind == "Blob":
         raise ValueError

@@ -1,8 +1,8 @@
-"""The messages of Caffe's network description, as tables: field number, name, kind.
+"""The messages of Caffe's network definition, as tables: field number, name, kind.
 
 Source: Caffe's `caffe.proto` (BVLC, and the ssd branch for Permute, Normalize, PriorBox, DetectionOutput); facts only,
-and only what running a network needs. A `*` after the kind means "repeated". Fields that are not here are skipped in
-a binary file and kept as they stand in a text file.
+and only those needed to run a network. A `*` after the kind means "repeated". Other fields are skipped in a binary
+file and kept as written in a text file.
 """
 
 import dataclasses
@@ -38,7 +38,7 @@ ENUMS: dict[str, dict[int, str]] = {
     "Norm": {1: "L1", 2: "L2"},
     "CodeType": {1: "CORNER", 2: "CENTER_SIZE", 3: "CORNER_SIZE"},
     "ReductionOp": {1: "SUM", 2: "ASUM", 3: "SUMSQ", 4: "MEAN"},
-    # the types of the old `layers`, by number; text files spell them in capitals, see V1_SPELLING
+    # the types of the old `layers`, by number; text files have them in capitals, see V1_SPELLING
     "V1LayerType": _names(
         "None Accuracy BNLL Concat Convolution Data Dropout EuclideanLoss Flatten HDF5Data HDF5Output Im2col ImageData "
         "InfogainLoss InnerProduct LRN MultinomialLogisticLoss Pooling ReLU Sigmoid Softmax SoftmaxWithLoss Split TanH "

@@ -1,4 +1,4 @@
-"""The protocol-buffer wire format: numbered fields in a run of bytes.
+"""The wire format of protocol buffers.
 
 Source: Protocol Buffers Encoding (https://protobuf.dev/programming-guides/encoding). We differ: groups, which Caffe
 does not use, are refused.
@@ -16,10 +16,10 @@ MAX_FIELDS = 300_000  # a real network has some ten thousand
 
 @dataclasses.dataclass
 class WireReader:
-    """Takes messages apart; one reader a file, so that the fields and packed numbers of the whole file are bounded.
+    """Parses messages; one reader per file, which limits the total number of fields and packed numbers.
 
     data: the file's bytes
-    where: the file's name for errors
+    where: the file's name, for errors
     """
 
     data: memoryview
@@ -27,13 +27,13 @@ class WireReader:
     left: int = dataclasses.field(default_factory=lambda: MAX_FIELDS)
 
     def spend(self, n: int) -> None:
-        """Count `n` more fields or packed numbers. Raises FileFormatError if the file has too many."""
+        """Count `n` more fields or packed numbers. Raises FileFormatError beyond the limit."""
         self.left -= n
         if self.left < 0:
             raise FileFormatError(f"{self.where}: more than {MAX_FIELDS} fields, far too many for a network")
 
     def fields(self, start: int, end: int) -> Iterator[tuple[int, int, int, int, int]]:
-        """The fields between two positions, each as `field` gives it."""
+        """The fields between two positions, each as returned by `field`."""
         position = start
         while position < end:
             field = self.field(position, end)
@@ -43,7 +43,7 @@ class WireReader:
     def field(self, position: int, end: int) -> tuple[int, int, int, int, int]:
         """(number, wire type, value, begin, after) of the field at the position.
 
-        value: the number of a VARINT; 0 for the others, whose payload lies at begin:after
+        value: the number of a VARINT; 0 for others, whose payload is at begin:after
         Raises FileFormatError when the field is damaged or reaches past `end`.
         """
         self.spend(1)
@@ -68,7 +68,7 @@ class WireReader:
         return number, kind, value, begin, after
 
     def varint(self, position: int, end: int) -> tuple[int, int]:
-        """An unsigned number of 64 bits, and the position behind it."""
+        """An unsigned 64-bit integer, and the position after it."""
         value = 0
         for i in range(10):
             if position + i >= end:
@@ -84,9 +84,9 @@ class WireReader:
         return str(self.data[begin:end], "utf-8", "replace")
 
     def unpack(self, form: str, begin: int) -> float:
-        """A fixed-size number at the position, which `fields` has checked."""
+        """A fixed-size number at a position from `fields`."""
         return struct.unpack_from(form, self.data, begin)[0]
 
     def error(self, position: int, what: str) -> FileFormatError:
-        """An error, to be raised by the caller, that names file and place."""
+        """The error to raise, with the file and the position."""
         return FileFormatError(f"{self.where}: damaged or cut off near byte {position}: {what}")

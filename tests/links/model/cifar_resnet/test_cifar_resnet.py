@@ -91,7 +91,7 @@ def test_weights_of_another_depth_are_refused(published):
 
 
 def test_other_classes_start_anew_and_are_named(published):
-    with pytest.warns(UserWarning, match="2 start anew: fc/W, fc/b"):
+    with pytest.warns(UserWarning, match="2 initialized anew: fc/W, fc/b"):
         assert CIFARResNet(20, n_class=100, pretrained_model=published).label_names is None
 
 

@@ -22,7 +22,7 @@ from cvzoo.links.model.faster_rcnn.targets import loc2bbox
 from cvzoo.links.model.faster_rcnn.train_chain import FasterRCNNTrainChain
 from cvzoo.links.model.faster_rcnn.transform import FasterRCNNTransform
 from cvzoo.links.model.faster_rcnn.weights import WEIGHTS
-from cvzoo.links.model.retinanet.augmentation import collate_photos
+from cvzoo.links.model.retinanet.augmentation import collate_images
 from cvzoo.optimizers.adam import Adam
 from cvzoo.serializers.npz import save_npz
 from cvzoo.weights.cache import cached_path
@@ -95,7 +95,7 @@ def test_a_file_of_chainercv_loads_and_other_classes_start_anew_with_a_warning(t
     assert again.load_report.is_clean
     for name, array in model.state_arrays().items():
         np.testing.assert_array_equal(again.state_arrays()[name], array)
-    with pytest.warns(UserWarning, match="start anew"):
+    with pytest.warns(UserWarning, match="initialized anew"):
         other = FasterRCNNVGG16(2, path, label_names=("a", "b"), **NARROW)
     assert set(other.load_report.mismatching) == {
         f"head/{layer}/{leaf}" for layer in ("cls_loc", "score") for leaf in "Wb"
@@ -106,7 +106,7 @@ def test_a_file_of_chainercv_loads_and_other_classes_start_anew_with_a_warning(t
 def test_what_does_not_fit_is_refused(tmp_path):
     path = tmp_path / "other.npz"
     write_npz(path, {"a/W": np.zeros(3, "f")})
-    with pytest.raises(WeightsMismatchError, match="holds no FasterRCNNVGG16"):
+    with pytest.raises(WeightsMismatchError, match="contains neither a FasterRCNNVGG16"):
         FasterRCNNVGG16(pretrained_model=path)
     save_npz(path, tiny(20))
     with pytest.raises(WeightsMismatchError):
@@ -156,7 +156,7 @@ def test_training_two_photos_lowers_the_loss_and_reaches_every_parameter():
         (photo(50, 60, 1), np.zeros((0, 4), "f"), np.zeros(0, "i")),  # nothing in it
     ]
     transform = FasterRCNNTransform(model)
-    x, bboxes, labels, scales, sizes = collate_photos([transform(example) for example in examples], multiple=1)
+    x, bboxes, labels, scales, sizes = collate_images([transform(example) for example in examples], multiple=1)
     assert x.shape[2:] == (64, 96)
     assert sizes == [(64, 96), (64, 76)]
     losses = losses_of_steps(lambda: chain(x, bboxes, labels, scales, sizes), Adam(1e-3).setup(chain), 12)

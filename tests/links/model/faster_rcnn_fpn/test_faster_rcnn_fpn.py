@@ -200,10 +200,10 @@ def test_what_is_asked_for_starts_anew_and_nothing_else(model, tmp_path):
     for told in (True, False):
         if not told:
             write_safetensors(path, model.state_arrays())
-        with pytest.warns(UserWarning, match="4 start anew: regions/rpn/conf/W"):
+        with pytest.warns(UserWarning, match="4 initialized anew: regions/rpn/conf/W"):
             FasterRCNNFPN(3, path, settings=dataclasses.replace(TINY, anchor_ratios=(1.0,)))
     save_model(path, model)
-    with pytest.warns(UserWarning, match="2 start anew: regions/rpn/convs/1/conv/W"):
+    with pytest.warns(UserWarning, match="2 initialized anew: regions/rpn/convs/1/conv/W"):
         FasterRCNNFPN(3, path, settings=dataclasses.replace(TINY, rpn_depth=2))
 
 

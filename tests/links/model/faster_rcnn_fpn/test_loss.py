@@ -16,7 +16,7 @@ from cvzoo.links.model.faster_rcnn_fpn.sampling import Truth, sample_anchors, sa
 from cvzoo.links.model.mask_rcnn.augmentation import MaskRCNNTransform
 from cvzoo.links.model.mask_rcnn.loss import MaskRCNNFPNLoss, mask_targets
 from cvzoo.links.model.mask_rcnn.mask_rcnn_fpn import MaskHeadSettings, MaskRCNNFPN
-from cvzoo.links.model.retinanet.augmentation import collate_photos
+from cvzoo.links.model.retinanet.augmentation import collate_images
 from cvzoo.links.model.retinanet.targets import AnchorRows
 from cvzoo.reporting.reporter import Reporter
 
@@ -156,7 +156,7 @@ def test_a_transformed_example_is_what_the_loss_takes():
     np.testing.assert_allclose(boxes[0], [20, 20, 60, 40])
     np.testing.assert_allclose(masks.to_bbox()[0], [20, 20, 60, 40])
     assert ignored.tolist() == [False, True]  # the second is less than a pixel high
-    x, *_ = collate_photos([(x, boxes, label, masks, ignored)])
+    x, *_ = collate_images([(x, boxes, label, masks, ignored)])
     assert x.shape == (1, 3, 96, 128)
     with pytest.raises(ShapeError, match="fifth value"):
         transform((img, bbox, LABEL, mask, np.array([1, 0])))

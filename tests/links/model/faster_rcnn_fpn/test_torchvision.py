@@ -21,7 +21,7 @@ from cvzoo.links.model.faster_rcnn_fpn.faster_rcnn_fpn import (
     FasterRCNNFPNResNet50,
 )
 from cvzoo.links.model.faster_rcnn_fpn.names import NAMES
-from cvzoo.links.model.faster_rcnn_fpn.region_network import to_photo
+from cvzoo.links.model.faster_rcnn_fpn.region_network import to_image_pixels
 from cvzoo.links.model.faster_rcnn_fpn.weights import RESNET50_FPN, RESNET50_FPN_V2
 from cvzoo.links.model.keypoint_rcnn.keypoint_rcnn_fpn import KeypointRCNNFPNResNet50
 from cvzoo.links.model.mask_rcnn.mask_rcnn_fpn import MaskRCNNFPNResNet50
@@ -58,7 +58,7 @@ def pasted(model, maps, x, want):
     outputs = model.regions.third_stage(maps, x.shape[2:], [seen], thresholds=model, roi_size=roi_size, head=head)
     ((bbox, _, _), probs) = outputs[0]
     out = np.zeros((len(bbox), 1, *size), np.float32)
-    for r, (prob, bb) in enumerate(zip(probs, to_photo(bbox, seen, size))):
+    for r, (prob, bb) in enumerate(zip(probs, to_image_pixels(bbox, seen, size))):
         window, (top, left) = paste_window(prob, bb, size)
         out[r, 0, top : top + window.shape[0], left : left + window.shape[1]] = window
     return out

@@ -192,7 +192,7 @@ def test_other_classes_start_anew_and_a_backbone_starts_a_training(tmp_path):
     made = FCOS(3, settings=TINY)
     arrays = made.state_arrays()
     np.savez(tmp_path / "own.npz", **arrays)
-    with pytest.warns(UserWarning, match="2 start anew: head/conf/W"):
+    with pytest.warns(UserWarning, match="2 initialized anew: head/conf/W"):
         model = FCOS(2, tmp_path / "own.npz", settings=TINY)
     np.testing.assert_array_equal(model.head.loc.W.array, made.head.loc.W.array)
     np.savez(tmp_path / "base.npz", **{name: array for name, array in arrays.items() if name.startswith("extractor/")})

@@ -103,7 +103,7 @@ def test_classifiers_in_the_middle_are_kept_or_left_out_as_asked(tmp_path):
 @pytest.mark.parametrize("make", [GoogLeNet, InceptionV3])
 def test_a_file_for_other_classes_starts_all_classifiers_anew(make, tmp_path):
     save_npz(tmp_path / "model.npz", small(make, aux=True))
-    with pytest.warns(UserWarning, match="start anew"):
+    with pytest.warns(UserWarning, match="initialized anew"):
         model = small(make, 4, tmp_path / "model.npz", aux=True)
     assert len(model.load_report.mismatching) == (6 if make is GoogLeNet else 4)
 

@@ -184,5 +184,5 @@ def test_heads_of_others_start_anew_alone(told, model, tmp_path):
     save_model(path, model)
     if not told:
         write_safetensors(path, model.state_arrays())
-    with pytest.warns(UserWarning, match=r"2 start anew: point_head/out/W, point_head/out/b$"):
+    with pytest.warns(UserWarning, match=r"2 initialized anew: point_head/out/W, point_head/out/b$"):
         KeypointRCNNFPN(1, path, settings=TINY, point_settings=dataclasses.replace(TINY_HEAD, n_point=4))

@@ -174,5 +174,7 @@ def test_heads_of_others_start_anew_alone(told, model, tmp_path):
     save_model(path, model)
     if not told:
         write_safetensors(path, model.state_arrays())
-    with pytest.warns(UserWarning, match=r"6 start anew: mask_head/out/W, mask_head/out/b, regions/box_head/conf"):
+    with pytest.warns(
+        UserWarning, match=r"6 initialized anew: mask_head/out/W, mask_head/out/b, regions/box_head/conf"
+    ):
         MaskRCNNFPN(2, path, settings=TINY, mask_settings=TINY_HEAD)

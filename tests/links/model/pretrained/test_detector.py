@@ -85,7 +85,7 @@ def test_the_config_stands_where_the_family_says(tmp_path):
 
 def test_a_file_of_another_network_is_refused_at_once(tmp_path):
     np.savez(tmp_path / "other.npz", x=np.zeros(3))
-    with pytest.raises(WeightsMismatchError, match="holds no SSDLite, and nothing that one starts from"):
+    with pytest.raises(WeightsMismatchError, match="contains neither a SSDLite nor a backbone"):
         read(tmp_path / "other.npz")
 
 
@@ -94,7 +94,7 @@ def test_an_asked_config_is_stronger_than_the_file_s(tmp_path):
     save_model(path, SSDLite(2, settings=TINY))
     asked = SSDLiteConfig(insize=320)
     source = read(path, config=asked)
-    assert (source.config, source.is_asked, source.file.config) == (asked, True, TINY)
+    assert (source.config, source.is_given, source.file.config) == (asked, True, TINY)
 
 
 def test_a_detector_of_torchvisions_ninety_categories_has_their_names():

@@ -81,9 +81,9 @@ def test_a_damaged_file_is_refused_as_well_where_something_else_is_asked_for(ask
 @pytest.mark.parametrize(
     ("asked", "says"),
     [
-        ({"n_class": 7}, "10 arrays were taken over, 2 start anew: head/W, head/b$"),
-        ({"depth": 3}, "12 arrays were taken over, 2 start anew: convs/2/W, convs/2/b$"),
-        ({"depth": 1}, "10 arrays were taken over, 2 have no place: convs/1/W, convs/1/b$"),
+        ({"n_class": 7}, "10 arrays were loaded, 2 initialized anew: head/W, head/b$"),
+        ({"depth": 3}, "12 arrays were loaded, 2 initialized anew: convs/2/W, convs/2/b$"),
+        ({"depth": 1}, "10 arrays were loaded, 2 dropped: convs/1/W, convs/1/b$"),
     ],
 )
 def test_what_was_asked_to_be_otherwise_starts_anew_with_a_warning(asked, says):
@@ -123,7 +123,7 @@ def test_a_backbone_is_filled_whole_and_alone():
 
 def test_heads_of_other_classes_start_anew_with_a_warning():
     made, model = Net(7), Net()
-    with pytest.warns(UserWarning, match="10 arrays were taken over, 2 start anew: head/W, head/b"):
+    with pytest.warns(UserWarning, match="10 arrays were loaded, 2 initialized anew: head/W, head/b"):
         report = load_pretrained(model, file_of(made.state_arrays()), may_start_anew=("head",))
     assert sorted(report.mismatching) == ["head/W", "head/b"]
     np.testing.assert_array_equal(model.base.W.array, made.base.W.array)

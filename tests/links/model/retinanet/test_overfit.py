@@ -7,7 +7,7 @@ from cvzoo.config import set_seed
 from cvzoo.datasets import TransformDataset, VOCFolderBboxDataset
 from cvzoo.evaluations import eval_detection_voc
 from cvzoo.iterators import SerialIterator
-from cvzoo.links.model.retinanet.augmentation import RetinaNetTransform, collate_photos
+from cvzoo.links.model.retinanet.augmentation import RetinaNetTransform, collate_images
 from cvzoo.links.model.retinanet.config import RetinaNetSettings
 from cvzoo.links.model.retinanet.loss import RetinaNetLoss
 from cvzoo.links.model.retinanet.retinanet import RetinaNet
@@ -34,7 +34,7 @@ def test_eight_photos_are_learned_and_found_again(shared, tmp_path):
     model = RetinaNet(3, label_names=NAMES, settings=settings)
     examples = TransformDataset(dataset, RetinaNetTransform((240,), 480, flip=False))[:]
     optimizer = optimizers.Adam(alpha=2e-3).setup(RetinaNetLoss(model))
-    updater = training.StandardUpdater(SerialIterator(examples, 8, seed=0), optimizer, converter=collate_photos)
+    updater = training.StandardUpdater(SerialIterator(examples, 8, seed=0), optimizer, converter=collate_images)
     trainer = training.Trainer(updater, (N_STEP, "iteration"), out=tmp_path)
     trainer.extend(OneCycleShift("lr", N_STEP, rise=0.2))
     trainer.run()

@@ -308,7 +308,7 @@ def test_fine_tuning_to_other_classes_says_what_starts_anew(tmp_path):
 
 def test_fine_tuning_to_other_anchors(tmp_path):
     save_npz(tmp_path / "m.npz", small())
-    with pytest.warns(UserWarning, match="start anew") as caught:
+    with pytest.warns(UserWarning, match="initialized anew") as caught:
         model = small(2, tmp_path / "m.npz", anchor_ratios=(1,))
     assert len(model.load_report.mismatching) == 4
     assert all(name in str(caught[0].message) for name in model.load_report.mismatching)
@@ -320,7 +320,7 @@ def test_a_classifier_initialises_the_backbone_alone(n_layer, tmp_path):
     backbone(np.random.default_rng(0).standard_normal((2, 3, 64, 64), "float32"))
     save_npz(tmp_path / "m.npz", backbone)
     with warnings.catch_warnings():
-        warnings.simplefilter("error")  # that heads start anew goes without saying
+        warnings.simplefilter("error")  # heads are always initialized anew
         model = RetinaNet(3, tmp_path / "m.npz")
     assert (model.settings.n_layer, model.settings.base_channels, model.settings.norm) == (n_layer, 8, "frozen")
     assert model.load_report.unexpected == ()  # the classifier's last layer has no use here
@@ -365,10 +365,10 @@ def test_how_a_photo_is_seen_changes_nothing_of_what_is_taken(tmp_path):
 def test_another_structure_that_was_asked_for_starts_anew_where_it_differs(tmp_path):
     first = small(2)
     save_model(tmp_path / "m.safetensors", first)
-    with pytest.warns(UserWarning, match=r"4 start anew: conf_head/convs/1/W"):
+    with pytest.warns(UserWarning, match=r"4 initialized anew: conf_head/convs/1/W"):
         model = small(2, tmp_path / "m.safetensors", head_depth=2)
     np.testing.assert_array_equal(model.conf_head.convs[0].W.array, first.conf_head.convs[0].W.array)
-    with pytest.warns(UserWarning, match=r"4 have no place: conf_head/convs/0/W"):
+    with pytest.warns(UserWarning, match=r"4 dropped: conf_head/convs/0/W"):
         small(2, tmp_path / "m.safetensors", head_depth=0)
 
 
@@ -390,7 +390,7 @@ def test_known_ones_on_a_backbone_have_its_depth_and_an_eps(tmp_path):
 
 def test_a_file_in_which_nothing_fits_is_refused(tmp_path):
     np.savez(tmp_path / "m.npz", a=np.zeros(3, np.float32))
-    with pytest.raises(WeightsMismatchError, match="holds no RetinaNet"):
+    with pytest.raises(WeightsMismatchError, match="contains neither a RetinaNet"):
         small(2, tmp_path / "m.npz")
 
 

@@ -201,8 +201,8 @@ def test_a_file_that_lacks_an_array_is_refused_by_name(lacking, says, n_fg_class
 @pytest.mark.slow
 def test_a_file_is_fitted_to_other_classes_and_anchors(tmp_path):
     np.savez(tmp_path / "small.npz", **small_arrays())
-    with pytest.warns(UserWarning, match="start anew: conf_head/out/W, conf_head/out/b$"):
+    with pytest.warns(UserWarning, match="initialized anew: conf_head/out/W, conf_head/out/b$"):
         RetinaNet(3, tmp_path / "small.npz")
     settings = dataclasses.replace(RESNET50_FPN, n_layer=18, anchor_ratios=(1.0,))
-    with pytest.warns(UserWarning, match="4 start anew: conf_head/out/W"):
+    with pytest.warns(UserWarning, match="4 initialized anew: conf_head/out/W"):
         RetinaNet(5, tmp_path / "small.npz", settings=settings)

@@ -140,7 +140,7 @@ def test_a_file_is_recognised_by_its_names(tmp_path):
     path = write(tmp_path / "small.npz", SSD(3, settings=TINY))
     model = SSD(pretrained_model=path, settings=TINY)
     assert (model.n_fg_class, model.label_names) == (3, None)
-    with pytest.warns(UserWarning, match="8 start anew: multibox/conf/0/W"):
+    with pytest.warns(UserWarning, match="8 initialized anew: multibox/conf/0/W"):
         other = SSD(5, path, settings=TINY)
     assert {name.split("/")[1] for name in other.load_report.mismatching} == {"conf"}
     np.testing.assert_array_equal(other.extractor.conv4_3.W.array, model.extractor.conv4_3.W.array)
@@ -164,7 +164,7 @@ def test_vgg16_alone_starts_a_training(tmp_path):
 
 def test_a_file_of_another_network_is_refused(tmp_path):
     np.savez(tmp_path / "other.npz", **{"fc/W": np.zeros((2, 2), np.float32)})
-    with pytest.raises(WeightsMismatchError, match="holds no SSD"):
+    with pytest.raises(WeightsMismatchError, match="contains neither a SSD"):
         SSD(3, tmp_path / "other.npz", settings=TINY)
     arrays = SSD(3, settings=TINY).state_arrays() | {"extractor/conv99/W": np.zeros(1, np.float32)}
     np.savez(tmp_path / "more.npz", **arrays)

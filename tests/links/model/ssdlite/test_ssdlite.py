@@ -87,7 +87,7 @@ def test_other_classes_start_anew(tmp_path):
     set_seed(0)
     made = SSDLite(3, settings=TINY)
     np.savez(tmp_path / "own.npz", **made.state_arrays())
-    with pytest.warns(UserWarning, match="6 start anew: multibox/conf/0/out/W"):
+    with pytest.warns(UserWarning, match="6 initialized anew: multibox/conf/0/out/W"):
         model = SSDLite(2, tmp_path / "own.npz", settings=TINY)
     np.testing.assert_array_equal(model.multibox.loc[0].out.W.array, made.multibox.loc[0].out.W.array)
     np.savez(tmp_path / "other.npz", x=np.zeros(3))

@@ -99,7 +99,7 @@ def test_without_a_number_the_file_decides(tmp_path, name, kind, n, names):
 def test_other_classes_start_anew_in_the_heads_alone(tmp_path, name, kind):
     path, old = _written(tmp_path, name, kind, 4)
     set_seed(5)
-    with pytest.warns(UserWarning, match="start anew"):
+    with pytest.warns(UserWarning, match="initialized anew"):
         new = MAKERS[name](None, path, label_names=("ape", "bee", "cat"))
     assert (new.n_fg_class, new.label_names) == (3, ("ape", "bee", "cat"))
     assert set(new.load_report.mismatching) == HEADS[name]
@@ -128,7 +128,7 @@ def test_a_named_file_is_fitted_to_other_classes(tmp_path, monkeypatch):
     old = _tiny(20)
     write_darknet(path, old)
     _same(_tiny(None, "voc0712"), old)
-    with pytest.warns(UserWarning, match="start anew"):
+    with pytest.warns(UserWarning, match="initialized anew"):
         new = _tiny(80, "voc0712")
     assert (new.n_fg_class, new.label_names) == (80, None)
     _same(new, old, but=HEADS["YOLOv2Tiny"])
