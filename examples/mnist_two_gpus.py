@@ -1,12 +1,12 @@
-"""Learn handwritten digits on two devices of one machine, in the two ways of Chainer's tutorial.
+"""Train on MNIST with two devices of one machine, in the two ways of Chainer's tutorial.
 
     python examples/mnist_two_gpus.py --how model --devices gpu:0 gpu:1 --data FOLDER_WITH_MNIST
     python examples/mnist_two_gpus.py --how data --devices gpu:0 gpu:1 --data FOLDER_WITH_MNIST
 
-model: the network is cut in two, and each device keeps one half; they exchange what their halves found
-data: each device keeps the whole network and learns from one half of each batch
+model: model parallelism: each device has one half of the network, and activations are exchanged between them
+data: data parallelism: each device has the entire network and computes gradients for half of each batch
 
-FOLDER_WITH_MNIST has the four original files; without --data they are fetched.
+FOLDER_WITH_MNIST has the four original files; without --data they are downloaded.
 """
 
 import argparse
@@ -102,12 +102,12 @@ def main(
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description="Learn handwritten digits on two devices.")
-    parser.add_argument("--how", choices=("model", "data"), default="model", help="what is cut in two")
+    parser = argparse.ArgumentParser(description="Train on MNIST with two devices.")
+    parser.add_argument("--how", choices=("model", "data"), default="model", help="what is split between the devices")
     parser.add_argument("--devices", nargs=2, default=("gpu:0", "gpu:1"), metavar="NAME")
     parser.add_argument("--data", default="auto", help="a folder with MNIST's four files")
-    parser.add_argument("--out", default="result", help="where the log goes")
-    parser.add_argument("--n-train", type=int, default=60000, help="learn from the first so many, read a sixth of it")
+    parser.add_argument("--out", default="result", help="folder of the log")
+    parser.add_argument("--n-train", type=int, default=60000, help="training images; a sixth as many test images")
     parser.add_argument("--epoch", type=int, default=20)
     parser.add_argument("--seed", type=int, default=0)
     args = parser.parse_args()

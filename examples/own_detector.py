@@ -1,8 +1,8 @@
-"""A detector of one's own, which is a model file like any other: a class, and a frozen dataclass that says its config.
+"""A custom detector whose model files work like those of built-in ones: a class and a frozen dataclass for its config.
 
 python examples/own_detector.py own.safetensors
-cvzoo predict photo.jpg --model own.safetensors --architecture examples/own_detector.py:PointDetector
-The first writes a model file with random weights; `evaluate`, `verify` and `export` take it the same way.
+cvzoo predict image.jpg --model own.safetensors --architecture examples/own_detector.py:PointDetector
+The first writes a model file with random weights; `evaluate`, `verify` and `export` accept it in the same way.
 """
 
 import argparse
@@ -19,7 +19,7 @@ MEAN, STD = (123.675, 116.28, 103.53), (58.395, 57.12, 57.375)  # of ImageNet's 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class PointDetectorConfig(L.AbstractConfig):
-    """What a PointDetector is built of; it checks types and ranges itself, also of what stands in a file."""
+    """Config of a PointDetector; types and ranges are checked, also for configs read from files."""
 
     n_fg_class: int = L.count_field(help="number of classes")
     n_layer: int = L.count_field(18, help="layers of the ResNet")
@@ -33,9 +33,9 @@ class PointDetectorConfig(L.AbstractConfig):
 
 
 class PointDetector(L.AbstractOneStageDetector):
-    """A small FCOS: every cell of the two coarsest maps scores the classes, and says how far its object's sides are.
+    """A small FCOS: every cell of the two coarsest maps predicts class scores and distances to its object's sides.
 
-    config: how it is built; label_names: names of the classes, or None
+    config: the architecture; label_names: names of the classes, or None
     """
 
     config_class = PointDetectorConfig
@@ -55,15 +55,15 @@ class PointDetector(L.AbstractOneStageDetector):
             self.center = L.Convolution2D(n, 1, 3, 1, 1)
         self.use_preset("visualize")
 
-    # two values say how an image becomes x, and what the outputs mean: for the CPU, a GPU and ONNX files
+    # preprocessing and decoding are data, not code: the CPU, GPUs and exported ONNX files share these two definitions
     @property
     def preparation(self) -> L.Stretch:
-        """How an image becomes x."""
+        """The preprocessing of images."""
         return L.Stretch((self.config.insize, self.config.insize), mean=MEAN, std=STD)
 
     @property
     def decoding(self) -> L.PointLevels:
-        """What the outputs mean."""
+        """The decoding of the outputs."""
         return L.PointLevels(strides=(16, 32), n_class=self.n_fg_class, n_candidate=1000)
 
     def forward(self, x: Any) -> tuple[Any, ...]:
@@ -80,7 +80,7 @@ def _rows(maps: Sequence[Any]) -> Any:
 
 
 def main(file: str, *, n_fg_class: int = 3, n_layer: int = 18, base_channels: int = 16, insize: int = 64) -> None:
-    """Write a small one with random weights, and read it again."""
+    """Saves a small model with random weights, and loads it again."""
     config = PointDetectorConfig(
         n_fg_class=n_fg_class, n_layer=n_layer, base_channels=base_channels, channels=16, insize=insize
     )
@@ -91,6 +91,6 @@ def main(file: str, *, n_fg_class: int = 3, n_layer: int = 18, base_channels: in
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description="A detector of your own, stored and read again.")
+    parser = argparse.ArgumentParser(description="Save and load a custom detector.")
     parser.add_argument("file", metavar="OUT.safetensors")
     main(parser.parse_args().file)

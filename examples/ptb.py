@@ -1,11 +1,11 @@
-"""Which word comes next: an LSTM on text, learned by truncated backpropagation through time.
+"""Train an LSTM language model with truncated backpropagation through time.
 
     python examples/ptb.py
 
-It reads this repository's own documentation, about a minute; `--train FILE --valid FILE` reads yours, such as the Penn
-Treebank's `ptb.train.txt` and `ptb.valid.txt`. Perplexity is how many words the next one is guessed among, as it were:
-that of a model which knows only how often each word comes stands in the first line. Ctrl-C saves; the same command with
---resume goes on, with an empty memory where it was stopped within an epoch.
+It trains on this repository's documentation, which takes about a minute; `--train FILE --valid FILE` trains on other
+text, such as the Penn Treebank's `ptb.train.txt` and `ptb.valid.txt`. The first line printed has the perplexity of a
+unigram model for comparison. Ctrl-C saves a snapshot; the same command with --resume continues, with the LSTM's state
+reset if it was interrupted within an epoch.
 """
 
 import argparse
@@ -27,7 +27,7 @@ UNKNOWN, END = "<unk>", "<eos>"
 
 
 class LanguageModel(cvzoo.Chain):
-    """Words (B,) in, scores (B, n_word) of the words after them out; remembers what came before."""
+    """Scores (B, n_word) of the next words from words (B,); stateful."""
 
     def __init__(self, n_word, n_units):
         super().__init__()
@@ -45,16 +45,16 @@ class LanguageModel(cvzoo.Chain):
 
 
 def words_of(lines):
-    """The words, digits and marks of the lines, a list of texts; a line that is not empty ends with `<eos>`."""
+    """The words, digits and punctuation of the lines, a list of str; lines that are not empty end with `<eos>`."""
     words = []
     for line in lines:
-        found = re.findall(r"<unk>|[a-z]+|\S", line.lower())
-        words += [*found, END] if found else []
+        tokens = re.findall(r"<unk>|[a-z]+|\S", line.lower())
+        words += [*tokens, END] if tokens else []
     return words
 
 
 def documentation():
-    """The words of the pages in this repository: (train, valid), of which valid is every tenth paragraph."""
+    """The words of this repository's documentation: (train, valid); every tenth paragraph is in valid."""
     train: list[str] = []
     valid: list[str] = []
     pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -65,7 +65,7 @@ def documentation():
 
 
 def numbered(train, valid, least=3):
-    """Both as arrays of numbers, and how many there are; words that come less than `least` times are one."""
+    """Both as arrays of word ids, and the vocabulary's size; words with fewer than `least` occurrences share an id."""
     count = collections.Counter(train)
     known = [UNKNOWN, *sorted(word for word in count if count[word] >= least and word != UNKNOWN)]
     number = {word: i for i, word in enumerate(known)}
@@ -73,20 +73,20 @@ def numbered(train, valid, least=3):
 
 
 def unigram_perplexity(train, valid, n_word):
-    """That of a model which knows how often each word came, and adds one to each."""
+    """Perplexity of a unigram model with add-one smoothing."""
     count = np.bincount(train, minlength=n_word) + 1
     return math.exp(-np.log(count / count.sum())[valid].mean())
 
 
 def in_rows(words, n_row):
-    """(word, next word) so that batches of `n_row`, one after another, go through so many parts of the text at once."""
+    """(word, next word) in such an order that batches of `n_row` step through `n_row` parts of the text in parallel."""
     length = (len(words) - 1) // n_row
     at = np.arange(n_row * length).reshape(n_row, length).T.ravel()
     return datasets.TupleDataset(words[at], words[at + 1])
 
 
 def learn_window(updater, window=35):
-    """One step of truncated backpropagation: gradients go back through these words, the state goes on."""
+    """One step of truncated backpropagation: gradients stop at the window's first word, the state is kept."""
     iterator, optimizer = updater.get_iterator("main"), updater.get_optimizer("main")
     model = optimizer.target
     loss, count = cvzoo.Variable(np.float32(0)), 0
@@ -100,12 +100,12 @@ def learn_window(updater, window=35):
     loss.unchain_backward()
     optimizer.update()
     reporting.report({"loss": loss.item() / count}, model)
-    if iterator.is_new_epoch:  # the text begins again
+    if iterator.is_new_epoch:  # the text starts over
         model.predictor.reset_state()
 
 
 def add_perplexity(line):
-    """Perplexities beside the losses of a line of the log."""
+    """Adds perplexities to the losses of a log entry."""
     for name, key in (("perplexity", "main/loss"), ("validation/perplexity", "validation/main/loss")):
         if key in line:
             line[name] = math.exp(line[key])
@@ -131,7 +131,7 @@ def main(texts, *, out="result", n_epoch=8, batch_size=40, n_units=200, rate=3e-
     updater = training.StandardUpdater(train_iter, optimizer, update_core=learn_window)
     trainer = training.Trainer(updater, (n_epoch, "epoch"), out=out)
 
-    tested = model.copy()  # the same parameters, and a state of its own
+    tested = model.copy()  # shares the parameters, but has its own state
     tested.predictor.reset_state()
     start = lambda _: tested.predictor.reset_state()  # noqa: E731
     trainer.extend(extensions.Evaluator(valid_iter, tested, eval_hook=start))
@@ -144,14 +144,14 @@ def main(texts, *, out="result", n_epoch=8, batch_size=40, n_units=200, rate=3e-
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description="Learn which word comes next.")
-    parser.add_argument("--train", type=pathlib.Path, help="a text to learn from; without it this repository's pages")
-    parser.add_argument("--valid", type=pathlib.Path, help="a text to be tested with")
-    parser.add_argument("--out", default="result", help="where the log and the snapshots go")
+    parser = argparse.ArgumentParser(description="Train an LSTM language model.")
+    parser.add_argument("--train", type=pathlib.Path, help="training text; default: this repository's documentation")
+    parser.add_argument("--valid", type=pathlib.Path, help="validation text")
+    parser.add_argument("--out", default="result", help="folder of the log and the snapshots")
     parser.add_argument("--epoch", type=int, default=8)
     parser.add_argument("--units", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--resume", action="store_true", help="go on from the newest snapshot in the folder")
+    parser.add_argument("--resume", action="store_true", help="continue from the newest snapshot in --out")
     args = parser.parse_args()
     if (args.train is None) != (args.valid is None):
         parser.error("--train and --valid come together")

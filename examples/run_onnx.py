@@ -1,7 +1,8 @@
-"""Runs a file that `cvzoo export` wrote on a photo, with ONNX Runtime, NumPy and Pillow, and without cvzoo.
+"""Runs a model exported by `cvzoo export` on an image with ONNX Runtime, NumPy and Pillow, without cvzoo.
 
-python examples/run_onnx.py model.onnx photo.jpg
-All that it needs to know of the model stands in the file's metadata.
+python examples/run_onnx.py model.onnx image.jpg
+Everything about the model that it needs is in the file's metadata. In the file format, the input `photo` is the box of
+the resized image within x, the input `photo_size` the image's size, and the output `photos` each row's image index.
 """
 
 import argparse
@@ -13,19 +14,19 @@ import onnxruntime
 from PIL import Image, ImageOps
 
 
-def read(photo):
-    """(H, W, 3) uint8, RGB, upright."""
-    img = ImageOps.exif_transpose(Image.open(photo))
-    if img.mode.startswith("I"):  # 16 bits, which Pillow would cut off at 255
+def read(path):
+    """An image file as (H, W, 3) uint8, RGB, with its EXIF orientation applied."""
+    img = ImageOps.exif_transpose(Image.open(path))
+    if img.mode.startswith("I"):  # 16 bits, which Pillow would clip to 255
         img = Image.fromarray(np.uint8(np.round(np.asarray(img) / 257)))
     if img.has_transparency_data:  # on a white page
         img = Image.alpha_composite(Image.new("RGBA", img.size, "white"), img.convert("RGBA"))
     return np.asarray(img.convert("RGB"))
 
 
-# --- from a photo to the network's input ----------------------------------------------------------------------------
+# --- from an image to the network's input ---------------------------------------------------------------------------
 def resized_size(size, how):
-    """(H, W) of the photo once resized."""
+    """(H, W) of the resized image."""
     height, width = size
     if how["fit"] == "none":
         return size
@@ -58,17 +59,17 @@ def resize(img, size, how):
 
 
 def between(old, new, corners=False):
-    """(new, old) float32: what each new pixel takes of each old one, bilinearly."""
+    """(new, old) float32: the bilinear weights of old pixels in each new one."""
     if corners:
-        place = np.arange(new, dtype=np.float32) * np.float32((old - 1) / max(new - 1, 1)) + (old - 1) * (new == 1)
+        at = np.arange(new, dtype=np.float32) * np.float32((old - 1) / max(new - 1, 1)) + (old - 1) * (new == 1)
     else:
-        place = (np.arange(new) + 0.5) * (old / new) - 0.5
-    shares = np.maximum(1 - abs(np.clip(place, 0, old - 1)[:, None] - np.arange(old)), 0)
-    return shares.astype(np.float32)
+        at = (np.arange(new) + 0.5) * (old / new) - 0.5
+    weights = np.maximum(1 - abs(np.clip(at, 0, old - 1)[:, None] - np.arange(old)), 0)
+    return weights.astype(np.float32)
 
 
 def middle(img, side):
-    """The square in the middle, with zeros around a photo that is smaller."""
+    """The central square, padded with zeros where the image is smaller."""
     missing = [max(side - n, 0) for n in img.shape[:2]]
     img = np.pad(img, [(n // 2, n - n // 2) for n in missing] + [(0, 0)])
     y, x = (round((n - side) / 2) for n in img.shape[:2])
@@ -76,7 +77,7 @@ def middle(img, side):
 
 
 def prepare(img, how):
-    """x (3, H', W') float32 of a photo (H, W, 3) uint8; and (4,), where in x the photo lies: y, x, y, x."""
+    """x (3, H', W') float32 of an image (H, W, 3) uint8, and the image's box within x: (4,) y_min x_min y_max x_max."""
     size = resized_size(img.shape[:2], how)
     x = resize(img, size, how) if size != img.shape[:2] else img.astype(np.float32)
     top = left = 0
@@ -94,23 +95,23 @@ def prepare(img, how):
     return np.ascontiguousarray(x.transpose(2, 0, 1)), np.array([top, left, top + size[0], left + size[1]], np.float32)
 
 
-# --- from what the file gives to what is in the photo ---------------------------------------------------------------
+# --- from the file's outputs to results in the image's pixels -------------------------------------------------------
 def paste(mask, bb, size, rule):
-    """(H, W) bool: a small mask (M, M) over its box in a photo of `size`."""
+    """(H, W) bool: a mask (M, M) pasted into its box in an image of `size`."""
     m, out = len(mask), np.zeros(size, bool)
-    if rule["paste"] == "resized":  # over whole pixels
+    if rule["paste"] == "resized":  # box corners rounded to integers
         first, last = (np.clip(np.round(part), 0, size).astype(int) for part in (bb[:2], bb[2:]))
         axes = [between(m, n) for n in last - first]
-    elif rule["paste"] == "whole":  # a border of zeros around it, over whole pixels
+    elif rule["paste"] == "whole":  # with a border of zeros, box corners truncated to integers
         centre, half = (bb[2:] + bb[:2]) / 2, (bb[2:] - bb[:2]) / 2 * np.float32((m + 2) / m)
         first, last = np.trunc(centre - half).astype(int), np.trunc(centre + half).astype(int) + 1
         axes = [between(m + 2, n)[:, 1:-1] for n in np.maximum(last - first, 1)]
-    else:  # "exact": over its box as it is
+    else:  # "exact": box corners with their fractions
         first, last = np.floor(bb[:2]).astype(int) - 1, np.ceil(bb[2:]).astype(int) + 1
         axes = []
         for start, stop, a, b in zip(bb[:2], bb[2:], first, last):
-            place = (np.arange(a, b) + 0.5 - start) * (m / max(stop - start, 1e-6)) - 0.5
-            axes.append(np.maximum(1 - abs(place[:, None] - np.arange(m)), 0))
+            at = (np.arange(a, b) + 0.5 - start) * (m / max(stop - start, 1e-6)) - 0.5
+            axes.append(np.maximum(1 - abs(at[:, None] - np.arange(m)), 0))
     prob = axes[0] @ mask @ axes[1].T
     inside = prob >= rule["thresh"] if rule["paste"] == "exact" else prob > rule["thresh"]
     a, b = np.maximum(first, 0), np.minimum(first + prob.shape, size)
@@ -119,54 +120,56 @@ def paste(mask, bb, size, rule):
     return out
 
 
-def found(out, img, place, texts):
-    """Boxes, masks and points in the photo's own pixels; of one photo."""
+def to_image_pixels(out, img, bbox, metadata):
+    """Boxes, masks and points of a single image, in its pixels."""
     size = np.float32(img.shape[:2])
-    scale = (place[2:] - place[:2]) / size
-    if json.loads(texts["boxes"])["scale"] == "width":
+    scale = (bbox[2:] - bbox[:2]) / size
+    if json.loads(metadata["boxes"])["scale"] == "width":
         scale[:] = scale[1]
     out = {name: value[out["photos"] == 0] for name, value in out.items()}
-    out["boxes"] = (out["boxes"] - np.tile(place[:2], 2)) / np.tile(scale, 2)
+    out["boxes"] = (out["boxes"] - np.tile(bbox[:2], 2)) / np.tile(scale, 2)
     if "masks" in out:
-        rule = json.loads(texts["masks"])
+        rule = json.loads(metadata["masks"])
         masks = [paste(mask, bb, img.shape[:2], rule) for mask, bb in zip(out["masks"], out["boxes"])]
         out["masks"] = np.array(masks, bool).reshape(-1, *img.shape[:2])
     if "points" in out:
-        out["points"] = (out["points"] - place[:2]) / scale
+        out["points"] = (out["points"] - bbox[:2]) / scale
     return out
 
 
 def run(file, img):
-    """What the file says of a photo (H, W, 3) uint8, by name.
+    """Predictions for an image (H, W, 3) uint8, as a dict.
 
-    Of classifiers: probs (L,). Of segmenters: label (H, W). Of files with boxes: boxes (K, 4) y_min x_min y_max x_max,
-    labels, scores, perhaps masks (K, H, W) and points (K, P, 2), all in the photo's own pixels. Else what heads say.
+    Classifiers return probs (L,), segmenters label (H, W). Files with boxes return boxes (K, 4) y_min x_min y_max
+    x_max, labels, scores and optionally masks (K, H, W) and points (K, P, 2), all in the image's pixels. Other files
+    return their outputs unchanged.
     """
     session = onnxruntime.InferenceSession(file, providers=["CPUExecutionProvider"])
-    texts = session.get_modelmeta().custom_metadata_map
-    x, place = prepare(img, json.loads(texts["prepare"]))
-    seen = place.copy()
-    if "boxes" in texts and json.loads(texts["boxes"])["scale"] == "width":
-        seen[2:] = np.array(img.shape[:2], np.float32) * ((place[3] - place[1]) / img.shape[1])
-    feeds = {"x": x[None], "photo": seen[None], "photo_size": np.array([img.shape[:2]], np.float32)}
+    metadata = session.get_modelmeta().custom_metadata_map
+    x, bbox = prepare(img, json.loads(metadata["prepare"]))
+    clip = bbox.copy()
+    # such models scale both axes by the width's factor: the lower edge follows from it, not from the rounded height
+    if "boxes" in metadata and json.loads(metadata["boxes"])["scale"] == "width":
+        clip[2:] = np.array(img.shape[:2], np.float32) * ((bbox[3] - bbox[1]) / img.shape[1])
+    feeds = {"x": x[None], "photo": clip[None], "photo_size": np.array([img.shape[:2]], np.float32)}
     values = session.run(None, {port.name: feeds[port.name] for port in session.get_inputs()})
     out: dict[str, Any] = dict(zip([port.name for port in session.get_outputs()], values))
-    if "boxes" in texts:
-        return found(out, img, place, texts)
-    if texts["task"] == "classification":
+    if "boxes" in metadata:
+        return to_image_pixels(out, img, bbox, metadata)
+    if metadata["task"] == "classification":
         e = np.exp(out["scores"][0] - out["scores"][0].max())
         return {"probs": e / e.sum()}
-    if texts["task"] == "segmentation":
+    if metadata["task"] == "segmentation":
         scores = out["scores"][0]
         rows, columns = (between(old, new) for old, new in zip(scores.shape[1:], img.shape))
         return {"label": np.einsum("ph,chw,qw->cpq", rows, scores, columns, optimize=True).argmax(0)}
     return out
 
 
-def main(file, photo):
-    texts = onnxruntime.InferenceSession(file).get_modelmeta().custom_metadata_map
-    names = json.loads(texts.get("label_names", "null"))
-    out = run(file, read(photo))
+def main(file, image):
+    metadata = onnxruntime.InferenceSession(file).get_modelmeta().custom_metadata_map
+    names = json.loads(metadata.get("label_names", "null"))
+    out = run(file, read(image))
     if "probs" in out:
         for label in out["probs"].argsort()[::-1][:5]:
             print(f"{out['probs'][label]:.3f}  {names[label] if names else label}")
@@ -182,8 +185,8 @@ def main(file, photo):
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description="Run a file that `cvzoo export` wrote on a photo.")
+    parser = argparse.ArgumentParser(description="Run a model exported by `cvzoo export` on an image.")
     parser.add_argument("model", help="an .onnx file")
-    parser.add_argument("photo")
+    parser.add_argument("image")
     args = parser.parse_args()
-    main(args.model, args.photo)
+    main(args.model, args.image)
