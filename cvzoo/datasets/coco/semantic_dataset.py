@@ -17,6 +17,7 @@ from cvzoo.labels.coco_panoptic import (
 )
 from cvzoo.typing.aliases import ClassMap, FilePath, Image
 
+# panopticapi encodes a segment's id as the color R + 256 G + 65536 B
 _SHIFT = np.array([1, 256, 65536], np.int64)[:, None, None]
 
 

@@ -78,7 +78,7 @@ class BatchNormalization(Link):
         if finetune and not switches.in_recomputing:
             self.N += 1
         if finetune:
-            decay = 1 - 1 / self.N
+            decay = 1 - 1 / self.N  # the N-th step has weight 1 / N, which makes the average an unweighted mean
         return batch_normalization(
             x, gamma, beta, eps=self.eps, running_mean=self.avg_mean, running_var=self.avg_var, decay=decay
         )

@@ -176,6 +176,7 @@ def _sources(conv: Convolution2D, norm: Any) -> tuple[Any, ...]:
 def _factors(conv: Convolution2D, norm: Any) -> tuple[np.ndarray, np.ndarray]:
     # in float64: one rounding instead of four
     xp = backend_of(norm.avg_var).xp
+    # 1e-30 prevents a division by zero where eps is 0, as for fixed statistics that are not folded
     scale = _array(norm.gamma).astype(np.float64) / xp.sqrt(norm.avg_var.astype(np.float64) + max(norm.eps, 1e-30))
     shift = 0.0 if conv.b is None else _array(conv.b).astype(np.float64)
     b = _array(norm.beta) + (shift - norm.avg_mean) * scale

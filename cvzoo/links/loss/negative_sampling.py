@@ -29,7 +29,7 @@ class NegativeSampling(Link):
         self.sample_size = sample_size
         self.sampler = WalkerAlias(np.asarray(counts, np.float64) ** power)
         with self.init_scope():
-            self.W = Parameter(0, (len(counts), in_size))
+            self.W = Parameter(0, (len(counts), in_size))  # as word2vec's output vectors
 
     def forward(
         self, x: Variable | Array, t: Any, reduce: str = "sum", *, return_samples: bool = False

@@ -80,7 +80,7 @@ class ConvNormActiv(Chain):
                 stride,
                 0 if self.pad_end else ksize // 2 * dilate,
                 nobias=True,
-                initialW=HeNormal(1.0, "fan_out"),
+                initialW=HeNormal(1.0, "fan_out"),  # as torchvision's kaiming_normal_(mode="fan_out")
                 dilate=dilate,
                 groups=groups,
             )

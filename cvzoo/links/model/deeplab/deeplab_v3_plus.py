@@ -27,6 +27,7 @@ from cvzoo.links.model.pretrained.load import load_pretrained
 from cvzoo.links.model.segmenter import AbstractSegmenter
 from cvzoo.typing.aliases import Array
 
+# of TensorFlow's DeepLab, whose epsilon outside of the backbone is not Xception's 1e-3
 _NORM: BNSettings = {"bn_decay": 0.9997, "bn_eps": 1e-5}
 
 
@@ -154,6 +155,7 @@ class DeepLabV3plusXception65(AbstractSegmenter):
             self.feature_extractor = Xception65(width=width, middle_blocks=middle_blocks)
             fine, coarse = self.feature_extractor.channels
             self.aspp = SeparableASPP(coarse, middle)
+            # 48: the paper's best number of channels of the low-level features (section 4.1)
             self.decoder = Decoder(fine, middle, self.n_class, projected=max(1, int(48 * width)), middle=middle)
         self.load_report = load_pretrained(self, source.file, may_start_anew=source.may_start_anew)
 

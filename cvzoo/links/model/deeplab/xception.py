@@ -10,6 +10,7 @@ from cvzoo.links.connection.conv_2d_bn_activ import BNSettings, Conv2DBNActiv, S
 from cvzoo.typing.aliases import Array
 
 Skip = Literal["conv", "sum", "none"]
+# of TensorFlow's DeepLab, from which the weights were converted
 _NORM: BNSettings = {"bn_decay": 0.9997, "bn_eps": 1e-3}
 
 

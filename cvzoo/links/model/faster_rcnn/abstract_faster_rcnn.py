@@ -47,6 +47,7 @@ class AbstractFasterRCNN(AbstractDetector, abc.ABC):
     """
 
     presets = {"visualize": Preset(0.3, 0.7), "evaluate": Preset(0.3, 0.05)}
+    # py-faster-rcnn's PIXEL_MEANS, in RGB order
     mean: tuple[float, float, float] = (122.7717, 115.9465, 102.9801)
     loc_normalize_mean: Four = (0.0, 0.0, 0.0, 0.0)
     loc_normalize_std: Four = (0.1, 0.1, 0.2, 0.2)

@@ -44,6 +44,7 @@ class VGG16RoIHead(Chain):
         with self.init_scope():
             self.fc6 = Linear(in_channels * roi_size * roi_size, fc_channels)
             self.fc7 = Linear(fc_channels, fc_channels)
+            # Fast R-CNN's deviations (section 2.3), the smaller one for offsets
             self.cls_loc = Linear(fc_channels, n_class * 4, initialW=Normal(0.001))
             self.score = Linear(fc_channels, n_class, initialW=Normal(0.01))
 

@@ -23,6 +23,7 @@ def loc_loss(loc: Variable, gt_loc: np.ndarray, gt_label: np.ndarray, sigma: flo
     """
     positive = np.flatnonzero(gt_label > 0)
     n = max(int((gt_label >= 0).sum()), 1)
+    # py-faster-rcnn multiplies differences by sigma ** 2 before comparing them with 1; beta is the same limit
     return F.smooth_l1(loc[positive], gt_loc[positive], beta=1 / sigma**2, reduce="sum") * (1 / n)
 
 

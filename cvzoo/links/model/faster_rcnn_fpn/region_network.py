@@ -62,6 +62,7 @@ class FPNBoxHead(Chain):
             first = Conv2DActiv(channels, width, size, initialW=LeCunUniform())
             others = (Conv2DActiv(width, width, 1, initialW=LeCunUniform()) for _ in range(n_fc - 1))
             self.fcs = ChainList(first, *others)
+            # Fast R-CNN's deviations (section 2.3), the smaller one for offsets
             self.loc = Linear(width, 4 * n_fg_class, initialW=Normal(0.001))
             self.conf = Linear(width, n_fg_class + 1, initialW=Normal(0.01))
 
@@ -95,6 +96,7 @@ class RegionNetwork(Chain):
     def __init__(self, n_fg_class: int, settings: FasterRCNNFPNConfig):
         s = settings
         self.settings = s
+        # torchvision's limit for final boxes; proposals have 1e-3
         self.decoding = Regions(n_class=n_fg_class, std=(*s.loc_std,), min_side=1e-2)
         with self.init_scope():
             self.extractor, self.fpn = make_backbone(s)

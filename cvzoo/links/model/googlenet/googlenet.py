@@ -59,7 +59,7 @@ class GoogLeNetAux(Chain):
     def forward(self, x: Variable | Array) -> Variable:
         """Logits (B, n_class) of x (B, in_channels, H, W)."""
         h = F.relu(self.fc1(self.conv(F.adaptive_average_pooling_2d(x, 4))))
-        return self.fc2(F.dropout(h, 0.7))
+        return self.fc2(F.dropout(h, 0.7))  # the paper's ratio of the auxiliary classifiers
 
 
 class GoogLeNet(AbstractClassifier):

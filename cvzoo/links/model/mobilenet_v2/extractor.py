@@ -67,6 +67,7 @@ class MobileNetV2Extractor(Chain):
         if not 0 < width < 100:
             raise ValueRangeError("MobileNetV2: width must be positive and below 100", got=width)
         tf = arch == "tf"
+        # each framework's own defaults, which its weights were trained with
         common: NormSettings = {"norm": norm, "eps": 1e-3 if tf else 1e-5, "decay": 0.999 if tf else 0.9}
         channels, strides = [round_channels(32 * width)], [2]
         with self.init_scope():
@@ -78,6 +79,7 @@ class MobileNetV2Extractor(Chain):
                 self.blocks.append(InvertedResidual(*block, activ=F.relu6, pad_end=tf, **common))
                 channels.append(out_channels)
                 strides.append(strides[-1] * row.stride)
+            # widths below 1 do not narrow the last convolution (the paper, section 5)
             channels.append(round_channels(1280 * max(1.0, width)))
             self.last = ConvNormActiv(channels[-2], channels[-1], 1, activ=F.relu6, **common)
         self.channels = tuple(channels)

@@ -144,18 +144,18 @@ class AbstractPreparation(abc.ABC):
         """
         how, of = _FILTERS[self.resampling]
         mean, std = self._of_255()
-        told = {"sides": "cut off", "fill": 0.0, "filter": how, "of": of, "channels": self.channels}
-        told |= {"mean": mean, "std": std, "pad": 1, "at_least": 1} | self.fit()
+        values = {"sides": "cut off", "fill": 0.0, "filter": how, "of": of, "channels": self.channels}
+        values |= {"mean": mean, "std": std, "pad": 1, "at_least": 1} | self.fit()
         order = ("fit", "size", "short", "long", "sides", "fill", "filter", "of", "crop", "channels", "mean", "std")
-        return {name: told[name] for name in (*order, "pad", "at_least") if name in told}
+        return {name: values[name] for name in (*order, "pad", "at_least") if name in values}
 
     def to_header(self) -> dict[str, Any]:
         """The preprocessing as JSON, for the headers of model files."""
         facts = {"channels": self.channels, "mean": self.mean, "std": self.std}
         facts |= {"interpolation": _FILTERS[self.resampling][0]} | self.facts()
         header = self.usual_header if self.header is None else self.header
-        told = [(fact, facts[fact]) if isinstance(fact, str) else fact for fact in header]
-        return {name: list(value) if isinstance(value, tuple) else value for name, value in told if value is not None}
+        values = [(fact, facts[fact]) if isinstance(fact, str) else fact for fact in header]
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in values if value is not None}
 
     def describe(self) -> str:
         """A description, for records of weights."""
