@@ -78,7 +78,7 @@ def test_a_model_of_other_classes_that_begins_with_the_file_has_none(tmp_path):
     model = MAKERS["boxes"]()
     model.add_preset("deploy", ClassPreset(0.4, 0.1, (0.1, 0.2, 0.3)))
     save_model(tmp_path / "m.safetensors", model)
-    with pytest.warns(UserWarning, match="start anew"):
+    with pytest.warns(UserWarning, match="initialized anew"):
         other = RetinaNet(pretrained_model=str(tmp_path / "m.safetensors"), label_names=("screw", "nail"))
     assert "deploy" not in other.presets
     assert other.presets["visualize"] == model.presets["visualize"]
