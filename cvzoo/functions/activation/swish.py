@@ -68,7 +68,7 @@ class GELUByTanh(AbstractElementwise):
 def gelu(x: Variable | Array, *, approximate: bool = False) -> Variable:
     """x times the probability that a normal number is below x.
 
-    approximate: by tanh, as networks trained so want it
+    approximate: with tanh, for networks that were trained so
     Source: Gaussian error linear units (Hendrycks and Gimpel, 2016).
     """
     return (GELUByTanh() if approximate else GELU()).apply((x,))[0]

@@ -58,9 +58,9 @@ class ChannelShuffle(FunctionNode):
         (x,) = inputs
         b, c, h, w = x.shape
         # one pass over memory, with the channels innermost as 4-D arrays lie
-        seen = x.transpose(0, 2, 3, 1).reshape(b, h, w, self.groups, c // self.groups).swapaxes(3, 4)
+        groups_last = x.transpose(0, 2, 3, 1).reshape(b, h, w, self.groups, c // self.groups).swapaxes(3, 4)
         self._channels = c
-        return (backend_of(x).reshaped(seen, (b, h, w, c)).transpose(0, 3, 1, 2),)
+        return (backend_of(x).reshaped(groups_last, (b, h, w, c)).transpose(0, 3, 1, 2),)
 
     def backward(self, indexes: tuple, gys: tuple) -> tuple:
         return ChannelShuffle(self._channels // self.groups).apply(gys)

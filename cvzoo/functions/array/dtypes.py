@@ -1,11 +1,11 @@
 """Mixed precision: the floating dtype in which a function computes.
 
-- Convolutions, linear layers and products of matrices compute in the 16 bits that config.dtype names ("mixed_bf16",
-  "mixed_fp16"), or in those that their input has.
-- Losses, softmax and what is made of boxes are float32 (`widened`).
-- Where two arrays meet, float32 wins over 16 bits, but a parameter, float32 so that small steps are not lost, takes
-  the dtype of what it meets (`agreed`).
-- All else keeps the dtype of its input, computes in float32 and rounds once.
+- Convolutions, linear layers and matrix products compute in the 16-bit dtype of config.dtype ("mixed_bf16",
+  "mixed_fp16"), or in that of their input.
+- Losses, softmax and functions of boxes are float32 (`widened`).
+- Of two arrays, float32 takes precedence over 16 bits; but a parameter, which is float32 so that small updates are not
+  lost, takes the dtype of the other array (`agreed`).
+- All other functions keep the dtype of their input, compute in float32 and round once.
 """
 
 from typing import Any, overload
@@ -41,7 +41,7 @@ def agreed(*xs: Variable | Array) -> tuple[Any, ...]:
 
 
 def agreed_pair(a: Variable | Array, b: Variable | Array) -> tuple[Any, Any]:
-    """`agreed` of two arrays, which most often have one dtype; what is no array is left to who computes with it."""
+    """`agreed` of two arrays, which most often have one dtype; other values are returned as they are."""
     try:
         same = a.dtype == b.dtype
     except AttributeError:
@@ -57,27 +57,27 @@ def for_product(x: Variable) -> Variable: ...
 @overload
 def for_product(x: Array) -> Variable | Array: ...
 def for_product(x: Variable | Array) -> Variable | Array:
-    """x in the dtype that config.dtype wants products made in, if it has float32."""
+    """float32 x in the dtype of products by config.dtype; other x as it is."""
     dtype = product_dtype()
     return x if dtype is None or x.dtype != _FLOAT32 else Cast(dtype).apply((x,))[0]
 
 
 def fits_weight(x: Any, weight: Any) -> bool:
-    """Whether weights of the dtype `weight` may meet an x of the dtype `x`: the same, or 16 bits beside float32."""
+    """Whether weights of dtype `weight` may be used with an x of dtype `x`: the same, or 16 bits with float32."""
     return x == weight or (weight == _FLOAT32 and is_half(x))
 
 
 def rounded_weight(W: Any, dtype: Any, pack: PreparedWeights | None) -> tuple[Any, PreparedWeights | None]:
-    """W as `dtype`, and where the backend may keep reordered copies of that.
+    """W as `dtype`, and the backend's cache of reordered copies of it.
 
     W: array of float32, or of `dtype` already
-    pack: where the rounded copy is kept, too; None: nowhere
+    pack: cache for the rounded copy; None: not cached
     """
     if W.dtype == dtype or not is_half(dtype):
         return W, pack
     if pack is None:
         return float_types.rounded(W, dtype), None
-    kept = pack.made.get(dtype)
-    if kept is None:
-        kept = pack.made[dtype] = (float_types.rounded(W, dtype), PreparedWeights())
-    return kept
+    cached = pack.made.get(dtype)
+    if cached is None:
+        cached = pack.made[dtype] = (float_types.rounded(W, dtype), PreparedWeights())
+    return cached

@@ -56,7 +56,7 @@ class Roll(FunctionNode):
 def roll(x: Variable | Array, shift: int | Sequence[int], axis: int | Sequence[int]) -> Variable:
     """x shifted by `shift` places along `axis`; what falls off one end comes in at the other.
 
-    shift, axis: a number each, or as many shifts as axes; x's order in memory is kept
+    shift, axis: a number each, or as many shifts as axes; x's memory format is preserved
     Raises ShapeError if there is no such axis, one comes twice, or shifts and axes differ in number.
     """
     x = as_variable(x)

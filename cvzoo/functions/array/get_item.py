@@ -1,4 +1,4 @@
-"""Picking elements by index, and its transpose: adding values into the places that an index names."""
+"""Indexing, and its transpose: adding values at indices."""
 
 from typing import Any
 
@@ -62,7 +62,7 @@ class GetItemGrad(FunctionNode):
     """Zeros with the gradient added into the places picked."""
 
     def __init__(self, index: tuple, basic: bool, shape: tuple[int, ...]):
-        self.in_float32 = not basic  # which adds nothing up
+        self.in_float32 = not basic  # basic indexing does not accumulate
         self.index = index
         self.basic = basic
         self.shape = shape

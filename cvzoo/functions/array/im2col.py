@@ -19,7 +19,7 @@ Sizes = int | Sequence[int]
 def im2col(
     x: Variable | Array, ksize: Sizes, stride: Sizes = 1, pad: Sizes = 0, cover_all: bool = False, dilate: Sizes = 1
 ) -> Variable:
-    """(B, C * KH * KW, OH, OW): the pixels that each window sees, channel by channel, row by row.
+    """(B, C * KH * KW, OH, OW): the pixels of each window, channel by channel, row by row.
 
     x: (B, C, H, W)
     ksize, stride, dilate: a number or (rows, columns)
@@ -43,9 +43,9 @@ def im2col(
     )
     if top or bottom or left or right:
         x = pad_array(x, ((0, 0), (0, 0), (top, bottom), (left, right)))
-    seen = []
+    taps = []
     for tap in itertools.product(range(k[0]), range(k[1])):
         starts = [t * hole for t, hole in zip(tap, d)]
         part = [slice(first, first + (n - 1) * step + 1, step) for first, n, step in zip(starts, size, s)]
-        seen.append(get_item(x, (..., *part)))
-    return reshape(stack(seen, axis=2), (x.shape[0], -1, *size))
+        taps.append(get_item(x, (..., *part)))
+    return reshape(stack(taps, axis=2), (x.shape[0], -1, *size))

@@ -1,4 +1,4 @@
-"""Arrays with a rim, and without."""
+"""Padding and cropping."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -51,10 +51,10 @@ def _all_widths(widths: Widths, ndim: int) -> list[tuple[int, int]]:
 
 
 def pad(x: Variable | Array, pad_width: Widths, mode: str = "constant", *, constant_values: float = 0.0) -> Variable:
-    """x with a rim of one value around.
+    """x padded with a constant.
 
     pad_width: how wide: one number, (before, after) for every axis, or a pair for each axis
-    mode: "constant" is all there is
+    mode: only "constant" is supported
     Raises ShapeError or ValueRangeError if the widths do not fit x or are negative.
     """
     if mode != "constant":

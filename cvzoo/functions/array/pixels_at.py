@@ -1,4 +1,4 @@
-"""Feature maps looked up at points between their pixels."""
+"""Bilinear sampling of feature maps at points."""
 
 from typing import Any
 
@@ -27,7 +27,7 @@ class PixelsAt(FunctionNode):
     """x (B, C, H, W) and points' rows and columns (B, P) to (B, P, C): the pixel `down` and `right` of each point's
     upper left one, 0 outside of x.
 
-    The points are inputs, not settings, so that who records functions records where they come from; they get no
+    The points are inputs instead of settings, so that captured graphs record how they are computed; they get no
     gradient here.
     """
 
@@ -73,7 +73,7 @@ class PixelsAtGrad(FunctionNode):
 def _places(xp: Any, rows: Any, columns: Any, shape: tuple[int, ...], step: tuple[int, int]) -> tuple[Any, Any]:
     """(B, P) int64: which of the B * H * W pixels; (B, P) bool: whether the point is inside of x."""
     b, _, h, w = shape
-    # what lies far outside, or is no number, must not overflow the integers
+    # points far outside and NaN must not overflow the integers
     y, x = [
         xp.nan_to_num(xp.clip(xp.floor(place), -2, size + 1), nan=-2).astype("int64") + move
         for place, size, move in zip((rows, columns), (h, w), step)
@@ -84,11 +84,11 @@ def _places(xp: Any, rows: Any, columns: Any, shape: tuple[int, ...], step: tupl
 
 
 def pixels_between(x: Variable, rows: Variable, columns: Variable) -> Variable:
-    """(B, P, C) in x's dtype: x at points between its pixels, bilinearly, as if zeros were around it.
+    """Bilinear sampling: (B, P, C) in x's dtype, the values of x at points, with zeros outside of x.
 
     x: (B, C, H, W)
-    rows, columns: (B, P) floating, in pixels; whole numbers are pixels' centres
-    Both x and the points get gradients; numbers of 16 bits are computed with in float32.
+    rows, columns: (B, P) floating, in pixels; integers are pixel centers
+    Both x and the points get gradients; 16-bit values are computed in float32.
     """
     dtype = x.dtype
     x = widened(x)

@@ -29,7 +29,7 @@ class Reshape(FunctionNode):
 def reshape(x: Variable | Array, shape: int | tuple[int, ...]) -> Variable:
     """The values of x, in row-major order, in another shape; a view where memory order allows.
 
-    shape: sizes, of which one may be -1: what is left over
+    shape: sizes, of which one may be -1, which is inferred
     Raises ShapeError if the number of values differs.
     """
     return Reshape((shape,) if isinstance(shape, int) else tuple(shape)).apply((x,))[0]

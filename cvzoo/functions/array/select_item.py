@@ -31,13 +31,15 @@ def select_item(x: Variable | Array, t: Variable | Array) -> Variable:
         raise DtypeError("select_item: t must be whole numbers", got=t.dtype)
     if x.ndim != 2 or t.shape != x.shape[:1]:
         raise ShapeError("select_item: wants x (B, L) and t (B,)", got=f"x {x.shape}, t {t.shape}")
-    found = range_of(t)
-    if t.size and found is None:  # not checked yet
+    extremes = range_of(t)
+    if t.size and extremes is None:  # not checked yet
         y = get_item(x, (np.arange(len(t)), t))
         return where((t >= 0) & (t < x.shape[1]), y, math.nan) if is_float(x.dtype) else y
-    if found and not (found[0] >= 0 and found[1] < x.shape[1]):
+    if extremes and not (extremes[0] >= 0 and extremes[1] < x.shape[1]):
         raise ValueRangeError(
-            "select_item: a label is out of range", expected=f"0 to {x.shape[1] - 1}", got=f"{found[0]} to {found[1]}"
+            "select_item: a label is out of range",
+            expected=f"0 to {x.shape[1] - 1}",
+            got=f"{extremes[0]} to {extremes[1]}",
         )
     return get_item(x, (np.arange(len(t)), t))
 

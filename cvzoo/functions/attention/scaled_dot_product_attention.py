@@ -59,8 +59,8 @@ def _attention(
     if bias is not None:
         check_broadcast(shape, bias.shape, "scaled_dot_product_attention, bias")
     at_once = max(_AT_ONCE * shape[0] // max(math.prod(shape), 1), 1)
-    whole = at_once >= shape[0] or max(q.ndim, v.ndim, 0 if bias is None else bias.ndim) > len(shape)
-    if switches.enable_backprop or len(shape) == 2 or whole:
+    is_single_block = at_once >= shape[0] or max(q.ndim, v.ndim, 0 if bias is None else bias.ndim) > len(shape)
+    if switches.enable_backprop or len(shape) == 2 or is_single_block:
         return _attend(q, k, v, bias, scale)
     parts = []
     for start in range(0, shape[0], at_once):

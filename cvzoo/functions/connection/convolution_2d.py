@@ -23,7 +23,7 @@ Sizes = int | Sequence[int]
 class Convolution2D(FunctionNode):
     """x (B, C, H, W), W (O, C / groups, KH, KW), perhaps b (O,), to (B, O, OH, OW).
 
-    window: stride, pad, dilate and groups as the kernels want them
+    window: stride, pad, dilate and groups as the kernels' arguments
     pack: where the backend may keep reordered copies of W
     W and b of float32 beside an x of 16 bits are rounded to its dtype; their gradients are float32 again.
     """

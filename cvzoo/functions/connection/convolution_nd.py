@@ -51,11 +51,11 @@ def convolution_nd(
     W: (O, C / groups, K1, ..., KN)
     b: (O,) or None
     stride, pad, dilate: a number, or one for each axis
-    cover_all: one place more at the end of each axis where pixels would be left over
+    cover_all: one more window at the end of each axis if it would cover remaining pixels
     Raises ShapeError if channels, groups or sizes do not fit, DtypeError if dtypes differ.
 
     Each tap along the first of three axes is a convolution of all frames over the others, by the kernels of
-    `convolution_2d`; their sum is the result. Nothing but x is kept for the backward pass.
+    `convolution_2d`; their sum is the result. Only x is kept for the backward pass.
     """
     return _convolution("convolution_nd", x, W, b, stride, pad, cover_all, dilate, groups)
 
@@ -126,11 +126,13 @@ def _convolution(
     total: Variable | None = None
     for tap in range(ksize):
         first = tap * hole
-        seen = get_item(frames, slice(first, first + (out - 1) * step + 1, step))
-        seen = _without_frames(seen)
+        part_of_frames = get_item(frames, slice(first, first + (out - 1) * step + 1, step))
+        part_of_frames = _without_frames(part_of_frames)
         weight = get_item(W, (slice(None), slice(None), tap))
         bias = b if tap == 0 else None
-        part = _convolution(function, seen, weight, bias, steps[1:], befores[1:], cover_all, holes[1:], groups)
+        part = _convolution(
+            function, part_of_frames, weight, bias, steps[1:], befores[1:], cover_all, holes[1:], groups
+        )
         total = part if total is None else add(total, part)
     assert total is not None  # W has at least one tap: conv_out_size refuses other filters
     y = reshape(total, (out, -1, *total.shape[1:]))

@@ -1,4 +1,4 @@
-"""Convolution whose taps are moved by offsets."""
+"""Deformable convolution."""
 
 from collections.abc import Sequence
 
@@ -31,13 +31,13 @@ def deformable_convolution_2d_sampler(
     stride: Sizes = 1,
     pad: Sizes = 0,
 ) -> Variable:
-    """`convolution_2d` whose taps look `offset` beside their places, between pixels bilinearly: (B, O, OH, OW).
+    """Deformable convolution: `convolution_2d` with bilinear sampling at positions shifted by `offset`, (B, O, OH, OW).
 
     x: (B, C, H, W)
-    offset: (B, 2 * KH * KW, OH, OW), pixels: how far right each tap looks, row by row of the filter, then how far down
+    offset: (B, 2 * KH * KW, OH, OW), pixels: x offset of each tap, row by row of the filter, then y offsets
     W: (O, C, KH, KW)
     b: (O,) or None
-    stride, pad: a number or (rows, columns); around x lie zeros
+    stride, pad: a number or (rows, columns); x is padded with zeros
     Raises ShapeError if channels or sizes do not fit, DtypeError if dtypes differ.
     Source: Dai et al., "Deformable convolutional networks", ICCV 2017.
     """
@@ -61,13 +61,13 @@ def deformable_convolution_2d_sampler(
         reshape(add(moved[:, k], along_with(taps.astype(moved.dtype), x.array)), (n, -1))
         for k, taps in ((1, _taps(kh, kw, sy, ph, size, 0)), (0, _taps(kh, kw, sx, pw, size, 1)))
     ]
-    seen = reshape(pixels_between(x, rows, columns), (n, kh * kw, *size, c))
-    seen = reshape(transpose(seen, (0, 2, 3, 1, 4)), (-1, kh * kw * c))
-    y = linear(seen, reshape(transpose(W, (0, 2, 3, 1)), (o, -1)), b)
+    samples = reshape(pixels_between(x, rows, columns), (n, kh * kw, *size, c))
+    samples = reshape(transpose(samples, (0, 2, 3, 1, 4)), (-1, kh * kw * c))
+    y = linear(samples, reshape(transpose(W, (0, 2, 3, 1)), (o, -1)), b)
     return transpose(reshape(y, (n, *size, o)), (0, 3, 1, 2))
 
 
 def _taps(kh: int, kw: int, stride: int, pad: int, size: tuple[int, int], axis: int) -> np.ndarray:
-    """(KH * KW, OH, OW): the row (axis 0) or column (1) where each tap of each window lies."""
+    """(KH * KW, OH, OW): the row (axis 0) or column (1) of each tap of each window, without offsets."""
     taps = np.broadcast_to(np.indices((kh, kw))[axis].reshape(-1, 1, 1), (kh * kw, *size))
     return taps + np.indices(size)[axis] * stride - pad

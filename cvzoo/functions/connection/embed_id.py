@@ -1,4 +1,4 @@
-"""Rows of a table, chosen by number."""
+"""Embedding: rows of a table by index."""
 
 from typing import Any
 
@@ -47,13 +47,13 @@ class EmbedIDGrad(FunctionNode):
 
 @on_device_of_arguments
 def embed_id(x: Variable | Array, W: Variable | Array, ignore_label: int | None = None) -> Variable:
-    """The rows of W that x names: (..., D).
+    """Embedding: the rows of W at the indices x, (..., D).
 
     x: integers of any shape, 0 to L - 1
     W: (L, D)
-    ignore_label: where x is this number the row is zeros
-    Raises DtypeError if x is not of integers, ShapeError if W is not (L, D), ValueRangeError if x names no row; on a
-    GPU x is not looked at, and such a row is NaN.
+    ignore_label: index for which the row is zeros
+    Raises DtypeError if x is not of integers, ShapeError if W is not (L, D), ValueRangeError if x is out of range; on a
+    GPU x is not checked, and such a row is NaN.
     """
     ids = as_array(x)
     W = as_variable(W)
@@ -66,8 +66,8 @@ def embed_id(x: Variable | Array, W: Variable | Array, ignore_label: int | None 
         raise ShapeError("embed_id: W must be (L, D)", got=W.shape)
     (ids,) = backend_of(W.array).as_index((ids,))
     seen = None if ignore_label is None else ids != ignore_label
-    found = range_of(ids)
-    if found is None or (found[0] >= 0 and found[1] < W.shape[0]):
+    extremes = range_of(ids)
+    if extremes is None or (extremes[0] >= 0 and extremes[1] < W.shape[0]):
         return EmbedID(ids, seen).apply((W,))[0]
     bad = (ids < 0) | (ids >= W.shape[0])
     if seen is not None:

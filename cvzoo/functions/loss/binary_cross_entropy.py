@@ -31,11 +31,11 @@ def binary_cross_entropy(p: Variable | Array, t: Variable | Array, *, reduce: st
     check_reduce(reduce, function="binary_cross_entropy")
     check_like(p, t, function="binary_cross_entropy", names=("p", "t"))
     for name, value in (("p", as_array(p)), ("t", t)):
-        found = range_of(value)
-        if found and not (found[0] >= 0 and found[1] <= 1):
+        extremes = range_of(value)
+        if extremes and not (extremes[0] >= 0 and extremes[1] <= 1):
             raise ValueRangeError(
                 f"binary_cross_entropy: {name} must be within 0 and 1",
-                got=f"{found[0]} to {found[1]}",
+                got=f"{extremes[0]} to {extremes[1]}",
                 hint="sigmoid_cross_entropy takes scores" if name == "p" else None,
             )
     t = beside(t, p)

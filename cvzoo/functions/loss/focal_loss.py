@@ -1,4 +1,4 @@
-"""The focal loss of many anchors: class scores against one whole number an anchor, without a one-hot target."""
+"""The focal loss of many anchors, from class logits and one integer label per anchor."""
 
 from typing import Any
 
@@ -95,7 +95,7 @@ def focal_loss(
     gamma: how much less sure answers count; 0 gives the cross entropy
     normalizer: None: the number of t >= 0, at least 1
     Raises ShapeError or DtypeError if x and t do not fit, ValueRangeError for a label, alpha or gamma out of range;
-    labels on a GPU are not looked at, and there one out of range makes the loss NaN.
+    labels on a GPU are not checked, and there one out of range makes the loss NaN.
     Source: Lin et al., "Focal Loss for Dense Object Detection", 2017, section 4.1.
     """
     x = widened(x)
@@ -126,8 +126,8 @@ def focal_loss(
 
 
 def _check_labels(t: Any, n_class: int) -> None:
-    found = range_of(t)
-    if found and not (found[0] >= IGNORED and found[1] < n_class):
+    extremes = range_of(t)
+    if extremes and not (extremes[0] >= IGNORED and extremes[1] < n_class):
         first = int(((t < IGNORED) | (t >= n_class)).argmax())
         raise ValueRangeError(
             "focal_loss: a label is out of range",

@@ -1,4 +1,4 @@
-"""What losses check of their targets."""
+"""Checks of losses' targets."""
 
 from typing import Any, TypeVar
 
@@ -20,8 +20,8 @@ def check_labels(t: Any, valid: Any, n_class: int, *, function: str) -> None:
 
     Labels on a GPU are not checked, which would synchronize: there the losses are NaN instead.
     """
-    found = range_of(t)
-    if found is None or (found[0] >= 0 and found[1] < n_class):
+    extremes = range_of(t)
+    if extremes is None or (extremes[0] >= 0 and extremes[1] < n_class):
         return
     bad = ((t < 0) | (t >= n_class)) & valid
     if bad.any():
@@ -34,7 +34,7 @@ def check_labels(t: Any, valid: Any, n_class: int, *, function: str) -> None:
 
 
 def beside(t: T, x: Variable) -> T:
-    """t where x's array lies: targets that the host made, as an array, go along with a batch on a GPU."""
+    """t as an array on the device of x."""
     return along_with(t, x.array)
 
 

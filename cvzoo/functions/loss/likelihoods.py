@@ -1,4 +1,4 @@
-"""Losses of variational autoencoders: likelihoods of normal and of yes-or-no values, and a divergence."""
+"""Losses of variational autoencoders: Gaussian and Bernoulli likelihoods, Kullback-Leibler divergence."""
 
 import math
 from typing import Any

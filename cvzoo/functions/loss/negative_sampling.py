@@ -1,4 +1,4 @@
-"""The loss of a class against a few that are drawn, where there are very many."""
+"""Negative sampling loss, for very many classes."""
 
 from collections.abc import Callable
 from typing import Any
@@ -36,11 +36,11 @@ def negative_sampling(
     t: (B,) integers, 0 to L - 1; rows with -1 are not counted
     W: (L, I)
     sampler: a function of a shape that gives an array of classes, such as `WalkerAlias.sample`
-    sample_size: how many classes are drawn for each row
+    sample_size: number of negative classes per row
     reduce: "sum" over the batch, "mean", or "no"
     return_samples: also (B, 1 + sample_size): t, then the classes that were drawn
     Raises ShapeError or DtypeError if the arrays do not fit, ValueRangeError that names the first label out of range;
-    labels on a GPU are not looked at.
+    labels on a GPU are not checked.
     Source: Mikolov et al., "Distributed representations of words and phrases and their compositionality", NIPS 2013.
     """
     x, W = widened(x), widened(as_variable(W))

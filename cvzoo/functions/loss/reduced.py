@@ -1,4 +1,4 @@
-"""One number from the losses of many elements."""
+"""Reduction of losses."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ def check_reduce(reduce: str, *, function: str) -> None:
 def reduced(loss: Variable, reduce: str, count: Any) -> Variable:
     """`loss` itself ("no"), its sum ("sum"), or its sum divided by `count`, 0 if that is 0 ("mean").
 
-    count: a number, or a bool array that says what counts
+    count: a number, or a bool array of the elements that count
     """
     if reduce == "no":
         return loss

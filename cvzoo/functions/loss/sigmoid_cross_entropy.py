@@ -56,10 +56,10 @@ def sigmoid_cross_entropy(
     check_reduce(reduce, function="sigmoid_cross_entropy")
     check_like(x, t, function="sigmoid_cross_entropy")
     if is_float(t.dtype):
-        found = range_of(t)
-        if found and not (found[0] >= 0 and found[1] <= 1):
+        extremes = range_of(t)
+        if extremes and not (extremes[0] >= 0 and extremes[1] <= 1):
             raise ValueRangeError(
-                "sigmoid_cross_entropy: a target is not a probability", got=f"{found[0]} to {found[1]}"
+                "sigmoid_cross_entropy: a target is not a probability", got=f"{extremes[0]} to {extremes[1]}"
             )
         targets = beside(t, x)
         valid, count = None, t.size

@@ -109,7 +109,7 @@ def softmax_cross_entropy(
     reduce: "mean", "sum" or "no"
     normalize: the mean is over the labels that are not ignored (0 if there are none); else the sum is divided by B
     Raises ShapeError or DtypeError if x and t do not fit, ValueRangeError that names the first label out of range;
-    labels on a GPU are not looked at, and there such a label makes its loss and its gradient NaN.
+    labels on a GPU are not checked, and there such a label makes its loss and its gradient NaN.
     """
     x = widened(x)
     t = as_array(t)

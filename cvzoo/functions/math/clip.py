@@ -1,4 +1,4 @@
-"""Values kept between two bounds."""
+"""Clipping of values."""
 
 import math
 from typing import Any

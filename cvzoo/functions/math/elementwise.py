@@ -141,7 +141,7 @@ class AbstractElementwise(FunctionNode, abc.ABC):
 
 
 class AbstractElementwiseOfOutput(FunctionNode, abc.ABC):
-    """The same, where the derivative is computed from the output: the input need not be kept."""
+    """The same, with the derivative computed from the output, so that the input need not be retained."""
 
     kind: str
     alpha: float = 0.0
@@ -192,7 +192,7 @@ class AbstractPointwise(FunctionNode, abc.ABC):
 
 
 class ElementwiseChain(FunctionNode):
-    """x and the other operands, in order, to x after all steps. It has no gradient: passes over graphs put it there.
+    """x and the other operands, in order, to x after all steps. Not differentiable: inserted by graph passes.
 
     steps: as the backends' `chain` takes them
     """

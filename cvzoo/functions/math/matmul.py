@@ -68,7 +68,7 @@ def matmul(a: Variable | Array, b: Variable | Array, transa: bool = False, trans
     for name, x in (("a", a), ("b", b)):
         if not isinstance(x, Variable):
             backend_of(x)
-        elif x.shape is None:  # a parameter without a value; apply says what to do about it
+        elif x.shape is None:  # an uninitialized parameter, for which `apply` raises
             return MatMul(transa, transb).apply((a, b))[0]
         if not x.ndim:
             raise ShapeError(f"matmul: {name} must be a vector or a matrix", got="a single number", hint="a * b")
@@ -107,7 +107,7 @@ def batch_matmul(a: Variable | Array, b: Variable | Array, transa: bool = False,
 
 
 class FusedMatMul(FunctionNode):
-    """a, b and perhaps what is added, to scale * (a @ b) + add. It has no gradient: passes over graphs put it there.
+    """a, b and perhaps what is added, to scale * (a @ b) + add. Not differentiable: inserted by graph passes.
 
     transa, transb: whether the matrices of a, of b are turned first, as in `matmul`
     """

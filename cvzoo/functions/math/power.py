@@ -56,8 +56,8 @@ class Power(FunctionNode):
     def forward(self, inputs: tuple) -> tuple:
         a, b = inputs
         check_operands(a, b, "power")
-        found = range_of(b) if a.dtype.kind in "iu" else None
-        if found and found[0] < 0:
+        extremes = range_of(b) if a.dtype.kind in "iu" else None
+        if extremes and extremes[0] < 0:
             raise DtypeError("power: integers have no negative powers", hint="functions.cast(x, 'float32')")
         self.retain_inputs((0, 1))
         return (of_pair("power", a, b),)

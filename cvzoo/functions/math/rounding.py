@@ -15,14 +15,14 @@ def sign(x: Variable | Array) -> Variable:
 
 @on_device_of_arguments
 def floor(x: Variable | Array) -> Variable:
-    """The largest whole numbers that are not above x. No gradient."""
+    """x rounded down to integers. No gradient."""
     array = as_array(x)
     return as_variable(backend_of(array).xp.floor(array))
 
 
 @on_device_of_arguments
 def ceil(x: Variable | Array) -> Variable:
-    """The smallest whole numbers that are not below x. No gradient."""
+    """x rounded up to integers. No gradient."""
     array = as_array(x)
     return as_variable(backend_of(array).xp.ceil(array))
 

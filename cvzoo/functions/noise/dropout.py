@@ -30,7 +30,7 @@ class Dropout(FunctionNode):
 
 
 def _draw(x: Any, ratio: float) -> Any:
-    """0 or 1 / (1 - ratio), in memory as x lies if that is channels-last."""
+    """0 or 1 / (1 - ratio) for each value, channels-last if x is."""
     shape = x.shape if x.ndim != 4 else tuple([x.shape[i] for i in (0, 2, 3, 1)])
     mask = backend_of(x).random_mask(shape, ratio, 1 / (1 - ratio), x.dtype)
     return mask if x.ndim != 4 else mask.transpose(0, 3, 1, 2)
@@ -51,7 +51,7 @@ def dropout(
     config.train.
 
     ratio: 0 to below 1
-    mask: what x is multiplied with, instead of a draw from config.random_generator()
+    mask: the factor of x, instead of a draw from config.random_generator()
     return_mask: (y, mask), mask None where x is returned as it is
     Raises ValueRangeError if ratio is out of range, ShapeError if mask does not have x's shape.
     Source: Dropout: a simple way to prevent neural networks from overfitting (Srivastava et al., JMLR 2014).

@@ -1,4 +1,4 @@
-"""Branches of a network dropped at random while training, image by image."""
+"""Stochastic depth: residual branches dropped at random per image in training."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Draws of unequal probability, each in the same time however many there are to choose from."""
+"""Walker's alias method: sampling from a discrete distribution in constant time."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -21,7 +21,7 @@ from cvzoo.typing.aliases import Array
 
 
 class BatchNormalization(FunctionNode):
-    """x (B, C, ...), gamma (C,), beta (C,) to y. `mean` and `var` (biased) are there after `apply`."""
+    """x (B, C, ...), gamma (C,), beta (C,) to y. `mean` and `var` (biased) are set by `apply`."""
 
     mean: Any
     var: Any

@@ -9,7 +9,7 @@ from cvzoo.backends.dispatch import backend_of
 class BatchNormalizationReLU(FunctionNode):
     """x (B, C, ...), gamma (C,), beta (C,) and perhaps an addend like x, to y, mean (C,), var (C,), mask.
 
-    It is never part of a graph that is differentiated. mask says in the backend's own way where y > 0.
+    It is never part of a graph that is differentiated. mask: where y > 0, in the backend's format.
     What is NaN before relu may be 0 behind it.
     """
 

@@ -63,7 +63,7 @@ def fixed_batch_normalization(
     """gamma * (x - mean) / sqrt(var + eps) + beta, channel by channel.
 
     x: (B, C, ...)
-    gamma, beta, mean, var: (C,); gradients are taken of all that ask for them
+    gamma, beta, mean, var: (C,); all may have gradients
     Raises ShapeError if shapes do not fit, DtypeError if dtypes differ, ValueRangeError if eps is not positive.
     """
     x = as_variable(x)

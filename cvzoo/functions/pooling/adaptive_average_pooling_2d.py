@@ -1,4 +1,4 @@
-"""Means over as many places as are wanted, whatever the size of the map."""
+"""Adaptive average pooling: a fixed output size for any input size."""
 
 import functools
 from collections.abc import Sequence
@@ -43,7 +43,7 @@ def _means(size: int, out: int) -> np.ndarray:
 
 
 def adaptive_average_pooling_2d(x: Variable | Array, outsize: int | Sequence[int]) -> Variable:
-    """The mean of each of OH x OW windows that cover x: (B, C, OH, OW).
+    """Adaptive average pooling: the mean of each of OH x OW windows that cover x, (B, C, OH, OW).
 
     x: (B, C, H, W)
     outsize: a number or (rows, columns), also more than x has

@@ -61,7 +61,7 @@ def average_pooling_2d(
     ksize: a number or (rows, columns)
     stride: likewise; None for ksize, so that windows touch
     pad: zeros around x; a number, (rows, columns) or (top, bottom, left, right)
-    count_pad: padded zeros count in the mean; else each sum is divided by the pixels that the window sees
+    count_pad: padded zeros count in the mean; else each sum is divided by the number of pixels in the window
     cover_all: one place more at the end where pixels would be left over
     Raises ShapeError if x is not 4-D or the window does not fit.
     """

@@ -18,7 +18,7 @@ Sizes = int | Sequence[int]
 class MaxPooling2D(FunctionNode):
     """x (B, C, H, W) to (B, C, OH, OW).
 
-    keep: a gradient will be asked for
+    keep: whether the state for a gradient is stored
     """
 
     def __init__(self, window: dict[str, Any], keep: bool):
@@ -28,19 +28,19 @@ class MaxPooling2D(FunctionNode):
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
         (x,) = inputs
         y, self._kept = backend_of(x).max_pool_2d(x, keep=self._keep, **self._window)
-        # only a second derivative looks at x; it costs nothing where the function before (a relu) retains it too
+        # x is only needed for a second derivative; retaining it is free if the function before (a ReLU) does so, too
         self.retain_inputs((0,))
         return (y,)
 
     def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
         (x,) = self.get_retained_inputs()
-        # what is not differentiated again need not keep x alive
+        # without a second derivative x need not be kept alive
         again = x.array if switches.enable_backprop else None
         return MaxPooling2DGrad(self._window, self._kept, x.shape, again).apply(gys)
 
 
 class MaxPooling2DGrad(FunctionNode):
-    """gy (B, C, OH, OW) to gx (B, C, H, W). It is linear in gy; where the maxima are does not change.
+    """gy (B, C, OH, OW) to gx (B, C, H, W). It is linear in gy, for fixed indices of the maxima.
 
     x: the pooled array, where this is going to be differentiated
     """
@@ -58,8 +58,8 @@ class MaxPooling2DGrad(FunctionNode):
     def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
         indices = backend_of(self._x).max_pool_2d_indices(self._x, **self._window)
         picked = PickPixels(indices).apply(gys)[0]
-        seen = _sees_photo(backend_of(self._x).xp, self._x_shape[2:], indices.shape[2:], self._window)
-        return (picked if seen is None else MaskPixels(seen).apply((picked,))[0],)
+        is_inside = _overlaps_image(backend_of(self._x).xp, self._x_shape[2:], indices.shape[2:], self._window)
+        return (picked if is_inside is None else MaskPixels(is_inside).apply((picked,))[0],)
 
 
 class MaxPlaces(FunctionNode):
@@ -87,14 +87,14 @@ class MaskPixels(FunctionNode):
         return MaskPixels(self._mask).apply(gys)
 
 
-def _sees_photo(xp: Any, size: Sequence[int], out_size: Sequence[int], window: dict[str, Any]) -> Any:
-    """(OH, OW) bool: which windows see more than padding; None if all do."""
+def _overlaps_image(xp: Any, size: Sequence[int], out_size: Sequence[int], window: dict[str, Any]) -> Any:
+    """(OH, OW) bool: whether a window contains more than padding; None if all do."""
     rows = []
     for axis in (0, 1):
         start = xp.arange(out_size[axis]) * window["stride"][axis] - window["pad"][2 * axis]
         rows.append((start + window["ksize"][axis] > 0) & (start < size[axis]))
-    seen = rows[0][:, None] & rows[1]
-    return None if seen.all() else seen
+    is_inside = rows[0][:, None] & rows[1]
+    return None if is_inside.all() else is_inside
 
 
 @overload
@@ -132,10 +132,10 @@ def max_pooling_2d(
     ksize: a number or (rows, columns)
     stride: likewise; None for ksize, so that windows touch
     pad: never a maximum; a number, (rows, columns) or (top, bottom, left, right)
-    cover_all: one place more at the end where pixels would be left over (Caffe's ceil mode)
+    cover_all: one more window at the end if it would cover remaining pixels (Caffe's ceil mode)
     return_indices: also (B, C, OH, OW) int64, row * W + column in the plane, the first of equals (0 where a window
-        lies wholly in the padding, whose maximum is -inf)
-    A window with a NaN gives NaN with NumPy; oneDNN looks past it.
+        is entirely in the padding, with the maximum -inf)
+    A window with a NaN gives NaN with NumPy; oneDNN ignores NaN.
     Raises ShapeError if x is not 4-D or the window does not fit.
     """
     x = as_variable(x)
@@ -144,7 +144,7 @@ def max_pooling_2d(
     if return_indices:
         if not switches.enable_backprop:
             return y, backend_of(x.array).max_pool_2d_indices(x.array, **window)
-        return y, MaxPlaces(window).apply((as_array(x),))[0].array  # a function, so that who records it can do it again
+        return y, MaxPlaces(window).apply((as_array(x),))[0].array  # a function, for captured graphs
     return y
 
 

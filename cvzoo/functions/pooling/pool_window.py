@@ -33,7 +33,7 @@ def _cached_window(
 def pool_window(
     x: Variable, ksize: Sizes, stride: Sizes | None, pad: Sizes, cover_all: bool, *, function: str
 ) -> dict[str, Any]:
-    """ksize, stride and pad as the kernels want them, for x (B, C, H, W).
+    """ksize, stride and pad as the kernels' arguments, for x (B, C, H, W).
 
     stride: None for ksize
     cover_all: the padding at the end is made large enough for one place more where pixels would be left over

@@ -55,7 +55,7 @@ def average_pooling_nd(
     ksize: a number, or one for each axis
     stride: likewise; None for ksize, so that windows touch
     pad: zeros around x; likewise
-    pad_value: 0: padded zeros count in the mean; None: each sum is divided by the pixels that the window sees
+    pad_value: 0: padded zeros count in the mean; None: each sum is divided by the number of pixels in the window
     Raises ShapeError if the window does not fit, ValueRangeError for another pad_value.
     """
     return _pooled(x, ksize, stride, pad, _mean(pad_value, "average_pooling_nd"), function="average_pooling_nd")

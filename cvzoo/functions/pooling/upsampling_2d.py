@@ -1,4 +1,4 @@
-"""Putting pixels back where a max pooling took them from, and taking them from there: each is the other's gradient."""
+"""Max unpooling, and its gradient, the gathering of pixels at indices."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -56,16 +56,16 @@ def upsampling_2d(
     pad: int | Sequence[int] = 0,
     outsize: Sequence[int] | None = None,
 ) -> Variable:
-    """Zeros (B, C, H, W) with x's pixels where a max pooling found its maxima; pixels that meet are added.
+    """Max unpooling: (B, C, H, W) zeros with x's pixels at the indices of a max pooling; duplicates are added.
 
     x: (B, C, OH, OW)
     indices: (B, C, OH, OW) integers, row * W + column, as max_pooling_2d(..., return_indices=True) gives
     ksize, stride, pad: those of the pooling; they give the size where outsize does not
-    outsize: (H, W) of what was pooled; give it wherever the pooling left something over or covered past the end,
-        since `indices` mean nothing in a plane of another width
+    outsize: (H, W) of the pooled array; required if the windows did not cover it exactly, since `indices` are invalid
+        for a plane of another width
     Raises ShapeError if shapes differ, DtypeError if indices are not integers, ValueRangeError if one is outside; on a
-    GPU they are not looked at, and pixels outside are left out.
-    Where we differ: Chainer's indices count inside of each window, ours in the plane.
+    GPU they are not checked, and pixels outside are ignored.
+    Where we differ: Chainer's indices are within each window, ours within the plane.
     """
     x = as_variable(x)
     indices = as_array(indices)
@@ -88,12 +88,12 @@ def upsampling_2d(
         )
     h, w = pair(outsize, name="outsize", function="upsampling_2d")
     indices = along_with(indices, x.array)
-    found = range_of(indices)
-    if found and not (found[0] >= 0 and found[1] < h * w):
+    extremes = range_of(indices)
+    if extremes and not (extremes[0] >= 0 and extremes[1] < h * w):
         raise ValueRangeError(
             "upsampling_2d: an index is outside of the plane",
             expected=f"0 to {h * w - 1} for outsize {(h, w)}",
-            got=f"{found[0]} to {found[1]}",
+            got=f"{extremes[0]} to {extremes[1]}",
             hint="outsize=x.shape[2:] of what was pooled",
         )
     return Upsampling2D(indices, (h, w)).apply((x,))[0]

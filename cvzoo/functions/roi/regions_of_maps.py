@@ -1,4 +1,4 @@
-"""Regions of feature maps, whatever their cells are: means and maxima, forward and backward."""
+"""RoI pooling of feature maps for all kinds of cells: means and maxima, forward and backward."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -17,7 +17,7 @@ from cvzoo.errors.exceptions import DtypeError, ShapeError, ValueRangeError
 from cvzoo.shapes.check import pair
 
 Sampling = int | Sequence[int] | None
-# (C, OH, OW), or (OH, OW) or one number for both where the map's channels say C
+# (C, OH, OW), or (OH, OW) or one number for both where C follows from the map's channels
 PlacedOutsize = int | Sequence[int]
 
 
@@ -53,7 +53,7 @@ def checked_maps(x: Any, rois: Any, roi_indices: Any, *, function: str) -> Varia
 
 
 def checked_boxes(rois: Any, *, function: str) -> Any:
-    """The boxes; those of a GPU are not looked at. Raises ValueRangeError unless float32 holds all their numbers."""
+    """The boxes; those of a GPU are not checked. Raises ValueRangeError if values exceed float32's range."""
     rois = rois if is_array(rois) else np.asarray(rois)
     found = range_of(rois)
     if found and not (np.isfinite(np.float32(found[0])) and np.isfinite(np.float32(found[1]))):
@@ -71,7 +71,7 @@ def checked_outsize(outsize: int | Sequence[int], *, function: str) -> tuple[int
 
 
 def checked_sampling(sampling_ratio: Sampling, *, function: str) -> tuple[int, int]:
-    """Samples (rows, columns) in a cell; 0 for as many as the cell has pixels. Raises ValueRangeError below 0."""
+    """Samples per cell (rows, columns); 0 for one per pixel. Raises ValueRangeError below 0."""
     if sampling_ratio is None:
         return 0, 0
     if isinstance(sampling_ratio, tuple | list):
@@ -117,8 +117,8 @@ class RoIMeans(FunctionNode):
 
 
 class RoIGreatest(FunctionNode):
-    """Maps (B, C, H, W) of each level to (R, C', OH, OW): the greatest that each cell sees, or what lies where `best`
-    says that it was."""
+    """Maps (B, C, H, W) of each level to (R, C', OH, OW): the maximum over each cell, or the values at the indices
+    `best`."""
 
     def __init__(self, rois: Regions, *, remember: bool, best: Any = None):
         self.rois, self.remember, self.best = rois, remember, best
@@ -173,10 +173,10 @@ def regions_of_maps(
     greatest: bool = False,
 ) -> Variable:
     """(R, C', OH, OW) of maps (B, C, H, W) of each level; see `Regions`. rois, roi_indices and level may be on
-    the CPU whatever the device of the maps.
+    the CPU for maps on any device.
 
     Raises ShapeError, DtypeError or ValueRangeError if they do not fit together; values on a GPU are not
-    looked at.
+    checked.
     """
     inputs = [checked_maps(x, rois, roi_indices, function=function) for x in maps]
     bbox = checked_boxes(as_array(rois), function=function)

@@ -1,4 +1,4 @@
-"""Means of regions' cells: of pixels, and of bilinear samples."""
+"""RoI average pooling and RoI Align."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -24,18 +24,18 @@ def roi_average_align_2d(
     *,
     aligned: bool = False,
 ) -> Variable:
-    """(R, C, OH, OW): the inside of each region, each cell the mean of a few bilinear samples.
+    """RoI Align: (R, C, OH, OW), the mean of a few bilinear samples in each cell of a region.
 
     x: (B, C, H, W)
     rois: (R, 4) float32, y_min x_min y_max x_max, pixels of the image; no gradient is taken of them
     roi_indices: (R,) int32, index of the map of each region
     outsize: OH and OW, a number or (rows, columns)
-    spatial_scale: pixels of the map for one of the image, such as 1 / 16
-    sampling_ratio: samples in a cell along each axis, a number or (rows, columns); None or 0: one per pixel, rounded up
+    spatial_scale: map pixels per image pixel, such as 1 / 16
+    sampling_ratio: samples per cell along each axis, a number or (rows, columns); None or 0: one per pixel, rounded up
     aligned: pixel centers are at half-integers. False, as in the first published code: at integers, half a pixel
         off, and a region is at least one pixel of the map wide
-    A sample less than a pixel beside the map takes the nearest pixel, one farther away is 0. The gradient is the same
-    bits in every run.
+    A sample less than a pixel outside of the map takes the nearest pixel, one farther away is 0. The gradient is
+    deterministic.
     Raises ShapeError, DtypeError or ValueRangeError if the arrays do not fit together.
 
     Source: He et al., "Mask R-CNN", 2017, section 3. Both corner rules agree with torchvision's.
@@ -59,15 +59,15 @@ def roi_average_align_levels(
     *,
     aligned: bool = False,
 ) -> Variable:
-    """(R, C, OH, OW): the inside of each region, each from its own level of a pyramid, in the order of the regions.
+    """RoI Align on a feature pyramid: (R, C, OH, OW), each region from its own level, in the order of the regions.
 
     maps: (B, C, H, W) each; spatial_scales: of each
-    levels: (R,) int, which of them each region looks at
+    levels: (R,) int, the index of each region's level
     All else as in `roi_average_align_2d`.
     """
-    seen, levels = _levels_seen(levels, len(spatial_scales))
+    in_use, levels = _levels_in_use(levels, len(spatial_scales))
     return regions_of_maps(
-        *([maps[k] for k in seen], rois, roi_indices, [spatial_scales[k] for k in seen]),
+        *([maps[k] for k in in_use], rois, roi_indices, [spatial_scales[k] for k in in_use]),
         *(checked_outsize(outsize, function=_NAME), Cells.SAMPLES),
         function=_NAME,
         level=levels,
@@ -76,14 +76,14 @@ def roi_average_align_levels(
     )
 
 
-def _levels_seen(levels: Any, n_level: int) -> tuple[list[int], Any]:
-    """The levels that a region looks at, and which of these each region looks at; all where that is not looked at."""
+def _levels_in_use(levels: Any, n_level: int) -> tuple[list[int], Any]:
+    """The levels in use, and each region's index among these; all levels if `levels` is on a GPU."""
     if not levels.size:
         return [0], levels
     if range_of(levels) is None:
         return list(range(n_level)), levels
-    seen, places = np.unique(levels, return_inverse=True)
-    return seen.tolist(), places
+    in_use, indexes = np.unique(levels, return_inverse=True)
+    return in_use.tolist(), indexes
 
 
 def roi_average_pooling_2d(
@@ -95,7 +95,7 @@ def roi_average_pooling_2d(
     *,
     inclusive: bool = False,
 ) -> Variable:
-    """(R, C, OH, OW): the means of each region's OH x OW parts, of whole pixels; 0 where a part sees none.
+    """RoI average pooling: (R, C, OH, OW), the mean of the pixels in each cell of a region; 0 for empty cells.
 
     Arguments and errors as for `roi_max_pooling_2d`.
 

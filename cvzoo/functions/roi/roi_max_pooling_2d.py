@@ -1,4 +1,4 @@
-"""Maxima of regions' cells: of pixels, and of bilinear samples."""
+"""RoI max pooling and RoI max align."""
 
 from collections.abc import Sequence
 
@@ -18,10 +18,10 @@ def roi_max_align_2d(
     *,
     aligned: bool = False,
 ) -> Variable:
-    """(R, C, OH, OW): the inside of each region, each cell the greatest of a few bilinear samples.
+    """RoI max align: (R, C, OH, OW), the maximum of a few bilinear samples in each cell of a region.
 
-    Arguments and errors as for `roi_average_align_2d`. A sample a pixel or more beside the map does not count; a cell
-    without any is 0. The gradient goes to the first of the greatest.
+    Arguments and errors as for `roi_average_align_2d`. Samples a pixel or more outside of the map are ignored; a cell
+    without samples is 0. The gradient goes to the first maximum.
 
     Source: He et al., "Mask R-CNN", 2017, section 3, with maxima for means, as in Chainer.
     """
@@ -44,17 +44,17 @@ def roi_max_pooling_2d(
     *,
     inclusive: bool = False,
 ) -> Variable:
-    """(R, C, OH, OW): the maxima of each region's OH x OW parts, of whole pixels; 0 where a part sees none.
+    """RoI max pooling: (R, C, OH, OW), the maximum of the pixels in each cell of a region; 0 for empty cells.
 
     x: (B, C, H, W)
     rois: (R, 4) float32, y_min x_min y_max x_max, pixels of the image; no gradient is taken of them
     roi_indices: (R,) int32, index of the map of each region
     outsize: OH and OW, a number or (rows, columns)
-    spatial_scale: pixels of the map for one of the image, such as 1 / 16
+    spatial_scale: map pixels per image pixel, such as 1 / 16
     inclusive: the pixel at y_max and x_max belongs to the region, as in Caffe, torchvision and Chainer's older
         `roi_pooling_2d`; False as in Chainer's `roi_max_pooling_2d`
-    Edges are rounded to whole pixels, halves away from zero; a region has at least one pixel; parts may overlap by one.
-    The gradient goes to the first of the greatest.
+    Edges are rounded to pixels, halves away from zero; a region has at least one pixel; cells may overlap by one pixel.
+    The gradient goes to the first maximum.
     Raises ShapeError, DtypeError or ValueRangeError if the arrays do not fit together.
 
     Source: Girshick, "Fast R-CNN", 2015, section 2.1.

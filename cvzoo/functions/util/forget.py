@@ -1,4 +1,4 @@
-"""Blocks whose inner values are computed a second time in backward instead of being kept."""
+"""Gradient checkpointing: intermediate values of a block are recomputed in backward instead of being kept."""
 
 from collections.abc import Callable
 from typing import Any
@@ -24,7 +24,7 @@ class Identity(FunctionNode):
 
 
 class Forget(FunctionNode):
-    """What the block gave. Its inputs are the block's arguments, then the leaves it reaches by itself (parameters)."""
+    """The block as one function; its inputs are the block's arguments, then other leaves that it reads (parameters)."""
 
     def __init__(self, func: Block, n_argument: int, random_state: dict, outputs: tuple):
         self.func = func
@@ -43,7 +43,7 @@ class Forget(FunctionNode):
         double = switches.enable_backprop
         with force_backprop_mode():
             arguments = [Identity().apply((x,))[0] for x in self.get_retained_inputs()]
-        # As leaves, so that what comes before an argument is not walked into: its gradient comes by the argument's.
+        # as leaves, so that the traversal stops at the arguments and does not enter the graph before them
         creators = [x.node.creator for x in arguments]
         for x in arguments:
             x.node.creator = None
@@ -55,12 +55,12 @@ class Forget(FunctionNode):
         ):
             ys = _outputs(self.func(*arguments))
         sources = [*arguments, *[node.variable() for node in self.inputs[self.n_argument :]]]
-        wanted = [sources[i] for i in indexes if sources[i] is not None]
+        targets = [sources[i] for i in indexes if sources[i] is not None]
         pairs = [(y, gy) for y, gy in zip(ys, gys) if gy is not None]
-        found = grad([y for y, _ in pairs], wanted, [gy for _, gy in pairs], enable_double_backprop=double)
+        computed = grad([y for y, _ in pairs], targets, [gy for _, gy in pairs], enable_double_backprop=double)
         for x, creator in zip(arguments, creators):
             x.node.creator = creator
-        gradients = iter(found)
+        gradients = iter(computed)
         return tuple([None if sources[i] is None else next(gradients) for i in indexes])
 
 
@@ -73,15 +73,15 @@ def _outputs(ys: Any) -> tuple[Variable, ...]:
 
 
 def _leaves(ys: tuple[Variable, ...], arguments: list[Variable]) -> list[Variable]:
-    """The Variables that still live, take gradients, and were read by the block beside its arguments."""
-    seen: set[VariableNode] = {x.node for x in arguments}
+    """The living Variables besides the arguments that the block reads and that require gradients."""
+    visited: set[VariableNode] = {x.node for x in arguments}
     leaves = []
     stack = [y.node for y in ys]
     while stack:
         node = stack.pop()
-        if node in seen:
+        if node in visited:
             continue
-        seen.add(node)
+        visited.add(node)
         if node.creator is not None:
             stack.extend(node.creator.inputs)
         elif node.requires_grad:
