@@ -10,7 +10,7 @@ from cvzoo.cli.about_evaluation import about_evaluation
 from cvzoo.cli.check_target import check_target
 from cvzoo.cli.class_truth import class_kind
 from cvzoo.cli.compare_classes import compare_on_classes
-from cvzoo.cli.compare_detections import compare_on_coco, compare_on_voc, compare_on_voc_masks
+from cvzoo.cli.compare_detections import compare_on_coco, compare_on_lvis, compare_on_voc, compare_on_voc_masks
 from cvzoo.cli.compare_label_maps import compare_on_label_maps
 from cvzoo.cli.compare_panoptic import compare_on_panoptic
 from cvzoo.cli.compared import Compared
@@ -84,6 +84,8 @@ def _compared(args: argparse.Namespace) -> Compared:
         corrections=args.corrections,
         accept=("unknown_class",) if args.drop_unknown_classes else (),
     )
+    if spec.startswith("lvis:"):
+        return compare_on_lvis(args)
     if means_voc_masks(args):
         of_masks = load_mask_truth(args)
         if args.metric == "coco":

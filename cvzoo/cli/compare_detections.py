@@ -7,6 +7,7 @@ import numpy as np
 
 from cvzoo.cli.compared import Compared, side
 from cvzoo.cli.evaluate_coco import COCOCase, coco_case, coco_instances, refuse_voc_options
+from cvzoo.cli.evaluate_lvis import load_lvis_truth, lvis_case
 from cvzoo.cli.evaluate_voc import FoundOnVOC, voc_case, voc_instances
 from cvzoo.cli.evaluate_voc_masks import voc_mask_case
 from cvzoo.cli.scored import Instances
@@ -18,6 +19,7 @@ from cvzoo.evaluations.analysis.pr_curves import calc_pr_curves
 from cvzoo.evaluations.analysis.score_thresholds import calc_score_thresholds
 from cvzoo.evaluations.analysis.worst_images import ImageErrors
 from cvzoo.evaluations.coco.evaluate import coco_positives, known_detections, match_coco
+from cvzoo.evaluations.coco.lvis import match_lvis
 from cvzoo.evaluations.coco.parameters import COCOParameters
 from cvzoo.evaluations.comparison.average_precision import WeightedAveragePrecision, weighted_coco_ap, weighted_voc_ap
 from cvzoo.evaluations.voc.matches import match_voc_bboxes, match_voc_masks
@@ -59,6 +61,23 @@ def compare_on_voc(truth: VOCTruth, args: argparse.Namespace) -> Compared:
     ]
     notes = [f"{word}: {note}" for word, case in zip((args.a, args.b), cases) for note in case.notes]
     return _compared(found, aps, np.bincount(positives[0], minlength=len(truth.names)), notes)
+
+
+def compare_on_lvis(args: argparse.Namespace) -> Compared:
+    """Both sides with LVIS' AP; images change by detections of classes that they are annotated for."""
+    sides = [side(args, word) for word in (args.a, args.b)]
+    loaded = load_lvis_truth(sides[0])
+    truth, aps, both = loaded.truth, [], []
+    for each in sides:
+        case = lvis_case(loaded, each)
+        matches, gt, dt, parameters = match_lvis(truth.gt, case.dt, loaded.labelling, case.parameters)
+        found = coco_instances(truth, dt, case.paths, parameters)
+        if found is None:
+            raise ConfigError("--iou-type segm needs masks, which one of the results lacks")
+        positives = coco_positives(gt, parameters)
+        aps.append(weighted_coco_ap(matches, positives, found.label_names, parameters.iou_thrs, parameters.rec_thrs))
+        both.append(found)
+    return _compared(both, aps, np.bincount(positives[0], minlength=len(both[0].label_names)), [])
 
 
 def compare_on_voc_masks(truth: COCOTruth, args: argparse.Namespace, parameters: COCOParameters) -> Compared:

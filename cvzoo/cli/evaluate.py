@@ -12,6 +12,7 @@ from cvzoo.cli.detection_files import result_format
 from cvzoo.cli.evaluate_classes import evaluate_on_classes
 from cvzoo.cli.evaluate_coco import evaluate_on_coco
 from cvzoo.cli.evaluate_label_maps import evaluate_label_maps
+from cvzoo.cli.evaluate_lvis import evaluate_on_lvis
 from cvzoo.cli.evaluate_panoptic import evaluate_panoptic
 from cvzoo.cli.evaluate_voc import evaluate_on_voc
 from cvzoo.cli.evaluate_voc_masks import evaluate_on_voc_masks
@@ -81,6 +82,8 @@ def run(args: argparse.Namespace) -> int:
                 "evaluate needs one ground truth", hint="--data SPEC to run a model, or --gt SPEC for --results"
             )
         return evaluate_on_classes(args)
+    if (args.data or args.gt or "").startswith("lvis:"):
+        return _report(evaluate_on_lvis(args), args)
     if means_voc_masks(args):
         scored = _of_voc_masks(args, parameters)
         return _report(scored, args)

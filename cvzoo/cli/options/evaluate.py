@@ -11,10 +11,10 @@ from cvzoo.evaluations.coco.parameters import CORRECTIONS
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Evaluates a model (--model or --cfg, with --data) or a results file (--gt and --results). Object detection, "
-        "instance segmentation and keypoints: COCO's 12 metrics or VOC's mAP, and AP per class; image classification "
-        "(folder:, cifar10:, cifar100:, mnist:): accuracies; semantic segmentation (--gt labels:DIR --results DIR, or "
-        "a model with --data labels:DIR --photos DIR): mean IoU; panoptic segmentation (--gt panoptic:FILE.json "
-        "--results FILE.json): panoptic quality."
+        "instance segmentation and keypoints (coco:, voc:, yolo:, sbd:, lvis: ...): COCO's 12 metrics, VOC's mAP or "
+        "LVIS' AP, and AP per class; image classification (folder:, cifar10:, cifar100:, mnist:): accuracies, F1, AUC; "
+        "semantic segmentation (camvid:, cityscapes:, ade20k:, labels:DIR, or voc: with --metric miou): mean IoU; "
+        "panoptic segmentation (--gt panoptic:FILE.json --results FILE.json): panoptic quality."
     )
     parser.epilog = "corrections: " + "; ".join(f"{name}: {words}" for name, words in CORRECTIONS.items())
     add_truth_arguments(parser)

@@ -3,7 +3,7 @@
 import dataclasses
 import pathlib
 from collections.abc import Iterable, Mapping
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import msgspec
 import numpy as np
@@ -15,11 +15,12 @@ from cvzoo.evaluations.coco.evaluate import match_coco, result_of_matches, take_
 from cvzoo.evaluations.coco.ground_truth import COCOGroundTruth
 from cvzoo.evaluations.coco.json_records import Integer, convert
 from cvzoo.evaluations.coco.lookup import falling_ranks, lookup, places_in_runs, stable_order
+from cvzoo.evaluations.coco.matches import COCOMatches
 from cvzoo.evaluations.coco.parameters import COCOParameters
 from cvzoo.evaluations.coco.read_detections import DetectionsSource, read_coco_detections
 from cvzoo.evaluations.coco.read_ground_truth import GroundTruthSource, read_coco_ground_truth
 from cvzoo.evaluations.coco.result import COCOResult
-from cvzoo.typing.aliases import Array
+from cvzoo.typing.aliases import Array, ArrayLike
 
 LVIS_KEYS = ("AP", "AP50", "AP75", "APs", "APm", "APl", "APr", "APc", "APf", "AR@300", "ARs@300", "ARm@300", "ARl@300")
 """The names of LVIS' 13 scores, in its order."""
@@ -67,6 +68,19 @@ class LVISResult:
         return np.array(list(self.summary.values()))
 
 
+class LVISMatches(NamedTuple):
+    """Matched detections of LVIS' evaluation.
+
+    gt: the objects, none of them a crowd region; dt: the detections that count, of classes annotated in their image
+    parameters: of the evaluation
+    """
+
+    matches: COCOMatches
+    gt: COCOGroundTruth
+    dt: COCODetections
+    parameters: COCOParameters
+
+
 def evaluate_lvis(
     gt: COCOGroundTruth | GroundTruthSource,
     dt: COCODetections | DetectionsSource,
@@ -74,27 +88,51 @@ def evaluate_lvis(
     iou_type: Literal["bbox", "segm"] = "bbox",
     max_det: int = 300,
     labelling: LVISLabelling | None = None,
+    img_ids: ArrayLike | None = None,
 ) -> LVISResult:
     """The result of LVIS' evaluation, precision and recall bit for bit as the lvis package computes them.
 
     gt: the path, bytes or dictionary of an LVIS annotation file; or COCOGroundTruth, with the labelling
     dt: COCODetections, or the path, bytes or list of a results file
     max_det: maximum number of detections per image, of all classes together
+    img_ids: the images to evaluate; None: all
     Detections count for classes that are in the image or in its negative set; unmatched ones of classes that are not
     annotated exhaustively are ignored. There are no crowd regions.
     Raises ValueRangeError with the index of the first record that is malformed.
     Source: "LVIS: A Dataset for Large Vocabulary Instance Segmentation" (Gupta, Dollar, Girshick, 2019).
     """
-    if iou_type not in ("bbox", "segm"):
-        raise ConfigError("iou_type must be bbox or segm", got=repr(iou_type))
-    parameters = COCOParameters(iou_type=iou_type, max_dets=(max_det,), corrections=("missing_iscrowd", "ignore_field"))
+    parameters = lvis_parameters(iou_type, max_det=max_det, img_ids=img_ids)
     if not isinstance(gt, COCOGroundTruth):
-        labelling = _read_labelling(gt)
+        labelling = read_lvis_labelling(gt)
         gt = read_coco_ground_truth(gt, parameters)
     if labelling is None:
         raise ValueRangeError("evaluate_lvis needs the negative classes of images", hint="labelling=LVISLabelling(...)")
     if not isinstance(dt, COCODetections):
         dt = read_coco_detections(dt, parameters)
+    matched = match_lvis(gt, dt, labelling, parameters)
+    names = dict(zip(gt.cat_ids.tolist(), gt.cat_names or map(str, gt.cat_ids.tolist())))
+    result = result_of_matches(matched.matches, parameters, cat_names=names)
+    return LVISResult(coco=result, frequency=tuple(labelling.frequency.get(int(cat), "") for cat in result.cat_ids))
+
+
+def lvis_parameters(
+    iou_type: Literal["bbox", "segm"], *, max_det: int = 300, img_ids: ArrayLike | None = None
+) -> COCOParameters:
+    """The parameters of LVIS' evaluation, also for reading its files. The arguments are those of `evaluate_lvis`."""
+    if iou_type not in ("bbox", "segm"):
+        raise ConfigError("iou_type must be bbox or segm", got=repr(iou_type))
+    return COCOParameters(
+        iou_type=iou_type,
+        max_dets=(max_det,),
+        corrections=("missing_iscrowd", "ignore_field"),
+        img_ids=None if img_ids is None else np.asarray(img_ids),
+    )
+
+
+def match_lvis(
+    gt: COCOGroundTruth, dt: COCODetections, labelling: LVISLabelling, parameters: COCOParameters
+) -> LVISMatches:
+    """The matched detections of `evaluate_lvis`. parameters: of `lvis_parameters`"""
     gt = dataclasses.replace(gt, crowd=np.zeros(len(gt), bool))
     refuse_first(
         "detections",
@@ -103,15 +141,14 @@ def evaluate_lvis(
         ~lookup(np.sort(gt.img_ids), dt.image_id)[1],
         "an image of the ground truth",
     )
-    dt = take_detections(dt, _highest_scoring(dt, max_det))
+    dt = take_detections(dt, _highest_scoring(dt, parameters.max_dets[-1]))
     present = np.stack((gt.image_id, gt.category_id), axis=1)
     of_interest = _among(dt.image_id, dt.category_id, np.concatenate((present, labelling.absent)))
-    matches = match_coco(gt, take_detections(dt, np.flatnonzero(of_interest)), parameters)
+    dt = take_detections(dt, np.flatnonzero(of_interest))
+    matches = match_coco(gt, dt, parameters)
     partial = _among(matches.image_id, matches.cat_ids[matches.cat], labelling.partial)
     matches = dataclasses.replace(matches, aside=matches.aside | partial)
-    names = dict(zip(gt.cat_ids.tolist(), gt.cat_names or map(str, gt.cat_ids.tolist())))
-    result = result_of_matches(matches, parameters, cat_names=names)
-    return LVISResult(coco=result, frequency=tuple(labelling.frequency.get(int(cat), "") for cat in result.cat_ids))
+    return LVISMatches(matches, gt, dt, parameters)
 
 
 def _highest_scoring(dt: COCODetections, max_det: int) -> Array:
@@ -145,7 +182,8 @@ class _File(msgspec.Struct):
     categories: list[_Category]
 
 
-def _read_labelling(source: GroundTruthSource) -> LVISLabelling:
+def read_lvis_labelling(source: GroundTruthSource) -> LVISLabelling:
+    """The labelling of the path, bytes or dictionary of an LVIS annotation file. Raises ValueRangeError, OSError."""
     if isinstance(source, Mapping):
         file = convert({name: source.get(name) for name in ("images", "categories")}, _File, "ground truth")
     else:
