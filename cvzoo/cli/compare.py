@@ -28,6 +28,8 @@ from cvzoo.evaluations.comparison.bootstrap import Comparison, ScoreInterval, co
 from cvzoo.reporting.as_time import as_time
 from cvzoo.visualizations.report.comparison_report import write_comparison_report
 
+_FEW = 30  # images: below, resampling shows too little of the spread
+
 
 def run(args: argparse.Namespace) -> int:
     """Returns 0, whichever is better. Raises CvzooError or OSError if one of the two cannot be evaluated."""
@@ -119,6 +121,9 @@ def _record(compared: Compared, found: Sequence[Comparison], args: argparse.Name
         for l, (each, n_object) in enumerate(zip(found[n:], compared.n_objects))
     ]
     better, worse = compared.changed(args.worst)
+    few = []
+    if len(compared.photos) < _FEW:
+        few = [f"{len(compared.photos)} images are few: intervals of fewer than {_FEW} are too narrow"]
     return {
         "a": args.a,
         "b": args.b,
@@ -132,7 +137,7 @@ def _record(compared: Compared, found: Sequence[Comparison], args: argparse.Name
             "better": [_image(compared, i) for i in better],
             "worse": [_image(compared, i) for i in worse],
         },
-        "notes": list(dict.fromkeys(compared.notes)),
+        "notes": [*dict.fromkeys(compared.notes), *few],
     }
 
 

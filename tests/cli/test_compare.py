@@ -75,6 +75,7 @@ def test_two_results_are_compared_with_intervals_classes_and_changed_images(run,
     better = record["changed_images"]["better"]
     assert better[0]["a"] - better[0]["b"] == max(each["a"] - each["b"] for each in better) > 0
     assert "better with B" in out
+    assert record["notes"] == ["20 images are few: intervals of fewer than 30 are too narrow"]
     page = (tmp_path / "r.html").read_text()
     n = len(better) + len(record["changed_images"]["worse"])
     assert page.count("data:image/jpeg;base64,") == 2 * n
