@@ -13,7 +13,7 @@ from cvzoo.cli.progress import Progress
 from cvzoo.cli.result_table import printable
 from cvzoo.cli.score_text import class_table
 from cvzoo.cli.train_recipe import Chosen, chosen_recipe, listing_text, shown_value, started
-from cvzoo.cli.train_resume import check_same_training, spec_in, with_stored_options
+from cvzoo.cli.train_resume import check_same_training, data_in, with_stored_options
 from cvzoo.cli.train_try import suggest_learning_rate, try_training
 from cvzoo.datasets.doctor.examine_dataset import examine_dataset
 from cvzoo.datasets.doctor.fault import Severity
@@ -71,7 +71,7 @@ def _train(args: argparse.Namespace, chosen: Chosen) -> int:
         resume_with = f"cvzoo train --resume {shlex.quote(args.out)}"
         before = check_run_folder(args.out, resume=args.resume, resume_with=resume_with)
     # the same data, as named from here
-    here = dataclasses.replace(recipe, data=spec_in(recipe.data, args.started_in))
+    here = dataclasses.replace(recipe, data=data_in(recipe, args.started_in))
     splits = here.splits()
     full = recipe.resolved(len(splits.train))
     data = None

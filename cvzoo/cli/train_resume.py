@@ -65,6 +65,12 @@ def with_stored_options(args: argparse.Namespace) -> argparse.Namespace:
     return args
 
 
+def data_in(recipe: AbstractRecipe, folder: str | None) -> str:
+    """The recipe's data as named from here; a data set of a name alone, such as cifar10, is no path."""
+    is_name = ":" not in recipe.data and recipe.task in ("classification", "segmentation")
+    return recipe.data if is_name else spec_in(recipe.data, folder)
+
+
 def spec_in(spec: str, folder: str | None) -> str:
     """The data's name with its relative paths below the folder; as it is if that is None."""
     if folder is None:

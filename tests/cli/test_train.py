@@ -16,7 +16,7 @@ from PIL import Image
 from cvzoo.cli import train as train_verb
 from cvzoo.cli import train_try
 from cvzoo.cli.main import main
-from cvzoo.cli.train_resume import spec_in
+from cvzoo.cli.train_resume import data_in, spec_in
 from cvzoo.serializers import load_model
 from cvzoo.training.recipes import RECIPES, read_recipe
 from cvzoo.training.run import run
@@ -358,6 +358,13 @@ def test_a_folder_or_a_list_that_cannot_be_is_told_before_the_images_are_examine
 def test_data_are_found_from_where_the_run_was_started(spec, expected):
     assert spec_in(spec, "../x") == expected
     assert spec_in(spec, None) == spec
+
+
+def test_a_data_set_without_a_path_has_the_same_name_from_anywhere():
+    recipe = RECIPES["cifar_resnet20"]
+    assert data_in(recipe.with_data("cifar10"), "../x") == "cifar10"
+    assert data_in(recipe.with_data("cifar10:a"), "../x") == "cifar10:../x/a"
+    assert data_in(RECIPES["ssd300"].with_data("folder"), "../x") == "../x/folder"
 
 
 def test_a_run_is_repeated_to_the_bit_from_its_folder(data, tmp_path):
