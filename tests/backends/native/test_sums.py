@@ -98,3 +98,10 @@ def test_a_running_sum_is_float64s_rounded_once(name, monkeypatch):
             assert got.strides == x.strides
             results.add(got.tobytes())
         assert len(results) <= 1
+
+
+@pytest.mark.parametrize("n", [16, 19, 100, 275])
+def test_few_columns_have_the_same_bits_in_rows_of_their_own_and_in_wider_ones(n):
+    x = np.random.default_rng(n).random((n, 5, 64), np.float32)
+    wide = sums.sum_natively(x, (0,), keepdims=False)
+    assert sums.sum_natively(x[:, 1].copy(), (0,), keepdims=False).tobytes() == wide[1].tobytes()
