@@ -29,6 +29,7 @@ from cvzoo.training.run.run import check_run_folder
 _MEANINGS = {
     "voc": "mAP at IoU 0.5, Pascal VOC's rules",
     "coco": "AP over IoU 0.50:0.95, COCO's rules",
+    "oks": "AP of keypoints over OKS 0.50:0.95, COCO's rules",
     "accuracy": "fraction of images whose most probable class is right",
     "mean_class_accuracy": "fraction that is right, mean over classes",
     "miou": "mean intersection over union of the classes",
@@ -73,6 +74,8 @@ def _train(args: argparse.Namespace, chosen: Chosen) -> int:
     # the same data, as named from here
     here = dataclasses.replace(recipe, data=data_in(recipe, args.started_in))
     splits = here.splits()
+    recipe = recipe.with_splits(splits)
+    chosen = chosen._replace(recipe=recipe)
     full = recipe.resolved(len(splits.train))
     data = None
     if before is not None:

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from cvzoo.evaluations.evaluators.detection_voc_evaluator import DetectionVOCEvaluator
     from cvzoo.evaluations.evaluators.instance_segmentation_coco_evaluator import InstanceSegmentationCOCOEvaluator
     from cvzoo.evaluations.evaluators.instance_segmentation_voc_evaluator import InstanceSegmentationVOCEvaluator
+    from cvzoo.evaluations.evaluators.keypoint_coco_evaluator import KeypointCOCOEvaluator
     from cvzoo.evaluations.evaluators.panoptic_segmentation_evaluator import PanopticSegmentationEvaluator
     from cvzoo.evaluations.evaluators.semantic_segmentation_evaluator import SemanticSegmentationEvaluator
     from cvzoo.evaluations.explain.explain_coco import explain_coco
@@ -114,6 +115,7 @@ __all__ = [
     "InstanceSegmentationVOCAccumulator",
     "InstanceSegmentationVOCEvaluator",
     "KeypointCOCOAccumulator",
+    "KeypointCOCOEvaluator",
     "PanopticAccumulator",
     "PanopticResult",
     "PanopticSegmentationEvaluator",

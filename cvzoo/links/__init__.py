@@ -119,6 +119,7 @@ if TYPE_CHECKING:
     from cvzoo.links.model.instance_segmenter import AbstractInstanceSegmenter
     from cvzoo.links.model.keypoint_detections import KeyPointDetections, KeypointDetections
     from cvzoo.links.model.keypoint_detector import AbstractKeyPointDetector, AbstractKeypointDetector
+    from cvzoo.links.model.keypoint_rcnn.augmentation import KeypointRCNNTransform
     from cvzoo.links.model.keypoint_rcnn.keypoint_rcnn_fpn import (
         KeypointRCNNFPN,
         KeypointRCNNFPNResNet50,
@@ -373,6 +374,7 @@ __all__ = [
     "KeypointRCNNFPNResNet101",
     "KeypointRCNNFPNResNet50",
     "KeypointRCNNFPNResNeXt101",
+    "KeypointRCNNTransform",
     "LabelMaps",
     "LabelMapTransform",
     "LayerNormalization",

@@ -1,4 +1,4 @@
-"""The base class of COCO's evaluators of boxes and of masks."""
+"""The base class of COCO's evaluators of boxes, of masks and of keypoints."""
 
 import abc
 from typing import Any
@@ -14,7 +14,7 @@ class AbstractCOCOEvaluator(AbstractEvaluator, abc.ABC):
 
     def update(self, accumulator: Any, predicted: tuple[Any, ...], truths: tuple[list[Any], ...]) -> None:
         if self.label_names is not None:
-            for labels in (predicted[1], truths[1]):
+            for labels in (predicted[1], truths[self.example.index("label") - 1]):
                 for label in labels:
                     if np.size(label) and np.max(label) >= len(self.label_names):
                         raise ValueRangeError(

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from cvzoo.training.recipes.faster_rcnn_fpn_recipe import FasterRCNNFPNRecipe
     from cvzoo.training.recipes.faster_rcnn_recipe import FasterRCNNVGG16Recipe, LightHeadRCNNRecipe
     from cvzoo.training.recipes.fcos_recipe import FCOSRecipe
+    from cvzoo.training.recipes.keypoint_rcnn_recipe import KeypointRCNNRecipe
     from cvzoo.training.recipes.listing import RECIPES
     from cvzoo.training.recipes.mask_rcnn_recipe import MaskRCNNRecipe
     from cvzoo.training.recipes.pspnet_recipe import PSPNetRecipe
@@ -37,6 +38,7 @@ __all__ = [
     "FasterRCNNVGG16Recipe",
     "FCNRecipe",
     "FCOSRecipe",
+    "KeypointRCNNRecipe",
     "LightHeadRCNNRecipe",
     "LRASPPRecipe",
     "MaskRCNNRecipe",

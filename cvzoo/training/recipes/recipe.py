@@ -245,6 +245,10 @@ class AbstractRecipe(AbstractConfig, abc.ABC):
         """The recipe with other data, and what follows from them: nothing, unless the task says otherwise."""
         return dataclasses.replace(self, data=data)
 
+    def with_splits(self, splits: Any) -> "AbstractRecipe":
+        """The recipe with what the content of its data decides, such as keypoints: nothing, unless the task says so."""
+        return self
+
     # --- common to all ---
 
     def order_sampler(self, train: Any) -> Sampler | None:

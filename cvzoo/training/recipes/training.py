@@ -50,7 +50,7 @@ class Training:
         if splits is None and not recipe.data:
             raise ConfigError("the recipe names no data", hint='data="voc:ROOT", or what its task reads')
         splits = recipe.splits() if splits is None else splits
-        recipe = recipe.resolved(len(splits.train))
+        recipe = recipe.with_splits(splits).resolved(len(splits.train))
         self.recipe, self.splits = recipe, splits
         data = {"train": splits.train, "val": splits.val} if data is None else data
         self.run = Run(

@@ -1,6 +1,7 @@
 """Transforms of samples that flip or rotate."""
 
-from collections.abc import Mapping
+import dataclasses
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,9 +15,16 @@ from cvzoo.typing.aliases import ArrayLike
 
 
 class RandomFlip(AbstractTransform):
-    """`random_flip` of the image and its annotations."""
+    """`random_flip` of the image and its annotations.
 
-    def __init__(self, *, y_random: bool = False, x_random: bool = False) -> None:
+    mirrored: (K,) for each keypoint the index of the one that stands in its place in a mirror image, such as the right
+        eye for the left one; they are exchanged where one axis is flipped, not both. None: each is its own
+    """
+
+    def __init__(
+        self, *, y_random: bool = False, x_random: bool = False, mirrored: Sequence[int] | None = None
+    ) -> None:
+        self.mirrored = None if mirrored is None else list(mirrored)
         self.y_random = y_random
         self.x_random = x_random
 
@@ -24,7 +32,11 @@ class RandomFlip(AbstractTransform):
         return draw_flip(self.y_random, self.x_random, rng)
 
     def change(self, sample: Sample, param: Mapping[str, Any]) -> Sample:
-        return flip_sample(sample, y_flip=param["y_flip"], x_flip=param["x_flip"])
+        flipped = flip_sample(sample, y_flip=param["y_flip"], x_flip=param["x_flip"])
+        if self.mirrored is None or param["y_flip"] == param["x_flip"] or flipped.point is None:
+            return flipped
+        visible = None if flipped.visible is None else flipped.visible[:, self.mirrored]
+        return dataclasses.replace(flipped, point=flipped.point[:, self.mirrored], visible=visible)
 
 
 class RandomRotate(AbstractTransform):

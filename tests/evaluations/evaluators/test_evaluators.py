@@ -6,12 +6,15 @@ import pytest
 
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError
 from cvzoo.evaluations.classification.eval_classification import eval_classification
+from cvzoo.evaluations.coco.parameters import COCOParameters
 from cvzoo.evaluations.eval_detection_coco import eval_detection_coco
+from cvzoo.evaluations.eval_keypoint_coco import eval_keypoint_coco
 from cvzoo.evaluations.evaluators.classification_evaluator import ClassificationEvaluator
 from cvzoo.evaluations.evaluators.detection_coco_evaluator import DetectionCOCOEvaluator
 from cvzoo.evaluations.evaluators.detection_voc_evaluator import DetectionVOCEvaluator
 from cvzoo.evaluations.evaluators.instance_segmentation_coco_evaluator import InstanceSegmentationCOCOEvaluator
 from cvzoo.evaluations.evaluators.instance_segmentation_voc_evaluator import InstanceSegmentationVOCEvaluator
+from cvzoo.evaluations.evaluators.keypoint_coco_evaluator import KeypointCOCOEvaluator
 from cvzoo.evaluations.evaluators.panoptic_segmentation_evaluator import PanopticSegmentationEvaluator
 from cvzoo.evaluations.evaluators.semantic_segmentation_evaluator import SemanticSegmentationEvaluator
 from cvzoo.evaluations.voc.eval_detection_voc import eval_detection_voc
@@ -100,6 +103,29 @@ def test_coco_numbers_are_those_of_the_function(scenes, size):
         if key.startswith(("ap/", "ar/")):
             np.testing.assert_equal([result[f"main/{key}/{name}"] for name in NAMES], expected[key])
     assert "main/map/iou=0.50:0.95/area=small/max_dets=100" in result
+
+
+def test_coco_numbers_of_keypoints_are_those_of_the_function(scenes):
+    truths, found = scenes
+    parameters = COCOParameters("keypoints", kpt_oks_sigmas=[0.1, 0.2])
+    # the corners of the boxes are their keypoints; of each third object only one is labeled
+    corners = [[bbox.reshape(-1, 2, 2) for bbox, *_ in each] for each in (found, truths)]
+    visibles = [np.stack([np.ones(len(t[0]), bool), np.arange(len(t[0])) % 3 > 0], axis=1) for t in truths]
+    areas = [np.prod(bbox[:, 2:] - bbox[:, :2], axis=1) for bbox, *_ in truths]
+    bboxes, labels, crowds = zip(*truths)
+    columns = (corners[1], visibles, bboxes, labels, areas, crowds)
+    model = Recorded(corners[0], [label for _, label, _ in found], [score for *_, score in found])
+    examples = list(zip(photos(7), *columns))
+    result = KeypointCOCOEvaluator(batches(examples, 2), model, label_names=NAMES, parameters=parameters)()
+    expected = eval_keypoint_coco(*model.lists, *columns, parameters=parameters)
+    key = "map/iou=0.50:0.95/area=all/max_dets=20"
+    assert 0 < result[f"main/{key}"] == expected[key]
+    np.testing.assert_equal(
+        [result[f"main/ap/{key.removeprefix('map/')}/{name}"] for name in NAMES],
+        expected[f"ap/{key.removeprefix('map/')}"],
+    )
+    with pytest.raises(ValueRangeError, match="label has no name"):
+        KeypointCOCOEvaluator(batches(examples, 2), model, label_names=NAMES[:1], parameters=parameters)()
 
 
 def test_without_areas_there_are_no_numbers_by_size(scenes):

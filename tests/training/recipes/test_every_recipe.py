@@ -71,6 +71,20 @@ TINY = {
         "head.channels": 8,
         "regions": 16,
     },
+    "keypoint_rcnn_fpn_resnet50": {
+        "model.n_layer": 10,
+        "model.base_channels": 8,
+        "model.channels": 16,
+        "model.head_width": 16,
+        "model.n_proposal": 20,
+        "model.min_size": 64,
+        "model.max_size": 96,
+        "model.norm": "batch",
+        "head.depth": 1,
+        "head.channels": 8,
+        "head.roi_size": 7,
+        "regions": 16,
+    },
     "faster_rcnn_vgg16": {
         "model.min_size": 64,
         "model.max_size": 96,
@@ -149,7 +163,7 @@ def classes(tmp_path):
 
 @pytest.fixture
 def masks(tmp_path):
-    """coco:TRAIN.json,VAL.json of bright triangles on gray."""
+    """coco:TRAIN.json,VAL.json of bright triangles on gray, with their corners as keypoints."""
     rng, specs = np.random.default_rng(3), []
     for split, n in (("train", 4), ("val", 2)):
         images, objects = [], []
@@ -162,11 +176,12 @@ def masks(tmp_path):
             images.append({"id": i, "file_name": f"{split}{i}.png", "height": 64, "width": 80})
             corners = [x, y, x, y + 30, x + 30, y + 30]
             shape = {"segmentation": [corners], "bbox": [x, y, 30, 30], "area": 450, "iscrowd": 0}
+            shape["keypoints"] = [x, y, 2, x, y + 30, 2, x + 30, y + 30, 1]
+            shape["num_keypoints"] = 3
             objects.append({"id": i, "image_id": i, "category_id": 1, **shape})
         path = tmp_path / f"{split}.json"
-        path.write_text(
-            json.dumps({"images": images, "annotations": objects, "categories": [{"id": 1, "name": "triangle"}]})
-        )
+        triangle = {"id": 1, "name": "triangle", "keypoints": ["top", "left_foot", "right_foot"], "skeleton": []}
+        path.write_text(json.dumps({"images": images, "annotations": objects, "categories": [triangle]}))
         specs.append(str(path))
     return f"coco:{specs[0]},{specs[1]},photos={tmp_path}"
 
@@ -191,7 +206,13 @@ def label_maps(tmp_path):
 @pytest.fixture
 def tiny(boxes, masks, classes, label_maps):
     """The recipe of a name, tiny and with data of its task."""
-    data = {"detection": boxes, "instance segmentation": masks, "classification": classes, "segmentation": label_maps}
+    data = {
+        "detection": boxes,
+        "instance segmentation": masks,
+        "keypoints": masks,
+        "classification": classes,
+        "segmentation": label_maps,
+    }
 
     def make(name):
         recipe = RECIPES[name]

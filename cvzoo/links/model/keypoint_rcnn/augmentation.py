@@ -1,0 +1,69 @@
+"""Data augmentation and preprocessing of training examples for Keypoint R-CNN."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from cvzoo.errors.exceptions import ShapeError
+from cvzoo.links.model.check_objects import objects_of
+from cvzoo.links.model.retinanet.augmentation import RandomFit
+from cvzoo.transforms.normalize import normalize
+from cvzoo.transforms.sample.flips_and_rotations import RandomFlip
+from cvzoo.transforms.sample.sample import Sample
+from cvzoo.transforms.sample.transform import AbstractTransform, Compose
+
+Example = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+
+
+class KeypointRCNNTransform:
+    """Training transform of Keypoint R-CNN, to (img, bbox, label, point, visible, ignored).
+
+    The example: img (3, H, W) float32 [0, 255]; bbox (R, 4) float32; label (R,) int32; point (R, K, 2) float32, y x;
+    visible (R, K) bool; a sixth value, if there is one, is (R,) bool, True for instances to be ignored, such as crowded
+    ones.
+
+    shorts, long: the image's short side becomes one of `shorts`, uniformly, unless the long one would exceed `long`
+    mirrored: images are flipped horizontally with probability 1/2, the keypoints exchanged as in `RandomFlip`; None:
+        images are not flipped
+    min_side: resized instances with a side shorter than this are ignored, pixels
+    mean, std: RGB normalization of the image, as in the model's settings
+
+    Draws from this thread's generator, which iterators seed for every (seed, epoch, index).
+    """
+
+    def __init__(
+        self,
+        shorts: Sequence[int],
+        long: int,
+        *,
+        mirrored: Sequence[int] | None,
+        min_side: float = 1.0,
+        mean: Sequence[float] = (123.675, 116.28, 103.53),
+        std: Sequence[float] = (58.395, 57.12, 57.375),
+    ):
+        steps: list[AbstractTransform] = [RandomFit(shorts, long)]
+        if mirrored is not None:
+            steps.append(RandomFlip(x_random=True, mirrored=mirrored))
+        self.steps = Compose(steps)
+        self.min_side = min_side
+        self.mean, self.std = np.asarray(mean, np.float32), np.asarray(std, np.float32)
+
+    def __call__(self, example: tuple) -> Example:
+        img, bbox, label, point, visible, *flags = example
+        ignored = np.asarray(flags[0]) if flags else np.zeros(len(bbox), bool)
+        if ignored.shape != (len(bbox),) or ignored.dtype != bool:
+            raise ShapeError(
+                "KeypointRCNNTransform: an example's sixth value must be the mask of ignored instances",
+                expected=f"({len(bbox)},) bool",
+                got=f"{ignored.shape} {ignored.dtype}",
+            )
+        img = np.asarray(img)
+        img = img if img.dtype == np.uint8 else np.clip(np.rint(img), 0, 255).astype(np.uint8)
+        sample = Sample(img=img, bbox=bbox, label=label, point=point, visible=visible, crowded=ignored)
+        sample = self.steps(sample)
+        bbox, label, crowded = objects_of(sample)
+        if sample.point is None or sample.visible is None:
+            raise ShapeError("KeypointRCNNTransform: a transform has dropped the keypoints")
+        img = normalize(sample.img.astype(np.float32), mean=self.mean, std=self.std)
+        small = ((bbox[:, 2:] - bbox[:, :2]) < self.min_side).any(axis=1)
+        return img, bbox.astype(np.float32), label, sample.point.astype(np.float32), sample.visible, crowded | small

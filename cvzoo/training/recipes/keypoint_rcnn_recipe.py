@@ -1,0 +1,155 @@
+"""The training recipe of Keypoint R-CNN."""
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, ClassVar, Literal
+
+from cvzoo.datasets.keypoint_splits import KeypointSplits, keypoint_splits, mirrored_points
+from cvzoo.datasets.sliceable.transform_dataset import TransformDataset
+from cvzoo.errors.exceptions import ConfigError
+from cvzoo.evaluations.coco.parameters import COCOParameters
+from cvzoo.evaluations.evaluators.keypoint_coco_evaluator import KeypointCOCOEvaluator
+from cvzoo.iterators.serial_iterator import SerialIterator
+from cvzoo.links.chain import Chain
+from cvzoo.links.model.config import config_field
+from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNConfig
+from cvzoo.links.model.faster_rcnn_fpn.loss import RegionSampling
+from cvzoo.links.model.keypoint_rcnn.augmentation import KeypointRCNNTransform
+from cvzoo.links.model.keypoint_rcnn.keypoint_rcnn_fpn import KeypointRCNNFPN, PointHeadConfig
+from cvzoo.links.model.keypoint_rcnn.loss import KeypointRCNNFPNLoss
+from cvzoo.links.model.keypoint_rcnn.weights import COCO_POINT_NAMES
+from cvzoo.links.model.zoo_member import Task
+from cvzoo.training.recipes.detection_recipe import DRAWN_SCORE, AbstractPyramidRecipe
+from cvzoo.training.recipes.images import denormalized
+from cvzoo.training.recipes.recipe import AbstractRecipe, Splits
+from cvzoo.typing.aliases import Image
+from cvzoo.visualizations.draw_bbox import draw_bbox
+from cvzoo.visualizations.draw_point import draw_point
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class KeypointRCNNRecipe(AbstractPyramidRecipe):
+    """All settings of the training of a Keypoint R-CNN on a feature pyramid; crowds are ignored.
+
+    The keypoints are those of the data; in flipped images left and right ones are exchanged, by their names.
+    Source: He et al., Mask R-CNN, ICCV 2017, section 5. Where we differ: AdamW with a cosine, images at three scales.
+    """
+
+    task: ClassVar[Task] = "keypoints"
+    metrics: ClassVar[Mapping[str, str]] = MappingProxyType(
+        {"oks": "validation/main/map/iou=0.50:0.95/area=all/max_dets=20"}
+    )
+    usage: ClassVar[str] = "points, labels, scores = model.predict"
+
+    model: FasterRCNNFPNConfig = config_field(help="the detector", group="model")
+    head: PointHeadConfig = config_field(
+        PointHeadConfig(), help="the keypoint head; its n_point is that of the data", group="model"
+    )
+    point_names: tuple[str, ...] = config_field((), help="names of the keypoints: those of the data", group="model")
+    lr: float = config_field(3e-4, help="learning rate after the warm-up", group="optimizer", above=0)
+    metric: Literal["oks"] = config_field(  # type: ignore[assignment]  # keypoints are not judged by boxes
+        "oks",
+        help="metric that selects the best model: AP of keypoints over OKS 0.50:0.95 by COCO's rules",
+        group="validation",
+    )
+    oks_sigma: float = config_field(
+        0.067,
+        help="standard deviation of annotations relative to the object's scale, of keypoints that are not COCO's; "
+        "the default is the mean of COCO's",
+        group="validation",
+        above=0,
+    )
+    regions: int = config_field(
+        256, help="regions sampled in each image for the second stage", group="loss", at_least=1, at_most=100_000
+    )
+    flip: bool = config_field(True, help="whether images are flipped horizontally at random", group="augmentation")
+    jitter: float = config_field(
+        0.0, help="strength of the color jitter; only 0", group="augmentation", at_least=0, at_most=0
+    )
+    mosaic: float = config_field(0.0, help="mosaics are of boxes only: 0", group="augmentation", at_least=0, at_most=0)
+    mix_up: float = config_field(
+        0.0, help="blended images are of boxes only: 0", group="augmentation", at_least=0, at_most=0
+    )
+
+    def summary(self) -> str:
+        return f"Keypoint R-CNN with FPN on ResNet-{self.model.n_layer}, short side of {self.model.min_size} pixels"
+
+    def splits(self) -> KeypointSplits:  # type: ignore[override]  # keypoints instead of boxes
+        return keypoint_splits(self.data)
+
+    def with_data(self, data: str) -> AbstractRecipe:
+        """The metric is COCO's."""
+        return dataclasses.replace(self, data=data)
+
+    def with_splits(self, splits: Any) -> AbstractRecipe:
+        """The keypoints are those of the data. Raises ConfigError if the recipe has others."""
+        names = tuple(splits.point_names)
+        if self.point_names not in ((), names):
+            raise ConfigError("the data have other keypoints than the recipe", expected=self.point_names, got=names)
+        return dataclasses.replace(self, point_names=names, head=dataclasses.replace(self.head, n_point=len(names)))
+
+    def build_model(self, label_names: Sequence[str]) -> Chain:
+        return KeypointRCNNFPN(
+            None,
+            self.pretrained,
+            label_names=label_names,
+            settings=self.model,
+            point_settings=self.head,
+            point_names=self.point_names or None,
+        )
+
+    def build_loss(self, model: Any, splits: Splits) -> KeypointRCNNFPNLoss:
+        return KeypointRCNNFPNLoss(model, sampling=RegionSampling(n_region=self.regions))
+
+    def examples(self, train: Any, model: Any) -> TransformDataset:
+        transform = KeypointRCNNTransform(
+            self.shorts,
+            self.model.max_size,
+            mirrored=mirrored_points(self.point_names) if self.flip else None,
+            mean=self.model.mean,
+            std=self.model.std,
+        )
+        keys = ("img", "bbox", "label", "point", "visible", "crowded")
+        return TransformDataset(train.slice[:, keys], (*keys[:5], "ignored"), transform)
+
+    def evaluator(self, model: Any, splits: Splits) -> KeypointCOCOEvaluator:  # type: ignore[override]
+        """COCO's average precision of keypoints on the validation set."""
+        val = splits.val.slice[:, ("img", "point", "visible", "bbox", "label", "area", "crowded")]
+        sigmas = None if self.point_names == COCO_POINT_NAMES else [self.oks_sigma] * len(self.point_names)
+        return KeypointCOCOEvaluator(
+            SerialIterator(val, 1, repeat=False, shuffle=False),
+            model,
+            label_names=splits.label_names,
+            parameters=COCOParameters("keypoints", kpt_oks_sigmas=sigmas),
+        )
+
+    def draw_example(self, example: tuple[Any, ...], model: Any, label_names: Sequence[str]) -> tuple[Image, str]:
+        """The image with boxes and keypoints, and the number of objects; ignored ones are not drawn."""
+        img, bbox, label, point, visible, ignored = example
+        pixels = denormalized(img, mean=self.model.mean, std=self.model.std)
+        drawn = draw_bbox(pixels, bbox[~ignored], label[~ignored], label_names=label_names)
+        n = int(ignored.sum())
+        caption = f"{len(bbox) - n} objects, {visible[~ignored].sum()} keypoints" + (f", {n} ignored" if n else "")
+        return draw_point(drawn, point[~ignored], visible[~ignored]), caption
+
+    def draw_prediction(self, model: Any, img: Image, label_names: Sequence[str]) -> tuple[Image, str]:
+        """Objects of a score of 0.3 or more with their keypoints."""
+        found = model.predict([img])
+        shown = found.scores[0] >= DRAWN_SCORE
+        rest = found.labels[0][shown], found.scores[0][shown]
+        drawn = draw_bbox(img, found.bboxes[0][shown], *rest, label_names=label_names)
+        return draw_point(drawn, found.points[0][shown]), f"{shown.sum()} of {DRAWN_SCORE} or more"
+
+
+_SMALL = FasterRCNNFPNConfig(
+    n_layer=18, channels=64, head_width=256, n_proposal=300, norm="batch", min_size=480, max_size=800
+)
+KEYPOINT_RCNN_RECIPES: Mapping[str, AbstractRecipe] = MappingProxyType(
+    {
+        "keypoint_rcnn_fpn_resnet18_small": KeypointRCNNRecipe(
+            model=_SMALL, head=PointHeadConfig(depth=4, channels=128), lr=5e-4
+        ).with_pretrained("imagenet"),
+        "keypoint_rcnn_fpn_resnet50": KeypointRCNNRecipe(model=FasterRCNNFPNConfig()).with_pretrained("imagenet"),
+    }
+)
