@@ -8,6 +8,7 @@ import numpy as np
 
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError
 from cvzoo.links.model.result_images import check_index, image_of
+from cvzoo.links.model.result_tables import data_frame
 from cvzoo.typing.aliases import Prob
 from cvzoo.visualizations.show_axes import show_axes
 from cvzoo.visualizations.vis_image import vis_image
@@ -103,6 +104,10 @@ class Classifications(Sequence[Prob]):
             vis_image(picture, axes).set_title("\n".join(lines), fontsize=10, parse_math=False)
 
         return show_axes(plot, ax)
+
+    def to_df(self) -> Any:
+        """A pandas DataFrame with the rows of `to_records`. Raises MissingExtraError without pandas."""
+        return data_frame(self.to_records())
 
     def to_records(self, k: int = 5) -> list[dict[str, Any]]:
         """A dict for each of the k best classes of each image: `photo`, rank (from 1), label, name, score."""

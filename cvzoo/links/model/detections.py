@@ -11,6 +11,7 @@ from PIL import Image
 from cvzoo import visualizations
 from cvzoo.images.write_image import write_image
 from cvzoo.links.model.result_images import SHOWN, check_index, image_of, notebook_html, notebook_png
+from cvzoo.links.model.result_tables import chosen_rows, data_frame
 from cvzoo.typing.aliases import BBox, Label, Score
 from cvzoo.visualizations.show_axes import show_axes
 
@@ -83,6 +84,19 @@ class Detections(_Lists):
     def save(self, i: int, path: str | os.PathLike, *, img: Any = None) -> os.PathLike:
         """Writes image `i` with its boxes and returns the path (.png, .jpg ...). Raises as `draw`, `write_image`."""
         return write_image(self.draw(i, img=img), path)
+
+    def filter(self, *, score: float = 0.0, classes: Sequence[int | str] | None = None) -> "Detections":
+        """The detections that score above `score` and have one of these classes (names or labels); None: any class.
+
+        Raises ValueRangeError for an unknown class name.
+        """
+        rows = chosen_rows(self, score, classes)
+        chosen = ([array[row] for array, row in zip(arrays, rows)] for arrays in self)
+        return Detections(*chosen, label_names=self.label_names, sources=self.sources)
+
+    def to_df(self) -> Any:
+        """A pandas DataFrame with the rows of `to_records`. Raises MissingExtraError without pandas."""
+        return data_frame(self.to_records())
 
     def to_records(self, i: int | None = None) -> list[dict[str, Any]]:
         """One dict per box, for JSON: `photo`, label, name (None without names), score, y_min, x_min, y_max, x_max.

@@ -10,6 +10,7 @@ from cvzoo.errors.exceptions import ShapeError
 from cvzoo.geometry.rle import RLEs
 from cvzoo.links.model.detections import Detections
 from cvzoo.links.model.instances import AbstractInstances
+from cvzoo.links.model.result_tables import chosen_rows
 from cvzoo.typing.aliases import BBox, Label, Score
 from cvzoo.visualizations.show_axes import show_axes
 
@@ -73,6 +74,15 @@ class InstanceSegmentations(AbstractInstances, _Lists):
         picture = self.detections.image(i, img)
         instances = self.masks[i], self.labels[i], self.scores[i], self.label_names
         return show_axes(lambda axes: visualizations.vis_instance_segmentation(picture, *instances, ax=axes), ax)
+
+    def filter(self, *, score: float = 0.0, classes: Sequence[int | str] | None = None) -> "InstanceSegmentations":
+        """The instances that score above `score` and have one of these classes, as `Detections.filter`."""
+        rows = chosen_rows(self.detections, score, classes)
+        masks = [rles[row] for rles, row in zip(self.masks, rows)]
+        kept = self.detections.filter(score=score, classes=classes)
+        return InstanceSegmentations(
+            masks, kept.labels, kept.scores, bboxes=kept.bboxes, label_names=self.label_names, sources=self.sources
+        )
 
     def to_records(self, i: int | None = None) -> list[dict[str, Any]]:
         """One dict per instance, for JSON: the fields of `Detections.to_records` and mask, {size, counts}.

@@ -9,6 +9,7 @@ import numpy as np
 
 from cvzoo.images.write_image import write_image
 from cvzoo.links.model.detections import Detections
+from cvzoo.links.model.result_tables import data_frame
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -55,6 +56,14 @@ class AbstractInstances(abc.ABC):
     def save(self, i: int, path: str | os.PathLike, *, img: Any = None) -> os.PathLike:
         """Writes `draw(i)` and returns the path (.png, .jpg ...). Raises as `draw`, `write_image`."""
         return write_image(self.draw(i, img=img), path)
+
+    @abc.abstractmethod
+    def to_records(self, i: int | None = None) -> list[dict[str, Any]]:
+        """One dict an instance, ready for JSON; i: of this image only; None: of all."""
+
+    def to_df(self) -> Any:
+        """A pandas DataFrame with the rows of `to_records`. Raises MissingExtraError without pandas."""
+        return data_frame(self.to_records())
 
     def __repr__(self) -> str:
         return repr(self.detections).replace("Detections", type(self).__name__, 1)

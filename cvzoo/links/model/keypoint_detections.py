@@ -11,6 +11,7 @@ from cvzoo.images.write_image import encode_png
 from cvzoo.links.model.detections import Detections
 from cvzoo.links.model.instances import AbstractInstances
 from cvzoo.links.model.result_images import notebook_png
+from cvzoo.links.model.result_tables import chosen_rows
 from cvzoo.typing.aliases import Array, BBox, Label, Point, Score
 from cvzoo.visualizations.show_axes import show_axes
 
@@ -78,6 +79,21 @@ class KeypointDetections(AbstractInstances, _Lists):
             visualizations.vis_point(None, self.points[i], ax=axes)
 
         return show_axes(plot, ax)
+
+    def filter(self, *, score: float = 0.0, classes: Sequence[int | str] | None = None) -> "KeypointDetections":
+        """The instances that score above `score` and have one of these classes, as `Detections.filter`."""
+        rows = chosen_rows(self.detections, score, classes)
+        kept = self.detections.filter(score=score, classes=classes)
+        return KeypointDetections(
+            [each[row] for each, row in zip(self.points, rows)],
+            kept.labels,
+            kept.scores,
+            bboxes=kept.bboxes,
+            point_scores=[each[row] for each, row in zip(self.point_scores, rows)],
+            point_names=self.point_names,
+            label_names=self.label_names,
+            sources=self.sources,
+        )
 
     def to_records(self, i: int | None = None) -> list[dict[str, Any]]:
         """One dict per instance, for JSON: the fields of `Detections.to_records` and points.

@@ -12,6 +12,7 @@ from cvzoo.errors.exceptions import ShapeError, ValueRangeError
 from cvzoo.files.atomic_write import atomic_write
 from cvzoo.images.write_image import encode_png, write_image
 from cvzoo.links.model.result_images import SHOWN, check_index, image_of, notebook_html, notebook_png
+from cvzoo.links.model.result_tables import data_frame
 from cvzoo.transforms.label_maps import resize_label_map
 from cvzoo.transforms.resize import resize
 from cvzoo.transforms.scale import scaled_size
@@ -102,6 +103,10 @@ class LabelMaps(list[ClassMap]):
             pil.save(file, format="PNG")
 
     # --- tables -----------------------------------------------------------------------------------------------------
+    def to_df(self) -> Any:
+        """A pandas DataFrame with the rows of `to_records`. Raises MissingExtraError without pandas."""
+        return data_frame(self.to_records())
+
     def to_records(self, i: int | None = None) -> list[dict[str, Any]]:
         """One dict per class in an image, the largest first: `photo` (the image), label, name, n_pixel, share.
 

@@ -4,13 +4,18 @@ import copy
 import io
 import json
 import pickle
+import sys
+import types
 
 import numpy as np
 import pytest
 from PIL import Image
 
-from cvzoo.errors.exceptions import ImageError, ValueRangeError
+from cvzoo.errors.exceptions import ImageError, MissingExtraError, ValueRangeError
+from cvzoo.geometry.rle import RLEs
 from cvzoo.links.model.detections import Detections, kept_source
+from cvzoo.links.model.instance_segmentations import InstanceSegmentations
+from cvzoo.links.model.keypoint_detections import KeypointDetections
 
 
 @pytest.fixture
@@ -135,3 +140,43 @@ def test_only_what_can_be_read_twice_is_kept(tmp_path):
     assert kept_source(array) is array
     assert kept_source("a.png") == "a.png"
     assert kept_source(io.BytesIO(b"")) is None
+
+
+def test_detections_are_chosen_by_score_and_class(found, photos):
+    above = found.filter(score=0.5)
+    assert [len(each) for each in above.bboxes] == [1, 0]
+    np.testing.assert_array_equal(above.bboxes[0], [[5, 6, 25, 36]])
+    assert above.label_names == found.label_names
+    assert above.sources[0] is photos[0]
+    for classes in (("ant",), (0,), [np.int32(0)]):
+        (kept,) = found.filter(classes=classes).to_records()
+        assert (kept["name"], kept["score"]) == ("ant", 0.5)
+    assert found.filter(classes=()).to_records() == []
+    with pytest.raises(ValueRangeError, match="there is no class 'cat'"):
+        found.filter(classes=("cat",))
+
+
+def test_masks_and_keypoints_are_chosen_with_their_boxes():
+    masks = np.zeros((2, 6, 8), bool)
+    masks[0, :3], masks[1, 3:] = True, True
+    arrays = [np.array([0, 1], np.int32)], [np.array([0.9, 0.4], np.float32)]
+    instances = InstanceSegmentations([RLEs.from_masks(masks)], *arrays).filter(classes=[1])
+    np.testing.assert_array_equal(instances.dense(0), masks[1:])
+    np.testing.assert_array_equal(instances.bboxes[0], [[3, 0, 6, 8]])
+    boxes = [np.float32([[0, 0, 3, 8], [3, 0, 6, 8]])]
+    points = [np.arange(12, dtype=np.float32).reshape(2, 3, 2)]
+    people = KeypointDetections(points, *arrays, bboxes=boxes, point_scores=[np.float32([[1, 2, 3], [4, 5, 6]])])
+    chosen = people.filter(score=0.5)
+    np.testing.assert_array_equal(chosen.points[0], points[0][:1])
+    np.testing.assert_array_equal(chosen.point_scores[0], [[1, 2, 3]])
+
+
+def test_a_table_of_pandas_has_a_row_a_box(found, monkeypatch):
+    rows = []
+    frames = types.SimpleNamespace(from_records=lambda records: rows.extend(records) or "frame")
+    monkeypatch.setitem(sys.modules, "pandas", types.SimpleNamespace(DataFrame=frames))
+    assert found.to_df() == "frame"
+    assert rows == found.to_records()
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(MissingExtraError, match="pip install pandas"):
+        found.to_df()
