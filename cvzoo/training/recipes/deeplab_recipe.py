@@ -23,7 +23,7 @@ def _width_field() -> Any:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class ShortSideNetwork(AbstractConfig):
+class AbstractShortSideNetwork(AbstractConfig):
     """A network that sees images with a short side of one length. Raises ValueRangeError."""
 
     width: float = _width_field()
@@ -33,17 +33,22 @@ class ShortSideNetwork(AbstractConfig):
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class DenseNetwork(ShortSideNetwork):
+class DenseNetwork(AbstractShortSideNetwork):
     """An FCN or a DeepLab v3 on a dilated backbone. Raises ValueRangeError."""
 
     backbone: Backbone = config_field("resnet50", help="the backbone, see DenseBackbone", group="model")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
+class LRASPPNetwork(AbstractShortSideNetwork):
+    """An LR-ASPP on MobileNetV3. Raises ValueRangeError."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class AbstractShortSideRecipe(AbstractSegmentationRecipe, abc.ABC):
     """A recipe of a network that sees images with a short side of one length; so it is trained on them."""
 
-    model: ShortSideNetwork = config_field(help="the network", group="model")
+    model: AbstractShortSideNetwork = config_field(help="the network", group="model")
 
     @property
     def crop_size(self) -> Size:
@@ -104,7 +109,7 @@ class LRASPPRecipe(AbstractShortSideRecipe):
     Source: Howard et al., Searching for MobileNetV3, ICCV 2019, section 6.4; learning rate and schedule as torchvision.
     """
 
-    model: ShortSideNetwork = config_field(ShortSideNetwork(), help="the network", group="model")
+    model: LRASPPNetwork = config_field(LRASPPNetwork(), help="the network", group="model")
     lr: float = config_field(5e-3, help="learning rate after the warm-up", group="optimizer", above=0)
 
     def summary(self) -> str:

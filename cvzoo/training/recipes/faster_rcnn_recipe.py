@@ -24,7 +24,7 @@ from cvzoo.visualizations.draw_bbox import draw_bbox
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class TwoStageNetwork(AbstractConfig):
+class AbstractTwoStageNetwork(AbstractConfig):
     """A two-stage detector on a single feature map. Raises ValueRangeError."""
 
     min_size: int = count_field(600, help="short side of the resized image", unit="pixels", group="preparation")
@@ -44,7 +44,12 @@ class TwoStageNetwork(AbstractConfig):
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class LightHeadNetwork(TwoStageNetwork):
+class FasterRCNNVGG16Network(AbstractTwoStageNetwork):
+    """A Faster R-CNN on VGG16. Raises ValueRangeError."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class LightHeadNetwork(AbstractTwoStageNetwork):
     """A Light-Head R-CNN. Raises ValueRangeError."""
 
     min_size: int = count_field(800, help="short side of the resized image", unit="pixels", group="preparation")
@@ -102,7 +107,7 @@ class FasterRCNNVGG16Recipe(AbstractTwoStageRecipe):
     batches of two.
     """
 
-    model: TwoStageNetwork = config_field(TwoStageNetwork(), help="the network", group="model")
+    model: FasterRCNNVGG16Network = config_field(FasterRCNNVGG16Network(), help="the network", group="model")
 
     def summary(self) -> str:
         return f"Faster R-CNN on VGG16, short side of {self.model.min_size} pixels"
