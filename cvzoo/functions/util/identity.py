@@ -1,10 +1,15 @@
 """Values as they are."""
 
-from typing import Any
+from typing import Any, overload
 
 from cvzoo.autodiff.variable import Variable, as_variable
+from cvzoo.typing.aliases import Array
 
 
+@overload
+def identity(x: Variable | Array, /) -> Variable: ...
+@overload
+def identity(*inputs: Variable | Array) -> tuple[Variable, ...]: ...
 def identity(*inputs: Any) -> Variable | tuple[Variable, ...]:
     """The input itself as a Variable; of several inputs a tuple of them."""
     xs = tuple([as_variable(x) for x in inputs])

@@ -21,4 +21,4 @@ class Parameter(Link):
 
     def forward(self) -> Variable:
         """W."""
-        return identity(self.W)  # type: ignore[return-value]  # of one input
+        return identity(self.W)

@@ -40,8 +40,7 @@ class VariableStatisticsPlot(AbstractExtension):
     file_name: alias of filename
     Raises ValueRangeError if nothing is to be shown or for an unknown suffix, MissingExtraError without matplotlib.
     Source: Chainer's extension of this name. Where we differ: of many iterations, evenly spaced ones are kept instead
-        of
-    random ones, so that a resumed run has the same plot.
+        of random ones, so that a resumed run has the same plot.
     """
 
     def __init__(
