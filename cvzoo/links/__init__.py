@@ -107,6 +107,7 @@ if TYPE_CHECKING:
     from cvzoo.links.model.fcis.fcis_resnet101 import FCISResNet101
     from cvzoo.links.model.fcis.mask_voting import mask_voting
     from cvzoo.links.model.fcis.train_chain import FCISTrainChain
+    from cvzoo.links.model.fcis.transform import FCISTransform
     from cvzoo.links.model.fcn.fcn import FCN, FCNResNet50, FCNResNet101
     from cvzoo.links.model.fcos.fcos import FCOS, FCOSConfig, FCOSResNet50FPN, FCOSSettings
     from cvzoo.links.model.fcos.loss import FCOSLoss
@@ -342,6 +343,7 @@ __all__ = [
     "FasterRCNNVGG16",
     "FCISResNet101",
     "FCISTrainChain",
+    "FCISTransform",
     "FCN",
     "FCNResNet101",
     "FCNResNet50",

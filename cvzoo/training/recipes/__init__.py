@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from cvzoo.training.recipes.espnet_recipe import ESPNetRecipe
     from cvzoo.training.recipes.faster_rcnn_fpn_recipe import FasterRCNNFPNRecipe
     from cvzoo.training.recipes.faster_rcnn_recipe import FasterRCNNVGG16Recipe, LightHeadRCNNRecipe
+    from cvzoo.training.recipes.fcis_recipe import FCISRecipe
     from cvzoo.training.recipes.fcos_recipe import FCOSRecipe
     from cvzoo.training.recipes.keypoint_rcnn_recipe import KeypointRCNNRecipe
     from cvzoo.training.recipes.listing import RECIPES
@@ -36,6 +37,7 @@ __all__ = [
     "ESPNetRecipe",
     "FasterRCNNFPNRecipe",
     "FasterRCNNVGG16Recipe",
+    "FCISRecipe",
     "FCNRecipe",
     "FCOSRecipe",
     "KeypointRCNNRecipe",

@@ -10,6 +10,7 @@ from cvzoo.training.recipes.deeplab_recipe import DEEPLAB_RECIPES
 from cvzoo.training.recipes.espnet_recipe import ESPNET_RECIPES
 from cvzoo.training.recipes.faster_rcnn_fpn_recipe import FASTER_RCNN_FPN_RECIPES
 from cvzoo.training.recipes.faster_rcnn_recipe import FASTER_RCNN_RECIPES
+from cvzoo.training.recipes.fcis_recipe import FCIS_RECIPES
 from cvzoo.training.recipes.fcos_recipe import FCOS_RECIPES
 from cvzoo.training.recipes.keypoint_rcnn_recipe import KEYPOINT_RCNN_RECIPES
 from cvzoo.training.recipes.mask_rcnn_recipe import MASK_RCNN_RECIPES
@@ -29,6 +30,7 @@ RECIPES: Mapping[str, AbstractRecipe] = MappingProxyType(
         **FASTER_RCNN_FPN_RECIPES,
         **FASTER_RCNN_RECIPES,
         **MASK_RCNN_RECIPES,
+        **FCIS_RECIPES,
         **KEYPOINT_RCNN_RECIPES,
         **YOLO_V3_RECIPES,
         **CLASSIFIER_RECIPES,

@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Literal
 from cvzoo.datasets.instance_splits import InstanceSplits, instance_splits
 from cvzoo.datasets.sliceable.transform_dataset import TransformDataset
 from cvzoo.evaluations.evaluators.instance_segmentation_coco_evaluator import InstanceSegmentationCOCOEvaluator
-from cvzoo.iterators.serial_iterator import SerialIterator
 from cvzoo.links.chain import Chain
 from cvzoo.links.model.config import config_field
 from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNConfig
@@ -17,12 +16,17 @@ from cvzoo.links.model.mask_rcnn.augmentation import MaskRCNNTransform
 from cvzoo.links.model.mask_rcnn.loss import MaskRCNNFPNLoss
 from cvzoo.links.model.mask_rcnn.mask_rcnn_fpn import MaskHeadConfig, MaskRCNNFPN
 from cvzoo.links.model.zoo_member import Task
-from cvzoo.training.recipes.detection_recipe import DRAWN_SCORE, METRICS, AbstractPyramidRecipe
+from cvzoo.training.recipes.detection_recipe import AbstractPyramidRecipe
 from cvzoo.training.recipes.images import denormalized
+from cvzoo.training.recipes.instance_recipe import (
+    MASK_METRIC_HELP,
+    MASK_METRICS,
+    draw_found_masks,
+    draw_masks,
+    mask_evaluator,
+)
 from cvzoo.training.recipes.recipe import AbstractRecipe, Splits
 from cvzoo.typing.aliases import Image
-from cvzoo.visualizations.draw_bbox import draw_bbox
-from cvzoo.visualizations.draw_mask import draw_mask
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -33,15 +37,13 @@ class MaskRCNNRecipe(AbstractPyramidRecipe):
     """
 
     task: ClassVar[Task] = "instance segmentation"
-    metrics: ClassVar[Mapping[str, str]] = MappingProxyType({"coco": METRICS["coco"]})
+    metrics: ClassVar[Mapping[str, str]] = MASK_METRICS
     usage: ClassVar[str] = "masks, labels, scores = model.predict"
 
     model: FasterRCNNFPNConfig = config_field(help="the detector", group="model")
     head: MaskHeadConfig = config_field(MaskHeadConfig(), help="the mask head", group="model")
     lr: float = config_field(3e-4, help="learning rate after the warm-up", group="optimizer", above=0)
-    metric: Literal["coco"] = config_field(
-        "coco", help="metric that selects the best model: AP of masks over IoU 0.50:0.95 by COCO's", group="validation"
-    )
+    metric: Literal["coco"] = config_field("coco", help=MASK_METRIC_HELP, group="validation")
     regions: int = config_field(
         256, help="regions sampled in each image for the second stage", group="loss", at_least=1, at_most=100_000
     )
@@ -76,27 +78,19 @@ class MaskRCNNRecipe(AbstractPyramidRecipe):
 
     def evaluator(self, model: Any, splits: Splits) -> InstanceSegmentationCOCOEvaluator:  # type: ignore[override]
         """COCO's average precision of masks on the validation set."""
-        val = splits.val.slice[:, ("img", "mask", "label", "area", "crowded")]
-        iterator = SerialIterator(val, 1, repeat=False, shuffle=False)
-        return InstanceSegmentationCOCOEvaluator(iterator, model, label_names=splits.label_names)
+        return mask_evaluator(model, splits)
 
     def draw_example(self, example: tuple[Any, ...], model: Any, label_names: Sequence[str]) -> tuple[Image, str]:
         """The image with boxes and masks, and their number; ignored ones are not drawn."""
         img, bbox, label, mask, ignored = example
         pixels = denormalized(img, mean=self.model.mean, std=self.model.std)
-        shown = draw_mask(pixels, mask[~ignored], label[~ignored])
+        drawn, caption = draw_masks(pixels, mask[~ignored], bbox[~ignored], label[~ignored], label_names)
         n = int(ignored.sum())
-        drawn = draw_bbox(shown, bbox[~ignored], label[~ignored], label_names=label_names)
-        return drawn, f"{len(bbox) - n} masks" + (f", {n} ignored" if n else "")
+        return drawn, caption + (f", {n} ignored" if n else "")
 
     def draw_prediction(self, model: Any, img: Image, label_names: Sequence[str]) -> tuple[Image, str]:
         """Instances of a score of 0.3 or more."""
-        found = model.predict([img])
-        shown = found.scores[0] >= DRAWN_SCORE
-        tinted = draw_mask(img, found.masks[0][shown], found.labels[0][shown])
-        rest = found.labels[0][shown], found.scores[0][shown]
-        drawn = draw_bbox(tinted, found.bboxes[0][shown], *rest, label_names=label_names)
-        return drawn, f"{shown.sum()} of {DRAWN_SCORE} or more"
+        return draw_found_masks(model, img, label_names)
 
 
 _SMALL = FasterRCNNFPNConfig(

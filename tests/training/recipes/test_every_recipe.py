@@ -71,6 +71,17 @@ TINY = {
         "head.channels": 8,
         "regions": 16,
     },
+    "fcis_resnet101": {
+        "model.n_layer": 10,
+        "model.base_channels": 4,
+        "model.rpn_channels": 8,
+        "model.mid_channels": 8,
+        "model.min_size": 64,
+        "model.max_size": 96,
+        "model.anchor_scales": (1, 2),
+        "model.roi_size": 7,
+        "model.group_size": 3,
+    },
     "keypoint_rcnn_fpn_resnet50": {
         "model.n_layer": 10,
         "model.base_channels": 8,
