@@ -43,7 +43,7 @@ def test_a_detector_is_exported_with_boxes(run, tmp_path):
     words = ["--to", tmp_path / "out.onnx", "--preset", "evaluate", "--batch", "1"]
     status, printed, errors = run("export", "retinanet_text", "--format", "onnx", *words)
     assert (status, errors) == (0, "")
-    assert "image (1, 4)" in printed
+    assert "photo (1, 4)" in printed
     assert "and 0 others" in printed
     texts = importlib.import_module("onnxruntime").InferenceSession(tmp_path / "out.onnx").get_modelmeta()
     assert json.loads(texts.custom_metadata_map["boxes"])["score_thresh"] == 0.05

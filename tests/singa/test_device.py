@@ -48,7 +48,7 @@ def test_gpus_are_found_as_the_rest_finds_them(fake_gpu):
         assert [first.id(), second.id(), repr(second)] == [0, 1, "Device(gpu:1)"]
         with pytest.raises(BackendError, match="no device gpu:2"):
             device.create_cuda_gpus(3)
-        with pytest.raises(ValueRangeError, match="number"):
+        with pytest.raises(ValueRangeError, match="index of a GPU"):
             device.create_cuda_gpu_on(-1)
         second.Sync()
 

@@ -18,7 +18,8 @@ def softmax(x: np.ndarray, *, axis: int) -> np.ndarray:
     if x.size == 0:
         return x.copy()
     y = x - x.max(axis=axis, keepdims=True)
-    np.exp(y, out=y)  # in place: memory that is new costs as much as the rest
+    # in place, since new memory costs as much as the rest; integers become float64
+    y = np.exp(y, out=y if y.dtype.kind == "f" else None)
     y /= _sum(y, axis)
     return y
 
