@@ -42,7 +42,7 @@ RECORD_PASSES = (
     fuse_sums_of_gradients,
     keep_nan,
 )
-# our CUDA kernels fuse a sum between normalization and ReLU at no cost, and propagate NaN without `keep_nan`
+# our GPU kernels fuse a sum between normalization and ReLU at no cost, and propagate NaN without `keep_nan`
 DEVICE_PASSES = (
     dead_records,
     fuse_batch_norm_relu_training,

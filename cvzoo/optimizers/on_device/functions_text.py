@@ -1,4 +1,4 @@
-"""CUDA C of the functions that traced formulas call, overloaded for float and double, with one rounding each.
+"""GPU source of the functions that traced formulas call, overloaded for float and double, with one rounding each.
 
 The compiler must not contract them to fused multiply-adds, so that a GPU's updates equal the CPU's bitwise.
 """

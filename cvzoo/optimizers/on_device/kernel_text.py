@@ -40,7 +40,7 @@ class Formula(NamedTuple):
 
 
 def update_text(formula: Formula) -> str:
-    """CUDA C of the kernel `over_chunks`, appended to foundation.cu and FUNCTIONS.
+    """GPU source of the kernel `over_chunks`, appended to foundation.cu and FUNCTIONS.
 
     table: (2 + S, K) int64: addresses of the parameters, of the slots, and the sizes
     gradients: (K,) int64, addresses
@@ -113,7 +113,7 @@ extern "C" __global__ __launch_bounds__({THREADS}) void over_chunks(
 
 
 def ratio_text(scalars: Sequence[str], name: str) -> str:
-    """CUDA C of the kernel `of_entries`: a ratio per array, from the norms `first` and `second` of two sums.
+    """GPU source of the kernel `of_entries`: a ratio per array, from the norms `first` and `second` of two sums.
 
     scalars: lines in float64
     name: of the result
