@@ -55,7 +55,7 @@ class LogSoftmax(FunctionNode):
 def softmax(x: Variable | Array, axis: int = 1) -> Variable:
     """exp(x) / sum(exp(x)) along `axis`, without overflow; of floats of 16 bits in float32.
 
-    Raises ShapeError if there is no such axis.
+    Raises ShapeError if an axis is out of range.
     """
     return Softmax(axis).apply((widened(x),))[0]
 
@@ -63,6 +63,6 @@ def softmax(x: Variable | Array, axis: int = 1) -> Variable:
 def log_softmax(x: Variable | Array, axis: int = 1) -> Variable:
     """The logarithm of `softmax`, without overflow; of floats of 16 bits in float32.
 
-    Raises ShapeError if there is no such axis.
+    Raises ShapeError if an axis is out of range.
     """
     return LogSoftmax(axis).apply((widened(x),))[0]

@@ -11,7 +11,7 @@ Axes = int | Sequence[int] | None
 def one_axis(axis: int, ndim: int, function: str) -> int:
     """The axis counted from the front.
 
-    Raises ShapeError if there is no such axis, DtypeError if it is not a whole number.
+    Raises ShapeError if an axis is out of range, DtypeError if it is not an integer.
     """
     try:
         axis = operator.index(axis)

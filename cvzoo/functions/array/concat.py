@@ -91,7 +91,7 @@ def concat(xs: Sequence[Variable | Array], axis: int = 1) -> Variable:
     Raises ShapeError if they differ elsewhere or there are none, DtypeError if dtypes differ.
     """
     if isinstance(xs, Variable):
-        raise DtypeError("concat: wants several arrays", got="a Variable", hint="concat([x, y])")
+        raise DtypeError("concat: needs several arrays", got="a Variable", hint="concat([x, y])")
     xs = tuple(xs)
     if not xs:
         raise ShapeError("concat: there is nothing to join", expected="at least one array", got="none")
@@ -103,8 +103,8 @@ def split_axis(
 ) -> tuple[Variable, ...] | Variable:
     """The parts of x along `axis`; views.
 
-    indices_or_sections: the number of equal parts, or the places to cut at, rising
-    force_tuple: a tuple also where there is one part only
+    indices_or_sections: the number of equal parts, or the ascending indices to split at
+    force_tuple: return a tuple even for a single part
     Raises ShapeError if x does not divide so.
     """
     ys = SplitAxis(indices_or_sections, axis).apply((x,))
@@ -113,7 +113,7 @@ def split_axis(
 
 def _listed(xs: Sequence[Variable | Array], function: str) -> list[Variable | Array]:
     if isinstance(xs, Variable):
-        raise DtypeError(f"{function}: wants several arrays", got="a Variable", hint=f"{function}([x, y])")
+        raise DtypeError(f"{function}: needs several arrays", got="a Variable", hint=f"{function}([x, y])")
     return [as_variable(x) for x in xs]
 
 
@@ -148,7 +148,7 @@ def vstack(xs: Sequence[Variable | Array]) -> Variable:
 def separate(x: Variable | Array, axis: int = 0) -> tuple[Variable, ...]:
     """The slices of x along `axis`, which they no longer have: what `stack` joins.
 
-    Raises ShapeError if there is no such axis.
+    Raises ShapeError if an axis is out of range.
     """
     x = as_variable(x)
     axis = one_axis(axis, x.ndim, "separate")

@@ -33,7 +33,7 @@ def copy(x: Variable | Array, dst: str | int | Device | None = None) -> Variable
     """The same values in memory of their own, laid out as x is; differentiable, so that a network may span devices.
 
     x: any shape and dtype, on any device
-    dst: "cpu" or "gpu:0", where the values shall be; None: where x is
+    dst: "cpu" or "gpu:0", the target device; None: the device of x
     Raises BackendError if there is no such device.
     Source: model parallelism as in Chainer's tutorial (Tokui et al., LearningSys 2015).
     """

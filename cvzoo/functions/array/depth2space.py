@@ -46,7 +46,7 @@ def space2depth(x: Variable | Array, r: int) -> Variable:
 def _sizes(x: Variable | Array, r: int, function: str) -> tuple[int, ...]:
     x = as_variable(x)
     if x.ndim != 4 or r < 1:
-        raise ShapeError(f"{function}: wants x (B, C, H, W) and r at least 1", got=f"x {x.shape}, r {r}")
+        raise ShapeError(f"{function}: x must be (B, C, H, W), and r at least 1", got=f"x {x.shape}, r {r}")
     return x.shape
 
 

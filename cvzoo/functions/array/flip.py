@@ -15,7 +15,7 @@ from cvzoo.typing.aliases import Array
 def flip(x: Variable | Array, axis: int | Sequence[int] | None = None) -> Variable:
     """x backwards along `axis`, or along every axis; a view.
 
-    Raises ShapeError if there is no such axis.
+    Raises ShapeError if an axis is out of range.
     """
     x = as_variable(x)
     axes = all_axes(axis, x.ndim, "flip")
@@ -57,11 +57,11 @@ def roll(x: Variable | Array, shift: int | Sequence[int], axis: int | Sequence[i
     """x shifted by `shift` places along `axis`; what falls off one end comes in at the other.
 
     shift, axis: a number each, or as many shifts as axes; x's memory format is preserved
-    Raises ShapeError if there is no such axis, one comes twice, or shifts and axes differ in number.
+    Raises ShapeError if an axis is out of range, one comes twice, or shifts and axes differ in number.
     """
     x = as_variable(x)
     axes = tuple(all_axes(axis, x.ndim, "roll"))
     shifts = tuple(shift) if isinstance(shift, Sequence) else (shift,)
     if len(shifts) != len(axes):
-        raise ShapeError("roll: wants a shift for each axis", expected=f"{len(axes)} shifts", got=len(shifts))
+        raise ShapeError("roll: needs one shift for each axis", expected=f"{len(axes)} shifts", got=len(shifts))
     return Roll(tuple([operator.index(each) for each in shifts]), axes).apply((x,))[0]

@@ -31,7 +31,7 @@ def _part(part: Any) -> Any:
     known = is_array(array)
     if not known or array.dtype.kind not in "iub":
         raise DtypeError(
-            "x[...] wants whole numbers, slices, None, ... or arrays of whole numbers or truth values",
+            "x[...] takes integers, slices, None, ... or arrays of integers or booleans",
             got=array.dtype if known else repr(part),
         )
     return array
@@ -109,9 +109,9 @@ class ScatterAdd(FunctionNode):
 
 
 def get_item(x: Variable | Array, slices: Any) -> Variable:
-    """x[slices] by NumPy's rules: a view for slices and numbers, a copy for arrays of indices or truth values.
+    """x[slices] by NumPy's rules: a view for slices and integers, a copy for arrays of indices or booleans.
 
-    On a GPU indices are not checked: those outside of x wrap around. Boolean masks there synchronize.
+    On a GPU indices are not checked: those out of range wrap around. Boolean masks synchronize the GPU.
     Raises ShapeError if the index does not fit x, DtypeError if it is not an index.
     """
     return GetItem(*_index(slices)).apply((x,))[0]

@@ -44,7 +44,7 @@ def _all_widths(widths: Widths, ndim: int) -> list[tuple[int, int]]:
         elif len(pairs) == 1:
             pairs = pairs * ndim
     if len(pairs) != ndim or any(len(p) != 2 for p in pairs):
-        raise ShapeError("pad: wants a pair (before, after) for each axis", expected=f"{ndim} pairs", got=widths)
+        raise ShapeError("pad: needs a pair (before, after) for each axis", expected=f"{ndim} pairs", got=widths)
     if any(a < 0 or b < 0 for a, b in pairs):
         raise ValueRangeError("pad: a rim cannot be negative", got=widths, hint="functions.crop, or x[...]")
     return pairs

@@ -38,7 +38,7 @@ def reshape(x: Variable | Array, shape: int | tuple[int, ...]) -> Variable:
 def expand_dims(x: Variable | Array, axis: int) -> Variable:
     """x with a new axis of size 1 at `axis`; a view.
 
-    Raises ShapeError if there is no such place.
+    Raises ShapeError if axis is out of range.
     """
     x = as_variable(x)
     axis = one_axis(axis, x.ndim + 1, "expand_dims")
@@ -48,7 +48,7 @@ def expand_dims(x: Variable | Array, axis: int) -> Variable:
 def squeeze(x: Variable | Array, axis: Axes = None) -> Variable:
     """x without the axes `axis`, which must have size 1, or without all axes of size 1; a view.
 
-    Raises ShapeError if there is no such axis, or its size is not 1.
+    Raises ShapeError if an axis is out of range, or its size is not 1.
     """
     x = as_variable(x)
     axes = all_axes(axis, x.ndim, "squeeze")

@@ -64,7 +64,7 @@ def resize_images(
         pictures' edges do, with pixel centres at half (Pillow, OpenCV, most networks of today)
     antialias: when shrinking, average over the pixels that fall into one (as Pillow does), rather than picking four
     Raises ShapeError if x is not (B, C, H, W) or a size is not positive, DtypeError if output_shape is
-    not two whole numbers, ValueRangeError if there is no such mode.
+    not two integers, ValueRangeError if mode is unknown.
     """
     x = as_variable(x)
     if mode not in ("bilinear", "nearest"):
@@ -75,7 +75,7 @@ def resize_images(
         raise DtypeError("resize_images: output_shape must be (OH, OW)", got=repr(output_shape)) from None
     if x.ndim != 4 or len(size) != 2 or min(*size, *x.shape[2:]) < 1:
         raise ShapeError(
-            "resize_images: wants images with pixels, and a size",
+            "resize_images: needs images that are not empty, and an output size",
             expected="x (B, C, H, W), output_shape (OH, OW)",
             got=f"x {x.shape}, output_shape {size}",
         )
@@ -89,6 +89,6 @@ def upsample_nearest(x: Variable | Array, factor: int | Sequence[int]) -> Variab
     """
     x = as_variable(x)
     if x.ndim != 4:
-        raise ShapeError("upsample_nearest: wants feature maps", expected="x (B, C, H, W)", got=x.shape)
+        raise ShapeError("upsample_nearest: x must be feature maps", expected="x (B, C, H, W)", got=x.shape)
     fy, fx = pair(factor, name="factor", function="upsample_nearest")
     return resize_images(x, (x.shape[2] * fy, x.shape[3] * fx), mode="nearest")

@@ -21,16 +21,16 @@ from cvzoo.typing.aliases import Array
 def select_item(x: Variable | Array, t: Variable | Array) -> Variable:
     """(B,): x[i, t[i]] of x (B, L) and t (B,) int.
 
-    Raises ShapeError if the shapes do not fit, DtypeError if t is not whole numbers, ValueRangeError if one is not
-    in 0 .. L - 1. A t on a GPU is not looked at: where it is out of range the value is NaN.
+    Raises ShapeError if the shapes do not fit, DtypeError if t is not of integers, ValueRangeError if one is not
+    in 0 .. L - 1. A t on a GPU is not checked: for one out of range the value is NaN.
     """
     x = as_variable(x)
     t = as_array(t)
     backend_of(t)
     if t.dtype.kind not in "iu":
-        raise DtypeError("select_item: t must be whole numbers", got=t.dtype)
+        raise DtypeError("select_item: t must be of integers", got=t.dtype)
     if x.ndim != 2 or t.shape != x.shape[:1]:
-        raise ShapeError("select_item: wants x (B, L) and t (B,)", got=f"x {x.shape}, t {t.shape}")
+        raise ShapeError("select_item: x must be (B, L), and t (B,)", got=f"x {x.shape}, t {t.shape}")
     extremes = range_of(t)
     if t.size and extremes is None:  # not checked yet
         y = get_item(x, (np.arange(len(t)), t))

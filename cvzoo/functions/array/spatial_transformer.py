@@ -35,7 +35,7 @@ def spatial_transformer_grid(theta: Variable | Array, output_shape: Sequence[int
     h, w = pair(output_shape, name="output_shape", function="spatial_transformer_grid")
     if theta.ndim != 3 or theta.shape[1:] != (2, 3) or min(h, w) < 1:
         raise ShapeError(
-            "spatial_transformer_grid: wants affine maps and a size",
+            "spatial_transformer_grid: needs affine maps and a size",
             expected="theta (B, 2, 3), output_shape (OH, OW)",
             got=f"theta {theta.shape}, output_shape {output_shape!r}",
         )
@@ -44,7 +44,7 @@ def spatial_transformer_grid(theta: Variable | Array, output_shape: Sequence[int
     dtype = "float32" if is_half(theta.dtype) else theta.dtype
     y, x = np.meshgrid(np.linspace(-1, 1, h, dtype=dtype), np.linspace(-1, 1, w, dtype=dtype), indexing="ij")
     points = np.stack([x.reshape(-1), y.reshape(-1), np.ones(h * w, dtype)])
-    # not `matmul`, which would round coordinates where config.dtype says so
+    # not `matmul`, which would round coordinates to config.dtype
     grid = MatMul(False, False).apply((widened(theta), along_with(points, theta.array)))[0]
     return cast(reshape(grid, (len(theta), 2, h, w)), theta.dtype)
 
@@ -62,7 +62,7 @@ def spatial_transformer_sampler(x: Variable | Array, grid: Variable | Array) -> 
     x, grid = as_variable(x), as_variable(grid)
     if x.ndim != 4 or grid.ndim != 4 or grid.shape[1] != 2 or len(x) != len(grid):
         raise ShapeError(
-            "spatial_transformer_sampler: wants maps and a grid of points for each",
+            "spatial_transformer_sampler: needs maps and a grid of points for each",
             expected="x (B, C, H, W), grid (B, 2, OH, OW)",
             got=f"x {x.shape}, grid {grid.shape}",
         )

@@ -34,8 +34,8 @@ def tile(x: Variable | Array, reps: int | Sequence[int]) -> Variable:
 def repeat(x: Variable | Array, repeats: int | Sequence[int], axis: int | None = None) -> Variable:
     """x with each element repeated along `axis`, or of the flattened x.
 
-    repeats: how often: one number for all, or one for each place along the axis
-    Raises ShapeError if there is no such axis or the numbers do not fit, ValueRangeError if one is negative.
+    repeats: how often: one number for all, or one for each index along the axis
+    Raises ShapeError if an axis is out of range or the numbers do not fit, ValueRangeError if one is negative.
     """
     x = as_variable(x)
     if axis is None:

@@ -42,7 +42,7 @@ def transpose(x: Variable | Array, axes: Sequence[int] | None = None) -> Variabl
 def moveaxis(x: Variable | Array, source: int | Sequence[int], destination: int | Sequence[int]) -> Variable:
     """x with the axes `source` at the places `destination`, the others in order around them; a view.
 
-    Raises ShapeError if there is no such axis, or the two differ in length.
+    Raises ShapeError if an axis is out of range, or the two differ in length.
     """
     x = as_variable(x)
     sources = all_axes(source, x.ndim, "moveaxis")
@@ -58,7 +58,7 @@ def moveaxis(x: Variable | Array, source: int | Sequence[int], destination: int 
 def swapaxes(x: Variable | Array, axis1: int, axis2: int) -> Variable:
     """x with two axes exchanged; a view.
 
-    Raises ShapeError if there is no such axis.
+    Raises ShapeError if an axis is out of range.
     """
     x = as_variable(x)
     a, b = one_axis(axis1, x.ndim, "swapaxes"), one_axis(axis2, x.ndim, "swapaxes")
@@ -70,7 +70,7 @@ def swapaxes(x: Variable | Array, axis1: int, axis2: int) -> Variable:
 def rollaxis(x: Variable | Array, axis: int, start: int = 0) -> Variable:
     """x with `axis` moved to before the axis that is now at `start`; a view.
 
-    Raises ShapeError if there is no such axis.
+    Raises ShapeError if an axis is out of range.
     """
     x = as_variable(x)
     axis = one_axis(axis, x.ndim, "rollaxis")

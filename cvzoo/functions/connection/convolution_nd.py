@@ -55,7 +55,7 @@ def convolution_nd(
     Raises ShapeError if channels, groups or sizes do not fit, DtypeError if dtypes differ.
 
     Each tap along the first of three axes is a convolution of all frames over the others, by the kernels of
-    `convolution_2d`; their sum is the result. Only x is kept for the backward pass.
+    `convolution_2d`; their sum is the result. Only x is saved for the backward pass.
     """
     return _convolution("convolution_nd", x, W, b, stride, pad, cover_all, dilate, groups)
 
@@ -103,10 +103,10 @@ def _convolution(
     x, W = as_variable(x), as_variable(W)
     axes = x.ndim - 2 if n is None else n
     if axes < 1 or x.ndim != axes + 2 or W.ndim != axes + 2:
-        wanted = _LETTERS.get(axes, ("(B, C, D1, ..., DN)", "(O, C/groups, K1, ..., KN)"))
+        expected_shapes = _LETTERS.get(axes, ("(B, C, D1, ..., DN)", "(O, C/groups, K1, ..., KN)"))
         raise ShapeError(
             f"{function}: x and W have other numbers of axes",
-            expected=f"x {wanted[0]}, W {wanted[1]}",
+            expected=f"x {expected_shapes[0]}, W {expected_shapes[1]}",
             got=f"x {x.shape}, W {W.shape}",
         )
     if axes == 2:

@@ -18,5 +18,5 @@ def dilated_convolution_2d(
     dilate: Sizes = 1,
     cover_all: bool = False,
 ) -> Variable:
-    """`convolution_2d` with `dilate` - 1 pixels between neighbouring taps of the filter; arguments as there."""
+    """`convolution_2d` with `dilate` - 1 pixels between neighboring taps of the filter; the same arguments."""
     return convolution_2d(x, W, b, stride, pad, cover_all=cover_all, dilate=dilate)

@@ -12,19 +12,19 @@ from cvzoo.typing.aliases import Array
 
 
 class EmbedID(FunctionNode):
-    """W (L, D) to its rows `ids`; a row of zeros where `seen` is False."""
+    """W (L, D) to its rows `ids`; a row of zeros where `mask` is False."""
 
-    def __init__(self, ids: Any, seen: Any):
+    def __init__(self, ids: Any, mask: Any):
         self._ids = ids
-        self._seen = seen
+        self._mask = mask
 
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
         (W,) = inputs
         self._shape = W.shape
-        return (backend_of(W).embed_id(W, self._ids, self._seen),)
+        return (backend_of(W).embed_id(W, self._ids, self._mask),)
 
     def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
-        return EmbedIDGrad(self._ids, self._seen, self._shape).apply(gys)
+        return EmbedIDGrad(self._ids, self._mask, self._shape).apply(gys)
 
 
 class EmbedIDGrad(FunctionNode):
@@ -32,17 +32,17 @@ class EmbedIDGrad(FunctionNode):
 
     in_float32 = True
 
-    def __init__(self, ids: Any, seen: Any, shape: tuple[int, ...]):
+    def __init__(self, ids: Any, mask: Any, shape: tuple[int, ...]):
         self._ids = ids
-        self._seen = seen
+        self._mask = mask
         self._shape = shape
 
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
         (gy,) = inputs
-        return (backend_of(gy).embed_id_grad(gy, self._ids, self._seen, self._shape),)
+        return (backend_of(gy).embed_id_grad(gy, self._ids, self._mask, self._shape),)
 
     def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
-        return EmbedID(self._ids, self._seen).apply(gys)
+        return EmbedID(self._ids, self._mask).apply(gys)
 
 
 @on_device_of_arguments
@@ -65,13 +65,13 @@ def embed_id(x: Variable | Array, W: Variable | Array, ignore_label: int | None 
     if len(W.shape) != 2:
         raise ShapeError("embed_id: W must be (L, D)", got=W.shape)
     (ids,) = backend_of(W.array).as_index((ids,))
-    seen = None if ignore_label is None else ids != ignore_label
+    mask = None if ignore_label is None else ids != ignore_label
     extremes = range_of(ids)
     if extremes is None or (extremes[0] >= 0 and extremes[1] < W.shape[0]):
-        return EmbedID(ids, seen).apply((W,))[0]
+        return EmbedID(ids, mask).apply((W,))[0]
     bad = (ids < 0) | (ids >= W.shape[0])
-    if seen is not None:
-        bad &= seen
+    if mask is not None:
+        bad &= mask
     if bad.any():
         first = tuple([int(i) for i in xp.unravel_index(int(bad.argmax()), ids.shape)])
         raise ValueRangeError(
@@ -79,4 +79,4 @@ def embed_id(x: Variable | Array, W: Variable | Array, ignore_label: int | None 
             expected=f"0 to {W.shape[0] - 1}",
             got=f"{ids[first]} at {first}",
         )
-    return EmbedID(ids, seen).apply((W,))[0]
+    return EmbedID(ids, mask).apply((W,))[0]

@@ -22,8 +22,8 @@ def classification_summary(
     label_num: how many classes are looked at; None for C
     beta: how many times as much recall counts as precision in the F-beta score
     ignore_label: not counted where t is this number
-    The scores are in y's dtype, float32 of 16 bits; 0 where nothing was predicted or nothing is true. The support, how
-    many examples of a class there are, is int64.
+    The scores are in y's dtype, float32 of 16 bits; 0 where nothing was predicted or nothing is true. The support, the
+    number of examples of each class, is int64.
     Raises ShapeError or DtypeError if y and t do not fit, ValueRangeError if beta is not positive.
     Where we differ: Chainer takes the largest label of t for label_num, and gives NaN where a class does not come.
     """

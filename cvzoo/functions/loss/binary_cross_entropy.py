@@ -19,12 +19,12 @@ from cvzoo.typing.aliases import Array
 def binary_cross_entropy(p: Variable | Array, t: Variable | Array, *, reduce: str = "mean") -> Variable:
     """-(t * log(p) + (1 - t) * log(1 - p)): a number, or p's shape with reduce="no".
 
-    p: probabilities of any shape; kept away from 0 and 1 by the smallest step of their dtype, so that the loss of a
-        sure wrong answer is finite (its gradient is 0 there: from scores, sigmoid_cross_entropy is the better one)
+    p: probabilities of any shape; clipped to the dtype's epsilon and 1 minus it, so that the loss of a
+        confident wrong prediction is finite (with a gradient of 0: for logits, prefer sigmoid_cross_entropy)
     t: p's shape, 0 to 1, integers or floating
     reduce: "mean", "sum" or "no"
-    Raises ShapeError if the shapes differ, ValueRangeError if p or t leaves 0 to 1. Arrays on a GPU are not looked at:
-    there such a p is clipped, and such a t makes the loss NaN.
+    Raises ShapeError if the shapes differ, ValueRangeError if p or t leaves 0 to 1. Arrays on a GPU are not checked:
+    such a p is clipped, and such a t makes the loss NaN.
     """
     p = widened(p)
     t = as_array(t)

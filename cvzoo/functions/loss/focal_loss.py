@@ -95,7 +95,7 @@ def focal_loss(
     gamma: how much less sure answers count; 0 gives the cross entropy
     normalizer: None: the number of t >= 0, at least 1
     Raises ShapeError or DtypeError if x and t do not fit, ValueRangeError for a label, alpha or gamma out of range;
-    labels on a GPU are not checked, and there one out of range makes the loss NaN.
+    labels on a GPU are not checked: one out of range makes the loss NaN.
     Source: Lin et al., "Focal Loss for Dense Object Detection", 2017, section 4.1.
     """
     x = widened(x)

@@ -18,7 +18,7 @@ def check_labels(t: Any, valid: Any, n_class: int, *, function: str) -> None:
     t: integers of any shape
     valid: bool of the same shape, False where a label is ignored; True: none is
 
-    Labels on a GPU are not checked, which would synchronize: there the losses are NaN instead.
+    Labels on a GPU are not checked, which would synchronize: their losses are NaN instead.
     """
     extremes = range_of(t)
     if extremes is None or (extremes[0] >= 0 and extremes[1] < n_class):

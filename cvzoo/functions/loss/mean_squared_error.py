@@ -13,7 +13,7 @@ from cvzoo.typing.aliases import Array
 
 @on_device_of_arguments
 def mean_absolute_error(x0: Variable | Array, x1: Variable | Array) -> Variable:
-    """The mean of |x0 - x1| over all elements: a number; 0 if there are none.
+    """The mean of |x0 - x1| over all elements: a number; 0 for empty arrays.
 
     x0, x1: of one shape and dtype
     Raises ShapeError or DtypeError if they differ.
@@ -26,7 +26,7 @@ def mean_absolute_error(x0: Variable | Array, x1: Variable | Array) -> Variable:
 
 @on_device_of_arguments
 def mean_squared_error(x0: Variable | Array, x1: Variable | Array) -> Variable:
-    """The mean of (x0 - x1)**2 over all elements: a number; 0 if there are none.
+    """The mean of (x0 - x1)**2 over all elements: a number; 0 for empty arrays.
 
     x0, x1: of one shape and dtype
     Raises ShapeError or DtypeError if they differ.

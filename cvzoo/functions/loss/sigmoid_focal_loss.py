@@ -98,7 +98,7 @@ def sigmoid_focal_loss(
     gamma: how much less sure answers count; 0 gives the cross entropy
     reduce: "mean" (over what is not ignored), "sum" or "no"
     Raises ShapeError or DtypeError if x and t do not fit, ValueRangeError that names the first label out of range;
-    labels on a GPU are not checked, and there it makes the loss and the gradient NaN.
+    labels on a GPU are not checked: one out of range makes the loss and the gradient NaN.
     Source: Lin et al., "Focal Loss for Dense Object Detection", 2017. Where we differ: the paper divides the sum by
     the number of boxes that are assigned to an object; take reduce="sum" and divide by that.
     """

@@ -35,31 +35,31 @@ class SoftmaxCrossEntropy(FunctionNode):
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
         (x,) = inputs
         self.retain_inputs((0,))
-        loss, self._kept = backend_of(x).softmax_cross_entropy(
+        loss, self._saved = backend_of(x).softmax_cross_entropy(
             x, self._t, self._class_weight, ignore_label=self._ignore_label
         )
         return (loss,)
 
     def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
         (x,) = self.get_retained_inputs()
-        grad = SoftmaxCrossEntropyGrad(self._t, self._class_weight, self._ignore_label, self._kept)
+        grad = SoftmaxCrossEntropyGrad(self._t, self._class_weight, self._ignore_label, self._saved)
         return grad.apply((x, gys[0]))
 
 
 class SoftmaxCrossEntropyGrad(FunctionNode):
-    """x (B, C, ...), gy (B, ...) to weight * gy * (softmax(x) - onehot(t)); kept: what the kernel of the loss gave."""
+    """x (B, C, ...), gy (B, ...) to weight * gy * (softmax(x) - onehot(t)); saved: what the loss kernel returned."""
 
-    def __init__(self, t: Any, class_weight: Any | None, ignore_label: int, kept: Any):
+    def __init__(self, t: Any, class_weight: Any | None, ignore_label: int, saved: Any):
         self._t = t
         self._class_weight = class_weight
         self._ignore_label = ignore_label
-        self._kept = kept
+        self._saved = saved
 
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
         x, gy = inputs
         self.retain_inputs((0, 1))
         gx = backend_of(x).softmax_cross_entropy_grad(
-            gy, x, self._t, self._class_weight, self._kept, ignore_label=self._ignore_label
+            gy, x, self._t, self._class_weight, self._saved, ignore_label=self._ignore_label
         )
         return (gx,)
 
@@ -74,13 +74,13 @@ def _second_grads(
 ) -> tuple[Variable, ...]:
     """The gradients of SoftmaxCrossEntropyGrad by x (0) and gy (1), those of `indexes`; t: (B, 1, ...)."""
     xp = x.xp
-    kept = (x.shape[0], 1) + x.shape[2:]
+    with_class_axis = (x.shape[0], 1) + x.shape[2:]
     p = softmax(x, axis=1)
     inner = sum(multiply(p, ggx), axis=1, keepdims=True)
     grads = []
     for i in indexes:
         if i == 0:
-            scale = reshape(multiply(gy, weight), kept)
+            scale = reshape(multiply(gy, weight), with_class_axis)
             grads.append(multiply(multiply(p, subtract(ggx, inner)), scale))
         else:
             classes = xp.arange(x.shape[1]).reshape((-1,) + (1,) * (x.ndim - 2))
@@ -107,9 +107,9 @@ def softmax_cross_entropy(
     class_weight: (C,), multiplies the loss where t is that class; the mean is not divided by it
     ignore_label: counts nothing where t is this number
     reduce: "mean", "sum" or "no"
-    normalize: the mean is over the labels that are not ignored (0 if there are none); else the sum is divided by B
+    normalize: the mean is over the labels that are not ignored (0 if all are); else the sum is divided by B
     Raises ShapeError or DtypeError if x and t do not fit, ValueRangeError that names the first label out of range;
-    labels on a GPU are not checked, and there such a label makes its loss and its gradient NaN.
+    labels on a GPU are not checked: one out of range makes its loss and its gradient NaN.
     """
     x = widened(x)
     t = as_array(t)

@@ -30,6 +30,6 @@ class Cumsum(FunctionNode):
 def cumsum(x: Variable | Array, axis: int | None = None) -> Variable:
     """The sums of x up to and with each element along `axis`; of the flattened x where `axis` is None.
 
-    Raises ShapeError if there is no such axis.
+    Raises ShapeError if an axis is out of range.
     """
     return Cumsum(0).apply((reshape(x, (-1,)),))[0] if axis is None else Cumsum(axis).apply((x,))[0]

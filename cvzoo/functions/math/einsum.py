@@ -23,7 +23,7 @@ def einsum(subscripts: str, *operands: Any) -> Variable:
     """The sum of products of the operands' elements over all letters that the result does not have.
 
     subscripts: one letter for each axis of each operand, commas between them, then "->" and the result's letters, such
-        as "bij,bjk->bik"; without "->" the letters that come once, in the order of the alphabet. "..." stands for axes
+        as "bij,bjk->bik"; without "->" the letters that come once, in the order of the alphabet. "..." is for axes
         that broadcast. A letter that comes twice in an operand takes its diagonal
     operands: arrays of one dtype
     Raises ValueRangeError for subscripts that make no sense, ShapeError where an axis has two sizes.
@@ -42,12 +42,12 @@ def einsum(subscripts: str, *operands: Any) -> Variable:
     y, letters = _summed(y, letters, set(output))
     y = transpose(y, [letters.index(c) for c in output if c in letters])
     shape = tuple([sizes[c] for c in output])
-    kept = tuple([sizes[c] if c in letters else 1 for c in output])
-    return broadcast_to(reshape(y, kept), shape) if kept != shape else reshape(y, shape)
+    with_ones = tuple([sizes[c] if c in letters else 1 for c in output])
+    return broadcast_to(reshape(y, with_ones), shape) if with_ones != shape else reshape(y, shape)
 
 
 def _letters(subscripts: str, ndims: Sequence[int]) -> tuple[list[str], str]:
-    """Each operand's letters and the result's; unused letters stand for the axes of "..."."""
+    """Each operand's letters and the result's; unused letters name the axes of "..."."""
     left, arrow, right = subscripts.replace(" ", "").partition("->")
     inputs = left.split(",")
     if len(inputs) != len(ndims):
@@ -89,9 +89,9 @@ def _sizes(inputs: Sequence[str], xs: Sequence[Variable], subscripts: str) -> di
 
 def _distinct(x: Variable, letters: str, sizes: dict[str, int]) -> tuple[Variable, str]:
     """x and its letters without axes that are to be repeated, and with diagonals for letters that come twice."""
-    kept = [i for i, c in enumerate(letters) if x.shape[i] == sizes[c]]
-    x = reshape(x, tuple([x.shape[i] for i in kept]))
-    letters = "".join([letters[i] for i in kept])
+    axes = [i for i, c in enumerate(letters) if x.shape[i] == sizes[c]]
+    x = reshape(x, tuple([x.shape[i] for i in axes]))
+    letters = "".join([letters[i] for i in axes])
     for letter in sorted({c for c in letters if letters.count(c) > 1}):
         places = [i for i, c in enumerate(letters) if c == letter]
         rest = [i for i in range(len(letters)) if i not in places]

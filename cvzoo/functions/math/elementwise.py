@@ -46,7 +46,7 @@ def typed_constant(value: float | np.number, x: Variable | Array, function: str)
 def check_operands(a: Variable | Array, b: Variable | Array, function: str) -> AbstractBackend:
     """The backend of two arrays that have one dtype and shapes that broadcast.
 
-    Raises DtypeError or ShapeError that says what differs.
+    Raises DtypeError or ShapeError if they do not fit.
     """
     backend = backend_of(a)
     backend_of(b)
@@ -105,7 +105,7 @@ def floating_backend(x: Variable | Array, function: str) -> Any:
     """
     backend = backend_of(x)
     if not is_float(x.dtype):
-        raise DtypeError(f"{function}: wants a floating array", got=x.dtype, hint="functions.cast(x, 'float32')")
+        raise DtypeError(f"{function}: needs a floating array", got=x.dtype, hint="functions.cast(x, 'float32')")
     return backend
 
 

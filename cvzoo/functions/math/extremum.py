@@ -49,7 +49,7 @@ class Extremum(FunctionNode):
 def max(x: Variable | Array, axis: Axes = None, keepdims: bool = False) -> Variable:
     """The largest value of x along `axis`; arguments as of `sum`. Equal maxima share the gradient evenly.
 
-    Raises ShapeError if there is no such axis or no value.
+    Raises ShapeError if an axis is out of range or no value.
     """
     return Extremum("max", axis, keepdims).apply((x,))[0]
 
@@ -124,7 +124,7 @@ def _find(x: Variable | Array, axis: int | None, function: str) -> Variable:
 def argmax(x: Variable | Array, axis: int | None = None) -> Variable:
     """int32: the place of the largest value along `axis` (first of equals), or in the flattened x. No gradient.
 
-    Raises ShapeError if there is no such axis or no value.
+    Raises ShapeError if an axis is out of range or no value.
     """
     return _find(x, axis, "argmax")
 

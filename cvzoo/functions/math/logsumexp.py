@@ -43,6 +43,6 @@ class LogSumExp(FunctionNode):
 def logsumexp(x: Variable | Array, axis: Axes = None) -> Variable:
     """log(sum(exp(x))) along `axis`: one axis, several, or None for all.
 
-    Raises ShapeError if there is no such axis or nothing to sum.
+    Raises ShapeError if an axis is out of range or nothing to sum.
     """
     return LogSumExp(axis).apply((x,))[0]

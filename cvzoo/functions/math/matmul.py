@@ -101,7 +101,9 @@ def batch_matmul(a: Variable | Array, b: Variable | Array, transa: bool = False,
     a, b = [reshape(x, (*x.shape, 1)) if x.ndim == 2 else x for x in (a, b)]
     if a.ndim != 3 or b.ndim != 3 or a.shape[0] != b.shape[0]:
         raise ShapeError(
-            "batch_matmul: wants two batches of B", expected="(B, N, K) and (B, K, M)", got=f"{a.shape} and {b.shape}"
+            "batch_matmul: needs two batches of B matrices",
+            expected="(B, N, K) and (B, K, M)",
+            got=f"{a.shape} and {b.shape}",
         )
     return matmul(a, b, transa, transb)
 

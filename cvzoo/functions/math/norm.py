@@ -38,7 +38,7 @@ class Norm(FunctionNode):
 def norm(x: Variable | Array, axis: Axes = None, keepdims: bool = False) -> Variable:
     """The square root of the sum of squares along `axis`; arguments as of `sum`. A zero vector has gradient 0.
 
-    Raises ShapeError if there is no such axis.
+    Raises ShapeError if an axis is out of range.
     """
     return Norm(axis, keepdims).apply((x,))[0]
 

@@ -45,7 +45,7 @@ def square(x: Variable | Array) -> Variable:
 
 
 def _log_of_base(a: Variable) -> Variable:
-    """log(a), but 0 where a is 0: there a ** b does not change with b (for b > 0)."""
+    """log(a), but 0 where a is 0, since 0 ** b does not depend on b (for b > 0)."""
     zero = a.array == 0
     if range_of(zero) == (False, False):
         return log(a)

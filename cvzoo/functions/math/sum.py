@@ -41,7 +41,7 @@ def sum(x: Variable | Array, axis: Axes = None, keepdims: bool = False) -> Varia
 
     axis: one axis, several, or None for all
     keepdims: the summed axes stay, with size 1
-    Raises ShapeError if there is no such axis.
+    Raises ShapeError if an axis is out of range.
     """
     return Sum(axis, keepdims).apply((x,))[0]
 
@@ -54,7 +54,7 @@ def average(
     axis: one axis, several, or None for all
     weights: of x's shape, or one number for each place of the axes averaged; same dtype as x
     keepdims: the averaged axes stay, with size 1
-    Raises ShapeError if there is no such axis, the weights do not fit, or there is nothing to average.
+    Raises ShapeError if an axis is out of range, the weights do not fit, or there is nothing to average.
     """
     x = as_variable(x)
     shape = x.shape
@@ -120,6 +120,6 @@ def prod(x: Variable | Array, axis: Axes = None, keepdims: bool = False) -> Vari
     """The product of x along `axis`; arguments as of `sum`.
 
     Its gradient is exact at zeros and takes n * n values for products of n: it is meant for short axes.
-    Raises ShapeError if there is no such axis.
+    Raises ShapeError if an axis is out of range.
     """
     return Prod(axis, keepdims).apply((x,))[0]

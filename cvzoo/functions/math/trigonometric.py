@@ -81,7 +81,7 @@ class Arctan2(FunctionNode):
         y, x = inputs
         xp = check_operands(y, x, "arctan2").xp
         if not is_float(y.dtype):
-            raise DtypeError("arctan2: wants floating arrays", got=y.dtype, hint="functions.cast(x, 'float32')")
+            raise DtypeError("arctan2: needs floating arrays", got=y.dtype, hint="functions.cast(x, 'float32')")
         self.retain_inputs((0, 1))
         return (xp.arctan2(y, x),)
 

@@ -112,11 +112,11 @@ class BatchNormalizationGrad(FunctionNode):
             if g_u_per_u is not None:
                 through_u = multiply(multiply(u, u), multiply(g_u_per_u, -inverse_count))
                 g_x = add(g_x, multiply(h, spread(through_u)))
-        found: list[Any] = [g_x, g_gamma, g_gy]
+        grads: list[Any] = [g_x, g_gamma, g_gy]
         for i, narrow in ((0, narrow_x), (2, narrow_gy)):
-            if found[i] is not None:
-                found[i] = cast(found[i], narrow.dtype)
-        return tuple([found[i] for i in indexes])
+            if grads[i] is not None:
+                grads[i] = cast(grads[i], narrow.dtype)
+        return tuple([grads[i] for i in indexes])
 
 
 def batch_normalization(
@@ -133,14 +133,14 @@ def batch_normalization(
     """x brought to mean 0 and variance 1 over the mini-batch, times gamma, plus beta.
 
     x: (B, C) or (B, C, H, W) or any other number of axes from 2 on
-    gamma, beta: (C,), of x's dtype, or float32 beside an x of 16 bits; with `axis` the shape of the axes that are kept
+    gamma, beta: (C,), of x's dtype, or float32 beside an x of 16 bits; with `axis` the shape of the axes not reduced
     eps: added to the variance
     running_mean, running_var: arrays like gamma, changed in place: running = decay * running + (1 - decay) * the
         batch's (the variance unbiased); not while `forget` computes for the second time. None: not tracked
     axis: the axes that statistics are taken over; None for all but the second
     Raises ShapeError if shapes do not fit, DtypeError if dtypes differ, ValueRangeError if eps is not positive.
     Source: Ioffe and Szegedy, "Batch Normalization", 2015. Where we differ from Chainer: axis=None keeps the second
-    axis whatever the number of axes, where Chainer looks at gamma.
+    axis whatever the number of axes, where Chainer infers the axis from gamma.
     """
     x = as_variable(x)
     gamma = as_variable(gamma)
@@ -191,18 +191,18 @@ def check_statistics(function: str, x: Variable, values: Sequence[Variable], nam
     x_shape, dtype = x.shape, x.dtype
     if len(x_shape) < 2:
         raise ShapeError(f"{function}: x has no channels", expected="(B, C, ...)", got=x_shape)
-    wanted, wanted_dtype = (x_shape[1],), "float32" if is_half(dtype) else dtype
+    expected_shape, expected_dtype = (x_shape[1],), "float32" if is_half(dtype) else dtype
     for value, name in zip(values, names):
         shape = value.shape
         if shape is None:
             raise GraphError(f"{function}: {name} has no value yet", hint="parameter.initialize(shape)")
-        if shape != wanted:
+        if shape != expected_shape:
             raise ShapeError(
-                f"{function}: {name} needs one number for each of x's {wanted[0]} channels",
-                expected=f"{name} {wanted}",
+                f"{function}: {name} needs one number for each of x's {expected_shape[0]} channels",
+                expected=f"{name} {expected_shape}",
                 got=f"x {x_shape}  B C ...\n            {name} {shape}",
             )
-        if value.dtype != wanted_dtype:
+        if value.dtype != expected_dtype:
             raise DtypeError(
                 f"{function}: x and {name} must have one dtype, float32 beside an x of 16 bits",
                 got=f"x {dtype}, {name} {value.dtype}",
@@ -221,27 +221,27 @@ def _over_axes(
     decay: float,
     axis: int | Sequence[int],
 ) -> Variable:
-    """The same with the axes to keep brought together into one of channels."""
+    """`batch_normalization` over several axes: the axes not reduced are joined to one of channels."""
     axes = (axis,) if isinstance(axis, int) else tuple(axis)
     if not all(-x.ndim <= a < x.ndim for a in axes) or len({a % x.ndim for a in axes}) != len(axes):
         raise ValueRangeError("batch_normalization: axis must name different axes of x", got=f"{axis} of {x.ndim} axes")
     axes = tuple(sorted(a % x.ndim for a in axes))
-    kept = tuple([a for a in range(x.ndim) if a not in axes])
-    kept_shape = tuple([x.shape[a] for a in kept])
-    if gamma.shape != kept_shape or beta.shape != kept_shape:
+    channel_axes = tuple([a for a in range(x.ndim) if a not in axes])
+    channel_shape = tuple([x.shape[a] for a in channel_axes])
+    if gamma.shape != channel_shape or beta.shape != channel_shape:
         raise ShapeError(
             f"batch_normalization: gamma and beta must have the shape of the axes of x that axis={axis} keeps",
-            expected=kept_shape,
+            expected=channel_shape,
             got=f"x {x.shape}, gamma {gamma.shape}, beta {beta.shape}",
         )
-    order = axes + kept
-    n_kept = gamma.size
+    order = axes + channel_axes
+    n_channel = gamma.size
     turned = transpose(x, order)
-    flat = reshape(turned, (x.size // max(n_kept, 1), n_kept))
+    flat = reshape(turned, (x.size // max(n_channel, 1), n_channel))
     y = batch_normalization(
         flat,
-        reshape(gamma, (n_kept,)),
-        reshape(beta, (n_kept,)),
+        reshape(gamma, (n_channel,)),
+        reshape(beta, (n_channel,)),
         eps=eps,
         running_mean=running_mean,
         running_var=running_var,

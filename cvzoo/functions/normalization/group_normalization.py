@@ -22,8 +22,8 @@ from cvzoo.functions.math.sum import sum
 from cvzoo.functions.normalization.batch_normalization import BatchNormalization, check_statistics
 from cvzoo.typing.aliases import Array
 
-_FEW = 256  # pixels that the kernel adds one after the other
-_WIDE = 4096  # channels of the kernel at most where there are more
+_FEW = 256  # pixels that the kernel sums sequentially
+_WIDE = 4096  # the most channels of the kernel for larger images
 
 
 class GroupNormalization(FunctionNode):

@@ -62,7 +62,7 @@ def layer_normalization(
 ) -> Variable:
     """x with mean 0 and variance 1 along its last axis, times gamma, plus beta.
 
-    x: (..., I); a channels-last map (B, C, H, W) seen as (B, H, W, C) is not copied
+    x: (..., I); a channels-last map (B, C, H, W) transposed to (B, H, W, C) is not copied
     gamma, beta: (I,)
     eps: added to the variance
     Raises ShapeError if shapes do not fit, DtypeError if dtypes differ, ValueRangeError if eps is not positive.

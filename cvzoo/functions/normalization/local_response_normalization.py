@@ -105,10 +105,10 @@ def local_response_normalization(
     """x / (k + alpha * s) ** beta, where s is the sum of squares over the n channels around.
 
     x: (B, C, H, W)
-    n: of an even n, one more channel lies below than above
+    n: an even n takes one more channel below than above
     Raises ShapeError if x is not 4-D, DtypeError if it is not floating, ValueRangeError if n or k is not positive.
     Source: Krizhevsky, Sutskever and Hinton, "ImageNet Classification with Deep Convolutional Neural Networks", 2012;
-    alpha is not divided by n there (in Caffe it is).
+    alpha is not divided by n, as in the paper (Caffe divides).
     """
     x = as_variable(x)
     if x.ndim != 4:

@@ -27,33 +27,33 @@ class MaxPooling2D(FunctionNode):
 
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
         (x,) = inputs
-        y, self._kept = backend_of(x).max_pool_2d(x, keep=self._keep, **self._window)
+        y, self._saved = backend_of(x).max_pool_2d(x, keep=self._keep, **self._window)
         # x is only needed for a second derivative; retaining it is free if the function before (a ReLU) does so, too
         self.retain_inputs((0,))
         return (y,)
 
     def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
         (x,) = self.get_retained_inputs()
-        # without a second derivative x need not be kept alive
+        # without a second derivative x's memory may be freed
         again = x.array if switches.enable_backprop else None
-        return MaxPooling2DGrad(self._window, self._kept, x.shape, again).apply(gys)
+        return MaxPooling2DGrad(self._window, self._saved, x.shape, again).apply(gys)
 
 
 class MaxPooling2DGrad(FunctionNode):
     """gy (B, C, OH, OW) to gx (B, C, H, W). It is linear in gy, for fixed indices of the maxima.
 
-    x: the pooled array, where this is going to be differentiated
+    saved: what the forward kernel saved; x: the pooled array, for a second derivative
     """
 
-    def __init__(self, window: dict[str, Any], kept: Any, x_shape: tuple[int, ...], x: Any):
+    def __init__(self, window: dict[str, Any], saved: Any, x_shape: tuple[int, ...], x: Any):
         self._window = window
-        self._kept = kept
+        self._saved = saved
         self._x_shape = x_shape
         self._x = x
 
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
         (gy,) = inputs
-        return (backend_of(gy).max_pool_2d_grad(gy, self._kept, self._x_shape, **self._window),)
+        return (backend_of(gy).max_pool_2d_grad(gy, self._saved, self._x_shape, **self._window),)
 
     def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
         indices = backend_of(self._x).max_pool_2d_indices(self._x, **self._window)

@@ -90,13 +90,13 @@ def _pooled(
 ) -> Variable:
     """x (B, C, D1, ..., DN) pooled over its last two axes, then over each one before: maxima and means allow that.
 
-    n: how many axes there must be; None for any number
+    n: the required number of axes; None for any number
     """
     x = as_variable(x)
     axes = x.ndim - 2 if n is None else n
     if axes < 1 or x.ndim != axes + 2:
-        wanted = {1: "(B, C, W)", 3: "(B, C, D, H, W)"}.get(axes, "(B, C, D1, ..., DN)")
-        raise ShapeError(f"{function}: x has another number of axes", expected=wanted, got=x.shape)
+        expected_shape = {1: "(B, C, W)", 3: "(B, C, D, H, W)"}.get(axes, "(B, C, D1, ..., DN)")
+        raise ShapeError(f"{function}: x has another number of axes", expected=expected_shape, got=x.shape)
     k = each_axis(ksize, axes, name="ksize", function=function)
     s = k if stride is None else each_axis(stride, axes, name="stride", function=function)
     p = each_axis(pad, axes, name="pad", function=function)

@@ -36,18 +36,18 @@ def checked_maps(x: Any, rois: Any, roi_indices: Any, *, function: str) -> Varia
         raise ShapeError(f"{function}: x has no pixels", got=x.shape)
     if rois.ndim != 2 or rois.shape[1] != 4 or indices.shape != rois.shape[:1]:
         raise ShapeError(
-            f"{function}: wants one index for each region",
+            f"{function}: needs one index for each region",
             expected="rois (R, 4), roi_indices (R,)",
             got=f"rois {rois.shape}, roi_indices {indices.shape}",
         )
     if len(rois) and indices.dtype.kind not in "iu":
         raise DtypeError(f"{function}: roi_indices must be whole numbers", got=indices.dtype)
-    found = range_of(indices)
-    if found and not (found[0] >= 0 and found[1] < x.shape[0]):
+    extremes = range_of(indices)
+    if extremes and not (extremes[0] >= 0 and extremes[1] < x.shape[0]):
         raise ValueRangeError(
             f"{function}: roi_indices must name a map of the batch",
             expected=f"0 .. {x.shape[0] - 1}",
-            got=f"{found[0]} .. {found[1]}",
+            got=f"{extremes[0]} .. {extremes[1]}",
         )
     return x
 
@@ -55,8 +55,8 @@ def checked_maps(x: Any, rois: Any, roi_indices: Any, *, function: str) -> Varia
 def checked_boxes(rois: Any, *, function: str) -> Any:
     """The boxes; those of a GPU are not checked. Raises ValueRangeError if values exceed float32's range."""
     rois = rois if is_array(rois) else np.asarray(rois)
-    found = range_of(rois)
-    if found and not (np.isfinite(np.float32(found[0])) and np.isfinite(np.float32(found[1]))):
+    extremes = range_of(rois)
+    if extremes and not (np.isfinite(np.float32(extremes[0])) and np.isfinite(np.float32(extremes[1]))):
         finite = np.isfinite(rois.astype(np.float32)).all(axis=1)
         raise ValueRangeError(f"{function}: rois must be finite", got=rois[~finite][0])
     return rois
@@ -182,7 +182,7 @@ def regions_of_maps(
     bbox = checked_boxes(as_array(rois), function=function)
     place = device_of(inputs[0].array)
     with place:
-        found = Regions(
+        regions = Regions(
             _flat(place.asarray(bbox, np.float32)),
             _flat(place.asarray(as_array(roi_indices), np.int32)),
             None if level is None else _flat(place.asarray(level, np.int32)),
@@ -194,9 +194,9 @@ def regions_of_maps(
             group,
         )
         if not greatest:
-            return RoIMeans(found).apply(inputs)[0]
+            return RoIMeans(regions).apply(inputs)[0]
         remember = switches.enable_backprop and any(x.requires_grad for x in inputs)
-        return RoIGreatest(found, remember=remember).apply(inputs)[0]
+        return RoIGreatest(regions, remember=remember).apply(inputs)[0]
 
 
 def _flat(array: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Gradient checkpointing: intermediate values of a block are recomputed in backward instead of being kept."""
+"""Gradient checkpointing: intermediate values of a block are recomputed in backward instead of stored."""
 
 from collections.abc import Callable
 from typing import Any
