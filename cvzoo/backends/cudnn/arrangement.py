@@ -28,7 +28,7 @@ def name_of(dtype: Any) -> str | None:
 def whole_channels(count: int, dtype: Any, groups: int, strict: bool) -> int:
     """The padded number of channels for fast kernels: `count`, rounded up.
 
-    strict: float32 is not rounded, so that there are no tensor cores to fill
+    strict: float32 is not rounded to TF32, so that tensor cores are not used
     """
     full = _FULL[dtype.char]
     if groups > 1 or (strict and full == 4):
@@ -42,20 +42,20 @@ def fitted(size: Pair, out: Pair, ksize: Pair, stride: Pair, pad: Pad, dilate: P
     What the last windows do not reach may be padded or not: of all paddings with the same result the one that is
     nearest to being the same on both sides is taken. Where the end's padding must be negative the image is cropped.
     """
-    post, kept = [], []
+    post, covered = [], []
     for k in (0, 1):
         begin = pad[2 * k]
         least = (out[k] - 1) * stride[k] + dilate[k] * (ksize[k] - 1) + 1 - size[k] - begin
         most = least + stride[k] - 1
         post.append(max(min(max(begin, least), most), 0))
-        kept.append(size[k] + min(most, 0))
-    return Window((pad[0], pad[2]), (post[0], post[1]), stride, dilate), (kept[0], kept[1])
+        covered.append(size[k] + min(most, 0))
+    return Window((pad[0], pad[2]), (post[0], post[1]), stride, dilate), (covered[0], covered[1])
 
 
 class Shapes:
-    """Dims of one convolution as cuDNN is given them.
+    """Dims of one convolution as passed to cuDNN.
 
-    x, w, y: dims with the channels that make them whole and without cut rows; window: how it slides; dtype: its name
+    x, w, y: dims with padded channels and without cropped rows; window: stride, padding and dilation; dtype: its name
     block: (1, 1), or space to depth: a block of pixels of the image is one pixel of x, and of the window one of w, so
         that an image of few channels and a strided window become many channels and stride 1, which fill tensor cores
     begin: rows and columns of zeros before the image that are part of x
@@ -80,20 +80,20 @@ class Shapes:
     ):
         b, c, height, width = x
         o = whole_channels(o, dtype, groups, strict)
-        whole = whole_channels(c, dtype, groups, strict)
-        few = c < whole == _FULL[dtype.char]
+        channels = whole_channels(c, dtype, groups, strict)
+        few = c < channels == _FULL[dtype.char]
         self.block, self.begin = _ONE, (0, 0)
         if may_block and few and dilate == _ONE != stride and ksize[0] >= stride[0] and ksize[1] >= stride[1]:
             self.block, self.begin = stride, (pad[0], pad[2])
             taps = tuple(-(-ksize[k] // stride[k]) for k in (0, 1))
-            whole = whole_channels(c * stride[0] * stride[1], dtype, groups, strict)
+            channels = whole_channels(c * stride[0] * stride[1], dtype, groups, strict)
             self.window = Window((0, 0), (0, 0), _ONE, _ONE)
-            self.x = (b, whole, out[0] + taps[0] - 1, out[1] + taps[1] - 1)
-            self.w = (o, whole, taps[0], taps[1])
+            self.x = (b, channels, out[0] + taps[0] - 1, out[1] + taps[1] - 1)
+            self.w = (o, channels, taps[0], taps[1])
         else:
-            self.window, kept = fitted((height, width), out, ksize, stride, pad, dilate)
-            self.x = (b, whole, *kept)
-            self.w = (o, whole // groups, *ksize)
+            self.window, covered = fitted((height, width), out, ksize, stride, pad, dilate)
+            self.x = (b, channels, *covered)
+            self.w = (o, channels // groups, *ksize)
         self.y = (b, o, *out)
         self.dtype = NAMES[dtype.char]
 
@@ -104,7 +104,7 @@ def is_aligned(x: Any) -> bool:
 
 
 def arranged(x: Any, dims: Dims, block: Pair = _ONE, begin: Pair = (0, 0)) -> Any:
-    """x (B, C, H, W) channels-last with these dims, block by block as in `Shapes`; x itself where it lies so.
+    """x (B, C, H, W) channels-last with these dims, block by block as in `Shapes`; x itself if it is so already.
 
     Images, channels, rows and columns that x lacks are zeros; those that dims lack are cut off.
     """
@@ -124,12 +124,12 @@ def arranged(x: Any, dims: Dims, block: Pair = _ONE, begin: Pair = (0, 0)) -> An
 def arranged_weights(w: Any, shapes: Shapes, pack: dict | None) -> Any:
     """w (O, C, KH, KW) as (O, KH, KW, C) in memory with shapes.w; more filters, channels and rows are zeros."""
     key = ("cudnn", shapes.w, shapes.block, w.dtype.char)
-    kept = None if pack is None else pack.get(key)
-    if kept is None:
-        kept = arranged(w, shapes.w, shapes.block)
-        if pack is not None and kept is not w:  # what was not copied spares the owner's memory too
-            pack[key] = kept
-    return kept
+    packed = None if pack is None else pack.get(key)
+    if packed is None:
+        packed = arranged(w, shapes.w, shapes.block)
+        if pack is not None and packed is not w:  # an array that was not copied needs no cache
+            pack[key] = packed
+    return packed
 
 
 def weights_back(gw: Any, shape: Dims, block: Pair) -> Any:

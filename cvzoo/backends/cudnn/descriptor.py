@@ -35,7 +35,7 @@ class Descriptor:
             self._calls.cudnnBackendDestroyDescriptor(self.address)
 
     def set(self, name: Attribute, kind: Type, *values: Any) -> "Descriptor":
-        """self, with an attribute set. Descriptors that are given are kept alive."""
+        """self, with an attribute set. It holds references to descriptors among the values."""
         if kind is Type.DESCRIPTOR:
             self._parts += values
             array = (ctypes.c_void_p * len(values))(*(part.address for part in values))

@@ -113,7 +113,7 @@ def forward_graph(
 def input_grad_graph(
     x: tuple[int, ...], w: tuple[int, ...], y: tuple[int, ...], window: Window, dtype: str, *, add: bool
 ) -> Graph:
-    """The gradient of x from y's and w, added to what lies in it if `add`; uids: x 1, w 2, y 3."""
+    """The gradient of x from y's and w, added to its values if `add`; uids: x 1, w 2, y 3."""
     tensors = (
         Tensor(3, y, channels_last(y), dtype),
         Tensor(2, w, channels_last(w), dtype),

@@ -37,7 +37,7 @@ TYPES = {"p": ctypes.c_void_p, "i": ctypes.c_int, "q": ctypes.c_int64, "z": ctyp
 class Library:
     """The loaded library.
 
-    calls: its functions; version: 91900 for 9.19.0; path: where it lies, as far as known
+    calls: its functions; version: 91900 for 9.19.0; path: its file, as far as known
     """
 
     calls: Any
@@ -57,15 +57,15 @@ def _wheel_folders() -> list[pathlib.Path]:
 
 
 def _candidates() -> list[str]:
-    asked = os.environ.get("CVZOO_CUDNN")
-    if asked:
-        return [asked]
-    found = [folder / "cudnn" / "lib" / _FILE for folder in _wheel_folders()]
-    return [*(str(path) for path in found if path.is_file()), _FILE]
+    chosen = os.environ.get("CVZOO_CUDNN")
+    if chosen:
+        return [chosen]
+    files = [folder / "cudnn" / "lib" / _FILE for folder in _wheel_folders()]
+    return [*(str(path) for path in files if path.is_file()), _FILE]
 
 
 def _load_needed() -> None:
-    """Load what libcudnn looks for by name alone; where a wheel has none, the loader may still find it later."""
+    """Load the libraries that libcudnn opens by name alone; those without a wheel may be on the loader's path."""
     for folder in _wheel_folders():
         for below in _FOLDERS:
             for name in _NEEDED:
@@ -73,7 +73,7 @@ def _load_needed() -> None:
                     try:
                         ctypes.CDLL(str(path), ctypes.RTLD_GLOBAL)
                     except OSError:
-                        continue  # of another version of CUDA: libcudnn says which it misses
+                        continue  # of another version of CUDA: libcudnn reports which it misses
 
 
 def _load(path: str) -> Library:
@@ -108,17 +108,17 @@ def _search() -> Library | BackendError:
 
 
 def library() -> Library:
-    """The loaded library. Raises BackendError that says why there is none."""
-    found = _search()
-    if isinstance(found, BackendError):
-        raise BackendError(str(found))
-    return found
+    """The loaded library. Raises BackendError with the reason if it cannot be loaded."""
+    result = _search()
+    if isinstance(result, BackendError):
+        raise BackendError(str(result))
+    return result
 
 
 def why_no_cudnn() -> str | None:
     """Why libcudnn cannot be loaded here, or None if it is loaded."""
-    found = _search()
-    return str(found).replace("\n", " ") if isinstance(found, BackendError) else None
+    result = _search()
+    return str(result).replace("\n", " ") if isinstance(result, BackendError) else None
 
 
 def check(status: int) -> None:

@@ -121,4 +121,4 @@ class Note(enum.IntEnum):
     NOT_DETERMINISTIC = 4
 
 
-RUNTIME_COMPILATION = 0  # of what it says of an engine's behaviour
+RUNTIME_COMPILATION = 0  # among the behavior notes of an engine

@@ -47,9 +47,9 @@ def _digest(key: str, stored: StoredPlan) -> bytes:
 
 
 class PlanStore:
-    """Plans by key in one file. It never raises: a damaged file is made anew, without a file nothing is found.
+    """Plans by key in one file. It never raises: a damaged file is made anew, without a file it is empty.
 
-    Each look opens the file: there are few (a plan is looked for once a process), and threads, forked processes and
+    Each access opens the file: they are few (a plan is looked up once a process), and threads, forked processes and
     other programs may do the same meanwhile.
     """
 
@@ -101,7 +101,7 @@ class PlanStore:
         return stored
 
     def put(self, key: str, stored: StoredPlan) -> None:
-        """Store a plan, in place of what is there."""
+        """Store a plan, replacing the key's former one."""
         row = (key, *stored, _digest(key, stored))
         for _ in range(2):
             try:

@@ -76,7 +76,7 @@ class Rules(NamedTuple):
 
 
 class Place(NamedTuple):
-    """What a plan is made for: a device by its handle's address, or by a description of it where there is no device."""
+    """What a plan is made for: a device by its handle's address, or by a description of it without a device."""
 
     handle: int | None = None
     properties: Descriptor | None = None
@@ -248,11 +248,11 @@ def build(graph: Graph, rules: Rules, place: Place) -> Plan | None:
 def first_candidates(graph: Graph, rules: Rules, place: Place, count: int, compiled: int) -> list[Plan]:
     """The first `count` of `candidates`, and the first `compiled` of those that had to be compiled."""
     left = {False: count, True: compiled}
-    found = []
+    plans = []
     for plan in candidates(graph, rules._replace(compile=compiled > 0), place):
         if left[plan.compiled]:
             left[plan.compiled] -= 1
-            found.append(plan)
+            plans.append(plan)
         elif plan.compiled:
             break
-    return found
+    return plans

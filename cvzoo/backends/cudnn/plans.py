@@ -15,7 +15,7 @@ from cvzoo.config.home import cvzoo_home
 from cvzoo.config.switches import switches
 
 _WORKSPACE = 256 << 20
-_STRICT_WORKSPACE = 1 << 30  # kernels without tensor cores want NCHW, which they make in there
+_STRICT_WORKSPACE = 1 << 30  # kernels without tensor cores need NCHW, to which they convert in the workspace
 
 _MOST_PLANS = 4096  # some 60 KB each; images of ever new sizes need new ones
 

@@ -44,28 +44,28 @@ class Session:
     def workspace(self, size: int) -> int:
         """The address of at least `size` bytes for a kernel of the followed stream to work in; 0 for none.
 
-        Kernels of one stream run one after another, so that they share it. What was outgrown is kept, since a CUDA
+        Kernels of one stream run one after another, so that they share it. Outgrown ones are not freed, since a CUDA
         graph may have been captured with it: at most as much again.
         """
         if not size:
             return 0
         arenas = self._arenas.setdefault(self.stream or 0, [])
         if not arenas or arenas[-1].mem.size < size:
-            wanted = max(size, 2 * arenas[-1].mem.size if arenas else _SMALLEST_ARENA)
+            new_size = max(size, 2 * arenas[-1].mem.size if arenas else _SMALLEST_ARENA)
             # not by the current allocator, which may be that of a graph's private memory
-            arenas.append(cupy().get_default_memory_pool().malloc(wanted))
+            arenas.append(cupy().get_default_memory_pool().malloc(new_size))
         return arenas[-1].ptr
 
     def zeros(self, count: int, dtype: Any) -> Any:
         """(count,) zeros, read-only: the bias of a convolution without bias."""
-        kept = self._zeros.get(dtype.char)
-        if kept is None or kept.size < count:
-            kept = cupy().zeros(max(count, 4096), dtype)
+        cached = self._zeros.get(dtype.char)
+        if cached is None or cached.size < count:
+            cached = cupy().zeros(max(count, 4096), dtype)
             # in a capture they are zeros only once the graph has run
             if not cupy().cuda.get_current_stream().is_capturing():
-                self._zeros[dtype.char] = kept
-        hold(kept)
-        return kept[:count]
+                self._zeros[dtype.char] = cached
+        hold(cached)
+        return cached[:count]
 
 
 class _Sessions(threading.local):

@@ -16,7 +16,7 @@ class BoundPlan:
     """A thread's use of a plan: called with pointers, it runs.
 
     Making a pack costs some ten times what a call does, and a finished one cannot be given other pointers: the last
-    ones are kept by their pointers.
+    ones are cached by their pointers.
     """
 
     __slots__ = ("_execute", "_packs", "plan")

@@ -1,7 +1,7 @@
 """The kernels of a GPU that need nothing but CuPy and our own CUDA C.
 
-What each does says `AbstractBackend`; a file's `__all__` names those that it holds. `xp` is CuPy, imported when it is
-first asked for.
+`AbstractBackend` documents each kernel; a file's `__all__` lists those that it defines. `xp` is CuPy, imported on
+first use.
 """
 
 from typing import Any

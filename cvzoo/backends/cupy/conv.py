@@ -92,7 +92,7 @@ def finished(y: Any, b: Any, add: Any, activation: str | None, alpha: float, bet
 
 
 def of_one_float(x: Any, w: Any) -> tuple[Any, Any]:
-    """Both as floats of one dtype that cuBLAS knows; other numbers as float64, which holds them or nearly so."""
+    """Both as floats of one dtype that cuBLAS supports; other numbers as float64, which holds them or nearly so."""
     if is_float(x, w):
         return x, w
     dtype = np.result_type(x.dtype, w.dtype)
@@ -102,35 +102,35 @@ def of_one_float(x: Any, w: Any) -> tuple[Any, Any]:
 
 
 def _with_adjacent_channels(x: Any) -> Any:
-    """x (B, C, H, W) itself if a pixel's channels lie next to each other, else a copy that lies channels-last."""
+    """x (B, C, H, W) itself if a pixel's channels are adjacent in memory, else a channels-last copy."""
     if x.strides[1] == x.itemsize and min(x.strides) >= 0:
         return x
     return channels_last(x)
 
 
 def _filters(w: Any, groups: int, pack: dict | None) -> Any:
-    """(groups, length, O / groups) of w (O, C / groups, KH, KW); its rows' elements lie far apart.
+    """(groups, length, O / groups) of w (O, C / groups, KH, KW); its rows' elements are strided.
 
     length: row_length(KH * KW * C / groups), what is more are zeros
     """
-    found = None if pack is None else pack.get(_PACK + w.dtype.name)
-    if found is None:
+    packed = None if pack is None else pack.get(_PACK + w.dtype.name)
+    if packed is None:
         o, c, kh, kw = w.shape
         n = kh * kw * c
         length = row_length(n, w.itemsize)
         if length == n:
-            found = cupy().ascontiguousarray(w.transpose(0, 2, 3, 1))
+            packed = cupy().ascontiguousarray(w.transpose(0, 2, 3, 1))
         else:
-            found = cupy().zeros((o, length), w.dtype)
-            found[:, :n] = w.transpose(0, 2, 3, 1).reshape(o, n)
-        found = found.reshape(groups, o // groups, length).transpose(0, 2, 1)
+            packed = cupy().zeros((o, length), w.dtype)
+            packed[:, :n] = w.transpose(0, 2, 3, 1).reshape(o, n)
+        packed = packed.reshape(groups, o // groups, length).transpose(0, 2, 1)
         if pack is not None:
-            pack[_PACK + w.dtype.name] = found
-    return found
+            pack[_PACK + w.dtype.name] = packed
+    return packed
 
 
 def _rows(y: Any) -> Any:
-    """(B * H * W, C) of y (B, C, H, W) that lies channels-last: a view."""
+    """(B * H * W, C) of a channels-last y (B, C, H, W): a view."""
     return y.transpose(0, 2, 3, 1).reshape(-1, y.shape[1])
 
 

@@ -1,4 +1,4 @@
-"""Whether arrays hold numbers only; the GPU is asked once."""
+"""Whether arrays are finite, with one synchronization of the GPU."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,5 +13,5 @@ def are_finite(arrays: Sequence[Any]) -> list[bool]:
     """See `AbstractBackend.are_finite`."""
     xp = cupy()
     flags = {k: xp.isfinite(x).all() for k, x in enumerate(arrays) if is_float(x.dtype) and x.size}
-    found = dict(zip(flags, xp.stack(list(flags.values())).get().tolist())) if flags else {}
-    return [found.get(k, True) for k in range(len(arrays))]
+    results = dict(zip(flags, xp.stack(list(flags.values())).get().tolist())) if flags else {}
+    return [results.get(k, True) for k in range(len(arrays))]

@@ -27,7 +27,7 @@ def why_no_cupy() -> str | None:
 
 @functools.cache
 def cupy() -> ModuleType:
-    """The module. Raises BackendError that says why it cannot be used, and how to install it."""
+    """The module. Raises BackendError with the reason if it cannot be used, and how to install it."""
     reason = why_no_cupy()
     if reason is not None:
         raise BackendError(f"no GPU can be used here: {reason}", hint=HINT)
@@ -35,6 +35,6 @@ def cupy() -> ModuleType:
 
 
 def forget() -> None:
-    """Look again next time: for tests, and for who has installed CuPy meanwhile."""
+    """Search again next time: for tests, and after CuPy was installed."""
     why_no_cupy.cache_clear()
     cupy.cache_clear()

@@ -1,4 +1,4 @@
-"""Products of matrices by cuBLAS, also with weights of the rows and columns of maps; whole numbers by CuPy."""
+"""Products of matrices by cuBLAS, also with weights of the rows and columns of maps; integers by CuPy."""
 
 import math
 from typing import Any

@@ -86,7 +86,7 @@ def to_numpy(array: Any) -> np.ndarray:
 
 
 def channels_last(x: Any) -> Any:
-    """x (B, C, H, W) itself if it lies channels-last, else a copy that does."""
+    """x (B, C, H, W) itself if it is channels-last, else a copy that does."""
     if x.transpose(0, 2, 3, 1).flags.c_contiguous:
         return x
     y = empty(x.shape, x.dtype)

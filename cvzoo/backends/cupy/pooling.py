@@ -69,19 +69,19 @@ def max_pool_2d(x: Any, *, ksize: Pair, stride: Pair, pad: Pad, keep: bool) -> t
     rows = pixel_rows(_as_comparable(x))
     y = xp.empty((b, *size, c), rows.dtype)
     name, dtype = _where_dtype(ksize)
-    kept = xp.empty(y.shape, dtype) if keep else None
+    argmax = xp.empty(y.shape, dtype) if keep else None
     if y.size:
         n = _groups((b, c, *size))
         _KERNELS.launch(
             f"max_pool_{name}_{suffix(rows.dtype)}",
             blocks(n),
             _BLOCK,
-            (rows, y, kept, *_numbers(x.shape[2:], size, c, ksize, stride, pad, n), are_whole(c, rows)),
+            (rows, y, argmax, *_numbers(x.shape[2:], size, c, ksize, stride, pad, n), are_whole(c, rows)),
         )
     if not is_float(x.dtype):
-        # where a window sees nothing but padding
+        # where a window covers nothing but padding
         y = xp.maximum(y, 0 if x.dtype == bool else np.iinfo(x.dtype).min)
-    return as_channels(y.astype(x.dtype, copy=False)), kept
+    return as_channels(y.astype(x.dtype, copy=False)), argmax
 
 
 def max_pool_2d_grad(gy: Any, kept: Any, x_shape: Sequence[int], *, ksize: Pair, stride: Pair, pad: Pad) -> Any:
@@ -127,7 +127,7 @@ def average_pool_2d(x: Any, *, ksize: Pair, stride: Pair, pad: Pad, count_pad: b
     b, c, h, w = x.shape
     rows = pixel_rows(_as_floats(x))
     y = xp.empty((b, *size, c), rows.dtype)
-    whole = are_whole(c, rows)
+    vectorized = are_whole(c, rows)
     if not y.size:
         pass
     elif size == (1, 1) and tuple(ksize) == (h, w) and tuple(pad) == (0, 0, 0, 0) and b < 65536:
@@ -136,7 +136,7 @@ def average_pool_2d(x: Any, *, ksize: Pair, stride: Pair, pad: Pad, count_pad: b
             f"average_photo_{suffix(rows.dtype)}",
             (-(-c // (lanes * 8)), b, 1),
             _BLOCK,
-            (rows, y, np.int64(h * w), np.int32(c), np.int32(lanes), whole),
+            (rows, y, np.int64(h * w), np.int32(c), np.int32(lanes), vectorized),
         )
     else:
         n = _groups((b, c, *size))
@@ -145,7 +145,7 @@ def average_pool_2d(x: Any, *, ksize: Pair, stride: Pair, pad: Pad, count_pad: b
             f"average_pool_{suffix(rows.dtype)}",
             blocks(n),
             _BLOCK,
-            (rows, y, *numbers, np.int32(count_pad), whole),
+            (rows, y, *numbers, np.int32(count_pad), vectorized),
         )
     if not is_float(x.dtype):
         y = y.astype(np.result_type(x.dtype, np.float16))
@@ -178,8 +178,8 @@ def upsampling_2d(x: Any, indices: Any, size: Pair) -> Any:
     b, c = x.shape[:2]
     h, w = size
     y = zeros((b, c, h, w), x.dtype)
-    lying = y.transpose(0, 2, 3, 1).reshape(b, h * w, c)  # a view: the result lies channels-last
-    add_pixels(lying, _by_pixel(indices, np.int64), _by_pixel(x))
+    flat = y.transpose(0, 2, 3, 1).reshape(b, h * w, c)  # a view: the result is channels-last
+    add_pixels(flat, _by_pixel(indices, np.int64), _by_pixel(x))
     return y
 
 

@@ -26,13 +26,13 @@ def quantize(x: Any, *, scale: float, signed: bool) -> Any:
 
 
 def _floats(w: Any, pack: dict | None) -> Any:
-    """w as float32, kept where its owner says."""
-    found = None if pack is None else pack.get(_PACK)
-    if found is None:
-        found = w.astype(np.float32)
+    """w as float32, cached in `pack`."""
+    floats = None if pack is None else pack.get(_PACK)
+    if floats is None:
+        floats = w.astype(np.float32)
         if pack is not None:
-            pack[_PACK] = found
-    return found
+            pack[_PACK] = floats
+    return floats
 
 
 def conv_2d_int8(

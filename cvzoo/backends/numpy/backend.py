@@ -1,6 +1,6 @@
 """NumPy's kernels, the reference: they run wherever NumPy runs, for every dtype that NumPy can compute with.
 
-What each does says `AbstractBackend`; a file's `__all__` names those that it holds.
+`AbstractBackend` documents each kernel; a file's `__all__` lists those that it defines.
 """
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""From a detector's numbers to the boxes of its images."""
+"""Decoding a detector's raw outputs to boxes in pixels of the image; areas and IoU of boxes."""
 
 import math
 from collections.abc import Sequence
@@ -57,19 +57,19 @@ def decoded(code: np.ndarray, anchor: np.ndarray, coder: Coder, std: Four) -> np
 
 
 def placed(bbox: np.ndarray, frame: np.ndarray, min_side: float) -> tuple[np.ndarray, np.ndarray]:
-    """The boxes in pixels of their image, and (R,) bool which of them count."""
+    """The boxes in pixels of their image, and (R,) bool, which of them are finite and large enough."""
     cut, offset, divisor, factor = (np.tile(frame[k : k + 2], 2) for k in (0, 2, 4, 6))
     if cut[0] >= 0:
         bbox = np.clip(bbox, 0, cut)
-    kept = np.isfinite(bbox).all(axis=1)
+    valid = np.isfinite(bbox).all(axis=1)
     shortest = max(min_side, frame[10])
     if shortest > -math.inf:
-        kept &= ((bbox[:, 2:] - bbox[:, :2]) >= shortest).all(axis=1)
+        valid &= ((bbox[:, 2:] - bbox[:, :2]) >= shortest).all(axis=1)
     if offset.any():
         bbox = bbox - offset
     if (divisor != 1).any():
         bbox = bbox / divisor
-    return (bbox * factor if (factor != 1).any() else bbox), kept
+    return (bbox * factor if (factor != 1).any() else bbox), valid
 
 
 class _Places(NamedTuple):
@@ -88,7 +88,7 @@ def cell_boxes(
     rows = raw.transpose(1, 2, 0).reshape(-1, 5 + head.n_class)
     with np.errstate(all="ignore"):
         objectness = rows[:, 4] if head.plain else _sigmoid(rows[:, 4])
-        # no class is surer than the object itself, so most cells need no look at their classes
+        # no class scores above the objectness, so most cells' class scores are not computed
         index = np.flatnonzero(objectness > above)
         rows = rows[index]
         prob = rows[:, 5:]
@@ -104,8 +104,8 @@ def cell_boxes(
         side = side * np.array(head.anchors, np.float32)[place.anchor]
         side = (side * place.cell_size if head.in_cells else side) / 2
         center = (place.cell + center) * place.cell_size
-        bbox, kept = placed(np.concatenate([center - side, center + side], axis=1), frame, -math.inf)
-        row, label = np.nonzero((prob > above) & kept[:, None])
+        bbox, valid = placed(np.concatenate([center - side, center + side], axis=1), frame, -math.inf)
+        row, label = np.nonzero((prob > above) & valid[:, None])
     return bbox[row], label.astype(np.int32), prob[row, label]
 
 

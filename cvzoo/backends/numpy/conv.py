@@ -1,7 +1,7 @@
 """Convolution as matrix products of unfolded windows, one image at a time.
 
-One image at a time because BLAS then sees the same shapes whatever else is in the batch: an image's result has the same
-bits alone and in company.
+One image at a time because BLAS then gets the same shapes for any batch size: an image's result has the same bits alone
+and in a batch.
 """
 
 import numpy as np
@@ -18,8 +18,8 @@ def _columns(photo: np.ndarray, ksize: Pair, stride: Pair, size: Pair, dilate: P
     """(groups, OH * OW, KH * KW * C / groups) of one padded image (1, H, W, C)."""
     c = photo.shape[3]
     columns = np.empty((groups, *size, *ksize, c // groups), photo.dtype)
-    for i, j, seen in taps(photo, ksize, stride, size, dilate):
-        columns[:, :, :, i, j] = np.moveaxis(seen[0].reshape(*size, groups, c // groups), 2, 0)
+    for i, j, tap in taps(photo, ksize, stride, size, dilate):
+        columns[:, :, :, i, j] = np.moveaxis(tap[0].reshape(*size, groups, c // groups), 2, 0)
     return columns.reshape(groups, size[0] * size[1], -1)
 
 
@@ -47,8 +47,8 @@ def conv_2d(
     y = np.empty((x.shape[0], *size, o), np.result_type(x, w))
     if c_group == 1 and o == groups:
         y[...] = 0
-        for i, j, seen in taps(padded, ksize, stride, size, dilate):
-            y += seen * w[:, 0, i, j]
+        for i, j, tap in taps(padded, ksize, stride, size, dilate):
+            y += tap * w[:, 0, i, j]
     else:
         matrix = w.reshape(groups, o // groups, c_group, *ksize).transpose(0, 3, 4, 2, 1)
         matrix = matrix.reshape(groups, -1, o // groups)
@@ -93,15 +93,15 @@ def _input_grad(
         (n, x_size[0] + pad[0] + pad[1], x_size[1] + pad[2] + pad[3], groups * c_group), np.result_type(gy, w)
     )
     if c_group == 1 and o == groups:
-        for i, j, seen in taps(gx, (kh, kw), stride, size, dilate):
-            seen += gy * w[:, 0, i, j]
+        for i, j, tap in taps(gx, (kh, kw), stride, size, dilate):
+            tap += gy * w[:, 0, i, j]
         return unpadded(gx, x_size, pad)
     matrix = w.reshape(groups, o // groups, c_group, kh, kw).transpose(0, 1, 3, 4, 2).reshape(groups, o // groups, -1)
     for k in range(n):
         columns = np.moveaxis(gy[k].reshape(oh * ow, groups, -1), 1, 0) @ matrix
         columns = np.moveaxis(columns.reshape(groups, oh, ow, kh, kw, c_group), 0, 4)
-        for i, j, seen in taps(gx[k : k + 1], (kh, kw), stride, size, dilate):
-            seen += columns[:, :, i, j].reshape(1, oh, ow, -1)
+        for i, j, tap in taps(gx[k : k + 1], (kh, kw), stride, size, dilate):
+            tap += columns[:, :, i, j].reshape(1, oh, ow, -1)
     return unpadded(gx, x_size, pad)
 
 
@@ -119,9 +119,9 @@ def conv_2d_weight_grad(
     dtype = np.result_type(x, gy)
     if c_group == 1 and o == groups:
         gw = np.empty((o, 1, kh, kw), dtype)
-        for i, j, seen in taps(padded, w_size, stride, size, dilate):
+        for i, j, tap in taps(padded, w_size, stride, size, dilate):
             # a row's sums by themselves: of all rows' errors most cancel
-            gw[:, 0, i, j] = np.einsum("nijc,nijc->nic", seen, gy).sum((0, 1), dtype=np.float64)
+            gw[:, 0, i, j] = np.einsum("nijc,nijc->nic", tap, gy).sum((0, 1), dtype=np.float64)
         return gw
     total = np.zeros((groups, kh * kw * c_group, o // groups), dtype)
     for k in range(n):

@@ -1,4 +1,4 @@
-"""Detection in NumPy: what `AbstractBackend` says of it, image by image, where only what scores is computed."""
+"""Postprocessing of detections in NumPy, image by image; only boxes with a score above the threshold are decoded."""
 
 import math
 from collections.abc import Sequence
@@ -59,11 +59,11 @@ def select_best(
     for i, rows in enumerate(score):
         rows = rows if counts is None else rows[: counts[i]]
         if scoring in (Scoring.SIGMOID, Scoring.SIGMOID_IN_64) and limit is not None and step == 1:
-            # what is greater before the sigmoid is greater behind it: only the best are computed
+            # the sigmoid is monotonic: it is computed of the best logits only
             pair = best_logits(rows, parts, n_class, limit, logit_below(above))
             value = sigmoids(np.ravel(rows)[pair], scoring)
-            kept = value > above
-            pair, value = pair[kept], value[kept]
+            passing = value > above
+            pair, value = pair[passing], value[passing]
         else:
             pair, value = scores_above(rows, scoring, above, None if center is None else center[i])
             if limit is not None:
@@ -86,7 +86,7 @@ def decode_boxes(
     by_part: bool = False,
 ) -> Candidates:
     """See `AbstractBackend.decode_boxes`."""
-    found = []
+    images = []
     for i, (pair, score) in enumerate(zip(selected.pairs, selected.scores)):
         row, label = np.divmod(pair, selected.n_class)
         own = code[i, row, label] if code.ndim == 4 else code[i, row]
@@ -94,9 +94,9 @@ def decode_boxes(
         if by_part:
             label = part_numbers(pair, selected.parts)
         with np.errstate(all="ignore"):
-            bbox, kept = placed(decoded(own, against, coder, std), frames[i], min_side)
-        found.append((bbox[kept], label[kept].astype(np.int32), score[kept]))
-    return Candidates(*(list(each) for each in zip(*found)))
+            bbox, valid = placed(decoded(own, against, coder, std), frames[i], min_side)
+        images.append((bbox[valid], label[valid].astype(np.int32), score[valid]))
+    return Candidates(*(list(each) for each in zip(*images)))
 
 
 def decode_cells(
@@ -108,26 +108,26 @@ def decode_cells(
     above: float,
 ) -> Candidates:
     """See `AbstractBackend.decode_cells`."""
-    found = []
+    images = []
     for i, frame in enumerate(frames):
         parts = [cell_boxes(raw[i], head, input_size, frame, above) for raw, head in zip(raws, heads)]
-        found.append([np.concatenate(each) for each in zip(*parts)])
-    return Candidates(*(list(each) for each in zip(*found)))
+        images.append([np.concatenate(each) for each in zip(*parts)])
+    return Candidates(*(list(each) for each in zip(*images)))
 
 
 def nms(
     candidates: Candidates, *, iou_thresh: float, limit: int | None, classwise: bool = True, n_best: int | None = None
 ) -> Candidates:
     """See `AbstractBackend.nms`."""
-    kept: list[tuple[np.ndarray, ...]] = []
+    images: list[tuple[np.ndarray, ...]] = []
     for bbox, label, score in zip(*candidates):
         order = best_first(score)[:n_best]
         if classwise:
             order = kept_by_class(bbox, label, order, np.float32(iou_thresh), limit)
         else:
             order = order[kept_rows(bbox[order], np.float32(iou_thresh), limit)]
-        kept.append((bbox[order], label[order], score[order]))
-    return Candidates(*(list(each) for each in zip(*kept)))
+        images.append((bbox[order], label[order], score[order]))
+    return Candidates(*(list(each) for each in zip(*images)))
 
 
 def found_boxes(candidates: Candidates) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
@@ -150,11 +150,11 @@ def finish_boxes(kept: Candidates, *, frames: np.ndarray, cut: bool) -> np.ndarr
     result = np.zeros((len(frames), HEADER + FIELDS * most), np.float32)
     for to, frame, bbox, label, score in zip(result, frames, *kept):
         inside = np.clip(bbox, 0, np.tile(frame[8:10], 2))
-        seen = (inside[:, 2:] > inside[:, :2]).all(axis=1)  # not wholly in a letterbox's margin, nor empty
-        count = np.count_nonzero(seen)
+        visible = (inside[:, 2:] > inside[:, :2]).all(axis=1)  # not wholly in a letterbox's margin, nor empty
+        count = np.count_nonzero(visible)
         boxes = to[HEADER : HEADER + FIELDS * count].reshape(count, FIELDS)
-        boxes[:, :4] = (inside if cut else bbox)[seen]
-        boxes[:, 4] = score[seen]
-        boxes[:, 5] = label[seen].astype(np.int32).view(np.float32)
+        boxes[:, :4] = (inside if cut else bbox)[visible]
+        boxes[:, 4] = score[visible]
+        boxes[:, 5] = label[visible].astype(np.int32).view(np.float32)
         to[:1].view(np.int32)[0] = count
     return result

@@ -1,4 +1,4 @@
-"""The focal loss of many anchors, one whole number an anchor.
+"""The focal loss of many anchors, one integer label per anchor.
 
 Nearly all anchors are background, so that is computed in blocks that stay in the cache, and only the true classes get
 their own formula; the gradient is a second such pass.

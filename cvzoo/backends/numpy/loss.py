@@ -29,7 +29,7 @@ def softmax_cross_entropy(
 def picked(
     log_p: np.ndarray, t: np.ndarray, class_weight: np.ndarray | None, ignore_label: int
 ) -> tuple[np.ndarray, Any]:
-    """The cross entropy of log(softmax(x)), and what its gradient wants."""
+    """The cross entropy of log(softmax(x)), and the arrays that its gradient needs."""
     known, weight = known_and_weight(np, t, class_weight, ignore_label, log_p.dtype, log_p.shape[1])
     loss = -np.take_along_axis(log_p, known[:, None], axis=1)[:, 0] * weight
     # where() and not only a product: an ignored pixel's x may be inf or NaN

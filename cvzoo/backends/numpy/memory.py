@@ -42,7 +42,7 @@ def to_numpy(array: np.ndarray) -> np.ndarray:
 
 
 def channels_last(x: np.ndarray) -> np.ndarray:
-    """x (B, C, H, W) itself if it lies channels-last, else a copy that does."""
+    """x (B, C, H, W) itself if it is channels-last, else a copy that does."""
     if x.transpose(0, 2, 3, 1).flags.c_contiguous:
         return x
     y = empty(x.shape, x.dtype)

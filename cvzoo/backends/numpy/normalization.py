@@ -124,7 +124,7 @@ def _channel_window_sum(x: np.ndarray, before: int, after: int) -> np.ndarray:
 
 @in_float32
 def local_response_norm(x: np.ndarray, *, n: int, k: float, alpha: float, beta: float) -> np.ndarray:
-    """See `AbstractBackend.local_response_norm`; of an even n, one more channel lies below than above."""
+    """See `AbstractBackend.local_response_norm`; an even n takes one more channel below than above."""
     scale = _channel_window_sum(x * x, n // 2, n - 1 - n // 2)
     scale *= alpha
     scale += k

@@ -1,4 +1,4 @@
-"""Maxima and means over windows, and pixels put back where a maximum was taken from."""
+"""Max pooling, average pooling and max unpooling, with their gradients."""
 
 import functools
 from collections.abc import Sequence
@@ -22,8 +22,8 @@ __all__ = [
     "upsampling_2d_grad",
 ]
 
-FEW = 25  # pixels whose mean, taken one after the other, is off by 4e-7 at most; of 49 by up to 7.6e-7
-_LAST = 49  # means of a whole map's rectangles that may be taken so
+FEW = 25  # pixels whose mean, summed sequentially, is off by 4e-7 at most; of 49 by up to 7.6e-7
+_LAST = 49  # means of a map's rectangles that may be summed so
 _MANY = 1024  # pixels of a map where the first pass over it is what takes time: it is over larger rectangles
 _TILE = 6  # sides of a rectangle in a large window at most
 
@@ -41,10 +41,10 @@ def _first_maximum(x: np.ndarray, ksize: Pair, stride: Pair, pad: Pad) -> tuple[
     where = np.full(y.shape, -1, np.int32)
     photos = taps(padded, ksize, stride, size)
     masks = taps(inside, ksize, stride, size)
-    for (i, j, seen), (_, _, is_photo) in zip(photos, masks):
-        # the second term lets a true -inf be found, the third lets NaN win as it does in numpy.max
-        better = (seen > y) | ((where < 0) & is_photo) | ((seen != seen) & (y == y))
-        np.copyto(y, seen, where=better)
+    for (i, j, tap), (_, _, is_photo) in zip(photos, masks):
+        # the second term selects a true -inf, the third propagates NaN as numpy.max does
+        better = (tap > y) | ((where < 0) & is_photo) | ((tap != tap) & (y == y))
+        np.copyto(y, tap, where=better)
         where[better] = i * ksize[1] + j
     return y, where
 
@@ -57,8 +57,8 @@ def max_pool_2d(x: np.ndarray, *, ksize: Pair, stride: Pair, pad: Pad, keep: boo
         return y.transpose(0, 3, 1, 2), where
     size = out_size(x.shape[2:], ksize, stride, pad)
     y = np.full((x.shape[0], *size, x.shape[1]), _lowest(x.dtype), x.dtype)
-    for _, _, seen in taps(padded_nhwc(x, pad, _lowest(x.dtype)), ksize, stride, size):
-        np.maximum(y, seen, out=y)
+    for _, _, tap in taps(padded_nhwc(x, pad, _lowest(x.dtype)), ksize, stride, size):
+        np.maximum(y, tap, out=y)
     return y.transpose(0, 3, 1, 2), None
 
 
@@ -70,8 +70,8 @@ def max_pool_2d_grad(
     b, c, h, w = x_shape
     gy = gy.transpose(0, 2, 3, 1)
     gx = np.zeros((b, h + pad[0] + pad[1], w + pad[2] + pad[3], c), gy.dtype)
-    for i, j, seen in taps(gx, ksize, stride, gy.shape[1:3]):
-        seen += np.where(kept == i * ksize[1] + j, gy, gy.dtype.type(0))
+    for i, j, tap in taps(gx, ksize, stride, gy.shape[1:3]):
+        tap += np.where(kept == i * ksize[1] + j, gy, gy.dtype.type(0))
     return unpadded(gx, (h, w), pad)
 
 
@@ -153,7 +153,7 @@ def _of_whole_map(size: Pair) -> tuple[Stage, ...]:
 @in_float32
 def average_pool_2d(x: np.ndarray, *, ksize: Pair, stride: Pair, pad: Pad, count_pad: bool) -> np.ndarray:
     """See `AbstractBackend.average_pool_2d`."""
-    counts = count_pad or not any(pad)  # stages pad where the caller did not, and reckon with it
+    counts = count_pad or not any(pad)  # stages pad where the caller did not, and correct for it by `factor`
     for stage in average_stages(tuple(x.shape[2:]), ksize, stride, pad):
         x = _average(x, stage, counts)
     return x
@@ -165,8 +165,8 @@ def _average(x: np.ndarray, stage: Stage, count_pad: bool) -> np.ndarray:
     dtype = np.result_type(x.dtype, np.float16)
     y = np.zeros((x.shape[0], *size, x.shape[1]), dtype)
     of_row = y if ksize[0] * ksize[1] <= FEW else np.zeros_like(y)  # larger windows row by row: fewer roundings
-    for _, j, seen in taps(padded_nhwc(x, pad, 0), ksize, stride, size):
-        of_row += seen
+    for _, j, tap in taps(padded_nhwc(x, pad, 0), ksize, stride, size):
+        of_row += tap
         if of_row is not y and j == ksize[1] - 1:
             y += of_row
             of_row[...] = 0
@@ -197,8 +197,8 @@ def _average_grad(gy: np.ndarray, x_size: Pair, stage: Stage, count_pad: bool) -
     if factor != 1:
         share *= gy.dtype.type(factor)
     gx = np.zeros((gy.shape[0], h + pad[0] + pad[1], w + pad[2] + pad[3], gy.shape[1]), gy.dtype)
-    for _, _, seen in taps(gx, ksize, stride, size):
-        seen += share
+    for _, _, tap in taps(gx, ksize, stride, size):
+        tap += share
     return unpadded(gx, (h, w), pad)
 
 

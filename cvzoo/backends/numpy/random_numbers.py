@@ -13,8 +13,8 @@ __all__ = ["random_mask", "standard_normal"]
 def random_mask(shape: Sequence[int], ratio: float, scale: float, dtype: Any = "float32") -> np.ndarray:
     """See `AbstractBackend.random_mask`."""
     dtype = np.dtype(dtype)
-    kept = random_generator().random(shape, "float32") >= ratio
-    return (kept * dtype.type(scale)).astype(dtype, copy=False)
+    keep = random_generator().random(shape, "float32") >= ratio
+    return (keep * dtype.type(scale)).astype(dtype, copy=False)
 
 
 def standard_normal(shape: int | Sequence[int], dtype: Any = "float32", *, rounded: bool = False) -> np.ndarray:

@@ -103,7 +103,7 @@ def resize_2d_grad(gy: np.ndarray, size: Pair, *, mode: str, align_corners: bool
 def pillow_resize(img: np.ndarray, size: tuple[int, int], resampling: Image.Resampling) -> np.ndarray:
     """(C, *size) of an image (C, H, W) uint8 or float32, in its dtype.
 
-    Three channels of uint8 lie side by side in memory, as decoders and Pillow keep them; all else lies in C order.
+    Three channels of uint8 are interleaved in memory, as by decoders and Pillow; all else is in C order.
     """
     height, width = size
     if img.dtype == np.uint8 and len(img) == 3:

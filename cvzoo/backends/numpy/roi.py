@@ -116,7 +116,7 @@ def _scaled(rois: Regions) -> np.ndarray:
 
 
 def _windows(rois: Regions, shapes: Sequence[tuple[int, ...]]) -> list[Windows]:
-    """Of each level, where its regions lie and what each cell takes of each row and column."""
+    """For each level, the windows of its regions and the weights of each cell's rows and columns."""
     key = "windows", *[shape[2:] for shape in shapes]
     if key not in rois.kept:
         rois.kept[key] = [_level_windows(rois, number, *shape[2:]) for number, shape in enumerate(shapes)]

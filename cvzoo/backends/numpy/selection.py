@@ -8,7 +8,7 @@ import numpy as np
 from cvzoo.backends.detection import Scoring, logit_below
 from cvzoo.backends.in_threads import in_threads
 
-_STRIP = 1 << 19  # scores that a thread looks at at a time
+_STRIP = 1 << 19  # scores that a thread scans at a time
 _ROWS = 1024  # rows of which a thread computes the softmax at a time
 
 
@@ -19,7 +19,7 @@ def best_pairs(score: np.ndarray, limit: int, *, above: float = -math.inf) -> np
     above: only what is greater counts; NaN never does
 
     A row's greatest number bounds all of it: the `limit`-th greatest of the rows' maxima is a bound that at least
-    `limit` pairs reach, so only rows that reach it are looked at closely. That makes it linear.
+    `limit` pairs reach, so only rows that reach it are searched. That makes it linear.
     """
     n_row, n_column = score.shape
     if not score.size:
@@ -51,7 +51,7 @@ def part_numbers(pair: np.ndarray, parts: Sequence[tuple[int, int]]) -> np.ndarr
 
 
 def part_of(pair: np.ndarray, parts: Sequence[tuple[int, int]], step: int) -> np.ndarray:
-    """The same also where the parts' elements lie `step` apart, part s beginning at s."""
+    """The same also where the parts' elements are `step` apart, part s beginning at s."""
     return part_numbers(pair, parts) if step == 1 else pair % step
 
 
@@ -59,12 +59,12 @@ def best_logits(
     rows: np.ndarray, parts: Sequence[tuple[int, int]], n_class: int, limit: int, above: float
 ) -> np.ndarray:
     rows = rows.reshape(-1, n_class)
-    kept = []
+    indices = []
     for start, count in parts:
         first = start // n_class
         index = best_pairs(rows[first : first + count // n_class], limit, above=above)
-        kept.append(np.sort(index) + start)
-    return np.concatenate(kept)
+        indices.append(np.sort(index) + start)
+    return np.concatenate(indices)
 
 
 def scores_above(rows: np.ndarray, scoring: Scoring, above: float, center: np.ndarray | None) -> tuple[np.ndarray, ...]:
@@ -84,7 +84,7 @@ def _softmax_above(conf: np.ndarray, above: float) -> tuple[np.ndarray, np.ndarr
 
     def work(start: int) -> None:
         strip = conf[start : start + _ROWS]
-        # no class can be likelier than its duel with the background says: most rows need no exponential at all
+        # a class's probability is at most that of a softmax over it and the background: most rows need no exponential
         hopeful = np.flatnonzero(strip[:, 1:].max(axis=1) - strip[:, 0] > logit_below(above))
         logit = strip[hopeful]
         prob = np.exp(logit - logit.max(axis=1, keepdims=True))
@@ -106,8 +106,8 @@ def _centered_above(conf: np.ndarray, center: np.ndarray, above: float) -> tuple
     row, label = np.divmod(pair, conf.shape[1])
     row = hopeful[row]
     score = np.sqrt(_sigmoid(np.ravel(logit)[pair]) * _sigmoid(center[row]))
-    kept = np.flatnonzero(score > above)
-    return row[kept] * conf.shape[1] + label[kept], score[kept]
+    selected = np.flatnonzero(score > above)
+    return row[selected] * conf.shape[1] + label[selected], score[selected]
 
 
 def best_of_parts(score: np.ndarray, part: np.ndarray, n_part: int, limit: int) -> np.ndarray | slice:

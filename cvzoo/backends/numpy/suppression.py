@@ -1,4 +1,4 @@
-"""Non-maximum suppression: exact, and fast where boxes are spread out as well as where they pile up."""
+"""Non-maximum suppression: exact, and fast for sparse boxes as well as for crowded ones."""
 
 import math
 from collections.abc import Sequence
@@ -21,13 +21,13 @@ def overlapping_pairs(bbox: np.ndarray, thresh: np.float32, *, cap: int | None =
 
     bbox: (R, 4) float32, finite, y_min x_min y_max x_max
     thresh: float32 in [0, 1]
-    cap: None, or how many pairs are too many: beyond it the answer is None
+    cap: None, or the most pairs to return: beyond it the result is None
     Returns two (P,) int64 arrays.
 
-    Two boxes exceed an IoU only if their shadows on either axis do. So the one that starts first, h high, starts less
-    than (1 - thresh) * h before the other: the boxes are sorted along the axis where this leaves fewer candidates, and
-    each is compared with the run of boxes behind it. There the shadows on the other axis are compared, in dense blocks
-    without a gather; what is left gets its IoU exactly as `bbox_iou` computes it.
+    Two boxes exceed an IoU only if their projections on either axis do. So the one that starts first, h high, starts
+    less than (1 - thresh) * h before the other: the boxes are sorted along the axis where this leaves fewer candidates,
+    and each is compared with the run of boxes behind it. In it the projections on the other axis are compared, in dense
+    blocks without a gather; what is left gets its IoU exactly as `bbox_iou` computes it.
     """
     # a box without area has an IoU of 0 with every other
     index = np.flatnonzero((bbox[:, 2] > bbox[:, 0]) & (bbox[:, 3] > bbox[:, 1]))
@@ -38,25 +38,25 @@ def overlapping_pairs(bbox: np.ndarray, thresh: np.float32, *, cap: int | None =
     index = index[order]
     bbox = np.ascontiguousarray(bbox[index].T)
     low, high = _core(bbox[1 - axis], bbox[3 - axis], thresh, slack)
-    found: list[Pairs] = []
-    waiting: list[Pairs] = []
-    n_waiting = n_found = start = 0
+    overlapping: list[Pairs] = []
+    pending: list[Pairs] = []
+    n_pending = n_overlapping = start = 0
     while start < len(index):
         stop = _block_end(end, start)
         columns = slice(start + 1, int(end[start:stop].max()))
         row, column = _meeting(low, high, slice(start, stop), low, high, columns)
         # within a block, a row also meets columns before it: those pairs belong to the other row
         behind = row < column
-        waiting.append((row[behind], column[behind]))
-        n_waiting += len(row)
+        pending.append((row[behind], column[behind]))
+        n_pending += len(row)
         start = stop
-        if n_waiting > _FLUSH or start == len(index):
-            found.append(_exceeding(bbox, bbox, _joined(waiting), thresh))
-            n_found += len(found[-1][0])
-            waiting, n_waiting = [], 0
-            if cap is not None and n_found > cap:
+        if n_pending > _FLUSH or start == len(index):
+            overlapping.append(_exceeding(bbox, bbox, _joined(pending), thresh))
+            n_overlapping += len(overlapping[-1][0])
+            pending, n_pending = [], 0
+            if cap is not None and n_overlapping > cap:
                 return None
-    first, second = (index[each] for each in _joined(found))
+    first, second = (index[each] for each in _joined(overlapping))
     return np.minimum(first, second), np.maximum(first, second)
 
 
@@ -107,9 +107,9 @@ def _runs(bbox: np.ndarray, axis: int, thresh: np.float32, slack: np.float32) ->
 
 
 def _core(low: np.ndarray, high: np.ndarray, thresh: np.float32, slack: np.float32) -> Pairs:
-    """The ends of the core of each shadow: two shadows whose cores do not meet cannot exceed an IoU of thresh.
+    """The ends of the core of each projection: two whose cores are disjoint cannot exceed an IoU of thresh.
 
-    Shadows p and q long, their middles d apart, exceed it only if d < (1 - t) / (1 + t) * (p + q) / 2.
+    Projections of lengths p and q, their centers d apart, exceed it only if d < (1 - t) / (1 + t) * (p + q) / 2.
     """
     middle = low * np.float32(0.5) + high * np.float32(0.5)
     reach = (high - low) * ((1 - thresh) / (1 + thresh) * np.float32(0.5)) + slack
@@ -154,18 +154,18 @@ def _joined(parts: Sequence[Pairs]) -> Pairs:
     return first, second
 
 
-# Up to here all pairs at once are quicker than any plan
+# Up to this many boxes, all pairs at once are fastest
 _FEW = 100
-# How many boxes are looked at first, to see how much they overlap; never fewer at a time
+# Boxes of the first round, which measures how much they overlap; the fewest of any round
 _HEAD = 256
-# How many boxes are looked at for each that is wanted, before others are
+# Boxes processed first per box of the limit
 _WANTED = 4
 # How many overlapping pairs one round should hold
 _PAIRS = 100_000
 
 
 def best_first(score: np.ndarray) -> np.ndarray:
-    """(R,) int64: the places of score (R,), the greatest first, of equals the first."""
+    """(R,) int64: the indices of score (R,) in descending order; stable for equal scores."""
     # the last of the reversed is the best; sorting reversed keeps the earlier of equals first
     return len(score) - 1 - np.argsort(score[::-1], kind="stable")[::-1]
 
@@ -175,7 +175,7 @@ def kept_rows(bbox: np.ndarray, thresh: np.float32, limit: int | None) -> np.nda
 
     limit: how many stay at most, the first; None: all
     """
-    return _kept(bbox, thresh, limit)[:limit]
+    return _nms_rows(bbox, thresh, limit)[:limit]
 
 
 def kept_by_class(
@@ -183,34 +183,34 @@ def kept_by_class(
 ) -> np.ndarray:
     """Those of `order` (R,), the rows of bbox (R, 4) from the best on, that stay where boxes remove only boxes of their
     own label (R,)."""
-    # what stays depends on better boxes only: where a few are wanted, the worst need no look
+    # what stays depends on boxes with higher scores only: with a small limit, the worst are not processed
     count = len(order) if limit is None else max(_WANTED * limit, _HEAD)
     while True:
         first = order[:count]
-        kept = _kept_by_class(bbox[first], label[first], thresh, limit)
-        if limit is None or count >= len(order) or len(kept) >= limit:
-            return first[kept[:limit]]
+        selected = _nms_by_class(bbox[first], label[first], thresh, limit)
+        if limit is None or count >= len(order) or len(selected) >= limit:
+            return first[selected[:limit]]
         count *= 4
 
 
-def _kept_by_class(bbox: np.ndarray, label: np.ndarray, thresh: np.float32, limit: int | None) -> np.ndarray:
-    """As `_kept`, each class by itself."""
+def _nms_by_class(bbox: np.ndarray, label: np.ndarray, thresh: np.float32, limit: int | None) -> np.ndarray:
+    """As `_nms_rows`, each class by itself."""
     by_class = np.argsort(label, kind="stable")
     groups = np.split(by_class, np.flatnonzero(np.diff(label[by_class])) + 1)
-    return np.sort(np.concatenate([group[_kept(bbox[group], thresh, limit)] for group in groups]))
+    return np.sort(np.concatenate([group[_nms_rows(bbox[group], thresh, limit)] for group in groups]))
 
 
-def _kept(bbox: np.ndarray, thresh: np.float32, limit: int | None) -> np.ndarray:
+def _nms_rows(bbox: np.ndarray, thresh: np.float32, limit: int | None) -> np.ndarray:
     """The rows that stay, ascending, of boxes that come best first; perhaps more than limit."""
     # overflow of the area of huge boxes gives an IoU of 0 or NaN, which exceeds nothing
     with np.errstate(over="ignore", invalid="ignore"):
         if len(bbox) <= _FEW:
             return np.flatnonzero(_survivors(len(bbox), *np.nonzero(np.triu(box_iou(bbox, bbox) > thresh, 1))))
-        return _kept_in_rounds(bbox, thresh, len(bbox) if limit is None else limit)
+        return _nms_in_rounds(bbox, thresh, len(bbox) if limit is None else limit)
 
 
-def _kept_in_rounds(bbox: np.ndarray, thresh: np.float32, limit: int) -> np.ndarray:
-    kept: list[np.ndarray] = []
+def _nms_in_rounds(bbox: np.ndarray, thresh: np.float32, limit: int) -> np.ndarray:
+    selected: list[np.ndarray] = []
     rest, size = np.arange(len(bbox)), _HEAD
     while len(rest) and limit > 0:
         head = rest[:size]
@@ -219,14 +219,14 @@ def _kept_in_rounds(bbox: np.ndarray, thresh: np.float32, limit: int) -> np.ndar
             size = max(size // 4, _HEAD)
             continue
         head = head[_survivors(len(head), *pairs)]
-        kept.append(head)
+        selected.append(head)
         limit -= len(head)
         rest = rest[size:]
         rest = rest[~overlapped(bbox[rest], bbox[head], thresh)]
         # pairs grow with the square of the number of boxes
         size = int(min(size * math.sqrt(_PAIRS / max(len(pairs[0]), 1)), max(4 * limit, 0)))
         size = max(size, _HEAD)
-    return np.concatenate(kept) if kept else np.empty(0, np.int64)
+    return np.concatenate(selected) if selected else np.empty(0, np.int64)
 
 
 def _survivors(n_bbox: int, first: np.ndarray, second: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Arrays where they are, and those that are needed again and again: a CPU copies nothing to itself."""
+"""Uploads, which are no-ops on the CPU, and the cache of constant arrays."""
 
 import collections
 import threading
@@ -18,16 +18,16 @@ _lock = threading.Lock()
 def constant(key: Hashable, make: Callable[[], np.ndarray]) -> np.ndarray:
     """See `AbstractBackend.constant`."""
     with _lock:
-        found = _constants.get(key)
-        if found is not None:
+        array = _constants.get(key)
+        if array is not None:
             _constants.move_to_end(key)
-            return found
-    found = make()
+            return array
+    array = make()
     with _lock:
-        _constants[key] = found
+        _constants[key] = array
         while len(_constants) > _KEPT:
             _constants.popitem(last=False)
-    return found
+    return array
 
 
 def upload(arrays: Sequence[np.ndarray]) -> list[np.ndarray]:

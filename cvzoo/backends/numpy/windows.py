@@ -11,11 +11,11 @@ def padded_nhwc(x: np.ndarray, pad: Pad, value: float) -> np.ndarray:
     """(B, top + H + bottom, left + W + right, C) of x (B, C, H, W); negative padding at the end crops."""
     top, bottom, left, right = pad
     b, c, h, w = x.shape
-    seen = x[:, :, : h + min(bottom, 0), : w + min(right, 0)].transpose(0, 2, 3, 1)
+    cropped = x[:, :, : h + min(bottom, 0), : w + min(right, 0)].transpose(0, 2, 3, 1)
     if top == 0 and left == 0 and bottom <= 0 and right <= 0:
-        return np.ascontiguousarray(seen)
+        return np.ascontiguousarray(cropped)
     y = np.full((b, h + top + bottom, w + left + right, c), value, x.dtype)
-    y[:, top : top + seen.shape[1], left : left + seen.shape[2]] = seen
+    y[:, top : top + cropped.shape[1], left : left + cropped.shape[2]] = cropped
     return y
 
 
@@ -29,7 +29,7 @@ def unpadded(y: np.ndarray, size: Pair, pad: Pad) -> np.ndarray:
 
 
 def out_size(size: Pair, ksize: Pair, stride: Pair, pad: Pad, dilate: Pair = (1, 1)) -> Pair:
-    """How many places a window has (rows, columns)."""
+    """The number of positions of a window (rows, columns)."""
     h = size[0] + pad[0] + pad[1] - dilate[0] * (ksize[0] - 1) - 1
     w = size[1] + pad[2] + pad[3] - dilate[1] * (ksize[1] - 1) - 1
     return h // stride[0] + 1, w // stride[1] + 1
@@ -38,7 +38,7 @@ def out_size(size: Pair, ksize: Pair, stride: Pair, pad: Pad, dilate: Pair = (1,
 def taps(
     padded: np.ndarray, ksize: Pair, stride: Pair, size: Pair, dilate: Pair = (1, 1)
 ) -> Iterator[tuple[int, int, np.ndarray]]:
-    """For each of a window's pixels: its row, its column, and the view (B, OH, OW, C) that it sees while it slides.
+    """For each tap of a window: its row, its column, and the strided view (B, OH, OW, C) of the pixels under it.
 
     size: (OH, OW)
     """

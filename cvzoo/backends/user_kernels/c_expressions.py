@@ -26,7 +26,7 @@ _GPU_ONLY = {"if", "for", "while", "do", "switch", "return", "break", "continue"
 class CExpressions:
     """The statements of a text, evaluated while they are read.
 
-    variables: one array per name; assignments convert to the type of what is there
+    variables: one array per name; assignments convert to the variable's type
     types: what type names such as the T of "T x" stand for
 
     Understood: declarations, assignments, all operators but the comma, ?:, casts and mathematical functions.
@@ -158,9 +158,9 @@ class CExpressions:
         return self._tokens[self._next] if self._next < len(self._tokens) else ""
 
     def _take(self, token: str) -> bool:
-        found = self._peek() == token
-        self._next += found
-        return found
+        matches = self._peek() == token
+        self._next += matches
+        return matches
 
     def _expect(self, token: str) -> None:
         if not self._take(token):

@@ -21,7 +21,7 @@ class Parameter(NamedTuple):
 
 def read_parameters(text: str) -> tuple[Parameter, ...]:
     """The parameters of a text such as "T x, raw float32 table". Raises ValueRangeError if it is none."""
-    found = []
+    parameters = []
     for part in text.split(",") if text.strip() else ():
         words = [word for word in part.split() if word not in ("const", "_non_const")]
         raw = words[:1] == ["raw"]
@@ -34,11 +34,11 @@ def read_parameters(text: str) -> tuple[Parameter, ...]:
                 expected='"float32 x", "T y" or "raw T z"',
                 got=part.strip(),
             )
-        found.append(Parameter(type_name, name, None if placeholder else C_TYPES[type_name], raw))
-    names = [parameter.name for parameter in found]
+        parameters.append(Parameter(type_name, name, None if placeholder else C_TYPES[type_name], raw))
+    names = [parameter.name for parameter in parameters]
     if len(set(names)) < len(names) or {"i", "n"} & set(names):
         raise ValueRangeError("a kernel's parameters need distinct names, i and n are taken", got=text)
-    return tuple(found)
+    return tuple(parameters)
 
 
 class Bound(NamedTuple):
@@ -54,7 +54,7 @@ class Bound(NamedTuple):
     shape: tuple[int, ...]
 
     def dtype_of(self, kernel: str, output: Parameter) -> np.dtype:
-        """The type of an output. Raises DtypeError if no input says what its T is."""
+        """The type of an output. Raises DtypeError if no input determines its T."""
         dtype = output.dtype or self.types.get(output.type_name)
         if dtype is None:
             raise DtypeError(f"{kernel}: no input says what {output.type_name} is")
@@ -82,11 +82,11 @@ def bind(
             if not isinstance(value, bool | int | float):
                 raise DtypeError(f"{kernel}: {parameter.name} is no array and no number", got=type(value).__name__)
             continue
-        wanted = parameter.dtype or types.setdefault(parameter.type_name, value.dtype)
-        if wanted != value.dtype:
+        dtype = parameter.dtype or types.setdefault(parameter.type_name, value.dtype)
+        if dtype != value.dtype:
             raise DtypeError(
                 f"{kernel}: {parameter.name} has another type than its parameter",
-                expected=f"{parameter.type_name} = {wanted}",
+                expected=f"{parameter.type_name} = {dtype}",
                 got=value.dtype,
             )
     for parameter, value in pairs:  # type names that only plain numbers stand for

@@ -65,9 +65,9 @@ class ReductionKernel:
         dtype = bound.dtype_of(self.name, self._output)
         values = convert(CExpressions(mapped, bound.variables, bound.types).value(), dtype)
         summed = self._axes(axis, len(bound.shape))
-        kept = [k for k in range(len(bound.shape)) if k not in summed]
-        shape = tuple(bound.shape[k] for k in kept)
-        rows = np.broadcast_to(values, bound.shape).transpose(*kept, *summed)
+        remaining = [k for k in range(len(bound.shape)) if k not in summed]
+        shape = tuple(bound.shape[k] for k in remaining)
+        rows = np.broadcast_to(values, bound.shape).transpose(*remaining, *summed)
         rows = rows.reshape(*shape, math.prod([bound.shape[k] for k in summed]))
         if not rows.shape[-1]:
             start = convert(CExpressions(identity, {}, bound.types).value(), dtype)

@@ -51,7 +51,7 @@ class AxisSamples(NamedTuple):
     low: np.ndarray  # (R, O, S) the pixel before the sample
     high: np.ndarray  # (R, O, S) the pixel after it
     fraction: np.ndarray  # (R, O, S) float32, how far it is from the one to the other
-    seen: np.ndarray  # (R, O, S) bool: it belongs to the cell, and is on the map or less than a pixel beside it
+    valid: np.ndarray  # (R, O, S) bool: it belongs to the cell, and is on the map or less than a pixel beside it
     count: np.ndarray  # type: ignore[assignment]  # (R,) float32, samples in a cell, at least 1
 
 
@@ -61,10 +61,10 @@ def axis_samples(
     """The samples of regions start..stop (R,), (R,) float32 in pixels of a map of `size` pixels.
 
     sampling: samples in a cell; 0 for one per pixel, rounded up
-    aligned: pixel centres lie at half; otherwise they are on whole numbers, and a region is at least a pixel wide
+    aligned: pixel centres lie at half; otherwise they are on integers, and a region is at least a pixel wide
 
     All in float32, in the order that other implementations compute in: whether a cell of just two pixels gets two
-    samples or three hangs on the last bit.
+    samples or three depends on the last bit.
     """
     one, half = np.float32(1), np.float32(0.5)
     if aligned:
@@ -76,39 +76,39 @@ def axis_samples(
     if sampling:
         grid = np.full(len(start), sampling)
     else:
-        grid = np.clip(np.ceil(cell), 0, 4 * size).astype(int)  # a cell of four maps is seen well enough
+        grid = np.clip(np.ceil(cell), 0, 4 * size).astype(int)  # four samples per pixel of the map suffice
     n = int(grid.max(initial=1))
     count = np.maximum(grid, 1).astype(np.float32)
     place = start[:, None, None] + np.arange(n_out, dtype=np.float32)[:, None] * cell[:, None, None]
     sample = np.arange(n, dtype=np.float32) + half
     place = place + sample * cell[:, None, None] / count[:, None, None]  # (R, O, S)
-    seen = (place >= -1) & (place <= size) & (np.arange(n) < grid[:, None, None])
+    valid = (place >= -1) & (place <= size) & (np.arange(n) < grid[:, None, None])
     place = np.clip(place, 0, size - 1)
     low = place.astype(np.intp)
-    return AxisSamples(low, np.minimum(low + 1, size - 1), place - low, seen, count)
+    return AxisSamples(low, np.minimum(low + 1, size - 1), place - low, valid, count)
 
 
 class AxisWeights(NamedTuple):
-    """What each of O cells takes of each pixel of the stretch of a map that a region sees."""
+    """The weights of each of O cells for each pixel of the interval of a map that a region covers."""
 
-    start: np.ndarray  # (R,) the stretch's first pixel
+    start: np.ndarray  # (R,) the interval's first pixel
     length: np.ndarray  # (R,) how many pixels it has
     weights: np.ndarray  # (R, O, longest), zero past the region's own length
 
 
 def sample_weights(samples: AxisSamples) -> AxisWeights:
-    """The mean of each cell's samples; those not seen count as zeros."""
-    low, high, fraction, seen, count = samples
+    """The mean of each cell's samples; those that are not valid count as zeros."""
+    low, high, fraction, valid, count = samples
     if not len(count):
         return AxisWeights(np.zeros(0, int), np.zeros(0, int), np.zeros((0, low.shape[1], 1), np.float32))
-    # what is seen only: a region that hangs far over the edge needs no more than its part on the map
-    start = np.where(seen, low, low.max()).min(axis=(1, 2))
-    length = np.maximum(np.where(seen, high, 0).max(axis=(1, 2)) - start, 0) + 1
+    # valid samples only: a region far beyond the edge needs only its part on the map
+    start = np.where(valid, low, low.max()).min(axis=(1, 2))
+    length = np.maximum(np.where(valid, high, 0).max(axis=(1, 2)) - start, 0) + 1
     weights = np.zeros((*low.shape[:2], int(length.max())), np.float32)
-    share = seen / count[:, None, None]
+    share = valid / count[:, None, None]
     r, o = np.ogrid[: low.shape[0], : low.shape[1]]
     for s in range(low.shape[2]):
-        here = seen[:, :, s]
+        here = valid[:, :, s]
         for pixel, weight in ((low, 1 - fraction), (high, fraction)):
             place = np.where(here, pixel[:, :, s] - start[:, None], 0)
             weights[r, o, place] += weight[:, :, s] * share[:, :, s]

@@ -1,4 +1,4 @@
-"""The maxima of regions whose edges are rounded to whole pixels."""
+"""RoI max pooling of regions whose edges are rounded to integer pixels."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -14,8 +14,8 @@ class CellSamples(NamedTuple):
 
     places: np.ndarray  # (M, S, 4)
     weights: np.ndarray  # (M, S, 4) float32
-    seen: np.ndarray  # (M, S) bool
-    share: np.ndarray  # (M,) float32, one over the number of samples, seen or not
+    valid: np.ndarray  # (M, S) bool
+    share: np.ndarray  # (M,) float32, one over the number of samples, valid or not
 
 
 def cell_samples(rows: AxisSamples, columns: AxisSamples, width: int) -> CellSamples:
@@ -30,14 +30,14 @@ def cell_samples(rows: AxisSamples, columns: AxisSamples, width: int) -> CellSam
         for x, wx in ((columns.low, 1 - columns.fraction), (columns.high, columns.fraction)):
             corners.append(crossed(y * width, x, np.add))
             weights.append(crossed(wy, wx, np.multiply))
-    seen = crossed(rows.seen, columns.seen, np.logical_and)
-    r, oh, ow, sy, sx = seen.shape
+    valid = crossed(rows.valid, columns.valid, np.logical_and)
+    r, oh, ow, sy, sx = valid.shape
     m = (r * oh * ow, sy * sx)
     share = np.broadcast_to((1 / (rows.count * columns.count))[:, None], (r, oh * ow)).reshape(-1)
     return CellSamples(
         np.stack(corners, axis=-1).reshape(*m, 4),
-        (np.stack(weights, axis=-1) * seen[..., None]).astype(np.float32).reshape(*m, 4),
-        seen.reshape(m),
+        (np.stack(weights, axis=-1) * valid[..., None]).astype(np.float32).reshape(*m, 4),
+        valid.reshape(m),
         share.astype(np.float32),
     )
 
@@ -62,7 +62,7 @@ def rounded_maxima(
     x: np.ndarray, bbox: np.ndarray, rois: Regions, *, remember: bool
 ) -> tuple[np.ndarray, np.ndarray | None]:
     """(R, OH, OW, C) of maps x (B, H, W, C) and bbox (R, 4) in their pixels; and, to remember them, the same shape:
-    where the first of the greatest lies among the B * H * W pixels, -1 in an empty bin."""
+    the index of the first maximum among the B * H * W pixels, -1 in an empty bin."""
     inclusive = rois.cells == Cells.ROUNDED_INCLUSIVE
     y_min, x_min, y_max, x_max = bbox.T
     rows = rounded_bins(y_min, y_max, rois.outsize[0], x.shape[1], inclusive=inclusive)
@@ -71,7 +71,7 @@ def rounded_maxima(
 
 
 def _maxima(x: np.ndarray, indices: np.ndarray, rows: AxisBins, columns: AxisBins) -> tuple[np.ndarray, None]:
-    """Of rows first, then of columns: each pixel is looked at about once."""
+    """Over rows first, then over columns: each pixel is read about once."""
     oh, ow = rows.start.shape[1], columns.start.shape[1]
     c = x.shape[3]
     y = np.zeros((len(indices), oh, ow, c), x.dtype)
@@ -81,23 +81,23 @@ def _maxima(x: np.ndarray, indices: np.ndarray, rows: AxisBins, columns: AxisBin
         if left >= right:
             continue
         of_rows = np.empty((oh, right - left, c), x.dtype)
-        seen = []
+        nonempty = []
         for o, (top, bottom) in enumerate(zip(rows.start[r].tolist(), rows.stop[r].tolist())):
             if top < bottom:
-                seen.append(o)
+                nonempty.append(o)
                 np.maximum.reduce(x[i, top:bottom, left:right], axis=0, out=of_rows[o])
-        if len(seen) < oh:
-            of_rows = of_rows[seen]
+        if len(nonempty) < oh:
+            of_rows = of_rows[nonempty]
         for o, (start, stop) in enumerate(across):
-            if start < stop and seen:
-                y[r, seen, o] = np.maximum.reduce(of_rows[:, start - left : stop - left], axis=1)
+            if start < stop and nonempty:
+                y[r, nonempty, o] = np.maximum.reduce(of_rows[:, start - left : stop - left], axis=1)
     return y, None
 
 
 def _maxima_and_places(
     x: np.ndarray, indices: np.ndarray, rows: AxisBins, columns: AxisBins
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Also (R, OH, OW, C), where the first of the greatest lies among the B * H * W pixels; -1 in an empty bin."""
+    """Also (R, OH, OW, C), the index of the first maximum among the B * H * W pixels; -1 in an empty bin."""
     oh, ow = rows.start.shape[1], columns.start.shape[1]
     _, h, w, c = x.shape
     y = np.zeros((len(indices), oh, ow, c), x.dtype)

@@ -1,6 +1,6 @@
-"""Maps as rows of numbers, and which rows each cell of a region sees: its samples', or whole pixels'.
+"""Feature maps as rows of channels, and the rows that each cell of a region reads: its samples' or its pixels'.
 
-A position-sensitive map has C * G * G channels, channel (c * G + gy) * G + gx; cell (oy, ox) of OH x OW looks at
+A position-sensitive map has C * G * G channels, channel (c * G + gy) * G + gx; cell (oy, ox) of OH x OW reads
 gy = oy * G // OH and gx = ox * G // OW. Source: Dai et al., "R-FCN", 2016.
 """
 
@@ -48,9 +48,9 @@ def picked_grad(gy: np.ndarray, n_row: int, places: np.ndarray) -> np.ndarray:
     c = gy.shape[1]
     gx = np.zeros((n_row, c), gy.dtype)
     if gy.size:
-        kept = places >= 0
-        flat = (places * c + np.arange(c))[kept]
-        gx.reshape(-1)[:] = np.bincount(flat, weights=gy[kept], minlength=gx.size)
+        valid = places >= 0
+        flat = (places * c + np.arange(c))[valid]
+        gx.reshape(-1)[:] = np.bincount(flat, weights=gy[valid], minlength=gx.size)
     return gx
 
 
@@ -69,11 +69,11 @@ def map_rows_back(rows: np.ndarray, rois: Regions, shape: Sequence[int]) -> np.n
 
 
 def mean_rows(rois: Regions, shape: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
-    """(M, K) rows that each cell sees, and (M, K) float32, what it takes of each: they make a mean."""
+    """(M, K) rows that each cell reads, and (M, K) float32, their weights in its mean."""
     first = _first_rows(rois, shape)
     if rois.cells == Cells.SAMPLES:
         samples = _samples(rois, shape)
-        m, s = samples.seen.shape
+        m, s = samples.valid.shape
         places = (samples.places + first[:, None, None]).reshape(m, 4 * s)
         return places, (samples.weights * samples.share[:, None, None]).reshape(m, 4 * s)
     places, inside = _pixels(rois, shape)
@@ -82,23 +82,23 @@ def mean_rows(rois: Regions, shape: Sequence[int]) -> tuple[np.ndarray, np.ndarr
 
 
 def sample_rows(rois: Regions, shape: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
-    """(M * S, 4) rows that each sample of each cell is between, and (M * S, 4) float32, what it takes of each."""
+    """(M * S, 4) rows that each sample of each cell interpolates, and (M * S, 4) float32, their weights."""
     samples = _samples(rois, shape)
-    m, s = samples.seen.shape
+    m, s = samples.valid.shape
     places = (samples.places + _first_rows(rois, shape)[:, None, None]).reshape(m * s, 4)
     return places, samples.weights.reshape(m * s, 4)
 
 
 def greatest_samples(values: np.ndarray, rois: Regions, shape: Sequence[int]) -> np.ndarray:
-    """(M, C): which of the samples (M * S, C) is the first of the greatest of each cell; -1 where it sees none."""
-    seen = _samples(rois, shape).seen
-    m, s = seen.shape
-    best = np.where(seen[:, :, None], values.reshape(m, s, values.shape[1]), -np.inf).argmax(axis=1)
-    return np.where(seen.any(axis=1, keepdims=True), best + np.arange(m)[:, None] * s, -1)
+    """(M, C): index of the first maximum of each cell among the samples (M * S, C); -1 for a cell without any."""
+    valid = _samples(rois, shape).valid
+    m, s = valid.shape
+    best = np.where(valid[:, :, None], values.reshape(m, s, values.shape[1]), -np.inf).argmax(axis=1)
+    return np.where(valid.any(axis=1, keepdims=True), best + np.arange(m)[:, None] * s, -1)
 
 
 def greatest_pixels(rows: np.ndarray, rois: Regions, shape: Sequence[int]) -> np.ndarray:
-    """(M, C): which row is the first of the greatest of each cell; -1 where it sees none."""
+    """(M, C): the row of the first maximum of each cell; -1 for a cell without pixels."""
     places, inside = _pixels(rois, shape)
     best = np.full((len(places), rows.shape[1]), -np.inf, rows.dtype)
     where = np.full(best.shape, -1, np.intp)
@@ -112,7 +112,7 @@ def greatest_pixels(rows: np.ndarray, rois: Regions, shape: Sequence[int]) -> np
 
 
 def _first_rows(rois: Regions, shape: Sequence[int]) -> np.ndarray:
-    """(M,): where the rows of the map that a cell looks at begin."""
+    """(M,): the first row of the map that each cell reads."""
     _, _, h, w = shape
     oh, ow = rois.outsize
     g = max(rois.group, 1)
@@ -137,7 +137,7 @@ def _samples(rois: Regions, shape: Sequence[int]) -> CellSamples:
 
 
 def _pixels(rois: Regions, shape: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
-    """Rows (M, K) that each cell looks at, and (M, K) bool, which of them it has."""
+    """Rows (M, K) that each cell reads, and (M, K) bool, which of them it has."""
     _, _, h, w = shape
     y_min, x_min, y_max, x_max = _axes(rois)
     rows, columns = (real_bins(y_min, y_max, rois.outsize[0], h), real_bins(x_min, x_max, rois.outsize[1], w))

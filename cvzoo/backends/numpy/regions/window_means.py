@@ -1,6 +1,6 @@
 """Weighted means over regions that separate into rows and columns: two small matrix products a region.
 
-Each row of a region's window of a channels-last map is a matrix (w, C) that BLAS reads where it lies: columns come
+Each row of a region's window of a channels-last map is a matrix (w, C) that BLAS reads in place: columns come
 first, y = Wy . (Wx . row for each row). Its transpose, the gradient, is the same two products the other way round.
 """
 
@@ -58,9 +58,9 @@ def write_means(x: np.ndarray, y: np.ndarray, windows: Windows) -> None:
     regions = list(enumerate(_each(windows)))
 
     def work(start: int) -> None:
-        kept = np.empty((highest, ow, c), y.dtype)
+        buffer = np.empty((highest, ow, c), y.dtype)
         for r, (place, i, top, bottom, height, left, right, width) in regions[start : start + _SHARE]:
-            of_columns = kept[:height]
+            of_columns = buffer[:height]
             _multiply(wx[r, :, :width], maps[i][top:bottom, left:right], of_columns)
             _multiply(wy[r, :, :height], of_columns.reshape(height, ow * c), results[place])
 
