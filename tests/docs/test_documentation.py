@@ -52,7 +52,7 @@ LONG = {
     ("docs/from_torchvision.md", "import cvzoo.links as L"),
     ("docs/from_ultralytics.md", "cvzoo data check yolo:screws"),
     ("README.md", "from cvzoo import links as L"),
-    ("README.md", "cvzoo train --model retinanet_resnet18_small --data voc:ROOT --out runs/mine"),
+    ("README.md", "cvzoo train --recipe retinanet_resnet18_small --data voc:ROOT --out runs/mine"),
     ("docs/export.md", "cvzoo export resnet50_imagenet --format onnx --to resnet50.onnx"),
     ("docs/export.md", "from cvzoo.export import export_onnx"),
     ("docs/graph.md", "import numpy as np"),
