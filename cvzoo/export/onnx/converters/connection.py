@@ -51,7 +51,7 @@ def linear(g: OnnxGraph, step: Step) -> tuple[str, ...]:
 
 
 def embed_id(g: OnnxGraph, step: Step) -> tuple[str, ...]:
-    if step.setting("_seen") is not None:
+    if step.setting("_mask") is not None:
         raise step.refuse("rows of zeros for ignored indices")
     return (g.add("Gather", [step.inputs[0], g.constant(step.setting("_ids").astype("int64"))], {"axis": 0}),)
 
