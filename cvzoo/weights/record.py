@@ -6,7 +6,7 @@ import pathlib
 import re
 import urllib.parse
 from collections.abc import Mapping
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from cvzoo.errors.exceptions import DtypeError, ValueRangeError
 
@@ -26,6 +26,15 @@ def name_digits(file_name: str) -> str | None:
     return match[1] if match and not _DATE.fullmatch(match[1]) else None
 
 
+class Signature(NamedTuple):
+    """What distinguishes a network's state dict from all others: the number of its arrays, without torch's counts of
+    batches, and the shape of one whose shape does not depend on the classes, nor its name on the version."""
+
+    n_array: int
+    array: str
+    shape: tuple[int, ...]
+
+
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Weights:
     """A record of one file of weights, which is validated on creation.
@@ -43,6 +52,7 @@ class Weights:
     label_names: class names in the order of the outputs
     preprocessing: of images, as text or a small table
     file_name: name of the file in the cache; by default as in the URL
+    signature: of the network; None: not known
     Raises ValueRangeError or DtypeError that names the record and the field.
     """
 
@@ -60,6 +70,7 @@ class Weights:
     label_names: tuple[str, ...] = ()
     preprocessing: str | Mapping[str, object] = dataclasses.field(default="", hash=False)
     file_name: str = ""
+    signature: Signature | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not _NAME.fullmatch(self.name):

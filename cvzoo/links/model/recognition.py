@@ -10,10 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cvzoo.links.chain import Chain
-from cvzoo.links.model.publishers.torchvision_files import MARKS, Marks
 from cvzoo.links.model.zoo_member import ZooMember
 from cvzoo.weights.name_digits import file_hashes, published_as
-from cvzoo.weights.record import Weights
+from cvzoo.weights.record import Signature, Weights
 from cvzoo.weights.sniff import KINDS, sniff
 
 _ENUM = re.compile(r"\b(\w+)_Weights\b")
@@ -66,20 +65,19 @@ def recognise(
             said = published_as(record, hashes)
             if said:
                 return (Candidate(member, load, said, is_published=True),)
-    layouts = {layout for layout, marks in MARKS.items() if _has(arrays, marks)}
-    if layouts:
-        named = [
-            Candidate(member, load, f"has the names and shapes of torchvision's {layout}")
-            for member, load in known
-            if (layout := torchvision_name(member.weights)) in layouts
-        ]
-        return _distinct(named)
+    same = [
+        Candidate(member, load, f"has the names and shapes of torchvision's {torchvision_name(member.weights)}")
+        for member, load in known
+        if member.weights.signature is not None and _has(arrays, member.weights.signature)
+    ]
+    if same:
+        return _distinct(same)
     kind = sniff(path)
     alike = [
         Candidate(member, load, "fits, as the only one that does")
         for member, load in known
         if any(KINDS.get(pathlib.PurePath(record.file_name).suffix.lower()) == kind for record in member.files)
-        if torchvision_name(member.weights) not in MARKS
+        if member.weights.signature is None
     ]
     return _distinct(alike)
 
@@ -90,11 +88,10 @@ def torchvision_name(record: Weights) -> str | None:
     return match[1].lower() if match else None
 
 
-def _has(arrays: Mapping[str, np.ndarray], marks: Marks) -> bool:
-    n = sum(not name.endswith("num_batches_tracked") for name in arrays)
-    return n == marks.n_array and all(
-        name in arrays and arrays[name].shape == shape for name, shape in marks.shapes.items()
-    )
+def _has(arrays: Mapping[str, np.ndarray], signature: Signature) -> bool:
+    n_array = sum(not name.endswith("num_batches_tracked") for name in arrays)
+    array = arrays.get(signature.array)
+    return n_array == signature.n_array and array is not None and array.shape == signature.shape
 
 
 def _distinct(candidates: Iterable[Candidate]) -> tuple[Candidate, ...]:

@@ -5,6 +5,7 @@ torchvision's names in an AlexNet, and cvzoo's.
 
 from cvzoo.links.model.pretrained.names import Names
 from cvzoo.links.model.publishers.torchvision import torchvision_classifier
+from cvzoo.weights.record import Signature
 
 _MODULES = {
     "features.0": "conv1/conv",
@@ -21,6 +22,12 @@ NAMES = {"torchvision": Names(marks=("features.0.weight",), modules=_MODULES)}
 
 WEIGHTS = {
     "imagenet": torchvision_classifier(
-        "alexnet_imagenet", "alexnet-owt-7be5be79.pth", 56.522, 79.066, enum="AlexNet_Weights.IMAGENET1K_V1"
+        "alexnet_imagenet",
+        "alexnet-owt-7be5be79.pth",
+        56.522,
+        79.066,
+        enum="AlexNet_Weights.IMAGENET1K_V1",
+        mib=233.087,
+        signature=Signature(16, "features.10.weight", (256, 256, 3, 3)),
     )
 }

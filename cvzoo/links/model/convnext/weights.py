@@ -11,6 +11,7 @@ from cvzoo.links.model.pretrained.classifier import ClassWeights
 from cvzoo.links.model.pretrained.names import Names
 from cvzoo.links.model.publishers.imagenet import maker_record
 from cvzoo.links.model.publishers.torchvision import torchvision_classifier
+from cvzoo.weights.record import Signature
 
 _IN_DOWN = {"0": "norm", "1": "conv"}
 _TORCHVISION = {
@@ -93,10 +94,14 @@ _LICENCE = "Apache-2.0, as timm says; the makers' code is MIT"
 _LARGER_DATA = "ImageNet-22K, then ImageNet-1K, ILSVRC 2012 training images"
 
 
-def _torchvision(size: str, digits: str, top1: float, top5: float, short: int) -> ClassWeights:
+def _torchvision(
+    size: str, digits: str, top1: float, top5: float, short: int, mib: float, signature: Signature
+) -> ClassWeights:
     enum = f"ConvNeXt_{size.capitalize()}_Weights.IMAGENET1K_V1"
     file = f"convnext_{size}-{digits}.pth"
-    return torchvision_classifier(f"convnext_{size}_imagenet", file, top1, top5, enum=enum, short=short)
+    return torchvision_classifier(
+        f"convnext_{size}_imagenet", file, top1, top5, enum=enum, short=short, mib=mib, signature=signature
+    )
 
 
 def _maker(size: str, top1: float, top5: float) -> ClassWeights:
@@ -128,22 +133,30 @@ def _maker_22k(size: str, top1: float, top5: float) -> ClassWeights:
 
 WEIGHTS = {
     "tiny": {
-        "imagenet": _torchvision("tiny", "983f1562", 82.52, 96.146, 236),
+        "imagenet": _torchvision(
+            "tiny", "983f1562", 82.52, 96.146, 236, 109.119, Signature(182, "features.0.0.weight", (96, 3, 4, 4))
+        ),
         "imagenet_fb": _maker("tiny", 82.066, 95.854),
         "imagenet_22k": _maker_22k("tiny", 84.098, 97.138),
     },
     "small": {
-        "imagenet": _torchvision("small", "0c510722", 83.616, 96.65, 230),
+        "imagenet": _torchvision(
+            "small", "0c510722", 83.616, 96.65, 230, 191.703, Signature(344, "features.0.0.weight", (96, 3, 4, 4))
+        ),
         "imagenet_fb": _maker("small", 83.144, 96.432),
         "imagenet_22k": _maker_22k("small", 85.752, 97.878),
     },
     "base": {
-        "imagenet": _torchvision("base", "6075fbad", 84.062, 96.87, 232),
+        "imagenet": _torchvision(
+            "base", "6075fbad", 84.062, 96.87, 232, 338.064, Signature(344, "features.0.0.weight", (128, 3, 4, 4))
+        ),
         "imagenet_fb": _maker("base", 83.838, 96.746),
         "imagenet_22k": _maker_22k("base", 86.826, 98.244),
     },
     "large": {
-        "imagenet": _torchvision("large", "ea097f82", 84.414, 96.976, 232),
+        "imagenet": _torchvision(
+            "large", "ea097f82", 84.414, 96.976, 232, 754.537, Signature(344, "features.0.0.weight", (192, 3, 4, 4))
+        ),
         "imagenet_fb": _maker("large", 84.304, 96.892),
         "imagenet_22k": _maker_22k("large", 87.456, 98.38),
     },

@@ -16,7 +16,7 @@ from cvzoo.links.model.publishers.chainercv import chainercv_weights
 from cvzoo.links.model.publishers.gluon_cv import gluon_segmenter
 from cvzoo.links.model.publishers.torchvision import torchvision_segmenter
 from cvzoo.links.model.resnet.weights import resnet_place
-from cvzoo.weights.record import Weights
+from cvzoo.weights.record import Signature, Weights
 
 _FCN_HEAD = {"0": "conv/conv", "1": "conv/bn", "4": "out"}
 _DEEPLAB_HEAD = {
@@ -105,14 +105,36 @@ V3_PLUS_NAMES = {"chainercv": Names(marks=(), rules=_V3_PLUS)}
 # backbone -> name -> record
 V3_RECORDS: dict[str, dict[str, Weights]] = {
     "resnet50": {
-        "coco_voc": torchvision_segmenter("deeplabv3_resnet50_coco", "cd0a2569", "DeepLabV3_ResNet50", 0.664, 0.924)
+        "coco_voc": torchvision_segmenter(
+            "deeplabv3_resnet50_coco",
+            "cd0a2569",
+            "DeepLabV3_ResNet50",
+            0.664,
+            0.924,
+            mib=160.515,
+            signature=Signature(309, "backbone.conv1.weight", (64, 3, 7, 7)),
+        )
     },
     "resnet101": {
-        "coco_voc": torchvision_segmenter("deeplabv3_resnet101_coco", "586e9e4e", "DeepLabV3_ResNet101", 0.674, 0.924)
+        "coco_voc": torchvision_segmenter(
+            "deeplabv3_resnet101_coco",
+            "586e9e4e",
+            "DeepLabV3_ResNet101",
+            0.674,
+            0.924,
+            mib=233.217,
+            signature=Signature(564, "backbone.layer4.2.conv3.weight", (2048, 512, 1, 1)),
+        )
     },
     "mobilenet_v3_large": {
         "coco_voc": torchvision_segmenter(
-            "deeplabv3_mobilenet_v3_large", "fc3c493d", "DeepLabV3_MobileNet_V3_Large", 0.603, 0.912
+            "deeplabv3_mobilenet_v3_large",
+            "fc3c493d",
+            "DeepLabV3_MobileNet_V3_Large",
+            0.603,
+            0.912,
+            mib=42.301,
+            signature=Signature(306, "backbone.16.0.weight", (960, 160, 1, 1)),
         )
     },
     "resnet50s": {

@@ -8,6 +8,7 @@ import re
 from cvzoo.links.model.pretrained.classifier import ClassWeights
 from cvzoo.links.model.pretrained.names import Names
 from cvzoo.links.model.publishers.torchvision import torchvision_classifier
+from cvzoo.weights.record import Signature
 
 # of modules
 PATTERNS = (
@@ -39,14 +40,18 @@ def densenet_place(module: str) -> str | None:
 NAMES = {"torchvision": Names(marks=("features.conv0.weight",), modules=densenet_place)}
 
 
-def _torchvision(n_layer: int, digits: str, top1: float, top5: float) -> dict[str, ClassWeights]:
+def _torchvision(
+    n_layer: int, digits: str, top1: float, top5: float, mib: float, signature: Signature
+) -> dict[str, ClassWeights]:
     file, enum = f"densenet{n_layer}-{digits}.pth", f"DenseNet{n_layer}_Weights.IMAGENET1K_V1"
-    return {"imagenet": torchvision_classifier(f"densenet{n_layer}_imagenet", file, top1, top5, enum=enum)}
+    name = f"densenet{n_layer}_imagenet"
+    return {"imagenet": torchvision_classifier(name, file, top1, top5, enum=enum, mib=mib, signature=signature)}
 
 
+_LAST = "features.transition3.conv.weight"
 WEIGHTS = {
-    121: _torchvision(121, "a639ec97", 74.434, 91.972),
-    161: _torchvision(161, "8d451a50", 77.138, 93.56),
-    169: _torchvision(169, "b2777c0a", 75.6, 92.806),
-    201: _torchvision(201, "c1103571", 76.896, 93.37),
+    121: _torchvision(121, "a639ec97", 74.434, 91.972, 30.845, Signature(606, _LAST, (512, 1024, 1, 1))),
+    161: _torchvision(161, "8d451a50", 77.138, 93.56, 110.369, Signature(806, _LAST, (1056, 2112, 1, 1))),
+    169: _torchvision(169, "b2777c0a", 75.6, 92.806, 54.708, Signature(846, _LAST, (640, 1280, 1, 1))),
+    201: _torchvision(201, "c1103571", 76.896, 93.37, 77.373, Signature(1006, _LAST, (896, 1792, 1, 1))),
 }

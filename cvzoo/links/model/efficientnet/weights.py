@@ -10,6 +10,7 @@ from cvzoo.links.model.inverted_residual import sequential_places
 from cvzoo.links.model.pretrained.names import Names
 from cvzoo.links.model.publishers.timm import TIMM_AROUND, TIMM_MARKS, timm_classifier, timm_places
 from cvzoo.links.model.publishers.torchvision import torchvision_classifier
+from cvzoo.weights.record import Signature
 
 
 def torchvision_places(plan: Plan) -> dict[str, str]:
@@ -45,6 +46,8 @@ def efficientnet_names(plan: Plan) -> Mapping[str, Names]:
     }
 
 
+_B1 = Signature(439, "features.3.0.block.3.0.weight", (40, 144, 1, 1))
+
 WEIGHTS = {
     "b0": {
         "imagenet": torchvision_classifier(
@@ -54,6 +57,8 @@ WEIGHTS = {
             93.532,
             enum="EfficientNet_B0_Weights.IMAGENET1K_V1",
             interpolation="bicubic",
+            mib=20.451,
+            signature=Signature(311, "features.8.0.weight", (1280, 320, 1, 1)),
         ),
         "imagenet_timm": timm_classifier(
             "efficientnet_b0_imagenet_timm",
@@ -72,6 +77,8 @@ WEIGHTS = {
             enum="EfficientNet_B1_Weights.IMAGENET1K_V1",
             crop=240,
             interpolation="bicubic",
+            mib=30.134,
+            signature=_B1,
         ),
         "imagenet_v2": torchvision_classifier(
             "efficientnet_b1_imagenet_v2",
@@ -81,6 +88,8 @@ WEIGHTS = {
             enum="EfficientNet_B1_Weights.IMAGENET1K_V2",
             short=255,
             crop=240,
+            mib=30.136,
+            signature=_B1,
         ),
         "imagenet_timm": timm_classifier(
             "efficientnet_b1_imagenet_timm",
@@ -100,6 +109,8 @@ WEIGHTS = {
             short=288,
             crop=288,
             interpolation="bicubic",
+            mib=35.174,
+            signature=Signature(439, "features.3.0.block.3.0.weight", (48, 144, 1, 1)),
         ),
         "imagenet_timm": timm_classifier(
             "efficientnet_b2_imagenet_timm",
@@ -120,6 +131,8 @@ WEIGHTS = {
             short=320,
             crop=300,
             interpolation="bicubic",
+            mib=47.184,
+            signature=Signature(496, "features.8.0.weight", (1536, 384, 1, 1)),
         ),
         "imagenet_timm": timm_classifier(
             "efficientnet_b3_imagenet_timm",
@@ -140,6 +153,8 @@ WEIGHTS = {
             short=384,
             crop=380,
             interpolation="bicubic",
+            mib=74.489,
+            signature=Signature(610, "features.8.0.weight", (1792, 448, 1, 1)),
         ),
         "imagenet_timm": timm_classifier(
             "efficientnet_b4_imagenet_timm",
@@ -160,6 +175,8 @@ WEIGHTS = {
             short=456,
             crop=456,
             interpolation="bicubic",
+            mib=116.864,
+            signature=Signature(738, "features.8.0.weight", (2048, 512, 1, 1)),
         ),
     },
     "b6": {
@@ -172,6 +189,8 @@ WEIGHTS = {
             short=528,
             crop=528,
             interpolation="bicubic",
+            mib=165.362,
+            signature=Signature(852, "features.8.0.weight", (2304, 576, 1, 1)),
         ),
     },
     "b7": {
@@ -184,6 +203,8 @@ WEIGHTS = {
             short=600,
             crop=600,
             interpolation="bicubic",
+            mib=254.675,
+            signature=Signature(1037, "features.8.0.weight", (2560, 640, 1, 1)),
         ),
     },
     "v2_s": {
@@ -195,6 +216,8 @@ WEIGHTS = {
             enum="EfficientNet_V2_S_Weights.IMAGENET1K_V1",
             short=384,
             crop=384,
+            mib=82.704,
+            signature=Signature(672, "features.7.0.weight", (1280, 256, 1, 1)),
         ),
     },
     "v2_m": {
@@ -206,6 +229,8 @@ WEIGHTS = {
             enum="EfficientNet_V2_M_Weights.IMAGENET1K_V1",
             short=480,
             crop=480,
+            mib=208.01,
+            signature=Signature(963, "features.8.0.weight", (1280, 512, 1, 1)),
         ),
     },
     "v2_l": {
@@ -220,6 +245,8 @@ WEIGHTS = {
             interpolation="bicubic",
             mean=(0.5, 0.5, 0.5),
             std=(0.5, 0.5, 0.5),
+            mib=454.573,
+            signature=Signature(1331, "features.8.0.weight", (1280, 640, 1, 1)),
         ),
     },
 }

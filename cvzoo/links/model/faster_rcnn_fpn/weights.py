@@ -6,7 +6,7 @@ from cvzoo.labels.coco import coco_bbox_label_names
 from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNConfig, pyramid_preparation
 from cvzoo.links.model.publishers.chainercv import chainercv_weights
 from cvzoo.links.model.publishers.torchvision import torchvision_weights
-from cvzoo.weights.record import Weights
+from cvzoo.weights.record import Signature, Weights
 
 _SITE = "https://dl.fbaipublicfiles.com/detectron2/"
 _BACKBONES = {"R": "resnet", "X": "resnext"}
@@ -123,6 +123,8 @@ WEIGHTS: dict[str, tuple[Weights, FasterRCNNFPNConfig]] = {
             score={"COCO val2017 AP": 0.370},
             preprocessing=TORCHVISION_PREPROCESSING,
             label_names=coco_bbox_label_names,
+            mib=159.743,
+            signature=Signature(295, "roi_heads.box_head.fc7.weight", (1024, 1024)),
         ),
         RESNET50_FPN,
     ),
@@ -134,6 +136,8 @@ WEIGHTS: dict[str, tuple[Weights, FasterRCNNFPNConfig]] = {
             score={"COCO val2017 AP": 0.467},
             preprocessing=TORCHVISION_PREPROCESSING,
             label_names=coco_bbox_label_names,
+            mib=167.104,
+            signature=Signature(339, "roi_heads.box_head.5.weight", (1024, 12544)),
         ),
         RESNET50_FPN_V2,
     ),
@@ -145,6 +149,8 @@ WEIGHTS: dict[str, tuple[Weights, FasterRCNNFPNConfig]] = {
             score={"COCO val2017 AP": 0.328},
             preprocessing=TORCHVISION_PREPROCESSING,
             label_names=coco_bbox_label_names,
+            mib=74.239,
+            signature=Signature(284, "roi_heads.box_head.fc7.weight", (1024, 1024)),
         ),
         MOBILENET_V3_LARGE_FPN,
     ),
@@ -156,6 +162,8 @@ WEIGHTS: dict[str, tuple[Weights, FasterRCNNFPNConfig]] = {
             score={"COCO val2017 AP": 0.228},
             preprocessing=pyramid_preparation(MOBILENET_V3_LARGE_320_FPN).describe(),
             label_names=coco_bbox_label_names,
+            mib=74.239,
+            signature=Signature(284, "roi_heads.box_head.fc7.weight", (1024, 1024)),
         ),
         MOBILENET_V3_LARGE_320_FPN,
     ),

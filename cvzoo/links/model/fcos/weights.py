@@ -15,7 +15,7 @@ from cvzoo.links.model.preparation.resize_shortest_edge import torchvision_detec
 from cvzoo.links.model.pretrained.names import Arrays, Names, place_of, sigmoid_rows, yx_rows
 from cvzoo.links.model.publishers.torchvision import torchvision_weights
 from cvzoo.links.model.resnet.weights import backbone_names, depth_of, resnet_place
-from cvzoo.weights.record import Weights
+from cvzoo.weights.record import Signature, Weights
 
 _PLACES = (
     (r"backbone\.fpn\.inner_blocks\.(\d+)\.0", r"fpn/inner/\1"),
@@ -87,5 +87,7 @@ WEIGHTS: dict[str, Weights] = {
         score={"COCO val2017 AP": 0.392},
         preprocessing=torchvision_detector_preparation(800, 1333, antialias=False).describe(),
         label_names=coco_bbox_label_names,
+        mib=123.608,
+        signature=Signature(319, "backbone.body.layer4.2.conv3.weight", (2048, 512, 1, 1)),
     )
 }

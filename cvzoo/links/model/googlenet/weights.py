@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from cvzoo.links.model.preparation.center_crop import CenterCrop
 from cvzoo.links.model.pretrained.names import Names
 from cvzoo.links.model.publishers.torchvision import torchvision_classifier
+from cvzoo.weights.record import Signature
 
 
 def googlenet_names(*, aux: bool) -> Mapping[str, Names]:
@@ -47,6 +48,8 @@ GOOGLENET = {
         enum="GoogLeNet_Weights.IMAGENET1K_V1",
         mean=_HALF,
         std=_HALF,
+        mib=49.731,
+        signature=Signature(305, "inception5b.branch4.1.conv.weight", (128, 832, 1, 1)),
     )
 }
 INCEPTION_V3 = {
@@ -60,5 +63,7 @@ INCEPTION_V3 = {
         crop=299,
         mean=_HALF,
         std=_HALF,
+        mib=103.903,
+        signature=Signature(484, "Mixed_7c.branch_pool.conv.weight", (192, 2048, 1, 1)),
     )
 }

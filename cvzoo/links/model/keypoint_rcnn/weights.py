@@ -3,7 +3,7 @@
 from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNConfig
 from cvzoo.links.model.faster_rcnn_fpn.weights import RESNET50_FPN, TORCHVISION_PREPROCESSING, detectron2_files
 from cvzoo.links.model.publishers.torchvision import torchvision_weights
-from cvzoo.weights.record import Weights
+from cvzoo.weights.record import Signature, Weights
 
 PERSON = ("person",)
 COCO_POINT_NAMES = (
@@ -21,6 +21,8 @@ def _record(name: str, file: str, enum: str, box: float, point: float) -> Weight
         score={"COCO val2017 box AP": box, "COCO val2017 keypoint AP": point},
         preprocessing=TORCHVISION_PREPROCESSING,
         label_names=PERSON,
+        mib=226.054,
+        signature=Signature(313, "roi_heads.box_head.fc7.weight", (1024, 1024)),
     )
 
 

@@ -7,6 +7,7 @@ from cvzoo.links.model.mobilenet_v3.extractor import network_plan
 from cvzoo.links.model.mobilenet_v3.weights import extractor_places
 from cvzoo.links.model.pretrained.names import Names
 from cvzoo.links.model.publishers.torchvision import torchvision_segmenter
+from cvzoo.weights.record import Signature
 
 _HEAD = {
     "classifier.cbr.0": "head/conv/conv",
@@ -21,6 +22,12 @@ NAMES = {"torchvision": Names(marks=(), modules={**_BACKBONE, **_HEAD})}
 
 RECORDS = {
     "coco_voc": torchvision_segmenter(
-        "lraspp_mobilenet_v3_large", "d234d4ea", "LRASPP_MobileNet_V3_Large", 0.579, 0.912
+        "lraspp_mobilenet_v3_large",
+        "d234d4ea",
+        "LRASPP_MobileNet_V3_Large",
+        0.579,
+        0.912,
+        mib=12.49,
+        signature=Signature(272, "backbone.16.0.weight", (960, 160, 1, 1)),
     )
 }

@@ -11,7 +11,7 @@ from cvzoo.links.model.faster_rcnn_fpn.weights import (
     detectron2_files,
 )
 from cvzoo.links.model.publishers.torchvision import torchvision_weights
-from cvzoo.weights.record import Weights
+from cvzoo.weights.record import Signature, Weights
 
 # name -> (record, how the network is built)
 WEIGHTS: dict[str, tuple[Weights, FasterRCNNFPNConfig]] = {
@@ -23,6 +23,8 @@ WEIGHTS: dict[str, tuple[Weights, FasterRCNNFPNConfig]] = {
             score={"COCO val2017 box AP": 0.379, "COCO val2017 mask AP": 0.346},
             preprocessing=TORCHVISION_PREPROCESSING,
             label_names=coco_bbox_label_names,
+            mib=169.84,
+            signature=Signature(307, "roi_heads.box_head.fc7.weight", (1024, 1024)),
         ),
         RESNET50_FPN,
     ),
@@ -34,6 +36,8 @@ WEIGHTS: dict[str, tuple[Weights, FasterRCNNFPNConfig]] = {
             score={"COCO val2017 box AP": 0.474, "COCO val2017 mask AP": 0.418},
             preprocessing=TORCHVISION_PREPROCESSING,
             label_names=coco_bbox_label_names,
+            mib=177.219,
+            signature=Signature(363, "roi_heads.box_head.5.weight", (1024, 12544)),
         ),
         RESNET50_FPN_V2,
     ),

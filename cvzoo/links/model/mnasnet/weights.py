@@ -9,6 +9,7 @@ from cvzoo.links.model.mnasnet.extractor import STAGES
 from cvzoo.links.model.pretrained.names import Names
 from cvzoo.links.model.publishers.timm import TIMM_AROUND, TIMM_MARKS, timm_classifier, timm_places
 from cvzoo.links.model.publishers.torchvision import torchvision_classifier
+from cvzoo.weights.record import Signature
 
 _BLOCK = re.compile(r"layers\.(\d+)\.(\d+)\.layers\.(\d)")
 _ROLES = {
@@ -65,6 +66,8 @@ WEIGHTS = {
             67.734,
             87.49,
             enum="MNASNet0_5_Weights.IMAGENET1K_V1",
+            mib=8.591,
+            signature=Signature(262, "layers.0.weight", (16, 3, 3, 3)),
         ),
     },
     0.75: {
@@ -75,6 +78,8 @@ WEIGHTS = {
             90.496,
             enum="MNASNet0_75_Weights.IMAGENET1K_V1",
             short=232,
+            mib=12.303,
+            signature=Signature(262, "layers.0.weight", (24, 3, 3, 3)),
         ),
     },
     1.0: {
@@ -84,6 +89,8 @@ WEIGHTS = {
             73.456,
             91.51,
             enum="MNASNet1_0_Weights.IMAGENET1K_V1",
+            mib=16.915,
+            signature=Signature(262, "layers.0.weight", (32, 3, 3, 3)),
         ),
         "imagenet_timm": timm_classifier(
             "mnasnet_1_0_imagenet_timm",
@@ -101,6 +108,8 @@ WEIGHTS = {
             93.522,
             enum="MNASNet1_3_Weights.IMAGENET1K_V1",
             short=232,
+            mib=24.246,
+            signature=Signature(262, "layers.0.weight", (40, 3, 3, 3)),
         ),
     },
 }

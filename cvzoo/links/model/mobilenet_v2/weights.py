@@ -18,6 +18,7 @@ from cvzoo.links.model.pretrained.names import Names
 from cvzoo.links.model.publishers.chainercv import chainercv_classifier
 from cvzoo.links.model.publishers.timm import TIMM_AROUND, TIMM_MARKS, timm_classifier, timm_places
 from cvzoo.links.model.publishers.torchvision import torchvision_classifier
+from cvzoo.weights.record import Signature
 
 _TORCHVISION_EXPAND = (("0.0", "expand/conv"), ("0.1", "expand/bn"))
 _TORCHVISION_LAST = (
@@ -111,6 +112,8 @@ def _chainercv(width: float, top1: float) -> ClassWeights:
     )
 
 
+_SIGNATURE = Signature(262, "features.0.0.weight", (32, 3, 3, 3))
+
 WEIGHTS: dict[tuple[Literal["torchvision", "tf"], float], dict[str, ClassWeights]] = {
     ("torchvision", 1.0): {
         "imagenet": torchvision_classifier(
@@ -119,6 +122,8 @@ WEIGHTS: dict[tuple[Literal["torchvision", "tf"], float], dict[str, ClassWeights
             71.878,
             90.286,
             enum="MobileNet_V2_Weights.IMAGENET1K_V1",
+            mib=13.555,
+            signature=_SIGNATURE,
         ),
         "imagenet_v2": torchvision_classifier(
             "mobilenet_v2_imagenet_v2",
@@ -127,6 +132,8 @@ WEIGHTS: dict[tuple[Literal["torchvision", "tf"], float], dict[str, ClassWeights
             90.822,
             enum="MobileNet_V2_Weights.IMAGENET1K_V2",
             short=232,
+            mib=13.598,
+            signature=_SIGNATURE,
         ),
         "imagenet_timm": timm_classifier(
             "mobilenet_v2_imagenet_timm",

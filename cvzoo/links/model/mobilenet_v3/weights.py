@@ -12,6 +12,7 @@ from cvzoo.links.model.mobilenet_v3.extractor import Plan
 from cvzoo.links.model.pretrained.names import Names
 from cvzoo.links.model.publishers.timm import TIMM_MARKS, timm_classifier, timm_places
 from cvzoo.links.model.publishers.torchvision import torchvision_classifier
+from cvzoo.weights.record import Signature
 
 TIMM_EPS = 1e-5  # of timm's normalizations; torchvision's have 1e-3
 _COUNTS = {15: (1, 2, 3, 4, 2, 3), 11: (1, 2, 3, 2, 3)}  # all blocks -> blocks of each of timm's stages
@@ -63,6 +64,8 @@ def _as_matrix(array: np.ndarray) -> np.ndarray:
     return array.reshape(array.shape[:2]) if array.ndim == 4 else array
 
 
+_LARGE = Signature(266, "features.16.0.weight", (960, 160, 1, 1))
+
 WEIGHTS = {
     "large": {
         "imagenet": torchvision_classifier(
@@ -71,6 +74,8 @@ WEIGHTS = {
             74.042,
             91.34,
             enum="MobileNet_V3_Large_Weights.IMAGENET1K_V1",
+            mib=21.114,
+            signature=_LARGE,
         ),
         "imagenet_v2": torchvision_classifier(
             "mobilenet_v3_large_imagenet_v2",
@@ -79,6 +84,8 @@ WEIGHTS = {
             92.566,
             enum="MobileNet_V3_Large_Weights.IMAGENET1K_V2",
             short=232,
+            mib=21.107,
+            signature=_LARGE,
         ),
         "imagenet_timm": timm_classifier(
             "mobilenet_v3_large_imagenet_timm",
@@ -95,6 +102,8 @@ WEIGHTS = {
             67.668,
             87.402,
             enum="MobileNet_V3_Small_Weights.IMAGENET1K_V1",
+            mib=9.829,
+            signature=Signature(210, "features.12.0.weight", (576, 96, 1, 1)),
         ),
         "imagenet_timm": timm_classifier(
             "mobilenet_v3_small_imagenet_timm",

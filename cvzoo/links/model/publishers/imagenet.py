@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from cvzoo.labels.imagenet import imagenet_label_names
 from cvzoo.links.model.preparation.center_crop import CenterCrop
 from cvzoo.links.model.pretrained.classifier import ClassWeights
-from cvzoo.weights.record import Weights
+from cvzoo.weights.record import Signature, Weights
 
 IMAGENET = "ImageNet-1K, ILSVRC 2012 training images"
 IMAGENET_TERMS = "ImageNet terms of access: research, no commercial use"
@@ -22,6 +22,7 @@ def imagenet_classifier(
     preparation: CenterCrop,
     data: str = IMAGENET,
     about_size: int | None = None,
+    signature: Signature | None = None,
     label_names: tuple[str, ...] = imagenet_label_names,
 ) -> ClassWeights:
     """The record of an ImageNet classifier, and its preprocessing.
@@ -38,6 +39,7 @@ def imagenet_classifier(
         url=url,
         sha256=None,
         about_size=about_size,
+        signature=signature,
         licence=licence,
         data=data,
         data_licence=IMAGENET_TERMS,

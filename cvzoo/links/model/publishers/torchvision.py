@@ -8,16 +8,10 @@ from cvzoo.links.model.preparation.center_crop import CenterCrop, Interpolation
 from cvzoo.links.model.preparation.short_side import ShortSide
 from cvzoo.links.model.pretrained.classifier import ClassWeights
 from cvzoo.links.model.publishers.imagenet import IMAGENET, imagenet_classifier
-from cvzoo.links.model.publishers.torchvision_files import MIB
-from cvzoo.weights.record import Weights
+from cvzoo.weights.record import Signature, Weights
 
 _SITE = "https://download.pytorch.org/models/"
 _LICENCE = "not stated; the code is BSD-3-Clause"
-
-
-def about_size(file: str) -> int | None:
-    """The size of one of torchvision's files in bytes, accurate to about a thousand; None if it is not listed."""
-    return round(MIB[file] * 2**20) if file in MIB else None
 
 
 def torchvision_classifier(
@@ -27,6 +21,8 @@ def torchvision_classifier(
     top5: float,
     *,
     enum: str,
+    mib: float,
+    signature: Signature,
     short: int = 256,
     crop: int = 224,
     interpolation: Interpolation = "bilinear",
@@ -41,6 +37,8 @@ def torchvision_classifier(
     file: on torchvision's site, such as "resnet18-f37072fd.pth"
     top1, top5: percent, of one crop, as published
     enum: torchvision's name of it, such as "ResNet18_Weights.IMAGENET1K_V1"
+    mib: size of the file in MiB, rounded as published
+    signature: of the network in torchvision 0.29, unique
     """
     preparation = CenterCrop(short, crop, interpolation, mean, std)
     return imagenet_classifier(
@@ -52,7 +50,8 @@ def torchvision_classifier(
         licence=licence,
         preparation=preparation,
         data=data,
-        about_size=about_size(file),
+        about_size=round(mib * 2**20),
+        signature=signature,
     )
 
 
@@ -61,6 +60,8 @@ def torchvision_weights(
     file: str,
     *,
     enum: str,
+    mib: float,
+    signature: Signature,
     score: Mapping[str, float],
     preprocessing: str,
     data: str = "COCO train2017",
@@ -73,7 +74,8 @@ def torchvision_weights(
         name=name,
         url=_SITE + file,
         sha256=None,
-        about_size=about_size(file),
+        about_size=round(mib * 2**20),
+        signature=signature,
         licence=licence,
         data=data,
         data_licence=data_licence,
@@ -84,12 +86,15 @@ def torchvision_weights(
     )
 
 
-def torchvision_segmenter(name: str, digits: str, model: str, miou: float, pixel_accuracy: float) -> Weights:
+def torchvision_segmenter(
+    name: str, digits: str, model: str, miou: float, pixel_accuracy: float, *, mib: float, signature: Signature
+) -> Weights:
     """The record of a file.
 
     name: of the record, and of the file up to the `digits` of its hash
     model: torchvision's name of it, such as "FCN_ResNet50"
     miou, pixel_accuracy: as published, on COCO val2017's images with these classes
+    mib, signature: as in `torchvision_classifier`
     """
     return torchvision_weights(
         name.removesuffix("_coco"),
@@ -99,4 +104,6 @@ def torchvision_segmenter(name: str, digits: str, model: str, miou: float, pixel
         preprocessing=ShortSide(520).describe(),
         data="COCO train2017, the images and pixels of the 20 classes of Pascal VOC",
         label_names=voc_semantic_segmentation_label_names,
+        mib=mib,
+        signature=signature,
     )

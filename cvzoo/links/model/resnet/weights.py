@@ -17,7 +17,7 @@ from cvzoo.links.model.pretrained.names import Arrays, Names, Rule, place_of
 from cvzoo.links.model.publishers.chainercv import chainercv_classifier
 from cvzoo.links.model.publishers.imagenet import imagenet_classifier
 from cvzoo.links.model.publishers.torchvision import torchvision_classifier
-from cvzoo.weights.record import Weights
+from cvzoo.weights.record import Signature, Weights
 
 # Caffe's networks take values of 0 to 255 less the mean of each channel
 CAFFE_PREPARATION = CenterCrop(mean=(123.15163 / 255, 115.90288 / 255, 103.06262 / 255), std=(1 / 255,) * 3)
@@ -134,8 +134,10 @@ _TIMM = "https://github.com/rwightman/pytorch-image-models/releases/download/v0.
 _GLUON = "https://github.com/rwightman/pytorch-pretrained-gluonresnet/releases/download/v0.1/gluon_"
 
 
-def _torchvision(name: str, enum: str, *versions: tuple[str, float, float]) -> dict[str, ClassWeights]:
-    """versions: (first digits of the hash, top1, top5) of IMAGENET1K_V1, and V2."""
+def _torchvision(
+    name: str, enum: str, signature: Signature, *versions: tuple[str, float, float, float]
+) -> dict[str, ClassWeights]:
+    """versions: (first digits of the hash, top1, top5, MiB) of IMAGENET1K_V1, and V2."""
     return {
         f"imagenet{'' if i == 1 else '_v2'}": torchvision_classifier(
             f"{name}_imagenet{'' if i == 1 else '_v2'}",
@@ -144,8 +146,10 @@ def _torchvision(name: str, enum: str, *versions: tuple[str, float, float]) -> d
             top5,
             enum=f"{enum}_Weights.IMAGENET1K_V{i}",
             short=256 if i == 1 else 232,
+            mib=mib,
+            signature=signature,
         )
-        for i, (digits, top1, top5) in enumerate(versions, start=1)
+        for i, (digits, top1, top5, mib) in enumerate(versions, start=1)
     }
 
 
@@ -185,22 +189,48 @@ def _modern(key: str, name: str, url: str, model: str, top1: float, top5: float)
 
 
 CLASS_WEIGHTS: dict[Kind, dict[str, ClassWeights]] = {
-    (18, 1, 64, False): _torchvision("resnet18", "ResNet18", ("f37072fd", 69.758, 89.078)),
-    (34, 1, 64, False): _torchvision("resnet34", "ResNet34", ("b627a593", 73.314, 91.42)),
+    (18, 1, 64, False): _torchvision(
+        "resnet18", "ResNet18", Signature(102, "conv1.weight", (64, 3, 7, 7)), ("f37072fd", 69.758, 89.078, 44.661)
+    ),
+    (34, 1, 64, False): _torchvision(
+        "resnet34", "ResNet34", Signature(182, "conv1.weight", (64, 3, 7, 7)), ("b627a593", 73.314, 91.42, 83.275)
+    ),
     (50, 1, 64, False): {
-        **_torchvision("resnet50", "ResNet50", ("0676ba61", 76.13, 92.862), ("11ad3fa6", 80.858, 95.434)),
+        **_torchvision(
+            "resnet50",
+            "ResNet50",
+            Signature(267, "layer1.0.conv1.weight", (64, 64, 1, 1)),
+            ("0676ba61", 76.13, 92.862, 97.781),
+            ("11ad3fa6", 80.858, 95.434, 97.79),
+        ),
         **_chainercv_resnet(50, 23.51, 24.8),
     },
     (101, 1, 64, False): {
-        **_torchvision("resnet101", "ResNet101", ("63fe2227", 77.374, 93.546), ("cd907fc2", 81.886, 95.78)),
+        **_torchvision(
+            "resnet101",
+            "ResNet101",
+            Signature(522, "layer1.0.conv1.weight", (64, 64, 1, 1)),
+            ("63fe2227", 77.374, 93.546, 170.511),
+            ("cd907fc2", 81.886, 95.78, 170.53),
+        ),
         **_chainercv_resnet(101, 22.07, 23.6),
     },
     (152, 1, 64, False): {
-        **_torchvision("resnet152", "ResNet152", ("394f9c45", 78.312, 94.046), ("f82ba261", 82.284, 96.002)),
+        **_torchvision(
+            "resnet152",
+            "ResNet152",
+            Signature(777, "layer4.2.conv3.weight", (2048, 512, 1, 1)),
+            ("394f9c45", 78.312, 94.046, 230.434),
+            ("f82ba261", 82.284, 96.002, 230.474),
+        ),
         **_chainercv_resnet(152, 21.67, 23.2),
     },
     (50, 32, 4, False): _torchvision(
-        "resnext50_32x4d", "ResNeXt50_32X4D", ("7cdf4587", 77.618, 93.698), ("1a0047aa", 81.198, 95.34)
+        "resnext50_32x4d",
+        "ResNeXt50_32X4D",
+        Signature(267, "layer1.0.conv2.weight", (128, 4, 3, 3)),
+        ("7cdf4587", 77.618, 93.698, 95.789),
+        ("1a0047aa", 81.198, 95.34, 95.833),
     ),
     (101, 32, 4, False): _modern(
         "imagenet",
@@ -211,7 +241,11 @@ CLASS_WEIGHTS: dict[Kind, dict[str, ClassWeights]] = {
         94.908,
     ),
     (101, 32, 8, False): _torchvision(
-        "resnext101_32x8d", "ResNeXt101_32X8D", ("8ba56ff5", 79.312, 94.526), ("110c445d", 82.834, 96.228)
+        "resnext101_32x8d",
+        "ResNeXt101_32X8D",
+        Signature(522, "layer1.0.conv2.weight", (256, 8, 3, 3)),
+        ("8ba56ff5", 79.312, 94.526, 339.586),
+        ("110c445d", 82.834, 96.228, 339.673),
     ),
     (101, 64, 4, False): {
         "imagenet": torchvision_classifier(
@@ -221,13 +255,23 @@ CLASS_WEIGHTS: dict[Kind, dict[str, ClassWeights]] = {
             96.454,
             enum="ResNeXt101_64X4D_Weights.IMAGENET1K_V1",
             short=232,
+            mib=319.318,
+            signature=Signature(522, "layer1.0.conv2.weight", (256, 4, 3, 3)),
         )
     },
     (50, 1, 128, False): _torchvision(
-        "wide_resnet50_2", "Wide_ResNet50_2", ("95faca4d", 78.468, 94.086), ("9ba9bcbe", 81.602, 95.758)
+        "wide_resnet50_2",
+        "Wide_ResNet50_2",
+        Signature(267, "layer1.0.conv2.weight", (128, 128, 3, 3)),
+        ("95faca4d", 78.468, 94.086, 131.82),
+        ("9ba9bcbe", 81.602, 95.758, 263.124),
     ),
     (101, 1, 128, False): _torchvision(
-        "wide_resnet101_2", "Wide_ResNet101_2", ("32ee1156", 78.848, 94.284), ("d733dc28", 82.51, 96.02)
+        "wide_resnet101_2",
+        "Wide_ResNet101_2",
+        Signature(522, "layer1.0.conv1.weight", (128, 64, 1, 1)),
+        ("32ee1156", 78.848, 94.284, 242.896),
+        ("d733dc28", 82.51, 96.02, 484.747),
     ),
     (50, 1, 64, True): {
         **_legacy("seresnet50", "cadene/se_resnet50-ce0d4300", 77.65, 93.732),

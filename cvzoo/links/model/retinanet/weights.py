@@ -16,7 +16,7 @@ from cvzoo.links.model.pretrained.names import Arrays, Names, counted_batches, p
 from cvzoo.links.model.publishers.torchvision import torchvision_weights
 from cvzoo.links.model.resnet.weights import backbone_names, depth_of, resnet_place
 from cvzoo.links.model.retinanet.config import RetinaNetConfig
-from cvzoo.weights.record import Weights
+from cvzoo.weights.record import Signature, Weights
 
 _SIZES = ((32, 40, 50), (64, 80, 101), (128, 161, 203), (256, 322, 406), (512, 645, 812))
 
@@ -27,7 +27,7 @@ RESNET50_FPN_V2 = RetinaNetConfig(
 )
 
 
-def _record(version: int, file_name: str, score: float) -> Weights:
+def _record(version: int, file_name: str, score: float, mib: float, signature: Signature) -> Weights:
     suffix = "" if version == 1 else "_v2"
     return torchvision_weights(
         f"retinanet_resnet50_fpn{suffix}_coco",
@@ -38,13 +38,33 @@ def _record(version: int, file_name: str, score: float) -> Weights:
         data="COCO 2017 train, on a backbone from ImageNet-1K",
         data_licence="annotations CC BY 4.0, images Flickr terms of use; ImageNet terms of access",
         label_names=coco_bbox_label_names,
+        mib=mib,
+        signature=signature,
     )
 
 
 # name -> (record, config)
 WEIGHTS: dict[str, tuple[Weights, RetinaNetConfig]] = {
-    "coco": (_record(1, "retinanet_resnet50_fpn_coco-eeacb38b.pth", 0.364), RESNET50_FPN),
-    "coco_v2": (_record(2, "retinanet_resnet50_fpn_v2_coco-5905b1c5.pth", 0.415), RESNET50_FPN_V2),
+    "coco": (
+        _record(
+            1,
+            "retinanet_resnet50_fpn_coco-eeacb38b.pth",
+            0.364,
+            130.267,
+            Signature(301, "backbone.body.layer4.2.conv3.weight", (2048, 512, 1, 1)),
+        ),
+        RESNET50_FPN,
+    ),
+    "coco_v2": (
+        _record(
+            2,
+            "retinanet_resnet50_fpn_v2_coco-5905b1c5.pth",
+            0.415,
+            146.037,
+            Signature(309, "backbone.body.conv1.weight", (64, 3, 7, 7)),
+        ),
+        RESNET50_FPN_V2,
+    ),
 }
 
 

@@ -7,6 +7,7 @@ import re
 
 from cvzoo.links.model.pretrained.names import Names
 from cvzoo.links.model.publishers.torchvision import torchvision_classifier
+from cvzoo.weights.record import Signature
 
 _BLOCK = re.compile(r"stage([234])\.(\d+)\.(branch[12]\.\d)")
 _IN_BLOCK = {
@@ -49,6 +50,8 @@ WEIGHTS = {
             60.552,
             81.746,
             enum="ShuffleNet_V2_X0_5_Weights.IMAGENET1K_V1",
+            mib=5.282,
+            signature=Signature(282, "stage2.0.branch1.2.weight", (24, 24, 1, 1)),
         ),
     },
     1.0: {
@@ -58,6 +61,8 @@ WEIGHTS = {
             69.362,
             88.316,
             enum="ShuffleNet_V2_X1_0_Weights.IMAGENET1K_V1",
+            mib=8.791,
+            signature=Signature(282, "stage2.0.branch1.2.weight", (58, 24, 1, 1)),
         ),
     },
     1.5: {
@@ -68,6 +73,8 @@ WEIGHTS = {
             91.086,
             enum="ShuffleNet_V2_X1_5_Weights.IMAGENET1K_V1",
             short=232,
+            mib=13.557,
+            signature=Signature(282, "stage2.0.branch1.2.weight", (88, 24, 1, 1)),
         ),
     },
     2.0: {
@@ -78,6 +85,8 @@ WEIGHTS = {
             93.006,
             enum="ShuffleNet_V2_X2_0_Weights.IMAGENET1K_V1",
             short=232,
+            mib=28.433,
+            signature=Signature(282, "stage2.0.branch1.2.weight", (122, 24, 1, 1)),
         ),
     },
 }

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from cvzoo.links.model.pretrained.names import Names
 from cvzoo.links.model.publishers.torchvision import torchvision_classifier
+from cvzoo.weights.record import Signature
 
 
 def squeezenet_names(stage_names: Sequence[str]) -> Mapping[str, Names]:
@@ -28,6 +29,8 @@ WEIGHTS = {
             58.092,
             80.42,
             enum="SqueezeNet1_0_Weights.IMAGENET1K_V1",
+            mib=4.778,
+            signature=Signature(52, "features.0.weight", (96, 3, 7, 7)),
         )
     },
     "1.1": {
@@ -37,6 +40,8 @@ WEIGHTS = {
             58.178,
             80.624,
             enum="SqueezeNet1_1_Weights.IMAGENET1K_V1",
+            mib=4.729,
+            signature=Signature(52, "features.0.weight", (64, 3, 3, 3)),
         )
     },
 }

@@ -26,7 +26,7 @@ from cvzoo.links.model.ssd.config import (
     SSDConfig,
     ssd_preparation,
 )
-from cvzoo.weights.record import Weights
+from cvzoo.weights.record import Signature, Weights
 
 _FEATURES = {
     0: "conv1_1", 2: "conv1_2", 5: "conv2_1", 7: "conv2_2", 10: "conv3_1", 12: "conv3_2", 14: "conv3_3",
@@ -237,6 +237,8 @@ SSD300_WEIGHTS: dict[str, Weights] = {
         score={"COCO val2017 AP": 0.251},
         preprocessing=ssd_preparation(SSD300_TORCHVISION).describe(),
         label_names=coco_bbox_label_names,
+        mib=135.988,
+        signature=Signature(71, "backbone.extra.4.2.weight", (256, 128, 3, 3)),
     ),
     "voc0712_gluon": _gluon(300, "voc", "0e169fbb", {"VOC 2007 mAP, 11-point": 0.776}),
     "coco_gluon": _gluon(300, "coco", "b302ad8a", {"COCO val2017 AP": 0.251}),

@@ -17,7 +17,7 @@ from cvzoo.links.model.publishers.torchvision import torchvision_weights
 from cvzoo.links.model.ssd.weights import in_our_order
 from cvzoo.links.model.ssdlite.config import SSDLiteConfig, ssdlite_preparation
 from cvzoo.links.model.ssdlite.extractor import SPLIT
-from cvzoo.weights.record import Weights
+from cvzoo.weights.record import Signature, Weights
 
 _EXTRA = re.compile(r"backbone\.extra\.(\d+)\.([012])\.([01])")
 _HEAD = re.compile(r"head\.(classification|regression)_head\.module_list\.(\d+)\.(0\.0|0\.1|1)")
@@ -84,5 +84,7 @@ WEIGHTS: dict[str, Weights] = {
         score={"COCO val2017 AP": 0.213},
         preprocessing=ssdlite_preparation(320).describe(),
         label_names=coco_bbox_label_names,
+        mib=13.418,
+        signature=Signature(406, "backbone.extra.3.2.0.weight", (128, 64, 1, 1)),
     )
 }

@@ -15,6 +15,7 @@ from cvzoo.links.model.pretrained.names import Names
 from cvzoo.links.model.publishers.imagenet import maker_record
 from cvzoo.links.model.publishers.torchvision import torchvision_classifier
 from cvzoo.links.model.swin.window_attention import relative_index, relative_places, windows_of
+from cvzoo.weights.record import Signature
 
 _TORCHVISION = {
     "features.0.0": "extractor/patches/conv",
@@ -145,7 +146,9 @@ _USUAL_DATA = "ImageNet-1K, ILSVRC 2012 training images"
 _LARGER_DATA = f"ImageNet-22K, then {_USUAL_DATA}"
 
 
-def _torchvision(size: str, digits: str, top1: float, top5: float, short: int, crop: int = 224) -> ClassWeights:
+def _torchvision(
+    size: str, digits: str, top1: float, top5: float, short: int, mib: float, signature: Signature, *, crop: int = 224
+) -> ClassWeights:
     return torchvision_classifier(
         f"swin_{size}_imagenet",
         f"swin_{size}-{digits}.pth",
@@ -155,6 +158,8 @@ def _torchvision(size: str, digits: str, top1: float, top5: float, short: int, c
         short=short,
         crop=crop,
         interpolation="bicubic",
+        mib=mib,
+        signature=signature,
     )
 
 
@@ -166,21 +171,60 @@ def _maker(name: str, file: str, top1: float, top5: float, *, data: str = _USUAL
 _MAKER = "v1.0.0/swin_{}_patch4_window7_224.pth"
 WEIGHTS = {
     "t": {
-        "imagenet": _torchvision("t", "704ceda3", 81.474, 95.776, 232),
+        "imagenet": _torchvision(
+            "t", "704ceda3", 81.474, 95.776, 232, 108.19, Signature(185, "features.7.1.mlp.3.weight", (768, 3072))
+        ),
         "imagenet_ms": _maker("swin_t_imagenet_ms", _MAKER.format("tiny"), 81.388, 95.54),
     },
     "s": {
-        "imagenet": _torchvision("s", "5e29d889", 83.196, 96.36, 246),
+        "imagenet": _torchvision(
+            "s", "5e29d889", 83.196, 96.36, 246, 189.786, Signature(353, "features.0.0.weight", (96, 3, 4, 4))
+        ),
         "imagenet_ms": _maker("swin_s_imagenet_ms", _MAKER.format("small"), 83.228, 96.326),
     },
     "b": {
-        "imagenet": _torchvision("b", "68c6b09e", 83.582, 96.64, 238),
+        "imagenet": _torchvision(
+            "b", "68c6b09e", 83.582, 96.64, 238, 335.364, Signature(353, "features.0.0.weight", (128, 3, 4, 4))
+        ),
         "imagenet_ms": _maker("swin_b_imagenet_ms", _MAKER.format("base"), 83.604, 96.45),
         "imagenet_22k": _maker(
             "swin_b_imagenet_22k", "v1.0.0/swin_base_patch4_window7_224_22kto1k.pth", 85.276, 97.566, data=_LARGER_DATA
         ),
     },
-    "v2_t": {"imagenet": _torchvision("v2_t", "b137f0e2", 82.072, 96.132, 260, 256)},
-    "v2_s": {"imagenet": _torchvision("v2_s", "637d8ceb", 83.712, 96.816, 260, 256)},
-    "v2_b": {"imagenet": _torchvision("v2_b", "781e5279", 84.112, 96.864, 272, 256)},
+    "v2_t": {
+        "imagenet": _torchvision(
+            "v2_t",
+            "b137f0e2",
+            82.072,
+            96.132,
+            260,
+            108.626,
+            Signature(233, "features.7.1.mlp.3.weight", (768, 3072)),
+            crop=256,
+        )
+    },
+    "v2_s": {
+        "imagenet": _torchvision(
+            "v2_s",
+            "637d8ceb",
+            83.712,
+            96.816,
+            260,
+            190.675,
+            Signature(449, "features.0.0.weight", (96, 3, 4, 4)),
+            crop=256,
+        )
+    },
+    "v2_b": {
+        "imagenet": _torchvision(
+            "v2_b",
+            "781e5279",
+            84.112,
+            96.864,
+            272,
+            336.372,
+            Signature(449, "features.0.0.weight", (128, 3, 4, 4)),
+            crop=256,
+        )
+    },
 }

@@ -12,6 +12,7 @@ from cvzoo.links.model.pretrained.names import Names
 from cvzoo.links.model.publishers.chainercv import chainercv_classifier
 from cvzoo.links.model.publishers.torchvision import torchvision_classifier
 from cvzoo.links.model.vgg.extractor import DEPTHS
+from cvzoo.weights.record import Signature
 
 # Caffe's networks take values of 0 to 255 less the mean of each channel
 CAFFE_PREPARATION = CenterCrop(mean=(123.68 / 255, 116.779 / 255, 103.939 / 255), std=(1 / 255,) * 3)
@@ -41,11 +42,14 @@ def vgg_names(n_layer: int, norm: str | None) -> Mapping[str, Names]:
     }
 
 
-def _torchvision(n_layer: int, norm: str | None, digits: str, top1: float, top5: float) -> dict[str, ClassWeights]:
+def _torchvision(
+    n_layer: int, norm: str | None, digits: str, top1: float, top5: float, mib: float, signature: Signature
+) -> dict[str, ClassWeights]:
     bn = "" if norm is None else "_bn"
     file = f"vgg{n_layer}{bn}-{digits}.pth"
     enum = f"VGG{n_layer}{bn.upper()}_Weights.IMAGENET1K_V1"
-    return {"imagenet": torchvision_classifier(f"vgg{n_layer}{bn}_imagenet", file, top1, top5, enum=enum)}
+    name = f"vgg{n_layer}{bn}_imagenet"
+    return {"imagenet": torchvision_classifier(name, file, top1, top5, enum=enum, mib=mib, signature=signature)}
 
 
 _CAFFE = chainercv_classifier(
@@ -57,15 +61,31 @@ _CAFFE = chainercv_classifier(
 )
 
 WEIGHTS: dict[tuple[int, Literal["batch"] | None], dict[str, ClassWeights]] = {
-    (11, None): _torchvision(11, None, "8a719046", 69.02, 88.628),
-    (11, "batch"): _torchvision(11, "batch", "6002323d", 70.37, 89.81),
-    (13, None): _torchvision(13, None, "19584684", 69.928, 89.246),
-    (13, "batch"): _torchvision(13, "batch", "abd245e5", 71.586, 90.374),
+    (11, None): _torchvision(
+        11, None, "8a719046", 69.02, 88.628, 506.84, Signature(22, "features.18.weight", (512, 512, 3, 3))
+    ),
+    (11, "batch"): _torchvision(
+        11, "batch", "6002323d", 70.37, 89.81, 506.881, Signature(54, "features.25.weight", (512, 512, 3, 3))
+    ),
+    (13, None): _torchvision(
+        13, None, "19584684", 69.928, 89.246, 507.545, Signature(26, "features.22.weight", (512, 512, 3, 3))
+    ),
+    (13, "batch"): _torchvision(
+        13, "batch", "abd245e5", 71.586, 90.374, 507.59, Signature(66, "features.31.weight", (512, 512, 3, 3))
+    ),
     (16, None): {
-        **_torchvision(16, None, "397923af", 71.592, 90.382),
+        **_torchvision(
+            16, None, "397923af", 71.592, 90.382, 527.796, Signature(32, "features.28.weight", (512, 512, 3, 3))
+        ),
         "imagenet_caffe": _CAFFE,
     },
-    (16, "batch"): _torchvision(16, "batch", "6c64b313", 73.36, 91.516),
-    (19, None): _torchvision(19, None, "dcbb9e9d", 72.376, 90.876),
-    (19, "batch"): _torchvision(19, "batch", "c79401a0", 74.218, 91.842),
+    (16, "batch"): _torchvision(
+        16, "batch", "6c64b313", 73.36, 91.516, 527.866, Signature(84, "features.40.weight", (512, 512, 3, 3))
+    ),
+    (19, None): _torchvision(
+        19, None, "dcbb9e9d", 72.376, 90.876, 548.051, Signature(38, "features.34.weight", (512, 512, 3, 3))
+    ),
+    (19, "batch"): _torchvision(
+        19, "batch", "c79401a0", 74.218, 91.842, 548.143, Signature(102, "features.0.weight", (64, 3, 3, 3))
+    ),
 }
