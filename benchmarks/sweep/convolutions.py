@@ -3,7 +3,7 @@
 import numpy as np
 from cases import FAST, REFERENCE, Case, Check, channel_number, image, pick, rounding, sizes, wide
 
-from cvzoo.backends.numpy.bfloat16 import numbers_of, rounded
+from cvzoo.backends.numpy.bfloat16 import from_bits, rounded
 from cvzoo.backends.numpy.windows import out_size
 
 _MOST = 8e6  # multiplications of a case
@@ -166,6 +166,6 @@ def bfloat16(rng: np.random.Generator) -> Case:
     total = np.maximum(y + add, 0)
     near = 2 * (near + rounding(2) * np.abs(add)) + total * 2.0**-8
     fused = {"add": add, "activation": "relu", "out_bits": True}
-    checks.append(Check("fused", lambda: numbers_of(FAST.conv_2d_bf16(x, w, b, **how, **fused)), [(total, near)]))
+    checks.append(Check("fused", lambda: from_bits(FAST.conv_2d_bf16(x, w, b, **how, **fused)), [(total, near)]))
     inputs = [a for a in (x, w, b, add) if a is not None]
     return Case(f"x {x.shape} w {w.shape} {how} bias {b is not None}", inputs, checks)

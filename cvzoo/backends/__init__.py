@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from cvzoo.backends.device import Device, device_of, get_device
     from cvzoo.backends.dispatch import backend_of, get_backend
     from cvzoo.backends.dlpack import from_dlpack
-    from cvzoo.backends.photo_plan import Resampling
+    from cvzoo.backends.image_plan import Resampling
     from cvzoo.backends.user_kernels.elementwise import ElementwiseKernel, elementwise
     from cvzoo.backends.user_kernels.reduction import ReductionKernel, reduce
 

@@ -195,9 +195,9 @@ class AbstractBackend(DetectionKernels, ImageKernels, IndexKernels, LossKernels,
         """y (B, C, OH, OW) and, if `keep`, the state for max_pool_2d_grad (else None). Padding is never a maximum."""
 
     def max_pool_2d_grad(
-        self, gy: Array, kept: Any, x_shape: Sequence[int], *, ksize: Pair, stride: Pair, pad: Pad
+        self, gy: Array, state: Any, x_shape: Sequence[int], *, ksize: Pair, stride: Pair, pad: Pad
     ) -> Array:
-        """gx of shape x_shape; kept: the state of max_pool_2d. Of equal maxima the first in row order gets gy."""
+        """gx of shape x_shape; state: of max_pool_2d. Of equal maxima the first in row order gets gy."""
 
     def max_pool_2d_indices(self, x: Array, *, ksize: Pair, stride: Pair, pad: Pad) -> Array:
         """(B, C, OH, OW) int64: each maximum's index in its (H, W) plane, row * W + column; of equals the first."""

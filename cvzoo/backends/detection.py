@@ -18,7 +18,7 @@ class Coder(enum.IntEnum):
     anchor is then y, x, stride, 0); none, the code is a box."""
 
     ANCHORS = 0
-    PLACES = 1
+    POINTS = 1
     BOXES = 2
 
 
@@ -26,11 +26,11 @@ class Scoring(enum.IntEnum):
     """From logits to scores: none, they are scores; sigmoid; sigmoid in float64; softmax over classes, background
     first; geometric mean of the sigmoids of a class and of the centerness."""
 
-    PLAIN = 0
+    NONE = 0
     SIGMOID = 1
-    SIGMOID_IN_64 = 2
+    SIGMOID_FLOAT64 = 2
     SOFTMAX = 3
-    CENTERED = 4
+    CENTERNESS = 4
 
 
 class CellHead(NamedTuple):
@@ -40,14 +40,14 @@ class CellHead(NamedTuple):
     n_class: number of classes
     scale_xy: factor by which a center may exceed its cell; 1: not at all
     softmax: softmax over classes; else a sigmoid for each
-    plain: outputs are sigmoids already, and sides are squares of twice the outputs (Scaled-YOLOv4)
+    new_coords: outputs are sigmoids already, and sides are squares of twice the outputs (Scaled-YOLOv4)
     """
 
     anchors: tuple[tuple[float, float], ...]
     n_class: int
     scale_xy: float = 1.0
     softmax: bool = False
-    plain: bool = False
+    new_coords: bool = False
     in_cells: bool = False
 
     @property

@@ -73,22 +73,24 @@ def rounded(array: Any, dtype: Any) -> Any:
         return array.astype(dtype, order="K")
 
 
-def in_float32(kernel: Callable | None = None, *, place: int = 0, rounds: bool = True, also: int = 0) -> Callable:
+def in_float32(
+    kernel: Callable | None = None, *, argument: int = 0, rounds: bool = True, also_rounded: int = 0
+) -> Callable:
     """Decorator for float32 kernels: 16-bit arguments are widened to float32, and the result is rounded.
 
-    Used as `@in_float32`, or with settings `@in_float32(place=1)`.
+    Used as `@in_float32`, or with settings `@in_float32(argument=1)`.
 
-    place: index of the argument whose dtype the result is rounded to
+    argument: index of the argument whose dtype the result is rounded to
     rounds: the (first) result is rounded to that dtype; other results, and without it all, stay float32
-    also: index of one more result that is rounded
+    also_rounded: index of one more result that is rounded
     """
 
     if kernel is None:
-        return functools.partial(in_float32, place=place, rounds=rounds, also=also)
+        return functools.partial(in_float32, argument=argument, rounds=rounds, also_rounded=also_rounded)
 
     @functools.wraps(kernel)
     def run(*args: Any, **settings: Any) -> Any:
-        x = args[place]
+        x = args[argument]
         dtype = x.dtype if type(x) is np.ndarray else (x[0] if isinstance(x, list | tuple) else x).dtype
         if dtype.itemsize != 2 or not is_half(dtype):
             return kernel(*args, **settings)
@@ -101,7 +103,7 @@ def in_float32(kernel: Callable | None = None, *, place: int = 0, rounds: bool =
         if not rounds:
             return result
         if isinstance(result, tuple):
-            return tuple([rounded(y, dtype) if i in (0, also) else y for i, y in enumerate(result)])
+            return tuple([rounded(y, dtype) if i in (0, also_rounded) else y for i, y in enumerate(result)])
         return rounded(result, dtype)
 
     return run

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from cvzoo.backends.detection import CellHead, Coder, Scoring
-from cvzoo.backends.photo_plan import PhotoPlan
+from cvzoo.backends.image_plan import ImagePlan
 from cvzoo.backends.regions import Regions
 from cvzoo.typing.aliases import Array
 
@@ -28,7 +28,7 @@ class ImageKernels(Protocol):
     def prepare_images(
         self,
         images: Sequence[np.ndarray],
-        plans: Sequence[PhotoPlan],
+        plans: Sequence[ImagePlan],
         *,
         dtype: Any = np.float32,
         channels: int = 3,
@@ -57,10 +57,10 @@ class IndexKernels(Protocol):
     def add_at(self, out: Array, index: tuple, values: Array) -> None:
         """`out[index] += values`, accumulated for repeated indices; deterministic."""
 
-    def embed_id(self, w: Array, ids: Array, seen: Array | None) -> Array:
-        """(..., D): the rows of w (L, D) at `ids` (...); zeros where `seen`, bool like ids, is False."""
+    def embed_id(self, w: Array, ids: Array, mask: Array | None) -> Array:
+        """(..., D): the rows of w (L, D) at `ids` (...); zeros where `mask`, bool like ids, is False."""
 
-    def embed_id_grad(self, gy: Array, ids: Array, seen: Array | None, w_shape: Sequence[int]) -> Array:
+    def embed_id_grad(self, gy: Array, ids: Array, mask: Array | None, w_shape: Sequence[int]) -> Array:
         """gw of w_shape (L, D) from gy (..., D)."""
 
     def upsampling_2d(self, x: Array, indices: Array, size: Pair) -> Array:
@@ -84,9 +84,9 @@ class LossKernels(Protocol):
         """
 
     def softmax_cross_entropy_grad(
-        self, gy: Array, x: Array, t: Array, class_weight: Array | None, kept: Any, *, ignore_label: int
+        self, gy: Array, x: Array, t: Array, class_weight: Array | None, state: Any, *, ignore_label: int
     ) -> Array:
-        """gx: class_weight[t] * gy * (softmax(x) - onehot(t)); kept: the state of softmax_cross_entropy."""
+        """gx: class_weight[t] * gy * (softmax(x) - onehot(t)); state: of softmax_cross_entropy."""
 
     def sigmoid_cross_entropy(self, x: Array, t: Array, valid: Array | None) -> Array:
         """softplus(x) - t * x, of x's shape; t: of x's shape and dtype, in [0, 1]; 0 where `valid`, bool, is False."""
@@ -128,20 +128,20 @@ class LossKernels(Protocol):
 class RegionKernels(Protocol):
     """RoI pooling. maps: (B, C * group ** 2, H, W) of each level; results are channels-last."""
 
-    def roi_means(self, maps: Sequence[Array], rois: Regions) -> Array:
+    def roi_average(self, maps: Sequence[Array], rois: Regions) -> Array:
         """(R, C, OH, OW): the mean over each cell, 0 for empty cells."""
 
-    def roi_greatest(self, maps: Sequence[Array], rois: Regions, *, remember: bool) -> tuple[Array, Any]:
-        """(R, C, OH, OW): the maximum over each cell, 0 for empty cells; and with `remember` the indices of the first
-        maxima, the argument `best` of the other functions, else None."""
+    def roi_max(self, maps: Sequence[Array], rois: Regions, *, with_argmax: bool) -> tuple[Array, Any]:
+        """(R, C, OH, OW): the maximum over each cell, 0 for empty cells; and `with_argmax` the indices of the first
+        maxima, the argument `argmax` of the other functions, else None."""
 
-    def roi_picked(self, maps: Sequence[Array], rois: Regions, best: Any) -> Array:
-        """(R, C, OH, OW): the values of other maps at the indices `best` of `roi_greatest`."""
+    def roi_at_argmax(self, maps: Sequence[Array], rois: Regions, argmax: Any) -> Array:
+        """(R, C, OH, OW): the values of other maps at the indices `argmax` of `roi_max`."""
 
     def roi_grad(
-        self, gy: Array, rois: Regions, shapes: Sequence[tuple[int, ...]], best: Any = None
+        self, gy: Array, rois: Regions, shapes: Sequence[tuple[int, ...]], argmax: Any = None
     ) -> tuple[Array, ...]:
-        """The gradients of each level's maps, of `shapes`; gy: (R, C, OH, OW); best: None for means.
+        """The gradients of each level's maps, of `shapes`; gy: (R, C, OH, OW); argmax: None for averages.
 
         With config.deterministic, and always on a CPU, gradients are summed in the order of the regions.
         """
@@ -165,7 +165,7 @@ class DetectionKernels(Protocol):
         limit: int | None,
         above: float,
         step: int = 1,
-        scoring: Scoring = Scoring.PLAIN,
+        scoring: Scoring = Scoring.NONE,
         center: Array | None = None,
         counts: Array | None = None,
     ) -> Any:
@@ -176,7 +176,7 @@ class DetectionKernels(Protocol):
             parts follow one another, or with a step part s begins at s
         limit: the most per part; None: all above the threshold, on a GPU at most 8192
         above: only scores above it are selected; NaN never is
-        scoring: from logits to scores; center: (B, A, 1) float32, for CENTERED
+        scoring: from logits to scores; center: (B, A, 1) float32, for CENTERNESS
         counts: (B,) int32, number of valid rows of each image, for SOFTMAX; None: all
         """
 
@@ -217,7 +217,7 @@ class DetectionKernels(Protocol):
         input_size: (H, W) of the network's input; frames: as for `decode_boxes`
         """
 
-    def found_boxes(self, candidates: Any) -> list[tuple[Any, Any, Any]]:
+    def candidate_boxes(self, candidates: Any) -> list[tuple[Any, Any, Any]]:
         """For each image bbox (R, 4) float32, label (R,) int32, score (R,) float32 of the candidates, on the host."""
 
     def nms(

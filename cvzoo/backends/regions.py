@@ -20,18 +20,18 @@ class Regions:
     """Regions, and how they are divided into cells.
 
     bbox: (R, 4) float32, y_min x_min y_max x_max, pixels of the image
-    photo: (R,) int32, the index of each region's image
+    image: (R,) int32, the index of each region's image
     level: (R,) int32, the pyramid level of each region; None if there is one level
     scales: map pixels per image pixel, of each level
     outsize: cells (OH, OW)
     sampling: samples per cell (rows, columns), 0 for one per pixel
     aligned: as in `roi_average_align_2d`
     group: position-sensitive maps have group ** 2 channels per channel of the result; 0 for other maps
-    kept: cache of a backend's computations for these regions
+    cache: a backend's computations for these regions
     """
 
     bbox: Any
-    photo: Any
+    image: Any
     level: Any
     scales: tuple[float, ...]
     outsize: tuple[int, int]
@@ -39,7 +39,7 @@ class Regions:
     sampling: tuple[int, int] = (0, 0)
     aligned: bool = False
     group: int = 0
-    kept: dict = dataclasses.field(default_factory=dict)
+    cache: dict = dataclasses.field(default_factory=dict)
 
     def channels(self, of_map: int) -> int:
         """Number of channels of the result, for maps with `of_map` channels."""

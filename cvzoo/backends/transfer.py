@@ -63,7 +63,7 @@ def constant(key: Hashable, make: Callable[[], np.ndarray]) -> Any:
     return constants.get(key, make)
 
 
-def beside(array: np.ndarray, x: Any, key: Hashable) -> Any:
+def constant_for(array: np.ndarray, x: Any, key: Hashable) -> Any:
     """`array` itself, or its cached copy on the GPU of x.
 
     x: an array, or a device's index, -1 for the CPU, which avoids reading a Variable's array during a graph capture
@@ -184,7 +184,7 @@ def download(arrays: Sequence[Any]) -> list[np.ndarray]:
     return results
 
 
-def along_with(array: T, x: Any) -> T:
+def to_device_of(array: T, x: Any) -> T:
     """`array` itself, or copied to the GPU of x if it is on the CPU."""
     if isinstance(array, np.ndarray) and is_device_array(x):
         moved: Any = cupy_memory.asarray(array)
@@ -192,16 +192,16 @@ def along_with(array: T, x: Any) -> T:
     return array
 
 
-def number_later(value: Any) -> Any:
-    """A number or the value of a one-element array; of a GPU as a float64 copy, which `numbers_of` reads later together
-    with others, since reading synchronizes."""
+def deferred_number(value: Any) -> Any:
+    """A number or the value of a one-element array; of a GPU as a float64 copy, which `read_numbers` reads later
+    together with others, since reading synchronizes."""
     if is_device_array(value):
         return value.reshape(()).astype(np.float64)
     return float(value.reshape(())) if isinstance(value, np.ndarray) else float(value)
 
 
-def numbers_of(values: Sequence[Any]) -> list[float]:
-    """The values of results of `number_later`, with one copy per device."""
+def read_numbers(values: Sequence[Any]) -> list[float]:
+    """The values of results of `deferred_number`, with one copy per device."""
     numbers = [0.0 if is_device_array(value) else value for value in values]
     by_device: dict[int, list[int]] = {}
     for k, value in enumerate(values):

@@ -9,7 +9,7 @@ import numpy as np
 from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.arrays import is_array
 from cvzoo.backends.float_types import is_float
-from cvzoo.backends.transfer import number_later, numbers_of
+from cvzoo.backends.transfer import deferred_number, read_numbers
 
 _MOST_WAITING = 256
 
@@ -32,13 +32,13 @@ class Summary:
     def add(self, value: Any, weight: float = 1.0) -> None:
         """Add a number, or an array or Variable of one element."""
         value = value.array if isinstance(value, Variable) else value
-        self._waiting.append((number_later(value), weight))  # copied on a GPU, since replays of graphs reuse memory
+        self._waiting.append((deferred_number(value), weight))  # copied on a GPU, since replays of graphs reuse memory
         if len(self._waiting) >= _MOST_WAITING:
             self._bring()
 
     def _bring(self) -> None:
         waiting, self._waiting = self._waiting, []
-        for value, (_, weight) in zip(numbers_of([x for x, _ in waiting]), waiting):
+        for value, (_, weight) in zip(read_numbers([x for x, _ in waiting]), waiting):
             self._count(value, weight)
 
     def _count(self, value: float, weight: float) -> None:

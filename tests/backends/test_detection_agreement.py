@@ -58,7 +58,7 @@ def test_the_same_is_selected(scoring, per_class, limit, there):
         options = {"n_class": N_CLASS, "limit": limit, "above": 0.3, "step": step, "scoring": scoring}
         selected = backend.select_best(arrays[0], parts, **options, center=arrays[1], counts=arrays[2])
         candidates = backend.decode_boxes(selected, *arrays[3:5], frames=arrays[5], std=(0.1, 0.1, 0.2, 0.2))
-        return backend.found_boxes(candidates)
+        return backend.candidate_boxes(candidates)
 
     assert_same(found(there), found(np.asarray))
 
@@ -66,17 +66,17 @@ def test_the_same_is_selected(scoring, per_class, limit, there):
 @pytest.mark.parametrize("coder", Coder)
 @pytest.mark.parametrize("codes_of_class", [False, True])
 def test_the_same_is_decoded(coder, codes_of_class, there):
-    conf, _ = scores(Scoring.PLAIN)
+    conf, _ = scores(Scoring.NONE)
     code = BOXES if coder is Coder.BOXES else abs(CODE)
     code = np.stack([code, 0.9 * code, 0.8 * code], axis=2).astype(np.float32) if codes_of_class else code
-    anchors = PLACES if coder is Coder.PLACES else BOXES
+    anchors = PLACES if coder is Coder.POINTS else BOXES
 
     def found(put):
         backend = backend_of(put(conf))
         parts = [(0, 90), (90, 90)]
         selected = backend.select_best(put(conf), parts, n_class=N_CLASS, limit=None, above=0.0)
         options = {"coder": coder, "min_side": 0.5, "by_part": not codes_of_class}
-        return backend.found_boxes(
+        return backend.candidate_boxes(
             backend.decode_boxes(selected, put(code), put(anchors), frames=put(FRAMES), **options)
         )
 
@@ -88,7 +88,7 @@ def test_the_same_is_decoded(coder, codes_of_class, there):
     [
         CellHead(((13.0, 10.0), (30.0, 16.0)), 3, scale_xy=1.2),
         CellHead(((1.0, 1.4),), 3, softmax=True, in_cells=True),
-        CellHead(((13.0, 10.0),), 3, scale_xy=2.0, plain=True),
+        CellHead(((13.0, 10.0),), 3, scale_xy=2.0, new_coords=True),
     ],
     ids=["yolo", "region", "new_coords"],
 )
@@ -98,7 +98,7 @@ def test_the_same_is_read_from_cells(head, there):
     def found(put):
         arrays = [put(raw) for raw in raws]
         options = {"input_size": (96, 160), "frames": put(FRAMES), "above": 0.1}
-        return backend_of(arrays[0]).found_boxes(backend_of(arrays[0]).decode_cells(arrays, [head] * 2, **options))
+        return backend_of(arrays[0]).candidate_boxes(backend_of(arrays[0]).decode_cells(arrays, [head] * 2, **options))
 
     assert_same(found(there), found(np.asarray))
 
@@ -106,7 +106,7 @@ def test_the_same_is_read_from_cells(head, there):
 @pytest.mark.parametrize("cut", [False, True])
 @pytest.mark.parametrize(("limit", "classwise", "n_best"), [(None, True, None), (7, True, None), (9, False, 20)])
 def test_the_same_stays(limit, classwise, n_best, cut, there):
-    conf, _ = scores(Scoring.PLAIN)
+    conf, _ = scores(Scoring.NONE)
 
     def kept(put):
         backend = backend_of(put(conf))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from cvzoo.backends.numpy import backend as numpy_backend
-from cvzoo.backends.numpy.bfloat16 import bits_of, numbers_of
+from cvzoo.backends.numpy.bfloat16 import from_bits, to_bits
 from cvzoo.backends.onednn import backend as onednn_backend
 from cvzoo.backends.onednn.library import library, why_no_onednn
 
@@ -268,26 +268,26 @@ def test_convolutions_of_bfloat16_agree(case):
 @needs_onednn
 @pytest.mark.parametrize("groups", [1, 32])
 def test_bits_of_bfloat16_are_read_added_and_given(groups):
-    x, add = bits_of(draw(2, 32, 9, 9)), bits_of(draw(2, 32, 9, 9, seed=7))
+    x, add = to_bits(draw(2, 32, 9, 9)), to_bits(draw(2, 32, 9, 9, seed=7))
     w, b = draw(32, 32 // groups, 3, 3), draw(32)
     how = PLAIN | {"groups": groups, "activation": "relu"}
-    expected = REFERENCE.conv_2d_bf16(numbers_of(x), w, b, add=numbers_of(add), **how)
+    expected = REFERENCE.conv_2d_bf16(from_bits(x), w, b, add=from_bits(add), **how)
     for backend in (REFERENCE, FAST):
         assert_near(backend.conv_2d_bf16(x, w, b, add=add, **how), expected)
         y = backend.conv_2d_bf16(x, w, b, add=add, out_bits=True, **how)
         assert y.dtype == np.uint16
-        np.testing.assert_allclose(numbers_of(y), expected, rtol=2**-7, atol=1e-5)
-        assert (y != bits_of(expected)).mean() < 0.01  # a last bit of a float may decide
+        np.testing.assert_allclose(from_bits(y), expected, rtol=2**-7, atol=1e-5)
+        assert (y != to_bits(expected)).mean() < 0.01  # a last bit of a float may decide
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_bits_of_what_is_no_number_are_none_of_one(backend):
     x = np.array([1.0, np.inf, -np.inf, np.nan, -0.0], np.float32)
     x[3:4].view(np.uint32)[:] = 0x7F800001  # what makes it NaN stands in the last bit
-    assert numbers_of(bits_of(x)).tobytes() == np.array([1.0, np.inf, -np.inf, np.nan, -0.0], np.float32).tobytes()
+    assert from_bits(to_bits(x)).tobytes() == np.array([1.0, np.inf, -np.inf, np.nan, -0.0], np.float32).tobytes()
     w = np.ones((1, 1, 1, 1), np.float32)
     y = backend.conv_2d_bf16(x[:3, None, None, None], w, None, out_bits=True, **(PLAIN | {"pad": (0, 0, 0, 0)}))
-    assert numbers_of(y).ravel().tolist() == [1.0, np.inf, -np.inf]
+    assert from_bits(y).ravel().tolist() == [1.0, np.inf, -np.inf]
 
 
 @pytest.mark.parametrize("backend", BACKENDS)

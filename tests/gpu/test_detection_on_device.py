@@ -14,7 +14,7 @@ from cvzoo.backends.cuda.nms import nms_batch
 from cvzoo.backends.cuda.prepare import prepare_images
 from cvzoo.backends.cuda.selection import Candidates, select_best, sort_candidates
 from cvzoo.backends.cupy.library import cupy, why_no_cupy
-from cvzoo.backends.photo_plan import Resampling
+from cvzoo.backends.image_plan import Resampling
 from cvzoo.backends.transfer import download, upload
 from cvzoo.config.switches import using_config
 from cvzoo.geometry.best_pairs import best_pairs

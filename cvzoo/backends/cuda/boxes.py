@@ -26,7 +26,7 @@ def decode_selected(
     n_class: int,
     coder: Coder = Coder.ANCHORS,
     std: Sequence[float] = (1.0, 1.0, 1.0, 1.0),
-    scoring: Scoring = Scoring.PLAIN,
+    scoring: Scoring = Scoring.NONE,
     above: float = -np.inf,
     min_side: float = -np.inf,
     by_part: bool = False,
@@ -98,7 +98,7 @@ def decode_yolo(
     args = (
         *(raw, anchors, *sizes, *map(np.float32, cell)),
         *map(np.float32, (head.scale_xy, (head.scale_xy - 1) / 2)),
-        *map(np.int32, (head.softmax, head.plain, head.in_cells)),
+        *map(np.int32, (head.softmax, head.new_coords, head.in_cells)),
         *(np.float32(above), np.int64(bbox.shape[1]), np.int64(first), bbox, score, np.int64(n)),
     )
     _MODULE.launch("decode_yolo", blocks(n, 128), (128, 1, 1), args)

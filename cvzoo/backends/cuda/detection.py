@@ -19,7 +19,7 @@ __all__ = [
     "decode_boxes",
     "decode_cells",
     "finish_boxes",
-    "found_boxes",
+    "candidate_boxes",
     "kept_boxes",
     "nms",
     "select_best",
@@ -64,17 +64,17 @@ def select_best(
     limit: int | None,
     above: float,
     step: int = 1,
-    scoring: Scoring = Scoring.PLAIN,
+    scoring: Scoring = Scoring.NONE,
     center: Any = None,
     counts: Any = None,
 ) -> DeviceSelected:
     """See `AbstractBackend.select_best`."""
     score, bound = _as_floats(score), above
     if scoring is Scoring.SOFTMAX:
-        score, scoring = kernels.softmax_scores(score, counts), Scoring.PLAIN
-    elif scoring is Scoring.CENTERED:
-        score, scoring = kernels.centered_scores(score, _as_floats(center)), Scoring.PLAIN
-    elif scoring is not Scoring.PLAIN:
+        score, scoring = kernels.softmax_scores(score, counts), Scoring.NONE
+    elif scoring is Scoring.CENTERNESS:
+        score, scoring = kernels.centered_scores(score, _as_floats(center)), Scoring.NONE
+    elif scoring is not Scoring.NONE:
         bound = logit_below(above)
     most = MOST_CANDIDATES if limit is None else kernels.UNBOUNDED
     limit = MOST_CANDIDATES if limit is None else limit
@@ -131,8 +131,8 @@ def decode_cells(
     return decode_boxes(selected, bbox, bbox, frames=frames, coder=Coder.BOXES)
 
 
-def found_boxes(candidates: DeviceCandidates) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """See `AbstractBackend.found_boxes`."""
+def candidate_boxes(candidates: DeviceCandidates) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """See `AbstractBackend.candidate_boxes`."""
     bboxes, labels, scores = download(candidates.boxes[:3])
     counts = scores > -np.inf
     return [(bbox[kept], label[kept], score[kept]) for bbox, label, score, kept in zip(bboxes, labels, scores, counts)]

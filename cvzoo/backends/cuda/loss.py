@@ -82,7 +82,7 @@ def softmax_cross_entropy(x: Any, t: Any, class_weight: Any | None, *, ignore_la
 
 
 def softmax_cross_entropy_grad(
-    gy: Any, x: Any, t: Any, class_weight: Any | None, kept: Any, *, ignore_label: int
+    gy: Any, x: Any, t: Any, class_weight: Any | None, state: Any, *, ignore_label: int
 ) -> Any:
     """See `AbstractBackend.softmax_cross_entropy_grad`; in one launch."""
     xp = cupy()
@@ -102,7 +102,7 @@ def softmax_cross_entropy_grad(
                 t,
                 class_weight,
                 np.int32(class_weight is not None),
-                kept,
+                state,
                 gx,
                 np.int64(gx.size),
                 np.int32(x.shape[1]),

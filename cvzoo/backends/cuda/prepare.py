@@ -7,7 +7,7 @@ import numpy as np
 
 from cvzoo.backends.cuda.kernel_module import KernelModule, blocks, suffix
 from cvzoo.backends.cupy.library import cupy
-from cvzoo.backends.photo_plan import AxisTable, PhotoPlan, Resampling, axis_table, frame_of
+from cvzoo.backends.image_plan import AxisTable, ImagePlan, Resampling, axis_table, frame_of
 from cvzoo.backends.transfer import upload
 
 __all__ = ["prepare_images"]
@@ -17,7 +17,7 @@ _THREADS = 128
 
 
 def prepare_images(
-    images: Sequence[np.ndarray], plans: Sequence[PhotoPlan], *, dtype: Any = np.float32, channels: int = 3
+    images: Sequence[np.ndarray], plans: Sequence[ImagePlan], *, dtype: Any = np.float32, channels: int = 3
 ) -> Any:
     """See `AbstractBackend.prepare_images`; the images are uploaded by one copy."""
     xp = cupy()
@@ -47,7 +47,7 @@ def prepare_images(
 class _Part:
     """The kernel's arguments for one image."""
 
-    def __init__(self, photo: np.ndarray, plan: PhotoPlan):
+    def __init__(self, photo: np.ndarray, plan: ImagePlan):
         self.plan = plan
         self.photo_size = h, w = photo.shape[1:]
         photo = photo[::-1] if plan.bgr else photo

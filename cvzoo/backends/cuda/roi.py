@@ -12,7 +12,7 @@ from cvzoo.backends.cupy.memory import channels_last
 from cvzoo.backends.regions import Regions
 from cvzoo.config.switches import switches
 
-__all__ = ["region_levels", "roi_grad", "roi_greatest", "roi_means", "roi_picked"]
+__all__ = ["region_levels", "roi_grad", "roi_max", "roi_average", "roi_at_argmax"]
 
 _MODULE = KernelModule("roi")
 _THREADS = 256
@@ -25,29 +25,29 @@ class _Mode(enum.IntEnum):
     PICKED = 2
 
 
-def roi_means(maps: Sequence[Any], rois: Regions) -> Any:
-    """See `AbstractBackend.roi_means`."""
+def roi_average(maps: Sequence[Any], rois: Regions) -> Any:
+    """See `AbstractBackend.roi_average`."""
     return _forward(maps, rois, _Mode.MEAN, None)
 
 
-def roi_greatest(maps: Sequence[Any], rois: Regions, *, remember: bool) -> tuple[Any, Any]:
-    """See `AbstractBackend.roi_greatest`; best: (R, OH, OW, C) int32."""
-    best = None
-    if remember:
-        best = cupy().empty((rois.bbox.shape[0], *rois.outsize, rois.channels(maps[0].shape[1])), np.int32)
-    return _forward(maps, rois, _Mode.GREATEST, best), best
+def roi_max(maps: Sequence[Any], rois: Regions, *, with_argmax: bool) -> tuple[Any, Any]:
+    """See `AbstractBackend.roi_max`; argmax: (R, OH, OW, C) int32."""
+    argmax = None
+    if with_argmax:
+        argmax = cupy().empty((rois.bbox.shape[0], *rois.outsize, rois.channels(maps[0].shape[1])), np.int32)
+    return _forward(maps, rois, _Mode.GREATEST, argmax), argmax
 
 
-def roi_picked(maps: Sequence[Any], rois: Regions, best: Any) -> Any:
-    """See `AbstractBackend.roi_picked`."""
-    return _forward(maps, rois, _Mode.PICKED, best)
+def roi_at_argmax(maps: Sequence[Any], rois: Regions, argmax: Any) -> Any:
+    """See `AbstractBackend.roi_at_argmax`."""
+    return _forward(maps, rois, _Mode.PICKED, argmax)
 
 
-def roi_grad(gy: Any, rois: Regions, shapes: Sequence[tuple[int, ...]], best: Any = None) -> tuple[Any, ...]:
+def roi_grad(gy: Any, rois: Regions, shapes: Sequence[tuple[int, ...]], argmax: Any = None) -> tuple[Any, ...]:
     """See `AbstractBackend.roi_grad`; without config.deterministic sums are in any order, which is quicker where
     regions are many."""
     xp, gy = cupy(), channels_last(gy)
-    mode = _Mode.MEAN if best is None else _Mode.PICKED
+    mode = _Mode.MEAN if argmax is None else _Mode.PICKED
     wide = np.float64 if gy.dtype == np.float64 else np.float32
     grads = [xp.zeros((b, h, w, c), wide) for b, c, h, w in shapes]
     r, channels = gy.shape[:2]
@@ -61,14 +61,14 @@ def roi_grad(gy: Any, rois: Regions, shapes: Sequence[tuple[int, ...]], best: An
                     f"roi_gather_{suffix(gy.dtype)}",
                     (-(-w // 8), -(-h // 8), b),
                     (_THREADS, 1, 1),
-                    (*where, *how, np.int32(channels), best, gy, np.int32(r)),
+                    (*where, *how, np.int32(channels), argmax, gy, np.int32(r)),
                 )
         else:
             _MODULE.launch(
                 f"roi_scatter_{suffix(gy.dtype)}",
                 blocks(gy.size),
                 (_THREADS, 1, 1),
-                (*_maps(grads, rois.scales), *how, np.int32(channels), best, gy, np.int64(gy.size)),
+                (*_maps(grads, rois.scales), *how, np.int32(channels), argmax, gy, np.int64(gy.size)),
             )
     return tuple([grad.astype(gy.dtype, copy=False).transpose(0, 3, 1, 2) for grad in grads])
 
@@ -84,7 +84,7 @@ def region_levels(bbox: Any, first: int, last: int) -> Any:
     return level
 
 
-def _forward(maps: Sequence[Any], rois: Regions, mode: _Mode, best: Any) -> Any:
+def _forward(maps: Sequence[Any], rois: Regions, mode: _Mode, argmax: Any) -> Any:
     x = maps[0]
     channels = rois.channels(x.shape[1])
     y = cupy().empty((rois.bbox.shape[0], *rois.outsize, channels), x.dtype)
@@ -96,7 +96,7 @@ def _forward(maps: Sequence[Any], rois: Regions, mode: _Mode, best: Any) -> Any:
             (
                 *_maps([channels_last(each).transpose(0, 2, 3, 1) for each in maps], rois.scales),
                 *_how(rois, mode),
-                *(np.int32(channels), best, y, np.int64(y.size)),
+                *(np.int32(channels), argmax, y, np.int64(y.size)),
             ),
         )
     return y.transpose(0, 3, 1, 2)
@@ -116,4 +116,4 @@ def _maps(maps: Sequence[Any], scales: Sequence[float]) -> tuple[Any, ...]:
 
 def _how(rois: Regions, mode: _Mode) -> tuple[Any, ...]:
     numbers = (*rois.outsize, *rois.sampling, rois.cells, rois.aligned, max(rois.group, 1), mode)
-    return (rois.bbox, rois.photo, rois.level, *map(np.int32, numbers))
+    return (rois.bbox, rois.image, rois.level, *map(np.int32, numbers))

@@ -12,12 +12,12 @@ __all__ = ["conv_2d_bf16"]
 _PACK = "cupy bf16"
 
 
-def bits_of(x: Any) -> Any:
+def to_bits(x: Any) -> Any:
     """x (float32) rounded half to even to bfloat16, as its bits: uint16."""
     return x.astype(bfloat16()).view(cupy().uint16)
 
 
-def numbers_of(bits: Any) -> Any:
+def from_bits(bits: Any) -> Any:
     """What the bits mean, float32, lying as they do."""
     return bits.view(bfloat16()).astype(cupy().float32)
 
@@ -57,6 +57,6 @@ def conv_2d_bf16(
         pack=pack,
     )
     if add is not None and add.dtype == xp.uint16:
-        add = numbers_of(add)
+        add = from_bits(add)
     y = finished(y, b, add, activation, alpha, beta)
-    return bits_of(y) if out_bits else y
+    return to_bits(y) if out_bits else y

@@ -16,20 +16,20 @@ def take(x: Any, index: tuple) -> Any:
     return x[as_index(index)]
 
 
-def embed_id(w: Any, ids: Any, seen: Any | None) -> Any:
+def embed_id(w: Any, ids: Any, mask: Any | None) -> Any:
     """See `AbstractBackend.embed_id`; where ids name no row it is NaN."""
     xp = cupy()
     named = (ids >= 0) & (ids < len(w))
     rows = xp.where(named[..., None], w[ids], w.dtype.type(np.nan))
-    rows = rows if seen is None else xp.where(seen[..., None], rows, w.dtype.type(0))
+    rows = rows if mask is None else xp.where(mask[..., None], rows, w.dtype.type(0))
     return rows.astype(w.dtype, copy=False)  # CuPy makes float32 of bfloat16
 
 
-def embed_id_grad(gy: Any, ids: Any, seen: Any | None, w_shape: Sequence[int]) -> Any:
+def embed_id_grad(gy: Any, ids: Any, mask: Any | None, w_shape: Sequence[int]) -> Any:
     """See `AbstractBackend.embed_id_grad`; ids that name no row add nothing."""
     xp = cupy()
     gw = xp.zeros(tuple(w_shape), gy.dtype)
-    named = ids >= 0 if seen is None else seen & (ids >= 0)
+    named = ids >= 0 if mask is None else mask & (ids >= 0)
     rows = xp.where(named, ids, len(gw)).reshape(-1).astype(np.int64)
     add_rows(gw, rows, xp.ascontiguousarray(gy), before=1, places=len(gw))
     return gw

@@ -84,7 +84,7 @@ def max_pool_2d(x: Any, *, ksize: Pair, stride: Pair, pad: Pad, keep: bool) -> t
     return as_channels(y.astype(x.dtype, copy=False)), argmax
 
 
-def max_pool_2d_grad(gy: Any, kept: Any, x_shape: Sequence[int], *, ksize: Pair, stride: Pair, pad: Pad) -> Any:
+def max_pool_2d_grad(gy: Any, state: Any, x_shape: Sequence[int], *, ksize: Pair, stride: Pair, pad: Pad) -> Any:
     """See `AbstractBackend.max_pool_2d_grad`."""
     b, c, h, w = x_shape
     rows = pixel_rows(_as_floats(gy))
@@ -98,7 +98,7 @@ def max_pool_2d_grad(gy: Any, kept: Any, x_shape: Sequence[int], *, ksize: Pair,
             f"max_pool_gradient_{_where_dtype(ksize)[0]}_{suffix(rows.dtype)}",
             blocks(n),
             _BLOCK,
-            (rows, cupy().ascontiguousarray(kept), gx, *numbers, are_whole(c, rows)),
+            (rows, cupy().ascontiguousarray(state), gx, *numbers, are_whole(c, rows)),
         )
     return as_channels(gx.astype(gy.dtype, copy=False))
 

@@ -38,7 +38,7 @@ def batch_norm_relu_fixed(
     return np.maximum(y, 0, out=y)
 
 
-@in_float32(also=3)
+@in_float32(also_rounded=3)
 def batch_norm_relu_grad(
     gy: np.ndarray,
     x: np.ndarray,

@@ -15,14 +15,14 @@ def rounded(x: np.ndarray) -> np.ndarray:
     return np.where(np.isnan(x), x, (up & 0xFFFF0000).view(np.float32))
 
 
-def bits_of(x: np.ndarray) -> np.ndarray:
+def to_bits(x: np.ndarray) -> np.ndarray:
     """x (float32) rounded to bfloat16, as its bits: uint16."""
     bits = (rounded(x).view(np.uint32) >> 16).astype(np.uint16)
     bits[np.isnan(x)] = 0x7FC0  # what tells NaN from infinity may stand in the other bits
     return bits
 
 
-def numbers_of(bits: np.ndarray) -> np.ndarray:
+def from_bits(bits: np.ndarray) -> np.ndarray:
     """What the bits mean, float32, lying as they do."""
     return (bits.astype(np.uint32) << 16).view(np.float32)
 
@@ -45,16 +45,16 @@ def conv_2d_bf16(
 ) -> np.ndarray:
     """See `AbstractBackend.conv_2d_bf16`; `pack` is left as it is."""
     y = conv_2d(
-        numbers_of(x) if x.dtype == np.uint16 else rounded(x),
+        from_bits(x) if x.dtype == np.uint16 else rounded(x),
         rounded(w),
         b,
         stride=stride,
         pad=pad,
         dilate=dilate,
         groups=groups,
-        add=numbers_of(add) if add is not None and add.dtype == np.uint16 else add,
+        add=from_bits(add) if add is not None and add.dtype == np.uint16 else add,
         activation=activation,
         alpha=alpha,
         beta=beta,
     )
-    return bits_of(y) if out_bits else y
+    return to_bits(y) if out_bits else y

@@ -50,7 +50,7 @@ def decode_offsets(code: np.ndarray, anchor: np.ndarray, *, mean: Four = (0.0,) 
 def decoded(code: np.ndarray, anchor: np.ndarray, coder: Coder, std: Four) -> np.ndarray:
     if coder is Coder.BOXES:
         return code
-    if coder is Coder.PLACES:
+    if coder is Coder.POINTS:
         side = code * anchor[:, 2:3]
         return np.concatenate([anchor[:, :2] - side[:, :2], anchor[:, :2] + side[:, 2:]], axis=1)
     return decode_offsets(code, anchor, std=std)
@@ -87,16 +87,16 @@ def cell_boxes(
     # cell by cell, anchor by anchor; no copy where channels lie last in memory
     rows = raw.transpose(1, 2, 0).reshape(-1, 5 + head.n_class)
     with np.errstate(all="ignore"):
-        objectness = rows[:, 4] if head.plain else _sigmoid(rows[:, 4])
+        objectness = rows[:, 4] if head.new_coords else _sigmoid(rows[:, 4])
         # no class scores above the objectness, so most cells' class scores are not computed
         index = np.flatnonzero(objectness > above)
         rows = rows[index]
         prob = rows[:, 5:]
-        if not head.plain:
+        if not head.new_coords:
             prob = _softmax(prob) if head.softmax else _sigmoid(prob)
         prob = prob * objectness[index, None]
         place = _places(index, raw.shape[1:], len(head.anchors), input_size)
-        if head.plain:
+        if head.new_coords:
             center, side = rows[:, 1::-1], np.square(rows[:, 3:1:-1] * 2)
         else:
             center, side = _sigmoid(rows[:, 1::-1]), np.exp(np.minimum(rows[:, 3:1:-1], _LARGEST_LOG))

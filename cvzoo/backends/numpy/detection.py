@@ -15,7 +15,7 @@ __all__ = [
     "decode_boxes",
     "decode_cells",
     "finish_boxes",
-    "found_boxes",
+    "candidate_boxes",
     "kept_boxes",
     "nms",
     "select_best",
@@ -50,7 +50,7 @@ def select_best(
     limit: int | None,
     above: float,
     step: int = 1,
-    scoring: Scoring = Scoring.PLAIN,
+    scoring: Scoring = Scoring.NONE,
     center: np.ndarray | None = None,
     counts: np.ndarray | None = None,
 ) -> Selected:
@@ -58,7 +58,7 @@ def select_best(
     pairs, scores = [], []
     for i, rows in enumerate(score):
         rows = rows if counts is None else rows[: counts[i]]
-        if scoring in (Scoring.SIGMOID, Scoring.SIGMOID_IN_64) and limit is not None and step == 1:
+        if scoring in (Scoring.SIGMOID, Scoring.SIGMOID_FLOAT64) and limit is not None and step == 1:
             # the sigmoid is monotonic: it is computed of the best logits only
             pair = best_logits(rows, parts, n_class, limit, logit_below(above))
             value = sigmoids(np.ravel(rows)[pair], scoring)
@@ -130,8 +130,8 @@ def nms(
     return Candidates(*(list(each) for each in zip(*images)))
 
 
-def found_boxes(candidates: Candidates) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """See `AbstractBackend.found_boxes`."""
+def candidate_boxes(candidates: Candidates) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """See `AbstractBackend.candidate_boxes`."""
     return list(zip(*candidates))
 
 

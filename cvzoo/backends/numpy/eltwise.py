@@ -105,7 +105,7 @@ def _look_up(table: dict[str, _Function], kind: str) -> _Function:
     return function
 
 
-@in_float32(place=1)
+@in_float32(argument=1)
 def eltwise(kind: str, x: np.ndarray, *, alpha: float = 0.0, beta: float = 0.0) -> np.ndarray:
     """See `AbstractBackend.eltwise`."""
     with np.errstate(all="ignore"):
@@ -117,14 +117,14 @@ def _dtype(x: np.ndarray) -> np.dtype | None:
     return x.dtype if x.dtype.kind == "f" else None
 
 
-@in_float32(place=1)
+@in_float32(argument=1)
 def eltwise_grad(kind: str, gy: np.ndarray, x: np.ndarray, *, alpha: float = 0.0, beta: float = 0.0) -> np.ndarray:
     """See `AbstractBackend.eltwise_grad`."""
     with np.errstate(all="ignore"):
         return np.asarray(gy * _look_up(_SLOPES, kind)(x, float(alpha), float(beta)), _dtype(gy))
 
 
-@in_float32(place=1)
+@in_float32(argument=1)
 def eltwise_grad_from_output(
     kind: str, gy: np.ndarray, y: np.ndarray, *, alpha: float = 0.0, beta: float = 0.0
 ) -> np.ndarray:

@@ -27,18 +27,18 @@ def add_at(out: np.ndarray, index: tuple, values: np.ndarray) -> None:
     np.add.at(out, index, values)
 
 
-def embed_id(w: np.ndarray, ids: np.ndarray, seen: np.ndarray | None) -> np.ndarray:
+def embed_id(w: np.ndarray, ids: np.ndarray, mask: np.ndarray | None) -> np.ndarray:
     """See `AbstractBackend.embed_id`."""
-    if seen is None:
+    if mask is None:
         return w[ids]
-    return np.where(seen[..., None], w[np.where(seen, ids, 0)], w.dtype.type(0))
+    return np.where(mask[..., None], w[np.where(mask, ids, 0)], w.dtype.type(0))
 
 
-def embed_id_grad(gy: np.ndarray, ids: np.ndarray, seen: np.ndarray | None, w_shape: Sequence[int]) -> np.ndarray:
+def embed_id_grad(gy: np.ndarray, ids: np.ndarray, mask: np.ndarray | None, w_shape: Sequence[int]) -> np.ndarray:
     """See `AbstractBackend.embed_id_grad`."""
     gw = np.zeros(tuple(w_shape), gy.dtype)
-    if seen is None:
+    if mask is None:
         np.add.at(gw, ids, gy)
     else:
-        np.add.at(gw, ids[seen], gy[seen])
+        np.add.at(gw, ids[mask], gy[mask])
     return gw

@@ -37,10 +37,10 @@ def picked(
 
 
 def softmax_cross_entropy_grad(
-    gy: np.ndarray, x: np.ndarray, t: np.ndarray, class_weight: np.ndarray | None, kept: Any, *, ignore_label: int
+    gy: np.ndarray, x: np.ndarray, t: np.ndarray, class_weight: np.ndarray | None, state: Any, *, ignore_label: int
 ) -> np.ndarray:
     """See `AbstractBackend.softmax_cross_entropy_grad`."""
-    log_p, known, weight = kept
+    log_p, known, weight = state
     known = known[:, None]
     gx = np.exp(log_p)
     np.put_along_axis(gx, known, np.take_along_axis(gx, known, axis=1) - 1, axis=1)

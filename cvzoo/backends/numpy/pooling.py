@@ -64,14 +64,14 @@ def max_pool_2d(x: np.ndarray, *, ksize: Pair, stride: Pair, pad: Pad, keep: boo
 
 @in_float32
 def max_pool_2d_grad(
-    gy: np.ndarray, kept: Any, x_shape: Sequence[int], *, ksize: Pair, stride: Pair, pad: Pad
+    gy: np.ndarray, state: Any, x_shape: Sequence[int], *, ksize: Pair, stride: Pair, pad: Pad
 ) -> np.ndarray:
     """See `AbstractBackend.max_pool_2d_grad`."""
     b, c, h, w = x_shape
     gy = gy.transpose(0, 2, 3, 1)
     gx = np.zeros((b, h + pad[0] + pad[1], w + pad[2] + pad[3], c), gy.dtype)
     for i, j, tap in taps(gx, ksize, stride, gy.shape[1:3]):
-        tap += np.where(kept == i * ksize[1] + j, gy, gy.dtype.type(0))
+        tap += np.where(state == i * ksize[1] + j, gy, gy.dtype.type(0))
     return unpadded(gx, (h, w), pad)
 
 

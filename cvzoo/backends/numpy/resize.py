@@ -10,8 +10,8 @@ from PIL import Image
 
 from cvzoo.backends.abstract import Pair
 from cvzoo.backends.float_types import in_float32
+from cvzoo.backends.image_plan import ImagePlan, Resampling, axis_table, frame_of
 from cvzoo.backends.in_threads import in_threads
-from cvzoo.backends.photo_plan import PhotoPlan, Resampling, axis_table, frame_of
 from cvzoo.errors.exceptions import ValueRangeError
 
 __all__ = ["prepare_images", "resize_2d", "resize_2d_grad"]
@@ -120,14 +120,14 @@ Size = tuple[int, int]
 
 
 def prepare_images(
-    images: Sequence[np.ndarray], plans: Sequence[PhotoPlan], *, dtype: Any = np.float32, channels: int = 3
+    images: Sequence[np.ndarray], plans: Sequence[ImagePlan], *, dtype: Any = np.float32, channels: int = 3
 ) -> np.ndarray:
     return prepare_on_host(images, plans, dtype, channels, resize_2d)
 
 
 def prepare_on_host(
     images: Sequence[np.ndarray],
-    plans: Sequence[PhotoPlan],
+    plans: Sequence[ImagePlan],
     dtype: Any,
     channels: int,
     resize_2d: Callable[..., np.ndarray],
@@ -140,7 +140,7 @@ def prepare_on_host(
     return x.astype(dtype, copy=False)
 
 
-def _prepare(image: np.ndarray, plan: PhotoPlan, out: np.ndarray, resize_2d: Callable[..., np.ndarray]) -> None:
+def _prepare(image: np.ndarray, plan: ImagePlan, out: np.ndarray, resize_2d: Callable[..., np.ndarray]) -> None:
     """Carry out the plan, into out (3, H, W)."""
     image = image[::-1] if plan.bgr else image
     if plan.before:
@@ -171,7 +171,7 @@ def _prepare(image: np.ndarray, plan: PhotoPlan, out: np.ndarray, resize_2d: Cal
             place[...] = plane
 
 
-def _normalized(image: np.ndarray, plan: PhotoPlan, out: np.ndarray) -> np.ndarray:
+def _normalized(image: np.ndarray, plan: ImagePlan, out: np.ndarray) -> np.ndarray:
     """out, (image - mean) / std in float32."""
     mean, std = (np.array(three, np.float32)[:, None, None] for three in (plan.mean, plan.std))
     if mean.any():

@@ -30,7 +30,7 @@ from cvzoo.backends.numpy.regions.rows_of_cells import (
 from cvzoo.backends.numpy.regions.window_means import Windows, add_spread, write_means
 from cvzoo.backends.regions import Cells, Regions
 
-__all__ = ["region_levels", "roi_grad", "roi_greatest", "roi_means", "roi_picked"]
+__all__ = ["region_levels", "roi_grad", "roi_max", "roi_average", "roi_at_argmax"]
 
 
 def region_levels(bbox: np.ndarray, first: int, last: int) -> np.ndarray:
@@ -43,8 +43,8 @@ def region_levels(bbox: np.ndarray, first: int, last: int) -> np.ndarray:
 
 
 @in_float32
-def roi_means(maps: Sequence[np.ndarray], rois: Regions) -> np.ndarray:
-    """See `AbstractBackend.roi_means`."""
+def roi_average(maps: Sequence[np.ndarray], rois: Regions) -> np.ndarray:
+    """See `AbstractBackend.roi_average`."""
     if rois.group:
         return _as_maps(row_sums(map_rows(maps[0], rois), *mean_rows(rois, maps[0].shape)), rois)
     y = empty((len(rois.bbox), maps[0].shape[1], *rois.outsize), maps[0].dtype)
@@ -53,34 +53,34 @@ def roi_means(maps: Sequence[np.ndarray], rois: Regions) -> np.ndarray:
     return y
 
 
-def roi_greatest(maps: Sequence[np.ndarray], rois: Regions, *, remember: bool) -> tuple[np.ndarray, Any]:
-    """See `AbstractBackend.roi_greatest`."""
+def roi_max(maps: Sequence[np.ndarray], rois: Regions, *, with_argmax: bool) -> tuple[np.ndarray, Any]:
+    """See `AbstractBackend.roi_max`."""
     (x,) = maps
     if rois.cells in (Cells.ROUNDED, Cells.ROUNDED_INCLUSIVE):
-        y, best = rounded_maxima(channels_last(x).transpose(0, 2, 3, 1), _scaled(rois), rois, remember=remember)
-        return y.transpose(0, 3, 1, 2), best
+        y, argmax = rounded_maxima(channels_last(x).transpose(0, 2, 3, 1), _scaled(rois), rois, with_argmax=with_argmax)
+        return y.transpose(0, 3, 1, 2), argmax
     rows = map_rows(x, rois)
     if rois.cells == Cells.REAL:
-        best = greatest_pixels(rows, rois, x.shape)
+        argmax = greatest_pixels(rows, rois, x.shape)
     else:
         rows = _sampled(rows, rois, x.shape)
-        best = greatest_samples(rows, rois, x.shape)
-    return _as_maps(picked(rows, best), rois), best if remember else None
+        argmax = greatest_samples(rows, rois, x.shape)
+    return _as_maps(picked(rows, argmax), rois), argmax if with_argmax else None
 
 
-def roi_picked(maps: Sequence[np.ndarray], rois: Regions, best: Any) -> np.ndarray:
-    """See `AbstractBackend.roi_picked`."""
+def roi_at_argmax(maps: Sequence[np.ndarray], rois: Regions, argmax: Any) -> np.ndarray:
+    """See `AbstractBackend.roi_at_argmax`."""
     (x,) = maps
     rows = map_rows(x, rois)
     if rois.cells == Cells.SAMPLES:
         rows = _sampled(rows, rois, x.shape)
-    return _as_maps(picked(rows, best.reshape(-1, rows.shape[1])), rois)
+    return _as_maps(picked(rows, argmax.reshape(-1, rows.shape[1])), rois)
 
 
-def roi_grad(gy: np.ndarray, rois: Regions, shapes: Sequence[tuple[int, ...]], best: Any = None) -> tuple[Any, ...]:
+def roi_grad(gy: np.ndarray, rois: Regions, shapes: Sequence[tuple[int, ...]], argmax: Any = None) -> tuple[Any, ...]:
     """See `AbstractBackend.roi_grad`."""
     dtype, gy = gy.dtype, widened(gy)
-    if best is None and not rois.group:
+    if argmax is None and not rois.group:
         gy = channels_last(gy)
         gxs = tuple([zeros(shape, gy.dtype) for shape in shapes])
         for gx, windows in zip(gxs, _windows(rois, shapes)):
@@ -89,14 +89,14 @@ def roi_grad(gy: np.ndarray, rois: Regions, shapes: Sequence[tuple[int, ...]], b
     (shape,) = shapes
     rows = gy.transpose(0, 2, 3, 1).reshape(-1, gy.shape[1])
     n_row = shape[0] * shape[2] * shape[3] * max(rois.group, 1) ** 2
-    if best is None:
+    if argmax is None:
         rows = row_sums_grad(rows, n_row, *mean_rows(rois, shape))
     elif rois.cells == Cells.SAMPLES:
         places, weights = sample_rows(rois, shape)
-        of_samples = picked_grad(rows, len(places), best.reshape(rows.shape))
+        of_samples = picked_grad(rows, len(places), argmax.reshape(rows.shape))
         rows = row_sums_grad(widened(rounded(of_samples, dtype)), n_row, places, weights)
     else:
-        rows = picked_grad(rows, n_row, best.reshape(rows.shape))
+        rows = picked_grad(rows, n_row, argmax.reshape(rows.shape))
     return (map_rows_back(rounded(rows, dtype), rois, shape),)
 
 
@@ -118,16 +118,16 @@ def _scaled(rois: Regions) -> np.ndarray:
 def _windows(rois: Regions, shapes: Sequence[tuple[int, ...]]) -> list[Windows]:
     """For each level, the windows of its regions and the weights of each cell's rows and columns."""
     key = "windows", *[shape[2:] for shape in shapes]
-    if key not in rois.kept:
-        rois.kept[key] = [_level_windows(rois, number, *shape[2:]) for number, shape in enumerate(shapes)]
-    return rois.kept[key]
+    if key not in rois.cache:
+        rois.cache[key] = [_level_windows(rois, number, *shape[2:]) for number, shape in enumerate(shapes)]
+    return rois.cache[key]
 
 
 def _level_windows(rois: Regions, number: int, h: int, w: int) -> Windows:
     place = np.arange(len(rois.bbox)) if rois.level is None else np.flatnonzero(rois.level == number)
     y_min, x_min, y_max, x_max = (rois.bbox[place] * np.float32(rois.scales[number])).T
     rows = _axis(rois, 0, y_min, y_max, h)
-    return Windows(place, rois.photo[place], rows, _axis(rois, 1, x_min, x_max, w))
+    return Windows(place, rois.image[place], rows, _axis(rois, 1, x_min, x_max, w))
 
 
 def _axis(rois: Regions, axis: int, start: np.ndarray, stop: np.ndarray, size: int) -> AxisWeights:

@@ -71,10 +71,10 @@ def scores_above(rows: np.ndarray, scoring: Scoring, above: float, center: np.nd
     """Pairs (K,) int64, ascending, and scores (K,) float32 of what scores above."""
     if scoring is Scoring.SOFTMAX:
         return _softmax_above(rows, above)
-    if scoring is Scoring.CENTERED:
+    if scoring is Scoring.CENTERNESS:
         assert center is not None
         return _centered_above(rows, center[:, 0], above)
-    value = np.ravel(rows) if scoring is Scoring.PLAIN else sigmoids(np.ravel(rows), scoring)
+    value = np.ravel(rows) if scoring is Scoring.NONE else sigmoids(np.ravel(rows), scoring)
     pair = np.flatnonzero(value > above)
     return pair, value[pair]
 
@@ -128,7 +128,7 @@ def best_of_parts(score: np.ndarray, part: np.ndarray, n_part: int, limit: int) 
 
 
 def sigmoids(logit: np.ndarray, scoring: Scoring) -> np.ndarray:
-    return _sigmoid(logit.astype(np.float64) if scoring is Scoring.SIGMOID_IN_64 else logit).astype(np.float32)
+    return _sigmoid(logit.astype(np.float64) if scoring is Scoring.SIGMOID_FLOAT64 else logit).astype(np.float32)
 
 
 def _sigmoid(x: np.ndarray) -> np.ndarray:

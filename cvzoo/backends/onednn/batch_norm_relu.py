@@ -93,7 +93,7 @@ def batch_norm_relu_fixed(
     return numpy_batch_norm_relu_fixed(x, gamma, beta, mean, var, eps=eps)
 
 
-@in_float32(also=3)
+@in_float32(also_rounded=3)
 def batch_norm_relu_grad(
     gy: np.ndarray,
     x: np.ndarray,

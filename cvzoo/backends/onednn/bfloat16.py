@@ -5,8 +5,8 @@ from typing import Any, Literal
 import numpy as np
 
 from cvzoo.backends.interface import Dims, Pad, Pair
-from cvzoo.backends.numpy.bfloat16 import bits_of, numbers_of, rounded
 from cvzoo.backends.numpy.bfloat16 import conv_2d_bf16 as numpy_conv_2d_bf16
+from cvzoo.backends.numpy.bfloat16 import from_bits, rounded, to_bits
 from cvzoo.backends.onednn.conv import conv_2d
 from cvzoo.backends.onednn.forward_convolution import ForwardConvolution, make_forward
 from cvzoo.backends.onednn.library import library
@@ -55,9 +55,9 @@ def conv_2d_bf16(
     if x.dtype not in (F32, BF16) or w.dtype != F32 or not x.size or not w.size:
         return numpy_conv_2d_bf16(x, w, b, out_bits=out_bits, **how)
     if not library().has_bf16:
-        how["add"] = numbers_of(add) if add is not None and add.dtype == BF16 else add
-        y = conv_2d(numbers_of(x) if x.dtype == BF16 else rounded(x), rounded(w), b, **how)
-        return bits_of(y) if out_bits else y
+        how["add"] = from_bits(add) if add is not None and add.dtype == BF16 else add
+        y = conv_2d(from_bits(x) if x.dtype == BF16 else rounded(x), rounded(w), b, **how)
+        return to_bits(y) if out_bits else y
     w = with_plain_strides(w)
     case = (b is not None, (stride, pad, dilate, groups), add is not None, activation, alpha, beta)
     kinds = (BF16 if out_bits else F32, F32 if add is None or add.dtype != BF16 else BF16)

@@ -71,7 +71,7 @@ def _make(size: int, algorithm: tuple[int, float, float]) -> Primitive | bool:
     return Primitive(descriptor, [(SRC, line), (DST, line)]) if descriptor else False
 
 
-@in_float32(place=1)
+@in_float32(argument=1)
 def eltwise(kind: str, x: np.ndarray, *, alpha: float = 0.0, beta: float = 0.0) -> np.ndarray:
     """See `AbstractBackend.eltwise`."""
     if kind in ELTWISE and _is_case(x):
@@ -122,14 +122,14 @@ def _grad(
     return gx
 
 
-@in_float32(place=1)
+@in_float32(argument=1)
 def eltwise_grad(kind: str, gy: np.ndarray, x: np.ndarray, *, alpha: float = 0.0, beta: float = 0.0) -> np.ndarray:
     """See `AbstractBackend.eltwise_grad`."""
     gx = _grad(ELTWISE, kind, gy, x, alpha, beta)
     return numpy_eltwise_grad(kind, gy, x, alpha=alpha, beta=beta) if gx is None else gx
 
 
-@in_float32(place=1)
+@in_float32(argument=1)
 def eltwise_grad_from_output(
     kind: str, gy: np.ndarray, y: np.ndarray, *, alpha: float = 0.0, beta: float = 0.0
 ) -> np.ndarray:

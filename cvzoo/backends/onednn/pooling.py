@@ -145,18 +145,18 @@ def max_pool_2d(x: np.ndarray, *, ksize: Pair, stride: Pair, pad: Pad, keep: boo
 
 @in_float32
 def max_pool_2d_grad(
-    gy: np.ndarray, kept: Any, x_shape: Sequence[int], *, ksize: Pair, stride: Pair, pad: Pad
+    gy: np.ndarray, state: Any, x_shape: Sequence[int], *, ksize: Pair, stride: Pair, pad: Pad
 ) -> np.ndarray:
     """See `AbstractBackend.max_pool_2d_grad`."""
-    if not isinstance(kept, _Kept):
-        return numpy_max_pool_2d_grad(gy, kept, x_shape, ksize=ksize, stride=stride, pad=pad)
+    if not isinstance(state, _Kept):
+        return numpy_max_pool_2d_grad(gy, state, x_shape, ksize=ksize, stride=stride, pad=pad)
     key = ("max_pool_grad", tuple(x_shape), ksize, stride, pad)
     run = local.young.get(key)
     if run is None:
         run = recall(key, _make_grad, _MAX, True, x_shape, ksize, stride, pad)
     b, c, h, w = x_shape
     gx = new_channels_last(b, c, h, w)
-    run(as_kernels_want(np.asarray(gy, F32)), gx, kept.workspace)
+    run(as_kernels_want(np.asarray(gy, F32)), gx, state.workspace)
     return gx
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from cvzoo.backends.abstract import Pair
 from cvzoo.backends.float_types import in_float32
+from cvzoo.backends.image_plan import ImagePlan
 from cvzoo.backends.numpy.resize import axis_matrix, prepare_on_host
 from cvzoo.backends.numpy.resize import resize_2d as numpy_resize_2d
 from cvzoo.backends.numpy.resize import resize_2d_grad as numpy_resize_2d_grad
@@ -28,7 +29,6 @@ from cvzoo.backends.onednn.primitives import (
     primitive_descriptor,
     recall,
 )
-from cvzoo.backends.photo_plan import PhotoPlan
 
 __all__ = ["prepare_images", "resize_2d", "resize_2d_grad"]
 
@@ -126,6 +126,6 @@ def resize_2d_grad(gy: np.ndarray, size: Pair, *, mode: str, align_corners: bool
 
 
 def prepare_images(
-    images: Sequence[np.ndarray], plans: Sequence[PhotoPlan], *, dtype: Any = np.float32, channels: int = 3
+    images: Sequence[np.ndarray], plans: Sequence[ImagePlan], *, dtype: Any = np.float32, channels: int = 3
 ) -> np.ndarray:
     return prepare_on_host(images, plans, dtype, channels, resize_2d)

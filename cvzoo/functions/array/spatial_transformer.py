@@ -7,7 +7,7 @@ import numpy as np
 from cvzoo.autodiff.on_device_of_arguments import on_device_of_arguments
 from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.backends.float_types import is_float, is_half
-from cvzoo.backends.transfer import along_with
+from cvzoo.backends.transfer import to_device_of
 from cvzoo.errors.exceptions import DtypeError, ShapeError
 from cvzoo.functions.array.cast import cast
 from cvzoo.functions.array.dtypes import widened
@@ -45,7 +45,7 @@ def spatial_transformer_grid(theta: Variable | Array, output_shape: Sequence[int
     y, x = np.meshgrid(np.linspace(-1, 1, h, dtype=dtype), np.linspace(-1, 1, w, dtype=dtype), indexing="ij")
     points = np.stack([x.reshape(-1), y.reshape(-1), np.ones(h * w, dtype)])
     # not `matmul`, which would round coordinates to config.dtype
-    grid = MatMul(False, False).apply((widened(theta), along_with(points, theta.array)))[0]
+    grid = MatMul(False, False).apply((widened(theta), to_device_of(points, theta.array)))[0]
     return cast(reshape(grid, (len(theta), 2, h, w)), theta.dtype)
 
 

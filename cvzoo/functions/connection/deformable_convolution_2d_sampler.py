@@ -6,7 +6,7 @@ import numpy as np
 
 from cvzoo.autodiff.on_device_of_arguments import on_device_of_arguments
 from cvzoo.autodiff.variable import Variable, as_variable
-from cvzoo.backends.transfer import along_with
+from cvzoo.backends.transfer import to_device_of
 from cvzoo.errors.exceptions import DtypeError, ShapeError
 from cvzoo.functions.array.dtypes import fits_weight, for_product, widened
 from cvzoo.functions.array.pixels_at import pixels_between
@@ -58,7 +58,7 @@ def deformable_convolution_2d_sampler(
         raise ShapeError(f"{_NAME}: offset has another shape", expected=(n, 2 * kh * kw, *size), got=offset.shape)
     moved = reshape(widened(offset), (n, 2, kh * kw, *size))
     rows, columns = [
-        reshape(add(moved[:, k], along_with(taps.astype(moved.dtype), x.array)), (n, -1))
+        reshape(add(moved[:, k], to_device_of(taps.astype(moved.dtype), x.array)), (n, -1))
         for k, taps in ((1, _taps(kh, kw, sy, ph, size, 0)), (0, _taps(kh, kw, sx, pw, size, 1)))
     ]
     samples = reshape(pixels_between(x, rows, columns), (n, kh * kw, *size, c))

@@ -6,7 +6,7 @@ from cvzoo.autodiff.on_device_of_arguments import on_device_of_arguments
 from cvzoo.autodiff.variable import Variable, as_array
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.backends.float_types import is_float, is_half, widened
-from cvzoo.backends.transfer import along_with
+from cvzoo.backends.transfer import to_device_of
 from cvzoo.errors.exceptions import DtypeError, ShapeError
 from cvzoo.typing.aliases import Array
 
@@ -25,7 +25,7 @@ def accuracy(y: Variable | Array, t: Variable | Array, ignore_label: int | None 
     t = as_array(t)
     xp = backend_of(y).xp
     backend_of(t)
-    t = along_with(t, y)
+    t = to_device_of(t, y)
     if y.ndim >= 2 and t.shape == y.shape and is_float(t.dtype):
         t = t.argmax(axis=1)
     if y.ndim < 2 or t.shape != y.shape[:1] + y.shape[2:]:

@@ -4,7 +4,7 @@ from cvzoo.autodiff.on_device_of_arguments import on_device_of_arguments
 from cvzoo.autodiff.variable import Variable, as_array
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.backends.float_types import is_float, is_half, widened
-from cvzoo.backends.transfer import along_with
+from cvzoo.backends.transfer import to_device_of
 from cvzoo.errors.exceptions import DtypeError, ShapeError
 from cvzoo.typing.aliases import Array
 
@@ -21,7 +21,7 @@ def binary_accuracy(y: Variable | Array, t: Variable | Array) -> Variable:
     xp = backend_of(y).xp
     t = as_array(t)
     backend_of(t)
-    t = along_with(t, y)
+    t = to_device_of(t, y)
     if t.shape != y.shape:
         raise ShapeError("binary_accuracy: y and t must have one shape", got=f"y {y.shape}, t {t.shape}")
     if t.dtype.kind not in "iu" or not is_float(y.dtype):

@@ -6,7 +6,7 @@ from cvzoo.autodiff.on_device_of_arguments import on_device_of_arguments
 from cvzoo.autodiff.variable import Variable, as_array
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.backends.float_types import is_float, is_half, widened
-from cvzoo.backends.transfer import along_with
+from cvzoo.backends.transfer import to_device_of
 from cvzoo.errors.exceptions import DtypeError, ShapeError, ValueRangeError
 from cvzoo.typing.aliases import Array
 
@@ -31,7 +31,7 @@ def classification_summary(
     backend = backend_of(y)
     xp = backend.xp
     backend_of(t)
-    t = along_with(t, y)
+    t = to_device_of(t, y)
     if y.ndim < 2 or t.shape != y.shape[:1] + y.shape[2:]:
         raise ShapeError(
             "classification_summary: t needs one label where y has C scores", got=f"y {y.shape}, t {t.shape}"

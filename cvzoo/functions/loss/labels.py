@@ -6,7 +6,7 @@ from cvzoo.autodiff.variable import Variable, as_array
 from cvzoo.backends.arrays import range_of
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.backends.float_types import is_float
-from cvzoo.backends.transfer import along_with
+from cvzoo.backends.transfer import to_device_of
 from cvzoo.errors.exceptions import DtypeError, ShapeError, ValueRangeError
 
 T = TypeVar("T")
@@ -35,7 +35,7 @@ def check_labels(t: Any, valid: Any, n_class: int, *, function: str) -> None:
 
 def beside(t: T, x: Variable) -> T:
     """t as an array on the device of x."""
-    return along_with(t, x.array)
+    return to_device_of(t, x.array)
 
 
 def check_like(x: Variable, t: Any, *, function: str, names: tuple[str, str] = ("x", "t")) -> None:

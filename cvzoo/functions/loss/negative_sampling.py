@@ -6,7 +6,7 @@ from typing import Any
 from cvzoo.autodiff.on_device_of_arguments import on_device_of_arguments
 from cvzoo.autodiff.variable import Variable, as_array, as_variable
 from cvzoo.backends.dispatch import backend_of
-from cvzoo.backends.transfer import along_with
+from cvzoo.backends.transfer import to_device_of
 from cvzoo.errors.exceptions import DtypeError, ShapeError, ValueRangeError
 from cvzoo.functions.activation.sigmoid import softplus
 from cvzoo.functions.array.dtypes import widened
@@ -65,7 +65,7 @@ def negative_sampling(
             expected=(len(t), sample_size),
             got=drawn.shape,
         )
-    drawn = along_with(drawn.astype(t.dtype), t)
+    drawn = to_device_of(drawn.astype(t.dtype), t)
     xp = backend_of(t).xp
     samples = xp.concatenate([t[:, None], drawn], axis=1)
     counted = (t != -1).astype(x.dtype)

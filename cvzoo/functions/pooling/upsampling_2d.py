@@ -7,7 +7,7 @@ from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.variable import Variable, as_array, as_variable
 from cvzoo.backends.arrays import range_of
 from cvzoo.backends.dispatch import backend_of
-from cvzoo.backends.transfer import along_with
+from cvzoo.backends.transfer import to_device_of
 from cvzoo.errors.exceptions import DtypeError, ShapeError, ValueRangeError
 from cvzoo.shapes.check import pair
 from cvzoo.shapes.sizes import deconv_out_size, pads
@@ -87,7 +87,7 @@ def upsampling_2d(
             deconv_out_size(x.shape[3], kw, sx, left, right),
         )
     h, w = pair(outsize, name="outsize", function="upsampling_2d")
-    indices = along_with(indices, x.array)
+    indices = to_device_of(indices, x.array)
     extremes = range_of(indices)
     if extremes and not (extremes[0] >= 0 and extremes[1] < h * w):
         raise ValueRangeError(

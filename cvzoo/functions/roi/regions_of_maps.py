@@ -109,7 +109,7 @@ class RoIMeans(FunctionNode):
 
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
         self.shapes = [x.shape for x in inputs]
-        return (backend_of(inputs[0]).roi_means(inputs, self.rois),)
+        return (backend_of(inputs[0]).roi_average(inputs, self.rois),)
 
     def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
         gxs = RoIGrad(self.rois, self.shapes, None).apply(gys)
@@ -118,39 +118,39 @@ class RoIMeans(FunctionNode):
 
 class RoIGreatest(FunctionNode):
     """Maps (B, C, H, W) of each level to (R, C', OH, OW): the maximum over each cell, or the values at the indices
-    `best`."""
+    `argmax`."""
 
-    def __init__(self, rois: Regions, *, remember: bool, best: Any = None):
-        self.rois, self.remember, self.best = rois, remember, best
+    def __init__(self, rois: Regions, *, with_argmax: bool, argmax: Any = None):
+        self.rois, self.with_argmax, self.argmax = rois, with_argmax, argmax
 
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
         self.shapes = [x.shape for x in inputs]
         backend = backend_of(inputs[0])
-        if self.best is not None:
-            return (backend.roi_picked(inputs, self.rois, self.best),)
-        y, self.best = backend.roi_greatest(inputs, self.rois, remember=self.remember)
+        if self.argmax is not None:
+            return (backend.roi_at_argmax(inputs, self.rois, self.argmax),)
+        y, self.argmax = backend.roi_max(inputs, self.rois, with_argmax=self.with_argmax)
         return (y,)
 
     def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
-        gxs = RoIGrad(self.rois, self.shapes, self.best).apply(gys)
+        gxs = RoIGrad(self.rois, self.shapes, self.argmax).apply(gys)
         return tuple([gxs[i] for i in indexes])
 
 
 class RoIGrad(FunctionNode):
     """gy (R, C', OH, OW) to the gradient of each level's maps: the transpose."""
 
-    def __init__(self, rois: Regions, shapes: Sequence[tuple[int, ...]], best: Any):
-        self.rois, self.shapes, self.best = rois, shapes, best
+    def __init__(self, rois: Regions, shapes: Sequence[tuple[int, ...]], argmax: Any):
+        self.rois, self.shapes, self.argmax = rois, shapes, argmax
 
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
         (gy,) = inputs
-        return backend_of(gy).roi_grad(gy, self.rois, self.shapes, self.best)
+        return backend_of(gy).roi_grad(gy, self.rois, self.shapes, self.argmax)
 
     def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
         gys = tuple([_or_zeros(gy, shape, self.rois) for gy, shape in zip(gys, self.shapes)])
-        if self.best is None:
+        if self.argmax is None:
             return RoIMeans(self.rois).apply(gys)
-        return RoIGreatest(self.rois, remember=True, best=self.best).apply(gys)
+        return RoIGreatest(self.rois, with_argmax=True, argmax=self.argmax).apply(gys)
 
 
 def _or_zeros(gy: Any, shape: tuple[int, ...], rois: Regions) -> Any:
@@ -195,8 +195,8 @@ def regions_of_maps(
         )
         if not greatest:
             return RoIMeans(regions).apply(inputs)[0]
-        remember = switches.enable_backprop and any(x.requires_grad for x in inputs)
-        return RoIGreatest(regions, remember=remember).apply(inputs)[0]
+        with_argmax = switches.enable_backprop and any(x.requires_grad for x in inputs)
+        return RoIGreatest(regions, with_argmax=with_argmax).apply(inputs)[0]
 
 
 def _flat(array: Any) -> Any:

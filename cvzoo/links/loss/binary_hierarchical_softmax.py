@@ -12,7 +12,7 @@ from cvzoo.autodiff.on_device_of_arguments import on_device_of_arguments
 from cvzoo.autodiff.parameter import Parameter
 from cvzoo.autodiff.variable import Variable, as_array
 from cvzoo.backends.dispatch import backend_of
-from cvzoo.backends.transfer import along_with
+from cvzoo.backends.transfer import to_device_of
 from cvzoo.errors.exceptions import DtypeError, ShapeError, ValueRangeError
 from cvzoo.functions.activation.sigmoid import softplus
 from cvzoo.functions.array.dtypes import widened
@@ -114,7 +114,7 @@ def _loss(x: Any, t: Any, W: Parameter, nodes: np.ndarray, turns: np.ndarray) ->
         if not known.all() or not turns[t].any(axis=1).all():
             raise ValueRangeError("BinaryHierarchicalSoftmax: the tree does not have a class of t")
     t = beside(t, x)
-    path, turn = along_with(nodes, t)[t], along_with(turns, t)[t].astype(x.dtype)
+    path, turn = to_device_of(nodes, t)[t], to_device_of(turns, t)[t].astype(x.dtype)
     scores = sum(multiply(embed_id(path, widened(W)), expand_dims(x, 1)), axis=2)  # (B, the longest path)
     loss = multiply(softplus(multiply(scores, -turn)), abs(turn))
     return sum(loss)

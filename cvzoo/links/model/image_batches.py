@@ -8,7 +8,7 @@ import numpy as np
 from PIL import Image
 
 from cvzoo.backends.device import Device
-from cvzoo.backends.photo_plan import PhotoPlan
+from cvzoo.backends.image_plan import ImagePlan
 from cvzoo.backends.transfer import upload
 from cvzoo.errors.exceptions import DtypeError, ShapeError, UnsupportedError, ValueRangeError
 from cvzoo.images.read_image import MAX_PIXELS, read_image
@@ -107,7 +107,7 @@ def _device_batches(model: _Model, imgs: Iterable[Any], batch_size: int) -> Iter
 
 class _ReadImage(NamedTuple):
     img: np.ndarray
-    plan: PhotoPlan | None
+    plan: ImagePlan | None
     size: tuple[int, int]
     source: Any
 

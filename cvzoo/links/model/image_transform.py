@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from cvzoo.backends.photo_plan import Resampling
+from cvzoo.backends.image_plan import Resampling
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.links.model.preparation.center_crop import CenterCrop
 from cvzoo.links.model.preparation.stretch import Stretch

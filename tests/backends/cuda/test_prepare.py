@@ -7,8 +7,8 @@ from host_cuda import thread_order
 from host_cuda.module import ORDERS
 
 from cvzoo.backends.cuda.prepare import prepare_images
+from cvzoo.backends.image_plan import ImagePlan, Resampling
 from cvzoo.backends.numpy import resize as on_host
-from cvzoo.backends.photo_plan import PhotoPlan, Resampling
 from cvzoo.errors.exceptions import ShapeError
 from cvzoo.functions.array.resize_images import resize_images
 from cvzoo.transforms.pillow_passes import rows_first
@@ -50,7 +50,7 @@ def resized_on_cpu(photo, size, how):
 
 
 def plan_of(old, new, how, **settings):
-    return PhotoPlan(
+    return ImagePlan(
         new, settings.pop("frame", new), how, horizontal_first=rows_first(old, new) is not False, **settings
     )
 

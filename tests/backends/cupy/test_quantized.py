@@ -5,7 +5,7 @@ import pytest
 
 from cvzoo.backends.cupy import backend as cupy_backend
 from cvzoo.backends.numpy import backend as numpy_backend
-from cvzoo.backends.numpy.bfloat16 import bits_of, numbers_of
+from cvzoo.backends.numpy.bfloat16 import from_bits, to_bits
 from cvzoo.config.switches import using_config
 
 REFERENCE, GPU = numpy_backend, cupy_backend
@@ -128,7 +128,7 @@ def test_convolutions_of_bfloat16_agree(case):
     how = PLAIN | {"groups": groups, "pad": (2, 2, 2, 2)}
     add = draw(*REFERENCE.conv_2d(x, w, bias, **how).shape, seed=5)
     pack = {}
-    for each in ({}, {"add": add, "activation": "relu"}, {"add": bits_of(add)}):
+    for each in ({}, {"add": add, "activation": "relu"}, {"add": to_bits(add)}):
         for _ in range(2):
             moved = {name: on_gpu(value) for name, value in each.items()}
             got = GPU.conv_2d_bf16(*map(on_gpu, (x, w, bias)), pack=pack, **how, **moved)
@@ -138,8 +138,8 @@ def test_convolutions_of_bfloat16_agree(case):
 
 
 def test_bits_of_bfloat16_are_read_and_given():
-    x, w, b = bits_of(draw(2, 8, 5, 5)), draw(8, 8, 3, 3), draw(8)
+    x, w, b = to_bits(draw(2, 8, 5, 5)), draw(8, 8, 3, 3), draw(8)
     got, expected = both("conv_2d_bf16", x, w, b, out_bits=True, activation="relu", **PLAIN)
     assert got.dtype == np.uint16
-    np.testing.assert_allclose(numbers_of(got), numbers_of(expected), rtol=2**-7, atol=1e-5)
+    np.testing.assert_allclose(from_bits(got), from_bits(expected), rtol=2**-7, atol=1e-5)
     assert (got != expected).mean() < 0.01  # a last bit of a float may decide

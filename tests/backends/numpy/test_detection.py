@@ -20,11 +20,11 @@ def softmax(x):
 
 
 SCORES = {
-    Scoring.PLAIN: lambda conf, center: np.float64(conf),
+    Scoring.NONE: lambda conf, center: np.float64(conf),
     Scoring.SIGMOID: lambda conf, center: sigmoid(conf),
-    Scoring.SIGMOID_IN_64: lambda conf, center: sigmoid(conf),
+    Scoring.SIGMOID_FLOAT64: lambda conf, center: sigmoid(conf),
     Scoring.SOFTMAX: lambda conf, center: softmax(conf),
-    Scoring.CENTERED: lambda conf, center: np.sqrt(sigmoid(conf) * sigmoid(center)),
+    Scoring.CENTERNESS: lambda conf, center: np.sqrt(sigmoid(conf) * sigmoid(center)),
 }
 
 
@@ -76,16 +76,16 @@ def decoded(boxes, frames=WHOLE, label=None, **options):
 
 def test_boxes_are_cut_moved_and_scaled_into_their_image():
     frames = frame((100, 50), cut=(40, 40), offset=(10, 0), divisor=(0.5, 1), factor=(1, 2))[None]
-    ((bbox, label, score),) = backend.found_boxes(decoded([[-5, 10, 20, 60]], frames))
+    ((bbox, label, score),) = backend.candidate_boxes(decoded([[-5, 10, 20, 60]], frames))
     np.testing.assert_array_equal(bbox, [[(0 - 10) / 0.5, 20, (20 - 10) / 0.5, 80]])
     assert (bbox.dtype, label.dtype, score.dtype) == (np.float32, np.int32, np.float32)
 
 
 def test_what_is_not_finite_or_too_small_is_left_out():
     boxes = [[0, 0, 5, 5], [0, np.nan, 5, 5], [0, 0, 5, 0.5], [np.inf, 0, 5, 5], [1, 1, 3, 3]]
-    ((bbox, _, _),) = backend.found_boxes(decoded(boxes, min_side=1))
+    ((bbox, _, _),) = backend.candidate_boxes(decoded(boxes, min_side=1))
     np.testing.assert_array_equal(bbox, [boxes[0], boxes[4]])
-    ((bbox, _, _),) = backend.found_boxes(decoded(boxes, frame((9, 9), min_side=4)[None]))
+    ((bbox, _, _),) = backend.candidate_boxes(decoded(boxes, frame((9, 9), min_side=4)[None]))
     np.testing.assert_array_equal(bbox, [boxes[0]])
 
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from cvzoo.backends.image_plan import ImagePlan, Resampling
 from cvzoo.backends.numpy import backend as numpy_backend
 from cvzoo.backends.onednn import backend as onednn_backend
-from cvzoo.backends.photo_plan import PhotoPlan, Resampling
 from cvzoo.errors.exceptions import ShapeError
 from cvzoo.transforms.normalize import normalize
 from cvzoo.transforms.resize import resize
@@ -37,7 +37,7 @@ def reference(backend, image, size, how):
 @pytest.mark.parametrize(("old", "new"), SIZES)
 def test_every_resizing_has_the_bits_of_what_it_is_named_after(backend, old, new, how):
     image = draw(old)
-    plan = PhotoPlan(new, new, how, mean=MEAN, std=STD)
+    plan = ImagePlan(new, new, how, mean=MEAN, std=STD)
     want = normalize(reference(backend, image, new, how), mean=MEAN, std=STD)
     x = backend.prepare_images([image, image], [plan, plan])
     np.testing.assert_array_equal(x, np.stack([want, want]))
@@ -46,7 +46,7 @@ def test_every_resizing_has_the_bits_of_what_it_is_named_after(backend, old, new
 
 def test_bytes_and_floats_of_the_same_values_give_the_same():
     for how in Resampling:
-        plan = PhotoPlan((7, 9), (7, 9), how)
+        plan = ImagePlan((7, 9), (7, 9), how)
         images = draw((12, 15), np.uint8), draw((12, 15))
         one, two = numpy_backend.prepare_images(images, [plan, plan])
         np.testing.assert_array_equal(one, two)
@@ -54,7 +54,7 @@ def test_bytes_and_floats_of_the_same_values_give_the_same():
 
 def test_an_image_is_cut_or_framed_and_its_margins_are_filled():
     image = draw((10, 30))
-    plan = PhotoPlan(
+    plan = ImagePlan(
         (10, 30), (16, 12), Resampling.CORNERS, offset=(3, -5), factor=0.5, shift=2.0, fill=(7.0, 8.0, 9.0)
     )
     (x,) = numpy_backend.prepare_images([image], [plan])
@@ -65,7 +65,7 @@ def test_an_image_is_cut_or_framed_and_its_margins_are_filled():
 
 
 def test_channels_past_the_third_are_zeros_and_types_are_what_is_asked():
-    plan = PhotoPlan((5, 5), (5, 5), Resampling.BILINEAR)
+    plan = ImagePlan((5, 5), (5, 5), Resampling.BILINEAR)
     x = numpy_backend.prepare_images([draw((5, 5))], [plan], dtype=np.float16, channels=8)
     assert (x.shape, x.dtype) == ((1, 8, 5, 5), np.float16)
     assert not x[:, 3:].any()
@@ -74,14 +74,14 @@ def test_channels_past_the_third_are_zeros_and_types_are_what_is_asked():
 def test_what_was_given_stays_as_it_was():
     image = draw((9, 9))
     before = image.copy()
-    for plan in (PhotoPlan((9, 9), (9, 9), Resampling.BILINEAR), PhotoPlan((9, 9), (12, 12), Resampling.PILLOW_FLOATS)):
+    for plan in (ImagePlan((9, 9), (9, 9), Resampling.BILINEAR), ImagePlan((9, 9), (12, 12), Resampling.PILLOW_FLOATS)):
         x = numpy_backend.prepare_images([image], [plan])
         assert not np.shares_memory(x, image)
         np.testing.assert_array_equal(image, before)
 
 
 def test_images_of_other_shapes_and_frames_that_differ_are_refused():
-    plan, other = (PhotoPlan((5, 5), (5, side), Resampling.CORNERS) for side in (5, 6))
+    plan, other = (ImagePlan((5, 5), (5, side), Resampling.CORNERS) for side in (5, 6))
     for image in (np.zeros((1, 9, 9), np.uint8), np.zeros((9, 9), np.uint8), np.zeros((3, 9, 9), np.float64)):
         with pytest.raises(ShapeError, match="an image"):
             numpy_backend.prepare_images([image], [plan])

@@ -59,15 +59,15 @@ def cell_pixels(rows: AxisBins, columns: AxisBins, width: int) -> tuple[np.ndarr
 
 
 def rounded_maxima(
-    x: np.ndarray, bbox: np.ndarray, rois: Regions, *, remember: bool
+    x: np.ndarray, bbox: np.ndarray, rois: Regions, *, with_argmax: bool
 ) -> tuple[np.ndarray, np.ndarray | None]:
-    """(R, OH, OW, C) of maps x (B, H, W, C) and bbox (R, 4) in their pixels; and, to remember them, the same shape:
+    """(R, OH, OW, C) of maps x (B, H, W, C) and bbox (R, 4) in their pixels; and `with_argmax`, of the same shape:
     the index of the first maximum among the B * H * W pixels, -1 in an empty bin."""
     inclusive = rois.cells == Cells.ROUNDED_INCLUSIVE
     y_min, x_min, y_max, x_max = bbox.T
     rows = rounded_bins(y_min, y_max, rois.outsize[0], x.shape[1], inclusive=inclusive)
     columns = rounded_bins(x_min, x_max, rois.outsize[1], x.shape[2], inclusive=inclusive)
-    return (_maxima_and_places if remember else _maxima)(x, rois.photo, rows, columns)
+    return (_maxima_and_places if with_argmax else _maxima)(x, rois.image, rows, columns)
 
 
 def _maxima(x: np.ndarray, indices: np.ndarray, rows: AxisBins, columns: AxisBins) -> tuple[np.ndarray, None]:

@@ -117,7 +117,7 @@ def _first_rows(rois: Regions, shape: Sequence[int]) -> np.ndarray:
     oh, ow = rois.outsize
     g = max(rois.group, 1)
     group = (np.arange(oh) * g // oh)[:, None] * g + np.arange(ow) * g // ow
-    return ((rois.photo.astype(np.intp)[:, None, None] * g * g + group) * h * w).reshape(-1)
+    return ((rois.image.astype(np.intp)[:, None, None] * g * g + group) * h * w).reshape(-1)
 
 
 def _axes(rois: Regions) -> np.ndarray:
@@ -128,12 +128,12 @@ def _axes(rois: Regions) -> np.ndarray:
 def _samples(rois: Regions, shape: Sequence[int]) -> CellSamples:
     _, _, h, w = shape
     key = "samples", h, w
-    if key not in rois.kept:
+    if key not in rois.cache:
         y_min, x_min, y_max, x_max = _axes(rois)
         rows = axis_samples(y_min, y_max, rois.outsize[0], rois.sampling[0], h, rois.aligned)
         columns = axis_samples(x_min, x_max, rois.outsize[1], rois.sampling[1], w, rois.aligned)
-        rois.kept[key] = cell_samples(rows, columns, w)
-    return rois.kept[key]
+        rois.cache[key] = cell_samples(rows, columns, w)
+    return rois.cache[key]
 
 
 def _pixels(rois: Regions, shape: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:

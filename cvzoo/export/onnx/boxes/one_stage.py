@@ -166,7 +166,7 @@ def _head(g: OnnxGraph, head: CellHead, raw: str, size: str) -> tuple[str, str]:
     cell = g.add("Unsqueeze", [g.add("Cast", [positions(g, grid)], {"to": 1}), g.integers(1)])  # (cells, 1, 2)
     cell_size = g.add("Div", [size, as_pair(g, grid)])
     anchors = numbers(g, head.anchors)
-    if head.plain:
+    if head.new_coords:
         doubled = g.add("Mul", [sides, numbers(g, 2)])
         sides = g.add("Mul", [doubled, doubled])
     else:

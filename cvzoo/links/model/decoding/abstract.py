@@ -81,7 +81,7 @@ class AbstractDecoding(abc.ABC):
         """
         frames = self.frame(size, placement)[None]
         boxes = self.candidates([y[None] for y in outputs], placement.input_size, frames, score_thresh)
-        return Found(*backend_of(outputs[0]).found_boxes(boxes)[0])
+        return Found(*backend_of(outputs[0]).candidate_boxes(boxes)[0])
 
     def frame(self, size: tuple[int, int], placement: Placement) -> np.ndarray:
         """(11,) float32, the transform of boxes from the network's input to an image of `size` (H, W)."""

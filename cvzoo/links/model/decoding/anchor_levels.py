@@ -136,4 +136,4 @@ def level_parts(counts: Sequence[int], n_class: int) -> list[tuple[int, int]]:
     return [(int(start), count * n_class) for start, count in zip(starts, counts)]
 
 
-_SCORING = {"sigmoid": Scoring.SIGMOID_IN_64, "softmax": Scoring.SOFTMAX, "probability": Scoring.PLAIN}
+_SCORING = {"sigmoid": Scoring.SIGMOID_FLOAT64, "softmax": Scoring.SOFTMAX, "probability": Scoring.NONE}

@@ -33,7 +33,7 @@ class YoloHead:
     @property
     def cells(self) -> CellHead:
         """How its numbers are read."""
-        return CellHead(self.anchors, self.n_class, scale_xy=self.scale_xy, plain=self.new_coords)
+        return CellHead(self.anchors, self.n_class, scale_xy=self.scale_xy, new_coords=self.new_coords)
 
     @property
     def n_channel(self) -> int:

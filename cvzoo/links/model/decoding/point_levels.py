@@ -46,11 +46,11 @@ class PointLevels(AbstractDecoding):
             n_class=self.n_class,
             limit=self.n_candidate,
             above=score_thresh,
-            scoring=Scoring.CENTERED,
+            scoring=Scoring.CENTERNESS,
             center=center,
         )
         anchors = backend.constant(("points", self.strides, tuple(input_size)), lambda: self._anchors(input_size))
-        return backend.decode_boxes(selected, loc, anchors, frames=frames, coder=Coder.PLACES)
+        return backend.decode_boxes(selected, loc, anchors, frames=frames, coder=Coder.POINTS)
 
     def places(self, size: Sequence[int]) -> Places:
         """The positions for an input of `size` (H, W): the finest level first, by row, then column.

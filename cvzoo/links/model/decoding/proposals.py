@@ -9,7 +9,7 @@ import numpy as np
 from cvzoo.backends.arrays import is_device_array
 from cvzoo.backends.detection import Scoring, frame, just_below
 from cvzoo.backends.dispatch import backend_of
-from cvzoo.backends.transfer import beside
+from cvzoo.backends.transfer import constant_for
 from cvzoo.links.model.decoding.anchor_levels import LevelAnchors, level_parts
 
 
@@ -54,7 +54,7 @@ class RegionBatch(NamedTuple):
 
 def image_indices(b: int, n: int, x: Any) -> Any:
     """(b * n,) int32 on x's device: 0 .. b - 1, each n times."""
-    return beside(np.repeat(np.arange(b, dtype=np.int32), n), x, ("images", b, n))
+    return constant_for(np.repeat(np.arange(b, dtype=np.int32), n), x, ("images", b, n))
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -4,7 +4,7 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
-from cvzoo.backends.photo_plan import Resampling
+from cvzoo.backends.image_plan import Resampling
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.links.model.preparation.abstract import AbstractPreparation, Placement, Size, Three
 

@@ -101,7 +101,7 @@ class AbstractFasterRCNN(AbstractDetector, abc.ABC):
         boxes = []
         for each in outputs:
             candidates = self._candidates(each, frames[each.batch.images])
-            boxes += [Found(*one) for one in backend_of(each.loc).found_boxes(candidates)]
+            boxes += [Found(*one) for one in backend_of(each.loc).candidate_boxes(candidates)]
         return boxes
 
     def finished_boxes(self, x: Any, sizes: Sequence[tuple[int, int]]) -> FinishedBoxes:
@@ -136,7 +136,7 @@ class AbstractFasterRCNN(AbstractDetector, abc.ABC):
         batch, loc, conf = outputs
         scoring = Scoring.SOFTMAX
         if not batch.is_padded:
-            conf, scoring = softmax(conf[0]).array[None, :, 1:], Scoring.PLAIN
+            conf, scoring = softmax(conf[0]).array[None, :, 1:], Scoring.NONE
         return self.decoding.candidates(
             batch.proposals, loc, conf, frames=frames, score_thresh=self.score_thresh, scoring=scoring
         )

@@ -3,7 +3,7 @@
 import dataclasses
 from typing import Literal
 
-from cvzoo.backends.photo_plan import Resampling
+from cvzoo.backends.image_plan import Resampling
 from cvzoo.links.model.config import AbstractConfig, config_field, count_field
 from cvzoo.links.model.preparation.resize_shortest_edge import ResizeShortestEdge
 

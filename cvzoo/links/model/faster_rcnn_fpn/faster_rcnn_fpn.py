@@ -91,7 +91,7 @@ class FasterRCNNFPN(AbstractDetector):
         boxes = []
         for each in outputs:
             candidates = self.regions.candidates(each, frames[each.batch.images], self.score_thresh)
-            boxes += [Found(*one) for one in backend_of(each.conf).found_boxes(candidates)]
+            boxes += [Found(*one) for one in backend_of(each.conf).candidate_boxes(candidates)]
         return boxes
 
     def finished_boxes(self, x: Any, sizes: Sequence[tuple[int, int]]) -> FinishedBoxes:

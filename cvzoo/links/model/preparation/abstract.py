@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 
 from cvzoo.backends.dispatch import get_backend
-from cvzoo.backends.photo_plan import PhotoPlan, Resampling
+from cvzoo.backends.image_plan import ImagePlan, Resampling
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.transforms.pillow_passes import rows_first
 
@@ -107,7 +107,7 @@ class AbstractPreparation(abc.ABC):
         img = img.astype(np.float32, copy=False) if img.dtype != np.uint8 else img
         return get_backend().prepare_images([img], [self.plan(img.shape[1:])])[0]
 
-    def plan(self, size: Size) -> PhotoPlan:
+    def plan(self, size: Size) -> ImagePlan:
         """The preprocessing of an image of `size` (H, W), for a backend's `prepare_images`."""
         resized, frame, offset = self.placement(size)
         numbers = self._numbers()
@@ -119,7 +119,7 @@ class AbstractPreparation(abc.ABC):
             beside = (np.asarray(self.fill, np.float32) - mean) / std * factor / divisor - shift
         red, green, blue = beside.tolist()
         pillow = self.resampling in _PILLOW
-        return PhotoPlan(
+        return ImagePlan(
             resized,
             frame,
             self.resampling,
@@ -169,7 +169,7 @@ class AbstractPreparation(abc.ABC):
 
     # --- the numbers ------------------------------------------------------------------------------------------------
     def _numbers(self) -> dict[str, Any]:
-        """mean, std, factor, divisor and shift of a `PhotoPlan`."""
+        """mean, std, factor, divisor and shift of a `ImagePlan`."""
         scale = np.float32(255 / self.value_range)
         mean, std = (scale * np.array(three, np.float32) for three in (self.mean, self.std))
         numbers: dict[str, Any] = {"factor": 1.0, "divisor": 1.0, "shift": 0.0}

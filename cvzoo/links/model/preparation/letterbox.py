@@ -3,7 +3,7 @@
 import dataclasses
 from typing import Any
 
-from cvzoo.backends.photo_plan import Resampling
+from cvzoo.backends.image_plan import Resampling
 from cvzoo.links.model.preparation.abstract import AbstractNormalizedPreparation, Placement, Size, Three, checked_size
 from cvzoo.transforms.letterbox import letterbox_frame
 

@@ -5,7 +5,7 @@ import math
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from cvzoo.backends.photo_plan import Resampling
+from cvzoo.backends.image_plan import Resampling
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.links.model.preparation.abstract import (
     FACTS_OF_255,

@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from cvzoo.backends.photo_plan import Resampling
+from cvzoo.backends.image_plan import Resampling
 from cvzoo.links.model.config import AbstractConfig, config_field, count_field
 from cvzoo.links.model.preparation.stretch import Stretch
 

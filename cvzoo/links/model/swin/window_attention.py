@@ -9,7 +9,7 @@ import numpy as np
 import cvzoo.functions as F
 from cvzoo.autodiff.parameter import Parameter
 from cvzoo.autodiff.variable import Variable
-from cvzoo.backends.transfer import beside
+from cvzoo.backends.transfer import constant_for
 from cvzoo.initializers.normal import Normal
 from cvzoo.links.chain import Chain
 from cvzoo.links.connection.fused_linear import fused_linear
@@ -160,7 +160,7 @@ class WindowAttention(Chain):
             return None
         # V2's keys have no bias; published files store one that is never read
         mask = np.repeat(np.array([1, 0, 1], b.dtype), self.n_unit)
-        return b * beside(mask, b.device.index, ("Swin's queries and values", self.n_unit, b.dtype))
+        return b * constant_for(mask, b.device.index, ("Swin's queries and values", self.n_unit, b.dtype))
 
     def _bias(self, windows: Windows) -> Variable:
         """(1, n or 1, n_head, N, N) added to the scores."""
@@ -171,7 +171,7 @@ class WindowAttention(Chain):
         else:
             W = self.widen.W
             places = relative_places(self.window).astype(W.dtype)
-            places = beside(places, W.device.index, ("Swin's places", self.window, W.dtype))
+            places = constant_for(places, W.device.index, ("Swin's places", self.window, W.dtype))
             table = self.narrow(F.relu(self.widen(places)))
             table = F.sigmoid(table) * 16
         bias = F.reshape(F.embed_id(relative_index(self.window), table), (n_token, n_token, self.n_head))
@@ -179,7 +179,9 @@ class WindowAttention(Chain):
         hidden = windows.hidden()
         if hidden is None:
             return bias
-        return bias + beside(hidden, bias.device.index, ("Swin's hidden", windows))[None, :, None].astype(bias.dtype)
+        return bias + constant_for(hidden, bias.device.index, ("Swin's hidden", windows))[None, :, None].astype(
+            bias.dtype
+        )
 
 
 def _unit(x: Variable) -> Variable:

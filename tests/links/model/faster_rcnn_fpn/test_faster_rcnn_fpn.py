@@ -108,7 +108,7 @@ def test_boxes_of_every_class_come_with_their_own_offsets():
         proposals, frames = Proposals(bbox[None, :n], np.array([n])), cut_frames([(35, 100)])
         options = {"frames": frames, "score_thresh": 0.05}
         found = decoding.candidates(proposals, loc[None, :n], conf[None, :n], **options)
-        return backend_of(bbox).found_boxes(found)[0]
+        return backend_of(bbox).candidate_boxes(found)[0]
 
     found, label, score = decoded(2)
     np.testing.assert_allclose(found, [[10, 10, 30, 30], [20, 10, 35, 30], [0, 0, 20, 20]], atol=1e-4)

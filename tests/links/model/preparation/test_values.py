@@ -6,7 +6,7 @@ import json
 import numpy as np
 import pytest
 
-from cvzoo.backends.photo_plan import Resampling
+from cvzoo.backends.image_plan import Resampling
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.links.model.preparation.as_is import AsIs
 from cvzoo.links.model.preparation.center_crop import CenterCrop

@@ -111,7 +111,7 @@ Size = tuple[int, int]
 
 
 @dataclasses.dataclass(frozen=True)
-class PhotoPlan:
+class ImagePlan:
     """Resizing of an image, normalization of its values v to (v - mean) / std * factor / divisor - shift, and padding.
 
     resized: (H, W) of the resized image
@@ -140,7 +140,7 @@ class PhotoPlan:
     bgr: bool = False
 
 
-def frame_of(images: Sequence[np.ndarray], plans: Sequence[PhotoPlan]) -> Size:
+def frame_of(images: Sequence[np.ndarray], plans: Sequence[ImagePlan]) -> Size:
     """(H, W) of the network's input. Raises ShapeError unless the images can be batched."""
     frames = {plan.frame for plan in plans}
     if len(frames) != 1 or len(images) != len(plans):
