@@ -2,7 +2,7 @@
 
 import abc
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal
 
@@ -16,18 +16,20 @@ from cvzoo.errors.exceptions import ConfigError
 from cvzoo.evaluations.evaluators.detection_coco_evaluator import DetectionCOCOEvaluator
 from cvzoo.evaluations.evaluators.detection_voc_evaluator import DetectionVOCEvaluator
 from cvzoo.geometry.bbox_area import bbox_area
+from cvzoo.geometry.fit_anchors import fit_anchors
 from cvzoo.images.read_image_size import read_image_size
 from cvzoo.iterators.balanced_samplers import GroupedOrderSampler, aspect_ratio_groups
 from cvzoo.iterators.order_samplers import Sampler
 from cvzoo.iterators.serial_iterator import SerialIterator
 from cvzoo.links.model.config import config_field
 from cvzoo.links.model.preparation.abstract import MEAN_OF_255, STD_OF_255
-from cvzoo.links.model.retinanet.augmentation import RetinaNetTransform, collate_photos
+from cvzoo.links.model.retinanet.augmentation import RandomPart, RetinaNetTransform, collate_photos
 from cvzoo.links.model.zoo_member import Task
 from cvzoo.training.recipes.images import denormalized
 from cvzoo.training.recipes.recipe import AbstractRecipe, ClassTable, Splits
+from cvzoo.training.run.anchor_reach import Anchors
 from cvzoo.transforms.sample.mixes import MixUp, Mosaic
-from cvzoo.typing.aliases import Image, Size
+from cvzoo.typing.aliases import Array, Image, Size
 from cvzoo.visualizations.draw_bbox import draw_bbox
 
 METRICS: Mapping[str, str] = MappingProxyType(
@@ -81,7 +83,9 @@ class AbstractDetectionRecipe(AbstractRecipe, abc.ABC):
         return split_specs(self.data)
 
     def with_data(self, data: str) -> AbstractRecipe:
-        """COCO's data are scored by COCO's metric."""
+        """COCO's data are scored by COCO's metric, where the task has another one."""
+        if "voc" not in self.metrics:
+            return dataclasses.replace(self, data=data)
         return dataclasses.replace(self, data=data, metric="coco" if data.startswith("coco:") else "voc")
 
     def for_validation(self, model: Any) -> None:
@@ -125,7 +129,15 @@ class AbstractPyramidRecipe(AbstractDetectionRecipe, abc.ABC):
         (0.8, 0.9, 1.0), help="short sides in training, as fractions of min_size", group="augmentation", above=0
     )
     jitter: float = config_field(0.2, help="strength of the color jitter", group="augmentation", at_least=0)
-
+    flip: bool = config_field(True, help="whether images are flipped horizontally at random", group="augmentation")
+    crop: tuple[float, float] = config_field(
+        (1.0, 1.0),
+        help="sides of random crops, as fractions of the image's: from, to; boxes of which less than half is left are "
+        "ignored",
+        group="augmentation",
+        above=0,
+        at_most=1,
+    )
     similar_shapes: bool = config_field(
         False, help="whether a batch has wide or high images only, for less padding", group="data"
     )
@@ -134,6 +146,7 @@ class AbstractPyramidRecipe(AbstractDetectionRecipe, abc.ABC):
         """Raises ValueRangeError for an unknown metric, or no scale."""
         super().check_together()
         self.require(len(self.scales) > 0, "scales", "at least one")
+        self.require(self.crop[0] <= self.crop[1], "crop", "the lower fraction first")
 
     def order_sampler(self, train: Any) -> Sampler | None:
         """The order of the training set; the sizes of images are read from their files."""
@@ -144,10 +157,10 @@ class AbstractPyramidRecipe(AbstractDetectionRecipe, abc.ABC):
         return GroupedOrderSampler(aspect_ratio_groups(sizes), self.batch_size, sampler)
 
     def examples(self, train: Any, model: Any) -> TransformDataset:
-        transform = RetinaNetTransform(self.shorts, self.model.max_size, jitter=self.jitter)
-        side = self.model.min_size
-        train = self.mixed(train, (side, min(side * 4 // 3, self.model.max_size)))
-        return TransformDataset(train, ("img", "bbox", "label", "ignored"), transform)
+        transform = RetinaNetTransform(
+            self.shorts, self.model.max_size, flip=self.flip, part=self.part, jitter=self.jitter
+        )
+        return TransformDataset(self.mixed(train, self.mosaic_size), ("img", "bbox", "label", "ignored"), transform)
 
     def converter(self, batch: Sequence[Any], device: Any = None) -> Any:
         """Images of different sizes are padded."""
@@ -176,9 +189,34 @@ class AbstractPyramidRecipe(AbstractDetectionRecipe, abc.ABC):
         return dataclasses.replace(self, model=dataclasses.replace(self.model, min_size=side, max_size=side * 5 // 3))
 
     @property
+    def mosaic_size(self) -> Size:
+        """(H, W) of mosaics: a usual image's in inference."""
+        side = self.model.min_size
+        return side, min(side * 4 // 3, self.model.max_size)
+
+    @property
+    def part(self) -> RandomPart | None:
+        """The random crop before the resize; None: whole images."""
+        return None if self.crop == (1, 1) else RandomPart(self.crop)
+
+    @property
     def shorts(self) -> tuple[int, ...]:
         """Short sides in training, pixels."""
         return tuple(max(round(scale * self.model.min_size), 32) for scale in self.scales)
+
+
+def pyramid_anchors(boxes: Callable[[Any], Array], config: Any, strides: Sequence[int]) -> Anchors:
+    """The anchors of a feature pyramid, and settings that fit boxes.
+
+    boxes: as in Anchors; config: has anchor_sizes and anchor_ratios; strides: of the levels, pixels
+    """
+
+    def settings(bbox: Array) -> Mapping[str, Any]:
+        n_size, n_ratio = len(config.anchor_sizes[0]), len(config.anchor_ratios)
+        fit = fit_anchors(bbox, strides, n_size=n_size, n_ratio=n_ratio)
+        return {"model.anchor_sizes": fit.sizes, "model.anchor_ratios": fit.ratios}
+
+    return Anchors(boxes, settings=settings)
 
 
 def draw_boxes(example: tuple[Any, ...], label_names: Sequence[str], *, mean: Any, std: Any) -> tuple[Image, str]:

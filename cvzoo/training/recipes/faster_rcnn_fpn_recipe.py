@@ -1,4 +1,4 @@
-"""The training recipe of Faster R-CNN on a feature pyramid."""
+"""The training recipe of Faster R-CNN on a feature pyramid, and what those of masks and keypoints share with it."""
 
 import dataclasses
 from collections.abc import Mapping, Sequence
@@ -10,8 +10,33 @@ from cvzoo.links.model.config import config_field
 from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNConfig
 from cvzoo.links.model.faster_rcnn_fpn.faster_rcnn_fpn import FasterRCNNFPN
 from cvzoo.links.model.faster_rcnn_fpn.loss import FasterRCNNFPNLoss, RegionSampling
-from cvzoo.training.recipes.detection_recipe import AbstractPyramidRecipe
+from cvzoo.links.model.faster_rcnn_fpn.region_proposal_network import region_anchors
+from cvzoo.training.recipes.detection_recipe import AbstractPyramidRecipe, pyramid_anchors
 from cvzoo.training.recipes.recipe import AbstractRecipe, Splits
+from cvzoo.training.run.anchor_reach import Anchors
+
+# for a newcomer on two cores
+SMALL = FasterRCNNFPNConfig(
+    n_layer=18, channels=64, head_width=256, n_proposal=300, norm="batch", min_size=480, max_size=800
+)
+
+
+def regions_field() -> Any:
+    """The number of regions in the loss."""
+    return config_field(
+        256, help="regions sampled in each image for the second stage", group="loss", at_least=1, at_most=100_000
+    )
+
+
+def region_lr_field() -> Any:
+    """The learning rate of two-stage detectors with a feature pyramid."""
+    return config_field(3e-4, help="learning rate after the warm-up", group="optimizer", above=0)
+
+
+def proposal_anchors(config: FasterRCNNFPNConfig) -> Anchors:
+    """Those of the region proposal network."""
+    strides = (*config.strides, 2 * config.strides[-1])
+    return pyramid_anchors(region_anchors(config).boxes, config, strides)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -23,10 +48,8 @@ class FasterRCNNFPNRecipe(AbstractPyramidRecipe):
     """
 
     model: FasterRCNNFPNConfig = config_field(help="the network", group="model")
-    lr: float = config_field(3e-4, help="learning rate after the warm-up", group="optimizer", above=0)
-    regions: int = config_field(
-        256, help="regions sampled in each image for the second stage", group="loss", at_least=1, at_most=100_000
-    )
+    lr: float = region_lr_field()
+    regions: int = regions_field()
 
     def summary(self) -> str:
         m = self.model
@@ -36,16 +59,17 @@ class FasterRCNNFPNRecipe(AbstractPyramidRecipe):
     def build_model(self, label_names: Sequence[str]) -> Chain:
         return FasterRCNNFPN(None, self.pretrained, label_names=label_names, settings=self.model)
 
+    def anchors(self, model: Any) -> Anchors:
+        """Those of the region proposal network."""
+        return proposal_anchors(self.model)
+
     def build_loss(self, model: Any, splits: Splits) -> FasterRCNNFPNLoss:
         return FasterRCNNFPNLoss(model, sampling=RegionSampling(n_region=self.regions))
 
 
-_SMALL = FasterRCNNFPNConfig(
-    n_layer=18, channels=64, head_width=256, n_proposal=300, norm="batch", min_size=480, max_size=800
-)
 FASTER_RCNN_FPN_RECIPES: Mapping[str, AbstractRecipe] = MappingProxyType(
     {
-        "faster_rcnn_fpn_resnet18_small": FasterRCNNFPNRecipe(model=_SMALL, lr=5e-4).with_pretrained("imagenet"),
+        "faster_rcnn_fpn_resnet18_small": FasterRCNNFPNRecipe(model=SMALL, lr=5e-4).with_pretrained("imagenet"),
         "faster_rcnn_fpn_resnet50": FasterRCNNFPNRecipe(model=FasterRCNNFPNConfig()).with_pretrained("imagenet"),
     }
 )

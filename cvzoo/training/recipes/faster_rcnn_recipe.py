@@ -7,6 +7,8 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from cvzoo.datasets.sliceable.transform_dataset import TransformDataset
+from cvzoo.geometry.anchors import grid_anchors
+from cvzoo.geometry.fit_anchors import fit_anchors
 from cvzoo.links.chain import Chain
 from cvzoo.links.link import Link
 from cvzoo.links.model.config import AbstractConfig, config_field, count_field
@@ -19,13 +21,14 @@ from cvzoo.links.model.retinanet.augmentation import collate_photos
 from cvzoo.training.recipes.detection_recipe import AbstractDetectionRecipe
 from cvzoo.training.recipes.images import denormalized
 from cvzoo.training.recipes.recipe import AbstractRecipe, Splits
-from cvzoo.typing.aliases import Image
+from cvzoo.training.run.anchor_reach import Anchors
+from cvzoo.typing.aliases import Array, Image, Size
 from cvzoo.visualizations.draw_bbox import draw_bbox
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class AbstractTwoStageNetwork(AbstractConfig):
-    """A two-stage detector on a single feature map. Raises ValueRangeError."""
+    """A two-stage detector on a single feature map; the fields are arguments of its class. Raises ValueRangeError."""
 
     min_size: int = count_field(600, help="short side of the resized image", unit="pixels", group="preparation")
     max_size: int = count_field(
@@ -36,7 +39,6 @@ class AbstractTwoStageNetwork(AbstractConfig):
     )
     base_channels: int = count_field(64, help="channels of the backbone's first convolution", group="backbone")
     rpn_channels: int = count_field(512, help="channels of the region proposal network", group="RPN")
-    fc_channels: int = count_field(4096, help="units of the fully connected layers", group="box head")
 
     def check_together(self) -> None:
         """Raises ValueRangeError unless the sides are in order."""
@@ -46,6 +48,8 @@ class AbstractTwoStageNetwork(AbstractConfig):
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class FasterRCNNVGG16Network(AbstractTwoStageNetwork):
     """A Faster R-CNN on VGG16. Raises ValueRangeError."""
+
+    fc_channels: int = count_field(4096, help="units of the fully connected layers", group="box head")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -80,7 +84,28 @@ class AbstractTwoStageRecipe(AbstractDetectionRecipe, abc.ABC):
     )
     flip: bool = config_field(True, help="whether images are flipped horizontally at random", group="augmentation")
 
+    @property
+    def mosaic_size(self) -> Size:
+        """(H, W) of mosaics: a usual image's in inference."""
+        return self.model.min_size, min(self.model.min_size * 4 // 3, self.model.max_size)
+
+    def anchors(self, model: Any) -> Anchors:
+        """Those of the region proposal network."""
+        rpn = model.rpn
+
+        def boxes(size: Sequence[int]) -> Array:
+            grid = [-(-side // rpn.feat_stride) for side in size]
+            return grid_anchors(rpn.anchor_base, grid, (rpn.feat_stride, rpn.feat_stride))
+
+        def settings(bbox: Array) -> Mapping[str, Any]:
+            n = len(self.model.anchor_scales)
+            fit = fit_anchors(bbox, (rpn.feat_stride,), n_size=n, n_ratio=3)
+            return {"model.anchor_scales": [round(side / 16, 2) for side in fit.sizes[0]]}
+
+        return Anchors(boxes, settings=settings)
+
     def examples(self, train: Any, model: Any) -> TransformDataset:
+        train = self.mixed(train, self.mosaic_size)
         transform = FasterRCNNTransform(model, x_flip=self.flip)
         return TransformDataset(train, ("img", "bbox", "label", "scale", "size"), transform)
 
@@ -113,18 +138,7 @@ class FasterRCNNVGG16Recipe(AbstractTwoStageRecipe):
         return f"Faster R-CNN on VGG16, short side of {self.model.min_size} pixels"
 
     def build_model(self, label_names: Sequence[str]) -> Chain:
-        m = self.model
-        return FasterRCNNVGG16(
-            None,
-            self.pretrained,
-            label_names=label_names,
-            min_size=m.min_size,
-            max_size=m.max_size,
-            anchor_scales=m.anchor_scales,
-            base_channels=m.base_channels,
-            rpn_channels=m.rpn_channels,
-            fc_channels=m.fc_channels,
-        )
+        return FasterRCNNVGG16(None, self.pretrained, label_names=label_names, **vars(self.model))
 
     def build_loss(self, model: Any, splits: Splits) -> Link:
         return FasterRCNNTrainChain(model)
@@ -146,20 +160,7 @@ class LightHeadRCNNRecipe(AbstractTwoStageRecipe):
         return f"Light-Head R-CNN on ResNet-{self.model.n_layer}, short side of {self.model.min_size} pixels"
 
     def build_model(self, label_names: Sequence[str]) -> Chain:
-        m = self.model
-        return LightHeadRCNNResNet101(
-            None,
-            self.pretrained,
-            label_names=label_names,
-            min_size=m.min_size,
-            max_size=m.max_size,
-            anchor_scales=m.anchor_scales,
-            n_layer=m.n_layer,
-            base_channels=m.base_channels,
-            rpn_channels=m.rpn_channels,
-            mid_channels=m.mid_channels,
-            fc_channels=m.fc_channels,
-        )
+        return LightHeadRCNNResNet101(None, self.pretrained, label_names=label_names, **vars(self.model))
 
     def build_loss(self, model: Any, splits: Splits) -> Link:
         return LightHeadRCNNTrainChain(model, n_ohem_sample=self.hard_regions)

@@ -11,12 +11,12 @@ from cvzoo.evaluations.evaluators.instance_segmentation_coco_evaluator import In
 from cvzoo.geometry.mask_to_bbox import mask_to_bbox
 from cvzoo.links.chain import Chain
 from cvzoo.links.link import Link
-from cvzoo.links.model.config import AbstractConfig, config_field, count_field
+from cvzoo.links.model.config import config_field, count_field
 from cvzoo.links.model.fcis.fcis_resnet101 import FCISResNet101
 from cvzoo.links.model.fcis.train_chain import FCISTrainChain
 from cvzoo.links.model.fcis.transform import FCISTransform
 from cvzoo.links.model.zoo_member import Task
-from cvzoo.training.recipes.faster_rcnn_recipe import AbstractTwoStageRecipe
+from cvzoo.training.recipes.faster_rcnn_recipe import AbstractTwoStageNetwork, AbstractTwoStageRecipe
 from cvzoo.training.recipes.images import denormalized
 from cvzoo.training.recipes.instance_recipe import (
     MASK_METRIC_HELP,
@@ -30,26 +30,16 @@ from cvzoo.typing.aliases import Image
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class FCISNetwork(AbstractConfig):
+class FCISNetwork(AbstractTwoStageNetwork):
     """An FCIS on a ResNet. Raises ValueRangeError."""
 
-    min_size: int = count_field(600, help="short side of the resized image", unit="pixels", group="preparation")
-    max_size: int = count_field(
-        1000, help="maximum of the resized image's long side", unit="pixels", group="preparation"
-    )
     anchor_scales: tuple[float, ...] = config_field(
         (4, 8, 16, 32), help="sides of anchors, of 16 pixels each", group="RPN", above=0
     )
     n_layer: int = count_field(101, help="depth of the ResNet", group="backbone")
-    base_channels: int = count_field(64, help="channels of the backbone's first convolution", group="backbone")
-    rpn_channels: int = count_field(512, help="channels of the region proposal network", group="RPN")
     mid_channels: int = count_field(1024, help="channels of the head's first convolution", group="head")
     roi_size: int = count_field(21, help="cells of a region along a side", group="head")
     group_size: int = count_field(7, help="kinds of cells along a side", group="head")
-
-    def check_together(self) -> None:
-        """Raises ValueRangeError unless the sides are in order."""
-        self.require(self.min_size <= self.max_size, "min_size", "not over max_size")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -67,10 +57,6 @@ class FCISRecipe(AbstractTwoStageRecipe):
     model: FCISNetwork = config_field(FCISNetwork(), help="the network", group="model")
     lr: float = config_field(5e-4, help="learning rate after the warm-up", group="optimizer", above=0)
     metric: Literal["coco"] = config_field("coco", help=MASK_METRIC_HELP, group="validation")
-    mosaic: float = config_field(0.0, help="mosaics are of boxes only: 0", group="augmentation", at_least=0, at_most=0)
-    mix_up: float = config_field(
-        0.0, help="blended images are of boxes only: 0", group="augmentation", at_least=0, at_most=0
-    )
 
     def summary(self) -> str:
         return f"FCIS on ResNet-{self.model.n_layer}, short side of {self.model.min_size} pixels"
@@ -78,33 +64,23 @@ class FCISRecipe(AbstractTwoStageRecipe):
     def splits(self) -> InstanceSplits:  # type: ignore[override]  # masks instead of boxes
         return instance_splits(self.data)
 
-    def with_data(self, data: str) -> AbstractRecipe:
-        """The metric is COCO's."""
-        return dataclasses.replace(self, data=data)
-
     def build_model(self, label_names: Sequence[str]) -> Chain:
-        m = self.model
-        return FCISResNet101(
-            None,
-            self.pretrained,
-            label_names=label_names,
-            min_size=m.min_size,
-            max_size=m.max_size,
-            roi_size=m.roi_size,
-            group_size=m.group_size,
-            anchor_scales=m.anchor_scales,
-            n_layer=m.n_layer,
-            base_channels=m.base_channels,
-            rpn_channels=m.rpn_channels,
-            mid_channels=m.mid_channels,
-        )
+        return FCISResNet101(None, self.pretrained, label_names=label_names, **vars(self.model))
 
     def build_loss(self, model: Any, splits: Splits) -> Link:
         return FCISTrainChain(model)
 
     def examples(self, train: Any, model: Any) -> TransformDataset:
-        data = train.slice[:, ("img", "mask", "label", "crowded")]
+        data = self.mixed(train.slice[:, ("img", "mask", "label", "crowded", "bbox")], self.mosaic_size)
         return TransformDataset(data, ("img", "mask", "label", "scale", "size"), FCISTransform(model, x_flip=self.flip))
+
+    def boxed_examples(self, train: Any, model: Any) -> TransformDataset:
+        """With the boxes around the masks."""
+        return TransformDataset(
+            self.examples(train, model).slice[:, ("img", "mask", "label")],
+            ("img", "bbox", "label"),
+            lambda example: (example[0], mask_to_bbox(example[1]), example[2]),
+        )
 
     def evaluator(self, model: Any, splits: Splits) -> InstanceSegmentationCOCOEvaluator:  # type: ignore[override]
         """COCO's average precision of masks on the validation set."""

@@ -21,8 +21,10 @@ from cvzoo.links.model.keypoint_rcnn.loss import KeypointRCNNFPNLoss
 from cvzoo.links.model.keypoint_rcnn.weights import COCO_POINT_NAMES
 from cvzoo.links.model.zoo_member import Task
 from cvzoo.training.recipes.detection_recipe import DRAWN_SCORE, AbstractPyramidRecipe
+from cvzoo.training.recipes.faster_rcnn_fpn_recipe import SMALL, proposal_anchors, region_lr_field, regions_field
 from cvzoo.training.recipes.images import denormalized
 from cvzoo.training.recipes.recipe import AbstractRecipe, Splits
+from cvzoo.training.run.anchor_reach import Anchors
 from cvzoo.typing.aliases import Image
 from cvzoo.visualizations.draw_bbox import draw_bbox
 from cvzoo.visualizations.draw_point import draw_point
@@ -47,7 +49,7 @@ class KeypointRCNNRecipe(AbstractPyramidRecipe):
         PointHeadConfig(), help="the keypoint head; its n_point is that of the data", group="model"
     )
     point_names: tuple[str, ...] = config_field((), help="names of the keypoints: those of the data", group="model")
-    lr: float = config_field(3e-4, help="learning rate after the warm-up", group="optimizer", above=0)
+    lr: float = region_lr_field()
     metric: Literal["oks"] = config_field(  # type: ignore[assignment]  # keypoints are not judged by boxes
         "oks",
         help="metric that selects the best model: AP of keypoints over OKS 0.50:0.95 by COCO's rules",
@@ -60,27 +62,14 @@ class KeypointRCNNRecipe(AbstractPyramidRecipe):
         group="validation",
         above=0,
     )
-    regions: int = config_field(
-        256, help="regions sampled in each image for the second stage", group="loss", at_least=1, at_most=100_000
-    )
-    flip: bool = config_field(True, help="whether images are flipped horizontally at random", group="augmentation")
-    jitter: float = config_field(
-        0.0, help="strength of the color jitter; only 0", group="augmentation", at_least=0, at_most=0
-    )
-    mosaic: float = config_field(0.0, help="mosaics are of boxes only: 0", group="augmentation", at_least=0, at_most=0)
-    mix_up: float = config_field(
-        0.0, help="blended images are of boxes only: 0", group="augmentation", at_least=0, at_most=0
-    )
+    regions: int = regions_field()
+    jitter: float = config_field(0.0, help="strength of the color jitter", group="augmentation", at_least=0)
 
     def summary(self) -> str:
         return f"Keypoint R-CNN with FPN on ResNet-{self.model.n_layer}, short side of {self.model.min_size} pixels"
 
     def splits(self) -> KeypointSplits:  # type: ignore[override]  # keypoints instead of boxes
         return keypoint_splits(self.data)
-
-    def with_data(self, data: str) -> AbstractRecipe:
-        """The metric is COCO's."""
-        return dataclasses.replace(self, data=data)
 
     def with_splits(self, splits: Any) -> AbstractRecipe:
         """The keypoints are those of the data. Raises ConfigError if the recipe has others."""
@@ -99,6 +88,10 @@ class KeypointRCNNRecipe(AbstractPyramidRecipe):
             point_names=self.point_names or None,
         )
 
+    def anchors(self, model: Any) -> Anchors:
+        """Those of the region proposal network."""
+        return proposal_anchors(self.model)
+
     def build_loss(self, model: Any, splits: Splits) -> KeypointRCNNFPNLoss:
         return KeypointRCNNFPNLoss(model, sampling=RegionSampling(n_region=self.regions))
 
@@ -107,11 +100,13 @@ class KeypointRCNNRecipe(AbstractPyramidRecipe):
             self.shorts,
             self.model.max_size,
             mirrored=mirrored_points(self.point_names) if self.flip else None,
+            part=self.part,
+            jitter=self.jitter,
             mean=self.model.mean,
             std=self.model.std,
         )
         keys = ("img", "bbox", "label", "point", "visible", "crowded")
-        return TransformDataset(train.slice[:, keys], (*keys[:5], "ignored"), transform)
+        return TransformDataset(self.mixed(train.slice[:, keys], self.mosaic_size), (*keys[:5], "ignored"), transform)
 
     def evaluator(self, model: Any, splits: Splits) -> KeypointCOCOEvaluator:  # type: ignore[override]
         """COCO's average precision of keypoints on the validation set."""
@@ -142,13 +137,10 @@ class KeypointRCNNRecipe(AbstractPyramidRecipe):
         return draw_point(drawn, found.points[0][shown]), f"{shown.sum()} of {DRAWN_SCORE} or more"
 
 
-_SMALL = FasterRCNNFPNConfig(
-    n_layer=18, channels=64, head_width=256, n_proposal=300, norm="batch", min_size=480, max_size=800
-)
 KEYPOINT_RCNN_RECIPES: Mapping[str, AbstractRecipe] = MappingProxyType(
     {
         "keypoint_rcnn_fpn_resnet18_small": KeypointRCNNRecipe(
-            model=_SMALL, head=PointHeadConfig(depth=4, channels=128), lr=5e-4
+            model=SMALL, head=PointHeadConfig(depth=4, channels=128), lr=5e-4
         ).with_pretrained("imagenet"),
         "keypoint_rcnn_fpn_resnet50": KeypointRCNNRecipe(model=FasterRCNNFPNConfig()).with_pretrained("imagenet"),
     }

@@ -17,6 +17,7 @@ from cvzoo.links.model.mask_rcnn.loss import MaskRCNNFPNLoss
 from cvzoo.links.model.mask_rcnn.mask_rcnn_fpn import MaskHeadConfig, MaskRCNNFPN
 from cvzoo.links.model.zoo_member import Task
 from cvzoo.training.recipes.detection_recipe import AbstractPyramidRecipe
+from cvzoo.training.recipes.faster_rcnn_fpn_recipe import SMALL, proposal_anchors, region_lr_field, regions_field
 from cvzoo.training.recipes.images import denormalized
 from cvzoo.training.recipes.instance_recipe import (
     MASK_METRIC_HELP,
@@ -26,6 +27,7 @@ from cvzoo.training.recipes.instance_recipe import (
     mask_evaluator,
 )
 from cvzoo.training.recipes.recipe import AbstractRecipe, Splits
+from cvzoo.training.run.anchor_reach import Anchors
 from cvzoo.typing.aliases import Image
 
 
@@ -42,18 +44,10 @@ class MaskRCNNRecipe(AbstractPyramidRecipe):
 
     model: FasterRCNNFPNConfig = config_field(help="the detector", group="model")
     head: MaskHeadConfig = config_field(MaskHeadConfig(), help="the mask head", group="model")
-    lr: float = config_field(3e-4, help="learning rate after the warm-up", group="optimizer", above=0)
+    lr: float = region_lr_field()
     metric: Literal["coco"] = config_field("coco", help=MASK_METRIC_HELP, group="validation")
-    regions: int = config_field(
-        256, help="regions sampled in each image for the second stage", group="loss", at_least=1, at_most=100_000
-    )
-    jitter: float = config_field(
-        0.0, help="strength of the color jitter; only 0", group="augmentation", at_least=0, at_most=0
-    )
-    mosaic: float = config_field(0.0, help="mosaics are of boxes only: 0", group="augmentation", at_least=0, at_most=0)
-    mix_up: float = config_field(
-        0.0, help="blended images are of boxes only: 0", group="augmentation", at_least=0, at_most=0
-    )
+    regions: int = regions_field()
+    jitter: float = config_field(0.0, help="strength of the color jitter", group="augmentation", at_least=0)
 
     def summary(self) -> str:
         return f"Mask R-CNN with FPN on ResNet-{self.model.n_layer}, short side of {self.model.min_size} pixels"
@@ -61,20 +55,28 @@ class MaskRCNNRecipe(AbstractPyramidRecipe):
     def splits(self) -> InstanceSplits:  # type: ignore[override]  # masks instead of boxes
         return instance_splits(self.data)
 
-    def with_data(self, data: str) -> AbstractRecipe:
-        """The metric is COCO's."""
-        return dataclasses.replace(self, data=data)
-
     def build_model(self, label_names: Sequence[str]) -> Chain:
         return MaskRCNNFPN(None, self.pretrained, label_names=label_names, settings=self.model, mask_settings=self.head)
+
+    def anchors(self, model: Any) -> Anchors:
+        """Those of the region proposal network."""
+        return proposal_anchors(self.model)
 
     def build_loss(self, model: Any, splits: Splits) -> MaskRCNNFPNLoss:
         return MaskRCNNFPNLoss(model, sampling=RegionSampling(n_region=self.regions))
 
     def examples(self, train: Any, model: Any) -> TransformDataset:
-        transform = MaskRCNNTransform(self.shorts, self.model.max_size, mean=self.model.mean, std=self.model.std)
+        transform = MaskRCNNTransform(
+            self.shorts,
+            self.model.max_size,
+            flip=self.flip,
+            part=self.part,
+            jitter=self.jitter,
+            mean=self.model.mean,
+            std=self.model.std,
+        )
         keys = ("img", "bbox", "label", "mask", "crowded")
-        return TransformDataset(train.slice[:, keys], (*keys[:4], "ignored"), transform)
+        return TransformDataset(self.mixed(train.slice[:, keys], self.mosaic_size), (*keys[:4], "ignored"), transform)
 
     def evaluator(self, model: Any, splits: Splits) -> InstanceSegmentationCOCOEvaluator:  # type: ignore[override]
         """COCO's average precision of masks on the validation set."""
@@ -93,13 +95,10 @@ class MaskRCNNRecipe(AbstractPyramidRecipe):
         return draw_found_masks(model, img, label_names)
 
 
-_SMALL = FasterRCNNFPNConfig(
-    n_layer=18, channels=64, head_width=256, n_proposal=300, norm="batch", min_size=480, max_size=800
-)
 MASK_RCNN_RECIPES: Mapping[str, AbstractRecipe] = MappingProxyType(
     {
         "mask_rcnn_fpn_resnet18_small": MaskRCNNRecipe(
-            model=_SMALL, head=MaskHeadConfig(depth=2, channels=64), lr=5e-4
+            model=SMALL, head=MaskHeadConfig(depth=2, channels=64), lr=5e-4
         ).with_pretrained("imagenet"),
         "mask_rcnn_fpn_resnet50": MaskRCNNRecipe(model=FasterRCNNFPNConfig()).with_pretrained("imagenet"),
     }

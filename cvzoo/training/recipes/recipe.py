@@ -28,7 +28,8 @@ from cvzoo.training.extensions.shifts.cosine_shift import CosineShift
 from cvzoo.training.extensions.shifts.polynomial_shift import PolynomialShift
 from cvzoo.training.extensions.shifts.step_shift import MultistepShift
 from cvzoo.training.extensions.shifts.warmup_shift import WarmupShift
-from cvzoo.typing.aliases import Array, Image
+from cvzoo.training.run.anchor_reach import Anchors
+from cvzoo.typing.aliases import Image
 
 USUAL_WARMUP = 300  # updates
 _MIXING = ("mosaic", "mix_up", "cut_mix", "copy_paste")  # fields of probabilities or strengths, of those that have them
@@ -182,9 +183,14 @@ class AbstractRecipe(AbstractConfig, abc.ABC):
     def draw_example(self, example: tuple[Any, ...], model: Any, label_names: Sequence[str]) -> tuple[Image, str]:
         """An augmented example as an image (3, H, W) in [0, 255] and its caption."""
 
-    def anchors(self, model: Any) -> Callable[[Sequence[int]], Array] | None:
-        """The anchors (A, 4) of an input's size (H, W), whose reach the report says; None: the network has none."""
+    def anchors(self, model: Any) -> Anchors | None:
+        """The anchors, whose reach the report says; None: the network has none."""
         return None
+
+    def boxed_examples(self, train: Any, model: Any) -> Any:
+        """The augmented training set as (img, bbox, label) or (img, bbox, label, ignored), for the reach of anchors."""
+        examples = self.examples(train, model)
+        return examples.slice[:, tuple(key for key in ("img", "bbox", "label", "ignored") if key in examples.keys)]
 
     def converter(self, batch: Sequence[Any], device: Any = None) -> Any:
         """A batch of examples as arguments of the loss: `concat_examples`, unless the family says otherwise."""

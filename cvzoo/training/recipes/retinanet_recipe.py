@@ -1,9 +1,9 @@
 """The training recipe of RetinaNet."""
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, cast
+from typing import Any, Literal
 
 from cvzoo.links.chain import Chain
 from cvzoo.links.model.config import config_field
@@ -11,9 +11,9 @@ from cvzoo.links.model.retinanet.config import RetinaNetConfig
 from cvzoo.links.model.retinanet.loss import RetinaNetLoss
 from cvzoo.links.model.retinanet.retinanet import RetinaNet
 from cvzoo.links.model.retinanet.weights import RESNET50_FPN
-from cvzoo.training.recipes.detection_recipe import AbstractPyramidRecipe
+from cvzoo.training.recipes.detection_recipe import AbstractPyramidRecipe, pyramid_anchors
 from cvzoo.training.recipes.recipe import AbstractRecipe, Splits
-from cvzoo.typing.aliases import Array
+from cvzoo.training.run.anchor_reach import Anchors
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -25,6 +25,13 @@ class RetinaNetRecipe(AbstractPyramidRecipe):
     """
 
     model: RetinaNetConfig = config_field(help="the network", group="model")
+    alpha: float = config_field(
+        0.25, help="weight of objects in the focal loss, 1 - alpha of the background", group="loss", above=0, below=1
+    )
+    gamma: float = config_field(
+        2.0, help="exponent of the focal loss, by which well classified anchors count less", group="loss", at_least=0
+    )
+    box_loss: Literal["giou", "smooth_l1"] = config_field("giou", help="loss of the boxes", group="loss")
 
     @staticmethod
     def from_older(values: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -37,12 +44,13 @@ class RetinaNetRecipe(AbstractPyramidRecipe):
     def build_model(self, label_names: Sequence[str]) -> Chain:
         return RetinaNet(None, self.pretrained, label_names=label_names, config=self.model)
 
-    def anchors(self, model: Any) -> Callable[[Sequence[int]], Array]:
+    def anchors(self, model: Any) -> Anchors:
         """Those of all levels."""
-        return cast(RetinaNet, model).anchors
+        strides = [2**level for level in range(self.model.first_level, self.model.last_level + 1)]
+        return pyramid_anchors(model.anchors, self.model, strides)
 
     def build_loss(self, model: Any, splits: Splits) -> RetinaNetLoss:
-        return RetinaNetLoss(model, box_loss="giou")
+        return RetinaNetLoss(model, alpha=self.alpha, gamma=self.gamma, box_loss=self.box_loss)
 
 
 # with random weights; the sizes suit images of phones, without cropping

@@ -21,6 +21,7 @@ from cvzoo.optimizers.selectors import named
 from cvzoo.training.recipes.detection_recipe import AbstractDetectionRecipe
 from cvzoo.training.recipes.images import denormalized
 from cvzoo.training.recipes.recipe import Splits
+from cvzoo.training.run.anchor_reach import Anchors
 from cvzoo.typing.aliases import Image
 from cvzoo.visualizations.draw_bbox import draw_bbox
 
@@ -65,11 +66,23 @@ class SSDRecipe(AbstractDetectionRecipe):
             optimizer.add_hook(GradientScaling(self.bias_lr, only=named("b")))
         return optimizer
 
+    def anchors(self, model: Any) -> Anchors:
+        """The default boxes."""
+        return Anchors(lambda size: model.coder.default)
+
+    def boxed_examples(self, train: Any, model: Any) -> TransformDataset:
+        """The augmented boxes, before they become targets of default boxes."""
+        return TransformDataset(self._mixed(train), ("img", "bbox", "label"), self._transform(model).augmented)
+
     def examples(self, train: Any, model: Any) -> TransformDataset:
-        side = model.insize
-        train = self.mixed(train, (side, side))
-        transform = SSDTransform(model.coder, (side, side), mean=model.mean, augment=self.augment)
-        return TransformDataset(train, ("img", "mb_loc", "mb_label"), transform)
+        return TransformDataset(self._mixed(train), ("img", "mb_loc", "mb_label"), self._transform(model))
+
+    def _mixed(self, train: Any) -> Any:
+        return self.mixed(train, (self.model.insize, self.model.insize))
+
+    def _transform(self, model: Any) -> SSDTransform:
+        size = (model.insize, model.insize)
+        return SSDTransform(model.coder, size, mean=model.mean, augment=self.augment)
 
     def converter(self, batch: Sequence[Any], device: Any = None) -> Any:
         """Images and targets are stacked."""

@@ -84,7 +84,8 @@ class Training:
         self._extend(loss)
         anchors = recipe.anchors(self.model)
         if anchors is not None and not resume:
-            reach = anchor_reach(examples, anchors, label_names=splits.label_names)
+            boxed = recipe.boxed_examples(splits.train, self.model)
+            reach = anchor_reach(boxed, anchors, label_names=splits.label_names)
             write_anchor_reach(self.run.out, reach)
 
     def _extend(self, loss: Link) -> None:

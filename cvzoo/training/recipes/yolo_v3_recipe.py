@@ -5,7 +5,10 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Literal
 
+import numpy as np
+
 from cvzoo.datasets.sliceable.transform_dataset import TransformDataset
+from cvzoo.geometry.fit_anchors import cluster_boxes
 from cvzoo.links.chain import Chain
 from cvzoo.links.model.config import AbstractConfig, config_field, count_field
 from cvzoo.links.model.retinanet.augmentation import collate_photos
@@ -14,9 +17,10 @@ from cvzoo.links.model.yolo.loss import YOLOLoss
 from cvzoo.links.model.yolo.yolo_v3 import ANCHORS, YOLOv3
 from cvzoo.training.recipes.detection_recipe import AbstractDetectionRecipe, draw_boxes
 from cvzoo.training.recipes.recipe import AbstractRecipe, Splits
-from cvzoo.typing.aliases import Image
+from cvzoo.training.run.anchor_reach import Anchors
+from cvzoo.typing.aliases import Array, Image
 
-Anchors = tuple[tuple[tuple[float, float], ...], ...]
+Shapes = tuple[tuple[tuple[float, float], ...], ...]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -32,7 +36,7 @@ class YOLOv3Network(AbstractConfig):
     blocks: tuple[int, int, int, int, int] = config_field(
         (1, 2, 8, 8, 4), help="residual blocks of Darknet-53's stages", at_least=0, at_most=100, group="backbone"
     )
-    anchors: Anchors = config_field(
+    anchors: Shapes = config_field(
         ANCHORS,
         help="(height, width) each, three heads of three, the coarsest grid first; cvzoo data anchors finds them",
         unit="pixels of the network's input",
@@ -94,6 +98,21 @@ class YOLOv3Recipe(AbstractDetectionRecipe):
 
     def build_loss(self, model: Any, splits: Splits) -> YOLOLoss:
         return YOLOLoss(model, ignore_thresh=self.ignore_thresh, sizes=self.sizes, seed=self.seed)
+
+    def anchors(self, model: Any) -> Anchors:
+        """Of each object the loss takes the anchor of the most similar shape."""
+        sides = np.array([side for head in self.model.anchors for side in head], np.float32)
+
+        def settings(bbox: Array) -> Mapping[str, Any]:
+            side = bbox[:, 2:] - bbox[:, :2]
+            counts = [len(head) for head in self.model.anchors]
+            if len(np.unique(side, axis=0)) < sum(counts):
+                return {}
+            ascending = [[round(float(each), 1) for each in pair] for pair in cluster_boxes(side, sum(counts))]
+            starts = np.cumsum(counts[::-1])[::-1] - counts  # the coarsest grid, the first head, has the largest ones
+            return {"model.anchors": [ascending[start : start + n] for start, n in zip(starts, counts)]}
+
+        return Anchors(lambda size: np.concatenate([-sides, sides], axis=1) / 2, by_shape=True, settings=settings)
 
     def examples(self, train: Any, model: Any) -> TransformDataset:
         side = max(self.sizes or (self.model.insize,))

@@ -1,15 +1,17 @@
 """How many boxes of the training set the network's anchors reach, measured before training."""
 
+import html
 import itertools
 import json
 import pathlib
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.geometry.bbox_iou import bbox_iou
+from cvzoo.geometry.fit_anchors import iou_at_offset
 from cvzoo.iterators.fetch import Task, fetch
 from cvzoo.training.output_folder import write_text
 from cvzoo.typing.aliases import Array, FilePath
@@ -20,9 +22,22 @@ _SIDES = (0.0, 16.0, 32.0, 64.0, 128.0, 256.0, np.inf)  # pixels of the network'
 _POOR = 0.9
 
 
+class Anchors(NamedTuple):
+    """The anchors of a network, and how its loss matches them with boxes.
+
+    boxes: of the input's size (H, W): (A, 4) float32, y_min x_min y_max x_max
+    by_shape: boxes and anchors are compared as if they had one center, as YOLO does
+    settings: suggests settings of the recipe for boxes (R, 4) of augmented images; None: it cannot
+    """
+
+    boxes: Callable[[Sequence[int]], Array]
+    by_shape: bool = False
+    settings: Callable[[Array], Mapping[str, Any]] | None = None
+
+
 def anchor_reach(
     examples: Any,
-    anchors: Callable[[Sequence[int]], Array],
+    anchors: Callable[[Sequence[int]], Array] | Anchors,
     *,
     label_names: Sequence[str],
     thresh: float = 0.5,
@@ -32,32 +47,37 @@ def anchor_reach(
 
     examples: the augmented training set, (img, bbox, label) or (img, bbox, label, ignored), img (3, H, W) and bbox in
         pixels of the network's input
-    anchors: of the input's size (H, W): (A, 4) float32
+    anchors: of the input's size (H, W): (A, 4) float32; or Anchors
     label_names: names of the classes
-    thresh: the IoU at which the loss takes an anchor as positive
+    thresh: the IoU from which an anchor counts as reaching a box
     n_image: how many examples are read, spread evenly over the set
 
     The tree: thresh, n_image, n_box, reached (a fraction), mean_iou; by class in "classes", and by the square root of
-    the boxes' area in "sizes". Ignored boxes do not count. Boxes that no anchor reaches are trained only if the loss
-    takes the best anchor of each box.
+    the boxes' area in "sizes"; in "suggested", where more than a tenth is not reached, settings of the recipe that fit
+    these boxes. Ignored boxes do not count. Boxes that no anchor reaches are trained only if the loss takes the best
+    anchor of each box.
     The data augmentation draws from generators of its own: the training that follows has the same bits without this.
     Raises ValueRangeError if n_image is not positive.
     """
     if n_image < 1:
         raise ValueRangeError("anchor_reach: n_image must be positive", got=n_image)
+    match = anchors if isinstance(anchors, Anchors) else Anchors(anchors)
     index = np.unique(np.linspace(0, len(examples) - 1, min(n_image, len(examples))).round().astype(int))
     ious: list[Array] = [np.zeros(0, np.float32)]
+    bboxes: list[Array] = [np.zeros((0, 4), np.float32)]
     labels: list[Array] = [np.zeros(0, np.int32)]
-    sides: list[Array] = [np.zeros(0, np.float32)]
     for i in index.tolist():
         img, bbox, label, *flags = fetch(examples, Task(0, 0, i, (0, 0)))
         if flags:
             bbox, label = bbox[~flags[0]], label[~flags[0]]
         if len(bbox):
-            ious.append(bbox_iou(bbox, anchors(img.shape[1:])).max(axis=1))
+            ious.append(_best_iou(bbox, match.boxes(img.shape[1:]), by_shape=match.by_shape))
             labels.append(label)
-            sides.append(np.sqrt((bbox[:, 2:] - bbox[:, :2]).prod(axis=1)))
-    iou, label, side = np.concatenate(ious), np.concatenate(labels), np.concatenate(sides)
+            bboxes.append(bbox)
+    iou, label, bbox = np.concatenate(ious), np.concatenate(labels), np.concatenate(bboxes)
+    side = np.sqrt((bbox[:, 2:] - bbox[:, :2]).prod(axis=1))
+    is_poor = len(iou) > 0 and float((iou >= thresh).mean()) < _POOR
+    suggested = match.settings(bbox) if is_poor and match.settings is not None else {}
     bounds = list(itertools.pairwise(_SIDES))
     return {
         "thresh": thresh,
@@ -68,7 +88,14 @@ def anchor_reach(
             {"name": _range_name(low, high)} | _counts(iou[(side >= low) & (side < high)], thresh)
             for low, high in bounds
         ],
+        "suggested": dict(suggested),
     }
+
+
+def _best_iou(bbox: Array, anchor: Array, *, by_shape: bool) -> Array:
+    if by_shape:
+        return iou_at_offset(bbox[:, 2:] - bbox[:, :2], anchor[:, 2:] - anchor[:, :2]).max(axis=1)
+    return bbox_iou(bbox, anchor).max(axis=1)
 
 
 def write_anchor_reach(folder: FilePath, reach: dict[str, Any]) -> None:
@@ -86,7 +113,11 @@ def reach_section(reach: dict[str, Any] | None) -> str:
         if reach["n_box"]
         else f"There are no boxes in {reach['n_image']} augmented training images."
     )
-    if reach["n_box"] and reach["reached"] < _POOR:
+    suggested = reach.get("suggested") or {}
+    if suggested:
+        settings = " ".join(f"{name}={json.dumps(value, separators=(',', ':'))}" for name, value in suggested.items())
+        words += f" These settings fit such boxes better: <code>{html.escape(settings)}</code>."
+    elif reach["n_box"] and reach["reached"] < _POOR:
         words += " <code>cvzoo data anchors</code> suggests anchors that fit better."
     tables = []
     for title, rows in (("side, pixels", reach["sizes"]), ("class", reach["classes"])):

@@ -12,9 +12,11 @@ from cvzoo.training.extensions import run_report
 from cvzoo.training.extensions.plot_report import PlotReport
 from cvzoo.training.recipes.config_file import read_recipe, recipe_to_toml
 from cvzoo.training.recipes.listing import RECIPES
-from cvzoo.training.recipes.retinanet_recipe import RetinaNetRecipe
 from cvzoo.training.recipes.settings import with_settings
+from cvzoo.training.recipes.ssd_recipe import SSDRecipe
 from cvzoo.training.recipes.training import Training
+from cvzoo.training.recipes.yolo_v3_recipe import YOLOv3Recipe
+from cvzoo.training.run.anchor_reach import anchor_reach
 from cvzoo.training.updaters.standard_updater import StandardUpdater
 
 # settings that make a recipe tiny; a row for each class of recipes
@@ -274,7 +276,25 @@ def test_a_killed_training_goes_on_to_the_same_bits(name, tiny, tmp_path, monkey
         assert (tmp_path / "whole/images" / image).is_file()
     losses, resumed = (_validation_losses(tmp_path / out) for out in ("whole", "parts"))
     assert losses == resumed != []
-    assert (tmp_path / "whole/anchors.json").is_file() == isinstance(recipe, RetinaNetRecipe)
+    reach = tmp_path / "whole/anchors.json"
+    assert reach.is_file() == (recipe.task not in ("classification", "segmentation") and name != "fcos_resnet18")
+    if reach.is_file():
+        assert_anchors_are_found(json.loads(reach.read_text()), recipe)
+
+
+def assert_anchors_are_found(reach, recipe):
+    """Of all boxes, and what is suggested are settings of the recipe, under which more boxes are reached."""
+    assert reach["n_box"] >= 3  # random crops may leave one out
+    assert reach["mean_iou"] > 0
+    settings = reach["suggested"]
+    is_fitted = not isinstance(recipe, SSDRecipe | YOLOv3Recipe)  # fewer boxes than YOLOv3 has anchors
+    assert bool(settings) == (reach["reached"] < 0.9 and is_fitted)
+    better = with_settings(recipe, settings)
+    splits = better.splits()
+    model = better.with_splits(splits).build_model(splits.label_names)
+    boxed = better.boxed_examples(splits.train, model)
+    after = anchor_reach(boxed, better.anchors(model), label_names=splits.label_names)
+    assert after["mean_iou"] >= reach["mean_iou"]
 
 
 def _validation_losses(folder):

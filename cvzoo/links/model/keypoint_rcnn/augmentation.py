@@ -6,11 +6,11 @@ import numpy as np
 
 from cvzoo.errors.exceptions import ShapeError
 from cvzoo.links.model.check_objects import objects_of
-from cvzoo.links.model.retinanet.augmentation import RandomFit
+from cvzoo.links.model.retinanet.augmentation import fitting_steps
 from cvzoo.transforms.normalize import normalize
 from cvzoo.transforms.sample.flips_and_rotations import RandomFlip
 from cvzoo.transforms.sample.sample import Sample
-from cvzoo.transforms.sample.transform import AbstractTransform, Compose
+from cvzoo.transforms.sample.transform import AbstractTransform
 
 Example = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
@@ -25,6 +25,8 @@ class KeypointRCNNTransform:
     shorts, long: the image's short side becomes one of `shorts`, uniformly, unless the long one would exceed `long`
     mirrored: images are flipped horizontally with probability 1/2, the keypoints exchanged as in `RandomFlip`; None:
         images are not flipped
+    part: None, or a random crop before the resize, such as `RandomPart((0.4, 1))`
+    jitter: strength of the change of brightness, contrast and saturation; 0: none
     min_side: resized instances with a side shorter than this are ignored, pixels
     mean, std: RGB normalization of the image, as in the model's settings
 
@@ -37,14 +39,14 @@ class KeypointRCNNTransform:
         long: int,
         *,
         mirrored: Sequence[int] | None,
+        part: AbstractTransform | None = None,
+        jitter: float = 0.0,
         min_side: float = 1.0,
         mean: Sequence[float] = (123.675, 116.28, 103.53),
         std: Sequence[float] = (58.395, 57.12, 57.375),
     ):
-        steps: list[AbstractTransform] = [RandomFit(shorts, long)]
-        if mirrored is not None:
-            steps.append(RandomFlip(x_random=True, mirrored=mirrored))
-        self.steps = Compose(steps)
+        mirror = None if mirrored is None else RandomFlip(x_random=True, mirrored=mirrored)
+        self.steps = fitting_steps(shorts, long, flip=mirror, part=part, jitter=jitter)
         self.min_side = min_side
         self.mean, self.std = np.asarray(mean, np.float32), np.asarray(std, np.float32)
 

@@ -7,11 +7,11 @@ import numpy as np
 from cvzoo.errors.exceptions import ShapeError
 from cvzoo.geometry.rle import RLEs
 from cvzoo.links.model.check_objects import objects_of
-from cvzoo.links.model.retinanet.augmentation import RandomFit
+from cvzoo.links.model.retinanet.augmentation import fitting_steps
 from cvzoo.transforms.normalize import normalize
 from cvzoo.transforms.sample.flips_and_rotations import RandomFlip
 from cvzoo.transforms.sample.sample import Sample
-from cvzoo.transforms.sample.transform import AbstractTransform, Compose
+from cvzoo.transforms.sample.transform import AbstractTransform
 
 Example = tuple[np.ndarray, np.ndarray, np.ndarray, RLEs, np.ndarray]
 
@@ -25,6 +25,8 @@ class MaskRCNNTransform:
 
     shorts, long: the image's short side becomes one of `shorts`, uniformly, unless the long one would exceed `long`
     flip: whether images are flipped horizontally with probability 1/2
+    part: None, or a random crop before the resize, such as `RandomPart((0.4, 1))`
+    jitter: strength of the change of brightness, contrast and saturation; 0: none
     min_side: resized instances with a side shorter than this are ignored, pixels
     mean, std: RGB normalization of the image, as in the model's settings
 
@@ -37,14 +39,14 @@ class MaskRCNNTransform:
         long: int,
         *,
         flip: bool = True,
+        part: AbstractTransform | None = None,
+        jitter: float = 0.0,
         min_side: float = 1.0,
         mean: Sequence[float] = (123.675, 116.28, 103.53),
         std: Sequence[float] = (58.395, 57.12, 57.375),
     ):
-        steps: list[AbstractTransform] = [RandomFit(shorts, long)]
-        if flip:
-            steps.append(RandomFlip(x_random=True))
-        self.steps = Compose(steps)
+        mirror = RandomFlip(x_random=True) if flip else None
+        self.steps = fitting_steps(shorts, long, flip=mirror, part=part, jitter=jitter)
         self.min_side = min_side
         self.mean, self.std = np.asarray(mean, np.float32), np.asarray(std, np.float32)
 

@@ -84,6 +84,17 @@ class RandomPart(AbstractTransform):
         return crop_sample(sample, **param)
 
 
+def fitting_steps(
+    shorts: Sequence[int], long: int, *, flip: AbstractTransform | None, part: AbstractTransform | None, jitter: float
+) -> Compose:
+    """The steps that detectors with a feature pyramid share: `part`, RandomFit to `shorts` and `long`, flip, jitter.
+
+    flip, part: None: no such step; jitter: strength of the change of brightness, contrast and saturation; 0: none
+    """
+    color = ColorJitter(brightness=jitter, contrast=jitter, saturation=jitter) if jitter else None
+    return Compose([each for each in (part, RandomFit(shorts, long), flip, color) if each is not None])
+
+
 class RetinaNetTransform:
     """Training transform of RetinaNet: (img, bbox, label) to (img, bbox, label, ignored), for `collate_images`.
 
@@ -113,13 +124,8 @@ class RetinaNetTransform:
         mean: ArrayLike = MEAN_OF_255,
         std: ArrayLike = STD_OF_255,
     ):
-        steps: list[AbstractTransform] = [] if part is None else [part]
-        steps.append(RandomFit(shorts, long))
-        if flip:
-            steps.append(RandomFlip(x_random=True))
-        if jitter:
-            steps.append(ColorJitter(brightness=jitter, contrast=jitter, saturation=jitter))
-        self.steps = Compose(steps)
+        mirror = RandomFlip(x_random=True) if flip else None
+        self.steps = fitting_steps(shorts, long, flip=mirror, part=part, jitter=jitter)
         self.min_side = min_side
         self.mean, self.std = mean, std
 

@@ -57,6 +57,15 @@ class SSDTransform:
         self.mean, self.std = np.ravel(mean), np.ravel(std)
 
     def __call__(self, example: tuple) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        x, *objects = self._augmented(example)
+        return (x, *self.coder.encode(*objects))
+
+    def augmented(self, example: tuple) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(x, bbox, label): the augmented image with its boxes, pixels of x, before they become targets."""
+        x, bbox, label, ignored = self._augmented(example)
+        return x, bbox[~ignored], label[~ignored]
+
+    def _augmented(self, example: tuple) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         img, bbox, label, *flags = example
         ignored = np.asarray(flags[0]) if flags else np.zeros(len(bbox), bool)
         if ignored.shape != (len(bbox),) or ignored.dtype != bool:
@@ -67,5 +76,4 @@ class SSDTransform:
                 hint='dataset.slice[:, ("img", "bbox", "label")] leaves other values out',
             )
         sample = self.steps(Sample(img=np.asarray(img, np.float32), bbox=bbox, label=label, crowded=ignored))
-        x = normalize(sample.img, mean=self.mean, std=self.std)
-        return (x, *self.coder.encode(*objects_of(sample)))
+        return normalize(sample.img, mean=self.mean, std=self.std), *objects_of(sample)
