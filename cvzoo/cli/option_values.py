@@ -20,6 +20,29 @@ def share(text: str) -> float:
     return value
 
 
+class FrameRange(NamedTuple):
+    """Which frames of a video are used: start, start + step ... before stop; None: to the end."""
+
+    start: int = 0
+    stop: int | None = None
+    step: int = 1
+
+    def __str__(self) -> str:
+        return f"{self.start}:{'' if self.stop is None else self.stop}:{self.step}"
+
+
+def frame_range(text: str) -> FrameRange:
+    """`A:B`, `A:B:STEP`, with each part optional, as a slice of Python."""
+    parts = text.split(":")
+    try:
+        start, stop, step = (int(each) if each.strip() else None for each in [*parts, "", ""][:3])
+    except ValueError:
+        parts = []
+    if len(parts) not in (2, 3) or min(start or 0, stop or 0) < 0 or (step is not None and step < 1):
+        raise argparse.ArgumentTypeError(f"expected frames A:B or A:B:STEP, such as 100:200 or 0::10, not {text!r}")
+    return FrameRange(start or 0, stop, step or 1)
+
+
 class ThresholdRule(NamedTuple):
     """How the score threshold of a class is chosen: the best F1, or the highest recall at a precision."""
 

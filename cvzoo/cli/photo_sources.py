@@ -1,22 +1,29 @@
 """Which images the words of a command line mean: files, globs, folders, addresses, videos, and `-` for a list."""
 
+import contextlib
 import glob
 import os
 import pathlib
 import re
+import tempfile
 import urllib.parse
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
+from cvzoo.cli.fetching import fetching
+from cvzoo.cli.option_values import FrameRange
 from cvzoo.errors.exceptions import CvzooError
 from cvzoo.images.list_image_files import list_image_files
 from cvzoo.images.read_image import read_image
-from cvzoo.images.read_image_url import read_image_url
-from cvzoo.images.read_video import read_video
-from cvzoo.images.video_kind import video_kind
+from cvzoo.images.read_image_url import download_video, read_image_url
+from cvzoo.images.read_video import VideoReader
+from cvzoo.images.video_kind import camera_of, video_kind
 
+_HTTP = ("http://", "https://")
+# a file with fewer frames than this of those that it states was truncated; the stated number may be an estimate
+_WHOLE, _FEW = 0.98, 2
 _SCHEME = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]*)://")
 
 
@@ -36,11 +43,17 @@ class Video(str):
 
 
 class Frame(NamedTuple):
-    """A frame of a video, and its place there, counted from 0."""
+    """A frame of a video: its number there, from 0, its time in seconds, and the rate of the frames that are used.
+
+    rate: frames per second, None if unknown; is_live: whether they come in real time, from a camera or a stream
+    """
 
     video: Video
     number: int
     img: np.ndarray
+    time: float = 0.0
+    rate: float | None = None
+    is_live: bool = False
 
     def __str__(self) -> str:
         return f"{self.video}#{self.number}"
@@ -59,49 +72,85 @@ def read_photo(photo: Photo) -> np.ndarray:
 def path_of(photo: Photo) -> pathlib.PurePath:
     """The path after which its results are named; of an address that without host and query, of a frame its number."""
     if isinstance(photo, Frame):
-        stem = (
-            f"camera_{photo.video}" if photo.video.isdecimal() else pathlib.PurePath(photo.video.partition("?")[0]).stem
-        )
-        return pathlib.PurePath(f"{stem}_{photo.number:06d}.jpg")
+        return pathlib.PurePath(f"{video_stem(photo.video)}_{photo.number:06d}.jpg")
     if not isinstance(photo, Address):
         return photo
     path = urllib.parse.unquote(urllib.parse.urlsplit(photo).path)
     return pathlib.PurePosixPath("".join(each if each.isprintable() and each != "\\" else "_" for each in path))
 
 
+def video_stem(video: Video) -> str:
+    """The name of a video for files: without folder, extension and query; of a camera "camera_0"."""
+    number = camera_of(video)
+    return f"camera_{number}" if number is not None else pathlib.PurePath(video.partition("?")[0]).stem
+
+
 def photo_sources(
-    words: Sequence[str], listed: Iterable[bytes], *, frame_step: int | None = None
+    words: Sequence[str], listed: Iterable[bytes], *, frames: FrameRange | None = None
 ) -> tuple[Iterable[Photo | Trouble], int | None]:
     """The images in order, and how many they are; None if that is not known before the list or a video has been read.
 
     words: paths of files, globs such as "photos/**/*.jpg", folders (the images in them, not in folders below), http and
         https addresses, videos and cameras, and "-"
     listed: the lines of the list that "-" stands for; it is read while the images are asked for, blank lines left out
-    frame_step: of so many frames of a video one is given, read when it is asked for; None: a video is a Trouble
+    frames: those of videos, read when they are asked for; None: a video is a Trouble
     """
     if "-" in words:
-        return _with_frames(_each(words, listed), frame_step), None
+        return _with_frames(_each(words, listed), frames), None
     found = list(_each(words, ()))
-    n = len(found)
-    is_known = frame_step is None or not any(isinstance(each, Video) for each in found)
-    photos = _with_frames(found, frame_step)
-    return (list(photos), n) if is_known else (photos, None)
+    photos = _with_frames(found, frames)
+    if frames is None or not any(isinstance(each, Video) for each in found):
+        return list(photos), len(found)
+    counts = [_n_frame(each, frames) if isinstance(each, Video) else 1 for each in found]
+    return photos, None if None in counts else sum(count or 0 for count in counts)
 
 
-def _with_frames(found: Iterable[Photo | Video | Trouble], step: int | None) -> Iterator[Photo | Trouble]:
+def _n_frame(video: Video, frames: FrameRange) -> int | None:
+    """How many frames of a file are used, None if that is unknown."""
+    if video_kind(video) != "a video" or video.lower().startswith(_HTTP):
+        return None
+    try:
+        with VideoReader(video) as reader:
+            n = reader.n_frame
+    except (CvzooError, OSError):
+        return 1  # the trouble
+    return None if n is None else len(range(*slice(*frames).indices(n)))
+
+
+def _with_frames(found: Iterable[Photo | Video | Trouble], frames: FrameRange | None) -> Iterator[Photo | Trouble]:
     """What was found, with the frames of videos in their place."""
     for each in found:
         if not isinstance(each, Video):
             yield each
-        elif step is None:
+        elif frames is None:
             yield Trouble(each, f"{video_kind(each)}, and images are wanted; extract frames: ffmpeg")
         else:
             try:
-                for k, img in enumerate(read_video(each, step=step)):
-                    yield Frame(each, k * step, img)
+                yield from _frames(each, frames)
             except (CvzooError, OSError) as error:
                 strerror = error.strerror if isinstance(error, OSError) else None
                 yield Trouble(each, strerror or str(error).removeprefix(f"{each}: "))
+
+
+def _frames(video: Video, wanted: FrameRange) -> Iterator[Frame | Trouble]:
+    with contextlib.ExitStack() as ends:
+        source: str | pathlib.Path = video
+        if video_kind(video) == "a video" and video.lower().startswith(_HTTP):
+            folder = ends.enter_context(tempfile.TemporaryDirectory(prefix="cvzoo-"))
+            with fetching(video) as progress:
+                source = download_video(video, folder, progress=progress)
+        reader = ends.enter_context(VideoReader(source))
+        rate = None if reader.frame_rate is None else reader.frame_rate / wanted.step
+        n = 0
+        for each in reader.frames(start=wanted.start, stop=wanted.stop, step=wanted.step):
+            n += 1
+            yield Frame(video, each.number, each.img, each.time, rate, reader.is_live)
+        stated = reader.n_frame or 0
+        expected = stated if wanted.stop is None else min(stated, wanted.stop)
+        if reader.n_read < _WHOLE * expected - _FEW:
+            yield Trouble(video, f"ends after {reader.n_read} of {stated} frames: the file is truncated or damaged")
+        elif n == 0:
+            yield Trouble(video, f"has {reader.n_read} frames, none of them in --frames {wanted}")
 
 
 def _each(words: Iterable[str], listed: Iterable[bytes]) -> Iterator[Photo | Video | Trouble]:
@@ -125,12 +174,12 @@ def _meant_by(word: str) -> Iterator[Photo | Video | Trouble]:
         if not word:  # which would be the folder that we are in
             yield Trouble('""', "an empty path names no image")
         elif video_kind(word) is not None and not path.is_dir():
-            if glob.has_magic(word) and not path.exists():
+            if glob.has_magic(word) and _SCHEME.match(word) is None and not path.exists():
                 names = sorted(glob.iglob(word, recursive=True))
                 yield from map(Video, names) if names else [Trouble(word, "no file matches")]
             else:
                 yield Video(word)
-        elif word.lower().startswith(("http://", "https://")):
+        elif word.lower().startswith(_HTTP):
             yield Address(word)
         elif (scheme := _SCHEME.match(word)) is not None and not path.exists():
             yield Trouble(word, f"an address of {scheme[1]}; only http and https are fetched, and a path stands alone")

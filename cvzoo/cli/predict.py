@@ -5,33 +5,25 @@ import os
 import pathlib
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from cvzoo.cli.json_records import json_lines, write_json
+from cvzoo.cli.ending_signals import Ended, EndingSignals
+from cvzoo.cli.json_records import json_lines
 from cvzoo.cli.load_predictor import load_predictor, with_inference_options
-from cvzoo.cli.main import INTERRUPTED, in_words
-from cvzoo.cli.photo_sources import Photo, Trouble, path_of, photo_sources, read_photo
-from cvzoo.cli.picture_names import PictureNames
-from cvzoo.cli.presentation import Presentation
+from cvzoo.cli.main import in_words
+from cvzoo.cli.option_values import FrameRange
+from cvzoo.cli.photo_sources import Frame, Photo, Trouble, photo_sources, read_photo
+from cvzoo.cli.predict_output import Predicted, PredictOutput, frame_text
 from cvzoo.cli.presentations import presentation_of
 from cvzoo.cli.progress import Progress
 from cvzoo.cli.result_table import printable
 from cvzoo.errors.exceptions import BackendError, ConfigError, CvzooError
-from cvzoo.images.write_image import write_image
+from cvzoo.images.video_kind import video_kind
 from cvzoo.reporting.as_time import as_time
 
 _LISTED_AGAIN = 20  # images that could not be used, in the closing lines
-
-
-class Predicted(NamedTuple):
-    """An image that went through the model: its path or address, its pixels, its place in what `predict` gave."""
-
-    path: Photo
-    img: np.ndarray
-    found: Any
-    i: int
 
 
 def run(args: argparse.Namespace) -> int:
@@ -39,21 +31,17 @@ def run(args: argparse.Namespace) -> int:
     model = load_predictor(args)
     presentation = presentation_of(model)
     predictor = with_inference_options(model, args)
-    out = None if args.out is None else pathlib.Path(args.out)
-    if out is not None:
-        if out.exists() and not out.is_dir():
-            raise ConfigError(f"--out {out} is a file", expected="a folder, which is made if it is not there")
-        out.mkdir(parents=True, exist_ok=True)
+    out = _out_folder(args.out)
     lines = args.json_lines if args.json_lines is not None or out is None else out / "results.jsonl"
     listed = sys.stdin.buffer if "-" in args.photos else ()
-    photos, total = photo_sources(args.photos, listed, frame_step=args.frame_step)
+    photos, total = photo_sources(args.photos, listed, frames=_wanted_frames(args))
     draws = presentation.draw is not None and not args.no_draw
     if out is not None and draws:
         photos = _kept_apart(photos, out)
-        if total is not None:
+        if total is not None and not any(map(video_kind, args.photos)):
             photos = list(photos)  # refused before the first image, not at the thousandth
-    progress = Progress(None if args.quiet else sys.stderr, total=total)
-    names = PictureNames()
+    unit = "frames" if all(video_kind(word) for word in args.photos) else "images"
+    progress = Progress(None if args.quiet else sys.stderr, total=total, unit=unit)
     troubles: list[Trouble] = []
 
     def report(trouble: Trouble) -> None:
@@ -64,19 +52,44 @@ def run(args: argparse.Namespace) -> int:
 
     status = 0
     try:
-        with json_lines(lines) as write_line:
+        with (
+            EndingSignals() as signals,
+            json_lines(lines) as write_line,
+            PredictOutput(presentation, out, draws=draws, save_frames=args.save_frames) as output,
+        ):
             for each in predict_photos(predictor, photos, batch_size=args.batch_size, report=report):
-                record = _written(each, presentation, out, names, draws=draws)
-                write_line(record)
+                with signals.held():
+                    record = output.write(each)
+                    write_line(record)
                 if not args.quiet and args.json_lines != "-":
                     progress.clear()
-                    print(presentation.table(record), flush=True)
+                    print(frame_text(record) if "frame" in record else presentation.table(record), flush=True)
                 progress.step()
-    except KeyboardInterrupt:
-        status = INTERRUPTED
+    except Ended as end:
+        status = 128 + end.number  # as shells count
     progress.clear()
-    _print_closing(progress, troubles, interrupted=status == INTERRUPTED, quiet=args.quiet)
+    _print_closing(progress, troubles, interrupted=status != 0, quiet=args.quiet, unit=unit)
     return status or (1 if troubles else 0)
+
+
+def _out_folder(name: str | None) -> pathlib.Path | None:
+    """The folder of `--out`, made if it is not there. Raises ConfigError for a file, OSError."""
+    if name is None:
+        return None
+    out = pathlib.Path(name)
+    if out.exists() and not out.is_dir():
+        raise ConfigError(f"--out {out} is a file", expected="a folder, which is made if it is not there")
+    out.mkdir(parents=True, exist_ok=True)
+    return out
+
+
+def _wanted_frames(args: argparse.Namespace) -> FrameRange:
+    if args.frames is None:
+        return FrameRange(step=args.frame_step or 1)
+    if args.frame_step is not None:
+        raise ConfigError("--frames and --frame-step cannot be combined", hint="--frames A:B:STEP")
+    wanted: FrameRange = args.frames
+    return wanted
 
 
 def predict_photos(
@@ -126,41 +139,24 @@ def _predict_batch(
         yield Predicted(path, img, found, i)
 
 
-def _written(
-    each: Predicted, presentation: Presentation, out: pathlib.Path | None, names: PictureNames, *, draws: bool
-) -> dict:
-    """Writes the image with its predictions and its JSON to `out`, and returns the record."""
-    size = each.img.shape[1:]
-    if out is None:
-        return presentation.record(str(each.path), size, each.found, each.i, None)
-    name, ending = names.of(path_of(each.path))
-    picture = f"{name}{ending}" if draws else None
-    if picture is not None and presentation.draw is not None:
-        write_image(presentation.draw(each.found, each.i, each.img), out / picture)
-    record = presentation.record(str(each.path), size, each.found, each.i, picture)
-    if presentation.write_more is not None:
-        record |= presentation.write_more(each.found, each.i, out, name)
-    write_json(record, out / f"{name}.json")
-    return record
-
-
 def _kept_apart(photos: Iterable[Photo | Trouble], out: pathlib.Path) -> Iterator[Photo | Trouble]:
     """The images; ConfigError at one that lies in `out`, since a picture with boxes would take its place."""
     checked = set()
     for photo in photos:
-        if isinstance(photo, pathlib.Path) and photo.parent not in checked:
-            checked.add(photo.parent)
-            if photo.parent.is_dir() and os.path.samefile(photo.parent, out):
+        path = pathlib.Path(photo.video) if isinstance(photo, Frame) else photo
+        if isinstance(path, pathlib.Path) and path.parent not in checked:
+            checked.add(path.parent)
+            if path.is_file() and os.path.samefile(path.parent, out):
                 raise ConfigError(
-                    f"--out {out} is the folder of {photo}: pictures with boxes would replace the images",
+                    f"--out {out} is the folder of {path}: pictures with boxes would replace the images",
                     hint="another folder, or --no-draw",
                 )
         yield photo
 
 
-def _print_closing(progress: Progress, troubles: list[Trouble], *, interrupted: bool, quiet: bool) -> None:
+def _print_closing(progress: Progress, troubles: list[Trouble], *, interrupted: bool, quiet: bool, unit: str) -> None:
     if interrupted:
-        print(f"cvzoo predict: interrupted after {progress.n_done} images", file=sys.stderr)
+        print(f"cvzoo predict: interrupted after {progress.n_done} {unit}", file=sys.stderr)
     elif not quiet and progress.n_done > 1:
         print(f"{progress.text()}, {as_time(progress.elapsed)} in all", file=sys.stderr)
     if len(troubles) > 1 or (troubles and progress.n_done > 1):

@@ -14,13 +14,22 @@ class Progress:
 
     stream: output, usually standard error; None: no output
     total: number of images, None if unknown
+    unit: what is counted
     clock: returns seconds; for tests
     """
 
-    def __init__(self, stream: TextIO | None, *, total: int | None, clock: Callable[[], float] = time.monotonic):
+    def __init__(
+        self,
+        stream: TextIO | None,
+        *,
+        total: int | None,
+        unit: str = "images",
+        clock: Callable[[], float] = time.monotonic,
+    ):
         self.n_done = 0
         self._stream = stream
         self._total = total
+        self._unit = unit
         self._clock = clock
         self._start = self._said = clock()
         self._rewrites = stream is not None and stream.isatty()
@@ -45,7 +54,7 @@ class Progress:
         """The progress as in "40 of 1000 images, 8.3 a second, 1:56 left"."""
         elapsed = self._clock() - self._start
         rate = self.n_done / elapsed if elapsed > 0 else 0.0
-        parts = [f"{self.n_done} images" if self._total is None else f"{self.n_done} of {self._total} images"]
+        parts = [f"{self.n_done}{'' if self._total is None else f' of {self._total}'} {self._unit}"]
         if rate > 0:
             parts.append(f"{rate:.1f} a second" if rate >= 0.1 else f"{1 / rate:.0f} seconds each")
             if self._total is not None and self.n_done < self._total:

@@ -11,8 +11,9 @@ if TYPE_CHECKING:
     from cvzoo.images.read_image_size import read_image_size
     from cvzoo.images.read_image_url import read_image_url
     from cvzoo.images.read_label import read_label
-    from cvzoo.images.read_video import read_video
+    from cvzoo.images.read_video import VideoFrame, VideoReader, read_video
     from cvzoo.images.write_image import encode_jpeg, encode_png, to_pil, write_image
+    from cvzoo.images.write_video import VideoWriter
 
 __all__ = [
     "encode_jpeg",
@@ -27,6 +28,9 @@ __all__ = [
     "read_label",
     "read_video",
     "to_pil",
+    "VideoFrame",
+    "VideoReader",
+    "VideoWriter",
     "write_image",
 ]
 

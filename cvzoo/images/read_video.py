@@ -1,9 +1,11 @@
 """The frames of a video, by OpenCV."""
 
+import contextlib
 import os
+import time
 from collections.abc import Iterator
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -13,8 +15,123 @@ from cvzoo.images.decode import check_pixel_count
 from cvzoo.images.from_pil import from_pixels
 from cvzoo.images.import_cv2 import import_cv2
 from cvzoo.images.read_image import MAX_PIXELS
-from cvzoo.images.video_kind import video_kind
+from cvzoo.images.video_kind import camera_of, video_kind
 from cvzoo.typing.aliases import FilePath, Image
+
+_MAX_RATE = 1000.0  # frames per second; what a container says beyond is the clock of its time stamps
+
+
+class VideoFrame(NamedTuple):
+    """A frame of a video.
+
+    number: its position in the video, from 0
+    time: seconds from the first frame; of a camera or stream, those on the clock of the machine
+    img: (3, H, W), RGB in [0, 255]
+    """
+
+    number: int
+    time: float
+    img: Image
+
+
+class VideoReader:
+    """An open video file, camera or stream; `with VideoReader("movie.mp4") as video: video.frames()`.
+
+    source: the path of a video file, the index of a camera (or its name in /dev), or the URL of a stream
+    name: the source as text; kind: "a video", "a camera" or "a video stream"
+    frame_rate: frames per second, None if unknown
+    n_frame: the number of frames that a file states, which may be an estimate; None for cameras and streams
+    n_read: the number of frames that were read or skipped so far
+    Raises FileNotFoundError, ImageError for a video that cannot be opened, DtypeError for a source of another type,
+    MissingExtraError without OpenCV.
+    """
+
+    def __init__(self, source: FilePath | int) -> None:
+        if not isinstance(source, int | str | os.PathLike):
+            raise DtypeError(
+                "read_video: source must be a path, an address or the number of a camera", got=repr(source)
+            )
+        self.name = str(source) if isinstance(source, int) else os.fspath(source)
+        kind = "a camera" if isinstance(source, int) else video_kind(self.name)
+        if kind in (None, "a video") and "://" not in self.name and not os.path.exists(self.name):
+            raise FileNotFoundError(2, os.strerror(2), self.name)
+        self.kind = kind or "a video"
+        self._cv2 = import_cv2()
+        number = camera_of(self.name) if kind == "a camera" else None
+        with silent(self._cv2):
+            self._capture = self._cv2.VideoCapture(self.name if number is None else number)
+        if not self._capture.isOpened():
+            self.close()
+            what, hint = _CLOSED[self.kind]
+            raise ImageError(f"{self.name}: cannot be opened as {self.kind}: {what}", hint=hint)
+        rate, count = (self._capture.get(each) for each in (self._cv2.CAP_PROP_FPS, self._cv2.CAP_PROP_FRAME_COUNT))
+        self.frame_rate = float(rate) if 0 < rate <= _MAX_RATE else None
+        self.n_frame = int(count) if self.kind == "a video" and count > 0 else None
+        self.n_read = 0
+
+    @property
+    def is_live(self) -> bool:
+        """Whether frames come in real time, without an end: those of a camera or a stream."""
+        return self.kind != "a video"
+
+    def frames(
+        self,
+        *,
+        start: int = 0,
+        stop: int | None = None,
+        step: int = 1,
+        max_pixels: int = MAX_PIXELS,
+        dtype: npt.DTypeLike = np.float32,
+    ) -> Iterator[VideoFrame]:
+        """The frames start, start + step ... before stop (None: to the end), read lazily.
+
+        max_pixels, dtype: as for `read_image`
+        The file's rotation is applied. The frames of a truncated file end early, with `n_read` below `n_frame`.
+        Raises ImageError if there is no frame at all, or one is too large; ValueRangeError for a negative start or
+        stop, or a step below 1.
+        """
+        if step < 1:
+            raise ValueRangeError("read_video: step must be positive", got=step)
+        if start < 0 or (stop is not None and stop < 0):
+            raise ValueRangeError("read_video: start and stop must not be negative", got=(start, stop))
+        return self._frames(start, stop, step, max_pixels, np.dtype(dtype))
+
+    def _frames(
+        self, start: int, stop: int | None, step: int, max_pixels: int, dtype: np.dtype
+    ) -> Iterator[VideoFrame]:
+        first: float | None = None
+        while (stop is None or self.n_read < stop) and self._capture.grab():
+            number, seconds = self.n_read, self._seconds()
+            first = seconds if first is None else first
+            self.n_read += 1
+            if number < start or (number - start) % step:
+                continue
+            is_there, pixels = self._capture.retrieve()
+            if not is_there:
+                break
+            check_pixel_count(pixels.shape[1::-1], name=f"{self.name}, frame {number}", max_pixels=max_pixels)
+            img = from_pixels(self._cv2.cvtColor(pixels, self._cv2.COLOR_BGR2RGB), color=True, dtype=dtype)
+            yield VideoFrame(number, seconds - first, img)
+        if self.n_read == 0 and stop != 0:
+            raise ImageError(f"{self.name}: no frame can be read")
+
+    def _seconds(self) -> float:
+        """When the frame that was just grabbed is shown."""
+        if self.is_live:
+            return time.monotonic()
+        stamp = self._capture.get(self._cv2.CAP_PROP_POS_MSEC) / 1000
+        # some containers have no time stamps
+        return float(stamp) if stamp > 0 or not self.n_read else self.n_read / (self.frame_rate or 25.0)
+
+    def close(self) -> None:
+        """Closes the file, or frees the camera."""
+        self._capture.release()
+
+    def __enter__(self) -> "VideoReader":
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
 
 
 def read_video(
@@ -29,38 +146,34 @@ def read_video(
     source: the path of a video file, the index of a camera (or its name in /dev), or the URL of a stream
     step: every `step`-th frame is returned
     max_pixels, dtype: as for `read_image`
-    The frames of a camera do not end. The file's rotation is applied. The frames of a truncated file end early.
-    Raises FileNotFoundError, ImageError for a video that cannot be opened, or has no frames or too large ones;
-    ValueRangeError for a step below 1, DtypeError for a source of another type, MissingExtraError without OpenCV.
+    The frames of a camera do not end. `VideoReader` has frames with their numbers and times, and raises the same.
     """
     if step < 1:
         raise ValueRangeError("read_video: step must be positive", got=step)
-    if not isinstance(source, int | str | os.PathLike):
-        raise DtypeError("read_video: source must be a path, an address or the number of a camera", got=repr(source))
-    cv2 = import_cv2()
-    name = str(source) if isinstance(source, int) else os.fspath(source)
-    kind = "a camera" if isinstance(source, int) else video_kind(name)
-    if kind in (None, "a video") and "://" not in name and not os.path.exists(name):
-        raise FileNotFoundError(2, os.strerror(2), name)
-    is_number = kind == "a camera" and not name.startswith("/dev/")
-    capture = cv2.VideoCapture(int(name) if is_number else name)
-    if not capture.isOpened():
-        raise ImageError(f"{name}: cannot be opened as {kind or 'a video'}")
-    return _frames(cv2, capture, name, step, max_pixels, np.dtype(dtype))
+    return _images(VideoReader(source), step, max_pixels, dtype)
 
 
-def _frames(cv2: ModuleType, capture: Any, name: str, step: int, max_pixels: int, dtype: np.dtype) -> Iterator[Image]:
-    n = 0
+def _images(video: VideoReader, step: int, max_pixels: int, dtype: npt.DTypeLike) -> Iterator[Image]:
+    with video:
+        for frame in video.frames(step=step, max_pixels=max_pixels, dtype=dtype):
+            yield frame.img
+
+
+# why a source cannot be opened, and what to try
+_CLOSED = {
+    "a video": ("truncated, no video, or of an unsupported codec", "ffmpeg -i FILE -c:v mpeg4 NEW.mp4"),
+    "a camera": ("there is none, or it is in use", "ls /dev/video*"),
+    "a video stream": ("the server does not answer, or not with a video", "ffprobe URL"),
+}
+
+
+@contextlib.contextmanager
+def silent(cv2: ModuleType) -> Iterator[None]:
+    """Without OpenCV's own messages, which repeat in other words what the error says."""
+    before = cv2.utils.logging.getLogLevel()
+    os.environ.setdefault("OPENCV_FFMPEG_LOGLEVEL", "-8")  # read when FFmpeg is first used
+    cv2.utils.logging.setLogLevel(cv2.utils.logging.LOG_LEVEL_SILENT)
     try:
-        while capture.grab():
-            if n % step == 0:
-                is_there, pixels = capture.retrieve()
-                if not is_there:
-                    break
-                check_pixel_count(pixels.shape[1::-1], name=f"{name}, frame {n}", max_pixels=max_pixels)
-                yield from_pixels(cv2.cvtColor(pixels, cv2.COLOR_BGR2RGB), color=True, dtype=dtype)
-            n += 1
+        yield
     finally:
-        capture.release()
-    if n == 0:
-        raise ImageError(f"{name}: no frame can be read")
+        cv2.utils.logging.setLogLevel(before)

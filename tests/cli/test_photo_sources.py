@@ -3,9 +3,12 @@
 import os
 import pathlib
 
+import numpy as np
 import pytest
 
+from cvzoo.cli.option_values import FrameRange
 from cvzoo.cli.photo_sources import Address, Trouble, path_of, photo_sources
+from cvzoo.images import VideoFrame
 
 
 @pytest.fixture
@@ -98,23 +101,38 @@ def test_a_video_is_a_trouble_where_images_are_wanted():
     assert "ffmpeg" in trouble.why
 
 
-def test_frames_stand_in_the_place_of_their_video(monkeypatch, tmp_path):
-    steps = []
+def test_frames_stand_in_the_place_of_their_video(monkeypatch):
+    read = []
 
-    def read_video(source, *, step):
-        steps.append((source, step))
-        if source == "b.mp4":
-            raise FileNotFoundError(2, "No such file", source)
-        return iter(range(3))
+    class Reader:
+        frame_rate, n_frame, n_read, is_live = 10.0, 3, 3, False
 
-    monkeypatch.setattr("cvzoo.cli.photo_sources.read_video", read_video)
-    found, total = photo_sources(["a.jpg", "a.mp4", "b.mp4", "0"], (), frame_step=5)
-    assert (total, steps) == (None, [])  # no frame is read before it is asked for
+        def __init__(self, source):
+            if source == "b.mp4":
+                raise FileNotFoundError(2, "No such file", source)
+            self.source = source
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *_):
+            pass
+
+        def frames(self, *, start, stop, step):
+            read.append((self.source, start, stop, step))
+            return (VideoFrame(k, k / 10, np.zeros((3, 4, 4))) for k in range(start, 11, step))
+
+    monkeypatch.setattr("cvzoo.cli.photo_sources.VideoReader", Reader)
+    found, total = photo_sources(["a.jpg", "a.mp4", "b.mp4", "0"], (), frames=FrameRange(0, None, 5))
+    assert (total, read) == (None, [])  # no frame is read before it is asked for, and a camera does not end
+    found = list(found)
     paths = [each if isinstance(each, Trouble) else str(path_of(each)) for each in found]
     assert paths[:4] == ["a.jpg", "a_000000.jpg", "a_000005.jpg", "a_000010.jpg"]
     assert paths[4].name == "b.mp4"
     assert paths[5:] == ["camera_0_000000.jpg", "camera_0_000005.jpg", "camera_0_000010.jpg"]
-    assert steps == [("a.mp4", 5), ("b.mp4", 5), ("0", 5)]
+    assert read == [("a.mp4", 0, None, 5), ("0", 0, None, 5)]
+    assert found[2].rate == 2  # of ten frames a second every fifth
+    assert photo_sources(["a.jpg", "a.mp4", "b.mp4"], (), frames=FrameRange(1))[1] == 1 + 2 + 1
 
 
 @pytest.mark.parametrize("word", ["ftp://example.org/dog.jpg", "file:///photos/dog.jpg", "s3://photos/*.jpg"])

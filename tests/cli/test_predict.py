@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import itertools
 import json
 import pathlib
 import signal
@@ -16,6 +17,7 @@ import pytest
 from PIL import Image
 
 from cvzoo.errors.exceptions import ConfigError, ShapeError
+from cvzoo.images import VideoReader, VideoWriter
 from cvzoo.links.model.darknet.detector import DarknetDetector
 
 
@@ -73,7 +75,7 @@ def test_a_photo_may_be_at_an_address(run, net, photos, tmp_path, monkeypatch):
 
     def answer(url, *, headers, timeout):
         asked.append(url)
-        status = types.SimpleNamespace(status=200, read1=io.BytesIO((photos / "a.jpg").read_bytes()).read1)
+        status = types.SimpleNamespace(status=200, headers={}, read1=io.BytesIO((photos / "a.jpg").read_bytes()).read1)
         return contextlib.nullcontext(status)
 
     monkeypatch.setattr(sys.modules["cvzoo.images.read_image_url"], "http_get", answer)
@@ -85,20 +87,177 @@ def test_a_photo_may_be_at_an_address(run, net, photos, tmp_path, monkeypatch):
     assert (tmp_path / "out" / "a.jpg").is_file()
 
 
-def test_the_frames_of_a_video_are_predicted_one_by_one(run, net, tmp_path):
-    movie = tmp_path / "movie.avi"
-    writer = cv2.VideoWriter(str(movie), cv2.VideoWriter_fourcc(*"MJPG"), 10, (64, 48))
-    for k in range(5):
-        writer.write(np.full((48, 64, 3), 50 * k, np.uint8))
-    writer.release()
+@pytest.fixture
+def movie(tmp_path):
+    """A video of five frames, ten a second."""
+    with VideoWriter(tmp_path / "movie.avi", frame_rate=10) as video:
+        for k in range(5):
+            video.write(np.full((3, 48, 64), 50.0 * k, np.float32))
+    return video.path
+
+
+def test_a_video_gives_a_video_of_its_rate_and_a_line_for_each_frame(run, net, movie, tmp_path):
     out = tmp_path / "out"
-    status, printed, errors = run("predict", movie, *net, "--out", out, "--frame-step", 2, "--batch-size", 2)
+    status, printed, errors = run("predict", movie, *net, "--out", out, "--batch-size", 2, "--score-thresh", "0.1")
     assert status == 0, errors
-    assert "movie.avi#4" in printed
+    assert "5 of 5 frames" in errors
+    assert "movie.avi#4  0:00  " in printed
+    assert sorted(path.name for path in out.iterdir()) == ["movie.mp4", "results.jsonl"]
+    with VideoReader(out / "movie.mp4") as video:
+        assert video.frame_rate == pytest.approx(10)
+        frames = [each.img for each in video.frames()]
+    assert [frame.shape for frame in frames] == [(3, 48, 64)] * 5
+    found = records(out / "results.jsonl")
+    assert [each["photo"] for each in found] == [f"{movie}#{k}" for k in range(5)]
+    assert [each["frame"] for each in found] == list(range(5))
+    assert [each["time"] for each in found] == pytest.approx([0, 0.1, 0.2, 0.3, 0.4])
+    assert {each["picture"] for each in found} == {"movie.mp4"}
+
+
+@pytest.mark.parametrize(
+    ("words", "numbers", "rate"),
+    [
+        (("--frame-step", 2), [0, 2, 4], 5),
+        (("--frames", "1:4"), [1, 2, 3], 10),
+        (("--frames", "1::3"), [1, 4], 10 / 3),
+    ],
+)
+def test_a_part_of_a_video_takes_as_long_as_there(run, net, movie, tmp_path, words, numbers, rate):
+    out = tmp_path / "out"
+    assert run("predict", movie, *net, "--out", out, *words)[0] == 0
+    assert [each["frame"] for each in records(out / "results.jsonl")] == numbers
+    with VideoReader(out / "movie.mp4") as video:
+        assert video.frame_rate == pytest.approx(rate, rel=1e-3)
+        assert len(list(video.frames())) == len(numbers)
+
+
+def test_frames_of_a_video_may_be_images_of_their_own(run, net, movie, tmp_path):
+    out = tmp_path / "out"
+    assert run("predict", movie, *net, "--out", out, "--frame-step", 2, "--save-frames")[0] == 0
     names = ["movie_000000", "movie_000002", "movie_000004"]
     assert sorted(path.stem for path in out.glob("*.json")) == names
     assert sorted(path.stem for path in out.glob("*.jpg")) == names
-    assert [each["photo"] for each in records(out / "results.jsonl")] == [f"{movie}#{k}" for k in (0, 2, 4)]
+
+
+def test_a_truncated_video_ends_early_and_is_told(run, net, movie, tmp_path, monkeypatch):
+    monkeypatch.setattr(VideoReader, "__init__", stated_as(VideoReader.__init__, 100))
+    out = tmp_path / "out"
+    status, _, errors = run("predict", movie, *net, "--out", out)
+    assert status == 1
+    assert "ends after 5 of 100 frames: the file is truncated" in errors
+    assert len(records(out / "results.jsonl")) == 5
+    assert (out / "movie.mp4").is_file()
+
+
+def stated_as(init, n_frame):
+    def changed(self, source):
+        init(self, source)
+        self.n_frame = n_frame
+
+    return changed
+
+
+def test_frames_that_are_not_there_and_options_that_contradict(run, net, movie, tmp_path):
+    status, _, errors = run("predict", movie, *net, "--frames", "7:")
+    assert status == 1
+    assert "has 5 frames, none of them in --frames 7::1" in errors
+    status, _, errors = run("predict", movie, *net, "--frames", "1:2", "--frame-step", 2)
+    assert status == 2
+    assert "--frames A:B:STEP" in errors
+    for wrong in ("3", "1:2:0", "-1:", "a:b", "1:2:3:4"):
+        assert "expected frames A:B" in run("predict", movie, *net, f"--frames={wrong}")[2]
+
+
+def test_a_video_is_never_replaced_by_its_copy(run, net, movie):
+    before = movie.read_bytes()
+    status, _, errors = run("predict", movie, *net, "--out", movie.parent)
+    assert status == 2
+    assert "would replace" in errors
+    assert movie.read_bytes() == before
+
+
+def test_a_video_at_an_address_is_downloaded_first(run, net, movie, tmp_path, monkeypatch):
+    def answer(url, *, headers, timeout):
+        return contextlib.nullcontext(
+            types.SimpleNamespace(status=200, headers={}, read1=io.BytesIO(movie.read_bytes()).read1)
+        )
+
+    monkeypatch.setattr(sys.modules["cvzoo.images.read_image_url"], "http_get", answer)
+    url = "https://example.org/clips/dogs.avi?w=60"
+    status, _, errors = run("predict", url, *net, "--out", tmp_path / "out", "--frames", ":2")
+    assert status == 0, errors
+    assert [each["photo"] for each in records(tmp_path / "out" / "results.jsonl")] == [f"{url}#0", f"{url}#1"]
+    assert (tmp_path / "out" / "dogs.mp4").is_file()
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_interrupted_a_video_is_complete_up_to_there(run, net, movie, tmp_path, monkeypatch, number, status):
+    predict, n = DarknetDetector.predict, []
+
+    def stopped(self, imgs, *, batch_size):
+        n.append(len(imgs))
+        if len(n) == 4:
+            signal.raise_signal(number)
+        return predict(self, imgs, batch_size=batch_size)
+
+    monkeypatch.setattr(DarknetDetector, "predict", stopped)
+    out = tmp_path / "out"
+    ended, _, errors = run("predict", movie, *net, "--out", out)
+    assert ended == status
+    assert "interrupted after 3 frames" in errors
+    assert len(records(out / "results.jsonl")) == 3
+    with VideoReader(out / "movie.mp4") as video:
+        assert len(list(video.frames())) == 3
+    assert sorted(path.name for path in out.iterdir()) == ["movie.mp4", "results.jsonl"]
+
+
+def test_without_the_codec_another_video_is_written_and_told(run, net, movie, tmp_path, monkeypatch):
+    fourcc = cv2.VideoWriter.fourcc
+    monkeypatch.setattr(
+        cv2.VideoWriter, "fourcc", lambda *letters: 0x12345678 if letters[0] == "m" else fourcc(*letters)
+    )
+    out = tmp_path / "out"
+    status, _, errors = run("predict", movie, *net, "--out", out)
+    assert status == 0
+    assert "with the codec mp4v" in errors
+    assert "movie.avi instead" in errors
+    with VideoReader(out / "movie.avi") as video:
+        assert len(list(video.frames())) == 5
+
+
+class Camera:
+    """Stands in for OpenCV's capture of a camera."""
+
+    def __init__(self, source):
+        self.left = 3
+
+    def isOpened(self):
+        return True
+
+    def get(self, number):
+        return 10.0
+
+    def grab(self):
+        self.left -= 1
+        return self.left >= 0
+
+    def retrieve(self):
+        return True, np.full((48, 64, 3), 90, np.uint8)
+
+    def release(self):
+        pass
+
+
+def test_the_video_of_a_slowly_predicted_camera_is_in_real_time(run, net, tmp_path, monkeypatch):
+    out = tmp_path / "out"
+    with monkeypatch.context() as patch:
+        patch.setattr(cv2, "VideoCapture", Camera)
+        ticks = itertools.count(0, 0.5)  # seconds between two frames
+        patch.setattr(sys.modules["cvzoo.images.read_video"].time, "monotonic", lambda: next(ticks))
+        assert run("predict", "camera:0", *net, "--out", out, "--quiet")[0] == 0
+    assert len(records(out / "results.jsonl")) == 3
+    with VideoReader(out / "camera_0.mp4") as video:
+        assert len(list(video.frames())) == 11  # 0 .. 1 s at 10 a second
 
 
 def test_a_video_and_a_camera_that_are_not_there_are_named(run, net):

@@ -4,7 +4,6 @@ import json
 import pathlib
 import shutil
 
-import cv2
 import numpy as np
 from neighbour import module_at
 from PIL import Image
@@ -256,11 +255,14 @@ def singa(folder):
     return {"batches": [draw() for _ in range(3)]}
 
 
+def movie(folder):
+    with cvzoo.images.VideoWriter(folder / "movie.mp4", frame_rate=10) as video:
+        for k in range(12):
+            video.write(np.full((3, 48, 64), 20.0 * k, np.float32))
+
+
 def images(folder):
-    writer = cv2.VideoWriter(str(folder / "movie.mp4"), cv2.VideoWriter_fourcc(*"mp4v"), 10, (64, 48))
-    for k in range(12):
-        writer.write(np.full((48, 64, 3), 20 * k, np.uint8))
-    writer.release()
+    movie(folder)
     return {"cvzoo": cvzoo, "model": retinanet_text()}
 
 
@@ -289,6 +291,7 @@ def from_ultralytics(shared, folder):
 
 def tutorials_predict(folder):
     (folder / "examples").symlink_to(ROOT / "examples")
+    movie(folder)
 
 
 def tutorials_evaluate(folder):

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from cvzoo.errors import DtypeError, ImageError, ValueRangeError
-from cvzoo.images import read_video
+from cvzoo.images import VideoReader, read_video
 
 COLORS = [(250, 20, 20), (20, 250, 20), (20, 20, 250), (128, 128, 128), (240, 240, 10)]
 
@@ -46,6 +46,9 @@ class Camera:
 
     def isOpened(self):
         return self.opened[-1] != 7
+
+    def get(self, number):
+        return 0.0
 
     def grab(self):
         return True
@@ -99,3 +102,40 @@ def test_a_video_without_frames_is_an_error_and_a_broken_one_ends(movie, monkeyp
     monkeypatch.setattr(cv2, "VideoCapture", Camera)
     with pytest.raises(ImageError, match="no frame can be read"):
         next(read_video(movie))
+
+
+def test_frames_have_their_numbers_and_times(movie):
+    with VideoReader(movie) as video:
+        assert (video.frame_rate, video.n_frame, video.is_live) == (10, 5, False)
+        frames = list(video.frames(start=1, stop=4, step=2))
+        assert video.n_read == 4
+    assert [each.number for each in frames] == [1, 3]
+    assert [each.time for each in frames] == pytest.approx([0.1, 0.3])
+    np.testing.assert_allclose(frames[1].img[:, 8, 16], COLORS[3], atol=8)
+
+
+def test_a_range_without_frames_is_empty_and_a_negative_one_is_refused(movie):
+    with VideoReader(movie) as video:
+        assert list(video.frames(start=50)) == []
+        assert video.n_read == 5
+    with VideoReader(movie) as video, pytest.raises(ValueRangeError, match="start and stop"):
+        video.frames(start=-1)
+
+
+def test_frames_of_a_camera_have_the_time_of_the_machine(monkeypatch):
+    monkeypatch.setattr(cv2, "VideoCapture", Camera)
+    with VideoReader(0) as video:
+        assert (video.is_live, video.frame_rate, video.n_frame) == (True, None, None)
+        frames = video.frames()
+        times = [next(frames).time for _ in range(3)]
+    assert times[0] == 0
+    assert times == sorted(times)
+
+
+def test_opencvs_own_messages_are_silent_only_while_a_video_is_opened(tmp_path):
+    logging = cv2.utils.logging
+    before = logging.getLogLevel()
+    (tmp_path / "letter.mp4").write_bytes(b"dear reader")
+    with pytest.raises(ImageError, match="cannot be opened"):
+        VideoReader(tmp_path / "letter.mp4")
+    assert logging.getLogLevel() == before

@@ -16,7 +16,10 @@ from cvzoo.images.video_kind import video_kind
         ("holidays/beach day.MOV", "a video"),
         ("https://example.org/clip.webm?start=3", "a video"),
         ("rtsp://camera.example/1", "a video stream"),
+        ("https://camera.example/live.m3u8?key=1", "a video stream"),
+        ("http://camera.example/video.mjpg", "a video stream"),
         ("0", "a camera"),
+        ("camera:1", "a camera"),
         ("/dev/video2", "a camera"),
     ],
 )
@@ -25,7 +28,16 @@ def test_a_video_is_called_one(name, kind):
 
 
 def test_images_are_no_videos(tmp_path, monkeypatch):
-    for name in ("dog.jpg", "anim.gif", "mp4", "0.png", "photos", "https://example.org/dog.jpg?as=.mp4", "-"):
+    for name in (
+        "dog.jpg",
+        "anim.gif",
+        "mp4",
+        "0.png",
+        "photos",
+        "camera:front",
+        "https://example.org/dog.jpg?as=.mp4",
+        "-",
+    ):
         assert video_kind(name) is None
     monkeypatch.chdir(tmp_path)
     pathlib.Path("0").write_bytes(b"an image without an ending")

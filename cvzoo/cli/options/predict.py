@@ -3,33 +3,41 @@
 import argparse
 
 from cvzoo.cli.model_options import add_inference_arguments, add_model_arguments
-from cvzoo.cli.option_values import positive
+from cvzoo.cli.option_values import frame_range, positive
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Runs inference on images: image classification, object detection, instance segmentation, keypoint detection "
-        "or semantic segmentation. Prints a table, and with --out writes images with the predictions drawn, and JSON."
+        "or semantic segmentation. Prints a table, and with --out writes images or videos with the predictions drawn, "
+        "and JSON."
     )
     parser.epilog = (
         "exit status: 0 all images done; 1 some could not be read (they are listed at the end); 2 cannot run; "
-        "130 interrupted, with complete results for finished images"
+        "130 interrupted (143: by SIGTERM), with complete results for finished images and frames"
     )
     parser.add_argument(
         "photos",
         nargs="+",
         metavar="IMAGE",
         help="a file, a folder, a glob in quotes ('photos/**/*.jpg'), an http(s) URL, a video, the number of a camera "
-        "(until Ctrl-C), or - for a list of them on standard input",
+        "or a stream (rtsp://...) until Ctrl-C, or - for a list of them on standard input",
     )
     parser.add_argument(
-        "--frame-step", type=positive, default=1, metavar="N", help="every Nth frame of videos (default: 1, all)"
+        "--frames",
+        type=frame_range,
+        metavar="A:B:STEP",
+        help="frames of videos: from A to before B, every STEP-th, each optional (default: all)",
     )
+    parser.add_argument("--frame-step", type=positive, metavar="N", help="every Nth frame of videos: --frames ::N")
     add_model_arguments(parser)
     group = parser.add_argument_group("output")
     group.add_argument(
-        "--out", metavar="DIR", help="write a .json and an image with the predictions per image, and results.jsonl"
+        "--out",
+        metavar="DIR",
+        help="write a .json and an image with the predictions per image, an .mp4 per video, and results.jsonl",
     )
+    group.add_argument("--save-frames", action="store_true", help="write frames of videos as images, not as a video")
     group.add_argument("--no-draw", action="store_true", help="write only JSON, no images")
     group.add_argument(
         "--json-lines", metavar="FILE", help="write all results to this file, one line per image; - for standard output"
