@@ -6,10 +6,9 @@ from cvzoo.errors.exceptions import ReplacedAttributeError
 
 
 class ReplacedAttribute:
-    """Stands in a class for an attribute of Chainer's: reading or assigning it raises ReplacedAttributeError, whose one
-    line says what to use.
+    """A renamed attribute of Chainer, a descriptor: access raises ReplacedAttributeError that names the replacement.
 
-    use: what takes its place, as it is written
+    use: the replacement, as code
     """
 
     def __init__(self, use: str):
@@ -20,7 +19,7 @@ class ReplacedAttribute:
         self._name = name
 
     def __get__(self, instance: Any, owner: type) -> "ReplacedAttribute":
-        if instance is None:  # who looks through the class does not use it
+        if instance is None:  # access through the class, as by `inspect` or `dir`, is no use of the attribute
             return self
         self._refuse(owner)
 

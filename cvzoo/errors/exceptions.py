@@ -3,32 +3,32 @@
     CvzooError
     ├── ShapeError (ValueError)          an array's shape, rank or length does not fit
     ├── DtypeError (TypeError)           an array's dtype, or an argument's type, does not fit
-    ├── ValueRangeError (ValueError)     a value is outside of what makes sense (NaN, negative size, unknown class)
-    │   └── NoSuchKeyError (KeyError, IndexError)  examples of a data set have no value of this name or number
+    ├── ValueRangeError (ValueError)     a value is out of range (NaN, negative size, unknown class)
+    │   └── NoSuchKeyError (KeyError, IndexError)  examples of a data set have no such key
     ├── ConfigError (ValueError)         a switch or an environment variable has no such name or value
-    ├── GraphError (RuntimeError)        the computational graph is used in a way that cannot work
-    ├── GradientError (AssertionError)   gradient_check found a derivative that disagrees with numbers
-    ├── BackendError (RuntimeError)      a device or a vendor's library is absent or refused a call
-    ├── UnsupportedError (ValueError)    a file or a network asks for something that cvzoo does not have
-    ├── MissingExtraError (ImportError)  an optional package is absent; the message holds the pip command
-    ├── ReplacedAttributeError (AttributeError)  an attribute of Chainer's has another name here
-    ├── ReplacedNameError (ImportError)  a name of Chainer or ChainerCV has another here; the message says which
-    ├── ImageError (ValueError)          an image is corrupt, empty, too large or of an unknown kind
-    ├── DatasetError (ValueError)        a data set's files are absent, or hold what they must not
-    │   ├── BrokenRuleError (AssertionError) an example breaks a rule of its kind of data set
-    │   ├── ExampleIndexError (IndexError)   there is no example of this number
+    ├── GraphError (RuntimeError)        an invalid operation on the computational graph
+    ├── GradientError (AssertionError)   a derivative disagrees with finite differences
+    ├── BackendError (RuntimeError)      a device or its library is not available, or a call of it failed
+    ├── UnsupportedError (ValueError)    a file or a network needs a feature that cvzoo does not support
+    ├── MissingExtraError (ImportError)  an optional package is not installed; the message has the pip command
+    ├── ReplacedAttributeError (AttributeError)  an attribute of Chainer has another name in cvzoo
+    ├── ReplacedNameError (ImportError)  a name of Chainer or ChainerCV has another name in cvzoo, given in the message
+    ├── ImageError (ValueError)          an image is corrupt, empty, too large or of an unknown format
+    ├── DatasetError (ValueError)        files of a data set are missing or malformed
+    │   ├── BrokenRuleError (AssertionError) an example violates a convention of its kind of data set
+    │   ├── ExampleIndexError (IndexError)   the index of an example is out of range
     │   └── ExampleError                 an example could not be read; the message names its image
-    └── FileError (ValueError)           a file is absent, damaged, or not the one that is wanted
-        ├── FileFormatError              a file is truncated, oversized or not what its name says
-        │   └── UnsafeFileError          a file asks to run code or to reach outside of its folder
-        ├── WeightsMismatchError         names or shapes of a file and of a model differ
-        └── DownloadError                a file could not be fetched, or its hash is wrong
+    └── FileError (ValueError)           a file is missing, damaged, or not the expected one
+        ├── FileFormatError              a file is truncated, oversized or of another format than its name suggests
+        │   └── UnsafeFileError          a file tries to execute code or to access paths outside of its folder
+        ├── WeightsMismatchError         names or shapes of arrays differ between a file and a model
+        └── DownloadError                a download failed, or its hash is wrong
 
-The files are those of weights, archives, annotations and results alike. `WeightsError` is another name of FileError,
-as IOError is of OSError: `except WeightsError` around the loading of weights catches all that can be wrong with them.
+FileErrors are about files of any kind: weights, archives, annotations, results. `WeightsError` is an alias of it, as
+IOError is of OSError, so `except WeightsError` around the loading of weights catches all of their errors.
 
-A message says what failed, what was expected, what came, and what to try, each on a line of its own when there is
-more than one: build it with `explain`.
+A message states what failed, what was expected, what was received, and what to try, each on a line of its own:
+build it with `explain`.
 """
 
 
@@ -45,7 +45,7 @@ def explain(what: str, *, expected: object = None, got: object = None, hint: str
 
 
 class CvzooError(Exception):
-    """The root: `except CvzooError` catches all that cvzoo raises on purpose."""
+    """Base class of all exceptions that cvzoo raises on purpose."""
 
     def __init__(self, what: str, *, expected: object = None, got: object = None, hint: str | None = None):
         super().__init__(explain(what, expected=expected, got=got, hint=hint))
@@ -64,11 +64,11 @@ class DtypeError(CvzooError, TypeError):
 
 
 class ValueRangeError(CvzooError, ValueError):
-    """A value is outside of what makes sense."""
+    """A value is out of range."""
 
 
 class NoSuchKeyError(ValueRangeError, KeyError, IndexError):
-    """Examples of a data set have no value of this name or number."""
+    """Examples of a data set have no such key."""
 
 
 class ConfigError(CvzooError, ValueError):
@@ -76,7 +76,7 @@ class ConfigError(CvzooError, ValueError):
 
 
 class GraphError(CvzooError, RuntimeError):
-    """The computational graph is used in a way that cannot work."""
+    """An invalid operation on the computational graph."""
 
 
 class GradientError(CvzooError, AssertionError):
@@ -84,39 +84,39 @@ class GradientError(CvzooError, AssertionError):
 
 
 class BackendError(CvzooError, RuntimeError):
-    """A device or a vendor's library is absent or refused a call."""
+    """A device or its library is not available, or a call of it failed."""
 
 
 class UnsupportedError(CvzooError, ValueError):
-    """A file or a network asks for something that cvzoo does not have."""
+    """A file or a network needs a feature that cvzoo does not support."""
 
 
 class MissingExtraError(CvzooError, ImportError):
-    """An optional package is absent."""
+    """An optional package is not installed."""
 
 
 class ReplacedNameError(CvzooError, ImportError):
-    """A name of Chainer or ChainerCV has another here."""
+    """A name of Chainer or ChainerCV has another name in cvzoo."""
 
 
 class ReplacedAttributeError(CvzooError, AttributeError):
-    """An attribute of Chainer's has another name here."""
+    """An attribute of Chainer has another name in cvzoo."""
 
 
 class ImageError(CvzooError, ValueError):
-    """An image is corrupt, empty, too large or of an unknown kind."""
+    """An image is corrupt, empty, too large or of an unknown format."""
 
 
 class DatasetError(CvzooError, ValueError):
-    """A data set's files are absent, or hold what they must not."""
+    """Files of a data set are missing or malformed."""
 
 
 class BrokenRuleError(DatasetError, AssertionError):
-    """An example breaks a rule of its kind of data set."""
+    """An example violates a convention of its kind of data set."""
 
 
 class ExampleIndexError(DatasetError, IndexError):
-    """There is no example of this number."""
+    """The index of an example is out of range."""
 
 
 class ExampleError(DatasetError):
@@ -124,23 +124,23 @@ class ExampleError(DatasetError):
 
 
 class FileError(CvzooError, ValueError):
-    """A file, of weights or of anything else, is absent, damaged, or not the one that is wanted."""
+    """A file is missing, damaged, or not the expected one."""
 
 
 WeightsError = FileError
 
 
 class FileFormatError(FileError):
-    """A file is truncated, oversized or not what its name says."""
+    """A file is truncated, oversized or of another format than its name suggests."""
 
 
 class UnsafeFileError(FileFormatError):
-    """A file asks to run code or to reach outside of its folder."""
+    """A file tries to execute code or to access paths outside of its folder."""
 
 
 class WeightsMismatchError(FileError):
-    """Names or shapes of a file and of a model differ."""
+    """Names or shapes of arrays differ between a file and a model."""
 
 
 class DownloadError(FileError):
-    """A file could not be fetched, or its hash is wrong."""
+    """A download failed, or its hash is wrong."""

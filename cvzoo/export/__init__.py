@@ -10,6 +10,7 @@ if TYPE_CHECKING:
         BoxAgreement,
         compare_boxes_with_onnxruntime,
         compare_with_onnxruntime,
+        image_extent,
         photo_place,
     )
     from cvzoo.export.onnx.exported import Exported
@@ -22,6 +23,7 @@ __all__ = [
     "compare_with_onnxruntime",
     "export_onnx",
     "Exported",
+    "image_extent",
     "photo_place",
 ]
 

@@ -9,7 +9,7 @@ from cvzoo.errors.exceptions import DtypeError, ShapeError
 
 
 def check_shape(shape: Sequence[int], pattern: str, *, name: str, function: str) -> dict[str, int]:
-    """The size of each letter of `pattern`, for example {"B": 2, "C": 3} for "B C 4".
+    """Sizes of the axes named in `pattern`, for example {"B": 2, "C": 3} for "B C 4".
 
     shape: the array's shape
     pattern: letters and numbers separated by spaces, one per axis; a repeated letter stands for one size;
@@ -36,12 +36,12 @@ def check_shape(shape: Sequence[int], pattern: str, *, name: str, function: str)
 
 
 def pair(value: int | Sequence[int], *, name: str, function: str) -> tuple[int, int]:
-    """(value, value) of one number, or the two numbers of a pair: rows first, then columns.
+    """(rows, columns) from one integer, or from a pair of integers.
 
     Raises DtypeError if it is neither.
     """
     if isinstance(value, SupportsIndex):
-        with contextlib.suppress(TypeError):  # an array has the method, and refuses unless it holds one integer
+        with contextlib.suppress(TypeError):  # arrays have `__index__`, too, which fails unless they are one integer
             number = operator.index(value)
             return number, number
     try:

@@ -1,4 +1,4 @@
-"""How large the output of a convolution or a pooling is along one axis."""
+"""Output sizes of convolutions and poolings along one axis."""
 
 import operator
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ from cvzoo.errors.exceptions import DtypeError, ShapeError, ValueRangeError
 
 
 def pads(pad: int | Sequence[int], *, function: str) -> tuple[int, int, int, int]:
-    """(top, bottom, left, right) of one number, a pair (rows, columns), or the four numbers themselves.
+    """Padding (top, bottom, left, right) from one integer, a pair (rows, columns), or four integers.
 
     Raises DtypeError if it is none of these, ValueRangeError if a number is negative.
     """
@@ -27,7 +27,7 @@ def pads(pad: int | Sequence[int], *, function: str) -> tuple[int, int, int, int
 
 
 def end_pad(size: int, ksize: int, stride: int, before: int, after: int, dilate: int = 1) -> int:
-    """The padding at the end that gives one place more to a window where pixels would be left over (`cover_all`)."""
+    """Padding at the end, enlarged so that the windows cover all pixels (`cover_all`)."""
     room = size + before + after - dilate * (ksize - 1) - 1
     return after + (-room) % stride
 
@@ -35,9 +35,9 @@ def end_pad(size: int, ksize: int, stride: int, before: int, after: int, dilate:
 def conv_out_size(
     size: int, ksize: int, stride: int, pad_before: int, pad_after: int, dilate: int = 1, *, cover_all: bool = False
 ) -> int:
-    """The number of places a window of `ksize` taps has in `size` pixels.
+    """Output size of a convolution or pooling.
 
-    cover_all: one place more where pixels at the end would be left over (Caffe's ceil mode, Chainer's `cover_all`)
+    cover_all: one more window if pixels at the end would not be covered (Caffe's ceil mode, Chainer's `cover_all`)
     Raises ShapeError if the window is larger than the padded input, ValueRangeError if ksize, stride or dilate is not
     positive.
     """
@@ -55,17 +55,18 @@ def conv_out_size(
 
 
 def deconv_out_size(size: int, ksize: int, stride: int, pad_before: int, pad_after: int, dilate: int = 1) -> int:
-    """The size of the input from which a convolution would make `size` places: the output of a transposed one.
+    """Output size of a transposed convolution.
 
     Raises ShapeError if it is not positive, ValueRangeError if ksize, stride or dilate is not.
     """
     _check_window(ksize, stride, dilate)
     out = stride * (size - 1) + dilate * (ksize - 1) + 1 - pad_before - pad_after
     if size <= 0 or out <= 0:
-        raise ShapeError("a transposed convolution would give nothing", expected="a positive size", got=out)
+        raise ShapeError("the output of a transposed convolution would be empty", expected="a positive size", got=out)
     return out
 
 
 def _check_window(ksize: int, stride: int, dilate: int) -> None:
     if ksize < 1 or stride < 1 or dilate < 1:
-        raise ValueRangeError("a window wants positive numbers", got=f"ksize {ksize}, stride {stride}, dilate {dilate}")
+        got = f"ksize {ksize}, stride {stride}, dilate {dilate}"
+        raise ValueRangeError("ksize, stride and dilate must be positive", got=got)

@@ -1,4 +1,4 @@
-"""Rules that models and data sets keep, as assertions for the tests of your own."""
+"""Assertions of the conventions of models and data sets, for tests of your own."""
 
 from typing import TYPE_CHECKING
 

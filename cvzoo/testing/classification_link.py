@@ -1,4 +1,4 @@
-"""What a classifier promises."""
+"""Requirements on a classifier."""
 
 from typing import Any
 
@@ -12,14 +12,14 @@ from cvzoo.testing.predict_rules import keep_predict_rules
 
 
 def assert_is_classification_link(link: Any, n_class: int) -> None:
-    """Raises AssertionError, which names the rule, unless the link classifies as this library's evaluators want it.
+    """Asserts that the link is a classifier as evaluators expect; an AssertionError names the violated rule.
 
-    link: any object whose `predict(imgs)` takes a list of (3, H, W) float32 images and gives (B, n_class) float32
+    link: any object whose `predict(imgs)` takes a list of (3, H, W) float32 images and returns (B, n_class) float32
         probabilities, or an object with such `probs`
     n_class: number of classes
 
-    A `Link` also copies and stores itself; one derived from `AbstractClassifier` takes every kind of source and names
-    its stages.
+    Tested are also copies and weights files of a `Link`; all kinds of sources, and the names of stages, of an
+    `AbstractClassifier`.
     """
     contract = Contract(link, n_class, probs_per_image, atol=1e-5)
     keep(contract, (_result, _stages))
@@ -32,7 +32,7 @@ def probs_per_image(result: Any) -> list[Arrays]:
 
 
 def _result(contract: Contract) -> None:
-    """predict gives probabilities of each class that differ from image to image."""
+    """predict returns probabilities of each class that differ between images."""
     n_class = contract.n_class
     images = seeded_images()
     probs = np.asarray(getattr(result := contract.link.predict(images), "probs", result))
@@ -47,25 +47,25 @@ def _result(contract: Contract) -> None:
 
 
 def _stages(contract: Contract) -> None:
-    """`layer_names` are the names of the stages, and each can be picked; the last are the scores."""
+    """`layer_names` are the names of the stages, each of which can be picked; the last one is the scores."""
     link = contract.link
     if not isinstance(link, AbstractClassifier):
         return
     x = link.xp.asarray(link.prepare(seeded_images()[0])[None])
     with using_config("train", False), no_backprop_mode():
-        seen = [(name, _host(h.array)) for name, h in link.stages(x)]
-        names = tuple(name for name, _ in seen)
+        stages = [(name, _host(h.array)) for name, h in link.stages(x)]
+        names = tuple(name for name, _ in stages)
         require(names == tuple(link.layer_names), "layer_names", names, link.layer_names)
-        require(seen[-1][1].shape == (1, link.n_class), "the last stage", (1, link.n_class), seen[-1][1].shape)
+        require(stages[-1][1].shape == (1, link.n_class), "the last stage", (1, link.n_class), stages[-1][1].shape)
         try:
-            for name, array in seen:
+            for name, array in stages:
                 link.pick = name
                 require(np.array_equal(_host(link(x).array), array), f"pick = {name!r} gives another array")
             link.pick = names[-1], names[0]
             picked = [_host(each.array) for each in link(x)]
         finally:
             link.pick = None
-    require(all(map(np.array_equal, picked, (seen[-1][1], seen[0][1]))), "two picks at once")
+    require(all(map(np.array_equal, picked, (stages[-1][1], stages[0][1]))), "two picks at once")
 
 
 def _host(array: Any) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""A link to put in the place of a network."""
+"""A stub of a network."""
 
 from typing import Any
 
@@ -11,9 +11,9 @@ from cvzoo.links.link import Link
 
 
 class ConstantStubLink(Link):
-    """Gives the same numbers whatever it is called with.
+    """A stub that returns the same outputs for all inputs.
 
-    outputs: an array, of which a call gives a Variable; or a tuple of arrays, of which it gives a tuple
+    outputs: an array, returned as a Variable, or a tuple of arrays, returned as a tuple of Variables
     Raises ValueRangeError if an output is no NumPy array.
     """
 
@@ -28,10 +28,10 @@ class ConstantStubLink(Link):
     def to_device(self, device: str | int | Device) -> "ConstantStubLink":
         """Move the outputs; returns the link."""
         super().to_device(device)
-        place = get_device(device)
-        self._outputs = tuple(Variable(place.asarray(each.array)) for each in self._outputs)
+        target = get_device(device)
+        self._outputs = tuple(Variable(target.asarray(each.array)) for each in self._outputs)
         return self
 
     def forward(self, *args: Any) -> Variable | tuple[Variable, ...]:
-        """The outputs; the arguments are not looked at."""
+        """The outputs; arguments are ignored."""
         return self._outputs if self._is_tuple else self._outputs[0]

@@ -1,4 +1,4 @@
-"""Runs the rules of a task over a link, and says which one is broken."""
+"""Checks a link against the rules of a task; errors name the violated rule."""
 
 import dataclasses
 from collections.abc import Callable, Iterable, Sequence
@@ -14,14 +14,14 @@ Rule = Callable[["Contract"], None]
 
 @dataclasses.dataclass(frozen=True)
 class Contract:
-    """A link and how its predictions are read.
+    """A link under test, and how its predictions are compared.
 
-    link: anything with `predict(imgs)`
-    n_class: how many classes it knows
-    per_image: from a result, the arrays of each image
-    atol: by how much equal predictions may differ; 0: not by a bit. On a GPU that is at least 0.01, a hundredth of a
-        pixel: its libraries choose other kernels for other batches
-    options: of `predict`
+    link: any object with `predict(imgs)`
+    n_class: number of classes
+    per_image: converts a result to the arrays of each image
+    atol: absolute tolerance; 0: bitwise equality. On a GPU it is at least 0.01, a hundredth of a pixel, since its
+        libraries choose kernels by batch size
+    options: arguments of `predict`
     """
 
     link: Any
@@ -32,7 +32,7 @@ class Contract:
 
     @property
     def tolerance(self) -> float:
-        """`atol`, where the link lies now."""
+        """The tolerance on the link's current device."""
         on_gpu = isinstance(self.link, Link) and self.link.device.name != "cpu"
         return max(self.atol, 0.01) if on_gpu else self.atol
 
@@ -42,7 +42,7 @@ class Contract:
         return self.per_image((self.link if link is None else link).predict(imgs, **options))
 
     def assert_same(self, got: Sequence[Arrays], expected: Sequence[Arrays], what: str) -> None:
-        """Raises AssertionError if two predictions differ."""
+        """Asserts that two predictions agree."""
         require(len(got) == len(expected), what, len(expected), len(got))
         for i, (ours, theirs) in enumerate(zip(got, expected)):
             for a, b in zip(ours, theirs, strict=True):
@@ -54,7 +54,7 @@ class Contract:
 
 
 def require(condition: Any, what: str, expected: Any = None, got: Any = None) -> None:
-    """Raises AssertionError with `what`, what was expected and what came, unless the condition holds."""
+    """Asserts that the condition holds; the message is `what` with the expected and the actual value."""
     if not condition:
         lines = [f"expected: {expected}"] * (expected is not None) + [f"got: {got}"] * (got is not None)
         raise AssertionError("\n  ".join([what, *lines]))
@@ -63,24 +63,24 @@ def require(condition: Any, what: str, expected: Any = None, got: Any = None) ->
 def require_raises(
     errors: type[Exception] | tuple[type[Exception], ...], function: Callable[[], Any], what: str, match: str = ""
 ) -> None:
-    """Raises AssertionError unless the function raises one of the errors, with `match` in its text."""
+    """Asserts that the function raises one of the errors, with `match` in its message."""
     try:
         function()
     except errors as error:
-        require(match in str(error), f"{what}: the error does not name it", match, str(error))
+        require(match in str(error), f"{what}: the error message lacks a name", match, str(error))
         return
     names = [each.__name__ for each in (errors if isinstance(errors, tuple) else (errors,))]
-    raise AssertionError(f"{what} is not refused\n  expected: {' or '.join(names)}")
+    raise AssertionError(f"{what} raises no error\n  expected: {' or '.join(names)}")
 
 
 def keep(contract: Contract, rules: Iterable[Rule]) -> None:
-    """Raises AssertionError with the rule's sentence if the link breaks one of the rules, or an error stops it."""
+    """Asserts that the link obeys the rules; the message has the sentence of a violated rule."""
     for rule in rules:
         sentence = (rule.__doc__ or rule.__name__).partition("\n")[0]
         try:
             rule(contract)
         except AssertionError as error:
-            raise AssertionError(f"{type(contract.link).__name__} breaks a rule: {sentence}\n  {error}") from error
+            raise AssertionError(f"{type(contract.link).__name__} violates a rule: {sentence}\n  {error}") from error
         except Exception as error:
-            text = f"{type(contract.link).__name__} cannot be tried: {sentence}\n  {type(error).__name__}: {error}"
+            text = f"{type(contract.link).__name__} raised an error: {sentence}\n  {type(error).__name__}: {error}"
             raise AssertionError(text) from error

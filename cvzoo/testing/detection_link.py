@@ -1,4 +1,4 @@
-"""What a detector promises."""
+"""Requirements on a detector."""
 
 from typing import Any
 
@@ -12,14 +12,14 @@ from cvzoo.testing.predict_rules import keep_predict_rules, low_thresholds
 
 
 def assert_is_detection_link(link: Any, n_fg_class: int) -> None:
-    """Raises AssertionError, which names the rule, unless the link is a detector as this library's evaluators want it.
+    """Asserts that the link is a detector as evaluators expect; an AssertionError names the violated rule.
 
     link: any object whose `predict(imgs)` takes a list of (3, H, W) float32 images and gives `bboxes, labels, scores`,
         lists with one array per image: (R, 4) float32 `y_min, x_min, y_max, x_max` in pixels; (R,) int32; (R,) float32
     n_fg_class: number of classes without background
 
-    Images of several sizes, alone and together; a `Link` also copies and stores itself; one derived from
-    `AbstractDetector` takes every kind of source. Its thresholds are lowered meanwhile so that boxes are found.
+    Tested are images of several sizes, alone and in batches; copies and weights files of a `Link`; all kinds of sources
+    of a subclass of `AbstractDetector`. Thresholds are lowered during the test so that boxes are detected.
     """
     contract = Contract(link, n_fg_class, boxes_per_image)
     with low_thresholds(link):
@@ -36,7 +36,7 @@ def boxes_per_image(result: Any) -> list[Arrays]:
 
 
 def require_objects(label: np.ndarray, score: np.ndarray, n: int, n_fg_class: int, where: str) -> None:
-    """Raises AssertionError unless labels and scores are those of n objects, best first."""
+    """Asserts that labels and scores are valid for n objects, by descending score."""
     for name, array, dtype in (("label", label, np.int32), ("score", score, np.float32)):
         require(isinstance(array, np.ndarray), f"{where}: {name}", "a NumPy array", type(array).__name__)
         require(
@@ -44,30 +44,30 @@ def require_objects(label: np.ndarray, score: np.ndarray, n: int, n_fg_class: in
         )
     require(((label >= 0) & (label < n_fg_class)).all(), f"{where}: a label", f"0 .. {n_fg_class - 1}", label.tolist())
     require(np.isfinite(score).all(), f"{where}: a score is not finite")
-    require((np.diff(score) <= 0).all(), f"{where}: scores", "best first", score[:10].tolist())
+    require((np.diff(score) <= 0).all(), f"{where}: scores", "descending order", score[:10].tolist())
 
 
 def _result(contract: Contract) -> None:
-    """predict gives boxes in pixels of each image, labels and scores, best first."""
+    """predict returns boxes in pixels of each image, labels and scores, by descending score."""
     images = seeded_images()
-    found = contract.predict(images)
-    require(len(found) == len(images), "entries", len(images), len(found))
-    for i, (img, (bbox, label, score)) in enumerate(zip(images, found)):
+    predictions = contract.predict(images)
+    require(len(predictions) == len(images), "entries", len(images), len(predictions))
+    for i, (img, (bbox, label, score)) in enumerate(zip(images, predictions)):
         where = f"image {i}"
         require(isinstance(bbox, np.ndarray), f"{where}: bbox", "a NumPy array", type(bbox).__name__)
-        right = bbox.ndim == 2 and bbox.shape[1] == 4 and bbox.dtype == np.float32
-        require(right, f"{where}: bbox", "(R, 4) float32", _of(bbox))
+        valid = bbox.ndim == 2 and bbox.shape[1] == 4 and bbox.dtype == np.float32
+        require(valid, f"{where}: bbox", "(R, 4) float32", _of(bbox))
         require(np.isfinite(bbox).all(), f"{where}: a box is not finite")
         require((bbox[:, :2] < bbox[:, 2:]).all(), f"{where}: a box is empty", "y_min < y_max, x_min < x_max")
         inside = (bbox[:, :2] < img.shape[1:]).all() and (bbox[:, 2:] > 0).all()
-        require(inside, f"{where}: a box lies outside of the image", f"(H, W) = {img.shape[1:]}")
+        require(inside, f"{where}: a box is outside of the image", f"(H, W) = {img.shape[1:]}")
         require_objects(label, score, len(bbox), contract.n_class, where)
         if isinstance(contract.link, AbstractThresholds):
             require((score > contract.link.score_thresh).all(), f"{where}: a score", f"> {contract.link.score_thresh}")
 
 
 def _clip(contract: Contract) -> None:
-    """`clip` cuts the same boxes at the image's edges."""
+    """`clip` clips the same boxes to the image."""
     if not isinstance(contract.link, AbstractDetector):
         return
     images = seeded_images()[:3]

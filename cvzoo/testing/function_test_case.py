@@ -1,4 +1,4 @@
-"""Tests of a function of one's own: its values, and its derivatives against finite differences."""
+"""Test cases for custom functions: values, and derivatives against finite differences."""
 
 import unittest
 from collections.abc import Iterator, Mapping
@@ -18,7 +18,7 @@ _DERIVATIVES: Mapping[str, Any] = {"atol": 1e-4, "rtol": 1e-3}
 
 
 def backends_here() -> Iterator[str]:
-    """The backends that this machine has, each set as config.backend while it is looked at."""
+    """The backends of this machine; config.backend is set to each one in turn."""
     for name in _BACKENDS:
         try:
             get_backend(name)
@@ -29,7 +29,7 @@ def backends_here() -> Iterator[str]:
 
 
 class AbstractChainerTestCase(unittest.TestCase):
-    """What Chainer's test cases have in common: options, and classes that are not tests themselves."""
+    """Base class of Chainer's test cases: options, and which classes are not tests themselves."""
 
     check_forward_options: Mapping[str, Any] = {"atol": 1e-4, "rtol": 1e-4}
     check_backward_options: Mapping[str, Any] = _DERIVATIVES
@@ -37,30 +37,30 @@ class AbstractChainerTestCase(unittest.TestCase):
     skip_backward_test = False
     bases: ClassVar[set[type]] = set()
 
-    def skip_unless(self, wanted: bool) -> None:
-        """Skip the test unless `wanted`, or of the class that others derive from."""
-        if not wanted or type(self) in self.bases:
-            self.skipTest("the class says so")
+    def skip_unless(self, enabled: bool) -> None:
+        """Skip the test if it is not enabled, or if the class is a base class of tests."""
+        if not enabled or type(self) in self.bases:
+            self.skipTest("disabled by an attribute of the class, or a base class")
 
-    def compare(self, found: Any, expected: Any) -> None:
+    def compare(self, actual: Any, expected: Any) -> None:
         """Fail unless the arrays agree within `check_forward_options`."""
-        assert isinstance(found, tuple), "forward returns a tuple of outputs"
-        assert len(found) == len(expected), "as many outputs as forward_expected has"
-        for y, wanted in zip(found, expected):
-            assert y.shape == np.shape(wanted)
-            np.testing.assert_allclose(np.asarray(as_array(y)), wanted, **self.check_forward_options)
+        assert isinstance(actual, tuple), "forward must return a tuple of outputs"
+        assert len(actual) == len(expected), "forward and forward_expected must return equally many outputs"
+        for y, expected_y in zip(actual, expected):
+            assert y.shape == np.shape(expected_y)
+            np.testing.assert_allclose(np.asarray(as_array(y)), expected_y, **self.check_forward_options)
 
 
 class FunctionTestCase(AbstractChainerTestCase):
-    """Tests of a function, on each backend of this machine: write these three methods, each of tuples of arrays.
+    """Test case for a function on each backend of this machine: implement three methods, which return tuples of arrays.
 
     generate_inputs(): the inputs
     forward(inputs, device): the outputs of the function, Variables; inputs are Variables, device a Device
-    forward_expected(inputs): what they shall be
+    forward_expected(inputs): the expected outputs
 
-    check_forward_options: atol and rtol of values
-    check_backward_options, check_double_backward_options: those of `gradient_check`, which computes in float64
-    skip_forward_test, skip_backward_test, skip_double_backward_test: what is not tested
+    check_forward_options: atol and rtol of outputs
+    check_backward_options, check_double_backward_options: options of `gradient_check`, which computes in float64
+    skip_forward_test, skip_backward_test, skip_double_backward_test: whether to skip that test
     Where we differ: tests run on NumPy and oneDNN; a GPU is tested by the package itself.
     """
 
@@ -76,7 +76,7 @@ class FunctionTestCase(AbstractChainerTestCase):
         raise NotImplementedError
 
     def forward_expected(self, inputs: tuple[np.ndarray, ...]) -> tuple[Any, ...]:
-        """What the outputs shall be."""
+        """The expected outputs."""
         raise NotImplementedError
 
     def test_forward(self) -> None:

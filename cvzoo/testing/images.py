@@ -1,4 +1,4 @@
-"""Images to try a network on, from a fixed seed, and the kinds of sources that `predict` takes."""
+"""Test images from a fixed seed, and the kinds of sources that `predict` accepts."""
 
 import io
 from collections.abc import Sequence
@@ -32,10 +32,10 @@ def encoded(img: np.ndarray | Image.Image, exif: Image.Exif | None = None) -> by
 
 
 def same_image_sources(img: np.ndarray) -> dict[str, Any]:
-    """What `predict` must take for the (3, H, W) float32 image of whole numbers, by name."""
+    """Equivalents of the (3, H, W) float32 image of integers that `predict` must accept, by description."""
     data = encoded(img)
     exif = Image.Exif()
-    exif[0x0112] = 6  # orientation: rotate by 270 degrees to see it upright
+    exif[0x0112] = 6  # orientation: rotate by 270 degrees for display
     rgba = Image.open(io.BytesIO(data)).convert("RGBA")
     return {
         "a uint8 array": img.astype(np.uint8),
@@ -50,7 +50,7 @@ def same_image_sources(img: np.ndarray) -> dict[str, Any]:
 
 
 def same_grey_sources(img: np.ndarray) -> dict[str, Any]:
-    """What `predict` must take for the (3, H, W) image whose three channels are the first one of `img`, by name."""
+    """Equivalents of the (3, H, W) image whose channels are all the first of `img`, by description."""
     flat = img[0].astype(np.uint8)
     return {
         "a (1, H, W) array": img[:1],

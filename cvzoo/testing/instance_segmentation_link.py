@@ -1,4 +1,4 @@
-"""What an instance segmentation network promises."""
+"""Requirements on an instance segmentation network."""
 
 from typing import Any
 
@@ -12,13 +12,13 @@ from cvzoo.testing.predict_rules import keep_predict_rules, low_thresholds
 
 
 def assert_is_instance_segmentation_link(link: Any, n_fg_class: int) -> None:
-    """Raises AssertionError, which names the rule, unless the link finds masks as this library's evaluators want them.
+    """Asserts that the link segments instances as evaluators expect; an AssertionError names the violated rule.
 
-    link: any object whose `predict(imgs)` takes a list of (3, H, W) float32 images and gives `masks, labels, scores`,
+    link: any object whose `predict(imgs)` takes a list of (3, H, W) float32 images and returns `masks, labels, scores`,
         lists with one entry per image: (R, H, W) bool or run-length masks (`RLEs`); (R,) int32; (R,) float32
     n_fg_class: number of classes without background
 
-    A `Link` also copies and stores itself; one derived from `AbstractInstanceSegmenter` takes every kind of source.
+    Tested are also copies and weights files of a `Link`; all kinds of sources of an `AbstractInstanceSegmenter`.
     """
     contract = Contract(link, n_fg_class, masks_per_image)
     with low_thresholds(link):
@@ -37,11 +37,11 @@ def masks_per_image(result: Any) -> list[Arrays]:
 
 
 def _result(contract: Contract) -> None:
-    """predict gives masks of the size of each image, labels and scores, best first."""
+    """predict returns masks of the size of each image, labels and scores, by descending score."""
     images = seeded_images()
-    found = contract.predict(images)
-    require(len(found) == len(images), "entries", len(images), len(found))
-    for i, (img, (mask, label, score, *_)) in enumerate(zip(images, found)):
+    predictions = contract.predict(images)
+    require(len(predictions) == len(images), "entries", len(images), len(predictions))
+    for i, (img, (mask, label, score, *_)) in enumerate(zip(images, predictions)):
         require(isinstance(mask, np.ndarray), f"image {i}: mask", "a NumPy array or RLEs", type(mask).__name__)
         right = mask.ndim == 3 and mask.shape[1:] == img.shape[1:] and mask.dtype == bool
         require(right, f"image {i}: mask", f"(R, {img.shape[1]}, {img.shape[2]}) bool", f"{mask.shape} {mask.dtype}")

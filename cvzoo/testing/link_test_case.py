@@ -1,4 +1,4 @@
-"""Tests of a link of one's own: its values, its gradients, and what its parameters start from."""
+"""Test cases for custom links: outputs, gradients, and initialization of parameters."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -15,22 +15,22 @@ from cvzoo.testing.function_test_case import AbstractChainerTestCase, backends_h
 
 
 class LinkTestCase(AbstractChainerTestCase):
-    """Tests of a link, on each backend of this machine: name the parameters and write these methods.
+    """Test case for a link on each backend of this machine: set `param_names` and implement these methods.
 
-    param_names: the parameters, as attributes of the link
-    generate_params(): what they start from, an array or an initializer each
-    create_link(initializers): the link with them
+    param_names: names of the parameters, which are attributes of the link
+    generate_params(): an initial value or an initializer for each parameter
+    create_link(initializers): the link with these initializers
     generate_inputs(): the inputs, a tuple of arrays
-    forward(link, inputs, device): the outputs, a tuple of Variables; by default those of calling the link
-    forward_expected(link, inputs): what they shall be, a tuple of arrays
+    forward(link, inputs, device): the outputs, a tuple of Variables; by default, the link is called
+    forward_expected(link, inputs): the expected outputs, a tuple of arrays
 
-    check_forward_options, check_backward_options, skip_forward_test, skip_backward_test: as of `FunctionTestCase`
+    check_forward_options, check_backward_options, skip_forward_test, skip_backward_test: as in `FunctionTestCase`
     """
 
     param_names: Sequence[str] = ()
 
     def generate_params(self) -> Sequence[Any]:
-        """What the parameters start from."""
+        """Initial values or initializers of the parameters."""
         return ()
 
     def create_link(self, initializers: Sequence[Any]) -> Link:
@@ -47,7 +47,7 @@ class LinkTestCase(AbstractChainerTestCase):
         return outputs if isinstance(outputs, tuple) else (outputs,)
 
     def forward_expected(self, link: Link, inputs: tuple[np.ndarray, ...]) -> tuple[Any, ...]:
-        """What the outputs shall be."""
+        """The expected outputs."""
         raise NotImplementedError
 
     def test_forward(self) -> None:
@@ -56,18 +56,18 @@ class LinkTestCase(AbstractChainerTestCase):
         for backend in backends_here():
             with self.subTest(backend=backend):
                 link, inputs = self.create_link(self.generate_params()), self.generate_inputs()
-                found = self.forward(link, tuple([Variable(x) for x in inputs]), get_device("cpu"))
-                self.compare(found, self.forward_expected(link, inputs))
+                outputs = self.forward(link, tuple([Variable(x) for x in inputs]), get_device("cpu"))
+                self.compare(outputs, self.forward_expected(link, inputs))
 
     def test_backward(self) -> None:
         """The gradients of inputs and parameters agree with finite differences."""
         self.skip_unless(not self.skip_backward_test)
         for backend in backends_here():
             with self.subTest(backend=backend), using_config("dtype", "float64"):
-                starts = [each.astype("float64") if is_array(each) else each for each in self.generate_params()]
-                link, inputs = self.create_link(starts), self.generate_inputs()
+                values = [each.astype("float64") if is_array(each) else each for each in self.generate_params()]
+                link, inputs = self.create_link(values), self.generate_inputs()
                 wide = [x.astype("float64") if x.dtype.kind == "f" else x for x in inputs]
-                self.forward(link, tuple([Variable(x) for x in wide]), get_device("cpu"))  # lazy shapes are known then
+                self.forward(link, tuple([Variable(x) for x in wide]), get_device("cpu"))  # infers missing shapes
                 params = [getattr(link, name) for name in self.param_names]
 
                 def run(*xs: Variable, link: Link = link) -> tuple[Variable, ...]:
@@ -77,29 +77,29 @@ class LinkTestCase(AbstractChainerTestCase):
 
 
 class InitializerArgument(NamedTuple):
-    """What a link's constructor is given for a parameter, and the initializer that is to be used then."""
+    """An argument of a link's constructor for a parameter, and the initializer that it should result in."""
 
     argument_value: Any
     expected_initializer: Any
 
 
 class LinkInitializersTestCase(AbstractChainerTestCase):
-    """Tests of what a link's parameters start from: name them and write these methods.
+    """Test case for the initialization of a link's parameters: set `param_names` and implement these methods.
 
-    param_names: the parameters, as attributes of the link
-    get_initializers(): of each parameter, the arguments to be tried: arrays, numbers, initializers or
+    param_names: names of the parameters, which are attributes of the link
+    get_initializers(): for each parameter the arguments to test: arrays, numbers, initializers or
         `InitializerArgument`s
-    create_link(initializers): the link with one of each
-    generate_inputs(): inputs that tell the link its shapes, a tuple of arrays
-    forward(link, inputs, device): the outputs; by default those of calling the link
+    create_link(initializers): the link with one argument per parameter
+    generate_inputs(): inputs from which the link infers shapes, a tuple of arrays
+    forward(link, inputs, device): the outputs; by default, the link is called
 
-    Of an initializer that draws, and that the link chooses by itself, only the shape can be tested.
+    If a link's default initializer is random, only the shape is tested.
     """
 
     param_names: Sequence[str] = ()
 
     def get_initializers(self) -> Sequence[Sequence[Any]]:
-        """What is tried, of each parameter."""
+        """For each parameter the arguments to test."""
         raise NotImplementedError
 
     def create_link(self, initializers: Sequence[Any]) -> Link:
@@ -115,7 +115,7 @@ class LinkInitializersTestCase(AbstractChainerTestCase):
         return link(*inputs)
 
     def test_initializers(self) -> None:
-        """Each parameter starts from what its argument says."""
+        """Each parameter is initialized as its argument specifies."""
         self.skip_unless(True)
         candidates = self.get_initializers()
         for i, (name, choices) in enumerate(zip(self.param_names, candidates)):
@@ -135,18 +135,18 @@ class LinkInitializersTestCase(AbstractChainerTestCase):
         given[i] = record if callable(argument) else argument
         link = self.create_link(given)
         self.forward(link, tuple([Variable(x) for x in self.generate_inputs()]), get_device("cpu"))
-        found = getattr(link, name).array
+        actual = getattr(link, name).array
         if drawn:
             wanted = drawn[-1]
         elif callable(expected):
-            wanted, again = np.empty_like(found), np.empty_like(found)
+            wanted, again = np.empty_like(actual), np.empty_like(actual)
             expected(wanted)
             expected(again)
-            if not np.array_equal(wanted, again):  # it draws: nobody knows what
+            if not np.array_equal(wanted, again):  # random: the expected values are unknown
                 return
         else:
-            wanted = np.broadcast_to(np.asarray(expected, found.dtype), found.shape)
-        np.testing.assert_allclose(found, wanted, rtol=1e-6)
+            wanted = np.broadcast_to(np.asarray(expected, actual.dtype), actual.shape)
+        np.testing.assert_allclose(actual, wanted, rtol=1e-6)
 
 
 AbstractChainerTestCase.bases |= {LinkTestCase, LinkInitializersTestCase}

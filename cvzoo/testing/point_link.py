@@ -11,13 +11,13 @@ from cvzoo.testing.predict_rules import keep_predict_rules, low_thresholds
 
 
 def assert_is_point_link(link: Any, n_fg_class: int, n_point: int | None = None) -> None:
-    """Raises AssertionError, which names the rule, unless the link detects keypoints as evaluators expect.
+    """Asserts that the link detects keypoints as evaluators expect; an AssertionError names the violated rule.
 
     link: any object whose `predict(imgs)` takes a list of (3, H, W) float32 images and gives `points, labels, scores`,
         lists with one array per image: (R, K, 2) float32 `y, x` in pixels; (R,) int32; (R,) float32
     n_fg_class: number of classes without background; n_point: K; None: any
 
-    A `Link` also copies and stores itself; one derived from `AbstractKeypointDetector` takes every kind of source.
+    Tested are also copies and weights files of a `Link`; all kinds of sources of an `AbstractKeypointDetector`.
     """
     contract = Contract(link, n_fg_class, points_per_image)
     with low_thresholds(link):
@@ -36,11 +36,11 @@ def points_per_image(result: Any) -> list[Arrays]:
 
 def _result_of(n_point: int | None) -> Rule:
     def result(contract: Contract) -> None:
-        """predict gives points in pixels of each image, labels and scores, best first."""
+        """predict returns points in pixels of each image, labels and scores, by descending score."""
         images = seeded_images()
-        found = contract.predict(images)
-        require(len(found) == len(images), "entries", len(images), len(found))
-        for i, (point, label, score, *_) in enumerate(found):
+        predictions = contract.predict(images)
+        require(len(predictions) == len(images), "entries", len(images), len(predictions))
+        for i, (point, label, score, *_) in enumerate(predictions):
             require(isinstance(point, np.ndarray), f"image {i}: point", "a NumPy array", type(point).__name__)
             right = point.ndim == 3 and point.shape[2] == 2 and n_point in (None, point.shape[1])
             wanted = f"(R, {n_point or 'K'}, 2) float32"

@@ -1,4 +1,4 @@
-"""Rules that every `predict` keeps, whatever the task."""
+"""Rules of `predict` that apply to all tasks."""
 
 import contextlib
 import functools
@@ -26,7 +26,7 @@ from cvzoo.serializers.npz import save_npz
 from cvzoo.testing.contract import Contract, keep, require, require_raises
 from cvzoo.testing.images import ODD_SIZES, encoded, same_grey_sources, same_image_sources, seeded_images
 
-# whose `predict` reads images and makes batches
+# classes whose `predict` reads images and forms batches
 _PREDICTORS = (
     *(AbstractClassifier, AbstractDetector, AbstractInstanceSegmenter),
     *(AbstractKeypointDetector, AbstractSegmenter),
@@ -34,10 +34,10 @@ _PREDICTORS = (
 
 
 def keep_predict_rules(contract: Contract) -> None:
-    """Raises AssertionError if the link breaks a rule of `predict`.
+    """Asserts that the link obeys the rules of `predict`.
 
-    Any object is tried on arrays; a `Link` must also copy and store itself; one that inherits its `predict` from a base
-    class of this library must take every kind of source and refuse what is none.
+    Any object is tested with arrays, a `Link` also by copies and weights files, and one that inherits `predict` from a
+    base class of this library also with all kinds of sources and invalid arguments.
     """
     keep(contract, _OF_ANY)
     if isinstance(contract.link, Link):
@@ -48,7 +48,7 @@ def keep_predict_rules(contract: Contract) -> None:
 
 @contextlib.contextmanager
 def low_thresholds(link: Any) -> Iterator[None]:
-    """Thresholds at which random weights find something, but not everything; restored afterwards."""
+    """A block with thresholds at which random weights detect some objects, but not everything; restored afterwards."""
     if not isinstance(link, AbstractThresholds):
         yield
         return
@@ -62,24 +62,24 @@ def low_thresholds(link: Any) -> Iterator[None]:
 
 # --- of any object with predict -------------------------------------------------------------------------------------
 def _no_images(contract: Contract) -> None:
-    """predict([]) gives a result of no images."""
+    """predict([]) returns a result of no images."""
     require(len(contract.predict([])) == 0, "predict([])", "no entries", len(contract.predict([])))
 
 
 def _repeated(contract: Contract) -> None:
-    """The same images give the same bits again."""
+    """Repeated predictions of the same images are bitwise equal."""
     images = seeded_images()[:2]
     first, again = contract.predict(images), contract.predict(images)
     for i, (ours, theirs) in enumerate(zip(first, again, strict=True)):
         for a, b in zip(ours, theirs, strict=True):
-            require(np.array_equal(a, b), f"image {i} gives another result the second time")
+            require(np.array_equal(a, b), f"image {i} has a different result the second time")
 
 
 def _batches(contract: Contract) -> None:
-    """What an image gives does not depend on the other images."""
+    """The prediction of an image does not depend on the other images."""
     images = seeded_images()
     alone = [contract.predict([img])[0] for img in images]
-    contract.assert_same(contract.predict(images), alone, "together and one by one")
+    contract.assert_same(contract.predict(images), alone, "in one batch and one by one")
     contract.assert_same(contract.predict(images[::-1]), alone[::-1], "in the reverse order")
 
 
@@ -102,9 +102,9 @@ def _own_results(contract: Contract) -> None:
 
 
 def _odd_sizes(contract: Contract) -> None:
-    """Tiny and narrow images are predicted, with finite numbers."""
+    """Predictions of tiny and narrow images are finite."""
     for size, arrays in zip(ODD_SIZES, contract.predict(seeded_images(ODD_SIZES))):
-        require(all(np.isfinite(a).all() for a in arrays), f"an image of (H, W) = {size}", "finite numbers")
+        require(all(np.isfinite(a).all() for a in arrays), f"an image of (H, W) = {size}", "finite values")
 
 
 # --- of links -------------------------------------------------------------------------------------------------------
@@ -119,12 +119,12 @@ def _parameters_unchanged(contract: Contract) -> None:
         require(dict(switches.__dict__) == config, "the configuration changed", config, dict(switches.__dict__))
     for name, array in _host_state(link).items():
         require(np.array_equal(array, before[name]), f"{name} changed")
-    kept = [parameter.grad is grad for parameter, grad in zip(link.params(), gradients)]
-    require(all(kept), "a parameter got a gradient")
+    unchanged = [parameter.grad is grad for parameter, grad in zip(link.params(), gradients)]
+    require(all(unchanged), "the gradient of a parameter was changed")
 
 
 def _copies(contract: Contract) -> None:
-    """A copy predicts the same, and what happens to its parameters does not reach the original."""
+    """A copy predicts the same, and changes of its parameters do not affect the original."""
     images = seeded_images()[:2]
     before = contract.predict(images)
     twin = contract.link.copy("copy")
@@ -135,14 +135,14 @@ def _copies(contract: Contract) -> None:
 
 
 def _weights_in_files(contract: Contract) -> None:
-    """Weights go to .npz without pickle and back."""
+    """Weights are saved as .npz without pickle, and loaded again."""
     images = seeded_images()[:2]
     before = contract.predict(images)
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "weights.npz")
         save_npz(path, contract.link)
         with np.load(path, allow_pickle=False) as arrays:
-            require(all(arrays[name].dtype != object for name in arrays), "the file holds a pickle")
+            require(all(arrays[name].dtype != object for name in arrays), "the file contains a pickle")
         twin = contract.link.copy("copy")
         for parameter in twin.params():
             parameter.array[...] = 0
@@ -151,16 +151,16 @@ def _weights_in_files(contract: Contract) -> None:
 
 
 def _devices(contract: Contract) -> None:
-    """A device that is not there is refused, and changes nothing."""
+    """A device that does not exist raises an error, and changes nothing."""
     images = seeded_images()[:1]
     before = contract.predict(images)
-    require_raises(BackendError, lambda: contract.link.to_device("gpu:99"), "a device that is not there")
+    require_raises(BackendError, lambda: contract.link.to_device("gpu:99"), "a device that does not exist")
     contract.assert_same(contract.predict(images), before, "before and after")
 
 
 # --- of links whose predict is this library's -----------------------------------------------------------------------
 def _sources(contract: Contract) -> None:
-    """Paths, files, bytes, PIL images and arrays of other types give what the float32 array gives."""
+    """Predictions of paths, files, bytes, PIL images and arrays of other types equal those of the float32 array."""
     img = seeded_images()[0]
     expected = contract.predict([img])
     for name, source in same_image_sources(img).items():
@@ -176,7 +176,7 @@ def _sources(contract: Contract) -> None:
 
 
 def _iterables(contract: Contract) -> None:
-    """Tuples, generators and (B, 3, H, W) arrays are lists of images."""
+    """Tuples, generators and (B, 3, H, W) arrays are accepted as lists of images."""
     images = seeded_images()[:3]
     expected = contract.predict(images)
     contract.assert_same(contract.predict(tuple(images)), expected, "a tuple")
@@ -187,16 +187,16 @@ def _iterables(contract: Contract) -> None:
 
 
 def _batch_sizes(contract: Contract) -> None:
-    """No batch size changes what an image gives."""
+    """Predictions do not depend on the batch size."""
     images = seeded_images()[:3]
-    images.insert(1, images[0][:, ::-1].copy())  # of one size, so that they do share a batch
+    images.insert(1, images[0][:, ::-1].copy())  # images of one size share a batch
     expected = contract.predict(images)
     for batch_size in (2, 3):
         contract.assert_same(contract.predict(images, batch_size=batch_size), expected, f"batch_size={batch_size}")
 
 
 def _refusals(contract: Contract) -> None:
-    """What is no list of images is refused by name."""
+    """Arguments that are no lists of images raise errors that name them."""
     img, predict = seeded_images()[0], contract.link.predict
     for single in ("image.png", pathlib.Path("image.png"), b"bytes", Image.new("RGB", (4, 4)), img):
         require_raises(
@@ -223,7 +223,7 @@ def _refusals(contract: Contract) -> None:
 
 
 def _one_by_one(contract: Contract) -> None:
-    """predict_each gives the same, image by image, without reading ahead of the results."""
+    """predict_each yields the same results, image by image, without reading ahead."""
     if not hasattr(contract.link, "predict_each"):
         return
     images, read = seeded_images()[:3], []
@@ -234,21 +234,21 @@ def _one_by_one(contract: Contract) -> None:
             yield img
 
     results = contract.link.predict_each(source(), **contract.options)
-    found = [contract.per_image(next(results))[0]]
+    predictions = [contract.per_image(next(results))[0]]
     require(len(read) == 1, "images are read ahead of the results", 1, len(read))
     config = dict(switches.__dict__)
-    found += [contract.per_image(result)[0] for result in results]
-    require(dict(switches.__dict__) == config, "a waiting generator leaks its configuration")
-    contract.assert_same(found, contract.predict(images), "one by one and together")
+    predictions += [contract.per_image(result)[0] for result in results]
+    require(dict(switches.__dict__) == config, "a suspended generator leaks its configuration")
+    contract.assert_same(predictions, contract.predict(images), "one by one and in one batch")
 
 
 def _threads(contract: Contract) -> None:
-    """Four threads at once get what one gets."""
+    """Predictions in four concurrent threads equal those in one."""
     images, link = seeded_images()[:3], contract.link
     expected = contract.predict(images)
     results: dict[int, Any] = {}
     for parameter in link.params():
-        parameter.touch()  # the threads meet a link that was never run
+        parameter.touch()  # drops prepared weights, so that the threads prepare them concurrently
 
     backend, dtype = switches.backend, switches.dtype
 
@@ -256,7 +256,7 @@ def _threads(contract: Contract) -> None:
         try:
             with using_config("backend", backend), using_config("dtype", dtype):  # switches are a thread's own
                 results[number] = contract.predict(images, batch_size=1 + number)
-        except Exception as error:  # an error in a thread would go unseen
+        except Exception as error:  # raised by the main thread, since a thread's errors do not fail a test
             results[number] = error
 
     threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
@@ -270,7 +270,7 @@ def _threads(contract: Contract) -> None:
 
 
 def _presets(contract: Contract) -> None:
-    """Presets set the thresholds, `using_preset` restores them, and an unknown name is refused."""
+    """Presets set the thresholds, `using_preset` restores them, and an unknown name raises an error."""
     link = contract.link
     if not isinstance(link, AbstractThresholds):
         return
@@ -279,7 +279,7 @@ def _presets(contract: Contract) -> None:
         link.use_preset("visualize")
         shown = link.nms_thresh, link.score_thresh
         with link.using_preset("evaluate"):
-            require(link.score_thresh < shown[1], "evaluation wants more detections", f"below {shown[1]}")
+            require(link.score_thresh < shown[1], "the threshold for evaluation is not lower", f"below {shown[1]}")
         require((link.nms_thresh, link.score_thresh) == shown, "using_preset did not restore the thresholds", shown)
         require_raises(ValueRangeError, lambda: link.use_preset("nonsense"), "an unknown preset", "preset")
     finally:
@@ -287,7 +287,7 @@ def _presets(contract: Contract) -> None:
 
 
 def _nothing_found(contract: Contract) -> None:
-    """Where no score is high enough, arrays are empty and keep their number of axes."""
+    """Without detections, arrays are empty and have the same number of axes."""
     link = contract.link
     if not isinstance(link, AbstractThresholds):
         return
@@ -300,22 +300,22 @@ def _nothing_found(contract: Contract) -> None:
         link.score_thresh = before
     for empty, full in zip(none, some):
         for a, b in zip(empty, full):
-            require((len(a), a.ndim, a.dtype) == (0, b.ndim, b.dtype), "nothing found", (0, b.ndim, b.dtype), a.shape)
+            require((len(a), a.ndim, a.dtype) == (0, b.ndim, b.dtype), "no detections", (0, b.ndim, b.dtype), a.shape)
 
 
 def _pictures(contract: Contract) -> None:
-    """A result draws itself, saves its picture, and shows itself in a notebook."""
+    """A result can be drawn, saved as an image, and displayed in a notebook."""
     images = seeded_images()[:1]
     result = contract.link.predict(images)
     if not hasattr(result, "draw"):
         return
     require(result.draw(0).shape == images[0].shape, "draw(0)", images[0].shape, result.draw(0).shape)
     with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "picture.png")
+        path = os.path.join(folder, "drawing.png")
         result.save(0, path)
-        with Image.open(path) as picture:
-            require(picture.size == images[0].shape[:0:-1], "the saved picture", images[0].shape[:0:-1], picture.size)
-    require(bool(result._repr_html_()) and bool(repr(result)), "a notebook's cell", "HTML and text")
+        with Image.open(path) as drawing:
+            require(drawing.size == images[0].shape[:0:-1], "the saved image", images[0].shape[:0:-1], drawing.size)
+    require(bool(result._repr_html_()) and bool(repr(result)), "display in a notebook", "HTML and text")
     require(isinstance(result.to_records(), list), "to_records()", "a list")
 
 

@@ -1,4 +1,4 @@
-"""Boxes to try things on."""
+"""Random boxes for tests."""
 
 import numpy as np
 
@@ -13,10 +13,10 @@ def generate_random_bbox(
     *,
     rng: np.random.Generator | None = None,
 ) -> np.ndarray:
-    """n boxes within an image, (n, 4) float32, y_min x_min y_max x_max, pixels.
+    """n random boxes within an image, (n, 4) float32, y_min x_min y_max x_max, pixels.
 
     img_size: (H, W) of the image
-    min_length, max_length: of a box's sides, at least the one and less than the other
+    min_length, max_length: range of the boxes' sides, without max_length itself
     rng: None: this thread's generator, which `set_seed` seeds
     """
     rng = as_rng(rng)

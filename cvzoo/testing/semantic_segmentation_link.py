@@ -1,4 +1,4 @@
-"""What a semantic segmentation network promises."""
+"""Requirements on a semantic segmentation network."""
 
 import tempfile
 from pathlib import Path
@@ -14,20 +14,20 @@ from cvzoo.testing.predict_rules import keep_predict_rules
 
 
 def assert_is_semantic_segmentation_link(link: Any, n_class: int) -> None:
-    """Raises AssertionError, which names the rule, unless the link segments as this library's evaluators want it.
+    """Asserts that the link segments images as evaluators expect; an AssertionError names the violated rule.
 
-    link: any object whose `predict(imgs)` takes a list of (3, H, W) float32 images and gives a list of (H, W) int32
+    link: any object whose `predict(imgs)` takes a list of (3, H, W) float32 images and returns a list of (H, W) int32
         label maps, 0 .. n_class - 1
     n_class: number of classes
 
-    A `Link` also copies and stores itself; one derived from `AbstractSegmenter` takes every kind of source, and gives
-    probabilities and other views.
+    Tested are also copies and weights files of a `Link`; all kinds of sources, probabilities and test-time augmentation
+    of an `AbstractSegmenter`.
     """
     own = isinstance(link, AbstractSegmenter)
     keep(Contract(link, n_class, maps_per_image), (_result,))
     if own:
         keep(Contract(link, n_class, maps_per_image), (_probabilities, _views, _label_files))
-    # of equal probabilities rounding may choose, so that these are compared where there are some
+    # rounding may decide between equal probabilities, so these are compared instead of labels where available
     options = {"with_probs": True} if own else {}
     keep_predict_rules(Contract(link, n_class, probs_per_image if own else maps_per_image, 1e-4 if own else 0, options))
 
@@ -43,7 +43,7 @@ def probs_per_image(result: Any) -> list[Arrays]:
 
 
 def _result(contract: Contract) -> None:
-    """predict gives an integer label map of the size of each image."""
+    """predict returns an integer label map of the size of each image."""
     images = seeded_images()
     result = contract.link.predict(images)
     require(len(result) == len(images), "label maps", len(images), len(result))
@@ -61,9 +61,9 @@ def _result(contract: Contract) -> None:
 
 
 def _probabilities(contract: Contract) -> None:
-    """with_probs=True gives (n_class, H, W) probabilities whose largest are the labels'."""
+    """with_probs=True returns (n_class, H, W) probabilities, and labels are the most probable classes."""
     link, images = contract.link, seeded_images()[:3]
-    require(link.predict(images[:1]).probs is None, "probabilities that nobody asked for")
+    require(link.predict(images[:1]).probs is None, "probabilities without with_probs=True")
     result = link.predict(images, with_probs=True)
     for label, again, prob in zip(result, link.predict(images), result.probs):
         require(np.array_equal(label, again), "with_probs changes the labels")
@@ -74,7 +74,7 @@ def _probabilities(contract: Contract) -> None:
 
 
 def _views(contract: Contract) -> None:
-    """Other scales and the mirror image give maps of the same size."""
+    """Test-time augmentation by scales and a horizontal flip returns maps of the same size."""
     link, img = contract.link, seeded_images()[1]
     before = link.scales, link.flip
     try:

@@ -26,7 +26,7 @@ NOT_RUN = {
     ): "a drawing of the rooms, which tests/test_imports_go_down.py holds",
     (
         "docs/weights.md",
-        "<home>/weights/<name>/<file>           the file, whole and verified, or not there",
+        "<home>/weights/<name>/<file>           the file, complete and verified, or absent",
     ): "a drawing",
     (
         "docs/evaluation.md",

@@ -95,10 +95,10 @@ def test_any_object_with_a_sound_predict_passes():
     ("broken", "words"),
     [
         (OfItsBatch, "does not depend on the other images"),
-        (Forgetful, "the same bits again"),
+        (Forgetful, "bitwise equal"),
         (Scribbling, "changes no image"),
         (InXY, "a box is empty"),
-        (WorstFirst, "best first"),
+        (WorstFirst, "descending order"),
         (Doubles, "(R, 4) float32"),
         (WithBackground, "a label"),
         (NeedsAnImage, "bboxes, labels, scores"),
@@ -140,7 +140,7 @@ class OwnDetector(L.AbstractDetector):
 def test_a_link_of_ones_own_passes_or_is_told():
     cvzoo.set_seed(0)
     assert_is_detection_link(OwnDetector(), 2)
-    with pytest.raises(AssertionError, match=r"No batch size changes|does not depend on the other images"):
+    with pytest.raises(AssertionError, match=r"not depend on the (batch size|other images)"):
         assert_is_detection_link(OwnDetector(per_batch=0.5), 2)
     with pytest.raises(AssertionError, match="a label"):
         assert_is_detection_link(OwnDetector(), 1)

@@ -20,17 +20,19 @@ from cvzoo.links.model.keypoint_detector import AbstractKeypointDetector
 Size = tuple[int, int]
 
 
-def photo_place(model: Chain, size: Size, input_size: Size) -> np.ndarray:
+def image_extent(model: Chain, size: Size, input_size: Size) -> np.ndarray:
     """(4,) float32, y_min x_min y_max x_max in pixels of the network's input: the image's extent in it.
 
     size: (H, W) of the image; input_size: of the preprocessed image
-    Boxes (box - place[:2]) * size / (place[2:] - place[:2]) are in pixels of the original image. For a model that
+    Boxes (box - extent[:2]) * size / (extent[2:] - extent[:2]) are in pixels of the original image. For a model that
     overrides `prepare`, the image is assumed to fill the input.
     """
     preparation = declared_preparation(model)
     y, x, height, width = (0, 0, *input_size) if preparation is None else preparation.part(size)
     return np.array([y, x, y + height, x + width], np.float32)
 
+
+photo_place = image_extent  # its former name
 
 _SAME_BOX, _SAME_SCORE = 0.99, 1e-4
 
@@ -100,17 +102,17 @@ def compare_boxes_with_onnxruntime(
         raise ShapeError("the file is for images of another prepared size", expected=input_size, got=x.shape[2:])
     result = model.predict([img])
     ours, labels, scores = result.bboxes[0], result.labels[0], result.scores[0]
-    place = photo_place(model, img.shape[1:], x.shape[2:])
+    extent = image_extent(model, img.shape[1:], x.shape[2:])
     if session.get_inputs()[0].shape[0] not in (1, "batch"):
         x = np.repeat(x, session.get_inputs()[0].shape[0], axis=0)
-    feeds = {INPUT: x, PHOTO: place[None], PHOTO_SIZE: np.array([img.shape[1:]], np.float32)}
+    feeds = {INPUT: x, PHOTO: extent[None], PHOTO_SIZE: np.array([img.shape[1:]], np.float32)}
     feeds = {
         port.name: feeds[port.name].repeat(len(x) // len(feeds[port.name]), axis=0) for port in session.get_inputs()
     }
     theirs, their_scores, their_labels, photos = session.run(["boxes", "scores", "labels", "photos"], feeds)
     first = photos == 0
-    ratio = np.array(img.shape[1:], np.float32) / (place[2:] - place[:2])
-    boxes = (theirs[first] - np.tile(place[:2], 2)) * np.tile(ratio, 2)
+    ratio = np.array(img.shape[1:], np.float32) / (extent[2:] - extent[:2])
+    boxes = (theirs[first] - np.tile(extent[:2], 2)) * np.tile(ratio, 2)
     same = (bbox_iou(ours, boxes) >= _SAME_BOX) & (labels[:, None] == their_labels[first])
     same &= np.abs(scores[:, None] - their_scores[first]) < _SAME_SCORE
     return BoxAgreement(len(ours), len(boxes), int(min(same.any(axis=0).sum(), same.any(axis=1).sum())))

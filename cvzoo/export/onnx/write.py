@@ -91,7 +91,7 @@ def export_onnx(
         of raw outputs: `boxes` (K, 4) y_min x_min y_max x_max in pixels of x, `scores` (K,), `labels` (K,) and `photos`
         (K,) int64, the index in the batch, by descending score; `masks` (K, M, M), the foreground probability of each
         cell of a box; `points` (K, P, 2) y x in pixels of x, and `point_scores` (K, P). Where images are padded in x, a
-        second input `photo` (B, 4) gives their extent, see `photo_place`; where thresholds are in pixels of the
+        second input `photo` (B, 4) gives their extent, see `image_extent`; where thresholds are in pixels of the
         original images, `photo_size` (B, 2) float32 is their height and width
     weights: the record of the pretrained weights, for the file's metadata: source, licence
     metadata: more metadata by name; values that are not text are stored as JSON

@@ -9,7 +9,7 @@ import pytest
 from neighbour import module_at
 
 from cvzoo.config.randomness import set_seed
-from cvzoo.export.onnx.agreement import photo_place
+from cvzoo.export.onnx.agreement import image_extent
 from cvzoo.export.onnx.write import export_onnx
 from cvzoo.geometry.bbox_iou import bbox_iou
 from cvzoo.images.read_image import read_image
@@ -26,7 +26,7 @@ _SUITE = module_at(ROOT / "tests" / "links" / "model" / "test_detector_conforman
 def found_in_onnx(open_session, file, model, imgs):
     """(bbox, label, score) of each photo, in its own pixels; all photos go through the file at once."""
     x = np.stack([model.prepare(img) for img in imgs])
-    places = np.stack([photo_place(model, img.shape[1:], x.shape[2:]) for img in imgs])
+    places = np.stack([image_extent(model, img.shape[1:], x.shape[2:]) for img in imgs])
     session = open_session(file)
     feeds = {"x": x, "photo": places, "photo_size": np.float32([img.shape[1:] for img in imgs])}
     boxes, scores, labels, photos = session.run(None, {each.name: feeds[each.name] for each in session.get_inputs()})
