@@ -63,7 +63,7 @@ def grad(
 
 
 def _between(outputs: set[VariableNode], inputs: set[VariableNode]) -> set[VariableNode]:
-    """The nodes on a way from `inputs` to `outputs`, both ends included."""
+    """The nodes on paths from `inputs` to `outputs`, including both."""
     users: dict[VariableNode, list[VariableNode]] = {}
     visited = set(outputs)
     stack = list(outputs)

@@ -1,4 +1,4 @@
-"""Derivatives against numbers: central differences, for first and second order."""
+"""Gradient checks by central differences, of first and second order."""
 
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
@@ -21,7 +21,7 @@ _SAMPLES = 24
 def numerical_grad(
     f: Callable[[], Sequence[Any]], inputs: Sequence[Any], grad_outputs: Sequence[Any], eps: float = 1e-3
 ) -> tuple[np.ndarray, ...]:
-    """The gradients of sum(gy * y) with respect to `inputs`, by central differences: one array an input.
+    """The gradients of sum(gy * y) with respect to `inputs`, by central differences: one array per input.
 
     f: takes nothing, reads `inputs`, returns a tuple of arrays (or of Variables)
     inputs: float arrays; changed in place meanwhile, and as before afterwards

@@ -147,7 +147,7 @@ class ArrayType(NamedTuple):
 
     @property
     def ndim(self) -> int:
-        """How many axes it has."""
+        """The number of axes."""
         return len(self.shape)
 
 

@@ -350,7 +350,7 @@ def _rebuild(array: Any, name: str | None, grad: Any, requires_grad: bool) -> Va
 
 
 def as_variable(value: Any) -> Variable:
-    """`value` itself if it is a Variable, else a Variable that no gradient is taken of."""
+    """`value` itself if it is a Variable, else a Variable that requires no gradient."""
     if isinstance(value, Variable):
         return value
     return Variable(value, requires_grad=False)
@@ -361,7 +361,7 @@ def as_array(value: Variable) -> Array: ...
 @overload
 def as_array(value: T) -> T: ...
 def as_array(value: Any) -> Any:
-    """The array of a Variable; anything else as it is."""
+    """The array of a Variable; other values unchanged."""
     return value.array if isinstance(value, Variable) else value
 
 
@@ -388,5 +388,5 @@ def variable_of(node: VariableNode, array: Any) -> Variable:
 
 
 def variables_of(arrays: Sequence[Any]) -> tuple[Variable, ...]:
-    """Variables that no gradient is taken of, one an array."""
+    """Variables that require no gradient, one per array."""
     return tuple([make_output(array, False) for array in arrays])

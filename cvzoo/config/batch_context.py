@@ -42,7 +42,7 @@ def using_batch(context: BatchContext, epoch: int) -> Iterator[None]:
 
 
 def batch_generator() -> np.random.Generator:
-    """A random generator that starts alike for all examples of a batch, in every worker and after a resume.
+    """A random generator with the same initial state for all examples of a batch, in every worker and after a resume.
 
     Each call returns a new one, for transforms that must agree within a batch, such as the size of multi-scale
     training. Where no iterator reads the example, it is `random_generator()`.

@@ -8,7 +8,7 @@ from cvzoo.errors.exceptions import ShapeError
 
 
 class Constant:
-    """Fills with a number, or with a copy of an array of the same shape."""
+    """Fills with a constant, or with a copy of an array of the same shape."""
 
     def __init__(self, value: Any):
         self.value = value

@@ -13,7 +13,7 @@ def _fill(array: Any, scale: float) -> None:
 
 
 class Normal:
-    """Standard deviation `scale`."""
+    """Normal distribution with standard deviation `scale`."""
 
     def __init__(self, scale: float = 0.05):
         self.scale = scale
@@ -23,7 +23,10 @@ class Normal:
 
 
 class LeCunNormal:
-    """Standard deviation scale * sqrt(1 / fan_in). Source: LeCun et al., Efficient BackProp, 1998."""
+    """Normal distribution with standard deviation scale * sqrt(1 / fan_in).
+
+    Source: LeCun et al., Efficient BackProp, 1998.
+    """
 
     def __init__(self, scale: float = 1.0):
         self.scale = scale
@@ -33,7 +36,10 @@ class LeCunNormal:
 
 
 class GlorotNormal:
-    """Standard deviation scale * sqrt(2 / (fan_in + fan_out)). Source: Glorot and Bengio, AISTATS 2010."""
+    """Normal distribution with standard deviation scale * sqrt(2 / (fan_in + fan_out)).
+
+    Source: Glorot and Bengio, AISTATS 2010.
+    """
 
     def __init__(self, scale: float = 1.0):
         self.scale = scale
@@ -43,7 +49,7 @@ class GlorotNormal:
 
 
 class HeNormal:
-    """Standard deviation scale * sqrt(2 / fan), fan by `fan_option` "fan_in" or "fan_out".
+    """Normal distribution with standard deviation scale * sqrt(2 / fan), fan by `fan_option` "fan_in" or "fan_out".
 
     Source: He et al., Delving Deep into Rectifiers, ICCV 2015.
     """

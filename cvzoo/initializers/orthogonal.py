@@ -9,7 +9,7 @@ from cvzoo.errors.exceptions import ShapeError
 
 
 class Orthogonal:
-    """Fills so that the rows of array.reshape(out, -1) (its columns, if there are more rows) are orthonormal * scale.
+    """Fills array.reshape(out, -1) with orthonormal rows (columns, if there are more rows) times `scale`.
 
     Source: Saxe et al., Exact solutions to the nonlinear dynamics of learning, ICLR 2014.
     """

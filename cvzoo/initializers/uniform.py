@@ -12,7 +12,7 @@ def _fill(array: Any, scale: float) -> None:
 
 
 class Uniform:
-    """Between -scale and scale."""
+    """Uniform distribution between -scale and scale."""
 
     def __init__(self, scale: float = 0.05):
         self.scale = scale
@@ -22,7 +22,7 @@ class Uniform:
 
 
 class LeCunUniform:
-    """Between -s and s, s = scale * sqrt(3 / fan_in)."""
+    """Uniform distribution between -s and s, s = scale * sqrt(3 / fan_in)."""
 
     def __init__(self, scale: float = 1.0):
         self.scale = scale
@@ -32,7 +32,10 @@ class LeCunUniform:
 
 
 class GlorotUniform:
-    """Between -s and s, s = scale * sqrt(6 / (fan_in + fan_out)). Source: Glorot and Bengio, AISTATS 2010."""
+    """Uniform distribution between -s and s, s = scale * sqrt(6 / (fan_in + fan_out)).
+
+    Source: Glorot and Bengio, AISTATS 2010.
+    """
 
     def __init__(self, scale: float = 1.0):
         self.scale = scale
@@ -42,7 +45,7 @@ class GlorotUniform:
 
 
 class HeUniform:
-    """Between -s and s, s = scale * sqrt(6 / fan_in). Source: He et al., ICCV 2015."""
+    """Uniform distribution between -s and s, s = scale * sqrt(6 / fan_in). Source: He et al., ICCV 2015."""
 
     def __init__(self, scale: float = 1.0):
         self.scale = scale

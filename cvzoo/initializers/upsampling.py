@@ -8,7 +8,7 @@ from cvzoo.errors.exceptions import ShapeError
 
 
 class UpsamplingDeconvFilter:
-    """Fills w (C, 1 or C, K, K) with the bilinear kernel on each channel's own plane.
+    """Fills w (C, 1 or C, K, K) with the bilinear kernel of each channel.
 
     Source: Long et al., Fully Convolutional Networks, CVPR 2015 (Caffe's `bilinear` filler).
     """

@@ -19,7 +19,7 @@ class FunctionMemory(NamedTuple):
 
 
 class MemoryHook(AbstractFunctionHook):
-    """`with MemoryHook() as hook: ...`, then `hook.print_report()`.
+    """Memory profiler of functions: `with MemoryHook() as hook: ...`, then `hook.print_report()`.
 
     made: allocated bytes of outputs (forward) and gradients (backward); views and arrays that are returned twice
         count once, workspaces of kernels do not count

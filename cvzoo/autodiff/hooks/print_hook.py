@@ -12,7 +12,7 @@ from cvzoo.backends.dispatch import backend_of
 
 
 class PrintHook(AbstractFunctionHook):
-    """`with PrintHook(): ...` prints a line for the inputs and the outputs of each function, forward and backward.
+    """Prints the inputs and outputs of each function, forward and backward: `with PrintHook(): ...`.
 
     file: the output; None for standard output
     values: also print the smallest and largest value and the number of non-finite values

@@ -18,7 +18,7 @@ class FunctionTime(NamedTuple):
 
 
 class TimerHook(AbstractFunctionHook):
-    """`with TimerHook() as hook: ...`, then `hook.print_report()`.
+    """Time profiler of functions: `with TimerHook() as hook: ...`, then `hook.print_report()`.
 
     A function called by another one (a backward consists of functions) counts as part of it, so that the totals add
     up to the time spent.

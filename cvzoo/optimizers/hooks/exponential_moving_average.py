@@ -18,7 +18,7 @@ from cvzoo.optimizers.optimizer_hook import AbstractOptimizerHook
 
 
 class ExponentialMovingAverage(AbstractOptimizerHook):
-    """After every update, average = decay average + (1 - decay) value, of all parameters of the optimizer's link.
+    """Exponential moving average of weights: after every update, average = decay average + (1 - decay) value.
 
     >>> ema = optimizers.ExponentialMovingAverage(0.999)
     >>> optimizer.add_hook(ema)

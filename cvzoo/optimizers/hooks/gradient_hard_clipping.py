@@ -11,7 +11,7 @@ Array = Any
 
 
 class GradientHardClipping(AbstractGradientHook):
-    """Each number of a gradient, not below `lower_bound` and not above `upper_bound`; NaN stays."""
+    """Clips each element of the gradients to [lower_bound, upper_bound]; NaN is kept."""
 
     name = "GradientHardClipping"
 

@@ -8,7 +8,7 @@ from cvzoo.optimizers.optimizer_hook import AbstractOptimizerHook
 
 
 class GradientNoise(AbstractOptimizerHook):
-    """Normal noise, of variance eta / (1 + t)^gamma after t updates, added to the gradients themselves.
+    """Adds normal noise of variance eta / (1 + t)^gamma after t updates to the gradients.
 
     It is drawn from cvzoo's generators (`cvzoo.set_seed`); a GPU draws different values than the CPU.
 

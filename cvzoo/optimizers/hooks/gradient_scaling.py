@@ -11,7 +11,7 @@ Array = Any
 
 
 class GradientScaling(AbstractGradientHook):
-    """rate * g.
+    """Scales gradients: rate * g.
 
     rate: may be assigned
     exempt: (path, param) -> bool, parameters whose gradients stay, or None

@@ -11,7 +11,7 @@ Array = Any
 
 
 class Lasso(AbstractGradientHook):
-    """g + rate sign(p): L1 regularization.
+    """L1 regularization: g + rate sign(p).
 
     rate: may be assigned
     exempt: (path, param) -> bool, parameters that are left alone, such as `is_vector`

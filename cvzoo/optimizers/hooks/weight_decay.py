@@ -11,7 +11,7 @@ Array = Any
 
 
 class WeightDecay(AbstractGradientHook):
-    """g + rate p: L2 regularization.
+    """Weight decay (L2 regularization): g + rate p.
 
     rate: may be assigned
     exempt: (path, param) -> bool, parameters that do not decay, such as `is_vector`
