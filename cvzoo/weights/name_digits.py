@@ -11,7 +11,7 @@ from cvzoo.weights.sniff import MXNET, sniff
 
 def file_hashes(path: str | os.PathLike) -> dict[str, str]:
     """The hashes whose digits are in publishers' file names: sha256 (torchvision, timm), md5 (detectron2), and sha1 of
-    the file in the zip (gluon-cv)."""
+    the file in a zip (MXNet)."""
     hashes = {name: hashlib.new(name, usedforsecurity=False) for name in ("sha256", "sha1", "md5")}
     with open(path, "rb") as file:
         while block := file.read(1 << 20):

@@ -35,7 +35,7 @@ KINDS = {
 
 def sniff(path: str | os.PathLike, *, name: str | None = None) -> str | None:
     """The kind of file, by its first bytes: "npz", "torch", "safetensors", "caffemodel", "darknet", "mxnet" (also
-    zipped, as published by gluon-cv), "detectron2" (a pickle that is not torch's), or kinds that cvzoo recognizes but
+    in a zip), "detectron2" (a pickle that is not torch's), or kinds that cvzoo recognizes but
     does not read ("hdf5", "tar", "onnx"); None if unknown.
 
     The extension, that of `name` or by default of the path, is used only for kinds with ambiguous first bytes.

@@ -30,7 +30,8 @@ _RESNETS: dict[str, tuple[int, Stem]] = {
     "resnet50s": (50, "deep"),
     "resnet101s": (101, "deep"),
 }
-GLUON_BACKBONES = ("resnet50s", "resnet101s")
+# published with heads whose logits are upsampled with aligned corners
+ALIGNED_BACKBONES = ("resnet50s", "resnet101s")
 # torchvision's classifiers from whose files a backbone can be initialized
 _CLASSIFIERS = ("imagenet", "imagenet_v2")
 
@@ -49,8 +50,7 @@ class DenseBackbone(Chain):
     """A dilated backbone for segmentation: an intermediate feature map, for an auxiliary head, and the last.
 
     kind: "resnet18", "resnet50", "resnet101": maps of stride 8, the intermediate one is the third stage's;
-        "resnet50s", "resnet101s": gluon-cv's, with three 3 x 3 convolutions as the stem; "mobilenet_v3_large": of
-        strides 8 and 16
+        "resnet50s", "resnet101s": with three 3 x 3 convolutions as the stem; "mobilenet_v3_large": of strides 8 and 16
     width: multiplier of all channels
 
     `channels` are those of the two maps.

@@ -11,15 +11,12 @@ import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.errors.exceptions import ValueRangeError
-from cvzoo.labels.ade20k import ade20k_semantic_segmentation_label_names
-from cvzoo.labels.cityscapes import cityscapes_semantic_segmentation_label_names
-from cvzoo.labels.voc import voc_semantic_segmentation_label_names
 from cvzoo.links.chain import Chain, ChainList
 from cvzoo.links.connection.conv_2d_bn_activ import BNSettings, Conv2DBNActiv, SeparableConv2DBNActiv
 from cvzoo.links.connection.convolution_2d import Convolution2D
 from cvzoo.links.model.class_maps import ClassMap, mean_of_views
 from cvzoo.links.model.config import AbstractConfig, classes_field, count_field, flip_field, scales_field, width_field
-from cvzoo.links.model.deeplab.weights import IN_ONE, MIN_INPUT_SIZES, V3_PLUS_NAMES, V3_PLUS_RECORDS
+from cvzoo.links.model.deeplab.weights import IN_ONE, MIN_INPUT_SIZES, USUAL_NAMES, V3_PLUS_NAMES, V3_PLUS_RECORDS
 from cvzoo.links.model.deeplab.xception import Xception65
 from cvzoo.links.model.preparation.as_is import AsIs
 from cvzoo.links.model.pretrained.classifier import segmenter_source
@@ -82,9 +79,6 @@ class Decoder(Chain):
         return self.conv_logits(self.conv2(self.conv1(h)))
 
 
-_OTHER_NAMES = (cityscapes_semantic_segmentation_label_names, ade20k_semantic_segmentation_label_names)
-
-
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class DeepLabV3plusConfig(AbstractConfig):
     """What a DeepLabV3+ is built from; its fields are the constructor's arguments."""
@@ -135,7 +129,7 @@ class DeepLabV3plusXception65(AbstractSegmenter):
             heads=("decoder/conv_logits",),
             n_class=n_class,
             label_names=label_names,
-            usual_names=(voc_semantic_segmentation_label_names, *_OTHER_NAMES),
+            usual_names=USUAL_NAMES,
         )
         self.n_class, self.label_names = source.n_class, source.label_names
         if min_input_size is None:

@@ -84,6 +84,12 @@ def _torchvision(head: Mapping[str, str], *marks: str) -> Names:
 
 
 # of DeepLabV3 and FCN
+# class names of published FCNs and DeepLabs
+USUAL_NAMES = (
+    voc_semantic_segmentation_label_names,
+    cityscapes_semantic_segmentation_label_names,
+    ade20k_semantic_segmentation_label_names,
+)
 NAMES = {
     "gluon-cv": Names(marks=("head.block.4.weight",), modules=gluon_place),
     "torchvision DeepLabV3 on MobileNetV3": _torchvision(_DEEPLAB_HEAD, _DEEPLAB_MARK, _MOBILENET_MARK),

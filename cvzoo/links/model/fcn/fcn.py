@@ -9,9 +9,9 @@ from cvzoo.autodiff.variable import Variable
 from cvzoo.links.chain import Chain
 from cvzoo.links.connection.convolution_2d import Convolution2D
 from cvzoo.links.model.conv_norm_activ import ConvNormActiv
-from cvzoo.links.model.deeplab.weights import NAMES
+from cvzoo.links.model.deeplab.weights import NAMES, USUAL_NAMES
 from cvzoo.links.model.dense_backbone import (
-    GLUON_BACKBONES,
+    ALIGNED_BACKBONES,
     Backbone,
     DenseBackbone,
     DenseSegmenterConfig,
@@ -21,7 +21,6 @@ from cvzoo.links.model.fcn.weights import RECORDS
 from cvzoo.links.model.preparation.short_side import ShortSide
 from cvzoo.links.model.pretrained.classifier import segmenter_source
 from cvzoo.links.model.pretrained.load import load_pretrained
-from cvzoo.links.model.publishers.gluon_cv import USUAL_NAMES
 from cvzoo.links.model.segmenter import AbstractImageSegmenter
 from cvzoo.links.model.variant import variant
 from cvzoo.typing.aliases import Array
@@ -51,8 +50,8 @@ class FCN(AbstractImageSegmenter):
 
     backbone: see `DenseBackbone`
     n_class: number of classes; None: those of the file, or of label_names, else VOC's 21 (0 is the background)
-    pretrained_model: "coco_voc", or the path of a file of torchvision or gluon-cv or one that cvzoo saved; "imagenet"
-        or "imagenet_v2" for the backbone alone; with gluon-cv's backbones also "voc", "ade20k" and "cityscapes"
+    pretrained_model: "coco_voc", or the path of such a file or of one that cvzoo saved; "imagenet" or "imagenet_v2" for
+        the backbone alone; on "resnet50s" and "resnet101s" also "voc", "ade20k" and "cityscapes"
     label_names: class names
     width: multiplier of all channels
     short: short side of the resized image
@@ -85,7 +84,7 @@ class FCN(AbstractImageSegmenter):
             usual_names=USUAL_NAMES,
         )
         self.n_class, self.label_names = source.n_class, source.label_names
-        self.align_corners = backbone in GLUON_BACKBONES  # as gluon-cv upsamples maps
+        self.align_corners = backbone in ALIGNED_BACKBONES
         self.config = DenseSegmenterConfig(backbone=backbone, n_class=self.n_class, width=width, short=short)
         self.short = short
         with self.init_scope():

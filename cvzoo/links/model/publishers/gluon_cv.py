@@ -32,13 +32,6 @@ _DATA = {
     ),
 }
 
-# of the classes of published FCNs and DeepLabs
-USUAL_NAMES = (
-    voc_semantic_segmentation_label_names,
-    cityscapes_semantic_segmentation_label_names,
-    ade20k_semantic_segmentation_label_names,
-)
-
 
 def gluon_weights(
     name: str,

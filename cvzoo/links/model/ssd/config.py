@@ -106,7 +106,6 @@ SSD300_TORCHVISION = SSDConfig(
     cut_sides=True,
     clip=True,
 )
-GLUON_MEAN = (0.485 * 255, 0.456 * 255, 0.406 * 255)
 
 
 def ssd_preparation(config: SSDConfig) -> Stretch:

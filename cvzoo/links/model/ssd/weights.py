@@ -19,7 +19,6 @@ from cvzoo.links.model.publishers.chainercv import chainercv_weights
 from cvzoo.links.model.publishers.gluon_cv import gluon_weights
 from cvzoo.links.model.publishers.torchvision import torchvision_weights
 from cvzoo.links.model.ssd.config import (
-    GLUON_MEAN,
     SSD300_SETTINGS,
     SSD300_TORCHVISION,
     SSD512_SETTINGS,
@@ -35,6 +34,7 @@ _FEATURES = {
 _FIRST_EXTRA = {"1": "conv5_1", "3": "conv5_2", "5": "conv5_3", "7.1": "conv6", "7.3": "conv7"}
 _HEADS = {"classification": "conf", "regression": "loc", "class": "conf", "box": "loc"}
 _VGG16 = ("1_", "2_", "3_", "4_", "5_", "6/", "7/")  # layers of the extractor that a classifier has
+_GLUON_MEAN = (0.485 * 255, 0.456 * 255, 0.406 * 255)
 _GLUON_STD = np.array([0.229, 0.224, 0.225]) * 255
 _GLUON_ANCHORS = re.compile(r"anchor_generators\.(\d+)\.anchors")
 
@@ -112,7 +112,7 @@ def gluon_config(requested: SSDConfig | None, theirs: Arrays, ours: Arrays) -> S
         sizes=(*sizes, last),
         aspect_ratios=tuple((2,) if len(boxes) == 4 else (2, 3) for boxes in first),
         steps=tuple(round(2 * float(boxes[0, 1]), 3) for boxes in first),
-        mean=GLUON_MEAN,
+        mean=_GLUON_MEAN,
         antialias=True,
         limit=100,
     )
@@ -196,7 +196,7 @@ def _chainercv(name: str, file: str, insize: int, score: dict[str, float], sourc
 
 def _gluon(insize: int, data: str, digits: str, score: dict[str, float]) -> Weights:
     voc = data == "voc"
-    built = dataclasses.replace(_SETTINGS[insize], mean=GLUON_MEAN, antialias=True)
+    built = dataclasses.replace(_SETTINGS[insize], mean=_GLUON_MEAN, antialias=True)
     return gluon_weights(
         f"ssd{insize}_{'voc0712' if voc else 'coco'}_gluon",
         f"ssd_{insize}_vgg16_atrous_{data}-{digits}.zip",
