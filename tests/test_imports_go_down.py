@@ -194,7 +194,7 @@ BAD = [
     ("geometry/box.py", "if TYPE_CHECKING:\n    import scipy", "scipy is no dependency"),
     ("backends/cupy/conv.py", "import cupy", "cupy is optional"),
     ("links/connection/linear.py", "from cvzoo.links.model.vgg.vgg import VGG16", "a layer may not import a model"),
-    ("geometry/__init__.py", "from cvzoo.functions.math.add import add", "gathers its own names only"),
+    ("geometry/__init__.py", "from cvzoo.functions.math.arithmetic import add", "gathers its own names only"),
     ("helpers/box.py", "", "the room helpers is in no tier"),
     ("utils/box.py", "", "gathers names of other rooms only"),
 ]

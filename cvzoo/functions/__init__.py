@@ -6,41 +6,50 @@ from cvzoo.functions.math.operators import install_operators
 from cvzoo.lazy_imports.on_demand import import_on_demand
 
 if TYPE_CHECKING:
-    from cvzoo.functions.activation.maxout import crelu, maxout
-    from cvzoo.functions.activation.prelu import prelu
-    from cvzoo.functions.activation.relu import clipped_relu, leaky_relu, relu, relu6
-    from cvzoo.functions.activation.sigmoid import hard_sigmoid, hard_swish, sigmoid, softplus
+    from cvzoo.functions.activation.relu import clipped_relu, crelu, leaky_relu, maxout, prelu, relu, relu6
+    from cvzoo.functions.activation.sigmoid import (
+        elu,
+        gelu,
+        hard_sigmoid,
+        hard_swish,
+        selu,
+        sigmoid,
+        silu,
+        softplus,
+        swish,
+        tanh,
+    )
     from cvzoo.functions.activation.softmax import log_softmax, softmax
-    from cvzoo.functions.activation.swish import elu, gelu, selu, silu, swish
-    from cvzoo.functions.activation.tanh import tanh
-    from cvzoo.functions.array.broadcast_to import broadcast, broadcast_to, sum_to
-    from cvzoo.functions.array.cast import cast
+    from cvzoo.functions.array.axes import (
+        expand_dims,
+        flatten,
+        moveaxis,
+        reshape,
+        rollaxis,
+        squeeze,
+        swapaxes,
+        transpose,
+    )
+    from cvzoo.functions.array.broadcast import broadcast, broadcast_to, sum_to
     from cvzoo.functions.array.concat import concat, hstack, separate, split_axis, stack, vstack
     from cvzoo.functions.array.copy import copy
     from cvzoo.functions.array.depth2space import channel_shuffle, depth2space, space2depth
+    from cvzoo.functions.array.dtypes import cast
     from cvzoo.functions.array.flip import flip, fliplr, flipud, roll
-    from cvzoo.functions.array.get_item import get_item, scatter_add
     from cvzoo.functions.array.im2col import im2col
+    from cvzoo.functions.array.indexing import get_item, permutate, repeat, scatter_add, select_item, tile, where
     from cvzoo.functions.array.pad import crop, pad
-    from cvzoo.functions.array.reshape import expand_dims, flatten, reshape, squeeze
     from cvzoo.functions.array.resize_images import resize_images, upsample_nearest
-    from cvzoo.functions.array.select_item import permutate, select_item
     from cvzoo.functions.array.spatial_transformer import spatial_transformer_grid, spatial_transformer_sampler
-    from cvzoo.functions.array.tile import repeat, tile
-    from cvzoo.functions.array.transpose import moveaxis, rollaxis, swapaxes, transpose
-    from cvzoo.functions.array.where import where
     from cvzoo.functions.attention.scaled_dot_product_attention import scaled_dot_product_attention
-    from cvzoo.functions.connection.bilinear import bilinear
     from cvzoo.functions.connection.channel_sum import channel_sum
-    from cvzoo.functions.connection.convolution_2d import convolution_2d, deconvolution_2d
+    from cvzoo.functions.connection.convolution_2d import convolution_2d, deconvolution_2d, dilated_convolution_2d
     from cvzoo.functions.connection.convolution_nd import convolution_1d, convolution_3d, convolution_nd
     from cvzoo.functions.connection.deformable_convolution_2d_sampler import deformable_convolution_2d_sampler
     from cvzoo.functions.connection.depthwise_convolution_2d import depthwise_convolution_2d
-    from cvzoo.functions.connection.dilated_convolution_2d import dilated_convolution_2d
     from cvzoo.functions.connection.embed_id import embed_id
-    from cvzoo.functions.connection.linear import linear
-    from cvzoo.functions.evaluation.accuracy import accuracy
-    from cvzoo.functions.evaluation.binary_accuracy import binary_accuracy
+    from cvzoo.functions.connection.linear import bilinear, linear
+    from cvzoo.functions.evaluation.accuracy import accuracy, binary_accuracy
     from cvzoo.functions.evaluation.classification_summary import (
         classification_summary,
         f1_score,
@@ -48,49 +57,64 @@ if TYPE_CHECKING:
         precision,
         recall,
     )
-    from cvzoo.functions.loss.binary_cross_entropy import binary_cross_entropy
-    from cvzoo.functions.loss.contrastive import contrastive
-    from cvzoo.functions.loss.focal_loss import focal_loss
+    from cvzoo.functions.loss.binary_cross_entropy import binary_cross_entropy, sigmoid_cross_entropy
+    from cvzoo.functions.loss.differences import (
+        absolute_error,
+        huber_loss,
+        mean_absolute_error,
+        mean_squared_error,
+        smooth_l1,
+        squared_error,
+    )
+    from cvzoo.functions.loss.focal_loss import focal_loss, sigmoid_focal_loss
     from cvzoo.functions.loss.giou_loss import giou_loss
-    from cvzoo.functions.loss.hinge import hinge
-    from cvzoo.functions.loss.huber_loss import huber_loss, smooth_l1
     from cvzoo.functions.loss.likelihoods import bernoulli_nll, gaussian_kl_divergence, gaussian_nll
-    from cvzoo.functions.loss.mean_squared_error import mean_absolute_error, mean_squared_error
+    from cvzoo.functions.loss.margins import contrastive, hinge, triplet
     from cvzoo.functions.loss.negative_sampling import negative_sampling
-    from cvzoo.functions.loss.sigmoid_cross_entropy import sigmoid_cross_entropy
-    from cvzoo.functions.loss.sigmoid_focal_loss import sigmoid_focal_loss
     from cvzoo.functions.loss.softmax_cross_entropy import softmax_cross_entropy
-    from cvzoo.functions.loss.squared_error import absolute_error, squared_error
-    from cvzoo.functions.loss.triplet import triplet
-    from cvzoo.functions.math.absolute import absolute
-    from cvzoo.functions.math.add import add, negative, subtract
-    from cvzoo.functions.math.clip import clip
-    from cvzoo.functions.math.cumsum import cumsum
-    from cvzoo.functions.math.divide import divide, floor_divide
+    from cvzoo.functions.math.arithmetic import (
+        absolute,
+        add,
+        divide,
+        floor_divide,
+        linear_interpolate,
+        multiply,
+        negative,
+        subtract,
+    )
     from cvzoo.functions.math.einsum import einsum, tensordot
-    from cvzoo.functions.math.erf import erf
-    from cvzoo.functions.math.exponential import exp, expm1, log, log1p, log2, log10
-    from cvzoo.functions.math.extremum import argmax, argmin, max, maximum, min, minimum
-    from cvzoo.functions.math.linear_interpolate import linear_interpolate
-    from cvzoo.functions.math.logsumexp import logsumexp
+    from cvzoo.functions.math.exponential import erf, exp, expm1, log, log1p, log2, log10
+    from cvzoo.functions.math.extremum import argmax, argmin, clip, max, maximum, min, minimum
     from cvzoo.functions.math.matmul import batch_matmul, matmul
-    from cvzoo.functions.math.multiply import multiply
-    from cvzoo.functions.math.norm import batch_l2_norm_squared, norm, normalize
     from cvzoo.functions.math.power import power, rsqrt, sqrt, square
     from cvzoo.functions.math.rounding import ceil, fix, floor, sign
-    from cvzoo.functions.math.sum import average, mean, prod, sum
+    from cvzoo.functions.math.sum import (
+        average,
+        batch_l2_norm_squared,
+        cumsum,
+        logsumexp,
+        mean,
+        norm,
+        normalize,
+        prod,
+        sum,
+    )
     from cvzoo.functions.math.trigonometric import arccos, arcsin, arctan, arctan2, cos, cosh, sin, sinh, tan
-    from cvzoo.functions.noise.dropout import dropout
-    from cvzoo.functions.noise.gaussian import gaussian
-    from cvzoo.functions.noise.stochastic_depth import stochastic_depth
+    from cvzoo.functions.noise.draws import gaussian
+    from cvzoo.functions.noise.dropout import dropout, stochastic_depth
     from cvzoo.functions.normalization.batch_normalization import batch_normalization
     from cvzoo.functions.normalization.fixed_batch_normalization import fixed_batch_normalization
     from cvzoo.functions.normalization.group_normalization import group_normalization
     from cvzoo.functions.normalization.layer_normalization import layer_normalization
     from cvzoo.functions.normalization.local_response_normalization import local_response_normalization
     from cvzoo.functions.pooling.adaptive_average_pooling_2d import adaptive_average_pooling_2d
-    from cvzoo.functions.pooling.average_pooling_2d import average_pooling_2d, global_average_pooling_2d
-    from cvzoo.functions.pooling.max_pooling_2d import global_max_pooling_2d, max_pooling_2d
+    from cvzoo.functions.pooling.pooling_2d import (
+        average_pooling_2d,
+        global_average_pooling_2d,
+        global_max_pooling_2d,
+        max_pooling_2d,
+        spatial_pyramid_pooling_2d,
+    )
     from cvzoo.functions.pooling.pooling_nd import (
         average_pooling_1d,
         average_pooling_3d,
@@ -99,9 +123,7 @@ if TYPE_CHECKING:
         max_pooling_3d,
         max_pooling_nd,
     )
-    from cvzoo.functions.pooling.spatial_pyramid_pooling_2d import spatial_pyramid_pooling_2d
-    from cvzoo.functions.pooling.unpooling_2d import unpooling_2d
-    from cvzoo.functions.pooling.upsampling_2d import upsampling_2d
+    from cvzoo.functions.pooling.unpooling_2d import unpooling_2d, upsampling_2d
     from cvzoo.functions.rnn.lstm import lstm
     from cvzoo.functions.roi.ps_roi_pooling_2d import (
         ps_roi_average_align_2d,
@@ -110,8 +132,7 @@ if TYPE_CHECKING:
         ps_roi_max_pooling_2d,
     )
     from cvzoo.functions.roi.roi_average_pooling_2d import roi_average_align_2d, roi_average_pooling_2d
-    from cvzoo.functions.roi.roi_max_pooling_2d import roi_max_align_2d, roi_max_pooling_2d
-    from cvzoo.functions.roi.roi_pooling_2d import roi_pooling_2d
+    from cvzoo.functions.roi.roi_max_pooling_2d import roi_max_align_2d, roi_max_pooling_2d, roi_pooling_2d
     from cvzoo.functions.util.forget import forget
     from cvzoo.functions.util.identity import identity
 

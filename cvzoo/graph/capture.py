@@ -17,7 +17,7 @@ from cvzoo.autodiff.variable import Variable, make_output
 from cvzoo.autodiff.variable_node import VariableNode
 from cvzoo.backends.device import device_of
 from cvzoo.config.randomness import get_random_state
-from cvzoo.functions.math.add import Add
+from cvzoo.functions.math.arithmetic import Add
 from cvzoo.functions.util.forget import Forget
 from cvzoo.graph.gradient_of import GradientOf
 from cvzoo.graph.hidden import arrays_in

@@ -12,10 +12,8 @@ from cvzoo.autodiff.variable import Variable, make_output
 from cvzoo.backends.capture import NotCapturedError, PrivatePool, captured
 from cvzoo.backends.onednn.pool import laid_out
 from cvzoo.errors.exceptions import GraphError, ShapeError
-from cvzoo.functions.connection.bf16_convolution_2d import Bf16Convolution2D
 from cvzoo.functions.connection.byte_variable import Quantize
-from cvzoo.functions.connection.int8_convolution_2d import Int8Convolution2D
-from cvzoo.functions.connection.int8_linear import Int8Linear
+from cvzoo.functions.connection.fewer_bits import Bf16Convolution2D, Int8Convolution2D, Int8Linear
 from cvzoo.graph.capture import Capture
 from cvzoo.graph.device_program import DeviceProgram
 from cvzoo.graph.draw import draw_memory

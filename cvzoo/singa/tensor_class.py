@@ -13,14 +13,10 @@ from cvzoo.backends.device import Device as Place
 from cvzoo.backends.device import device_of
 from cvzoo.config.randomness import random_generator
 from cvzoo.errors.exceptions import DtypeError, ShapeError, ValueRangeError
-from cvzoo.functions.array.cast import cast
-from cvzoo.functions.array.get_item import get_item
-from cvzoo.functions.array.reshape import reshape
-from cvzoo.functions.array.tile import repeat
-from cvzoo.functions.array.transpose import transpose
-from cvzoo.functions.math.add import add, negative, subtract
-from cvzoo.functions.math.divide import divide
-from cvzoo.functions.math.multiply import multiply
+from cvzoo.functions.array.axes import reshape, transpose
+from cvzoo.functions.array.dtypes import cast
+from cvzoo.functions.array.indexing import get_item, repeat
+from cvzoo.functions.math.arithmetic import add, divide, multiply, negative, subtract
 from cvzoo.functions.math.power import power
 from cvzoo.functions.math.rounding import floor
 from cvzoo.singa.device import Device, device_at

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
         assert_is_point_dataset,
         assert_is_semantic_segmentation_dataset,
     )
-    from cvzoo.functions.noise.walker_alias import WalkerAlias
+    from cvzoo.functions.noise.draws import WalkerAlias
     from cvzoo.geometry.bbox_iou import bbox_iou
     from cvzoo.geometry.mask_to_bbox import mask_to_bbox
     from cvzoo.geometry.nms import non_maximum_suppression

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from cvzoo.functions.math.add import Add
+from cvzoo.functions.math.arithmetic import Add
 from cvzoo.graph.def_use_chains import DefUseChains
 from cvzoo.graph.records import Graph, Record
 

@@ -5,9 +5,8 @@ from cvzoo.autodiff.variable import Variable, variables_of
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.config.switches import switches
 from cvzoo.functions.array.axes import one_axis
-from cvzoo.functions.array.broadcast_to import broadcast_to
-from cvzoo.functions.array.dtypes import widened
-from cvzoo.functions.math.elementwise import floating_backend
+from cvzoo.functions.array.broadcast import broadcast_to
+from cvzoo.functions.array.dtypes import floating_backend, widened
 from cvzoo.functions.math.exponential import exp
 from cvzoo.functions.math.sum import sum
 from cvzoo.typing.aliases import Array

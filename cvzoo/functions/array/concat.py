@@ -6,9 +6,8 @@ from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.errors.exceptions import DtypeError, ShapeError
-from cvzoo.functions.array.axes import one_axis
+from cvzoo.functions.array.axes import expand_dims, one_axis, reshape
 from cvzoo.functions.array.dtypes import agreed
-from cvzoo.functions.array.reshape import expand_dims, reshape
 from cvzoo.typing.aliases import Array
 
 

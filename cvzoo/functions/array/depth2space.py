@@ -4,8 +4,7 @@ from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError
-from cvzoo.functions.array.reshape import reshape
-from cvzoo.functions.array.transpose import transpose
+from cvzoo.functions.array.axes import reshape, transpose
 from cvzoo.typing.aliases import Array
 
 # both go by way of (B, H, W, C), which is how the pixels lie in memory

@@ -1,4 +1,4 @@
-"""Mixed precision: the floating dtype in which a function computes.
+"""Values in another dtype, and mixed precision: the floating dtype in which a function computes.
 
 - Convolutions, linear layers and matrix products compute in the 16-bit dtype of config.dtype ("mixed_bf16",
   "mixed_fp16"), or in that of their input.
@@ -12,15 +12,48 @@ from typing import Any, overload
 
 import numpy as np
 
+from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.parameter import Parameter
 from cvzoo.autodiff.prepared_weights import PreparedWeights
 from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.backends import float_types
-from cvzoo.backends.float_types import is_half, product_dtype
-from cvzoo.functions.array.cast import Cast
+from cvzoo.backends.dispatch import backend_of
+from cvzoo.backends.float_types import is_float, is_half, product_dtype
+from cvzoo.errors.exceptions import DtypeError
 from cvzoo.typing.aliases import Array
 
+
+class Cast(FunctionNode):
+    def __init__(self, dtype: Any):
+        self.dtype = dtype
+
+    def forward(self, inputs: tuple) -> tuple:
+        (x,) = inputs
+        backend_of(x)
+        return (x.astype(self.dtype, order="K"),)
+
+    def backward(self, indexes: tuple, gys: tuple) -> tuple:
+        return Cast(self.inputs[0].dtype).apply(gys)
+
+
+def cast(x: Variable | Array, typ: Any) -> Variable:
+    """x as `typ`; x itself where it is that already. Between floating dtypes the gradient is cast back."""
+    x = as_variable(x)
+    return x if x.dtype == typ else Cast(typ).apply((x,))[0]
+
+
 _FLOAT32 = np.dtype("float32")
+
+
+def floating_backend(x: Variable | Array, function: str) -> Any:
+    """The backend of a floating array.
+
+    Raises DtypeError if x is something else.
+    """
+    backend = backend_of(x)
+    if not is_float(x.dtype):
+        raise DtypeError(f"{function}: needs a floating array", got=x.dtype, hint="functions.cast(x, 'float32')")
+    return backend
 
 
 def widened(x: Variable | Array) -> Variable:

@@ -8,7 +8,7 @@ from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.errors.exceptions import ShapeError
 from cvzoo.functions.array.axes import all_axes
-from cvzoo.functions.array.get_item import get_item
+from cvzoo.functions.array.indexing import get_item
 from cvzoo.typing.aliases import Array
 
 

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 
 from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.errors.exceptions import ShapeError
+from cvzoo.functions.array.axes import reshape
 from cvzoo.functions.array.concat import stack
-from cvzoo.functions.array.get_item import get_item
+from cvzoo.functions.array.indexing import get_item
 from cvzoo.functions.array.pad import pad as pad_array
-from cvzoo.functions.array.reshape import reshape
 from cvzoo.shapes.check import pair
 from cvzoo.shapes.sizes import conv_out_size, end_pad, pads
 from cvzoo.typing.aliases import Array

@@ -7,7 +7,7 @@ from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.errors.exceptions import ShapeError, UnsupportedError, ValueRangeError
-from cvzoo.functions.array.get_item import get_item
+from cvzoo.functions.array.indexing import get_item
 from cvzoo.typing.aliases import Array
 
 Widths = int | Sequence[int] | Sequence[Sequence[int]]

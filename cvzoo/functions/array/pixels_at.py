@@ -5,11 +5,9 @@ from typing import Any
 from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.dispatch import backend_of
-from cvzoo.functions.array.cast import cast
-from cvzoo.functions.array.dtypes import widened
-from cvzoo.functions.array.reshape import expand_dims
-from cvzoo.functions.math.add import add, subtract
-from cvzoo.functions.math.multiply import multiply
+from cvzoo.functions.array.axes import expand_dims
+from cvzoo.functions.array.dtypes import cast, widened
+from cvzoo.functions.math.arithmetic import add, multiply, subtract
 
 
 class Fraction(FunctionNode):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.errors.exceptions import DtypeError, ShapeError, ValueRangeError
-from cvzoo.functions.math.elementwise import floating_backend
+from cvzoo.functions.array.dtypes import floating_backend
 from cvzoo.shapes.check import pair
 from cvzoo.typing.aliases import Array, Shape, Size
 

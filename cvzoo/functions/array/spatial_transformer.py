@@ -9,14 +9,11 @@ from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.backends.float_types import is_float, is_half
 from cvzoo.backends.transfer import to_device_of
 from cvzoo.errors.exceptions import DtypeError, ShapeError
-from cvzoo.functions.array.cast import cast
-from cvzoo.functions.array.dtypes import widened
+from cvzoo.functions.array.axes import reshape, transpose
+from cvzoo.functions.array.dtypes import cast, widened
 from cvzoo.functions.array.pixels_at import pixels_between
-from cvzoo.functions.array.reshape import reshape
-from cvzoo.functions.array.transpose import transpose
-from cvzoo.functions.math.add import add
+from cvzoo.functions.math.arithmetic import add, multiply
 from cvzoo.functions.math.matmul import MatMul
-from cvzoo.functions.math.multiply import multiply
 from cvzoo.shapes.check import pair
 from cvzoo.typing.aliases import Array
 

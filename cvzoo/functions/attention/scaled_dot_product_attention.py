@@ -10,8 +10,8 @@ from cvzoo.errors.exceptions import ShapeError
 from cvzoo.functions.activation.softmax import Softmax
 from cvzoo.functions.array.concat import concat
 from cvzoo.functions.array.dtypes import agreed, for_product
-from cvzoo.functions.array.get_item import get_item
-from cvzoo.functions.math.elementwise import check_broadcast
+from cvzoo.functions.array.indexing import get_item
+from cvzoo.functions.math.arithmetic import check_broadcast
 from cvzoo.functions.math.matmul import matmul
 from cvzoo.typing.aliases import Array
 

@@ -1,4 +1,7 @@
-"""Two-dimensional convolution, its transpose and its weights' gradient: each is another's derivative."""
+"""Two-dimensional convolution, its transpose and its weights' gradient: each is another's derivative.
+
+What a network computes when it does not learn is fused: convolution, sum and activation in one pass over memory.
+"""
 
 import functools
 from collections.abc import Sequence
@@ -10,6 +13,7 @@ from cvzoo.autodiff.prepared_weights import PreparedWeights
 from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.backends.float_types import rounded
+from cvzoo.config.switches import switches
 from cvzoo.errors.exceptions import DtypeError, GraphError, ShapeError, ValueRangeError
 from cvzoo.functions.array.dtypes import fits_weight, for_product, rounded_weight
 from cvzoo.functions.connection.channel_sum import ChannelSum
@@ -127,7 +131,11 @@ def _cached_window(function: str, stride: Sizes, pad: Sizes, dilate: Sizes, grou
     return window
 
 
-def _window(function: str, stride: Sizes, pad: Sizes, dilate: Sizes, groups: int) -> dict[str, Any]:
+def convolution_window(function: str, stride: Sizes, pad: Sizes, dilate: Sizes, groups: int) -> dict[str, Any]:
+    """How the window slides, as the kernels' arguments.
+
+    Raises ValueRangeError or DtypeError that names `function` if a number is not at least 1.
+    """
     try:
         return _cached_window(function, stride, pad, dilate, groups)
     except TypeError as error:
@@ -186,7 +194,7 @@ def convolution_2d(
     is_plain = w_shape is not None and len(x_shape) == len(w_shape) == 4 and x._array.dtype == W._array.dtype
     if not is_plain or (b is not None and (b._array is None or b._array.dtype != W._array.dtype)):
         _check_arrays("convolution_2d", x, W, b, "O C/groups KH KW")
-    window = _window("convolution_2d", stride, pad, dilate, groups)
+    window = convolution_window("convolution_2d", stride, pad, dilate, groups)
     o, c_group, kh, kw = w_shape
     if x_shape[1] != c_group * groups or o % groups or (b is not None and b.shape != (o,)):
         _refuse_channels(x_shape, w_shape, None if b is None else b.shape, groups)
@@ -242,7 +250,7 @@ def deconvolution_2d(
     if b is not None:
         b = as_variable(b)
     _check_arrays("deconvolution_2d", x, W, b, "C O/groups KH KW")
-    window = _window("deconvolution_2d", stride, pad, dilate, groups)
+    window = convolution_window("deconvolution_2d", stride, pad, dilate, groups)
     (sy, sx), (top, bottom, left, right), (dy, dx) = window["stride"], window["pad"], window["dilate"]
     _, c, h, w = x.shape
     c_w, o_group, kh, kw = W.shape
@@ -272,3 +280,112 @@ def deconvolution_2d(
             )
     node = Deconvolution2D(window, outsize)
     return node.apply((x, W) if b is None else (x, W, b))[0]
+
+
+def dilated_convolution_2d(
+    x: Variable | Array,
+    W: Variable | Array,
+    b: Variable | Array | None = None,
+    stride: Sizes = 1,
+    pad: Sizes = 0,
+    dilate: Sizes = 1,
+    cover_all: bool = False,
+) -> Variable:
+    """`convolution_2d` with `dilate` - 1 pixels between neighboring taps of the filter; the same arguments."""
+    return convolution_2d(x, W, b, stride, pad, cover_all=cover_all, dilate=dilate)
+
+
+class DeconvolutionAndSum(FunctionNode):
+    """x (B, C, H, W), W (C, O / groups, KH, KW), other (B, O, *out_size) to the transposed convolution plus `other`.
+
+    It is never part of a graph.
+    """
+
+    def __init__(self, window: dict[str, Any], out_size: Sequence[int]):
+        self._window = window
+        self._out_size = (int(out_size[0]), int(out_size[1]))
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        x, W, other = inputs
+        W = rounded(W, x.dtype)
+        return (backend_of(x).conv_2d_input_grad(x, W, self._out_size, add=other, **self._window),)
+
+
+class FusedConvolution2D(FunctionNode):
+    """x, W, perhaps b and what is added, to activation(conv(x, W) + b + add). It is never part of a graph."""
+
+    def __init__(self, settings: dict[str, Any], has_b: bool, has_add: bool):
+        self._settings = settings
+        self._has = has_b, has_add
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        x, W, *rest = inputs
+        has_b, has_add = self._has
+        b = rounded(rest.pop(0), x.dtype) if has_b else None
+        add = rest.pop(0) if has_add else None
+        W, pack = rounded_weight(W, x.dtype, self._settings.get("pack"))
+        return (backend_of(x).conv_2d(x, W, b, add=add, **{**self._settings, "pack": pack}),)
+
+
+def fused_convolution_2d(
+    x: Variable | Array,
+    W: Variable | Array,
+    b: Variable | Array | None = None,
+    stride: int | Sequence[int] = 1,
+    pad: int | Sequence[int] = 0,
+    *,
+    dilate: int | Sequence[int] = 1,
+    groups: int = 1,
+    add: Any = None,
+    activation: str | None = None,
+    alpha: float = 0.0,
+    beta: float = 0.0,
+    pack: PreparedWeights | None = None,
+) -> Variable:
+    """activation(convolution_2d(x, W, b) + add), (B, O, OH, OW), without a gradient.
+
+    x, W, b, stride, pad, dilate, groups: as in `convolution_2d`
+    add: (B, O, OH, OW), or None
+    activation, alpha, beta: "relu", or another kind of the backends' `eltwise` and its numbers; None leaves the values
+    pack: a cache of reordered copies of W, which the caller clears when W changes; a Parameter has its own
+    Raises GraphError where gradients are being taken, ShapeError or DtypeError if the arrays do not fit.
+    """
+    if switches.enable_backprop:
+        raise GraphError("fused_convolution_2d has no gradient", hint="with cvzoo.no_backprop_mode(): ...")
+    x, W = for_product(as_variable(x)), as_variable(W)
+    if isinstance(W, Parameter) and pack is None:
+        pack = W.packs()
+    window = convolution_window("fused_convolution_2d", stride, pad, dilate, groups)
+    _check_fused(x, W, b, add, window)
+    extra = [as_variable(v) for v in (b, add) if v is not None]
+    settings = {**window, "activation": activation, "alpha": alpha, "beta": beta, "pack": pack}
+    return FusedConvolution2D(settings, b is not None, add is not None).apply((x, W, *extra))[0]
+
+
+def _check_fused(x: Variable, W: Variable, b: Any, add: Any, window: dict[str, Any]) -> None:
+    x_shape, w_shape = x.shape, W.shape
+    if w_shape is None or len(x_shape) != 4 or len(w_shape) != 4 or x_shape[1] != w_shape[1] * window["groups"]:
+        raise ShapeError(
+            "fused_convolution_2d: x and W do not fit",
+            expected="x (B, C, H, W), W (O, C / groups, KH, KW)",
+            got=f"x {x_shape}, W {w_shape}, groups {window['groups']}",
+        )
+    fits = fits_weight(x.dtype, W.dtype) and (b is None or b.dtype == W.dtype)
+    if not fits or (add is not None and add.dtype != x.dtype):
+        raise DtypeError("fused_convolution_2d: all arrays must have one dtype", expected=W.dtype, got=x.dtype)
+    if b is not None and b.shape != w_shape[:1]:
+        raise ShapeError("fused_convolution_2d: b needs one number for each filter", expected=w_shape[:1], got=b.shape)
+    check_added(add, x_shape, w_shape, window, "fused_convolution_2d")
+
+
+def check_added(
+    add: Any, x_shape: Sequence[int], w_shape: Sequence[int], window: dict[str, Any], function: str
+) -> None:
+    """Raises ShapeError if the addend does not have the shape of the result, or x is smaller than a window."""
+    stride, pad, dilate = window["stride"], window["pad"], window["dilate"]
+    out = [
+        conv_out_size(x_shape[2 + k], w_shape[2 + k], stride[k], pad[2 * k], pad[2 * k + 1], dilate[k]) for k in (0, 1)
+    ]
+    y_shape = (x_shape[0], w_shape[0], *out)
+    if add is not None and add.shape != y_shape:
+        raise ShapeError(f"{function}: the addend has the wrong shape", expected=y_shape, got=add.shape)

@@ -6,12 +6,11 @@ from typing import Any
 
 from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.errors.exceptions import DtypeError, ShapeError, ValueRangeError
-from cvzoo.functions.array.get_item import get_item
+from cvzoo.functions.array.axes import reshape, transpose
+from cvzoo.functions.array.indexing import get_item
 from cvzoo.functions.array.pad import pad as pad_array
-from cvzoo.functions.array.reshape import reshape
-from cvzoo.functions.array.transpose import transpose
 from cvzoo.functions.connection.convolution_2d import convolution_2d
-from cvzoo.functions.math.add import add
+from cvzoo.functions.math.arithmetic import add
 from cvzoo.shapes.sizes import conv_out_size, end_pad
 from cvzoo.typing.aliases import Array
 

@@ -8,12 +8,11 @@ from cvzoo.autodiff.on_device_of_arguments import on_device_of_arguments
 from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.backends.transfer import to_device_of
 from cvzoo.errors.exceptions import DtypeError, ShapeError
+from cvzoo.functions.array.axes import reshape, transpose
 from cvzoo.functions.array.dtypes import fits_weight, for_product, widened
 from cvzoo.functions.array.pixels_at import pixels_between
-from cvzoo.functions.array.reshape import reshape
-from cvzoo.functions.array.transpose import transpose
 from cvzoo.functions.connection.linear import linear
-from cvzoo.functions.math.add import add
+from cvzoo.functions.math.arithmetic import add
 from cvzoo.shapes.check import pair
 from cvzoo.shapes.sizes import conv_out_size
 from cvzoo.typing.aliases import Array

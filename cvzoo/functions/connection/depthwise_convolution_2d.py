@@ -4,8 +4,7 @@ from collections.abc import Sequence
 
 from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.errors.exceptions import ShapeError
-from cvzoo.functions.array.reshape import reshape
-from cvzoo.functions.array.transpose import transpose
+from cvzoo.functions.array.axes import reshape, transpose
 from cvzoo.functions.connection.convolution_2d import convolution_2d
 from cvzoo.typing.aliases import Array
 

@@ -1,4 +1,4 @@
-"""How many labels are right."""
+"""The shares of right answers: of classes, and of yes or no."""
 
 from typing import Any
 
@@ -38,4 +38,26 @@ def accuracy(y: Variable | Array, t: Variable | Array, ignore_label: int | None 
     if counted is not None:
         right &= counted
     share = right.sum() / xp.maximum(count, 1)  # of integers: float64
+    return Variable(xp.asarray(share, "float32" if is_half(y.dtype) else y.dtype), requires_grad=False)
+
+
+@on_device_of_arguments
+def binary_accuracy(y: Variable | Array, t: Variable | Array) -> Variable:
+    """The share of right answers, 0 to 1: a number in y's dtype, float32 of 16 bits. No gradient.
+
+    y: logits of any shape; 0 and above answers yes
+    t: y's shape; integers 1 (yes), 0 (no) or -1, which is not counted; 0 if nothing is left
+    Raises ShapeError or DtypeError if y and t do not fit.
+    """
+    y = as_array(y)
+    xp = backend_of(y).xp
+    t = as_array(t)
+    backend_of(t)
+    t = to_device_of(t, y)
+    if t.shape != y.shape:
+        raise ShapeError("binary_accuracy: y and t must have one shape", got=f"y {y.shape}, t {t.shape}")
+    if t.dtype.kind not in "iu" or not is_float(y.dtype):
+        raise DtypeError("binary_accuracy: y must be floating and t of integers", got=f"y {y.dtype}, t {t.dtype}")
+    right = (widened(y) >= 0) == t
+    share = right.sum() / xp.maximum((t != -1).sum(), 1)
     return Variable(xp.asarray(share, "float32" if is_half(y.dtype) else y.dtype), requires_grad=False)

@@ -1,17 +1,20 @@
-"""Cross entropy of independent yes-or-no answers, from probabilities."""
+"""Cross entropy of independent yes-or-no answers, from probabilities and from logits."""
 
+from typing import Any
+
+from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.on_device_of_arguments import on_device_of_arguments
 from cvzoo.autodiff.variable import Variable, as_array
 from cvzoo.backends.arrays import range_of
 from cvzoo.backends.dispatch import backend_of
+from cvzoo.backends.float_types import is_float
 from cvzoo.errors.exceptions import ValueRangeError
+from cvzoo.functions.activation.sigmoid import sigmoid
 from cvzoo.functions.array.dtypes import widened
-from cvzoo.functions.loss.labels import beside, check_like
-from cvzoo.functions.loss.reduced import check_reduce, reduced
-from cvzoo.functions.math.add import add, subtract
-from cvzoo.functions.math.clip import clip
+from cvzoo.functions.loss.reduction import beside, check_labels, check_like, check_reduce, reduced
+from cvzoo.functions.math.arithmetic import add, multiply, subtract
 from cvzoo.functions.math.exponential import log
-from cvzoo.functions.math.multiply import multiply
+from cvzoo.functions.math.extremum import clip
 from cvzoo.typing.aliases import Array
 
 
@@ -44,3 +47,58 @@ def binary_cross_entropy(p: Variable | Array, t: Variable | Array, *, reduce: st
     p = clip(p, step, 1 - step)
     log_likelihood = add(multiply(log(p), t), multiply(log(subtract(1.0, p)), 1 - t))
     return reduced(multiply(log_likelihood, -1.0), reduce, t.size)
+
+
+class SigmoidCrossEntropy(FunctionNode):
+    """x to softplus(x) - t * x, or 0 where `valid` is False. t and valid have x's shape, t its dtype."""
+
+    def __init__(self, t: Any, valid: Any):
+        self._t = t
+        self._valid = valid
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        (x,) = inputs
+        self.retain_inputs((0,))
+        return (backend_of(x).sigmoid_cross_entropy(x, self._t, self._valid),)
+
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
+        (x,) = self.get_retained_inputs()
+        slope = subtract(sigmoid(x), self._t)
+        if self._valid is not None:
+            slope = multiply(slope, self._valid.astype(x.dtype))
+        return (multiply(slope, gys[0]),)
+
+
+@on_device_of_arguments
+def sigmoid_cross_entropy(
+    x: Variable | Array, t: Variable | Array, *, normalize: bool = True, reduce: str = "mean", ignore_label: int = -1
+) -> Variable:
+    """-(t * log(sigmoid(x)) + (1 - t) * log(1 - sigmoid(x))): a number, or x's shape with reduce="no".
+
+    x: scores of any shape
+    t: x's shape; integers 0, 1 or ignore_label, or probabilities of a floating dtype
+    normalize: the mean is over the answers that are not ignored; else the sum is divided by x.shape[0]
+    reduce: "mean", "sum" or "no"
+    Raises ShapeError or DtypeError if x and t do not fit, ValueRangeError if a target is out of range (on a GPU,
+    unchecked on a GPU, where the loss is NaN instead).
+    """
+    x = widened(x)
+    t = as_array(t)
+    check_reduce(reduce, function="sigmoid_cross_entropy")
+    check_like(x, t, function="sigmoid_cross_entropy")
+    if is_float(t.dtype):
+        extremes = range_of(t)
+        if extremes and not (extremes[0] >= 0 and extremes[1] <= 1):
+            raise ValueRangeError(
+                "sigmoid_cross_entropy: a target is not a probability", got=f"{extremes[0]} to {extremes[1]}"
+            )
+        targets = beside(t, x)
+        valid, count = None, t.size
+    else:
+        valid = t != ignore_label
+        check_labels(t, valid, 2, function="sigmoid_cross_entropy")
+        targets = beside(backend_of(t).xp.where(valid, t, 0), x)
+        valid = beside(valid, x)
+        count = valid
+    loss = SigmoidCrossEntropy(backend_of(targets).binary_targets(targets, x.dtype), valid).apply((x,))[0]
+    return reduced(loss, reduce, count if normalize else (x.shape[0] if x.ndim else 1))

@@ -1,4 +1,4 @@
-"""The focal loss of many anchors, from class logits and one integer label per anchor."""
+"""Focal loss of classes that exclude each other, and of independent ones."""
 
 from typing import Any
 
@@ -8,13 +8,14 @@ from cvzoo.autodiff.variable import Variable, as_array
 from cvzoo.backends.arrays import range_of
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.backends.float_types import is_float
+from cvzoo.backends.label_weights import sign_and_weight
 from cvzoo.errors.exceptions import DtypeError, ShapeError, ValueRangeError
-from cvzoo.functions.array.broadcast_to import broadcast_to
+from cvzoo.functions.activation.sigmoid import sigmoid, softplus
+from cvzoo.functions.array.broadcast import broadcast_to
 from cvzoo.functions.array.dtypes import widened
-from cvzoo.functions.loss.labels import beside
-from cvzoo.functions.loss.reduced import reduced
-from cvzoo.functions.loss.sigmoid_focal_loss import focal_slope_grads
-from cvzoo.functions.math.multiply import multiply
+from cvzoo.functions.loss.reduction import beside, check_labels, check_like, check_reduce, reduced
+from cvzoo.functions.math.arithmetic import add, multiply
+from cvzoo.functions.math.exponential import exp
 from cvzoo.functions.math.sum import sum
 from cvzoo.typing.aliases import Array
 
@@ -134,3 +135,99 @@ def _check_labels(t: Any, n_class: int) -> None:
             expected=f"0 to {n_class - 1}, -1 for background or -2 for ignored",
             got=f"{t[first]} at flat index {first}",
         )
+
+
+class SigmoidFocalLoss(FunctionNode):
+    """x to weight * q**gamma * softplus(-z), q = sigmoid(-z) the probability of being wrong: z is x for yes, -x for no.
+
+    t: x's shape, integers 1, 0 or ignore_label
+    """
+
+    def __init__(self, t: Any, weights: tuple[float, float], gamma: float, ignore_label: int):
+        self._t = t
+        self._settings: dict[str, Any] = {"weights": weights, "gamma": gamma, "ignore_label": ignore_label}
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        (x,) = inputs
+        self.retain_inputs((0,))
+        return (backend_of(x).sigmoid_focal_loss(x, self._t, **self._settings),)
+
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
+        (x,) = self.get_retained_inputs()
+        return SigmoidFocalLossGrad(self._t, self._settings).apply((x, gys[0]))
+
+
+class SigmoidFocalLossGrad(FunctionNode):
+    """x, gy to gx = -gy * sign * weight * q**gamma * (gamma * (1 - q) * softplus(-z) + q)."""
+
+    def __init__(self, t: Any, settings: dict[str, Any]):
+        self._t = t
+        self._settings = settings
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        x, gy = inputs
+        self.retain_inputs((0, 1))
+        return (backend_of(x).sigmoid_focal_loss_grad(gy, x, self._t, **self._settings),)
+
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
+        x, gy = self.get_retained_inputs()
+        weights, ignore_label = self._settings["weights"], self._settings["ignore_label"]
+        sign, weight = sign_and_weight(x.xp, self._t, weights, ignore_label, x.dtype)
+        return focal_slope_grads(indexes, x, gy, gys[0], sign, weight, self._settings["gamma"])
+
+
+def focal_slope_grads(
+    indexes: tuple[int, ...], x: Variable, gy: Variable, ggx: Variable, sign: Any, weight: Any, gamma: float
+) -> tuple[Variable, ...]:
+    """The gradients of SigmoidFocalLossGrad by x (0) and gy (1), those of `indexes`, all of x's shape.
+
+    With p = 1 - q and s = softplus(-z), the derivative by z of -q**gamma * (gamma * p * s + q) is
+    q**gamma * p * (gamma**2 * p * s + (2 * gamma + 1) * q - gamma * q * s).
+    """
+    z = multiply(x, sign)
+    p, q, s = sigmoid(z), sigmoid(multiply(z, -1.0)), softplus(multiply(z, -1.0))
+    weighted = multiply(exp(multiply(softplus(z), -gamma)), weight)
+    ps = multiply(p, s)
+    grads = []
+    for i in indexes:
+        if i == 0:
+            bend = add(multiply(ps, gamma * gamma), multiply(q, 2 * gamma + 1))
+            bend = add(bend, multiply(multiply(q, s), -gamma))
+            grads.append(multiply(multiply(multiply(weighted, p), bend), multiply(gy, ggx)))
+        else:
+            slope = multiply(weighted, add(multiply(ps, gamma), q))
+            grads.append(multiply(multiply(slope, ggx), -sign))
+    return tuple(grads)
+
+
+@on_device_of_arguments
+def sigmoid_focal_loss(
+    x: Variable | Array,
+    t: Variable | Array,
+    *,
+    alpha: float | None = 0.25,
+    gamma: float = 2.0,
+    reduce: str = "mean",
+    ignore_label: int = -1,
+) -> Variable:
+    """-alpha_t * (1 - p_t)**gamma * log(p_t), p_t being the probability of the true label: a number, or x's shape.
+
+    x: scores of any shape
+    t: x's shape; integers 1 (yes), 0 (no) or ignore_label
+    alpha: the weight of yes, 1 - alpha being that of no; None for 1 and 1
+    gamma: how much less sure answers count; 0 gives the cross entropy
+    reduce: "mean" (over what is not ignored), "sum" or "no"
+    Raises ShapeError or DtypeError if x and t do not fit, ValueRangeError that names the first label out of range;
+    labels on a GPU are not checked: one out of range makes the loss and the gradient NaN.
+    Source: Lin et al., "Focal Loss for Dense Object Detection", 2017. Where we differ: the paper divides the sum by
+    the number of boxes that are assigned to an object; take reduce="sum" and divide by that.
+    """
+    x = widened(x)
+    t = as_array(t)
+    check_reduce(reduce, function="sigmoid_focal_loss")
+    check_like(x, t, function="sigmoid_focal_loss")
+    check_labels(t, t != ignore_label, 2, function="sigmoid_focal_loss")
+    weights = (1.0, 1.0) if alpha is None else (alpha, 1 - alpha)
+    t = beside(t, x)
+    loss = SigmoidFocalLoss(t, weights, gamma, ignore_label).apply((x,))[0]
+    return reduced(loss, reduce, t != ignore_label)

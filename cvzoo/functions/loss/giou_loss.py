@@ -4,12 +4,9 @@ from cvzoo.autodiff.on_device_of_arguments import on_device_of_arguments
 from cvzoo.autodiff.variable import Variable
 from cvzoo.errors.exceptions import ShapeError
 from cvzoo.functions.array.dtypes import widened
-from cvzoo.functions.loss.labels import beside, check_like
-from cvzoo.functions.loss.reduced import check_reduce, reduced
-from cvzoo.functions.math.add import add, subtract
-from cvzoo.functions.math.divide import divide
+from cvzoo.functions.loss.reduction import beside, check_like, check_reduce, reduced
+from cvzoo.functions.math.arithmetic import add, divide, multiply, subtract
 from cvzoo.functions.math.extremum import maximum, minimum
-from cvzoo.functions.math.multiply import multiply
 from cvzoo.typing.aliases import Array
 
 

@@ -7,11 +7,9 @@ from cvzoo.autodiff.on_device_of_arguments import on_device_of_arguments
 from cvzoo.autodiff.variable import Variable
 from cvzoo.functions.activation.sigmoid import softplus
 from cvzoo.functions.array.dtypes import widened
-from cvzoo.functions.loss.labels import beside, check_like
-from cvzoo.functions.loss.reduced import check_reduce, reduced
-from cvzoo.functions.math.add import add, subtract
+from cvzoo.functions.loss.reduction import beside, check_like, check_reduce, reduced
+from cvzoo.functions.math.arithmetic import add, multiply, subtract
 from cvzoo.functions.math.exponential import exp
-from cvzoo.functions.math.multiply import multiply
 from cvzoo.functions.math.power import square
 from cvzoo.typing.aliases import Array
 

@@ -9,12 +9,11 @@ from cvzoo.backends.dispatch import backend_of
 from cvzoo.backends.transfer import to_device_of
 from cvzoo.errors.exceptions import DtypeError, ShapeError, ValueRangeError
 from cvzoo.functions.activation.sigmoid import softplus
+from cvzoo.functions.array.axes import expand_dims
 from cvzoo.functions.array.dtypes import widened
-from cvzoo.functions.array.reshape import expand_dims
 from cvzoo.functions.connection.embed_id import embed_id
-from cvzoo.functions.loss.labels import beside, check_labels
-from cvzoo.functions.loss.reduced import reduced
-from cvzoo.functions.math.multiply import multiply
+from cvzoo.functions.loss.reduction import beside, check_labels, reduced
+from cvzoo.functions.math.arithmetic import multiply
 from cvzoo.functions.math.sum import sum
 from cvzoo.typing.aliases import Array
 

@@ -10,12 +10,10 @@ from cvzoo.backends.float_types import is_float
 from cvzoo.backends.label_weights import known_and_weight
 from cvzoo.errors.exceptions import DtypeError, ShapeError, ValueRangeError
 from cvzoo.functions.activation.softmax import log_softmax, softmax
+from cvzoo.functions.array.axes import reshape
 from cvzoo.functions.array.dtypes import widened
-from cvzoo.functions.array.reshape import reshape
-from cvzoo.functions.loss.labels import beside, check_labels
-from cvzoo.functions.loss.reduced import check_reduce, reduced
-from cvzoo.functions.math.add import subtract
-from cvzoo.functions.math.multiply import multiply
+from cvzoo.functions.loss.reduction import beside, check_labels, check_reduce, reduced
+from cvzoo.functions.math.arithmetic import multiply, subtract
 from cvzoo.functions.math.sum import sum
 from cvzoo.typing.aliases import Array
 

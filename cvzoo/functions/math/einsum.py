@@ -9,11 +9,9 @@ import numpy as np
 
 from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.errors.exceptions import DtypeError, ShapeError, ValueRangeError
-from cvzoo.functions.array.axes import all_axes
-from cvzoo.functions.array.broadcast_to import broadcast_to
-from cvzoo.functions.array.get_item import get_item
-from cvzoo.functions.array.reshape import reshape
-from cvzoo.functions.array.transpose import transpose
+from cvzoo.functions.array.axes import all_axes, reshape, transpose
+from cvzoo.functions.array.broadcast import broadcast_to
+from cvzoo.functions.array.indexing import get_item
 from cvzoo.functions.math.matmul import matmul
 from cvzoo.functions.math.sum import sum
 from cvzoo.typing.aliases import Array

@@ -1,5 +1,6 @@
-"""Extrema: along axes, of pairs, and where they stand."""
+"""Extrema: along axes, of pairs, and where they stand; and values clipped to an interval."""
 
+import math
 from typing import Any
 
 from cvzoo.autodiff.function_node import FunctionNode
@@ -7,13 +8,12 @@ from cvzoo.autodiff.on_device_of_arguments import on_device_of_arguments
 from cvzoo.autodiff.variable import Variable, as_array, as_variable
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.backends.float_types import is_half, widened
-from cvzoo.errors.exceptions import ShapeError
-from cvzoo.functions.array.axes import Axes, all_axes, kept_shape, one_axis
-from cvzoo.functions.array.broadcast_to import broadcast_to, sum_to
+from cvzoo.errors.exceptions import ShapeError, ValueRangeError
+from cvzoo.functions.array.axes import Axes, all_axes, kept_shape, one_axis, reshape
+from cvzoo.functions.array.broadcast import broadcast_to, sum_to
 from cvzoo.functions.array.dtypes import agreed_pair
-from cvzoo.functions.array.reshape import reshape
-from cvzoo.functions.math.elementwise import SCALARS, Operand, of_pair, typed_constant
-from cvzoo.functions.math.multiply import multiply
+from cvzoo.functions.math.arithmetic import SCALARS, Operand, multiply, of_pair, typed_constant
+from cvzoo.functions.math.elementwise import AbstractElementwise
 from cvzoo.typing.aliases import Array
 
 
@@ -133,3 +133,28 @@ def argmax(x: Variable | Array, axis: int | None = None) -> Variable:
 def argmin(x: Variable | Array, axis: int | None = None) -> Variable:
     """int32: the place of the smallest value, as `argmax`. No gradient."""
     return _find(x, axis, "argmin")
+
+
+class Clip(AbstractElementwise):
+    kind = "clip"
+
+    def __init__(self, low: float, high: float):
+        self.alpha = low
+        self.beta = high
+
+    def slope(self, x: Variable) -> Any:
+        array = x.array
+        return ((array > self.alpha) & (array <= self.beta)).astype(array.dtype)
+
+
+def clip(x: Variable | Array, x_min: float | None, x_max: float | None) -> Variable:
+    """min(max(x, x_min), x_max); a bound that is None does not bind. The slope outside is 0.
+
+    NaN stays NaN with NumPy; oneDNN may make one of the bounds of it.
+    Raises ValueRangeError if x_min is above x_max.
+    """
+    low = -math.inf if x_min is None else float(x_min)
+    high = math.inf if x_max is None else float(x_max)
+    if not low <= high:
+        raise ValueRangeError("clip: x_min must not be above x_max", got=f"{x_min} and {x_max}")
+    return Clip(low, high).apply((x,))[0]

@@ -6,10 +6,10 @@ from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.errors.exceptions import DtypeError, ShapeError
-from cvzoo.functions.array.broadcast_to import sum_to
+from cvzoo.functions.array.axes import reshape
+from cvzoo.functions.array.broadcast import sum_to
 from cvzoo.functions.array.dtypes import agreed_pair, for_product
-from cvzoo.functions.array.reshape import reshape
-from cvzoo.functions.math.elementwise import check_broadcast
+from cvzoo.functions.math.arithmetic import check_broadcast
 from cvzoo.typing.aliases import Array
 
 

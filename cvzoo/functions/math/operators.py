@@ -8,26 +8,13 @@ from typing import Any
 
 from cvzoo.autodiff.variable import Variable
 from cvzoo.errors.exceptions import DtypeError
-from cvzoo.functions.array.axes import Axes
-from cvzoo.functions.array.get_item import get_item
-from cvzoo.functions.array.reshape import reshape
-from cvzoo.functions.array.transpose import transpose
-from cvzoo.functions.math.absolute import absolute
-from cvzoo.functions.math.add import add, negative, subtract
-from cvzoo.functions.math.divide import divide, floor_divide
+from cvzoo.functions.array.axes import reshape, transpose
+from cvzoo.functions.array.indexing import get_item
+from cvzoo.functions.math.arithmetic import absolute, add, divide, floor_divide, multiply, negative, subtract
 from cvzoo.functions.math.extremum import max, min
 from cvzoo.functions.math.matmul import matmul
-from cvzoo.functions.math.multiply import multiply
 from cvzoo.functions.math.power import power
 from cvzoo.functions.math.sum import mean, sum
-
-
-def _add(self: Variable, other: Any) -> Variable:
-    return add(self, other)
-
-
-def _multiply(self: Variable, other: Any) -> Variable:
-    return multiply(self, other)
 
 
 def _reshape(self: Variable, *shape: int | Sequence[int]) -> Variable:
@@ -44,10 +31,6 @@ def _transpose(self: Variable, *axes: int | Sequence[int] | None) -> Variable:
     return transpose(self, order)
 
 
-def _sum(self: Variable, axis: Axes = None, keepdims: bool = False) -> Variable:
-    return sum(self, axis, keepdims)
-
-
 def _flatten(self: Variable) -> Variable:
     return reshape(self, (-1,))
 
@@ -61,17 +44,17 @@ def _iterate(self: Variable) -> Iterator[Variable]:
 def install_operators() -> None:
     """Set the operators and methods of Variable, which declares them for type checkers only."""
     cls: Any = Variable
-    cls.__add__ = cls.__radd__ = _add
-    cls.__sub__ = lambda self, other: subtract(self, other)
+    cls.__add__ = cls.__radd__ = add
+    cls.__sub__ = subtract
     cls.__rsub__ = lambda self, other: subtract(other, self)
-    cls.__mul__ = cls.__rmul__ = _multiply
-    cls.__truediv__ = lambda self, other: divide(self, other)
+    cls.__mul__ = cls.__rmul__ = multiply
+    cls.__truediv__ = divide
     cls.__rtruediv__ = lambda self, other: divide(other, self)
-    cls.__floordiv__ = lambda self, other: floor_divide(self, other)
+    cls.__floordiv__ = floor_divide
     cls.__rfloordiv__ = lambda self, other: floor_divide(other, self)
-    cls.__pow__ = lambda self, other: power(self, other)
+    cls.__pow__ = power
     cls.__rpow__ = lambda self, other: power(other, self)
-    cls.__matmul__ = lambda self, other: matmul(self, other)
+    cls.__matmul__ = matmul
     cls.__rmatmul__ = lambda self, other: matmul(other, self)
     cls.__neg__ = negative
     cls.__pos__ = lambda self: self
@@ -81,7 +64,7 @@ def install_operators() -> None:
     cls.reshape = _reshape
     cls.transpose = _transpose
     cls.flatten = _flatten
-    cls.sum = _sum
+    cls.sum = sum
     cls.mean = mean
     cls.max = max
     cls.min = min

@@ -9,21 +9,20 @@ from cvzoo.backends.arrays import range_of
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.backends.float_types import is_float
 from cvzoo.errors.exceptions import DtypeError
-from cvzoo.functions.array.broadcast_to import sum_to
+from cvzoo.functions.array.broadcast import sum_to
 from cvzoo.functions.array.dtypes import agreed_pair
-from cvzoo.functions.math.elementwise import (
+from cvzoo.functions.math.arithmetic import (
     SCALARS,
-    AbstractElementwiseOfOutput,
-    AbstractPointwise,
     Operand,
     Scalar,
     check_operands,
+    multiply,
     of_constant,
     of_pair,
     typed_constant,
 )
+from cvzoo.functions.math.elementwise import AbstractElementwiseOfOutput, AbstractPointwise
 from cvzoo.functions.math.exponential import log
-from cvzoo.functions.math.multiply import multiply
 from cvzoo.typing.aliases import Array
 
 

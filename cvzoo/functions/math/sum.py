@@ -1,17 +1,18 @@
-"""Sums, means and products along axes."""
+"""Sums, means, products and Euclidean lengths along axes, and running sums."""
 
 from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.backends.dispatch import backend_of
-from cvzoo.backends.sums import sum_along
+from cvzoo.backends.sums import running_sum, sum_along
 from cvzoo.errors.exceptions import ShapeError
-from cvzoo.functions.array.axes import Axes, all_axes, kept_shape
-from cvzoo.functions.array.broadcast_to import broadcast_to
-from cvzoo.functions.array.reshape import reshape
-from cvzoo.functions.array.transpose import transpose
-from cvzoo.functions.array.where import where
-from cvzoo.functions.math.divide import divide
-from cvzoo.functions.math.multiply import multiply
+from cvzoo.functions.array.axes import Axes, all_axes, kept_shape, one_axis, reshape, transpose
+from cvzoo.functions.array.broadcast import broadcast_to
+from cvzoo.functions.array.dtypes import floating_backend
+from cvzoo.functions.array.flip import flip
+from cvzoo.functions.array.indexing import where
+from cvzoo.functions.math.arithmetic import divide, multiply
+from cvzoo.functions.math.exponential import exp
+from cvzoo.functions.math.power import square
 from cvzoo.typing.aliases import Array
 
 
@@ -123,3 +124,108 @@ def prod(x: Variable | Array, axis: Axes = None, keepdims: bool = False) -> Vari
     Raises ShapeError if an axis is out of range.
     """
     return Prod(axis, keepdims).apply((x,))[0]
+
+
+class LogSumExp(FunctionNode):
+    in_float32 = True
+
+    def __init__(self, axis: Axes):
+        self.axis = axis
+
+    def forward(self, inputs: tuple) -> tuple:
+        (x,) = inputs
+        xp = floating_backend(x, "logsumexp").xp
+        self.axes = axes = all_axes(self.axis, x.ndim, "logsumexp")
+        if not x.size:
+            raise ShapeError("logsumexp: there is nothing to sum", got=x.shape)
+        self.retain_inputs((0,))
+        self.retain_outputs((0,))
+        top = x.max(axes, keepdims=True)
+        top = xp.where(xp.isfinite(top), top, 0)  # a row of -inf would give -inf - -inf
+        total = sum_along(xp.exp(x - top), axes)
+        shape = total.shape
+        return (xp.log(total) + top.reshape(shape),)
+
+    def backward(self, indexes: tuple, gys: tuple) -> tuple:
+        (x,) = self.get_retained_inputs()
+        (y,) = self.get_retained_outputs()
+        shape = kept_shape(x.shape, self.axes)
+        share = exp(x - broadcast_to(reshape(y, shape), x.shape))
+        return (broadcast_to(reshape(gys[0], shape), x.shape) * share,)
+
+
+def logsumexp(x: Variable | Array, axis: Axes = None) -> Variable:
+    """log(sum(exp(x))) along `axis`: one axis, several, or None for all.
+
+    Raises ShapeError if an axis is out of range or nothing to sum.
+    """
+    return LogSumExp(axis).apply((x,))[0]
+
+
+class Norm(FunctionNode):
+    in_float32 = True
+
+    def __init__(self, axis: Axes, keepdims: bool):
+        self.axis = axis
+        self.keepdims = keepdims
+
+    def forward(self, inputs: tuple) -> tuple:
+        (x,) = inputs
+        xp = floating_backend(x, "norm").xp
+        self.axes = all_axes(self.axis, x.ndim, "norm")
+        self.retain_inputs((0,))
+        self.retain_outputs((0,))
+        return (xp.sqrt(sum_along(x * x, self.axes, keepdims=self.keepdims)),)
+
+    def backward(self, indexes: tuple, gys: tuple) -> tuple:
+        (x,) = self.get_retained_inputs()
+        (y,) = self.get_retained_outputs()
+        shape = kept_shape(x.shape, self.axes)
+        scaled = gys[0] / (y + (y.array == 0).astype(y.dtype))  # a vector of zeros gets gradient 0, not NaN
+        return (broadcast_to(reshape(scaled, shape), x.shape) * x,)
+
+
+def norm(x: Variable | Array, axis: Axes = None, keepdims: bool = False) -> Variable:
+    """The square root of the sum of squares along `axis`; arguments as of `sum`. A zero vector has gradient 0.
+
+    Raises ShapeError if an axis is out of range.
+    """
+    return Norm(axis, keepdims).apply((x,))[0]
+
+
+def normalize(x: Variable | Array, eps: float = 1e-5, axis: Axes = 1) -> Variable:
+    """x divided by its Euclidean length along `axis` plus `eps`."""
+    x = as_variable(x)
+    length = norm(x, axis, keepdims=True) + eps
+    return x / broadcast_to(length, x.shape)
+
+
+def batch_l2_norm_squared(x: Variable | Array) -> Variable:
+    """(B,): the sum of squares of each of the B samples of x (B, ...)."""
+    x = as_variable(x)
+    return sum(square(x), tuple(range(1, x.ndim)))
+
+
+class Cumsum(FunctionNode):
+    in_float32 = True
+
+    def __init__(self, axis: int):
+        self.axis = axis
+
+    def forward(self, inputs: tuple) -> tuple:
+        (x,) = inputs
+        backend_of(x)
+        self.axis = one_axis(self.axis, x.ndim, "cumsum")
+        return (running_sum(x, self.axis),)
+
+    def backward(self, indexes: tuple, gys: tuple) -> tuple:
+        axis = self.axis
+        return (flip(cumsum(flip(gys[0], axis), axis), axis),)
+
+
+def cumsum(x: Variable | Array, axis: int | None = None) -> Variable:
+    """The sums of x up to and with each element along `axis`; of the flattened x where `axis` is None.
+
+    Raises ShapeError if an axis is out of range.
+    """
+    return Cumsum(0).apply((reshape(x, (-1,)),))[0] if axis is None else Cumsum(axis).apply((x,))[0]

@@ -6,9 +6,10 @@ from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.float_types import is_float
 from cvzoo.errors.exceptions import DtypeError
-from cvzoo.functions.array.broadcast_to import sum_to
+from cvzoo.functions.array.broadcast import sum_to
 from cvzoo.functions.array.dtypes import agreed_pair
-from cvzoo.functions.math.elementwise import AbstractPointwise, check_operands
+from cvzoo.functions.math.arithmetic import check_operands
+from cvzoo.functions.math.elementwise import AbstractPointwise
 from cvzoo.functions.math.power import rsqrt
 from cvzoo.typing.aliases import Array
 

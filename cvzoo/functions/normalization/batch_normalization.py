@@ -9,13 +9,10 @@ from cvzoo.backends.dispatch import backend_of
 from cvzoo.backends.float_types import is_float, is_half
 from cvzoo.config.switches import switches
 from cvzoo.errors.exceptions import DtypeError, GraphError, ShapeError, ValueRangeError
-from cvzoo.functions.array.cast import cast
-from cvzoo.functions.array.dtypes import widened
-from cvzoo.functions.array.reshape import reshape
-from cvzoo.functions.array.transpose import transpose
+from cvzoo.functions.array.axes import reshape, transpose
+from cvzoo.functions.array.dtypes import cast, widened
 from cvzoo.functions.connection.channel_sum import ChannelSpread, ChannelSum
-from cvzoo.functions.math.add import add
-from cvzoo.functions.math.multiply import multiply
+from cvzoo.functions.math.arithmetic import add, multiply
 from cvzoo.functions.math.power import power
 from cvzoo.typing.aliases import Array
 

@@ -6,8 +6,7 @@ from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.functions.connection.channel_sum import ChannelSpread, ChannelSum
-from cvzoo.functions.math.add import add
-from cvzoo.functions.math.multiply import multiply
+from cvzoo.functions.math.arithmetic import add, multiply
 from cvzoo.functions.math.power import power
 from cvzoo.functions.normalization.batch_normalization import check_statistics
 from cvzoo.typing.aliases import Array

@@ -10,13 +10,11 @@ from cvzoo.backends.arrays import is_device_array
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.config.switches import switches
 from cvzoo.errors.exceptions import ShapeError
-from cvzoo.functions.array.broadcast_to import broadcast_to
-from cvzoo.functions.array.cast import cast
-from cvzoo.functions.array.dtypes import widened
-from cvzoo.functions.array.reshape import reshape
+from cvzoo.functions.array.axes import reshape
+from cvzoo.functions.array.broadcast import broadcast_to
+from cvzoo.functions.array.dtypes import cast, widened
 from cvzoo.functions.connection.channel_sum import ChannelSum
-from cvzoo.functions.math.add import add, subtract
-from cvzoo.functions.math.multiply import multiply
+from cvzoo.functions.math.arithmetic import add, multiply, subtract
 from cvzoo.functions.math.power import power
 from cvzoo.functions.math.sum import sum
 from cvzoo.functions.normalization.batch_normalization import BatchNormalization, check_statistics

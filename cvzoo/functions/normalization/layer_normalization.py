@@ -8,10 +8,9 @@ from cvzoo.backends.dispatch import backend_of
 from cvzoo.backends.float_types import is_float, is_half
 from cvzoo.config.switches import switches
 from cvzoo.errors.exceptions import DtypeError, GraphError, ShapeError, ValueRangeError
-from cvzoo.functions.array.broadcast_to import broadcast_to
-from cvzoo.functions.array.cast import cast
-from cvzoo.functions.array.dtypes import widened
-from cvzoo.functions.array.reshape import reshape
+from cvzoo.functions.array.axes import reshape
+from cvzoo.functions.array.broadcast import broadcast_to
+from cvzoo.functions.array.dtypes import cast, widened
 from cvzoo.functions.math.power import power
 from cvzoo.functions.math.sum import mean, sum
 from cvzoo.typing.aliases import Array

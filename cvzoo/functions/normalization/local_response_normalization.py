@@ -7,8 +7,7 @@ from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.backends.float_types import is_float
 from cvzoo.errors.exceptions import DtypeError, ShapeError, ValueRangeError
-from cvzoo.functions.math.add import add
-from cvzoo.functions.math.multiply import multiply
+from cvzoo.functions.math.arithmetic import add, multiply
 from cvzoo.functions.math.power import power
 from cvzoo.typing.aliases import Array
 

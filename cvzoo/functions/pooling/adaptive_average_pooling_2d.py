@@ -10,8 +10,7 @@ from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.errors.exceptions import ValueRangeError
-from cvzoo.functions.pooling.average_pooling_2d import average_pooling_2d
-from cvzoo.functions.pooling.pool_window import pool_window
+from cvzoo.functions.pooling.pooling_2d import average_pooling_2d, pool_window
 from cvzoo.shapes.check import pair
 from cvzoo.typing.aliases import Array
 

@@ -7,10 +7,9 @@ from typing import Any
 
 from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError
-from cvzoo.functions.array.reshape import reshape
+from cvzoo.functions.array.axes import reshape
 from cvzoo.functions.connection.convolution_nd import each_axis
-from cvzoo.functions.pooling.average_pooling_2d import average_pooling_2d
-from cvzoo.functions.pooling.max_pooling_2d import max_pooling_2d
+from cvzoo.functions.pooling.pooling_2d import average_pooling_2d, max_pooling_2d
 from cvzoo.typing.aliases import Array
 
 Sizes = int | Sequence[int]

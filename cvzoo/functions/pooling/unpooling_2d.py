@@ -1,11 +1,15 @@
-"""Each pixel copied to its window: sums over windows, turned round."""
+"""Unpooling: pixels copied to their windows, or put back at the indices of maxima."""
 
 from collections.abc import Sequence
+from typing import Any
 
-from cvzoo.autodiff.variable import Variable, as_variable
-from cvzoo.errors.exceptions import ShapeError
-from cvzoo.functions.math.multiply import multiply
-from cvzoo.functions.pooling.average_pooling_2d import AveragePooling2DGrad
+from cvzoo.autodiff.variable import Variable, as_array, as_variable
+from cvzoo.backends.arrays import range_of
+from cvzoo.backends.dispatch import backend_of
+from cvzoo.backends.transfer import to_device_of
+from cvzoo.errors.exceptions import DtypeError, ShapeError, ValueRangeError
+from cvzoo.functions.math.arithmetic import multiply
+from cvzoo.functions.pooling.pooling_2d import AveragePooling2DGrad, Upsampling2D
 from cvzoo.shapes.check import pair
 from cvzoo.shapes.sizes import conv_out_size, deconv_out_size, pads
 from cvzoo.typing.aliases import Array
@@ -60,3 +64,54 @@ def unpooling_2d(
     }
     y = AveragePooling2DGrad(window, True, (oh, ow)).apply((x,))[0]
     return multiply(y, kh * kw)
+
+
+def upsampling_2d(
+    x: Variable | Array,
+    indices: Any,
+    ksize: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    pad: int | Sequence[int] = 0,
+    outsize: Sequence[int] | None = None,
+) -> Variable:
+    """Max unpooling: (B, C, H, W) zeros with x's pixels at the indices of a max pooling; duplicates are added.
+
+    x: (B, C, OH, OW)
+    indices: (B, C, OH, OW) integers, row * W + column, as max_pooling_2d(..., return_indices=True) gives
+    ksize, stride, pad: those of the pooling; they give the size where outsize does not
+    outsize: (H, W) of the pooled array; required if the windows did not cover it exactly, since `indices` are invalid
+        for a plane of another width
+    Raises ShapeError if shapes differ, DtypeError if indices are not integers, ValueRangeError if one is outside; on a
+    GPU they are not checked, and pixels outside are ignored.
+    Where we differ: Chainer's indices are within each window, ours within the plane.
+    """
+    x = as_variable(x)
+    indices = as_array(indices)
+    backend_of(indices)
+    if x.ndim != 4 or indices.shape != x.shape:
+        raise ShapeError(
+            "upsampling_2d: x and indices must have one shape",
+            expected="(B, C, OH, OW) both",
+            got=f"x {x.shape}, indices {indices.shape}",
+        )
+    if indices.dtype.kind not in "iu":
+        raise DtypeError("upsampling_2d: indices must be integers", got=indices.dtype)
+    if outsize is None:
+        kh, kw = pair(ksize, name="ksize", function="upsampling_2d")
+        sy, sx = (kh, kw) if stride is None else pair(stride, name="stride", function="upsampling_2d")
+        top, bottom, left, right = pads(pad, function="upsampling_2d")
+        outsize = (
+            deconv_out_size(x.shape[2], kh, sy, top, bottom),
+            deconv_out_size(x.shape[3], kw, sx, left, right),
+        )
+    h, w = pair(outsize, name="outsize", function="upsampling_2d")
+    indices = to_device_of(indices, x.array)
+    extremes = range_of(indices)
+    if extremes and not (extremes[0] >= 0 and extremes[1] < h * w):
+        raise ValueRangeError(
+            "upsampling_2d: an index is outside of the plane",
+            expected=f"0 to {h * w - 1} for outsize {(h, w)}",
+            got=f"{extremes[0]} to {extremes[1]}",
+            hint="outsize=x.shape[2:] of what was pooled",
+        )
+    return Upsampling2D(indices, (h, w)).apply((x,))[0]

@@ -4,13 +4,11 @@ from typing import Any
 
 from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.errors.exceptions import ShapeError
-from cvzoo.functions.activation.sigmoid import sigmoid
-from cvzoo.functions.activation.tanh import tanh
+from cvzoo.functions.activation.sigmoid import sigmoid, tanh
+from cvzoo.functions.array.axes import reshape
 from cvzoo.functions.array.concat import concat
-from cvzoo.functions.array.get_item import get_item
-from cvzoo.functions.array.reshape import reshape
-from cvzoo.functions.math.add import add
-from cvzoo.functions.math.multiply import multiply
+from cvzoo.functions.array.indexing import get_item
+from cvzoo.functions.math.arithmetic import add, multiply
 from cvzoo.typing.aliases import Array
 
 

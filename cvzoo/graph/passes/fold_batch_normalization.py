@@ -5,8 +5,7 @@ from typing import Any
 import numpy as np
 
 from cvzoo.autodiff.prepared_weights import PreparedWeights
-from cvzoo.functions.connection.convolution_2d import Convolution2D
-from cvzoo.functions.connection.fused_convolution_2d import FusedConvolution2D
+from cvzoo.functions.connection.convolution_2d import Convolution2D, FusedConvolution2D
 from cvzoo.functions.normalization.fixed_batch_normalization import FixedBatchNormalization
 from cvzoo.graph.def_use_chains import DefUseChains
 from cvzoo.graph.records import Graph, Record

@@ -1,10 +1,10 @@
 """Operator fusion for training: sum and ReLU."""
 
 from cvzoo.functions.activation.relu import ReLU
-from cvzoo.functions.math.add import Add, AddReLU
+from cvzoo.functions.math.arithmetic import Add, AddReLU
 from cvzoo.functions.normalization.batch_normalization import BatchNormalization
 from cvzoo.functions.normalization.batch_normalization_relu import BatchNormalizationReLU
-from cvzoo.functions.pooling.max_pooling_2d import MaxPooling2D
+from cvzoo.functions.pooling.pooling_2d import MaxPooling2D
 from cvzoo.graph.def_use_chains import DefUseChains
 from cvzoo.graph.records import Graph, Record
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from cvzoo.functions.activation.relu import ReLU
-from cvzoo.functions.math.add import Add
+from cvzoo.functions.math.arithmetic import Add
 from cvzoo.functions.normalization.batch_normalization import BatchNormalization, BatchNormalizationGrad
 from cvzoo.functions.normalization.batch_normalization_relu import BatchNormalizationReLU, BatchNormalizationReLUGrad
 from cvzoo.graph.def_use_chains import DefUseChains

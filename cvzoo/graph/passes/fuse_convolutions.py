@@ -1,8 +1,7 @@
 """Operator fusion: convolution, sum and activation."""
 
-from cvzoo.functions.connection.convolution_2d import Convolution2D
-from cvzoo.functions.connection.fused_convolution_2d import FusedConvolution2D
-from cvzoo.functions.math.add import Add
+from cvzoo.functions.connection.convolution_2d import Convolution2D, FusedConvolution2D
+from cvzoo.functions.math.arithmetic import Add
 from cvzoo.functions.math.elementwise import AbstractElementwise, AbstractElementwiseOfOutput
 from cvzoo.graph.def_use_chains import DefUseChains
 from cvzoo.graph.passes.fold_batch_normalization import fused_settings

@@ -5,10 +5,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cvzoo.functions.math.add import Add, AddConstant, Negative, Subtract, SubtractConstant, SubtractFromConstant
-from cvzoo.functions.math.divide import Divide, DivideByConstant
+from cvzoo.functions.math.arithmetic import (
+    Add,
+    AddConstant,
+    Divide,
+    DivideByConstant,
+    Multiply,
+    MultiplyConstant,
+    Negative,
+    Subtract,
+    SubtractConstant,
+    SubtractFromConstant,
+)
 from cvzoo.functions.math.elementwise import AbstractElementwise, AbstractElementwiseOfOutput, ElementwiseChain
-from cvzoo.functions.math.multiply import Multiply, MultiplyConstant
 from cvzoo.functions.normalization.fixed_batch_normalization import FixedBatchNormalization
 from cvzoo.graph.def_use_chains import DefUseChains
 from cvzoo.graph.records import Graph, Record

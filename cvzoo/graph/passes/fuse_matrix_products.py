@@ -4,9 +4,8 @@ import math
 from typing import Any
 
 from cvzoo.backends.dispatch import backend_of
-from cvzoo.functions.math.add import Add
+from cvzoo.functions.math.arithmetic import Add, MultiplyConstant
 from cvzoo.functions.math.matmul import FusedMatMul, MatMul
-from cvzoo.functions.math.multiply import MultiplyConstant
 from cvzoo.graph.def_use_chains import DefUseChains
 from cvzoo.graph.records import Graph, Record
 

@@ -1,8 +1,7 @@
 """Operator fusion: accumulation of gradients in the convolution that computes the later one."""
 
-from cvzoo.functions.connection.convolution_2d import Deconvolution2D
-from cvzoo.functions.connection.deconvolution_and_sum import DeconvolutionAndSum
-from cvzoo.functions.math.add import Add
+from cvzoo.functions.connection.convolution_2d import Deconvolution2D, DeconvolutionAndSum
+from cvzoo.functions.math.arithmetic import Add
 from cvzoo.graph.def_use_chains import DefUseChains
 from cvzoo.graph.records import Graph, Record
 

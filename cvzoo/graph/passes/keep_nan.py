@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from cvzoo.autodiff.function_node import FunctionNode
-from cvzoo.functions.math.add import AddReLU
+from cvzoo.functions.math.arithmetic import AddReLU
 from cvzoo.functions.normalization.batch_normalization import BatchNormalization
 from cvzoo.functions.normalization.batch_normalization_relu import BatchNormalizationReLU
 from cvzoo.graph.records import Graph, Record

@@ -7,10 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from cvzoo.autodiff.function_node import FunctionNode
-from cvzoo.functions.array.get_item import GetItem
-from cvzoo.functions.array.reshape import Reshape
-from cvzoo.functions.array.transpose import Transpose
-from cvzoo.functions.math.add import Add, AddReLU
+from cvzoo.functions.array.axes import Reshape, Transpose
+from cvzoo.functions.array.indexing import GetItem
+from cvzoo.functions.math.arithmetic import Add, AddReLU
 from cvzoo.functions.math.elementwise import AbstractElementwise, AbstractElementwiseOfOutput
 from cvzoo.functions.normalization.batch_normalization import BatchNormalization
 from cvzoo.functions.normalization.batch_normalization_relu import BatchNormalizationReLU, FixedBatchNormalizationReLU

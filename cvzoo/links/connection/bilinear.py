@@ -5,7 +5,7 @@ from typing import Any
 from cvzoo.autodiff.parameter import Parameter
 from cvzoo.autodiff.variable import Variable
 from cvzoo.errors.exceptions import ValueRangeError
-from cvzoo.functions.connection.bilinear import bilinear
+from cvzoo.functions.connection.linear import bilinear
 from cvzoo.initializers.normal import LeCunNormal
 from cvzoo.links.link import Link
 

@@ -13,10 +13,8 @@ from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.config.switches import switches
 from cvzoo.functions.activation.relu import leaky_relu, relu, relu6
-from cvzoo.functions.activation.sigmoid import hard_sigmoid, hard_swish, sigmoid
-from cvzoo.functions.activation.swish import silu
-from cvzoo.functions.activation.tanh import tanh
-from cvzoo.functions.connection.fused_convolution_2d import fused_convolution_2d
+from cvzoo.functions.activation.sigmoid import hard_sigmoid, hard_swish, sigmoid, silu, tanh
+from cvzoo.functions.connection.convolution_2d import fused_convolution_2d
 from cvzoo.links.connection.batch_normalization import BatchNormalization, FrozenBatchNormalization
 from cvzoo.links.connection.convolution_2d import Convolution2D
 from cvzoo.links.link import Link

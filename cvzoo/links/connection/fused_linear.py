@@ -8,10 +8,9 @@ from cvzoo.autodiff.prepared_weights import PreparedWeights
 from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.config.switches import switches
 from cvzoo.errors.exceptions import ShapeError
-from cvzoo.functions.activation.swish import gelu
-from cvzoo.functions.array.reshape import reshape
-from cvzoo.functions.array.transpose import transpose
-from cvzoo.functions.connection.fused_convolution_2d import fused_convolution_2d
+from cvzoo.functions.activation.sigmoid import gelu
+from cvzoo.functions.array.axes import reshape, transpose
+from cvzoo.functions.connection.convolution_2d import fused_convolution_2d
 from cvzoo.functions.connection.linear import linear as linear_function
 from cvzoo.links.connection.fused_convolution import folded
 from cvzoo.links.connection.linear import Linear

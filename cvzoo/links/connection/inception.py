@@ -6,8 +6,7 @@ from cvzoo.autodiff.variable import Variable
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.functions.activation.relu import relu
 from cvzoo.functions.array.concat import concat
-from cvzoo.functions.pooling.average_pooling_2d import average_pooling_2d
-from cvzoo.functions.pooling.max_pooling_2d import max_pooling_2d
+from cvzoo.functions.pooling.pooling_2d import average_pooling_2d, max_pooling_2d
 from cvzoo.links.chain import Chain
 from cvzoo.links.connection.batch_normalization import BatchNormalization
 from cvzoo.links.connection.convolution_2d import Convolution2D

@@ -4,7 +4,7 @@ from typing import Any
 
 from cvzoo.autodiff.parameter import Parameter
 from cvzoo.autodiff.variable import Variable
-from cvzoo.functions.array.transpose import transpose
+from cvzoo.functions.array.axes import transpose
 from cvzoo.functions.normalization.layer_normalization import layer_normalization
 from cvzoo.links.link import Link
 from cvzoo.typing.aliases import Array

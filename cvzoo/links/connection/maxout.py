@@ -3,7 +3,7 @@
 from typing import Any
 
 from cvzoo.autodiff.variable import Variable
-from cvzoo.functions.activation.maxout import maxout
+from cvzoo.functions.activation.relu import maxout
 from cvzoo.links.chain import Chain
 from cvzoo.links.connection.linear import Linear
 from cvzoo.typing.aliases import Array

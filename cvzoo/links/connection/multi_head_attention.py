@@ -4,8 +4,7 @@ from typing import Any
 
 from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError
-from cvzoo.functions.array.reshape import reshape
-from cvzoo.functions.array.transpose import transpose
+from cvzoo.functions.array.axes import reshape, transpose
 from cvzoo.functions.attention.scaled_dot_product_attention import scaled_dot_product_attention
 from cvzoo.initializers.uniform import GlorotUniform
 from cvzoo.links.chain import Chain

@@ -5,7 +5,7 @@ from typing import Any
 
 from cvzoo.autodiff.parameter import Parameter
 from cvzoo.autodiff.variable import Variable
-from cvzoo.functions.activation.prelu import prelu
+from cvzoo.functions.activation.relu import prelu
 from cvzoo.links.link import Link
 from cvzoo.typing.aliases import Array
 

@@ -6,7 +6,7 @@ from typing import Any
 from cvzoo.autodiff.parameter import Parameter
 from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.errors.exceptions import ShapeError
-from cvzoo.functions.array.reshape import reshape
+from cvzoo.functions.array.axes import reshape
 from cvzoo.links.chain import Chain
 from cvzoo.links.link import Link
 from cvzoo.typing.aliases import Array

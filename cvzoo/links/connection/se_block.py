@@ -7,9 +7,9 @@ from cvzoo.config.switches import switches
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.functions.activation.relu import relu
 from cvzoo.functions.activation.sigmoid import sigmoid
-from cvzoo.functions.array.reshape import reshape
-from cvzoo.functions.math.multiply import multiply
-from cvzoo.functions.pooling.average_pooling_2d import global_average_pooling_2d
+from cvzoo.functions.array.axes import reshape
+from cvzoo.functions.math.arithmetic import multiply
+from cvzoo.functions.pooling.pooling_2d import global_average_pooling_2d
 from cvzoo.links.chain import Chain
 from cvzoo.links.connection.convolution_2d import Convolution2D
 from cvzoo.links.connection.fused_convolution import Activ, fused_activation, fused_convolution

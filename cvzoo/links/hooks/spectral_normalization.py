@@ -12,9 +12,8 @@ from cvzoo.backends.dispatch import backend_of
 from cvzoo.config.randomness import random_generator
 from cvzoo.config.switches import switches
 from cvzoo.errors.exceptions import ValueRangeError
-from cvzoo.functions.array.reshape import reshape
-from cvzoo.functions.array.transpose import moveaxis
-from cvzoo.functions.math.multiply import multiply
+from cvzoo.functions.array.axes import moveaxis, reshape
+from cvzoo.functions.math.arithmetic import multiply
 from cvzoo.functions.math.sum import sum
 from cvzoo.links.connection.deconvolution_2d import Deconvolution2D
 from cvzoo.links.hooks.weight_hook import AbstractWeightHook

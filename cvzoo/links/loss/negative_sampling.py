@@ -8,7 +8,7 @@ import numpy as np
 from cvzoo.autodiff.parameter import Parameter
 from cvzoo.autodiff.variable import Variable
 from cvzoo.functions.loss.negative_sampling import negative_sampling
-from cvzoo.functions.noise.walker_alias import WalkerAlias
+from cvzoo.functions.noise.draws import WalkerAlias
 from cvzoo.links.link import Link
 from cvzoo.typing.aliases import Array
 

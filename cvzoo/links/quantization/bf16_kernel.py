@@ -4,9 +4,9 @@ import math
 from typing import Any
 
 from cvzoo.autodiff.variable import Variable, as_variable
-from cvzoo.functions.array.reshape import reshape
-from cvzoo.functions.connection.bf16_convolution_2d import bf16_convolution_2d
+from cvzoo.functions.array.axes import reshape
 from cvzoo.functions.connection.byte_variable import rearranged
+from cvzoo.functions.connection.fewer_bits import bf16_convolution_2d
 from cvzoo.links.connection.convolution_2d import Convolution2D
 from cvzoo.links.connection.fused_convolution import filters_of
 from cvzoo.links.connection.fused_linear import filters_of_rows, map_as_rows, rows_as_map

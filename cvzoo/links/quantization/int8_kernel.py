@@ -9,8 +9,7 @@ from cvzoo.autodiff.variable import Variable
 from cvzoo.config.switches import switches
 from cvzoo.errors.exceptions import GraphError, ValueRangeError
 from cvzoo.functions.connection.byte_variable import Counting, rearranged
-from cvzoo.functions.connection.int8_convolution_2d import int8_convolution_2d
-from cvzoo.functions.connection.int8_linear import int8_linear
+from cvzoo.functions.connection.fewer_bits import int8_convolution_2d, int8_linear
 from cvzoo.links.connection.convolution_2d import Convolution2D
 from cvzoo.links.connection.fused_convolution import factors_of
 from cvzoo.links.connection.fused_linear import factors_of_rows, map_as_rows, rows_as_map

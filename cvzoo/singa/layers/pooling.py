@@ -3,9 +3,8 @@
 from typing import Any
 
 from cvzoo.functions.array.concat import concat
-from cvzoo.functions.array.get_item import get_item
-from cvzoo.functions.pooling.average_pooling_2d import average_pooling_2d
-from cvzoo.functions.pooling.max_pooling_2d import max_pooling_2d
+from cvzoo.functions.array.indexing import get_item
+from cvzoo.functions.pooling.pooling_2d import average_pooling_2d, max_pooling_2d
 from cvzoo.singa.layers.layer import Layer, check_input
 from cvzoo.singa.layers.windows import Padding, as_padding, as_pair, check_pad_mode, same_padding
 from cvzoo.singa.tensor_class import Tensor, apply

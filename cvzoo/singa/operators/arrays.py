@@ -7,19 +7,19 @@ from typing import Any
 import numpy as np
 
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError
-from cvzoo.functions.array.cast import cast as _cast
+from cvzoo.functions.array.axes import expand_dims
+from cvzoo.functions.array.axes import reshape as _reshape
+from cvzoo.functions.array.axes import squeeze as _squeeze
+from cvzoo.functions.array.axes import transpose as _transpose
 from cvzoo.functions.array.concat import concat, split_axis
-from cvzoo.functions.array.get_item import get_item
-from cvzoo.functions.array.reshape import expand_dims
-from cvzoo.functions.array.reshape import reshape as _reshape
-from cvzoo.functions.array.reshape import squeeze as _squeeze
-from cvzoo.functions.array.tile import tile as _tile
-from cvzoo.functions.array.transpose import transpose as _transpose
-from cvzoo.functions.array.where import where as _where
+from cvzoo.functions.array.dtypes import cast as _cast
+from cvzoo.functions.array.indexing import get_item
+from cvzoo.functions.array.indexing import tile as _tile
+from cvzoo.functions.array.indexing import where as _where
 from cvzoo.functions.connection.embed_id import embed_id
 from cvzoo.functions.math.matmul import matmul as _matmul
 from cvzoo.functions.math.sum import mean, sum
-from cvzoo.functions.pooling.average_pooling_2d import global_average_pooling_2d
+from cvzoo.functions.pooling.pooling_2d import global_average_pooling_2d
 from cvzoo.singa.beside import beside, on_host
 from cvzoo.singa.operators.elementwise import add, div, mul, sqrt
 from cvzoo.singa.tensor_class import Tensor, apply, as_dtype

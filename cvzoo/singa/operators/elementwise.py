@@ -10,23 +10,20 @@ from cvzoo.autodiff.variable import Variable
 from cvzoo.errors.exceptions import ShapeError
 from cvzoo.functions.activation.relu import leaky_relu
 from cvzoo.functions.activation.relu import relu as _relu
+from cvzoo.functions.activation.sigmoid import elu as _elu
+from cvzoo.functions.activation.sigmoid import gelu as _gelu
 from cvzoo.functions.activation.sigmoid import sigmoid as _sigmoid
 from cvzoo.functions.activation.sigmoid import softplus as _softplus
+from cvzoo.functions.activation.sigmoid import tanh as _tanh
 from cvzoo.functions.activation.softmax import softmax as _softmax
-from cvzoo.functions.activation.swish import elu as _elu
-from cvzoo.functions.activation.swish import gelu as _gelu
-from cvzoo.functions.activation.tanh import tanh as _tanh
-from cvzoo.functions.math.absolute import absolute
-from cvzoo.functions.math.add import add as _add
-from cvzoo.functions.math.add import negative as _negative
-from cvzoo.functions.math.add import subtract
-from cvzoo.functions.math.clip import clip as _clip
-from cvzoo.functions.math.divide import divide
-from cvzoo.functions.math.erf import erf as _erf
+from cvzoo.functions.math.arithmetic import absolute, divide, multiply, subtract
+from cvzoo.functions.math.arithmetic import add as _add
+from cvzoo.functions.math.arithmetic import negative as _negative
+from cvzoo.functions.math.exponential import erf as _erf
 from cvzoo.functions.math.exponential import exp as _exp
 from cvzoo.functions.math.exponential import log as _log
+from cvzoo.functions.math.extremum import clip as _clip
 from cvzoo.functions.math.extremum import maximum, minimum
-from cvzoo.functions.math.multiply import multiply
 from cvzoo.functions.math.power import power
 from cvzoo.functions.math.power import sqrt as _sqrt
 from cvzoo.functions.math.rounding import ceil as _ceil

@@ -8,12 +8,11 @@ from cvzoo.autodiff.variable import Variable
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError
 from cvzoo.functions.activation.relu import relu
 from cvzoo.functions.activation.softmax import log_softmax
-from cvzoo.functions.array.reshape import reshape
-from cvzoo.functions.loss.mean_squared_error import mean_squared_error
+from cvzoo.functions.array.axes import reshape
+from cvzoo.functions.loss.differences import mean_squared_error
 from cvzoo.functions.loss.softmax_cross_entropy import softmax_cross_entropy as _softmax_cross_entropy
-from cvzoo.functions.math.add import add, subtract
+from cvzoo.functions.math.arithmetic import add, multiply, subtract
 from cvzoo.functions.math.exponential import log
-from cvzoo.functions.math.multiply import multiply
 from cvzoo.functions.math.sum import sum
 from cvzoo.singa.beside import beside, on_host
 from cvzoo.singa.tensor_class import Tensor, apply

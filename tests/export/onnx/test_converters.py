@@ -8,7 +8,7 @@ from cvzoo.autodiff.variable import Variable
 from cvzoo.config.switches import no_backprop_mode
 from cvzoo.errors.exceptions import GraphError, UnsupportedError
 from cvzoo.export.onnx.sizes import SizeDependenceError
-from cvzoo.functions.connection.fused_convolution_2d import fused_convolution_2d
+from cvzoo.functions.connection.convolution_2d import fused_convolution_2d
 
 
 def _array(*shape, seed=1):

@@ -6,11 +6,9 @@ import pytest
 from cvzoo.autodiff.variable import Variable
 from cvzoo.config.switches import no_backprop_mode
 from cvzoo.errors.exceptions import ShapeError
-from cvzoo.functions.connection.bf16_convolution_2d import bf16_convolution_2d
 from cvzoo.functions.connection.byte_variable import ByteVariable, Counting, as_bytes
-from cvzoo.functions.connection.fused_convolution_2d import fused_convolution_2d
-from cvzoo.functions.connection.int8_convolution_2d import int8_convolution_2d
-from cvzoo.functions.connection.int8_linear import int8_linear
+from cvzoo.functions.connection.convolution_2d import fused_convolution_2d
+from cvzoo.functions.connection.fewer_bits import bf16_convolution_2d, int8_convolution_2d, int8_linear
 
 COUNTING = Counting(0.5, False)
 

@@ -7,7 +7,7 @@ import cvzoo.functions as F
 from cvzoo.autodiff.parameter import Parameter
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.errors.exceptions import DtypeError, GraphError, ShapeError
-from cvzoo.functions.connection.fused_convolution_2d import fused_convolution_2d
+from cvzoo.functions.connection.convolution_2d import fused_convolution_2d
 
 
 def arrays(groups=1):

@@ -6,9 +6,8 @@ import pytest
 from cvzoo.autodiff.gradient_check import check_backward, check_double_backward
 from cvzoo.autodiff.variable import Variable
 from cvzoo.errors.exceptions import DtypeError, ShapeError, ValueRangeError
-from cvzoo.functions.loss.binary_cross_entropy import binary_cross_entropy
-from cvzoo.functions.loss.sigmoid_cross_entropy import sigmoid_cross_entropy
-from cvzoo.functions.loss.sigmoid_focal_loss import sigmoid_focal_loss
+from cvzoo.functions.loss.binary_cross_entropy import binary_cross_entropy, sigmoid_cross_entropy
+from cvzoo.functions.loss.focal_loss import sigmoid_focal_loss
 
 random = np.random.default_rng(0)
 X = random.normal(0, 2, size=(3, 2, 2))

@@ -5,8 +5,7 @@ import pytest
 
 from cvzoo.autodiff.gradient_check import check_backward, check_double_backward
 from cvzoo.errors.exceptions import DtypeError, ShapeError, ValueRangeError
-from cvzoo.functions.loss.huber_loss import huber_loss, smooth_l1
-from cvzoo.functions.loss.mean_squared_error import mean_absolute_error, mean_squared_error
+from cvzoo.functions.loss.differences import huber_loss, mean_absolute_error, mean_squared_error, smooth_l1
 
 # differences on both sides of every corner (0, 0.5, 1), none nearer than 0.1
 D = np.array([[-3.0, -1.2, -0.8], [-0.3, 0.2, 0.35], [0.7, 0.85, 2.5], [0.65, -0.15, 1.4]])

@@ -7,8 +7,7 @@ from cvzoo.autodiff.gradient_check import check_backward, check_double_backward
 from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.numpy import focal_loss as module
 from cvzoo.errors.exceptions import DtypeError, ShapeError, ValueRangeError
-from cvzoo.functions.loss.focal_loss import focal_loss
-from cvzoo.functions.loss.sigmoid_focal_loss import sigmoid_focal_loss
+from cvzoo.functions.loss.focal_loss import focal_loss, sigmoid_focal_loss
 
 random = np.random.default_rng(0)
 X = random.normal(0, 3, size=(2, 9, 3))

@@ -9,7 +9,7 @@ from cvzoo.autodiff.parameter import Parameter
 from cvzoo.autodiff.variable import Variable
 from cvzoo.config.switches import using_config
 from cvzoo.errors.exceptions import DtypeError, GraphError, ShapeError, ValueRangeError
-from cvzoo.functions.math.multiply import multiply
+from cvzoo.functions.math.arithmetic import multiply
 from cvzoo.functions.math.power import square
 from cvzoo.functions.math.sum import sum
 from cvzoo.functions.normalization.batch_normalization import batch_normalization

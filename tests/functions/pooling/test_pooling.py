@@ -8,11 +8,14 @@ from hypothesis import strategies as st
 from cvzoo.autodiff.gradient_check import check_backward, check_double_backward
 from cvzoo.autodiff.variable import Variable
 from cvzoo.errors.exceptions import DtypeError, ShapeError, ValueRangeError
-from cvzoo.functions.pooling.average_pooling_2d import average_pooling_2d, global_average_pooling_2d
-from cvzoo.functions.pooling.max_pooling_2d import global_max_pooling_2d, max_pooling_2d
-from cvzoo.functions.pooling.spatial_pyramid_pooling_2d import spatial_pyramid_pooling_2d
-from cvzoo.functions.pooling.unpooling_2d import unpooling_2d
-from cvzoo.functions.pooling.upsampling_2d import upsampling_2d
+from cvzoo.functions.pooling.pooling_2d import (
+    average_pooling_2d,
+    global_average_pooling_2d,
+    global_max_pooling_2d,
+    max_pooling_2d,
+    spatial_pyramid_pooling_2d,
+)
+from cvzoo.functions.pooling.unpooling_2d import unpooling_2d, upsampling_2d
 
 # size, then ksize, stride, pad, cover_all
 CASES = {

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import cvzoo.functions as F
-from cvzoo.functions.connection.fused_convolution_2d import fused_convolution_2d
+from cvzoo.functions.connection.convolution_2d import fused_convolution_2d
 from cvzoo.graph import passes
 
 

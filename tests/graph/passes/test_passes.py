@@ -5,7 +5,7 @@ import pytest
 
 import cvzoo.functions as F
 from cvzoo.autodiff.parameter import Parameter
-from cvzoo.functions.connection.fused_convolution_2d import fused_convolution_2d
+from cvzoo.functions.connection.convolution_2d import fused_convolution_2d
 from cvzoo.graph import passes
 
 

@@ -9,17 +9,22 @@ from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.errors.exceptions import UnsupportedError
 from cvzoo.export.onnx.onnx_graph import OnnxGraph
 from cvzoo.export.onnx.step import Step
-from cvzoo.functions.activation.prelu import PReLU
-from cvzoo.functions.activation.relu import LeakyReLU, ReLU
-from cvzoo.functions.activation.sigmoid import HardSigmoid, HardSwish, Sigmoid, Softplus
+from cvzoo.functions.activation.relu import LeakyReLU, PReLU, ReLU
+from cvzoo.functions.activation.sigmoid import (
+    ELU,
+    GELU,
+    GELUByTanh,
+    HardSigmoid,
+    HardSwish,
+    Sigmoid,
+    Softplus,
+    Swish,
+    Tanh,
+)
 from cvzoo.functions.activation.softmax import LogSoftmax, Softmax
-from cvzoo.functions.activation.swish import ELU, GELU, GELUByTanh, Swish
-from cvzoo.functions.activation.tanh import Tanh
-from cvzoo.functions.math.absolute import Absolute
-from cvzoo.functions.math.add import Negative
-from cvzoo.functions.math.clip import Clip
-from cvzoo.functions.math.erf import Erf
-from cvzoo.functions.math.exponential import Exp, Log
+from cvzoo.functions.math.arithmetic import Absolute, Negative
+from cvzoo.functions.math.exponential import Erf, Exp, Log
+from cvzoo.functions.math.extremum import Clip
 from cvzoo.functions.math.power import Sqrt
 
 _BY_NAME = {

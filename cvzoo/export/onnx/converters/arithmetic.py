@@ -8,15 +8,23 @@ from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.export.onnx.converters.activation import number, pointwise
 from cvzoo.export.onnx.onnx_graph import OnnxGraph
 from cvzoo.export.onnx.step import Step
-from cvzoo.functions.array.cast import Cast
-from cvzoo.functions.math.add import Add, AddConstant, Subtract, SubtractConstant, SubtractFromConstant
-from cvzoo.functions.math.divide import Divide, DivideByConstant, DivideConstant
+from cvzoo.functions.array.dtypes import Cast
+from cvzoo.functions.math.arithmetic import (
+    Add,
+    AddConstant,
+    Divide,
+    DivideByConstant,
+    DivideConstant,
+    Multiply,
+    MultiplyConstant,
+    Subtract,
+    SubtractConstant,
+    SubtractFromConstant,
+)
 from cvzoo.functions.math.extremum import Extremum, Maximum, Minimum
 from cvzoo.functions.math.matmul import MatMul
-from cvzoo.functions.math.multiply import Multiply, MultiplyConstant
-from cvzoo.functions.math.norm import Norm
 from cvzoo.functions.math.power import Power, PowerByConstant, Square
-from cvzoo.functions.math.sum import Prod, Sum
+from cvzoo.functions.math.sum import Norm, Prod, Sum
 
 
 def with_constant(op: str, *, first: bool = False) -> Callable[[OnnxGraph, Step], tuple[str, ...]]:

@@ -8,15 +8,14 @@ from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.export.onnx.converters.activation import pointwise
 from cvzoo.export.onnx.onnx_graph import OnnxGraph
 from cvzoo.export.onnx.step import Step
-from cvzoo.functions.array.broadcast_to import BroadcastTo
+from cvzoo.functions.array.axes import Reshape, Transpose
+from cvzoo.functions.array.broadcast import BroadcastTo
 from cvzoo.functions.array.concat import Concat, SplitAxis
 from cvzoo.functions.array.copy import Copy
 from cvzoo.functions.array.depth2space import ChannelShuffle
 from cvzoo.functions.array.flip import Roll
+from cvzoo.functions.array.indexing import Where
 from cvzoo.functions.array.pad import Pad
-from cvzoo.functions.array.reshape import Reshape
-from cvzoo.functions.array.transpose import Transpose
-from cvzoo.functions.array.where import Where
 
 
 def reshape(g: OnnxGraph, step: Step) -> tuple[str, ...]:

@@ -7,9 +7,8 @@ from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.export.onnx.converters.activation import curve
 from cvzoo.export.onnx.onnx_graph import OnnxGraph
 from cvzoo.export.onnx.step import Step
-from cvzoo.functions.connection.convolution_2d import Convolution2D, Deconvolution2D
+from cvzoo.functions.connection.convolution_2d import Convolution2D, Deconvolution2D, FusedConvolution2D
 from cvzoo.functions.connection.embed_id import EmbedID
-from cvzoo.functions.connection.fused_convolution_2d import FusedConvolution2D
 from cvzoo.functions.connection.linear import Linear
 from cvzoo.graph.records import Record
 

@@ -8,7 +8,7 @@ import numpy as np
 from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.export.onnx.onnx_graph import OnnxGraph
 from cvzoo.export.onnx.step import Step
-from cvzoo.functions.array.get_item import GetItem
+from cvzoo.functions.array.indexing import GetItem
 
 _END = np.iinfo(np.int64).max
 

@@ -9,9 +9,7 @@ from cvzoo.export.onnx.converters.activation import number
 from cvzoo.export.onnx.onnx_graph import OnnxGraph
 from cvzoo.export.onnx.step import Step
 from cvzoo.functions.pooling.adaptive_average_pooling_2d import WeighRowsAndColumns
-from cvzoo.functions.pooling.average_pooling_2d import AveragePooling2D
-from cvzoo.functions.pooling.max_pooling_2d import MaxPooling2D
-from cvzoo.functions.pooling.upsampling_2d import Upsampling2D
+from cvzoo.functions.pooling.pooling_2d import AveragePooling2D, MaxPooling2D, Upsampling2D
 from cvzoo.shapes.sizes import end_pad
 
 

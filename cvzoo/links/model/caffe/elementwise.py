@@ -9,11 +9,9 @@ import numpy as np
 from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.errors.exceptions import UnsupportedError
 from cvzoo.functions.activation.relu import leaky_relu, relu
-from cvzoo.functions.activation.sigmoid import sigmoid
+from cvzoo.functions.activation.sigmoid import elu, sigmoid, tanh
 from cvzoo.functions.activation.softmax import softmax
-from cvzoo.functions.activation.swish import elu
-from cvzoo.functions.activation.tanh import tanh
-from cvzoo.functions.math.absolute import absolute
+from cvzoo.functions.math.arithmetic import absolute
 from cvzoo.functions.noise.dropout import dropout
 from cvzoo.links.connection.prelu import PReLU
 from cvzoo.links.link import Link

@@ -7,7 +7,7 @@ import numpy as np
 from cvzoo.autodiff.variable import Variable, as_array, as_variable
 from cvzoo.errors.exceptions import ShapeError
 from cvzoo.functions.activation.softmax import softmax
-from cvzoo.functions.array.transpose import moveaxis
+from cvzoo.functions.array.axes import moveaxis
 from cvzoo.functions.loss.softmax_cross_entropy import softmax_cross_entropy
 from cvzoo.functions.math.sum import sum as sum_of
 from cvzoo.links.link import Link

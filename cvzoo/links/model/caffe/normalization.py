@@ -6,12 +6,12 @@ from cvzoo.autodiff.parameter import Parameter
 from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.config.switches import switches, using_config
 from cvzoo.errors.exceptions import ShapeError, UnsupportedError, WeightsMismatchError
-from cvzoo.functions.array.reshape import reshape
+from cvzoo.functions.array.axes import reshape
 from cvzoo.functions.math.power import square
 from cvzoo.functions.math.sum import sum as sum_of
 from cvzoo.functions.normalization.fixed_batch_normalization import fixed_batch_normalization
 from cvzoo.functions.normalization.local_response_normalization import local_response_normalization
-from cvzoo.functions.pooling.average_pooling_2d import average_pooling_2d
+from cvzoo.functions.pooling.pooling_2d import average_pooling_2d
 from cvzoo.links.chain import Chain
 from cvzoo.links.connection.batch_normalization import BatchNormalization
 from cvzoo.links.connection.scale import Bias, Scale, aligned_shape

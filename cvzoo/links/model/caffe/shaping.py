@@ -5,10 +5,9 @@ from typing import Any
 
 from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.errors.exceptions import ShapeError, UnsupportedError
-from cvzoo.functions.array.get_item import get_item
-from cvzoo.functions.array.reshape import reshape
+from cvzoo.functions.array.axes import reshape, transpose
+from cvzoo.functions.array.indexing import get_item
 from cvzoo.functions.array.resize_images import resize_images
-from cvzoo.functions.array.transpose import transpose
 from cvzoo.links.link import Link
 from cvzoo.typing.aliases import Array
 from cvzoo.weights.formats.caffe.net import CaffeLayer

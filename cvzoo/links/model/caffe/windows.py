@@ -7,8 +7,7 @@ import numpy as np
 
 from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.errors.exceptions import ShapeError, UnsupportedError, WeightsMismatchError
-from cvzoo.functions.pooling.average_pooling_2d import average_pooling_2d
-from cvzoo.functions.pooling.max_pooling_2d import max_pooling_2d
+from cvzoo.functions.pooling.pooling_2d import average_pooling_2d, max_pooling_2d
 from cvzoo.links.chain import Chain
 from cvzoo.links.connection.convolution_2d import Convolution2D
 from cvzoo.links.connection.deconvolution_2d import Deconvolution2D

@@ -11,7 +11,7 @@ from cvzoo.errors.exceptions import ShapeError
 from cvzoo.functions.array.dtypes import widened
 from cvzoo.functions.loss.focal_loss import BACKGROUND, IGNORED, focal_loss
 from cvzoo.functions.loss.giou_loss import giou_loss
-from cvzoo.functions.loss.labels import beside
+from cvzoo.functions.loss.reduction import beside
 from cvzoo.geometry.as_bbox import as_bbox
 from cvzoo.geometry.bbox_area import bbox_area
 from cvzoo.links.chain import Chain

@@ -9,7 +9,7 @@ import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.transfer import on_host
 from cvzoo.errors.exceptions import ValueRangeError
-from cvzoo.functions.loss.labels import beside
+from cvzoo.functions.loss.reduction import beside
 from cvzoo.links.chain import Chain
 from cvzoo.links.model.check_objects import check_objects
 from cvzoo.links.model.faster_rcnn.targets import AnchorTargetCreator, ProposalTargetCreator

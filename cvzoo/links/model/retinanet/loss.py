@@ -11,7 +11,7 @@ from cvzoo.errors.exceptions import ShapeError, ValueRangeError
 from cvzoo.functions.array.dtypes import widened
 from cvzoo.functions.loss.focal_loss import focal_loss
 from cvzoo.functions.loss.giou_loss import giou_loss
-from cvzoo.functions.loss.labels import beside
+from cvzoo.functions.loss.reduction import beside
 from cvzoo.geometry.coding import SIZE_CLAMP, encode_bbox
 from cvzoo.links.chain import Chain
 from cvzoo.links.model.check_objects import check_objects

@@ -11,7 +11,7 @@ from cvzoo.backends.transfer import on_host
 from cvzoo.config.switches import switches
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError
 from cvzoo.functions.array.dtypes import widened
-from cvzoo.functions.loss.labels import beside
+from cvzoo.functions.loss.reduction import beside
 from cvzoo.functions.loss.softmax_cross_entropy import softmax_cross_entropy
 from cvzoo.links.chain import Chain
 from cvzoo.links.model.check_objects import check_objects

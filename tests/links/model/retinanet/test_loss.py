@@ -7,7 +7,7 @@ from cvzoo.autodiff.gradient_check import check_backward
 from cvzoo.autodiff.variable import Variable
 from cvzoo.config import set_seed
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError
-from cvzoo.functions.loss.sigmoid_focal_loss import sigmoid_focal_loss
+from cvzoo.functions.loss.focal_loss import sigmoid_focal_loss
 from cvzoo.geometry.bbox_giou import bbox_giou
 from cvzoo.geometry.coding import decode_bbox, encode_bbox
 from cvzoo.links.model.retinanet.config import RetinaNetSettings

@@ -1,4 +1,4 @@
-"""Checks of losses' targets."""
+"""Checks of losses' targets, and reduction of losses."""
 
 from typing import Any, TypeVar
 
@@ -8,6 +8,8 @@ from cvzoo.backends.dispatch import backend_of
 from cvzoo.backends.float_types import is_float
 from cvzoo.backends.transfer import to_device_of
 from cvzoo.errors.exceptions import DtypeError, ShapeError, ValueRangeError
+from cvzoo.functions.math.arithmetic import multiply
+from cvzoo.functions.math.sum import sum
 
 T = TypeVar("T")
 
@@ -48,3 +50,23 @@ def check_like(x: Variable, t: Any, *, function: str, names: tuple[str, str] = (
             f"{function}: {names[0]} and {names[1]} must have one shape",
             got=f"{names[0]} {x.shape}, {names[1]} {t.shape}",
         )
+
+
+def check_reduce(reduce: str, *, function: str) -> None:
+    """Raise ValueRangeError unless `reduce` is "mean", "sum" or "no"."""
+    if reduce not in ("mean", "sum", "no"):
+        raise ValueRangeError(f"{function}: there is no reduce={reduce!r}", expected="mean, sum or no")
+
+
+def reduced(loss: Variable, reduce: str, count: Any) -> Variable:
+    """`loss` itself ("no"), its sum ("sum"), or its sum divided by `count`, 0 if that is 0 ("mean").
+
+    count: a number, or a bool array of the elements that count
+    """
+    if reduce == "no":
+        return loss
+    total = sum(loss)
+    if reduce == "sum":
+        return total
+    factor = 1.0 / max(count, 1) if isinstance(count, int) else backend_of(count).mean_factor(count, total.dtype)
+    return multiply(total, factor)

@@ -1,4 +1,4 @@
-"""Losses quadratic near zero and linear beyond: Huber's, and smooth L1."""
+"""Losses of differences: squared, absolute, Huber's and smooth L1."""
 
 from typing import Any
 
@@ -8,13 +8,65 @@ from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError
 from cvzoo.functions.array.dtypes import widened
-from cvzoo.functions.loss.labels import beside, check_like
-from cvzoo.functions.loss.reduced import check_reduce, reduced
-from cvzoo.functions.math.add import subtract
-from cvzoo.functions.math.clip import clip
-from cvzoo.functions.math.multiply import multiply
+from cvzoo.functions.loss.reduction import beside, check_like, check_reduce, reduced
+from cvzoo.functions.math.arithmetic import absolute, multiply, subtract
+from cvzoo.functions.math.extremum import clip
+from cvzoo.functions.math.power import square
 from cvzoo.functions.math.sum import sum
 from cvzoo.typing.aliases import Array
+
+
+@on_device_of_arguments
+def squared_error(x0: Variable | Array, x1: Variable | Array) -> Variable:
+    """(x0 - x1)**2, element by element; `mean_squared_error` is its mean.
+
+    x0, x1: of one shape and dtype
+    Raises ShapeError or DtypeError if they differ.
+    """
+    return square(_difference(x0, x1, "squared_error"))
+
+
+@on_device_of_arguments
+def absolute_error(x0: Variable | Array, x1: Variable | Array) -> Variable:
+    """|x0 - x1|, element by element; `mean_absolute_error` is its mean.
+
+    x0, x1: of one shape and dtype
+    Raises ShapeError or DtypeError if they differ.
+    """
+    return absolute(_difference(x0, x1, "absolute_error"))
+
+
+def _difference(x0: Any, x1: Any, function: str) -> Variable:
+    x0 = widened(x0)
+    x1 = widened(beside(x1, x0))
+    check_like(x0, x1, function=function, names=("x0", "x1"))
+    return subtract(x0, x1)
+
+
+@on_device_of_arguments
+def mean_absolute_error(x0: Variable | Array, x1: Variable | Array) -> Variable:
+    """The mean of |x0 - x1| over all elements: a number; 0 for empty arrays.
+
+    x0, x1: of one shape and dtype
+    Raises ShapeError or DtypeError if they differ.
+    """
+    x0 = widened(x0)
+    x1 = widened(beside(x1, x0))
+    check_like(x0, x1, function="mean_absolute_error", names=("x0", "x1"))
+    return reduced(absolute(subtract(x0, x1)), "mean", x0.size)
+
+
+@on_device_of_arguments
+def mean_squared_error(x0: Variable | Array, x1: Variable | Array) -> Variable:
+    """The mean of (x0 - x1)**2 over all elements: a number; 0 for empty arrays.
+
+    x0, x1: of one shape and dtype
+    Raises ShapeError or DtypeError if they differ.
+    """
+    x0 = widened(x0)
+    x1 = widened(beside(x1, x0))
+    check_like(x0, x1, function="mean_squared_error", names=("x0", "x1"))
+    return reduced(square(subtract(x0, x1)), "mean", x0.size)
 
 
 class HuberLoss(FunctionNode):
