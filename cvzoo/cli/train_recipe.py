@@ -87,5 +87,7 @@ def listing_text() -> str:
 
 
 def shown_value(value: object) -> str:
-    """A setting for printing."""
+    """A setting for printing; of a text of several lines only how many."""
+    if isinstance(value, str) and "\n" in value:
+        return f"{value.count(chr(10))} lines"
     return ", ".join(map(str, value)) if isinstance(value, Sequence) and not isinstance(value, str) else str(value)

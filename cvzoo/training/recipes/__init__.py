@@ -7,6 +7,7 @@ from cvzoo.lazy_imports.on_demand import import_on_demand
 if TYPE_CHECKING:
     from cvzoo.training.recipes.classifier_recipe import ClassifierRecipe
     from cvzoo.training.recipes.config_file import read_recipe, recipe_to_toml
+    from cvzoo.training.recipes.darknet_recipe import DarknetRecipe
     from cvzoo.training.recipes.deeplab_recipe import DeepLabV3plusRecipe, DeepLabV3Recipe, FCNRecipe, LRASPPRecipe
     from cvzoo.training.recipes.detection_recipe import AbstractDetectionRecipe
     from cvzoo.training.recipes.espnet_recipe import ESPNetRecipe
@@ -32,6 +33,7 @@ __all__ = [
     "AbstractRecipe",
     "AbstractSegmentationRecipe",
     "ClassifierRecipe",
+    "DarknetRecipe",
     "DeepLabV3plusRecipe",
     "DeepLabV3Recipe",
     "ESPNetRecipe",

@@ -6,6 +6,7 @@ from types import MappingProxyType
 
 from cvzoo.errors.exceptions import ConfigError
 from cvzoo.training.recipes.classifier_recipe import CLASSIFIER_RECIPES
+from cvzoo.training.recipes.darknet_recipe import DARKNET_RECIPES
 from cvzoo.training.recipes.deeplab_recipe import DEEPLAB_RECIPES
 from cvzoo.training.recipes.espnet_recipe import ESPNET_RECIPES
 from cvzoo.training.recipes.faster_rcnn_fpn_recipe import FASTER_RCNN_FPN_RECIPES
@@ -33,6 +34,7 @@ RECIPES: Mapping[str, AbstractRecipe] = MappingProxyType(
         **FCIS_RECIPES,
         **KEYPOINT_RCNN_RECIPES,
         **YOLO_V3_RECIPES,
+        **DARKNET_RECIPES,
         **CLASSIFIER_RECIPES,
         **SEGNET_RECIPES,
         **PSPNET_RECIPES,

@@ -1,5 +1,6 @@
-"""The training recipe of YOLOv3."""
+"""The training recipe of YOLOv3, and what it shares with darknet's detectors."""
 
+import abc
 import dataclasses
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
@@ -11,9 +12,12 @@ from cvzoo.datasets.sliceable.transform_dataset import TransformDataset
 from cvzoo.geometry.fit_anchors import cluster_boxes
 from cvzoo.links.chain import Chain
 from cvzoo.links.model.config import AbstractConfig, config_field, count_field
+from cvzoo.links.model.decoding.grid_cells import RegionHead
+from cvzoo.links.model.preparation.stretch import Stretch
 from cvzoo.links.model.retinanet.augmentation import collate_photos
 from cvzoo.links.model.yolo.augmentation import YOLOTransform
 from cvzoo.links.model.yolo.loss import YOLOLoss
+from cvzoo.links.model.yolo.preparation import Fit
 from cvzoo.links.model.yolo.yolo_v3 import ANCHORS, YOLOv3
 from cvzoo.training.recipes.detection_recipe import AbstractDetectionRecipe, draw_boxes
 from cvzoo.training.recipes.recipe import AbstractRecipe, Splits
@@ -51,18 +55,14 @@ class YOLOv3Network(AbstractConfig):
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class YOLOv3Recipe(AbstractDetectionRecipe):
-    """All settings of a YOLOv3's training.
+class AbstractYOLORecipe(AbstractDetectionRecipe, abc.ABC):
+    """A recipe of a detector with grid cells, for images of one size; subclasses build the model."""
 
-    Source: Redmon and Farhadi, YOLOv3: An Incremental Improvement, 2018. Where we differ: AdamW with a cosine.
-    """
-
-    model: YOLOv3Network = config_field(help="the network", group="model")
     batch_size: int = config_field(8, help="images in a batch", unit="images", group="schedule", at_least=1)
     weight_decay: float = config_field(5e-5, help="weight decay, not of vectors", group="optimizer", at_least=0)
     sizes: tuple[int, ...] | None = config_field(
         None,
-        help="sides, multiples of 32, to one of which every ten batches are resized; None: all are insize",
+        help="sides, multiples of 32, to one of which every ten batches are resized; None: all are of the input's size",
         unit="pixels",
         group="augmentation",
         at_least=32,
@@ -80,6 +80,46 @@ class YOLOv3Recipe(AbstractDetectionRecipe):
         super().check_together()
         self.require(not any(side % 32 for side in self.sizes or ()), "sizes", "multiples of 32")
 
+    def build_loss(self, model: Any, splits: Splits) -> YOLOLoss:
+        return YOLOLoss(model, ignore_thresh=self.ignore_thresh, sizes=self.sizes, seed=self.seed)
+
+    def anchors(self, model: Any) -> Anchors | None:
+        """Of each object the loss takes the anchor of the most similar shape; None for anchors in cells."""
+        if any(isinstance(head, RegionHead) for head in model.heads):
+            return None
+        sides = np.array([side for head in model.heads for side in head.anchors], np.float32)
+        return Anchors(
+            lambda size: np.concatenate([-sides, sides], axis=1) / 2, by_shape=True, settings=self.anchor_settings
+        )
+
+    def anchor_settings(self, bbox: Array) -> Mapping[str, Any]:
+        """Settings whose anchors fit these boxes better, pixels of the input; none unless the family says otherwise."""
+        return {}
+
+    def examples(self, train: Any, model: Any) -> TransformDataset:
+        size = (max(self.sizes),) * 2 if self.sizes else model.preparation.size
+        fit: Fit = "stretch" if isinstance(model.preparation, Stretch) else "letterbox"
+        train = self.mixed(train, size)
+        transform = YOLOTransform(size, augment=self.augment, fit=fit)
+        return TransformDataset(train, ("img", "bbox", "label", "ignored"), transform)
+
+    def converter(self, batch: Sequence[Any], device: Any = None) -> Any:
+        """Images are stacked, boxes are lists."""
+        return collate_photos(batch, device)
+
+    def draw_example(self, example: tuple[Any, ...], model: Any, label_names: Sequence[str]) -> tuple[Image, str]:
+        return draw_boxes(example, label_names, mean=0, std=255)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class YOLOv3Recipe(AbstractYOLORecipe):
+    """All settings of a YOLOv3's training.
+
+    Source: Redmon and Farhadi, YOLOv3: An Incremental Improvement, 2018. Where we differ: AdamW with a cosine.
+    """
+
+    model: YOLOv3Network = config_field(help="the network", group="model")
+
     def summary(self) -> str:
         depth, side = 7 + 2 * sum(self.model.blocks), self.model.insize
         return f"YOLOv3 on Darknet-{depth}, {side} x {side} pixels"
@@ -96,37 +136,15 @@ class YOLOv3Recipe(AbstractDetectionRecipe):
             blocks=m.blocks,
         )
 
-    def build_loss(self, model: Any, splits: Splits) -> YOLOLoss:
-        return YOLOLoss(model, ignore_thresh=self.ignore_thresh, sizes=self.sizes, seed=self.seed)
-
-    def anchors(self, model: Any) -> Anchors:
-        """Of each object the loss takes the anchor of the most similar shape."""
-        sides = np.array([side for head in self.model.anchors for side in head], np.float32)
-
-        def settings(bbox: Array) -> Mapping[str, Any]:
-            side = bbox[:, 2:] - bbox[:, :2]
-            counts = [len(head) for head in self.model.anchors]
-            if len(np.unique(side, axis=0)) < sum(counts):
-                return {}
-            ascending = [[round(float(each), 1) for each in pair] for pair in cluster_boxes(side, sum(counts))]
-            starts = np.cumsum(counts[::-1])[::-1] - counts  # the coarsest grid, the first head, has the largest ones
-            return {"model.anchors": [ascending[start : start + n] for start, n in zip(starts, counts)]}
-
-        return Anchors(lambda size: np.concatenate([-sides, sides], axis=1) / 2, by_shape=True, settings=settings)
-
-    def examples(self, train: Any, model: Any) -> TransformDataset:
-        side = max(self.sizes or (self.model.insize,))
-        train = self.mixed(train, (side, side))
-        return TransformDataset(
-            train, ("img", "bbox", "label", "ignored"), YOLOTransform((side, side), augment=self.augment)
-        )
-
-    def converter(self, batch: Sequence[Any], device: Any = None) -> Any:
-        """Images are stacked, boxes are lists."""
-        return collate_photos(batch, device)
-
-    def draw_example(self, example: tuple[Any, ...], model: Any, label_names: Sequence[str]) -> tuple[Image, str]:
-        return draw_boxes(example, label_names, mean=0, std=255)
+    def anchor_settings(self, bbox: Array) -> Mapping[str, Any]:
+        """Clusters of the boxes' sides, the largest of the coarsest grid, which is the first head."""
+        side = bbox[:, 2:] - bbox[:, :2]
+        counts = [len(head) for head in self.model.anchors]
+        if len(np.unique(side, axis=0)) < sum(counts):
+            return {}
+        ascending = [[round(float(each), 1) for each in pair] for pair in cluster_boxes(side, sum(counts))]
+        starts = np.cumsum(counts[::-1])[::-1] - counts
+        return {"model.anchors": [ascending[start : start + n] for start, n in zip(starts, counts)]}
 
     def with_size(self, side: int) -> AbstractRecipe:
         """The side of the network's input; anchors change in proportion."""

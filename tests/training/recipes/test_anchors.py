@@ -1,7 +1,10 @@
 """The anchors of recipes, and the settings that they suggest."""
 
+import types
+
 import numpy as np
 
+from cvzoo.links.model.decoding.grid_cells import YoloHead
 from cvzoo.serializers import load_model, save_model
 from cvzoo.training.recipes.listing import RECIPES
 from cvzoo.training.recipes.settings import with_settings
@@ -12,7 +15,7 @@ def test_suggested_anchors_of_yolo_v3_are_as_many_a_head_the_largest_ones_first(
     side = np.geomspace(8, 300, 40).astype(np.float32)
     bbox = np.stack([0 * side, 0 * side, side, 2 * side], axis=1)
     recipe = RECIPES["yolo_v3_small"]
-    settings = recipe.anchors(None).settings(bbox)
+    settings = recipe.anchor_settings(bbox)
     heads = with_settings(recipe, settings).model.anchors
     assert [len(head) for head in heads] == [3, 3, 3]
     areas = [[height * width for height, width in head] for head in heads]
@@ -21,11 +24,12 @@ def test_suggested_anchors_of_yolo_v3_are_as_many_a_head_the_largest_ones_first(
 
 
 def test_too_few_boxes_suggest_no_anchors_of_yolo_v3():
-    assert RECIPES["yolo_v3_small"].anchors(None).settings(np.array([[0, 0, 9, 9]], np.float32)) == {}
+    assert RECIPES["yolo_v3_small"].anchor_settings(np.array([[0, 0, 9, 9]], np.float32)) == {}
 
 
 def test_shapes_alone_are_compared_where_the_loss_does_so():
-    anchors = RECIPES["yolo_v3"].anchors(None)
+    model = types.SimpleNamespace(heads=[YoloHead(each, 1) for each in RECIPES["yolo_v3"].model.anchors])
+    anchors = RECIPES["yolo_v3"].anchors(model)
     height, width = RECIPES["yolo_v3"].model.anchors[0][0]
     far = np.array([[3, 5, 3 + height, 5 + width]], np.float32)  # nowhere near the center of a cell
     img = np.zeros((3, 416, 416), np.float32)

@@ -19,6 +19,30 @@ from cvzoo.training.recipes.yolo_v3_recipe import YOLOv3Recipe
 from cvzoo.training.run.anchor_reach import anchor_reach
 from cvzoo.training.updaters.standard_updater import StandardUpdater
 
+TINY_CFG = """[net]
+width=64
+height=64
+channels=3
+[convolutional]
+batch_normalize=1
+filters=8
+size=3
+stride=8
+pad=1
+activation=leaky
+[dropout]
+probability=.1
+[convolutional]
+filters=255
+size=1
+activation=linear
+[yolo]
+mask=0,1
+anchors=12,18, 37,49, 52,132
+classes=80
+num=3
+scale_x_y=1.05
+"""
 # settings that make a recipe tiny; a row for each class of recipes
 TINY = {
     "retinanet_resnet18_small": {
@@ -49,6 +73,7 @@ TINY = {
         "mix_up": 0.5,
         "plain_epochs": 1,
     },
+    "darknet": {"model.cfg": TINY_CFG, "model.size": (32, 48), "model.resize": "letterbox"},
     "faster_rcnn_fpn_resnet50": {
         "model.n_layer": 10,
         "model.base_channels": 8,

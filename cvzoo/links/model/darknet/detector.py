@@ -11,7 +11,7 @@ from cvzoo.errors.exceptions import FileFormatError, UnsupportedError, ValueRang
 from cvzoo.links.model.config import AbstractConfig, config_field, count_field
 from cvzoo.links.model.darknet.network import DarknetNetwork
 from cvzoo.links.model.darknet.weights import MOBILENET_V2_YOLO_V3_NANO_VOC, YOLO_FASTEST_COCO, DarknetFiles
-from cvzoo.links.model.decoding.grid_cells import GridCells
+from cvzoo.links.model.decoding.grid_cells import GridCells, RegionHead, YoloHead
 from cvzoo.links.model.detector import AbstractOneStageDetector, Preset
 from cvzoo.links.model.preparation.letterbox import Letterbox
 from cvzoo.links.model.preparation.stretch import Stretch
@@ -108,6 +108,11 @@ class DarknetDetector(AbstractOneStageDetector):
         self.use_preset("visualize")
 
     @property
+    def heads(self) -> tuple[YoloHead | RegionHead, ...]:
+        """How each output is read."""
+        return self.network.heads
+
+    @property
     def preparation(self) -> Letterbox | Stretch:
         """Resized as `resize` says; RGB in [0, 1], as in darknet."""
         make = darknet_letterbox if self.resize == "letterbox" else darknet_stretch
@@ -122,7 +127,7 @@ class DarknetDetector(AbstractOneStageDetector):
     @property
     def decoding(self) -> GridCells:
         """As in `AbstractOneStageDetector`."""
-        return GridCells(heads=self.network.heads, letterbox=self.resize == "letterbox")
+        return GridCells(heads=self.heads, letterbox=self.resize == "letterbox")
 
     def describe(self) -> str:
         return f"{self.n_fg_class} classes, resize={self.resize!r}"

@@ -82,6 +82,7 @@ class DarknetNetwork(Chain):
     an unsupported section or option.
 
     layers: the cfg's sections after [net], as DarknetLayer; heads: the decoder of each output, none for a classifier
+    head_layers: the indices of the layers before the heads
     net, sections: the cfg's [net], and the sections that follow
     in_channels, input_size: of the input, usually 3 and (H, W)
     """
@@ -122,6 +123,7 @@ class DarknetNetwork(Chain):
         if not self.layers:
             raise FileFormatError("the cfg has no layers after [net]")
         self.heads = tuple(heads)
+        self.head_layers = tuple(place - 1 for place in head_places)
         self._outputs = tuple(head_places) or (len(self.layers) - 1,)
         self._sums = fused_sums(self.layers, self._outputs)
         # the layer after which an output can be freed

@@ -4,10 +4,11 @@ import numpy as np
 
 from cvzoo.errors.exceptions import ShapeError
 from cvzoo.links.model.check_objects import objects_of
+from cvzoo.links.model.yolo.preparation import Fit
 from cvzoo.transforms.sample.colors import ColorJitter
 from cvzoo.transforms.sample.crops import RandomCropWithBboxConstraints, RandomExpand
 from cvzoo.transforms.sample.flips_and_rotations import RandomFlip
-from cvzoo.transforms.sample.resizes import Letterbox
+from cvzoo.transforms.sample.resizes import Letterbox, Resize
 from cvzoo.transforms.sample.sample import Sample
 from cvzoo.transforms.sample.transform import AbstractTransform, Compose, Sometimes
 
@@ -19,12 +20,13 @@ class YOLOTransform:
     is (R,) bool, True for instances to be ignored, such as crowded ones.
 
     size: (H, W) of the network's input
-    augment: False: the image is letterboxed, without augmentation
+    augment: False: the image is resized only
+    fit: how it is resized: "letterbox" keeps its proportions, "stretch" does not
     jitter: strength of the change of brightness and saturation; hue: of hue, in turns
     min_side: resized instances with a side shorter than this are ignored, pixels
 
     In order: color jitter; with probability 1/2 a random expansion (zoom out) up to twice the sides; a random crop with
-    a minimum IoU; the letterbox; a random horizontal flip. Draws from this thread's generator, which iterators seed for
+    a minimum IoU; the resize; a random horizontal flip. Draws from this thread's generator, which iterators seed for
     every (seed, epoch, index).
     Source: darknet's yolov3.cfg (saturation, exposure 1.5, hue .1, jitter .3). Where we differ: its jitter is a crop or
     a margin of at most 30 %, ours SSD's canvas and crop.
@@ -35,17 +37,19 @@ class YOLOTransform:
         size: tuple[int, int],
         *,
         augment: bool = True,
+        fit: Fit = "letterbox",
         jitter: float = 0.5,
         hue: float = 0.1,
         min_side: float = 1.0,
     ):
-        steps: list[AbstractTransform] = [Letterbox(size)]
+        resized: AbstractTransform = Letterbox(size) if fit == "letterbox" else Resize(size)
+        steps = [resized]
         if augment:
             steps = [
                 ColorJitter(brightness=jitter, saturation=jitter, hue=hue),
                 Sometimes(RandomExpand(max_ratio=2, fill=127.5), 0.5),
                 RandomCropWithBboxConstraints(),
-                Letterbox(size),
+                resized,
                 RandomFlip(x_random=True),
             ]
         self.steps = Compose(steps)

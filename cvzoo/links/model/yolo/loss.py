@@ -9,13 +9,14 @@ import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.transfer import on_host
 from cvzoo.config.switches import switches
-from cvzoo.errors.exceptions import ShapeError, ValueRangeError
+from cvzoo.errors.exceptions import ShapeError, UnsupportedError, ValueRangeError
 from cvzoo.functions.array.dtypes import widened
 from cvzoo.functions.loss.reduction import beside
 from cvzoo.functions.loss.softmax_cross_entropy import softmax_cross_entropy
 from cvzoo.links.chain import Chain
 from cvzoo.links.model.check_objects import check_objects
-from cvzoo.links.model.decoding.grid_cells import RegionHead
+from cvzoo.links.model.darknet.detector import DarknetDetector
+from cvzoo.links.model.decoding.grid_cells import RegionHead, YoloHead
 from cvzoo.links.model.yolo.targets import Targets, assign_targets, head_grid
 from cvzoo.links.model.yolo.yolo_v2 import YOLOv2, YOLOv2Tiny
 from cvzoo.links.model.yolo.yolo_v3 import YOLOv3
@@ -24,9 +25,9 @@ from cvzoo.typing.aliases import Array
 
 
 class YOLOLoss(Chain):
-    """Training loss of YOLOv2 and YOLOv3, a scalar: `YOLOLoss(model)(x, bboxes, labels)`.
+    """Training loss of YOLOv2, YOLOv3 and darknet's relatives, a scalar: `YOLOLoss(model)(x, bboxes, labels)`.
 
-    model: the network
+    model: the network; UnsupportedError for heads of Scaled-YOLOv4 (new_coords)
     ignore_thresh: see `assign_targets`
     sizes: sides, multiples of 32, to one of which a training batch is resized, drawn anew every `every` batches; None:
         no multi-scale training
@@ -36,14 +37,15 @@ class YOLOLoss(Chain):
     its cell, less its minimum) and half the squared differences of the logarithms of the sides. Reports loss,
     loss/box, loss/object and loss/conf.
     Source: Redmon and Farhadi, YOLOv3, 2018, section 2.1, with darknet's derivatives. Where we differ: YOLOv2's
-    networks learn by the same loss (their classes by a softmax's cross entropy); its authors had squares throughout.
+    networks learn by the same loss (their classes by a softmax's cross entropy); its authors had squares throughout;
+    iou_loss= of a cfg is not read.
     """
 
     n_batch: Array  # () int64, how many batches were resized
 
     def __init__(
         self,
-        model: YOLOv2 | YOLOv2Tiny | YOLOv3,
+        model: YOLOv2 | YOLOv2Tiny | YOLOv3 | DarknetDetector,
         *,
         ignore_thresh: float = 0.7,
         sizes: Sequence[int] | None = None,
@@ -54,6 +56,8 @@ class YOLOLoss(Chain):
             raise ValueRangeError("YOLOLoss: sizes must be multiples of 32", got=repr(sizes)[:80])
         if every < 1:
             raise ValueRangeError("YOLOLoss: every must be positive", got=every)
+        if any(isinstance(head, YoloHead) and head.new_coords for head in model.heads):
+            raise UnsupportedError("YOLOLoss: heads with new_coords=1 (Scaled-YOLOv4) cannot be trained")
         self.ignore_thresh = ignore_thresh
         self.sizes = None if sizes is None else tuple(sizes)
         self.every, self.seed = every, seed

@@ -20,11 +20,13 @@ class Grid(NamedTuple):
 
     cell: (N, 2) float32, row and column; step: (N, 2) float32, a cell's height and width in pixels
     anchor: (N, 2) float32, height and width in pixels
+    reach: (N, 1) float32, by how much of its side a center may leave its cell, 0 but for YOLOv4's scale_x_y
     """
 
     cell: np.ndarray
     step: np.ndarray
     anchor: np.ndarray
+    reach: np.ndarray
     starts: tuple[int, ...]
     shapes: tuple[tuple[int, int], ...]
 
@@ -34,7 +36,7 @@ class Targets(NamedTuple):
 
     objectness: (B, N) int32; 1 an object, 0 none, -1 ignored
     positive: (P,) int64, indices of predictions with an object among the B * N, ascending
-    center: (P, 2) float32, y x of its center in the cell, 0 to 1
+    center: (P, 2) float32, y x of its center in the part of the grid that the cell reaches, 0 to 1
     side: (P, 2) float32, logarithms of its height and width over the anchor's
     weight: (P,) float32, more for smaller objects
     label: (P,) int32
@@ -50,7 +52,7 @@ class Targets(NamedTuple):
 
 def head_grid(heads: Sequence[YoloHead | RegionHead], shapes: Sequence[tuple[int, int]], size: Sequence[int]) -> Grid:
     """The grid of heads with maps of these shapes (GH, GW), for an input of `size` (H, W)."""
-    cells, steps, anchors, starts, start = [], [], [], [], 0
+    cells, steps, anchors, reaches, starts, start = [], [], [], [], [], 0
     for head, (height, width) in zip(heads, shapes):
         step = np.array([size[0] / height, size[1] / width], np.float32)
         sides = np.array(head.anchors, np.float32)
@@ -60,15 +62,17 @@ def head_grid(heads: Sequence[YoloHead | RegionHead], shapes: Sequence[tuple[int
         cells.append(np.repeat(place, len(sides), axis=0).astype(np.float32))
         anchors.append(np.tile(sides, (len(place), 1)))
         steps.append(np.broadcast_to(step, anchors[-1].shape))
+        beyond = (head.scale_xy - 1) / 2 if isinstance(head, YoloHead) else 0
+        reaches.append(np.full((len(anchors[-1]), 1), beyond, np.float32))
         starts.append(start)
         start += len(anchors[-1])
-    cell, step, anchor = (np.concatenate(each) for each in (cells, steps, anchors))
-    return Grid(cell, step, anchor, tuple(starts), tuple([(height, width) for height, width in shapes]))
+    cell, step, anchor, reach = (np.concatenate(each) for each in (cells, steps, anchors, reaches))
+    return Grid(cell, step, anchor, reach, tuple(starts), tuple([(height, width) for height, width in shapes]))
 
 
 def predicted_boxes(code: np.ndarray, grid: Grid) -> np.ndarray:
     """(N, 4) y_min x_min y_max x_max, pixels, of code (N, 4): x, y, width, height as the heads give them."""
-    center = (grid.cell + _sigmoid(code[:, 1::-1])) * grid.step
+    center = (grid.cell + _sigmoid(code[:, 1::-1]) * (1 + 2 * grid.reach) - grid.reach) * grid.step
     half = np.exp(np.minimum(code[:, 3:1:-1], _LARGEST_LOG)) * grid.anchor / 2
     return np.concatenate([center - half, center + half], axis=1)
 
@@ -124,7 +128,8 @@ def assign_targets(
     positive, bbox, label = map(np.concatenate, zip(*assigned))
     place = positive % n
     side = bbox[:, 2:] - bbox[:, :2]
-    center = (bbox[:, :2] + bbox[:, 2:]) / 2 / grid.step[place] - grid.cell[place]
+    reach = grid.reach[place]
+    center = ((bbox[:, :2] + bbox[:, 2:]) / 2 / grid.step[place] - grid.cell[place] + reach) / (1 + 2 * reach)
     area = np.prod(np.array(grid.shapes[0], np.float32) * grid.step[0])
     return Targets(
         objectness,

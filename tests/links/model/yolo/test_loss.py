@@ -1,5 +1,7 @@
 """The loss of the YOLO networks against plain loops, and what it does to them."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 from zoo_family import family_of
@@ -137,8 +139,9 @@ def test_gradients_against_numbers():
     check_double_backward(function, outputs, (np.ones(()),), tuple(np.ones_like(y) for y in outputs), eps=1e-5)
 
 
-def test_what_a_prediction_says_is_where_decode_finds_it():
-    some = heads()
+@pytest.mark.parametrize("scale_xy", [1, 1.2])
+def test_what_a_prediction_says_is_where_decode_finds_it(scale_xy):
+    some = tuple(dataclasses.replace(head, scale_xy=scale_xy) for head in heads())
     y = [each[0].astype(np.float32) for each in raw(5, some)]
     grid = head_grid(some, SHAPES, SIZE)
     code = np.concatenate([each.transpose(1, 2, 0).reshape(-1, 8)[:, :4] for each in y])
@@ -255,3 +258,18 @@ def test_examples_are_letterboxed_and_boxes_follow():
         assert ignored.all()
     with pytest.raises(ShapeError, match="fourth value"):
         YOLOTransform((64, 64))((img, bbox, label, np.array([1.0])))
+
+
+def test_perfect_predictions_of_heads_whose_centers_may_leave_their_cells_are_targets():
+    heads = (YoloHead(((30, 40),), 3, scale_xy=1.2),)
+    size, shape = (64, 96), (2, 3)
+    grid = head_grid(heads, [shape], size)
+    # its center is 0.05 of a cell below the upper edge of its cell, where a plain sigmoid's would be 0.05
+    bbox = np.array([[18.6, 10, 48.6, 50]], np.float32)
+    zeros = np.zeros((1, 6, 4), np.float32)
+    targets = assign_targets(zeros, grid, heads, [bbox], [np.array([1])])
+    np.testing.assert_allclose(targets.center[0, 0], (0.05 + 0.1) / 1.2, atol=1e-5)
+    code = np.zeros((6, 4), np.float32)
+    y, x = np.log(targets.center[0] / (1 - targets.center[0]))
+    code[targets.positive[0]] = x, y, targets.side[0, 1], targets.side[0, 0]
+    np.testing.assert_allclose(predicted_boxes(code, grid)[targets.positive], bbox, atol=1e-3)
