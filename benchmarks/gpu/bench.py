@@ -216,7 +216,7 @@ def clocks() -> str | None:
 def device_facts() -> dict[str, Any]:
     """What the numbers were measured on."""
     from cvzoo import __version__
-    from cvzoo.backends.gpu_facts import gpu_facts
+    from cvzoo.backends.facts import gpu_facts
 
     versions = {"cvzoo": __version__, "numpy": np.__version__, "python": platform.python_version()}
     for name in ("torch", "torchvision", "triton"):

@@ -15,7 +15,7 @@ import numpy as np
 from convolutions import milliseconds, photos
 
 from cvzoo.backends.cuda.depthwise import depthwise_conv_2d, depthwise_input_grad, depthwise_weight_grad
-from cvzoo.backends.cuda.normalization import batch_norm_gradients, batch_norm_learn, layer_norm, layer_norm_grad
+from cvzoo.backends.cuda.normalization import batch_norm_forward, batch_norm_gradients, layer_norm, layer_norm_grad
 from cvzoo.backends.cupy import pooling
 from cvzoo.backends.cupy.library import cupy
 from cvzoo.backends.float_types import bfloat16
@@ -64,10 +64,10 @@ def batch_norms(batch: int, dtype) -> list[Case]:
         for _ in range(ROTATED):
             x, add = (photos((batch, c, size, size), dtype) for _ in range(2))
             gamma, beta = xp.ones(c, "float32"), xp.zeros(c, "float32")
-            _, mean, var, mask = batch_norm_learn(x, gamma, beta, eps=1e-5, add=add, relu=True)
+            _, mean, var, mask = batch_norm_forward(x, gamma, beta, eps=1e-5, add=add, relu=True)
             given = {"eps": 1e-5, "mask": mask, "adds": True}
-            forward.append(lambda x=x, g=gamma, b=beta: batch_norm_learn(x, g, b, eps=1e-5, relu=True))
-            added.append(lambda x=x, a=add, g=gamma, b=beta: batch_norm_learn(x, g, b, eps=1e-5, add=a, relu=True))
+            forward.append(lambda x=x, g=gamma, b=beta: batch_norm_forward(x, g, b, eps=1e-5, relu=True))
+            added.append(lambda x=x, a=add, g=gamma, b=beta: batch_norm_forward(x, g, b, eps=1e-5, add=a, relu=True))
             back.append(
                 lambda x=x, a=add, g=gamma, m=mean, v=var, given=given: batch_norm_gradients(a, x, g, m, v, **given)
             )

@@ -11,9 +11,9 @@ import weakref
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Generic, TypeVar
 
-from cvzoo.backends.cuda.held import holding
 from cvzoo.backends.cuda.random_numbers import Recording, recording
 from cvzoo.backends.cupy.library import cupy
+from cvzoo.backends.transfer import keeping_alive
 from cvzoo.config.randomness import reserve_device_blocks
 
 T = TypeVar("T")
@@ -85,7 +85,7 @@ def _new_block(size: int) -> Any:
     try:
         return cuda.MemoryPointer(cuda.Memory(size), 0)
     except cuda.runtime.CUDARuntimeError as error:
-        if error.status != _OUT_OF_MEMORY:
+        if getattr(error, "status", None) != _OUT_OF_MEMORY:
             raise
         return None
 
@@ -176,7 +176,7 @@ def captured(work: Callable[[], T], pool: PrivatePool) -> Captured[T]:
     xp = cupy()
     xp.cuda.get_current_stream().synchronize()
     stream = _stream()
-    with stream, recording() as draws, holding() as held:
+    with stream, recording() as draws, keeping_alive() as held:
         stream.synchronize()
         try:
             with xp.cuda.using_allocator(pool.memory.malloc):

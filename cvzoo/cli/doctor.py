@@ -15,8 +15,7 @@ from PIL import Image, features
 from cvzoo.backends.arrays import to_numpy
 from cvzoo.backends.device import Device, get_device, gpu_count
 from cvzoo.backends.dispatch import get_backend
-from cvzoo.backends.facts import backend_facts
-from cvzoo.backends.gpu_facts import gpu_facts
+from cvzoo.backends.facts import backend_facts, gpu_facts
 from cvzoo.backends.threads import why_too_busy
 from cvzoo.cli.json_records import as_json, write_json
 from cvzoo.cli.result_table import printable

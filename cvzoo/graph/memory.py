@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cvzoo.backends.arrays import is_array
+from cvzoo.backends.arrays import device_address, is_array
 from cvzoo.backends.dispatch import backend_of
 
 
@@ -25,7 +25,7 @@ def address_of(array: Any) -> int:
     """The address of the first element."""
     if isinstance(array, np.ndarray):
         return array.__array_interface__["data"][0]
-    return array.data.ptr
+    return device_address(array)
 
 
 def root_of(array: Any) -> Any:
@@ -42,8 +42,8 @@ def root_of(array: Any) -> Any:
 def view_at(base: Any, address: int, shape: Sequence[int], strides: Sequence[int], dtype: Any) -> Any:
     """A view of the memory at `address`, kept alive by `base`."""
     if not isinstance(base, np.ndarray) and is_array(base):
-        pointer = base.data + (address - base.data.ptr)
-        return backend_of(base).xp.ndarray(tuple(shape), dtype, pointer, tuple(strides))
+        memory: Any = base.data  # not NumPy's memoryview but a pointer
+        return backend_of(base).xp.ndarray(tuple(shape), dtype, memory + (address - memory.ptr), tuple(strides))
     interface = {
         "version": 3,
         "data": (address, False),

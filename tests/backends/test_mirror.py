@@ -52,5 +52,5 @@ def test_a_backend_says_which_it_is():
 
 
 def test_a_gpu_backend_has_no_other_attributes():
-    with pytest.raises(AttributeError, match="no 'conv_4d'"):
+    with pytest.raises(AttributeError, match="no attribute 'conv_4d'"):
         cudnn_backend.conv_4d  # noqa: B018

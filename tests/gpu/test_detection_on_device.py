@@ -10,9 +10,8 @@ from on_device import assert_near, put
 
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
-from cvzoo.backends.cuda.nms import nms_batch
 from cvzoo.backends.cuda.prepare import prepare_images
-from cvzoo.backends.cuda.selection import Candidates, select_best, sort_candidates
+from cvzoo.backends.cuda.selection import Candidates, nms_batch, select_best, sort_candidates
 from cvzoo.backends.cupy.library import cupy, why_no_cupy
 from cvzoo.backends.image_plan import Resampling
 from cvzoo.backends.transfer import download, upload

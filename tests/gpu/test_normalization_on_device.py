@@ -6,7 +6,7 @@ import pytest
 from on_device import assert_near, put
 
 from cvzoo.backends.cuda.depthwise import depthwise_conv_2d, depthwise_input_grad, depthwise_weight_grad
-from cvzoo.backends.cuda.normalization import batch_norm_gradients, batch_norm_learn
+from cvzoo.backends.cuda.normalization import batch_norm_forward, batch_norm_gradients
 from cvzoo.backends.cupy import backend as cupy_backend
 from cvzoo.backends.cupy.library import cupy, why_no_cupy
 from cvzoo.backends.numpy import backend as numpy_backend
@@ -51,7 +51,7 @@ def test_batch_norm_learns_and_gives_the_same_bits_twice(shape, dtype):
     x, gy, add = draw(shape, dtype, mean=3), draw(shape, dtype, seed=1), draw(shape, dtype, seed=2)
     gamma, beta = draw(shape[1:2], wide_dtype(dtype), mean=1), draw(shape[1:2], wide_dtype(dtype), seed=1)
     given = there(x, gamma, beta)
-    y, mean, var, mask = batch_norm_learn(*given, eps=EPS, add=there(add)[0], relu=True)
+    y, mean, var, mask = batch_norm_forward(*given, eps=EPS, add=there(add)[0], relu=True)
     wanted, wanted_mean, wanted_var = reference.batch_norm_train(wide(x), wide(gamma), wide(beta), eps=EPS)
     near(y, np.maximum(wanted + wide(add), 0), dtype)
     near(mean, wanted_mean, dtype)
@@ -62,7 +62,7 @@ def test_batch_norm_learns_and_gives_the_same_bits_twice(shape, dtype):
     wanted = reference.batch_norm_grad(passed, wide(x), wide(gamma), wanted_mean, wanted_var, eps=EPS)
     for got, want in zip(grads, wanted):
         near(got, want, dtype, scale=max(np.abs(want).max(), x.size**0.5))
-    again = batch_norm_learn(*given, eps=EPS, add=there(add)[0], relu=True)
+    again = batch_norm_forward(*given, eps=EPS, add=there(add)[0], relu=True)
     assert all((a == b).all() for a, b in zip(again, (y, mean, var, mask)))
     more = batch_norm_gradients(there(gy)[0], given[0], given[1], mean, var, eps=EPS, mask=mask, adds=True)
     assert all((a == b).all() for a, b in zip(more, grads))

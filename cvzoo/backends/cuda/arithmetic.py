@@ -1,11 +1,10 @@
 """Element-wise arithmetic of two arrays, or of an array and a number."""
 
-from typing import Any
-
 from cvzoo.backends.cuda.elementwise import elementwise
 from cvzoo.backends.cupy.library import cupy
 from cvzoo.backends.float_types import is_float
 from cvzoo.backends.numpy.arithmetic import CONSTANTS, PAIRS
+from cvzoo.typing.aliases import Array
 
 __all__ = ["arithmetic", "arithmetic_constant"]
 
@@ -28,14 +27,14 @@ _CONSTANTS = {
 }
 
 
-def arithmetic(operation: str, a: Any, b: Any) -> Any:
+def arithmetic(operation: str, a: Array, b: Array) -> Array:
     """See `AbstractBackend.arithmetic`; floats in one launch."""
     if is_float(a.dtype):
         return elementwise(operation, _PAIRS[operation], (a, b))
     return PAIRS[operation](cupy(), a, b)
 
 
-def arithmetic_constant(operation: str, x: Any, value: Any) -> Any:
+def arithmetic_constant(operation: str, x: Array, value: Array) -> Array:
     """See `AbstractBackend.arithmetic_constant`; floats in one launch."""
     if is_float(x.dtype):
         return elementwise(f"{operation}_constant", _CONSTANTS[operation], (x,), numbers=(float(value),))

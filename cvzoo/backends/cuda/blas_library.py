@@ -8,14 +8,13 @@ import pathlib
 import site
 import sys
 from collections.abc import Sequence
-from typing import Any
 
 from cvzoo.errors.exceptions import BackendError
 
 _MAJORS = (13, 12)
-# where wheels of NVIDIA put them, below a folder of packages
+# of NVIDIA's wheels, in a folder of packages
 _FOLDERS = {13: "nvidia/cu13/lib", 12: "nvidia/cublas/lib"}
-# what each function takes: p pointer, i int, q int64, z size_t
+# types of arguments: p pointer, i int, q int64, z size_t
 _CUBLAS = {
     "cublasCreate_v2": "p",
     "cublasDestroy_v2": "p",
@@ -66,9 +65,8 @@ def _candidates(name: str, majors: Sequence[int]) -> list[str]:
     return list(dict.fromkeys(paths))
 
 
-def open_library(name: str, major: int | None = None) -> Any:
-    """The loaded library ("cublas" or "cublasLt") as ctypes has it: what CuPy has loaded already, else of packages of
-    NVIDIA, else where the loader looks.
+def open_library(name: str, major: int | None = None) -> ctypes.CDLL:
+    """The library "cublas" or "cublasLt": the one that CuPy has loaded, else NVIDIA's package's, else the loader's.
 
     major: CUDA's version that it must belong to; None: the newest
     Raises OSError if there is none.
@@ -86,7 +84,7 @@ def open_library(name: str, major: int | None = None) -> Any:
     raise OSError("; ".join(tried) or f"lib{name} is not known for CUDA {major}")
 
 
-def _open(name: str, signatures: dict[str, str], major: int | None) -> Any:
+def _open(name: str, signatures: dict[str, str], major: int | None) -> ctypes.CDLL:
     library = open_library(name, major)
     for function, kinds in signatures.items():
         try:
@@ -99,13 +97,13 @@ def _open(name: str, signatures: dict[str, str], major: int | None) -> Any:
 
 
 @functools.cache
-def cublas(major: int | None = None) -> Any:
+def cublas(major: int | None = None) -> ctypes.CDLL:
     """libcublas with its functions' types set. Raises OSError if it cannot be loaded."""
     return _open("cublas", _CUBLAS, major)
 
 
 @functools.cache
-def cublas_lt(major: int | None = None) -> Any:
+def cublas_lt(major: int | None = None) -> ctypes.CDLL:
     """libcublasLt with its functions' types set. Raises OSError if it cannot be loaded."""
     return _open("cublasLt", _CUBLAS_LT, major)
 

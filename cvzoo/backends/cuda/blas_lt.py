@@ -10,9 +10,11 @@ import threading
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from cvzoo.backends.arrays import device_address
 from cvzoo.backends.cuda.blas import TYPES, WORKSPACE, compute_type, cuda_major, current_handle, layout, readable
 from cvzoo.backends.cuda.blas_library import check, cublas_lt, has_cublas_lt, why_no_cublas
 from cvzoo.backends.cupy.library import cupy
+from cvzoo.typing.aliases import Array
 
 # cublasLtMatmulDescAttributes_t
 _TRANSA, _TRANSB, _EPILOGUE, _BIAS_POINTER, _BIAS_TYPE = 3, 4, 7, 8, 26
@@ -42,11 +44,11 @@ class _Key(NamedTuple):
     m: int
     n: int
     k: int
-    turned_a: bool
-    turned_b: bool
-    step_a: int
-    step_b: int
-    step_out: int
+    transposed_a: bool
+    transposed_b: bool
+    ld_a: int
+    ld_b: int
+    ld_out: int
     dtype: str
     out: str
     compute: int
@@ -57,40 +59,41 @@ class _Key(NamedTuple):
 class _Plan:
     """The arguments of cublasLtMatmul besides the arrays."""
 
-    def __init__(self, library: Any, handle: int, key: _Key, bias: int):
+    def __init__(self, library: ctypes.CDLL, handle: int, key: _Key, bias: int):
         self._library = library
         self._made: list[tuple[Callable[[int], int], int]] = []
         kind, kind_out = TYPES[key.dtype], TYPES[key.out]
         scale = TYPES["float64"] if key.dtype == "float64" else TYPES["float32"]
         self.description = self._make("MatmulDesc", key.compute, scale)
-        turned = ctypes.c_int
-        self._describe(_TRANSA, turned(key.turned_a))
-        self._describe(_TRANSB, turned(key.turned_b))
+        self._describe(_TRANSA, ctypes.c_int(key.transposed_a))
+        self._describe(_TRANSB, ctypes.c_int(key.transposed_b))
         self._describe(_EPILOGUE, ctypes.c_uint32(EPILOGUES[key.activation]))
         self._describe(_BIAS_TYPE, ctypes.c_int32(kind_out))
         self.set_bias(bias)
-        rows, columns = (key.k, key.m) if key.turned_a else (key.m, key.k)
-        self.a = self._make("MatrixLayout", kind, rows, columns, key.step_a)
-        rows, columns = (key.n, key.k) if key.turned_b else (key.k, key.n)
-        self.b = self._make("MatrixLayout", kind, rows, columns, key.step_b)
-        self.out = self._make("MatrixLayout", kind_out, key.m, key.n, key.step_out)
+        rows, columns = (key.k, key.m) if key.transposed_a else (key.m, key.k)
+        self.a = self._make("MatrixLayout", kind, rows, columns, key.ld_a)
+        rows, columns = (key.n, key.k) if key.transposed_b else (key.k, key.n)
+        self.b = self._make("MatrixLayout", kind, rows, columns, key.ld_b)
+        self.out = self._make("MatrixLayout", kind_out, key.m, key.n, key.ld_out)
         preference = self._make("MatmulPreference")
-        limits: Any = (_ALIGNMENT_A, _ALIGNMENT_B, _ALIGNMENT_C, _ALIGNMENT_D), (*key.alignments, key.alignments[2])
-        for name, value in ((_MAX_WORKSPACE, ctypes.c_uint64(WORKSPACE)), *zip(*limits)):
-            number = value if isinstance(value, ctypes.c_uint64) else ctypes.c_uint32(value)
+        limits: list[tuple[int, ctypes.c_uint64 | ctypes.c_uint32]] = [(_MAX_WORKSPACE, ctypes.c_uint64(WORKSPACE))]
+        alignments = (*key.alignments, key.alignments[2])  # C is the result, too
+        for name, alignment in zip((_ALIGNMENT_A, _ALIGNMENT_B, _ALIGNMENT_C, _ALIGNMENT_D), alignments):
+            limits.append((name, ctypes.c_uint32(alignment)))
+        for name, value in limits:
             status = library.cublasLtMatmulPreferenceSetAttribute(
-                preference, name, ctypes.addressof(number), ctypes.sizeof(number)
+                preference, name, ctypes.addressof(value), ctypes.sizeof(value)
             )
             check(status, "a preference")
-        found, count = HeuristicResult(), ctypes.c_int(0)
+        choice, count = HeuristicResult(), ctypes.c_int(0)
         status = library.cublasLtMatmulAlgoGetHeuristic(
             *(handle, self.description, self.a, self.b, self.out, self.out, preference, 1),
-            *(ctypes.addressof(found), ctypes.addressof(count)),
+            *(ctypes.addressof(choice), ctypes.addressof(count)),
         )
-        self.is_usable = status == 0 and count.value > 0 and found.state == 0 and found.workspace <= WORKSPACE
-        self._algorithm = found
-        self.algorithm = ctypes.addressof(found)
-        self.workspace = found.workspace
+        self.is_usable = status == 0 and count.value > 0 and choice.state == 0 and choice.workspace <= WORKSPACE
+        self._algorithm = choice  # owns the memory of `algorithm`
+        self.algorithm = ctypes.addressof(choice)
+        self.workspace = choice.workspace
 
     def _make(self, what: str, *arguments: int) -> int | None:
         pointer = ctypes.c_void_p()
@@ -98,7 +101,7 @@ class _Plan:
         self._made.append((getattr(self._library, f"cublasLt{what}Destroy"), pointer.value or 0))
         return pointer.value
 
-    def _describe(self, attribute: int, value: Any) -> None:
+    def _describe(self, attribute: int, value: "ctypes._SimpleCData[Any]") -> None:
         status = self._library.cublasLtMatmulDescSetAttribute(
             self.description, attribute, ctypes.addressof(value), ctypes.sizeof(value)
         )
@@ -127,7 +130,7 @@ def forget() -> None:
     _local.__init__()  # type: ignore[misc]
 
 
-def _handle(library: Any, device: int) -> int:
+def _handle(library: ctypes.CDLL, device: int) -> int:
     handle = _local.handles.get(device)
     if handle is None:
         pointer = ctypes.c_void_p()
@@ -138,18 +141,18 @@ def _handle(library: Any, device: int) -> int:
 
 def _alignment(*addresses: int) -> int:
     """The largest power of two up to 256 that all are multiples of."""
-    found = 256
+    largest = 256
     for address in addresses:
-        found = min(found, address & -address if address else 256)
-    return found
+        largest = min(largest, address & -address if address else 256)
+    return largest
 
 
-def gemm_with_bias(a: Any, b: Any, bias: Any, out: Any, *, activation: str | None = None) -> bool:
+def gemm_with_bias(a: Array, b: Array, bias: Array, out: Array, *, activation: str | None = None) -> bool:
     """Whether `out` = activation(a @ b + bias) was computed; False: cuBLASLt does not support the case.
 
     a: (M, K); b: (K, N), of a's dtype: float16, bfloat16 or float32
-    bias: (N,), of adjacent elements, of the dtype of `out`
-    out: (M, N), of a's dtype, rows of adjacent elements
+    bias: (N,), contiguous, of the dtype of `out`
+    out: (M, N), of a's dtype, contiguous rows
     activation: None, "relu" or "gelu_tanh"
     """
     m, n = out.shape
@@ -162,36 +165,36 @@ def gemm_with_bias(a: Any, b: Any, bias: Any, out: Any, *, activation: str | Non
     if why_no_cublas(major) is not None or not has_cublas_lt(major):
         return False
     a, b = readable(a), readable(b)
-    (turned_a, step_a), (turned_b, step_b) = layout(a), layout(b)  # type: ignore[misc]
-    turned_out, step_out = layout(out)  # type: ignore[misc]
-    if turned_out:
+    (transposed_a, ld_a), (transposed_b, ld_b) = layout(a), layout(b)  # type: ignore[misc]
+    transposed_out, ld_out = layout(out)  # type: ignore[misc]
+    if transposed_out:
         return False
     xp = cupy()
     stream = xp.cuda.get_current_stream()
     device = xp.cuda.runtime.getDevice()
-    addresses = b.data.ptr, a.data.ptr, out.data.ptr
+    addresses = device_address(b), device_address(a), device_address(out)
     size = a.itemsize
     alignments = (
-        _alignment(addresses[0], step_b * size),
-        _alignment(addresses[1], step_a * size),
-        _alignment(addresses[2], step_out * size, bias.data.ptr),
+        _alignment(addresses[0], ld_b * size),
+        _alignment(addresses[1], ld_a * size),
+        _alignment(addresses[2], ld_out * size, device_address(bias)),
     )
-    how = dtype, out.dtype.name, compute_type(dtype), activation, alignments
-    key = _Key(device, n, m, k, turned_b, turned_a, step_b, step_a, step_out, *how)
+    types = dtype, out.dtype.name, compute_type(dtype), activation, alignments
+    key = _Key(device, n, m, k, transposed_b, transposed_a, ld_b, ld_a, ld_out, *types)
     library = cublas_lt(major)
     handle = _handle(library, device)
     if key not in _local.plans:
-        if stream.is_capturing():
+        if stream.is_capturing():  # choosing a kernel would break the capture
             return False
-        found = _Plan(library, handle, key, bias.data.ptr)
-        _local.plans[key] = found if found.is_usable else None
+        made = _Plan(library, handle, key, device_address(bias))
+        _local.plans[key] = made if made.is_usable else None
         while len(_local.plans) > _KEPT:
             _local.plans.popitem(last=False)
     plan = _local.plans[key]
     if plan is None:
         return False
     _local.plans.move_to_end(key)
-    plan.set_bias(bias.data.ptr)
+    plan.set_bias(device_address(bias))
     one, zero = ctypes.c_float(1), ctypes.c_float(0)
     status = library.cublasLtMatmul(
         *(handle, plan.description, ctypes.addressof(one), addresses[0], plan.a, addresses[1], plan.b),

@@ -1,28 +1,27 @@
 """Decoding of a detector's outputs to boxes on a GPU, in arrays of fixed sizes."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
-from cvzoo.backends.cuda.kernel_module import KernelModule, blocks
-from cvzoo.backends.cuda.nms import Kept
-from cvzoo.backends.cuda.selection import Candidates, Selected, Sorted
+from cvzoo.backends.cuda.selection import Candidates, Kept, Selected, Sorted
 from cvzoo.backends.cupy.library import cupy
 from cvzoo.backends.detection import FIELDS, HEADER, CellHead, Coder, Scoring
+from cvzoo.backends.gpu_kernels import KernelArgument, KernelModule, blocks
+from cvzoo.typing.aliases import Array
 
 _MODULE = KernelModule("decode")
 _THREADS = (256, 1, 1)
-# more than any part has
+# more than any part can have
 UNBOUNDED = 2**31 - 1
 
 
 def decode_selected(
     selected: Selected,
-    loc: Any,
-    anchor: Any,
+    loc: Array,
+    anchor: Array,
     *,
-    frames: Any,
+    frames: Array,
     n_class: int,
     coder: Coder = Coder.ANCHORS,
     std: Sequence[float] = (1.0, 1.0, 1.0, 1.0),
@@ -46,7 +45,7 @@ def decode_selected(
     keys, taken, _, parts, step = selected
     b, n_part, limit = keys.shape
     n = n_part * limit
-    found = Candidates(
+    candidates = Candidates(
         xp.empty((b, n, 4), np.float32),
         xp.empty((b, n), np.int32),
         xp.empty((b, n), np.float32),
@@ -56,13 +55,13 @@ def decode_selected(
         *(keys, taken, parts, np.int64(step), np.int32(n_part), np.int32(limit), np.int32(n_class), np.int32(by_part)),
         *(loc, np.int64(loc.shape[1]), np.int32(codes_of_class), anchor, np.int32(anchor.ndim == 3), np.int32(coder)),
         *map(np.float32, std),
-        *(np.int32(scoring), np.float32(above), np.float32(min_side), frames, *found, np.int64(b * n)),
+        *(np.int32(scoring), np.float32(above), np.float32(min_side), frames, *candidates, np.int64(b * n)),
     )
     _MODULE.launch("decode_candidates", blocks(b * n), _THREADS, args)
-    return found
+    return candidates
 
 
-def softmax_scores(conf: Any, counts: Any = None) -> Any:
+def softmax_scores(conf: Array, counts: Array | None = None) -> Array:
     """(B, A, L) float32 of conf (B, A, 1 + L) float32, logits, background first.
 
     counts: (B,) int32 or None, number of valid rows of each image; the others score 0
@@ -74,7 +73,7 @@ def softmax_scores(conf: Any, counts: Any = None) -> Any:
     return score
 
 
-def centered_scores(conf: Any, center: Any) -> Any:
+def centered_scores(conf: Array, center: Array) -> Array:
     """(B, A, L) float32: the geometric mean of the sigmoids of conf (B, A, L) and center (B, A, 1)."""
     score = cupy().empty(conf.shape, np.float32)
     args = (conf, center, np.int32(conf.shape[2]), score, np.int64(score.size))
@@ -83,7 +82,15 @@ def centered_scores(conf: Any, center: Any) -> Any:
 
 
 def decode_yolo(
-    raw: Any, anchors: Any, head: CellHead, *, cell: Sequence[float], above: float, first: int, bbox: Any, score: Any
+    raw: Array,
+    anchors: Array,
+    head: CellHead,
+    *,
+    cell: Sequence[float],
+    above: float,
+    first: int,
+    bbox: Array,
+    score: Array,
 ) -> None:
     """Write one head's boxes and scores into bbox (B, rows, 4) and score (B, rows, L), from row `first` on.
 
@@ -95,8 +102,11 @@ def decode_yolo(
     n_anchor = anchors.shape[0]
     n = b * h * w * n_anchor
     sizes = map(np.int32, (n_anchor, head.n_class, h, w))
-    args = (
-        *(raw, anchors, *sizes, *map(np.float32, cell)),
+    args: tuple[KernelArgument, ...] = (
+        raw,
+        anchors,
+        *sizes,
+        *map(np.float32, cell),
         *map(np.float32, (head.scale_xy, (head.scale_xy - 1) / 2)),
         *map(np.int32, (head.softmax, head.new_coords, head.in_cells)),
         *(np.float32(above), np.int64(bbox.shape[1]), np.int64(first), bbox, score, np.int64(n)),
@@ -108,18 +118,18 @@ def finish_boxes(
     boxes: Sorted,
     kept: Kept,
     *,
-    frames: Any,
+    frames: Array,
     cut: bool,
     selected: Selected,
     most: int = UNBOUNDED,
     wanted: int | None = None,
-) -> Any:
+) -> Array:
     """(B, 4 + 6 * limit) float32, the boxes of each image for `unpacked_boxes`, which the host reads in one copy.
 
     Boxes entirely outside of their image are dropped.
     cut: boxes are clipped to the image
-    selected: the selection of the candidates; of a part with more than `most`, some were not considered
-    wanted: number of boxes that suffice, None: no number does
+    selected: the selection of the candidates; candidates of a part after the first `most` were not considered
+    wanted: number of boxes that suffice; None: all are needed
     """
     b, limit = kept.rows.shape
     result = cupy().empty((b, HEADER + FIELDS * limit), np.float32)
@@ -132,18 +142,18 @@ def finish_boxes(
     return result
 
 
-def gather_boxes(boxes: Sorted, kept: Kept) -> Any:
+def gather_boxes(boxes: Sorted, kept: Kept) -> Array:
     """(B, limit, 4) float32, the selected boxes, zeros after the last."""
     b, limit = kept.rows.shape
-    to = cupy().empty((b, limit, 4), np.float32)
+    bbox = cupy().empty((b, limit, 4), np.float32)
     args = (
         boxes.bbox,
         np.int32(boxes.score.shape[1]),
         kept.rows,
         kept.counts,
         np.int32(limit),
-        to,
+        bbox,
         np.int64(b * limit),
     )
     _MODULE.launch("gather_boxes", blocks(b * limit), _THREADS, args)
-    return to
+    return bbox

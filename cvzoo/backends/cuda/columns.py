@@ -1,13 +1,15 @@
-"""Windows of images as rows of a matrix, and gradients of such rows as gradients of the images."""
+"""im2col: the windows of images as rows of a matrix, and col2im, its gradient."""
 
 import functools
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from cvzoo.backends.abstract import Pad, Pair
-from cvzoo.backends.cuda.kernel_module import KernelModule, blocks
+from cvzoo.backends.arrays import device_address
 from cvzoo.backends.cupy.library import cupy
+from cvzoo.backends.gpu_kernels import KernelArgument, KernelModule, blocks
+from cvzoo.typing.aliases import Array
 
 _KERNELS = KernelModule("im2col")
 _BLOCK = 256
@@ -42,7 +44,7 @@ def _numbers(window: Window) -> tuple[np.int32, ...]:
     return tuple([np.int32(number) for number in given])
 
 
-def _launch(name: str, n: int, arguments: tuple[Any, ...]) -> None:
+def _launch(name: str, n: int, arguments: tuple[KernelArgument, ...]) -> None:
     _KERNELS.launch(name, blocks(n, _BLOCK), (_BLOCK, 1, 1), arguments)
 
 
@@ -52,8 +54,8 @@ def row_length(n: int, itemsize: int) -> int:
     return -(-n // unit) * unit
 
 
-def im2col(x: Any, window: Window, groups: int, first: int, count: int) -> Any:
-    """(groups, count, length) of x (B, C, H, W), whose channels lie next to each other.
+def im2col(x: Array, window: Window, groups: int, first: int, count: int) -> Array:
+    """(groups, count, length) of x (B, C, H, W), whose channels are adjacent in memory.
 
     length: row_length(KH * KW * C / groups, x.itemsize); padded with zeros
     first, count: range of window positions over all images; pixels outside of an image are 0
@@ -64,12 +66,12 @@ def im2col(x: Any, window: Window, groups: int, first: int, count: int) -> Any:
     if not columns.size:
         return columns
     steps = x.strides[0], x.strides[2], x.strides[3]
-    # as many channels at once as every access of a thread finds aligned
+    # the widest access to which all addresses are aligned
     width = x.itemsize
-    while width < 16 and not any(n % (2 * width) for n in (c // groups * x.itemsize, x.data.ptr, *steps)):
+    while width < 16 and not any(n % (2 * width) for n in (c // groups * x.itemsize, device_address(x), *steps)):
         width *= 2
     channels = c // groups * x.itemsize // width
-    arguments = (
+    arguments: tuple[KernelArgument, ...] = (
         *(x, columns, np.int64(first), np.int64(count), np.int32(groups), np.int32(channels)),
         *[np.int64(step // width) for step in steps],
         np.int32(columns.shape[2] * x.itemsize // width),
@@ -79,7 +81,7 @@ def im2col(x: Any, window: Window, groups: int, first: int, count: int) -> Any:
     return columns
 
 
-def col2im(columns: Any, gx: Any, window: Window, added: Any = None) -> None:
+def col2im(columns: Array, gx: Array, window: Window, added: Array | None = None) -> None:
     """Sum the windows' gradients into the pixels of gx (B, H, W, C), contiguous, plus `added`.
 
     columns: (groups, B * OH * OW, KH * KW * C / groups) float32, float64 for gx of float64

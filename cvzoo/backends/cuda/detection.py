@@ -3,17 +3,17 @@
 import functools
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from cvzoo.backends.cuda import boxes as kernels
-from cvzoo.backends.cuda.nms import MOST, Kept, nms_batch
-from cvzoo.backends.cuda.selection import Candidates, Selected, Sorted, sort_candidates
+from cvzoo.backends.cuda.selection import MOST, Candidates, Kept, Selected, Sorted, nms_batch, sort_candidates
 from cvzoo.backends.cuda.selection import select_best as select_scores
 from cvzoo.backends.cupy.library import cupy
 from cvzoo.backends.detection import CellHead, Coder, Scoring, logit_below
 from cvzoo.backends.transfer import constants, download
+from cvzoo.typing.aliases import Array
 
 __all__ = [
     "decode_boxes",
@@ -25,7 +25,7 @@ __all__ = [
     "select_best",
 ]
 
-# candidates that are looked at where a detector sets no limit of its own
+# candidates that are considered where a detector sets no limit
 MOST_CANDIDATES = 8192
 
 
@@ -57,7 +57,7 @@ class DeviceKept(NamedTuple):
 
 
 def select_best(
-    score: Any,
+    score: Array,
     parts: Sequence[tuple[int, int]],
     *,
     n_class: int,
@@ -65,14 +65,15 @@ def select_best(
     above: float,
     step: int = 1,
     scoring: Scoring = Scoring.NONE,
-    center: Any = None,
-    counts: Any = None,
+    center: Array | None = None,
+    counts: Array | None = None,
 ) -> DeviceSelected:
     """See `AbstractBackend.select_best`."""
     score, bound = _as_floats(score), above
     if scoring is Scoring.SOFTMAX:
         score, scoring = kernels.softmax_scores(score, counts), Scoring.NONE
     elif scoring is Scoring.CENTERNESS:
+        assert center is not None
         score, scoring = kernels.centered_scores(score, _as_floats(center)), Scoring.NONE
     elif scoring is not Scoring.NONE:
         bound = logit_below(above)
@@ -84,10 +85,10 @@ def select_best(
 
 def decode_boxes(
     selected: DeviceSelected,
-    code: Any,
-    anchors: Any,
+    code: Array,
+    anchors: Array,
     *,
-    frames: Any,
+    frames: Array,
     coder: Coder = Coder.ANCHORS,
     std: Sequence[float] = (1.0, 1.0, 1.0, 1.0),
     min_side: float = -math.inf,
@@ -112,7 +113,7 @@ def decode_boxes(
 
 
 def decode_cells(
-    raws: Sequence[Any], heads: Sequence[CellHead], *, input_size: tuple[int, int], frames: Any, above: float
+    raws: Sequence[Array], heads: Sequence[CellHead], *, input_size: tuple[int, int], frames: Array, above: float
 ) -> DeviceCandidates:
     """See `AbstractBackend.decode_cells`."""
     xp = cupy()
@@ -153,12 +154,12 @@ def nms(
     return DeviceKept(boxes, kept, candidates, limit)
 
 
-def kept_boxes(kept: DeviceKept) -> tuple[Any, Any]:
+def kept_boxes(kept: DeviceKept) -> tuple[Array, Array]:
     """See `AbstractBackend.kept_boxes`."""
     return kernels.gather_boxes(kept.boxes, kept.kept), kept.kept.counts
 
 
-def finish_boxes(kept: DeviceKept, *, frames: Any, cut: bool) -> Any:
+def finish_boxes(kept: DeviceKept, *, frames: Array, cut: bool) -> Array:
     """See `AbstractBackend.finish_boxes`."""
     return kernels.finish_boxes(
         kept.boxes,
@@ -171,6 +172,6 @@ def finish_boxes(kept: DeviceKept, *, frames: Any, cut: bool) -> Any:
     )
 
 
-def _as_floats(array: Any) -> Any:
+def _as_floats(array: Array) -> Array:
     """`array` as contiguous float32."""
     return cupy().ascontiguousarray(array.astype(np.float32, copy=False))

@@ -2,27 +2,33 @@
 
 import functools
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
+from cvzoo.backends.arrays import device_address
 from cvzoo.backends.cuda.elementwise_source import FUNCTIONS, ElementwiseKernel, kernel_source
-from cvzoo.backends.cuda.kernel_module import KernelModule
 from cvzoo.backends.cuda.layout import collapsed, like, repeated_strides
 from cvzoo.backends.cupy.library import cupy
+from cvzoo.backends.gpu_kernels import KernelModule
+from cvzoo.typing.aliases import Array
 
 FLOATS = ("float32", "float64", "float16", "bfloat16")
 _THREADS = 256
-_WIDEST = 32  # bytes of one array that a thread moves at once: two loads of 16
+_WIDEST = 32  # bytes of an array per thread: two loads of 16
 
 
-class _Plan(NamedTuple):
-    """The kernel and launch parameters for arrays of certain dtypes and memory formats."""
+_ArrayLayout = tuple[np.dtype, tuple[int, ...], tuple[int, ...]]  # dtype, shape, strides in bytes
+
+
+class _Launch(NamedTuple):
+    """The kernel and its launch parameters for arrays of certain dtypes and memory formats."""
 
     module: KernelModule
     name: str
     grid: tuple[int, int, int]
-    sizes: tuple[Any, ...]
+    sizes: tuple[np.generic, ...]
     number_type: type
 
 
@@ -49,10 +55,10 @@ def _width(
 
 
 @functools.lru_cache(8192)
-def _plan(
-    name: str, body: str, n_number: int, shape: tuple[int, ...], layouts: tuple[tuple[Any, ...], ...], align: int
-) -> _Plan:
-    """The launch plan; layouts: dtype, shape and strides of the result and of each input."""
+def _launch_of(
+    name: str, body: str, n_number: int, shape: tuple[int, ...], layouts: tuple[_ArrayLayout, ...], align: int
+) -> _Launch:
+    """The launch for the layouts of the result and of each input; align: a power of two that divides all addresses."""
     dtypes = tuple([dtype.name for dtype, _, _ in layouts])
     itemsizes = tuple([dtype.itemsize for dtype, _, _ in layouts])
     strides = tuple([repeated_strides(own, strides, dtype.itemsize, shape) for dtype, own, strides in layouts])
@@ -68,7 +74,7 @@ def _plan(
     elif steps[0] == "packed" and "far" not in steps:
         width = _width(steps, itemsizes, rows, sizes[-1], align)
     kernel = ElementwiseKernel(
-        name=f"each_{name}",  # apart from functions of CUDA C
+        name=f"each_{name}",  # not the name of a function of CUDA C
         body=body,
         inputs=dtypes[1:],
         output=dtypes[0],
@@ -87,26 +93,26 @@ def _plan(
     elif "far" in steps:
         extra += [np.int64(each[0]) for each in rows]
     grid = (-(-count // (width * _THREADS)), 1, 1)
-    return _Plan(module_of(kernel), kernel.name, grid, tuple(extra), np.float64 if kernel.double else np.float32)
+    return _Launch(module_of(kernel), kernel.name, grid, tuple(extra), np.float64 if kernel.double else np.float32)
 
 
 def elementwise(
     name: str,
     body: str,
-    inputs: Sequence[Any],
+    inputs: Sequence[Array],
     *,
     numbers: Sequence[float] = (),
-    dtype: Any = None,
-    order: Any = None,
-    out: Any = None,
-) -> Any:
+    dtype: npt.DTypeLike | None = None,
+    order: Array | None = None,
+    out: Array | None = None,
+) -> Array:
     """y of the inputs' shape after broadcasting, in one launch.
 
-    name: what profiles call the kernel, behind "each_"; body: as ElementwiseKernel says
-    inputs: arrays of one device, in C types that ElementwiseKernel knows
+    name: the kernel's name in profiles, after "each_"; body: as in ElementwiseKernel
+    inputs: arrays on one device, of dtypes that have a C type
     numbers: n0, n1, ... of `body`
-    dtype: y's; None: the first input's if it has 16 bits, else what the inputs' are promoted to
-    order: the input of y's shape whose axes' order in memory y takes; None: the first of that shape
+    dtype: y's; None: the first input's if it has 16 bits, else the inputs' promoted dtype
+    order: the input of y's shape whose memory format y gets; None: the first of that shape
     out: y itself; it may be one of the inputs
     """
     shape = inputs[0].shape
@@ -116,34 +122,34 @@ def elementwise(
             break
     if out is None:
         if dtype is None:
-            dtype = inputs[0].dtype
-            if dtype.itemsize != 2 and any(each.dtype != dtype for each in inputs):
+            dtype = first = inputs[0].dtype
+            if first.itemsize != 2 and any(each.dtype != first for each in inputs):
                 dtype = np.result_type(*[each.dtype for each in inputs])
         out = _allocate(inputs, shape, dtype, order)
     if not out.size:
         return out
     arrays = (out, *inputs)
-    bits = 64
+    bits = 64  # the lowest bit set in any address is their common alignment
     for each in arrays:
-        bits |= each.data.ptr
+        bits |= device_address(each)
     layouts = tuple([(each.dtype, each.shape, each.strides) for each in arrays])
-    plan = _plan(name, body, len(numbers), shape, layouts, bits & -bits)
-    number_type = plan.number_type
-    plan.module.launch(
-        plan.name,
-        plan.grid,
+    launch = _launch_of(name, body, len(numbers), shape, layouts, bits & -bits)
+    number_type = launch.number_type
+    launch.module.launch(
+        launch.name,
+        launch.grid,
         (_THREADS, 1, 1),
-        (*arrays, *plan.sizes, *[number_type(number) for number in numbers]),
+        (*arrays, *launch.sizes, *[number_type(number) for number in numbers]),
     )
     return out
 
 
-def _allocate(inputs: Sequence[Any], shape: tuple[int, ...], dtype: Any, order: Any) -> Any:
+def _allocate(inputs: Sequence[Array], shape: tuple[int, ...], dtype: npt.DTypeLike, order: Array | None) -> Array:
     xp = cupy()
     if order is None:
         order = next((each for each in inputs if each.shape == shape), None)
     if order is not None:
-        return like(xp, order, dtype)
+        return like(xp, order, np.dtype(dtype))
     if len(shape) == 4:
         b, c, h, w = shape
         return xp.empty((b, h, w, c), dtype).transpose(0, 3, 1, 2)
@@ -151,10 +157,10 @@ def _allocate(inputs: Sequence[Any], shape: tuple[int, ...], dtype: Any, order: 
 
 
 @functools.lru_cache(64)
-def _is_float(dtype: Any) -> bool:
-    return dtype.name in FLOATS  # asking for the name takes longer than all else here
+def _is_float(dtype: np.dtype) -> bool:
+    return dtype.name in FLOATS  # cached, since NumPy makes the name anew each time
 
 
-def are_floats(*arrays: Any) -> bool:
-    """Whether all are arrays of floats that the kernels compute with."""
+def are_floats(*arrays: Array) -> bool:
+    """Whether all have floating dtypes that the kernels support."""
     return all(map(_is_float, [each.dtype for each in arrays]))

@@ -1,19 +1,21 @@
 """Losses on a GPU, each in one or two launches, without synchronization.
 
-A label out of range makes the loss and the gradient of its row (of the whole, where the result is one sum) NaN.
+A label out of range makes the loss and the gradient of its row NaN, and a loss that is one sum as a whole.
 """
 
-from typing import Any
-
 import numpy as np
+import numpy.typing as npt
 
 from cvzoo.backends.cuda.elementwise import elementwise
-from cvzoo.backends.cuda.kernel_module import KernelModule, blocks, suffix
-from cvzoo.backends.cuda.rows import make_rows
-from cvzoo.backends.cupy.library import cupy
+from cvzoo.backends.cuda.layout import make_rows, sum_dtype
+from cvzoo.backends.cupy.library import Cupy, cupy
+from cvzoo.backends.gpu_kernels import KernelModule, blocks, suffix
+from cvzoo.typing.aliases import Array
 
 __all__ = [
     "binary_targets",
+    "focal_loss",
+    "focal_loss_grad",
     "huber_loss",
     "mean_factor",
     "sigmoid_cross_entropy",
@@ -23,25 +25,20 @@ __all__ = [
     "softmax_cross_entropy_grad",
 ]
 
-KERNELS = KernelModule("loss")
+_KERNELS = KernelModule("loss")
 _THREADS = 256
 _INT64 = np.dtype(np.int64)
 
 
-def sum_dtype(dtype: Any) -> Any:
-    """The dtype in which losses of scores of that dtype are summed."""
-    return np.float64 if dtype == np.float64 else np.float32
-
-
-def label_numbers(xp: Any, t: Any) -> Any:
+def _integer_labels(xp: Cupy, t: Array) -> Array:
     """t in row-major order, as int32 or int64."""
     return xp.ascontiguousarray(t if t.dtype.name in ("int32", "int64") else t.astype(_INT64))
 
 
-def _scores(xp: Any, x: Any) -> tuple[Any, int]:
-    """x (B, C, ...) with the C scores of a place next to each other or in row-major order, and how far apart they are.
+def _scores(xp: Cupy, x: Array) -> tuple[Array, int]:
+    """x (B, C, ...) row-major, or with the classes innermost in memory, and the stride between classes.
 
-    In both, the places follow each other as the labels (B, ...) in row-major order do.
+    In both, pixels are in the row-major order of the labels (B, ...).
     """
     inner = 1
     for size in x.shape[2:]:
@@ -51,22 +48,22 @@ def _scores(xp: Any, x: Any) -> tuple[Any, int]:
     return x, inner
 
 
-def softmax_cross_entropy(x: Any, t: Any, class_weight: Any | None, *, ignore_label: int) -> tuple[Any, Any]:
-    """See `AbstractBackend.softmax_cross_entropy`; in one launch, which also keeps as many log(sum(exp(x)))."""
+def softmax_cross_entropy(x: Array, t: Array, class_weight: Array | None, *, ignore_label: int) -> tuple[Array, Array]:
+    """See `AbstractBackend.softmax_cross_entropy`; in one launch; the state is log(sum(exp(x))) per label."""
     xp = cupy()
     loss = xp.empty(t.shape, x.dtype)
     log_sum = xp.empty(t.shape, sum_dtype(x.dtype))
     if not t.size:
         return loss, log_sum
-    t = label_numbers(xp, t)
-    lying, inner = _scores(xp, x)
+    t = _integer_labels(xp, t)
+    logits, inner = _scores(xp, x)
     rows = make_rows(t.size, x.shape[1], inner)
-    KERNELS.launch(
+    _KERNELS.launch(
         f"softmax_cross_entropy_{rows.team}_{suffix(t.dtype)}_{suffix(x.dtype)}",
         rows.grid,
         rows.block,
         (
-            lying,
+            logits,
             t,
             class_weight,
             np.int32(class_weight is not None),
@@ -82,23 +79,23 @@ def softmax_cross_entropy(x: Any, t: Any, class_weight: Any | None, *, ignore_la
 
 
 def softmax_cross_entropy_grad(
-    gy: Any, x: Any, t: Any, class_weight: Any | None, state: Any, *, ignore_label: int
-) -> Any:
+    gy: Array, x: Array, t: Array, class_weight: Array | None, state: Array, *, ignore_label: int
+) -> Array:
     """See `AbstractBackend.softmax_cross_entropy_grad`; in one launch."""
     xp = cupy()
-    lying, inner = _scores(xp, x)
-    gx = xp.empty_like(lying)
+    logits, inner = _scores(xp, x)
+    gx = xp.empty_like(logits)
     if gx.size:
-        t = label_numbers(xp, t)
+        t = _integer_labels(xp, t)
         repeated = gy.size > 1 and not any(gy.strides[i] for i in range(gy.ndim) if gy.shape[i] > 1)
-        KERNELS.launch(
+        _KERNELS.launch(
             f"softmax_cross_entropy_grad_{suffix(t.dtype)}_{suffix(x.dtype)}",
             blocks(gx.size, most=2**31 - 1),
             (_THREADS, 1, 1),
             (
                 gy if repeated else xp.ascontiguousarray(gy),
                 np.int64(0 if repeated else 1),
-                lying,
+                logits,
                 t,
                 class_weight,
                 np.int32(class_weight is not None),
@@ -110,11 +107,11 @@ def softmax_cross_entropy_grad(
                 np.int64(ignore_label),
             ),
         )
-    return gx if lying is x else xp.moveaxis(gx, -1, 1)
+    return gx if logits is x else xp.moveaxis(gx, -1, 1)
 
 
-# sign and weight of a score x0 with label x1: n0 and n1 are the weights of yes and no, n2 is gamma, n3 the label to
-# be ignored; labels that are none of these make NaN
+# sign and weight of a logit x0 with label x1: n0 and n1 are the weights of positives and negatives, n2 is gamma, n3
+# ignore_label; other labels give NaN, infinity - infinity, since a kernel cannot raise
 _SIGN = (
     "T sign = x1 == 1 ? T(1) : T(-1);"
     "T weight = x1 == (i64)n3 ? T(0) : x1 == 1 ? n0 : x1 == 0 ? n1 : infinity<T>() - infinity<T>();"
@@ -132,15 +129,15 @@ _LABELS = "y = x0 == 0 || x0 == 1 ? T(x0) : infinity<T>() - infinity<T>();"
 _HUBER = "T size = fabs(x0); T near = size > n0 ? n0 : size; y = near * (size - near / T(2));"
 
 
-def sigmoid_focal_loss(x: Any, t: Any, *, weights: tuple[float, float], gamma: float, ignore_label: int) -> Any:
+def sigmoid_focal_loss(x: Array, t: Array, *, weights: tuple[float, float], gamma: float, ignore_label: int) -> Array:
     """See `AbstractBackend.sigmoid_focal_loss`."""
     numbers = (*weights, gamma, ignore_label)
     return elementwise("sigmoid_focal_loss", _SIGMOID_FOCAL, (x, t), numbers=numbers, dtype=x.dtype, order=x)
 
 
 def sigmoid_focal_loss_grad(
-    gy: Any, x: Any, t: Any, *, weights: tuple[float, float], gamma: float, ignore_label: int
-) -> Any:
+    gy: Array, x: Array, t: Array, *, weights: tuple[float, float], gamma: float, ignore_label: int
+) -> Array:
     """See `AbstractBackend.sigmoid_focal_loss_grad`."""
     numbers = (*weights, gamma, ignore_label)
     return elementwise(
@@ -148,26 +145,77 @@ def sigmoid_focal_loss_grad(
     )
 
 
-def binary_targets(t: Any, dtype: Any) -> Any:
+def binary_targets(t: Array, dtype: npt.DTypeLike) -> Array:
     """See `AbstractBackend.binary_targets`: NaN where they are neither."""
     if t.dtype.kind in "iub":
         return elementwise("binary_labels", _LABELS, (t,), dtype=dtype)
     return elementwise("probabilities", _PROBABILITIES, (t,), dtype=dtype)
 
 
-def sigmoid_cross_entropy(x: Any, t: Any, valid: Any | None) -> Any:
+def sigmoid_cross_entropy(x: Array, t: Array, valid: Array | None) -> Array:
     """See `AbstractBackend.sigmoid_cross_entropy`."""
     inputs = (x, t) if valid is None else (x, t, valid)
     body = _SIGMOID if valid is None else _SIGMOID_WHERE
     return elementwise("sigmoid_cross_entropy", body, inputs, dtype=x.dtype, order=x)
 
 
-def huber_loss(d: Any, *, delta: float) -> Any:
+def huber_loss(d: Array, *, delta: float) -> Array:
     """See `AbstractBackend.huber_loss`."""
     return elementwise("huber_loss", _HUBER, (d,), numbers=(delta,))
 
 
-def mean_factor(valid: Any, dtype: Any) -> Any:
+def mean_factor(valid: Array, dtype: npt.DTypeLike) -> Array:
     """See `AbstractBackend.mean_factor`: () of `dtype`."""
     xp = cupy()
     return (1 / xp.maximum(valid.sum(), 1)).astype(dtype)
+
+
+_BLOCKS = 1024  # at most, each with a partial sum
+
+
+def focal_loss(x: Array, t: Array, *, weights: tuple[float, float], gamma: float) -> Array:
+    """See `AbstractBackend.focal_loss`."""
+    xp = cupy()
+    y = xp.empty((), x.dtype)
+    if not x.size:
+        y.fill(0)
+        return y
+    x, t = xp.ascontiguousarray(x), _integer_labels(xp, t)
+    wide = sum_dtype(x.dtype)
+    grid = blocks(x.size, _THREADS, _BLOCKS)
+    partial = xp.empty(grid[0], wide)
+    numbers = [wide.type(number) for number in (*weights, gamma)]
+    _KERNELS.launch(
+        f"focal_loss_{suffix(t.dtype)}_{suffix(x.dtype)}",
+        grid,
+        (_THREADS, 1, 1),
+        (x, t, partial, np.int64(x.size), np.int32(x.shape[-1]), *numbers),
+    )
+    _KERNELS.launch(
+        f"sum_of_partial_{suffix(x.dtype)}", (1, 1, 1), (_THREADS, 1, 1), (partial, y, np.int32(partial.size))
+    )
+    return y
+
+
+def focal_loss_grad(gy: Array, x: Array, t: Array, *, weights: tuple[float, float], gamma: float) -> Array:
+    """See `AbstractBackend.focal_loss_grad`."""
+    xp = cupy()
+    logits, t = xp.ascontiguousarray(x), _integer_labels(xp, t)
+    gx = xp.empty_like(logits)
+    if gx.size:
+        wide = sum_dtype(x.dtype)
+        _KERNELS.launch(
+            f"focal_loss_grad_{suffix(t.dtype)}_{suffix(x.dtype)}",
+            blocks(gx.size, most=2**31 - 1),
+            (_THREADS, 1, 1),
+            (
+                gy,
+                logits,
+                t,
+                gx,
+                np.int64(gx.size),
+                np.int32(x.shape[-1]),
+                *[wide.type(number) for number in (*weights, gamma)],
+            ),
+        )
+    return gx

@@ -1,14 +1,15 @@
 """Preprocessing on a GPU: each image is resized, normalized and padded in one pass."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from cvzoo.backends.cuda.kernel_module import KernelModule, blocks, suffix
 from cvzoo.backends.cupy.library import cupy
+from cvzoo.backends.gpu_kernels import KernelModule, blocks, suffix
 from cvzoo.backends.image_plan import AxisTable, ImagePlan, Resampling, axis_table, frame_of
 from cvzoo.backends.transfer import upload
+from cvzoo.typing.aliases import Array
 
 __all__ = ["prepare_images"]
 
@@ -17,8 +18,8 @@ _THREADS = 128
 
 
 def prepare_images(
-    images: Sequence[np.ndarray], plans: Sequence[ImagePlan], *, dtype: Any = np.float32, channels: int = 3
-) -> Any:
+    images: Sequence[np.ndarray], plans: Sequence[ImagePlan], *, dtype: npt.DTypeLike = np.float32, channels: int = 3
+) -> Array:
     """See `AbstractBackend.prepare_images`; the images are uploaded by one copy."""
     xp = cupy()
     height, width = frame_of(images, plans)

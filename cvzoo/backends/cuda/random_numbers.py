@@ -1,22 +1,23 @@
 """Random arrays drawn on a GPU, from the seed of `cvzoo.set_seed`, also inside captured graphs.
 
-Draws are a function of the seed and of the number of earlier draws, not of the GPU; they are other numbers than the
-CPU's. Eager draws get their place from the host. A captured graph has its places from the capture, and adds to
-them what `Recording.before_replay` wrote: replays go on where the last draw stopped, with the bits of eager draws.
+Draws depend on the seed and on the number of earlier draws, not on the GPU; the CPU draws other numbers. An eager
+draw gets its position in the sequence from the host. A captured graph has relative positions, to which it adds the base
+that `Recording.before_replay` writes: replays continue the sequence, with the bits of eager draws.
 """
 
 import contextlib
 import math
 import threading
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from cvzoo.backends.cuda.kernel_module import KernelModule, blocks
 from cvzoo.backends.cupy.library import cupy
+from cvzoo.backends.gpu_kernels import KernelModule, blocks
 from cvzoo.config.randomness import get_random_state, reserve_device_blocks, set_device_state
 from cvzoo.errors.exceptions import DtypeError, GraphError
+from cvzoo.typing.aliases import Array
 
 __all__ = ["random_mask", "standard_normal"]
 
@@ -38,8 +39,8 @@ class Recording:
         self.drawn = 0
         self.key, self.start = reserve_device_blocks(0)
 
-    def reserve(self, count: int) -> tuple[int, int, Any]:
-        # by the thread's own counter, which who computes a block again sets back (functions.forget)
+    def reserve(self, count: int) -> tuple[int, int, Array | None]:
+        # the thread's counter may go back: gradient checkpointing draws again what it drew in the forward pass
         key, first = reserve_device_blocks(count)
         if key != self.key or first < self.start:
             raise GraphError("the seed was set while a graph was captured", hint="set_seed before")
@@ -49,7 +50,7 @@ class Recording:
     def before_replay(self) -> None:
         """Reserve new random numbers for the next replay, on the current stream, without synchronization.
 
-        Raises GraphError if the seed was set anew since the capture: that is for another capture.
+        Raises GraphError if the seed was set since the capture.
         """
         if not self.drawn:
             return
@@ -68,7 +69,7 @@ _current = _Current()
 
 @contextlib.contextmanager
 def recording() -> Iterator[Recording]:
-    """A block whose draws are a graph's: made before the capture begins, since it allocates.
+    """A context whose draws belong to a graph; entered before the capture begins, since it allocates.
 
     >>> with recording() as draws: ...  # capture
     >>> draws.before_replay(); graph.launch()
@@ -82,40 +83,40 @@ def recording() -> Iterator[Recording]:
         set_device_state(state)
 
 
-def uniform(shape: Shape, dtype: Any = "float32") -> Any:
-    """cupy.ndarray of that shape, uniform in [0, 1); float32 (24 random bits) or float64 (53)."""
+def uniform(shape: Shape, dtype: npt.DTypeLike = "float32") -> Array:
+    """Uniform in [0, 1), of that shape; float32 (24 random bits) or float64 (53)."""
     name = np.dtype(dtype).name
     if name not in ("float32", "float64"):
-        raise DtypeError("uniform random numbers", expected="float32 or float64", got=name)
-    return _drawn("uniform", shape, dtype)
+        raise DtypeError("uniform random numbers cannot be of this dtype", expected="float32 or float64", got=name)
+    return _draw("uniform", shape, dtype)
 
 
-def standard_normal(shape: Shape, dtype: Any = "float32", *, rounded: bool = False) -> Any:
+def standard_normal(shape: Shape, dtype: npt.DTypeLike = "float32", *, rounded: bool = False) -> Array:
     """See `AbstractBackend.standard_normal`; any floating dtype, always drawn in its own precision."""
-    return _drawn("normal", shape, dtype)
+    return _draw("normal", shape, dtype)
 
 
-def random_mask(shape: Sequence[int], ratio: float, scale: float, dtype: Any = "float32") -> Any:
+def random_mask(shape: Sequence[int], ratio: float, scale: float, dtype: npt.DTypeLike = "float32") -> Array:
     """See `AbstractBackend.random_mask`; any floating dtype."""
-    return _drawn("kept", shape, dtype, (np.float32(ratio), np.float64(scale)))
+    return _draw("kept", shape, dtype, (np.float32(ratio), np.float64(scale)))
 
 
-def _drawn(kind: str, shape: Shape, dtype: Any, rest: tuple[Any, ...] = ()) -> Any:
-    dtype = np.dtype(dtype)
+def _draw(kind: str, shape: Shape, like: npt.DTypeLike, parameters: tuple[np.generic, ...] = ()) -> Array:
+    dtype = np.dtype(like)
     suffix = _SUFFIXES.get(dtype.name)
     if suffix is None:
-        raise DtypeError("random numbers of this dtype", expected=", ".join(_SUFFIXES), got=dtype.name)
+        raise DtypeError("random numbers cannot be of this dtype", expected=", ".join(_SUFFIXES), got=dtype.name)
     out = cupy().empty(shape, dtype)
     n = math.prod(out.shape)
     if n:
         count = -(-n // (2 if suffix == "f64" else 4))
         key, first, base = _reserve(count)
-        args = (out, np.int64(n), np.uint64(key), np.uint64(first), base, *rest)
+        args = (out, np.int64(n), np.uint64(key), np.uint64(first), base, *parameters)
         _KERNELS.launch(f"philox_{kind}_{suffix}", blocks(count, _THREADS), (_THREADS, 1, 1), args)
     return out
 
 
-def _reserve(count: int) -> tuple[int, int, Any]:
+def _reserve(count: int) -> tuple[int, int, Array | None]:
     if _current.recording is not None:
         return _current.recording.reserve(count)
     return (*reserve_device_blocks(count), None)

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from cvzoo.backends.cuda.kernel_module import KernelModule, blocks, suffix
 from cvzoo.backends.cupy.library import cupy
+from cvzoo.backends.gpu_kernels import KernelModule, blocks, suffix
 from cvzoo.backends.transfer import constants
+from cvzoo.typing.aliases import Array
 
 _MODULE = KernelModule("scatter")
 _THREADS = 128
@@ -25,7 +26,7 @@ def as_index(index: tuple) -> tuple:
 
     Boolean masks become integer indices, as the CPU can count them without synchronization.
     """
-    parts: list[Any] = []
+    parts: list[Array] = []
     for part in index:
         if not isinstance(part, np.ndarray):
             parts.append(part)
@@ -36,7 +37,7 @@ def as_index(index: tuple) -> tuple:
     return tuple(parts)
 
 
-def _copied(array: np.ndarray) -> Any:
+def _copied(array: np.ndarray) -> Array:
     array = array.astype(np.int64)
     if array.nbytes > _KEPT_BYTES:
         return cupy().asarray(array)
@@ -50,7 +51,7 @@ def _copied(array: np.ndarray) -> Any:
     return constants.get(key, lambda: array)
 
 
-def add_at(out: Any, index: tuple, values: Any) -> None:
+def add_at(out: Array, index: tuple, values: Array) -> None:
     """`out[index] += values`, accumulated for repeated indices; deterministic.
 
     out: floating; index: slices, integers and arrays; boolean arrays on the GPU synchronize
@@ -91,7 +92,7 @@ def _as_rows(shape: tuple[int, ...], index: tuple) -> tuple[int, Any] | None:
     return math.prod(shape[:axis]), index[axis].reshape(-1).astype(np.int64)
 
 
-def add_rows(out: Any, ids: Any, rows: Any, *, before: int, places: int) -> None:
+def add_rows(out: Array, ids: Array, rows: Array, *, before: int, places: int) -> None:
     """Rows added to rows of `out` in order: out[:, ids[k]] += rows[:, k].
 
     out: (before, L, D) floats, contiguous
@@ -107,7 +108,7 @@ def add_rows(out: Any, ids: Any, rows: Any, *, before: int, places: int) -> None
     _MODULE.launch(f"scatter_add_rows_{suffix(out.dtype)}", grid, (threads, 1, 1), (out, ids, rows, *sizes))
 
 
-def add_pixels(out: Any, where: Any, x: Any) -> None:
+def add_pixels(out: Array, where: Array, x: Array) -> None:
     """x added to planes: out[b, where[b, k, c], c] += x[b, k, c].
 
     out: (B, L, C) float32 or float64; where: (B, N, C) int64; x: (B, N, C); all contiguous
@@ -122,7 +123,7 @@ def add_pixels(out: Any, where: Any, x: Any) -> None:
     _MODULE.launch(f"scatter_add_pixels_{suffix(out.dtype)}", grid, (_THREADS, 1, 1), (out, where, x, *sizes))
 
 
-def take_pixels(planes: Any, where: Any) -> Any:
+def take_pixels(planes: Array, where: Array) -> Array:
     """y (B, N, C): planes[b, where[b, k, c], c] of planes (B, L, C) and where (B, N, C) int64; 0 outside of planes."""
     b, places, c = planes.shape
     y = cupy().empty(where.shape, planes.dtype)

@@ -1,14 +1,15 @@
 """Top-k selection of many scores on a GPU, and sorting of candidates; sizes do not depend on the scores."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from cvzoo.backends.cuda.kernel_module import KernelModule
 from cvzoo.backends.cupy.library import cupy
+from cvzoo.backends.gpu_kernels import KernelModule
 from cvzoo.backends.transfer import constants
 from cvzoo.errors.exceptions import ShapeError
+from cvzoo.typing.aliases import Array
 
 _MODULE = KernelModule("select")
 _BINS, _PASSES, _STATES = 2048, 6, 4
@@ -27,10 +28,10 @@ class Selected(NamedTuple):
     parts: (S, 2) int64, start and count; step: between elements
     """
 
-    keys: Any
-    taken: Any
-    states: Any
-    parts: Any
+    keys: Array
+    taken: Array
+    states: Array
+    parts: Array
     step: int
 
     @property
@@ -39,7 +40,7 @@ class Selected(NamedTuple):
         return self.keys.shape[2]
 
 
-def select_best(score: Any, parts: Sequence[tuple[int, int]], *, limit: int, above: float, step: int = 1) -> Selected:
+def select_best(score: Array, parts: Sequence[tuple[int, int]], *, limit: int, above: float, step: int = 1) -> Selected:
     """The `limit` highest scores of each part in descending order, of equals the first, as `geometry.best_pairs`.
 
     score: (B, N) float32, contiguous
@@ -86,10 +87,10 @@ class Candidates(NamedTuple):
     pairs: (B, N) int32, the order of equal scores; None: by index
     """
 
-    bbox: Any
-    label: Any
-    score: Any
-    pairs: Any = None
+    bbox: Array
+    label: Array
+    score: Array
+    pairs: Array | None = None
 
 
 class Sorted(NamedTuple):
@@ -99,11 +100,11 @@ class Sorted(NamedTuple):
     counts: (B,) int32, number of boxes of each image; values after them are 0 or -1
     """
 
-    bbox: Any
-    label: Any
-    score: Any
-    places: Any
-    counts: Any
+    bbox: Array
+    label: Array
+    score: Array
+    places: Array
+    counts: Array
 
 
 def sort_candidates(candidates: Candidates) -> Sorted:
@@ -138,3 +139,58 @@ def _power_of_two(n: int) -> int:
 
 def _sorting_threads(n: int) -> int:
     return max(32, min(_power_of_two(n) // 2, 1024))
+
+
+_NMS = KernelModule("nms")
+# boxes of an image that are compared with each other: 8 MB of bits
+MOST = 8192
+# what the kernel has room for
+_WORDS = 512
+_SWEEPING = 256
+
+
+class Kept(NamedTuple):
+    """The boxes selected by non-maximum suppression.
+
+    rows: (B, limit) int32, best first; -1 after the last
+    counts: (B,) int32
+    most: number of boxes of each image that were considered
+    """
+
+    rows: Array
+    counts: Array
+    most: int
+
+
+def nms_batch(boxes: Sorted, *, iou_thresh: float, limit: int | None, classwise: bool = True, most: int = MOST) -> Kept:
+    """Greedy non-maximum suppression of a batch.
+
+    boxes: of `sort_candidates`
+    iou_thresh: a box is suppressed if its IoU with a selected box of higher score is strictly greater
+    limit: the most boxes per image; None: all
+    classwise: boxes suppress only boxes of their own class
+    most: number of highest-scoring boxes that are considered
+
+    IoU is computed in float32 as `geometry.bbox_iou` does. Boxes must be finite.
+    """
+    xp = cupy()
+    b, n = boxes.score.shape
+    most = max(min(most, n, 64 * _WORDS), 1)
+    limit = most if limit is None else min(limit, most)
+    words = -(-most // 64)
+    mask = xp.empty((b, 64 * words, words), np.uint64)
+    kept = Kept(xp.empty((b, limit), np.int32), xp.empty((b,), np.int32), most)
+    label = boxes.label if classwise else None
+    _NMS.launch(
+        "nms_mask",
+        (words, words, b),
+        (64, 1, 1),
+        (boxes.bbox, label, boxes.counts, np.int32(n), np.int32(most), np.float32(iou_thresh), mask),
+    )
+    _NMS.launch(
+        "nms_sweep",
+        (b, 1, 1),
+        (_SWEEPING, 1, 1),
+        (mask, boxes.counts, np.int32(most), np.int32(words), np.int32(limit), kept.rows, kept.counts),
+    )
+    return kept

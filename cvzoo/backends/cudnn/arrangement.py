@@ -1,14 +1,14 @@
 """Memory format for cuDNN: channels-last, channels padded for tensor cores, 16-byte aligned."""
 
-from typing import Any
-
 import numpy as np
 
-from cvzoo.backends.cuda.kernel_module import KernelModule, blocks
+from cvzoo.backends.arrays import device_address
 from cvzoo.backends.cudnn.graph import ALIGNMENT, Window
 from cvzoo.backends.cupy.library import cupy
 from cvzoo.backends.cupy.memory import channels_last, empty, zeros
+from cvzoo.backends.gpu_kernels import KernelModule, blocks
 from cvzoo.backends.interface import Dims, Pad, Pair
+from cvzoo.typing.aliases import Array
 
 # the dtypes that plans are made for, by their letters, and how many channels fill 16 bytes
 NAMES = {"f": "float32", "e": "float16", "E": "bfloat16"}
@@ -18,14 +18,14 @@ _THREADS = 256
 _ONE = (1, 1)
 
 
-def name_of(dtype: Any) -> str | None:
+def name_of(dtype: np.dtype) -> str | None:
     """The dtype's name if plans are made for it, else None."""
     char = dtype.char
     # int1 and its kin have letters that floats have, too
     return NAMES[char] if char in NAMES and dtype.itemsize in (2, 4) and dtype.name == NAMES[char] else None
 
 
-def whole_channels(count: int, dtype: Any, groups: int, strict: bool) -> int:
+def whole_channels(count: int, dtype: np.dtype, groups: int, strict: bool) -> int:
     """The padded number of channels for fast kernels: `count`, rounded up.
 
     strict: float32 is not rounded to TF32, so that tensor cores are not used
@@ -69,7 +69,7 @@ class Shapes:
         o: int,
         out: Pair,
         ksize: Pair,
-        dtype: Any,
+        dtype: np.dtype,
         stride: Pair,
         pad: Pad,
         dilate: Pair,
@@ -98,12 +98,12 @@ class Shapes:
         self.dtype = NAMES[dtype.char]
 
 
-def is_aligned(x: Any) -> bool:
+def is_aligned(x: Array) -> bool:
     """Whether kernels may load 16 bytes at a time."""
-    return x.data.ptr % ALIGNMENT == 0
+    return device_address(x) % ALIGNMENT == 0
 
 
-def arranged(x: Any, dims: Dims, block: Pair = _ONE, begin: Pair = (0, 0)) -> Any:
+def arranged(x: Array, dims: Dims, block: Pair = _ONE, begin: Pair = (0, 0)) -> Array:
     """x (B, C, H, W) channels-last with these dims, block by block as in `Shapes`; x itself if it is so already.
 
     Images, channels, rows and columns that x lacks are zeros; those that dims lack are cut off.
@@ -121,7 +121,7 @@ def arranged(x: Any, dims: Dims, block: Pair = _ONE, begin: Pair = (0, 0)) -> An
     return y
 
 
-def arranged_weights(w: Any, shapes: Shapes, pack: dict | None) -> Any:
+def arranged_weights(w: Array, shapes: Shapes, pack: dict | None) -> Array:
     """w (O, C, KH, KW) as (O, KH, KW, C) in memory with shapes.w; more filters, channels and rows are zeros."""
     key = ("cudnn", shapes.w, shapes.block, w.dtype.char)
     packed = None if pack is None else pack.get(key)
@@ -132,7 +132,7 @@ def arranged_weights(w: Any, shapes: Shapes, pack: dict | None) -> Any:
     return packed
 
 
-def weights_back(gw: Any, shape: Dims, block: Pair) -> Any:
+def weights_back(gw: Array, shape: Dims, block: Pair) -> Array:
     """gw as `arranged_weights` lays weights out, as (O, C, KH, KW) of this shape in C order."""
     if gw.shape == shape and gw.flags.c_contiguous:
         return gw
@@ -143,7 +143,7 @@ def weights_back(gw: Any, shape: Dims, block: Pair) -> Any:
     return y
 
 
-def arranged_bias(b: Any, count: int, dtype: Any) -> Any:
+def arranged_bias(b: Array, count: int, dtype: np.dtype) -> Array:
     """b (O,) as (count,) of this dtype, zeros behind."""
     if b.shape == (count,):
         b = cupy().ascontiguousarray(b.astype(dtype, copy=False))
@@ -154,7 +154,7 @@ def arranged_bias(b: Any, count: int, dtype: Any) -> Any:
     return y
 
 
-def cut_back(y: Any, shape: Dims, rest: Any = None) -> Any:
+def cut_back(y: Array, shape: Dims, rest: Array | None = None) -> Array:
     """The first channels of y, of this shape; rows and columns that y lacks are those of `rest`, or zeros."""
     if y.shape == shape:
         return y

@@ -1,15 +1,16 @@
 """Lookup of the plan for a graph: in memory, on disk, else built."""
 
 import functools
+import statistics
 import threading
 from collections import OrderedDict
 
-from cvzoo.backends.cudnn.autotune import fastest
-from cvzoo.backends.cudnn.graph import Graph
+from cvzoo.backends.arrays import device_address
+from cvzoo.backends.cudnn.graph import Graph, Tensor
 from cvzoo.backends.cudnn.library import CudnnError, library
 from cvzoo.backends.cudnn.plan_store import PlanStore, StoredPlan, plan_key, store_name
-from cvzoo.backends.cudnn.planner import Plan, Rules, build
-from cvzoo.backends.cudnn.session import Session
+from cvzoo.backends.cudnn.planner import Plan, Rules, build, first_candidates
+from cvzoo.backends.cudnn.session import Session, run_once
 from cvzoo.backends.cupy.library import cupy
 from cvzoo.config.home import cvzoo_home
 from cvzoo.config.switches import switches
@@ -90,3 +91,50 @@ def forget_plans() -> None:
         _plans.clear()
         _for_ever.clear()
     _store.cache_clear()
+
+
+CANDIDATES = 8
+COMPILED = 2  # more of those that take a second or more to compile; the fastest ones of a new GPU are among them
+REPEATS = 7
+_BYTES = {"float32": 4, "float16": 2, "bfloat16": 2}
+
+
+def size_in_bytes(tensor: Tensor) -> int:
+    """The size of a contiguous tensor in bytes."""
+    last = sum((n - 1) * stride for n, stride in zip(tensor.dims, tensor.strides))
+    return (last + 1) * _BYTES[tensor.dtype]
+
+
+def fastest(graph: Graph, rules: Rules, session: Session) -> Plan | None:
+    """The plan with the smallest median time among the first candidates; None if there is no plan.
+
+    It synchronizes with the device, so that it must not be called while a CUDA graph is being captured.
+    """
+    plans = first_candidates(graph, rules, session.place, CANDIDATES, COMPILED)
+    if not plans:
+        return None
+    xp = cupy()
+    with xp.cuda.using_allocator(xp.get_default_memory_pool().malloc):  # not a graph's private memory
+        arrays = {t.uid: xp.zeros(size_in_bytes(t), "uint8") for t in graph.tensors if not t.virtual}
+    pointers = tuple(device_address(arrays[uid]) for uid in graph.uids())
+    measured: list[tuple[float, Plan]] = []
+    for plan in plans:
+        try:
+            plan.milliseconds = milliseconds = _median_time(plan, session, pointers)
+        except CudnnError:
+            continue  # a kernel that plans and does not start is no candidate
+        measured.append((milliseconds, plan))
+    return min(measured, key=lambda pair: pair[0])[1] if measured else None
+
+
+def _median_time(plan: Plan, session: Session, pointers: tuple[int, ...]) -> float:
+    """Milliseconds, after one run that loads the kernel."""
+    cuda = cupy().cuda
+    run_once(plan, session, pointers)
+    events = [(cuda.Event(), cuda.Event()) for _ in range(REPEATS)]
+    for start, end in events:
+        start.record()
+        run_once(plan, session, pointers)
+        end.record()
+    events[-1][1].synchronize()
+    return statistics.median(cuda.get_elapsed_time(start, end) for start, end in events)

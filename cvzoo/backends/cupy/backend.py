@@ -1,14 +1,11 @@
-"""The kernels of a GPU that need nothing but CuPy and our own CUDA C.
+"""The kernels of a GPU by CuPy and our own CUDA C, without cuDNN.
 
 `AbstractBackend` documents each kernel; a file's `__all__` lists those that it defines. `xp` is CuPy, imported on
 first use.
 """
 
-from typing import Any
-
 from cvzoo.backends.cuda.arithmetic import *
 from cvzoo.backends.cuda.detection import *
-from cvzoo.backends.cuda.focal_loss import *
 from cvzoo.backends.cuda.loss import *
 from cvzoo.backends.cuda.normalization import *
 from cvzoo.backends.cuda.prepare import *
@@ -21,6 +18,7 @@ from cvzoo.backends.cupy.conv import *
 from cvzoo.backends.cupy.eltwise import *
 from cvzoo.backends.cupy.finite import *
 from cvzoo.backends.cupy.indexing import *
+from cvzoo.backends.cupy.library import Cupy
 from cvzoo.backends.cupy.library import cupy as _cupy
 from cvzoo.backends.cupy.matmul import *
 from cvzoo.backends.cupy.memory import *
@@ -34,7 +32,7 @@ from cvzoo.backends.transfer import upload as upload
 name = "cupy"
 
 
-def __getattr__(attribute: str) -> Any:
+def __getattr__(attribute: str) -> Cupy:
     if attribute == "xp":
         return _cupy()
-    raise AttributeError(f"the kernels of a GPU have no {attribute!r}", name=attribute)
+    raise AttributeError(f"a GPU's backend has no attribute {attribute!r}", name=attribute)

@@ -3,12 +3,12 @@
 import functools
 import operator
 from collections.abc import Sequence
-from typing import Any
 
 from cvzoo.backends.cuda.elementwise import are_floats, elementwise
 from cvzoo.backends.cuda.elementwise_source import BINARY, VALUES, chain_body
 from cvzoo.backends.cupy.eltwise import eltwise
 from cvzoo.errors.exceptions import ValueRangeError
+from cvzoo.typing.aliases import Array
 
 __all__ = ["chain"]
 
@@ -30,7 +30,7 @@ def _body(steps: tuple[tuple, ...]) -> tuple[str, str, tuple[float, ...]]:
     return "_".join(["chain", *[step[0] for step in steps][:6]]), body, tuple(numbers)
 
 
-def chain(x: Any, steps: Sequence[tuple], others: Sequence[Any]) -> Any:
+def chain(x: Array, steps: Sequence[tuple], others: Sequence[Array]) -> Array:
     """See `AbstractBackend.chain`; floats of 16 bits are rounded once, behind the last step."""
     if not steps:
         return x

@@ -1,13 +1,14 @@
 """Arrays laid one after another."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
-from cvzoo.backends.cuda.kernel_module import KernelModule, blocks
+from cvzoo.backends.arrays import device_address
 from cvzoo.backends.cuda.layout import order_of
 from cvzoo.backends.cupy.library import cupy
+from cvzoo.backends.gpu_kernels import KernelModule, blocks
+from cvzoo.typing.aliases import Array
 
 __all__ = ["concat"]
 
@@ -15,7 +16,7 @@ _KERNELS = KernelModule("concat")
 _AT_ONCE = 8  # arrays a launch
 
 
-def concat(arrays: Sequence[Any], *, axis: int) -> Any:
+def concat(arrays: Sequence[Array], *, axis: int) -> Array:
     """See `AbstractBackend.concat`."""
     xp = cupy()
     first = arrays[0]
@@ -45,14 +46,14 @@ def concat(arrays: Sequence[Any], *, axis: int) -> Any:
     return y
 
 
-def _copy(parts: Sequence[Any], y: Any, axis: int, inner: int) -> None:
+def _copy(parts: Sequence[Array], y: Array, axis: int, inner: int) -> None:
     """Lay the parts, which have y's order of axes and no gaps, into y; inner: bytes of one step along `axis`."""
     widths = [each.shape[axis] * inner for each in parts]
     pitch = y.shape[axis] * inner
     outer = y.nbytes // pitch
     bits = 16 | pitch
     for each, width in zip(parts, widths):
-        bits |= width | each.data.ptr
+        bits |= width | device_address(each)
     unit = bits & -bits
     begin = 0
     for k in range(0, len(parts), _AT_ONCE):

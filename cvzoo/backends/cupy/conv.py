@@ -1,72 +1,83 @@
-"""Convolution as products of matrices of unfolded windows; windows of one pixel are not unfolded.
+"""Convolution as im2col and a matrix product; 1 x 1 windows are not unfolded.
 
-The unfolded windows of a batch are made and used up in pieces of at most 256 MB. Sums have one order: the same call
-gives the same bits.
+im2col runs on at most 256 MB of a batch at a time. The order of sums is fixed, so that results are reproducible to the
+bit.
 """
 
-from typing import Any
-
 import numpy as np
+import numpy.typing as npt
 
 from cvzoo.backends.abstract import Pad, Pair
 from cvzoo.backends.cuda.blas import gemm
-from cvzoo.backends.cuda.channel_sum import channel_sum as channel_sum_of_floats
 from cvzoo.backends.cuda.columns import Window, col2im, im2col, row_length
 from cvzoo.backends.cuda.depthwise import depthwise_conv_2d, depthwise_input_grad, depthwise_weight_grad, is_depthwise
+from cvzoo.backends.cuda.elementwise import are_floats
+from cvzoo.backends.cuda.layout import sum_dtype
 from cvzoo.backends.cupy.chain import chain
 from cvzoo.backends.cupy.eltwise import add as add_arrays
 from cvzoo.backends.cupy.library import cupy
 from cvzoo.backends.cupy.matmul import is_float
 from cvzoo.backends.cupy.memory import channels_last, empty
+from cvzoo.backends.gpu_kernels import KernelModule, suffix
 from cvzoo.backends.interface import as_pair
 from cvzoo.backends.numpy.windows import out_size
+from cvzoo.typing.aliases import Array
 
 __all__ = ["channel_sum", "conv_2d", "conv_2d_input_grad", "conv_2d_weight_grad"]
 
-LIMIT = 256 << 20  # bytes of unfolded windows at a time
-_PACK = "cupy filters of "  # and then of which dtype
+LIMIT = 256 << 20  # bytes of im2col's result at a time
+_PACK = "cupy filters of "  # followed by a dtype's name
 
 
 def conv_2d(
-    x: Any,
-    w: Any,
-    b: Any,
+    x: Array,
+    w: Array,
+    b: Array | None,
     *,
     stride: Pair,
     pad: Pad,
     dilate: Pair,
     groups: int,
-    add: Any = None,
+    add: Array | None = None,
     activation: str | None = None,
     alpha: float = 0.0,
     beta: float = 0.0,
     pack: dict | None = None,
-) -> Any:
+) -> Array:
     """See `AbstractBackend.conv_2d`."""
     if is_depthwise(x.shape[1], w.shape, groups, x, w):
-        given = {"add": add, "activation": activation, "alpha": alpha, "beta": beta, "pack": pack}
-        return depthwise_conv_2d(x, w, b, stride=stride, pad=pad, dilate=dilate, **given)
+        return depthwise_conv_2d(
+            *(x, w, b),
+            stride=stride,
+            pad=pad,
+            dilate=dilate,
+            add=add,
+            activation=activation,
+            alpha=alpha,
+            beta=beta,
+            pack=pack,
+        )
     dtype = np.result_type(x.dtype, w.dtype)
     y = convolved(x, w, stride=stride, pad=pad, dilate=dilate, groups=groups, pack=pack)
     return finished(y.astype(dtype, copy=False), b, add, activation, alpha, beta)
 
 
 def convolved(
-    x: Any,
-    w: Any,
+    x: Array,
+    w: Array,
     *,
     stride: Pair,
     pad: Pad,
     dilate: Pair,
     groups: int,
-    out_dtype: Any = None,
+    out_dtype: npt.DTypeLike | None = None,
     is_exact: bool = False,
     pack: dict | None = None,
-) -> Any:
+) -> Array:
     """y (B, O, OH, OW) of conv_2d without bias, sum and activation.
 
-    out_dtype: float32 where x is of 16 bits; None: x's
-    is_exact: float32 is never cut to the fewer bits of tf32
+    out_dtype: float32 for 16-bit x; None: x's
+    is_exact: float32 is never rounded to TF32
     """
     ksize = w.shape[2:]
     size = out_size(x.shape[2:], ksize, stride, pad, dilate)
@@ -78,7 +89,7 @@ def convolved(
     return y
 
 
-def finished(y: Any, b: Any, add: Any, activation: str | None, alpha: float, beta: float) -> Any:
+def finished(y: Array, b: Array | None, add: Array | None, activation: str | None, alpha: float, beta: float) -> Array:
     """y (B, O, OH, OW) plus b (O,), plus `add`, then `activation`, in one pass over memory."""
     steps: list[tuple] = []
     others = []
@@ -91,8 +102,8 @@ def finished(y: Any, b: Any, add: Any, activation: str | None, alpha: float, bet
     return chain(y, steps, others) if steps else y
 
 
-def of_one_float(x: Any, w: Any) -> tuple[Any, Any]:
-    """Both as floats of one dtype that cuBLAS supports; other numbers as float64, which holds them or nearly so."""
+def of_one_float(x: Array, w: Array) -> tuple[Array, Array]:
+    """Both as one floating dtype that cuBLAS supports; integers as float64, exact below 2 ** 53."""
     if is_float(x, w):
         return x, w
     dtype = np.result_type(x.dtype, w.dtype)
@@ -101,17 +112,17 @@ def of_one_float(x: Any, w: Any) -> tuple[Any, Any]:
     return x.astype(dtype), w.astype(dtype)
 
 
-def _with_adjacent_channels(x: Any) -> Any:
+def _with_adjacent_channels(x: Array) -> Array:
     """x (B, C, H, W) itself if a pixel's channels are adjacent in memory, else a channels-last copy."""
     if x.strides[1] == x.itemsize and min(x.strides) >= 0:
         return x
     return channels_last(x)
 
 
-def _filters(w: Any, groups: int, pack: dict | None) -> Any:
+def _filters(w: Array, groups: int, pack: dict | None) -> Array:
     """(groups, length, O / groups) of w (O, C / groups, KH, KW); its rows' elements are strided.
 
-    length: row_length(KH * KW * C / groups), what is more are zeros
+    length: row_length(KH * KW * C / groups); padded with zeros
     """
     packed = None if pack is None else pack.get(_PACK + w.dtype.name)
     if packed is None:
@@ -129,25 +140,25 @@ def _filters(w: Any, groups: int, pack: dict | None) -> Any:
     return packed
 
 
-def _rows(y: Any) -> Any:
+def _rows(y: Array) -> Array:
     """(B * H * W, C) of a channels-last y (B, C, H, W): a view."""
     return y.transpose(0, 2, 3, 1).reshape(-1, y.shape[1])
 
 
-def _grouped(rows: Any, groups: int) -> Any:
+def _grouped(rows: Array, groups: int) -> Array:
     """(groups, N, C / groups) of (N, C): a view."""
     return rows.reshape(rows.shape[0], groups, rows.shape[1] // groups).transpose(1, 0, 2)
 
 
 def _pieces(window: Window, b: int, c: int, itemsize: int) -> list[tuple[int, int]]:
-    """The first place and the number of places of each piece."""
-    places = b * window.out[0] * window.out[1]
+    """The first window and the number of windows of each piece."""
+    n_window = b * window.out[0] * window.out[1]
     nbytes = window.ksize[0] * window.ksize[1] * c * itemsize
     most = max(LIMIT // max(nbytes, 1), 1)
-    return [(first, min(most, places - first)) for first in range(0, places, most)]
+    return [(first, min(most, n_window - first)) for first in range(0, n_window, most)]
 
 
-def _convolve(x: Any, filters: Any, y: Any, window: Window, groups: int, is_exact: bool) -> None:
+def _convolve(x: Array, filters: Array, y: Array, window: Window, groups: int, is_exact: bool) -> None:
     if not y.size:
         return
     result = _grouped(_rows(y), groups)
@@ -160,8 +171,8 @@ def _convolve(x: Any, filters: Any, y: Any, window: Window, groups: int, is_exac
 
 
 def conv_2d_input_grad(
-    gy: Any, w: Any, x_size: Pair, *, stride: Pair, pad: Pad, dilate: Pair, groups: int, add: Any = None
-) -> Any:
+    gy: Array, w: Array, x_size: Pair, *, stride: Pair, pad: Pad, dilate: Pair, groups: int, add: Array | None = None
+) -> Array:
     """See `AbstractBackend.conv_2d_input_grad`."""
     if is_depthwise(groups * w.shape[1], w.shape, groups, gy, w):
         return depthwise_input_grad(gy, w, x_size, stride=stride, pad=pad, dilate=dilate, groups=groups, add=add)
@@ -182,19 +193,21 @@ def conv_2d_input_grad(
         return gx if add is None else add_arrays(gx, add, out=gx)
     # the gradients of columns are summed before they are rounded to 16 bits
     wide = gy.dtype if gy.dtype.itemsize > 2 else np.dtype(np.float32)
-    places = size[0] * size[1]
-    photos = max(LIMIT // max(places * w.shape[2] * w.shape[3] * c * wide.itemsize, 1), 1)
+    n_window = size[0] * size[1]
+    n_image = max(LIMIT // max(n_window * w.shape[2] * w.shape[3] * c * wide.itemsize, 1), 1)
     pixels = gx.transpose(0, 2, 3, 1)
     added = None if add is None else channels_last(add.astype(gx.dtype, copy=False)).transpose(0, 2, 3, 1)
-    for first in range(0, b, photos):
-        last = min(first + photos, b)
-        columns = cupy().empty((groups, (last - first) * places, filters.shape[2]), wide)
-        gemm(rows[:, first * places : last * places], filters, columns)
+    for first in range(0, b, n_image):
+        last = min(first + n_image, b)
+        columns = cupy().empty((groups, (last - first) * n_window, filters.shape[2]), wide)
+        gemm(rows[:, first * n_window : last * n_window], filters, columns)
         col2im(columns, pixels[first:last], window, None if added is None else added[first:last])
     return gx
 
 
-def conv_2d_weight_grad(x: Any, gy: Any, w_size: Pair, *, stride: Pair, pad: Pad, dilate: Pair, groups: int) -> Any:
+def conv_2d_weight_grad(
+    x: Array, gy: Array, w_size: Pair, *, stride: Pair, pad: Pad, dilate: Pair, groups: int
+) -> Array:
     """See `AbstractBackend.conv_2d_weight_grad`; sums of 16-bit products are rounded once, at the end."""
     if is_depthwise(x.shape[1], (gy.shape[1], x.shape[1] // groups, *w_size), groups, x, gy):
         return depthwise_weight_grad(x, gy, w_size, stride=stride, pad=pad, dilate=dilate)
@@ -224,6 +237,41 @@ def conv_2d_weight_grad(x: Any, gy: Any, w_size: Pair, *, stride: Pair, pad: Pad
     return cupy().ascontiguousarray(gw.astype(x.dtype, copy=False))
 
 
-def channel_sum(x: Any) -> Any:
-    """See `AbstractBackend.channel_sum`; floats of 16 bits are summed in float32, all in one order."""
-    return channel_sum_of_floats(x)
+_KERNELS = KernelModule("channel_sum")
+_ROWS = 128  # at least, summed by a block
+_SPLITS = 512  # at most, of the rows
+
+
+def channel_sum(x: Array) -> Array:
+    """See `AbstractBackend.channel_sum`; deterministic, float32 as accurate as if summed in float64."""
+    xp = cupy()
+    if not are_floats(x):
+        return x.sum(axis=(0, *range(2, x.ndim)))
+    c = x.shape[1]
+    wide_dtype = sum_dtype(x.dtype)
+    y = xp.empty(c, wide_dtype)
+    if not x.size:
+        y.fill(0)
+        return y
+    flat = xp.ascontiguousarray(xp.moveaxis(x, 1, -1))
+    m = x.size // c
+    # few channels would leave threads idle: neighboring rows are summed as further channels
+    joined = next((k for k in range(max(64 // c, 1), 0, -1) if m % k == 0), 1)
+    m, wide = m // joined, c * joined
+    splits = min(max(m // _ROWS, 1), _SPLITS)
+    step = -(-m // splits)
+    splits = -(-m // step)
+    partial = xp.empty((splits, wide), wide_dtype)
+    _KERNELS.launch(
+        f"channel_sum_partial_{suffix(x.dtype)}",
+        (-(-wide // 32), splits, 1),
+        (32, 8, 1),
+        (flat, partial, np.int64(m), np.int32(wide), np.int64(step)),
+    )
+    _KERNELS.launch(
+        f"channel_sum_final_{suffix(y.dtype)}",
+        (-(-c // 32), 1, 1),
+        (32, 32, 1),
+        (partial, y, np.int64(splits * joined), np.int32(c)),
+    )
+    return y

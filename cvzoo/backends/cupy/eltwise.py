@@ -5,7 +5,6 @@ as float64, and given in the dtype that NumPy would make of them.
 """
 
 import functools
-from typing import Any
 
 import numpy as np
 
@@ -14,6 +13,7 @@ from cvzoo.backends.cuda.elementwise_source import SLOPES, SLOPES_FROM_OUTPUT, V
 from cvzoo.backends.cupy.library import cupy
 from cvzoo.backends.numpy.eltwise import eltwise as numpy_eltwise
 from cvzoo.errors.exceptions import ValueRangeError
+from cvzoo.typing.aliases import Array
 
 __all__ = ["add", "add_relu", "eltwise", "eltwise_grad", "eltwise_grad_from_output", "multiply"]
 
@@ -44,7 +44,7 @@ def _look_up(table: dict[str, str], kind: str) -> str:
     return expression
 
 
-def eltwise(kind: str, x: Any, *, alpha: float = 0.0, beta: float = 0.0) -> Any:
+def eltwise(kind: str, x: Array, *, alpha: float = 0.0, beta: float = 0.0) -> Array:
     """See `AbstractBackend.eltwise`."""
     body = _value_body(kind)
     numbers = (float(alpha), float(beta))
@@ -56,24 +56,24 @@ def eltwise(kind: str, x: Any, *, alpha: float = 0.0, beta: float = 0.0) -> Any:
     return eltwise(kind, x.astype(np.float64), alpha=alpha, beta=beta).astype(dtype)
 
 
-def _of_integers(kind: str, x: Any) -> Any:
+def _of_integers(kind: str, x: Array) -> Array:
     """relu, square or abs: what keeps integers."""
     if kind == "square":
         return x * x
     return cupy().abs(x) if kind == "abs" else cupy().maximum(x, 0)
 
 
-def eltwise_grad(kind: str, gy: Any, x: Any, *, alpha: float = 0.0, beta: float = 0.0) -> Any:
+def eltwise_grad(kind: str, gy: Array, x: Array, *, alpha: float = 0.0, beta: float = 0.0) -> Array:
     """See `AbstractBackend.eltwise_grad`."""
     return _times_slope(f"eltwise_{kind}_grad", _slope_body(kind), gy, x, alpha, beta)
 
 
-def eltwise_grad_from_output(kind: str, gy: Any, y: Any, *, alpha: float = 0.0, beta: float = 0.0) -> Any:
+def eltwise_grad_from_output(kind: str, gy: Array, y: Array, *, alpha: float = 0.0, beta: float = 0.0) -> Array:
     """See `AbstractBackend.eltwise_grad_from_output`."""
     return _times_slope(f"eltwise_{kind}_grad_from_output", _slope_from_output_body(kind), gy, y, alpha, beta)
 
 
-def _times_slope(name: str, body: str, gy: Any, x: Any, alpha: float, beta: float) -> Any:
+def _times_slope(name: str, body: str, gy: Array, x: Array, alpha: float, beta: float) -> Array:
     if not are_floats(gy):
         gy = gy.astype(np.float64)
     if not are_floats(x):
@@ -81,20 +81,20 @@ def _times_slope(name: str, body: str, gy: Any, x: Any, alpha: float, beta: floa
     return elementwise(name, body, (gy, x), numbers=(float(alpha), float(beta)), dtype=gy.dtype, order=x)
 
 
-def add(a: Any, b: Any, *, out: Any = None) -> Any:
+def add(a: Array, b: Array, *, out: Array | None = None) -> Array:
     """See `AbstractBackend.add`."""
     if are_floats(a, b) and (out is None or are_floats(out)):
         return elementwise("add", _ADD, (a, b), out=out)
     return cupy().add(a, b) if out is None else cupy().add(a, b, out=out)
 
 
-def add_relu(a: Any, b: Any) -> Any:
+def add_relu(a: Array, b: Array) -> Array:
     """See `AbstractBackend.add_relu`."""
     if are_floats(a, b):
         return elementwise("add_relu", _ADD_RELU, (a, b))
     return cupy().maximum(cupy().add(a, b), 0)
 
 
-def multiply(a: Any, b: Any) -> Any:
+def multiply(a: Array, b: Array) -> Array:
     """See `AbstractBackend.multiply`."""
     return elementwise("multiply", _MULTIPLY, (a, b)) if are_floats(a, b) else cupy().multiply(a, b)

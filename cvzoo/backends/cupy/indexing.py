@@ -1,22 +1,22 @@
 """Elements that indices name, taken and added to, always in the same order; indices are not looked at."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from cvzoo.backends.cuda.scatter import add_at, add_rows, as_index
 from cvzoo.backends.cupy.library import cupy
+from cvzoo.typing.aliases import Array
 
 __all__ = ["add_at", "as_index", "embed_id", "embed_id_grad", "take"]
 
 
-def take(x: Any, index: tuple) -> Any:
+def take(x: Array, index: tuple) -> Array:
     """See `AbstractBackend.take`; indices outside of x wrap around."""
     return x[as_index(index)]
 
 
-def embed_id(w: Any, ids: Any, mask: Any | None) -> Any:
+def embed_id(w: Array, ids: Array, mask: Array | None) -> Array:
     """See `AbstractBackend.embed_id`; where ids name no row it is NaN."""
     xp = cupy()
     named = (ids >= 0) & (ids < len(w))
@@ -25,7 +25,7 @@ def embed_id(w: Any, ids: Any, mask: Any | None) -> Any:
     return rows.astype(w.dtype, copy=False)  # CuPy makes float32 of bfloat16
 
 
-def embed_id_grad(gy: Any, ids: Any, mask: Any | None, w_shape: Sequence[int]) -> Any:
+def embed_id_grad(gy: Array, ids: Array, mask: Array | None, w_shape: Sequence[int]) -> Array:
     """See `AbstractBackend.embed_id_grad`; ids that name no row add nothing."""
     xp = cupy()
     gw = xp.zeros(tuple(w_shape), gy.dtype)

@@ -1,7 +1,6 @@
 """Products of matrices by cuBLAS, also with weights of the rows and columns of maps; integers by CuPy."""
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -10,19 +9,20 @@ from cvzoo.backends.cuda.blas_lt import gemm_with_bias
 from cvzoo.backends.cupy.eltwise import add as add_arrays
 from cvzoo.backends.cupy.library import cupy
 from cvzoo.backends.transfer import constants
+from cvzoo.typing.aliases import Array
 
 __all__ = ["linear", "matmul", "separable_2d"]
 
 _FLOATS = frozenset(TYPES) - {"int8", "int32"}
 
 
-def is_float(*arrays: Any) -> bool:
+def is_float(*arrays: Array) -> bool:
     """Whether all are of one dtype that cuBLAS computes with."""
     dtype = arrays[0].dtype
     return dtype.name in _FLOATS and all(each.dtype == dtype for each in arrays)
 
 
-def matmul(a: Any, b: Any, *, scale: float = 1.0, add: Any = None) -> Any:
+def matmul(a: Array, b: Array, *, scale: float = 1.0, add: Array | None = None) -> Array:
     """See `AbstractBackend.matmul`."""
     xp = cupy()
     if not is_float(a, b):
@@ -46,7 +46,7 @@ def matmul(a: Any, b: Any, *, scale: float = 1.0, add: Any = None) -> Any:
     return y if add is None else add_arrays(y, add)
 
 
-def _stacked(x: Any, lead: tuple[int, ...], count: int) -> Any:
+def _stacked(x: Array, lead: tuple[int, ...], count: int) -> Array:
     """(G, R, C) of x (..., R, C), which broadcasts to G matrices; a view where its order allows."""
     own = x.shape[:-2]
     if math.prod(own) == 1:
@@ -56,7 +56,7 @@ def _stacked(x: Any, lead: tuple[int, ...], count: int) -> Any:
     return x.reshape(count, *x.shape[-2:])
 
 
-def linear(x: Any, w: Any, b: Any, *, pack: dict | None = None) -> Any:
+def linear(x: Array, w: Array, b: Array | None, *, pack: dict | None = None) -> Array:
     """See `AbstractBackend.linear`; `pack` is left as it is."""
     xp = cupy()
     if not is_float(x, w):
@@ -72,7 +72,7 @@ def linear(x: Any, w: Any, b: Any, *, pack: dict | None = None) -> Any:
     return add_arrays(gemm(x, w.T, y), b, out=y)
 
 
-def separable_2d(x: Any, rows: np.ndarray, columns: np.ndarray) -> Any:
+def separable_2d(x: Array, rows: np.ndarray, columns: np.ndarray) -> Array:
     """See `AbstractBackend.separable_2d`; the weights are copied once."""
     b, c, h, w = x.shape
     oh, ow = len(rows), len(columns)
@@ -81,5 +81,5 @@ def separable_2d(x: Any, rows: np.ndarray, columns: np.ndarray) -> Any:
     return y.reshape(b, oh, ow, c).transpose(0, 3, 1, 2)
 
 
-def _constant(weights: np.ndarray) -> Any:
+def _constant(weights: np.ndarray) -> Array:
     return constants.get(("weights", weights.shape, weights.dtype.str, weights.tobytes()), lambda: weights)

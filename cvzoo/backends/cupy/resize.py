@@ -5,16 +5,18 @@ device. A pixel that counts 0 does not count, even if it is NaN.
 """
 
 import functools
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from cvzoo.backends.abstract import Pair
+from cvzoo.backends.arrays import device_address
 from cvzoo.backends.cuda.elementwise import are_floats
-from cvzoo.backends.cuda.kernel_module import KernelModule, blocks, suffix
-from cvzoo.backends.cupy.library import cupy
+from cvzoo.backends.cupy.library import Cupy, cupy
+from cvzoo.backends.gpu_kernels import KernelModule, blocks, suffix
 from cvzoo.backends.numpy.resize import axis_matrix, axis_taps
 from cvzoo.backends.transfer import constants
+from cvzoo.typing.aliases import Array
 
 __all__ = ["resize_2d", "resize_2d_grad"]
 
@@ -32,7 +34,7 @@ class _Axis(NamedTuple):
     wide: str
     backwards: bool = False
 
-    def tables(self) -> tuple[Any, Any]:
+    def tables(self) -> tuple[Array, Array]:
         """Which pixels make each pixel, and how much, on the current device: two arrays with a row for each pixel."""
         index = constants.get(("resize_index", self), lambda: _taps(self)[0])
         return index, constants.get(("resize_weights", self), lambda: _taps(self)[1])
@@ -58,7 +60,7 @@ def _taps(axis: _Axis) -> tuple[np.ndarray, np.ndarray]:
     return index, weights
 
 
-def resize_2d(x: Any, size: Pair, *, mode: str, align_corners: bool, antialias: bool) -> Any:
+def resize_2d(x: Array, size: Pair, *, mode: str, align_corners: bool, antialias: bool) -> Array:
     """See `AbstractBackend.resize_2d`; "nearest" has no use for the other two settings."""
     settings = (mode, bool(align_corners), bool(antialias))
     if not are_floats(x) and mode != "nearest":
@@ -71,7 +73,7 @@ def resize_2d(x: Any, size: Pair, *, mode: str, align_corners: bool, antialias: 
     return _gathered(cupy(), x, (size[0], size[1]), tables)
 
 
-def resize_2d_grad(gy: Any, size: Pair, *, mode: str, align_corners: bool, antialias: bool) -> Any:
+def resize_2d_grad(gy: Array, size: Pair, *, mode: str, align_corners: bool, antialias: bool) -> Array:
     """See `AbstractBackend.resize_2d_grad`; always in the same order of summing."""
     settings = (mode, bool(align_corners), bool(antialias))
     wide = "float64" if gy.dtype == np.float64 else "float32"
@@ -79,7 +81,7 @@ def resize_2d_grad(gy: Any, size: Pair, *, mode: str, align_corners: bool, antia
     return _gathered(cupy(), gy, (size[0], size[1]), tables)
 
 
-def _gathered(xp: Any, x: Any, size: Pair, tables: list[tuple[Any, Any]]) -> Any:
+def _gathered(xp: Cupy, x: Array, size: Pair, tables: list[tuple[Array, Array]]) -> Array:
     """y (B, C, OH, OW) of x (B, C, H, W) by the tables of rows and columns."""
     b, c, h, w = x.shape
     y = xp.empty((b, *size, c), x.dtype)
@@ -87,7 +89,7 @@ def _gathered(xp: Any, x: Any, size: Pair, tables: list[tuple[Any, Any]]) -> Any
         flat = xp.ascontiguousarray(x.transpose(0, 2, 3, 1))
         (rows, row_weights), (columns, column_weights) = tables
         width = 16 // x.itemsize
-        packed = c % width == 0 and flat.data.ptr % 16 == 0
+        packed = c % width == 0 and device_address(flat) % 16 == 0
         count = y.size // width if packed else y.size
         _KERNELS.launch(
             f"resize{'_packed' if packed else ''}_{suffix(x.dtype)}",

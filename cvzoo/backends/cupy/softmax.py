@@ -1,14 +1,12 @@
 """Softmax and its logarithm along one axis; integers as float64."""
 
-from typing import Any
-
 import numpy as np
 
 from cvzoo.backends.cuda.elementwise import are_floats
-from cvzoo.backends.cuda.kernel_module import KernelModule
-from cvzoo.backends.cuda.layout import as_dense, same_order
-from cvzoo.backends.cuda.rows import rows_along
+from cvzoo.backends.cuda.layout import as_dense, rows_along, same_order
 from cvzoo.backends.cupy.library import cupy
+from cvzoo.backends.gpu_kernels import KernelModule
+from cvzoo.typing.aliases import Array
 
 __all__ = ["log_softmax", "log_softmax_grad", "softmax", "softmax_grad"]
 
@@ -16,27 +14,27 @@ _KERNELS = KernelModule("softmax")
 _FORWARD, _GRAD = "softmax", "softmax_grad"
 
 
-def softmax(x: Any, *, axis: int) -> Any:
+def softmax(x: Array, *, axis: int) -> Array:
     """See `AbstractBackend.softmax`."""
     return _launched(_FORWARD, (x,), axis, logarithmic=False)
 
 
-def softmax_grad(gy: Any, y: Any, *, axis: int) -> Any:
+def softmax_grad(gy: Array, y: Array, *, axis: int) -> Array:
     """See `AbstractBackend.softmax_grad`."""
     return _launched(_GRAD, (gy, y), axis, logarithmic=False)
 
 
-def log_softmax(x: Any, *, axis: int) -> Any:
+def log_softmax(x: Array, *, axis: int) -> Array:
     """See `AbstractBackend.log_softmax`."""
     return _launched(_FORWARD, (x,), axis, logarithmic=True)
 
 
-def log_softmax_grad(gy: Any, y: Any, *, axis: int) -> Any:
+def log_softmax_grad(gy: Array, y: Array, *, axis: int) -> Array:
     """See `AbstractBackend.log_softmax_grad`."""
     return _launched(_GRAD, (gy, y), axis, logarithmic=True)
 
 
-def _launched(kernel: str, arrays: tuple[Any, ...], axis: int, *, logarithmic: bool) -> Any:
+def _launched(kernel: str, arrays: tuple[Array, ...], axis: int, *, logarithmic: bool) -> Array:
     xp = cupy()
     dtype = arrays[-1].dtype if are_floats(*arrays) else np.dtype(np.float64)
     last = as_dense(xp, arrays[-1].astype(dtype, copy=False))

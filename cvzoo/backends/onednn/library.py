@@ -10,7 +10,7 @@ import platform
 import site
 import sys
 
-from cvzoo.backends.arrays import knows_arrays
+from cvzoo.backends.arrays import can_read_addresses
 from cvzoo.backends.openmp import prepare_openmp
 from cvzoo.errors.exceptions import BackendError
 
@@ -185,7 +185,7 @@ def _search() -> Library | BackendError:
     wanted = os.environ.get("CVZOO_ONEDNN")
     if platform.system() != "Linux":
         return BackendError(f"oneDNN is looked for on Linux only, this is {platform.system()}")
-    if not knows_arrays():
+    if not can_read_addresses():
         return BackendError("this NumPy or Python keeps an array's address at an unknown place")
     refusal: BackendError | None = None
     for path in [wanted] if wanted else _candidates():

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from cvzoo.backends.arrays import device_address
 from cvzoo.backends.gpu_kernels import KernelModule, gpu_arrays
 from cvzoo.optimizers.on_device.functions_text import FUNCTIONS
 from cvzoo.optimizers.on_device.kernel_text import CHUNK, THREADS
@@ -49,7 +50,7 @@ class Table:
         self.flat = [array if array.flags.c_contiguous else loaded.empty(array.shape, array.dtype) for array in arrays]
         self.copied = [(array, flat) for array, flat in zip(arrays, self.flat) if array is not flat]
         self.slots = [list(slot) for slot in slots]
-        columns = [[array.data.ptr for array in column] for column in (self.flat, *self.slots)]
+        columns = [[device_address(array) for array in column] for column in (self.flat, *self.slots)]
         sizes = [array.size for array in arrays]
         self.n = len(arrays)
         self.addresses = loaded.asarray(np.array([*columns, sizes], np.int64))

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from cvzoo.backends.arrays import to_numpy
 from cvzoo.backends.device import device_of
 from cvzoo.backends.gpu_kernels import gpu_arrays
 from cvzoo.optimizers.on_device.kernels import FIXED
@@ -40,7 +41,7 @@ class ScalingOnDevice:
     def read(self) -> tuple[float, int, int]:
         """The factor, the number of updates since its last change, the number of skipped updates; synchronizes."""
         device_of(self.state).synchronize()  # updates may have been launched on any stream
-        state = self.state.get()
+        state = to_numpy(self.state)
         return float(state[0]), int(state[2]), int(state[3])
 
     def forget_skipped(self) -> None:

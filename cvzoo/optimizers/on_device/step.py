@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cvzoo.backends.arrays import device_address
 from cvzoo.backends.gpu_kernels import gpu_arrays
 from cvzoo.errors.exceptions import GraphError, ValueRangeError
 from cvzoo.optimizers.gradient_hook import AbstractGradientHook
@@ -339,7 +340,7 @@ class DeviceStep:
             grads = [entry.grad for group in self.plan.groups for entry in group.entries]
             loaded = gpu_arrays()
             self._gradients = [g if g.flags.c_contiguous else loaded.ascontiguousarray(g) for g in grads]
-            addresses = np.array([g.data.ptr for g in self._gradients], np.int64)
+            addresses = np.array([device_address(g) for g in self._gradients], np.int64)
             write_words(addresses, self.plan.words[NUMBERS * len(self._parts) :])
 
 

@@ -7,8 +7,7 @@ import platform
 
 import PIL
 
-from cvzoo.backends.facts import backend_facts
-from cvzoo.backends.gpu_facts import gpu_facts
+from cvzoo.backends.facts import backend_facts, gpu_facts
 from cvzoo.config.switches import switches
 
 _LEFT_OUT = ("oneDNN library",)  # a local path, meaningless on other machines

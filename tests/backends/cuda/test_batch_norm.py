@@ -6,8 +6,8 @@ from kernel_proofs import FLOATS, TOLERANCES, assert_near, draw, on_device, run_
 
 from cvzoo.backends.cuda.normalization import (
     batch_norm_apply,
+    batch_norm_forward,
     batch_norm_gradients,
-    batch_norm_learn,
     batch_norm_statistics,
 )
 from cvzoo.backends.numpy import normalization as reference
@@ -48,7 +48,7 @@ def test_learning_and_its_gradients_are_numpys(machine, shape, dtype, adds, relu
     add = draw(shape, dtype, seed=2) if adds else None
     gamma, beta = parameters(shape[1], wide_dtype(dtype))
     y, mean, var, mask = run_in_every_order(
-        machine, lambda *a: batch_norm_learn(*a[:3], eps=EPS, add=a[3], relu=relu), x, gamma, beta, add
+        machine, lambda *a: batch_norm_forward(*a[:3], eps=EPS, add=a[3], relu=relu), x, gamma, beta, add
     )
     wanted, wanted_mean, wanted_var = reference.batch_norm_train(wide(x), wide(gamma), wide(beta), eps=EPS)
     near = 1e-5
@@ -96,7 +96,7 @@ def test_given_statistics_give_the_bits_that_learning_gave(machine, shape, dtype
     gamma, beta = parameters(shape[1], wide_dtype(dtype))
     for relu in (False, True):
         y, mean, var, _ = run_in_every_order(
-            machine, lambda *a, relu=relu: batch_norm_learn(*a, eps=EPS, relu=relu), x, gamma, beta
+            machine, lambda *a, relu=relu: batch_norm_forward(*a, eps=EPS, relu=relu), x, gamma, beta
         )
         (again,) = run_in_every_order(
             machine, lambda *a, relu=relu: batch_norm_apply(*a, eps=EPS, relu=relu), x, gamma, beta, mean, var
@@ -121,7 +121,7 @@ def test_arrays_may_lie_in_any_way(machine, order):
         flat = xp.empty(x.size + 1, np.float32)[1:]
         there = flat.reshape(2, 5, 6, 16).transpose(0, 3, 1, 2)
         there[...] = xp.array(x)
-    y, mean, var, _ = batch_norm_learn(there, xp.array(gamma), xp.array(beta), eps=EPS)
+    y, mean, var, _ = batch_norm_forward(there, xp.array(gamma), xp.array(beta), eps=EPS)
     wanted = reference.batch_norm_train(wide(x), wide(gamma), wide(beta), eps=EPS)
     assert y.transpose(0, 2, 3, 1).flags.c_contiguous
     for got, want in zip((y, mean, var), wanted):
@@ -141,7 +141,7 @@ def test_nan_and_infinity_stay_in_their_channels(machine, dtype):
     x = draw((2, 9, 4, 4), dtype)
     x[0, 1, 2, 3], x[1, 4, 0, 0] = np.nan, np.inf
     gamma, beta = parameters(9, wide_dtype(dtype))
-    y, _, var, _ = run_in_every_order(machine, lambda *a: batch_norm_learn(*a, eps=EPS, relu=True), x, gamma, beta)
+    y, _, var, _ = run_in_every_order(machine, lambda *a: batch_norm_forward(*a, eps=EPS, relu=True), x, gamma, beta)
     touched = np.isin(np.arange(9), (1, 4))
     np.testing.assert_array_equal(np.isnan(wide(var)), touched)
     np.testing.assert_array_equal(np.isnan(wide(y)).any(axis=(0, 2, 3)), touched)
@@ -153,7 +153,7 @@ def test_a_training_step_is_three_launches_forward_and_three_back(machine):
     x = on_device(machine, draw((2, 8, 4, 4), np.float32))
     gamma, beta = xp.ones(8, "float32"), xp.zeros(8, "float32")
     machine.recorder.clear()
-    _, mean, var, mask = batch_norm_learn(x, gamma, beta, eps=EPS, relu=True)
+    _, mean, var, mask = batch_norm_forward(x, gamma, beta, eps=EPS, relu=True)
     batch_norm_gradients(x, x, gamma, mean, var, eps=EPS, mask=mask)
     launched = [entry.name for entry in machine.recorder if entry.kind == "launch"]
     assert launched == [

@@ -5,10 +5,10 @@ import pathlib
 import pytest
 from cuda_compilers import ARCHITECTURES, ptxas_report, spills
 
-import cvzoo.backends.cuda.kernel_module
-from cvzoo.backends.cuda.kernel_module import source
+import cvzoo.backends.gpu_kernels
+from cvzoo.backends.gpu_kernels import source
 
-KERNELS = pathlib.Path(cvzoo.backends.cuda.kernel_module.__file__).parent / "kernels"
+KERNELS = pathlib.Path(cvzoo.backends.gpu_kernels.__file__).parent / "kernels"
 FAMILIES = sorted(path.stem for path in KERNELS.glob("*.cu") if path.stem != "foundation")
 
 

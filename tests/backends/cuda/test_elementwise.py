@@ -7,7 +7,7 @@ import pytest
 from cuda_compilers import ONE_OF_ARCHITECTURES, ptxas_report, spills
 from on_device import assert_near, put
 
-from cvzoo.backends.cuda import arithmetic, loss, quantize
+from cvzoo.backends.cuda import arithmetic, loss
 from cvzoo.backends.cuda.elementwise import elementwise, module_of
 from cvzoo.backends.cuda.elementwise_source import (
     FUNCTIONS,
@@ -18,8 +18,8 @@ from cvzoo.backends.cuda.elementwise_source import (
     kernel_source,
     kind_body,
 )
-from cvzoo.backends.cuda.kernel_module import common_source
-from cvzoo.backends.cupy import eltwise
+from cvzoo.backends.cupy import eltwise, quantized
+from cvzoo.backends.gpu_kernels import common_source
 
 ml_dtypes = pytest.importorskip("ml_dtypes")
 LAYOUTS = [("packed",) * 3, ("packed", "packed", "one")]
@@ -161,8 +161,8 @@ OTHER_BODIES = [
     (loss._PROBABILITIES, ("float64",), "float32"),
     (loss._LABELS, ("uint8",), "float32"),
     (loss._HUBER, ("float32",), "float32"),
-    (quantize._BODY.format("i8"), ("float32",), "int8"),
-    (quantize._BODY.format("u8"), ("float32",), "uint8"),
+    (quantized._BODY.format("i8"), ("float32",), "int8"),
+    (quantized._BODY.format("u8"), ("float32",), "uint8"),
 ]
 
 

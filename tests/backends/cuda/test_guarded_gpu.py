@@ -16,7 +16,7 @@ KERNELS = (
 )
 OVERRUN = """
 import numpy as np
-from cvzoo.backends.cuda.kernel_module import KernelModule
+from cvzoo.backends.gpu_kernels import KernelModule
 
 TEXT = 'extern "C" __global__ void look(float *x, int k) { x[16] = x[k]; }'
 

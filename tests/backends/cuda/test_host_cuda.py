@@ -7,7 +7,7 @@ import pytest
 from host_cuda import HostCudaError, HostModule, thread_order
 from host_cuda.module import ORDERS
 
-from cvzoo.backends.cuda.kernel_module import common_source
+from cvzoo.backends.gpu_kernels import common_source
 
 pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
 

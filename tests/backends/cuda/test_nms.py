@@ -7,8 +7,7 @@ from host_cuda.module import ORDERS
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cvzoo.backends.cuda.nms import nms_batch
-from cvzoo.backends.cuda.selection import Candidates, sort_candidates
+from cvzoo.backends.cuda.selection import Candidates, nms_batch, sort_candidates
 from cvzoo.geometry.nms import classwise_nms, nms
 
 

@@ -11,7 +11,7 @@ from host_cuda.subnormals import flushed_subnormals
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cvzoo.backends.cuda.kernel_module import common_source
+from cvzoo.backends.gpu_kernels import common_source
 from cvzoo.optimizers.on_device.formula import traced
 from cvzoo.optimizers.on_device.functions_text import FUNCTIONS
 from cvzoo.optimizers.on_device.kernel_text import CHUNK, Formula, update_text

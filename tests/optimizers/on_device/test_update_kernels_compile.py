@@ -5,7 +5,7 @@ import pytest
 from cuda_compilers import ONE_OF_ARCHITECTURES, ptxas_report, spills
 
 from cvzoo import optimizers
-from cvzoo.backends.cuda.kernel_module import common_source
+from cvzoo.backends.gpu_kernels import common_source
 from cvzoo.optimizers.on_device import formula
 from cvzoo.optimizers.on_device.functions_text import FUNCTIONS
 from cvzoo.optimizers.on_device.kernel_text import ratio_text, update_text

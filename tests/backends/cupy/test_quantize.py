@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from on_device import put
 
-from cvzoo.backends.cuda.quantize import quantize
+from cvzoo.backends.cupy.quantized import quantize
 from cvzoo.backends.numpy.quantized import quantize as numpy_quantize
 
 

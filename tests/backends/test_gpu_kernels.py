@@ -5,8 +5,8 @@ import types
 import numpy as np
 import pytest
 
-from cvzoo.backends.cuda import kernel_module
-from cvzoo.backends.cuda.kernel_module import KernelModule, blocks, common_source, source
+from cvzoo.backends import gpu_kernels
+from cvzoo.backends.gpu_kernels import KernelModule, blocks, common_source, source
 from cvzoo.errors.exceptions import BackendError
 
 
@@ -37,7 +37,7 @@ class _Cupy:
 @pytest.fixture
 def fake(monkeypatch):
     fake = _Cupy()
-    monkeypatch.setattr(kernel_module, "cupy", lambda: fake)
+    monkeypatch.setattr(gpu_kernels, "cupy", lambda: fake)
     return fake
 
 
@@ -85,7 +85,7 @@ def test_another_cupy_gets_other_kernels(fake, monkeypatch):
     kernels = KernelModule("batch_norm")
     kernels.launch("a", (1, 1, 1), (32, 1, 1), ())
     other = _Cupy()
-    monkeypatch.setattr(kernel_module, "cupy", lambda: other)
+    monkeypatch.setattr(gpu_kernels, "cupy", lambda: other)
     kernels.launch("a", (1, 1, 1), (32, 1, 1), ())
     assert len(other.launched) == 1
 

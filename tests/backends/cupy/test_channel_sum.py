@@ -5,7 +5,7 @@ import pytest
 from host_cuda import thread_order
 from on_device import assert_near, put
 
-from cvzoo.backends.cuda.channel_sum import channel_sum
+from cvzoo.backends.cupy.conv import channel_sum
 from cvzoo.backends.numpy import backend as numpy_backend
 
 ml_dtypes = pytest.importorskip("ml_dtypes")
