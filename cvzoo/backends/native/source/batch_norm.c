@@ -1,156 +1,7 @@
-/* Batch normalization of rows (N, C): statistics of the columns, and gradients. */
-#include "columns.h"
+/* Gradients of batch normalization of rows (N, C). */
+#include "batch_norm.h"
 
-enum { NO_MASK, BYTES, BITS };
-
-typedef struct {
-    int64_t rows, c, mask; /* mask: how it lies, if a rectifier came behind: a byte or a bit for each number */
-    float eps;
-} BatchNormPlan;
-
-/* How the rows are cut among jobs, and the channels where there are many. */
-typedef struct {
-    int64_t rows, c, joined, n_chunk, n_block;
-} Cut;
-
-enum { SIDE_BY_SIDE = LANES == 8 ? 4 : 2 }; /* registers whose four constants fill the others */
-enum { FEW_ROWS = 64, SOME_ROWS = 8, MOST_CHUNKS = 64, BLOCK = 2048, FAR = 1 << 21 };
-
-static Cut cut_of(int64_t rows, int64_t c)
-{
-    Cut cut = {rows, c, rows_joined(c), 1, parts_of(c, BLOCK)};
-    cut.n_chunk = most(least(least(rows / FEW_ROWS, rows * c / SMALL), MOST_CHUNKS), 1);
-    return cut;
-}
-
-/* A job's rows, from a multiple of those that are added at once, and its channels. */
-typedef struct {
-    int64_t chunk, row, m, first, width;
-} Share;
-
-static Share share_of(const Cut *cut, int64_t job)
-{
-    Share share = {.chunk = job / cut->n_block, .first = job % cut->n_block * BLOCK};
-    int64_t unit = cut->joined * SOME_ROWS, n = cut->rows / unit;
-    share.row = n * share.chunk / cut->n_chunk * unit;
-    int64_t end = share.chunk + 1 == cut->n_chunk ? cut->rows : n * (share.chunk + 1) / cut->n_chunk * unit;
-    share.m = end - share.row;
-    share.width = least(BLOCK, cut->c - share.first);
-    return share;
-}
-
-/* values[c] again and again, for each of the joined rows */
-static void repeat(const float *values, int64_t width, int64_t joined, float *wide)
-{
-    for (int64_t k = 0; k < joined; k++)
-        memcpy(wide + k * width, values, (size_t)width * sizeof *wide);
-}
-
-static void fold(const double *wide, int64_t width, int64_t joined, double *sums)
-{
-    for (int64_t k = 0; k < joined; k++)
-        for (int64_t c = 0; c < width; c++)
-            sums[c] += wide[k * width + c];
-}
-
-/* --- statistics -------------------------------------------------------------------------------------------------- */
-
-static void add_few_moments(const float *x, int64_t m, int64_t step, int64_t width, const double *middle, double *sums,
-                            double *squares)
-{
-    int64_t c = 0;
-    for (; c + TILE <= width; c += TILE) {
-        Wide s[UNROLLED], q[UNROLLED], mid[UNROLLED];
-        const float *row = x + c;
-        EACH(k) mid[k] = load_double(middle + c + k * LANES);
-        EACH(k) s[k] = load_double(sums + c + k * LANES);
-        EACH(k) q[k] = load_double(squares + c + k * LANES);
-        for (int64_t r = 0; r < m; r++, row += step) {
-            if (step < 1024) /* rows of 4096 bytes compete for the same lines of a level-1 cache */
-                prefetch_tile(row + m * step);
-            EACH(k) {
-                Wide d = load_wide(row + k * LANES) - mid[k];
-                s[k] += d;
-                q[k] += d * d;
-            }
-        }
-        EACH(k) store_double(sums + c + k * LANES, s[k]);
-        EACH(k) store_double(squares + c + k * LANES, q[k]);
-    }
-    if (c < width)
-        for (int64_t r = 0; r < m; r++)
-            for (int64_t k = c; k < width; k++) {
-                double d = x[r * step + k] - middle[k];
-                sums[k] += d;
-                squares[k] += d * d;
-            }
-}
-
-static void add_moments(const float *x, int64_t m, int64_t step, int64_t width, const double *middle, double *sums,
-                        double *squares)
-{
-    int64_t some = most(CACHED / width, 8);
-    for (int64_t r = 0; r < m; r += some)
-        add_few_moments(x + r * step, least(some, m - r), step, width, middle, sums, squares);
-}
-
-typedef struct {
-    Cut cut;
-    const float *x;
-    double *sums, *squares; /* of each chunk */
-} Moments;
-
-static void moments_job(void *what, int64_t job)
-{
-    const Moments *all = what;
-    const Cut *cut = &all->cut;
-    Share own = share_of(cut, job);
-    const float *x = all->x + own.row * cut->c + own.first;
-    double *sums = all->sums + own.chunk * cut->c + own.first;
-    double *squares = all->squares + own.chunk * cut->c + own.first;
-    double middle[BLOCK]; /* the first row: of what lies around it no digits are lost to squares of the mean */
-    for (int64_t c = 0; c < own.width; c++)
-        middle[c] = all->x[own.first + c], sums[c] = squares[c] = 0;
-    if (cut->joined > 1) {
-        double wide[3][WIDEST] = {{0}};
-        int64_t n = own.m / cut->joined, width = cut->joined * cut->c;
-        for (int64_t k = 0; k < width; k++)
-            wide[0][k] = middle[k % cut->c];
-        add_moments(x, n, width, width, wide[0], wide[1], wide[2]);
-        fold(wide[1], cut->c, cut->joined, sums);
-        fold(wide[2], cut->c, cut->joined, squares);
-        x += n * width;
-        own.m -= n * cut->joined;
-    }
-    add_moments(x, own.m, cut->c, own.width, middle, sums, squares);
-}
-
-/* arrays: x, mean, var */
-KERNEL(batch_statistics)(const BatchNormPlan *plan, void *const *arrays, int threads)
-{
-    Moments all = {.cut = cut_of(plan->rows, plan->c), .x = arrays[0]};
-    int64_t c = plan->c, n_part = all.cut.n_chunk * c;
-    float *mean = arrays[1], *var = arrays[2];
-    all.sums = malloc((size_t)(2 * n_part) * sizeof *all.sums);
-    if (!all.sums)
-        return 1;
-    all.squares = all.sums + n_part;
-    run_jobs(moments_job, &all, all.cut.n_chunk * all.cut.n_block, plan->rows * c < SMALL ? 1 : threads);
-    for (int64_t k = 0; k < c; k++) {
-        double sum = 0, square = 0;
-        for (int64_t part = k; part < n_part; part += c)
-            sum += all.sums[part], square += all.squares[part];
-        sum /= (double)plan->rows;
-        mean[k] = (float)(all.x[k] + sum);
-        var[k] = (float)(square / (double)plan->rows - sum * sum);
-        if (var[k] < 0)
-            var[k] = 0;
-    }
-    free(all.sums);
-    return 0;
-}
-
-/* --- gradients --------------------------------------------------------------------------------------------------- */
+enum { FAR = 1 << 21 };
 
 /* Those of the gradients from gy[at] on that a mask lets pass. */
 static inline Full passed(const float *gy, const uint8_t *mask, int64_t kind, int64_t at)
@@ -241,6 +92,34 @@ static inline __attribute__((always_inline)) void add_rows_products(const Gradie
         }
 }
 
+/* As add_few_products of SOME_ROWS, to the same bits, row by row as they lie. */
+static inline __attribute__((always_inline)) void add_wide_products(const Gradient *all, int64_t kind, Rows rows,
+                                                                    const float *mean, double *sums, double *products)
+{
+    float some[2][BLOCK];
+    for (int r = 0; r < SOME_ROWS; r += 4, rows.at += 4 * rows.step)
+        for (int64_t c = 0; c < rows.width; c += 2 * LANES) {
+            Full mid = load(mean + c), s = {0}, p = {0};
+            _Pragma("GCC unroll 4") for (int j = 0; j < 4; j++)
+            {
+                int64_t here = rows.at + c + j * rows.step;
+                Full each = passed(all->gy, all->mask, kind, here), number = load(all->x + here);
+                keep_order(number);
+                Full product = each * (number - mid);
+                s = j ? s + each : each;
+                if (!j)
+                    keep_order(product);
+                p = j ? p + product : product;
+            }
+            if (r)
+                s += load(some[0] + c), p += load(some[1] + c);
+            if (r + 4 < SOME_ROWS)
+                store(some[0] + c, s), store(some[1] + c, p);
+            else
+                add_wide(sums + c, s), add_wide(products + c, p);
+        }
+}
+
 /* What remains of rows that are added eight at a time: not worth a loop of its own for each kind of mask. */
 static __attribute__((noinline)) void add_last_products(const Gradient *all, Rows rows, const float *mean, double *sums,
                                                         double *products)
@@ -256,7 +135,10 @@ static inline __attribute__((always_inline)) void add_products_of(const Gradient
                                                                   double *products)
 {
     for (; rows.m >= SOME_ROWS; rows.m -= SOME_ROWS, rows.at += SOME_ROWS * rows.step)
-        add_rows_products(all, kind, far, SOME_ROWS / 4, 4, rows, mean, sums, products);
+        if (is_wide(rows.step) && rows.width % (2 * LANES) == 0)
+            add_wide_products(all, kind, rows, mean, sums, products);
+        else
+            add_rows_products(all, kind, far, SOME_ROWS / 4, 4, rows, mean, sums, products);
     add_last_products(all, rows, mean, sums, products);
 }
 
@@ -335,7 +217,7 @@ static inline __attribute__((always_inline)) void rows_gradient_of(const Gradien
     const float *mean = vectors[0], *scale = vectors[1], *slope = vectors[2], *shift = vectors[3];
     for (int64_t r = 0, m; r < rows.m; r += m, rows.at += m * rows.step) {
         int64_t c = 0;
-        m = least(4, rows.m - r);
+        m = least(is_wide(rows.step) ? 1 : 4, rows.m - r);
         few_rows_gradient(all, kind, streams, m, SIDE_BY_SIDE, &c, rows, vectors);
         few_rows_gradient(all, kind, streams, m, 1, &c, rows, vectors);
         for (; c < rows.width; c++)
