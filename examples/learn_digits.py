@@ -1,4 +1,4 @@
-"""Train a small network on digits that the script draws itself: nothing is downloaded. Takes a few seconds.
+"""Train a small network on generated digits, in a few seconds and without a download.
 
     python examples/learn_digits.py
 
@@ -77,7 +77,7 @@ def ink(corners, width, columns, rows):
 
 
 def check_derivatives(rng):
-    """Raises GradientError if the network's layers and the loss have other derivatives than finite differences say."""
+    """Raises GradientError if the network's layers and the loss have gradients that differ from finite differences."""
     x, t = rng.normal(size=(2, 1, 6, 6)), np.array([1, 0], np.int32)
     w1, b1, w2 = rng.normal(size=(3, 1, 3, 3)), rng.normal(size=3), rng.normal(size=(2, 27)) * 0.3
 

@@ -33,9 +33,9 @@ class MLP(cvzoo.Chain):
 
 
 class ParallelMLP(cvzoo.Chain):
-    """Two halves on two devices, which see each other's results in the middle: (B, ...) in, (B, 10) scores out.
+    """A network split over two devices, which exchange activations: (B, ...) in, (B, 10) scores out.
 
-    Input and output lie on the first device.
+    Input and output are on the first device.
     """
 
     def __init__(self, devices, n_units):
@@ -58,7 +58,7 @@ class ParallelMLP(cvzoo.Chain):
 
 
 def scaled(example):
-    """(img, label) with the ink from 0 to 1."""
+    """(img, label), the image scaled to [0, 1]."""
     img, label = example
     return img / 255, label
 
@@ -74,7 +74,7 @@ def main(
     n_train=60000,
     seed=0,
 ):
-    """The share of the test digits that are read rightly after the last epoch."""
+    """The test accuracy after the last epoch, in [0, 1]."""
     cvzoo.set_seed(seed)
     train = datasets.TransformDataset(datasets.MNISTDataset(data, "train"), ("img", "label"), scaled).slice[:n_train]
     test = datasets.TransformDataset(datasets.MNISTDataset(data, "test"), ("img", "label"), scaled).slice[

@@ -1,8 +1,8 @@
-"""Learn handwritten digits as a program for Apache SINGA does it: only the imports name cvzoo.
+"""Train on MNIST by a program for Apache SINGA, with only its imports changed.
 
     python examples/singa_mnist.py --data FOLDER_WITH_MNIST [--no-graph]
 
-FOLDER_WITH_MNIST has the four original files; without --data they are fetched. With the graph, which is the default,
+FOLDER_WITH_MNIST has the four original files; without --data they are downloaded. With the graph, which is the default,
 the network's part of each step is recorded once and replayed.
 """
 
@@ -52,7 +52,7 @@ def arrays(data, split, n):
 
 
 def main(data="auto", *, n_epoch=3, batch_size=64, n_train=None, n_test=None, graph=True, seed=0):
-    """The share of the test digits that are read rightly after the last epoch."""
+    """The test accuracy after the last epoch, in [0, 1]."""
     dev = device.get_default_device()
     dev.SetRandSeed(seed)
     rng = np.random.default_rng(seed)

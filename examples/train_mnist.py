@@ -1,9 +1,9 @@
-"""Learn handwritten digits: the listing of Chainer's papers, to 98.2 % and more of MNIST's test digits.
+"""Train on MNIST: the listing of Chainer's papers, with a test accuracy above 98.2 %.
 
     python examples/train_mnist.py --data FOLDER_WITH_MNIST
 
-FOLDER_WITH_MNIST has the four original files; without --data they are fetched. 20 epochs take about a minute on four
-cores. Ctrl-C saves; the same command with --resume goes on.
+FOLDER_WITH_MNIST has the four original files; without --data they are downloaded. 20 epochs take about a minute on four
+cores. Ctrl-C saves a snapshot; the same command with --resume continues.
 """
 
 import argparse
@@ -32,13 +32,13 @@ class MLP(cvzoo.Chain):
 
 
 def scaled(example):
-    """(img, label) with the ink from 0 to 1."""
+    """(img, label), the image scaled to [0, 1]."""
     img, label = example
     return img / 255, label
 
 
 def main(data="auto", *, out="result", n_epoch=20, batch_size=100, n_units=1000, seed=0, resume=False):
-    """The share of the test digits that are read rightly after the last epoch."""
+    """The test accuracy after the last epoch, in [0, 1]."""
     cvzoo.set_seed(seed)
     train = datasets.TransformDataset(datasets.MNISTDataset(data, "train"), ("img", "label"), scaled)
     test = datasets.TransformDataset(datasets.MNISTDataset(data, "test"), ("img", "label"), scaled)

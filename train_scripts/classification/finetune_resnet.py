@@ -1,11 +1,11 @@
-"""Teach a ResNet that knows ImageNet the classes of your own photos. Copy this script and edit it.
+"""Fine-tune a ResNet with ImageNet weights on your own images. Copy this script and edit it.
 
     python train_scripts/classification/finetune_resnet.py --data folder:ROOT --out runs/mine [--resume]
 
-ROOT has the folders train and val, with a folder a class in each. The scores start anew, unless the file has as many
-classes; the first stages stay as they are, and so does all batch normalization, so that small batches do.
-Source of the recipe: Kornblith et al., "Do Better ImageNet Models Transfer Better?", 2019: SGD with Nesterov's momentum
-and a cosine, crops and flips. Where we differ: what stays, and smaller batches at a rate divided likewise.
+ROOT has the folders train and val, with one folder per class. The last layer is newly initialized unless the
+file has as many classes; the first stages and all batch normalization are frozen, so small batches suffice.
+Source of the recipe: Kornblith et al., "Do Better ImageNet Models Transfer Better?", 2019: SGD with Nesterov momentum
+and cosine decay, crops and flips. Where we differ: the frozen layers, and smaller batches with a scaled learning rate.
 """
 
 import dataclasses
@@ -15,7 +15,7 @@ from cvzoo import optimizers, training
 from cvzoo.datasets import TransformDataset, class_splits
 from cvzoo.evaluations import ClassificationEvaluator
 from cvzoo.iterators import SerialIterator
-from cvzoo.links import Classifier, PhotoTransform, ResNet
+from cvzoo.links import Classifier, ImageTransform, ResNet
 from cvzoo.training import extensions
 
 COLUMNS = ("epoch", "iteration", "main/loss", "main/accuracy", "validation/main/top1_accuracy", "elapsed_time")
@@ -27,17 +27,17 @@ class Recipe:
     weights: str
     n_layer: int = 50
     base_channels: int = 64
-    insize: int | None = None  # None: as the weights were trained
+    insize: int | None = None  # None: the size that the weights were trained with
     epochs: int = 30
     batch_size: int = 16
     lr: float = 2e-3
     weight_decay: float = 1e-4
-    scales: tuple[float, float] = (0.25, 1.0)  # how much of a photo is seen
+    scales: tuple[float, float] = (0.25, 1.0)  # range of the area of random crops, relative to the image's
     jitter: float = 0.2
     validate_every: int = 1  # epochs
 
 
-# A narrow network of which there is a file
+# The narrow network that `train_resnet.py --smoke` saves
 SMOKE: dict[str, Any] = {"n_layer": 10, "base_channels": 8, "insize": 64, "epochs": 100, "batch_size": 4, "lr": 0.03}
 SMOKE |= {"scales": (0.7, 1.0), "jitter": 0.1, "validate_every": 20}
 
@@ -61,7 +61,7 @@ def main(data: str, out: str, weights: str, resume: bool = False, smoke: bool = 
     optimizer = optimizers.NesterovAG(recipe.lr, 0.9).setup(Classifier(model))
     optimizer.add_hook(optimizers.WeightDecay(recipe.weight_decay))
 
-    transform = PhotoTransform(model.preparation, scale_ratio_range=recipe.scales, jitter=recipe.jitter, lighting=0.0)
+    transform = ImageTransform(model.preparation, scale_ratio_range=recipe.scales, jitter=recipe.jitter, lighting=0.0)
     examples = TransformDataset(train, ("img", "label"), transform)
     trainer = run.trainer(optimizer, examples, recipe.batch_size, (recipe.epochs, "epoch"))
     updates = recipe.epochs * len(train) / recipe.batch_size
@@ -76,5 +76,7 @@ def main(data: str, out: str, weights: str, resume: bool = False, smoke: bool = 
 
 if __name__ == "__main__":
     parser = training.script_parser(__doc__, data="folder:ROOT, cifar10[:DIR], cifar100[:DIR] or mnist[:DIR]")
-    parser.add_argument("--weights", default="imagenet", help="a name or a file to begin with (default: %(default)s)")
+    parser.add_argument(
+        "--weights", default="imagenet", help="pretrained weights: a name or a file (default: %(default)s)"
+    )
     main(**vars(parser.parse_args()))

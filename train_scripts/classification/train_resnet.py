@@ -1,13 +1,13 @@
-"""Train a ResNet on photos with a class each. Copy this script and edit it: all that was decided stands at its top.
+"""Train a ResNet for image classification. Copy this script and edit it: all settings are at its top.
 
     python train_scripts/classification/train_resnet.py --data folder:ROOT --out runs/resnet50 [--resume]
     python train_scripts/classification/train_resnet.py --data folder:ROOT --out runs/try --smoke
 
-ROOT has the folders train and val, with a folder a class in each, as ImageNet's.
+ROOT has the folders train and val, with one folder per class, as ImageNet's.
 Source of the recipe: Goyal et al., "Accurate, Large Minibatch SGD: Training ImageNet in 1 Hour", 2017, and ChainerCV's
-script, which reached a top-1 error of 23.5 % on ImageNet's validation photos with 50 layers, 22.1 % with 101 and 21.7 %
-with 152. Where we differ: colours are jittered as in the paper and not as in the script; the batch is that of one
-machine, and the rate is divided likewise.
+script, which reached a top-1 error of 23.5 % on ImageNet's validation images with 50 layers, 22.1 % with 101 and 21.7 %
+with 152. Where we differ: color jitter is the paper's, not the script's; the batch size is for one machine, and
+the learning rate is scaled accordingly.
 """
 
 import dataclasses
@@ -17,7 +17,7 @@ from cvzoo import initializers, optimizers, training
 from cvzoo.datasets import TransformDataset, class_splits
 from cvzoo.evaluations import ClassificationEvaluator
 from cvzoo.iterators import SerialIterator
-from cvzoo.links import Classifier, PhotoTransform, ResNet, zero_last_gamma
+from cvzoo.links import Classifier, ImageTransform, ResNet, zero_last_gamma
 from cvzoo.training import extensions
 
 
@@ -26,21 +26,21 @@ class Recipe:
     data: str
     n_layer: int = 50
     base_channels: int = 64
-    insize: int = 224  # validation: the middle of a photo whose short side is 8/7 of it
+    insize: int = 224  # validation: center crop of an image whose short side is 8/7 of it
     epochs: int = 90
-    steps: tuple[int, ...] = (30, 60, 80)  # epochs; the rate is then divided by ten
-    warmup: int = 5  # epochs from a rate of 0.1, if that is less
+    steps: tuple[int, ...] = (30, 60, 80)  # epochs, after which the learning rate is divided by ten
+    warmup: int = 5  # epochs, from a learning rate of 0.1, if that is lower
     batch_size: int = 32
-    lr: float = 0.1  # of 256 photos
+    lr: float = 0.1  # for a batch of 256 images
     momentum: float = 0.9
     weight_decay: float = 1e-4
-    scales: tuple[float, float] = (0.08, 1.0)  # how much of a photo is seen
+    scales: tuple[float, float] = (0.08, 1.0)  # range of the area of random crops, relative to the image's
     jitter: float = 0.4
     lighting: float = 25.5
     validate_every: int = 1  # epochs
 
 
-# A narrow network that learns eight photos by heart
+# A narrow network that overfits eight images
 SMOKE: dict[str, Any] = {"n_layer": 10, "base_channels": 8, "insize": 64, "epochs": 200, "steps": (150, 180)}
 SMOKE |= {"batch_size": 8, "lr": 1.6, "scales": (0.7, 1.0), "jitter": 0.1, "lighting": 5.0, "validate_every": 40}
 
@@ -59,7 +59,7 @@ def main(data: str, out: str, resume: bool = False, smoke: bool = False) -> None
     optimizer = optimizers.MomentumSGD(lr, recipe.momentum).setup(Classifier(model))
     optimizer.add_hook(optimizers.WeightDecay(recipe.weight_decay, exempt=optimizers.named("gamma", "beta")))
 
-    transform = PhotoTransform(
+    transform = ImageTransform(
         model.preparation, scale_ratio_range=recipe.scales, jitter=recipe.jitter, lighting=recipe.lighting
     )
     examples = TransformDataset(train, ("img", "label"), transform)

@@ -1,4 +1,4 @@
-"""Score a trained detector on the validation photos of a data set, or on rendered documents that nobody has seen.
+"""Evaluate a trained detector on the evaluation set of a data set, or on rendered documents not used in training.
 
 python train_scripts/detection/score.py --model runs/text/best.safetensors --data rendered:500
 python train_scripts/detection/score.py --model runs/text/best.safetensors --data sroie:ROOT --part val
@@ -14,7 +14,7 @@ from cvzoo.evaluations import DetectionCOCOEvaluator
 from cvzoo.iterators import ProgressHook, SerialIterator
 from cvzoo.serializers import load_model
 
-UNSEEN = 2  # the seed of documents to score on; training takes 0, its validation 1
+UNSEEN = 2  # the seed of the evaluation set; training uses 0, its validation 1
 
 
 def main(model: str, data: str, part: str) -> None:
@@ -30,7 +30,7 @@ def main(model: str, data: str, part: str) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--model", required=True, help="a file that training wrote")
+    parser.add_argument("--model", required=True, help="a model file written by training")
     parser.add_argument("--data", required=True, help="rendered:N, or voc:ROOT, coco:A.json,B.json, sroie:ROOT ...")
     parser.add_argument("--part", default="val", choices=("train", "val"), help="of the data (default: %(default)s)")
     main(**vars(parser.parse_args()))

@@ -1,11 +1,11 @@
-"""What the detectors of lines of text share: the network, and how it is trained on boxes of lines."""
+"""The network of the text detectors, and its trainer."""
 
 from cvzoo import optimizers
 from cvzoo.datasets import TransformDataset
-from cvzoo.links import RandomPart, RetinaNetLoss, RetinaNetSettings, RetinaNetTransform, collate_photos
+from cvzoo.links import RandomPart, RetinaNetLoss, RetinaNetSettings, RetinaNetTransform, collate_images
 from cvzoo.training import Run, Trainer, extensions
 
-# wide anchors as the BK.Synapse thesis chose for receipts, there down to 1:8; we go on to 1:16 for long lines
+# wide anchors as in the BK.Synapse thesis on receipts, down to 1:8 there; 1:16 for long lines here
 ANCHOR_SIZES = tuple((2.5 * 2**level, 3.5 * 2**level) for level in range(3, 7))
 NETWORK = RetinaNetSettings(
     n_layer=18,
@@ -21,7 +21,7 @@ NETWORK = RetinaNetSettings(
 
 
 def text_trainer(run: Run, recipe, loss: RetinaNetLoss, train, *, epochs: int) -> Trainer:
-    """The trainer of a detector of lines: AdamW down a cosine, parts of photos that are not flipped.
+    """The trainer of a text detector: AdamW with cosine decay, random crops without flips.
 
     recipe: has batch_size, lr, weight_decay, warmup (updates), share, shorts and long
     """
@@ -30,7 +30,7 @@ def text_trainer(run: Run, recipe, loss: RetinaNetLoss, train, *, epochs: int) -
     optimizer.add_hook(optimizers.GradientClipping(10))
     transform = RetinaNetTransform(recipe.shorts, recipe.long, part=RandomPart(recipe.share), flip=False, jitter=0.2)
     examples = TransformDataset(train, ("img", "bbox", "label", "ignored"), transform)
-    trainer = run.trainer(optimizer, examples, recipe.batch_size, (epochs, "epoch"), converter=collate_photos)
+    trainer = run.trainer(optimizer, examples, recipe.batch_size, (epochs, "epoch"), converter=collate_images)
     steps = epochs * len(train) // recipe.batch_size
     cosine = extensions.CosineShift("eta", steps, target=0.01)
     schedule = extensions.WarmupShift("eta", 0.01, min(recipe.warmup, steps), then=cosine)

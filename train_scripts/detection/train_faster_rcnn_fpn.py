@@ -1,10 +1,11 @@
-"""Train a Faster R-CNN on a pyramid on boxes of your own. Copy this script and edit it: all is decided at its top.
+"""Train a Faster R-CNN on a pyramid on boxes of your own. Copy this script and edit it: all settings are at its top.
 
     python train_scripts/detection/train_faster_rcnn_fpn.py --data coco:TRAIN.json,VAL.json --out runs/mine [--resume]
     python train_scripts/detection/train_faster_rcnn_fpn.py --data coco:TINY.json,TINY.json --out runs/try --smoke
 
 Source of the recipe: Lin et al., "Feature Pyramid Networks", 2017, with Detectron's schedule of 90,000 batches of 16
-(an AP of 0.367 to 0.379 on COCO val2017). Where we differ: two photos a batch, as many examples, and the rate scaled.
+(an AP of 0.367 to 0.379 on COCO val2017). Where we differ: two images per batch, as many examples,
+and a scaled learning rate.
 """
 
 import dataclasses
@@ -20,7 +21,7 @@ from cvzoo.links import (
     FasterRCNNFPNSettings,
     RegionSampling,
     RetinaNetTransform,
-    collate_photos,
+    collate_images,
 )
 from cvzoo.training import extensions
 
@@ -30,7 +31,7 @@ class Recipe:
     data: str
     weights: str | None = "imagenet"
     iterations: int = 720_000
-    steps: tuple[int, ...] = (480_000, 640_000)  # the rate is then divided by ten
+    steps: tuple[int, ...] = (480_000, 640_000)  # the learning rate is divided by ten after these
     warmup: int = 4_000
     batch_size: int = 2
     lr: float = 2.5e-3
@@ -43,8 +44,8 @@ class Recipe:
     log_every: int = 100
 
 
-# A narrow network that learns eight photos of large objects by heart
-PHOTOS = [1, 6, 10, 12, 14, 22, 30, 35]
+# A narrow network that overfits eight images of large objects
+SMOKE_IMAGES = [1, 6, 10, 12, 14, 22, 30, 35]
 TINY: dict[str, Any] = {"n_layer": 10, "base_channels": 16, "channels": 32, "head_width": 64, "n_proposal": 100}
 TINY |= {"min_size": 96, "max_size": 160, "antialias": True, "anchor_sizes": ((16,), (32,), (64,), (128,), (256,))}
 SMOKE: dict[str, Any] = {"weights": None, "iterations": 240, "steps": (190,), "warmup": 10, "batch_size": 4}
@@ -56,7 +57,7 @@ SMOKE |= {"sampling": RegionSampling(n_anchor=128, n_region=64, region_share=0.5
 def main(data: str, out: str, resume: bool = False, smoke: bool = False) -> None:
     recipe = Recipe(data, **(SMOKE if smoke else {}))
     train, val, label_names = bbox_splits(data)
-    train, val = (train.slice[PHOTOS], train.slice[PHOTOS]) if smoke else (train, val)
+    train, val = (train.slice[SMOKE_IMAGES], train.slice[SMOKE_IMAGES]) if smoke else (train, val)
     run = training.Run(out, recipe, data={"train": train, "val": val}, resume=resume)
 
     s = recipe.model
@@ -70,7 +71,7 @@ def main(data: str, out: str, resume: bool = False, smoke: bool = False) -> None
     transform = RetinaNetTransform((s.min_size,), s.max_size, flip=recipe.flip, mean=s.mean, std=s.std)
     examples = TransformDataset(train, ("img", "bbox", "label", "ignored"), transform)
     end = (recipe.iterations, "iteration")
-    trainer = run.trainer(optimizer, examples, recipe.batch_size, end, converter=collate_photos)
+    trainer = run.trainer(optimizer, examples, recipe.batch_size, end, converter=collate_images)
     steps = extensions.MultistepShift(rate := "alpha" if smoke else "lr", 0.1, list(recipe.steps), recipe.lr)
     trainer.extend(extensions.WarmupShift(rate, recipe.lr / 3, recipe.warmup, then=steps), trigger=(1, "iteration"))
     unseen = SerialIterator(val, 4, repeat=False, shuffle=False)

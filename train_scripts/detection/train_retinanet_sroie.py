@@ -2,8 +2,8 @@
 
     python train_scripts/detection/train_retinanet_sroie.py --data sroie:ROOT --gamma 2 --out runs/gamma-2
 
-ROOT holds the photos and texts that the challenge gives out for research, and the lists train.txt and val.txt.
-The network and how it is trained stand in text_lines.py beside this script.
+ROOT has the images and texts that the challenge provides for research, and the lists train.txt and val.txt.
+The network and its trainer are in text_lines.py next to this script.
 """
 
 import dataclasses
@@ -28,7 +28,7 @@ class Recipe:
     lr: float = 1e-3
     weight_decay: float = 5e-5
     warmup: int = 100  # updates
-    share: tuple[float, float] = (0.5, 1.0)  # of a photo's sides that training looks at
+    share: tuple[float, float] = (0.5, 1.0)  # range of the sides of random crops, relative to the image's
     shorts: tuple[int, ...] = (320, 384, 448, 512)
     long: int = 768
     model: RetinaNetSettings = NETWORK
@@ -44,7 +44,7 @@ def main(data: str, gamma: float, out: str, resume: bool = False, smoke: bool = 
     run = training.Run(out, recipe, data={"train": train, "val": val}, resume=resume)
 
     model = RetinaNet(label_names=label_names, settings=recipe.model)
-    model.use_preset("evaluate")  # scores count down to 0.05 in the validation
+    model.use_preset("evaluate")  # validation uses scores above 0.05
     loss = RetinaNetLoss(model, alpha=recipe.alpha, gamma=recipe.gamma, box_loss="giou")
     trainer = text_trainer(run, recipe, loss, train, epochs=recipe.epochs)
     unseen = SerialIterator(val, 4, repeat=False, shuffle=False)

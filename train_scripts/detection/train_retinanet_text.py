@@ -1,9 +1,9 @@
-"""Train retinanet_text, the detector of lines of text that ships in the package, on rendered documents alone.
+"""Train retinanet_text, the text detector included in the package, on rendered documents only.
 
     python train_scripts/detection/train_retinanet_text.py --out runs/text [--resume] [--smoke]
     cvzoo predict --model runs/text/best.safetensors receipt.jpg
 
-The network and how it is trained stand in text_lines.py beside this script.
+The network and its trainer are in text_lines.py next to this script.
 """
 
 import dataclasses
@@ -20,12 +20,12 @@ from cvzoo.links import RetinaNet, RetinaNetLoss, RetinaNetSettings
 
 @dataclasses.dataclass(frozen=True)
 class Recipe:
-    documents: int = 16_000  # each is seen once
+    documents: int = 16_000  # each is used once
     batch_size: int = 4
     lr: float = 1e-3
     weight_decay: float = 5e-5
     warmup: int = 300  # updates
-    share: tuple[float, float] = (0.5, 1.0)  # of a document's sides that training looks at
+    share: tuple[float, float] = (0.5, 1.0)  # range of the sides of random crops, relative to the document's
     shorts: tuple[int, ...] = (320, 384, 448, 512)
     long: int = 768
     model: RetinaNetSettings = NETWORK
@@ -45,7 +45,7 @@ def main(out: str, resume: bool = False, smoke: bool = False) -> None:
     run = training.Run(out, recipe, data={"train": train, "val": val}, resume=resume)
 
     model = RetinaNet(label_names=label_names, settings=recipe.model)
-    model.use_preset("evaluate")  # scores count down to 0.05 in the validation
+    model.use_preset("evaluate")  # validation uses scores above 0.05
     loss = RetinaNetLoss(model, box_loss="giou")
     trainer = text_trainer(run, recipe, loss, train, epochs=1)
     steps = recipe.documents // recipe.batch_size

@@ -1,11 +1,11 @@
-"""Train an SSD300 or SSD512 by the paper's recipe. What was decided stands at the top: copy the script and edit it.
+"""Train an SSD300 or SSD512 by the paper's recipe. All settings are at the top: copy the script and edit it.
 
     python train_scripts/detection/train_ssd.py --data voc:ROOT --out runs/ssd300 [--size 512] [--resume] [--smoke]
-    cvzoo predict --model runs/ssd300/best.safetensors photo.jpg
+    cvzoo predict --model runs/ssd300/best.safetensors image.jpg
 
-Source: Liu et al., "SSD: Single Shot MultiBox Detector", 2016, section 3. Its data: the trainval photos of Pascal VOC
-2007 and 2012 together; its score on VOC 2007's test photos, 11-point mAP at IoU 0.5: 77.5 (SSD300) and 79.5 (SSD512);
-ChainerCV reached 77.5 and 80.1 so. Not run to the end here. --smoke learns eight photos with a small network and Adam.
+Source: Liu et al., "SSD: Single Shot MultiBox Detector", 2016, section 3. Data: the trainval images of Pascal VOC 2007
+and 2012; the paper's 11-point mAP at IoU 0.5 on VOC 2007 test: 77.5 (SSD300) and 79.5 (SSD512); ChainerCV's: 77.5 and
+80.1. We have not run it in full. --smoke overfits eight images with a small network and Adam.
 """
 
 import dataclasses
@@ -41,9 +41,9 @@ class Recipe:
     iterations: int = 120_000
     batch_size: int = 32
     lr: float = 1e-3
-    steps: tuple[int, ...] = (80_000, 100_000)  # the rate is divided by ten
+    steps: tuple[int, ...] = (80_000, 100_000)  # the learning rate is divided by ten after these
     momentum: float = 0.9
-    weight_decay: float = 5e-4  # not of biases, which learn twice as fast
+    weight_decay: float = 5e-4  # not of biases, which have twice the learning rate
     negatives: float = 3.0  # background boxes for each box with an object
     augment: bool = True
 
@@ -61,7 +61,7 @@ def main(data: str, out: str, size: int = 300, resume: bool = False, smoke: bool
     run = training.Run(out, recipe, data={"train": train, "val": val}, resume=resume)
 
     model = SSD(None, recipe.weights, label_names=label_names, settings=recipe.model)
-    model.use_preset("evaluate")  # scores count down to 0.01 in the validation
+    model.use_preset("evaluate")  # validation uses scores above 0.01
     loss = SSDLoss(model, k=recipe.negatives)
     sgd = optimizers.MomentumSGD(recipe.lr, recipe.momentum)
     optimizer = (optimizers.Adam(recipe.lr) if smoke else sgd).setup(loss)

@@ -1,10 +1,11 @@
-"""Train a Mask R-CNN on masks of your own. Copy this script and edit it: all that was decided stands at its top.
+"""Train a Mask R-CNN on masks of your own. Copy this script and edit it: all settings are at its top.
 
     python train_scripts/instance_segmentation/train_mask_rcnn.py --train A.json --val B.json --out runs/mine [--resume]
     python train_scripts/instance_segmentation/train_mask_rcnn.py --train A.json --val A.json --out runs/try --smoke
 
 Source of the recipe: He et al., "Mask R-CNN", 2017, with Detectron's schedule of 90,000 batches of 16 (a mask AP of
-0.337 to 0.352 on COCO val2017). Where we differ: two photos a batch, as many examples, and the rate scaled.
+0.337 to 0.352 on COCO val2017). Where we differ: two images per batch, as many examples, and a
+scaled learning rate.
 """
 
 import dataclasses
@@ -21,7 +22,7 @@ from cvzoo.links import (
     MaskRCNNFPNLoss,
     MaskRCNNTransform,
     RegionSampling,
-    collate_photos,
+    collate_images,
 )
 from cvzoo.training import extensions
 
@@ -32,7 +33,7 @@ class Recipe:
     val: str
     weights: str | None = "imagenet"
     iterations: int = 720_000
-    steps: tuple[int, ...] = (480_000, 640_000)  # the rate is then divided by ten
+    steps: tuple[int, ...] = (480_000, 640_000)  # the learning rate is divided by ten after these
     warmup: int = 4_000
     batch_size: int = 2
     lr: float = 2.5e-3
@@ -46,8 +47,8 @@ class Recipe:
     log_every: int = 100
 
 
-# A narrow network that learns eight photos of large objects by heart
-PHOTOS = [1, 6, 10, 12, 14, 22, 30, 35]
+# A narrow network that overfits eight images of large objects
+SMOKE_IMAGES = [1, 6, 10, 12, 14, 22, 30, 35]
 TINY: dict[str, Any] = {"n_layer": 10, "base_channels": 16, "channels": 32, "head_width": 64, "n_proposal": 100}
 TINY |= {"min_size": 96, "max_size": 160, "antialias": True, "anchor_sizes": ((16,), (32,), (64,), (128,), (256,))}
 SMOKE: dict[str, Any] = {"weights": None, "iterations": 240, "steps": (190,), "warmup": 10, "batch_size": 4}
@@ -62,7 +63,7 @@ def main(train: str, val: str, out: str, resume: bool = False, smoke: bool = Fal
     flags: dict[str, Any] = {"use_crowded": True, "return_crowded": True, "return_bbox": True}
     labelled, to_score = (COCOJSONInstanceSegmentationDataset(each, **flags) for each in (train, val))
     label_names = labelled.label_names
-    learned, unseen = (labelled.slice[PHOTOS], labelled.slice[PHOTOS]) if smoke else (labelled, to_score)
+    learned, unseen = (labelled.slice[SMOKE_IMAGES], labelled.slice[SMOKE_IMAGES]) if smoke else (labelled, to_score)
     run = training.Run(out, recipe, data={"train": learned, "val": unseen}, resume=resume)
 
     s = recipe.model
@@ -77,7 +78,7 @@ def main(train: str, val: str, out: str, resume: bool = False, smoke: bool = Fal
     keys = ("img", "bbox", "label", "mask", "crowded")
     examples = TransformDataset(learned.slice[:, keys], (*keys[:4], "ignored"), transform)
     end = (recipe.iterations, "iteration")
-    trainer = run.trainer(optimizer, examples, recipe.batch_size, end, converter=collate_photos)
+    trainer = run.trainer(optimizer, examples, recipe.batch_size, end, converter=collate_images)
     steps = extensions.MultistepShift(rate := "alpha" if smoke else "lr", 0.1, list(recipe.steps), recipe.lr)
     trainer.extend(extensions.WarmupShift(rate, recipe.lr / 3, recipe.warmup, then=steps), trigger=(1, "iteration"))
     photos = SerialIterator(unseen.slice[:, ("img", "mask", "label")], 4, repeat=False, shuffle=False)
@@ -90,6 +91,8 @@ def main(train: str, val: str, out: str, resume: bool = False, smoke: bool = Fal
 
 if __name__ == "__main__":
     parser = training.script_parser(__doc__)
-    parser.add_argument("--train", required=True, help="annotations in COCO's form, photos as in the data set's docs")
-    parser.add_argument("--val", required=True, help="likewise, of photos to score on")
+    parser.add_argument(
+        "--train", required=True, help="annotations in COCO's format (see COCOJSONInstanceSegmentationDataset)"
+    )
+    parser.add_argument("--val", required=True, help="the same, for the evaluation set")
     main(**vars(parser.parse_args()))

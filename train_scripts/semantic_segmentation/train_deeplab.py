@@ -1,10 +1,10 @@
-"""Train a DeepLab v3 on label maps. Copy this script and edit it: all that was decided stands at its top.
+"""Train a DeepLab v3 on label maps. Copy this script and edit it: all settings are at its top.
 
     python train_scripts/semantic_segmentation/train_deeplab.py --data voc:ROOT --out runs/deeplab [--resume]
 
 --data is voc[:ROOT], cityscapes:ROOT, ade20k[:ROOT] or camvid[:ROOT].
 Source of the recipe: Chen et al., "Rethinking Atrous Convolution for Semantic Image Segmentation", 2017, which reached
-a mIoU of 0.772 on VOC 2012 val with 101 layers and 10,582 photos (VOC's own are 1,464). Where we differ: stride 8
+a mIoU of 0.772 on VOC 2012 val with 101 layers and 10,582 images (VOC's own are 1,464). Where we differ: stride 8
 instead of 16 while training, dilations of 12, 24 and 36, and an auxiliary head, as torchvision's network has them.
 """
 
@@ -31,18 +31,18 @@ class Recipe:
     iterations: int = 30_000
     batch_size: int = 16
     lr: float = 7e-3
-    power: float = 0.9  # of the rate's way down
+    power: float = 0.9  # of the polynomial learning rate decay
     weight_decay: float = 1e-4
     aux_weight: float = 0.4
     width: float = 1.0
     crop: tuple[int, int] = (513, 513)
     scale_range: tuple[float, float] = (0.5, 2.0)
-    size: tuple[int, int] | None = None  # photos are stretched to it; None: they stay as they are
+    size: tuple[int, int] | None = None  # (H, W) that images are resized to; None: not resized
     validate_every: int = 2_000
     log_every: int = 50
 
 
-# A narrow network that learns small frames by heart
+# A narrow network that overfits small frames
 SMOKE: dict[str, Any] = {"backbone": "resnet18", "weights": None, "iterations": 200, "batch_size": 2, "lr": 0.1}
 SMOKE |= {"width": 0.25, "crop": (161, 209), "scale_range": (1.0, 1.0), "size": (161, 209), "validate_every": 200}
 SMOKE |= {"weight_decay": 0.0, "log_every": 20}

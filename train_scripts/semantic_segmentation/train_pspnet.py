@@ -1,11 +1,11 @@
-"""Train a PSPNet on label maps. Copy this script and edit it: all that was decided stands at its top.
+"""Train a PSPNet on label maps. Copy this script and edit it: all settings are at its top.
 
     python train_scripts/semantic_segmentation/train_pspnet.py --data cityscapes:ROOT --out runs/pspnet [--resume]
 
 --data is cityscapes:ROOT, ade20k[:ROOT] (with iterations 150,000 and windows of 473), camvid[:ROOT] or voc[:ROOT].
 Source of the recipe: Zhao et al., "Pyramid Scene Parsing Network", 2017, and ChainerCV's script, which reached a mIoU
 of 0.740 on Cityscapes' validation frames (0.760 with 101 layers; the paper: 0.769 and 0.779). Where we differ: batches
-of 2 on one machine instead of 8 times 2 with common statistics; the rate is divided likewise.
+of 2 on one machine instead of 8 times 2 with synchronized statistics; the learning rate is scaled accordingly.
 """
 
 import dataclasses
@@ -21,7 +21,7 @@ from cvzoo.links.model.pixelwise_softmax_classifier import PixelwiseSoftmaxClass
 from cvzoo.links.model.pspnet.pspnet import PSPNet
 from cvzoo.training import extensions
 
-HEADS = ("/predictor/ppm", "/predictor/head_conv", "/predictor/aux_conv")  # learn ten times as fast
+HEADS = ("/predictor/ppm", "/predictor/head_conv", "/predictor/aux_conv")  # ten times the learning rate
 
 
 @dataclasses.dataclass(frozen=True)
@@ -33,19 +33,19 @@ class Recipe:
     batch_size: int = 2
     lr: float = 1e-2 / 8
     heads: float = 10.0
-    power: float = 0.9  # of the rate's way down
+    power: float = 0.9  # of the polynomial learning rate decay
     weight_decay: float = 1e-4
     aux_weight: float = 0.4
     base_channels: int = 64
     window: tuple[int, int] = (713, 713)
     scale_range: tuple[float, float] = (0.5, 2.0)
     angle: float = 10.0
-    size: tuple[int, int] | None = None  # photos are stretched to it; None: they stay as they are
+    size: tuple[int, int] | None = None  # (H, W) that images are resized to; None: not resized
     validate_every: int = 20_000
     log_every: int = 100
 
 
-# A narrow network that learns small frames by heart
+# A narrow network that overfits small frames
 SMOKE: dict[str, Any] = {"n_layer": 10, "weights": None, "iterations": 200, "batch_size": 2, "lr": 0.05}
 SMOKE |= {"weight_decay": 0.0, "base_channels": 16, "window": (161, 209), "scale_range": (1.0, 1.0), "angle": 0.0}
 SMOKE |= {"heads": 1.0, "size": (161, 209), "validate_every": 200, "log_every": 20}

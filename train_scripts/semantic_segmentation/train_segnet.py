@@ -1,11 +1,11 @@
-"""Train a SegNet on street scenes. Copy this script and edit it: all that was decided stands at its top.
+"""Train a SegNet on street scenes. Copy this script and edit it: all settings are at its top.
 
     python train_scripts/semantic_segmentation/train_segnet.py --data camvid --out runs/segnet [--resume]
 
 --data is camvid[:ROOT], cityscapes:ROOT, ade20k[:ROOT] or voc[:ROOT].
 Source of the recipe: Badrinarayanan et al., "SegNet", 2017, and ChainerCV's script, which reached a mIoU of 0.494 on
-CamVid's test frames (the paper: 0.463). Where we differ: ChainerCV computes the normalizations' statistics anew after
-training, from all training frames; ours are those that training kept.
+CamVid's test frames (the paper: 0.463). Where we differ: ChainerCV recomputes the running statistics of batch
+normalization after training, from all training frames; ours are those of training.
 """
 
 import dataclasses
@@ -31,14 +31,14 @@ class Recipe:
     lr: float = 0.1
     weight_decay: float = 5e-4
     channels: int = 64
-    size: tuple[int, int] | None = None  # frames are stretched to it; None: they stay as they are, all of one size
+    size: tuple[int, int] | None = None  # (H, W) that frames are resized to; None: not resized, all have one size
     x_flip: bool = True
-    ends_at: float = 1.0  # the rate ends at this share of itself; the paper's stays
+    ends_at: float = 1.0  # final fraction of the learning rate; constant in the paper
     validate_every: int = 2_000
     log_every: int = 50
 
 
-# A narrow network that learns small frames by heart
+# A narrow network that overfits small frames
 SMOKE: dict[str, Any] = {"iterations": 200, "batch_size": 1, "lr": 0.1, "weight_decay": 0.0, "channels": 24}
 SMOKE |= {"size": (90, 120), "x_flip": False, "ends_at": 0.0, "validate_every": 200, "log_every": 40}
 

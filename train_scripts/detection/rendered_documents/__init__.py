@@ -1,4 +1,4 @@
-"""Documents drawn by lot: what they say, how they are set, and how they are photographed."""
+"""Synthetic documents: random text, layout, and scanning or photographing."""
 
 from rendered_documents.dataset import RenderedDocuments, rendered_documents_label_names
 

@@ -1,14 +1,14 @@
-"""A column of text that grows downwards, row by row."""
+"""A column of text, filled row by row."""
 
 from rendered_documents.sheet import Sheet
 from rendered_documents.words import pick
 
 _RULES = ["-", "-", "-", "-", "=", "=", "*", "_", ".", "- ", "~"]
-GAP = 0.75  # ems between two runs of a row: what is nearer would be one run to a reader
+GAP = 0.75  # minimum ems between two runs of a row; closer ones would read as one run
 
 
 class Column:
-    """Where a receipt's next row goes. Lengths are in units of its sheet.
+    """The position of a receipt's next row. Lengths are in units of its sheet.
 
     left, right: the text's margins; size: an em; leading: from row to row; is_shouting: labels are in capitals
     """
@@ -60,9 +60,9 @@ class Column:
         self.face = usual
 
     def row(self, cells, *, big=1.0, stretch=1.0):
-        """Runs (align, x, text) side by side; what would come too near to its neighbour is shortened or left out.
+        """Runs (align, x, text) side by side; those too close to a neighbor are shortened or omitted.
 
-        Empty texts are left out. The last cell is placed first: amounts are worth more than names.
+        Empty texts are omitted. The last cell is placed first, since amounts have priority over names.
         """
         self.y += self.leading * max(big, 1.0)
         size, stretch = self.size * big, self.stretch * stretch
@@ -79,7 +79,7 @@ class Column:
                 high = min(high, x - align * width - GAP * size)
 
     def rule(self):
-        """A line across: of signs, or drawn."""
+        """A horizontal rule, of characters or drawn."""
         self.y += self.leading
         if self._rule == "_":
             self.sheet.stroke([(self.left, self.y - 0.3 * self.size), (self.right, self.y - 0.3 * self.size)], 2)

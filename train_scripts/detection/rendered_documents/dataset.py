@@ -1,4 +1,4 @@
-"""Photos of documents that were never printed."""
+"""The data set of rendered documents."""
 
 import dataclasses
 import hashlib
@@ -20,12 +20,12 @@ from rendered_documents.text_page import draw_text_page
 
 rendered_documents_label_names = ("text",)
 KINDS = ("receipt", "invoice", "form", "page")
-_GENERATION = 1  # one more when the same (seed, index) gives something else
+_GENERATION = 1  # incremented when the same (seed, index) renders another document
 
 
 @dataclasses.dataclass(frozen=True)
 class _Kind:
-    """draw: gives a sheet; share: of all examples; flat: how often it lies on a scanner's glass, not on a desk."""
+    """draw: renders a sheet; share: fraction of all examples; flat: probability of a scan instead of a camera image."""
 
     draw: Callable
     share: float
@@ -41,20 +41,20 @@ _HOW = {
 
 
 class RenderedDocuments(GetterDataset):
-    """Rendered photos of documents with a box around each run of text.
+    """Rendered images of documents with a box around each run of text.
 
     n: how many examples; seed: a non-negative int. Example i depends on (seed, i), on the fonts and on the versions of
-        Pillow and FreeType, see `fingerprint`, and on nothing else: not on n, nor on what was read before
-    size: pixels of the longer side; None: it varies between 500 and 1200
-    kinds: some of "receipt", "invoice", "form", "page"; six of ten are receipts where these are among them
+        Pillow and FreeType, see `fingerprint`, not on n or on earlier reads
+    size: pixels of the longer side; None: random between 500 and 1200
+    kinds: some of "receipt", "invoice", "form", "page"; 60 % are receipts if these are included
     fonts: paths of font files; None: those of the machine and of Python packages. The faces of this package and the
-        one inside Pillow are always there too
+        one inside Pillow are always included
 
     img: (3, H, W) float32 of whole numbers 0..255; bbox: (R, 4) float32, close around the ink; label: (R,) int32, all
     0; name: a str; on demand (`keys`): quad: (R, 4, 2) float32, (y, x) of top left, top right, bottom right, bottom
-    left, parallel to the text, which may reach out of the photo
-    Runs are what a reader sees as one: words with spaces between them; columns are boxes of their own. Rules made of
-    signs, logos and stamps' frames are not text.
+    left, parallel to the text, which may extend beyond the image
+    A run is words of a line separated by single spaces; columns have separate boxes. Rules made of
+    characters, logos and frames of stamps are not text.
     """
 
     def __init__(self, n, seed=0, *, size=None, kinds=KINDS, fonts=None):
@@ -83,7 +83,7 @@ class RenderedDocuments(GetterDataset):
 
     @property
     def fingerprint(self):
-        """What examples depend on besides seed and index: a hexadecimal SHA-256 of fonts and versions."""
+        """A hexadecimal SHA-256 of the fonts and versions that examples depend on besides seed and index."""
         digest = hashlib.sha256(f"{_GENERATION} {PIL.__version__} {features.version('freetype2')}".encode())
         for face in self._fonts.faces():
             digest.update(face.fingerprint())

@@ -1,4 +1,4 @@
-"""A sheet on a desk, seen by a camera that somebody holds: tilted, unevenly lit, perhaps with a hand at its edge."""
+"""A sheet on a desk in a hand-held camera's image: tilted, unevenly lit, possibly with fingers at its edge."""
 
 import numpy as np
 from PIL import Image
@@ -8,7 +8,7 @@ from rendered_documents.scan import crease, fade
 
 
 def on_desk(rng, sheet, long):
-    """(img (H, W, 3) uint8, bbox, quad): the sheet as a camera sees it, the photo's longer side `long` pixels."""
+    """(img (H, W, 3) uint8, bbox, quad): the camera's image of the sheet, its longer side `long` pixels."""
     size, scale = _framed(rng, sheet, long)
     canvas, outlines = sheet.print_at(scale)
     forward = _seen_from(rng, canvas.size, size)
@@ -32,14 +32,14 @@ def on_desk(rng, sheet, long):
 
 
 def _framed(rng, sheet, long):
-    """((H, W), pixels a unit): the sheet fills the photo to between two thirds and a little more than all."""
+    """((H, W), pixels per unit): the sheet covers between two thirds and slightly more than the whole image."""
     height, width = sheet.height * rng.uniform(0.98, 1.5), sheet.width * rng.uniform(0.98, 1.5)
     scale = long / max(height, width)
     return (max(round(height * scale), 96), max(round(width * scale), 96)), scale
 
 
 def _seen_from(rng, sheet, size):
-    """(3, 3): the sheet (W, H) turned, moved and tilted into the photo (H, W)."""
+    """(3, 3): the homography from the sheet (W, H) to the image (H, W), with rotation, shift and tilt."""
     (w, h), angle = sheet, np.deg2rad(rng.normal(0, 1.2))
     tilt = rng.normal(0, 0.04, 2) / (w, h)
     to_middle = np.array([[1, 0, -w / 2], [0, 1, -h / 2], [0, 0, 1]])
@@ -50,7 +50,7 @@ def _seen_from(rng, sheet, size):
 
 
 def _curl(rng, size):
-    """Paper that does not lie flat: a shift for `bend`."""
+    """The shift for `bend` of paper that is not flat."""
     waves = rng.uniform(-1, 1, (3, 2)) * min(size) * 0.006
     often = rng.uniform(0.3, 1.5, (3, 2)) * 2 * np.pi / max(size)
     phase = rng.uniform(0, 2 * np.pi, 3)
@@ -63,7 +63,7 @@ def _curl(rng, size):
 
 
 def _desk(rng, size):
-    """What the paper lies on: wood, cloth, stone or one colour, (H, W, 3) float32."""
+    """The background: wood, cloth, stone or one color, (H, W, 3) float32."""
     small = light_size(size)
     kind = rng.integers(4)
     field = smooth_noise(rng, small, (3, 3), 0.4)
@@ -79,10 +79,10 @@ def _desk(rng, size):
 
 
 def _light(rng, size):
-    """How much light falls where: (H, W, 1) float32."""
+    """The illumination map: (H, W, 1) float32."""
     small = light_size(size)
     light = 0.85 + smooth_noise(rng, small, (2, 2), rng.uniform(0.02, 0.14))
-    if rng.random() < 0.4:  # somebody's shadow
+    if rng.random() < 0.4:  # a shadow
         angle = rng.uniform(0, 2 * np.pi)
         y = np.arange(small[0], dtype=np.float32)[:, None] - rng.uniform(0, small[0])
         x = np.arange(small[1], dtype=np.float32)[None] - rng.uniform(0, small[1])
@@ -95,7 +95,7 @@ def _light(rng, size):
 
 
 def _fingers(rng, photo):
-    """Fingers that hold the sheet at its left or right edge are drawn into the photo."""
+    """Fingers that hold the sheet at its left or right edge are drawn into the image."""
     h, w = photo.shape[:2]
     skin = np.array([214, 165, 135], np.float32) * np.float32(rng.uniform(0.4, 1.1))
     edge, thick = rng.choice([0, w]), rng.uniform(0.03, 0.06) * w

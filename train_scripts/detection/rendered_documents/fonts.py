@@ -1,4 +1,4 @@
-"""Fonts that documents are set in: what the machine has, and always those inside Pillow and this package."""
+"""Fonts of documents: those of the machine, and those inside Pillow and this package."""
 
 import functools
 import os
@@ -34,7 +34,7 @@ _LICENCES = {
 class Fonts:
     """Faces by what they are for: matrix, mono, plain and hand are tuples of families, each a tuple of faces.
 
-    A face is drawn by lot from a family drawn by lot, so that a family of twenty weights is not seen most.
+    A random family is chosen first, then a face of it, so that a family with twenty weights is not overrepresented.
     """
 
     def __init__(self, outlines):
@@ -59,7 +59,7 @@ class Fonts:
         return tuple(face for families in groups for family in families for face in family)
 
     def by_lot(self, rng, matrix=0.0, mono=0.0, hand=0.0):
-        """A face: with these chances one of these groups, else a plain one; a group that is empty gives plain ones."""
+        """A random face of these groups with these probabilities, otherwise (or if a group is empty) a plain one."""
         at = rng.random()
         if at < matrix:
             families = self.matrix

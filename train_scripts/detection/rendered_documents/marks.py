@@ -1,4 +1,4 @@
-"""What stands on documents and is no line of text: logos, bar codes, stamps, what somebody wrote with a pen."""
+"""Marks on documents that are no lines of text: logos, bar codes, stamps, pen marks."""
 
 import numpy as np
 from PIL import Image, ImageDraw
@@ -77,7 +77,7 @@ def draw_stamp(rng, sheet, fonts):
 
 
 def draw_pen(rng, sheet):
-    """A tick, a circle, a line or a signature: nobody reads them, they are no text."""
+    """A tick, a circle, a line or a signature, without boxes, since they are no text."""
     color = pick(rng, PENS)
     x, y = rng.uniform(0.05, 0.9) * sheet.width, rng.uniform(0.02, 0.98) * sheet.height
     size = rng.uniform(0.03, 0.12) * sheet.width

@@ -1,20 +1,20 @@
-"""A photo of a printed sheet: where it lies, how it is bent and lit, and what the camera does to it."""
+"""A simulated photograph of a printed sheet: position, bending, illumination, and camera artifacts."""
 
 import io
 
 import numpy as np
 from PIL import Image, ImageFilter
 
-_CELL = 64  # pixels of the photo between nodes of a bend
-_LIGHT = 4  # pixels of the photo a pixel of a map of light
+_CELL = 64  # pixels between nodes of the deformation mesh
+_LIGHT = 4  # downsampling factor of the illumination map
 
 
 def bend(canvas, outlines, size, forward, shift, fill):
-    """(img, outlines): the sheet as it lies in a photo.
+    """(img, outlines): the sheet warped into an image.
 
-    canvas: an image, RGB or L; outlines: arrays (P, 2) of (y, x) on it; size: (H, W) of the photo
-    forward: (3, 3), takes (x, y, 1) on the sheet to the photo; shift: a function of (y, x) in the photo that gives
-    how far beside its flat place (dy, dx) the sheet is seen, in pixels of the sheet, or None; fill: what is around it
+    canvas: an image, RGB or L; outlines: arrays (P, 2) of (y, x) on it; size: (H, W) of the image
+    forward: (3, 3), the homography from (x, y, 1) on the sheet to the image; shift: a function of (y, x) in the image
+    that returns the displacement (dy, dx) from the flat sheet, in pixels of the sheet, or None; fill: the background
     """
     h, w = size
     backward = np.linalg.inv(forward)
@@ -37,7 +37,7 @@ def bend(canvas, outlines, size, forward, shift, fill):
 
 
 def _cells(nodes):
-    """The mesh as Pillow wants it."""
+    """The mesh in Pillow's format."""
     corners = np.stack([nodes[:-1, :-1], nodes[1:, :-1], nodes[1:, 1:], nodes[:-1, 1:]], axis=2)[..., ::-1]
     corners = corners.reshape(*corners.shape[:2], 8).tolist()
     return [
@@ -48,13 +48,13 @@ def _cells(nodes):
 
 
 def _apply(matrix, points):
-    """Points (..., 2) of (y, x) through a matrix of (x, y, 1)."""
+    """Points (..., 2) of (y, x) transformed by a homography of (x, y, 1)."""
     moved = np.concatenate([points[..., ::-1], np.ones_like(points[..., :1])], axis=-1) @ matrix.T
     return (moved[..., :2] / moved[..., 2:])[..., ::-1]
 
 
 def _follow(points, nodes, forward, backward):
-    """Where points of the sheet are seen: the bend is known backwards only, so it is undone step by step."""
+    """The image positions of points of the sheet, by fixed-point iteration, since the bend is given inversely."""
     flat, seen = points, _apply(forward, points)
     for _ in range(3):
         flat = flat - (_between(nodes, seen) - points)
@@ -63,7 +63,7 @@ def _follow(points, nodes, forward, backward):
 
 
 def _between(nodes, points):
-    """The grid's values at points, linear between nodes, as the mesh has them."""
+    """The grid's values at points, interpolated bilinearly, as the mesh does."""
     at = points / _CELL
     cell = np.clip(np.floor(at).astype(int), 0, np.array(nodes.shape[:2]) - 2)
     fy, fx = np.moveaxis(at - cell, -1, 0)[..., None]
@@ -74,10 +74,9 @@ def _between(nodes, points):
 
 
 def boxes(outlines, size, least=4.0):
-    """(bbox (R, 4), quad (R, 4, 2)) float32 of the outlines that are seen, and which they are: (R,) int64.
+    """(bbox (R, 4), quad (R, 4, 2)) float32 of the visible outlines, and their indices: (R,) int64.
 
-    A run that is cut by the photo's edge keeps what is seen of it, unless that is less than half its height or under
-    `least` pixels high or wide.
+    Runs are clipped to the image, and omitted if less than half of their height or under `least` pixels are visible.
     """
     bboxes, quads, kept = [], [], []
     for k, outline in enumerate(outlines):
@@ -113,32 +112,32 @@ def _quad(outline):
 
 
 def light_size(size):
-    """(h, w) of a map of light for a photo of that size."""
+    """(h, w) of the illumination map for an image of that size."""
     return size[0] // _LIGHT + 1, size[1] // _LIGHT + 1
 
 
 def smooth_noise(rng, size, cells, sigma=1.0):
-    """A smooth random surface of a size, float32, about normal with that deviation and that many cells (y, x)."""
+    """A smooth random surface, float32, about normal with that standard deviation and that many cells (y, x)."""
     coarse = rng.standard_normal((max(int(cells[0]), 2), max(int(cells[1]), 2))).astype(np.float32) * sigma
     return np.array(Image.fromarray(coarse).resize((size[1], size[0]), Image.Resampling.BICUBIC))
 
 
 def spread(light, size):
-    """A map of light, (h, w) float32, at the size of its photo."""
+    """An illumination map, (h, w) float32, resized to its image."""
     h, w = size
     box = 0, 0, w / _LIGHT, h / _LIGHT
     return np.asarray(Image.fromarray(light).resize((w, h), Image.Resampling.BILINEAR, box=box))
 
 
 def grain(rng, size, strength):
-    """Noise without a grain: (H, W, 1) float32 in about -2.4 .. 2.4 times the strength."""
+    """Smooth noise: (H, W, 1) float32 in about -2.4 .. 2.4 times the strength."""
     n = size[0] * size[1]
     bytes_ = np.frombuffer(rng.bytes(2 * n), np.uint8).reshape(2, *size, 1)
     return (bytes_[0].astype(np.float32) - bytes_[1]) * np.float32(strength / 104)
 
 
 def as_jpeg(img, quality):
-    """The photo as a JPEG of that quality gives it back."""
+    """The image after JPEG compression of that quality."""
     file = io.BytesIO()
     img.save(file, "JPEG", quality=int(quality))
     file.seek(0)
@@ -148,5 +147,5 @@ def as_jpeg(img, quality):
 
 
 def blurred(img, radius):
-    """The photo out of focus by a radius in pixels."""
+    """The image blurred by a radius in pixels."""
     return img.filter(ImageFilter.BoxBlur(radius)) if radius > 0.05 else img

@@ -1,4 +1,4 @@
-"""A sheet on a scanner: flat, grey or white, hardly turned."""
+"""A scanned sheet: flat, gray or white, slightly rotated."""
 
 import numpy as np
 from PIL import Image
@@ -7,7 +7,7 @@ from rendered_documents.photograph import as_jpeg, bend, blurred, boxes, grain, 
 
 
 def scan(rng, sheet, long):
-    """(img (H, W, 3) uint8, bbox, quad): the sheet as a scanner sees it, its longer side `long` pixels."""
+    """(img (H, W, 3) uint8, bbox, quad): the scanned sheet, its longer side `long` pixels."""
     size, scale, offset = _framed(rng, sheet, long)
     canvas, outlines = sheet.print_at(scale)
     angle = np.deg2rad(rng.normal(0, 0.7) if rng.random() < 0.85 else rng.normal(0, 3))
@@ -33,7 +33,7 @@ def scan(rng, sheet, long):
 
 
 def _framed(rng, sheet, long):
-    """((H, W), pixels a unit, (x, y) of the sheet's corner): the photo is the sheet's or an A4 page's."""
+    """((H, W), pixels per unit, (x, y) of the sheet's corner): the image has the size of the sheet or of an A4 page."""
     aspect = sheet.height / sheet.width
     if 1.3 < aspect < 3.5 and rng.random() < 0.3:
         h, w = long, round(long / 1.414)
@@ -49,7 +49,7 @@ def _framed(rng, sheet, long):
 
 
 def placed(angle, w, h, offset):
-    """Turned about its middle and moved: (3, 3)."""
+    """A rotation around the center and a shift: (3, 3)."""
     cos, sin = np.cos(angle), np.sin(angle)
     to_middle = np.array([[1, 0, -w / 2], [0, 1, -h / 2], [0, 0, 1]])
     turned = np.array([[cos, -sin, w / 2 + offset[0]], [sin, cos, h / 2 + offset[1]], [0, 0, 1]])
@@ -67,20 +67,20 @@ def _waves(rng, size):
 
 
 def fade(rng, ink, size):
-    """Ink (H, W, C) that a worn print head, cheap paper or years have made uneven."""
+    """Ink (H, W, C) with the unevenness of a worn print head, cheap paper or age."""
     lack = 1 - ink
     if rng.random() < 0.5:
         worn = np.clip(0.8 + smooth_noise(rng, light_size(size), (7, 4), 0.25), 0.35, 1)
-        if rng.random() < 0.3:  # dots of the head that print no more
+        if rng.random() < 0.3:  # defective dots of the print head
             worn = worn * np.clip(1 + rng.normal(0, 0.3, (1, worn.shape[1])), 0.4, 1).astype(np.float32)
         lack *= spread(worn, size)[:, :, None]
-    if rng.random() < 0.35:  # ink that does not hold on the paper's grain
+    if rng.random() < 0.35:  # gaps by the grain of the paper
         lack *= np.clip(1 + grain(rng, size, rng.uniform(0.2, 0.7)), 0, 1)
     return 1 - lack
 
 
 def _paper(rng, size, is_grey):
-    """The light that comes back from where nothing is written: (H, W, 1 or 3) float32."""
+    """The brightness of blank paper: (H, W, 1 or 3) float32."""
     small = light_size(size)
     light = np.full(small, rng.uniform(185, 258), np.float32)
     if rng.random() < 0.6:
@@ -89,7 +89,7 @@ def _paper(rng, size, is_grey):
         light -= np.abs(smooth_noise(rng, small, (40, 20), rng.uniform(1, 8)))
     for _ in range(int(rng.choice([0, 0, 1, 2, 4]))):
         crease(rng, light)
-    if rng.random() < 0.15:  # what is printed on the back shines through
+    if rng.random() < 0.15:  # show-through from the back
         shine = smooth_noise(rng, small, (size[0] // 12, 10), 1.0)
         light -= rng.uniform(5, 18) * (shine > 0.8)
     light = spread(np.minimum(light, 255), size)[:, :, None]
@@ -99,7 +99,7 @@ def _paper(rng, size, is_grey):
 
 
 def crease(rng, light):
-    """Darken or lighten along a line, as a fold does: the map of light (h, w) is changed."""
+    """Darken or lighten along a line, as a fold does: the illumination map (h, w) is changed in place."""
     h, w = light.shape
     angle = rng.choice([0, np.pi / 2, rng.uniform(0, np.pi)]) + rng.normal(0, 0.05)
     y = (np.arange(h, dtype=np.float32)[:, None] - rng.uniform(0, h)) * np.cos(angle)

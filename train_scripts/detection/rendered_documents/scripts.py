@@ -1,4 +1,4 @@
-"""Letters of scripts other than plain Latin, of which words are drawn by lot; often used ones stand more than once."""
+"""Letters of scripts other than plain Latin, for random words; frequent letters are repeated."""
 
 import dataclasses
 

@@ -1,4 +1,4 @@
-"""Words, names, prices and dates that nobody wrote: drawn by lot."""
+"""Random words, names, prices and dates."""
 
 from rendered_documents.scripts import SCRIPTS
 
@@ -151,7 +151,7 @@ def site(rng):
 
 
 def phrase(rng, n, script="latin"):
-    """n words of a script, of syllables for latin and of letters drawn by lot for others; some with signs, numbers."""
+    """n words of a script, of syllables for Latin and of random letters for others; some with punctuation, numbers."""
     words = []
     for _ in range(n):
         if rng.random() < 0.05:
