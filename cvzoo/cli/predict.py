@@ -15,7 +15,9 @@ from cvzoo.cli.load_predictor import load_predictor, with_inference_options
 from cvzoo.cli.main import in_words
 from cvzoo.cli.option_values import FrameRange
 from cvzoo.cli.photo_sources import Frame, Photo, Trouble, photo_sources, read_photo
-from cvzoo.cli.predict_output import Predicted, PredictOutput, frame_text
+from cvzoo.cli.predict_output import PredictOutput, frame_text
+from cvzoo.cli.predicted_set import PredictedSet
+from cvzoo.cli.presentation import Predicted
 from cvzoo.cli.presentations import presentation_of
 from cvzoo.cli.progress import Progress
 from cvzoo.cli.result_table import printable
@@ -32,6 +34,11 @@ def run(args: argparse.Namespace) -> int:
     presentation = presentation_of(model)
     predictor = with_inference_options(model, args)
     out = _out_folder(args.out)
+    data_set = None
+    if args.save_format is not None:
+        if out is None:
+            raise ConfigError("--save-format needs a folder for the data set", hint="--out DIR")
+        data_set = PredictedSet(model, out, args.save_format)
     lines = args.json_lines if args.json_lines is not None or out is None else out / "results.jsonl"
     listed = sys.stdin.buffer if "-" in args.photos else ()
     photos, total = photo_sources(args.photos, listed, frames=_wanted_frames(args))
@@ -50,12 +57,13 @@ def run(args: argparse.Namespace) -> int:
         troubles.append(trouble)
         progress.step()
 
+    output = PredictOutput(presentation, out, draws=draws, save_frames=args.save_frames, data_set=data_set)
     status = 0
     try:
         with (
             EndingSignals() as signals,
             json_lines(lines) as write_line,
-            PredictOutput(presentation, out, draws=draws, save_frames=args.save_frames) as output,
+            output,
         ):
             for each in predict_photos(predictor, photos, batch_size=args.batch_size, report=report):
                 with signals.held():
@@ -69,6 +77,8 @@ def run(args: argparse.Namespace) -> int:
         status = 128 + end.number  # as shells count
     progress.clear()
     _print_closing(progress, troubles, interrupted=status != 0, quiet=args.quiet, unit=unit)
+    for line in () if args.quiet else output.closing:
+        print(printable(line), file=sys.stderr)
     return status or (1 if troubles else 0)
 
 

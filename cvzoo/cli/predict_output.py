@@ -2,14 +2,13 @@
 
 import pathlib
 import sys
-from typing import Any, NamedTuple
-
-import numpy as np
+from typing import Any
 
 from cvzoo.cli.json_records import write_json
-from cvzoo.cli.photo_sources import Frame, Photo, Video, path_of, video_stem
+from cvzoo.cli.photo_sources import Frame, Video, path_of, video_stem
 from cvzoo.cli.picture_names import PictureNames
-from cvzoo.cli.presentation import Presentation
+from cvzoo.cli.predicted_set import PredictedSet
+from cvzoo.cli.presentation import Predicted, Presentation
 from cvzoo.errors.exceptions import ImageError
 from cvzoo.images.write_image import write_image
 from cvzoo.images.write_video import VideoWriter
@@ -20,38 +19,41 @@ _RATE = 25.0  # frames per second of a video that does not state its own
 _LONGEST_STILL = 10.0  # seconds: a camera that pauses for longer does not fill the video with copies of a frame
 
 
-class Predicted(NamedTuple):
-    """An image that went through the model: its path or address, its pixels, its place in what `predict` gave."""
-
-    path: Photo
-    img: np.ndarray
-    found: Any
-    i: int
-
-
 class PredictOutput:
-    """The folder of the results; a context, at whose end the video at hand is complete.
+    """The folder of the results; a context, at whose end the video at hand and the data set are complete.
 
     presentation: of the model's task
     out: the folder; None: nothing is written
     draws: whether images and videos with the predictions are written
     save_frames: whether the frames of videos are images of their own, instead of one video
+    data_set: collects the predictions, or None
+    closing: lines about the data set, at the end
     """
 
     def __init__(
-        self, presentation: Presentation, out: pathlib.Path | None, *, draws: bool, save_frames: bool = False
+        self,
+        presentation: Presentation,
+        out: pathlib.Path | None,
+        *,
+        draws: bool,
+        save_frames: bool = False,
+        data_set: PredictedSet | None = None,
     ) -> None:
         self._presentation = presentation
         self._out = out
         self._draw = presentation.draw if draws else None
         self._save_frames = save_frames
+        self._data_set = data_set
         self._names = PictureNames()
         self._video: _OpenVideo | None = None
+        self.closing: list[str] = []
 
     def write(self, each: Predicted) -> dict[str, Any]:
         """Writes what belongs to the image and returns its record."""
         if self._video is not None and not (isinstance(each.path, Frame) and each.path.video is self._video.source):
             self.close()
+        if self._data_set is not None:
+            self._data_set.add(each)
         is_frame = isinstance(each.path, Frame) and not self._save_frames
         record = self._frame(each) if is_frame else self._image(each)
         if isinstance(each.path, Frame):
@@ -69,7 +71,11 @@ class PredictOutput:
         return self
 
     def __exit__(self, *_: Any) -> None:
-        self.close()
+        try:
+            self.close()
+        finally:
+            if self._data_set is not None:
+                self.closing = self._data_set.write()
 
     def _image(self, each: Predicted) -> dict[str, Any]:
         out = self._out

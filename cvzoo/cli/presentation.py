@@ -6,7 +6,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cvzoo.cli.photo_sources import Photo
 from cvzoo.links.chain import Chain
+
+
+class Predicted(NamedTuple):
+    """An image that went through the model: its path or address, its pixels, its place in what `predict` gave."""
+
+    path: Photo
+    img: np.ndarray
+    found: Any
+    i: int
 
 
 class Presentation(NamedTuple):

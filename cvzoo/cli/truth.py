@@ -139,7 +139,8 @@ def load_truth(
         kind, rest = "voc" if pathlib.Path(spec).is_dir() else "coco", spec
         if args.gt is None:
             raise ConfigError(
-                f"--data {spec}: unknown kind of data set", expected="coco:FILE.json, voc:FOLDER or yolo:FOLDER"
+                f"--data {spec}: unknown kind of data set",
+                expected="coco:FILE.json, voc:FOLDER, yolo:FOLDER or labelme:FOLDER",
             )
     # as for `cvzoo data`, photos=, split= and base= may be part of the SPEC
     named = parse_data_spec(f"{kind}:{rest}")
@@ -148,7 +149,7 @@ def load_truth(
     named = dataclasses.replace(named, outside=named.outside or args.allow_outside)
     if kind == "voc":
         return _load_voc(named, args.split, limit, with_photos=args.data is not None)
-    if kind in ("yolo", "sroie"):
+    if kind in ("yolo", "sroie", "labelme"):
         return _load_layout(dataclasses.replace(named, split=args.split), limit)
     if named.path.is_dir():
         raise ConfigError(f"{spec} is a folder, but COCO's splits are files", expected="coco:FILE.json")
@@ -191,7 +192,7 @@ def _load_voc(named: DataSpec, split: str | None, limit: int | None, *, with_pho
 
 
 def _load_layout(named: DataSpec, limit: int | None) -> COCOTruth:
-    """Boxes in YOLO's or SROIE's layout. Raises DatasetError that names the first file that is malformed."""
+    """Boxes in YOLO's, SROIE's or labelme's layout. Raises DatasetError that names the first file that is malformed."""
     found = read_annotated_set(named)
     errors = [f"{each.where}: {each.message}" for each in found.findings if each.severity is Severity.ERROR]
     images = found.images[:limit]

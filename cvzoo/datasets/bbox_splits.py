@@ -54,6 +54,10 @@ def bbox_splits(spec: str) -> BboxSplits:
         part = parse_data_spec(spec)
         if part.kind == "coco":
             raise ConfigError(f"{spec} names only one file", expected="two: coco:TRAIN.json,VAL.json")
+        if part.kind not in _READERS:
+            raise ConfigError(
+                f"{spec}: {part.kind}'s layout is not trained on", hint=f"cvzoo data convert {spec} NEW --to coco"
+            )
         if part.split is not None:
             raise ConfigError(f"{spec}: split= selects one part only", expected="both parts, train and val")
         train: _Splittable = _READERS[part.kind](part, "train")

@@ -5,6 +5,8 @@ import argparse
 from cvzoo.cli.model_options import add_inference_arguments, add_model_arguments
 from cvzoo.cli.option_values import frame_range, positive
 
+FORMATS = ("coco", "voc", "yolo", "labelme", "csv")
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = (
@@ -36,6 +38,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--out",
         metavar="DIR",
         help="write a .json and an image with the predictions per image, an .mp4 per video, and results.jsonl",
+    )
+    group.add_argument(
+        "--save-format",
+        choices=FORMATS,
+        help="write the images with the predictions as annotations, a data set, to DIR/FORMAT; csv: DIR/results.csv",
     )
     group.add_argument("--save-frames", action="store_true", help="write frames of videos as images, not as a video")
     group.add_argument("--no-draw", action="store_true", help="write only JSON, no images")

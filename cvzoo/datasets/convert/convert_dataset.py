@@ -47,7 +47,7 @@ def convert_dataset(
 
     Boxes, classes and their order, names of images, sizes and lists are preserved exactly; what the layout cannot
     represent is listed in `losses`. Images are copied bit for bit.
-    out: a folder that does not exist or is empty; kind: "coco", "voc" or "yolo"
+    out: a folder that does not exist or is empty; kind: "coco", "voc", "yolo" or "labelme"
     keep_crowds: convert crowds (COCO's iscrowd) to ordinary objects in YOLO's files, to difficult ones in VOC's;
         otherwise they are dropped there, since a group that is labeled as one object impairs training
     keep_polygons: write polygons to YOLO's files in the segment format, whose box is that around the polygons;

@@ -74,7 +74,7 @@ def _lose_of_image(image: AnnotatedImage, source: str, kind: str, lose: Callable
             continue
         if (key, value) not in (("depth", 3), ("segmented", 0), ("folder", "JPEGImages")):
             lose(f"{'ids' if key == 'id' else key} of images", image)
-    if kind == "voc" and "/" in image.name:
+    if kind in ("voc", "labelme") and "/" in image.name:
         lose("subfolders of the image folder (their names become part of the file names)", image)
 
 
@@ -93,9 +93,9 @@ def _lose_of_object(
         ys = [value for polygon in each.polygons for value in polygon[1::2]]
         if each.bbox != (min(ys), min(xs), max(ys), max(xs)):
             lose("boxes that differ from those around their polygons, which replace them", image, each.index)
-    elif each.polygons:
+    elif each.polygons and kind != "labelme":
         lose("masks (polygons)" if "text" not in each.extra else "corners of slanted regions", image, each.index)
-    if each.points:
+    if each.points and kind != "labelme":
         lose("keypoints", image, each.index)
     for key, value in each.extra.items():
         if kind == "voc" and key in _OF_VOC:
@@ -103,6 +103,8 @@ def _lose_of_object(
         if key == "iscrowd" and value:
             if kind != "voc":  # there it becomes difficult, which evaluation ignores in the same way
                 lose("the mark of a crowd", image, each.index)
+        elif key == "score" and kind == "labelme":
+            continue
         elif key == "area" and (each.polygons or each.rle):
             lose("areas of masks", image, each.index)
         elif key == "id":

@@ -64,7 +64,7 @@ AnnotatedPhoto = AnnotatedImage  # its former name
 class AnnotatedSet:
     """All images and annotations of a data set.
 
-    kind: "voc", "coco", "yolo" or "sroie"
+    kind: "voc", "coco", "yolo", "sroie" or "labelme"
     root: the folder, or COCO's file
     photo_dirs: the folders that the images' names are relative to
     names: the classes in the order of their labels; None if no file lists them

@@ -11,11 +11,11 @@ from cvzoo.typing.aliases import FilePath
 
 PLACES = ("photos", "lists")  # options whose values are folders
 _OPTIONS = (*PLACES, "split", "base", "outside")
-KINDS = ("coco", "sroie", "voc", "yolo")
-TARGETS = ("coco", "voc", "yolo")  # layouts that `cvzoo data convert` writes
+KINDS = ("coco", "labelme", "sroie", "voc", "yolo")
+TARGETS = ("coco", "voc", "yolo", "labelme")  # layouts that `cvzoo data convert` writes
 SPEC_HELP = (
-    "voc:ROOT, coco:FILE.json (or coco:ROOT), yolo:ROOT or sroie:ROOT; optionally followed by ,photos=DIR ,split=NAME "
-    ",lists=DIR ,base=0 ,outside=1"
+    "voc:ROOT, coco:FILE.json (or coco:ROOT), yolo:ROOT, labelme:ROOT or sroie:ROOT; optionally followed by "
+    ",photos=DIR ,split=NAME ,lists=DIR ,base=0 ,outside=1"
 )
 
 

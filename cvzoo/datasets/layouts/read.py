@@ -10,6 +10,7 @@ from cvzoo.datasets.image_location import is_below, leads_out
 from cvzoo.datasets.layouts.annotated_set import AnnotatedSet
 from cvzoo.datasets.layouts.data_spec import DataSpec
 from cvzoo.datasets.layouts.read_coco import read_coco
+from cvzoo.datasets.layouts.read_labelme import read_labelme
 from cvzoo.datasets.layouts.read_sroie import read_sroie
 from cvzoo.datasets.layouts.read_voc import read_voc
 from cvzoo.datasets.layouts.read_yolo import read_yolo
@@ -17,7 +18,7 @@ from cvzoo.datasets.voc.folders import voc_folders
 from cvzoo.errors.exceptions import ConfigError
 
 _READERS: Mapping[str, Callable[[DataSpec], AnnotatedSet]] = MappingProxyType(
-    {"voc": read_voc, "coco": read_coco, "yolo": read_yolo, "sroie": read_sroie}
+    {"voc": read_voc, "coco": read_coco, "yolo": read_yolo, "sroie": read_sroie, "labelme": read_labelme}
 )
 
 
@@ -43,7 +44,7 @@ def read_annotated_set(spec: DataSpec) -> AnnotatedSet:
 
 def _check_split(spec: DataSpec) -> None:
     """Raises ConfigError for an unknown split, if that is known without reading the data."""
-    if spec.split is None or spec.kind not in ("voc", "sroie"):
+    if spec.split is None or spec.kind not in ("voc", "sroie", "labelme"):
         return
     folder = spec.lists or (voc_folders(spec.path).lists if spec.kind == "voc" else spec.path)
     if not (folder / f"{spec.split}.txt").is_file():

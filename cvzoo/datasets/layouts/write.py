@@ -8,6 +8,7 @@ from cvzoo.datasets.layouts.annotated_set import AnnotatedSet
 from cvzoo.datasets.layouts.copy_image import copy_image
 from cvzoo.datasets.layouts.new_folder import new_folder, plain_names
 from cvzoo.datasets.layouts.write_coco import write_coco
+from cvzoo.datasets.layouts.write_labelme import write_labelme
 from cvzoo.datasets.layouts.write_sroie import write_sroie
 from cvzoo.datasets.layouts.write_voc import write_voc
 from cvzoo.datasets.layouts.write_yolo import write_yolo
@@ -16,10 +17,16 @@ from cvzoo.typing.aliases import FilePath
 
 Writer = Callable[[AnnotatedSet, pathlib.Path, Mapping[str, str]], None]
 _WRITERS: Mapping[str, Writer] = MappingProxyType(
-    {"voc": write_voc, "coco": write_coco, "yolo": write_yolo, "sroie": write_sroie}
+    {"voc": write_voc, "coco": write_coco, "yolo": write_yolo, "sroie": write_sroie, "labelme": write_labelme}
 )
-PHOTO_FOLDERS = MappingProxyType({"voc": "JPEGImages", "coco": "images", "yolo": "images", "sroie": "img"})
-_FLAT = ("voc", "sroie")  # layouts with all images in one folder, identified by their names without extension
+PHOTO_FOLDERS = MappingProxyType(
+    {"voc": "JPEGImages", "coco": "images", "yolo": "images", "sroie": "img", "labelme": "."}
+)
+_FLAT = (
+    "voc",
+    "sroie",
+    "labelme",
+)  # layouts with all images in one folder, identified by their names without extension
 
 
 def write_annotated_set(
@@ -43,10 +50,23 @@ def write_annotated_set(
     for image in annotated.images:
         if image.path is not None:
             check_apart(image.path.parent, out)
+    return write_new_set(annotated, out, kind=kind, as_stored=as_stored, finish=finish, step=step)
+
+
+def write_new_set(
+    annotated: AnnotatedSet,
+    out: FilePath,
+    *,
+    kind: str,
+    as_stored: Collection[str] = (),
+    finish: Callable[[pathlib.Path], None] | None = None,
+    step: Callable[[], None] | None = None,
+) -> dict[str, str]:
+    """As `write_annotated_set`, for annotations of loose images, in whose folder `out` may be."""
     names = plain_names([image.name for image in annotated.images], flat=kind in _FLAT)
     with new_folder(out) as folder:
         image_dir = folder / PHOTO_FOLDERS[kind]
-        image_dir.mkdir()
+        image_dir.mkdir(exist_ok=True)
         for image in annotated.images:
             if image.path is None:
                 raise DatasetError(f"{image.name}: the image to copy does not exist")

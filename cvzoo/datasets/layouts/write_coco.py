@@ -19,6 +19,13 @@ def write_coco(annotated: AnnotatedSet, folder: pathlib.Path, names: Mapping[str
     names: the name of each image's copy
     """
     (folder / "annotations").mkdir()
+    for split, file in coco_files(annotated, names).items():
+        path = folder / "annotations" / f"instances_{split}.json"
+        path.write_text(json.dumps(file, ensure_ascii=False), encoding="utf-8", errors="replace")
+
+
+def coco_files(annotated: AnnotatedSet, names: Mapping[str, str]) -> dict[str, dict[str, Any]]:
+    """The contents of the files of `write_coco` by split: lists of images, annotations and categories."""
     categories, numbers = _categories(annotated)
     image_ids = _ids([image.extra.get("id") for image in annotated.images])
     objects = [
@@ -38,19 +45,17 @@ def write_coco(annotated: AnnotatedSet, folder: pathlib.Path, names: Mapping[str
     rest = [row for row in rows if not row[0].splits]
     if rest or not annotated.splits:
         files[NO_SPLIT[1] if annotated.splits else NO_SPLIT[0]] = rest
-    info = (
-        {key: annotated.extra[key] for key in annotated.extra if key != "categories"}
-        if annotated.kind == "coco"
-        else {}
-    )
-    for split, chosen in files.items():
-        file = info | {
+    is_coco = annotated.kind == "coco"
+    info = {key: annotated.extra[key] for key in annotated.extra if key != "categories"} if is_coco else {}
+    return {
+        split: {
+            **info,
             "images": [record for _, record, _ in chosen],
             "annotations": [each for _, _, annotations in chosen for each in annotations],
             "categories": categories,
         }
-        path = folder / "annotations" / f"instances_{split}.json"
-        path.write_text(json.dumps(file, ensure_ascii=False), encoding="utf-8", errors="replace")
+        for split, chosen in files.items()
+    }
 
 
 def _categories(annotated: AnnotatedSet) -> tuple[list[dict[str, Any]], dict[str | None, int]]:

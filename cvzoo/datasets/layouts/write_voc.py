@@ -24,7 +24,7 @@ def write_voc(annotated: AnnotatedSet, folder: pathlib.Path, names: Mapping[str,
     for image in annotated.images:
         name = names[image.name]
         path = folder / "Annotations" / pathlib.PurePath(name).with_suffix(".xml")
-        path.write_bytes(_image_xml(image, name, base))
+        path.write_bytes(image_xml(image, name, base))
     lists = folder / "ImageSets" / "Main"
     if annotated.splits:
         lists.mkdir(parents=True)
@@ -35,7 +35,8 @@ def write_voc(annotated: AnnotatedSet, folder: pathlib.Path, names: Mapping[str,
         (folder / "classes.txt").write_text("".join(f"{name}\n" for name in annotated.names), encoding="utf-8")
 
 
-def _image_xml(image: AnnotatedImage, name: str, base: int) -> bytes:
+def image_xml(image: AnnotatedImage, name: str, base: int) -> bytes:
+    """The annotations of an image as VOC's XML. name: of its file; base: of the coordinates, 1 in VOC's own files"""
     root = ElementTree.Element("annotation")
     _add(root, "folder", image.extra.get("folder", "JPEGImages"))
     _add(root, "filename", name)

@@ -2,11 +2,12 @@
 
 import html
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError
+from cvzoo.links.model.result_annotations import refuse
 from cvzoo.links.model.result_images import check_index, image_of
 from cvzoo.links.model.result_tables import data_frame
 from cvzoo.typing.aliases import Prob
@@ -117,6 +118,14 @@ class Classifications(Sequence[Prob]):
             for i, (names, probs, labels) in enumerate(zip(*top))
             for rank, (name, prob, label) in enumerate(zip(names, probs, labels))
         ]
+
+    def to_coco(self) -> NoReturn:
+        """Raises UnsupportedError: COCO's annotations are of objects."""
+        raise refuse("the classes of whole images", "COCO")
+
+    def to_voc(self) -> NoReturn:
+        """Raises UnsupportedError: VOC's annotations are of objects."""
+        raise refuse("the classes of whole images", "VOC's XML")
 
     def _rows(self) -> list[str]:
         top = Classifications(self.probs[:_SHOWN], label_names=self.label_names).top(3)

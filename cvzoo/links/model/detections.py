@@ -10,9 +10,10 @@ from PIL import Image
 
 from cvzoo import visualizations
 from cvzoo.images.write_image import write_image
+from cvzoo.links.model.result_annotations import coco_of, voc_of
 from cvzoo.links.model.result_images import SHOWN, check_index, image_of, notebook_html, notebook_png
 from cvzoo.links.model.result_tables import chosen_rows, data_frame
-from cvzoo.typing.aliases import BBox, Label, Score
+from cvzoo.typing.aliases import BBox, Label, Score, Size
 from cvzoo.visualizations.show_axes import show_axes
 
 if TYPE_CHECKING:
@@ -126,6 +127,29 @@ class Detections(_Lists):
                     }
                 )
         return records
+
+    def to_coco(
+        self, i: int | None = None, *, file_names: Sequence[str] | None = None, sizes: Sequence[Size] | None = None
+    ) -> dict[str, Any]:
+        """A COCO annotation file as a dict: images, annotations with a score, and categories with ids from 1.
+
+        i: of this image only; None: of all
+        file_names: of the images; None: those of their paths
+        sizes: (H, W) of the images; None: those of their sources
+        `json.dumps` writes the file; its annotations are in the format of COCO's results, too. Boxes are clipped to the
+        image, and rounded to a thousandth of a pixel.
+        Raises ValueRangeError if there is no image `i` or its size is unknown, ImageError if it cannot be read.
+        """
+        return coco_of(self, i, file_names, sizes)
+
+    def to_voc(
+        self, i: int | None = None, *, file_names: Sequence[str] | None = None, sizes: Sequence[Size] | None = None
+    ) -> list[str]:
+        """VOC's XML, one text per image: class, box (in pixels from 1) and score of each object.
+
+        The arguments and errors are those of `to_coco`.
+        """
+        return voc_of(self, i, file_names, sizes)
 
     def __repr__(self) -> str:
         records = self.to_records()

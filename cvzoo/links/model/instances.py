@@ -9,7 +9,9 @@ import numpy as np
 
 from cvzoo.images.write_image import write_image
 from cvzoo.links.model.detections import Detections
+from cvzoo.links.model.result_annotations import coco_of, voc_of
 from cvzoo.links.model.result_tables import data_frame
+from cvzoo.typing.aliases import Size
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -64,6 +66,18 @@ class AbstractInstances(abc.ABC):
     def to_df(self) -> Any:
         """A pandas DataFrame with the rows of `to_records`. Raises MissingExtraError without pandas."""
         return data_frame(self.to_records())
+
+    def to_coco(
+        self, i: int | None = None, *, file_names: Sequence[str] | None = None, sizes: Sequence[Size] | None = None
+    ) -> dict[str, Any]:
+        """A COCO annotation file as a dict, with run-length encoded masks, or keypoints; see `Detections.to_coco`."""
+        return coco_of(self, i, file_names, sizes)
+
+    def to_voc(
+        self, i: int | None = None, *, file_names: Sequence[str] | None = None, sizes: Sequence[Size] | None = None
+    ) -> list[str]:
+        """VOC's XML, one text per image, without masks and keypoints; see `Detections.to_voc`."""
+        return voc_of(self, i, file_names, sizes)
 
     def __repr__(self) -> str:
         return repr(self.detections).replace("Detections", type(self).__name__, 1)

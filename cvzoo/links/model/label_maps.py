@@ -11,6 +11,7 @@ from PIL import Image
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError
 from cvzoo.files.atomic_write import atomic_write
 from cvzoo.images.write_image import encode_png, write_image
+from cvzoo.links.model.result_annotations import coco_of, voc_label_map
 from cvzoo.links.model.result_images import SHOWN, check_index, image_of, notebook_html, notebook_png
 from cvzoo.links.model.result_tables import data_frame
 from cvzoo.transforms.label_maps import resize_label_map
@@ -124,6 +125,24 @@ class LabelMaps(list[ClassMap]):
                     {"photo": image, "label": label, "name": self._name(label), "n_pixel": count, "share": share}
                 )
         return records
+
+    def to_coco(self, i: int | None = None, *, file_names: Sequence[str] | None = None) -> dict[str, Any]:
+        """A COCO annotation file as a dict, in which each class of an image is one object with a mask.
+
+        i: of this image only; None: of all; file_names: of the images; None: those of their paths
+        Raises ValueRangeError if there is no image `i`.
+        """
+        return coco_of(self, i, file_names, None)
+
+    def to_voc(self, i: int | None = None) -> list[bytes]:
+        """A PNG per image as in VOC's SegmentationClass: the labels with VOC's palette, 255 for -1.
+
+        i: of this image only; None: of all
+        Raises ValueRangeError if there is no image `i`, or for a class above 254.
+        """
+        if i is not None:
+            check_index(i, len(self))
+        return [voc_label_map(self[k]) for k in (range(len(self)) if i is None else [i])]
 
     def _name(self, label: int) -> str | None:
         return None if self.label_names is None or label < 0 else self.label_names[label]

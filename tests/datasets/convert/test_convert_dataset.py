@@ -17,7 +17,7 @@ from cvzoo.datasets.voc.bbox_dataset import VOCFolderBboxDataset
 from cvzoo.datasets.yolo_bbox_dataset import YOLOBboxDataset
 from cvzoo.errors.exceptions import ConfigError
 
-KINDS = ("voc", "coco", "yolo")
+KINDS = ("voc", "coco", "yolo", "labelme")
 
 
 def content(found):
