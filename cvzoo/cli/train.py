@@ -84,7 +84,7 @@ def _train(args: argparse.Namespace, chosen: Chosen) -> int:
     stored = {} if before is None else before["data"]
     if data is not None and all(same_data(stored.get(each, found), found) for each, found in data.items()):
         print("the data have not changed since the run was started, so they are not checked again", file=sys.stderr)
-    elif not args.no_check and (repairs := _repairs(here)):
+    elif not args.no_check and (repairs := data_repairs(here)):
         print(
             "\n".join(["cvzoo train: the data have errors; repair them with:", *(f"  {each}" for each in repairs)])
             + "\nor train on them as they are with --no-check",
@@ -124,7 +124,7 @@ def _is_dry(args: argparse.Namespace) -> bool:
     return bool(args.trial or args.find_lr)
 
 
-def _repairs(recipe: AbstractRecipe) -> list[str]:
+def data_repairs(recipe: AbstractRecipe) -> list[str]:
     """A command for each part of the data with images or annotations in error; prints what is found."""
     commands = []
     for spec in recipe.checked_parts():

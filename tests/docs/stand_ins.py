@@ -249,6 +249,12 @@ def export(folder):
     return {"model": retinanet_text()}
 
 
+def tuning(folder):
+    for split in ("train", "val"):
+        for seed, name in enumerate(("cat", "dog")):
+            photo(folder / "ROOT" / split / name / f"{seed}.jpg", seed, (32, 32))
+
+
 def singa(folder):
     rng = np.random.default_rng(0)
     draw = lambda: (rng.normal(size=(64, 784)).astype("float32"), rng.integers(0, 10, 64).astype("int32"))  # noqa: E731

@@ -59,6 +59,11 @@ LONG = {
     ("docs/graph.md", "ResNet.forward: 57 functions as 57 kernels and 0 functions; made in ... s"),
     ("docs/gpu.md", "import cvzoo.links as L"),
     ("docs/weights.md", "$ cvzoo verify retinanet_text"),
+    (
+        "docs/tuning.md",
+        "cvzoo tune --recipe cifar_resnet20 --data folder:ROOT --out runs/tuned --hours 2 --processes 2 "
+        "lr=log:1e-3..1 weight_decay=0,1e-4,1e-3 epochs=27",
+    ),
     ("docs/zoo.md", "from cvzoo import links as L"),
     ("docs/zoo.md", 'model = L.VGG16(pretrained_model="imagenet")'),
     ("docs/zoo.md", 'model = L.FasterRCNNFPNResNet50(label_names=("screw", "nut"), pretrained_model="coco")'),
@@ -73,7 +78,11 @@ LONG |= {
 NEEDS = {"docs/tutorials/export.md": "onnxruntime"}
 GPUS = {"docs/gpu.md": 1, "docs/tutorials/gpus.md": 2}
 # words that are added to a command, so that it takes seconds
-SHORTENED = {"cvzoo train": ["--epochs", "1", "--size", "96", "--batch-size", "2", "--processes", "1"]}
+SHORTENED = {
+    "cvzoo train": ["--epochs", "1", "--size", "96", "--batch-size", "2", "--processes", "1"],
+    "cvzoo tune --recipe": ["--trials", "1", "epochs=2", "--processes", "1", "batch_size=2", "processes=0"],
+    "cvzoo tune --resume": ["--trials", "1"],
+}
 # names of large files that would be fetched: a small file stands for them
 FETCHED = {"resnet50_imagenet": "resnet50_imagenet.safetensors"}
 # options that a machine without a GPU cannot obey
@@ -100,6 +109,9 @@ class Reader:
             command, _, shown = block.text[2:].partition("\n")
             self.run(shlex.split(command))
             assert is_as_shown(shown, self.printed), f"the page shows\n{shown}\nand it says\n{self.printed}"
+        elif block.language == "toml":
+            (self.folder / "mine.toml").write_text(block.text)  # a recipe, which the commands after it may read
+            self.run(["cvzoo", "train", "--config", "mine.toml", "--show-config"])
         elif block.language in ("sh", "bash") or block.text.startswith("cvzoo "):
             for words in commands_of(block.text):
                 self.run(words)
@@ -124,7 +136,7 @@ class Reader:
                 at = words.index(pair[0])
                 words = words[:at] + words[at + 2 :]
         words = [FETCHED.get(word, word) for word in words]
-        words = [*words, *SHORTENED.get(f"cvzoo {words[0]}", ())]
+        words = [*words, *(SHORTENED.get(f"cvzoo {' '.join(words[:2])}") or SHORTENED.get(f"cvzoo {words[0]}", ()))]
         self.capsys.readouterr()
         status = main(words)
         self.printed, err = self.capsys.readouterr()

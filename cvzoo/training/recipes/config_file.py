@@ -15,6 +15,7 @@ from cvzoo.training.recipes.settings import NONE, with_settings
 from cvzoo.typing.aliases import FilePath
 
 NAME = "recipe"  # the key of a file that names the listed recipe
+TUNE = "tune"  # the table of search spaces
 RECIPE_FILE = "recipe.toml"  # in a run's folder
 _TOML, _YAML = (".toml",), (".yaml", ".yml")
 
@@ -27,15 +28,25 @@ def is_recipe_file(text: str) -> bool:
 def read_settings(path: FilePath) -> tuple[str | None, dict[str, Any]]:
     """The name of the listed recipe that a file begins from, None without one, and its settings by name.
 
-    path: .toml, .yaml or .yml; its key "recipe" is the name, all others are settings, of the network in [model]
+    path: .toml, .yaml or .yml; its key "recipe" is the name, all others are settings, of the network in [model];
+        [tune], see `read_search_spaces`, is left out
     Raises ConfigError for another kind of file, FileFormatError for one that cannot be read, MissingExtraError if a
     package is needed and missing, OSError if there is no such file.
     """
     tree = _read(pathlib.Path(path))
     name = tree.pop(NAME, None)
+    tree.pop(TUNE, None)
     if not (name is None or isinstance(name, str)):
         raise ConfigError(f"{path}: {NAME} must be the name of a listed recipe", got=repr(name)[:80])
     return name, _flat(tree)
+
+
+def read_search_spaces(path: FilePath) -> dict[str, Any]:
+    """The search spaces in [tune] of a recipe's file, by the settings' names. Raises as `read_settings`."""
+    tree = _read(pathlib.Path(path)).get(TUNE, {})
+    if not isinstance(tree, Mapping):
+        raise ConfigError(f"{path}: [{TUNE}] must have search spaces by name", got=repr(tree)[:80])
+    return _flat(tree)
 
 
 def read_recipe(path: FilePath) -> tuple[str, AbstractRecipe]:

@@ -49,6 +49,23 @@ def with_settings(recipe: AbstractRecipe, values: Mapping[str, Any]) -> Abstract
     return changed
 
 
+def setting_value(recipe: AbstractRecipe, name: str, value: Any) -> Any:
+    """The value of one setting, read and checked by its type and range as `with_settings` does.
+
+    Raises ConfigError for an unknown name, with the nearest one; ValueRangeError for an invalid value.
+    """
+    ((own, value),) = _gathered(recipe, {name: value}).items()
+    known = setting_names(recipe)
+    if own not in known:
+        raise ConfigError(f"the recipe has no setting {name!r}", hint=_nearest(name, known))
+    config: Any = recipe
+    *outer, last = own.split(".")
+    for each in outer:
+        config = getattr(config, each)
+    found = _value(config, last, value)
+    return found if own == name else found[name.partition(".")[2]]
+
+
 def settings_of_words(words: Iterable[str]) -> dict[str, str]:
     """name -> text of words KEY=VALUE. Raises ConfigError for another word."""
     found = {}

@@ -9,6 +9,7 @@ from cvzoo.reporting.plot_figure import COLORS
 from cvzoo.visualizations.svg.bar_plot import bar_plot
 from cvzoo.visualizations.svg.heat_map import heat_map
 from cvzoo.visualizations.svg.line_plot import Line, line_plot
+from cvzoo.visualizations.svg.parallel_coordinates import Coordinate, parallel_coordinates
 from cvzoo.visualizations.svg.photo_overlay import OverlayBox, photo_overlay
 
 NUMBER = r"(-?[\d.]+(?:e-?\d+)?)"
@@ -167,3 +168,30 @@ def test_words_over_many_boxes_come_with_the_mouse_only():
     crowded = photo_overlay(img, [box] * 4, most_words=3)
     assert crowded.count("<text") == 0
     assert crowded.count("<title>cat") == 4
+
+
+def test_the_first_item_with_the_highest_last_value_is_highlighted_and_missing_ones_are_dashed():
+    axes = [
+        Coordinate("lr", [0.001, 0.1, 0.01, 0.1], is_log=True),
+        Coordinate("optimizer", ["sgd", None, "adam", "sgd"]),
+        Coordinate("constant", [3, 3, 3, 3]),
+        Coordinate("map", [0.2, np.nan, 0.7, 0.7]),
+    ]
+    svg = parallel_coordinates(axes, title="trials")
+    words = texts(svg)
+    for text in ("lr", "optimizer", "map", "sgd", "adam", "None", "0.001", "0.01", "0.1", "0.2", "0.7", "3", "trials"):
+        assert text in words, text
+    assert svg.count(COLORS[1]) == 1
+    assert svg.count(COLORS[0]) == 2
+    assert svg.count("stroke-dasharray") == 1
+    assert svg == parallel_coordinates(axes, title="trials")
+
+
+def test_parallel_coordinates_of_different_lengths_are_refused():
+    with pytest.raises(ShapeError):
+        parallel_coordinates([Coordinate("a", [1, 2]), Coordinate("b", [1])])
+
+
+@pytest.mark.parametrize("values", [[], [np.nan], [0.5]])
+def test_few_items_or_none_are_no_error(values):
+    assert "<svg" in parallel_coordinates([Coordinate("a", list(range(len(values)))), Coordinate("b", values)])
