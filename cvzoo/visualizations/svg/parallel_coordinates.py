@@ -63,7 +63,7 @@ def _draw_axis(ax: "Axes", x: int, coordinate: Coordinate) -> Array:
     ax.plot((x, x), (0, 1), color=INK, linewidth=0.8, clip_on=False, solid_capstyle="butt")
     for height, text in ticks:
         # above the lines that arrive here
-        where = {"textcoords": "offset points", "ha": "right", "va": "bottom", "size": 9}
+        where: dict[str, Any] = {"textcoords": "offset points", "ha": "right", "va": "bottom", "size": 9}
         ax.annotate(text, (x, height), (-4, 1), annotation_clip=False, **where)
     ax.annotate(
         coordinate.name, (x, 1), (0, 17), textcoords="offset points", ha="center", size=9, weight="bold", clip_on=False
@@ -81,10 +81,10 @@ def _heights(coordinate: Coordinate) -> tuple[Array, list[tuple[float, str]]]:
         return np.array([at[text] for text in texts]), [(at[text], text[:14]) for text in known[::every]]
     numbers = np.array(values, np.float64)
     scaled = np.log(numbers) if coordinate.is_log else numbers
-    known = scaled[np.isfinite(scaled)]
-    if not len(known):
+    finite = scaled[np.isfinite(scaled)]
+    if not len(finite):
         return np.full(len(scaled), math.nan), []
-    low, high = float(known.min()), float(known.max())
+    low, high = float(finite.min()), float(finite.max())
     if high == low:
         ticks = [(0.5, _text(math.exp(high) if coordinate.is_log else high))]
         return np.where(np.isnan(scaled), math.nan, 0.5), ticks
