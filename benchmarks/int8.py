@@ -32,7 +32,7 @@ def yolo_fastest():
 
 def networks() -> dict:
     from cvzoo.links.model.mobilenet_v2.mobilenet_v2 import MobileNetV2
-    from cvzoo.links.model.resnet.variants import ResNet50
+    from cvzoo.links.model.resnet.resnet import ResNet50
 
     made = {"ResNet-50": ResNet50(n_class=1000), "MobileNetV2": MobileNetV2(n_class=1000)}
     return made | {"Yolo-Fastest": yolo_fastest()} if SHARED.is_dir() else made

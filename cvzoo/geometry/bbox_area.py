@@ -1,6 +1,6 @@
 """Areas of bounding boxes."""
 
-from cvzoo.backends.numpy.boxes import box_area
+from cvzoo.backends.numpy.suppression import box_area
 from cvzoo.geometry.as_bbox import as_bbox
 from cvzoo.typing.aliases import Area, ArrayLike
 

@@ -1,6 +1,6 @@
 """Intersection over union of boxes."""
 
-from cvzoo.backends.numpy.boxes import box_intersection, box_iou
+from cvzoo.backends.numpy.suppression import box_intersection, box_iou
 from cvzoo.geometry.as_bbox import as_bbox
 from cvzoo.typing.aliases import Array, ArrayLike
 

@@ -2,7 +2,7 @@
 
 import math
 
-from cvzoo.backends.numpy.selection import best_pairs as kernel
+from cvzoo.backends.numpy.detection import best_pairs as kernel
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError
 from cvzoo.typing.aliases import Array
 

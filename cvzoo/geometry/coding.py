@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from cvzoo.backends.numpy.boxes import SIZE_CLAMP, decode_offsets
+from cvzoo.backends.numpy.detection import SIZE_CLAMP, decode_offsets
 from cvzoo.errors.exceptions import ShapeError
 from cvzoo.geometry.as_bbox import as_bbox
 from cvzoo.typing.aliases import Array, ArrayLike, BBox

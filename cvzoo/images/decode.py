@@ -9,6 +9,7 @@ import numpy as np
 from PIL import Image, UnidentifiedImageError
 
 from cvzoo.errors.exceptions import ImageError
+from cvzoo.images.from_pil import check_pixel_count
 from cvzoo.typing.aliases import Array, FilePath
 
 Bytes: TypeAlias = bytes | bytearray | memoryview
@@ -85,20 +86,6 @@ def open_file(path: FilePath) -> BinaryIO:
 def open_bytes(data: Bytes, *, name: str, max_pixels: int) -> Image.Image:
     """Like `open_image`, for the bytes of a file."""
     return open_image(io.BytesIO(data), name=name, max_pixels=max_pixels)
-
-
-def check_pixel_count(size: tuple[int, int], *, name: str, max_pixels: int) -> None:
-    """Raises ImageError if an image of this size (W, H) is empty or has more than max_pixels."""
-    width, height = size
-    if width < 1 or height < 1:
-        raise ImageError(f"{name}: the image is empty", got=f"{height} x {width} pixels")
-    if width * height > max_pixels:
-        raise ImageError(
-            f"{name}: too many pixels, perhaps a decompression bomb",
-            expected=f"at most {max_pixels:,} pixels",
-            got=f"{height} x {width} = {width * height:,} pixels",
-            hint="max_pixels= if you trust the image and have the memory",
-        )
 
 
 def load(pil: Image.Image, *, name: str) -> Image.Image:

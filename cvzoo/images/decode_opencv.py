@@ -10,7 +10,8 @@ from types import ModuleType
 import numpy as np
 from PIL import Image
 
-from cvzoo.images.decode import Bytes, check_pixel_count, identify, load, upright, upright_pixels
+from cvzoo.images.decode import Bytes, identify, load, upright, upright_pixels
+from cvzoo.images.from_pil import check_pixel_count
 from cvzoo.images.import_cv2 import import_cv2
 from cvzoo.typing.aliases import Array
 

@@ -1,4 +1,4 @@
-"""A PIL image or an array of the caller's as an array in the convention of cvzoo."""
+"""A PIL image or an array of the caller's as an array in the convention of cvzoo, unless it has too many pixels."""
 
 from collections.abc import Sequence
 from typing import TypeAlias
@@ -18,6 +18,20 @@ LUMA = np.array([0.299, 0.587, 0.114], dtype=np.float32)
 _WITH_ALPHA = ("RGBA", "LA", "PA", "RGBa", "La")
 # 65535 / 255: white stays white
 _SCALE_16_BIT = np.float32(257)
+
+
+def check_pixel_count(size: tuple[int, int], *, name: str, max_pixels: int) -> None:
+    """Raises ImageError if an image of this size (W, H) is empty or has more than max_pixels."""
+    width, height = size
+    if width < 1 or height < 1:
+        raise ImageError(f"{name}: the image is empty", got=f"{height} x {width} pixels")
+    if width * height > max_pixels:
+        raise ImageError(
+            f"{name}: too many pixels, perhaps a decompression bomb",
+            expected=f"at most {max_pixels:,} pixels",
+            got=f"{height} x {width} = {width * height:,} pixels",
+            hint="max_pixels= if you trust the image and have the memory",
+        )
 
 
 def from_pil(pil: PIL.Image.Image, *, color: bool, background: Background, name: str) -> Image:

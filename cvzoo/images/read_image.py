@@ -11,9 +11,9 @@ import numpy.typing as npt
 from PIL import Image
 
 from cvzoo.errors.exceptions import DtypeError, ImageError, ValueRangeError
-from cvzoo.images.decode import Bytes, check_pixel_count, load, open_bytes, open_file, open_image, upright
+from cvzoo.images.decode import Bytes, load, open_bytes, open_file, open_image, upright
 from cvzoo.images.decode_opencv import open_bytes_opencv
-from cvzoo.images.from_pil import from_array, from_pil, from_pil_8bit, from_pixels
+from cvzoo.images.from_pil import check_pixel_count, from_array, from_pil, from_pil_8bit, from_pixels
 from cvzoo.images.video_kind import video_kind
 from cvzoo.typing.aliases import Array, FilePath
 

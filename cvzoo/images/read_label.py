@@ -9,7 +9,8 @@ import numpy.typing as npt
 from PIL import Image
 
 from cvzoo.errors.exceptions import DtypeError, ImageError
-from cvzoo.images.decode import check_pixel_count, open_file, open_image_as_stored
+from cvzoo.images.decode import open_file, open_image_as_stored
+from cvzoo.images.from_pil import check_pixel_count
 from cvzoo.images.read_image import MAX_PIXELS
 from cvzoo.typing.aliases import ClassMap, FilePath
 

@@ -11,8 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cvzoo.errors.exceptions import DtypeError, ImageError, ValueRangeError
-from cvzoo.images.decode import check_pixel_count
-from cvzoo.images.from_pil import from_pixels
+from cvzoo.images.from_pil import check_pixel_count, from_pixels
 from cvzoo.images.import_cv2 import import_cv2
 from cvzoo.images.read_image import MAX_PIXELS
 from cvzoo.images.video_kind import camera_of, video_kind

@@ -8,7 +8,6 @@ if TYPE_CHECKING:
     from cvzoo.links.chain import Chain, ChainList, Sequential
     from cvzoo.links.classifier import Classifier
     from cvzoo.links.connection.batch_normalization import BatchNormalization, FrozenBatchNormalization
-    from cvzoo.links.connection.bilinear import Bilinear
     from cvzoo.links.connection.conv_2d_bn_activ import Conv2DActiv, Conv2DBNActiv, SeparableConv2DBNActiv
     from cvzoo.links.connection.convolution_2d import Convolution2D, DepthwiseConvolution2D
     from cvzoo.links.connection.convolution_nd import Convolution1D, Convolution3D, ConvolutionND
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     from cvzoo.links.connection.highway import Highway
     from cvzoo.links.connection.inception import Inception, InceptionBN
     from cvzoo.links.connection.layer_normalization import LayerNormalization, LayerNormalization2D
-    from cvzoo.links.connection.linear import Linear
+    from cvzoo.links.connection.linear import Bilinear, Linear
     from cvzoo.links.connection.lstm import LSTM
     from cvzoo.links.connection.maxout import Maxout
     from cvzoo.links.connection.mlp_convolution_2d import MLPConvolution2D
@@ -164,9 +163,9 @@ if TYPE_CHECKING:
     from cvzoo.links.model.preparation.stretch import Stretch
     from cvzoo.links.model.pspnet.pspnet import PSPNet, PSPNetResNet50, PSPNetResNet101, PyramidPoolingModule
     from cvzoo.links.model.recognition import recognise
-    from cvzoo.links.model.regnet.extractor import RegNetExtractor
     from cvzoo.links.model.regnet.regnet import (
         RegNet,
+        RegNetExtractor,
         RegNetX1_6GF,
         RegNetX3_2GF,
         RegNetX8GF,
@@ -183,10 +182,9 @@ if TYPE_CHECKING:
         RegNetY400MF,
         RegNetY800MF,
     )
-    from cvzoo.links.model.resnet.block import zero_last_gamma
-    from cvzoo.links.model.resnet.extractor import ResNetExtractor
-    from cvzoo.links.model.resnet.resnet import ResNet
-    from cvzoo.links.model.resnet.variants import (
+    from cvzoo.links.model.resnet.extractor import ResNetExtractor, zero_last_gamma
+    from cvzoo.links.model.resnet.resnet import (
+        ResNet,
         ResNet18,
         ResNet34,
         ResNet50,
@@ -229,8 +227,7 @@ if TYPE_CHECKING:
     from cvzoo.links.model.ssd.config import SSDConfig, SSDSettings
     from cvzoo.links.model.ssd.loss import SSDLoss, collate_multibox, multibox_loss
     from cvzoo.links.model.ssd.multibox_coder import MultiboxCoder
-    from cvzoo.links.model.ssd.ssd import SSD, SSD300, SSD512, Multibox
-    from cvzoo.links.model.ssd.vgg16 import Normalize, SSDVGG16Extractor
+    from cvzoo.links.model.ssd.ssd import SSD, SSD300, SSD512, Multibox, Normalize, SSDVGG16Extractor
     from cvzoo.links.model.ssdlite.config import SSDLiteConfig, SSDLiteSettings
     from cvzoo.links.model.ssdlite.ssdlite import SSDLite, SSDLite320MobileNetV3Large
     from cvzoo.links.model.swin.extractor import SwinExtractor

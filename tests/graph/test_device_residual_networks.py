@@ -11,7 +11,7 @@ import cvzoo.functions as F
 import cvzoo.links as L
 from cvzoo.graph import training_graph
 from cvzoo.graph.passes.fuse_batch_norm_relu_training import fuse_batch_norm_add_relu_training
-from cvzoo.links.model.resnet.block import BasicBlock, Bottleneck
+from cvzoo.links.model.resnet.extractor import BasicBlock, Bottleneck
 
 N_BLOCK = 3
 

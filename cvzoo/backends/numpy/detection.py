@@ -1,4 +1,4 @@
-"""Postprocessing of detections in NumPy, image by image; only boxes with a score above the threshold are decoded."""
+"""Postprocessing of detections, image by image: selection of scores, decoding of their boxes alone, suppression."""
 
 import math
 from collections.abc import Sequence
@@ -7,8 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cvzoo.backends.detection import FIELDS, HEADER, CellHead, Coder, Scoring, logit_below
-from cvzoo.backends.numpy.boxes import cell_boxes, decoded, placed
-from cvzoo.backends.numpy.selection import best_logits, best_of_parts, part_numbers, part_of, scores_above, sigmoids
+from cvzoo.backends.in_threads import in_threads
 from cvzoo.backends.numpy.suppression import best_first, kept_by_class, kept_rows
 
 __all__ = [
@@ -40,6 +39,225 @@ class Candidates(NamedTuple):
     bbox: list[np.ndarray]
     label: list[np.ndarray]
     score: list[np.ndarray]
+
+
+_STRIP = 1 << 19  # scores that a thread scans at a time
+_ROWS = 1024  # rows of which a thread computes the softmax at a time
+
+
+def best_pairs(score: np.ndarray, limit: int, *, above: float = -math.inf) -> np.ndarray:
+    """(K,) int64, K <= limit: places in score.ravel() of its greatest numbers, best first, of equals the first.
+
+    score: (R, L) real
+    above: only what is greater counts; NaN never does
+
+    A row's greatest number bounds all of it: the `limit`-th greatest of the rows' maxima is a bound that at least
+    `limit` pairs reach, so only rows that reach it are searched. That makes it linear.
+    """
+    n_row, n_column = score.shape
+    if not score.size:
+        return np.zeros(0, np.int64)
+    best = score[:, 0]
+    if n_column > 1:
+        best = np.empty(n_row, score.dtype)
+        step = max(_STRIP // n_column, 1)
+        strips = [slice(k, k + step) for k in range(0, n_row, step)]
+        in_threads(strips, lambda rows: score[rows].max(axis=1, out=best[rows]))
+    if np.isnan(best).any():
+        best = np.nan_to_num(np.fmax.reduce(score, axis=1), nan=-np.inf)
+    reached = best > above
+    bound = -np.inf
+    if n_row > limit:
+        bound = np.partition(best, n_row - limit)[n_row - limit]
+        reached &= best >= bound
+    row = np.flatnonzero(reached)
+    part = score[row]
+    place = np.flatnonzero((part > above) & (part >= bound))
+    value = part.ravel()[place]
+    index = row[place // n_column] * n_column + place % n_column
+    return index[np.argsort(-value, kind="stable")[:limit]]
+
+
+def part_numbers(pair: np.ndarray, parts: Sequence[tuple[int, int]]) -> np.ndarray:
+    """(K,): which of the parts each of pair (K,) is in, where parts follow one another."""
+    return np.searchsorted([start + count for start, count in parts], pair, side="right")
+
+
+def part_of(pair: np.ndarray, parts: Sequence[tuple[int, int]], step: int) -> np.ndarray:
+    """The same also where the parts' elements are `step` apart, part s beginning at s."""
+    return part_numbers(pair, parts) if step == 1 else pair % step
+
+
+def best_logits(
+    rows: np.ndarray, parts: Sequence[tuple[int, int]], n_class: int, limit: int, above: float
+) -> np.ndarray:
+    rows = rows.reshape(-1, n_class)
+    indices = []
+    for start, count in parts:
+        first = start // n_class
+        index = best_pairs(rows[first : first + count // n_class], limit, above=above)
+        indices.append(np.sort(index) + start)
+    return np.concatenate(indices)
+
+
+def scores_above(rows: np.ndarray, scoring: Scoring, above: float, center: np.ndarray | None) -> tuple[np.ndarray, ...]:
+    """Pairs (K,) int64, ascending, and scores (K,) float32 of what scores above."""
+    if scoring is Scoring.SOFTMAX:
+        return _softmax_above(rows, above)
+    if scoring is Scoring.CENTERNESS:
+        assert center is not None
+        return _centered_above(rows, center[:, 0], above)
+    value = np.ravel(rows) if scoring is Scoring.NONE else sigmoids(np.ravel(rows), scoring)
+    pair = np.flatnonzero(value > above)
+    return pair, value[pair]
+
+
+def _softmax_above(conf: np.ndarray, above: float) -> tuple[np.ndarray, np.ndarray]:
+    parts: dict[int, tuple[np.ndarray, np.ndarray]] = {}
+
+    def work(start: int) -> None:
+        strip = conf[start : start + _ROWS]
+        # a class's probability is at most that of a softmax over it and the background: most rows need no exponential
+        hopeful = np.flatnonzero(strip[:, 1:].max(axis=1) - strip[:, 0] > logit_below(above))
+        logit = strip[hopeful]
+        prob = np.exp(logit - logit.max(axis=1, keepdims=True))
+        prob /= prob.sum(axis=1, keepdims=True)
+        parts[start] = hopeful + start, prob
+
+    in_threads(range(0, max(len(conf), 1), _ROWS), work)
+    hopeful, prob = (np.concatenate(each) for each in zip(*(parts[start] for start in sorted(parts))))
+    row, label = np.nonzero(prob[:, 1:] > above)
+    return hopeful[row] * (conf.shape[1] - 1) + label, prob[row, label + 1]
+
+
+def _centered_above(conf: np.ndarray, center: np.ndarray, above: float) -> tuple[np.ndarray, np.ndarray]:
+    # a mean above the threshold needs both factors above its square
+    least = logit_below(above**2)
+    hopeful = np.flatnonzero(center > least)
+    logit = conf[hopeful]
+    pair = np.flatnonzero(logit > least)
+    row, label = np.divmod(pair, conf.shape[1])
+    row = hopeful[row]
+    score = np.sqrt(_sigmoid(np.ravel(logit)[pair]) * _sigmoid(center[row]))
+    selected = np.flatnonzero(score > above)
+    return row[selected] * conf.shape[1] + label[selected], score[selected]
+
+
+def best_of_parts(score: np.ndarray, part: np.ndarray, n_part: int, limit: int) -> np.ndarray | slice:
+    """Which of score (K,) are among the `limit` best of their part (K,), of equals the first; ascending."""
+    counts = np.bincount(part, minlength=n_part)
+    if counts.max(initial=0) <= limit:
+        return slice(None)
+    order = np.argsort(part.astype(np.min_scalar_type(n_part)), kind="stable")
+    groups = np.split(order, np.cumsum(counts)[:-1])
+
+    def work(number: int) -> None:
+        group = groups[number]
+        if len(group) > limit:
+            groups[number] = group[best_pairs(score[group][:, None], limit)]
+
+    in_threads(range(len(groups)), work)
+    return np.sort(np.concatenate(groups))
+
+
+def sigmoids(logit: np.ndarray, scoring: Scoring) -> np.ndarray:
+    return _sigmoid(logit.astype(np.float64) if scoring is Scoring.SIGMOID_FLOAT64 else logit).astype(np.float32)
+
+
+def _sigmoid(x: np.ndarray) -> np.ndarray:
+    with np.errstate(over="ignore"):  # of the exponential, which makes the right 0
+        return 1 / (1 + np.exp(-x))
+
+
+# exp() of a wild network output must not overflow: detectors never predict a side over 62.5 times the anchor's,
+# which is a 16-pixel anchor grown to 1000 pixels (the bound of Detectron and torchvision)
+SIZE_CLAMP = math.log(1000 / 16)
+# e^25 anchors are wider than any image, and the squares of their sides still fit into float32
+_LARGEST_LOG = np.float32(25)
+
+Four = Sequence[float]
+
+
+def decode_offsets(code: np.ndarray, anchor: np.ndarray, *, mean: Four = (0.0,) * 4, std: Four) -> np.ndarray:
+    """(R, 4): the boxes that offsets code (R, 4) dy dx dh dw, times std plus mean, make of anchor (R, 4)."""
+    code = code * np.asarray(std, code.dtype) + np.asarray(mean, code.dtype)
+    size = anchor[:, 2:] - anchor[:, :2]
+    center = code[:, :2] * size + (anchor[:, :2] + size / 2)
+    half = np.exp(np.minimum(code[:, 2:], code.dtype.type(SIZE_CLAMP))) * size / 2
+    return np.concatenate([center - half, center + half], axis=1)
+
+
+def decoded(code: np.ndarray, anchor: np.ndarray, coder: Coder, std: Four) -> np.ndarray:
+    if coder is Coder.BOXES:
+        return code
+    if coder is Coder.POINTS:
+        side = code * anchor[:, 2:3]
+        return np.concatenate([anchor[:, :2] - side[:, :2], anchor[:, :2] + side[:, 2:]], axis=1)
+    return decode_offsets(code, anchor, std=std)
+
+
+def placed(bbox: np.ndarray, frame: np.ndarray, min_side: float) -> tuple[np.ndarray, np.ndarray]:
+    """The boxes in pixels of their image, and (R,) bool, which of them are finite and large enough."""
+    cut, offset, divisor, factor = (np.tile(frame[k : k + 2], 2) for k in (0, 2, 4, 6))
+    if cut[0] >= 0:
+        bbox = np.clip(bbox, 0, cut)
+    valid = np.isfinite(bbox).all(axis=1)
+    shortest = max(min_side, frame[10])
+    if shortest > -math.inf:
+        valid &= ((bbox[:, 2:] - bbox[:, :2]) >= shortest).all(axis=1)
+    if offset.any():
+        bbox = bbox - offset
+    if (divisor != 1).any():
+        bbox = bbox / divisor
+    return (bbox * factor if (factor != 1).any() else bbox), valid
+
+
+class _Places(NamedTuple):
+    """Of rows of a head: cell (R, 2) y x; anchor (R,); cell_size (2,), height and width in pixels."""
+
+    cell: np.ndarray
+    anchor: np.ndarray
+    cell_size: np.ndarray
+
+
+def cell_boxes(
+    raw: np.ndarray, head: CellHead, input_size: tuple[int, int], frame: np.ndarray, above: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """bbox (R, 4) in pixels of the image, label (R,), score (R,) of raw (A * (5 + L), GH, GW)."""
+    # cell by cell, anchor by anchor; no copy where channels lie last in memory
+    rows = raw.transpose(1, 2, 0).reshape(-1, 5 + head.n_class)
+    with np.errstate(all="ignore"):
+        objectness = rows[:, 4] if head.new_coords else _sigmoid(rows[:, 4])
+        # no class scores above the objectness, so most cells' class scores are not computed
+        index = np.flatnonzero(objectness > above)
+        rows = rows[index]
+        prob = rows[:, 5:]
+        if not head.new_coords:
+            prob = _softmax(prob) if head.softmax else _sigmoid(prob)
+        prob = prob * objectness[index, None]
+        place = _places(index, raw.shape[1:], len(head.anchors), input_size)
+        if head.new_coords:
+            center, side = rows[:, 1::-1], np.square(rows[:, 3:1:-1] * 2)
+        else:
+            center, side = _sigmoid(rows[:, 1::-1]), np.exp(np.minimum(rows[:, 3:1:-1], _LARGEST_LOG))
+        center = center * np.float32(head.scale_xy) - np.float32((head.scale_xy - 1) / 2)
+        side = side * np.array(head.anchors, np.float32)[place.anchor]
+        side = (side * place.cell_size if head.in_cells else side) / 2
+        center = (place.cell + center) * place.cell_size
+        bbox, valid = placed(np.concatenate([center - side, center + side], axis=1), frame, -math.inf)
+        row, label = np.nonzero((prob > above) & valid[:, None])
+    return bbox[row], label.astype(np.int32), prob[row, label]
+
+
+def _places(index: np.ndarray, grid: tuple[int, int], n_anchor: int, input_size: tuple[int, int]) -> _Places:
+    cell, anchor = np.divmod(index, n_anchor)
+    cell = np.stack(np.divmod(cell, grid[1]), axis=1).astype(np.float32)
+    return _Places(cell, anchor, np.array([input_size[0] / grid[0], input_size[1] / grid[1]], np.float32))
+
+
+def _softmax(x: np.ndarray) -> np.ndarray:
+    e = np.exp(x - x.max(axis=1, keepdims=True, initial=-np.inf))
+    return e / e.sum(axis=1, keepdims=True)
 
 
 def select_best(

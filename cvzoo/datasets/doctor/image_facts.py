@@ -14,7 +14,8 @@ from PIL import Image
 
 from cvzoo.datasets.doctor.fault import Fault
 from cvzoo.errors.exceptions import ImageError
-from cvzoo.images.decode import check_pixel_count, identify, load, upright
+from cvzoo.images.decode import identify, load, upright
+from cvzoo.images.from_pil import check_pixel_count
 from cvzoo.images.read_image import MAX_PIXELS
 from cvzoo.typing.aliases import Array
 

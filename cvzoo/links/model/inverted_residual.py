@@ -6,9 +6,9 @@ from typing import Any
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
 from cvzoo.links.chain import Chain
+from cvzoo.links.connection.conv_2d_bn_activ import ConvNormActiv, Norm
 from cvzoo.links.connection.fused_convolution import Activ
 from cvzoo.links.connection.se_block import SqueezeExcite2D
-from cvzoo.links.model.conv_norm_activ import ConvNormActiv, Norm
 from cvzoo.typing.aliases import Array
 
 

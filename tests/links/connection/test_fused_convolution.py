@@ -11,11 +11,10 @@ import cvzoo.functions as F
 from cvzoo.config.randomness import set_seed
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.links.connection.batch_normalization import BatchNormalization, FrozenBatchNormalization
-from cvzoo.links.connection.conv_2d_bn_activ import Conv2DActiv, Conv2DBNActiv
+from cvzoo.links.connection.conv_2d_bn_activ import Conv2DActiv, Conv2DBNActiv, ConvNormActiv
 from cvzoo.links.connection.convolution_2d import Convolution2D
 from cvzoo.links.connection.fused_convolution import can_fold, filters_of, fused_convolution
 from cvzoo.links.connection.group_normalization import GroupNormalization
-from cvzoo.links.model.conv_norm_activ import ConvNormActiv
 
 
 def layers(kind=BatchNormalization, nobias=True, eps=1e-5):

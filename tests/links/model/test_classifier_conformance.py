@@ -18,8 +18,7 @@ from cvzoo.links.model.mnasnet.mnasnet import MNASNet
 from cvzoo.links.model.mobilenet_v2.mobilenet_v2 import MobileNetV2
 from cvzoo.links.model.mobilenet_v3.mobilenet_v3 import MobileNetV3
 from cvzoo.links.model.preparation.center_crop import PhotoPreparation
-from cvzoo.links.model.regnet.extractor import Design
-from cvzoo.links.model.regnet.regnet import RegNet
+from cvzoo.links.model.regnet.regnet import Design, RegNet
 from cvzoo.links.model.resnet.resnet import ResNet
 from cvzoo.links.model.shufflenet_v2.shufflenet_v2 import ShuffleNetV2
 from cvzoo.links.model.squeezenet.squeezenet import SqueezeNet

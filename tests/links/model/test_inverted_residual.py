@@ -6,7 +6,7 @@ import pytest
 import cvzoo.functions as F
 from cvzoo.config.randomness import set_seed
 from cvzoo.config.switches import no_backprop_mode, using_config
-from cvzoo.links.model.conv_norm_activ import round_channels
+from cvzoo.links.connection.conv_2d_bn_activ import round_channels
 from cvzoo.links.model.efficientnet.extractor import FusedInvertedResidual
 from cvzoo.links.model.inverted_residual import InvertedResidual, sequential_places
 

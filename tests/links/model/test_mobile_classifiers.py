@@ -35,8 +35,7 @@ from cvzoo.links.model.mobilenet_v3.mobilenet_v3 import MobileNetV3
 from cvzoo.links.model.mobilenet_v3.weights import mobilenet_v3_names, timm_mobilenet_v3_places
 from cvzoo.links.model.preparation.center_crop import PhotoPreparation
 from cvzoo.links.model.regnet import regnet as regnets
-from cvzoo.links.model.regnet.extractor import Design
-from cvzoo.links.model.regnet.regnet import RegNet
+from cvzoo.links.model.regnet.regnet import Design, RegNet
 from cvzoo.links.model.regnet.weights import NAMES as REGNET_NAMES
 from cvzoo.links.model.shufflenet_v2 import shufflenet_v2 as shufflenets_v2
 from cvzoo.links.model.shufflenet_v2.shufflenet_v2 import ShuffleNetV2

@@ -21,7 +21,7 @@ from cvzoo.links.model.mnasnet.mnasnet import MNASNet0_5
 from cvzoo.links.model.mobilenet_v2.mobilenet_v2 import MobileNetV2
 from cvzoo.links.model.mobilenet_v3.mobilenet_v3 import MobileNetV3Small
 from cvzoo.links.model.regnet.regnet import RegNetX400MF, RegNetY400MF
-from cvzoo.links.model.resnet.variants import ResNet18, ResNeXt50_32x4d, WideResNet50_2
+from cvzoo.links.model.resnet.resnet import ResNet18, ResNeXt50_32x4d, WideResNet50_2
 from cvzoo.links.model.shufflenet_v2.shufflenet_v2 import ShuffleNetV2X0_5
 from cvzoo.links.model.squeezenet.squeezenet import SqueezeNet1_0, SqueezeNet1_1
 from cvzoo.links.model.swin.swin import SwinT

@@ -6,8 +6,7 @@ import pickle
 
 import pytest
 
-from cvzoo.links.model.resnet.resnet import ResNet
-from cvzoo.links.model.resnet.variants import ResNet18
+from cvzoo.links.model.resnet.resnet import ResNet, ResNet18
 from cvzoo.links.model.variant import classifier_variant, variant
 from cvzoo.links.model.vgg.vgg import VGG, VGG11BN
 

@@ -7,8 +7,8 @@ from typing import Any
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
 from cvzoo.links.chain import Chain, ChainList
+from cvzoo.links.connection.conv_2d_bn_activ import ConvNormActiv
 from cvzoo.links.connection.convolution_2d import Convolution2D
-from cvzoo.links.model.conv_norm_activ import ConvNormActiv
 from cvzoo.links.model.deeplab.weights import NAMES, USUAL_NAMES, V3_RECORDS
 from cvzoo.links.model.dense_backbone import (
     ALIGNED_BACKBONES,

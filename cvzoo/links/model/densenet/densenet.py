@@ -12,11 +12,11 @@ from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.initializers.normal import HeNormal
 from cvzoo.links.chain import Chain, ChainList
 from cvzoo.links.connection.batch_normalization import BatchNormalization
+from cvzoo.links.connection.conv_2d_bn_activ import ConvNormActiv
 from cvzoo.links.connection.convolution_2d import Convolution2D
 from cvzoo.links.connection.linear import Linear
 from cvzoo.links.model.classifier import AbstractClassifier
 from cvzoo.links.model.config import AbstractConfig, classes_field, count_field, preparation_field
-from cvzoo.links.model.conv_norm_activ import ConvNormActiv
 from cvzoo.links.model.densenet.weights import NAMES, WEIGHTS
 from cvzoo.links.model.preparation.center_crop import CenterCrop
 from cvzoo.links.model.pretrained.classifier import classifier_source

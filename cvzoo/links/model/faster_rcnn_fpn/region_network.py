@@ -17,9 +17,8 @@ from cvzoo.functions.roi.roi_average_pooling_2d import roi_average_align_levels
 from cvzoo.initializers.normal import Normal
 from cvzoo.initializers.uniform import LeCunUniform
 from cvzoo.links.chain import Chain, ChainList
-from cvzoo.links.connection.conv_2d_bn_activ import Conv2DActiv
+from cvzoo.links.connection.conv_2d_bn_activ import Conv2DActiv, ConvNormActiv, Norm
 from cvzoo.links.connection.linear import Linear
-from cvzoo.links.model.conv_norm_activ import ConvNormActiv, Norm
 from cvzoo.links.model.decoding.abstract import FinishedBoxes, Found, only_found
 from cvzoo.links.model.decoding.proposals import LevelProposals, cut_frames, image_indices
 from cvzoo.links.model.decoding.regions import HeadOutputs, Regions

@@ -8,8 +8,8 @@ from cvzoo.autodiff.variable import Variable
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError
 from cvzoo.initializers.uniform import LeCunUniform
 from cvzoo.links.chain import Chain, ChainList
+from cvzoo.links.connection.conv_2d_bn_activ import ConvNormActiv, Norm
 from cvzoo.links.connection.convolution_2d import Convolution2D
-from cvzoo.links.model.conv_norm_activ import ConvNormActiv, Norm
 
 Extra = Literal["P5", "C5", "pool"]
 

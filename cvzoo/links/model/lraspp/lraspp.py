@@ -9,9 +9,9 @@ import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
 from cvzoo.labels.voc import voc_semantic_segmentation_label_names
 from cvzoo.links.chain import Chain
+from cvzoo.links.connection.conv_2d_bn_activ import ConvNormActiv
 from cvzoo.links.connection.convolution_2d import Convolution2D
 from cvzoo.links.model.config import AbstractConfig, classes_field, short_side_field, width_field
-from cvzoo.links.model.conv_norm_activ import ConvNormActiv
 from cvzoo.links.model.lraspp.weights import NAMES, RECORDS
 from cvzoo.links.model.mobilenet_v3.extractor import MobileNetV3Extractor
 from cvzoo.links.model.preparation.short_side import ShortSide

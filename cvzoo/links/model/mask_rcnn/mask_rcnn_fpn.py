@@ -14,10 +14,10 @@ from cvzoo.backends.dispatch import backend_of
 from cvzoo.functions.array.dtypes import widened
 from cvzoo.initializers.normal import Normal
 from cvzoo.links.chain import Chain, ChainList
+from cvzoo.links.connection.conv_2d_bn_activ import Norm
 from cvzoo.links.connection.convolution_2d import Convolution2D
 from cvzoo.links.connection.deconvolution_2d import Deconvolution2D
 from cvzoo.links.model.config import AbstractConfig, config_field, config_from_json, count_field
-from cvzoo.links.model.conv_norm_activ import Norm
 from cvzoo.links.model.decoding.abstract import Found
 from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNConfig, pyramid_preparation
 from cvzoo.links.model.faster_rcnn_fpn.faster_rcnn_fpn import published_variant

@@ -6,8 +6,8 @@ import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.links.chain import Chain, ChainList
+from cvzoo.links.connection.conv_2d_bn_activ import ConvNormActiv, Norm, NormSettings, round_channels
 from cvzoo.links.link import Link
-from cvzoo.links.model.conv_norm_activ import ConvNormActiv, Norm, NormSettings, round_channels
 from cvzoo.links.model.inverted_residual import InvertedResidual
 from cvzoo.typing.aliases import Array
 

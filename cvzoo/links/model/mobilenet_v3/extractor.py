@@ -6,9 +6,9 @@ import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.links.chain import Chain, ChainList
+from cvzoo.links.connection.conv_2d_bn_activ import ConvNormActiv, Norm, NormSettings, round_channels
 from cvzoo.links.connection.fused_convolution import hard_gate
 from cvzoo.links.link import Link
-from cvzoo.links.model.conv_norm_activ import ConvNormActiv, Norm, NormSettings, round_channels
 from cvzoo.links.model.inverted_residual import InvertedResidual
 from cvzoo.typing.aliases import Array
 

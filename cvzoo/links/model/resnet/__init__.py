@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING
 from cvzoo.lazy_imports.on_demand import import_on_demand
 
 if TYPE_CHECKING:
-    from cvzoo.links.model.resnet.resnet import ResNet
-    from cvzoo.links.model.resnet.variants import ResNet50, ResNet101, ResNet152
+    from cvzoo.links.model.resnet.resnet import ResNet, ResNet50, ResNet101, ResNet152
 
 __all__ = [
     "ResNet",

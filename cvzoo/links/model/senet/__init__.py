@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from cvzoo.lazy_imports.on_demand import import_on_demand
 
 if TYPE_CHECKING:
-    from cvzoo.links.model.resnet.variants import (
+    from cvzoo.links.model.resnet.resnet import (
         SEResNet,
         SEResNet50,
         SEResNet101,

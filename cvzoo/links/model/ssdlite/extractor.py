@@ -6,7 +6,7 @@ import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
 from cvzoo.errors.exceptions import GraphError
 from cvzoo.links.chain import Chain, ChainList
-from cvzoo.links.model.conv_norm_activ import ConvNormActiv
+from cvzoo.links.connection.conv_2d_bn_activ import ConvNormActiv
 from cvzoo.links.model.inverted_residual import InvertedResidual
 from cvzoo.links.model.mobilenet_v3.extractor import MobileNetV3Extractor
 from cvzoo.typing.aliases import Array

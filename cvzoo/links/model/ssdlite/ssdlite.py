@@ -8,9 +8,9 @@ import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
 from cvzoo.initializers.normal import Normal
 from cvzoo.links.chain import Chain, ChainList
+from cvzoo.links.connection.conv_2d_bn_activ import ConvNormActiv
 from cvzoo.links.connection.convolution_2d import Convolution2D
 from cvzoo.links.model.config import one_config
-from cvzoo.links.model.conv_norm_activ import ConvNormActiv
 from cvzoo.links.model.decoding.anchor_levels import AnchorLevels
 from cvzoo.links.model.dense_heads import flat_boxes
 from cvzoo.links.model.detector import AbstractOneStageDetector, Preset

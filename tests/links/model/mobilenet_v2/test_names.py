@@ -6,7 +6,7 @@ from zoo_family import family_of
 
 from cvzoo.errors.exceptions import WeightsMismatchError
 from cvzoo.links.connection.batch_normalization import BatchNormalization
-from cvzoo.links.model.conv_norm_activ import ConvNormActiv
+from cvzoo.links.connection.conv_2d_bn_activ import ConvNormActiv
 from cvzoo.links.model.mobilenet_v2.mobilenet_v2 import MobileNetV2
 from cvzoo.links.model.mobilenet_v2.weights import chainercv_places
 

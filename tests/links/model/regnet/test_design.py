@@ -3,7 +3,7 @@
 import pytest
 
 from cvzoo.errors.exceptions import ValueRangeError
-from cvzoo.links.model.regnet.extractor import DESIGNS, Design, Stage, design_of, stages_of
+from cvzoo.links.model.regnet.regnet import DESIGNS, Design, Stage, design_of, stages_of
 
 
 def test_the_paper_s_smallest_has_the_paper_s_widths():

@@ -7,11 +7,11 @@ import pytest
 from by_our_names import by_our_names
 from zoo_family import family_of
 
+import cvzoo.links as L
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.errors.exceptions import WeightsMismatchError
 from cvzoo.links.model.architectures import architecture_of
 from cvzoo.links.model.preparation.center_crop import PhotoPreparation
-from cvzoo.links.model.resnet import variants
 from cvzoo.links.model.resnet.extractor import ResNetExtractor
 from cvzoo.links.model.resnet.resnet import ResNet
 from cvzoo.links.model.resnet.weights import CAFFE_PREPARATION
@@ -174,12 +174,12 @@ def test_names_and_shapes_are_torchvisions(shared, seeds, name):
 @pytest.mark.parametrize(
     ("make", "million"),
     [
-        (variants.SEResNet50, 28.09),
-        (variants.SEResNet101, 49.33),
-        (variants.SEResNet152, 66.82),
-        (variants.SEResNeXt50, 27.56),
-        (variants.SEResNeXt101, 48.96),
-        (variants.ResNeXt101_32x4d, 44.18),
+        (L.SEResNet50, 28.09),
+        (L.SEResNet101, 49.33),
+        (L.SEResNet152, 66.82),
+        (L.SEResNeXt50, 27.56),
+        (L.SEResNeXt101, 48.96),
+        (L.ResNeXt101_32x4d, 44.18),
     ],
 )
 def test_there_are_as_many_parameters_as_published(make, million):

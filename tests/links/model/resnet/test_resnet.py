@@ -8,10 +8,8 @@ from cvzoo.errors.exceptions import ValueRangeError, WeightsMismatchError
 from cvzoo.functions.loss.softmax_cross_entropy import softmax_cross_entropy
 from cvzoo.links.connection.batch_normalization import BatchNormalization, FrozenBatchNormalization
 from cvzoo.links.connection.group_normalization import GroupNormalization
-from cvzoo.links.model.resnet.block import Bottleneck
-from cvzoo.links.model.resnet.extractor import ResNetExtractor
-from cvzoo.links.model.resnet.resnet import ResNet
-from cvzoo.links.model.resnet.variants import ResNet18, ResNet50
+from cvzoo.links.model.resnet.extractor import Bottleneck, ResNetExtractor
+from cvzoo.links.model.resnet.resnet import ResNet, ResNet18, ResNet50
 from cvzoo.serializers.npz import save_npz
 
 

@@ -7,7 +7,7 @@ import cvzoo.functions as F
 from cvzoo.config.switches import using_config
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.links.connection.linear import Linear
-from cvzoo.links.model.resnet.block import zero_last_gamma
+from cvzoo.links.model.resnet.extractor import zero_last_gamma
 from cvzoo.links.model.resnet.resnet import ResNet
 
 

@@ -7,7 +7,7 @@ from cvzoo.autodiff.gradient_check import check_backward, check_double_backward
 from cvzoo.config.switches import using_config
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError
 from cvzoo.links.model.ssd.loss import hard_negatives, multibox_loss
-from cvzoo.links.model.ssd.vgg16 import Normalize
+from cvzoo.links.model.ssd.ssd import Normalize
 
 
 def make(seed=0, B=2, A=9, L=3):

@@ -6,7 +6,7 @@ import pytest
 import cvzoo.functions as F
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.errors.exceptions import ValueRangeError
-from cvzoo.links.model.conv_norm_activ import ConvNormActiv
+from cvzoo.links.connection.conv_2d_bn_activ import ConvNormActiv
 
 
 def with_statistics(link):
