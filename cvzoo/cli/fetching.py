@@ -1,4 +1,4 @@
-"""How far a download is, on standard error."""
+"""Progress of a download, on standard error."""
 
 import contextlib
 import sys

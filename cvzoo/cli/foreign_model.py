@@ -52,7 +52,7 @@ def darknet_file(args: argparse.Namespace, file: str | None) -> str | None:
 
 
 def darknet_model(args: argparse.Namespace) -> ForeignModel:
-    """How to load the network of `--cfg`."""
+    """The network of `--cfg`, as a loader."""
 
     def load(path: str) -> Chain:
         return darknet_detector(argparse.Namespace(**{**vars(args), "weights": path}))

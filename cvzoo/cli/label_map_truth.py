@@ -19,7 +19,7 @@ _N_VALUES = 256
 
 
 class MapValues(NamedTuple):
-    """What the pixel values of a data set's label maps mean, in the files of its ground truth and of its results.
+    """The meaning of pixel values of label maps, in ground truth files and in results files.
 
     of_labels: the value of each label; None: the label itself
     of_none: the value of pixels of no class

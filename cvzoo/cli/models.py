@@ -1,4 +1,4 @@
-"""`cvzoo models`: what the zoo has; `cvzoo models info NAME`: where it comes from and who may use it."""
+"""`cvzoo models`: the models of the zoo; `cvzoo models info NAME`: source and license."""
 
 import argparse
 import json

@@ -44,7 +44,7 @@ def frame_range(text: str) -> FrameRange:
 
 
 class ThresholdRule(NamedTuple):
-    """How the score threshold of a class is chosen: the best F1, or the highest recall at a precision."""
+    """The rule that determines the score threshold of a class: best F1, or highest recall at a precision."""
 
     precision: float | None
 

@@ -106,7 +106,7 @@ def photo_sources(
 
 
 def _n_frame(video: Video, frames: FrameRange) -> int | None:
-    """How many frames of a file are used, None if that is unknown."""
+    """The number of frames of a file that are used, None if unknown."""
     if video_kind(video) != "a video" or video.lower().startswith(_HTTP):
         return None
     try:
@@ -118,7 +118,7 @@ def _n_frame(video: Video, frames: FrameRange) -> int | None:
 
 
 def _with_frames(found: Iterable[Photo | Video | Trouble], frames: FrameRange | None) -> Iterator[Photo | Trouble]:
-    """What was found, with the frames of videos in their place."""
+    """The sources, with videos replaced by their frames."""
     for each in found:
         if not isinstance(each, Video):
             yield each

@@ -150,7 +150,7 @@ def _predict_batch(
 
 
 def _kept_apart(photos: Iterable[Photo | Trouble], out: pathlib.Path) -> Iterator[Photo | Trouble]:
-    """The images; ConfigError at one that lies in `out`, since a picture with boxes would take its place."""
+    """The images. Raises ConfigError for one in the folder `out`, which would be overwritten by its visualization."""
     checked = set()
     for photo in photos:
         path = pathlib.Path(photo.video) if isinstance(photo, Frame) else photo
@@ -178,7 +178,7 @@ def _print_closing(progress: Progress, troubles: list[Trouble], *, interrupted: 
 
 
 def _without_name(error: Exception, photo: Photo) -> str:
-    """What is wrong, without the image's name in front, which the report puts there."""
+    """The error without the leading image name, which the report adds."""
     if isinstance(error, OSError) and error.strerror:
         return error.strerror
     return in_words(error).removeprefix(f"{photo}: ")

@@ -26,7 +26,7 @@ def label_map_record(
 
 
 def label_map_table(photo: str, classes: Sequence[dict[str, Any]]) -> str:
-    """Lines of text: the image's name, then a row a class with its name and its share of the pixels."""
+    """Lines of text: the image's name, then one row per class with its name and its fraction of the pixels."""
     names = [printable(str(each["label"] if each["name"] is None else each["name"])) for each in classes]
     width = max(len("class"), *map(len, names))
     lines = [printable(photo), f"  {'class':<{width}}  pixels"]

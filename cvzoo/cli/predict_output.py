@@ -1,4 +1,4 @@
-"""What `cvzoo predict` writes to a folder: images and videos with the predictions, JSON, label maps."""
+"""Output of `cvzoo predict` to a folder: images and videos with the predictions, JSON, label maps."""
 
 import pathlib
 import sys

@@ -20,7 +20,7 @@ class Predicted(NamedTuple):
 
 
 class Presentation(NamedTuple):
-    """How the predictions of one kind of models are presented.
+    """The presentation of the predictions of one task.
 
     model_class: of the models whose `predict(imgs)` gives such results
     record: from the image's name, its size (H, W), what `predict` gave, the image's place in it and the name of the

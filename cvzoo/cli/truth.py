@@ -41,7 +41,7 @@ class COCOTruth:
 
     @property
     def photos(self) -> dict[str, int]:
-        """Every spelling of an image that is understood, and its id."""
+        """The id of each image, by all accepted spellings of its name."""
         return spellings(list(self.file_names.values()), list(self.file_names))
 
     @property
@@ -118,7 +118,7 @@ class VOCTruth:
 
     @property
     def photos(self) -> dict[str, int]:
-        """Every spelling of an image that is understood, and its place."""
+        """The index of each image, by all accepted spellings of its name."""
         return spellings(self.photo_names, range(len(self.photo_names)))
 
 
@@ -234,7 +234,7 @@ def voc_label_names(root: pathlib.Path) -> tuple[str, ...]:
 
 
 def _photo_folders(path: pathlib.Path) -> Sequence[pathlib.Path]:
-    """Where the images of ROOT/annotations/instances_val2017.json may be: ROOT/val2017, beside the file, ROOT."""
+    """Candidate image folders of ROOT/annotations/instances_val2017.json: ROOT/val2017, the file's folder, ROOT."""
     split = path.stem.rpartition("_")[2]
     root = path.parent.parent
     return [root / split, root / "images" / split, root / "images", path.parent, root]

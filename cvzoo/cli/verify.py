@@ -30,7 +30,7 @@ MAX_JSON = 64 << 20
 
 
 class _Subject(NamedTuple):
-    """What is verified: the model, how it is known, its main file or None, and the files' checks."""
+    """The verified model: the model, its identification, its main file or None, and the files' checks."""
 
     model: Chain
     why: str

@@ -11,7 +11,7 @@ from cvzoo.config.randomness import random_generator
 
 
 class BatchContext(NamedTuple):
-    """What the examples of a batch have in common.
+    """The data shared by the examples of a batch.
 
     seed: of the iterator
     epoch, position: where the batch begins: completed epochs, and examples of the current one before it

@@ -17,7 +17,7 @@ class DatasetMixin(abc.ABC):
 
     @abc.abstractmethod
     def __len__(self) -> int:
-        """How many examples there are."""
+        """The number of examples."""
 
     @abc.abstractmethod
     def get_example(self, i: int) -> Any:

@@ -54,7 +54,7 @@ def keypoint_splits(spec: str) -> KeypointSplits:
 
 
 def mirrored_points(point_names: Sequence[str]) -> tuple[int, ...]:
-    """For each keypoint the index of the one that stands in its place in a mirror image: left and right exchanged.
+    """For each keypoint the index of its counterpart in a horizontally flipped image: left and right exchanged.
 
     point_names: such as left_eye, right_eye, nose; a keypoint whose counterpart is not among them is its own
     """

@@ -39,7 +39,7 @@ class Hyperparameter:
             return self.get("alpha")
         if self.parent is not None:
             return self.parent.get(name)
-        raise AttributeError(f"there is no hyper-parameter {name!r}; there are {', '.join(sorted(self.own))}")
+        raise AttributeError(f"there is no hyperparameter {name!r}; available are {', '.join(sorted(self.own))}")
 
     def name_of(self, name: str) -> str:
         """The name with aliases resolved."""

@@ -46,7 +46,7 @@ def analyze_detections(
       thresholds: wished_precision, classes [{label, f1, f1_score, f1_precision, f1_recall, wished_score,
         wished_recall}]
       errors: ap, types [{type, count, dap}], dap_fp, dap_fn, iou_thresh, after TIDE
-      confusion: names, counts (rows: objects; last: nothing there, nothing found), of detections from the score of
+      confusion: names, counts (rows: objects, columns: detections; last: background), of detections from the score of
         the best F1 of their class on
       reliability: ece, bins [{low, high, count, confidence, precision}]; None if scores are not in [0, 1]
       worst_photos: see `list_worst_images`

@@ -21,7 +21,7 @@ class ErrorTypes:
     ap: float, mean AP at the IoU threshold, at COCO's 101 recalls, over classes with objects
     error: (D,) int8, the place of each wrong detection's kind in ERRORS; -1 for one that is no error
     target: (D,) int64, the row of the object that a classification or localization error meant; else -1
-    missed: (G,) bool, objects that no detection found or meant
+    missed: (G,) bool, objects without a matching detection of any error type
     counts: number of errors by type, with 'missed'
     d_ap: gain of AP by type if the errors of this type alone were fixed, with 'missed', and 'false_positive' and
         'false_negative' for all false positives dropped and all missed objects removed

@@ -8,7 +8,7 @@ from cvzoo.typing.aliases import Array
 
 
 def match_detections(table: DetectionTable, *, iou_thresh: float = 0.5) -> tuple[Array, Array]:
-    """Which object of its class each detection finds: match (D,) int8 and found (D,) int64.
+    """The object of its class that each detection matches: match (D,) int8 and found (D,) int64.
 
     iou_thresh: overlaps of at least this count
     match is 1 for a true positive, 0 for a false positive, -1 for a detection that only overlaps an ignored object;

@@ -1,4 +1,4 @@
-"""The result of an evaluation of class labels found."""
+"""The result of an evaluation of image classification."""
 
 import dataclasses
 

@@ -91,7 +91,7 @@ def compare_scores(
 
 
 def _resamples(n_image: int, n_resample: int, seed: int) -> Iterator[Array]:
-    """How often each image is in each resample, (n_image,) float64."""
+    """The number of times that each image occurs in each resample, (n_image,) float64."""
     rng = np.random.default_rng(seed)
     for _ in range(n_resample):
         yield np.bincount(rng.integers(0, n_image, n_image), minlength=n_image).astype(np.float64)

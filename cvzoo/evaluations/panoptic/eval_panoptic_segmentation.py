@@ -23,7 +23,7 @@ def eval_panoptic_segmentation(
     pred_segments: list of {'id', 'category_id'}, a segment each
     gt_segments: list of {'id', 'category_id', 'iscrowd', 'area'}; without the last two, no crowd, and its pixels
     categories: list of {'id', 'isthing', 'name'}
-    Means leave out classes that are neither there nor predicted, which have NaN.
+    Means omit classes that neither occur nor are predicted, whose values are NaN.
     Raises ShapeError, DtypeError or ValueRangeError with the image's index if maps and lists do not fit together.
 
     Source: Panoptic Segmentation (Kirillov et al., 2019) and panopticapi; see `match_segments` for the rules.

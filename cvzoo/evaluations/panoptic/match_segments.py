@@ -94,7 +94,7 @@ def _table(segments: Segments, classes: Mapping[int, int], name: str) -> tuple[A
         rows.append((number, classes[category], crowd, area))
     numbers = [row[0] for row in rows]
     if len(set(numbers)) < len(numbers):
-        raise ValueRangeError(f"{name}: an id is there twice", got=sorted(numbers))
+        raise ValueRangeError(f"{name}: an id occurs twice", got=sorted(numbers))
     return (
         np.array(numbers, np.int64),
         np.array([row[1] for row in rows], np.int64),

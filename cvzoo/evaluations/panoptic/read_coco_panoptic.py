@@ -59,7 +59,7 @@ def read_coco_panoptic(path: FilePath, folder: FilePath | None = None) -> COCOPa
     """The segments of a panoptic JSON file; maps are read image by image, by `PanopticAnnotation.read_map`.
 
     folder: where the PNG files are; None: beside the JSON file, in a folder of its name without the ending
-    Raises FileFormatError if the file is not such JSON, ValueRangeError if an image is there twice or the name of a PNG
+    Raises FileFormatError if the file is not such JSON, ValueRangeError if an image occurs twice or the name of a PNG
     file leads to another folder, OSError.
 
     Source: the format of the COCO panoptic task (panopticapi).

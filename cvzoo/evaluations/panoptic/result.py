@@ -1,4 +1,4 @@
-"""The result of an evaluation of panoptic segmentations found."""
+"""The result of an evaluation of panoptic segmentation."""
 
 import dataclasses
 

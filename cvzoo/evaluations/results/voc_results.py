@@ -31,7 +31,7 @@ def read_voc_results(paths: Sequence[FilePath]) -> BoxRecords:
 
     paths: files `comp4_det_SPLIT_CLASS.txt`; each line: image's name, score, x_min, y_min, x_max, y_max, in whole or
         broken pixels, counted from 1, the last pixel belonging to the box. Here 1 is taken from the least sides.
-    Raises FileFormatError for a name without a class, ValueRangeError that names the line of what makes no sense.
+    Raises FileFormatError for a name without a class, ValueRangeError that names the line of an invalid value.
 
     Source: the development kit of Pascal VOC 2007 and 2012 (section on detection results).
     """

@@ -20,7 +20,7 @@ def read_yolo_results(folder: FilePath, label_names: Sequence[str], sizes: Mappi
 
     folder: searched recursively; a file has the name of its image, and an image without detections may have none
     label_names: the class of each number; sizes: (H, W) by all accepted spellings of an image's name
-    Raises FileFormatError if there is no text file, ValueRangeError that names the line of what makes no sense.
+    Raises FileFormatError if there is no text file, ValueRangeError that names the line of an invalid value.
     """
     folder = pathlib.Path(folder)
     paths = sorted(folder.rglob("*.txt"))

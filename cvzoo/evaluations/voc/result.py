@@ -1,4 +1,4 @@
-"""What a scoring after Pascal VOC found."""
+"""The result of an evaluation by Pascal VOC's rules."""
 
 import dataclasses
 

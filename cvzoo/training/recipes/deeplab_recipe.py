@@ -24,7 +24,7 @@ def _width_field() -> Any:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class AbstractShortSideNetwork(AbstractConfig):
-    """A network that sees images with a short side of one length. Raises ValueRangeError."""
+    """A network with a fixed short side of its input images. Raises ValueRangeError."""
 
     width: float = _width_field()
     short: int = count_field(
@@ -46,7 +46,7 @@ class LRASPPNetwork(AbstractShortSideNetwork):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class AbstractShortSideRecipe(AbstractSegmentationRecipe, abc.ABC):
-    """A recipe of a network that sees images with a short side of one length; so it is trained on them."""
+    """A recipe of a network that is trained on images resized to a fixed short side, as in inference."""
 
     model: AbstractShortSideNetwork = config_field(help="the network", group="model")
 
@@ -56,7 +56,7 @@ class AbstractShortSideRecipe(AbstractSegmentationRecipe, abc.ABC):
         return self.model.short, self.model.short
 
     def resized(self) -> ResizeExamples:
-        """To the short side that inference sees."""
+        """Resizes to the short side of inference."""
         return ResizeExamples(short=self.model.short)
 
     def with_size(self, side: int) -> AbstractRecipe:

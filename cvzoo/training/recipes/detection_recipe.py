@@ -1,4 +1,4 @@
-"""What the recipes of all detectors have in common: data, metrics, validation, drawings."""
+"""Base class of the recipes of detectors: data, metrics, validation, drawings."""
 
 import abc
 import dataclasses

@@ -16,7 +16,7 @@ from cvzoo.typing.aliases import Size
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ESPNetNetwork(AbstractConfig):
-    """What an ESPNet is built from. Raises ValueRangeError."""
+    """Configuration of an ESPNet. Raises ValueRangeError."""
 
     depths: tuple[int, int] = count_field(
         (2, 8), help="blocks of the second and the third stage", group="model", at_least=0

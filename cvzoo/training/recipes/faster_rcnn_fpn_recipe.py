@@ -1,4 +1,4 @@
-"""The training recipe of Faster R-CNN on a feature pyramid, and what those of masks and keypoints share with it."""
+"""The training recipe of Faster R-CNN on a feature pyramid, and the base class of those for masks and keypoints."""
 
 import dataclasses
 from collections.abc import Mapping, Sequence

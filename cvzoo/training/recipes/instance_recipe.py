@@ -1,4 +1,4 @@
-"""What the recipes of instance segmentation have in common: the metric, validation, drawings."""
+"""Base class of the recipes of instance segmentation: metric, validation, drawings."""
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType

@@ -1,4 +1,4 @@
-"""What a recipe says of parts of the network, and of updates as a whole: learning rates, freezing, averages."""
+"""Settings of recipes for layers and for updates: learning rates, freezing, moving averages."""
 
 import difflib
 from collections.abc import Iterable

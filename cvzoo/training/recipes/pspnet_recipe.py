@@ -18,7 +18,7 @@ _HEADS = ("/predictor/ppm", "/predictor/head_conv", "/predictor/aux_conv")
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class PSPNetNetwork(AbstractConfig):
-    """What a PSPNet is built from. Raises ValueRangeError."""
+    """Configuration of a PSPNet. Raises ValueRangeError."""
 
     n_layer: int = count_field(50, help="depth of the ResNet: 50, 101 or 10", group="model")
     base_channels: int = count_field(64, help="channels of the backbone's first convolution", group="model")

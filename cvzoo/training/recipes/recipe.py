@@ -229,7 +229,7 @@ class AbstractRecipe(AbstractConfig, abc.ABC):
         """The data. Raises ConfigError for a malformed specification, DatasetError if a part is missing or empty."""
 
     def checked_parts(self) -> tuple[DataSpec, ...]:
-        """What `cvzoo data check` examines before the training: nothing, unless the task says otherwise."""
+        """The data that `cvzoo data check` examines before training; by default none."""
         return ()
 
     @abc.abstractmethod

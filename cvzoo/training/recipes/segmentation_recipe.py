@@ -1,4 +1,4 @@
-"""What the recipes of all semantic segmentation networks have in common."""
+"""Base class of the recipes of semantic segmentation networks."""
 
 import abc
 import dataclasses
@@ -68,7 +68,7 @@ class AbstractSegmentationRecipe(AbstractRecipe, abc.ABC):
         """(H, W) of the random crops that the network is trained on; None: whole images, which have one size then."""
 
     def resized(self) -> ResizeExamples:
-        """How images are resized before the augmentation, as inference does: not, unless the family says otherwise."""
+        """Resizes images before augmentation, as in inference; by default, they are not resized."""
         return ResizeExamples()
 
     def check_together(self) -> None:

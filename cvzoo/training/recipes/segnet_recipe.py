@@ -15,7 +15,7 @@ from cvzoo.typing.aliases import Size
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class SegNetNetwork(AbstractConfig):
-    """What a SegNet is built from. Raises ValueRangeError."""
+    """Configuration of a SegNet. Raises ValueRangeError."""
 
     channels: int = count_field(64, help="channels of all feature maps", group="model")
     insize: tuple[int, int] | None = count_field(

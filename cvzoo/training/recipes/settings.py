@@ -125,7 +125,7 @@ def _value(config: Any, name: str, value: Any) -> Any:
 
 
 def _readings(kind: Any, value: Any) -> list[Any]:
-    """What a value may mean: a text is a number, a list, or None, where the type has such."""
+    """The possible interpretations of a text: a number, a list, or None, depending on the type."""
     takes_none = type(None) in _kinds(kind)
     if isinstance(value, Mapping):
         return [{name: _number(each) for name, each in value.items()}]

@@ -29,7 +29,7 @@ Shapes = tuple[tuple[tuple[float, float], ...], ...]
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class YOLOv3Network(AbstractConfig):
-    """What a YOLOv3 is built from, but for its classes, which the data have."""
+    """Configuration of a YOLOv3 without its classes, which are those of the data."""
 
     insize: int = count_field(
         416, help="height and width of the input, a multiple of 32", unit="pixels", at_least=32, group="preparation"

@@ -1,4 +1,4 @@
-"""How many boxes of the training set the network's anchors reach, measured before training."""
+"""The fraction of training boxes that the network's anchors cover, measured before training."""
 
 import html
 import itertools
@@ -43,7 +43,7 @@ def anchor_reach(
     thresh: float = 0.5,
     n_image: int = 64,
 ) -> dict[str, Any]:
-    """How many ground-truth boxes have an anchor with an IoU of `thresh` or more, as a JSON tree.
+    """The number of ground-truth boxes that have an anchor with an IoU of at least `thresh`, as a JSON tree.
 
     examples: the augmented training set, (img, bbox, label) or (img, bbox, label, ignored), img (3, H, W) and bbox in
         pixels of the network's input

@@ -43,7 +43,7 @@ class IntervalMean:
         return mean
 
     def state(self) -> dict[str, Any]:
-        """What `load_state` needs to go on."""
+        """The state for `load_state`."""
         return {"summary": self._summary.state(), "due": self._due.state(), "has_warned": self._has_warned}
 
     def load_state(self, state: Mapping[str, Any]) -> None:

@@ -28,5 +28,5 @@ class CosineShift(AbstractShift):
 
 
 def cosine(start: float, end: float, share: float) -> float:
-    """Half a cosine from `start` (at share 0) to `end` (at share 1)."""
+    """Cosine annealing from `start` (at progress 0) to `end` (at progress 1)."""
     return end + (start - end) * (1 + math.cos(math.pi * share)) / 2
