@@ -76,6 +76,8 @@ class DarknetRecipe(AbstractYOLORecipe):
         if self.pretrained is not None:
             files = PUBLISHED.get(self.pretrained)
             load_for_training(model, self.pretrained if files is None else fetch_weights(files.weights))
+        network: Any = model.network
+        self.start_heads([network[f"layer{index}"].conv for index in network.head_layers], model.heads)
         return model
 
     def anchor_settings(self, bbox: Array) -> Mapping[str, Any]:

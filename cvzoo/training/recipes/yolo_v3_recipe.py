@@ -12,7 +12,8 @@ from cvzoo.datasets.sliceable.transform_dataset import TransformDataset
 from cvzoo.geometry.fit_anchors import cluster_boxes
 from cvzoo.links.chain import Chain
 from cvzoo.links.model.config import AbstractConfig, config_field, count_field
-from cvzoo.links.model.decoding.grid_cells import RegionHead
+from cvzoo.links.model.decoding.grid_cells import RegionHead, YoloHead
+from cvzoo.links.model.dense_heads import prior_bias
 from cvzoo.links.model.preparation.stretch import Stretch
 from cvzoo.links.model.retinanet.augmentation import collate_photos
 from cvzoo.links.model.yolo.augmentation import YOLOTransform
@@ -70,6 +71,13 @@ class AbstractYOLORecipe(AbstractDetectionRecipe, abc.ABC):
     ignore_thresh: float = config_field(
         0.7, help="IoU from which a prediction without an object of its own is no background", group="loss", at_least=0
     )
+    prior: float = config_field(
+        0.01,
+        help="initial objectness of all predictions of heads that start from random weights",
+        group="loss",
+        above=0,
+        below=1,
+    )
     augment: bool = config_field(True, help="whether colors, scale, crop and flip are random", group="augmentation")
     optimizer: Literal["adamw", "adam", "sgd", "nesterov"] = config_field(
         "adamw", help="optimizer; sgd has momentum, and so has nesterov", group="optimizer"
@@ -79,6 +87,18 @@ class AbstractYOLORecipe(AbstractDetectionRecipe, abc.ABC):
         """Raises ValueRangeError for an unknown metric, or a size of no whole cells."""
         super().check_together()
         self.require(not any(side % 32 for side in self.sizes or ()), "sizes", "multiples of 32")
+
+    def start_heads(self, convs: Sequence[Any], heads: Sequence[YoloHead | RegionHead]) -> None:
+        """Set the objectness of heads with random weights to `prior`; convs: the last convolution of each.
+
+        Most predictions are of background: at an objectness of 1/2 they alone would be the loss of the first epochs.
+        """
+        for conv, head in zip(convs, heads):
+            if conv.b is None:
+                continue
+            bias = conv.b.array
+            if not bias.any():  # trained ones are not all zero
+                bias.reshape(len(head.anchors), -1)[:, 4] = prior_bias(self.prior)
 
     def build_loss(self, model: Any, splits: Splits) -> YOLOLoss:
         return YOLOLoss(model, ignore_thresh=self.ignore_thresh, sizes=self.sizes, seed=self.seed)
@@ -126,7 +146,7 @@ class YOLOv3Recipe(AbstractYOLORecipe):
 
     def build_model(self, label_names: Sequence[str]) -> Chain:
         m = self.model
-        return YOLOv3(
+        model = YOLOv3(
             None,
             self.pretrained,
             label_names=label_names,
@@ -135,6 +155,8 @@ class YOLOv3Recipe(AbstractYOLORecipe):
             base_channels=m.base_channels,
             blocks=m.blocks,
         )
+        self.start_heads([branch.out for branch in (model.branch32, model.branch16, model.branch8)], model.heads)
+        return model
 
     def anchor_settings(self, bbox: Array) -> Mapping[str, Any]:
         """Clusters of the boxes' sides, the largest of the coarsest grid, which is the first head."""

@@ -80,6 +80,15 @@ def test_weights_of_other_classes_are_taken_but_for_the_heads(tmp_path):
     assert not np.array_equal(model.network.layer1.conv.b.array, np.arange(16))
 
 
+def test_only_heads_of_random_weights_begin_with_few_objects(tmp_path):
+    bias = recipe(prior=0.02).build_model(NAMES).network.layer1.conv.b.array.reshape(2, 8)
+    np.testing.assert_allclose(1 / (1 + np.exp(-bias[:, 4])), 0.02, rtol=1e-5)
+    assert not np.delete(bias, 4, axis=1).any()
+    path = weights_file(tmp_path / "three.weights", N_FIRST + 16 * (8 + 1))
+    bias = recipe(prior=0.02, pretrained=path).build_model(NAMES).network.layer1.conv.b.array
+    np.testing.assert_array_equal(bias, N_FIRST + np.arange(16))
+
+
 def test_weights_of_the_same_classes_are_taken_whole(tmp_path, recwarn):
     path = weights_file(tmp_path / "three.weights", N_FIRST + 16 * (8 + 1))
     model = recipe(pretrained=path).build_model(NAMES)
@@ -92,6 +101,13 @@ def test_weights_of_the_first_layers_are_taken(tmp_path):
     with pytest.warns(UserWarning, match="the first 1 of 3 layers were loaded"):
         model = recipe(pretrained=path).build_model(NAMES)
     np.testing.assert_array_equal(model.network.layer0.bn.beta.array, np.arange(8))
+
+
+def test_yolo_v3_begins_with_few_objects():
+    small = {"model.insize": 32, "model.base_channels": 4, "model.blocks": (1, 1, 1, 1, 1)}
+    model = with_settings(RECIPES["yolo_v3_small"], small).build_model(NAMES)
+    for branch in (model.branch32, model.branch16, model.branch8):
+        np.testing.assert_allclose(1 / (1 + np.exp(-branch.out.b.array[4::8])), 0.01, rtol=1e-5)
 
 
 @pytest.mark.parametrize(("n_float", "words"), [(N_FIRST + 9, "ends inside of layer 1"), (N_FIRST + 4000, "left over")])
