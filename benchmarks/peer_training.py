@@ -1,4 +1,4 @@
-"""torchvision's default training of a detector on a Pascal VOC folder, from random weights, with boxes for cvzoo to score.
+"""torchvision's default training of a detector on a Pascal VOC folder, from random weights; cvzoo scores its boxes.
 
     OMP_NUM_THREADS=1 python benchmarks/peer_training.py VOC_ROOT --out runs/peer
     cvzoo evaluate --gt voc:VOC_ROOT --split val --results runs/peer/val.csv --metric coco
@@ -27,7 +27,7 @@ EPOCHS, STEPS, BATCH_SIZE, LR = 26, (16, 22), 2, 0.02 / 8
 
 
 def read_split(root, name, label_names):
-    """(path, boxes, labels from 1) of the split's images; boxes (R, 4) x_min y_min x_max y_max, those of no area left out."""
+    """(path, boxes, labels from 1) of the split's images; boxes (R, 4) x_min y_min x_max y_max, none without area."""
     examples = []
     for stem in (root / f"ImageSets/Main/{name}.txt").read_text().split():
         boxes, labels = [], []
@@ -86,7 +86,7 @@ def write_boxes(model, examples, label_names, path):
     model.eval()
     with path.open("w", newline="") as file:
         writer = csv.writer(file)
-        writer.writerow("photo,label,score,y_min,x_min,y_max,x_max".split(","))
+        writer.writerow(["photo", "label", "score", "y_min", "x_min", "y_max", "x_max"])
         for photo, _, _ in examples:
             (found,) = model([read_image(photo)])
             for box, label, score in zip(found["boxes"].tolist(), found["labels"].tolist(), found["scores"].tolist()):
