@@ -92,26 +92,30 @@ static inline __attribute__((always_inline)) int64_t add_wide_rows(const float *
     return end;
 }
 
-/* Rows of UNROLLED registers that lie one behind the other, sixteen by sixteen: the sums stay in registers. Returns how
-many rows. */
+/* Rows of NARROW numbers that lie one behind the other, sixteen by sixteen: the sums stay in registers. Returns how many
+rows. */
 static inline int64_t add_narrow_rows(const float *x, int64_t m, double *sums)
 {
-    enum { STEP = UNROLLED * 2 * LANES };
-    Wide wide[2 * UNROLLED];
+    enum { REGISTERS = NARROW / (2 * LANES) };
+    Wide wide[2 * REGISTERS];
     int64_t n = m / AT_ONCE - (m >= AT_ONCE && m % AT_ONCE > 0 && m % AT_ONCE < 4); /* as add_row_blocks cuts others */
-    _Pragma("GCC unroll 8") for (int k = 0; k < 2 * UNROLLED; k++) wide[k] = load_double(sums + k * LANES);
+    _Pragma("GCC unroll 32") for (int k = 0; k < 2 * REGISTERS; k++) wide[k] = load_double(sums + k * LANES);
     for (int64_t block = 0; block < n; block++) {
-        Full s[UNROLLED] = {{0}};
-        _Pragma("GCC unroll 1") for (int r = 0; r < AT_ONCE; r += 4, x += 4 * STEP)
+        Full s[REGISTERS] = {{0}};
+        _Pragma("GCC unroll 1") for (int r = 0; r < AT_ONCE; r += 4, x += 4 * NARROW)
         {
             keep_pointer(x);
-            for (int k = 0; k < 4 * STEP; k += 16)
+            for (int k = 0; k < 4 * NARROW; k += 16)
                 __builtin_prefetch(x + AHEAD + k);
-            EACH(k) s[k] += add_four(x + k * 2 * LANES, STEP);
+            _Pragma("GCC unroll 16") for (int k = 0; k < REGISTERS; k++) s[k] += add_four(x + k * 2 * LANES, NARROW);
         }
-        EACH(k) wide[2 * k] += widened(low_half(s[k])), wide[2 * k + 1] += widened(high_half(s[k]));
+        _Pragma("GCC unroll 16") for (int k = 0; k < REGISTERS; k++)
+        {
+            wide[2 * k] += widened(low_half(s[k]));
+            wide[2 * k + 1] += widened(high_half(s[k]));
+        }
     }
-    _Pragma("GCC unroll 8") for (int k = 0; k < 2 * UNROLLED; k++) store_double(sums + k * LANES, wide[k]);
+    _Pragma("GCC unroll 32") for (int k = 0; k < 2 * REGISTERS; k++) store_double(sums + k * LANES, wide[k]);
     return n * AT_ONCE;
 }
 
@@ -141,7 +145,7 @@ static __attribute__((noinline)) int64_t add_few_rows(const float *x, int m, int
 
 static inline void add_row_blocks(const float *x, int64_t m, int64_t step, int64_t width, double *sums)
 {
-    if (width == UNROLLED * 2 * LANES && step == width) {
+    if (width == NARROW && step == width) {
         int64_t n = add_narrow_rows(x, m, sums);
         x += n * step;
         m -= n;
