@@ -21,7 +21,10 @@ Rules that hold for every function:
 
 from collections.abc import Sequence
 from types import ModuleType
-from typing import Any, Protocol
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
 
 from cvzoo.backends.interface import (
     Array,
@@ -32,7 +35,9 @@ from cvzoo.backends.interface import (
     Pad,
     Pair,
     RegionKernels,
+    State,
 )
+from cvzoo.typing.aliases import ArrayLike
 
 
 class AbstractBackend(DetectionKernels, ImageKernels, IndexKernels, LossKernels, RegionKernels, Protocol):
@@ -45,19 +50,19 @@ class AbstractBackend(DetectionKernels, ImageKernels, IndexKernels, LossKernels,
     xp: ModuleType  # the array module with NumPy's interface: numpy or cupy
 
     # --- memory -----------------------------------------------------------------------------------------------------
-    def empty(self, shape: Sequence[int], dtype: Any = "float32") -> Array:
+    def empty(self, shape: Sequence[int], dtype: npt.DTypeLike = "float32") -> Array:
         """An array of undefined values, channels-last if it is 4-D."""
 
-    def zeros(self, shape: Sequence[int], dtype: Any = "float32") -> Array:
+    def zeros(self, shape: Sequence[int], dtype: npt.DTypeLike = "float32") -> Array:
         """An array of zeros, channels-last if it is 4-D."""
 
     def like(self, x: Array) -> Array:
         """An array of undefined values with x's shape, dtype and memory format."""
 
-    def asarray(self, array: Any, dtype: Any = None) -> Array:
+    def asarray(self, array: ArrayLike, dtype: npt.DTypeLike | None = None) -> Array:
         """`array` (of any device, or a list) on this device; not copied if it is on the device already."""
 
-    def to_numpy(self, array: Array) -> Any:
+    def to_numpy(self, array: Array) -> np.ndarray:
         """`array` as a numpy.ndarray."""
 
     def channels_last(self, x: Array) -> Array:
@@ -191,11 +196,11 @@ class AbstractBackend(DetectionKernels, ImageKernels, IndexKernels, LossKernels,
         """
 
     # --- pooling ----------------------------------------------------------------------------------------------------
-    def max_pool_2d(self, x: Array, *, ksize: Pair, stride: Pair, pad: Pad, keep: bool) -> tuple[Array, Any]:
+    def max_pool_2d(self, x: Array, *, ksize: Pair, stride: Pair, pad: Pad, keep: bool) -> tuple[Array, State]:
         """y (B, C, OH, OW) and, if `keep`, the state for max_pool_2d_grad (else None). Padding is never a maximum."""
 
     def max_pool_2d_grad(
-        self, gy: Array, state: Any, x_shape: Sequence[int], *, ksize: Pair, stride: Pair, pad: Pad
+        self, gy: Array, state: State, x_shape: Sequence[int], *, ksize: Pair, stride: Pair, pad: Pad
     ) -> Array:
         """gx of shape x_shape; state: of max_pool_2d. Of equal maxima the first in row order gets gy."""
 
@@ -304,7 +309,7 @@ class AbstractBackend(DetectionKernels, ImageKernels, IndexKernels, LossKernels,
         operation: "subtract", "divide", "maximum", "minimum" or "power"
         """
 
-    def arithmetic_constant(self, operation: str, x: Array, value: Any) -> Array:
+    def arithmetic_constant(self, operation: str, x: Array, value: float | np.number) -> Array:
         """x and a number of its dtype, combined: in x's dtype.
 
         operation: "add", "subtract" (x - value), "subtract_from", "multiply", "divide" (x / value), "divide_by",
@@ -313,10 +318,12 @@ class AbstractBackend(DetectionKernels, ImageKernels, IndexKernels, LossKernels,
 
     # --- random numbers ---------------------------------------------------------------------------------------------
     # from the seed of cvzoo.set_seed, on the current device; a GPU draws other numbers than the CPU
-    def random_mask(self, shape: Sequence[int], ratio: float, scale: float, dtype: Any = "float32") -> Array:
+    def random_mask(self, shape: Sequence[int], ratio: float, scale: float, dtype: npt.DTypeLike = "float32") -> Array:
         """0 with probability `ratio`, otherwise `scale`."""
 
-    def standard_normal(self, shape: int | Sequence[int], dtype: Any = "float32", *, rounded: bool = False) -> Array:
+    def standard_normal(
+        self, shape: int | Sequence[int], dtype: npt.DTypeLike = "float32", *, rounded: bool = False
+    ) -> Array:
         """Standard normal values; rounded: the CPU draws float64 values, which are rounded to `dtype`."""
 
     def are_finite(self, arrays: Sequence[Array]) -> list[bool]:
@@ -350,7 +357,7 @@ class AbstractBackend(DetectionKernels, ImageKernels, IndexKernels, LossKernels,
     def resize_2d_grad(self, gy: Array, size: Pair, *, mode: str, align_corners: bool, antialias: bool) -> Array:
         """gx (B, C, H, W) of gy (B, C, OH, OW); size is (H, W)."""
 
-    def separable_2d(self, x: Array, rows: Any, columns: Any) -> Array:
+    def separable_2d(self, x: Array, rows: np.ndarray, columns: np.ndarray) -> Array:
         """rows @ x @ columns.T, (B, C, OH, OW), of each map of x (B, C, H, W).
 
         rows: (OH, H), columns: (OW, W): numpy.ndarray; cached, so that there should be few different ones

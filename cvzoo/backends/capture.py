@@ -9,10 +9,10 @@ import contextlib
 import threading
 import weakref
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from cvzoo.backends.cuda.random_numbers import Recording, recording
-from cvzoo.backends.cupy.library import cupy
+from cvzoo.backends.cupy.library import CudaGraph, CudaPointer, CudaStream, Cupy, cupy
 from cvzoo.backends.transfer import keeping_alive
 from cvzoo.config.randomness import reserve_device_blocks
 
@@ -26,16 +26,16 @@ class NotCapturedError(Exception):
 
 class _Local(threading.local):
     def __init__(self) -> None:
-        self.cupy: Any = None  # the CuPy module that the streams belong to; tests replace it
-        self.streams: dict[int, Any] = {}
-        self.launches: dict[int, Any] = {}
+        self.cupy: Cupy | None = None  # that the streams belong to; tests replace it
+        self.streams: dict[int, CudaStream] = {}
+        self.launches: dict[int, _LastLaunch] = {}
         self.pools: weakref.WeakValueDictionary[int, PrivatePool] = weakref.WeakValueDictionary()
 
 
 _local = _Local()
 
 
-def _stream() -> Any:
+def _stream() -> CudaStream:
     """The stream on which this thread captures for the current device."""
     xp = cupy()
     if _local.cupy is not xp:
@@ -66,7 +66,7 @@ class PrivatePool:
         return self.memory.total_bytes()
 
 
-def _from_driver(size: int) -> Any:
+def _from_driver(size: int) -> CudaPointer:
     """A new block; if there is no memory, free blocks of the common pool are released first.
 
     Raises CuPy's OutOfMemoryError in a way that no pool releases its blocks.
@@ -80,7 +80,7 @@ def _from_driver(size: int) -> Any:
     return block
 
 
-def _new_block(size: int) -> Any:
+def _new_block(size: int) -> CudaPointer | None:
     cuda = cupy().cuda
     try:
         return cuda.MemoryPointer(cuda.Memory(size), 0)
@@ -135,13 +135,13 @@ def common_pool() -> PrivatePool:
 class Captured(Generic[T]):
     """A captured graph. result: the result of the work: arrays that each launch overwrites."""
 
-    def __init__(self, graph: Any, result: T, draws: Recording, pool: PrivatePool, held: Sequence[Any]):
+    def __init__(self, graph: CudaGraph, result: T, draws: Recording, pool: PrivatePool, constants: Sequence[object]):
         self.result = result
         self._graph = graph
         self._draws = draws
         # kept alive as long as the graph: its memory, and cached constants that it reads
         self._pool = pool
-        self._held = held
+        self._constants = constants
 
     def has_the_seed(self) -> bool:
         """Whether random numbers can be drawn: this thread's seed is that of the capture, or none are drawn."""
@@ -176,7 +176,7 @@ def captured(work: Callable[[], T], pool: PrivatePool) -> Captured[T]:
     xp = cupy()
     xp.cuda.get_current_stream().synchronize()
     stream = _stream()
-    with stream, recording() as draws, keeping_alive() as held:
+    with stream, recording() as draws, keeping_alive() as constants:
         stream.synchronize()
         try:
             with xp.cuda.using_allocator(pool.memory.malloc):
@@ -185,19 +185,19 @@ def captured(work: Callable[[], T], pool: PrivatePool) -> Captured[T]:
                 graph = stream.end_capture()
         except Exception as error:  # CUDA, CuPy or our own checks may raise
             _abandon(stream)
-            raise NotCapturedError(_words(error)) from error
+            raise NotCapturedError(_reason(error)) from error
         graph.upload(stream)
         stream.synchronize()
-    return Captured(graph, result, draws, pool, held)
+    return Captured(graph, result, draws, pool, constants)
 
 
-def _abandon(stream: Any) -> None:
+def _abandon(stream: CudaStream) -> None:
     """Abort a failed capture; the stream is not used again."""
     _local.streams.pop(cupy().cuda.runtime.getDevice(), None)
     with contextlib.suppress(Exception):  # the failure is reported already; ending a broken capture may raise again
         stream.end_capture()
 
 
-def _words(error: BaseException) -> str:
+def _reason(error: BaseException) -> str:
     text = str(error).split("\n")[0]
     return f"{type(error).__name__}: {text}" if text else type(error).__name__

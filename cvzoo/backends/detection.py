@@ -3,11 +3,13 @@
 import enum
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-# the least positive side; the smallest normal number, since CuPy's kernels flush subnormal numbers to 0
+from cvzoo.typing.aliases import Array
+
+# the smallest side that is not empty: a normal number, since kernels on a GPU flush subnormal ones to 0
 ANY_SIDE = float(np.finfo(np.float32).tiny)
 # layout of `finish_boxes`: values before the first box, and values per box
 HEADER, FIELDS = 4, 6
@@ -103,7 +105,7 @@ def unpacked_boxes(result: np.ndarray) -> list[tuple[np.ndarray, np.ndarray, np.
     return detections
 
 
-def packed_boxes(result: Any) -> tuple[Any, Any]:
+def packed_boxes(result: Array) -> tuple[Array, Array]:
     """bbox (B, limit, 4) float32 and label (B, limit) int32, on the device of a backend's `finish_boxes`."""
-    boxes = result[:, HEADER:].reshape(result.shape[0], -1, FIELDS)
+    boxes: Array = result[:, HEADER:].reshape(result.shape[0], -1, FIELDS)
     return boxes[..., :4].copy(), boxes[..., 5].copy().view(np.int32)

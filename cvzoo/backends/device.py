@@ -3,13 +3,16 @@
 import contextlib
 import re
 from types import TracebackType
-from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from cvzoo.backends.abstract import AbstractBackend, Array
 from cvzoo.backends.arrays import device_number
-from cvzoo.backends.cupy.library import cupy, why_no_cupy
+from cvzoo.backends.cupy.library import CudaDevice, cupy, why_no_cupy
 from cvzoo.backends.dispatch import get_backend, gpu_backend
 from cvzoo.errors.exceptions import BackendError, ValueRangeError
+from cvzoo.typing.aliases import ArrayLike
 
 
 class Device:
@@ -26,19 +29,19 @@ class Device:
     def __init__(self, index: int):
         self.index = index
         self.name = "cpu" if index < 0 else f"gpu:{index}"
-        self._entered: list[Any] = []
+        self._entered: list[CudaDevice] = []
 
     @property
     def backend(self) -> AbstractBackend:
         """The backend of the device, by config.backend."""
         return get_backend() if self.index < 0 else gpu_backend()
 
-    def asarray(self, array: Any, dtype: Any = None) -> Array:
+    def asarray(self, array: ArrayLike, dtype: npt.DTypeLike | None = None) -> Array:
         """`array` (of any device, or a list) on this device; not copied if it is on the device already."""
         with self:
             return self.backend.asarray(array, dtype)
 
-    def to_numpy(self, array: Array) -> Any:
+    def to_numpy(self, array: Array) -> np.ndarray:
         """`array`, of this device, as a numpy.ndarray."""
         with self:
             return self.backend.to_numpy(array)
@@ -104,18 +107,18 @@ def gpu_count() -> int:
     return 0 if why_no_cupy() is not None else int(cupy().cuda.runtime.getDeviceCount())
 
 
-_STAY = contextlib.nullcontext()
+_NO_OP = contextlib.nullcontext()
 
 
-def on_device_of(*arrays: Any) -> contextlib.AbstractContextManager:
+def on_device_of(*arrays: object) -> contextlib.AbstractContextManager:
     """A context with the GPU of the first array that is on one as the current device; a no-op if there is none."""
     for array in arrays:
         index = device_number(array)
         if index >= 0:
             return Device(index)
-    return _STAY
+    return _NO_OP
 
 
-def device_of(array: Any) -> Device:
+def device_of(array: object) -> Device:
     """The device that `array` is on."""
     return Device(device_number(array))

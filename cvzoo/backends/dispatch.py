@@ -15,16 +15,17 @@ from cvzoo.config.switches import switches
 from cvzoo.errors.exceptions import BackendError, DtypeError
 
 _GPU = ("cudnn", "cupy")
-_made: dict[str, AbstractBackend] = {}
+_backends: dict[str, AbstractBackend] = {}
 _on_cpu: dict[str, AbstractBackend] = {}  # by config.backend, for arrays of the CPU
 _on_gpu: dict[str, AbstractBackend] = {}  # by config.backend, for arrays on a GPU
 
 
-def _module(name: str) -> Any:
-    return import_module(f"cvzoo.backends.{name}.backend")
+def _module(name: str) -> AbstractBackend:
+    module: Any = import_module(f"cvzoo.backends.{name}.backend")
+    return module
 
 
-def _make(name: str) -> AbstractBackend:
+def _imported(name: str) -> AbstractBackend:
     if name == "numpy":
         return _module("numpy")
     if name in ("onednn", "auto"):
@@ -50,14 +51,14 @@ def get_backend(name: str | None = None) -> AbstractBackend:
     Raises BackendError if it cannot run here; the message says why.
     """
     if name is None:
-        asked = switches.backend
-        backend = _on_cpu.get(asked)
+        requested = switches.backend
+        backend = _on_cpu.get(requested)
         if backend is None:
-            backend = _on_cpu[asked] = get_backend("auto" if asked in _GPU else asked)
+            backend = _on_cpu[requested] = get_backend("auto" if requested in _GPU else requested)
         return backend
-    backend = _made.get(name)
+    backend = _backends.get(name)
     if backend is None:
-        backend = _made[name] = _make(name)
+        backend = _backends[name] = _imported(name)
     return backend
 
 
@@ -66,12 +67,12 @@ def gpu_backend() -> AbstractBackend:
 
     Raises BackendError if no GPU can be used; the message says why.
     """
-    asked = switches.backend
-    backend = _on_gpu.get(asked)
+    requested = switches.backend
+    backend = _on_gpu.get(requested)
     if backend is None:
         cupy()
-        name = asked if asked in _GPU else "cudnn" if why_no_cudnn() is None else "cupy"
-        backend = _on_gpu[asked] = get_backend(name)
+        name = requested if requested in _GPU else "cudnn" if why_no_cudnn() is None else "cupy"
+        backend = _on_gpu[requested] = get_backend(name)
     return backend
 
 
@@ -79,10 +80,10 @@ def forget_gpu() -> None:
     """Reset the cached GPU backends, after a change of the GPUs that CuPy detects."""
     _on_gpu.clear()
     for name in _GPU:
-        _made.pop(name, None)
+        _backends.pop(name, None)
 
 
-def backend_of(array: Any) -> AbstractBackend:
+def backend_of(array: object) -> AbstractBackend:
     """The backend that runs the kernels for `array`.
 
     Raises DtypeError if it is not an array that cvzoo can compute with.

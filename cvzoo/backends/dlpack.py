@@ -1,6 +1,6 @@
 """Import of arrays from other libraries by DLPack, without a copy."""
 
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -11,7 +11,14 @@ from cvzoo.errors.exceptions import BackendError, DtypeError
 _CPU, _CUDA, _CUDA_HOST, _CUDA_MANAGED = 1, 2, 3, 13
 
 
-def from_dlpack(source: Any) -> Array:
+class SupportsDLPack(Protocol):
+    """An array of a library that supports DLPack (Python array API standard)."""
+
+    def __dlpack__(self, *, stream: Any = None) -> Any: ...
+    def __dlpack_device__(self) -> tuple[int, int]: ...
+
+
+def from_dlpack(source: SupportsDLPack) -> Array:
     """The array of another library (torch, jax, ...) as numpy.ndarray or cupy.ndarray, on the same memory.
 
     source: an object with `__dlpack__` and `__dlpack_device__`; it must not require gradients

@@ -11,10 +11,11 @@ import numpy as np
 
 from cvzoo.config.switches import switches
 from cvzoo.errors.exceptions import BackendError, ConfigError
+from cvzoo.typing.aliases import Array
 
 _FLOAT32 = np.dtype(np.float32)
 _FLOAT16 = np.dtype(np.float16)
-_OWN = ("float32", "float64", "tf32")
+_FULL = ("float32", "float64", "tf32")
 _MIXED = ("mixed_bf16", "mixed_fp16")
 
 
@@ -28,17 +29,17 @@ def bfloat16() -> np.dtype:
     return np.dtype(scalar)
 
 
-def is_bfloat16(dtype: Any) -> bool:
+def is_bfloat16(dtype: np.dtype) -> bool:
     """Whether a NumPy dtype is bfloat16, without importing ml_dtypes."""
     return dtype.kind == "V" and dtype.type.__name__ == "bfloat16"
 
 
-def is_float(dtype: Any) -> bool:
+def is_float(dtype: np.dtype) -> bool:
     """Whether a NumPy dtype is a floating one, which may have gradients."""
     return dtype.kind == "f" or is_bfloat16(dtype)
 
 
-def is_half(dtype: Any) -> bool:
+def is_half(dtype: np.dtype) -> bool:
     """Whether a NumPy dtype is float16 or bfloat16."""
     return dtype.itemsize == 2 and is_float(dtype)
 
@@ -49,23 +50,23 @@ def product_dtype() -> np.dtype | None:
     Raises ConfigError if the environment's CVZOO_DTYPE is no dtype.
     """
     mode = switches.dtype
-    if mode in _OWN:
+    if mode in _FULL:
         return None
     if mode == "mixed_bf16":
         return bfloat16()
     if mode == "mixed_fp16":
         return _FLOAT16
     raise ConfigError(  # `using_config` checks its argument, the environment is checked only here
-        "the environment's CVZOO_DTYPE has no such value", expected=" or ".join((*_OWN, *_MIXED)), got=repr(mode)
+        "the environment's CVZOO_DTYPE has no such value", expected=" or ".join((*_FULL, *_MIXED)), got=repr(mode)
     )
 
 
-def widened(array: Any) -> Any:
+def widened(array: Array) -> Array:
     """`array` in float32 if it has 16 bits, else itself; in the same memory format."""
     return array.astype(_FLOAT32, order="K") if is_half(array.dtype) else array
 
 
-def rounded(array: Any, dtype: Any) -> Any:
+def rounded(array: Array, dtype: np.dtype) -> Array:
     """`array` as `dtype`, itself if it has that dtype; values beyond float16's range become infinite."""
     if array.dtype == dtype:
         return array

@@ -2,15 +2,17 @@
 
 import math
 from collections.abc import Callable, Hashable, Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from cvzoo.backends.detection import CellHead, Coder, Scoring
 from cvzoo.backends.image_plan import ImagePlan
 from cvzoo.backends.regions import Regions
 from cvzoo.typing.aliases import Array
 
+State: TypeAlias = Any  # what a kernel returns for another kernel of the same backend, which alone knows its type
 Pair = tuple[int, int]
 Pad = tuple[int, int, int, int]
 Dims = tuple[int, int, int, int]  # the shape (B, C, H, W) of images, or (O, C, KH, KW) of filters
@@ -30,7 +32,7 @@ class ImageKernels(Protocol):
         images: Sequence[np.ndarray],
         plans: Sequence[ImagePlan],
         *,
-        dtype: Any = np.float32,
+        dtype: npt.DTypeLike = np.float32,
         channels: int = 3,
     ) -> Array:
         """The images resized, normalized and padded to x (B, channels, H, W).
@@ -76,7 +78,7 @@ class LossKernels(Protocol):
 
     def softmax_cross_entropy(
         self, x: Array, t: Array, class_weight: Array | None, *, ignore_label: int
-    ) -> tuple[Array, Any]:
+    ) -> tuple[Array, State]:
         """(B, ...): -class_weight[t] * log(softmax(x)[t]) of x (B, C, ...), and the state for its gradient.
 
         t: (B, ...) integers; where it is ignore_label the loss is 0, for any x
@@ -84,14 +86,14 @@ class LossKernels(Protocol):
         """
 
     def softmax_cross_entropy_grad(
-        self, gy: Array, x: Array, t: Array, class_weight: Array | None, state: Any, *, ignore_label: int
+        self, gy: Array, x: Array, t: Array, class_weight: Array | None, state: State, *, ignore_label: int
     ) -> Array:
         """gx: class_weight[t] * gy * (softmax(x) - onehot(t)); state: of softmax_cross_entropy."""
 
     def sigmoid_cross_entropy(self, x: Array, t: Array, valid: Array | None) -> Array:
         """softplus(x) - t * x, of x's shape; t: of x's shape and dtype, in [0, 1]; 0 where `valid`, bool, is False."""
 
-    def binary_targets(self, t: Array, dtype: Any) -> Array:
+    def binary_targets(self, t: Array, dtype: npt.DTypeLike) -> Array:
         """t, labels 0 and 1 or probabilities, in `dtype`."""
 
     def sigmoid_focal_loss(
@@ -121,7 +123,7 @@ class LossKernels(Protocol):
     def huber_loss(self, d: Array, *, delta: float) -> Array:
         """d * d / 2 where |d| < delta, else delta * (|d| - delta / 2)."""
 
-    def mean_factor(self, valid: Array, dtype: Any) -> Any:
+    def mean_factor(self, valid: Array, dtype: npt.DTypeLike) -> Array | float:
         """1 / max(number of True in the bool array, 1): the factor from a sum to a mean."""
 
 
@@ -131,15 +133,15 @@ class RegionKernels(Protocol):
     def roi_average(self, maps: Sequence[Array], rois: Regions) -> Array:
         """(R, C, OH, OW): the mean over each cell, 0 for empty cells."""
 
-    def roi_max(self, maps: Sequence[Array], rois: Regions, *, with_argmax: bool) -> tuple[Array, Any]:
+    def roi_max(self, maps: Sequence[Array], rois: Regions, *, with_argmax: bool) -> tuple[Array, State]:
         """(R, C, OH, OW): the maximum over each cell, 0 for empty cells; and `with_argmax` the indices of the first
         maxima, the argument `argmax` of the other functions, else None."""
 
-    def roi_at_argmax(self, maps: Sequence[Array], rois: Regions, argmax: Any) -> Array:
+    def roi_at_argmax(self, maps: Sequence[Array], rois: Regions, argmax: State) -> Array:
         """(R, C, OH, OW): the values of other maps at the indices `argmax` of `roi_max`."""
 
     def roi_grad(
-        self, gy: Array, rois: Regions, shapes: Sequence[tuple[int, ...]], argmax: Any = None
+        self, gy: Array, rois: Regions, shapes: Sequence[tuple[int, ...]], argmax: State = None
     ) -> tuple[Array, ...]:
         """The gradients of each level's maps, of `shapes`; gy: (R, C, OH, OW); argmax: None for averages.
 
@@ -154,7 +156,7 @@ class RegionKernels(Protocol):
 
 
 class DetectionKernels(Protocol):
-    """Decoding and non-maximum suppression for a batch of images; values of type Any are passed between kernels."""
+    """Decoding and non-maximum suppression for a batch of images."""
 
     def select_best(
         self,
@@ -168,7 +170,7 @@ class DetectionKernels(Protocol):
         scoring: Scoring = Scoring.NONE,
         center: Array | None = None,
         counts: Array | None = None,
-    ) -> Any:
+    ) -> State:
         """The highest scores of each part of each image, of equals the first, for `decode_boxes`.
 
         score: (B, A, L) float32 of A rows and L = n_class classes; logits (B, A, 1 + L), background first
@@ -182,7 +184,7 @@ class DetectionKernels(Protocol):
 
     def decode_boxes(
         self,
-        selected: Any,
+        selected: State,
         code: Array,
         anchors: Array,
         *,
@@ -191,7 +193,7 @@ class DetectionKernels(Protocol):
         std: Sequence[float] = (1.0, 1.0, 1.0, 1.0),
         min_side: float = -math.inf,
         by_part: bool = False,
-    ) -> Any:
+    ) -> State:
         """The boxes of the selected scores, as candidates for `nms`; boxes that are not finite are left out.
 
         code: (B, A, 4) float32, or (B, A, L, 4), separate ones for each class
@@ -210,25 +212,25 @@ class DetectionKernels(Protocol):
         input_size: tuple[int, int],
         frames: Array,
         above: float,
-    ) -> Any:
+    ) -> State:
         """The boxes of YOLO's heads with scores above `above`, as candidates for `nms`.
 
         raws: (B, A * (5 + L), GH, GW) float32 of each head: anchor by anchor x, y, width, height, objectness, classes
         input_size: (H, W) of the network's input; frames: as for `decode_boxes`
         """
 
-    def candidate_boxes(self, candidates: Any) -> list[tuple[Any, Any, Any]]:
+    def candidate_boxes(self, candidates: State) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
         """For each image bbox (R, 4) float32, label (R,) int32, score (R,) float32 of the candidates, on the host."""
 
     def nms(
         self,
-        candidates: Any,
+        candidates: State,
         *,
         iou_thresh: float,
         limit: int | None,
         classwise: bool = True,
         n_best: int | None = None,
-    ) -> Any:
+    ) -> State:
         """Greedy non-maximum suppression of the candidates, by descending score.
 
         limit: the most per image; None: all
@@ -236,20 +238,20 @@ class DetectionKernels(Protocol):
         n_best: number of highest-scoring candidates that are considered; None: all, on a GPU at most 8192
         """
 
-    def kept_boxes(self, kept: Any) -> tuple[Array, Array]:
+    def kept_boxes(self, kept: State) -> tuple[Array, Array]:
         """bbox (B, P, 4) float32 of `nms`, by descending score, zeros after the last; counts (B,) int32."""
 
-    def finish_boxes(self, kept: Any, *, frames: Array, cut: bool) -> Array:
+    def finish_boxes(self, kept: State, *, frames: Array, cut: bool) -> Array:
         """(B, N) float32 for `unpacked_boxes`: the boxes of `nms` that overlap their image.
 
         cut: boxes are clipped to the image
         """
 
     # --- between a CPU and a GPU ------------------------------------------------------------------------------
-    def upload(self, arrays: Sequence[Any]) -> list[Array]:
+    def upload(self, arrays: Sequence[np.ndarray]) -> list[Array]:
         """The host's arrays on this device, by one asynchronous copy."""
 
-    def constant(self, key: Hashable, make: Callable[[], Any]) -> Array:
+    def constant(self, key: Hashable, make: Callable[[], np.ndarray]) -> Array:
         """The array of `make` on this device, from a cache; not to be changed.
 
         key: identifies it in the cache

@@ -2,7 +2,8 @@
 
 import dataclasses
 import enum
-from typing import Any
+
+from cvzoo.typing.aliases import Array
 
 
 class Cells(enum.IntEnum):
@@ -30,9 +31,9 @@ class Regions:
     cache: a backend's computations for these regions
     """
 
-    bbox: Any
-    image: Any
-    level: Any
+    bbox: Array
+    image: Array
+    level: Array | None
     scales: tuple[float, ...]
     outsize: tuple[int, int]
     cells: Cells

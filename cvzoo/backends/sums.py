@@ -6,11 +6,11 @@ channels-last map the rounding error grows with the number of pixels.
 
 import functools
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from cvzoo.backends.native.sums import running_sum_natively, sum_natively
+from cvzoo.typing.aliases import Array
 
 _F32 = np.dtype(np.float32)
 _FEW = 48  # elements that are summed sequentially, about as many as in NumPy's pairwise summation
@@ -19,7 +19,7 @@ _BLOCK = 16  # elements of a block, summed sequentially
 _WIDE = 2048  # sums in parallel: enough to amortize a NumPy call, few enough for the level-1 cache
 
 
-def sum_along(x: Any, axes: Sequence[int], *, keepdims: bool = False) -> Any:
+def sum_along(x: Array, axes: Sequence[int], *, keepdims: bool = False) -> Array:
     """The sum of x along `axes` (each from 0), of float32 within 4e-7 of the sum of the absolute values.
 
     Other dtypes are summed by NumPy; arrays on a GPU by CuPy.
@@ -32,9 +32,9 @@ def sum_along(x: Any, axes: Sequence[int], *, keepdims: bool = False) -> Any:
         n *= x.shape[axis]
     if n <= _FEW or not x.size or (axes == tuple(range(x.ndim - len(axes), x.ndim)) and _is_dense(x, len(axes))):
         return x.sum(axes, keepdims=keepdims)  # few, or summed pairwise by NumPy
-    y = sum_natively(x, axes, keepdims=keepdims)
-    if y is not None:
-        return y
+    native = sum_natively(x, axes, keepdims=keepdims)
+    if native is not None:
+        return native
     if (x.size if 0 in axes else x.size // len(x)) <= _SMALL:  # per image, so that its sums do not depend on the batch
         return x.sum(axes, dtype=np.float64, keepdims=keepdims).astype(_F32)
     order = [axis for axis in range(x.ndim) if x.shape[axis] != 1]
@@ -55,7 +55,7 @@ def _is_dense(x: np.ndarray, n_axis: int) -> bool:
     return x.flags.c_contiguous or x[(0,) * (x.ndim - n_axis)].flags.c_contiguous
 
 
-def running_sum(x: Any, axis: int) -> Any:
+def running_sum(x: Array, axis: int) -> Array:
     """The running sums of x along `axis`, from 0; of float32 on the CPU added in float64."""
     if x.dtype != _F32 or not isinstance(x, np.ndarray):
         return x.cumsum(axis)
@@ -97,11 +97,11 @@ def _folded(x: np.ndarray, axis: int) -> np.ndarray:
     if n <= _FEW:
         return np.add.reduce(x, axis)
     before, after = x.shape[:axis], x.shape[axis + 1 :]
-    n_block, length, beside = _split(n, x[(0,) * (axis + 1)].size)
-    body = n_block * length * beside
+    n_block, length, parallel = _split(n, x[(0,) * (axis + 1)].size)
+    body = n_block * length * parallel
     pick = (slice(None),) * axis
-    blocks = x[(*pick, slice(body))].reshape(*before, n_block, length, beside, *after)
-    y = np.add.reduce(blocks, axis + 1).reshape(*before, n_block * beside, *after)
+    blocks = x[(*pick, slice(body))].reshape(*before, n_block, length, parallel, *after)
+    y = np.add.reduce(blocks, axis + 1).reshape(*before, n_block * parallel, *after)
     y = _folded(y, axis)
     return y if body == n else y + _folded(x[(*pick, slice(body, None))], axis)
 
@@ -115,5 +115,5 @@ def _split(n: int, inner: int) -> tuple[int, int, int]:
     length = next((k for k in range(_BLOCK, 5, -1) if n % k == 0), _BLOCK)
     rows = n // length
     most = min(max(_WIDE // max(inner, 1), 1), rows)
-    beside = next((k for k in range(most, most // 2, -1) if rows % k == 0), most)
-    return rows // beside, length, beside
+    parallel = next((k for k in range(most, most // 2, -1) if rows % k == 0), most)
+    return rows // parallel, length, parallel

@@ -92,13 +92,25 @@ def train(root: str) -> None:
     save_model("net.safetensors", L.SSD300(n_fg_class=3))
 """
 
+BACKENDS = """
+from cvzoo.backends import AbstractBackend
+from cvzoo.backends.cudnn import backend as cudnn_backend
+from cvzoo.backends.cupy import backend as cupy_backend
+from cvzoo.backends.numpy import backend as numpy_backend
+from cvzoo.backends.onednn import backend as onednn_backend
+
+backends: tuple[AbstractBackend, ...] = (numpy_backend, onednn_backend, cupy_backend, cudnn_backend)
+"""
+
 
 def programs(folder):
-    """The files to check: README's blocks as one file, the user's program, and scripts of the repository."""
+    """The files to check: README's blocks as one file, the user's program, the comparison of backends with their
+    interface, and scripts of the repository."""
     blocks = [block.text for block in blocks_of("README.md") if block.language == "python"]
     (folder / "readme_blocks.py").write_text("\n".join(blocks))
     (folder / "user_program.py").write_text(textwrap.dedent(USER))
-    return [folder / "readme_blocks.py", folder / "user_program.py", *SCRIPTS]
+    (folder / "backends_program.py").write_text(BACKENDS)
+    return [folder / "readme_blocks.py", folder / "user_program.py", folder / "backends_program.py", *SCRIPTS]
 
 
 def test_mypy_finds_no_error_in_programs(tmp_path):

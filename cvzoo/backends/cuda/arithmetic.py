@@ -1,5 +1,7 @@
 """Element-wise arithmetic of two arrays, or of an array and a number."""
 
+import numpy as np
+
 from cvzoo.backends.cuda.elementwise import elementwise
 from cvzoo.backends.cupy.library import cupy
 from cvzoo.backends.float_types import is_float
@@ -34,7 +36,7 @@ def arithmetic(operation: str, a: Array, b: Array) -> Array:
     return PAIRS[operation](cupy(), a, b)
 
 
-def arithmetic_constant(operation: str, x: Array, value: Array) -> Array:
+def arithmetic_constant(operation: str, x: Array, value: float | np.number) -> Array:
     """See `AbstractBackend.arithmetic_constant`; floats in one launch."""
     if is_float(x.dtype):
         return elementwise(f"{operation}_constant", _CONSTANTS[operation], (x,), numbers=(float(value),))

@@ -132,12 +132,10 @@ def conv_2d(
 
     The same kernel adds `add` and b and computes ReLU, in float32; other activations are a second kernel.
     """
-    call: _Forward | Literal[False] = False
-    if _is_for_cudnn(x, w, w.shape[1], groups):
-        session = current_session()
-        key = (x.shape, w.shape, (stride, pad, dilate, groups), b is not None, add is not None, activation == "relu")
-        call = _cached(session, (x.dtype, *key), _make_forward)
-    if not call:
+    session = current_session() if _is_for_cudnn(x, w, w.shape[1], groups) else None
+    key = (x.shape, w.shape, (stride, pad, dilate, groups), b is not None, add is not None, activation == "relu")
+    call = session is not None and _cached(session, (x.dtype, *key), _make_forward)
+    if session is None or not call:
         return cupy_conv_2d(
             x,
             w,
@@ -195,13 +193,11 @@ def conv_2d_input_grad(
     gy: Array, w: Array, x_size: Pair, *, stride: Pair, pad: Pad, dilate: Pair, groups: int, add: Array | None = None
 ) -> Array:
     """See `AbstractBackend.conv_2d_input_grad`; `add` is added by the kernel, before anything is rounded."""
-    call: _Gradient | Literal[False] = False
     x_size = (x_size[0], x_size[1])  # hashable
-    if _is_for_cudnn(gy, w, w.shape[1], groups):
-        session = current_session()
-        key = (gy.dtype, gy.shape, w.shape, x_size, (stride, pad, dilate, groups), add is not None)
-        call = _cached(session, key, _make_input_grad)
-    if not call:
+    session = current_session() if _is_for_cudnn(gy, w, w.shape[1], groups) else None
+    key = (gy.dtype, gy.shape, w.shape, x_size, (stride, pad, dilate, groups), add is not None)
+    call = session is not None and _cached(session, key, _make_input_grad)
+    if session is None or not call:
         return cupy_conv_2d_input_grad(gy, w, x_size, stride=stride, pad=pad, dilate=dilate, groups=groups, add=add)
     shapes = call.shapes
     if add is not None and call.adds:
@@ -229,13 +225,11 @@ def conv_2d_weight_grad(
     x: Array, gy: Array, w_size: Pair, *, stride: Pair, pad: Pad, dilate: Pair, groups: int
 ) -> Array:
     """See `AbstractBackend.conv_2d_weight_grad`."""
-    call: _Gradient | Literal[False] = False
     w_size = (w_size[0], w_size[1])  # hashable
-    if _is_for_cudnn(x, gy, x.shape[1] // groups, groups):
-        session = current_session()
-        key = (x.dtype, x.shape, gy.shape, w_size, (stride, pad, dilate, groups))
-        call = _cached(session, key, _make_weight_grad)
-    if not call:
+    session = current_session() if _is_for_cudnn(x, gy, x.shape[1] // groups, groups) else None
+    key = (x.dtype, x.shape, gy.shape, w_size, (stride, pad, dilate, groups))
+    call = session is not None and _cached(session, key, _make_weight_grad)
+    if session is None or not call:
         return cupy_conv_2d_weight_grad(x, gy, w_size, stride=stride, pad=pad, dilate=dilate, groups=groups)
     shapes = call.shapes
     gw = empty(shapes.w, x.dtype)

@@ -7,17 +7,16 @@ import os
 import pathlib
 import sys
 import sysconfig
-from typing import Any
 
 from cvzoo.errors.exceptions import BackendError
 
 _FILE = "libcudnn.so.9"
-_OLDEST = 90800  # the first that plans for a device by its properties
-# looked up by libcudnn itself while it loads or plans; 9.28 aborts the process if the first is not to be found
+_OLDEST = 90800  # the first that makes plans for a device described by its properties
+# loaded by libcudnn itself, by name; 9.28 aborts the process if it does not find the first
 _NEEDED = ("libcublasLt.so", "libnvrtc.so")
 _FOLDERS = ("cu13/lib", "cu12/lib", "cublas/lib", "cuda_nvrtc/lib")
 _HINT = "pip install nvidia-cudnn-cu13, or nvidia-cudnn-cu12 for CUDA 12"
-# what each function takes: p pointer, i int, q int64, z size_t
+# types of arguments: p pointer, i int, q int64, z size_t
 FUNCTIONS = {
     "cudnnCreate": "p",
     "cudnnDestroy": "p",
@@ -40,17 +39,17 @@ class Library:
     calls: its functions; version: 91900 for 9.19.0; path: its file, as far as known
     """
 
-    calls: Any
+    calls: ctypes.CDLL
     version: int
     path: str
 
 
 class CudnnError(BackendError):
-    """cuDNN refused a call."""
+    """A call of cuDNN failed."""
 
 
 def _wheel_folders() -> list[pathlib.Path]:
-    """Folders that wheels of NVIDIA's libraries are unpacked below."""
+    """The folders of NVIDIA's wheels."""
     places = [sysconfig.get_path("purelib"), sysconfig.get_path("platlib"), *sys.path]
     folders = (pathlib.Path(place or ".") / "nvidia" for place in dict.fromkeys(places))
     return [folder for folder in folders if folder.is_dir()]
@@ -65,7 +64,7 @@ def _candidates() -> list[str]:
 
 
 def _load_needed() -> None:
-    """Load the libraries that libcudnn opens by name alone; those without a wheel may be on the loader's path."""
+    """Load the libraries that libcudnn opens by name; without a wheel, the loader may find them."""
     for folder in _wheel_folders():
         for below in _FOLDERS:
             for name in _NEEDED:
@@ -73,7 +72,7 @@ def _load_needed() -> None:
                     try:
                         ctypes.CDLL(str(path), ctypes.RTLD_GLOBAL)
                     except OSError:
-                        continue  # of another version of CUDA: libcudnn reports which it misses
+                        continue  # of another version of CUDA; libcudnn reports missing ones
 
 
 def _load(path: str) -> Library:
@@ -89,14 +88,16 @@ def _load(path: str) -> Library:
     except AttributeError:
         raise BackendError(f"{path} is not cuDNN 9", hint=_HINT) from None
     if version < _OLDEST or version // 10000 != 9:
-        raise BackendError(f"{path} is another cuDNN", expected="9.8 or later of version 9", got=version, hint=_HINT)
+        raise BackendError(
+            f"{path} is an unsupported version of cuDNN", expected="9.8 or later of version 9", got=version, hint=_HINT
+        )
     return Library(calls, version, path)
 
 
 @functools.cache
 def _search() -> Library | BackendError:
     if not sys.platform.startswith("linux"):
-        return BackendError(f"cuDNN is looked for on Linux only, this is {sys.platform}")
+        return BackendError(f"cuDNN is supported on Linux only, this is {sys.platform}")
     _load_needed()
     reasons = []
     for path in _candidates():
@@ -122,7 +123,7 @@ def why_no_cudnn() -> str | None:
 
 
 def check(status: int) -> None:
-    """Raise CudnnError with cuDNN's own words if a call's status is not 0."""
+    """Raise CudnnError with cuDNN's message if a call's status is not 0."""
     if status:
         text = ctypes.create_string_buffer(4096)
         library().calls.cudnnGetLastErrorString(ctypes.addressof(text), len(text))

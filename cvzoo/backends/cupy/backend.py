@@ -4,6 +4,9 @@
 first use.
 """
 
+from types import ModuleType
+from typing import TYPE_CHECKING
+
 from cvzoo.backends.cuda.arithmetic import *
 from cvzoo.backends.cuda.detection import *
 from cvzoo.backends.cuda.loss import *
@@ -30,6 +33,8 @@ from cvzoo.backends.transfer import constant as constant
 from cvzoo.backends.transfer import upload as upload
 
 name = "cupy"
+if TYPE_CHECKING:
+    xp: ModuleType
 
 
 def __getattr__(attribute: str) -> Cupy:

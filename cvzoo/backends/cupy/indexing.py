@@ -1,4 +1,4 @@
-"""Elements that indices name, taken and added to, always in the same order; indices are not looked at."""
+"""Indexing, deterministic accumulation at indices, and embeddings; indices are not checked."""
 
 from collections.abc import Sequence
 
@@ -17,19 +17,19 @@ def take(x: Array, index: tuple) -> Array:
 
 
 def embed_id(w: Array, ids: Array, mask: Array | None) -> Array:
-    """See `AbstractBackend.embed_id`; where ids name no row it is NaN."""
+    """See `AbstractBackend.embed_id`; rows of ids out of range are NaN."""
     xp = cupy()
-    named = (ids >= 0) & (ids < len(w))
-    rows = xp.where(named[..., None], w[ids], w.dtype.type(np.nan))
+    valid = (ids >= 0) & (ids < len(w))
+    rows = xp.where(valid[..., None], w[ids], w.dtype.type(np.nan))
     rows = rows if mask is None else xp.where(mask[..., None], rows, w.dtype.type(0))
-    return rows.astype(w.dtype, copy=False)  # CuPy makes float32 of bfloat16
+    return rows.astype(w.dtype, copy=False)  # CuPy promotes bfloat16 to float32
 
 
 def embed_id_grad(gy: Array, ids: Array, mask: Array | None, w_shape: Sequence[int]) -> Array:
-    """See `AbstractBackend.embed_id_grad`; ids that name no row add nothing."""
+    """See `AbstractBackend.embed_id_grad`; ids out of range are ignored."""
     xp = cupy()
     gw = xp.zeros(tuple(w_shape), gy.dtype)
-    named = ids >= 0 if mask is None else mask & (ids >= 0)
-    rows = xp.where(named, ids, len(gw)).reshape(-1).astype(np.int64)
-    add_rows(gw, rows, xp.ascontiguousarray(gy), before=1, places=len(gw))
+    valid = ids >= 0 if mask is None else mask & (ids >= 0)
+    rows = xp.where(valid, ids, len(gw)).reshape(-1).astype(np.int64)
+    add_rows(gw, rows, xp.ascontiguousarray(gy), before=1, n_row=len(gw))
     return gw

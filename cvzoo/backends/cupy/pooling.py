@@ -1,7 +1,6 @@
 """Max and average pooling by kernels/pooling.cu, and upsampling by the indices of maxima."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -61,8 +60,8 @@ def _as_comparable(x: Array) -> Array:
     return x.astype(np.int64)
 
 
-def _index_dtype(ksize: Pair) -> tuple[str, Any]:
-    """The name and the dtype of the smallest integers that number a window's pixels."""
+def _index_dtype(ksize: Pair) -> tuple[str, type[np.signedinteger]]:
+    """The suffix and the type of the smallest integers that index the pixels of a window."""
     n = ksize[0] * ksize[1]
     return ("i8", np.int8) if n <= 128 else ("i16", np.int16) if n <= 32768 else ("i32", np.int32)
 

@@ -77,7 +77,9 @@ def build(folder: pathlib.Path = FOLDER, *, sanitized: bool = False) -> pathlib.
 
 def main() -> int:
     """0 if the library was built."""
-    parser = argparse.ArgumentParser(prog="python -m cvzoo.backends.native.build", description=__doc__.split("\n")[0])
+    parser = argparse.ArgumentParser(
+        prog="python -m cvzoo.backends.native.build", description=(__doc__ or "").split("\n")[0]
+    )
     parser.add_argument("--into", type=pathlib.Path, default=FOLDER, metavar="FOLDER", help="default: the package")
     parser.add_argument("--sanitized", action="store_true", help="with checks of every access to memory, and slow")
     args = parser.parse_args()

@@ -3,7 +3,7 @@
 import ctypes
 import functools
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,13 +17,13 @@ _Two = ctypes.c_void_p * 2
 
 
 class _Case(NamedTuple):
-    """The plan and its address; the result's size, its shape in memory order, and its transposition to x's axes."""
+    """The plan and its address; the result's size, its shape in memory order, and the transposition to x's axes."""
 
     plan: SumPlan
     address: int
     size: int
-    lying: tuple[int, ...]
-    turned: tuple[int, ...] | None
+    shape: tuple[int, ...]
+    axes: tuple[int, ...] | None
 
 
 @functools.lru_cache(4096)
@@ -34,15 +34,15 @@ def _case(shape: tuple[int, ...], strides: tuple[int, ...], axes: tuple[int, ...
     plan = sum_plan([(shape[k], steps[k]) for k in kept], [(shape[k], steps[k]) for k in order if k in axes])
     if plan is None or any(stride % 4 for stride in strides):
         return None
-    lying = tuple([shape[k] for k in kept])
-    turned = None if kept == sorted(kept) else tuple(np.argsort(kept).tolist())
-    return _Case(plan, ctypes.addressof(plan), int(np.prod(lying)), lying, turned)
+    kept_shape = tuple([shape[k] for k in kept])
+    back = None if kept == sorted(kept) else tuple(np.argsort(kept).tolist())
+    return _Case(plan, ctypes.addressof(plan), math.prod(kept_shape), kept_shape, back)
 
 
-def sum_natively(x: np.ndarray, axes: tuple[int, ...], *, keepdims: bool) -> Any:
-    """The sum of x (float32, not empty) along `axes`, each from 0, as numpy.sum gives it; None if it must do it.
+def sum_natively(x: np.ndarray, axes: tuple[int, ...], *, keepdims: bool) -> np.ndarray | None:
+    """The sum of x (float32, not empty) along `axes`, each from 0, as of numpy.sum; None if NumPy must compute it.
 
-    The same bits for any number of threads, and in the order of memory that x has.
+    It has the memory format of x, and the same bits for any number of threads.
     """
     library = native()
     if library is None or not x.flags.aligned:
@@ -50,15 +50,15 @@ def sum_natively(x: np.ndarray, axes: tuple[int, ...], *, keepdims: bool) -> Any
     case = _case(x.shape, x.strides, axes)
     if case is None:
         return None
-    y = np.empty(case.lying, _F32)
+    y = np.empty(case.shape, _F32)
     arrays = _Two(address_of(x), address_of(y))
     if library.kernels["sum"](case.address, arrays, threads_now()[0]):
         raise MemoryError
-    if case.turned is not None:
-        y = y.transpose(case.turned)
+    if case.axes is not None:
+        y = y.transpose(case.axes)
     if keepdims:
         return y.reshape([1 if axis in axes else n for axis, n in enumerate(x.shape)])
-    return y if case.lying else y[()]
+    return y if case.shape else y[()]
 
 
 @functools.lru_cache(4096)
@@ -68,12 +68,12 @@ def _running_plan(shape: tuple[int, ...], strides: tuple[int, ...], axis: int) -
     dense = [4 * math.prod(sizes[k + 1 :]) for k in range(len(order))]
     if any(strides[k] != step for k, step in zip(order, dense) if shape[k] != 1):
         return None
-    place = order.index(axis)
-    return RunningPlan(math.prod(sizes[:place]), shape[axis], math.prod(sizes[place + 1 :]))
+    position = order.index(axis)
+    return RunningPlan(math.prod(sizes[:position]), shape[axis], math.prod(sizes[position + 1 :]))
 
 
 def running_sum_natively(x: np.ndarray, axis: int) -> np.ndarray | None:
-    """The running sums of x (float32, not empty) along `axis`, from 0, lying as x does; None if NumPy must do it."""
+    """The running sums of x (float32, not empty) along `axis`, in its memory format; None if NumPy must."""
     library = native()
     plan = _running_plan(x.shape, x.strides, axis) if library is not None and x.flags.aligned else None
     if library is None or plan is None:

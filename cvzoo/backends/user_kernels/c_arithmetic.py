@@ -1,6 +1,6 @@
 """C's types, operators and mathematical functions on NumPy arrays."""
 
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 
@@ -23,7 +23,7 @@ _SAME = (  # functions that NumPy calls as C does
     + ("sinh", "sqrt", "tan", "tanh", "trunc", "copysign", "fmax", "fmin", "fmod", "hypot")
     + ("isfinite", "isinf", "isnan", "signbit")
 )
-_FUNCTIONS: dict[str, Any] = {
+_FUNCTIONS: dict[str, Callable[..., Array]] = {
     **{name: getattr(np, numpy_name) for name, numpy_name in _ARC.items()},
     **{name: getattr(np, name) for name in _SAME},
     "erf": erf,

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping
-from typing import Any, NoReturn
+from typing import NoReturn, TypeVar
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from cvzoo.backends.user_kernels.c_arithmetic import C_TYPES, binary, call, conv
 from cvzoo.errors.exceptions import UnsupportedError, ValueRangeError
 from cvzoo.typing.aliases import Array
 
+T = TypeVar("T")
 _TOKEN = re.compile(
     r"\s+|//[^\n]*|/\*.*?\*/"
     rf"|((?:{'|'.join(sorted((re.escape(t) for t in C_TYPES if ' ' in t), key=len, reverse=True))})\b"
@@ -63,7 +64,7 @@ class CExpressions:
             self._refuse("the end")
         return value
 
-    def _evaluate(self, part: Callable[[], Any]) -> Any:
+    def _evaluate(self, part: Callable[[], T]) -> T:
         try:
             with np.errstate(all="ignore"):  # as in C
                 return part()

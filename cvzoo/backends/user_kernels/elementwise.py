@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -11,6 +11,9 @@ from cvzoo.backends.cupy.library import cupy
 from cvzoo.backends.user_kernels.c_expressions import CExpressions
 from cvzoo.backends.user_kernels.parameters import bind, read_parameters
 from cvzoo.errors.exceptions import DtypeError, ShapeError, ValueRangeError
+from cvzoo.typing.aliases import Array
+
+KernelFunction: TypeAlias = Callable[..., Array | tuple[Array, ...]]  # of arrays and numbers, as a kernel
 
 
 class ElementwiseKernel:
@@ -21,7 +24,12 @@ class ElementwiseKernel:
     """
 
     def __init__(
-        self, in_params: str, out_params: str, operation: str, name: str, on_cpu: Callable[..., Any] | None = None
+        self,
+        in_params: str,
+        out_params: str,
+        operation: str,
+        name: str,
+        on_cpu: KernelFunction | None = None,
     ):
         self.name = name
         self._texts = (in_params, out_params, operation)
@@ -34,10 +42,10 @@ class ElementwiseKernel:
             raise ValueRangeError(f"{name}: an input and an output have one name", got=f"{in_params}; {out_params}")
 
     @functools.cached_property
-    def _on_gpu(self) -> Any:
+    def _on_gpu(self) -> KernelFunction:
         return cupy().ElementwiseKernel(*self._texts, self.name)
 
-    def __call__(self, *arguments: Any, size: int | None = None) -> Any:
+    def __call__(self, *arguments: Array | float, size: int | None = None) -> Any:
         """The outputs, arrays of the shape that the inputs broadcast to.
 
         arguments: arrays and numbers, one per input; then, optionally, the arrays to write into, one per output
@@ -54,14 +62,15 @@ class ElementwiseKernel:
             return compute(*arguments) if size is None else compute(*arguments, size=size)
         given = arguments[n_in:]
         bound = bind(self.name, self._inputs, arguments[:n_in], list(zip(self._outputs, given)))
-        outputs = list(given) or [np.zeros(bound.shape, bound.dtype_of(self.name, p)) for p in self._outputs]
-        for parameter, array in zip(self._outputs, outputs):
+        outputs = [] if given else [np.zeros(bound.shape, bound.dtype_of(self.name, p)) for p in self._outputs]
+        for parameter, array in zip(self._outputs, given):
             if not isinstance(array, np.ndarray):
                 raise DtypeError(f"{self.name}: {parameter.name} must be an array", got=type(array).__name__)
             if array.shape != bound.shape:
                 raise ShapeError(
                     f"{self.name}: {parameter.name} has another shape", expected=bound.shape, got=array.shape
                 )
+            outputs.append(array)
         start = {p.name: array for p, array in zip(self._outputs, outputs)}
         values = CExpressions(self._texts[2], {**bound.variables, **start}, bound.types).run()
         for parameter, array in zip(self._outputs, outputs):
@@ -71,7 +80,11 @@ class ElementwiseKernel:
 
 @functools.lru_cache(512)
 def elementwise(
-    in_params: str, out_params: str, operation: str, name: str, on_cpu: Callable[..., Any] | None = None
+    in_params: str,
+    out_params: str,
+    operation: str,
+    name: str,
+    on_cpu: KernelFunction | None = None,
 ) -> ElementwiseKernel:
     """An element-wise kernel for the CPU and for GPUs; the same one for the same text.
 

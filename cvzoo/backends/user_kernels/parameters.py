@@ -1,7 +1,7 @@
 """The parameters of a kernel: their names and types, and the arrays given for them."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -62,7 +62,10 @@ class Bound(NamedTuple):
 
 
 def bind(
-    kernel: str, parameters: Sequence[Parameter], arguments: Sequence[Any], given: Sequence[tuple[Parameter, Any]] = ()
+    kernel: str,
+    parameters: Sequence[Parameter],
+    arguments: Sequence[Array | float],
+    given: Sequence[tuple[Parameter, Array | float]] = (),
 ) -> Bound:
     """The arguments as arrays of their parameters' types.
 
@@ -102,7 +105,7 @@ def bind(
     return Bound({**inputs, "i": np.arange(n).reshape(shape), "n": np.asarray(n)}, types, shape)
 
 
-def _as_array(kernel: str, parameter: Parameter, value: Any, dtype: np.dtype) -> Array:
+def _as_array(kernel: str, parameter: Parameter, value: Array | float, dtype: np.dtype) -> Array:
     """A plain number or an array in the parameter's type. Raises DtypeError for a number that it cannot hold."""
     if dtype.kind not in "biufc":
         raise DtypeError(f"{kernel}: {parameter.name} is of no type that kernels compute with", got=dtype)

@@ -2,8 +2,7 @@
 
 import functools
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -44,10 +43,12 @@ class ReductionKernel:
         self._output = outputs[0]
 
     @functools.cached_property
-    def _on_gpu(self) -> Any:
+    def _on_gpu(self) -> Callable[..., Array]:
         return cupy().ReductionKernel(*self._texts, self.name)
 
-    def __call__(self, *arguments: Any, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Any:
+    def __call__(
+        self, *arguments: Array | float, axis: int | Sequence[int] | None = None, keepdims: bool = False
+    ) -> Array:
         """The output: the inputs' common shape without `axis`.
 
         arguments: arrays and numbers, one per input

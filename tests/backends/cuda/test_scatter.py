@@ -95,7 +95,7 @@ def test_very_many_sums_are_cupys(gpu, monkeypatch):
 def test_rows_that_name_no_place_are_left_out(gpu):
     out = gpu.cupy.ones((3, 2), "float32")
     ids = gpu.cupy.asarray(np.array([0, 3, 7, -4, 2]))
-    scatter.add_rows(out, ids, gpu.cupy.ones((5, 2), "float32"), before=1, places=3)
+    scatter.add_rows(out, ids, gpu.cupy.ones((5, 2), "float32"), before=1, n_row=3)
     assert out.get()[:, 0].tolist() == [2, 1, 2]
 
 
@@ -122,7 +122,7 @@ def test_rows_may_be_wider_than_a_grid_is_high(gpu, monkeypatch):
     rows = RANDOM.standard_normal((2, 6, 700)).astype("float32")
     ids = np.array([0, 2, 2, -1, 7, 0])
     out = gpu.cupy.zeros((2, 3, 700), np.float32)
-    scatter.add_rows(out, gpu.cupy.array(ids), gpu.cupy.array(rows), before=2, places=3)
+    scatter.add_rows(out, gpu.cupy.array(ids), gpu.cupy.array(rows), before=2, n_row=3)
     want = np.zeros((2, 3, 700), np.float32)
     np.add.at(want, (slice(None), ids[[0, 1, 2, 3, 5]]), rows[:, [0, 1, 2, 3, 5]])
     np.testing.assert_array_equal(out.get(), want)
