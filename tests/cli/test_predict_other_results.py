@@ -8,9 +8,12 @@ from PIL import Image
 
 from cvzoo.config import set_seed
 from cvzoo.geometry.rle import RLEs
+from cvzoo.links.model.cifar_resnet.cifar_resnet import CIFARResNet
 from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNSettings
 from cvzoo.links.model.keypoint_rcnn.keypoint_rcnn_fpn import KeypointRCNNFPN, PointHeadSettings
 from cvzoo.links.model.mask_rcnn.mask_rcnn_fpn import MaskHeadSettings, MaskRCNNFPN
+from cvzoo.links.model.retinanet.config import RetinaNetSettings
+from cvzoo.links.model.retinanet.retinanet import RetinaNet
 from cvzoo.links.model.segnet.segnet_basic import SegNetBasic
 from cvzoo.serializers.model_file import save_model
 
@@ -87,3 +90,38 @@ def test_without_pictures_a_label_map_is_still_written(run, photos, file, tmp_pa
     status, _, error = run("predict", photos / "a.jpg", *words, "--score-thresh", "0.5")
     assert status == 2
     assert "--score-thresh" in error
+
+
+MODELS = {
+    "boxes": lambda: RetinaNet(
+        label_names=("ape", "bee"), settings=RetinaNetSettings(n_layer=10, channels=16, min_size=64, max_size=96)
+    ),
+    "masks": lambda: MaskRCNNFPN(
+        label_names=("ape", "bee"), settings=TINY, mask_settings=MaskHeadSettings(depth=1, channels=8, roi_size=7)
+    ),
+    "keypoints": lambda: KeypointRCNNFPN(
+        1, settings=TINY, point_settings=PointHeadSettings(depth=1, channels=8, roi_size=7)
+    ),
+    "label maps": lambda: SegNetBasic(3, channels=8),
+    "classes": lambda: CIFARResNet(8, n_class=3),
+}
+
+
+@pytest.mark.parametrize("task", MODELS)
+def test_every_task_has_test_time_augmentation(run, photos, file, tmp_path, task):
+    path = file(MODELS[task])
+    status, _, errors = run("predict", photos / "a.jpg", "--model", path, "--tta", "--out", tmp_path / "out")
+    assert status == 0, errors
+    assert (tmp_path / "out" / "a.json").is_file()
+
+
+@pytest.mark.parametrize("task", MODELS)
+def test_every_task_but_classification_has_tiles(run, photos, file, tmp_path, task):
+    path = file(MODELS[task])
+    status, _, errors = run("predict", photos / "a.jpg", "--model", path, "--tile", 32, "--out", tmp_path / "out")
+    if task == "classes":
+        assert status == 2
+        assert "cannot predict tiles" in errors
+    else:
+        assert status == 0, errors
+        assert (tmp_path / "out" / "a.json").is_file()

@@ -16,7 +16,7 @@ from cvzoo.links.model.image_batches import check_images, read_pixels
 from cvzoo.links.model.instance_views import Instances, concatenated, instances_of, result_of
 from cvzoo.links.model.keypoint_detector import AbstractKeypointDetector
 from cvzoo.links.model.segmenter import AbstractSegmenter
-from cvzoo.links.model.thresholds import AbstractThresholds
+from cvzoo.links.model.thresholds import AbstractThresholds, using_score_of
 from cvzoo.transforms.flip import flip
 from cvzoo.typing.aliases import Array, Image, LabelNames, Size
 
@@ -59,28 +59,32 @@ class AugmentedPredictor:
         self.label_names: LabelNames | None = getattr(model, "label_names", None)
         self._pairs = _mirrored_points(model) if flip and isinstance(model, AbstractKeypointDetector) else None
 
-    def predict(self, imgs: Iterable[Any], *, batch_size: int = 8) -> Any:
+    def predict(self, imgs: Iterable[Any], *, batch_size: int = 8, score: str | float | None = None) -> Any:
         """The model's kind of result for the images; imgs and what is raised: as for its own `predict`.
 
         batch_size: how many views go through the network at once
+        score: thresholds of a detector for this call, as for its own `predict`
         """
         check_images(imgs, batch_size)
-        if isinstance(self.model, AbstractSegmenter):
-            return self._label_maps(imgs, batch_size)
         found, sources, kind = [], [], type(self.model.predict([]))
-        for source in imgs:
-            found.append(self._of_image(read_pixels(source), batch_size))
-            sources.append(kept_source(source))
+        with using_score_of(self.model, score):
+            if isinstance(self.model, AbstractSegmenter):
+                return self._label_maps(imgs, batch_size)
+            for source in imgs:
+                found.append(self._of_image(read_pixels(source), batch_size))
+                sources.append(kept_source(source))
         if issubclass(kind, Classifications):
             probs = np.stack(found) if found else np.zeros((0, self.model.n_class), np.float32)
             return Classifications(probs, label_names=self.label_names, sources=sources)
         return result_of(self.model, found, sources, kind)
 
-    def predict_each(self, imgs: Iterable[Any], *, batch_size: int = 8) -> Iterator[Any]:
+    def predict_each(
+        self, imgs: Iterable[Any], *, batch_size: int = 8, score: str | float | None = None
+    ) -> Iterator[Any]:
         """The results image by image, while the next images have not been read yet."""
         check_images(imgs, batch_size)
         for source in imgs:
-            yield self.predict([source], batch_size=batch_size)
+            yield self.predict([source], batch_size=batch_size, score=score)
 
     def _label_maps(self, imgs: Iterable[Any], batch_size: int) -> Any:
         before = self.model.scales, self.model.flip
@@ -114,7 +118,9 @@ class AugmentedPredictor:
             fused = weighted_boxes_fusion(
                 found.bbox, found.label, found.score, n_view=n_view, iou_thresh=self.iou_thresh
             )
-            keep = np.flatnonzero(fused.score > model.score_thresh)[: model.limit]
+            # an object that few of the views show has a lower score than in these
+            above = (fused.score > model.score_thresh) & model.above_class_thresholds(fused.label, fused.score)
+            keep = np.flatnonzero(above)[: model.limit]
             found = Instances(fused.bbox[keep], fused.label[keep], fused.score[keep], None, None, None)
         inside = clip_bbox(found.bbox, size)  # what a larger frame let stick out of the image
         return found.take(np.flatnonzero((inside[:, 2:] > inside[:, :2]).all(axis=1)))

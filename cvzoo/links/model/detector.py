@@ -63,35 +63,42 @@ class AbstractDetector(AbstractThresholds, AbstractPrepared, AbstractQuantizable
         return None
 
     # --- predict ----------------------------------------------------------------------------------------------------
-    def predict(self, imgs: Iterable[Any], *, batch_size: int = 8) -> Detections:
+    def predict(self, imgs: Iterable[Any], *, batch_size: int = 8, score: str | float | None = None) -> Detections:
         """Detect objects: `bboxes, labels, scores = model.predict(imgs)`, lists with one element per image.
 
         imgs: any iterable of images of any sizes, each a path, the bytes of a file, an open file, a PIL image or an
             array (3, H, W) RGB or (1, H, W) grey in [0, 255]; a batch (B, 3, H, W) is fine, too
         batch_size: maximum number of images of one preprocessed shape per forward pass; results are the same bits
+        score: thresholds for this call: a preset ("evaluate"; "deploy", those of each class in the model's file), or
+            the minimal score; None: the model's
         Raises FileNotFoundError (or another OSError) for a path that cannot be opened, ImageError that names a file
         without a valid image, DtypeError for a single image instead of several.
         """
         detected: list[Found] = []
         sources: list[Any] = []
         wait = None
-        for batch in batches_for(self, imgs, batch_size=batch_size):
-            # a GPU computed the previous batch while this one was read
+        with self.using_score(score):
+            for batch in batches_for(self, imgs, batch_size=batch_size):
+                # a GPU computed the previous batch while this one was read
+                detected += wait() if wait is not None else []
+                wait = self._begun(batch)
+                sources += map(kept_source, batch.sources)
             detected += wait() if wait is not None else []
-            wait = self._begun(batch)
-            sources += map(kept_source, batch.sources)
-        detected += wait() if wait is not None else []
         bboxes, labels, scores = (list(each) for each in zip(*detected)) if detected else ([], [], [])
         return Detections(bboxes, labels, scores, label_names=self.label_names, sources=sources)
 
-    def predict_each(self, imgs: Iterable[Any], *, batch_size: int = 1) -> Iterator[Detections]:
+    def predict_each(
+        self, imgs: Iterable[Any], *, batch_size: int = 1, score: str | float | None = None
+    ) -> Iterator[Detections]:
         """The results image by image, reading images lazily, with constant memory.
 
-        Each is a `Detections` of one image, with the same bits as those of `predict`.
+        score: as for `predict`. Each is a `Detections` of one image, with the same bits as those of `predict`.
         """
         for batch in batches_for(self, imgs, batch_size=batch_size):
-            for (bbox, label, score), source in zip(self._begun(batch)(), batch.sources):
-                yield Detections([bbox], [label], [score], label_names=self.label_names, sources=[kept_source(source)])
+            with self.using_score(score):  # not while the caller has the results
+                found = self._begun(batch)()
+            for (bbox, label, scores), source in zip(found, batch.sources):
+                yield Detections([bbox], [label], [scores], label_names=self.label_names, sources=[kept_source(source)])
 
     def _begun(self, batch: PreparedBatch) -> Callable[[], list[Found]]:
         """Start a batch; returns a function that returns the boxes of its images, with device synchronization."""

@@ -46,23 +46,30 @@ class AbstractInstanceSegmenter(AbstractThresholds, AbstractPrepared, AbstractQu
         """
 
     # --- predict ----------------------------------------------------------------------------------------------------
-    def predict(self, imgs: Iterable[Any], *, batch_size: int = 4) -> InstanceSegmentations:
+    def predict(
+        self, imgs: Iterable[Any], *, batch_size: int = 4, score: str | float | None = None
+    ) -> InstanceSegmentations:
         """Detect instances: `masks, labels, scores = model.predict(imgs)`, lists with one element per image.
 
-        imgs, batch_size, and errors: as for a detector's `predict`
+        imgs, batch_size, score, and errors: as for a detector's `predict`
         Masks are run-length encoded (`geometry.RLEs`), for evaluators; `.dense(i)` is image i's (R, H, W) bool.
         """
         instances: list[FoundInstances] = []
         sources: list[Any] = []
-        for batch in batches_for(self, imgs, batch_size=batch_size):
-            instances += self._found(batch)
-            sources += map(kept_source, batch.sources)
+        with self.using_score(score):
+            for batch in batches_for(self, imgs, batch_size=batch_size):
+                instances += self._found(batch)
+                sources += map(kept_source, batch.sources)
         return self._result(instances, sources)
 
-    def predict_each(self, imgs: Iterable[Any], *, batch_size: int = 1) -> Iterator[InstanceSegmentations]:
+    def predict_each(
+        self, imgs: Iterable[Any], *, batch_size: int = 1, score: str | float | None = None
+    ) -> Iterator[InstanceSegmentations]:
         """The results image by image, reading images lazily, with constant memory."""
         for batch in batches_for(self, imgs, batch_size=batch_size):
-            for each, source in zip(self._found(batch), batch.sources):
+            with self.using_score(score):  # not while the caller has the results
+                found = self._found(batch)
+            for each, source in zip(found, batch.sources):
                 yield self._result([each], [kept_source(source)])
 
     def _found(self, batch: PreparedBatch) -> list[FoundInstances]:

@@ -48,22 +48,29 @@ class AbstractKeypointDetector(AbstractThresholds, AbstractPrepared, AbstractQua
         """
 
     # --- predict ----------------------------------------------------------------------------------------------------
-    def predict(self, imgs: Iterable[Any], *, batch_size: int = 4) -> KeypointDetections:
+    def predict(
+        self, imgs: Iterable[Any], *, batch_size: int = 4, score: str | float | None = None
+    ) -> KeypointDetections:
         """Detect keypoints: `points, labels, scores = model.predict(imgs)`, lists with one element per image.
 
-        imgs, batch_size, and errors: as for a detector's `predict`
+        imgs, batch_size, score, and errors: as for a detector's `predict`
         """
         instances: list[FoundPoints] = []
         sources: list[Any] = []
-        for batch in batches_for(self, imgs, batch_size=batch_size):
-            instances += self._found(batch)
-            sources += map(kept_source, batch.sources)
+        with self.using_score(score):
+            for batch in batches_for(self, imgs, batch_size=batch_size):
+                instances += self._found(batch)
+                sources += map(kept_source, batch.sources)
         return self._result(instances, sources)
 
-    def predict_each(self, imgs: Iterable[Any], *, batch_size: int = 1) -> Iterator[KeypointDetections]:
+    def predict_each(
+        self, imgs: Iterable[Any], *, batch_size: int = 1, score: str | float | None = None
+    ) -> Iterator[KeypointDetections]:
         """The results image by image, reading images lazily, with constant memory."""
         for batch in batches_for(self, imgs, batch_size=batch_size):
-            for each, source in zip(self._found(batch), batch.sources):
+            with self.using_score(score):  # not while the caller has the results
+                found = self._found(batch)
+            for each, source in zip(found, batch.sources):
                 yield self._result([each], [kept_source(source)])
 
     def _found(self, batch: PreparedBatch) -> list[FoundPoints]:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cvzoo.errors.exceptions import ValueRangeError
+from cvzoo.errors.exceptions import UnsupportedError, ValueRangeError
 from cvzoo.links.model.typed_value import NO_LIMITS, Limits, expected_words, typed_value
 from cvzoo.typing.aliases import Array
 
@@ -73,6 +73,27 @@ class AbstractThresholds:
         finally:
             self.nms_thresh, self.score_thresh, self.class_score_thresh = before
 
+    @contextlib.contextmanager
+    def using_score(self, score: str | float | None) -> Iterator[None]:
+        """A block with the thresholds of the argument `score` of `predict`, which are restored afterwards.
+
+        score: the name of a preset; or the score above which instances are kept, of any class; None: as they are
+        Raises ValueRangeError for an unknown preset or a score outside of [0, 1].
+        """
+        if isinstance(score, str):
+            with self.using_preset(score):
+                yield
+            return
+        if score is not None and not 0 <= score <= 1:
+            raise ValueRangeError("score must be a preset's name or in [0, 1]", got=score)
+        before = self.score_thresh, self.class_score_thresh
+        if score is not None:
+            self.score_thresh, self.class_score_thresh = float(score), None
+        try:
+            yield
+        finally:
+            self.score_thresh, self.class_score_thresh = before
+
     def above_class_thresholds(self, label: Array, score: Array) -> Array:
         """Whether each instance scores above the threshold of its class, (R,) bool; all of them without thresholds.
 
@@ -90,6 +111,15 @@ class AbstractThresholds:
             )
         above: Array = score > thresholds[label]
         return above
+
+
+def using_score_of(model: object, score: str | float | None) -> contextlib.AbstractContextManager[None]:
+    """`using_score` of a model that may have no thresholds. Raises UnsupportedError if it has none to set."""
+    if isinstance(model, AbstractThresholds):
+        return model.using_score(score)
+    if score is not None:
+        raise UnsupportedError(f"score= applies to detectors, which a {type(model).__name__} is not")
+    return contextlib.nullcontext()
 
 
 def threshold_settings(model: AbstractThresholds) -> dict[str, Any]:

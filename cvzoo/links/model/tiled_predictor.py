@@ -23,7 +23,7 @@ from cvzoo.links.model.instance_views import (
 )
 from cvzoo.links.model.label_maps import LabelMaps
 from cvzoo.links.model.segmenter import AbstractSegmenter
-from cvzoo.links.model.thresholds import AbstractThresholds
+from cvzoo.links.model.thresholds import AbstractThresholds, using_score_of
 from cvzoo.typing.aliases import Array, ClassMap, Image, LabelNames, Size
 
 _AT_EDGE = 0.01  # of a tile's side: a box that ends as near to the tile's edge as this was probably cut by it
@@ -73,25 +73,29 @@ class TiledPredictor:
         self.merge_thresh = merge_thresh
         self.label_names: LabelNames | None = getattr(model, "label_names", None)
 
-    def predict(self, imgs: Iterable[Any], *, batch_size: int = 8) -> Any:
+    def predict(self, imgs: Iterable[Any], *, batch_size: int = 8, score: str | float | None = None) -> Any:
         """The model's kind of result for the images; imgs and what is raised: as for its own `predict`.
 
         batch_size: how many tiles go through the network at once
+        score: thresholds of a detector for this call, as for its own `predict`
         """
         check_images(imgs, batch_size)
         found, sources, kind = [], [], type(self.model.predict([]))
-        for source in imgs:
-            found.append(self._of_image(read_pixels(source), batch_size))
-            sources.append(kept_source(source))
+        with using_score_of(self.model, score):
+            for source in imgs:
+                found.append(self._of_image(read_pixels(source), batch_size))
+                sources.append(kept_source(source))
         if issubclass(kind, LabelMaps):
             return LabelMaps(found, label_names=self.label_names, sources=sources)
         return result_of(self.model, found, sources, kind)
 
-    def predict_each(self, imgs: Iterable[Any], *, batch_size: int = 8) -> Iterator[Any]:
+    def predict_each(
+        self, imgs: Iterable[Any], *, batch_size: int = 8, score: str | float | None = None
+    ) -> Iterator[Any]:
         """The results image by image, while the next images have not been read yet."""
         check_images(imgs, batch_size)
         for source in imgs:
-            yield self.predict([source], batch_size=batch_size)
+            yield self.predict([source], batch_size=batch_size, score=score)
 
     def corners(self, size: Size) -> list[tuple[int, int]]:
         """(y, x) of the first pixel of each tile of an image of `size` (H, W), row by row."""

@@ -8,6 +8,7 @@ import pytest
 from cvzoo.config.randomness import set_seed
 from cvzoo.errors.exceptions import UnsupportedError, ValueRangeError
 from cvzoo.export import export_onnx
+from cvzoo.links import AugmentedPredictor, ResNet18, TiledPredictor
 from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNSettings
 from cvzoo.links.model.keypoint_rcnn.keypoint_rcnn_fpn import KeypointRCNNFPN, PointHeadSettings
 from cvzoo.links.model.mask_rcnn.mask_rcnn_fpn import MaskHeadSettings, MaskRCNNFPN
@@ -48,6 +49,11 @@ def test_each_class_has_its_own_threshold(name, imgs):
     with model.using_preset("deploy"):
         kept = model.predict(imgs)
         one_by_one = list(model.predict_each(imgs))
+    by_argument = model.predict(imgs, score="deploy")
+    np.testing.assert_array_equal(np.concatenate(by_argument.scores), np.concatenate(kept.scores))
+    lazily = [each.scores[0] for each in model.predict_each(imgs, score="deploy")]
+    np.testing.assert_array_equal(np.concatenate(lazily), np.concatenate(kept.scores))
+    assert model.class_score_thresh is None  # for the call only
     assert model.class_score_thresh is None
     for i in range(2):
         rows = scores_above(found.labels[i], found.scores[i], of_classes)
@@ -110,3 +116,45 @@ def test_onnx_files_refuse_them(tmp_path):
     model.class_score_thresh = (0.1, 0.2, 0.3)
     with pytest.raises(UnsupportedError, match="score thresholds of classes"):
         export_onnx(tmp_path / "m.onnx", model, boxes=True)
+
+
+def test_score_is_a_preset_or_a_minimum_for_one_call(imgs):
+    set_seed(0)
+    model = MAKERS["boxes"]()
+    model.use_preset("evaluate")
+    everything = model.predict(imgs, score=0)
+    middle = float(np.median(np.concatenate(everything.scores)))
+    some = model.predict(imgs, score=middle)
+    assert 0 < len(np.concatenate(some.scores)) < len(np.concatenate(everything.scores))
+    assert min(np.concatenate(some.scores)) > middle
+    assert model.score_thresh == model.presets["evaluate"].score_thresh
+    lazy = model.predict_each(imgs, score=0)
+    next(lazy)
+    assert model.score_thresh == model.presets["evaluate"].score_thresh  # also while a generator is suspended
+    for make in (TiledPredictor, AugmentedPredictor):
+        found = make(model).predict(imgs, score=middle)
+        assert all(score > middle for score in np.concatenate(found.scores))
+    with pytest.raises(ValueRangeError, match="there is no such preset"):
+        model.predict(imgs, score="deploy")
+    for wrong in (-0.1, 1.5, float("nan")):
+        with pytest.raises(ValueRangeError, match="score must be"):
+            model.predict(imgs, score=wrong)
+
+
+def test_score_of_a_classifiers_views_is_refused():
+    with pytest.raises(UnsupportedError, match="score= applies to detectors"):
+        AugmentedPredictor(ResNet18(n_class=2)).predict([], score="deploy")
+
+
+def test_thresholds_of_classes_apply_to_merged_views(imgs):
+    set_seed(0)
+    model = MAKERS["boxes"]()
+    model.score_thresh = 0.0
+    found = AugmentedPredictor(model).predict(imgs)
+    labels, scores = (np.concatenate(each) for each in (found.labels, found.scores))
+    model.class_score_thresh = tuple(
+        float(np.median(scores[labels == l])) if (labels == l).any() else 0.5 for l in range(3)
+    )
+    kept = AugmentedPredictor(model).predict(imgs)
+    for label, score in zip(kept.labels, kept.scores):
+        assert (score > np.array(model.class_score_thresh)[label]).all()
