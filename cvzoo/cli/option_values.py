@@ -73,3 +73,14 @@ def words(text: str) -> tuple[str, ...]:
 def integers(text: str) -> tuple[int, ...]:
     """Comma-separated integers."""
     return tuple(int(word) for word in text.split(","))
+
+
+def color_words(text: str) -> str | tuple[str, ...] | dict[str, str]:
+    """`CLASS=COLOR,...`, `COLOR,COLOR,...`, or the palette "voc"; whether the colors exist is not checked."""
+    parts = words(text)
+    if parts and "=" not in text:
+        return "voc" if text == "voc" else parts
+    named = [(name.strip(), color.strip()) for name, _, color in (each.rpartition("=") for each in parts)]
+    if not all(name and color for name, color in named) or not named:
+        raise argparse.ArgumentTypeError(f"expected CLASS=COLOR,... or COLOR,COLOR,..., not {text!r}")
+    return dict(named)

@@ -29,6 +29,12 @@ class PictureNames:
         return name, ending
 
 
+def plain_name(text: str) -> str:
+    """The text, such as the name of a class, as a file name: without separators of paths, and not hidden."""
+    plain = "".join(each if each.isprintable() and each not in '/\\:*?"<>|' else "_" for each in text).strip(" .")
+    return plain or "_"
+
+
 def _key(name: str) -> str:
     # some file systems ignore case and the normalization of accents
     return unicodedata.normalize("NFC", name).casefold()

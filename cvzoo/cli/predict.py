@@ -4,11 +4,12 @@ import argparse
 import os
 import pathlib
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
+from cvzoo.cli.draw_style import check_crops, draw_style, wanted_labels
 from cvzoo.cli.ending_signals import Ended, EndingSignals
 from cvzoo.cli.json_records import json_lines
 from cvzoo.cli.load_predictor import load_predictor, with_inference_options
@@ -33,6 +34,9 @@ def run(args: argparse.Namespace) -> int:
     model = load_predictor(args)
     presentation = presentation_of(model)
     predictor = with_inference_options(model, args)
+    labels = wanted_labels(args, model)
+    style = draw_style(args, getattr(model, "label_names", None))
+    check_crops(args, model)
     out = _out_folder(args.out)
     data_set = None
     if args.save_format is not None:
@@ -57,7 +61,15 @@ def run(args: argparse.Namespace) -> int:
         troubles.append(trouble)
         progress.step()
 
-    output = PredictOutput(presentation, out, draws=draws, save_frames=args.save_frames, data_set=data_set)
+    output = PredictOutput(
+        presentation,
+        out,
+        draws=draws,
+        save_frames=args.save_frames,
+        data_set=data_set,
+        style=style,
+        crops="masks" if args.crop_masks else "boxes" if args.crop else None,
+    )
     status = 0
     try:
         with (
@@ -65,7 +77,7 @@ def run(args: argparse.Namespace) -> int:
             json_lines(lines) as write_line,
             output,
         ):
-            for each in predict_photos(predictor, photos, batch_size=args.batch_size, report=report):
+            for each in predict_photos(predictor, photos, batch_size=args.batch_size, report=report, labels=labels):
                 with signals.held():
                     record = output.write(each)
                     write_line(record)
@@ -108,11 +120,13 @@ def predict_photos(
     *,
     batch_size: int,
     report: Callable[[Trouble], None],
+    labels: Sequence[int] | None = None,
 ) -> Iterator[Predicted]:
     """The images in order, each with what the model says of it, read only `batch_size` ahead.
 
     model: has `predict(imgs, batch_size=...)`
     report: called with each image that cannot be used; the others go on
+    labels: only objects or pixels of these classes; None: all
     """
     batch: list[tuple[Photo, np.ndarray]] = []
     for photo in photos:
@@ -125,14 +139,17 @@ def predict_photos(
             report(Trouble(str(photo), _without_name(error, photo)))
             continue
         if len(batch) == batch_size:
-            yield from _predict_batch(model, batch, report)
+            yield from _predict_batch(model, batch, report, labels)
             batch = []
     if batch:
-        yield from _predict_batch(model, batch, report)
+        yield from _predict_batch(model, batch, report, labels)
 
 
 def _predict_batch(
-    model: Any, batch: list[tuple[Photo, np.ndarray]], report: Callable[[Trouble], None]
+    model: Any,
+    batch: list[tuple[Photo, np.ndarray]],
+    report: Callable[[Trouble], None],
+    labels: Sequence[int] | None,
 ) -> Iterator[Predicted]:
     try:
         found = model.predict([img for _, img in batch], batch_size=len(batch))
@@ -143,8 +160,10 @@ def _predict_batch(
             report(Trouble(str(batch[0][0]), str(error)))
         else:  # one image must not take the others along
             for each in batch:
-                yield from _predict_batch(model, [each], report)
+                yield from _predict_batch(model, [each], report, labels)
         return
+    if labels is not None:
+        found = found.filter(classes=labels)
     for i, (path, img) in enumerate(batch):
         yield Predicted(path, img, found, i)
 

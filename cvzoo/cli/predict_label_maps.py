@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from cvzoo.cli.draw_style import DrawStyle
 from cvzoo.cli.presentation import Presentation
 from cvzoo.cli.result_table import printable
 from cvzoo.links.model.label_maps import LabelMaps
@@ -37,8 +38,8 @@ def _table(record: dict[str, Any]) -> str:
     return label_map_table(record["photo"], record["classes"])
 
 
-def _draw(found: LabelMaps, i: int, img: np.ndarray) -> np.ndarray:
-    return found.draw(i, img=img)
+def _draw(found: LabelMaps, i: int, img: np.ndarray, style: DrawStyle) -> np.ndarray:
+    return found.draw(i, img=img, colors=style.colors)
 
 
 def _write_map(found: LabelMaps, i: int, folder: pathlib.Path, name: str) -> dict[str, Any]:

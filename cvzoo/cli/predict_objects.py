@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from cvzoo.cli.draw_style import DrawStyle
 from cvzoo.cli.json_records import photo_record
 from cvzoo.cli.presentation import Presentation
 from cvzoo.cli.result_table import result_table
@@ -16,8 +17,9 @@ def _table(record: dict[str, Any]) -> str:
     return result_table(record["photo"], record["objects"])
 
 
-def _draw(found: Any, i: int, img: np.ndarray) -> np.ndarray:
-    return found.draw(i, img=img)
+def _draw(found: Any, i: int, img: np.ndarray, style: DrawStyle) -> np.ndarray:
+    drawn: np.ndarray = found.draw(i, img=img, **style._asdict())
+    return drawn
 
 
 BOXES = Presentation(AbstractDetector, photo_record, _table, _draw)

@@ -2,8 +2,9 @@
 
 import pathlib
 import sys
-from typing import Any
+from typing import Any, Literal
 
+from cvzoo.cli.draw_style import DrawStyle, write_crops
 from cvzoo.cli.json_records import write_json
 from cvzoo.cli.photo_sources import Frame, Video, path_of, video_stem
 from cvzoo.cli.picture_names import PictureNames
@@ -15,6 +16,7 @@ from cvzoo.images.write_video import VideoWriter
 from cvzoo.reporting.as_time import as_time
 from cvzoo.typing.aliases import Image
 
+_CROPS = "crops"  # the folder, and the field of the records
 _RATE = 25.0  # frames per second of a video that does not state its own
 _LONGEST_STILL = 10.0  # seconds: a camera that pauses for longer does not fill the video with copies of a frame
 
@@ -27,6 +29,8 @@ class PredictOutput:
     draws: whether images and videos with the predictions are written
     save_frames: whether the frames of videos are images of their own, instead of one video
     data_set: collects the predictions, or None
+    style: of drawing
+    crops: whether the part of the image in each box is an image of its own, transparent outside of masks or not
     closing: lines about the data set, at the end
     """
 
@@ -38,28 +42,36 @@ class PredictOutput:
         draws: bool,
         save_frames: bool = False,
         data_set: PredictedSet | None = None,
+        style: DrawStyle,
+        crops: Literal["boxes", "masks"] | None = None,
     ) -> None:
         self._presentation = presentation
         self._out = out
         self._draw = presentation.draw if draws else None
+        self._style = style
+        self._crops = crops
         self._save_frames = save_frames
         self._data_set = data_set
         self._names = PictureNames()
         self._video: _OpenVideo | None = None
+        self._source: Video | None = None  # of the last frame
+        self._stem = ""  # its name in the folder
         self.closing: list[str] = []
 
     def write(self, each: Predicted) -> dict[str, Any]:
         """Writes what belongs to the image and returns its record."""
-        if self._video is not None and not (isinstance(each.path, Frame) and each.path.video is self._video.source):
+        source = each.path.video if isinstance(each.path, Frame) else None
+        if source is not self._source:
             self.close()
+            self._source = source
+            self._stem = "" if source is None else self._names.of(pathlib.PurePath(f"{video_stem(source)}.mp4"))[0]
         if self._data_set is not None:
             self._data_set.add(each)
-        is_frame = isinstance(each.path, Frame) and not self._save_frames
-        record = self._frame(each) if is_frame else self._image(each)
-        if isinstance(each.path, Frame):
-            place = {"frame": each.path.number, "time": round(each.path.time, 6)}
-            record = {"photo": record.pop("photo"), **place, **record}
-        return record
+        if not isinstance(each.path, Frame):
+            return self._image(each)
+        record = self._image(each) if self._save_frames else self._frame(each, each.path)
+        place = {"frame": each.path.number, "time": round(each.path.time, 6)}
+        return {"photo": record.pop("photo"), **place, **record}
 
     def close(self) -> None:
         """Completes the video at hand."""
@@ -81,25 +93,33 @@ class PredictOutput:
         out = self._out
         if out is None:
             return self._record(each, None)
-        name, ending = self._names.of(path_of(each.path))
+        own = f"{self._stem}_{each.path.number:06d}.jpg" if isinstance(each.path, Frame) else path_of(each.path)
+        name, ending = self._names.of(pathlib.PurePath(own))
         picture = None
         if self._draw is not None:
             picture = f"{name}{ending}"
-            write_image(self._draw(each.found, each.i, each.img), out / picture)
-        record = self._record(each, picture)
+            write_image(self._draw(each.found, each.i, each.img, self._style), out / picture)
+        record = self._record(each, picture) | self._cropped(each, name)
         if self._presentation.write_more is not None:
             record |= self._presentation.write_more(each.found, each.i, out, name)
         write_json(record, out / f"{name}.json")
         return record
 
-    def _frame(self, each: Predicted) -> dict[str, Any]:
-        if self._out is None or self._draw is None or not isinstance(each.path, Frame):
-            return self._record(each, None)
+    def _cropped(self, each: Predicted, name: str) -> dict[str, Any]:
+        if self._crops is None or self._out is None:
+            return {}
+        folder, masked = self._out / _CROPS, self._crops == "masks"
+        files = write_crops(each.found, each.i, each.img, folder, name, masked=masked)
+        return {_CROPS: [f"{_CROPS}/{file}" for file in files]}
+
+    def _frame(self, each: Predicted, frame: Frame) -> dict[str, Any]:
+        cropped = self._cropped(each, f"{self._stem}_{frame.number:06d}")
+        if self._out is None or self._draw is None:
+            return self._record(each, None) | cropped
         if self._video is None:
-            name, _ = self._names.of(pathlib.PurePath(f"{video_stem(each.path.video)}.mp4"))
-            self._video = _OpenVideo(each.path, self._out / f"{name}.mp4")
-        self._video.write(self._draw(each.found, each.i, each.img), each.path.time)
-        return self._record(each, self._video.name)
+            self._video = _OpenVideo(frame, self._out / f"{self._stem}.mp4")
+        self._video.write(self._draw(each.found, each.i, each.img, self._style), frame.time)
+        return self._record(each, self._video.name) | cropped
 
     def _record(self, each: Predicted, picture: str | None) -> dict[str, Any]:
         return self._presentation.record(str(each.path), each.img.shape[1:], each.found, each.i, picture)
@@ -109,7 +129,6 @@ class _OpenVideo:
     """The annotated copy of a video: as long as the original, at its frame rate."""
 
     def __init__(self, frame: Frame, path: pathlib.Path) -> None:
-        self.source: Video = frame.video
         self._is_live = frame.is_live
         self._writer = VideoWriter(path, frame_rate=frame.rate or _RATE)
         self._start = frame.time

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cvzoo.cli.draw_style import DrawStyle
 from cvzoo.cli.photo_sources import Photo
 from cvzoo.links.chain import Chain
 
@@ -26,8 +27,8 @@ class Presentation(NamedTuple):
     record: from the image's name, its size (H, W), what `predict` gave, the image's place in it and the name of the
         picture drawn (None: none was), what JSON says; with these fields first: image, height, width, picture
     table: from such a record, lines for a terminal
-    draw: from what `predict` gave, the image's place in it and the image, the picture (3, H, W) float32 RGB [0, 255];
-        None: there is nothing to draw
+    draw: from what `predict` gave, the image's place in it, the image and the style, the picture (3, H, W) float32 RGB
+        [0, 255]; None: there is nothing to draw
     write_more: from what `predict` gave, the image's place in it, the folder for results and a name for the image in it
         (without an ending), writes what else there is and gives the fields that JSON has for it; None: nothing
     """
@@ -35,5 +36,5 @@ class Presentation(NamedTuple):
     model_class: type[Chain]
     record: Callable[[str, tuple[int, int], Any, int, str | None], dict[str, Any]]
     table: Callable[[dict[str, Any]], str]
-    draw: Callable[[Any, int, np.ndarray], np.ndarray] | None
+    draw: Callable[[Any, int, np.ndarray, DrawStyle], np.ndarray] | None
     write_more: Callable[[Any, int, pathlib.Path, str], dict[str, Any]] | None = None

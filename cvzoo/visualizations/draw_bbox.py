@@ -12,7 +12,7 @@ from cvzoo.geometry.as_bbox import as_bbox
 from cvzoo.images.from_pil import from_pil
 from cvzoo.images.write_image import to_pil
 from cvzoo.typing.aliases import Array, ArrayLike, Image, LabelNames
-from cvzoo.visualizations.colors import RGB, ink_on, label_color
+from cvzoo.visualizations.colors import RGB, Colors, class_color, ink_on
 from cvzoo.visualizations.place_plate import place_plate
 
 Font: TypeAlias = ImageFont.FreeTypeFont | ImageFont.ImageFont
@@ -34,6 +34,9 @@ def draw_bbox(
     line_width: int | None = None,
     font_size: int | None = None,
     plates: bool | None = None,
+    colors: Colors | None = None,
+    show_labels: bool = True,
+    show_scores: bool = True,
 ) -> Image:
     """A copy of the image with the boxes drawn: (3, H, W) float32 RGB of integers in [0, 255].
 
@@ -45,7 +48,10 @@ def draw_bbox(
     line_width, font_size: pixels; None scales both with the image, and lines of small boxes are thinner
     `plates`: whether label texts are drawn; None: unless there are so many small boxes, as around lines of text, that
         they would hide the image
-    Raises ShapeError if lengths differ, ValueRangeError for a label without a name, NaN or infinite boxes.
+    colors: of the classes, in order of label or by name, (R, G, B), "red" or "#ff8800"; None: those of `label_color`
+    show_labels, show_scores: whether these are in the label texts
+    Raises ShapeError if lengths differ, ValueRangeError for a label without a name, NaN or infinite boxes, unknown
+    colors or classes.
 
     The label text is at the upper left corner of the box, or at the next free position in the image; it is black or
     white, whichever has more contrast with the color of the class.
@@ -57,9 +63,12 @@ def draw_bbox(
     if font_size is None:
         font_size = max(round(_FONT_SIZE * scale), _MIN_FONT_SIZE)
     worst_first = list(range(len(bbox)))[::-1] if score is None else np.argsort(score, kind="stable").tolist()
-    colors = [label_color(0 if label is None else int(label[i])) for i in range(len(bbox))]
+    color_of = class_color(colors, label_names)
+    chosen = [color_of(0 if label is None else int(label[i])) for i in range(len(bbox))]
+    labels = None if label is None or not show_labels else label
+    scores = None if score is None or not show_scores else score
     captions = [
-        caption(None if label is None else int(label[i]), None if score is None else score[i], label_names)
+        caption(None if labels is None else int(labels[i]), None if scores is None else scores[i], label_names)
         for i in range(len(bbox))
     ]
     draw = ImageDraw.Draw(pil)
@@ -67,11 +76,11 @@ def draw_bbox(
     for i in worst_first:
         frame = frames[i]
         if frame is not None:
-            _draw_frame(draw, frame, colors[i], widest if line_width is not None else _thinner(widest, frame))
+            _draw_frame(draw, frame, chosen[i], widest if line_width is not None else _thinner(widest, frame))
     if plates is None or plates:
         placed = _placed_plates(draw, pil.size, frames, captions, worst_first, font_size)
         if plates or not _hide_too_much(placed, frames):
-            _draw_plates(draw, placed, captions, colors)
+            _draw_plates(draw, placed, captions, chosen)
     return from_pil(pil, color=True, background=None, name="img")
 
 

@@ -29,6 +29,9 @@ def vis_bbox(
     linewidth: float = 3.0,
     sort_by_score: bool = True,
     ax: "Axes | None" = None,
+    *,
+    show_labels: bool = True,
+    show_scores: bool = True,
 ) -> "Axes":
     """The axes with the image and its boxes; `draw_bbox` draws them on an array.
 
@@ -39,7 +42,7 @@ def vis_bbox(
     instance_colors: (R, G, B) in [0, 255] each, used in turn; None: one color per class
     alpha: opacity of the boxes, 0 to 1; linewidth: points
     sort_by_score: whether the boxes with the highest scores are drawn last, on top of the others
-    ax: as for `vis_image`
+    ax: as for `vis_image`; show_labels, show_scores: as for `draw_bbox`
     Raises ShapeError if lengths differ, ValueRangeError for a label without a name, NaN or infinite boxes.
     Source: ChainerCV's function of this name. Where we differ: the default color is the class's, not red for all.
     """
@@ -62,7 +65,9 @@ def vis_bbox(
             )
         )
         text = caption(
-            None if labels is None else int(labels[i]), None if scores is None else float(scores[i]), label_names
+            None if labels is None or not show_labels else int(labels[i]),
+            None if scores is None or not show_scores else float(scores[i]),
+            label_names,
         )
         write_caption(ax, x_min, y_min, text, colors[i])
     if img is None:

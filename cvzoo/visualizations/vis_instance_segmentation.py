@@ -27,6 +27,9 @@ def vis_instance_segmentation(
     alpha: float = 0.7,
     sort_by_score: bool = True,
     ax: "Axes | None" = None,
+    *,
+    show_labels: bool = True,
+    show_scores: bool = True,
 ) -> "Axes":
     """The axes with the image and its instances, each tinted; `draw_mask` draws them on an array.
 
@@ -36,7 +39,7 @@ def vis_instance_segmentation(
     instance_colors: (R, G, B) in [0, 255] each, used in turn; None: one color per instance
     alpha: opacity of the tint, 0 to 1
     sort_by_score: whether the masks with the highest scores are on top of the others
-    ax: as for `vis_image`
+    ax: as for `vis_image`; show_labels, show_scores: as for `draw_bbox`
     Raises ShapeError if sizes or lengths differ, ValueRangeError for a label without a name.
     Source: ChainerCV's function of this name.
     """
@@ -60,7 +63,9 @@ def vis_instance_segmentation(
     for i in order:
         y, x = (bbox[i, :2] + bbox[i, 2:]) / 2
         text = caption(
-            None if labels is None else int(labels[i]), None if scores is None else float(scores[i]), label_names
+            None if labels is None or not show_labels else int(labels[i]),
+            None if scores is None or not show_scores else float(scores[i]),
+            label_names,
         )
         write_caption(ax, x, y, text, colors[i], centred=True)
     return ax

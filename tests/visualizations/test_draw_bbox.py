@@ -163,3 +163,21 @@ def test_lines_around_small_boxes_are_thin():
     small, large = (draw_bbox(img, np.array([bb], np.float32)) for bb in ([100, 100, 114, 300], [100, 100, 400, 400]))
     assert (small[:, 101, 200] == 255).all()
     assert (large[:, 101, 200] != 255).any()
+
+
+def test_boxes_have_the_colors_of_the_caller():
+    drawn = draw_bbox(GREY, [[10, 20, 40, 70]], [1], line_width=1, colors={"b": "red"}, label_names=("a", "b"))
+    np.testing.assert_array_equal(drawn[:, 39, 45], [255, 0, 0])
+    drawn = draw_bbox(GREY, [[10, 20, 40, 70]], [1], line_width=1, colors=["red", (1, 2, 3)])
+    np.testing.assert_array_equal(drawn[:, 39, 45], [1, 2, 3])
+
+
+def test_texts_may_lack_labels_or_scores():
+    arguments = GREY, [[20, 20, 50, 70]], [0], [0.5]
+    both, neither = (draw_bbox(*arguments, show_labels=on, show_scores=on) for on in (True, False))
+    label = draw_bbox(*arguments, show_scores=False)
+    score = draw_bbox(*arguments, show_labels=False)
+    assert changed(neither, GREY) == (20, 20, 50, 70)  # no text
+    np.testing.assert_array_equal(neither, draw_bbox(*arguments, plates=False))
+    np.testing.assert_array_equal(label, draw_bbox(*arguments[:3]))
+    assert len({each.tobytes() for each in (both, label, score, neither)}) == 4

@@ -46,3 +46,12 @@ def test_run_lengths_are_drawn_as_dense_masks():
     np.testing.assert_array_equal(draw_mask(img, RLEs.from_masks(mask), [2, 0, 1]), draw_mask(img, mask, [2, 0, 1]))
     with pytest.raises(ShapeError, match="size"):
         draw_mask(img, RLEs.from_masks(mask[:, :7]))
+
+
+def test_tints_have_the_colors_of_the_caller():
+    img, mask = np.zeros((3, 4, 6), np.float32), np.ones((1, 4, 6), bool)
+    names = ("sky", "road")
+    drawn = draw_mask(img, mask, [1], opacity=1, colors={"road": "red"}, label_names=names)
+    np.testing.assert_array_equal(drawn[:, 0, 0], [255, 0, 0])
+    drawn = draw_label_map(img, np.ones((4, 6), int), opacity=1, colors=["red", "#010203"])
+    np.testing.assert_array_equal(drawn[:, 0, 0], [1, 2, 3])

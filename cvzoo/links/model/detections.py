@@ -9,11 +9,13 @@ import numpy as np
 from PIL import Image
 
 from cvzoo import visualizations
+from cvzoo.geometry.clip_bbox import clip_bbox
 from cvzoo.images.write_image import write_image
 from cvzoo.links.model.result_annotations import coco_of, voc_of
 from cvzoo.links.model.result_images import SHOWN, check_index, image_of, notebook_html, notebook_png
 from cvzoo.links.model.result_tables import chosen_rows, data_frame
 from cvzoo.typing.aliases import BBox, Label, Score, Size
+from cvzoo.visualizations.colors import Colors, class_color
 from cvzoo.visualizations.show_axes import show_axes
 
 if TYPE_CHECKING:
@@ -64,27 +66,88 @@ class Detections(_Lists):
         """The former name of `n_image`."""
         return self.n_image
 
-    def draw(self, i: int = 0, *, img: Any = None) -> np.ndarray:
+    def draw(
+        self,
+        i: int = 0,
+        *,
+        img: Any = None,
+        line_width: int | None = None,
+        colors: Colors | None = None,
+        show_labels: bool = True,
+        show_scores: bool = True,
+    ) -> np.ndarray:
         """Image `i` with its boxes drawn: (3, H, W) float32 RGB in [0, 255], a new array.
 
         img: the image, where it cannot be read again; anything that `read_image` takes
-        Raises ValueRangeError if there is no image `i`, ImageError if it cannot be read.
+        line_width, colors, show_labels, show_scores: as for `visualizations.draw_bbox`
+        Raises ValueRangeError if there is no image `i`, or for unknown colors; ImageError if the image cannot be read.
         """
         self.check(i)
-        return self._over(self.image(i, img), i, visualizations.draw_bbox)
+        style = partial(
+            visualizations.draw_bbox,
+            line_width=line_width,
+            colors=colors,
+            show_labels=show_labels,
+            show_scores=show_scores,
+        )
+        return self._over(self.image(i, img), i, style)
 
-    def show(self, i: int = 0, *, img: Any = None, ax: "Axes | None" = None) -> "Axes":
+    def show(
+        self,
+        i: int = 0,
+        *,
+        img: Any = None,
+        ax: "Axes | None" = None,
+        line_width: int | None = None,
+        colors: Colors | None = None,
+        show_labels: bool = True,
+        show_scores: bool = True,
+    ) -> "Axes":
         """matplotlib's axes with image `i` and its boxes, shown in a notebook's cell or in a window.
 
-        ax: axes to draw on, which are then not shown; img, and errors: as in `draw`
+        ax: axes to draw on, which are then not shown; other arguments, and errors: as in `draw`; line_width: points
         """
         self.check(i)
         picture = self.image(i, img)
-        return show_axes(lambda axes: self._over(picture, i, partial(visualizations.vis_bbox, ax=axes)), ax)
+        color_of = class_color(colors, self.label_names)
+        draw = partial(
+            visualizations.vis_bbox,
+            instance_colors=[color_of(int(label)) for label in self.labels[i]],
+            linewidth=3.0 if line_width is None else float(line_width),
+            show_labels=show_labels,
+            show_scores=show_scores,
+        )
+        return show_axes(lambda axes: self._over(picture, i, partial(draw, ax=axes)), ax)
 
-    def save(self, i: int, path: str | os.PathLike, *, img: Any = None) -> os.PathLike:
+    def save(
+        self,
+        i: int,
+        path: str | os.PathLike,
+        *,
+        img: Any = None,
+        line_width: int | None = None,
+        colors: Colors | None = None,
+        show_labels: bool = True,
+        show_scores: bool = True,
+    ) -> os.PathLike:
         """Writes image `i` with its boxes and returns the path (.png, .jpg ...). Raises as `draw`, `write_image`."""
-        return write_image(self.draw(i, img=img), path)
+        drawn = self.draw(
+            i, img=img, line_width=line_width, colors=colors, show_labels=show_labels, show_scores=show_scores
+        )
+        return write_image(drawn, path)
+
+    def crops(self, i: int = 0, *, img: Any = None) -> list[np.ndarray | None]:
+        """The part of image `i` in each box, (3, h, w) float32 RGB in [0, 255]; None for a box outside of it.
+
+        img, and errors: as in `draw`
+        """
+        self.check(i)
+        picture = self.image(i, img)
+        bounds = np.rint(clip_bbox(np.asarray(self.bboxes[i], np.float64), picture.shape[1:])).astype(int).tolist()
+        return [
+            picture[:, y_min:y_max, x_min:x_max].copy() if y_min < y_max and x_min < x_max else None
+            for y_min, x_min, y_max, x_max in bounds
+        ]
 
     def filter(self, *, score: float = 0.0, classes: Sequence[int | str] | None = None) -> "Detections":
         """The detections that score above `score` and have one of these classes (names or labels); None: any class.

@@ -1,6 +1,7 @@
 """Results of instance segmentation, with drawing and display in notebooks."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -12,6 +13,7 @@ from cvzoo.links.model.detections import Detections
 from cvzoo.links.model.instances import AbstractInstances
 from cvzoo.links.model.result_tables import chosen_rows
 from cvzoo.typing.aliases import BBox, Label, Score
+from cvzoo.visualizations.colors import Colors, class_color
 from cvzoo.visualizations.show_axes import show_axes
 
 if TYPE_CHECKING:
@@ -60,20 +62,48 @@ class InstanceSegmentations(AbstractInstances, _Lists):
         self.detections.check(i)
         return self.masks[i].to_masks()
 
-    def draw(self, i: int = 0, *, img: Any = None) -> np.ndarray:
+    def draw(
+        self,
+        i: int = 0,
+        *,
+        img: Any = None,
+        line_width: int | None = None,
+        colors: Colors | None = None,
+        show_labels: bool = True,
+        show_scores: bool = True,
+    ) -> np.ndarray:
         """Image `i` with its masks tinted and boxes drawn: (3, H, W) float32 RGB in [0, 255], a new array.
 
-        img, and what is raised: as in `Detections.draw`
+        The arguments and errors are those of `Detections.draw`.
         """
         self.detections.check(i)
-        return self.detections.draw(i, img=self._tinted(i, img))
+        tinted = self._tinted(i, img, colors)
+        return self.detections.draw(
+            i, img=tinted, line_width=line_width, colors=colors, show_labels=show_labels, show_scores=show_scores
+        )
 
-    def show(self, i: int = 0, *, img: Any = None, ax: "Axes | None" = None) -> "Axes":
-        """matplotlib's axes with image `i` and its masks. The arguments are those of `Detections.show`."""
+    def show(
+        self,
+        i: int = 0,
+        *,
+        img: Any = None,
+        ax: "Axes | None" = None,
+        line_width: int | None = None,
+        colors: Colors | None = None,
+        show_labels: bool = True,
+        show_scores: bool = True,
+    ) -> "Axes":
+        """matplotlib's axes with image `i` and its masks; without `colors`, one per instance.
+
+        The arguments are those of `Detections.show`; no lines are drawn.
+        """
         self.detections.check(i)
         picture = self.detections.image(i, img)
         instances = self.masks[i], self.labels[i], self.scores[i], self.label_names
-        return show_axes(lambda axes: visualizations.vis_instance_segmentation(picture, *instances, ax=axes), ax)
+        color_of = class_color(colors, self.label_names)
+        chosen = None if colors is None else [color_of(int(label)) for label in self.labels[i]]
+        draw = partial(visualizations.vis_instance_segmentation, show_labels=show_labels, show_scores=show_scores)
+        return show_axes(lambda axes: draw(picture, *instances, instance_colors=chosen, ax=axes), ax)
 
     def filter(self, *, score: float = 0.0, classes: Sequence[int | str] | None = None) -> "InstanceSegmentations":
         """The instances that score above `score` and have one of these classes, as `Detections.filter`."""
@@ -104,7 +134,9 @@ class InstanceSegmentations(AbstractInstances, _Lists):
     def _repr_png_(self) -> bytes | None:
         return self.detections.png_over(self._tinted)
 
-    def _tinted(self, i: int, img: Any = None) -> np.ndarray:
+    def _tinted(self, i: int, img: Any = None, colors: Colors | None = None) -> np.ndarray:
         # the lowest score first, so that the highest is drawn on top
         order = np.arange(len(self.labels[i]))[::-1]
-        return visualizations.draw_mask(self.detections.image(i, img), self.masks[i][order], self.labels[i][order])
+        masks, label = self.masks[i][order], self.labels[i][order]
+        picture = self.detections.image(i, img)
+        return visualizations.draw_mask(picture, masks, label, colors=colors, label_names=self.label_names)

@@ -12,6 +12,7 @@ from cvzoo.links.model.detections import Detections
 from cvzoo.links.model.result_annotations import coco_of, voc_of
 from cvzoo.links.model.result_tables import data_frame
 from cvzoo.typing.aliases import Size
+from cvzoo.visualizations.colors import Colors
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -45,19 +46,55 @@ class AbstractInstances(abc.ABC):
         return self.n_image
 
     @abc.abstractmethod
-    def draw(self, i: int = 0, *, img: Any = None) -> np.ndarray:
+    def draw(
+        self,
+        i: int = 0,
+        *,
+        img: Any = None,
+        line_width: int | None = None,
+        colors: Colors | None = None,
+        show_labels: bool = True,
+        show_scores: bool = True,
+    ) -> np.ndarray:
         """Image `i` with its instances drawn: (3, H, W) float32 RGB in [0, 255], a new array.
 
-        img, and errors: as in `Detections.draw`
+        The arguments and errors are those of `Detections.draw`.
         """
 
     @abc.abstractmethod
-    def show(self, i: int = 0, *, img: Any = None, ax: "Axes | None" = None) -> "Axes":
+    def show(
+        self,
+        i: int = 0,
+        *,
+        img: Any = None,
+        ax: "Axes | None" = None,
+        line_width: int | None = None,
+        colors: Colors | None = None,
+        show_labels: bool = True,
+        show_scores: bool = True,
+    ) -> "Axes":
         """matplotlib's axes with image `i` and its instances. The arguments are those of `Detections.show`."""
 
-    def save(self, i: int, path: str | os.PathLike, *, img: Any = None) -> os.PathLike:
+    def save(
+        self,
+        i: int,
+        path: str | os.PathLike,
+        *,
+        img: Any = None,
+        line_width: int | None = None,
+        colors: Colors | None = None,
+        show_labels: bool = True,
+        show_scores: bool = True,
+    ) -> os.PathLike:
         """Writes `draw(i)` and returns the path (.png, .jpg ...). Raises as `draw`, `write_image`."""
-        return write_image(self.draw(i, img=img), path)
+        drawn = self.draw(
+            i, img=img, line_width=line_width, colors=colors, show_labels=show_labels, show_scores=show_scores
+        )
+        return write_image(drawn, path)
+
+    def crops(self, i: int = 0, *, img: Any = None) -> list[np.ndarray | None]:
+        """The part of image `i` in each box, as `Detections.crops`."""
+        return self.detections.crops(i, img=img)
 
     @abc.abstractmethod
     def to_records(self, i: int | None = None) -> list[dict[str, Any]]:

@@ -13,6 +13,7 @@ from cvzoo.links.model.instances import AbstractInstances
 from cvzoo.links.model.result_images import notebook_png
 from cvzoo.links.model.result_tables import chosen_rows
 from cvzoo.typing.aliases import Array, BBox, Label, Point, Score
+from cvzoo.visualizations.colors import Colors
 from cvzoo.visualizations.show_axes import show_axes
 
 if TYPE_CHECKING:
@@ -62,20 +63,50 @@ class KeypointDetections(AbstractInstances, _Lists):
         self.point_names = None if point_names is None else tuple(point_names)
         return self
 
-    def draw(self, i: int = 0, *, img: Any = None) -> np.ndarray:
+    def draw(
+        self,
+        i: int = 0,
+        *,
+        img: Any = None,
+        line_width: int | None = None,
+        colors: Colors | None = None,
+        show_labels: bool = True,
+        show_scores: bool = True,
+    ) -> np.ndarray:
         """Image `i` with boxes and points drawn: (3, H, W) float32 RGB in [0, 255], a new array.
 
-        img, and errors: as in `Detections.draw`
+        The arguments and errors are those of `Detections.draw`.
         """
-        return visualizations.draw_point(self.detections.draw(i, img=img), self.points[i])
+        boxes = self.detections.draw(
+            i, img=img, line_width=line_width, colors=colors, show_labels=show_labels, show_scores=show_scores
+        )
+        return visualizations.draw_point(boxes, self.points[i])
 
-    def show(self, i: int = 0, *, img: Any = None, ax: "Axes | None" = None) -> "Axes":
+    def show(
+        self,
+        i: int = 0,
+        *,
+        img: Any = None,
+        ax: "Axes | None" = None,
+        line_width: int | None = None,
+        colors: Colors | None = None,
+        show_labels: bool = True,
+        show_scores: bool = True,
+    ) -> "Axes":
         """matplotlib's axes with image `i`, its boxes and points. The arguments are those of `Detections.show`."""
         self.detections.check(i)
         picture = self.detections.image(i, img)
 
         def plot(axes: "Axes") -> None:
-            self.detections.show(i, img=picture, ax=axes)
+            self.detections.show(
+                i,
+                img=picture,
+                ax=axes,
+                line_width=line_width,
+                colors=colors,
+                show_labels=show_labels,
+                show_scores=show_scores,
+            )
             visualizations.vis_point(None, self.points[i], ax=axes)
 
         return show_axes(plot, ax)

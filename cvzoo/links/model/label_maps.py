@@ -13,12 +13,12 @@ from cvzoo.files.atomic_write import atomic_write
 from cvzoo.images.write_image import encode_png, write_image
 from cvzoo.links.model.result_annotations import coco_of, voc_label_map
 from cvzoo.links.model.result_images import SHOWN, check_index, image_of, notebook_html, notebook_png
-from cvzoo.links.model.result_tables import data_frame
+from cvzoo.links.model.result_tables import data_frame, label_of
 from cvzoo.transforms.label_maps import resize_label_map
 from cvzoo.transforms.resize import resize
 from cvzoo.transforms.scale import scaled_size
 from cvzoo.typing.aliases import ClassMap
-from cvzoo.visualizations.colors import label_color
+from cvzoo.visualizations.colors import Colors, class_color, label_color
 from cvzoo.visualizations.draw_mask import draw_label_map
 from cvzoo.visualizations.html import LONG_SIDE, inline_jpeg
 from cvzoo.visualizations.show_axes import show_axes
@@ -55,38 +55,65 @@ class LabelMaps(list[ClassMap]):
         self.sources = list(sources)
 
     # --- pictures ---------------------------------------------------------------------------------------------------
-    def draw(self, i: int = 0, *, img: Any = None, opacity: float = 0.5) -> np.ndarray:
+    def draw(self, i: int = 0, *, img: Any = None, opacity: float = 0.5, colors: Colors | None = None) -> np.ndarray:
         """Image `i` tinted in the colors of its classes: (3, H, W) float32 RGB in [0, 255], a new array.
 
         img: the image, where it cannot be read again; anything that `read_image` takes
-        opacity: of the tint, 0 to 1
-        Raises ValueRangeError if there is no image `i`, ImageError if it cannot be read.
+        opacity: of the tint, 0 to 1; colors: as for `visualizations.draw_bbox`
+        Raises ValueRangeError if there is no image `i`, or for unknown colors; ImageError if the image cannot be read.
         """
         check_index(i, len(self))
-        return draw_label_map(image_of(self.sources, i, img), self[i], opacity=opacity)
+        picture = image_of(self.sources, i, img)
+        return draw_label_map(picture, self[i], opacity=opacity, colors=colors, label_names=self.label_names)
 
-    def show(self, i: int = 0, *, img: Any = None, opacity: float = 0.5, ax: "Axes | None" = None) -> "Axes":
+    def show(
+        self,
+        i: int = 0,
+        *,
+        img: Any = None,
+        opacity: float = 0.5,
+        ax: "Axes | None" = None,
+        colors: Colors | None = None,
+    ) -> "Axes":
         """matplotlib's axes with the tinted image `i` and a legend, shown in a notebook's cell or in a window.
 
-        ax: axes to draw on, which are then not shown; img, opacity, and errors: as in `draw`
+        ax: axes to draw on, which are then not shown; img, opacity, colors, and errors: as in `draw`
         """
         check_index(i, len(self))
         picture, label = image_of(self.sources, i, img), self[i]
         n_class = max(int(label.max(initial=0)) + 1, len(self.label_names or ()))
         names = self.label_names or tuple(map(str, range(n_class)))
-        colors = [label_color(each) for each in range(n_class)]
+        color_of = class_color(colors, self.label_names)
+        palette = [color_of(each) for each in range(n_class)]
 
         def plot(axes: "Axes") -> None:
-            _, handles = vis_semantic_segmentation(picture, label, names, colors, alpha=opacity, ax=axes)
+            _, handles = vis_semantic_segmentation(picture, label, names, palette, alpha=opacity, ax=axes)
             legend = axes.legend(handles=handles, loc="upper left", bbox_to_anchor=(1, 1), fontsize=8)
             for text in legend.get_texts():
                 text.set_parse_math(False)  # names may contain dollar signs
 
         return show_axes(plot, ax)
 
-    def save(self, i: int, path: str | os.PathLike, *, img: Any = None) -> os.PathLike:
+    def save(
+        self,
+        i: int,
+        path: str | os.PathLike,
+        *,
+        img: Any = None,
+        opacity: float = 0.5,
+        colors: Colors | None = None,
+    ) -> os.PathLike:
         """Writes the tinted image `i` and returns the path (.png, .jpg ...). Raises as `draw`, `write_image`."""
-        return write_image(self.draw(i, img=img), path)
+        return write_image(self.draw(i, img=img, opacity=opacity, colors=colors), path)
+
+    def filter(self, *, classes: Sequence[int | str]) -> "LabelMaps":
+        """The maps with the pixels of other classes (names or labels) ignored, -1.
+
+        Raises ValueRangeError for an unknown class name.
+        """
+        wanted = [label_of(each, self.label_names) for each in classes]
+        labels = [np.where(np.isin(label, wanted), label, np.int32(-1)) for label in self]
+        return LabelMaps(labels, probs=self.probs, label_names=self.label_names, sources=self.sources)
 
     def save_map(self, i: int, path: str | os.PathLike) -> None:
         """Write map `i` as a PNG whose pixels are class labels, with a color palette; -1 becomes 255.

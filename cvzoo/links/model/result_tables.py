@@ -8,6 +8,7 @@ import numpy as np
 
 from cvzoo.errors.exceptions import MissingExtraError, ValueRangeError
 from cvzoo.typing.aliases import Array, Label, Score
+from cvzoo.visualizations.colors import check_class_name
 
 if TYPE_CHECKING:
     from cvzoo.links.model.detections import Detections
@@ -27,7 +28,7 @@ def chosen_rows(detections: "Detections", score: float, classes: Sequence[int | 
 
     Raises ValueRangeError for a class name that the model lacks.
     """
-    wanted = None if classes is None else [_label_of(each, detections.label_names) for each in classes]
+    wanted = None if classes is None else [label_of(each, detections.label_names) for each in classes]
 
     def rows(label: Label, scores: Score) -> Array:
         chosen = scores > score
@@ -36,10 +37,11 @@ def chosen_rows(detections: "Detections", score: float, classes: Sequence[int | 
     return [rows(*each) for each in zip(detections.labels, detections.scores)]
 
 
-def _label_of(each: int | str, label_names: Sequence[str] | None) -> int:
+def label_of(each: int | str, label_names: Sequence[str] | None) -> int:
+    """The label of a class name, or the label itself. Raises ValueRangeError, with the most similar name."""
     if not isinstance(each, str):
         return int(each)
-    if label_names is None or each not in label_names:
-        known = "numbers: the model has no class names" if label_names is None else ", ".join(label_names)
-        raise ValueRangeError(f"there is no class {each!r}", expected=known)
+    if label_names is None:
+        raise ValueRangeError(f"there is no class {each!r}", expected="numbers: the model has no class names")
+    check_class_name(each, label_names)
     return label_names.index(each)

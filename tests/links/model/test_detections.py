@@ -9,6 +9,7 @@ import types
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 from PIL import Image
 
 from cvzoo.errors.exceptions import ImageError, MissingExtraError, ValueRangeError
@@ -180,3 +181,51 @@ def test_a_table_of_pandas_has_a_row_a_box(found, monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(MissingExtraError, match="pip install pandas"):
         found.to_df()
+
+
+def test_results_are_drawn_in_the_style_of_the_caller(found, photos, tmp_path):
+    style = {"line_width": 1, "colors": {"<bee>": "#010203"}, "show_labels": False, "show_scores": False}
+    drawn = found.draw(0, **style)
+    assert drawn[:, 24, 20].tolist() == [1, 2, 3]
+    assert (drawn == 90).all(axis=0).sum() > 1000  # no texts
+    with Image.open(found.save(0, tmp_path / "a.png", **style)) as saved:
+        np.testing.assert_array_equal(np.asarray(saved).transpose(2, 0, 1), drawn)
+    axes = found.show(0, ax=Figure().add_subplot(), **style)
+    assert {patch.get_edgecolor()[:3] for patch in axes.patches} >= {(1 / 255, 2 / 255, 3 / 255)}
+    assert [text.get_text() for text in axes.texts] == []
+    masks = np.zeros((2, 40, 60), bool)
+    masks[0, 5:25, 6:36] = True
+    instances = InstanceSegmentations(
+        [RLEs.from_masks(masks)], found.labels[:1], found.scores[:1], label_names=found.label_names, sources=photos[:1]
+    )
+    tinted = instances.draw(0, **style)
+    np.testing.assert_array_equal(tinted[:, 15, 20], np.rint([45.5, 46, 46.5]))
+    instances.show(0, ax=Figure().add_subplot(), **style)
+    points = KeypointDetections(
+        [np.float32([[[9, 9]], [[2, 2]]])],
+        found.labels[:1],
+        found.scores[:1],
+        bboxes=found.bboxes[:1],
+        point_scores=[np.ones((2, 1))],
+        label_names=found.label_names,
+        sources=photos[:1],
+    )
+    assert points.draw(0, **style)[:, 24, 20].tolist() == [1, 2, 3]
+    points.show(0, ax=Figure().add_subplot(), **style)
+    with pytest.raises(ValueRangeError, match="did you mean <bee>"):
+        found.draw(0, colors={"bee": "red"})
+
+
+def test_crops_are_the_parts_of_the_image_in_the_boxes(found, photos):
+    first, second = found.crops(0)
+    np.testing.assert_array_equal(first, photos[0][:, 5:25, 6:36])
+    assert second.shape == (3, 2, 2)
+    assert found.crops(1) == []
+    outside = Detections([np.float32([[-9, -9, -2, 5]])], [np.int32([0])], [np.float32([1])], sources=photos)
+    assert outside.crops(0) == [None]
+
+
+def test_a_class_that_is_unknown_is_named_with_the_nearest(found):
+    with pytest.raises(ValueRangeError, match="there is no class 'bee'") as caught:
+        found.filter(classes=["bee"])
+    assert "did you mean <bee>?" in str(caught.value)

@@ -87,3 +87,16 @@ def test_a_repr_is_short():
 def test_what_is_no_map_is_refused():
     with pytest.raises(ShapeError, match="label map"):
         LabelMaps([np.zeros((3, 4, 5), np.int32)])
+
+
+def test_maps_are_filtered_and_drawn_in_colors_of_the_caller(tmp_path):
+    maps = LabelMaps([np.int32([[0, 1], [2, -1]])], label_names=("sky", "road", "tree"), sources=[np.zeros((3, 2, 2))])
+    some = maps.filter(classes=["road", 2])
+    assert some[0].tolist() == [[-1, 1], [2, -1]]
+    assert some.label_names == maps.label_names
+    drawn = maps.draw(0, opacity=1, colors={"road": "red"})
+    assert drawn[:, 0, 1].tolist() == [255, 0, 0]
+    with Image.open(maps.save(0, tmp_path / "a.png", opacity=1, colors=["red", "lime", "blue"])) as saved:
+        assert saved.getpixel((0, 1)) == (0, 0, 255)
+    with pytest.raises(ValueRangeError, match="did you mean road"):
+        maps.filter(classes=["raod"])
