@@ -1,12 +1,13 @@
-"""Validation of the ground truth of detectors."""
+"""Validation of the ground truth of detectors, and of the examples that their transforms are given."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from cvzoo.errors.exceptions import DtypeError, ShapeError, ValueRangeError
 from cvzoo.transforms.sample.sample import Sample
-from cvzoo.typing.aliases import BBox, Flags, Label
+from cvzoo.typing.aliases import BBox, Flags, Image, Label
 
 
 def objects_of(sample: Sample) -> tuple[BBox, Label, Flags]:
@@ -14,6 +15,34 @@ def objects_of(sample: Sample) -> tuple[BBox, Label, Flags]:
     if sample.bbox is None or sample.label is None or sample.crowded is None:
         raise ShapeError("the augmented sample has no bbox, label or crowded flags")
     return sample.bbox, sample.label, sample.crowded
+
+
+_NTH = {3: "fourth", 4: "fifth", 5: "sixth"}
+
+
+def ignored_of(
+    flags: Sequence[Any], n: int, *, transform: str, values: tuple[str, ...], what: str = "ignored boxes"
+) -> Flags:
+    """(n,) bool, True for instances to be ignored: the only value of flags, or all False if flags is empty.
+
+    transform, values: for the error: who was given an example, and the names of its values before the flags
+    Raises ShapeError for flags of another shape or dtype.
+    """
+    ignored = np.asarray(flags[0]) if flags else np.zeros(n, bool)
+    if ignored.shape != (n,) or ignored.dtype != bool:
+        raise ShapeError(
+            f"{transform}: an example's {_NTH[len(values)]} value must be the mask of {what}",
+            expected=f"({n},) bool",
+            got=f"{ignored.shape} {ignored.dtype}",
+            hint=f"dataset.slice[:, {values}] leaves other values out",
+        )
+    return ignored
+
+
+def as_uint8(img: np.ndarray) -> Image:
+    """An image in [0, 255], rounded to uint8: as such it is resized and changed several times as fast."""
+    img = np.asarray(img)
+    return img if img.dtype == np.uint8 else np.clip(np.rint(img), 0, 255).astype(np.uint8)
 
 
 def check_objects(name: str, bboxes: Sequence[np.ndarray], labels: Sequence[np.ndarray], n_fg_class: int) -> None:

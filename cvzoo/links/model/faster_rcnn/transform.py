@@ -3,7 +3,7 @@
 import numpy as np
 
 from cvzoo.config.randomness import random_generator
-from cvzoo.errors.exceptions import ShapeError
+from cvzoo.links.model.check_objects import ignored_of
 from cvzoo.links.model.faster_rcnn.abstract_faster_rcnn import AbstractFasterRCNN
 from cvzoo.transforms.flip import flip, flip_bbox
 from cvzoo.transforms.resize_bbox import resize_bbox
@@ -25,14 +25,8 @@ class FasterRCNNTransform:
     def __call__(self, example: tuple) -> tuple[np.ndarray, np.ndarray, np.ndarray, float, tuple[int, int]]:
         img, bbox, label, *flags = example
         if flags:
-            skip = np.asarray(flags[0])
-            if skip.shape != (len(bbox),) or skip.dtype != bool:
-                raise ShapeError(
-                    "FasterRCNNTransform: an example's fourth value must be the mask of ignored boxes",
-                    expected=f"({len(bbox)},) bool",
-                    got=f"{skip.shape} {skip.dtype}",
-                )
-            bbox, label = bbox[~skip], label[~skip]
+            ignored = ignored_of(flags, len(bbox), transform="FasterRCNNTransform", values=("img", "bbox", "label"))
+            bbox, label = bbox[~ignored], label[~ignored]
         before = img.shape[1:]
         img = self.prepare(np.asarray(img, np.float32))
         after = img.shape[1:]

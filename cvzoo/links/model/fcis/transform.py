@@ -3,7 +3,7 @@
 import numpy as np
 
 from cvzoo.config.randomness import random_generator
-from cvzoo.errors.exceptions import ShapeError
+from cvzoo.links.model.check_objects import ignored_of
 from cvzoo.links.model.fcis.fcis_resnet101 import FCISResNet101
 from cvzoo.transforms.flip import flip
 from cvzoo.transforms.masks import flip_mask, resize_mask
@@ -26,15 +26,14 @@ class FCISTransform:
     def __call__(self, example: tuple) -> tuple[np.ndarray, np.ndarray, np.ndarray, float, tuple[int, int]]:
         img, mask, label, *flags = example
         mask, label = np.asarray(mask, bool), np.asarray(label, np.int32)
-        if flags:
-            skip = np.asarray(flags[0])
-            if skip.shape != (len(mask),) or skip.dtype != bool:
-                raise ShapeError(
-                    "FCISTransform: an example's fourth value must be the mask of instances not to be learned",
-                    expected=f"({len(mask)},) bool",
-                    got=f"{skip.shape} {skip.dtype}",
-                )
-            mask, label = mask[~skip], label[~skip]
+        ignored = ignored_of(
+            flags,
+            len(mask),
+            transform="FCISTransform",
+            values=("img", "mask", "label"),
+            what="instances not to be learned",
+        )
+        mask, label = mask[~ignored], label[~ignored]
         before = img.shape[1:]
         img = self.preparation(np.asarray(img, np.float32))
         after = img.shape[1:]

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from cvzoo.errors.exceptions import ShapeError
-from cvzoo.links.model.check_objects import objects_of
+from cvzoo.links.model.check_objects import as_uint8, ignored_of, objects_of
 from cvzoo.links.model.retinanet.augmentation import fitting_steps
 from cvzoo.transforms.normalize import normalize
 from cvzoo.transforms.sample.flips_and_rotations import RandomFlip
@@ -52,16 +52,14 @@ class KeypointRCNNTransform:
 
     def __call__(self, example: tuple) -> Example:
         img, bbox, label, point, visible, *flags = example
-        ignored = np.asarray(flags[0]) if flags else np.zeros(len(bbox), bool)
-        if ignored.shape != (len(bbox),) or ignored.dtype != bool:
-            raise ShapeError(
-                "KeypointRCNNTransform: an example's sixth value must be the mask of ignored instances",
-                expected=f"({len(bbox)},) bool",
-                got=f"{ignored.shape} {ignored.dtype}",
-            )
-        img = np.asarray(img)
-        img = img if img.dtype == np.uint8 else np.clip(np.rint(img), 0, 255).astype(np.uint8)
-        sample = Sample(img=img, bbox=bbox, label=label, point=point, visible=visible, crowded=ignored)
+        ignored = ignored_of(
+            flags,
+            len(bbox),
+            transform="KeypointRCNNTransform",
+            values=("img", "bbox", "label", "point", "visible"),
+            what="ignored instances",
+        )
+        sample = Sample(img=as_uint8(img), bbox=bbox, label=label, point=point, visible=visible, crowded=ignored)
         sample = self.steps(sample)
         bbox, label, crowded = objects_of(sample)
         if sample.point is None or sample.visible is None:

@@ -6,7 +6,7 @@ import numpy as np
 
 from cvzoo.errors.exceptions import ShapeError
 from cvzoo.geometry.rle import RLEs
-from cvzoo.links.model.check_objects import objects_of
+from cvzoo.links.model.check_objects import as_uint8, ignored_of, objects_of
 from cvzoo.links.model.retinanet.augmentation import fitting_steps
 from cvzoo.transforms.normalize import normalize
 from cvzoo.transforms.sample.flips_and_rotations import RandomFlip
@@ -52,17 +52,15 @@ class MaskRCNNTransform:
 
     def __call__(self, example: tuple) -> Example:
         img, bbox, label, mask, *flags = example
-        ignored = np.asarray(flags[0]) if flags else np.zeros(len(bbox), bool)
-        if ignored.shape != (len(bbox),) or ignored.dtype != bool:
-            raise ShapeError(
-                "MaskRCNNTransform: an example's fifth value must be the mask of ignored instances",
-                expected=f"({len(bbox)},) bool",
-                got=f"{ignored.shape} {ignored.dtype}",
-            )
-        img = np.asarray(img)
-        img = img if img.dtype == np.uint8 else np.clip(np.rint(img), 0, 255).astype(np.uint8)
+        ignored = ignored_of(
+            flags,
+            len(bbox),
+            transform="MaskRCNNTransform",
+            values=("img", "bbox", "label", "mask"),
+            what="ignored instances",
+        )
         mask = mask if isinstance(mask, RLEs) else RLEs.from_masks(mask)
-        sample = self.steps(Sample(img=img, bbox=bbox, label=label, mask=mask, crowded=ignored))
+        sample = self.steps(Sample(img=as_uint8(img), bbox=bbox, label=label, mask=mask, crowded=ignored))
         img = normalize(sample.img.astype(np.float32), mean=self.mean, std=self.std)
         bbox, label, crowded = objects_of(sample)
         small = ((bbox[:, 2:] - bbox[:, :2]) < self.min_side).any(axis=1)

@@ -9,7 +9,7 @@ import numpy as np
 from cvzoo.backends.device import get_device
 from cvzoo.backends.dispatch import get_backend
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError
-from cvzoo.links.model.check_objects import objects_of
+from cvzoo.links.model.check_objects import as_uint8, ignored_of, objects_of
 from cvzoo.links.model.preparation.abstract import MEAN_OF_255, STD_OF_255
 from cvzoo.links.model.preparation.resize_shortest_edge import fitted_size
 from cvzoo.transforms.normalize import normalize
@@ -131,18 +131,8 @@ class RetinaNetTransform:
 
     def __call__(self, example: tuple) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         img, bbox, label, *flags = example
-        ignored = np.asarray(flags[0]) if flags else np.zeros(len(bbox), bool)
-        if ignored.shape != (len(bbox),) or ignored.dtype != bool:
-            raise ShapeError(
-                "RetinaNetTransform: an example's fourth value must be the mask of ignored boxes",
-                expected=f"({len(bbox)},) bool",
-                got=f"{ignored.shape} {ignored.dtype}",
-                hint='dataset.slice[:, ("img", "bbox", "label")] leaves other values out',
-            )
-        # images are decoded as uint8: as such they are resized and changed several times as fast
-        img = np.asarray(img)
-        img = img if img.dtype == np.uint8 else np.clip(np.rint(img), 0, 255).astype(np.uint8)
-        sample = self.steps(Sample(img=img, bbox=bbox, label=label, crowded=ignored))
+        ignored = ignored_of(flags, len(bbox), transform="RetinaNetTransform", values=("img", "bbox", "label"))
+        sample = self.steps(Sample(img=as_uint8(img), bbox=bbox, label=label, crowded=ignored))
         img = normalize(sample.img.astype(np.float32), mean=self.mean, std=self.std)
         bbox, label, crowded = objects_of(sample)
         small = ((bbox[:, 2:] - bbox[:, :2]) < self.min_side).any(axis=1)

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from cvzoo.errors.exceptions import ShapeError
-from cvzoo.links.model.check_objects import objects_of
+from cvzoo.links.model.check_objects import ignored_of, objects_of
 from cvzoo.links.model.ssd.multibox_coder import MultiboxCoder
 from cvzoo.transforms.normalize import normalize
 from cvzoo.transforms.sample.colors import RandomDistort
@@ -67,13 +66,6 @@ class SSDTransform:
 
     def _augmented(self, example: tuple) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         img, bbox, label, *flags = example
-        ignored = np.asarray(flags[0]) if flags else np.zeros(len(bbox), bool)
-        if ignored.shape != (len(bbox),) or ignored.dtype != bool:
-            raise ShapeError(
-                "SSDTransform: an example's fourth value must be the mask of ignored boxes",
-                expected=f"({len(bbox)},) bool",
-                got=f"{ignored.shape} {ignored.dtype}",
-                hint='dataset.slice[:, ("img", "bbox", "label")] leaves other values out',
-            )
+        ignored = ignored_of(flags, len(bbox), transform="SSDTransform", values=("img", "bbox", "label"))
         sample = self.steps(Sample(img=np.asarray(img, np.float32), bbox=bbox, label=label, crowded=ignored))
         return normalize(sample.img, mean=self.mean, std=self.std), *objects_of(sample)

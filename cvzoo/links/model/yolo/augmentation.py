@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from cvzoo.errors.exceptions import ShapeError
-from cvzoo.links.model.check_objects import objects_of
+from cvzoo.links.model.check_objects import ignored_of, objects_of
 from cvzoo.links.model.yolo.preparation import Fit
 from cvzoo.transforms.sample.colors import ColorJitter
 from cvzoo.transforms.sample.crops import RandomCropWithBboxConstraints, RandomExpand
@@ -57,14 +56,7 @@ class YOLOTransform:
 
     def __call__(self, example: tuple) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         img, bbox, label, *flags = example
-        ignored = np.asarray(flags[0]) if flags else np.zeros(len(bbox), bool)
-        if ignored.shape != (len(bbox),) or ignored.dtype != bool:
-            raise ShapeError(
-                "YOLOTransform: an example's fourth value must be the mask of ignored boxes",
-                expected=f"({len(bbox)},) bool",
-                got=f"{ignored.shape} {ignored.dtype}",
-                hint='dataset.slice[:, ("img", "bbox", "label")] leaves other values out',
-            )
+        ignored = ignored_of(flags, len(bbox), transform="YOLOTransform", values=("img", "bbox", "label"))
         sample = self.steps(Sample(img=np.asarray(img, np.float32), bbox=bbox, label=label, crowded=ignored))
         x = np.asarray(sample.img, np.float32) * np.float32(1 / 255)
         bbox, label, crowded = objects_of(sample)
