@@ -42,6 +42,7 @@ EXTRAS = {
     "mpi4py",
     "nvidia",
     "onnxruntime",
+    "openvino",
     "pynvml",
     "ray",
     "requests",

@@ -2,6 +2,7 @@
 
 import argparse
 import time
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from cvzoo.images.read_image import MAX_PIXELS
 from cvzoo.links.chain import Chain
 from cvzoo.links.link import Link
 from cvzoo.links.model.architectures import architecture_of
+from cvzoo.links.model.layer_costs import layer_costs
 from cvzoo.links.model.preparation.abstract import AbstractPreparation
 from cvzoo.links.model.raw_outputs import seeded_photo
 from cvzoo.links.model.thresholds import AbstractThresholds
@@ -37,13 +39,16 @@ def run(args: argparse.Namespace) -> int:
     model = load_predictor(args)
     if not callable(getattr(model, "predict", None)):
         raise UnsupportedError(f"a {type(model).__name__} has no predict() to measure")
-    record = {"model": args.model or args.cfg, **_facts(model), "prediction": _cost(model, tuple(args.size))}
+    cost = _cost(model, tuple(args.size))
+    record = {"model": args.model or args.cfg, **_facts(model), "prediction": cost}
     if args.json is not None:
         if args.json == "-":
             print(as_json(record, indent=2).decode())
             return 0
         write_json(record, args.json)
     _print(record)
+    if args.layers:
+        _print_layers(cost["layers"])
     return 0
 
 
@@ -82,6 +87,28 @@ def _facts(model: Chain) -> dict[str, Any]:
     return facts
 
 
+def _macs_of_parts(record: dict[str, Any]) -> dict[str, int]:
+    """The multiply-adds of each part of the model."""
+    found = dict.fromkeys(record["parts"], 0)
+    for each in record["prediction"]["layers"]:
+        part = each["name"].partition("/")[0]
+        if part in found:
+            found[part] += each["n_multiply_add"]
+    return found
+
+
+def _print_layers(layers: list[dict[str, Any]]) -> None:
+    """A line per layer, in order of computation."""
+    width = max((len(each["name"]) for each in layers), default=0)
+    print(f"  {'layer':<{width}}  {'kind':<22} {'output':<22} {'calls':>5} {'parameters':>12} {'multiply-adds':>15}")
+    for each in layers:
+        shape = "several" if each["shape"] is None else " x ".join(map(str, each["shape"]))
+        print(
+            f"  {each['name']:<{width}}  {each['kind']:<22} {shape:<22} {each['calls']:>5} {each['n_parameter']:>12,} "
+            f"{each['n_multiply_add']:>15,}"
+        )
+
+
 def _parts(model: Chain) -> dict[str, Link]:
     return {str(link.name): link for link in model.children()}
 
@@ -104,7 +131,18 @@ def _cost(model: Any, size: Size) -> dict[str, Any]:
         label: {"calls": each.count, "seconds": each.total, "bytes": memory.summary()[label, way].made}
         for (label, way), each in timer.summary().items()
     }
-    return {"size": list(size), "seconds": seconds, "peak_bytes": memory.peak, "functions": functions}
+    layers = layer_costs(model, lambda: model.predict([img]))
+    n = sum(each.n_multiply_add for each in layers)
+    return {
+        "size": list(size),
+        "input": list(model.prepare(img.astype(np.float32)).shape),
+        "seconds": seconds,
+        "peak_bytes": memory.peak,
+        "n_multiply_add": n,
+        "flops": 2 * n,
+        "functions": functions,
+        "layers": [each._asdict() for each in layers],
+    }
 
 
 def _print(record: dict[str, Any]) -> None:
@@ -122,8 +160,18 @@ def _print(record: dict[str, Any]) -> None:
     for what, words in lines:
         if words:
             print(f"  {what:<12} {printable(words)}")
+    macs = _macs_of_parts(record)
+    print(f"    {'part':<20} {'parameters':>14} {'multiply-adds':>16}")
     for name, part in record["parts"].items():
-        print(f"    {name:<20} {part['n_parameter']:>14,}")
+        print(f"    {name:<20} {part['n_parameter']:>14,} {macs[name]:>16,}")
+    kinds = Counter(each["kind"] for each in cost["layers"])
+    print(f"  layers       {len(cost['layers'])}: {', '.join(f'{n} {kind}' for kind, n in kinds.most_common())}")
+    shape = " x ".join(map(str, cost["input"][1:]))
+    if cost["n_multiply_add"] or record["quantization"] is None:
+        macs, flops = cost["n_multiply_add"] / 1e9, cost["flops"] / 1e9
+        print(f"  operations   {macs:.3g} GMACs (multiply-adds), twice as many GFLOPs: {flops:.3g}, of {shape} pixels")
+    else:
+        print("  operations   not counted in a quantized model")
     height, width = cost["size"]
     print(
         f"  prediction   of {height} x {width} pixels: {cost['seconds']:.3f} s, {cost['peak_bytes'] / 1e6:.1f} MB of "

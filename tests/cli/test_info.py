@@ -33,6 +33,20 @@ def test_the_same_is_written_as_json_and_adds_up(tmp_path):
     assert 0 < record["prediction"]["peak_bytes"] <= sum(each["bytes"] for each in functions.values())
 
 
+def test_layers_and_multiply_adds_are_printed_and_add_up(tmp_path, capsys):
+    path = tmp_path / "info.json"
+    assert main(["info", "retinanet_text", "--size", "64", "96", "--layers", "--json", str(path)]) == 0
+    printed = capsys.readouterr().out
+    cost = json.loads(path.read_bytes())["prediction"]
+    assert cost["flops"] == 2 * cost["n_multiply_add"] == 2 * sum(each["n_multiply_add"] for each in cost["layers"])
+    assert f"{cost['n_multiply_add'] / 1e9:.3g} GMACs" in printed
+    height, width = cost["input"][1:]
+    assert f"of {height} x {width} pixels" in printed
+    first = cost["layers"][0]
+    assert f"{first['n_multiply_add']:,}" in printed
+    assert "33 Convolution2D, 20 BatchNormalization" in printed
+
+
 def test_a_model_without_thresholds_and_names_says_so(tmp_path, capsys):
     np.random.seed(0)
     path = tmp_path / "model.safetensors"

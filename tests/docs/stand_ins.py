@@ -249,6 +249,10 @@ def export(folder):
     return {"model": retinanet_text()}
 
 
+def benchmark(folder):
+    photo(folder / "photos" / "1.jpg", 1, (64, 96))
+
+
 def tuning(folder):
     for split in ("train", "val"):
         for seed, name in enumerate(("cat", "dog")):
