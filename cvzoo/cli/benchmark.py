@@ -73,7 +73,7 @@ def _paths(words: Sequence[str]) -> list[str]:
     paths = []
     for each in found:
         if isinstance(each, Trouble):
-            raise ImageError(f"{each.name}: {each.why}")
+            raise ImageError(f"cannot measure with {each.name}: {each.why}")
         if not isinstance(each, pathlib.Path):
             raise ImageError(f"{each}: is no file", hint="only files are measured")
         read_image(each)  # an error now rather than in the middle
