@@ -18,7 +18,7 @@ import numpy as np
 from cvzoo.backends.cudnn.arrangement import Shapes
 from cvzoo.backends.cudnn.graph import forward_graph, input_grad_graph, weight_grad_graph
 from cvzoo.backends.cudnn.library import library
-from cvzoo.backends.cudnn.planner import Place, Rules, candidates
+from cvzoo.backends.cudnn.planner import Rules, Target, candidates
 from cvzoo.backends.numpy.windows import out_size
 
 MODES = {
@@ -71,7 +71,7 @@ def main():
     depthwise = [row for row in rows if row["groups"] > 1 and row["w"][1] == 1]
     rows = [row for row in rows if row not in depthwise][:: arguments.every]
     device = pathlib.Path(arguments.device).read_bytes()
-    place = Place.described(device)
+    place = Target.described(device)
     found = {}
     for mode, (dtype, rules) in MODES.items():
         wanted = {graph: row for row in rows for graph in graphs(row, dtype, rules.strict)}

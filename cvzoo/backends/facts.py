@@ -20,8 +20,8 @@ _BF16 = {True: "yes, by instructions of the processor", False: "no: the processo
 
 
 def _blas() -> str:
-    found = np.show_config(mode="dicts").get("Build Dependencies", {}).get("blas", {})
-    return f"{found.get('name', 'unknown')} {found.get('version', '')}".strip()
+    blas = np.show_config(mode="dicts").get("Build Dependencies", {}).get("blas", {})
+    return f"{blas.get('name', 'unknown')} {blas.get('version', '')}".strip()
 
 
 def _blas_threads() -> str:
@@ -44,16 +44,16 @@ def backend_facts() -> dict[str, str]:
     used.
     """
     reason = why_no_onednn()
-    asked = switches.backend
-    runs = asked if asked != "auto" else "onednn" if reason is None else "numpy"
-    facts = {"backend": runs if runs == asked else f"{runs} (asked for: {asked})"}
+    requested = switches.backend
+    runs = requested if requested != "auto" else "onednn" if reason is None else "numpy"
+    facts = {"backend": runs if runs == requested else f"{runs} (asked for: {requested})"}
     if reason is None:
-        found = library()
-        facts["oneDNN"] = f"{found.version}, {found.runtime}"
-        facts["oneDNN library"] = found.path
-        facts["instructions"] = found.isa
-        facts["int8"] = _BYTES[found.has_int8]
-        facts["bfloat16"] = _BF16[found.has_bf16]
+        onednn = library()
+        facts["oneDNN"] = f"{onednn.version}, {onednn.runtime}"
+        facts["oneDNN library"] = onednn.path
+        facts["instructions"] = onednn.isa
+        facts["int8"] = _BYTES[onednn.has_int8]
+        facts["bfloat16"] = _BF16[onednn.has_bf16]
         count, why = threads_now()
         facts["threads"] = f"{count} ({why})"
         policy = os.environ.get("OMP_WAIT_POLICY")

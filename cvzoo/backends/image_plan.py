@@ -63,8 +63,8 @@ def _pillow(old: int, new: int, *, cubic: bool) -> tuple[np.ndarray, np.ndarray]
     first = np.maximum((center - support + 0.5).astype(np.int64), 0)
     last = np.minimum((center + support + 0.5).astype(np.int64), old)
     taps = first[:, None] + np.arange(math.ceil(support) * 2 + 1)
-    place = (taps - center[:, None] + 0.5) * (1.0 / stretch)
-    weights = np.where(taps < last[:, None], _cubic(place) if cubic else np.maximum(1 - np.abs(place), 0), 0.0)
+    position = (taps - center[:, None] + 0.5) * (1.0 / stretch)
+    weights = np.where(taps < last[:, None], _cubic(position) if cubic else np.maximum(1 - np.abs(position), 0), 0.0)
     # summed one after another, as Pillow does
     total = np.zeros(new)
     for column in weights.T:
@@ -99,10 +99,10 @@ def _bilinear(old: int, new: int, *, antialias: bool) -> AxisTable:
 def _corners(old: int, new: int) -> AxisTable:
     if new == 1:
         return AxisTable(np.array([old - 1], np.int32), np.array([[1, 0]], np.float32))
-    place = np.arange(new, dtype=np.float32) * (np.float32(old - 1) / np.float32(new - 1))
-    place[-1] = old - 1
-    low = place.astype(np.int32)
-    part = place - low.astype(np.float32)
+    position = np.arange(new, dtype=np.float32) * (np.float32(old - 1) / np.float32(new - 1))
+    position[-1] = old - 1
+    low = position.astype(np.int32)
+    part = position - low.astype(np.float32)
     return AxisTable(low, np.stack([1 - part, part], 1))
 
 

@@ -1,7 +1,7 @@
-"""Products of matrices by cuBLAS.
+"""Matrix products by cuBLAS.
 
-By ctypes, since CuPy refuses its own calls of cuBLAS while a CUDA graph is being captured. 16-bit numbers are summed
-in float32; float32 is true float32 unless config.dtype is "tf32".
+It is called by ctypes, since CuPy refuses its own cuBLAS calls during the capture of a CUDA graph. Products of 16-bit
+values are summed in float32; float32 is not rounded to TF32 unless config.dtype is "tf32".
 """
 
 import ctypes

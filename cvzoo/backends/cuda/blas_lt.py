@@ -1,4 +1,4 @@
-"""Products of matrices with a bias by cuBLASLt, whose kernels add it before they write.
+"""Matrix products with a bias by cuBLASLt, whose kernels add it before they write.
 
 The kernel is chosen once per shape and cached, as the heuristics must not be called while a CUDA graph is captured.
 """
@@ -22,7 +22,7 @@ _TRANSA, _TRANSB, _EPILOGUE, _BIAS_POINTER, _BIAS_TYPE = 3, 4, 7, 8, 26
 EPILOGUES = {None: 4, "relu": 4 | 2, "gelu_tanh": 4 | 32}
 # cublasLtMatmulPreferenceAttributes_t
 _MAX_WORKSPACE, _ALIGNMENT_A, _ALIGNMENT_B, _ALIGNMENT_C, _ALIGNMENT_D = 1, 5, 6, 7, 8
-_KEPT = 1024  # plans of a thread
+_MAX_PLANS = 1024  # per thread
 
 
 class HeuristicResult(ctypes.Structure):
@@ -188,7 +188,7 @@ def gemm_with_bias(a: Array, b: Array, bias: Array, out: Array, *, activation: s
             return False
         made = _Plan(library, handle, key, device_address(bias))
         _local.plans[key] = made if made.is_usable else None
-        while len(_local.plans) > _KEPT:
+        while len(_local.plans) > _MAX_PLANS:
             _local.plans.popitem(last=False)
     plan = _local.plans[key]
     if plan is None:

@@ -40,8 +40,8 @@ class Window(NamedTuple):
 @functools.lru_cache(4096)
 def _numbers(window: Window) -> tuple[np.int32, ...]:
     top, _, left, _ = window.pad
-    given = (*window.size, *window.out, *window.ksize, *window.stride, top, left, *window.dilate)
-    return tuple([np.int32(number) for number in given])
+    values = (*window.size, *window.out, *window.ksize, *window.stride, top, left, *window.dilate)
+    return tuple([np.int32(number) for number in values])
 
 
 def _launch(name: str, n: int, arguments: tuple[KernelArgument, ...]) -> None:

@@ -4,7 +4,7 @@ import dataclasses
 import functools
 from collections.abc import Sequence
 
-# What the expressions of this file and of others may call; T is float or double
+# functions that expressions may call; T is float or double
 FUNCTIONS = """
 template <class T> __device__ __forceinline__ T ew_sigmoid(T x) {
     T e = exp(-fabs(x));
@@ -39,7 +39,7 @@ template <class T> __device__ __forceinline__ T ew_hard_swish_slope(T x, T a, T 
 }
 """
 
-# f(x) of each kind, with its numbers a and b; NaN stays NaN as in backends/numpy/eltwise.py
+# f(x) of each kind, with its scalars a and b; NaN stays NaN as in backends/numpy/eltwise.py
 VALUES = {
     "linear": "a * x + b",
     "relu": "x < T(0) ? T(0) : x",
@@ -108,7 +108,7 @@ C_TYPES = {
     "int64": "i64",
     "uint64": "u64",
 }
-_WIDENED = ("float16", "bfloat16", "float32", "float64")  # floats are computed with as T, integers as what they are
+_WIDENED = ("float16", "bfloat16", "float32", "float64")  # converted to T; integers keep their type
 
 
 @dataclasses.dataclass(frozen=True)
@@ -244,7 +244,7 @@ def kernel_source(kernel: ElementwiseKernel) -> str:
 
 
 def kind_body(expression: str, x: str, y: str, a: str, b: str) -> str:
-    """The statement y = expression, whose x, a and b are the given variables."""
+    """The statement y = expression, with these variables as x, a and b."""
     return f"{{ T x = {x}, a = {a}, b = {b}; (void)a; (void)b; {y} = {expression}; }}"
 
 
@@ -252,12 +252,12 @@ def chain_body(steps: Sequence[tuple]) -> tuple[str, int, list[float]]:
     """The statements of all steps of a backend's `chain`, the number of other operands, and the scalars."""
     lines, other = ["T z = x0;"], 0
     numbers: list[float] = []
-    for kind, *given in steps:
+    for kind, *parameters in steps:
         if kind in BINARY:
             other += 1
             lines.append(f"z = z {BINARY[kind]} x{other};")
         else:
             lines.append(kind_body(VALUES[kind], "z", "z", f"n{len(numbers)}", f"n{len(numbers) + 1}"))
-            numbers += [float(number) for number in given[:2]]
+            numbers += [float(number) for number in parameters[:2]]
     lines.append("y = z;")
     return " ".join(lines), other, numbers

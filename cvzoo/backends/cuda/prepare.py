@@ -23,16 +23,16 @@ def prepare_images(
     """See `AbstractBackend.prepare_images`; the images are uploaded by one copy."""
     xp = cupy()
     height, width = frame_of(images, plans)
-    parts = [_Part(photo, plan) for photo, plan in zip(images, plans)]
+    parts = [_Part(image, plan) for image, plan in zip(images, plans)]
     arrays = [array for part in parts for array in part.arrays]
-    placed = upload(arrays)
+    uploaded = upload(arrays)
     x = xp.empty((len(parts), height, width, channels), dtype)
     for i, part in enumerate(parts):
-        photo, row, row_weight, column, column_weight, colors = placed[6 * i : 6 * i + 6]
+        image, row, row_weight, column, column_weight, colors = uploaded[6 * i : 6 * i + 6]
         plan = part.plan
-        numbers = (*part.size, *part.at, part.summing, part.vertical_first, plan.before)
+        numbers = (*part.size, *part.start, part.accumulator, part.vertical_first, plan.before)
         args = (
-            *(photo, *part.strides, np.int32(part.photo_size[0]), np.int32(part.photo_size[1])),
+            *(image, *part.strides, np.int32(part.image_size[0]), np.int32(part.image_size[1])),
             *(row, row_weight, np.int32(row_weight.shape[1])),
             *(column, column_weight, np.int32(column_weight.shape[1])),
             *map(np.int32, numbers),
@@ -40,7 +40,7 @@ def prepare_images(
             *map(np.int32, (height, width, channels)),
             x[i],
         )
-        name = f"prepare_{'u8' if photo.dtype == np.uint8 else 'f32'}_{suffix(x.dtype)}"
+        name = f"prepare_{'u8' if image.dtype == np.uint8 else 'f32'}_{suffix(x.dtype)}"
         _MODULE.launch(name, blocks(height * width, _THREADS), (_THREADS, 1, 1), args)
     return x.transpose(0, 3, 1, 2)
 
@@ -48,28 +48,28 @@ def prepare_images(
 class _Part:
     """The kernel's arguments for one image."""
 
-    def __init__(self, photo: np.ndarray, plan: ImagePlan):
+    def __init__(self, image: np.ndarray, plan: ImagePlan):
         self.plan = plan
-        self.photo_size = h, w = photo.shape[1:]
-        photo = photo[::-1] if plan.bgr else photo
-        # interleaved pixels or planes: either is uploaded without being transposed on the host
-        last = photo.transpose(1, 2, 0)
+        self.image_size = h, w = image.shape[1:]
+        image = image[::-1] if plan.bgr else image
+        # the kernel reads by strides: interleaved pixels and planes are uploaded without a transposition on the host
+        last = image.transpose(1, 2, 0)
         if last.flags.c_contiguous:
-            photo, self.strides = last, tuple(map(np.int64, (3 * w, 3, 1)))
+            image, self.strides = last, tuple(map(np.int64, (3 * w, 3, 1)))
         else:
-            photo, self.strides = np.ascontiguousarray(photo), tuple(map(np.int64, (w, 1, h * w)))
-        tables, at, size = [], [], []
+            image, self.strides = np.ascontiguousarray(image), tuple(map(np.int64, (w, 1, h * w)))
+        tables, begin, size = [], [], []
         for old, new, start, frame in zip((h, w), plan.resized, plan.offset, plan.frame):
             table = axis_table(old, new, plan.how)
             first, last_one = max(-start, 0), min(new, frame - start)
             tables.append(AxisTable(*(np.ascontiguousarray(each[first:last_one]) for each in table)))
-            at.append(max(start, 0))
+            begin.append(max(start, 0))
             size.append(max(last_one - first, 0))
-        self.at, self.size = at, size
-        kind = tables[0].weights.dtype
-        self.summing = 0 if kind == np.int32 else 2 if kind == np.float64 else 1
+        self.start, self.size = begin, size
+        weight_dtype = tables[0].weights.dtype
+        self.accumulator = 0 if weight_dtype == np.int32 else 2 if weight_dtype == np.float64 else 1
         pillow = plan.how in (Resampling.PILLOW, Resampling.PILLOW_CUBIC, Resampling.PILLOW_FLOATS)
         corners = plan.how is Resampling.CORNERS
         self.vertical_first = not (plan.horizontal_first if pillow else corners)
         colors = np.array([*plan.mean, *plan.std, *plan.fill], np.float32)
-        self.arrays = [photo, *tables[0], *tables[1], colors]
+        self.arrays = [image, *tables[0], *tables[1], colors]

@@ -1,4 +1,4 @@
-"""Top-k selection of many scores on a GPU, and sorting of candidates; sizes do not depend on the scores."""
+"""Top-k selection of scores, sorting and non-maximum suppression on a GPU; sizes do not depend on the scores."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -14,8 +14,7 @@ from cvzoo.typing.aliases import Array
 _MODULE = KernelModule("select")
 _BINS, _PASSES, _STATES = 2048, 6, 4
 _THREADS = 256
-# scores per thread: fewer blocks have fewer histograms to merge
-_SHARE = 16
+_SHARE = 16  # scores per thread: fewer blocks have fewer histograms to merge
 _MOST_BLOCKS = 1024
 
 
@@ -63,19 +62,19 @@ def select_best(score: Array, parts: Sequence[tuple[int, int]], *, limit: int, a
     keys = xp.empty((b, n_part, limit), np.uint64)
     grid = (max(1, min(-(-longest // (_THREADS * _SHARE)), _MOST_BLOCKS)), n_part, b)
     block = (_THREADS, 1, 1)
-    where = (score, table, np.int64(score.shape[1]), np.int64(step), np.float32(above))
+    common = (score, table, np.int64(score.shape[1]), np.int64(step), np.float32(above))
     # if no part can exceed the limit, a single pass that counts is enough
     for number in range(_PASSES if longest > limit else 1):
-        _MODULE.launch("select_count", grid, block, (*where, np.int32(number), states, counts))
+        _MODULE.launch("select_count", grid, block, (*common, np.int32(number), states, counts))
         _MODULE.launch("select_bits", (n_part, b, 1), block, (counts, np.int32(limit), np.int32(number), states))
-    _MODULE.launch("select_take", grid, block, (*where, np.int32(limit), states, keys, taken))
+    _MODULE.launch("select_take", grid, block, (*common, np.int32(limit), states, keys, taken))
     capacity = _power_of_two(limit)
-    room = xp.empty((b * n_part, capacity), np.uint64)
+    scratch = xp.empty((b * n_part, capacity), np.uint64)
     _MODULE.launch(
         "sort_keys",
         (b * n_part, 1, 1),
         (_sorting_threads(limit), 1, 1),
-        (keys, taken, np.int32(limit), np.int32(capacity), room),
+        (keys, taken, np.int32(limit), np.int32(capacity), scratch),
     )
     return Selected(keys, taken, states, table, step)
 
@@ -96,14 +95,14 @@ class Candidates(NamedTuple):
 class Sorted(NamedTuple):
     """Boxes of images by descending score.
 
-    bbox: (B, N, 4) float32; label: (B, N) int32; score: (B, N) float32; places: (B, N) int32, where each was before
+    bbox: (B, N, 4) float32; label: (B, N) int32; score: (B, N) float32; indices: (B, N) int32, before sorting
     counts: (B,) int32, number of boxes of each image; values after them are 0 or -1
     """
 
     bbox: Array
     label: Array
     score: Array
-    places: Array
+    indices: Array
     counts: Array
 
 
@@ -113,8 +112,8 @@ def sort_candidates(candidates: Candidates) -> Sorted:
     bbox, label, score, pairs = candidates
     b, n = score.shape
     capacity = _power_of_two(n)
-    room = xp.empty((b, capacity), np.uint64)
-    found = Sorted(
+    scratch = xp.empty((b, capacity), np.uint64)
+    boxes = Sorted(
         xp.empty_like(bbox),
         xp.empty_like(label),
         xp.empty_like(score),
@@ -126,11 +125,11 @@ def sort_candidates(candidates: Candidates) -> Sorted:
         (b, 1, 1),
         (_sorting_threads(n), 1, 1),
         (
-            *(bbox, label, score, pairs, np.int32(n), np.int32(capacity), room),
-            *(found.places, found.bbox, found.label, found.score, found.counts),
+            *(bbox, label, score, pairs, np.int32(n), np.int32(capacity), scratch),
+            *(boxes.indices, boxes.bbox, boxes.label, boxes.score, boxes.counts),
         ),
     )
-    return found
+    return boxes
 
 
 def _power_of_two(n: int) -> int:
@@ -142,9 +141,8 @@ def _sorting_threads(n: int) -> int:
 
 
 _NMS = KernelModule("nms")
-# boxes of an image that are compared with each other: 8 MB of bits
-MOST = 8192
-# what the kernel has room for
+MOST = 8192  # boxes of an image that are compared with each other: a matrix of 8 MB of bits
+# what the kernel has scratch for
 _WORDS = 512
 _SWEEPING = 256
 
@@ -177,13 +175,13 @@ def nms_batch(boxes: Sorted, *, iou_thresh: float, limit: int | None, classwise:
     b, n = boxes.score.shape
     most = max(min(most, n, 64 * _WORDS), 1)
     limit = most if limit is None else min(limit, most)
-    words = -(-most // 64)
-    mask = xp.empty((b, 64 * words, words), np.uint64)
+    n_word = -(-most // 64)
+    mask = xp.empty((b, 64 * n_word, n_word), np.uint64)
     kept = Kept(xp.empty((b, limit), np.int32), xp.empty((b,), np.int32), most)
     label = boxes.label if classwise else None
     _NMS.launch(
         "nms_mask",
-        (words, words, b),
+        (n_word, n_word, b),
         (64, 1, 1),
         (boxes.bbox, label, boxes.counts, np.int32(n), np.int32(most), np.float32(iou_thresh), mask),
     )
@@ -191,6 +189,6 @@ def nms_batch(boxes: Sorted, *, iou_thresh: float, limit: int | None, classwise:
         "nms_sweep",
         (b, 1, 1),
         (_SWEEPING, 1, 1),
-        (mask, boxes.counts, np.int32(most), np.int32(words), np.int32(limit), kept.rows, kept.counts),
+        (mask, boxes.counts, np.int32(most), np.int32(n_word), np.int32(limit), kept.rows, kept.counts),
     )
     return kept

@@ -10,7 +10,7 @@ from cvzoo.backends.gpu_kernels import KernelModule, blocks
 from cvzoo.backends.interface import Dims, Pad, Pair
 from cvzoo.typing.aliases import Array
 
-# the dtypes that plans are made for, by their letters, and how many channels fill 16 bytes
+# the dtypes of plans by NumPy's character codes, and the number of channels in 16 bytes
 NAMES = {"f": "float32", "e": "float16", "E": "bfloat16"}
 _FULL = {"f": 4, "e": 8, "E": 8}
 _KERNELS = KernelModule("arrange")
@@ -19,14 +19,14 @@ _ONE = (1, 1)
 
 
 def name_of(dtype: np.dtype) -> str | None:
-    """The dtype's name if plans are made for it, else None."""
+    """The dtype's name if cuDNN supports it, else None."""
     char = dtype.char
-    # int1 and its kin have letters that floats have, too
+    # ml_dtypes' int4, float8 and so on share character codes with floats
     return NAMES[char] if char in NAMES and dtype.itemsize in (2, 4) and dtype.name == NAMES[char] else None
 
 
 def whole_channels(count: int, dtype: np.dtype, groups: int, strict: bool) -> int:
-    """The padded number of channels for fast kernels: `count`, rounded up.
+    """The number of channels after padding for tensor cores: `count`, rounded up.
 
     strict: float32 is not rounded to TF32, so that tensor cores are not used
     """
@@ -39,8 +39,8 @@ def whole_channels(count: int, dtype: np.dtype, groups: int, strict: bool) -> in
 def fitted(size: Pair, out: Pair, ksize: Pair, stride: Pair, pad: Pad, dilate: Pair) -> tuple[Window, Pair]:
     """The window with padding that cuDNN takes, and the number of rows and columns of the image that it covers.
 
-    What the last windows do not reach may be padded or not: of all paddings with the same result the one that is
-    nearest to being the same on both sides is taken. Where the end's padding must be negative the image is cropped.
+    Pixels that the last windows do not reach may be padded or not: of all paddings with the same result, the most
+    symmetric one is chosen. Where the padding at the end must be negative, the image is cropped.
     """
     post, covered = [], []
     for k in (0, 1):
@@ -106,7 +106,7 @@ def is_aligned(x: Array) -> bool:
 def arranged(x: Array, dims: Dims, block: Pair = _ONE, begin: Pair = (0, 0)) -> Array:
     """x (B, C, H, W) channels-last with these dims, block by block as in `Shapes`; x itself if it is so already.
 
-    Images, channels, rows and columns that x lacks are zeros; those that dims lack are cut off.
+    Images, channels, rows and columns missing in x are zeros; those missing in dims are cropped.
     """
     if x.shape == dims and block == _ONE and is_aligned(x) and x.transpose(0, 2, 3, 1).flags.c_contiguous:
         return x
@@ -127,13 +127,13 @@ def arranged_weights(w: Array, shapes: Shapes, pack: dict | None) -> Array:
     packed = None if pack is None else pack.get(key)
     if packed is None:
         packed = arranged(w, shapes.w, shapes.block)
-        if pack is not None and packed is not w:  # an array that was not copied needs no cache
+        if pack is not None and packed is not w:  # a cached w itself would keep the parameter alive
             pack[key] = packed
     return packed
 
 
 def weights_back(gw: Array, shape: Dims, block: Pair) -> Array:
-    """gw as `arranged_weights` lays weights out, as (O, C, KH, KW) of this shape in C order."""
+    """gw, in the memory format of `arranged_weights`, as (O, C, KH, KW) of this shape in C order."""
     if gw.shape == shape and gw.flags.c_contiguous:
         return gw
     y = cupy().empty(shape, gw.dtype)
@@ -144,7 +144,7 @@ def weights_back(gw: Array, shape: Dims, block: Pair) -> Array:
 
 
 def arranged_bias(b: Array, count: int, dtype: np.dtype) -> Array:
-    """b (O,) as (count,) of this dtype, zeros behind."""
+    """b (O,) as (count,) of this dtype, padded with zeros."""
     if b.shape == (count,):
         b = cupy().ascontiguousarray(b.astype(dtype, copy=False))
         if is_aligned(b):

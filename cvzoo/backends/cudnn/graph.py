@@ -5,13 +5,13 @@ from typing import NamedTuple
 
 from cvzoo.backends.abstract import Pair
 
-ALIGNMENT = 16  # bytes; CuPy's blocks lie at multiples of 512, views of them may not
+ALIGNMENT = 16  # bytes; CuPy's allocations are aligned to 512 bytes, views of them may be less
 
 
 class Tensor(NamedTuple):
     """A tensor of an operation graph. Dims are in the order N C H W (weights O C KH KW) whatever the strides.
 
-    uid: the number that pointers are given by; virtual: it lives inside of a kernel and has no memory
+    uid: identifies the tensor's pointer; virtual: it exists only inside a kernel, without memory
     dtype: "float32", "float16" or "bfloat16"
     """
 
@@ -25,7 +25,7 @@ class Tensor(NamedTuple):
 class Convolution(NamedTuple):
     """One of "forward" (y from x, w), "input_grad" (x from y, w) and "weight_grad" (w from x, y).
 
-    x, w, y: uids; pre, post: the padding before and behind, (rows, columns)
+    x, w, y: uids; pre, post: the padding at the beginning and at the end, (rows, columns)
     beta: 1.0 accumulates into the result, 0.0 overwrites it
     """
 
@@ -50,9 +50,9 @@ class Pointwise(NamedTuple):
 
 
 class Graph(NamedTuple):
-    """Nodes in the order in which they are computed, with float32 inside; what leaves is rounded once.
+    """Nodes in the order of computation, in float32; results are rounded once.
 
-    name: what it is for, for people
+    name: its purpose, for people
     """
 
     name: str
@@ -60,17 +60,17 @@ class Graph(NamedTuple):
     nodes: tuple[Convolution | Pointwise, ...]
 
     def uids(self) -> tuple[int, ...]:
-        """The tensors that have memory, in the order in which pointers are given."""
+        """The uids of tensors with memory, in the order of the pointers of a call."""
         return tuple(tensor.uid for tensor in self.tensors if not tensor.virtual)
 
 
 def channels_last(dims: tuple[int, ...]) -> tuple[int, ...]:
-    """The strides of (N, C, H, W), or of weights (O, C, KH, KW), that lie with their channels last."""
+    """The strides of channels-last (N, C, H, W), or weights (O, C, KH, KW)."""
     return (math.prod(dims[1:]), 1, *(dims[1] * math.prod(dims[k + 1 :]) for k in range(2, len(dims))))
 
 
 class Window(NamedTuple):
-    """How a window slides: all (rows, columns)."""
+    """Padding, stride and dilation of a sliding window, each (rows, columns)."""
 
     pre: Pair
     post: Pair
@@ -91,9 +91,9 @@ def forward_graph(
 ) -> Graph:
     """y of x and w, then plus an array like y, then plus a bias, then relu.
 
-    uids: x 1, w 2, y 3, what is added 4, bias 5
+    uids: x 1, w 2, y 3, addend 4, bias 5
     """
-    # another order, or a bias of another dtype, has no kernel that is compiled already (9.19, H100)
+    # for another order, or a bias of another dtype, cuDNN has no precompiled kernel (9.19, H100)
     steps = [("add", 4)] * add + [("add", 5)] * bias + [("relu", None)] * relu
     tensors = [Tensor(1, x, channels_last(x), dtype), Tensor(2, w, channels_last(w), dtype)]
     if add:

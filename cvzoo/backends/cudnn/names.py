@@ -1,13 +1,13 @@
-"""cuDNN's numbers: what the graph interface's C header calls its descriptors, attributes and types.
+"""cuDNN's enumerations: descriptors, attributes and types of the graph interface.
 
-Source: cudnn_graph.h of cuDNN 9. The header only ever appends to these lists, so that they hold for later versions.
+Source: cudnn_graph.h of cuDNN 9. Later versions only append to these enumerations.
 """
 
 import enum
 
 
 class Kind(enum.IntEnum):
-    """What a descriptor describes."""
+    """Types of descriptors (cudnnBackendDescriptorType_t)."""
 
     POINTWISE = 0
     CONVOLUTION = 1
@@ -26,7 +26,7 @@ class Kind(enum.IntEnum):
 
 
 class Type(enum.IntEnum):
-    """What an attribute's values are made of."""
+    """Types of attributes (cudnnBackendAttributeType_t)."""
 
     HANDLE = 0
     DATA_TYPE = 1
@@ -44,7 +44,7 @@ class Type(enum.IntEnum):
 
 
 class Attribute(enum.IntEnum):
-    """What can be set or asked of a descriptor."""
+    """Attributes of descriptors (cudnnBackendAttributeName_t)."""
 
     POINTWISE_MODE = 0
     POINTWISE_PRECISION = 1
@@ -112,7 +112,7 @@ HEURISTICS_A, HEURISTICS_FALLBACK = 3, 2
 
 
 class Note(enum.IntEnum):
-    """Numerical notes of an engine."""
+    """Numerical notes of an engine (cudnnBackendNumericalNote_t)."""
 
     TENSOR_CORE = 0
     DOWN_CONVERTED_INPUTS = 1
@@ -121,4 +121,4 @@ class Note(enum.IntEnum):
     NOT_DETERMINISTIC = 4
 
 
-RUNTIME_COMPILATION = 0  # among the behavior notes of an engine
+RUNTIME_COMPILATION = 0  # a behavior note of an engine

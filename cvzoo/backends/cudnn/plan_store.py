@@ -23,7 +23,7 @@ _TABLE = (
 
 
 class StoredPlan(NamedTuple):
-    """A row: the plan as JSON, how long it took where that was measured, whether it holds a compiled kernel."""
+    """A row: the plan as JSON, its measured time or None, whether it contains a compiled kernel."""
 
     plan: bytes
     milliseconds: float | None = None
@@ -31,26 +31,26 @@ class StoredPlan(NamedTuple):
 
 
 def plan_key(graph: Graph, rules: Rules, measured: bool) -> str:
-    """The cache key of a plan: operations, tensors, geometry, what it must keep to, and how it was chosen."""
+    """The cache key of a plan: operations, tensors, geometry, rules, and whether it was chosen by measurement."""
     return json.dumps([graph, rules, measured, ALIGNMENT], separators=(",", ":"))
 
 
 def store_name(version: int, name: str, sm: str, count: int, driver: int) -> str:
-    """The database's file name: plans hold for one version of cuDNN, kind of device and driver's first number."""
+    """The database's file name: plans are valid for one version of cuDNN, device model and driver's major version."""
     plain = re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-")
     return f"cudnn{version}-sm{sm}-{count}sm-{plain}-driver{driver}-{_FORMAT}.sqlite"
 
 
 def _digest(key: str, stored: StoredPlan) -> bytes:
-    # a plan that is damaged could end the process: cuDNN believes what it reads
+    # a corrupt plan could crash the process: cuDNN does not validate what it reads
     return hashlib.sha256(repr((key, *stored)).encode()).digest()
 
 
 class PlanStore:
-    """Plans by key in one file. It never raises: a damaged file is made anew, without a file it is empty.
+    """Plans by key in one file. It never raises: a corrupt file is replaced, a missing one is empty.
 
-    Each access opens the file: they are few (a plan is looked up once a process), and threads, forked processes and
-    other programs may do the same meanwhile.
+    Each access opens the file: there are few (one per plan and process), and threads, forked processes and other
+    programs may use it at the same time.
     """
 
     def __init__(self, path: str | os.PathLike):
@@ -78,7 +78,7 @@ class PlanStore:
                 os.unlink(f"{self.path}{suffix}")
 
     def get(self, key: str) -> StoredPlan | None:
-        """What is stored under the key, or None. A row that is not what was written is taken out."""
+        """The plan of the key, or None. A row whose digest is wrong is deleted."""
         if not self.path.is_file():
             return None
         try:
@@ -87,7 +87,7 @@ class PlanStore:
                     "SELECT plan, milliseconds, compiled, digest FROM plans WHERE key = ?", (key,)
                 ).fetchone()
         except sqlite3.OperationalError:
-            return None  # locked, unreadable, or another process has just made the file and not yet its table
+            return None  # locked, unreadable, or created by another process that has not created the table yet
         except sqlite3.DatabaseError:
             self._discard()
             return None
@@ -101,7 +101,7 @@ class PlanStore:
         return stored
 
     def put(self, key: str, stored: StoredPlan) -> None:
-        """Store a plan, replacing the key's former one."""
+        """Store a plan, replacing the previous one of the key."""
         row = (key, *stored, _digest(key, stored))
         for _ in range(2):
             try:
@@ -109,12 +109,12 @@ class PlanStore:
                     connection.execute("INSERT OR REPLACE INTO plans VALUES (?, ?, ?, ?, ?)", row)
                 return
             except (sqlite3.OperationalError, OSError):
-                return  # a folder that cannot be written to, a full disk, a writer that does not end
+                return  # a read-only folder, a full disk, a lock that is not released
             except sqlite3.DatabaseError:
                 self._discard()
 
     def drop(self, key: str) -> None:
-        """Forget what is stored under the key."""
+        """Delete the plan of the key."""
         try:
             with self._opened(to_write=False) as connection:
                 connection.execute("DELETE FROM plans WHERE key = ?", (key,))

@@ -54,10 +54,10 @@ _CONVOLUTIONS = {
 class Rules(NamedTuple):
     """Constraints on a plan.
 
-    strict: float32 means float32; else tensor cores may round it to tf32 (16-bit arrays have nothing to be strict in)
-    deterministic: the same inputs give the same bits
+    strict: float32 is computed in float32; else tensor cores may round it to TF32. Without effect on 16-bit arrays
+    deterministic: equal inputs give results equal to the bit
     workspace_limit: bytes
-    compile: kernels that cuDNN would have to compile first (seconds each) are allowed, last
+    compile: whether kernels that cuDNN has to compile (seconds each) are allowed, after all others
     """
 
     strict: bool = True
@@ -75,19 +75,19 @@ class Rules(NamedTuple):
         return frozenset(notes)
 
 
-class Place(NamedTuple):
-    """What a plan is made for: a device by its handle's address, or by a description of it without a device."""
+class Target(NamedTuple):
+    """The device for which a plan is made: by a handle's address, or by a description where the device is absent."""
 
     handle: int | None = None
     properties: Descriptor | None = None
 
     @classmethod
-    def described(cls, json: bytes) -> "Place":
+    def described(cls, json: bytes) -> "Target":
         """json: as cuDNN itself describes a device"""
         return cls(None, Descriptor(Kind.DEVICE_PROPERTIES).set_text(Attribute.DEVICE_JSON, json).finalize())
 
     def put(self, descriptor: Descriptor, handle: Attribute | None, properties: Attribute | None) -> Descriptor:
-        """The descriptor with the place set under the attribute that it has for it."""
+        """The descriptor, with the target set as one of these attributes."""
         if self.handle is not None and handle is not None:
             descriptor.set(handle, Type.HANDLE, self.handle)
         if self.properties is not None and properties is not None:
@@ -98,7 +98,7 @@ class Place(NamedTuple):
 class Plan:
     """A finalized plan.
 
-    workspace: bytes; engine: cuDNN's number of it, -1 if read from JSON; compiled: it was compiled for this plan
+    workspace: bytes; engine: cuDNN's index of it, -1 if read from JSON; compiled: whether its kernel was compiled
     """
 
     __slots__ = ("compiled", "descriptor", "engine", "milliseconds", "uids", "workspace")
@@ -109,17 +109,17 @@ class Plan:
         self.engine = engine
         self.compiled = compiled
         self.workspace = descriptor.number(Attribute.PLAN_WORKSPACE)
-        self.milliseconds: float | None = None  # as measured, where it was
+        self.milliseconds: float | None = None  # if measured
 
     def to_json(self) -> bytes:
-        """The plan, to be read again by the same version on the same kind of device."""
+        """The plan as JSON, valid for the same version of cuDNN on the same device model."""
         return self.descriptor.text(Attribute.PLAN_JSON)
 
     @classmethod
-    def from_json(cls, json: bytes, uids: tuple[int, ...], place: Place) -> "Plan":
-        """The plan again. Raises CudnnError if it is not one for this place."""
+    def from_json(cls, json: bytes, uids: tuple[int, ...], target: Target) -> "Plan":
+        """The plan of `to_json`. Raises CudnnError if it is not valid for this target."""
         descriptor = Descriptor(Kind.PLAN).set_text(Attribute.PLAN_JSON, json)
-        place.put(descriptor, Attribute.PLAN_HANDLE, Attribute.PLAN_DEVICE)
+        target.put(descriptor, Attribute.PLAN_HANDLE, Attribute.PLAN_DEVICE)
         return cls(descriptor.finalize(), uids)
 
 
@@ -164,41 +164,41 @@ def _pointwise(node: Pointwise, tensors: dict[int, Descriptor]) -> Descriptor:
     return made.set(Attribute.OPERATION_POINTWISE_Y, Type.DESCRIPTOR, tensors[node.y]).finalize()
 
 
-def _described(graph: Graph, place: Place) -> Descriptor:
+def _described(graph: Graph, target: Target) -> Descriptor:
     tensors = {tensor.uid: _tensor(tensor) for tensor in graph.tensors}
     nodes = [
         _convolution(node, tensors) if isinstance(node, Convolution) else _pointwise(node, tensors)
         for node in graph.nodes
     ]
     made = Descriptor(Kind.OPERATION_GRAPH).set(Attribute.GRAPH_OPERATIONS, Type.DESCRIPTOR, *nodes)
-    return place.put(made, Attribute.GRAPH_HANDLE, None).finalize()
+    return target.put(made, Attribute.GRAPH_HANDLE, None).finalize()
 
 
-def _configs(described: Descriptor, mode: int, place: Place) -> list[Descriptor]:
-    asked = Descriptor(Kind.HEURISTICS)
-    asked.set(Attribute.HEURISTICS_GRAPH, Type.DESCRIPTOR, described)
-    asked.set(Attribute.HEURISTICS_MODE, Type.HEURISTICS_MODE, mode)
-    place.put(asked, None, Attribute.HEURISTICS_DEVICE).finalize()
-    count = asked.count(Attribute.HEURISTICS_RESULTS)
-    return asked.fill(Attribute.HEURISTICS_RESULTS, [Descriptor(Kind.ENGINE_CONFIG) for _ in range(count)])
+def _configs(described: Descriptor, mode: int, target: Target) -> list[Descriptor]:
+    heuristics = Descriptor(Kind.HEURISTICS)
+    heuristics.set(Attribute.HEURISTICS_GRAPH, Type.DESCRIPTOR, described)
+    heuristics.set(Attribute.HEURISTICS_MODE, Type.HEURISTICS_MODE, mode)
+    target.put(heuristics, None, Attribute.HEURISTICS_DEVICE).finalize()
+    count = heuristics.count(Attribute.HEURISTICS_RESULTS)
+    return heuristics.fill(Attribute.HEURISTICS_RESULTS, [Descriptor(Kind.ENGINE_CONFIG) for _ in range(count)])
 
 
-def candidates(graph: Graph, rules: Rules, place: Place, *, reasons: list[str] | None = None) -> Iterator[Plan]:
-    """Plans that keep to the rules, the one that cuDNN expects to be the fastest first; each is made when asked for.
+def candidates(graph: Graph, rules: Rules, target: Target, *, reasons: list[str] | None = None) -> Iterator[Plan]:
+    """The plans that satisfy the rules, the one that cuDNN expects to be fastest first; made one by one.
 
-    reasons: gets a line for each that was left out
+    reasons: a line is appended for each rejected plan
     """
     reasons = [] if reasons is None else reasons
     forbidden = rules.forbidden(graph.tensors[0].dtype)
     to_compile = []
     try:
-        described = _described(graph, place)
+        described = _described(graph, target)
     except CudnnError as error:
         reasons.append(str(error))
         return
     for mode in (HEURISTICS_A, HEURISTICS_FALLBACK):
         try:
-            configs = _configs(described, mode, place)
+            configs = _configs(described, mode, target)
         except CudnnError as error:
             reasons.append(str(error))
             continue
@@ -212,44 +212,44 @@ def candidates(graph: Graph, rules: Rules, place: Place, *, reasons: list[str] |
                 reasons.append(str(error))
                 continue
             if notes & forbidden:
-                reasons.append(f"engine {index}: notes on numbers {sorted(notes & forbidden)}")
+                reasons.append(f"engine {index}: numerical notes {sorted(notes & forbidden)}")
             elif RUNTIME_COMPILATION in behavior:
                 to_compile.append((config, index))
             else:
-                yield from _finished(config, index, False, graph, rules, place, reasons)
+                yield from _finished(config, index, False, graph, rules, target, reasons)
     if rules.compile:
         for config, index in to_compile:
-            yield from _finished(config, index, True, graph, rules, place, reasons)
+            yield from _finished(config, index, True, graph, rules, target, reasons)
     elif to_compile:
         reasons.append(f"engines {[index for _, index in to_compile]} would have to be compiled")
 
 
 def _finished(
-    config: Descriptor, index: int, compiled: bool, graph: Graph, rules: Rules, place: Place, reasons: list[str]
+    config: Descriptor, index: int, compiled: bool, graph: Graph, rules: Rules, target: Target, reasons: list[str]
 ) -> Iterator[Plan]:
     try:
         made = Descriptor(Kind.PLAN).set(Attribute.PLAN_CONFIG, Type.DESCRIPTOR, config)
-        place.put(made, Attribute.PLAN_HANDLE, Attribute.PLAN_DEVICE).finalize()
+        target.put(made, Attribute.PLAN_HANDLE, Attribute.PLAN_DEVICE).finalize()
         plan = Plan(made, graph.uids(), index, compiled)
     except CudnnError as error:
         reasons.append(f"engine {index}: {error}")
         return
     if plan.workspace > rules.workspace_limit:
-        reasons.append(f"engine {index}: {plan.workspace} bytes to work in")
+        reasons.append(f"engine {index}: a workspace of {plan.workspace} bytes")
         return
     yield plan
 
 
-def build(graph: Graph, rules: Rules, place: Place) -> Plan | None:
+def build(graph: Graph, rules: Rules, target: Target) -> Plan | None:
     """The first of `candidates`, or None if there is none."""
-    return next(candidates(graph, rules, place), None)
+    return next(candidates(graph, rules, target), None)
 
 
-def first_candidates(graph: Graph, rules: Rules, place: Place, count: int, compiled: int) -> list[Plan]:
+def first_candidates(graph: Graph, rules: Rules, target: Target, count: int, compiled: int) -> list[Plan]:
     """The first `count` of `candidates`, and the first `compiled` of those that had to be compiled."""
     left = {False: count, True: compiled}
     plans = []
-    for plan in candidates(graph, rules._replace(compile=compiled > 0), place):
+    for plan in candidates(graph, rules._replace(compile=compiled > 0), target):
         if left[plan.compiled]:
             left[plan.compiled] -= 1
             plans.append(plan)

@@ -1,4 +1,4 @@
-"""Lookup of the plan for a graph: in memory, on disk, else built."""
+"""Lookup of the plan for a graph: in memory, on disk, else built, by autotuning if config.autotune is set."""
 
 import functools
 import statistics
@@ -18,10 +18,10 @@ from cvzoo.config.switches import switches
 _WORKSPACE = 256 << 20
 _STRICT_WORKSPACE = 1 << 30  # kernels without tensor cores need NCHW, to which they convert in the workspace
 
-_MOST_PLANS = 4096  # some 60 KB each; images of ever new sizes need new ones
+_MOST_PLANS = 4096  # about 60 KB each; images of varying sizes need many
 
 _plans: OrderedDict[tuple[str, str], Plan | None] = OrderedDict()
-_for_ever: list[Plan] = []  # a CUDA graph may hold the kernel that was compiled for such a plan
+_compiled: list[Plan] = []  # never freed, since a captured CUDA graph may launch their kernels
 _lock = threading.Lock()
 
 
@@ -42,7 +42,7 @@ def _store(device: int, home: str) -> PlanStore:
 
 
 def find_plan(graph: Graph, rules: Rules, session: Session, *, autotune: bool) -> Plan | None:
-    """The plan for the current device, or None if cuDNN has no kernel that keeps to the rules.
+    """The plan for the current device, or None if cuDNN has no kernel that satisfies the rules.
 
     autotune: choose by measuring, unless a CUDA graph is being captured
     """
@@ -50,18 +50,18 @@ def find_plan(graph: Graph, rules: Rules, session: Session, *, autotune: bool) -
         autotune = False
     store = _store(cupy().cuda.runtime.getDevice(), str(cvzoo_home()))
     key = plan_key(graph, rules, autotune)
-    place = (store.path.name, key)
+    cache_key = (store.path.name, key)
     with _lock:
-        if place in _plans:
-            _plans.move_to_end(place)
-            return _plans[place]
-    plan = _from_disk(store, key, graph, session) or _made(store, key, graph, rules, session, autotune)
+        if cache_key in _plans:
+            _plans.move_to_end(cache_key)
+            return _plans[cache_key]
+    plan = _from_disk(store, key, graph, session) or _build(store, key, graph, rules, session, autotune)
     with _lock:
-        plan = _plans.setdefault(place, plan)
+        plan = _plans.setdefault(cache_key, plan)
         if len(_plans) > _MOST_PLANS:
-            _, gone = _plans.popitem(last=False)
-            if gone is not None and gone.compiled:
-                _for_ever.append(gone)
+            _, evicted = _plans.popitem(last=False)
+            if evicted is not None and evicted.compiled:
+                _compiled.append(evicted)
     return plan
 
 
@@ -70,7 +70,7 @@ def _from_disk(store: PlanStore, key: str, graph: Graph, session: Session) -> Pl
     if stored is None:
         return None
     try:
-        plan = Plan.from_json(stored.plan, graph.uids(), session.place)
+        plan = Plan.from_json(stored.plan, graph.uids(), session.target)
     except CudnnError:
         store.drop(key)
         return None
@@ -78,8 +78,8 @@ def _from_disk(store: PlanStore, key: str, graph: Graph, session: Session) -> Pl
     return plan
 
 
-def _made(store: PlanStore, key: str, graph: Graph, rules: Rules, session: Session, autotune: bool) -> Plan | None:
-    plan = fastest(graph, rules, session) if autotune else build(graph, rules, session.place)
+def _build(store: PlanStore, key: str, graph: Graph, rules: Rules, session: Session, autotune: bool) -> Plan | None:
+    plan = fastest(graph, rules, session) if autotune else build(graph, rules, session.target)
     if plan is not None:
         store.put(key, StoredPlan(plan.to_json(), plan.milliseconds, plan.compiled))
     return plan
@@ -89,12 +89,12 @@ def forget_plans() -> None:
     """Clear the cache in memory, and reopen that on disk."""
     with _lock:
         _plans.clear()
-        _for_ever.clear()
+        _compiled.clear()
     _store.cache_clear()
 
 
 CANDIDATES = 8
-COMPILED = 2  # more of those that take a second or more to compile; the fastest ones of a new GPU are among them
+COMPILED = 2  # further candidates, compiled in a second or more: on a new GPU the fastest kernels are not precompiled
 REPEATS = 7
 _BYTES = {"float32": 4, "float16": 2, "bfloat16": 2}
 
@@ -110,7 +110,7 @@ def fastest(graph: Graph, rules: Rules, session: Session) -> Plan | None:
 
     It synchronizes with the device, so that it must not be called while a CUDA graph is being captured.
     """
-    plans = first_candidates(graph, rules, session.place, CANDIDATES, COMPILED)
+    plans = first_candidates(graph, rules, session.target, CANDIDATES, COMPILED)
     if not plans:
         return None
     xp = cupy()

@@ -10,7 +10,7 @@ import numpy as np
 from cvzoo.backends.cudnn.descriptor import Descriptor
 from cvzoo.backends.cudnn.library import check, library
 from cvzoo.backends.cudnn.names import Attribute, Kind, Type
-from cvzoo.backends.cudnn.planner import Place, Plan
+from cvzoo.backends.cudnn.planner import Plan, Target
 from cvzoo.backends.cupy.library import CudaPointer, cupy
 from cvzoo.backends.transfer import keep_alive
 from cvzoo.typing.aliases import Array
@@ -23,10 +23,10 @@ class Session:
 
     def __init__(self) -> None:
         self._calls = library().calls
-        made = ctypes.c_void_p()
+        pointer = ctypes.c_void_p()
         self.handle: int | None = None
-        check(self._calls.cudnnCreate(ctypes.addressof(made)))
-        self.handle = made.value
+        check(self._calls.cudnnCreate(ctypes.addressof(pointer)))
+        self.handle = pointer.value
         self.stream: int | None = None
         self._arenas: dict[int, list[CudaPointer]] = {}
         self._zeros: dict[str, Array] = {}
@@ -36,9 +36,9 @@ class Session:
             self._calls.cudnnDestroy(self.handle)
 
     @property
-    def place(self) -> Place:
+    def target(self) -> Target:
         """The device for which plans are made."""
-        return Place(self.handle)
+        return Target(self.handle)
 
     def follow(self, stream: int) -> None:
         """Run further plans on this stream; stream: its address."""

@@ -1,4 +1,4 @@
-"""Several element-wise steps, one after another, in one launch."""
+"""Several element-wise operations in one launch."""
 
 import functools
 import operator
@@ -25,22 +25,22 @@ def _body(steps: tuple[tuple, ...]) -> tuple[str, str, tuple[float, ...]]:
     """The kernel's name, its statements and its numbers."""
     for kind, *_ in steps:
         if kind not in BINARY and kind not in VALUES:
-            raise ValueRangeError(f"chain: there is no kind {kind!r}", expected=", ".join([*BINARY, *VALUES]))
+            raise ValueRangeError(f"chain has an unknown kind {kind!r}", expected=", ".join([*BINARY, *VALUES]))
     body, _, numbers = chain_body(steps)
     return "_".join(["chain", *[step[0] for step in steps][:6]]), body, tuple(numbers)
 
 
 def chain(x: Array, steps: Sequence[tuple], others: Sequence[Array]) -> Array:
-    """See `AbstractBackend.chain`; floats of 16 bits are rounded once, behind the last step."""
+    """See `AbstractBackend.chain`; 16-bit floats are rounded once, after the last step."""
     if not steps:
         return x
     name, body, numbers = _body(tuple([tuple(step) for step in steps]))
     if are_floats(x, *others):
         return elementwise(name, body, (x, *others), numbers=numbers, order=x)
     rest = iter(others)
-    for kind, *given in steps:
+    for kind, *parameters in steps:
         if kind in _OPERATORS:
             x = _OPERATORS[kind](x, next(rest))
         else:
-            x = eltwise(kind, x, alpha=given[0], beta=given[1])
+            x = eltwise(kind, x, alpha=parameters[0], beta=parameters[1])
     return x

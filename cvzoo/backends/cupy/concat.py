@@ -1,4 +1,4 @@
-"""Arrays laid one after another."""
+"""Concatenation of arrays, up to eight in one launch."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ from cvzoo.typing.aliases import Array
 __all__ = ["concat"]
 
 _KERNELS = KernelModule("concat")
-_AT_ONCE = 8  # arrays a launch
+_AT_ONCE = 8  # arrays per launch
 
 
 def concat(arrays: Sequence[Array], *, axis: int) -> Array:
@@ -47,7 +47,7 @@ def concat(arrays: Sequence[Array], *, axis: int) -> Array:
 
 
 def _copy(parts: Sequence[Array], y: Array, axis: int, inner: int) -> None:
-    """Lay the parts, which have y's order of axes and no gaps, into y; inner: bytes of one step along `axis`."""
+    """Copy the parts, contiguous in y's memory order, into y; inner: bytes of one step along `axis`."""
     widths = [each.shape[axis] * inner for each in parts]
     pitch = y.shape[axis] * inner
     outer = y.nbytes // pitch

@@ -1,7 +1,7 @@
-"""Functions applied element by element, their derivatives, sums and products.
+"""Element-wise functions, their derivatives, sums and products.
 
-NaN stays NaN. Floats are computed by one kernel of our own, those of 16 bits in float32 and rounded once; integers
-as float64, and given in the dtype that NumPy would make of them.
+NaN stays NaN. Floats are computed by one kernel of our own, 16-bit ones in float32, rounded once; integers in float64,
+converted to the dtype of NumPy's result.
 """
 
 import functools
@@ -40,7 +40,7 @@ def _slope_from_output_body(kind: str) -> str:
 def _look_up(table: dict[str, str], kind: str) -> str:
     expression = table.get(kind)
     if expression is None:
-        raise ValueRangeError(f"eltwise: there is no kind {kind!r}", expected=", ".join(table))
+        raise ValueRangeError(f"eltwise has an unknown kind {kind!r}", expected=", ".join(table))
     return expression
 
 
@@ -57,7 +57,7 @@ def eltwise(kind: str, x: Array, *, alpha: float = 0.0, beta: float = 0.0) -> Ar
 
 
 def _of_integers(kind: str, x: Array) -> Array:
-    """relu, square or abs: what keeps integers."""
+    """relu, square or abs of integers, whose results are integers."""
     if kind == "square":
         return x * x
     return cupy().abs(x) if kind == "abs" else cupy().maximum(x, 0)

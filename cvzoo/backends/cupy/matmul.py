@@ -1,4 +1,4 @@
-"""Products of matrices by cuBLAS, also with weights of the rows and columns of maps; integers by CuPy."""
+"""Matrix products by cuBLAS, and separable filters by them; integers by CuPy."""
 
 import math
 
@@ -35,7 +35,7 @@ def matmul(a: Array, b: Array, *, scale: float = 1.0, add: Array | None = None) 
     y = xp.empty((*lead, m, n), a.dtype)
     if not y.size:
         return y
-    if b.ndim == 2 and a.ndim > 2 and a.flags.c_contiguous:  # one product of many rows
+    if b.ndim == 2 and a.ndim > 2 and a.flags.c_contiguous:  # one product instead of a batch of small ones
         rows = math.prod(lead) * m
         gemm(a.reshape(rows, a.shape[-1]), b, y.reshape(rows, n), alpha=scale)
     elif not lead:
@@ -57,7 +57,7 @@ def _stacked(x: Array, lead: tuple[int, ...], count: int) -> Array:
 
 
 def linear(x: Array, w: Array, b: Array | None, *, pack: dict | None = None) -> Array:
-    """See `AbstractBackend.linear`; `pack` is left as it is."""
+    """See `AbstractBackend.linear`; `pack` is not used."""
     xp = cupy()
     if not is_float(x, w):
         y = xp.matmul(x, w.T)
@@ -73,7 +73,7 @@ def linear(x: Array, w: Array, b: Array | None, *, pack: dict | None = None) -> 
 
 
 def separable_2d(x: Array, rows: np.ndarray, columns: np.ndarray) -> Array:
-    """See `AbstractBackend.separable_2d`; the weights are copied once."""
+    """See `AbstractBackend.separable_2d`; the weights are cached on the GPU."""
     b, c, h, w = x.shape
     oh, ow = len(rows), len(columns)
     y = matmul(_constant(rows.astype(x.dtype)), x.transpose(0, 2, 3, 1).reshape(b, h, w * c))  # (B, OH, W * C)

@@ -1,7 +1,7 @@
-"""Images and feature maps at another size.
+"""Resizing of images and feature maps.
 
-Which pixels make which, and how much, is computed as backends/numpy/resize.py does, once for each pair of sizes and
-device. A pixel that counts 0 does not count, even if it is NaN.
+The tables of indices and weights are those of backends/numpy/resize.py, cached per pair of sizes and device. A pixel
+with weight 0 is not read, so that NaN in it has no effect.
 """
 
 import functools
@@ -24,7 +24,7 @@ _KERNELS = KernelModule("resize")
 
 
 class _Axis(NamedTuple):
-    """How one axis is resized; `backwards`: the gradient's way. wide: the dtype of weights."""
+    """The resizing of one axis; backwards: for the gradient; wide: the dtype of weights."""
 
     n_in: int
     n_out: int
@@ -35,14 +35,14 @@ class _Axis(NamedTuple):
     backwards: bool = False
 
     def tables(self) -> tuple[Array, Array]:
-        """Which pixels make each pixel, and how much, on the current device: two arrays with a row for each pixel."""
+        """Indices and weights of the input pixels on the current device, a row for each output pixel."""
         index = constants.get(("resize_index", self), lambda: _taps(self)[0])
         return index, constants.get(("resize_weights", self), lambda: _taps(self)[1])
 
 
 @functools.lru_cache(256)
 def _taps(axis: _Axis) -> tuple[np.ndarray, np.ndarray]:
-    """(n_out, T) int32 pixels that make each pixel of an axis, and how much; backwards (n_in, T), 0 behind the last."""
+    """(n_out, T) int32 indices of each pixel's input pixels, and their weights; backwards (n_in, T), padded by 0."""
     n_in, n_out, mode, align_corners, antialias, wide, backwards = axis
     if not backwards:
         if n_in == n_out:
@@ -61,7 +61,7 @@ def _taps(axis: _Axis) -> tuple[np.ndarray, np.ndarray]:
 
 
 def resize_2d(x: Array, size: Pair, *, mode: str, align_corners: bool, antialias: bool) -> Array:
-    """See `AbstractBackend.resize_2d`; "nearest" has no use for the other two settings."""
+    """See `AbstractBackend.resize_2d`; "nearest" ignores the other two settings."""
     settings = (mode, bool(align_corners), bool(antialias))
     if not are_floats(x) and mode != "nearest":
         x = x.astype(np.float32)
@@ -74,7 +74,7 @@ def resize_2d(x: Array, size: Pair, *, mode: str, align_corners: bool, antialias
 
 
 def resize_2d_grad(gy: Array, size: Pair, *, mode: str, align_corners: bool, antialias: bool) -> Array:
-    """See `AbstractBackend.resize_2d_grad`; always in the same order of summing."""
+    """See `AbstractBackend.resize_2d_grad`; in a fixed order of summation."""
     settings = (mode, bool(align_corners), bool(antialias))
     wide = "float64" if gy.dtype == np.float64 else "float32"
     tables = [_Axis(n_in, n_out, *settings, wide, True).tables() for n_in, n_out in zip(size, gy.shape[2:])]

@@ -26,13 +26,13 @@ _SANITIZED = ("-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recove
 
 
 def hash_of_sources() -> str:
-    """A name for what the sources say, in 16 hexadecimal digits: a library built from others is not used."""
+    """The hash of the sources, 16 hexadecimal digits; a library built from other sources is not used."""
     text = b"\0".join(path.name.encode() + b"\0" + path.read_bytes() for path in sorted(SOURCES.glob("*.[ch]")))
     return hashlib.sha256(text).hexdigest()[:16]
 
 
 def why_not_built() -> str | None:
-    """Why the library is not built here, in words; None if it may be."""
+    """Why the library is not built here; None if it may be."""
     if os.environ.get("CVZOO_NATIVE") == "0":
         return "CVZOO_NATIVE is 0"
     if platform.system() != "Linux":
@@ -60,14 +60,14 @@ def build(folder: pathlib.Path = FOLDER, *, sanitized: bool = False) -> pathlib.
     """The library's path, built into `folder`.
 
     sanitized: with AddressSanitizer and UndefinedBehaviorSanitizer
-    Raises OSError if there is no compiler, or if it refuses; the message ends with what the compiler said.
+    Raises OSError if there is no compiler or it fails; the message ends with the compiler's output.
     """
-    words = os.environ.get("CC", "").strip() or "cc"
+    command_line = os.environ.get("CC", "").strip() or "cc"
     try:
-        compiler = shlex.split(words)
+        compiler = shlex.split(command_line)
     except ValueError as error:
-        raise OSError(f"CC={words} is no command: {error}") from error
-    with tempfile.TemporaryDirectory(dir=folder) as work:  # beside the result, so that it can be renamed
+        raise OSError(f"CC={command_line} is not a valid command: {error}") from error
+    with tempfile.TemporaryDirectory(dir=folder) as work:  # on the result's file system, so that renaming is atomic
         for command in _commands(compiler, pathlib.Path(work), _SANITIZED if sanitized else ()):
             done = subprocess.run(command, capture_output=True, text=True, check=False)
             if done.returncode:

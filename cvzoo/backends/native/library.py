@@ -29,8 +29,8 @@ class Native:
 
     path: of the library
     instructions: "plain", "avx2" or "avx512"
-    kernels: by name, functions of the addresses of a plan and of an array of addresses, and the number of threads; they
-        return 0, or 1 if there was no memory. The interpreter's lock is released while they run
+    kernels: by name, functions of the address of a plan, the address of an array of addresses, and the number of
+        threads; they return 0, or 1 if out of memory. They run without the interpreter lock
     """
 
     def __init__(self, path: str, library: ctypes.CDLL, instructions: str):
@@ -45,13 +45,15 @@ class Native:
 
 
 def _instructions(best: int) -> str:
-    """The widest of the instructions that the processor knows and CVZOO_NATIVE allows."""
-    asked = os.environ.get("CVZOO_NATIVE")
-    if not asked:
+    """The widest instruction set that the CPU has and CVZOO_NATIVE allows."""
+    requested = os.environ.get("CVZOO_NATIVE")
+    if not requested:
         return _INSTRUCTIONS[best]
-    if asked not in _INSTRUCTIONS:
-        raise ConfigError("CVZOO_NATIVE is not known", expected=f"0, {', '.join(_INSTRUCTIONS)}", got=repr(asked))
-    return _INSTRUCTIONS[min(best, _INSTRUCTIONS.index(asked))]
+    if requested not in _INSTRUCTIONS:
+        raise ConfigError(
+            "CVZOO_NATIVE has an unknown value", expected=f"0, {', '.join(_INSTRUCTIONS)}", got=repr(requested)
+        )
+    return _INSTRUCTIONS[min(best, _INSTRUCTIONS.index(requested))]
 
 
 def _load(path: pathlib.Path) -> Native:
@@ -84,11 +86,11 @@ def _search() -> Native | BackendError:
 
 def native() -> Native | None:
     """The library, loaded at the first call; None if there is none, and callers fall back to other kernels."""
-    found = _search()
-    return None if isinstance(found, BackendError) else found
+    result = _search()
+    return None if isinstance(result, BackendError) else result
 
 
 def why_no_native() -> str | None:
     """Why our own kernels are not used here, in words; None if they are."""
-    found = _search()
-    return str(found) if isinstance(found, BackendError) else None
+    result = _search()
+    return str(result) if isinstance(result, BackendError) else None

@@ -46,7 +46,7 @@ class LayerNormPlan(ctypes.Structure):
 
 
 class SoftmaxPlan(ctypes.Structure):
-    """Of rows of n numbers."""
+    """rows: of n elements each."""
 
     _fields_ = [("rows", ctypes.c_int64), ("n", ctypes.c_int64)]
 

@@ -42,7 +42,7 @@ class CExpressions:
         while position < end:
             match = _TOKEN.match(text, position)
             if match is None:
-                raise ValueRangeError("kernel source has a character that C does not know", got=text[position:][:20])
+                raise ValueRangeError("kernel source has a character that is not valid in C", got=text[position:][:20])
             if match[1] and match[1] != "const":
                 self._tokens.append(match[1])
             position = match.end()
@@ -186,7 +186,7 @@ def _number(text: str) -> Array:
     suffix = text[len(digits) :]
     octal = digits.startswith("0") and digits.isdigit() and len(digits) > 1
     if len(digits) > 24 or (octal and not set(digits) <= set("01234567")):  # 2**64 - 1 has 23 digits at most
-        raise ValueRangeError("kernel source has a number that C does not know", got=text[:40])
+        raise ValueRangeError("kernel source has a malformed number", got=text[:40])
     value = int(digits, 8 if octal else 16 if digits.startswith("0x") else 10)
     if value >= 2**64:
         raise ValueRangeError("kernel source has a number of more than 64 bits", got=text[:40])

@@ -10,7 +10,7 @@ from fake_gpu.fake_cudnn import FakeCudnn, installed
 
 from cvzoo.backends.cudnn import library as library_file
 from cvzoo.backends.cudnn.library import CudnnError
-from cvzoo.backends.cudnn.planner import Place
+from cvzoo.backends.cudnn.planner import Target
 
 REAL = library_file.why_no_cudnn()
 H100 = pathlib.Path(__file__).with_name("h100.json")
@@ -52,7 +52,7 @@ def real_h100():
 
 def _described():
     try:
-        return Place.described(H100.read_bytes())
+        return Target.described(H100.read_bytes())
     except CudnnError as error:  # 9.28 plans only where libcuda.so.1 can be loaded
         if "status 1008" in str(error):
             pytest.skip(f"this cuDNN plans only where a driver is installed: {error}")

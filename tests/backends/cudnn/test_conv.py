@@ -535,12 +535,12 @@ def test_old_plans_go_but_for_those_that_were_compiled(gpu, monkeypatch):
     with using_config("autotune", True):
         for size in range(4, 9):
             conv.conv_2d(machine.cupy.array(draw(1, 8, size, size, dtype="float16")), w, None, **PLAIN)
-        assert (len(plans._plans), len(plans._for_ever)) == (2, 3)
+        assert (len(plans._plans), len(plans._compiled)) == (2, 3)
         plans.forget_plans()
         conv.forget_calls()
         for size in range(4, 9):
             conv.conv_2d(machine.cupy.array(draw(1, 8, size, size, dtype="float16")), w, None, **PLAIN)
-        assert (len(plans._plans), len(plans._for_ever)) == (2, 3)  # the disk knows, too
+        assert (len(plans._plans), len(plans._compiled)) == (2, 3)  # the disk knows, too
 
 
 def test_zeros_that_a_capture_has_not_written_yet_are_nobody_elses(gpu):

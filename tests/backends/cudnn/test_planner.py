@@ -17,7 +17,7 @@ from cvzoo.backends.cudnn.graph import (
 )
 from cvzoo.backends.cudnn.library import CudnnError
 from cvzoo.backends.cudnn.names import Attribute, Kind, Note, Type
-from cvzoo.backends.cudnn.planner import Place, Plan, Rules, build, candidates, first_candidates
+from cvzoo.backends.cudnn.planner import Plan, Rules, Target, build, candidates, first_candidates
 
 WINDOW = Window((1, 1), (1, 1), (1, 1), (1, 1))
 DTYPES = ["float32", "float16", "bfloat16"]
@@ -99,7 +99,7 @@ def test_the_first_candidates_are_different_kernels(h100):
 
 
 def test_compiled_candidates_come_last_and_are_few(fake_cudnn):
-    place = Place.described(b"{}")
+    place = Target.described(b"{}")
     plans = first_candidates(graphs("bfloat16")[0], Rules(), place, 8, 1)
     assert [plan.compiled for plan in plans] == [False, False, False, True]
     fake_cudnn.engines = {mode: [COMPILED] * 3 for mode in fake_cudnn.engines}
@@ -118,7 +118,7 @@ def test_a_plan_survives_as_json(h100):
 
 @pytest.mark.parametrize("json", [b"", b"{}", b"[1]", b'{"version": 1}', b"\xff\x00"])
 def test_json_that_is_no_plan_is_refused(fake_cudnn, json):
-    place = Place(properties=Descriptor(Kind.DEVICE_PROPERTIES).set_text(Attribute.DEVICE_JSON, b"{}").finalize())
+    place = Target(properties=Descriptor(Kind.DEVICE_PROPERTIES).set_text(Attribute.DEVICE_JSON, b"{}").finalize())
     with pytest.raises(CudnnError, match="no plan"):
         Plan.from_json(json, (1, 2, 3), place)
 
@@ -130,7 +130,7 @@ def test_a_descriptor_is_not_changed_once_it_is_finalized(fake_cudnn):
 
 
 def test_descriptors_go_when_nobody_needs_them(fake_cudnn):
-    place = Place.described(b"{}")
+    place = Target.described(b"{}")
     plan = build(graphs("float32")[0], Rules(), place)
     assert fake_cudnn.objects
     del plan, place

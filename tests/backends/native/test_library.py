@@ -44,7 +44,7 @@ def test_without_the_library_sums_keep_their_digits():
 
 @needs_library
 def test_instructions_that_nobody_knows_are_an_error():
-    assert "CVZOO_NATIVE is not known" in run(TELL, CVZOO_NATIVE="mmx").stderr
+    assert "CVZOO_NATIVE has an unknown value" in run(TELL, CVZOO_NATIVE="mmx").stderr
 
 
 @needs_library

@@ -83,7 +83,7 @@ def test_all_statements_are_read_before_outputs_are_written():
 
 
 REFUSED = [
-    (("T x", "T y", "y = x $ 2", "k"), (A,), ValueRangeError, "does not know"),
+    (("T x", "T y", "y = x $ 2", "k"), (A,), ValueRangeError, "not valid in C"),
     (("T x", "T y", "y = (x", "k"), (A,), ValueRangeError, "not valid C"),
     (("T x", "T y", "y = x +", "k"), (A,), ValueRangeError, "the end"),
     (("T x", "T y", "y = z", "k"), (A,), ValueRangeError, "'z'"),
