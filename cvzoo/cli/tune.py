@@ -16,7 +16,7 @@ from cvzoo.training.recipes.settings import settings_of_words, with_settings
 from cvzoo.training.tuning.search_space import read_spaces, value_text
 from cvzoo.training.tuning.tuning import Tuning, check_new_search, new_tuning, resume_tuning
 
-_NEW_ONLY = ("recipe", "config", "data", "out", "method", "first", "factor", "search_seed", "compile")
+_NEW_ONLY = ("recipe", "config", "data", "out", "method", "first", "factor", "search_seed", "compile", "engine")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -71,6 +71,7 @@ def _new(args: argparse.Namespace) -> Tuning | None:
         compile=bool(args.compile),
         device=args.device,
         dtype=args.dtype,
+        engine=args.engine or "processes",
     )
     _print_start(tuning, start, len(splits.train), len(splits.val))
     return tuning

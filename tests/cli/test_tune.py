@@ -101,6 +101,15 @@ def test_threads_and_data_loading_workers_are_divided_among_trials(data, trained
     assert "\nprocesses = 1 " in (tmp_path / "t" / "recipe.toml").read_text()
 
 
+def test_ray_starts_the_trials_if_asked(data, trained, tmp_path, monkeypatch):
+    monkeypatch.setattr(tuning, "RayTrialProcess", tuning.TrialProcess)
+    monkeypatch.setattr(tuning, "TrialProcess", None)
+    words = ["--data", data, "--out", str(tmp_path / "t"), "--method", "random", "--trials", "1", "lr=0.1,0.2"]
+    assert main([*NEW, *words, "--engine", "ray"]) == 0
+    assert len(trained) == 1
+    assert json.loads((tmp_path / "t" / "search.json").read_text())["settings"]["engine"] == "ray"
+
+
 @pytest.mark.parametrize(
     ("words", "says"),
     [

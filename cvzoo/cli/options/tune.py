@@ -28,6 +28,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--hours", type=float, metavar="H", help="maximum time")
     group = parser.add_argument_group("the search")
     group.add_argument(
+        "--engine",
+        choices=("processes", "ray"),
+        help="what starts trials: processes of this machine, or tasks of Ray, here or on the cluster of RAY_ADDRESS "
+        "(default: processes)",
+    )
+    group.add_argument(
         "--processes",
         type=processes,
         metavar="P",

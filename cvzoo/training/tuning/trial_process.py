@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from cvzoo.training.trainer import Trainer
 
 LOG = "log.txt"  # in a trial's folder: what its process prints
-_PACKAGES = os.fspath(pathlib.Path(__file__).parents[3])
+PACKAGES = os.fspath(pathlib.Path(__file__).parents[3])
 _MOST_WAITING = 300.0  # seconds for an earlier process of the trial to end
 _INTERRUPTED = (130, 143)  # exit statuses after SIGINT and SIGTERM
 _FAILED = "failed: "
@@ -50,7 +50,7 @@ class TrialProcess:
         self._folder = folder
         job = json.dumps({"folder": os.fspath(folder), "epochs": epochs, **options})
         variables = dict(os.environ, CVZOO_NUM_THREADS=str(n_thread), OMP_NUM_THREADS=str(n_thread))
-        variables["PYTHONPATH"] = os.pathsep.join([_PACKAGES, *filter(None, [os.environ.get("PYTHONPATH")])])
+        variables["PYTHONPATH"] = os.pathsep.join([PACKAGES, *filter(None, [os.environ.get("PYTHONPATH")])])
         with open(folder / LOG, "ab") as log:
             # a session of its own: Ctrl-C reaches this process only, which then stops the trials one time
             self._process = subprocess.Popen(

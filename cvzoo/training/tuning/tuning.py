@@ -23,6 +23,7 @@ from cvzoo.training.recipes.recipe import AbstractRecipe
 from cvzoo.training.recipes.settings import with_settings
 from cvzoo.training.run.command import CONFIG
 from cvzoo.training.run.run_status import folder_lock, read_status
+from cvzoo.training.tuning.ray_process import RayTrialProcess
 from cvzoo.training.tuning.search import FAILED, FINISHED, Job, Search, Trial, rung_epochs
 from cvzoo.training.tuning.search_space import SYNTAX, read_space, read_spaces, value_text
 from cvzoo.training.tuning.trial_process import TrialProcess
@@ -31,6 +32,7 @@ from cvzoo.typing.aliases import FilePath
 
 METRICS = "metrics.jsonl"  # of a run
 STATE, TRIALS, BEST_RECIPE, BEST_MODEL = "search.json", "trials", "best.toml", "best.safetensors"
+Engine = Literal["processes", "ray"]
 _FORMAT = 1
 _SAVED_EVERY, _REPORT_EVERY = 30.0, 10.0  # seconds
 _POLL = 0.2  # seconds between looks at processes
@@ -62,6 +64,7 @@ class TuningSettings:
     trials: maximum number of trials; hours: maximum time in all; None: no limit
     processes: number of trials that are trained at the same time
     compile, device, dtype: as of `cvzoo train`
+    engine: what starts trials: processes of this machine, or Ray
     folder: where the search was started, relative to its own folder
     """
 
@@ -76,6 +79,7 @@ class TuningSettings:
     compile: bool = False
     device: str = "cpu"
     dtype: str = "float32"
+    engine: Engine = "processes"
     folder: str = "."
 
     def __post_init__(self) -> None:
@@ -237,7 +241,8 @@ class Tuning:
         n_thread = max(thread_count()[0] // settings.processes, 1)
         start = pathlib.Path(os.path.normpath(self.out.resolve() / settings.folder))
         start = start if start.is_dir() else pathlib.Path.cwd()
-        return TrialProcess(folder.resolve(), job.epochs, start=start, n_thread=n_thread, options=options)
+        kind = RayTrialProcess if settings.engine == "ray" else TrialProcess
+        return kind(folder.resolve(), job.epochs, start=start, n_thread=n_thread, options=options)
 
     def _record(self, job: Job, process: AbstractTrialProcess, begun: float) -> None:
         trial, folder = job.trial, self.folder_of(job.trial)
@@ -368,6 +373,7 @@ def new_tuning(
     compile: bool = False,
     device: str = "cpu",
     dtype: str = "float32",
+    engine: Engine = "processes",
     tell: Callable[[str], None] = print,
 ) -> Tuning:
     """A hyperparameter search in a new folder, whose `run` trains.
@@ -385,6 +391,7 @@ def new_tuning(
     factor: the best 1 / factor of a rung's trials are promoted
     seed: of the trials' settings; the seed of the trainings is a setting of the recipe
     compile, device, dtype: as of `cvzoo train`; tell: takes a line about each event
+    engine: what starts trials: processes of this machine, or tasks of Ray
 
     Raises ConfigError or ValueRangeError for a wrong name, space or budget, or if the folder has a search;
     DatasetError if the data cannot be read.
@@ -410,6 +417,7 @@ def new_tuning(
         compile=compile,
         device=device,
         dtype=dtype,
+        engine=engine,
         folder=os.path.relpath(os.getcwd(), os.path.realpath(out)),
     )
     tuning = Tuning(out, settings, base, tell=tell)
