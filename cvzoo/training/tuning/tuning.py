@@ -255,7 +255,7 @@ class Tuning:
             self._tell(f"trial {trial.number} failed: {trial.reason}")
             return
         status = read_status(folder)
-        epochs, reason = (None, "") if status is None else (status.epoch, status.reason)
+        epochs, reason = (None, "") if status is None else (min(status.epoch, job.epochs), status.reason)
         reason = "" if reason.startswith("paused") else reason
         self.search.complete(trial, best_score(folder, self.recipe.best), epochs=epochs, reason=reason)
         self._tell(f"trial {trial.number} {trial.state}: {self._words(trial)}; {self._progress()}")

@@ -63,7 +63,7 @@ class Stub:
         row = {"epoch": job.epochs, "iteration": 3 * job.epochs, KEY: found}
         with open(folder / "metrics.jsonl", "a") as file:
             file.write(json.dumps(row) + "\n")
-        write_status(folder, RunStatus(state="finished", epoch=job.epochs, iteration=1, reason="paused after"))
+        write_status(folder, RunStatus(state="finished", epoch=job.epochs + 0.01, iteration=1, reason="paused after"))
         (folder / "best.safetensors").write_bytes(b"model of trial %d" % job.trial.number)
 
     def poll(self):
