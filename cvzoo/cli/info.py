@@ -167,11 +167,8 @@ def _print(record: dict[str, Any]) -> None:
     kinds = Counter(each["kind"] for each in cost["layers"])
     print(f"  layers       {len(cost['layers'])}: {', '.join(f'{n} {kind}' for kind, n in kinds.most_common())}")
     shape = " x ".join(map(str, cost["input"][1:]))
-    if cost["n_multiply_add"] or record["quantization"] is None:
-        macs, flops = cost["n_multiply_add"] / 1e9, cost["flops"] / 1e9
-        print(f"  operations   {macs:.3g} GMACs (multiply-adds), twice as many GFLOPs: {flops:.3g}, of {shape} pixels")
-    else:
-        print("  operations   not counted in a quantized model")
+    macs, flops = cost["n_multiply_add"] / 1e9, cost["flops"] / 1e9
+    print(f"  operations   {macs:.3g} GMACs (multiply-adds), twice as many GFLOPs: {flops:.3g}, of {shape} pixels")
     height, width = cost["size"]
     print(
         f"  prediction   of {height} x {width} pixels: {cost['seconds']:.3f} s, {cost['peak_bytes'] / 1e6:.1f} MB of "

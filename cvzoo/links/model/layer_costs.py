@@ -10,8 +10,9 @@ from cvzoo.autodiff.variable import Variable
 from cvzoo.links.link import Link
 from cvzoo.links.link_hook import LinkCall, LinkHook
 
-_CONVOLUTIONS = ("Convolution2D", "FusedConvolution2D")
+_CONVOLUTIONS = ("Convolution2D", "FusedConvolution2D", "Int8Convolution2D", "Bf16Convolution2D")
 _DECONVOLUTIONS = ("Deconvolution2D", "DeconvolutionAndSum")
+_LINEAR = ("Linear", "Int8Linear")
 _PRODUCTS = ("MatMul", "FusedMatMul")
 
 
@@ -117,7 +118,7 @@ def n_multiply_add(label: str, in_data: tuple[Any, ...], shape: tuple[int, ...])
         return n_output * in_data[1].size // in_data[1].shape[0]
     if label in _DECONVOLUTIONS:
         return in_data[0].size * in_data[1].size // in_data[1].shape[0]
-    if label == "Linear":
+    if label in _LINEAR:
         return n_output * in_data[1].shape[1]
     if label in _PRODUCTS and in_data[0].ndim > 1 and len(shape) > 1 and shape[-2]:
         # whether or not a factor is transposed

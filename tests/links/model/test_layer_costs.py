@@ -54,6 +54,16 @@ def test_layers_add_up_to_what_inference_multiplies(listed, name):
     assert {each.name for each in costs if each.n_parameter} <= names
 
 
+@pytest.mark.parametrize("precision", ["int8", "bf16"])
+def test_a_quantized_model_multiplies_as_often(precision):
+    model = L.ResNet(10, 3, base_channels=8, stem="cifar")
+    counts = [
+        sum(each.n_multiply_add for each in layer_costs(one, lambda one=one: one.predict([IMG])))
+        for one in (model, model.quantize([IMG], precision=precision, least_work=1))
+    ]
+    assert counts[0] == counts[1]
+
+
 @pytest.mark.parametrize(
     ("make", "giga"),
     [
