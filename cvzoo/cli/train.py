@@ -20,9 +20,10 @@ from cvzoo.datasets.doctor.fault import Severity
 from cvzoo.errors.exceptions import ConfigError, DatasetError
 from cvzoo.serializers.model_file import load_model
 from cvzoo.training.output_folder import write_text
-from cvzoo.training.recipes.config_file import RECIPE_FILE, recipe_to_toml
+from cvzoo.training.recipes.config_file import recipe_to_toml
 from cvzoo.training.recipes.recipe import AbstractRecipe, Splits
 from cvzoo.training.recipes.training import Training
+from cvzoo.training.run.command import RECIPE_FILE
 from cvzoo.training.run.data_fingerprint import data_fingerprint, same_data
 from cvzoo.training.run.run import check_run_folder
 

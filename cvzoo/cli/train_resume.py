@@ -8,9 +8,8 @@ from typing import Any
 
 from cvzoo.datasets.layouts.data_spec import PLACES, is_option
 from cvzoo.errors.exceptions import ConfigError
-from cvzoo.training.recipes.config_file import RECIPE_FILE
 from cvzoo.training.recipes.recipe import AbstractRecipe
-from cvzoo.training.run.command import Command
+from cvzoo.training.run.command import RECIPE_FILE, Command
 from cvzoo.training.run.plain import plain, stored_as
 from cvzoo.training.run.run import differences
 

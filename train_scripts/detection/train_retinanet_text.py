@@ -1,62 +1,58 @@
-"""Train retinanet_text, the text detector included in the package, on rendered documents only.
+"""Train retinanet_text, the detector of lines of text that ships in the package, on rendered documents alone.
 
-    python train_scripts/detection/train_retinanet_text.py --out runs/text [--resume] [--smoke]
+    python train_scripts/detection/train_retinanet_text.py --data rendered --out runs/text [--resume] [KEY=VALUE ...]
     cvzoo predict --model runs/text/best.safetensors receipt.jpg
 
-The network and its trainer are in text_lines.py next to this script.
+--data rendered:N takes N documents, 16,000 by default; each is trained on once.
 """
 
-import dataclasses
-from typing import Any
-
 from rendered_documents import RenderedDocuments
-from text_lines import NETWORK, text_trainer
 
 from cvzoo import training
-from cvzoo.evaluations import DetectionVOCEvaluator
-from cvzoo.iterators import SerialIterator
-from cvzoo.links import RetinaNet, RetinaNetLoss, RetinaNetSettings
+from cvzoo.datasets import BboxSplits, TransformDataset
+from cvzoo.links import RetinaNetLoss, RetinaNetTransform, collate_images
+from cvzoo.training.extensions import Averaged
+from cvzoo.training.recipes import RetinaNetRecipe, apply_layers, script_options
 
 
-@dataclasses.dataclass(frozen=True)
-class Recipe:
-    documents: int = 16_000  # each is used once
-    batch_size: int = 4
-    lr: float = 1e-3
-    weight_decay: float = 5e-5
-    warmup: int = 300  # updates
-    share: tuple[float, float] = (0.5, 1.0)  # range of the sides of random crops, relative to the document's
-    shorts: tuple[int, ...] = (320, 384, 448, 512)
-    long: int = 768
-    model: RetinaNetSettings = NETWORK
+def main(recipe: RetinaNetRecipe, out: str, resume: bool) -> None:
+    n = int(recipe.data.partition(":")[2] or 16_000)
+    documents, unseen = RenderedDocuments(n, seed=0), RenderedDocuments(min(n, 100), seed=1)
+    keys = ("img", "bbox", "label")
+    splits = BboxSplits(documents.slice[:, keys], unseen.slice[:, keys], documents.label_names)
+    train, val, label_names = splits
+    run = training.Run(out, recipe, seed=recipe.seed, data={"train": train, "val": val}, resume=resume)
 
+    model = recipe.build_model(label_names)
+    recipe.for_validation(model)  # scores count down to 0.05
+    loss = RetinaNetLoss(model, alpha=recipe.alpha, gamma=recipe.gamma, box_loss=recipe.box_loss)
+    optimizer = recipe.build_optimizer(loss)
+    average = apply_layers(recipe, optimizer, model)  # frozen parts, moving average of the weights
 
-SMOKE: dict[str, Any] = {"documents": 16, "shorts": (96,), "long": 160}
-
-
-def main(out: str, resume: bool = False, smoke: bool = False) -> None:
-    recipe = Recipe(**(SMOKE if smoke else {}))
-    documents, unseen_documents = (
-        RenderedDocuments(recipe.documents, seed=0),
-        RenderedDocuments(4 if smoke else 100, seed=1),
+    transform = RetinaNetTransform(
+        recipe.shorts, recipe.model.max_size, flip=recipe.flip, part=recipe.part, jitter=recipe.jitter
     )
-    label_names, keys = documents.label_names, ("img", "bbox", "label")
-    train, val = documents.slice[:, keys], unseen_documents.slice[:, keys]
-    run = training.Run(out, recipe, data={"train": train, "val": val}, resume=resume)
-
-    model = RetinaNet(label_names=label_names, settings=recipe.model)
-    model.use_preset("evaluate")  # validation uses scores above 0.05
-    loss = RetinaNetLoss(model, box_loss="giou")
-    trainer = text_trainer(run, recipe, loss, train, epochs=1)
-    steps = recipe.documents // recipe.batch_size
-    unseen = SerialIterator(val, 4, repeat=False, shuffle=False)
-    evaluator = DetectionVOCEvaluator(unseen, model, label_names=label_names)
+    examples = TransformDataset(recipe.mixed(train, recipe.mosaic_size), ("img", "bbox", "label", "ignored"), transform)
+    trainer = run.trainer(
+        optimizer, examples, recipe.batch_size, recipe.stop, converter=collate_images, n_processes=recipe.n_process
+    )
+    steps = recipe.n_update(n)
+    trainer.extend(recipe.shift(n), trigger=(1, "iteration"))
+    evaluator = Averaged(recipe.evaluator(model, splits), average)
     trainer.extend(evaluator, name="validation", trigger=(max(steps // 8, 1), "iteration"))
     every = (max(steps // 40, 1), "iteration")
-    run.extend(trainer, model, best="validation/main/map", log=every, save=every, half=True)
+    run.extend(
+        trainer,
+        model,
+        best=recipe.best,
+        print_keys=recipe.columns,
+        log=every,
+        save=every,
+        half=True,
+        average=average,
+    )
     trainer.run()
 
 
 if __name__ == "__main__":
-    parser = training.script_parser(__doc__)
-    main(**vars(parser.parse_args()))
+    main(*script_options(__doc__, RetinaNetRecipe, "retinanet_text", {"epochs": 1}))

@@ -16,7 +16,7 @@ class Averaged(AbstractExtension):
     """Calls another extension while the optimizer's link has its averaged weights: an evaluator, BestModel, pictures.
 
     extension: as for `Trainer.extend`; its trigger, priority and name are this one's
-    average: a hook of the trainer's optimizer
+    average: a hook of the trainer's optimizer; None: the extension is called with the weights themselves
 
     >>> average = optimizers.ExponentialMovingAverage(0.9998, persistent=True)
     >>> optimizer.add_hook(average)
@@ -27,7 +27,7 @@ class Averaged(AbstractExtension):
     extension sees the weights.
     """
 
-    def __init__(self, extension: Any, average: ExponentialMovingAverage):
+    def __init__(self, extension: Any, average: ExponentialMovingAverage | None):
         self.extension = as_extension(extension)
         self.average = average
         self.trigger = self.extension.trigger
@@ -37,7 +37,8 @@ class Averaged(AbstractExtension):
 
     def __call__(self, trainer: "Trainer") -> Any:
         self.extension.name = self.name  # evaluators report their scores under it
-        with contextlib.nullcontext() if self.average.is_empty else self.average.applied():
+        average = self.average
+        with contextlib.nullcontext() if average is None or average.is_empty else average.applied():
             return self.extension(trainer)
 
     def restore(self, trainer: "Trainer") -> None:

@@ -16,11 +16,13 @@ if TYPE_CHECKING:
     from cvzoo.training.recipes.fcis_recipe import FCISRecipe
     from cvzoo.training.recipes.fcos_recipe import FCOSRecipe
     from cvzoo.training.recipes.keypoint_rcnn_recipe import KeypointRCNNRecipe
+    from cvzoo.training.recipes.layers import apply_layers
     from cvzoo.training.recipes.listing import RECIPES
     from cvzoo.training.recipes.mask_rcnn_recipe import MaskRCNNRecipe
     from cvzoo.training.recipes.pspnet_recipe import PSPNetRecipe
     from cvzoo.training.recipes.recipe import AbstractRecipe
     from cvzoo.training.recipes.retinanet_recipe import RetinaNetRecipe
+    from cvzoo.training.recipes.script_options import script_options
     from cvzoo.training.recipes.segmentation_recipe import AbstractSegmentationRecipe
     from cvzoo.training.recipes.segnet_recipe import SegNetRecipe
     from cvzoo.training.recipes.settings import with_settings
@@ -32,6 +34,7 @@ __all__ = [
     "AbstractDetectionRecipe",
     "AbstractRecipe",
     "AbstractSegmentationRecipe",
+    "apply_layers",
     "ClassifierRecipe",
     "DarknetRecipe",
     "DeepLabV3plusRecipe",
@@ -52,6 +55,7 @@ __all__ = [
     "RECIPES",
     "RetinaNetRecipe",
     "RetinaNetTraining",
+    "script_options",
     "SegNetRecipe",
     "SSDRecipe",
     "Training",

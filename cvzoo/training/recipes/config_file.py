@@ -16,7 +16,6 @@ from cvzoo.typing.aliases import FilePath
 
 NAME = "recipe"  # the key of a file that names the listed recipe
 TUNE = "tune"  # the table of search spaces
-RECIPE_FILE = "recipe.toml"  # in a run's folder
 _TOML, _YAML = (".toml",), (".yaml", ".yml")
 
 

@@ -29,6 +29,7 @@ from cvzoo.training.extensions.shifts.polynomial_shift import PolynomialShift
 from cvzoo.training.extensions.shifts.step_shift import MultistepShift
 from cvzoo.training.extensions.shifts.warmup_shift import WarmupShift
 from cvzoo.training.run.anchor_reach import Anchors
+from cvzoo.training.triggers.early_stopping_trigger import EarlyStoppingTrigger
 from cvzoo.typing.aliases import Image
 
 USUAL_WARMUP = 300  # updates
@@ -280,6 +281,11 @@ class AbstractRecipe(AbstractConfig, abc.ABC):
         """The key of the metric in the log, which selects the best model."""
         return self.metrics[self.metric]
 
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """What is printed of each interval."""
+        return "epoch", "iteration", "main/loss", self.best, "elapsed_time"
+
     def n_update(self, n_example: int) -> int:
         """The number of updates of a training on n_example images."""
         return -(-self.epochs * n_example // self.batch_size)
@@ -297,12 +303,12 @@ class AbstractRecipe(AbstractConfig, abc.ABC):
             )
         return self
 
-    def shift(self, n_example: int) -> AbstractShift | None:
-        """The schedule of the learning rate, called at each update; None: the learning rate is constant."""
+    def shift(self, n_example: int) -> AbstractShift:
+        """The schedule of the learning rate, an extension that is called at each update."""
         # AdamW multiplies its steps and its weight decay by eta; the others have a learning rate alone
         attr, base = {"adamw": ("eta", 1.0), "adam": ("alpha", self.lr)}.get(self.optimizer, ("lr", self.lr))
         n = self.n_update(n_example)
-        after: AbstractShift | None = None
+        after: AbstractShift = MultistepShift(attr, 0.1, [])  # constant
         if self.schedule == "cosine":
             after = CosineShift(attr, n, target=base * self.final_lr)
         elif self.schedule == "step":
@@ -311,6 +317,14 @@ class AbstractRecipe(AbstractConfig, abc.ABC):
             after = PolynomialShift(attr, 0.9, n)
         warmup = self.resolved(n_example).warmup
         return WarmupShift(attr, 0.01 * base, warmup, then=after) if warmup else after
+
+    @property
+    def stop(self) -> Any:
+        """When the training ends, as `Trainer` takes it: after the epochs, or early by `patience`."""
+        end = (self.epochs, "epoch")
+        if self.patience is None:
+            return end
+        return EarlyStoppingTrigger((1, "epoch"), self.best, self.patience, "max", max_trigger=end)
 
     @property
     def n_process(self) -> int:

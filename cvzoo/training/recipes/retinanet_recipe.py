@@ -53,6 +53,18 @@ class RetinaNetRecipe(AbstractPyramidRecipe):
         return RetinaNetLoss(model, alpha=self.alpha, gamma=self.gamma, box_loss=self.box_loss)
 
 
+# lines of text: wide anchors as the BK.Synapse thesis has them for receipts, there down to 1:8; here to 1:16
+_TEXT = RetinaNetConfig(
+    n_layer=18,
+    base_channels=32,
+    channels=64,
+    head_depth=2,
+    last_level=6,
+    min_size=704,
+    max_size=1024,
+    anchor_sizes=tuple((2.5 * 2**level, 3.5 * 2**level) for level in range(3, 7)),
+    anchor_ratios=(1, 1 / 2, 1 / 4, 1 / 8, 1 / 16),
+)
 # with random weights; the sizes suit images of phones, without cropping
 UNTRAINED: Mapping[str, RetinaNetRecipe] = MappingProxyType(
     {
@@ -63,11 +75,15 @@ UNTRAINED: Mapping[str, RetinaNetRecipe] = MappingProxyType(
             model=RetinaNetConfig(n_layer=18, channels=128, head_depth=3, min_size=480, max_size=800)
         ),
         "retinanet_resnet50": RetinaNetRecipe(model=RetinaNetConfig(n_layer=50, norm="frozen")),
+        "retinanet_text": RetinaNetRecipe(
+            model=_TEXT, crop=(0.5, 1.0), scales=(0.45, 0.55, 0.65, 0.75), flip=False, epochs=5
+        ),
     }
 )
 RETINANET_RECIPES: Mapping[str, AbstractRecipe] = MappingProxyType(
     {
         "retinanet_resnet18_small": UNTRAINED["retinanet_resnet18_small"],  # nobody publishes so narrow a backbone
+        "retinanet_text": UNTRAINED["retinanet_text"],
         "retinanet_resnet18": UNTRAINED["retinanet_resnet18"].with_pretrained("imagenet"),
         "retinanet_resnet50": UNTRAINED["retinanet_resnet50"].with_pretrained("imagenet"),
         "retinanet_resnet50_coco": RetinaNetRecipe(model=RESNET50_FPN, pretrained="coco", lr=1e-4),

@@ -17,7 +17,6 @@ from cvzoo.training.run.anchor_reach import anchor_reach, write_anchor_reach
 from cvzoo.training.run.command import Command
 from cvzoo.training.run.run import Run
 from cvzoo.training.run.run_report import IMAGES
-from cvzoo.training.triggers.early_stopping_trigger import EarlyStoppingTrigger
 from cvzoo.typing.aliases import FilePath
 
 _LOSS_IMAGES = 200  # of the validation set, for its loss
@@ -69,14 +68,11 @@ class Training:
             pathlib.Path(self.run.out, IMAGES, "first_batch.jpg"),
             lambda example: recipe.draw_example(example, self.model, splits.label_names),
         )
-        end: Any = (recipe.epochs, "epoch")
-        if recipe.patience is not None:
-            end = EarlyStoppingTrigger((1, "epoch"), recipe.best, recipe.patience, "max", max_trigger=end)
         self.trainer = self.run.trainer(
             optimizer,
             examples,
             recipe.batch_size,
-            end,
+            recipe.stop,
             converter=converter,
             n_processes=recipe.n_process,
             order_sampler=recipe.order_sampler(splits.train),
@@ -90,26 +86,25 @@ class Training:
 
     def _extend(self, loss: Link) -> None:
         recipe, trainer = self.recipe, self.trainer
-        shift = recipe.shift(len(self.splits.train))
-        if shift is not None:
-            trainer.extend(shift, trigger=(1, "iteration"))
+        trainer.extend(recipe.shift(len(self.splits.train)), trigger=(1, "iteration"))
         every = (recipe.validation_interval, "epoch")
-        trainer.extend(self._averaged(recipe.evaluator(self.model, self.splits)), name="validation", trigger=every)
-        trainer.extend(self._averaged(self._validation_loss(loss)), name="validation_loss", trigger=every)
+        trainer.extend(
+            Averaged(recipe.evaluator(self.model, self.splits), self.average), name="validation", trigger=every
+        )
+        trainer.extend(Averaged(self._validation_loss(loss), self.average), name="validation_loss", trigger=every)
         predictions = PredictionImages(
             self.splits.val,
             pathlib.Path(self.run.out, IMAGES, "predictions.jpg"),
             lambda img: recipe.draw_prediction(self.model, img, self.splits.label_names),
             trigger=every,
         )
-        trainer.extend(self._averaged(predictions), trigger=every)
-        print_keys = ("epoch", "iteration", "main/loss", recipe.best, "elapsed_time")
+        trainer.extend(Averaged(predictions, self.average), trigger=every)
         plot_keys = ("main/loss", "validation_loss/main/loss")
         self.run.extend(
             trainer,
             self.model,
             best=recipe.best,
-            print_keys=print_keys,
+            print_keys=recipe.columns,
             plot_keys=plot_keys,
             average=self.average,
         )
@@ -120,10 +115,6 @@ class Training:
         some = SubDataset(examples, 0, min(len(examples), _LOSS_IMAGES))
         iterator = SerialIterator(some, self.recipe.batch_size, repeat=False, shuffle=False, seed=0)
         return Evaluator(iterator, loss, converter=self.recipe.converter)
-
-    def _averaged(self, extension: Any) -> Any:
-        """The extension, called with the averaged weights if there are such."""
-        return extension if self.average is None else Averaged(extension, self.average)
 
 
 RetinaNetTraining = Training  # its name when only RetinaNet had a recipe

@@ -13,7 +13,7 @@ from cvzoo.errors.exceptions import FileFormatError
 from cvzoo.files.atomic_write import atomic_write
 from cvzoo.typing.aliases import FilePath
 
-SCRIPT_COPY, CONFIG = "script.py", "config.json"
+SCRIPT_COPY, CONFIG, RECIPE_FILE = "script.py", "config.json", "recipe.toml"
 _OUT = "{out}"  # placeholder of the run's folder in the arguments
 
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from cvzoo.errors.exceptions import UnsupportedError, ValueRangeError
 from cvzoo.files.file_hash import sha256_of
 from cvzoo.training.interval_means import WHERE
-from cvzoo.training.run.command import SCRIPT_COPY, Command, read_command
+from cvzoo.training.run.command import RECIPE_FILE, SCRIPT_COPY, Command, read_command
 from cvzoo.training.run.data_fingerprint import same_data
 from cvzoo.training.run.mark_killed import mark_if_killed
 from cvzoo.typing.aliases import FilePath
@@ -38,7 +38,7 @@ def rerun(folder: FilePath, out: FilePath, *, python: str = sys.executable) -> R
     """Repeats the command of a run with a new folder, and compares the results.
 
     folder: of the run; out: of the new one, which must not have a run. The copy of the script in the folder is run with
-        the same arguments, working directory and number of threads
+        the same arguments, working directory and number of threads; of `cvzoo train`, the recipe is the folder's
     python: the interpreter
     Raises FileFormatError if the folder has no run, UnsupportedError if its command cannot be repeated or does not have
     the folder as an argument, ValueRangeError if `out` has a run.
@@ -56,7 +56,8 @@ def rerun(folder: FilePath, out: FilePath, *, python: str = sys.executable) -> R
     start = pathlib.Path(os.path.normpath(folder.resolve() / command.folder))
     if not start.is_dir():
         raise UnsupportedError(f"{folder}: the run was started in {start}, which no longer exists")
-    words = [python, *_script_words(folder, command), *command.arguments_for(os.path.abspath(out))]
+    arguments = _with_recipe(folder, command, command.arguments_for(os.path.abspath(out)))
+    words = [python, *_script_words(folder, command), *arguments]
     status = subprocess.run(words, cwd=start, env=_variables(folder, command), check=False).returncode
     notes = [] if status == 0 else [f"its process ended with status {status}"]
     return Rerun(os.fspath(out), status, (*notes, *_notes(folder, out)))
@@ -69,6 +70,18 @@ def _script_words(folder: pathlib.Path, command: Command) -> Sequence[str]:
     if command.script is None or not copy.is_file():
         raise UnsupportedError(f"{folder}: the run was not started by a script or a module, so it cannot be repeated")
     return [str(copy)]
+
+
+def _with_recipe(folder: pathlib.Path, command: Command, arguments: list[str]) -> list[str]:
+    """The arguments of `cvzoo train` with the run's own recipe: that of a file or a listing may have changed since."""
+    recipe = folder.resolve() / RECIPE_FILE
+    if command.module != "cvzoo" or arguments[:1] != ["train"] or not recipe.is_file():
+        return arguments
+    kept: list[str] = []
+    for before, word in zip(["", *arguments], arguments):
+        if "--config" not in (before, word) and not word.startswith("--config="):
+            kept.append(word)
+    return [*kept, "--config", str(recipe)]
 
 
 def _variables(folder: pathlib.Path, command: Command) -> dict[str, str]:

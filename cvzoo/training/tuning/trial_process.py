@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 from cvzoo.backends.device import get_device
 from cvzoo.config.switches import using_config
 from cvzoo.errors.exceptions import CvzooError, ValueRangeError
-from cvzoo.training.recipes.config_file import RECIPE_FILE, read_recipe
+from cvzoo.training.recipes.config_file import read_recipe
 from cvzoo.training.recipes.training import Training
-from cvzoo.training.run.command import Command
+from cvzoo.training.run.command import RECIPE_FILE, Command
 from cvzoo.training.run.run import check_run_folder
 from cvzoo.training.run.run_status import folder_lock
 from cvzoo.training.triggers.abstract import AbstractTrigger

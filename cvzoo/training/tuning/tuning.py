@@ -17,11 +17,11 @@ from cvzoo.files.atomic_write import atomic_write
 from cvzoo.reporting.as_time import as_time
 from cvzoo.training.interrupt import DeferredInterrupt
 from cvzoo.training.output_folder import check_output_folder, make_output_folder, write_or_warn, write_text
-from cvzoo.training.recipes.config_file import RECIPE_FILE, read_recipe, recipe_to_toml
+from cvzoo.training.recipes.config_file import read_recipe, recipe_to_toml
 from cvzoo.training.recipes.listing import named_recipe
 from cvzoo.training.recipes.recipe import AbstractRecipe
 from cvzoo.training.recipes.settings import with_settings
-from cvzoo.training.run.command import CONFIG
+from cvzoo.training.run.command import CONFIG, RECIPE_FILE
 from cvzoo.training.run.run_status import folder_lock, read_status
 from cvzoo.training.tuning.ray_process import RayTrialProcess
 from cvzoo.training.tuning.search import FAILED, FINISHED, Job, Search, Trial, rung_epochs

@@ -119,3 +119,23 @@ def test_what_cannot_be_repeated_is_told(made, change, says):
     with pytest.raises(UnsupportedError, match=says):
         rerun(made / "runs/a", made / "runs/b")
     assert not os.path.exists(made / "runs/b")
+
+
+@pytest.mark.parametrize("words", [["--config", "mine.toml"], ["--config=mine.toml"], []])
+def test_a_training_by_a_recipe_is_repeated_with_the_recipe_in_its_folder(tmp_path, monkeypatch, words):
+    folder = tmp_path / "runs/a"
+    folder.mkdir(parents=True)
+    arguments = ["train", "--recipe", "ssd300", *words, "lr=0.1", "--out", "{out}"]
+    command = {"script": None, "module": "cvzoo", "arguments": arguments, "folder": "../.."}
+    (folder / "config.json").write_text(json.dumps({"command": command}))
+    (folder / "recipe.toml").write_text("recipe = 'ssd300'")
+    started = []
+
+    def run(given, **rest):
+        started.extend(given)
+        return subprocess.CompletedProcess(given, 1)
+
+    monkeypatch.setattr(subprocess, "run", run)
+    rerun(folder, tmp_path / "b", python="python")
+    assert started[:6] == ["python", "-m", "cvzoo", "train", "--recipe", "ssd300"]
+    assert started[6:] == ["lr=0.1", "--out", str(tmp_path / "b"), "--config", str(folder / "recipe.toml")]
