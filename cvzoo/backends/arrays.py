@@ -43,6 +43,7 @@ def to_numpy(array: Array) -> np.ndarray:
     """`array`, of any device, as a numpy.ndarray in the same memory format; synchronizes with its GPU."""
     if not is_device_array(array):
         return np.asarray(array)
+    # transposed to C order first, since CuPy's get() would make a C-contiguous copy on the GPU of any other
     order = sorted(range(array.ndim), key=lambda axis: (-abs(array.strides[axis]), axis))
     return _get(array.transpose(order)).transpose(np.argsort(order)) if order else _get(array)
 

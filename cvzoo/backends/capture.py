@@ -44,6 +44,7 @@ def _stream() -> CudaStream:
     device = xp.cuda.runtime.getDevice()
     stream = _local.streams.get(device)
     if stream is None:
+        # the default stream cannot be captured, and a blocking one would synchronize with it, which breaks a capture
         stream = _local.streams[device] = xp.cuda.Stream(non_blocking=True)
     return stream
 
@@ -159,7 +160,7 @@ class Captured(Generic[T]):
 def warmed_up(work: Callable[[], T]) -> T:
     """The result of the work, run on the capturing stream; synchronizes."""
     xp = cupy()
-    xp.cuda.get_current_stream().synchronize()
+    xp.cuda.get_current_stream().synchronize()  # the work may read results of the caller's stream
     stream = _stream()
     with stream:
         result = work()
@@ -186,7 +187,7 @@ def captured(work: Callable[[], T], pool: PrivatePool) -> Captured[T]:
         except Exception as error:  # CUDA, CuPy or our own checks may raise
             _abandon(stream)
             raise NotCapturedError(_reason(error)) from error
-        graph.upload(stream)
+        graph.upload(stream)  # here rather than in the first launch, whose time is thus that of all others
         stream.synchronize()
     return Captured(graph, result, draws, pool, constants)
 

@@ -61,6 +61,7 @@ class Device:
 
     def __enter__(self) -> "Device":
         if self.index >= 0:
+            # one of CuPy's devices per entry: each remembers the device to return to
             inner = cupy().cuda.Device(self.index)
             inner.__enter__()
             self._entered.append(inner)

@@ -54,6 +54,7 @@ def get_backend(name: str | None = None) -> AbstractBackend:
         requested = switches.backend
         backend = _on_cpu.get(requested)
         if backend is None:
+            # with a GPU's backend configured, arrays on the CPU use the best CPU backend
             backend = _on_cpu[requested] = get_backend("auto" if requested in _GPU else requested)
         return backend
     backend = _backends.get(name)

@@ -65,7 +65,7 @@ def _pillow(old: int, new: int, *, cubic: bool) -> tuple[np.ndarray, np.ndarray]
     taps = first[:, None] + np.arange(math.ceil(support) * 2 + 1)
     position = (taps - center[:, None] + 0.5) * (1.0 / stretch)
     weights = np.where(taps < last[:, None], _cubic(position) if cubic else np.maximum(1 - np.abs(position), 0), 0.0)
-    # summed one after another, as Pillow does
+    # summed sequentially, as Pillow does: np.sum would round differently
     total = np.zeros(new)
     for column in weights.T:
         total += column

@@ -197,7 +197,7 @@ def download(arrays: Sequence[Array]) -> list[np.ndarray]:
         stream.synchronize()
     results = []
     for a, start, order in zip(ordered, starts, orders):
-        array = np.ndarray(a.shape, a.dtype, host, start).copy()
+        array = np.ndarray(a.shape, a.dtype, host, start).copy()  # the pinned buffer will be reused
         results.append(array.transpose(np.argsort(order)) if array.ndim > 1 else array)
     return results
 

@@ -107,7 +107,7 @@ def layout(x: Array) -> tuple[bool, int] | None:
     size = x.itemsize
     between_rows, between_columns = x.strides[-2:]
     if columns == 1 or between_columns == size:
-        if rows == 1:
+        if rows == 1:  # the stride between rows is arbitrary, and cuBLAS rejects leading dimensions below `columns`
             return False, max(columns, 1)
         if between_rows >= columns * size and between_rows % size == 0:
             return False, between_rows // size

@@ -82,7 +82,7 @@ def im2col(x: Array, window: Window, groups: int, first: int, count: int) -> Arr
 
 
 def col2im(columns: Array, gx: Array, window: Window, added: Array | None = None) -> None:
-    """Sum the windows' gradients into the pixels of gx (B, H, W, C), contiguous, plus `added`.
+    """Sum the windows' gradients into the pixels of gx (B, H, W, C), contiguous, plus `added`, in a fixed order.
 
     columns: (groups, B * OH * OW, KH * KW * C / groups) float32, float64 for gx of float64
     added: None, or in gx's memory format

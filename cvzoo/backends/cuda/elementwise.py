@@ -71,7 +71,7 @@ def _launch_of(
     if count == 1:  # a single element is packed
         steps = ("packed", *["one"] * (len(rows) - 1))
         rows = ((1,),) * len(rows)
-    elif steps[0] == "packed" and "far" not in steps:
+    elif steps[0] == "packed" and "far" not in steps:  # a strided operand would need a load per element anyway
         width = _width(steps, itemsizes, rows, sizes[-1], align)
     kernel = ElementwiseKernel(
         name=f"each_{name}",  # not the name of a function of CUDA C
@@ -82,7 +82,7 @@ def _launch_of(
         n_axis=len(sizes),
         n_number=n_number,
         width=width,
-        wide_index=count >= 1 << 31,
+        wide_index=count >= 1 << 31,  # 64-bit divisions of indices are slow
         double="float64" in dtypes,
     )
     index = np.int64 if kernel.wide_index else np.int32

@@ -20,6 +20,7 @@ def order_of(shape: Sizes, strides: Sizes) -> Sizes:
     Where strides are ambiguous, four axes are taken as channels-last, others as row-major.
     """
     order = [0, 2, 3, 1] if len(shape) == 4 else list(range(len(shape)))
+    # only axes with meaningful strides are sorted; the others stay where the default order has them
     ordered = [axis for axis in order if strides[axis] and shape[axis] != 1]
     ordered.sort(key=lambda axis: -abs(strides[axis]))
     rest = iter(ordered)
@@ -144,7 +145,7 @@ def as_channels(rows: Array) -> Array:
 
 def can_vectorize(channels: int, *arrays: Array | None) -> np.int32:
     """1 if kernels may load 8 channels at once, aligned to 16 bytes, else 0; an array may be None."""
-    if channels % 8:
+    if channels % 8:  # rows would begin at unaligned addresses
         return np.int32(0)
     return np.int32(all(a is None or device_address(a) % 16 == 0 for a in arrays))
 

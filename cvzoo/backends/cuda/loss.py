@@ -87,6 +87,7 @@ def softmax_cross_entropy_grad(
     gx = xp.empty_like(logits)
     if gx.size:
         t = _integer_labels(xp, t)
+        # the gradient of a mean is one number broadcast to all labels: it is not copied to an array of their shape
         repeated = gy.size > 1 and not any(gy.strides[i] for i in range(gy.ndim) if gy.shape[i] > 1)
         _KERNELS.launch(
             f"softmax_cross_entropy_grad_{suffix(t.dtype)}_{suffix(x.dtype)}",
@@ -182,6 +183,7 @@ def focal_loss(x: Array, t: Array, *, weights: tuple[float, float], gamma: float
         return y
     x, t = xp.ascontiguousarray(x), _integer_labels(xp, t)
     wide = sum_dtype(x.dtype)
+    # a fixed number of partial sums, added up by one block, keeps the result deterministic
     grid = blocks(x.size, _THREADS, _BLOCKS)
     partial = xp.empty(grid[0], wide)
     numbers = [wide.type(number) for number in (*weights, gamma)]

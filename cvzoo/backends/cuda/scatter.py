@@ -116,6 +116,7 @@ def add_pixels(out: Array, where: Array, x: Array) -> None:
     b, n_row, c = out.shape
     if not x.size or not out.size:
         return
+    # each part reads all indices of its plane: more parts than keep the GPU busy would only read them more often
     parts = max(1, min(n_row // 64, (1 << 16) // (b * c)))
     sizes = (np.int64(b), np.int64(where.shape[1]), np.int64(n_row), np.int32(c), np.int64(parts))
     grid = blocks(b * parts * c, _THREADS)

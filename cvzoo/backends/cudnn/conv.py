@@ -202,6 +202,7 @@ def conv_2d_input_grad(
     shapes = call.shapes
     if add is not None and call.adds:
         gx = arranged(add.astype(gy.dtype, copy=False), shapes.x)
+        # the kernel accumulates into gx, and `add` must not change
         gx = gx.copy(order="K") if device_address(gx) == device_address(add) else gx
     else:
         gx = empty(shapes.x, gy.dtype)

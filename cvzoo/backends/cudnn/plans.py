@@ -47,7 +47,7 @@ def find_plan(graph: Graph, rules: Rules, session: Session, *, autotune: bool) -
     autotune: choose by measuring, unless a CUDA graph is being captured
     """
     if autotune and cupy().cuda.get_current_stream().is_capturing():
-        autotune = False
+        autotune = False  # timing synchronizes, which a capture does not allow
     store = _store(cupy().cuda.runtime.getDevice(), str(cvzoo_home()))
     key = plan_key(graph, rules, autotune)
     cache_key = (store.path.name, key)

@@ -232,7 +232,7 @@ def conv_2d_weight_grad(
             for first, count in _pieces(window, b, c, x.itemsize):
                 columns = im2col(x, window, groups, first, count)
                 piece = rows[:, first : first + count].transpose(0, 2, 1)
-                gemm(piece, columns, total, beta=1.0 if first else 0.0)
+                gemm(piece, columns, total, beta=1.0 if first else 0.0)  # 0 also discards NaN of the new array
     gw = total[:, :, :n].reshape(o, kh, kw, c // groups).transpose(0, 3, 1, 2)
     return cupy().ascontiguousarray(gw.astype(x.dtype, copy=False))
 

@@ -32,7 +32,7 @@ def _case(shape: tuple[int, ...], strides: tuple[int, ...], axes: tuple[int, ...
     kept = [axis for axis in order if axis not in axes]
     steps = [stride // 4 for stride in strides]
     plan = sum_plan([(shape[k], steps[k]) for k in kept], [(shape[k], steps[k]) for k in order if k in axes])
-    if plan is None or any(stride % 4 for stride in strides):
+    if plan is None or any(stride % 4 for stride in strides):  # a field of a structured array, say
         return None
     kept_shape = tuple([shape[k] for k in kept])
     back = None if kept == sorted(kept) else tuple(np.argsort(kept).tolist())

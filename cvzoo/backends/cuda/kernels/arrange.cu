@@ -1,8 +1,8 @@
-// Photos and weights laid out for tensor cores. Numbers are only moved.
+// Images and weights rearranged for tensor cores; values are copied unchanged.
 
-// x (photos, c, h, w) in any order, to y (all, out_h, out_w, channels) channels-last: a pixel of y is a block of
-// block_h x block_w pixels of x, all their channels one after another. x begins `top` rows and `left` columns behind the
-// first block's corner. What lies outside of x, and the channels that are too many, are 0.
+// Space to depth of x (images, c, h, w), of any strides, to y (all, out_h, out_w, channels) channels-last: a pixel of y is
+// a block of block_h x block_w pixels of x, their channels concatenated. The first block begins `top` rows and `left`
+// columns before x. Pixels outside of x and padded channels are 0.
 template <class T, int N>
 __device__ void to_blocks(const T *x, T *y, int photos, int c, int h, int w, i64 step_photo, i64 step_channel,
                           i64 step_row, i64 step_column, int all, int out_h, int out_w, int channels, int block_h,
@@ -42,7 +42,7 @@ TO_BLOCKS(b32, u32, 1)
 TO_BLOCKS(b16_8, u16, 8)
 TO_BLOCKS(b32_4, u32, 4)
 
-// The way back for weights: y (o, c, h, w) in C order, of x (>= o, rows, columns, channels) whose pixels are blocks.
+// The inverse for weights: y (o, c, h, w) in C order of x (>= o, rows, columns, channels), whose pixels are blocks.
 template <class T>
 __device__ void from_blocks(const T *x, T *y, int o, int c, int h, int w, int rows, int columns, int channels,
                             int block_h, int block_w) {

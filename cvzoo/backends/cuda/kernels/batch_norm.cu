@@ -1,8 +1,8 @@
-// Batch normalization over rows of channels (NHWC: a row is a pixel), with what stands behind it: an addend, a rectifier.
+// Batch normalization over rows of channels (NHWC: a row is a pixel), with an optional addend and ReLU.
 //
-// Sums have one order, whatever the GPU. A mask has one bit a number, (c + 7) / 8 bytes a row.
+// The order of sums does not depend on the GPU. A mask has one bit per value, (c + 7) / 8 bytes per row.
 
-// Mean and sum of squared deviations of each block's `step` rows: Welford down a thread's rows, then exactly merged.
+// Mean and sum of squared deviations of each block's `step` rows: Welford's algorithm over a thread's rows, then merged.
 // partial: (2, gridDim.y, c)
 template <class T>
 __device__ __forceinline__ void statistics(const T *__restrict__ x, typename Wide<T>::type *__restrict__ partial,
@@ -73,9 +73,9 @@ __device__ __forceinline__ void merge(const A *__restrict__ partial, A *__restri
     }
 }
 
-// y = (x - mean) / sqrt(var + eps) * gamma + beta, plus `add` (or null); with `relu` the larger of that and 0 (NaN stays
-// NaN), and mask (or null) says where y > 0. A block has `step` rows. Rounded to T in front of the sum and the mask, as
-// if other kernels made them: the same bits, so that no number near 0 changes its sign.
+// y = (x - mean) / sqrt(var + eps) * gamma + beta, plus `add` (or null); with `relu` ReLU of that (NaN stays NaN);
+// mask (or null): where y > 0. A block has `step` rows. Rounded to T before the sum and the mask, as if they were separate
+// kernels: with other bits, values near 0 could change their sign.
 template <class T>
 __device__ __forceinline__ void apply(const T *__restrict__ x, const T *__restrict__ add, T *__restrict__ y,
                                       u8 *__restrict__ mask, const typename Wide<T>::type *__restrict__ gamma,
@@ -130,7 +130,7 @@ __device__ __forceinline__ void masked(A *g, const u8 *__restrict__ mask, i64 at
         if (!(bits >> k & 1)) g[k] = 0;
 }
 
-// The sums of gy and of gy * (x - mean) over each block's `step` rows, gy counted where the mask (or null) says.
+// The sums of gy and of gy * (x - mean) over each block's `step` rows, gy masked by mask (or null).
 // partial: (2, gridDim.y, c)
 template <class T>
 __device__ __forceinline__ void gradient_sums(const T *__restrict__ gy, const T *__restrict__ x,
@@ -200,7 +200,7 @@ __device__ __forceinline__ void gradient_merge(const A *__restrict__ partial, co
     }
 }
 
-// gx = gamma / std * (g - mean(g) - h * mean(g * h)), g the masked gy and h the normalized x; gadd (or null) is g.
+// gx = gamma / std * (g - mean(g) - h * mean(g * h)), g: the masked gy; h: the normalized x; gadd (or null): g.
 template <class T>
 __device__ __forceinline__ void gradient_apply(
     const T *__restrict__ gy, const T *__restrict__ x, const u8 *__restrict__ mask, T *__restrict__ gx,

@@ -1,5 +1,5 @@
-// Sums over all but the last axis of x (m, c), in an order that depends on nothing but the shape. Each sum carries what
-// was rounded off along (Kahan), so that float32 sums of millions are as good as ones in float64.
+// Sums over all but the last axis of x (m, c), in an order that depends on the shape only. Kahan summation makes float32
+// sums of millions of values as accurate as float64 ones.
 
 template <class A>
 struct Carried {
@@ -8,7 +8,7 @@ struct Carried {
         A y = v - lost;
         A t = sum + y;
         A rest = (t - sum) - y;
-        // where the sum is infinite the rest is, too, or NaN
+        // of an infinite sum the compensation is infinite or NaN, too
         lost = rest - rest == A(0) ? rest : A(0);
         sum = t;
     }

@@ -1,5 +1,5 @@
-// Up to eight arrays laid one after another along an axis, in one launch. In memory each is (outer, width) units, and
-// y (outer, pitch); the first begins at unit `begin` of y's rows. ends: where each ends, counted from there.
+// Concatenation of up to eight arrays along an axis in one launch. In memory each is (outer, width) units, and y is
+// (outer, pitch); the first begins at unit `begin` of y's rows. ends: the end of each, relative to `begin`.
 
 template <class Unit>
 __device__ __forceinline__ void concat(

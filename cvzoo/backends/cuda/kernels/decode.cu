@@ -1,12 +1,12 @@
-// From a detector's numbers to candidates: scores, boxes in the photo's pixels, and what is left after suppression.
+// Decoding of a detector's outputs to candidates: scores, boxes in the image's pixels; and the boxes kept by NMS.
 
 // as in cvzoo.geometry.coding: log(1000 / 16)
 #define SIZE_CLAMP 4.1351666f
 
-enum { ANCHORS, PLACES, BOXES };       // what a code is against
-enum { SCORE_PLAIN, SCORE_SIGMOID, SCORE_IN_64 };  // what makes a score of a selected number
-// a photo's frame (B, 11): what boxes are cut at (less than 0: not), moved by, divided by, multiplied by, the photo's
-// size, and the shortest side that a box may have
+enum { ANCHORS, PLACES, BOXES };       // what codes are relative to
+enum { SCORE_PLAIN, SCORE_SIGMOID, SCORE_IN_64 };  // from a selected value to a score
+// frames (B, 11): size to which boxes are clipped (negative: not), offset, divisor, factor, the image's size, and the
+// minimum side of a box
 enum { CUT_Y, CUT_X, OFF_Y, OFF_X, DIV_Y, DIV_X, MUL_Y, MUL_X, PHOTO_Y, PHOTO_X, SHORTEST, N_FRAME };
 
 __device__ __forceinline__ float order_to_score(u32 order) {
@@ -16,10 +16,10 @@ __device__ __forceinline__ float sigmoid_of(float v) { return over(1.0f, plus(1.
 __device__ __forceinline__ float clipped(float v, float low, float high) { return v < low ? low : v > high ? high : v; }
 __device__ __forceinline__ bool is_finite(float v) { return (__float_as_uint(v) & 0x7f800000u) != 0x7f800000u; }
 
-// one thread for each place: of keys (B, S, limit), the first taken (B, S) of each, candidates (B, S * limit)
-// A key's place i of part s is pair starts[s] + i * step of its photo: row pair / n_class, class pair % n_class; with
-// by_part the class is s. loc (B, A, 4), or (B, A, n_class, 4) if codes_of_class; anchor (A, 4), of each photo its own if
-// own_anchors. What does not score above, or has a side below min_side, or one that is no number, gets -infinity.
+// one thread per key: candidates (B, S * limit) of the first taken (B, S) keys of each part, keys (B, S, limit)
+// Index i of part s is pair starts[s] + i * step of its image: row pair / n_class, class pair % n_class; with by_part the
+// class is s. loc (B, A, 4), or (B, A, n_class, 4) if codes_of_class; anchor (A, 4), or (B, A, 4) if own_anchors. The
+// score becomes -infinity if it is not above the threshold, or if a side is below min_side or NaN.
 extern "C" __global__ void decode_candidates(
     const u64 *__restrict__ keys, const int *__restrict__ taken, const i64 *__restrict__ parts, i64 step, int n_part,
     int limit, int n_class, int by_part, const float *__restrict__ loc, i64 n_row, int codes_of_class,
@@ -50,7 +50,7 @@ extern "C" __global__ void decode_candidates(
         float b[4];
         if (coder == BOXES) {
             for (int k = 0; k < 4; k++) b[k] = code[k];
-        } else if (coder == PLACES) {  // a: y x of the place, and what distances are counted in
+        } else if (coder == PLACES) {  // a: y, x of the point, and the unit of distances
             for (int k = 0; k < 4; k++) {
                 float side = times(code[k], a[2]);
                 b[k] = k < 2 ? minus(a[k], side) : plus(a[k - 2], side);
@@ -83,8 +83,8 @@ extern "C" __global__ void decode_candidates(
     }
 }
 
-// score (rows, L) of conf (rows, 1 + L), before the softmax, background first; 0 for rows of a photo past its counts
-// rows: of n_row a photo; counts (B,) or null
+// score (rows, L) of conf (rows, 1 + L), logits, background first; 0 for rows of an image past its counts
+// rows: n_row per image; counts (B,) or null
 extern "C" __global__ void score_softmax(const float *__restrict__ conf, const int *__restrict__ counts, i64 n_row,
                                          int n_class, float *__restrict__ score, i64 n) {
     for (i64 row = first_index(); row < n; row += index_step()) {
@@ -110,7 +110,7 @@ extern "C" __global__ void score_centered(const float *__restrict__ conf, const 
 
 // YOLO's heads: of raw (B, H, W, A, 5 + L) boxes (B, rows, 4) in pixels of the network's input, and scores (B, rows, L)
 // of which this head's rows begin at first; anchors (A, 2): height, width
-// a center is scaled, less a shift; softmax: of the classes; plain: the numbers are sigmoids already; in_cells: anchors are counted in cells
+// centers are scaled and shifted; softmax: over classes; plain: outputs are sigmoids already; in_cells: anchors in cells
 extern "C" __global__ void decode_yolo(const float *__restrict__ raw, const float *__restrict__ anchors, int n_anchor,
                                        int n_class, int height, int width, float cell_h, float cell_w, float scale_xy,
                                        float shift, int softmax, int plain, int in_cells, float above, i64 n_row, i64 first,
@@ -158,9 +158,9 @@ extern "C" __global__ void decode_yolo(const float *__restrict__ raw, const floa
     }
 }
 
-// one block a photo: of sorted candidates (B, n) those kept (B, limit), dropped if they are wholly beside the photo, in
-// the photo's pixels; result (B, 4 + 6 * limit) 32-bit: how many; whether fewer stayed than wanted and not all were looked at:
-// a part had more than `most`, or the photo more than most_boxes of counts; two zeros; then of each box its sides, score, class
+// one block per image: those of the sorted candidates (B, n) that NMS kept (B, limit) and that overlap the image, in its
+// pixels; result (B, 4 + 6 * limit) 32-bit: their number; whether fewer remain than wanted although some were not considered,
+// as a part had more than `most`, or the image more than most_boxes; two zeros; then for each box its sides, score, class
 extern "C" __global__ void finish_boxes(const float *__restrict__ bbox, const int *__restrict__ label,
                                         const float *__restrict__ score, int n, const int *__restrict__ kept,
                                         const int *__restrict__ n_kept, int limit, const float *__restrict__ frames,
@@ -216,7 +216,7 @@ extern "C" __global__ void finish_boxes(const float *__restrict__ bbox, const in
     }
 }
 
-// proposals: of sorted candidates (B, n) those kept (B, limit) as bbox (B, limit, 4), zeros past n_kept
+// proposals: bbox (B, limit, 4) of the sorted candidates (B, n) that NMS kept (B, limit), zeros past n_kept
 extern "C" __global__ void gather_boxes(const float *__restrict__ bbox, int n, const int *__restrict__ kept,
                                         const int *__restrict__ n_kept, int limit, float *__restrict__ to, i64 size) {
     for (i64 i = first_index(); i < size; i += index_step()) {

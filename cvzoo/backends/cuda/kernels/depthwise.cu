@@ -1,5 +1,5 @@
-// Convolution in which each channel has filters of its own (`multiplier` of them): any window, stride, dilation, padding.
-// Photos are NHWC, filters (kh, kw, channels of y). A thread makes eight neighbouring channels; sums have one order.
+// Depthwise convolution, `multiplier` filters per channel: any kernel size, stride, dilation and padding.
+// Images are NHWC, filters (kh, kw, channels of y). A thread computes eight adjacent channels, in a fixed order of sums.
 
 struct Sliding {
     int h, w, oh, ow, kh, kw, sh, sw, dh, dw, top, left, multiplier;
@@ -8,7 +8,7 @@ struct Sliding {
     int h, int w, int oh, int ow, int kh, int kw, int sh, int sw, int dh, int dw, int top, int left, int multiplier
 #define THE_SLIDING (Sliding{h, w, oh, ow, kh, kw, sh, sw, dh, dw, top, left, multiplier})
 
-// the channels of x that eight channels of y, from `first` on, look at
+// the channels of x of which eight channels of y, from `first` on, are computed
 template <class T>
 __device__ __forceinline__ void load_seen(const T *pixel, int first, int count, int multiplier, int whole,
                                           typename Wide<T>::type *v) {
@@ -90,7 +90,7 @@ __device__ __forceinline__ void input_gradient(const T *__restrict__ gy, const T
     }
 }
 
-// TAPS of a filter's row at a time; each block sums `step` pixels of gy. partial: (gridDim.y, kh, kw, channels)
+// TAPS values of a filter's row at a time; each block sums `step` pixels of gy. partial: (gridDim.y, kh, kw, channels)
 template <class T, int TAPS>
 __device__ __forceinline__ void weight_gradient(const T *__restrict__ x, const T *__restrict__ gy,
                                                 typename Wide<T>::type *__restrict__ partial, i64 pixels, int c,

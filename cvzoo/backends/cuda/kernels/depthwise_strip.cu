@@ -1,8 +1,8 @@
-// Convolution in which each channel has one filter, of 3, 5 or 7 pixels squared and stride 1 or 2: what networks use.
-// Photos are NHWC, filters (K, K, channels). A thread makes eight neighbouring channels of a strip of pixels beside each
-// other, and reads each pixel that they see once a row.
+// Depthwise convolution with one filter per channel, of size 3, 5 or 7 and stride 1 or 2, the cases that networks use.
+// Images are NHWC, filters (K, K, channels). A thread computes eight adjacent channels of a horizontal strip of pixels, and
+// reads each input pixel of the strip once per row of the filter.
 
-// whoever compiles this says which window, for each takes a while
+// SIZE and STRIDE are defined before this text, as compiling all combinations would take long
 #ifndef SIZE
 #define SIZE 3
 #define STRIDE 1

@@ -1,5 +1,5 @@
-// Stands in front of every family of kernels. No header is included: NVRTC compiles it as it is, and so does a host
-// compiler with CVZOO_HOST defined, for tests of the kernels' logic.
+// The prelude of every family of kernels. It includes no header, so that NVRTC compiles it, and with CVZOO_HOST defined a
+// host compiler, for tests of the kernels' logic.
 
 typedef signed char i8;
 typedef unsigned char u8;
@@ -9,7 +9,7 @@ typedef unsigned int u32;
 typedef long long i64;
 typedef unsigned long long u64;
 
-// ---- floats of 16 bits: stored so, computed with as float32 ---------------------------------------------------------
+// ---- 16-bit floats, for storage; computation is in float32 -----------------------------------------------------------
 struct f16 {
     u16 bits;
 };
@@ -17,7 +17,7 @@ struct bf16 {
     u16 bits;
 };
 
-// what a stored type is computed in
+// the type of computations with a stored type
 template <class T>
 struct Wide {
     typedef float type;
@@ -46,7 +46,7 @@ __device__ __forceinline__ float wide(f16 v) {
 #endif
 }
 
-// narrow<T>(v): v rounded (half to even) to what T stores
+// narrow<T>(v): v rounded to T, half to even
 template <class T>
 struct Narrow;
 template <>
@@ -91,11 +91,11 @@ __device__ __forceinline__ T narrow(typename Wide<T>::type v) {
     return Narrow<T>::of(v);
 }
 
-// M(suffix, type) for each float a kernel serves: exported names end in _f32 _f64 _f16 _bf16
+// M(suffix, type) for each floating type of a kernel: exported names end in _f32 _f64 _f16 _bf16
 #define FOR_FLOATS(M) M(f32, float) M(f64, double) M(f16, f16) M(bf16, bf16)
 
-// ---- several values moved at once -----------------------------------------------------------------------------------
-// N values of T that lie aligned to their whole size; loaded and stored in one access of up to 16 bytes
+// ---- vector loads and stores ----------------------------------------------------------------------------------------
+// N values of T, aligned to their total size; loaded and stored by accesses of up to 16 bytes
 template <class T, int N>
 struct alignas(sizeof(T) * N) Pack {
     T at[N];
@@ -109,7 +109,7 @@ __device__ __forceinline__ void store(T *p, const Pack<T, N> &v) {
     *(Pack<T, N> *)p = v;
 }
 
-// ---- small mathematics ----------------------------------------------------------------------------------------------
+// ---- mathematical functions -----------------------------------------------------------------------------------------
 template <class T>
 __device__ __forceinline__ constexpr T smaller(T a, T b) {
     return b < a ? b : a;
@@ -122,7 +122,7 @@ template <class T>
 __device__ __forceinline__ bool is_nan(T v) {
     return v != v;
 }
-// the larger one; NaN if either is NaN
+// maximum; NaN if either is NaN
 template <class T>
 __device__ __forceinline__ T larger_or_nan(T a, T b) {
     return b > a || b != b ? b : a;
@@ -148,7 +148,7 @@ __device__ __forceinline__ double logarithm(double v) { return log(v); }
 __device__ __forceinline__ float power(float v, float e) { return powf(v, e); }
 __device__ __forceinline__ double power(double v, double e) { return pow(v, e); }
 
-// rounded by itself, never joined into one multiply-add: where numbers must be the processor's to the last bit
+// rounded separately, never contracted to a fused multiply-add, where results must equal the CPU's to the bit
 __device__ __forceinline__ float plus(float a, float b) { return __fadd_rn(a, b); }
 __device__ __forceinline__ float minus(float a, float b) { return __fsub_rn(a, b); }
 __device__ __forceinline__ float times(float a, float b) { return __fmul_rn(a, b); }
@@ -159,11 +159,11 @@ __device__ __forceinline__ double times(double a, double b) { return __dmul_rn(a
 __device__ __forceinline__ double over(double a, double b) { return __ddiv_rn(a, b); }
 
 // ---- indices --------------------------------------------------------------------------------------------------------
-// for (i64 i = first_index(); i < n; i += index_step()): every element once, whatever the (one-dimensional) grid
+// for (i64 i = first_index(); i < n; i += index_step()): every element once, for any one-dimensional grid
 __device__ __forceinline__ i64 first_index() { return (i64)blockIdx.x * blockDim.x + threadIdx.x; }
 __device__ __forceinline__ i64 index_step() { return (i64)gridDim.x * blockDim.x; }
 
-// i / d and i % d of i >= 0; in 32 bits where i fits, for a division of 64 bits is slow
+// i / d and i % d of i >= 0; in 32 bits where i fits, since 64-bit divisions are slow
 __device__ __forceinline__ i64 divide(i64 i, int d, int *rest) {
     if (((u64)i >> 32) == 0) {
         u32 q = (u32)i / (u32)d;
@@ -175,8 +175,8 @@ __device__ __forceinline__ i64 divide(i64 i, int d, int *rest) {
     return q;
 }
 
-// ---- reductions whose order never changes ---------------------------------------------------------------------------
-// every lane of a full warp gets the same bits
+// ---- deterministic reductions ---------------------------------------------------------------------------------------
+// the same bits in all lanes of a full warp
 template <class T>
 __device__ __forceinline__ T warp_sum(T v) {
     for (int d = 16; d > 0; d >>= 1) v += __shfl_xor_sync(0xffffffffu, v, d);
@@ -188,13 +188,13 @@ __device__ __forceinline__ T warp_max(T v) {
     return v;
 }
 
-// every thread of a one-dimensional block of whole warps gets the same bits; scratch: 32 places of shared memory
+// the same bits in all threads of a one-dimensional block of whole warps; scratch: 32 elements of shared memory
 template <class T>
 __device__ __forceinline__ T block_sum(T v, T *scratch) {
     v = warp_sum(v);
     int warps = (blockDim.x + 31) / 32;
     if (warps == 1) return v;
-    __syncthreads();  // who called before may still read scratch
+    __syncthreads();  // a previous call may still read scratch
     if (threadIdx.x % 32 == 0) scratch[threadIdx.x / 32] = v;
     __syncthreads();
     T sum = scratch[0];
@@ -214,8 +214,8 @@ __device__ __forceinline__ T block_max(T v, T *scratch) {
     return most;
 }
 
-// ---- who works on one row of numbers ---------------------------------------------------------------------------------
-// a warp, a block of whole warps, or one thread (neighbours on neighbouring rows); A: what is summed
+// ---- teams of threads that reduce a row -------------------------------------------------------------------------------
+// a warp, a block of whole warps, or one thread (adjacent threads, adjacent rows); A: type of sums
 template <class A>
 struct WarpTeam {
     static __device__ __forceinline__ i64 row() { return first_index() / 32; }
@@ -248,9 +248,9 @@ struct ThreadTeam {
 };
 
 // ---- rows of channels (NHWC: a row is a pixel) ----------------------------------------------------------------------
-// A thread owns eight neighbouring channels and walks down rows; a block of ROWS_BLOCK threads is `lanes` of them side by
-// side (a power of two) and ROWS_BLOCK / lanes one above the other. `whole`: the number of channels is a multiple of 8
-// and every pointer is aligned to 16 bytes.
+// A thread computes eight adjacent channels of several rows; a block of ROWS_BLOCK threads is `lanes` (a power of two) wide
+// and ROWS_BLOCK / lanes high. `whole`: the number of channels is a multiple of 8 and every pointer is aligned to 16 bytes,
+// so that vector loads are possible.
 #define ROWS_BLOCK 256
 
 template <class T>
@@ -287,7 +287,7 @@ __device__ __forceinline__ void store_eight(T *p, int count, int whole, const ty
     }
 }
 
-// Where a thread stands: its first channel, how many of its eight exist, its height in the block.
+// A thread's first channel, the number of its eight channels that exist, its row in the block.
 struct RowsPlace {
     int first, count, high, height;
 };
@@ -301,7 +301,7 @@ __device__ __forceinline__ RowsPlace rows_place(int c, int lanes, int group) {
     return p;
 }
 
-// Eight threads a channel go through the blocks' parts; all get the sum of what each found.
+// Eight threads per channel sum the blocks' partial results; all get the total.
 template <class A>
 __device__ __forceinline__ A sum_of_eight(A v, A (*scratch)[33]) {
     __syncthreads();
@@ -312,7 +312,7 @@ __device__ __forceinline__ A sum_of_eight(A v, A (*scratch)[33]) {
     return sum;
 }
 
-// ---- what stands behind a convolution -------------------------------------------------------------------------------
+// ---- epilogue of convolutions: bias, addend, activation ---------------------------------------------------------------
 enum { LINEAR, RELU, LEAKY_RELU, CLIP, SWISH, HARD_SWISH, SIGMOID };
 template <class A>
 __device__ __forceinline__ A activated(A v, int kind, A alpha, A beta) {

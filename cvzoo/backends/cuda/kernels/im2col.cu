@@ -1,15 +1,14 @@
-// Windows of photos as rows of a matrix, and their gradients back into the photos.
+// im2col and its gradient, col2im.
 //
-// Photos lie channels-last. A window's place is p = (photo * out_h + row) * out_w + column. Columns are (groups, places,
-// taps, channels of a group): what a product of matrices wants for each group of channels. Their rows are made long
-// enough to begin aligned, and end in zeros.
+// Images are channels-last. A window's index is p = (image * out_h + row) * out_w + column. Columns are (groups, windows,
+// taps, channels of a group), a matrix for each group of channels. Their rows are padded with zeros for alignment.
 
 struct Window {
-    int h, w, out_h, out_w;  // of a photo, and how many places there are
+    int h, w, out_h, out_w;  // sizes of an image and of the output
     int taps_h, taps_w, stride_h, stride_w, top, left, dilate_h, dilate_w;
 };
 
-// T is only moved: as many channels as one access holds. Steps and channels are counted in T.
+// T: the type of a load, of several channels; strides and numbers of channels are in units of T.
 template <class T>
 __device__ void im2col(const T *x, T *columns, i64 first, i64 places, int groups, int channels, i64 step_photo,
                        i64 step_row, i64 step_column, int length, Window s) {
@@ -51,7 +50,7 @@ IM2COL(b32, u32)
 IM2COL(b64, u64)
 IM2COL(b128, b128)
 
-// Each pixel gathers from the windows that saw it, in the order of their taps: no two threads write one place.
+// Each pixel is gathered from the windows that contain it, in the order of their taps: no two threads write one pixel.
 template <class T>
 __device__ void col2im(const typename Wide<T>::type *columns, const T *added, T *gx, i64 photos,
                        int groups, int channels, Window s) {

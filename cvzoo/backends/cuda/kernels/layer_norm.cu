@@ -1,6 +1,6 @@
-// Layer normalization of rows (n, length) in C order. Statistics, gamma, beta and their gradients are wide.
+// Layer normalization of rows (n, length) in C order. Statistics, gamma, beta and their gradients are float32 or float64.
 
-// y = (x - mean) / sqrt(var + eps) * gamma + beta; mean and var (n,) are each row's own
+// y = (x - mean) / sqrt(var + eps) * gamma + beta; mean, var: (n,), of each row
 template <class T, class Team>
 __device__ __forceinline__ void forward(const T *__restrict__ x, const typename Wide<T>::type *__restrict__ gamma,
                                         const typename Wide<T>::type *__restrict__ beta, T *__restrict__ y,
@@ -63,7 +63,7 @@ __device__ __forceinline__ void gradient(const T *__restrict__ gy, const T *__re
         load_eight(gamma + i, length - i, whole, w);
 #pragma unroll
         for (int k = 0; k < 8; k++) {
-            A part = g[k] * w[k];  // 0 beyond the row's end
+            A part = g[k] * w[k];  // 0 past the end of the row
             sum += part;
             along += part * ((v[k] - mean) * inverse);
         }

@@ -1,8 +1,8 @@
-// What training makes small, and its gradient. A label that is none of the classes, and not the one to be ignored, makes
-// the loss and the gradient of its row NaN; nothing is read out of bounds.
+// Losses and their gradients. A label that is out of range and not ignored makes the loss and the gradient of its row NaN;
+// nothing is read out of bounds.
 
 // ---- softmax cross entropy ------------------------------------------------------------------------------------------
-// x: scores, laid out as in softmax.cu; t: (rows,); share: (n,) the classes' weights where `shared`
+// x: logits, in the layout of softmax.cu; t: (rows,); share: (n,) the classes' weights where `shared`
 // loss: (rows,) -share[t] * log(softmax(x)[t]), 0 where ignored; log_sum: (rows,) log(sum(exp(x)))
 template <class T, class Label, class Team>
 __device__ __forceinline__ void softmax_cross_entropy(
@@ -20,7 +20,7 @@ __device__ __forceinline__ void softmax_cross_entropy(
         }
         return;
     }
-    x += inner == 1 ? row * n : (row / inner) * n * inner + row % inner;  // divisions of 64 bits are slow
+    x += inner == 1 ? row * n : (row / inner) * n * inner + row % inner;  // 64-bit divisions are slow
     A top = -infinity<A>();
     for (i64 i = Team::lane(); i < n; i += Team::lanes()) top = larger_or_nan(top, wide(x[i * inner]));
     top = Team::max(top);
@@ -35,7 +35,7 @@ __device__ __forceinline__ void softmax_cross_entropy(
     }
 }
 
-// gx: share[t] * gy * (softmax(x) - onehot(t)); gy_step: 1, or 0 where gy is one number for all rows
+// gx: share[t] * gy * (softmax(x) - onehot(t)); gy_step: 1, or 0 where all rows share one gy
 template <class T, class Label>
 __device__ __forceinline__ void softmax_cross_entropy_grad(
     const T *gy, i64 gy_step, const T *x, const Label *t, const T *share, int shared,
@@ -86,7 +86,7 @@ __device__ __forceinline__ void softmax_cross_entropy_grad(
 FOR_FLOATS(CROSS_ENTROPIES)
 
 // ---- focal loss -----------------------------------------------------------------------------------------------------
-// of one score x: z is x where the answer is yes, else -x; q = sigmoid(-z) is how wrong it is
+// of a logit x: z is x for positives, else -x; q = sigmoid(-z), the probability of the wrong answer
 template <class A>
 __device__ __forceinline__ A softplus(A x) {
     return (x < A(0) ? A(0) : x) + log1p(exponential(-fabs(x)));
@@ -104,9 +104,9 @@ __device__ __forceinline__ A focal_slope(A z, A gamma) {
     return exponential(gamma * log_q) * (gamma * exponential(-cost) * cost + exponential(log_q));
 }
 
-const i64 IGNORED = -2;  // the background is -1
+const i64 IGNORED = -2;  // background is -1
 
-// x: (rows, n); t: (rows,) the true class, -1 for the background, or IGNORED; partial: (gridDim.x,) sums of each block's scores
+// x: (rows, n); t: (rows,) the class, -1 for background, or IGNORED; partial: (gridDim.x,) the blocks' sums
 template <class T, class Label>
 __device__ __forceinline__ void focal_loss(
     const T *x, const Label *t, typename Wide<T>::type *partial, i64 count, int n, typename Wide<T>::type yes,
@@ -137,7 +137,7 @@ __device__ __forceinline__ void sum_of_partial(const typename Wide<T>::type *par
     if (threadIdx.x == 0) *y = narrow<T>(total);
 }
 
-// gy: one number
+// gy: ()
 template <class T, class Label>
 __device__ __forceinline__ void focal_loss_grad(
     const T *gy, const T *x, const Label *t, T *gx, i64 count, int n, typename Wide<T>::type yes,

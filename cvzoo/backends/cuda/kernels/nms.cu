@@ -1,18 +1,18 @@
-// Suppression of boxes that come best first: which box covers which, then one block that goes through them. Nothing is
-// copied to the host and nothing has a size that depends on the boxes. IoU is `inter / ((area_a + area_b) - inter)` in
-// float32, each operation rounded by itself: the same boxes stay as on the processor.
+// Greedy non-maximum suppression of sorted boxes: a matrix of overlaps, then one block that goes through its rows. Nothing
+// is copied to the host, and no size depends on the boxes. IoU is `inter / ((area_a + area_b) - inter)` in float32, each
+// operation rounded separately, so that the results are those of the CPU.
 
-// words of 64 boxes that the sweep has room for: 32768 boxes a photo
+// words of 64 boxes in the sweep's shared memory: 32768 boxes per image
 #define WORDS 512
-// rows of the mask that the sweep reads before it waits for any
+// rows of the mask that the sweep loads before it waits for the first
 #define AT_ONCE 8
 
 __device__ __forceinline__ float area_of(const float *b) {
     return times(larger(minus(b[2], b[0]), 0.0f), larger(minus(b[3], b[1]), 0.0f));
 }
 
-// grid (words, words, B), 64 threads: bit j of mask (B, 64 * words, words) says that box i, the better, removes box
-// 64 * word + j. bbox (B, n, 4); label (B, n) or null; counts (B,) boxes of a photo, of which the first `most` are seen
+// grid (words, words, B), 64 threads: bit j of mask (B, 64 * words, words): box i, of higher score, suppresses box
+// 64 * word + j. bbox (B, n, 4); label (B, n) or null; counts (B,) boxes per image, of which the first `most` are considered
 extern "C" __global__ void nms_mask(const float *__restrict__ bbox, const int *__restrict__ label,
                                     const int *__restrict__ counts, int n, int most, float thresh, u64 *__restrict__ mask) {
     int column = blockIdx.x, row = blockIdx.y, words = gridDim.x;
@@ -48,7 +48,7 @@ extern "C" __global__ void nms_mask(const float *__restrict__ bbox, const int *_
     mask[(photo * 64 * words + i) * words + column] = bits;
 }
 
-// one block a photo: kept (B, limit) numbers of the boxes that stay, best first, -1 past n_kept (B,)
+// one block per image: kept (B, limit) indices of the remaining boxes, by descending score, -1 past n_kept (B,)
 extern "C" __global__ void nms_sweep(const u64 *__restrict__ mask, const int *__restrict__ counts, int most, int words,
                                      int limit, int *__restrict__ kept, int *__restrict__ n_kept) {
     __shared__ u64 removed[WORDS], diagonal[64], staying;
@@ -68,7 +68,7 @@ extern "C" __global__ void nms_sweep(const u64 *__restrict__ mask, const int *__
             u64 left = ~removed[tile], stay = 0;
             if (here < 64) left &= (1ull << here) - 1;
             int now = before;
-            while (left && now < limit) {  // only those that stay are looked at
+            while (left && now < limit) {  // only remaining boxes suppress others
                 int k = __ffsll((i64)left) - 1;
                 stay |= 1ull << k;
                 left &= ~(diagonal[k] | 1ull << k);
@@ -81,7 +81,7 @@ extern "C" __global__ void nms_sweep(const u64 *__restrict__ mask, const int *__
         u64 stay = staying;
         for (int word = tile + 1 + t; word < used; word += blockDim.x) {
             u64 gone = removed[word], left = stay;
-            while (left) {  // AT_ONCE rows are on their way together; behind the last it is read again
+            while (left) {  // AT_ONCE loads in flight; past the last row it is loaded again
                 u64 bits[AT_ONCE];
                 int k = 0;
 #pragma unroll

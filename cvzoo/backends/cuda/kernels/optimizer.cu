@@ -1,18 +1,18 @@
-// What updates of many arrays need beside the kernels that are written for each formula (optimizers/on_device/).
+// Fixed kernels of optimizers, besides those generated from formulas (optimizers/on_device/).
 
-// ---- what changes from step to step, written without a copy from the host -------------------------------------------
+// ---- values that change every step, written without a copy from the host --------------------------------------------
 struct Words {
     i64 at[440];
 };
 
-// out[k] = words.at[k]: the words lie among the launch's arguments, which a captured graph keeps
+// out[k] = words.at[k]: the words are kernel arguments, which a captured graph stores
 extern "C" __global__ void write_words(Words words, i64 *out, int n) {
     int k = blockIdx.x * blockDim.x + threadIdx.x;
     if (k < n) out[k] = words.at[k];
 }
 
 // ---- norms ----------------------------------------------------------------------------------------------------------
-// out[0] = the root of the sum of partials (n,); one block of 256
+// out[0] = the square root of the sum of partials (n,); one block of 256
 extern "C" __global__ void root_of_sum(const double *partials, int n, double *out) {
     __shared__ double scratch[32];
     double sum = 0;
@@ -23,8 +23,8 @@ extern "C" __global__ void root_of_sum(const double *partials, int n, double *ou
 }
 
 // ---- loss scaling ---------------------------------------------------------------------------------------------------
-// state: the factor of losses, the factor that the gradients at hand were made with, updates since the factor last
-// changed, updates that were left out, the interval, whether the factor changes, the smallest and the largest one
+// state: the loss scale, the scale of the current gradients, updates since its last change, skipped updates, the
+// interval, whether the scale is dynamic, the smallest and the largest scale
 extern "C" __global__ void begin_check(double *state, int *found) {
     state[1] = state[0];
     *found = 0;

@@ -1,8 +1,8 @@
-// Random numbers by Philox4x32-10 (Salmon et al., SC 2011): block b of a key's sequence is a function of both alone, so
-// which thread draws it makes no difference. backends/philox.py is the same in NumPy.
+// Random numbers by Philox4x32-10 (Salmon et al., SC 2011): block b of a key's sequence is a function of b and the
+// key, whichever thread draws it. backends/philox.py is the reference in NumPy.
 //
-// All kernels: key; first: the number of the first block; base: null, or a device's number that is added to it (what a
-// captured graph reads anew at each replay).
+// All kernels: key; first: the index of the first block; base: null, or a value in GPU memory that is added to it, which a
+// captured graph reads at each replay.
 
 struct Block {
     u32 at[4];
@@ -29,7 +29,7 @@ __device__ __forceinline__ Block philox(u64 key, u64 place) {
 
 __device__ __forceinline__ u64 first_place(u64 first, const u64 *base) { return base ? first + *base : first; }
 
-// how many numbers of type T a block gives: four of up to 32 bits, two of 64
+// values of type T per block: four of up to 32 bits, two of 64
 template <class T>
 struct Count {
     static const int value = 4;
@@ -45,7 +45,7 @@ __device__ __forceinline__ double uniform_of(const Block &b, int k, double) {
     return (double)bits * 1.1102230246251565e-16;
 }
 
-// numbers (n,), of which `out` begins at a multiple of a block's: f(block, k) is the k-th number of a block
+// out (n,), beginning at a block's first value; f(block, k): the k-th value of a block
 template <class T, class F>
 __device__ __forceinline__ void draw(T *out, i64 n, u64 key, u64 first, const u64 *base, F f) {
     const int per = Count<T>::value;
@@ -122,5 +122,5 @@ UNIFORM(f64, double)
     }
 FOR_FLOATS(REST)
 
-// base[0] = value: a number that a captured graph will read
+// base[0] = value, which a captured graph reads
 extern "C" __global__ void philox_set(u64 *base, u64 value) { base[0] = value; }

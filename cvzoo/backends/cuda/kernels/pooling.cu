@@ -1,5 +1,5 @@
-// Maxima and means over windows of NHWC. A thread makes eight neighbouring channels of one pixel; gradients gather from
-// the windows that saw a pixel, in a fixed order. What lies outside of x takes no part.
+// Max and average pooling of NHWC. A thread computes eight adjacent channels of a pixel; gradients are gathered from the
+// windows that contain a pixel, in a fixed order. Padding is ignored.
 
 template <class A>
 __device__ __forceinline__ A lowest() {
@@ -16,7 +16,7 @@ struct Windows {
 #define WINDOWS int h, int w, int oh, int ow, int kh, int kw, int sh, int sw, int top, int left
 #define THE_WINDOWS (Windows{h, w, oh, ow, kh, kw, sh, sw, top, left})
 
-// the i-th group of eight channels of a photo's pixels: its first channel, row, column and photo
+// the i-th group of eight channels: its first channel, row, column and image
 struct Pixel {
     int first, count, row, column;
     i64 photo;
@@ -32,11 +32,11 @@ __device__ __forceinline__ Pixel pixel(i64 i, int c, int height, int width) {
     return p;
 }
 
-// where a window's rows (or columns) that lie in the photo begin and end
+// begin and end of the rows (or columns) of a window inside the image
 __device__ __forceinline__ int inside_from(int at) { return larger(-at, 0); }
 __device__ __forceinline__ int inside_to(int at, int k, int size) { return smaller(k, size - at); }
 
-// the first and the last window that sees the pixel `at`
+// the first and the last window that contains the pixel `at`
 __device__ __forceinline__ int window_from(int at, int k, int stride) {
     return at < k ? 0 : (at - k) / stride + 1;
 }
@@ -77,8 +77,8 @@ __device__ __forceinline__ void load_where(const I *p, int count, int whole, int
     }
 }
 
-// The maximum of each window and the number of the pixel where it is: the first of equals, the first NaN, -1 where a
-// window sees nothing.
+// The maximum of each window and its index in the window: the first of equals, the first NaN, -1 where a window has only
+// padding.
 template <class T>
 __device__ __forceinline__ void first_maximum(const T *__restrict__ x, Pixel p, Windows s, int c, int whole,
                                               typename Wide<T>::type *best, int *where) {
@@ -159,7 +159,7 @@ __device__ __forceinline__ void max_pool_gradient(const T *__restrict__ gy, cons
     }
 }
 
-// by how much the sum of the window in that row and column is divided
+// the divisor of the window in that row and column
 __device__ __forceinline__ int divisor(int oy, int ox, Windows s, int count_pad) {
     if (count_pad) return s.kh * s.kw;
     int row = oy * s.sh - s.top, column = ox * s.sw - s.left;
@@ -189,7 +189,7 @@ __device__ __forceinline__ void average_pool(const T *__restrict__ x, T *__restr
     }
 }
 
-// The mean of each whole photo (photos, pixels, c): a block has one photo's lanes * 8 channels.
+// Global average pooling of (images, pixels, c): a block computes lanes * 8 channels of one image.
 template <class T>
 __device__ __forceinline__ void average_photo(const T *__restrict__ x, T *__restrict__ y, i64 pixels, int c, int lanes,
                                               int whole) {

@@ -1,21 +1,21 @@
-// A photo as a network sees it, in one pass: resampled along both axes by tables, normalized, set into a frame, written
-// channels-last in the network's type, channels past the third zeros.
+// Preprocessing of an image in one pass: resampled along both axes by tables, normalized, padded, written channels-last in
+// the network's dtype; channels past the third are zeros.
 
-enum { IN_8_BITS, IN_FLOATS, IN_DOUBLES };  // what is summed, and what is kept between the two axes
-// as Pillow has it: weights are whole numbers of 22 bits, and what one axis gives is rounded to 8 bits
+enum { IN_8_BITS, IN_FLOATS, IN_DOUBLES };  // the types of sums and of intermediate values between the two axes
+// as Pillow: fixed-point weights of 22 bits, and intermediate values are rounded to 8 bits
 #define PRECISION 22
 
 struct Tables {
-    const int *row, *column;                // (h,), (w,) the first pixel that is taken
+    const int *row, *column;                // (h,), (w,) the first input pixel
     const void *row_weight, *column_weight;  // (h, n_row), (w, n_column): int32, float32 or float64
-    int n_row, n_column, height, width;     // taps, and the photo's size
+    int n_row, n_column, height, width;     // taps, and the image's size
 };
 
 __device__ __forceinline__ int in_8_bits(int sum) {
     sum >>= PRECISION;
     return sum < 0 ? 0 : sum > 255 ? 255 : sum;
 }
-// pixel of the photo, a row and a column beside it being the last; before: normalized already
+// pixel of the photo, clamped to the last row and column; before: already normalized
 template <class S>
 __device__ __forceinline__ float pixel_at(const S *photo, i64 sy, i64 sx, int y, int x, const Tables &t, int before,
                                           float mean, float std) {
@@ -23,7 +23,7 @@ __device__ __forceinline__ float pixel_at(const S *photo, i64 sy, i64 sx, int y,
     return before ? over(minus(v, mean), std) : v;
 }
 
-// sums of W: inner along the axis that comes first, rounded to float32, then along the other
+// sums in W: along the first axis, rounded to float32, then along the other
 template <class S, class W>
 __device__ __forceinline__ float resampled(const S *photo, i64 sy, i64 sx, int y, int x, const Tables &t, int vertical_first,
                                            int before, float mean, float std) {
@@ -62,9 +62,9 @@ __device__ __forceinline__ float resampled_8_bits(const S *photo, i64 sy, i64 sx
     return (float)in_8_bits(sum);
 }
 
-// One thread a pixel of y (height, width, channels). photo: element (y, x, c) is at y * sy + x * sx + c * sc; the part of
-// it that the tables (h, w) give begins at (at_y, at_x) of the frame. vertical_first: which axis is summed first. What
-// comes out becomes ((v - mean) / std) * factor - shift, the part in brackets of the photo's pixels if before.
+// One thread per pixel of y (height, width, channels). photo: element (y, x, c) is at y * sy + x * sx + c * sc; the resized
+// part (h, w) begins at (at_y, at_x) of y. vertical_first: which axis is summed first. A value v becomes
+// ((v - mean) / std) * factor - shift, where (v - mean) / std is computed of input pixels if before.
 template <class S, class T>
 __device__ __forceinline__ void prepare_photo(const S *photo, i64 sy, i64 sx, i64 sc, const Tables &t, int h, int w,
                                               int at_y, int at_x, int summing, int vertical_first, int before,

@@ -1,5 +1,5 @@
-// Photos and maps at another size, and the gradient: the same gathering with the tables turned around.
-// x (b, h, w, c), y (b, oh, ow, c). Row oy of y is made of row_taps rows of x, by index and weight, columns likewise.
+// Resizing, and its gradient, the same gathering with transposed tables.
+// x (b, h, w, c), y (b, oh, ow, c). Row oy of y is the weighted sum of row_taps rows of x; columns likewise.
 
 template <class T, int V>
 __device__ __forceinline__ void resize(

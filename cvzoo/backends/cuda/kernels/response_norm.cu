@@ -1,5 +1,5 @@
 // Local response normalization of rows of channels (NHWC): x / (k + alpha * s) ** beta, s the sum of squares over the
-// channels from `below` under to `above` over each. A thread a number; neighbours' values come from the cache.
+// channels from `below` under to `above` over each. A thread per value; the neighbors' values come from the cache.
 
 template <class T>
 __device__ __forceinline__ typename Wide<T>::type scale_at(const T *__restrict__ row, int channel, int c, int below,
@@ -14,7 +14,7 @@ __device__ __forceinline__ typename Wide<T>::type scale_at(const T *__restrict__
     return sum * (A)alpha + (A)k;
 }
 
-// terms: for the gradient, gy * x * scale ** (-beta - 1) of each number
+// terms: for the gradient, gy * x * scale ** (-beta - 1) of each value
 #define KERNELS(s, T)                                                                                                 \
     extern "C" __global__ void                                                                                        \
         lrn_forward_##s(const T *__restrict__ x, T *__restrict__ y, i64 n, int c, int below, int above, double k,     \

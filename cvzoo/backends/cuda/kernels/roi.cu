@@ -1,11 +1,11 @@
-// Regions of feature maps at one size. Maps lie channels-last: x[l] is (B, H, W, C); a region r looks at map photo[r] of
-// level level[r]; y is (R, OH, OW, C_out). With groups G > 1 the map has C = C_out * G * G channels, of which a cell
-// looks at (c * G + oy * G / OH) * G + ox * G / OW.
+// RoI pooling. Maps are channels-last: x[l] is (B, H, W, C); region r is of map photo[r] of level level[r]; y is
+// (R, OH, OW, C_out). Position-sensitive with groups G > 1: the map has C = C_out * G * G channels, and a cell is of
+// channel (c * G + oy * G / OH) * G + ox * G / OW.
 //
-// A cell is made of bilinear samples (ALIGN) or of whole pixels (ROUNDED, INCLUSIVE, REAL: how a region's edges become
-// pixels); of these it is the mean (MEAN), or the greatest, whose place is remembered (GREATEST), or the one that was
-// remembered (PICKED). Coordinates are computed in float32, each operation rounded by itself, in the order of
-// cvzoo.functions.roi: whether a cell has two samples or three hangs on the last bit.
+// A cell has bilinear samples (ALIGN) or pixels (ROUNDED, INCLUSIVE, REAL: how a region's edges are rounded to pixels);
+// its value is their mean (MEAN), their maximum, with its index (GREATEST), or the value at an index of before (PICKED).
+// Coordinates are computed in float32, each operation rounded separately, in the order of cvzoo.functions.roi: the last
+// bit can decide whether a cell has two samples or three.
 
 enum { ALIGN, ROUNDED, INCLUSIVE, REAL };
 enum { MEAN, GREATEST, PICKED };
@@ -13,8 +13,8 @@ enum { MEAN, GREATEST, PICKED };
 // the cells of a region along one axis
 struct Axis {
     float start, cell, count;
-    int n, size, kind;  // cells; pixels of the map; how a cell is made
-    int samples;        // of a cell
+    int n, size, kind;  // cells; pixels of the map; kind of cells
+    int samples;        // per cell
 };
 
 __device__ __forceinline__ Axis axis_of(float start, float stop, int n, int sampling, int size, int kind, int aligned) {
@@ -46,7 +46,7 @@ __device__ __forceinline__ Axis axis_of(float start, float stop, int n, int samp
     }
     return a;
 }
-// where sample s of cell o is; false if it is not seen
+// the coordinate of sample s of cell o; false if it is outside of the map
 __device__ __forceinline__ bool sample_at(const Axis &a, int o, int s, int *low, int *high, float *part) {
     float place = plus(plus(a.start, times((float)o, a.cell)), over(times((float)s + 0.5f, a.cell), a.count));
     if (!(place >= -1.0f && place <= (float)a.size)) return false;
@@ -68,7 +68,7 @@ __device__ __forceinline__ void bin_of(const Axis &a, int o, int *low, int *high
         *high = whole(plus(ceilf(last), a.start), a.size);
     }
 }
-// cells whose samples or pixels may meet those from low to high, both included
+// the range of cells that may contain pixels from low to high, inclusive
 __device__ __forceinline__ void cells_near(const Axis &a, int low, int high, int *first, int *last) {
     *first = 0;
     *last = a.n - 1;
@@ -77,7 +77,7 @@ __device__ __forceinline__ void cells_near(const Axis &a, int low, int high, int
     *first = from <= 0 ? 0 : from >= (float)a.n ? a.n : (int)from;
     *last = to >= (float)(a.n - 1) ? a.n - 1 : to < 0 ? -1 : (int)to;
 }
-// how much of pixel p is in sample s of cell o
+// the weight of pixel p in sample s of cell o
 __device__ __forceinline__ float share_of(const Axis &a, int o, int s, int p) {
     int low, high;
     float part;
@@ -85,17 +85,17 @@ __device__ __forceinline__ float share_of(const Axis &a, int o, int s, int p) {
     return (p == low ? 1 - part : 0) + (p == high ? part : 0);
 }
 
-// the maps of up to five levels of a pyramid; arguments, not an array, which would lie in slow memory
+// the maps of up to five pyramid levels; kernel arguments, since an array indexed by level would be in local memory
 #define MAPS_OF(T) T *x0, T *x1, T *x2, T *x3, T *x4, int h0, int h1, int h2, int h3, int h4, int w0, int w1, int w2, \
                    int w3, int w4, float scale0, float scale1, float scale2, float scale3, float scale4
 #define MAPS x0, x1, x2, x3, x4, h0, h1, h2, h3, h4, w0, w1, w2, w3, w4, scale0, scale1, scale2, scale3, scale4
 #define OF_LEVEL(l, v) ((l) == 0 ? v##0 : (l) == 1 ? v##1 : (l) == 2 ? v##2 : (l) == 3 ? v##3 : v##4)
-// what all kernels know of the regions: rois (R, 4) float32 in the photo's pixels, photo (R,), level (R,) or null
+// the regions: rois (R, 4) float32 in the image's pixels, photo (R,) index of the image, level (R,) or null
 #define REGIONS const float *__restrict__ rois, const int *__restrict__ photo, const int *__restrict__ level, int oh, \
                 int ow, int sy, int sx, int kind, int aligned, int group, int mode
 
-// One thread for each number of y. best (R, OH, OW, C_out): of GREATEST written where it is not null, of PICKED read: of
-// ALIGN sample sy * (samples of a row) + sx of the cell, of bins pixel y * W + x, -1 where a cell has none
+// One thread per value of y. best (R, OH, OW, C_out): written by GREATEST unless null, read by PICKED: for ALIGN the sample
+// sy * (samples per row) + sx of the cell, otherwise the pixel y * W + x, -1 for empty cells
 template <class T>
 __device__ __forceinline__ void roi_forward(MAPS_OF(const T), REGIONS, int channels, int *__restrict__ best,
                                             T *__restrict__ y, i64 n) {
@@ -149,9 +149,9 @@ __device__ __forceinline__ void roi_forward(MAPS_OF(const T), REGIONS, int chann
     }
 }
 
-// The gradient, in one order: a block has a tile of 8 x 8 pixels of one map, goes through the regions that meet it as
-// they come, and adds what each gives to each of its numbers. gx (B, H, W, C) of this level, zeros before.
-// grid (tiles of a row, tiles of a column, B), 256 threads
+// The deterministic gradient: a block has a tile of 8 x 8 pixels of one map and adds the contributions of the regions that
+// overlap it, in their order. gx (B, H, W, C) of this level, initialized with zeros.
+// grid (tiles per row, tiles per column, B), 256 threads
 template <class T, class W>
 __device__ __forceinline__ void roi_gather(W *__restrict__ gx, int height, int width, float scale, int own_level, REGIONS,
                                            int channels, const int *__restrict__ best, const T *__restrict__ gy,
@@ -229,7 +229,7 @@ __device__ __forceinline__ void roi_gather(W *__restrict__ gx, int height, int w
     }
 }
 
-// The same sums in whatever order threads come: one thread for each number of gy
+// The same by atomic additions, in any order: one thread per value of gy
 template <class T, class W>
 __device__ __forceinline__ void roi_scatter(MAPS_OF(W), REGIONS, int channels, const int *__restrict__ best,
                                             const T *__restrict__ gy, i64 n) {
@@ -290,7 +290,7 @@ __device__ __forceinline__ void roi_scatter(MAPS_OF(W), REGIONS, int channels, c
     }
 FOR_FLOATS(ROI)
 
-// which map of a pyramid each region looks at: level (R,), 0 the finest
+// the pyramid level of each region: level (R,), 0 the finest
 // Lin et al., 2017, equation 1, a box of side 224 at level 4, as in float32 with 1e-6 added to the logarithm
 extern "C" __global__ void roi_levels(const float *__restrict__ bbox, int first, int last, int *__restrict__ level, i64 n) {
     for (i64 r = first_index(); r < n; r += index_step()) {

@@ -1,12 +1,12 @@
-// Numbers added into places that indices name. The sums of a place are made by one thread, in the order of the
-// indices: the same bits every time.
+// Scatter-add. Each element is summed by one thread, in the order of the indices, which is deterministic.
 
-// out (a, l, d) plus the rows (a, n, d) whose id (n) is its place; ids below 0 count from the end, others are left out
+// out (a, l, d) plus the rows (a, n, d) whose id (n) is the index l; negative ids count from the end, those out of range
+// are ignored
 template <class T>
 __device__ void add_rows(T *out, const i64 *ids, const T *rows, i64 a, i64 l, i64 n, i64 d) {
     typedef typename Wide<T>::type W;
     int lane = threadIdx.x % 32;
-    // a grid has so many rows of blocks at most; whole warps go round together
+    // the grid's height is limited; whole warps loop together
     i64 columns = (i64)gridDim.y * blockDim.x, rounds = (d + columns - 1) / columns;
     for (i64 at = blockIdx.x; at < a * l * rounds; at += gridDim.x) {
         i64 round = at / (a * l), place = at - round * (a * l);
@@ -28,8 +28,8 @@ __device__ void add_rows(T *out, const i64 *ids, const T *rows, i64 a, i64 l, i6
     }
 }
 
-// planes (b, l, c) of zeros plus the pixels x (b, n, c), each in the place of its plane that `where` (b, n, c) names;
-// places that are not in the plane are left out. A thread has a part of the plane of one channel.
+// planes (b, l, c) of zeros plus the pixels x (b, n, c), at the indices `where` (b, n, c) of its plane;
+// indices outside of the plane are ignored. A thread computes a part of the plane of one channel.
 template <class T>
 __device__ void add_pixels(T *out, const i64 *where, const T *x, i64 b, i64 n, i64 l, int c, i64 parts) {
     typedef typename Wide<T>::type W;
@@ -48,7 +48,7 @@ __device__ void add_pixels(T *out, const i64 *where, const T *x, i64 b, i64 n, i
     }
 }
 
-// y (b, n, c): the pixels of planes (b, l, c) in the places that `where` (b, n, c) names; 0 for places not in the plane
+// y (b, n, c): the pixels of planes (b, l, c) at the indices `where` (b, n, c); 0 for indices outside of the plane
 template <class T>
 __device__ void take_pixels(T *y, const i64 *where, const T *planes, i64 b, i64 n, i64 l, int c) {
     for (i64 i = first_index(); i < b * n * c; i += index_step()) {

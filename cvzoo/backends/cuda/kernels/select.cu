@@ -1,15 +1,15 @@
-// The best of very many scores, and candidates in order. All in integers, so that the result does not depend on the order
-// in which threads run: a score and its place make one key of 64 bits, and no two keys are equal.
+// Top-k selection of scores by radix select, and sorting of candidates. It is deterministic in any order of threads: a
+// score and its index make a 64-bit integer key, and no two keys are equal.
 //
-// A part is a run of scores of one photo: element i of part s of photo b is score[b * photo_stride + start + i * step],
-// parts (S, 2): start, count. States (B, S, 4): the lowest key that is taken, how many are wanted yet, whether the
-// lowest key is known, how many scores count.
+// A part is a range of an image's scores: element i of part s of image b is score[b * photo_stride + start + i * step],
+// parts (S, 2): start, count. States (B, S, 4): the lowest selected key, the number still missing, whether the lowest key
+// is known, the number of scores above the threshold.
 
 enum { LOWEST, WANTED, KNOWN, TOTAL, N_STATE };
 #define BINS 2048
 #define PASSES 6
 
-// the larger score has the larger order; both zeros are one
+// a larger score has a larger integer; 0 and -0 are equal
 __device__ __forceinline__ u32 order_of(float v) {
     u32 u = __float_as_uint(v + 0.0f);
     return (u & 0x80000000u) ? ~u : (u | 0x80000000u);
@@ -17,15 +17,15 @@ __device__ __forceinline__ u32 order_of(float v) {
 __device__ __forceinline__ float score_of(u32 order) {
     return __uint_as_float((order & 0x80000000u) ? (order & 0x7fffffffu) : ~order);
 }
-// of equal scores the earlier place has the larger key
+// of equal scores the smaller index has the larger key
 __device__ __forceinline__ u64 key_of(float v, u32 place) { return ((u64)order_of(v) << 32) | (0xffffffffu - place); }
 __device__ __forceinline__ u32 place_of(u64 key) { return 0xffffffffu - (u32)key; }
 
-// of a pass the lowest bit it looks at, and how many bits
+// the lowest bit and the number of bits of a pass
 __device__ __forceinline__ int low_bit(int pass) { return pass < PASSES - 1 ? 53 - 11 * pass : 0; }
 __device__ __forceinline__ int bits_of(int pass) { return pass < PASSES - 1 ? 11 : 9; }
 
-// scores that a thread waits for together
+// scores that a thread loads before it waits for them
 #define AT_ONCE 4
 // scores i, i + index_step() ... of a part; `none` past its end
 __device__ __forceinline__ void load_scores(const float *from, i64 i, i64 count, i64 step, float none, float *v) {
@@ -33,7 +33,7 @@ __device__ __forceinline__ void load_scores(const float *from, i64 i, i64 count,
     for (int u = 0; u < AT_ONCE; u++, i += index_step()) v[u] = i < count ? from[i * step] : none;
 }
 
-// grid (blocks, S, B); counts (B, S, BINS) of the keys that share the known bits, by their next ones
+// grid (blocks, S, B); counts (B, S, BINS) of the keys that share the known bits, by their next bits: a histogram
 extern "C" __global__ void select_count(const float *__restrict__ score, const i64 *__restrict__ parts, i64 photo_stride,
                                         i64 step, float above, int pass, const u64 *__restrict__ states,
                                         u32 *__restrict__ counts) {
@@ -64,7 +64,7 @@ extern "C" __global__ void select_count(const float *__restrict__ score, const i
         if (bins[k]) atomicAdd(&counts[row * BINS + k], bins[k]);
 }
 
-// grid (S, B), 256 threads: one pass's bits of the lowest key that is taken; counts become zeros again
+// grid (S, B), 256 threads: the pass's bits of the lowest selected key; counts are reset to zeros
 extern "C" __global__ void select_bits(u32 *__restrict__ counts, int limit, int pass, u64 *__restrict__ states) {
     __shared__ u32 sums[256], groups[8];
     i64 row = (i64)blockIdx.y * gridDim.x + blockIdx.x;
@@ -89,7 +89,7 @@ extern "C" __global__ void select_bits(u32 *__restrict__ counts, int limit, int 
             state[LOWEST] = 0;
             state[KNOWN] = 1;
         } else {
-            int group = 7;  // from the highest down: where what is wanted is reached
+            int group = 7;  // from the highest bin down, until the missing number is reached
             while (groups[group] < wanted) wanted -= groups[group--];
             int part = 32 * group + 31;
             while (sums[part] < wanted) wanted -= sums[part--];
@@ -105,7 +105,7 @@ extern "C" __global__ void select_bits(u32 *__restrict__ counts, int limit, int 
     for (int k = 0; k < BINS / 256; k++) own[k] = 0;
 }
 
-// grid (blocks, S, B): keys (B, S, limit) of what is taken, in no order; taken (B, S), zeros before
+// grid (blocks, S, B): the selected keys (B, S, limit), unordered; taken (B, S), initialized with zeros
 extern "C" __global__ void select_take(const float *__restrict__ score, const i64 *__restrict__ parts, i64 photo_stride,
                                        i64 step, float above, int limit, const u64 *__restrict__ states,
                                        u64 *__restrict__ keys, int *__restrict__ taken) {
@@ -128,7 +128,7 @@ extern "C" __global__ void select_take(const float *__restrict__ score, const i6
     }
 }
 
-// by the threads of one block: n keys, a power of two, the largest first
+// bitonic sort of n keys, a power of two, in descending order, by the threads of one block
 __device__ __forceinline__ void sort_block(u64 *keys, int n) {
     for (int size = 2; size <= n; size <<= 1)
         for (int stride = size >> 1; stride > 0; stride >>= 1) {
@@ -143,14 +143,14 @@ __device__ __forceinline__ void sort_block(u64 *keys, int n) {
             __syncthreads();
         }
 }
-// the first `count` of row, in `room` for n, the power of two from count on
+// the first `count` keys of row, in the scratch memory `room` for n, the next power of two
 __device__ __forceinline__ void sort_row(u64 *row, u64 *room, int count, int n) {
     for (int k = threadIdx.x; k < n; k += blockDim.x) room[k] = k < count ? row[k] : 0;
     __syncthreads();
     sort_block(room, n);
     for (int k = threadIdx.x; k < count; k += blockDim.x) row[k] = room[k];
 }
-// where `key` stands in keys (n,), the largest first
+// the index of `key` in keys (n,), which are in descending order
 __device__ __forceinline__ int rank_of(u64 key, const u64 *keys, int n) {
     int low = 0, high = n - 1;
     while (low < high) {
@@ -167,20 +167,20 @@ __device__ __forceinline__ int power_of_two(int n) {
 }
 #define IN_SHARED 2048
 
-// one block for each of the rows of keys (rows, limit): the first taken[row] of them, the largest first
-// room: (rows, capacity) of which limit <= capacity, a power of two
+// one block per row of keys (rows, limit): sorts the first taken[row] of them in descending order
+// room: (rows, capacity), scratch; limit <= capacity, a power of two
 extern "C" __global__ void sort_keys(u64 *__restrict__ keys, const int *__restrict__ taken, int limit, int capacity,
                                      u64 *__restrict__ room) {
     __shared__ u64 near[IN_SHARED];
     i64 row = blockIdx.x;
     int count = smaller(taken[row], limit), n = power_of_two(count);
-    // each kind of memory has loads of its own, which a pointer to either could not use
+    // separate calls, since a pointer to shared or global memory would need slower generic loads
     if (n <= IN_SHARED) sort_row(keys + row * limit, near, count, n);
     else sort_row(keys + row * limit, room + row * capacity, count, n);
 }
 
-// one block a photo: candidates whose score is not -infinity, best first, of equal scores the lower tie first
-// tie (B, N) or null for the place; counts (B,); sorted bbox (B, N, 4), label (B, N), score (B, N), zeros past the count
+// one block per image: candidates with scores above -infinity, by descending score, of equal scores the lower tie first
+// tie (B, N), or null for the index; counts (B,); sorted bbox (B, N, 4), label (B, N), score (B, N), zeros past the count
 extern "C" __global__ void sort_candidates(const float *__restrict__ bbox, const int *__restrict__ label,
                                            const float *__restrict__ score, const int *__restrict__ tie, int n,
                                            int capacity, u64 *__restrict__ room, int *__restrict__ places,
@@ -191,8 +191,8 @@ extern "C" __global__ void sort_candidates(const float *__restrict__ bbox, const
     i64 row = blockIdx.x, base = row * n;
     if (threadIdx.x == 0) count = 0;
     __syncthreads();
-    // a key's place is a tie, which tells of no row: keys are sorted with their rows beside them, packed by who comes
-    // first into the second half of the room
+    // a key contains the tie, not the row: keys are packed in any order of threads, sorted, and each row looks up the index
+    // of its key below
     u64 *own = room + row * capacity;
     for (int k = threadIdx.x; k < n; k += blockDim.x)
         if (score[base + k] > -infinity<float>()) own[atomicAdd(&count, 1)] = key_of(score[base + k], tie ? (u32)tie[base + k] : (u32)k);
@@ -207,7 +207,7 @@ extern "C" __global__ void sort_candidates(const float *__restrict__ bbox, const
     } else {
         sort_block(own, m);
     }
-    // where a key stands is found again by halving: no two are equal
+    // a key's index is found by binary search, as no two keys are equal
     for (int k = threadIdx.x; k < n; k += blockDim.x) {
         if (!(score[base + k] > -infinity<float>())) continue;
         u64 key = key_of(score[base + k], tie ? (u32)tie[base + k] : (u32)k);

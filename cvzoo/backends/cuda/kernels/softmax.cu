@@ -1,13 +1,13 @@
-// Softmax, its logarithm and their gradients along one axis. Long rows are read three times and kept nowhere else: the
-// scores of one row stay in the cache between the passes. The numbers of a row lie `step` apart; row r of `inner` rows that lie
-// between each other begins at (r / inner) * n * inner + r % inner.
+// Softmax, its logarithm and their gradients along one axis. Long rows are read three times instead of
+// being stored: a row stays in the cache between the passes. Elements of a row have the stride `step`; row r of `inner`
+// interleaved rows begins at (r / inner) * n * inner + r % inner.
 
-// where a row begins; divisions of 64 bits are slow
+// the begin of a row; 64-bit divisions are slow
 __device__ __forceinline__ i64 row_begin(i64 row, int n, i64 inner) {
     return inner == 1 ? row * n : (row / inner) * n * inner + row % inner;
 }
 
-// A warp keeps a row of up to 32 * HELD numbers in registers: each is read once, and has one exponential.
+// A warp keeps a row of up to 32 * HELD values in registers: each is read once, with one exponential.
 #define HELD 8
 template <class Team>
 struct Holds {
