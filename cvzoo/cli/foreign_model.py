@@ -61,7 +61,7 @@ def darknet_model(args: argparse.Namespace) -> ForeignModel:
 
 
 def foreign_model(path: str, name: str | None, architecture: type[Chain] | None = None) -> ForeignModel:
-    """How to load the file.
+    """The loader of the file.
 
     name: of the member of the zoo that it belongs to; None: it is recognized
     architecture: the class of the user's own that a model file holds, or None

@@ -26,6 +26,7 @@ def atomic_write(path: str | os.PathLike) -> Iterator[BinaryIO]:
         with os.fdopen(descriptor, "wb") as file:
             yield file
             file.flush()
+            # before the rename: otherwise a power failure may leave the new name without its contents
             os.fsync(file.fileno())
         os.chmod(name, 0o666 & ~_umask())  # mkstemp's files are readable by their owner only
         os.replace(name, path)

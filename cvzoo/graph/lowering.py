@@ -127,6 +127,7 @@ class _Lowering:
             for k, (area, root, address) in enumerate(located):
                 if local.library.reads_aligned and not is_readable(area.offset | address):
                     return None
+                # memory that is freed by now and no result was scratch memory of the function, which the call wrote
                 alive = root() is not None and area.owner not in owners
                 is_new = area.owner not in self.blocks and area.owner not in written_areas
                 if k in slots[1] and written_areas.get(area.owner, area) != area:
@@ -134,7 +135,7 @@ class _Lowering:
                 if k in slots[0] or (k in slots[1] and is_new and not alive):
                     if not is_new and written_areas.get(area.owner) != area:
                         return None
-                    if is_new and area.offset:
+                    if is_new and area.offset:  # a part of a block whose size is unknown
                         return None
                     written_areas[area.owner] = area
                     written.add(k)
@@ -145,7 +146,7 @@ class _Lowering:
                     if area not in self.constants:
                         self.constants[area] = view_at(root(), address, *area[2:])
                     operands.append(self.constants[area])
-                else:
+                else:  # read, but written by Python code: the calls alone cannot compute it
                     return None
             steps.append(Call(record, primitive, operation, operands, frozenset(written)))
         if not owners.issubset(written_areas):
@@ -238,7 +239,7 @@ def _poisoned(area: Area) -> np.ndarray | None:
             return None
         nbytes *= area.shape[axis]
     memory = pool.take((nbytes,), (1,), np.dtype(np.uint8), nbytes)
-    memory.fill(255)
+    memory.fill(255)  # all bits set: NaN in every floating dtype, -1 in integers
     return np.ndarray(area.shape, dtype, memory, 0, area.strides)
 
 

@@ -81,6 +81,7 @@ def plan_memory(lifetimes: Mapping[int, tuple[int, int, int]]) -> MemoryPlan:
     end = 0
     for negative, first, block, last in order:
         size = -(negative // ALIGNMENT) * ALIGNMENT
+        # the end of the blocks so far; `placed` is sorted by start, so the first sufficient gap is the lowest one
         offset = 0
         for start, stop, begin, finish in placed:
             if begin > last or finish < first:

@@ -138,6 +138,7 @@ def _use_one_thread() -> None:
     """Limits libraries to one thread each: a forked process must not use a thread pool, whose threads do not exist."""
     for name in _THREAD_VARIABLES:
         os.environ[name] = "1"
+    # a library that a forked process has inherited read these variables when it was loaded, and needs a call
     try:
         with open("/proc/self/maps", encoding="utf-8", errors="replace") as file:
             loaded = set(re.findall(r"/\S*/lib[gi]omp\S*\.so\S*", file.read()))
@@ -150,7 +151,7 @@ def _use_one_thread() -> None:
             continue
     opencv = sys.modules.get("cv2")
     if opencv is not None:
-        opencv.setNumThreads(0)
+        opencv.setNumThreads(0)  # 0 runs without its thread pool
 
 
 def _reuse_memory() -> None:

@@ -100,7 +100,7 @@ def cut_into_blocks(
             flat = array.reshape(-1)
             state = [slot.reshape(-1) for slot in states[k].values()]
             n_piece = -(-array.size // BLOCK)
-            size = -(-array.size // n_piece)
+            size = -(-array.size // n_piece)  # equal pieces: a short last one would leave threads idle
             blocks += [
                 Piece(indexes[k], flat, state, slice(lo, min(lo + size, array.size)))
                 for lo in range(0, array.size, size)

@@ -31,7 +31,7 @@ def for_each_block(blocks: Sequence[Block], work: Callable[[Block, Sequence[np.n
     def run() -> None:
         # no floating-point warnings here: overflow and NaN are detected by the check of gradients
         with np.errstate(all="ignore"):
-            for turn in turns:
+            for turn in turns:  # a shared iterator: `next` of itertools.count is atomic, so no lock is needed
                 if turn >= len(blocks):
                     break
                 block = blocks[turn]
@@ -40,7 +40,7 @@ def for_each_block(blocks: Sequence[Block], work: Callable[[Block, Sequence[np.n
     n_thread = min(thread_count()[0], len(blocks))
     if n_thread > 1 and sum([block.n for block in blocks]) >= WORTHWHILE:
         others = [_executor().submit(run) for _ in range(n_thread - 1)]
-        run()
+        run()  # in this thread, too
         for other in others:
             other.result()
     else:

@@ -10,6 +10,7 @@ from cvzoo.backends.device import Device, device_of
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.optimizers.on_device.scaling import ScalingOnDevice
 
+# powers of two, by which multiplication and division are exact
 FIRST = 2.0**15
 LARGEST = 2.0**24
 SMALLEST = 1.0

@@ -96,6 +96,8 @@ class Step:
         """Whether every gradient is a finite number."""
 
         def work(block: Block, scratch: Sequence[np.ndarray], changes: Sequence[Change]) -> bool:
+            # NaN and infinity propagate to the sum, one pass without a temporary; a finite block whose sum overflows is
+            # checked element by element
             total = np.add.reduce(block.load_gradients(self._gradients))
             return bool(np.isfinite(total)) or bool(np.isfinite(block.load_gradients(self._gradients)).all())
 

@@ -82,6 +82,7 @@ def _pillow(
     strip = resize(
         window(img, part[0], part[1], fill), _pair(second, stop - start, size[first]), interpolation=interpolation
     )
+    # antialiasing widens the kernel by the factor of downscaling; two pixels are for Pillow's rounding of its bounds
     reach = _REACH[interpolation] * max(lengths[first] / size[first], 1) + 2
     affected = slice(*_affected(*shown[first], lengths[first], size[first], reach))
     between = filled(strip, _pair(second, lengths[second], affected.stop - affected.start), fill)

@@ -137,28 +137,28 @@ def _remember(url: str, part: pathlib.Path, response: Answer | _FileAnswer) -> N
 def _placed(response: Answer | _FileAnswer, start: int, part: pathlib.Path) -> tuple[int, int | None]:
     """The offset of the body in the file, and the file's total size if the server states it."""
     if response.headers.get("Content-Encoding", "identity") != "identity":
-        raise DownloadError("the server packs the file although asked not to")
+        raise DownloadError("the server compresses the file although it was requested uncompressed")
     length = response.headers.get("Content-Length", "")
     n = int(length) if length.isdecimal() and len(length) < 20 else None
     if start and response.status == 206:
         match = _RANGE.fullmatch(response.headers.get("Content-Range", ""))
         if match is None or int(match[1]) != start:
             _remove(part)
-            raise _Broken("the server sends another part of the file than asked for")
+            raise _Broken("the server sends another part of the file than requested")
         return start, int(match[3]) if match[3] != "*" else None if n is None else start + n
     if response.status != 200:
-        raise DownloadError(f"the server answers {response.status}, which makes no sense here")
+        raise DownloadError(f"the server answers {response.status}, which is not valid for this request")
     return 0, n  # the server ignored the range, or the file has changed
 
 
 def _check_total(total: int | None, size: int | None, start: int, part: pathlib.Path) -> None:
     if size is not None and total is not None and total != size:
         _remove(part)
-        raise DownloadError("the server has another file", expected=f"{size} bytes", got=f"{total} bytes")
+        raise DownloadError("the server's file has another size", expected=f"{size} bytes", got=f"{total} bytes")
     need = (total if total is not None else size or 0) - start
     free = shutil.disk_usage(part.parent).free
     if need > free:
-        raise DownloadError(f"no room at {part.parent}", expected=f"{need} bytes", got=f"{free} bytes free")
+        raise DownloadError(f"disk space is short at {part.parent}", expected=f"{need} bytes", got=f"{free} bytes free")
 
 
 def _receive(
@@ -222,5 +222,5 @@ def _copy(
         if not block or done > last:
             return done
         if time.monotonic() > deadline:
-            raise _Broken(f"the file did not come within {TOTAL_SECONDS / 3600:.0f} hours")
+            raise _Broken(f"the download did not finish within {TOTAL_SECONDS / 3600:.0f} hours")
         file.write(block)

@@ -278,7 +278,7 @@ def test_a_server_that_drips_is_given_up(server, monkeypatch):
 
 def test_a_file_that_takes_days_is_given_up(server, monkeypatch):
     monkeypatch.setattr(transfer, "TOTAL_SECONDS", -1)
-    with pytest.raises(DownloadError, match="did not come within"):
+    with pytest.raises(DownloadError, match="did not finish within"):
         fetch_weights(record_of(server.url))
 
 
@@ -501,7 +501,7 @@ def test_a_cache_that_cannot_be_made_is_an_error(server, monkeypatch, tmp_path):
 
 def test_too_little_room_is_said_before_anything_is_fetched(server, monkeypatch):
     monkeypatch.setattr(transfer.shutil, "disk_usage", lambda path: type("Usage", (), {"free": 10})())
-    with pytest.raises(DownloadError, match="no room"):
+    with pytest.raises(DownloadError, match="disk space"):
         fetch_weights(record_of(server.url))
 
 

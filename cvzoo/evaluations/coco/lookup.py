@@ -53,7 +53,7 @@ def falling_ranks(score: np.ndarray) -> Array:
     """
     ranks = np.zeros(score.size, np.int64)
     if score.size:
-        order = np.argsort(-score)
+        order = np.argsort(-score)  # not stable, which is faster: equal scores get equal ranks in any order
         falling = score[order]
         ranks[order[1:]] = np.cumsum(falling[1:] != falling[:-1])
     return ranks

@@ -26,7 +26,7 @@ def masks_of(segmentations: list, sizes: Array, name: str, first: int) -> RLEs:
     segmentations: RLERecords, or lists of polygons, each a list of x, y, x, y ...
     sizes: (n, 2) float64, (H, W) of the images, NaN where unknown; used by polygons
     name, first: what the records are called in errors, and the index of the first
-    Raises ValueRangeError with the index of the first record whose mask makes no sense.
+    Raises ValueRangeError with the index of the first record with an invalid mask.
     """
     encoded: list[int] = []
     polygons: list[int] = []
@@ -49,7 +49,7 @@ def masks_of_counts(counts: list, sizes: ArrayLike, name: str, index: Sequence[i
 
     counts: compressed strings, or lists of runs; sizes: (n, 2) int, (H, W) of each
     name, index: name of the records and index of each one, for errors
-    Raises ValueRangeError with the index of the first record whose mask makes no sense.
+    Raises ValueRangeError with the index of the first record with an invalid mask.
     """
     sizes = np.asarray(sizes, np.int64).reshape(-1, 2)
     return _or_the_first_at_fault(

@@ -37,6 +37,7 @@ def overlapping(
     if not len(gt) or not len(dt):  # empty files do not show whether they would have boxes, masks or keypoints
         return np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0)
     overlap = {"bbox": _boxes, "segm": _masks, "keypoints": _points}[iou_type](gt, dt, groups, lowest, sigmas)
+    # in blocks: intermediate arrays of all pairs at once would exceed the caches, and for large data sets the memory
     found = [overlap(*block) for block in pairs_of_groups(groups, block=1 << 17)]
     if not found:
         return np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0)

@@ -76,7 +76,7 @@ def read_coco_detections(source: DetectionsSource, parameters: COCOParameters | 
     source: a path, the file's bytes, the list of dictionaries it holds, or pycocotools' (N, 7) array of image id, x,
         y, width, height, score, category id
     parameters: iou_type determines whether boxes, masks or keypoints are read
-    Raises ValueRangeError with the index of the first record that lacks a field or makes no sense, and FileFormatError
+    Raises ValueRangeError with the index of the first record that lacks a field or is invalid, and FileFormatError
     if the file is not JSON.
 
     The fields of the first record determine the fields that are read of all, as in pycocotools: results with boxes and

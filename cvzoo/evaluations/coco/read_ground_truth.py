@@ -82,7 +82,7 @@ def read_coco_ground_truth(source: GroundTruthSource, parameters: COCOParameters
 
     source: a path, the file's bytes, or the dictionary it holds (images, annotations, categories)
     parameters: iou_type determines whether masks or keypoints are read; corrections, which fields may be missing
-    Raises ValueRangeError with the index of the first record that lacks a field or makes no sense, and FileFormatError
+    Raises ValueRangeError with the index of the first record that lacks a field or is invalid, and FileFormatError
     if the file is not JSON.
     """
     parameters = COCOParameters() if parameters is None else parameters

@@ -46,5 +46,6 @@ def _fits(lowered: Lowered, step: Call, operand: Area, target: Area) -> bool:
     block = lowered.blocks[operand.owner]
     if block.kind != ARENA or block.nbytes != lowered.blocks[target.owner].nbytes:
         return False
+    # every element must be read before it is overwritten: all views of the block must have the target's layout
     views = [each for each in step.operands if isinstance(each, Area) and each.owner == operand.owner]
     return all(each[1:] == target[1:] for each in views)

@@ -158,7 +158,7 @@ class RecomputationPlan:
 
     def _recompute(self, value: int, discarded: dict[int, None], copies: dict[int, int], steps: list[_Step]) -> None:
         """Append the recipe of the value, and before it those of values that it needs."""
-        chain = [value]
+        chain = [value]  # a stack of its own: chains of sums may be longer than Python's recursion limit
         while chain:
             value = chain[-1]
             for each, is_needed in self._needs[value]:
@@ -207,7 +207,7 @@ class RecomputationPlan:
     def _cost(self, value: int) -> float:
         if value not in self._costs:
             recipe = self._recipe(value)
-            cost = float(len(recipe.reads))
+            cost = float(len(recipe.reads))  # such kernels are bound by memory: one pass per operand
             for each in recipe.reads:
                 if each not in self._kept and self.recipes.get(each) is not None:
                     cost += self._cost(each)

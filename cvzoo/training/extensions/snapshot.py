@@ -59,7 +59,8 @@ class Snapshot(AbstractExtension):
         self._best: str | None = None
         self._best_value = math.nan
         self._saved_iteration = -1
-        self._order = 0  # of the newest file in the folder, of this run or another one
+        # of the newest file in the folder, of this run or another one; not its time, since clocks may be set back
+        self._order = 0
 
     # --- writing ----------------------------------------------------------------------------------------------------
     def __call__(self, trainer: "Trainer") -> None:
@@ -70,7 +71,7 @@ class Snapshot(AbstractExtension):
         name = numbered(self.filename, trainer)
         path = pathlib.Path(trainer.out) / name
         before = self.state()
-        self._count(name, trainer.observation)  # first, since the file has this extension's state as well
+        self._count(name, trainer.observation)  # first, since the file contains this extension's state as well
         if not write_or_warn(path, lambda: write_state(path, trainer.state(), order=self._order + 1)):
             self.load_state(before)
             return False
@@ -85,6 +86,7 @@ class Snapshot(AbstractExtension):
             return
         value = float(observation[self.keep_best])
         sign = 1 if self.best_is == "largest" else -1
+        # `not <=` instead of `>`: the best value is NaN at first, which no comparison satisfies
         if math.isfinite(value) and not sign * value <= sign * self._best_value:
             self._best, self._best_value = name, value
 
