@@ -101,7 +101,7 @@ class Parameter(Variable):
         else:
             _room.left -= math.prod(shape)
             if _room.left < 0:
-                raise ShapeError("Parameter: there is no room for its elements", got=shape)
+                raise ShapeError("Parameter: too many elements", got=shape)
             array = np.empty(shape, dtype)
             if initializer is None:
                 array.fill(np.nan)

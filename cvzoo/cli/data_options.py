@@ -26,7 +26,7 @@ def add_truth_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--gt",
         metavar="FILE",
-        help="the same without photos: a COCO .json, the folder of a VOC, labels:DIR or panoptic:FILE.json",
+        help="ground truth without images: a COCO .json, the folder of a VOC, labels:DIR or panoptic:FILE.json",
     )
     group.add_argument("--photos", metavar="DIR", help="the folder of COCO's images (default: ROOT/val2017 or similar)")
     group.add_argument("--allow-outside", action="store_true", help=OUTSIDE_HELP)

@@ -161,7 +161,7 @@ def _check_golden(subject: _Subject) -> Check:
 
 def _json(path: pathlib.Path) -> dict[str, Any]:
     if path.stat().st_size > MAX_JSON:
-        raise FileFormatError(f"{path}: too large for what it should be")
+        raise FileFormatError(f"{path}: the file is too large for its format")
     try:
         found = json.loads(path.read_bytes())
     except (ValueError, RecursionError) as error:

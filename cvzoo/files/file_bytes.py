@@ -26,7 +26,9 @@ def file_bytes(path: str | os.PathLike, *, limit: int | None = None) -> bytes:
     """The bytes of the file. Raises FileFormatError above `limit` bytes, FileError if it cannot be read."""
     size = file_size(path)
     if limit is not None and size > limit:
-        raise FileFormatError(f"{path}: too large for what it should be", expected=f"at most {limit} bytes", got=size)
+        raise FileFormatError(
+            f"{path}: the file is too large for its format", expected=f"at most {limit} bytes", got=size
+        )
     try:
         return pathlib.Path(path).read_bytes()
     except OSError as error:

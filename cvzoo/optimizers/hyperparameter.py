@@ -57,7 +57,7 @@ class Hyperparameter:
                 raise ValueRangeError("the optimizer has no learning rate to multiply", got=", ".join(sorted(known)))
         elif name not in known:
             raise ValueRangeError(
-                f"there is no hyper-parameter {name!r}", expected=", ".join(sorted(known)), got=f"{name} = {value!r}"
+                f"there is no hyperparameter {name!r}", expected=", ".join(sorted(known)), got=f"{name} = {value!r}"
             )
         self.own[name] = _checked(name, value)
 

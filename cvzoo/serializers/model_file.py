@@ -80,7 +80,7 @@ def load_model(file: str | os.PathLike, *, architecture: type[Chain] | None = No
     header = read_model_header(file)
     if header is None:
         if sniff(file) is None:
-            raise FileFormatError(f"{os.fspath(file)}: not a file of weights that cvzoo knows")
+            raise FileFormatError(f"{os.fspath(file)}: not a weights file of a format that cvzoo reads")
         raise FileFormatError(
             f"{os.fspath(file)}: does not say which model its numbers belong to",
             expected="a file that save_model wrote",
@@ -126,13 +126,13 @@ def _described(model: Chain) -> Architecture:
         architecture = architecture_of(type(model))
     except (DtypeError, UnsupportedError) as error:
         raise UnsupportedError(
-            f"model files do not know how to describe a {type(model).__name__}: {error}",
+            f"model files cannot describe a {type(model).__name__}: {error}",
             hint="cvzoo.serializers.save_safetensors stores the numbers alone",
         ) from error
     config = getattr(model, "config", None)
     if type(config) is not architecture.config_class:
         raise UnsupportedError(
-            f"{type(model).__name__}.config is not what the model is built of",
+            f"{type(model).__name__}.config differs from the configuration of the model",
             expected=architecture.config_class.__name__,
             got=type(config).__name__,
         )

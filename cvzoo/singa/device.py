@@ -149,5 +149,5 @@ def create_cuda_gpus_on(device_ids: list[int]) -> list[Device]:
 def create_opencl_device() -> Device:
     """Raises BackendError: cvzoo computes on CPUs and NVIDIA GPUs."""
     raise BackendError(
-        "create_opencl_device: there is no OpenCL here", hint="device.create_cuda_gpu(), or get_default_device()"
+        "create_opencl_device: OpenCL is not supported", hint="device.create_cuda_gpu(), or get_default_device()"
     )

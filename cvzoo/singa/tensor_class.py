@@ -425,7 +425,7 @@ def _as_shape(shape: Any) -> tuple[int, ...]:
     except TypeError:
         sizes = (-1,)
     if any(n < 0 for n in sizes):
-        raise ShapeError("a shape is made of whole numbers, none below 0", got=repr(shape))
+        raise ShapeError("a shape must consist of non-negative integers", got=repr(shape))
     return sizes
 
 

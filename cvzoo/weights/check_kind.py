@@ -15,7 +15,7 @@ def refuse_page(path: str | os.PathLike) -> None:
     with open(path, "rb") as file:
         head = file.read(256)
     if head.removeprefix(b"\xef\xbb\xbf").lstrip().lower().startswith(_PAGES):
-        raise FileFormatError("a web page came", expected="a file", got=_shown(head))
+        raise FileFormatError("the download is a web page", expected="a file", got=_shown(head))
 
 
 def check_weights(path: str | os.PathLike, *, name: str, read_all: bool) -> None:

@@ -215,4 +215,4 @@ def _check_file(part: pathlib.Path, check: Check) -> None:
         check(part)
     except CvzooError as error:
         part.unlink(missing_ok=True)
-        raise DownloadError(f"what came is another file, and was removed: {error}") from error
+        raise DownloadError(f"the download is of another format and was removed: {error}") from error

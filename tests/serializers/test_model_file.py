@@ -184,7 +184,7 @@ def test_a_network_larger_than_its_file_is_refused_before_it_is_allocated(tmp_pa
     changed(path, lambda own: own["settings"]["settings"].update(channels=4096))  # 600 MB a convolution
     tracemalloc.start()
     try:
-        with pytest.raises(FileFormatError, match="make no RetinaNet: Parameter: there is no room for its elements"):
+        with pytest.raises(FileFormatError, match="make no RetinaNet: Parameter: too many elements"):
             load_model(path)
         assert tracemalloc.get_traced_memory()[1] < 20 * path.stat().st_size
     finally:

@@ -16,7 +16,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "model", nargs="?", metavar="MODEL|FILE", help="a model of `cvzoo models`, or a file of weights (checkpoint)"
     )
     parser.add_argument("--as", dest="name", metavar="NAME", help="the model of the zoo that FILE belongs to")
-    parser.add_argument("--photos", nargs="+", default=(), metavar="PHOTO", help="look at these, not at drawn ones")
+    parser.add_argument(
+        "--photos", nargs="+", default=(), metavar="PHOTO", help="test with these images instead of synthetic ones"
+    )
     parser.add_argument("--fetch", action="store_true", help="download the model's files if necessary")
     add_device_argument(parser)
     parser.add_argument("--json", metavar="FILE", help="also write the table as JSON; - for standard output only")

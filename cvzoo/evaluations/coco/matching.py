@@ -65,8 +65,8 @@ def match_pairs(
         at = gt[pair]
         free = (iou[pair] >= thr[:, None])[:, None, :] & ~(taken[:, :, at] & ~crowd[at])
         size = pair.size
-        # one integer per pair, so that a maximum chooses: by position, which is by IoU, and above `size` if the object is
-        # not ignored, since those come first whatever their IoU; 0 if the object is taken or the IoU too low
+        # one integer per pair, of which the maximum is the choice: its position, as pairs ascend by IoU, plus `size` if
+        # the object is not ignored, which has priority over IoU; 0 if the object is taken or the IoU too low
         worth = np.arange(1, size + 1, dtype=np.int32) + np.where(wanted[:, at], np.int32(size), np.int32(0))
         best = np.maximum.reduceat(worth * free, begin, axis=2)  # 0: none is free
         verdict[:, :, now] = np.where(best > size, np.int8(1), np.where(best > 0, np.int8(2), np.int8(0)))

@@ -59,9 +59,7 @@ def _graph_of(call: Callable[[Any], Any], shape: tuple[int, ...], k: int) -> Gra
     with using_config("train", False), no_backprop_mode():
         capture.follow(call, (Variable(x),), {})
     if capture.reasons:
-        raise GraphError(
-            "ONNX: what this network computes next depends on numbers that Python reads", got=capture.reasons[0]
-        )
+        raise GraphError("ONNX: Python code of this network depends on array values", got=capture.reasons[0])
     return capture.graph
 
 

@@ -112,7 +112,7 @@ def export_onnx(
     here = contents.size if size is None else size
     if (batch or 1) * here[0] * here[1] > _MOST_PIXELS:
         raise ValueRangeError(
-            "export_onnx: a pass of such images is recorded, which would take the machine's memory",
+            "export_onnx: recording a pass of such images would exceed the machine's memory",
             expected=f"at most {_MOST_PIXELS} pixels",
             got=f"batch {batch or 1}, size {here}",
             hint="leave the size or the batch dynamic: omit the argument",

@@ -401,7 +401,7 @@ def new_tuning(
     fixed, spaces = read_spaces(base, words)
     base = with_settings(base, fixed)
     if not spaces:
-        raise ConfigError("there is nothing to search", expected=f"a setting with a search space: KEY={SYNTAX}")
+        raise ConfigError("there are no settings to search", expected=f"a setting with a search space: KEY={SYNTAX}")
     if not base.data:
         raise ConfigError("the recipe names no data", hint='data="voc:ROOT", or what its task reads')
     rungs = _rungs(base, first, factor) if method == "halving" else (base.epochs,)

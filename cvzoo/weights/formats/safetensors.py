@@ -91,7 +91,7 @@ def _read_header(path: str | os.PathLike) -> tuple[dict, int, int]:
 def _unique(pairs: list) -> dict:
     found = dict(pairs)
     if len(found) != len(pairs):
-        raise ValueError("a name comes twice")
+        raise ValueError("a name occurs twice")
     return found
 
 

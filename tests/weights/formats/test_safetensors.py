@@ -93,7 +93,7 @@ def test_bools_are_bools_whatever_the_byte(write):
         ({"x": {**entry(), "more": 1}}, 8, "damaged"),
         ([1, 2], 0, "not an object"),
         (b'{"x":', 0, "damaged"),
-        (b'{"x":1,"x":2}', 0, "comes twice"),
+        (b'{"x":1,"x":2}', 0, "occurs twice"),
         (b"\xff\xfe", 0, "damaged"),
         (b"[" * 100_000, 0, "damaged"),
     ],

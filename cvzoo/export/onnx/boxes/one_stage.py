@@ -95,7 +95,7 @@ def _scores(g: OnnxGraph, decoding: AnchorLevels, conf: str, counts: Sequence[st
         probs = columns(g, probs, 1, 1 + n_class)
     if n is not None and decoding.per == "level":
         if counts is None:
-            raise UnsupportedError("ONNX: the best of each level are not exported for such anchors")
+            raise UnsupportedError("ONNX: top-k selection per level cannot be exported for such anchors")
         return best_of_levels(g, probs, counts, n_class, n)
     probs = g.add("Transpose", [probs], {"perm": [0, 2, 1]})
     return probs if n is None or n >= n_anchor else best(g, probs, g.integers(n))
