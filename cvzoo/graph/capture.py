@@ -16,13 +16,14 @@ from cvzoo.autodiff.parameter import Parameter
 from cvzoo.autodiff.variable import Variable, make_output
 from cvzoo.autodiff.variable_node import VariableNode
 from cvzoo.backends.device import device_of
+from cvzoo.backends.memory_views import address_of, view_at
 from cvzoo.config.randomness import get_random_state
 from cvzoo.functions.math.arithmetic import Add
 from cvzoo.functions.util.forget import Forget
 from cvzoo.graph.gradient_of import GradientOf
 from cvzoo.graph.hidden import arrays_in
 from cvzoo.graph.idle_pass import idle_pass
-from cvzoo.graph.memory import Area, Roots, address_of, view_at
+from cvzoo.graph.memory import Area, Roots
 from cvzoo.graph.readers import WatchedVariable, recording
 from cvzoo.graph.records import Graph, Record
 from cvzoo.graph.trees import flatten, unflatten

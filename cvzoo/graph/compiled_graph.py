@@ -10,6 +10,7 @@ import numpy as np
 
 from cvzoo.autodiff.variable import Variable, make_output
 from cvzoo.backends.capture import NotCapturedError, PrivatePool, captured
+from cvzoo.backends.memory_views import address_of, view_at
 from cvzoo.backends.onednn.pool import laid_out
 from cvzoo.errors.exceptions import GraphError, ShapeError
 from cvzoo.functions.connection.byte_variable import Quantize
@@ -18,7 +19,6 @@ from cvzoo.graph.capture import Capture
 from cvzoo.graph.device_program import DeviceProgram
 from cvzoo.graph.draw import draw_memory
 from cvzoo.graph.lowering import lower
-from cvzoo.graph.memory import address_of, view_at
 from cvzoo.graph.passes.add_in_place import add_in_place
 from cvzoo.graph.passes.common_subexpressions import common_subexpressions
 from cvzoo.graph.passes.constant_folding import constant_folding

@@ -8,7 +8,8 @@ import numpy as np
 from cvzoo.autodiff.changes import changes, effects
 from cvzoo.autodiff.parameter import Parameter
 from cvzoo.autodiff.prepared_weights import PreparedWeights
-from cvzoo.backends.arrays import is_array
+from cvzoo.backends.arrays import is_array, is_device_array
+from cvzoo.typing.aliases import Array
 
 _PLAIN = (bool, int, float, str, type(None))
 _SMALL = 1 << 16  # elements; smaller parameters are compared by value before their graphs are discarded
@@ -63,10 +64,14 @@ class ParameterGuard:
     def __init__(self, parameters: Iterable[Parameter], persistents: Iterable[tuple[dict[str, Any], str]]):
         self._observed = [self._observe(each) for each in parameters if each.is_initialized]
         self._persistents = [(state, name, state[name]) for state, name in persistents]
-        self._arrays = [value for _, _, value in self._persistents if isinstance(value, np.ndarray)]
+        self._arrays: list[np.ndarray] = []
+        self._on_device: list[tuple[Array, Array]] = []
+        for _, _, value in self._persistents:
+            if is_device_array(value):
+                self._on_device.append((value, value.copy()))
+            elif is_array(value):
+                self._arrays.append(value)
         self._bytes = self._joined()
-        others = [value for _, _, value in self._persistents if is_array(value) and not isinstance(value, np.ndarray)]
-        self._on_device = [(value, value.copy()) for value in others]
         self._count = effects.count
 
     def _observe(self, parameter: Parameter) -> _Observed:

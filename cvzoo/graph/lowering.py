@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from cvzoo.backends.memory_views import address_of, view_at
 from cvzoo.backends.onednn.alignment import is_readable
 from cvzoo.backends.onednn.bound_call import operation_of, written_slots
 from cvzoo.backends.onednn.pool import pool
 from cvzoo.backends.onednn.primitives import Primitive, local
 from cvzoo.graph.gradient_of import GradientOf
 from cvzoo.graph.hidden import state_of, take_array
-from cvzoo.graph.memory import Area, Roots, address_of, view_at
+from cvzoo.graph.memory import Area, Roots
 from cvzoo.graph.records import Graph, Record
 from cvzoo.graph.repeats import same_settings
 from cvzoo.graph.steps import ARENA, EXTERNAL, RESULT, Block, Call, Evaluate, Lowered, Operand

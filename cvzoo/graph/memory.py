@@ -1,57 +1,13 @@
-"""Aliasing analysis: the memory that owns an array, and views of the same memory."""
+"""Aliasing analysis: which arrays share memory, and where they lie in it."""
 
 import functools
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from cvzoo.backends.arrays import device_address, is_array
-from cvzoo.backends.dispatch import backend_of
-
-
-class Window:
-    """The base of a view made by `view_at`."""
-
-    __slots__ = ("__array_interface__", "__weakref__", "base")
-
-    def __init__(self, base: Any, interface: dict[str, Any]):
-        self.base = base
-        self.__array_interface__ = interface
-
-
-def address_of(array: Any) -> int:
-    """The address of the first element."""
-    if isinstance(array, np.ndarray):
-        return array.__array_interface__["data"][0]
-    return device_address(array)
-
-
-def root_of(array: Any) -> Any:
-    """The object that owns the memory: an array or another buffer."""
-    if not isinstance(array, np.ndarray) and is_array(array):
-        return array if array.base is None else array.base
-    while isinstance(array, np.ndarray | Window):
-        if array.base is None:
-            return array
-        array = array.base
-    return array
-
-
-def view_at(base: Any, address: int, shape: Sequence[int], strides: Sequence[int], dtype: Any) -> Any:
-    """A view of the memory at `address`, kept alive by `base`."""
-    if not isinstance(base, np.ndarray) and is_array(base):
-        memory: Any = base.data  # not NumPy's memoryview but a pointer
-        return backend_of(base).xp.ndarray(tuple(shape), dtype, memory + (address - memory.ptr), tuple(strides))
-    interface = {
-        "version": 3,
-        "data": (address, False),
-        "shape": tuple(shape),
-        "strides": tuple(strides),
-        "typestr": np.dtype(dtype).str,
-    }
-    return np.asarray(Window(base, interface))
+from cvzoo.backends.memory_views import Window, address_of, root_of
 
 
 class Area(NamedTuple):

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from cvzoo.backends.memory_views import address_of, view_at
 from cvzoo.backends.onednn.alignment import readable
 from cvzoo.backends.onednn.bound_call import BoundCall, bound_call
 from cvzoo.backends.onednn.native_primitive import BoundNativeCall
@@ -12,7 +13,7 @@ from cvzoo.backends.onednn.pool import laid_out, pool
 from cvzoo.backends.onednn.primitives import check, local
 from cvzoo.errors.exceptions import GraphError
 from cvzoo.graph.hidden import take_array
-from cvzoo.graph.memory import Area, address_of, view_at
+from cvzoo.graph.memory import Area
 from cvzoo.graph.memory_plan import ALIGNMENT, Arena, MemoryPlan, most_alive, plan_memory
 from cvzoo.graph.records import Record
 from cvzoo.graph.steps import ARENA, EXTERNAL, RESULT, Block, Call, Evaluate, Lowered

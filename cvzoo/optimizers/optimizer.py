@@ -6,7 +6,7 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from cvzoo.backends.arrays import device_number, is_array
+from cvzoo.backends.arrays import device_number
 from cvzoo.backends.device import Device, device_of
 from cvzoo.errors.attributes import ReplacedAttribute
 from cvzoo.errors.exceptions import DtypeError, GraphError, ValueRangeError
@@ -415,9 +415,7 @@ class AbstractOptimizer(abc.ABC):
 
     def _is_captured(self) -> bool:
         """Whether a graph is being captured, so that launches are recorded and not executed."""
-        grads = [param.grad for param in self._link().params(False)]
-        first = next((grad for grad in grads if is_array(grad) and not isinstance(grad, np.ndarray)), None)
-        if not device_of(first).is_capturing():
+        if not any(device_of(param.grad).is_capturing() for param in self._link().params(False)):
             return False
         for name, (hook, _) in self._hooks.items():
             if not _replays(hook, self):

@@ -1,6 +1,6 @@
 import numpy as np
 
-from cvzoo.graph.memory import address_of
+from cvzoo.backends.memory_views import address_of
 from cvzoo.graph.memory_plan import Arena
 
 

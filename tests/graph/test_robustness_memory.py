@@ -16,10 +16,10 @@ from random_networks import Drawn
 import cvzoo.functions as F
 import cvzoo.links as L
 from cvzoo.autodiff.variable import Variable
+from cvzoo.backends.memory_views import address_of
 from cvzoo.backends.onednn.bound_call import BoundCall
 from cvzoo.backends.onednn.pool import pool
 from cvzoo.graph import capture, compiled_graph, training_graph
-from cvzoo.graph.memory import address_of
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 

@@ -2,8 +2,9 @@
 
 import numpy as np
 
+from cvzoo.backends.memory_views import address_of, view_at
 from cvzoo.backends.onednn.pool import pool
-from cvzoo.graph.memory import Area, address_of, view_at
+from cvzoo.graph.memory import Area
 from cvzoo.graph.steps import ARENA, Call, Evaluate, Lowered
 
 
