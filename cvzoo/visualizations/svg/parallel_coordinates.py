@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 _COLUMN, _HEIGHT = 128, 300  # pixels
 _LEFT, _RIGHT, _TOP, _BOTTOM = 74, 40, 56, 14
 _N_TICK = 5
+_CLOSE = 0.08  # of the axis, at which ticks would overlap
 _MOST_TICKS = 8  # of categories
 _CURVE = np.linspace(0, 1, 24)
 _EASE = _CURVE * _CURVE * (3 - 2 * _CURVE)  # lines reach an axis at a right angle, so that crossings can be followed
@@ -88,7 +89,9 @@ def _heights(coordinate: Coordinate) -> tuple[Array, list[tuple[float, str]]]:
     if high == low:
         ticks = [(0.5, _text(math.exp(high) if coordinate.is_log else high))]
         return np.where(np.isnan(scaled), math.nan, 0.5), ticks
-    places = np.linspace(0, 1, _N_TICK)
+    places = (np.unique(finite) - low) / (high - low)
+    if len(places) > _N_TICK or np.diff(places).min() < _CLOSE:
+        places = np.linspace(0, 1, _N_TICK)
     shown = low + places * (high - low)
     texts = [_text(math.exp(each) if coordinate.is_log else each) for each in shown]
     return (scaled - low) / (high - low), list(zip(places.tolist(), texts))

@@ -187,6 +187,12 @@ def test_the_first_item_with_the_highest_last_value_is_highlighted_and_missing_o
     assert svg == parallel_coordinates(axes, title="trials")
 
 
+def test_few_values_are_the_ticks_of_their_axis():
+    svg = parallel_coordinates([Coordinate("depth", [1, 2, 4, 2]), Coordinate("ap", [0.1, 0.101, 0.2, 0.5])])
+    assert {"1", "2", "4", "0.1", "0.5"} <= set(texts(svg))
+    assert not {"1.75", "3.25", "0.101"} & set(texts(svg))
+
+
 def test_parallel_coordinates_of_different_lengths_are_refused():
     with pytest.raises(ShapeError):
         parallel_coordinates([Coordinate("a", [1, 2]), Coordinate("b", [1])])
