@@ -60,7 +60,7 @@ def rung_epochs(epochs: int, *, first: int, factor: int, every: int = 1) -> tupl
         raise ValueRangeError("factor must be at least 2", got=factor)
     found = [epochs]
     length = epochs / factor
-    while length >= first:
+    while length >= first - 0.5:  # a rung is rounded up
         rung = math.ceil(length / every) * every
         if rung < found[0]:
             found.insert(0, rung)
