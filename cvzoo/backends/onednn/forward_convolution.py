@@ -7,7 +7,7 @@ import numpy as np
 from cvzoo.backends.interface import Dims, Pad, Pair
 from cvzoo.backends.numpy.windows import out_size
 from cvzoo.backends.onednn.algorithms import ELTWISE
-from cvzoo.backends.onednn.memory import PackedWeights, as_kernels_want, channels_last
+from cvzoo.backends.onednn.memory import PackedWeights, as_kernels_want, channels_last, new_dense
 from cvzoo.backends.onednn.primitives import (
     BF16,
     BIAS,
@@ -30,6 +30,7 @@ from cvzoo.backends.onednn.primitives import (
     primitive_descriptor,
     queried,
     strides_of,
+    supported,
 )
 
 DIRECT = 1
@@ -73,6 +74,31 @@ def vector(values: np.ndarray) -> np.ndarray:
     return values if values.dtype == F32 and values.strides == (4,) else np.ascontiguousarray(values, F32)
 
 
+class _FlatWeights:
+    """Weights (O, C, KH, KW) as those of a 1x1 convolution, (O, KH * KW * C, 1, 1)."""
+
+    __slots__ = ("_flatten", "_packed", "_shape")
+
+    def __init__(self, w: np.ndarray, chosen: int):
+        o, c, kh, kw = w.shape
+        self._shape = o, kh * kw * c
+        given = describe_weights(w.shape, strides_of(w), 1)
+        last = describe(w.shape, (kh * kw * c, 1, kw * c, c))
+        plan = supported(primitive_descriptor("reorder", given, last, attributes()))
+        self._flatten = Primitive(plan, [(SRC, given), (DST, last)])
+        self._packed = PackedWeights(describe((*self._shape, 1, 1), (kh * kw * c, 1, 1, 1)), chosen, name="flat")
+
+    def __call__(self, w: np.ndarray, pack: dict | None) -> np.ndarray:
+        packed = self._packed.kept(pack)
+        if packed is None:
+            flat = new_dense(self._shape)
+            self._flatten(w, flat)
+            packed = self._packed(flat, pack)
+            if pack is not None:
+                self._packed.keep(pack, packed)
+        return packed
+
+
 class ForwardConvolution:
     """activation(conv(x, w) + b + add) for one case.
 
@@ -81,7 +107,7 @@ class ForwardConvolution:
 
     __slots__ = ("_run", "_weights", "shape")
 
-    def __init__(self, shape: Dims, weights: PackedWeights, run: Primitive):
+    def __init__(self, shape: Dims, weights: PackedWeights | _FlatWeights, run: Primitive):
         self.shape = shape
         self._weights = weights
         self._run = run
@@ -105,17 +131,21 @@ class ForwardConvolution:
         self._run(*arrays, *scales)
 
 
-def _looks(x_shape: Dims, y_shape: Dims, geometry: Geometry, ksize: Pair) -> tuple[Dims, Dims]:
-    """The shapes of x and y in the library: many 1x1 maps are treated as one large map.
+def _looks(x_shape: Dims, y_shape: Dims, geometry: Geometry, w_shape: Dims) -> tuple[Dims, Dims, Dims]:
+    """The shapes of x, y and the weights in the library: many maps as large as the filters are one large map of pixels.
 
-    Their memory is the same, and the library is ten times slower with 1x1 maps. The sums have the same bits, except in
-    bfloat16.
+    Their memory is the same, and the library is three to ten times slower with small maps. Of 1x1 maps the sums have
+    the same bits, except in bfloat16.
     """
-    stride, pad, _, _ = geometry
+    stride, pad, dilate, groups = geometry
     b, c, h, w = x_shape
-    if b > 1 and h == w == 1 and ksize == (1, 1) and stride == (1, 1) and not any(pad):
-        return (1, c, b, 1), (1, y_shape[1], b, 1)
-    return x_shape, y_shape
+    if w_shape[2:] != (h, w) or any(pad):
+        return x_shape, y_shape, w_shape
+    if b > 1 and h == w == 1 and stride == (1, 1):
+        return (1, c, b, 1), (1, y_shape[1], b, 1), w_shape
+    if h * w > 1 and groups == 1 and dilate == (1, 1):
+        return (1, h * w * c, b, 1), (1, y_shape[1], b, 1), (w_shape[0], h * w * c, 1, 1)
+    return x_shape, y_shape, w_shape
 
 
 def _adds_wrongly(descriptor: Handle, w_shape: tuple[int, ...]) -> bool:
@@ -156,7 +186,9 @@ def make_forward(
     ksize = w.shape[2:]
     size = out_size(x_shape[2:], ksize, stride, pad, dilate)
     y_shape = (x_shape[0], w.shape[0], *size)
-    x_look, y_look = _looks(x_shape, y_shape, geometry, ksize) if source == F32 else (x_shape, y_shape)
+    x_look, y_look, w_look = x_shape, y_shape, w.shape
+    if source == F32:
+        x_look, y_look, w_look = _looks(x_shape, y_shape, geometry, w.shape)
     given, wanted, second = (
         describe_image(x_look, source),
         describe_image(y_look, target),
@@ -182,10 +214,10 @@ def make_forward(
         FORWARD_INFERENCE,
         DIRECT,
         given,
-        describe_weights(w.shape, None, groups, factors),
+        describe_weights(w_look, None, groups, factors),
         bias,
         wanted,
-        *window_of(x_look[2:], y_look[2:], ksize, stride, pad, dilate),
+        *window_of(x_look[2:], y_look[2:], w_look[2:], stride if w_look == w.shape else (1, 1), pad, dilate),
         attributes(post_ops, scales),
     )
     if descriptor is None or (has_add and _adds_wrongly(descriptor, w.shape)):
@@ -200,5 +232,7 @@ def make_forward(
         slots.append((SCALES | WEIGHTS, describe(w.shape[:1], (1,))))
     if out_scaled:
         slots.append((SCALES | DST, describe((1,), (1,))))
+    if w_look != w.shape:
+        return ForwardConvolution(y_shape, _FlatWeights(w, chosen), Primitive(descriptor, slots))
     weights = PackedWeights(describe_weights(w.shape, strides_of(w), groups, w.dtype), chosen, name=name)
     return ForwardConvolution(y_shape, weights, Primitive(descriptor, slots))

@@ -217,24 +217,34 @@ class PackedWeights:
 
     def __init__(self, plain: Handle, chosen: int, *, name: str = ""):
         """plain: descriptor of the weights before reordering; name: distinguishes formats beyond the layout"""
-        if same_layout(plain.address, chosen):
-            self._reorder = None
-            return
         self._size = size_of(chosen)
         # the size tells whether a correction stands behind the weights, which is not part of their order
         self._layout = (name, self._size, layout_of(chosen))
-        self._reorder = Primitive(
-            supported(primitive_descriptor("reorder", plain, chosen, attributes())), [(SRC, plain), (DST, chosen)]
-        )
+        self._reorder = None
+        if not same_layout(plain.address, chosen):
+            self._reorder = Primitive(
+                supported(primitive_descriptor("reorder", plain, chosen, attributes())), [(SRC, plain), (DST, chosen)]
+            )
+
+    def kept(self, pack: dict | None) -> np.ndarray | None:
+        """The reordered weights in the cache `pack`; None if it has none."""
+        return None if pack is None else pack.get(self._layout)
+
+    def keep(self, pack: dict, packed: np.ndarray) -> None:
+        """Put reordered weights into the cache `pack`."""
+        pack[self._layout] = packed
 
     def __call__(self, w: np.ndarray, pack: dict | None) -> np.ndarray:
         """w reordered, from the cache `pack` if it has it."""
         if self._reorder is None:
             return w
-        if pack is not None:
-            packed = pack.get(self._layout)
-            if packed is not None:
-                return packed
+        packed = self.kept(pack)
+        if packed is None:
+            packed = new_bytes(self._size)
+            self._reorder(w, packed)
+            if pack is not None:
+                self.keep(pack, packed)
+        return packed
         packed = new_bytes(self._size)
         self._reorder(w, packed)
         if pack is not None:
