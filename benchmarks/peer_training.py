@@ -100,7 +100,7 @@ def main():
     parser.add_argument("--out", type=pathlib.Path, required=True)
     parser.add_argument("--model", default="fasterrcnn_mobilenet_v3_large_320_fpn")
     parser.add_argument("--label-names", nargs="+", default=["Platelets", "RBC", "WBC"])
-    parser.add_argument("--epochs", type=int, default=EPOCHS, help="other than 26: the steps come in proportion")
+    parser.add_argument("--stop", type=int, default=EPOCHS, help="stop after this epoch of the 26; later ones go on")
     parser.add_argument("--seed", type=int, default=0)
     args = parser.parse_args()
     torch.set_num_threads(1)
@@ -110,25 +110,32 @@ def main():
     make = torchvision.models.get_model
     model = make(args.model, weights=None, weights_backbone=None, num_classes=1 + len(args.label_names))
     optimizer = torch.optim.SGD(model.parameters(), lr=LR, momentum=0.9, weight_decay=1e-4)
-    steps = [round(each * args.epochs / EPOCHS) for each in STEPS]
-    schedule = torch.optim.lr_scheduler.MultiStepLR(optimizer, milestones=steps, gamma=0.1)
-    checkpoint, begin, cpu = args.out / "checkpoint.pt", 0, 0.0
+    schedule = torch.optim.lr_scheduler.MultiStepLR(optimizer, milestones=list(STEPS), gamma=0.1)
+    checkpoint, begin, cpu, loss = args.out / "checkpoint.pt", 0, 0.0, None
     if checkpoint.exists():
         state = torch.load(checkpoint, weights_only=True)
-        begin, cpu = state["epoch"], state["cpu_seconds"]
+        begin, cpu, loss = state["epoch"], state["cpu_seconds"], state["loss"]
         torch.set_rng_state(state["rng"])
         for each in ("model", "optimizer", "schedule"):
             {"model": model, "optimizer": optimizer, "schedule": schedule}[each].load_state_dict(state[each])
-    for epoch in range(begin, args.epochs):
+    for epoch in range(begin, args.stop):
         start = time.process_time()
         loss = train_epoch(model, optimizer, schedule, train, epoch)
         cpu += time.process_time() - start
         print(f"epoch {epoch + 1}: loss {loss:.4f}, {cpu:.0f} CPU seconds", flush=True)
         state = {"model": model.state_dict(), "optimizer": optimizer.state_dict(), "schedule": schedule.state_dict()}
-        torch.save(state | {"epoch": epoch + 1, "cpu_seconds": cpu, "rng": torch.get_rng_state()}, checkpoint)
+        torch.save(
+            state | {"epoch": epoch + 1, "loss": loss, "cpu_seconds": cpu, "rng": torch.get_rng_state()}, checkpoint
+        )
     for name, examples in (("val", val), ("test", test)):
         write_boxes(model, examples, args.label_names, args.out / f"{name}.csv")
-    facts = {"model": args.model, "epochs": args.epochs, "seed": args.seed, "cpu_seconds": round(cpu), "loss": loss}
+    facts = {
+        "model": args.model,
+        "epochs": max(begin, args.stop),
+        "seed": args.seed,
+        "cpu_seconds": round(cpu),
+        "loss": loss,
+    }
     facts |= {"torch": torch.__version__, "torchvision": torchvision.__version__}
     facts["parameters"] = sum(each.numel() for each in model.parameters())
     (args.out / "facts.json").write_text(json.dumps(facts, indent=2) + "\n")
