@@ -18,10 +18,11 @@ from cvzoo.serializers import load_model
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LARGE = [1, 6, 10, 12, 14, 22, 30, 35]  # images of large objects
 ADAM = "pretrained=none optimizer=adam clip=none processes=0 weight_decay=0 schedule=step "
-SSD = "epochs=220 batch_size=8 steps=0.68,0.91 augment=false model.insize=128 model.base_channels=8 "
+SSD = "validate_every=110 epochs=220 batch_size=8 steps=0.68,0.91 augment=false model.insize=128 model.base_channels=8 "
 SSD += "model.extras=halve,halve,halve model.sizes=10,24,44,68,92,116 model.aspect_ratios=[[2],[2,3],[2,3],[2],[2]] "
 SSD += "model.steps=none"
-YOLO = "epochs=200 batch_size=8 lr=0.01 warmup=10 steps=0.75,0.9 augment=false sizes=none model.insize=128 "
+YOLO = "validate_every=100 epochs=200 batch_size=8 lr=0.01 warmup=10 steps=0.75,0.9 augment=false sizes=none "
+YOLO += "model.insize=128 "
 YOLO += "model.base_channels=8 model.blocks=1,1,1,1,1 "
 YOLO += "model.anchors=[[[60,70],[110,60],[110,110]],[[30,20],[30,50],[60,35]],[[6,6],[14,10],[14,20]]]"
 VGG = "epochs=150 batch_size=4 lr=0.001 steps=0.67,0.87 flip=false model.min_size=96 model.max_size=160 "
@@ -42,7 +43,7 @@ def run(script, settings, *words, cwd):
         env=dict(os.environ, PYTHONPATH=os.fspath(ROOT)),
         capture_output=True,
         text=True,
-        timeout=900,
+        timeout=1800,
         check=False,
     )
     assert done.returncode == 0, done.stderr[-3000:]

@@ -56,7 +56,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--pretrained", metavar="NAME|FILE", help="pretrained weights: imagenet ..., a checkpoint, or none"
     )
     parser.add_argument(
-        "--compile", action="store_true", default=None, help="compile the network to a graph: faster, same results"
+        "--compile",
+        action="store_true",
+        default=None,
+        help="compile the network to a graph: faster, the same but for the last bits",
     )
     add_device_argument(parser)
     parser.add_argument("--no-check", action="store_true", default=None, help="do not check the data for faults first")

@@ -21,6 +21,7 @@ from cvzoo.links.model.preparation.center_crop import CenterCrop
 from cvzoo.links.model.resnet.resnet import ResNet
 from cvzoo.links.model.zoo_member import Task
 from cvzoo.training.recipes.images import denormalized
+from cvzoo.training.recipes.multi_scale import at_scales, batch_scales_field
 from cvzoo.training.recipes.recipe import AbstractRecipe, ClassTable, Splits
 from cvzoo.typing.aliases import Image
 
@@ -105,6 +106,7 @@ class ClassifierRecipe(AbstractRecipe):
     )
     flip: bool = config_field(True, help="whether images are flipped horizontally at random", group="augmentation")
     jitter: float = config_field(0.2, help="strength of the color jitter", group="augmentation", at_least=0)
+    batch_scales: tuple[float, ...] = batch_scales_field()
     lighting: float = config_field(
         0.0, help="deviation of the PCA color noise, of values in [0, 255]", group="augmentation", at_least=0
     )
@@ -126,7 +128,8 @@ class ClassifierRecipe(AbstractRecipe):
             jitter=self.jitter,
             lighting=self.lighting,
         )
-        return TransformDataset(train, ("img", "label"), transform)
+        examples = TransformDataset(train, ("img", "label"), transform)
+        return at_scales(examples, model, self.batch_scales, transform.input_size)
 
     def with_size(self, side: int) -> AbstractRecipe:
         """The side of the network's input."""

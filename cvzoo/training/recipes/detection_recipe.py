@@ -8,7 +8,8 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from cvzoo.datasets.bbox_splits import BboxSplits, bbox_splits, split_specs
+from cvzoo.datasets.bbox_splits import BboxSplits, bbox_splits, coco_pair, split_specs
+from cvzoo.datasets.instance_splits import instance_splits
 from cvzoo.datasets.layouts.data_spec import DataSpec
 from cvzoo.datasets.mixed_dataset import MixedDataset
 from cvzoo.datasets.sliceable.transform_dataset import TransformDataset
@@ -28,13 +29,14 @@ from cvzoo.links.model.zoo_member import Task
 from cvzoo.training.recipes.images import denormalized
 from cvzoo.training.recipes.recipe import AbstractRecipe, ClassTable, Splits
 from cvzoo.training.run.anchor_reach import Anchors
-from cvzoo.transforms.sample.mixes import MixUp, Mosaic
+from cvzoo.transforms.sample.mixes import CopyPaste, MixUp, Mosaic
 from cvzoo.typing.aliases import Array, Image, Size
 from cvzoo.visualizations.draw_bbox import draw_bbox
 
 METRICS: Mapping[str, str] = MappingProxyType(
     {"voc": "validation/main/map", "coco": "validation/main/map/iou=0.50:0.95/area=all/max_dets=100"}
 )
+_PASTED_SCALES = (0.5, 1.5)  # large scale jittering draws from 0.1 to 2, for 500 epochs
 DRAWN_SCORE = 0.3  # detections with a lower confidence score are not drawn
 
 
@@ -62,13 +64,32 @@ class AbstractDetectionRecipe(AbstractRecipe, abc.ABC):
     mix_up: float = config_field(
         0.0, help="probability that an example is blended with another", group="augmentation", at_least=0, at_most=1
     )
+    copy_paste: float = config_field(
+        0.0,
+        help="probability that objects of another image are pasted; of data with masks, coco:TRAIN.json,VAL.json",
+        group="augmentation",
+        at_least=0,
+        at_most=1,
+    )
     plain_epochs: int = config_field(
-        5, help="last epochs without mosaic and mix_up", unit="epochs", group="augmentation", at_least=0
+        5, help="last epochs without mosaic, mix_up and copy_paste", unit="epochs", group="augmentation", at_least=0
     )
 
     def mixed(self, train: Any, size: Size) -> Any:
-        """The training set with mosaics of this size and blended images, as the recipe has them."""
+        """The training set with pasted objects, mosaics of this size and blended images, as the recipe has them.
+
+        Raises ConfigError if objects are to be pasted and the data have no masks.
+        """
         until = max(self.epochs - self.plain_epochs, 0)
+        if self.copy_paste:
+            if "mask" not in train.keys:
+                raise ConfigError(
+                    "copy_paste needs masks, which the data do not have", expected="data=coco:TRAIN.json,VAL.json"
+                )
+            mix = CopyPaste(scale_range=_PASTED_SCALES)
+            train = MixedDataset(train, mix, prob=self.copy_paste, until_epoch=until)
+            if self.task == "detection":  # masks have done their part
+                train = train.slice[:, ("img", "bbox", "label", "crowded")]
         if self.mosaic:
             train = MixedDataset(train, Mosaic(size), prob=self.mosaic, until_epoch=until)
         if self.mix_up:
@@ -76,7 +97,11 @@ class AbstractDetectionRecipe(AbstractRecipe, abc.ABC):
         return train
 
     def splits(self) -> BboxSplits:
-        return bbox_splits(self.data)
+        splits = bbox_splits(self.data)
+        if self.copy_paste and coco_pair(self.data) is not None:
+            masks = instance_splits(self.data).train
+            return splits._replace(train=masks.slice[:, ("img", "bbox", "label", "crowded", "mask")])
+        return splits
 
     def checked_parts(self) -> tuple[DataSpec, ...]:
         """The parts of the data, whose files and boxes are checked."""

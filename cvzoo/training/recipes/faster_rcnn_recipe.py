@@ -6,9 +6,11 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Literal
 
+import numpy as np
+
 from cvzoo.datasets.sliceable.transform_dataset import TransformDataset
 from cvzoo.geometry.anchors import grid_anchors
-from cvzoo.geometry.fit_anchors import fit_anchors
+from cvzoo.geometry.fit_anchors import cluster_boxes
 from cvzoo.links.chain import Chain
 from cvzoo.links.link import Link
 from cvzoo.links.model.config import AbstractConfig, config_field, count_field
@@ -98,9 +100,11 @@ class AbstractTwoStageRecipe(AbstractDetectionRecipe, abc.ABC):
             return grid_anchors(rpn.anchor_base, grid, (rpn.feat_stride, rpn.feat_stride))
 
         def settings(bbox: Array) -> Mapping[str, Any]:
-            n = len(self.model.anchor_scales)
-            fit = fit_anchors(bbox, (rpn.feat_stride,), n_size=n, n_ratio=3)
-            return {"model.anchor_scales": [round(side / 16, 2) for side in fit.sizes[0]]}
+            # squares of the boxes' areas: the ratios stay as they are
+            side = np.sqrt((bbox[:, 2:] - bbox[:, :2]).prod(axis=1))
+            n = min(len(self.model.anchor_scales), len(np.unique(side)))
+            centers = cluster_boxes(np.stack([side, side], axis=1), n)[:, 0]
+            return {"model.anchor_scales": [round(float(center) / 16, 2) for center in centers]}
 
         return Anchors(boxes, settings=settings)
 

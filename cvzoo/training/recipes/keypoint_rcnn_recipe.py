@@ -63,6 +63,13 @@ class KeypointRCNNRecipe(AbstractPyramidRecipe):
         above=0,
     )
     regions: int = regions_field()
+    copy_paste: float = config_field(
+        0.0,
+        help="pasted objects need masks, which keypoints' data do not have: 0",
+        group="augmentation",
+        at_least=0,
+        at_most=0,
+    )
     jitter: float = config_field(0.0, help="strength of the color jitter", group="augmentation", at_least=0)
 
     def summary(self) -> str:

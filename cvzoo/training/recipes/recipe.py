@@ -269,7 +269,10 @@ class AbstractRecipe(AbstractConfig, abc.ABC):
 
     def unmixed(self) -> "AbstractRecipe":
         """The recipe without augmentations that mix images: for the loss on the validation set."""
-        off: dict[str, Any] = {field.name: 0.0 for field in dataclasses.fields(self) if field.name in _MIXING}
+        names = [field.name for field in dataclasses.fields(self)]
+        off: dict[str, Any] = {name: 0.0 for name in names if name in _MIXING}
+        if "batch_scales" in names:
+            off["batch_scales"] = (1.0,)
         return dataclasses.replace(self, **off)
 
     def check_together(self) -> None:

@@ -18,6 +18,7 @@ from cvzoo.links.model.label_map_transform import LabelMapTransform, ResizeExamp
 from cvzoo.links.model.pixelwise_softmax_classifier import PixelwiseSoftmaxClassifier
 from cvzoo.links.model.zoo_member import Task
 from cvzoo.training.recipes.images import denormalized
+from cvzoo.training.recipes.multi_scale import at_scales, batch_scales_field
 from cvzoo.training.recipes.recipe import AbstractRecipe, ClassTable, Splits
 from cvzoo.typing.aliases import Image, Size
 from cvzoo.visualizations.draw_mask import draw_label_map
@@ -55,6 +56,7 @@ class AbstractSegmentationRecipe(AbstractRecipe, abc.ABC):
         0.0, help="images are rotated by at most this", unit="degrees", group="augmentation", at_least=0
     )
     flip: bool = config_field(True, help="whether images are flipped horizontally at random", group="augmentation")
+    batch_scales: tuple[float, ...] = batch_scales_field()
     class_weight: Literal["none", "median_frequency"] = config_field(
         "none", help="weights of classes in the loss: median_frequency: of rare ones more", group="loss"
     )
@@ -92,7 +94,8 @@ class AbstractSegmentationRecipe(AbstractRecipe, abc.ABC):
         transform = LabelMapTransform(
             model, self.crop_size, scale_range=self.scale_range, angle=self.angle, x_flip=self.flip
         )
-        return TransformDataset(resized, ("img", "label"), transform)
+        examples = TransformDataset(resized, ("img", "label"), transform)
+        return at_scales(examples, model, self.batch_scales, self.crop_size)
 
     def evaluator(self, model: Any, splits: Splits) -> SemanticSegmentationEvaluator:
         """The evaluator on the validation set, in the images' own size."""

@@ -28,7 +28,7 @@ class Training:
     recipe: the settings
     splits: the data; None: those that the recipe names
     out: the run's folder; resume: resume the run in it
-    compile: compile the network, see `Link.compile`; no value changes
+    compile: compile the network, see `Link.compile`; sums may be in another order, which changes last bits
     data: fingerprints of the splits by name, if already computed
     command, resume_with: as for Run
     Raises the errors of Run, of the network and of the data sets.

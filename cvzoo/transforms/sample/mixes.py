@@ -109,11 +109,18 @@ class CopyPaste(AbstractMix):
     """`copy_paste` of objects of the second image onto the first; crowded ones are not pasted.
 
     prob, min_visible: as for `copy_paste`
+    scale_range: range of a random factor by which the second image is resized
+    Raises ValueRangeError for a prob out of [0, 1], or a scale_range that is not positive and ascending.
     """
 
-    def __init__(self, prob: float = 0.5, *, min_visible: float = 0.1) -> None:
+    def __init__(
+        self, prob: float = 0.5, *, min_visible: float = 0.1, scale_range: tuple[float, float] = (1.0, 1.0)
+    ) -> None:
         if not 0 <= prob <= 1:
             raise ValueRangeError("CopyPaste: prob must be in [0, 1]", got=prob)
+        if not 0 < scale_range[0] <= scale_range[1]:
+            raise ValueRangeError("CopyPaste: scale_range must be positive and ascending", got=scale_range)
+        self.scale_range = scale_range
         self.prob = prob
         self.min_visible = min_visible
 
@@ -121,4 +128,7 @@ class CopyPaste(AbstractMix):
         source = samples[1]
         if source.crowded is not None:
             source = source.take(~source.crowded)
+        if self.scale_range != (1, 1):
+            factor = rng.uniform(*self.scale_range)
+            source = resize_sample(source, [max(round(side * factor), 1) for side in source.size])
         return copy_paste(samples[0], source, prob=self.prob, min_visible=self.min_visible, rng=rng)
