@@ -52,6 +52,7 @@ class RunReport(AbstractExtension):
         self._resume_with = resume_with
         self._clock = clock
         self._next = 0.0  # time of the next write
+        self._n_write = 0
         self._lock = FolderLock()
         self._trainer: Trainer | None = None
 
@@ -95,7 +96,10 @@ class RunReport(AbstractExtension):
 
         write_or_warn(os.path.join(trainer.out, FILENAME), write)
         now = self._clock()
-        self._next = now + max(self._seconds, _SHARE * (now - start))
+        self._n_write += 1
+        # the page after the first one with a loss has the first predictions: within a minute, whatever it costs
+        share = 0.0 if self._n_write <= 2 else _SHARE * (now - start)
+        self._next = now + max(self._seconds, share)
 
     def state(self) -> dict[str, Any]:
         return {"due": self._due.state()}

@@ -17,8 +17,10 @@ from cvzoo.training.run.anchor_reach import anchor_reach, write_anchor_reach
 from cvzoo.training.run.command import Command
 from cvzoo.training.run.run import Run
 from cvzoo.training.run.run_report import IMAGES
+from cvzoo.training.trainer import Trainer
 from cvzoo.typing.aliases import FilePath
 
+_EARLY = 10  # iterations
 _LOSS_IMAGES = 200  # of the validation set, for its loss
 
 
@@ -99,6 +101,9 @@ class Training:
             trigger=every,
         )
         trainer.extend(Averaged(predictions, self.average), trigger=every)
+        # the first epoch may take an hour: the report has predictions within a minute
+        early = Averaged(predictions, self.average)
+        trainer.extend(early, name="early_prediction_images", trigger=lambda trainer: _is_early(trainer, every[0]))
         plot_keys = ("main/loss", "validation_loss/main/loss")
         self.run.extend(
             trainer,
@@ -115,6 +120,12 @@ class Training:
         some = SubDataset(examples, 0, min(len(examples), _LOSS_IMAGES))
         iterator = SerialIterator(some, self.recipe.batch_size, repeat=False, shuffle=False, seed=0)
         return Evaluator(iterator, loss, converter=self.recipe.converter)
+
+
+def _is_early(trainer: Trainer, n_epoch: int) -> bool:
+    """After ten iterations, unless the validation comes sooner."""
+    updater = trainer.updater
+    return updater.iteration == _EARLY and updater.epoch < n_epoch
 
 
 RetinaNetTraining = Training  # its name when only RetinaNet had a recipe

@@ -11,6 +11,7 @@ from cvzoo.config import using_config
 from cvzoo.serializers import load_model
 from cvzoo.training.extensions import run_report
 from cvzoo.training.extensions.plot_report import PlotReport
+from cvzoo.training.recipes import training
 from cvzoo.training.recipes.config_file import read_recipe, recipe_to_toml
 from cvzoo.training.recipes.listing import RECIPES
 from cvzoo.training.recipes.settings import with_settings
@@ -277,6 +278,20 @@ def assert_anchors_are_found(reach, recipe):
 def _validation_losses(folder):
     rows = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
     return [row["validation_loss/main/loss"] for row in rows if "validation_loss/main/loss" in row]
+
+
+@pytest.mark.usefixtures("without_plots")
+def test_predictions_are_drawn_long_before_the_end_of_a_long_epoch(tiny, tmp_path, monkeypatch):
+    monkeypatch.setattr(training, "_EARLY", 1)
+
+    def look(trainer):
+        seen.append((tmp_path / "run/images/predictions.jpg").is_file())
+
+    seen = []
+    started = Training(tiny("segnet"), None, tmp_path / "run")
+    started.trainer.extend(look, trigger=(1, "iteration"), priority=-600)
+    started.trainer.run()
+    assert seen[0]
 
 
 @pytest.mark.parametrize("name", TINY)
