@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cvzoo.autodiff.variable import Variable
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.errors.exceptions import MissingExtraError, ShapeError, UnsupportedError
 from cvzoo.export.onnx.boxes.add_boxes import PHOTO, PHOTO_SIZE
@@ -69,7 +70,7 @@ def compare_with_onnxruntime(file: str | os.PathLike, model: Chain, x: np.ndarra
     """
     session = _session(file)
     with using_config("train", False), no_backprop_mode():
-        ours = contents_of(model).call(x)
+        ours = contents_of(model).call(Variable(x))
     ours = ours if isinstance(ours, tuple) else (ours,)
     theirs = session.run(None, {INPUT: x})
     shapes = [each.shape for each in ours], [each.shape for each in theirs]

@@ -1,15 +1,16 @@
 """The part of a model that is exported, the names of its outputs, and the file's metadata."""
 
 import contextlib
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from cvzoo.autodiff.variable import Variable
 from cvzoo.errors.exceptions import DtypeError, UnsupportedError
 from cvzoo.export.onnx.boxes.faster_rcnn import first_stage
 from cvzoo.export.onnx.boxes.fcis import fcis_first_stage
 from cvzoo.export.onnx.metadata import model_metadata
+from cvzoo.export.onnx.network import Network
 from cvzoo.links.chain import Chain
 from cvzoo.links.model.architecture import Architecture
 from cvzoo.links.model.architectures import architecture_of
@@ -37,7 +38,7 @@ class Contents(NamedTuple):
     """
 
     name: str
-    call: Callable[[Any], Any]
+    call: Network
     outputs: tuple[str, ...] | None
     channels: int
     size: tuple[int, int]
@@ -52,7 +53,7 @@ def contents_of(model: Chain) -> Contents:
             f"ONNX: a quantized {type(model).__name__} is not exported",
             hint="export the float model, and quantize the file with the runtime's own tools",
         )
-    call: Callable[[Any], Any]
+    call: Network
     outputs: tuple[str, ...] | None
     if isinstance(model, AbstractClassifier):
         call, outputs, task = model.scores, ("scores",), "classification"
@@ -83,10 +84,10 @@ def _architecture_of(model: Chain) -> Architecture | None:
     return None
 
 
-def _on_pyramid(model: FasterRCNNFPN | MaskRCNNFPN | KeypointRCNNFPN) -> Callable[[Any], Any]:
+def _on_pyramid(model: FasterRCNNFPN | MaskRCNNFPN | KeypointRCNNFPN) -> Network:
     """The pyramid's maps, then the offsets of each map, then the objectness of each."""
 
-    def call(x: Any) -> tuple[Any, ...]:
+    def call(x: Variable) -> tuple[Variable, ...]:
         maps = model.forward(x)
         locs, confs = model.regions.rpn(maps)
         return (*maps, *locs, *confs)
@@ -94,5 +95,5 @@ def _on_pyramid(model: FasterRCNNFPN | MaskRCNNFPN | KeypointRCNNFPN) -> Callabl
     return call
 
 
-def _first_scores(model: AbstractSegmenter) -> Callable[[Any], Any]:
+def _first_scores(model: AbstractSegmenter) -> Network:
     return lambda x: model.training_scores(x)[0]

@@ -1,7 +1,7 @@
 """A protocol-buffer message as a list of pieces, so that large arrays are not copied before they are written."""
 
 from collections.abc import Sequence
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 from cvzoo.weights.protobuf import float_field, int_field, varint
 
@@ -15,7 +15,7 @@ class Message:
     """
 
     def __init__(self) -> None:
-        self._pieces: list[Any] = []
+        self._pieces: list[bytes | memoryview] = []
         self.size = 0
 
     def integer(self, number: int, value: int) -> "Message":
@@ -30,7 +30,7 @@ class Message:
         """Append a string field."""
         return self.raw(number, value.encode("utf-8"))
 
-    def raw(self, number: int, value: Any) -> "Message":
+    def raw(self, number: int, value: bytes | memoryview) -> "Message":
         """Append a field of bytes, or a memory view of bytes."""
         return self._append(varint(number << 3 | _BYTES) + varint(len(value)))._append(value)
 
@@ -50,7 +50,7 @@ class Message:
         for piece in self._pieces:
             file.write(piece)
 
-    def _append(self, piece: Any) -> "Message":
+    def _append(self, piece: bytes | memoryview) -> "Message":
         self._pieces.append(piece)
         self.size += len(piece)
         return self

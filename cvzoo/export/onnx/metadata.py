@@ -75,7 +75,7 @@ def box_metadata(model: Chain) -> dict[str, str]:
         return {}
     preparation = declared_preparation(model)
     by_width = isinstance(preparation, ResizeShortestEdge) and preparation.one_scale
-    metadata: dict[str, Any] = {"boxes": {**rules_of(model)._asdict(), "scale": "width" if by_width else "own"}}
+    metadata: dict[str, object] = {"boxes": {**rules_of(model)._asdict(), "scale": "width" if by_width else "own"}}
     if isinstance(model, MaskRCNNFPN):
         metadata["masks"] = {"paste": model.mask_settings.paste, "thresh": model.mask_thresh}
     if isinstance(model, FCISResNet101):
@@ -98,7 +98,7 @@ def weights_metadata(weights: Weights) -> dict[str, str]:
     return _encoded({"weights": {name: value for name, value in fields.items() if value is not None}})
 
 
-def joined_metadata(own: Mapping[str, str], more: Mapping[str, Any] | None) -> dict[str, str]:
+def joined_metadata(own: Mapping[str, str], more: Mapping[str, object] | None) -> dict[str, str]:
     """Both. Raises ValueRangeError for reserved names in `more`, DtypeError for what is neither text nor JSON."""
     taken = [name for name in more or {} if name in OWN_NAMES]
     if taken:
@@ -106,11 +106,11 @@ def joined_metadata(own: Mapping[str, str], more: Mapping[str, Any] | None) -> d
     return {**own, **_encoded(more or {})}
 
 
-def _encoded(values: Mapping[str, Any]) -> dict[str, str]:
+def _encoded(values: Mapping[str, object]) -> dict[str, str]:
     return {name: _encoded_value(name, value) for name, value in values.items()}
 
 
-def _encoded_value(name: str, value: Any) -> str:
+def _encoded_value(name: str, value: object) -> str:
     if isinstance(name, str):
         with contextlib.suppress(TypeError, ValueError):
             return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, allow_nan=False)

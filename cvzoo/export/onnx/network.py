@@ -1,7 +1,7 @@
 """Conversion of a network's recorded functions to operators of an ONNX graph."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 
@@ -26,6 +26,8 @@ from cvzoo.graph.records import Graph
 
 _SEED = 20170615
 
+Network: TypeAlias = Callable[[Variable], Variable | Sequence[Variable]]  # from x (B, C, H, W) its outputs
+
 
 class Probes:
     """Recorded graphs of one call with inputs of several shapes.
@@ -33,7 +35,7 @@ class Probes:
     graphs: one per probe; all have the same records in the same order, and the same value ids
     """
 
-    def __init__(self, call: Callable[[Any], Any], shapes: Sequence[tuple[int, ...]]):
+    def __init__(self, call: Network, shapes: Sequence[tuple[int, ...]]):
         """Run the call once per shape, on noise. Raises GraphError or SizeDependenceError if its functions differ."""
         self.graphs = [_graph_of(call, shape, k) for k, shape in enumerate(shapes)]
         first = self.graphs[0]
@@ -53,7 +55,7 @@ def _wiring(graph: Graph) -> list[tuple]:
     return [(type(record.function), record.reads, record.writes) for record in graph.records]
 
 
-def _graph_of(call: Callable[[Any], Any], shape: tuple[int, ...], k: int) -> Graph:
+def _graph_of(call: Network, shape: tuple[int, ...], k: int) -> Graph:
     x = np.random.default_rng(_SEED + k).normal(size=shape).astype(np.float32)
     capture = Capture()
     with using_config("train", False), no_backprop_mode():
@@ -78,7 +80,7 @@ CONVERTERS = {
 def add_network(
     g: OnnxGraph,
     x: str,
-    call: Callable[[Any], Any],
+    call: Network,
     shapes: Sequence[tuple[int, ...]],
     *,
     names: Mapping[str, np.ndarray],

@@ -2,7 +2,7 @@
 
 import dataclasses
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -11,6 +11,8 @@ from cvzoo.errors.exceptions import UnsupportedError
 from cvzoo.export.onnx.onnx_graph import Shape
 from cvzoo.export.onnx.sizes import SizeDependenceError, Sizes
 from cvzoo.graph.records import Record
+
+T = TypeVar("T")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -42,7 +44,7 @@ class Step:
         """A setting of the function. Raises SizeDependenceError if it differs between probes."""
         return self.fixed(lambda record: record.settings[name], name.lstrip("_"))
 
-    def fixed(self, read: Callable[[Record], Any], what: str) -> Any:
+    def fixed(self, read: Callable[[Record], T], what: str) -> T:
         """The value of `read` for the records. Raises SizeDependenceError if it differs between probes."""
         values = [read(record) for record in self.records]
         if not all(equal(values[0], each) for each in values[1:]):
@@ -64,7 +66,7 @@ class Step:
         return UnsupportedError(f"ONNX: {self.label}: {why}")
 
 
-def equal(a: Any, b: Any) -> bool:
+def equal(a: object, b: object) -> bool:
     """Whether two settings are the same; arrays are compared by value."""
     if a is b:
         return True

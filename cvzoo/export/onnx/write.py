@@ -3,7 +3,7 @@
 import operator
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from cvzoo.errors.exceptions import CvzooError, DtypeError, UnsupportedError, ValueRangeError
 from cvzoo.export.onnx.boxes.add_boxes import add_boxes
@@ -80,7 +80,7 @@ def export_onnx(
     size: int | Sequence[int] | None = None,
     boxes: bool = False,
     weights: Weights | None = None,
-    metadata: Mapping[str, Any] | None = None,
+    metadata: Mapping[str, object] | None = None,
 ) -> Exported:
     """Export the model as an ONNX file of opset 17, written atomically; returns a description of the file.
 

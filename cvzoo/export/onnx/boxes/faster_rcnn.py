@@ -1,11 +1,11 @@
 """Two-stage detectors on a single feature map: Faster R-CNN on VGG16, and Light-Head R-CNN."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 import cvzoo.functions as F
+from cvzoo.autodiff.variable import Variable
 from cvzoo.errors.exceptions import UnsupportedError
 from cvzoo.export.onnx.boxes.candidates import columns
 from cvzoo.export.onnx.boxes.cells import (
@@ -18,7 +18,7 @@ from cvzoo.export.onnx.boxes.cells import (
 from cvzoo.export.onnx.boxes.extents import extent_of
 from cvzoo.export.onnx.boxes.fpn import of_proposals
 from cvzoo.export.onnx.boxes.nms import Detections, Rules, clipped_at, inside_images, nms_per_class, sorted_by_score
-from cvzoo.export.onnx.network import add_network
+from cvzoo.export.onnx.network import Network, add_network
 from cvzoo.export.onnx.onnx_graph import OnnxGraph
 from cvzoo.links.model.faster_rcnn.abstract_faster_rcnn import AbstractFasterRCNN
 from cvzoo.links.model.faster_rcnn.faster_rcnn_vgg16 import VGG16RoIHead
@@ -26,10 +26,10 @@ from cvzoo.links.model.faster_rcnn.region_proposal_network import RegionProposal
 from cvzoo.links.model.light_head_rcnn.light_head_rcnn_resnet101 import LightHeadRCNNResNet101Head
 
 
-def first_stage(model: AbstractFasterRCNN) -> Callable[[Any], Any]:
+def first_stage(model: AbstractFasterRCNN) -> Network:
     """From x: the map for RoI pooling, offsets (B, S, 4), scores of back- and foreground (B, S, 2)."""
 
-    def call(x: Any) -> tuple[Any, ...]:
+    def call(x: Variable) -> tuple[Variable, ...]:
         for_rpn, for_head = model.features(x)
         if isinstance(model.head, LightHeadRCNNResNet101Head):
             for_head = model.head.global_context_module(for_head)
@@ -38,7 +38,7 @@ def first_stage(model: AbstractFasterRCNN) -> Callable[[Any], Any]:
     return call
 
 
-def proposal_outputs(rpn: RegionProposalNetwork, x: Any) -> tuple[Any, Any]:
+def proposal_outputs(rpn: RegionProposalNetwork, x: Variable) -> tuple[Variable, Variable]:
     """Raw outputs of the region proposal network: offsets (B, S, 4), scores (B, S, 2)."""
     h = F.relu(rpn.conv1(x))
     loc, score = (F.transpose(each(h), (0, 2, 3, 1)) for each in (rpn.loc, rpn.score))
@@ -88,14 +88,14 @@ def faster_rcnn_detections(
     )
 
 
-def _layers(head: VGG16RoIHead | LightHeadRCNNResNet101Head) -> Callable[[Any], Any]:
+def _layers(head: VGG16RoIHead | LightHeadRCNNResNet101Head) -> Network:
     """From regions (R, C, size, size): offsets and scores of the head."""
     if isinstance(head, VGG16RoIHead):
         layers = [head.fc6, head.fc7]
     else:
         layers = [head.fc1]
 
-    def call(x: Any) -> tuple[Any, Any]:
+    def call(x: Variable) -> tuple[Variable, Variable]:
         for layer in layers:
             x = F.relu(layer(x))
         return head.cls_loc(x), head.score(x)

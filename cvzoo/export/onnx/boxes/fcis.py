@@ -1,11 +1,12 @@
 """FCIS instance segmentation: position-sensitive RoI pooling in two iterations, then mask voting."""
 
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 import cvzoo.functions as F
+from cvzoo.autodiff.variable import Variable
 from cvzoo.export.onnx.boxes.candidates import columns, numbers
 from cvzoo.export.onnx.boxes.cells import Proposed, concatenated_maps, means_of_pixels, position_maps, proposed_regions
 from cvzoo.export.onnx.boxes.extents import as_pair, extent_of
@@ -13,6 +14,7 @@ from cvzoo.export.onnx.boxes.faster_rcnn import proposal_outputs
 from cvzoo.export.onnx.boxes.fpn import of_proposals
 from cvzoo.export.onnx.boxes.nms import Detections, Rules, clipped_at, nms_per_class, sorted_by_score
 from cvzoo.export.onnx.boxes.voting import Voters, voted
+from cvzoo.export.onnx.network import Network
 from cvzoo.export.onnx.onnx_graph import OnnxGraph
 from cvzoo.links.model.fcis.fcis_resnet101 import FCISResNet101
 
@@ -25,10 +27,10 @@ class RegionOutputs(NamedTuple):
     classes: str
 
 
-def fcis_first_stage(model: FCISResNet101) -> Callable[[Any], Any]:
+def fcis_first_stage(model: FCISResNet101) -> Network:
     """From x: maps of masks and classes, maps of offsets, then the region proposal network's (B, S, 4), (B, S, 2)."""
 
-    def call(x: Any) -> tuple[Any, ...]:
+    def call(x: Variable) -> tuple[Variable, ...]:
         for_rpn, for_head = model.features(x)
         h = F.relu(model.head.conv1(for_head))
         return model.head.cls_seg(h), model.head.ag_loc(h), *proposal_outputs(model.rpn, for_rpn)

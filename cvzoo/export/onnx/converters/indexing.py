@@ -1,7 +1,7 @@
 """x[...] by NumPy's rules."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 
@@ -11,6 +11,8 @@ from cvzoo.export.onnx.step import Step
 from cvzoo.functions.array.indexing import GetItem
 
 _END = np.iinfo(np.int64).max
+
+Part: TypeAlias = int | slice | np.ndarray | None  # of an index, for one axis; None: a new axis
 
 
 def get_item(g: OnnxGraph, step: Step) -> tuple[str, ...]:
@@ -38,7 +40,7 @@ def get_item(g: OnnxGraph, step: Step) -> tuple[str, ...]:
     return (g.add("Identity", [y]) if y == step.inputs[0] else y,)
 
 
-def _spelled_out(index: tuple, ndim: int) -> list[Any]:
+def _spelled_out(index: tuple, ndim: int) -> list[Part]:
     """One part per axis, and None for new axes: the ellipsis, or missing parts at the end, become full slices."""
     n_indexed = sum(part.ndim if _is_mask(part) else part is not None and part is not Ellipsis for part in index)
     full = [slice(None)] * (ndim - n_indexed)
@@ -48,11 +50,11 @@ def _spelled_out(index: tuple, ndim: int) -> list[Any]:
     return [*index[:position], *full, *index[position + 1 :]]
 
 
-def _is_mask(part: Any) -> bool:
+def _is_mask(part: object) -> bool:
     return isinstance(part, np.ndarray) and part.dtype == bool
 
 
-def _sliced(g: OnnxGraph, x: str, parts: list[Any]) -> str:
+def _sliced(g: OnnxGraph, x: str, parts: list[Part]) -> str:
     starts, ends, axes, steps = [], [], [], []
     for axis, part in enumerate([part for part in parts if part is not None]):
         if isinstance(part, slice) and part != slice(None):
@@ -67,7 +69,7 @@ def _sliced(g: OnnxGraph, x: str, parts: list[Any]) -> str:
     return g.add("Slice", [x, *[g.integers(*each) for each in (starts, ends, axes, steps)]])
 
 
-def _new_axes(parts: list[Any]) -> list[int]:
+def _new_axes(parts: list[Part]) -> list[int]:
     new, axis = [], 0
     for part in parts:
         if part is None:
