@@ -17,6 +17,7 @@ from cvzoo.images.read_image import MAX_PIXELS
 from cvzoo.images.video_kind import camera_of, video_kind
 from cvzoo.typing.aliases import FilePath, Image
 
+_LIVE_RATE = 25.0  # frames per second of a camera that does not state them
 _MAX_RATE = 1000.0  # frames per second; what a container says beyond is the clock of its time stamps
 
 
@@ -65,6 +66,7 @@ class VideoReader:
             raise ImageError(f"{self.name}: cannot be opened as {self.kind}: {what}", hint=hint)
         rate, count = (self._capture.get(each) for each in (self._cv2.CAP_PROP_FPS, self._cv2.CAP_PROP_FRAME_COUNT))
         self.frame_rate = float(rate) if 0 < rate <= _MAX_RATE else None
+        self._grabbed: float | None = None  # when the last frame of a live source was
         self.n_frame = int(count) if self.kind == "a video" and count > 0 else None
         self.n_read = 0
 
@@ -85,7 +87,9 @@ class VideoReader:
         """The frames start, start + step ... before stop (None: to the end), read lazily.
 
         max_pixels, dtype: as for `read_image`
-        The file's rotation is applied. The frames of a truncated file end early, with `n_read` below `n_frame`.
+        The file's rotation is applied. Frames of a camera or stream that come while the caller works are skipped, so
+        that the next one is recent; `number` and `n_read` count them. The frames of a truncated file end early, with
+        `n_read` below `n_frame`.
         Raises ImageError if there is no frame at all, or one is too large; ValueRangeError for a negative start or
         stop, or a step below 1.
         """
@@ -99,7 +103,7 @@ class VideoReader:
         self, start: int, stop: int | None, step: int, max_pixels: int, dtype: np.dtype
     ) -> Iterator[VideoFrame]:
         first: float | None = None
-        while (stop is None or self.n_read < stop) and self._capture.grab():
+        while (stop is None or self.n_read < stop) and self._grab():
             number, seconds = self.n_read, self._seconds()
             first = seconds if first is None else first
             self.n_read += 1
@@ -114,10 +118,26 @@ class VideoReader:
         if self.n_read == 0 and stop != 0:
             raise ImageError(f"{self.name}: no frame can be read")
 
+    def _grab(self) -> bool:
+        """Whether there is a next frame; of a live source it is the newest, since older ones wait in a buffer."""
+        before = time.monotonic() if self.is_live else 0.0
+        is_there = bool(self._capture.grab())
+        if not self.is_live:
+            return is_there
+        now = time.monotonic()
+        interval = 1 / (self.frame_rate or _LIVE_RATE)
+        missed = 0 if self._grabbed is None else int((before - self._grabbed) / interval) - 1
+        while is_there and missed > 0 and now - before < interval / 2:  # who has to wait for a frame gets the newest
+            before = now
+            is_there = bool(self._capture.grab())
+            self.n_read, missed, now = self.n_read + is_there, missed - 1, time.monotonic()
+        self._grabbed = now
+        return is_there
+
     def _seconds(self) -> float:
         """When the frame that was just grabbed is shown."""
-        if self.is_live:
-            return time.monotonic()
+        if self._grabbed is not None:
+            return self._grabbed
         stamp = self._capture.get(self._cv2.CAP_PROP_POS_MSEC) / 1000
         # some containers have no time stamps
         return float(stamp) if stamp > 0 or not self.n_read else self.n_read / (self.frame_rate or 25.0)

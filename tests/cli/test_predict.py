@@ -2,7 +2,6 @@
 
 import contextlib
 import io
-import itertools
 import json
 import pathlib
 import signal
@@ -226,7 +225,9 @@ def test_without_the_codec_another_video_is_written_and_told(run, net, movie, tm
 
 
 class Camera:
-    """Stands in for OpenCV's capture of a camera."""
+    """Stands in for OpenCV's capture of a camera, which gives a frame each half second; `now` is the time."""
+
+    now = 0.0
 
     def __init__(self, source):
         self.left = 3
@@ -239,6 +240,7 @@ class Camera:
 
     def grab(self):
         self.left -= 1
+        Camera.now += 0.5
         return self.left >= 0
 
     def retrieve(self):
@@ -252,8 +254,7 @@ def test_the_video_of_a_slowly_predicted_camera_is_in_real_time(run, net, tmp_pa
     out = tmp_path / "out"
     with monkeypatch.context() as patch:
         patch.setattr(cv2, "VideoCapture", Camera)
-        ticks = itertools.count(0, 0.5)  # seconds between two frames
-        patch.setattr(sys.modules["cvzoo.images.read_video"].time, "monotonic", lambda: next(ticks))
+        patch.setattr(time, "monotonic", lambda: Camera.now)
         assert run("predict", "camera:0", *net, "--out", out, "--quiet")[0] == 0
     assert len(records(out / "results.jsonl")) == 3
     with VideoReader(out / "camera_0.mp4") as video:

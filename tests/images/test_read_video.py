@@ -1,5 +1,8 @@
 """Frames of videos and cameras come one at a time, as images do."""
 
+import itertools
+import time
+
 import cv2
 import numpy as np
 import pytest
@@ -130,6 +133,38 @@ def test_frames_of_a_camera_have_the_time_of_the_machine(monkeypatch):
         times = [next(frames).time for _ in range(3)]
     assert times[0] == 0
     assert times == sorted(times)
+
+
+class Stream(Camera):
+    """A camera of ten frames a second whose frames wait in a buffer; `now` is the time."""
+
+    now, n_taken = 0.0, 0
+
+    def __init__(self, source):
+        super().__init__(source)
+        Stream.now, Stream.n_taken = 0.0, 0
+
+    def get(self, number):
+        return 10.0
+
+    def grab(self):
+        Stream.n_taken += 1
+        Stream.now = max(Stream.now, Stream.n_taken / 10)  # waits for a frame that has not come yet
+        return True
+
+
+def test_frames_that_came_while_the_caller_worked_are_skipped(monkeypatch):
+    monkeypatch.setattr(cv2, "VideoCapture", Stream)
+    monkeypatch.setattr(time, "monotonic", lambda: Stream.now)
+    with VideoReader(0) as video:
+        seen = []
+        for frame in video.frames():
+            seen.append((frame.number, round(frame.time, 6)))
+            Stream.now += 0.55 if len(seen) < 3 else 0.01  # first a slow network, then a fast one
+            if len(seen) == 5:
+                break
+    assert [number for number, _ in seen] == [0, 5, 10, 11, 12]
+    assert [b - a for (_, a), (_, b) in itertools.pairwise(seen)] == pytest.approx([0.55, 0.55, 0.01, 0.09])
 
 
 def test_opencvs_own_messages_are_silent_only_while_a_video_is_opened(tmp_path):
