@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from cvzoo.datasets.bbox_splits import BboxSplits, bbox_splits, coco_pair, split_specs
+from cvzoo.datasets.bbox_splits import BboxSplits, bbox_splits, split_specs
 from cvzoo.datasets.instance_splits import instance_splits
 from cvzoo.datasets.layouts.data_spec import DataSpec
 from cvzoo.datasets.mixed_dataset import MixedDataset
@@ -98,7 +98,7 @@ class AbstractDetectionRecipe(AbstractRecipe, abc.ABC):
 
     def splits(self) -> BboxSplits:
         splits = bbox_splits(self.data)
-        if self.copy_paste and coco_pair(self.data) is not None:
+        if self.copy_paste:
             masks = instance_splits(self.data).train
             return splits._replace(train=masks.slice[:, ("img", "bbox", "label", "crowded", "mask")])
         return splits

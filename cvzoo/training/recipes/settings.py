@@ -40,7 +40,12 @@ def with_settings(recipe: AbstractRecipe, values: Mapping[str, Any]) -> Abstract
     values = _gathered(recipe, values)
     for name in values:
         if name not in known:
-            raise ConfigError(f"the recipe has no setting {name!r}", hint=_nearest(name, known))
+            said = {field.name: field.metadata.get("help", "") for field in dataclasses.fields(recipe)}
+            by_words = [key for key, words in said.items() if words.startswith(name.replace("_", " "))]
+            raise ConfigError(
+                f"the recipe has no setting {name!r}",
+                hint=f"did you mean {by_words[0]}?" if by_words else _nearest(name, known),
+            )
     if "data" in values:
         recipe = recipe.with_data(_value(recipe, "data", values["data"]))
     if "pretrained" in values:

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from drawn_data import boxes, classes, masks
 
+from cvzoo.datasets import bbox_splits
 from cvzoo.errors import ConfigError
 from cvzoo.iterators import SerialIterator
 from cvzoo.training.recipes.listing import RECIPES
@@ -55,5 +56,7 @@ def test_objects_with_masks_are_pasted_for_detectors_of_boxes(tmp_path):
 
 def test_pasting_without_masks_is_one_error(tmp_path):
     recipe = with_settings(RECIPES["retinanet_resnet18_small"], {"data": boxes(tmp_path), "copy_paste": 1})
+    with pytest.raises(ConfigError, match="not two files of instance masks"):
+        recipe.splits()
     with pytest.raises(ConfigError, match="copy_paste needs masks"):
-        recipe.mixed(recipe.splits().train, (64, 80))
+        recipe.mixed(bbox_splits(recipe.data).train, (64, 80))

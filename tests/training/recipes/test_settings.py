@@ -65,6 +65,11 @@ def test_what_is_unknown_or_out_of_range_is_one_clear_error(word, error, said):
     assert said in str(caught.value)
 
 
+def test_a_setting_by_its_usual_long_name_is_answered_with_its_own():
+    with pytest.raises(ConfigError, match="did you mean lr"):
+        changed("learning_rate=0.1")
+
+
 def test_an_unknown_recipe_has_a_nearest_one():
     with pytest.raises(ConfigError, match="did you mean ssd300"):
         named_recipe("ssd30")
