@@ -90,12 +90,14 @@ class AbstractBackend(DetectionKernels, ImageKernels, IndexKernels, LossKernels,
         alpha: float = 0.0,
         beta: float = 0.0,
         pack: dict | None = None,
+        winograd: bool = False,
     ) -> Array:
         """Cross-correlation: y (B, O, OH, OW) of x (B, C, H, W) and w (O, C / groups, KH, KW), plus b (O,).
 
         Then, in this order: `add` (B, O, OH, OW) is added, `activation` (a kind of `eltwise`) is applied.
         pack: a cache of the backend for reordered copies of w; the owner of w clears it when w
             changes. None: w is used once.
+        winograd: Winograd's algorithm may be used where the backend has it: for results that need no gradients
         """
 
     def conv_2d_input_grad(

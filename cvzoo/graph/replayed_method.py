@@ -107,7 +107,7 @@ class ReplayedMethod:
         try:
             settings = own.settings.current(self.link, self._hidden)
             metadata = tuple([(a.shape, _steps(a), a.dtype, device_number(a)) for a in arrays])
-            key = structure, metadata, settings, switches.backend, switches.dtype
+            key = structure, metadata, settings, switches.backend, switches.dtype, switches.winograd
             if own.guard is not None and not own.guard.is_unchanged():
                 self.forget()
             graph = own.graphs.get(key)

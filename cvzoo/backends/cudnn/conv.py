@@ -127,6 +127,7 @@ def conv_2d(
     alpha: float = 0.0,
     beta: float = 0.0,
     pack: dict | None = None,
+    winograd: bool = False,
 ) -> Array:
     """See `AbstractBackend.conv_2d`; `pack` caches w with its channels last.
 

@@ -43,6 +43,7 @@ def conv_2d(
     alpha: float = 0.0,
     beta: float = 0.0,
     pack: dict | None = None,
+    winograd: bool = False,
 ) -> Array:
     """See `AbstractBackend.conv_2d`."""
     if is_depthwise(x.shape[1], w.shape, groups, x, w):

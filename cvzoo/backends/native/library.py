@@ -21,6 +21,8 @@ _KERNELS = (
     "layer_norm_grad",
     "depthwise_weight_grad",
     "softmax",
+    "winograd",
+    "winograd_filters",
 )
 
 

@@ -72,7 +72,24 @@ class DepthwisePlan(ctypes.Structure):
     ]
 
 
+class WinogradPlan(ctypes.Structure):
+    """activation: its number in ACTIVATIONS; alpha, beta: as in `AbstractBackend.eltwise`."""
+
+    _fields_ = [
+        *((name, ctypes.c_int64) for name in ("b", "h", "w", "c", "o", "out_h", "out_w", "top", "left")),
+        *((name, ctypes.c_int64) for name in ("has_bias", "has_addend", "activation")),
+        *((name, ctypes.c_double) for name in ("alpha", "beta")),
+    ]
+
+
+class WinogradFiltersPlan(ctypes.Structure):
+    """Of filters (o, c, 3, 3) with these strides in elements."""
+
+    _fields_ = [(name, ctypes.c_int64) for name in ("o", "c", "step_o", "step_c", "step_h", "step_w")]
+
+
 NO_MASK, BYTES, BITS = 0, 1, 2
+ACTIVATIONS = {None: 0, "relu": 1, "clip": 2, "leaky_relu": 3}  # of WinogradPlan
 
 
 def _joined(axes: _Axes) -> list[tuple[int, int]]:

@@ -38,8 +38,9 @@ def conv_2d(
     alpha: float = 0.0,
     beta: float = 0.0,
     pack: dict | None = None,
+    winograd: bool = False,
 ) -> np.ndarray:
-    """See `AbstractBackend.conv_2d`; `pack` is left as it is."""
+    """See `AbstractBackend.conv_2d`; `pack` and `winograd` are not used."""
     o, c_group, kh, kw = w.shape
     ksize = kh, kw
     padded = padded_nhwc(x, pad, 0)

@@ -12,7 +12,14 @@ from cvzoo.backends.numpy.conv import channel_sum as numpy_channel_sum
 from cvzoo.backends.numpy.conv import conv_2d as numpy_conv_2d
 from cvzoo.backends.numpy.conv import conv_2d_input_grad as numpy_conv_2d_input_grad
 from cvzoo.backends.numpy.conv import conv_2d_weight_grad as numpy_conv_2d_weight_grad
-from cvzoo.backends.onednn.forward_convolution import DIRECT, describe_weights, make_forward, window_of
+from cvzoo.backends.onednn.eltwise import eltwise
+from cvzoo.backends.onednn.forward_convolution import (
+    DIRECT,
+    ForwardConvolution,
+    describe_weights,
+    make_forward,
+    window_of,
+)
 from cvzoo.backends.onednn.memory import (
     PackedWeights,
     as_kernels_want,
@@ -48,6 +55,7 @@ from cvzoo.backends.onednn.primitives import (
     strides_of,
     supported,
 )
+from cvzoo.backends.onednn.winograd import WinogradConvolution, make_winograd
 
 __all__ = ["channel_sum", "conv_2d", "conv_2d_input_grad", "conv_2d_weight_grad"]
 
@@ -73,19 +81,20 @@ def conv_2d(
     alpha: float = 0.0,
     beta: float = 0.0,
     pack: dict | None = None,
+    winograd: bool = False,
 ) -> np.ndarray:
     """See `AbstractBackend.conv_2d`; `pack` holds reordered weights by the name of their order."""
     if x.dtype == F32 and w.dtype == F32 and x.size and w.size:
         w = with_plain_strides(w)
         case = (b is not None, (stride, pad, dilate, groups), add is not None, activation, alpha, beta)
-        key = ("conv", x.shape, w.shape, w.strides, case)
+        key = ("conv", x.shape, w.shape, w.strides, case, winograd)
         op = local.young.get(key)
         if op is None:
-            op = recall(key, make_forward, x.shape, w, *case)
+            op = recall(key, _make_conv, x.shape, w, case, winograd)
         if op:
             y = new_channels_last(*op.shape)
             op(as_kernels_want(x), w, b, add, y, pack)
-            return y
+            return y if op.after is None else eltwise(op.after, y, alpha=alpha, beta=beta)
     settings: dict[str, Any] = {
         "stride": stride,
         "pad": pad,
@@ -99,6 +108,13 @@ def conv_2d(
     if is_half(x.dtype):
         return _conv_2d_of_halves(x, w, b, **settings)
     return numpy_conv_2d(x, w, b, **settings)
+
+
+def _make_conv(
+    x_shape: Dims, w: np.ndarray, case: tuple[Any, ...], winograd: bool
+) -> WinogradConvolution | ForwardConvolution | Literal[False]:
+    """The kernel of a forward convolution; False if there is none."""
+    return (winograd and make_winograd(x_shape, w, *case)) or make_forward(x_shape, w, *case)
 
 
 # not as a decorator, which would add a call to a network's most frequent kernel

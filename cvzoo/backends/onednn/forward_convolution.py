@@ -7,7 +7,7 @@ import numpy as np
 from cvzoo.backends.interface import Dims, Pad, Pair
 from cvzoo.backends.numpy.windows import out_size
 from cvzoo.backends.onednn.algorithms import ELTWISE
-from cvzoo.backends.onednn.memory import PackedWeights, as_kernels_want, channels_last, new_dense
+from cvzoo.backends.onednn.memory import PackedWeights, as_kernels_want, channels_last, new_dense, vector
 from cvzoo.backends.onednn.primitives import (
     BF16,
     BIAS,
@@ -64,14 +64,9 @@ def window_of(x_size: Pair, size: Pair, ksize: Pair, stride: Pair, pad: Pad, dil
     return dims(stride), dims([d - 1 for d in dilate]), dims([pad[0], pad[2]]), dims(after)
 
 
-def _post_op_source(k: int) -> int:
+def post_op_source(k: int) -> int:
     """The argument index of the second operand of post-op k."""
     return 32768 * (k + 1) | 2
-
-
-def vector(values: np.ndarray) -> np.ndarray:
-    """values (O,) as contiguous float32."""
-    return values if values.dtype == F32 and values.strides == (4,) else np.ascontiguousarray(values, F32)
 
 
 class _FlatWeights:
@@ -103,9 +98,11 @@ class ForwardConvolution:
     """activation(conv(x, w) + b + add) for one case.
 
     shape: of the result
+    after: an activation that is computed afterwards: none
     """
 
     __slots__ = ("_run", "_weights", "shape")
+    after = None
 
     def __init__(self, shape: Dims, weights: PackedWeights | _FlatWeights, run: Primitive):
         self.shape = shape
@@ -227,7 +224,7 @@ def make_forward(
     if bias is not None:
         slots.append((BIAS, bias))
     if has_add:
-        slots.append((_post_op_source(1 if add_scale is not None else 0), second))
+        slots.append((post_op_source(1 if add_scale is not None else 0), second))
     if scaled:
         slots.append((SCALES | WEIGHTS, describe(w.shape[:1], (1,))))
     if out_scaled:

@@ -209,6 +209,11 @@ def with_plain_strides(w: np.ndarray) -> np.ndarray:
     return w if is_plain(w) else np.ascontiguousarray(w)
 
 
+def vector(values: np.ndarray) -> np.ndarray:
+    """values (O,) as contiguous float32."""
+    return values if values.dtype == F32 and values.strides == (4,) else np.ascontiguousarray(values, F32)
+
+
 class PackedWeights:
     """Weights reordered to the memory format that a primitive has chosen."""
 

@@ -35,13 +35,14 @@ class Convolution2D(FunctionNode):
     def __init__(self, window: dict[str, Any], pack: PreparedWeights | None = None):
         self._window = window
         self._pack = pack
+        self._winograd = switches.allows_winograd
 
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
         x = inputs[0]
         b = rounded(inputs[2], x.dtype) if len(inputs) == 3 else None
         self.retain_inputs((0, 1))
         W, pack = rounded_weight(inputs[1], x.dtype, self._pack)
-        return (backend_of(x).conv_2d(x, W, b, pack=pack, **self._window),)
+        return (backend_of(x).conv_2d(x, W, b, pack=pack, winograd=self._winograd, **self._window),)
 
     def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
         x, W = self.get_retained_inputs()
@@ -358,7 +359,8 @@ def fused_convolution_2d(
     window = convolution_window("fused_convolution_2d", stride, pad, dilate, groups)
     _check_fused(x, W, b, add, window)
     extra = [as_variable(v) for v in (b, add) if v is not None]
-    settings = {**window, "activation": activation, "alpha": alpha, "beta": beta, "pack": pack}
+    after = {"activation": activation, "alpha": alpha, "beta": beta}
+    settings = {**window, **after, "pack": pack, "winograd": switches.allows_winograd}
     return FusedConvolution2D(settings, b is not None, add is not None).apply((x, W, *extra))[0]
 
 

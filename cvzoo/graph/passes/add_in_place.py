@@ -20,7 +20,7 @@ def add_in_place(lowered: Lowered) -> int:
     moves = Moves(lowered)
     proven: dict[Primitive, bool] = {}
     for k, step in enumerate(lowered.steps):
-        if not isinstance(step, Call) or step.operation != "convolution" or not _ADDED & set(step.primitive.kinds):
+        if not isinstance(step, Call) or "convolution" not in step.operation or not _ADDED & set(step.primitive.kinds):
             continue
         target, added = (step.operands[k] for k in _operand_indexes(step.primitive))
         if not isinstance(target, Area) or not isinstance(added, Area) or not _fits(lowered, step, target, added):

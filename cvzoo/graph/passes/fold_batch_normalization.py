@@ -60,4 +60,5 @@ def fused_settings(record: Record) -> dict:
     if isinstance(function, FusedConvolution2D):
         return dict(function._settings)
     pack = PreparedWeights() if function._pack is None else function._pack
-    return {**function._window, "activation": None, "alpha": 0.0, "beta": 0.0, "pack": pack}
+    after = {"activation": None, "alpha": 0.0, "beta": 0.0}
+    return {**function._window, **after, "pack": pack, "winograd": function._winograd}

@@ -1,0 +1,351 @@
+/* Convolution with 3x3 filters by Winograd's algorithm F(4x4, 3x3): Lavin and Gray 2016, "Fast Algorithms for
+Convolutional Neural Networks". A tile of 4x4 results takes 36 multiplications for each channel instead of 144.
+
+Tiles of 6x6 pixels and filters are evaluated, as polynomials, at 6x6 points; for each point, the products are summed over
+the channels, a product of matrices; 4x4 results are interpolated. Errors depend on the points. 0, +-5/8, +-3/2 and
+infinity, with sums of at most 128 products in a row, are about as exact as direct convolution; 0, +-1, +-2, which the
+paper uses, lose ten times as much. */
+#include "native.h"
+
+enum {
+    WIDTH = 2 * LANES, /* float32 in a register */
+    ROWS = LANES == 8 ? 12 : 6, /* tiles of a product: two registers of sums each, and three more, are all there are */
+    COLUMNS = 2 * WIDTH, /* results of a product */
+    ROUND = 64, /* results of a job's step: their products with all tiles stay in the cache */
+    IN_A_ROW = 128, /* products that are summed before they are added to other sums */
+    SIDE = 4, /* of a tile of results */
+    REACH = 6, /* of a tile of pixels */
+    POINTS = REACH * REACH,
+    APART = 16, /* numbers between the arrays of two points, which would share lines of the cache otherwise */
+};
+#define INNER 0.625
+#define OUTER 1.5
+
+enum { LINEAR, RELU, CLIP, LEAKY_RELU };
+
+typedef struct {
+    int64_t b, h, w, c, o, out_h, out_w, top, left;
+    int64_t has_bias, has_addend, activation;
+    double alpha, beta;
+} WinogradPlan;
+
+static inline Full all(float x) { return x - (Full){0}; }
+
+/* Where a filter's results are: `rounds` of ROUND each, the last one filled up to whole COLUMNS. */
+static inline int64_t width_of_round(const WinogradPlan *plan, int64_t round)
+{
+    return least(ROUND, parts_of(plan->o, COLUMNS) * COLUMNS - round * ROUND);
+}
+
+/* ---- filters ---- */
+
+typedef struct {
+    int64_t o, c, step_o, step_c, step_h, step_w;
+} WinogradFiltersPlan;
+
+typedef struct {
+    const WinogradFiltersPlan *plan;
+    const float *w;
+    float *u;
+    double values[REACH][3]; /* of 1, x, x^2 at the points, divided by what the interpolation would multiply by */
+} Filters;
+
+static void evaluate_powers(double values[REACH][3])
+{
+    static const double points[REACH - 1] = {0, INNER, -INNER, OUTER, -OUTER};
+    for (int i = 0; i < REACH - 1; i++) {
+        double divisor = 1;
+        for (int j = 0; j < REACH - 1; j++)
+            divisor *= j == i ? 1 : points[i] - points[j];
+        values[i][0] = 1 / divisor;
+        values[i][1] = points[i] / divisor;
+        values[i][2] = points[i] * points[i] / divisor;
+    }
+    values[REACH - 1][0] = values[REACH - 1][1] = 0;
+    values[REACH - 1][2] = 1; /* at infinity: the coefficient of the highest power */
+}
+
+/* COLUMNS filters: u[point][channel][filter], and zeros for filters that are not there. */
+static void filters_job(void *what, int64_t job)
+{
+    const Filters *all_filters = what;
+    const WinogradFiltersPlan *plan = all_filters->plan;
+    int64_t first = job * COLUMNS, n = least(COLUMNS, plan->o - first), round = first / ROUND;
+    int64_t width = least(ROUND, parts_of(plan->o, COLUMNS) * COLUMNS - round * ROUND);
+    float *u = all_filters->u + round * ROUND * POINTS * plan->c + first % ROUND * plan->c;
+    for (int64_t c = 0; c < plan->c; c++) {
+        double rows[REACH][3][COLUMNS], taps[3][3][COLUMNS] = {{{0}}};
+        for (int64_t k = 0; k < n; k++)
+            for (int i = 0; i < 9; i++)
+                taps[i / 3][i % 3][k] = all_filters->w[(first + k) * plan->step_o + c * plan->step_c +
+                                                       i / 3 * plan->step_h + i % 3 * plan->step_w];
+        for (int p = 0; p < REACH; p++)
+            for (int j = 0; j < 3; j++)
+                for (int k = 0; k < COLUMNS; k++)
+                    rows[p][j][k] = all_filters->values[p][0] * taps[0][j][k] + all_filters->values[p][1] * taps[1][j][k] +
+                                    all_filters->values[p][2] * taps[2][j][k];
+        for (int p = 0; p < POINTS; p++) {
+            const double *value = all_filters->values[p % REACH];
+            float *to = u + p * width * plan->c + c * COLUMNS;
+            for (int k = 0; k < COLUMNS; k++)
+                to[k] = (float)(value[0] * rows[p / REACH][0][k] + value[1] * rows[p / REACH][1][k] +
+                                value[2] * rows[p / REACH][2][k]);
+        }
+    }
+}
+
+/* arrays: W (O, C, 3, 3); the transformed filters, POINTS * C * O numbers with O rounded up to COLUMNS */
+KERNEL(winograd_filters)(const WinogradFiltersPlan *plan, void *const *arrays, int threads)
+{
+    Filters filters = {plan, arrays[0], arrays[1], {{0}}};
+    evaluate_powers(filters.values);
+    run_jobs(filters_job, &filters, parts_of(plan->o, COLUMNS), plan->o * plan->c < SMALL ? 1 : threads);
+    return 0;
+}
+
+/* ---- tiles ---- */
+
+/* The polynomial with the coefficients x at the six points. */
+static inline void evaluate(const Full *x, Full *at)
+{
+    const float inner = INNER * INNER, outer = OUTER * OUTER;
+    Full even = x[4] - outer * x[2], odd = (float)INNER * (x[3] - outer * x[1]);
+    at[0] = x[4] - (inner + outer) * x[2] + inner * outer * x[0];
+    at[1] = even + odd, at[2] = even - odd;
+    even = x[4] - inner * x[2], odd = (float)OUTER * (x[3] - inner * x[1]);
+    at[3] = even + odd, at[4] = even - odd;
+    at[5] = x[5] - (inner + outer) * x[3] + inner * outer * x[1];
+}
+
+static inline void interpolate(const Full *at, Full *y)
+{
+    const float p = INNER, q = OUTER;
+    Full sum = at[1] + at[2], difference = at[1] - at[2], more = at[3] + at[4], other = at[3] - at[4];
+    y[0] = at[0] + (sum + more);
+    y[1] = p * difference + q * other;
+    y[2] = p * p * sum + q * q * more;
+    y[3] = p * p * p * difference + q * q * q * other + at[5];
+}
+
+/* v[point * step] of WIDTH channels of a tile, whose pixels are at pixels[] + channel */
+static void transform_tile(const float *const *pixels, int64_t channel, float *v, int64_t step)
+{
+    Full columns[REACH][REACH], x[REACH], at[REACH];
+    for (int j = 0; j < REACH; j++) {
+        _Pragma("GCC unroll 6") for (int i = 0; i < REACH; i++) x[i] = load(pixels[i * REACH + j] + channel);
+        evaluate(x, at);
+        _Pragma("GCC unroll 6") for (int i = 0; i < REACH; i++) columns[i][j] = at[i];
+    }
+    for (int i = 0; i < REACH; i++) {
+        evaluate(columns[i], at);
+        _Pragma("GCC unroll 6") for (int j = 0; j < REACH; j++) store(v + (i * REACH + j) * step, at[j]);
+    }
+}
+
+static void interpolate_tile(const float *m, int64_t step, Full y[SIDE][SIDE])
+{
+    Full columns[SIDE][REACH], x[REACH], at[SIDE];
+    for (int j = 0; j < REACH; j++) {
+        _Pragma("GCC unroll 6") for (int i = 0; i < REACH; i++) x[i] = load(m + (i * REACH + j) * step);
+        interpolate(x, at);
+        _Pragma("GCC unroll 4") for (int i = 0; i < SIDE; i++) columns[i][j] = at[i];
+    }
+    _Pragma("GCC unroll 4") for (int i = 0; i < SIDE; i++) interpolate(columns[i], y[i]);
+}
+
+/* m[row][0..COLUMNS) = sums over c channels of v[channel][row] * u[channel][0..COLUMNS), added to m if `more`.
+WIDTH channels of a row of v lie together, `step` numbers before the next ones. */
+static inline __attribute__((always_inline)) void product(int64_t c, const float *v, int64_t step, const float *u,
+                                                          float *m, int64_t m_step, int more)
+{
+    Full sums[ROWS][2] = {{{0}}};
+    for (; c > 0; c -= WIDTH, v += step)
+        for (int k = 0; k < WIDTH; k++, u += COLUMNS) {
+            Full left = load(u), right = load(u + WIDTH);
+            _Pragma("GCC unroll 12") for (int r = 0; r < ROWS; r++)
+            {
+                Full x = all(v[r * WIDTH + k]);
+                sums[r][0] += x * left;
+                sums[r][1] += x * right;
+            }
+        }
+    _Pragma("GCC unroll 12") for (int r = 0; r < ROWS; r++)
+    {
+        float *to = m + r * m_step;
+        store(to, more ? load(to) + sums[r][0] : sums[r][0]);
+        store(to + WIDTH, more ? load(to + WIDTH) + sums[r][1] : sums[r][1]);
+    }
+}
+
+static __attribute__((noinline)) void first_product(int64_t c, const float *v, int64_t step, const float *u, float *m,
+                                                    int64_t m_step)
+{
+    product(c, v, step, u, m, m_step, 0);
+}
+
+static __attribute__((noinline)) void next_product(int64_t c, const float *v, int64_t step, const float *u, float *m,
+                                                   int64_t m_step)
+{
+    product(c, v, step, u, m, m_step, 1);
+}
+
+/* ---- convolution ---- */
+
+typedef struct {
+    const WinogradPlan *plan;
+    const float *x, *u, *bias, *addend;
+    float *y;
+    int64_t tiles_h, tiles_w, tiles, room, rounds, splits;
+    int failed;
+} Convolution;
+
+/* Tiles first ... first + n, in v [point][channel / WIDTH][tile][channel % WIDTH]; `zeros` are a pixel of the padding. */
+static void transform_tiles(const Convolution *all_tiles, int64_t first, int64_t n, const float *zeros, float *v)
+{
+    const WinogradPlan *plan = all_tiles->plan;
+    int64_t c = plan->c, step = all_tiles->room * c + APART;
+    for (int64_t t = 0; t < n; t++) {
+        int64_t tile = first + t, column = tile % all_tiles->tiles_w * SIDE - plan->left;
+        int64_t row = tile / all_tiles->tiles_w % all_tiles->tiles_h * SIDE - plan->top;
+        const float *x = all_tiles->x + tile / (all_tiles->tiles_w * all_tiles->tiles_h) * plan->h * plan->w * c;
+        const float *pixels[POINTS];
+        for (int i = 0; i < REACH; i++)
+            for (int j = 0; j < REACH; j++) {
+                int inside = row + i >= 0 && row + i < plan->h && column + j >= 0 && column + j < plan->w;
+                pixels[i * REACH + j] = inside ? x + ((row + i) * plan->w + column + j) * c : zeros;
+            }
+        for (int64_t k = 0; k < c; k += WIDTH)
+            transform_tile(pixels, k, v + k * all_tiles->room + t * WIDTH, step);
+    }
+}
+
+/* The products at all points of n tiles with the filters of a round, m [point][tile][filter]. */
+static void multiply(const Convolution *all_tiles, int64_t n, int64_t round, const float *v, float *m)
+{
+    const WinogradPlan *plan = all_tiles->plan;
+    int64_t c = plan->c, room = all_tiles->room, width = width_of_round(plan, round);
+    const float *u = all_tiles->u + round * ROUND * POINTS * c;
+    for (int p = 0; p < POINTS; p++)
+        for (int64_t k = 0; k < width; k += COLUMNS, u += COLUMNS * c)
+            for (int64_t t = 0; t < n; t += ROWS) {
+                const float *from = v + p * (room * c + APART) + t * WIDTH;
+                float *to = m + p * (room * ROUND + APART) + t * width + k;
+                first_product(least(IN_A_ROW, c), from, room * WIDTH, u, to, width);
+                for (int64_t i = IN_A_ROW; i < c; i += IN_A_ROW)
+                    next_product(least(IN_A_ROW, c - i), from + room * i, room * WIDTH, u + i * COLUMNS, to, width);
+            }
+}
+
+static inline Full chosen(FullInt where, Full a, Full b) { return (Full)((where & (FullInt)a) | (~where & (FullInt)b)); }
+
+static inline Full activated(const WinogradPlan *plan, Full v)
+{
+    const Full alpha = all((float)plan->alpha), beta = all((float)plan->beta), zero = {0};
+    switch (plan->activation) { /* by comparisons that leave NaN as it is */
+    case RELU:
+        return chosen(v < zero, zero, v);
+    case CLIP:
+        v = chosen(v < alpha, alpha, v);
+        return chosen(v > beta, beta, v);
+    case LEAKY_RELU:
+        return chosen(v < zero, v * alpha, v);
+    default:
+        return v;
+    }
+}
+
+/* `n` numbers at p, at most a register full */
+static inline Full load_some(const float *p, int64_t n)
+{
+    Full v = {0};
+    memcpy(&v, p, (size_t)n * sizeof *p);
+    return v;
+}
+
+/* The results of n tiles with the filters of a round. */
+static void write_results(const Convolution *all_tiles, int64_t first, int64_t n, int64_t round, const float *m)
+{
+    const WinogradPlan *plan = all_tiles->plan;
+    int64_t width = width_of_round(plan, round), step = all_tiles->room * ROUND + APART;
+    for (int64_t t = 0; t < n; t++) {
+        int64_t tile = first + t, column = tile % all_tiles->tiles_w * SIDE;
+        int64_t row = tile / all_tiles->tiles_w % all_tiles->tiles_h * SIDE;
+        int64_t image = tile / (all_tiles->tiles_w * all_tiles->tiles_h);
+        int64_t rows = least(SIDE, plan->out_h - row), columns = least(SIDE, plan->out_w - column);
+        for (int64_t k = round * ROUND; k < least(plan->o, (round + 1) * ROUND); k += WIDTH) {
+            int64_t some = least(WIDTH, plan->o - k);
+            Full y[SIDE][SIDE], bias = plan->has_bias ? load_some(all_tiles->bias + k, some) : (Full){0};
+            interpolate_tile(m + t * width + k - round * ROUND, step, y);
+            for (int64_t i = 0; i < rows; i++)
+                for (int64_t j = 0; j < columns; j++) {
+                    int64_t at = ((image * plan->out_h + row + i) * plan->out_w + column + j) * plan->o + k;
+                    Full result = y[i][j] + bias;
+                    if (plan->has_addend)
+                        result += some == WIDTH ? load(all_tiles->addend + at) : load_some(all_tiles->addend + at, some);
+                    result = activated(plan, result);
+                    if (some == WIDTH)
+                        store(all_tiles->y + at, result);
+                    else
+                        memcpy(all_tiles->y + at, &result, (size_t)some * sizeof(float));
+                }
+        }
+    }
+}
+
+/* A block of tiles, and of the rounds a part: all of them where there are enough blocks for the threads. */
+static void convolution_job(void *what, int64_t job)
+{
+    Convolution *all_tiles = what;
+    const WinogradPlan *plan = all_tiles->plan;
+    int64_t first = job / all_tiles->splits * all_tiles->room, n = least(all_tiles->room, all_tiles->tiles - first);
+    int64_t split = job % all_tiles->splits, filled = parts_of(n, ROWS) * ROWS;
+    size_t n_v = (size_t)(POINTS * (all_tiles->room * plan->c + APART));
+    size_t n_m = (size_t)(POINTS * (all_tiles->room * ROUND + APART));
+    float *v = aligned_alloc(64, (n_v + n_m + (size_t)plan->c + APART - 1) / APART * APART * sizeof *v);
+    float *m = v + n_v, *zeros = m + n_m;
+    if (!v) {
+        __atomic_store_n(&all_tiles->failed, 1, __ATOMIC_RELAXED);
+        return;
+    }
+    memset(zeros, 0, (size_t)plan->c * sizeof *zeros);
+    transform_tiles(all_tiles, first, n, zeros, v);
+    for (int64_t t = n; t < filled; t++) /* computed with the others: undefined numbers might be slow */
+        for (int64_t k = 0; k < POINTS * (plan->c / WIDTH); k++) {
+            int64_t at = k / (plan->c / WIDTH) * (all_tiles->room * plan->c + APART);
+            memset(v + at + (k % (plan->c / WIDTH) * all_tiles->room + t) * WIDTH, 0, WIDTH * sizeof *v);
+        }
+    int64_t last = (split + 1) * all_tiles->rounds / all_tiles->splits;
+    for (int64_t round = split * all_tiles->rounds / all_tiles->splits; round < last; round++) {
+        multiply(all_tiles, n, round, v, m);
+        write_results(all_tiles, first, n, round, m);
+    }
+    free(v);
+}
+
+enum {
+    CACHE = 1 << 19, /* bytes of transformed tiles and products that stay in the second cache */
+    BUSY = 48, /* tiles at least for each number of the filters, which come from further away */
+};
+
+/* arrays: x (B, H, W, C), C a multiple of 16; the transformed filters; y (B, OUT_H, OUT_W, O); then, if there are any,
+the bias (O,) and an addend like y. y = activation(convolution + bias + addend). A tile's results depend on neither the
+other tiles nor the threads. */
+KERNEL(winograd)(const WinogradPlan *plan, void *const *arrays, int threads)
+{
+    Convolution own = {.plan = plan, .x = arrays[0], .u = arrays[1], .y = arrays[2]};
+    own.bias = plan->has_bias ? arrays[3] : NULL;
+    own.addend = plan->has_addend ? arrays[3 + plan->has_bias] : NULL;
+    own.tiles_h = parts_of(plan->out_h, SIDE);
+    own.tiles_w = parts_of(plan->out_w, SIDE);
+    own.tiles = plan->b * own.tiles_h * own.tiles_w;
+    own.rounds = parts_of(plan->o, ROUND);
+    int64_t room = least(own.tiles, most(BUSY, CACHE / (POINTS * (int64_t)sizeof(float) * (plan->c + ROUND))));
+    int64_t blocks = parts_of(own.tiles, room);
+    own.splits = blocks < threads ? least(own.rounds, parts_of(threads, blocks)) : 1;
+    if (blocks >= threads) /* as many for each thread */
+        blocks = parts_of(blocks, threads) * threads;
+    own.room = parts_of(parts_of(own.tiles, blocks), ROWS) * ROWS;
+    blocks = parts_of(own.tiles, own.room);
+    run_jobs(convolution_job, &own, blocks * own.splits, threads);
+    return own.failed;
+}
