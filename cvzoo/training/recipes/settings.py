@@ -40,12 +40,8 @@ def with_settings(recipe: AbstractRecipe, values: Mapping[str, Any]) -> Abstract
     values = _gathered(recipe, values)
     for name in values:
         if name not in known:
-            said = {field.name: field.metadata.get("help", "") for field in dataclasses.fields(recipe)}
-            by_words = [key for key, words in said.items() if words.startswith(name.replace("_", " "))]
-            raise ConfigError(
-                f"the recipe has no setting {name!r}",
-                hint=f"did you mean {by_words[0]}?" if by_words else _nearest(name, known),
-            )
+            meanings = {field.name: field.metadata.get("help", "") for field in dataclasses.fields(recipe)}
+            raise ConfigError(f"the recipe has no setting {name!r}", hint=_nearest(name, known, meanings))
     if "data" in values:
         recipe = recipe.with_data(_value(recipe, "data", values["data"]))
     if "pretrained" in values:
@@ -96,10 +92,12 @@ def _gathered(recipe: AbstractRecipe, values: Mapping[str, Any]) -> dict[str, An
     return found
 
 
-def _nearest(name: str, known: list[str]) -> str:
+def _nearest(name: str, known: list[str], meanings: Mapping[str, str]) -> str:
     inner = [each for each in known if each.rpartition(".")[2] == name]
     near = inner or difflib.get_close_matches(name, known, n=1, cutoff=0.5)
     near = near or [each for each in known if name in each][:1]
+    # a usual long name: learning_rate for lr
+    near = near or [each for each, words in meanings.items() if words.startswith(name.replace("_", " "))][:1]
     return f"did you mean {near[0]}?" if near else "cvzoo train --show-config lists them"
 
 
