@@ -40,8 +40,7 @@ def with_settings(recipe: AbstractRecipe, values: Mapping[str, Any]) -> Abstract
     values = _gathered(recipe, values)
     for name in values:
         if name not in known:
-            meanings = {field.name: field.metadata.get("help", "") for field in dataclasses.fields(recipe)}
-            raise ConfigError(f"the recipe has no setting {name!r}", hint=_nearest(name, known, meanings))
+            raise ConfigError(f"the recipe has no setting {name!r}", hint=_nearest(name, recipe))
     if "data" in values:
         recipe = recipe.with_data(_value(recipe, "data", values["data"]))
     if "pretrained" in values:
@@ -56,9 +55,8 @@ def setting_value(recipe: AbstractRecipe, name: str, value: Any) -> Any:
     Raises ConfigError for an unknown name, with the nearest one; ValueRangeError for an invalid value.
     """
     ((own, value),) = _gathered(recipe, {name: value}).items()
-    known = setting_names(recipe)
-    if own not in known:
-        raise ConfigError(f"the recipe has no setting {name!r}", hint=_nearest(name, known))
+    if own not in setting_names(recipe):
+        raise ConfigError(f"the recipe has no setting {name!r}", hint=_nearest(name, recipe))
     config: Any = recipe
     *outer, last = own.split(".")
     for each in outer:
@@ -92,7 +90,9 @@ def _gathered(recipe: AbstractRecipe, values: Mapping[str, Any]) -> dict[str, An
     return found
 
 
-def _nearest(name: str, known: list[str], meanings: Mapping[str, str]) -> str:
+def _nearest(name: str, recipe: AbstractRecipe) -> str:
+    known = setting_names(recipe)
+    meanings = {field.name: field.metadata.get("help", "") for field in dataclasses.fields(recipe)}
     inner = [each for each in known if each.rpartition(".")[2] == name]
     near = inner or difflib.get_close_matches(name, known, n=1, cutoff=0.5)
     near = near or [each for each in known if name in each][:1]
