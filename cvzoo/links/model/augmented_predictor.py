@@ -9,6 +9,8 @@ from cvzoo.errors.exceptions import UnsupportedError, ValueRangeError
 from cvzoo.geometry.clip_bbox import clip_bbox
 from cvzoo.geometry.nms import classwise_nms
 from cvzoo.geometry.weighted_boxes_fusion import weighted_boxes_fusion
+from cvzoo.images.read_image import ImageSource
+from cvzoo.links.chain import Chain
 from cvzoo.links.model.classifications import Classifications
 from cvzoo.links.model.classifier import AbstractClassifier
 from cvzoo.links.model.detections import kept_source
@@ -42,7 +44,7 @@ class AugmentedPredictor:
     section 4.1 (mirror images and parts, averaged); Solovyev et al., Weighted Boxes Fusion, 2021.
     """
 
-    def __init__(self, model: Any, *, flip: bool = True, scales: Sequence[float] = (1.0,), iou_thresh: float = 0.55):
+    def __init__(self, model: Chain, *, flip: bool = True, scales: Sequence[float] = (1.0,), iou_thresh: float = 0.55):
         if not isinstance(model, AbstractThresholds | AbstractSegmenter | AbstractClassifier):
             raise UnsupportedError(f"test-time augmentation does not support a {type(model).__name__}")
         scales = tuple(scales)
@@ -59,7 +61,7 @@ class AugmentedPredictor:
         self.label_names: LabelNames | None = getattr(model, "label_names", None)
         self._pairs = _mirrored_points(model) if flip and isinstance(model, AbstractKeypointDetector) else None
 
-    def predict(self, imgs: Iterable[Any], *, batch_size: int = 8, score: str | float | None = None) -> Any:
+    def predict(self, imgs: Iterable[ImageSource], *, batch_size: int = 8, score: str | float | None = None) -> Any:
         """The model's kind of result for the images; imgs and what is raised: as for its own `predict`.
 
         batch_size: how many views go through the network at once
@@ -79,14 +81,14 @@ class AugmentedPredictor:
         return result_of(self.model, found, sources, kind)
 
     def predict_each(
-        self, imgs: Iterable[Any], *, batch_size: int = 8, score: str | float | None = None
+        self, imgs: Iterable[ImageSource], *, batch_size: int = 8, score: str | float | None = None
     ) -> Iterator[Any]:
         """The results image by image, while the next images have not been read yet."""
         check_images(imgs, batch_size)
         for source in imgs:
             yield self.predict([source], batch_size=batch_size, score=score)
 
-    def _label_maps(self, imgs: Iterable[Any], batch_size: int) -> Any:
+    def _label_maps(self, imgs: Iterable[ImageSource], batch_size: int) -> Any:
         before = self.model.scales, self.model.flip
         self.model.scales, self.model.flip = self.scales, self.flip
         try:

@@ -1,13 +1,12 @@
 """Validation of the ground truth of detectors, and of the examples that their transforms are given."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from cvzoo.errors.exceptions import DtypeError, ShapeError, ValueRangeError
 from cvzoo.transforms.sample.sample import Sample
-from cvzoo.typing.aliases import BBox, Flags, Image, Label
+from cvzoo.typing.aliases import ArrayLike, BBox, Flags, Image, Label
 
 
 def objects_of(sample: Sample) -> tuple[BBox, Label, Flags]:
@@ -21,7 +20,7 @@ _NTH = {3: "fourth", 4: "fifth", 5: "sixth"}
 
 
 def ignored_of(
-    flags: Sequence[Any], n: int, *, transform: str, values: tuple[str, ...], what: str = "ignored boxes"
+    flags: Sequence[ArrayLike], n: int, *, transform: str, values: tuple[str, ...], what: str = "ignored boxes"
 ) -> Flags:
     """(n,) bool, True for instances to be ignored: the only value of flags, or all False if flags is empty.
 

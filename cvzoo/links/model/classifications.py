@@ -5,12 +5,14 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
+import numpy.typing as npt
 
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError
+from cvzoo.images.read_image import ImageSource
 from cvzoo.links.model.result_annotations import refuse
 from cvzoo.links.model.result_images import check_index, image_of
 from cvzoo.links.model.result_tables import data_frame
-from cvzoo.typing.aliases import Prob
+from cvzoo.typing.aliases import Array, Prob
 from cvzoo.visualizations.show_axes import show_axes
 from cvzoo.visualizations.vis_image import vis_image
 
@@ -42,7 +44,7 @@ class Classifications(Sequence[Prob]):
     """
 
     def __init__(
-        self, probs: np.ndarray, *, label_names: Sequence[str] | None = None, sources: Sequence[Any] = ()
+        self, probs: np.ndarray, *, label_names: Sequence[str] | None = None, sources: Sequence[ImageSource | None] = ()
     ) -> None:
         if probs.ndim != 2:
             raise ShapeError(
@@ -61,13 +63,13 @@ class Classifications(Sequence[Prob]):
     def __len__(self) -> int:
         return len(self.probs)
 
-    def __getitem__(self, i: Any) -> np.ndarray:  # type: ignore[override]  # a slice of an array is no Sequence
+    def __getitem__(self, i: int | slice | Array) -> np.ndarray:  # type: ignore[override]  # a slice of an array is no Sequence
         return self.probs[i]
 
     def __iter__(self) -> Iterator[np.ndarray]:
         return iter(self.probs)
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> np.ndarray:
         return np.array(self.probs, dtype=dtype, copy=copy) if copy else np.asarray(self.probs, dtype=dtype)
 
     @property
@@ -89,7 +91,7 @@ class Classifications(Sequence[Prob]):
     def _name(self, label: int) -> str:
         return str(label) if self.label_names is None else self.label_names[label]
 
-    def show(self, i: int = 0, *, img: Any = None, k: int = 3, ax: "Axes | None" = None) -> "Axes":
+    def show(self, i: int = 0, *, img: ImageSource | None = None, k: int = 3, ax: "Axes | None" = None) -> "Axes":
         """matplotlib's axes with image `i` and its k best classes, shown in a notebook's cell or in a window.
 
         ax: axes to draw on, which are then not shown

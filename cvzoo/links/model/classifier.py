@@ -1,7 +1,7 @@
 """Base class of the image classifiers, with their predict loop."""
 
 import abc
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from cvzoo.backends.transfer import on_host
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.functions.activation.softmax import softmax
+from cvzoo.images.read_image import ImageSource
 from cvzoo.links.chain import Chain
 from cvzoo.links.model.classifications import Classifications
 from cvzoo.links.model.detections import kept_source
@@ -80,7 +81,7 @@ class AbstractClassifier(AbstractPrepared, AbstractQuantizable, Chain, abc.ABC):
             pass
         return h
 
-    def predict(self, imgs: Iterable[Any], *, batch_size: int = 32) -> Classifications:
+    def predict(self, imgs: Iterable[ImageSource], *, batch_size: int = 32) -> Classifications:
         """The classes' probabilities for each image: `probs = model.predict(imgs)`, `probs.top(5)`.
 
         imgs: any iterable of images of any sizes, each a path, the bytes of a file, an open file, a PIL image or an
@@ -90,7 +91,7 @@ class AbstractClassifier(AbstractPrepared, AbstractQuantizable, Chain, abc.ABC):
         without a valid image, DtypeError for a single image instead of several.
         """
         probs: list[np.ndarray] = [np.zeros((0, self.n_class), np.float32)]
-        sources: list[Any] = []
+        sources: list[ImageSource | None] = []
         with self.device, using_config("train", False), no_backprop_mode():
             outputs = None
             for batch in batches_for(self, imgs, batch_size=batch_size):
@@ -102,5 +103,5 @@ class AbstractClassifier(AbstractPrepared, AbstractQuantizable, Chain, abc.ABC):
         return Classifications(np.concatenate(probs), label_names=self.label_names, sources=sources)
 
 
-def _as_names(pick: Any) -> tuple[str, ...]:
+def _as_names(pick: str | Sequence[str] | None) -> tuple[str, ...]:
     return () if pick is None else (pick,) if isinstance(pick, str) else tuple(pick)

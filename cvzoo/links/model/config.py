@@ -4,10 +4,12 @@ import dataclasses
 import functools
 import typing
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.links.model.typed_value import NO_LIMITS, Limits, expected_words, is_named_tuple, nested_kinds, typed_value
+
+Config = TypeVar("Config")
 
 COUNT = 100_000  # limit of channels, blocks or pixels; a file with more is damaged or malicious
 
@@ -166,7 +168,7 @@ class AbstractConfig:
             raise ValueRangeError(f"{type(self).__name__}: {name} is invalid", expected=expected, got=got)
 
 
-def one_config(config: Any, settings: Any) -> Any:
+def one_config(config: Config | None, settings: Config | None) -> Config | None:
     """The config under either name: `settings` is its former one. Raises ValueRangeError for both."""
     if config is not None and settings is not None:
         raise ValueRangeError("config and settings are two names of one argument", expected="one of them")

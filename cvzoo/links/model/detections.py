@@ -3,13 +3,14 @@
 import os
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 from PIL import Image
 
 from cvzoo import visualizations
 from cvzoo.geometry.clip_bbox import clip_bbox
+from cvzoo.images.read_image import ImageSource
 from cvzoo.images.write_image import write_image
 from cvzoo.links.model.result_annotations import coco_of, voc_of
 from cvzoo.links.model.result_images import SHOWN, check_index, image_of, notebook_html, notebook_png
@@ -20,6 +21,8 @@ from cvzoo.visualizations.show_axes import show_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+Drawn = TypeVar("Drawn")  # an image, or axes
 
 
 class _Lists(NamedTuple):
@@ -40,7 +43,7 @@ class Detections(_Lists):
     """
 
     label_names: tuple[str, ...] | None = None
-    sources: Sequence[Any] = ()
+    sources: Sequence[ImageSource | None] = ()
 
     def __new__(
         cls,
@@ -49,7 +52,7 @@ class Detections(_Lists):
         scores: list[Score],
         *,
         label_names: Sequence[str] | None = None,
-        sources: Sequence[Any] = (),
+        sources: Sequence[ImageSource | None] = (),
     ) -> "Detections":
         self = super().__new__(cls, bboxes, labels, scores)
         self.label_names = None if label_names is None else tuple(label_names)
@@ -70,7 +73,7 @@ class Detections(_Lists):
         self,
         i: int = 0,
         *,
-        img: Any = None,
+        img: ImageSource | None = None,
         line_width: int | None = None,
         colors: Colors | None = None,
         show_labels: bool = True,
@@ -96,7 +99,7 @@ class Detections(_Lists):
         self,
         i: int = 0,
         *,
-        img: Any = None,
+        img: ImageSource | None = None,
         ax: "Axes | None" = None,
         line_width: int | None = None,
         colors: Colors | None = None,
@@ -124,7 +127,7 @@ class Detections(_Lists):
         i: int,
         path: str | os.PathLike,
         *,
-        img: Any = None,
+        img: ImageSource | None = None,
         line_width: int | None = None,
         colors: Colors | None = None,
         show_labels: bool = True,
@@ -136,7 +139,7 @@ class Detections(_Lists):
         )
         return write_image(drawn, path)
 
-    def crops(self, i: int = 0, *, img: Any = None) -> list[np.ndarray | None]:
+    def crops(self, i: int = 0, *, img: ImageSource | None = None) -> list[np.ndarray | None]:
         """The part of image `i` in each box, (3, h, w) float32 RGB in [0, 255]; None for a box outside of it.
 
         img, and errors: as in `draw`
@@ -243,22 +246,22 @@ class Detections(_Lists):
         """A PNG of `picture(0)` with its boxes, None if the image cannot be read again."""
         return notebook_png(self.n_image, lambda i: self._over(picture(i), i, visualizations.detection_png))
 
-    def _over(self, img: np.ndarray, i: int, show: Callable[..., Any]) -> Any:
+    def _over(self, img: np.ndarray, i: int, show: Callable[..., Drawn]) -> Drawn:
         return show(img, self.bboxes[i], self.labels[i], self.scores[i], label_names=self.label_names)
 
     def check(self, i: int) -> None:
         """Raises ValueRangeError if there is no image `i`."""
         check_index(i, self.n_image)
 
-    def image(self, i: int, img: Any = None) -> np.ndarray:
+    def image(self, i: int, img: ImageSource | None = None) -> np.ndarray:
         """Image `i`, (3, H, W) float32 RGB in [0, 255]: read from its source, or from `img`. Raises ImageError."""
         return image_of(self.sources, i, img)
 
-    def photo(self, i: int, img: Any = None) -> np.ndarray:
+    def photo(self, i: int, img: ImageSource | None = None) -> np.ndarray:
         """The former name of `image`."""
         return self.image(i, img)
 
 
-def kept_source(source: Any) -> Any:
+def kept_source(source: ImageSource) -> ImageSource | None:
     """The source of an image if it can be read again, else None."""
     return source if isinstance(source, str | os.PathLike | bytes | np.ndarray | Image.Image) else None

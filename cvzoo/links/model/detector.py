@@ -14,6 +14,7 @@ from cvzoo.errors.exceptions import UnsupportedError
 from cvzoo.functions.array.dtypes import widened
 from cvzoo.geometry.clip_bbox import clip_bbox
 from cvzoo.geometry.nms import classwise_nms
+from cvzoo.images.read_image import ImageSource
 from cvzoo.links.chain import Chain
 from cvzoo.links.model.decoding.abstract import AbstractDecoding, FinishedBoxes, Found
 from cvzoo.links.model.detections import Detections, kept_source
@@ -58,12 +59,14 @@ class AbstractDetector(AbstractThresholds, AbstractPrepared, AbstractQuantizable
             raise UnsupportedError(f"{type(self).__name__} declares no preparation, so it must write `placement`")
         return self.preparation.placement(size)
 
-    def finished_boxes(self, x: Any, sizes: Sequence[tuple[int, int]]) -> FinishedBoxes | None:
+    def finished_boxes(self, x: Variable | Array, sizes: Sequence[tuple[int, int]]) -> FinishedBoxes | None:
         """The final boxes after NMS, in pixels of the images, on the device of x; None: `find` is used instead."""
         return None
 
     # --- predict ----------------------------------------------------------------------------------------------------
-    def predict(self, imgs: Iterable[Any], *, batch_size: int = 8, score: str | float | None = None) -> Detections:
+    def predict(
+        self, imgs: Iterable[ImageSource], *, batch_size: int = 8, score: str | float | None = None
+    ) -> Detections:
         """Detect objects: `bboxes, labels, scores = model.predict(imgs)`, lists with one element per image.
 
         imgs: any iterable of images of any sizes, each a path, the bytes of a file, an open file, a PIL image or an
@@ -75,7 +78,7 @@ class AbstractDetector(AbstractThresholds, AbstractPrepared, AbstractQuantizable
         without a valid image, DtypeError for a single image instead of several.
         """
         detected: list[Found] = []
-        sources: list[Any] = []
+        sources: list[ImageSource | None] = []
         wait = None
         with self.using_score(score):
             for batch in batches_for(self, imgs, batch_size=batch_size):
@@ -88,7 +91,7 @@ class AbstractDetector(AbstractThresholds, AbstractPrepared, AbstractQuantizable
         return Detections(bboxes, labels, scores, label_names=self.label_names, sources=sources)
 
     def predict_each(
-        self, imgs: Iterable[Any], *, batch_size: int = 1, score: str | float | None = None
+        self, imgs: Iterable[ImageSource], *, batch_size: int = 1, score: str | float | None = None
     ) -> Iterator[Detections]:
         """The results image by image, reading images lazily, with constant memory.
 
@@ -182,7 +185,7 @@ class AbstractOneStageDetector(AbstractDetector, abc.ABC):
 
         return FinishedBoxes([backend.finish_boxes(kept, frames=frames, cut=self.clip)], again)
 
-    def outputs(self, x: Any) -> list[Any]:
+    def outputs(self, x: Variable | Array) -> list[Array]:
         """The outputs of `forward` as float32 arrays, whatever dtype the network computes in."""
         outputs = self.forward(x)
         return [widened(y).array for y in (outputs if isinstance(outputs, tuple) else (outputs,))]

@@ -5,12 +5,13 @@ from typing import Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
 
-from cvzoo.autodiff.variable import as_array
+from cvzoo.autodiff.variable import Variable, as_array
 from cvzoo.backends import float_types
 from cvzoo.backends.transfer import on_host
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.errors.exceptions import DtypeError, ShapeError, ValueRangeError
 from cvzoo.geometry.as_size import as_size
+from cvzoo.images.read_image import ImageSource
 from cvzoo.links.chain import Chain
 from cvzoo.links.link import Link
 from cvzoo.links.model.classifier import AbstractClassifier
@@ -20,14 +21,16 @@ from cvzoo.transforms.center_crop import center_crop
 from cvzoo.transforms.resize import resize
 from cvzoo.transforms.scale import scale
 from cvzoo.transforms.ten_crop import ten_crop
+from cvzoo.typing.aliases import Array, ArrayLike
 
 Crop = Literal["center", "10"]
 Features = np.ndarray | tuple[np.ndarray, ...]
+_Extracted = Variable | Array | tuple[Variable | Array, ...]
 
 
 @runtime_checkable
 class _HasMean(Protocol):
-    mean: Any
+    mean: ArrayLike
 
 
 class FeaturePredictor(AbstractQuantizable, Chain):
@@ -48,11 +51,11 @@ class FeaturePredictor(AbstractQuantizable, Chain):
 
     def __init__(
         self,
-        extractor: Callable[[Any], Any],
+        extractor: Callable[[Array], _Extracted],
         crop_size: int | Sequence[int],
         scale_size: int | Sequence[int] | None = None,
         crop: Crop = "center",
-        mean: Any = None,
+        mean: ArrayLike | None = None,
     ):
         if crop not in ("center", "10"):
             raise ValueRangeError("FeaturePredictor: crop is unknown", expected="'center' or '10'", got=repr(crop))
@@ -60,7 +63,7 @@ class FeaturePredictor(AbstractQuantizable, Chain):
         self.scale_size = scale_size if scale_size is None or isinstance(scale_size, int) else as_size(scale_size)
         self.crop = crop
         self.mean, self.std = _statistics(extractor, mean)
-        self.extractor: Callable[[Any], Any]
+        self.extractor: Callable[[Array], _Extracted]
         if isinstance(extractor, Link):
             with self.init_scope():
                 self.extractor = extractor
@@ -79,7 +82,7 @@ class FeaturePredictor(AbstractQuantizable, Chain):
         crops = ten_crop(img, self.crop_size) if self.crop == "10" else center_crop(img, self.crop_size)[None]
         return ((crops - self.mean) / self.std).astype(np.float32)
 
-    def predict(self, imgs: Iterable[Any], *, batch_size: int = 32) -> Features:
+    def predict(self, imgs: Iterable[ImageSource], *, batch_size: int = 32) -> Features:
         """The features of each image: (B, ...) float32, or a tuple of such if the extractor returns several.
 
         imgs: any iterable of images of any sizes, as for `AbstractClassifier.predict`
@@ -103,7 +106,7 @@ class FeaturePredictor(AbstractQuantizable, Chain):
         return features if several else features[0]
 
 
-def _statistics(extractor: Any, mean: Any) -> tuple[np.ndarray, np.ndarray]:
+def _statistics(extractor: Any, mean: ArrayLike | None) -> tuple[np.ndarray, np.ndarray]:
     """Mean and standard deviation, (3, 1, 1) or (1, 1, 1) float32 each."""
     if mean is None and isinstance(extractor, AbstractClassifier) and extractor.preparation is not None:
         return extractor.preparation.mean_and_std()

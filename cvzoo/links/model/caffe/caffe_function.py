@@ -5,7 +5,6 @@ import dataclasses
 import difflib
 import os
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
 
 from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.config.switches import switches, using_config
@@ -13,6 +12,7 @@ from cvzoo.errors.exceptions import CvzooError, GraphError, UnsupportedError
 from cvzoo.links.chain import Chain
 from cvzoo.links.model.caffe.layer_types import SOURCES, make_link
 from cvzoo.links.model.caffe.normalization import BatchNorm, ChannelScale
+from cvzoo.typing.aliases import Array
 from cvzoo.weights.formats.caffe.net import CaffeLayer, read_caffe
 
 
@@ -177,7 +177,7 @@ class CaffeFunction(Chain):
 
     def forward(
         self,
-        inputs: Mapping[str, Any],
+        inputs: Mapping[str, Variable | Array],
         outputs: Sequence[str] | None = None,
         disable: Collection[str] = (),
         *,

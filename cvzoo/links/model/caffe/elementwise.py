@@ -2,7 +2,6 @@
 
 import functools
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -22,7 +21,7 @@ from cvzoo.weights.formats.caffe.net import CaffeLayer
 class Elementwise(Link):
     """A function of one array as a link without parameters."""
 
-    def __init__(self, function: Callable[[Any], Variable]):
+    def __init__(self, function: Callable[[Variable | Array], Variable]):
         self.function = function
 
     def forward(self, x: Variable | Array) -> Variable:

@@ -1,7 +1,6 @@
 """Caffe's layers that concatenate, combine and split blobs."""
 
 import itertools
-from typing import Any
 
 from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.errors.exceptions import ShapeError, UnsupportedError
@@ -19,7 +18,7 @@ class Concat(Link):
         params = layer.params.get("concat_param", {})
         self.axis = params.get("axis", params.get("concat_dim", 1))
 
-    def forward(self, *xs: Any) -> Variable:
+    def forward(self, *xs: Variable | Array) -> Variable:
         """The concatenated blob."""
         return as_variable(xs[0]) if len(xs) == 1 else concat(xs, self.axis)
 
@@ -38,7 +37,7 @@ class Eltwise(Link):
         if self.coeff and (self.operation != "SUM" or len(self.coeff) != len(layer.bottoms)):
             raise UnsupportedError(f"{layer}: coeff is for SUM, one for each bottom", got=self.coeff)
 
-    def forward(self, *xs: Any) -> Variable:
+    def forward(self, *xs: Variable | Array) -> Variable:
         """The blobs' shape. Raises ShapeError if their shapes differ: Caffe does not broadcast."""
         if any(x.shape != xs[0].shape for x in xs):
             raise ShapeError(f"{self.label}: the blobs' shapes differ", got=[x.shape for x in xs])
@@ -104,6 +103,6 @@ class Silence(Link):
     def __init__(self, layer: CaffeLayer):
         pass
 
-    def forward(self, *xs: Any) -> tuple[()]:
+    def forward(self, *xs: Variable | Array) -> tuple[()]:
         """Nothing."""
         return ()

@@ -1,7 +1,5 @@
 """Caffe's SoftmaxWithLoss."""
 
-from typing import Any
-
 import numpy as np
 
 from cvzoo.autodiff.variable import Variable, as_array, as_variable
@@ -32,7 +30,7 @@ class SoftmaxWithLoss(Link):
         self.n_top = len(layer.tops)
         self.label = str(layer)
 
-    def forward(self, x: Variable | Array, t: Any) -> Variable | tuple[Variable, ...]:
+    def forward(self, x: Variable | Array, t: Variable | Array) -> Variable | tuple[Variable, ...]:
         """The loss (), times the layer's loss_weight.
 
         x: (B, L, ...) scores

@@ -1,7 +1,6 @@
 """Caffe's layers that rearrange values: Flatten, Reshape, Permute, Upsample, Crop."""
 
 import math
-from typing import Any
 
 from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.errors.exceptions import ShapeError, UnsupportedError
@@ -110,7 +109,7 @@ class Crop(Link):
         self.offset = tuple(params.get("offset", ())) or (0,)
         self.label = str(layer)
 
-    def forward(self, x: Variable | Array, like: Any) -> Variable:
+    def forward(self, x: Variable | Array, like: Variable | Array) -> Variable:
         """A part of x."""
         axis = self.axis + len(x.shape) if self.axis < 0 else self.axis
         n = len(x.shape) - axis

@@ -4,7 +4,7 @@ import dataclasses
 import os
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import cvzoo.functions as F
 from cvzoo.autodiff.parameter import Parameter
@@ -138,7 +138,7 @@ class ConvNeXtExtractor(Chain):
                 blocks = [ConvNeXtBlock(n_channel, next(rates)) for _ in range(depth)]
                 self.add_link(f"res{i + 2}", ChainList(*blocks))
 
-    def stage(self, i: int, x: Any) -> Variable:
+    def stage(self, i: int, x: Variable) -> Variable:
         """The output of stage i (from 0), from the previous one's or the stem's."""
         h = self[f"down{i + 2}"](x) if i else x
         for block in self[f"res{i + 2}"].children():

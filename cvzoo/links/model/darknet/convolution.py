@@ -1,7 +1,5 @@
 """Darknet's [convolutional] and [connected]."""
 
-from typing import Any
-
 import numpy as np
 
 import cvzoo.functions as F
@@ -91,7 +89,7 @@ class DarknetConvolution(Chain):
         """Whether convolution and normalization are currently one kernel, to which a sum can be fused."""
         return self.bn is not None and can_fold(self.conv, self.bn)
 
-    def add_up(self, x: Any, other: Any, activation: Activation | None) -> Variable:
+    def add_up(self, x: Variable | Array, other: Variable | Array, activation: Activation | None) -> Variable:
         """activation(bn(conv(x)) + other) in one kernel; requires `can_add()` and an activation that kernels have."""
         kind, alpha, beta = fused_activation(activation) or (None, 0.0, 0.0)
         return fused_convolution(self.conv, self.bn)(x, add=other, activation=kind, alpha=alpha, beta=beta)

@@ -2,7 +2,6 @@
 
 import functools
 from collections.abc import Sequence
-from typing import Any
 
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
@@ -45,12 +44,12 @@ def build_route(section: DarknetSection, index: int, shapes: Sequence[Shape]) ->
     return DarknetLayer(section, places, run, (channels, *shapes[places[0]][1:]))
 
 
-def side_by_side(*xs: Any) -> Variable:
+def side_by_side(*xs: Variable) -> Variable:
     """(B, sum of C, H, W)."""
     return F.concat(xs, axis=1)
 
 
-def parts_side_by_side(*xs: Any, groups: int, group: int) -> Variable:
+def parts_side_by_side(*xs: Variable, groups: int, group: int) -> Variable:
     """(B, sum of C / groups, H, W): the channels of group `group` of each."""
     parts = []
     for x in xs:
@@ -82,7 +81,7 @@ def build_shortcut(section: DarknetSection, index: int, shapes: Sequence[Shape])
     return DarknetLayer(section, (index - 1, *places), run, shape)
 
 
-def add_up(x: Any, *others: Any, activation: Activation | None) -> Variable:
+def add_up(x: Variable, *others: Variable, activation: Activation | None) -> Variable:
     """activation(x + others), x's shape (B, C, H, W)."""
     h = x
     for other in others:
@@ -119,7 +118,7 @@ def build_sam(section: DarknetSection, index: int, shapes: Sequence[Shape]) -> D
     return DarknetLayer(section, (index - 1, place), run, shapes[place])
 
 
-def multiply(scale: Any, x: Any, *, activation: Activation | None) -> Variable:
+def multiply(scale: Variable, x: Variable, *, activation: Activation | None) -> Variable:
     """activation(x * scale), x's shape; axes of size 1 of the scale are broadcast."""
     h = x * (scale if scale.shape == x.shape else F.broadcast_to(scale, x.shape))
     return h if activation is None else activation(h)

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
@@ -63,11 +63,11 @@ class DarknetLayer(NamedTuple):
 
     section: DarknetSection
     sources: tuple[int, ...]
-    run: Callable[..., Any]
+    run: Callable[..., Variable]
     shape: Shape
 
 
-def keep(x: Any) -> Any:
+def keep(x: Variable) -> Variable:
     """x itself: layers for training only are the identity in inference."""
     return x
 

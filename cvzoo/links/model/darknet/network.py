@@ -3,7 +3,7 @@
 import functools
 import os
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable, as_variable
@@ -234,6 +234,6 @@ def _build_softmax(section: DarknetSection, index: int, shape: Shape) -> Darknet
     return DarknetLayer(section, (index - 1,), run, shape)
 
 
-def _softmax(x: Any, *, groups: int, temperature: float) -> Variable:
+def _softmax(x: Variable | Array, *, groups: int, temperature: float) -> Variable:
     h = F.reshape(x, (x.shape[0], groups, -1))
     return F.reshape(F.softmax(h if temperature == 1 else h * (1 / temperature), axis=2), x.shape)

@@ -1,11 +1,11 @@
 """darknet's layers that change height and width without weights: [maxpool], [avgpool], [upsample], [reorg]."""
 
 import functools
-from typing import Any
 
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
 from cvzoo.links.model.darknet.layer import DarknetLayer, Shape, check_fits, get_size, refuse_options
+from cvzoo.typing.aliases import Array
 from cvzoo.weights.formats.darknet import DarknetSection
 
 
@@ -39,7 +39,7 @@ def build_avgpool(section: DarknetSection, index: int, shape: Shape) -> DarknetL
     return DarknetLayer(section, (index - 1,), global_mean, (shape[0], 1, 1))
 
 
-def global_mean(x: Any) -> Variable:
+def global_mean(x: Variable | Array) -> Variable:
     """(B, C, 1, 1) of x (B, C, H, W)."""
     y = F.global_average_pooling_2d(x)
     return F.reshape(y, (*x.shape[:2], 1, 1))
@@ -56,7 +56,7 @@ def build_upsample(section: DarknetSection, index: int, shape: Shape) -> Darknet
     return DarknetLayer(section, (index - 1,), run, (channels, height * stride, width * stride))
 
 
-def enlarge(x: Any, *, stride: int, factor: float = 1.0) -> Variable:
+def enlarge(x: Variable | Array, *, stride: int, factor: float = 1.0) -> Variable:
     """(B, C, H * stride, W * stride): x (B, C, H, W), upsampled by the nearest neighbor, times `factor`."""
     height, width = x.shape[2:]
     y = F.resize_images(x, (height * stride, width * stride), mode="nearest")
@@ -79,7 +79,7 @@ def build_reorg(section: DarknetSection, index: int, shape: Shape) -> DarknetLay
     return DarknetLayer(section, (index - 1,), functools.partial(reorg, stride=stride), out)
 
 
-def reorg(x: Any, *, stride: int = 2) -> Variable:
+def reorg(x: Variable | Array, *, stride: int = 2) -> Variable:
     """(B, C * s^2, H / s, W / s) of x (B, C, H, W), in darknet's order.
 
     darknet interprets x as (C / s^2, H * s, W * s), applies space-to-depth to it, and interprets the result as
@@ -93,7 +93,7 @@ def reorg(x: Any, *, stride: int = 2) -> Variable:
     return F.reshape(h, (batch, channels * s**2, height // s, width // s))
 
 
-def unreorg(x: Any, *, stride: int = 2) -> Variable:
+def unreorg(x: Variable | Array, *, stride: int = 2) -> Variable:
     """(B, C / s^2, H * s, W * s) of x (B, C, H, W): `reorg_cpu` with forward=1."""
     batch, channels, height, width = x.shape
     s = stride

@@ -2,14 +2,16 @@
 
 import abc
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from cvzoo.backends.detection import frame, unpacked_boxes
 from cvzoo.backends.dispatch import backend_of
+from cvzoo.backends.interface import State
 from cvzoo.backends.transfer import on_host
 from cvzoo.links.model.preparation.abstract import Placement
+from cvzoo.typing.aliases import Array, Size
 
 
 class Found(NamedTuple):
@@ -32,7 +34,7 @@ class FinishedBoxes(NamedTuple):
     again: computes the boxes of one image on the host, if it has more candidates than a GPU's kernels can hold
     """
 
-    results: Sequence[Any]
+    results: Sequence[Array]
     again: Callable[[int], Found]
 
     def on_host(self) -> list[Found]:
@@ -63,7 +65,7 @@ class AbstractDecoding(abc.ABC):
     clip: bool = False
 
     @abc.abstractmethod
-    def candidates(self, outputs: Sequence[Any], input_size: tuple[int, int], frames: Any, score_thresh: float) -> Any:
+    def candidates(self, outputs: Sequence[Array], input_size: Size, frames: Array, score_thresh: float) -> State:
         """The boxes with scores above `score_thresh`, for `nms` of the backend of the outputs' device.
 
         outputs: of the network, float32, each with B as its first axis

@@ -2,15 +2,17 @@
 
 import dataclasses
 from collections.abc import Sequence
-from typing import Any, Literal, Protocol
+from typing import Literal, Protocol
 
 import numpy as np
 
 from cvzoo.backends.detection import Scoring, frame
 from cvzoo.backends.dispatch import backend_of
+from cvzoo.backends.interface import State
 from cvzoo.geometry.anchors import grid_anchors
 from cvzoo.links.model.decoding.abstract import AbstractDecoding
 from cvzoo.links.model.preparation.abstract import Placement
+from cvzoo.typing.aliases import Array, Size
 
 Four = tuple[float, float, float, float]
 
@@ -98,7 +100,7 @@ class AnchorLevels(AbstractDecoding):
     clip: bool = False
     relative: bool = False
 
-    def candidates(self, outputs: Sequence[Any], input_size: tuple[int, int], frames: Any, score_thresh: float) -> Any:
+    def candidates(self, outputs: Sequence[Array], input_size: Size, frames: Array, score_thresh: float) -> State:
         """As in `AbstractDecoding`."""
         loc, conf = reversed(outputs) if self.scores_first else outputs
         backend = backend_of(conf)

@@ -2,15 +2,16 @@
 
 import dataclasses
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from cvzoo.backends.detection import CellHead, frame
 from cvzoo.backends.dispatch import backend_of
+from cvzoo.backends.interface import State
 from cvzoo.errors.exceptions import ShapeError
 from cvzoo.links.model.decoding.abstract import AbstractDecoding
 from cvzoo.links.model.preparation.abstract import Placement
+from cvzoo.typing.aliases import Array, Size
 
 
 @dataclasses.dataclass(frozen=True)
@@ -79,7 +80,7 @@ class GridCells(AbstractDecoding):
     heads: tuple[YoloHead | RegionHead, ...]
     letterbox: bool = False
 
-    def candidates(self, outputs: Sequence[Any], input_size: tuple[int, int], frames: Any, score_thresh: float) -> Any:
+    def candidates(self, outputs: Sequence[Array], input_size: Size, frames: Array, score_thresh: float) -> State:
         """As in `AbstractDecoding`. Raises ShapeError if an output has the wrong number of channels."""
         for head, raw in zip(self.heads, outputs):
             if raw.ndim != 4 or raw.shape[1] != head.n_channel:

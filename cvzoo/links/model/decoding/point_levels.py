@@ -2,14 +2,16 @@
 
 import dataclasses
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from cvzoo.backends.detection import Coder, Scoring
 from cvzoo.backends.dispatch import backend_of
+from cvzoo.backends.interface import State
 from cvzoo.links.model.decoding.abstract import AbstractDecoding
 from cvzoo.links.model.decoding.anchor_levels import level_parts
+from cvzoo.typing.aliases import Array, Size
 
 
 class Places(NamedTuple):
@@ -36,7 +38,7 @@ class PointLevels(AbstractDecoding):
     n_candidate: int
     clip: bool = True
 
-    def candidates(self, outputs: Sequence[Any], input_size: tuple[int, int], frames: Any, score_thresh: float) -> Any:
+    def candidates(self, outputs: Sequence[Array], input_size: Size, frames: Array, score_thresh: float) -> State:
         """As in `AbstractDecoding`."""
         loc, conf, center = outputs
         backend = backend_of(conf)

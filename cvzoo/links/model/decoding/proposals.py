@@ -2,7 +2,7 @@
 
 import dataclasses
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,14 +11,15 @@ from cvzoo.backends.detection import Scoring, frame, just_below
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.backends.transfer import constant_for
 from cvzoo.links.model.decoding.anchor_levels import LevelAnchors, level_parts
+from cvzoo.typing.aliases import Array
 
 
 class Proposals(NamedTuple):
     """bbox: (B, P, 4) float32, pixels of the network's input, best first, padded with zeros; counts: (B,) int32, the
     number of each image."""
 
-    bbox: Any
-    counts: Any
+    bbox: Array
+    counts: Array
 
     def on_images(self) -> list[np.ndarray]:
         """For each image (P, 4), for proposals on the host."""
@@ -41,18 +42,18 @@ class RegionBatch(NamedTuple):
     is_padded: bool
 
     @property
-    def bbox(self) -> Any:
+    def bbox(self) -> Array:
         """(R, 4): the boxes of all images, the same number of each."""
         return self.proposals.bbox.reshape(-1, 4)
 
     @property
-    def image_index(self) -> Any:
+    def image_index(self) -> Array:
         """(R,) int32: index of each box's image in the batch."""
         b, n, _ = self.proposals.bbox.shape
         return image_indices(b, n, self.proposals.bbox)
 
 
-def image_indices(b: int, n: int, x: Any) -> Any:
+def image_indices(b: int, n: int, x: Array) -> Array:
     """(b * n,) int32 on x's device: 0 .. b - 1, each n times."""
     return constant_for(np.repeat(np.arange(b, dtype=np.int32), n), x, ("images", b, n))
 
@@ -74,7 +75,7 @@ class LevelProposals:
     score_thresh: float
     min_side: float = 1e-3
 
-    def propose(self, loc: Any, conf: Any, input_size: tuple[int, int], frames: Any) -> Proposals:
+    def propose(self, loc: Array, conf: Array, input_size: tuple[int, int], frames: Array) -> Proposals:
         """The best boxes of each image.
 
         loc: (B, A, 4) float32; conf: (B, A) float32, logits; of all levels, concatenated

@@ -3,14 +3,16 @@
 import dataclasses
 import math
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from cvzoo.backends.detection import Scoring
 from cvzoo.backends.dispatch import backend_of
+from cvzoo.backends.interface import State
 from cvzoo.backends.transfer import on_host
 from cvzoo.links.model.decoding.proposals import Proposals, RegionBatch
+from cvzoo.typing.aliases import Array
 
 Four = tuple[float, float, float, float]
 
@@ -22,8 +24,8 @@ class HeadOutputs(NamedTuple):
     """
 
     batch: RegionBatch
-    loc: Any
-    conf: Any
+    loc: Array
+    conf: Array
 
     def image_on_host(self, i: int) -> "HeadOutputs":
         """The outputs for image i of the batch, on the host."""
@@ -50,13 +52,13 @@ class Regions:
     def candidates(
         self,
         proposals: Proposals,
-        loc: Any,
-        conf: Any,
+        loc: Array,
+        conf: Array,
         *,
-        frames: Any,
+        frames: Array,
         score_thresh: float,
         scoring: Scoring = Scoring.SOFTMAX,
-    ) -> Any:
+    ) -> State:
         """The boxes with scores above `score_thresh`, for `nms` of the backend of their device.
 
         loc: (B, P, L, 4) or (B, P, 4 * L) float32

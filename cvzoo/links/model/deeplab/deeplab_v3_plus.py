@@ -3,7 +3,6 @@
 import dataclasses
 import os
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -72,7 +71,7 @@ class Decoder(Chain):
             self.conv2 = SeparableConv2DBNActiv(middle, middle, 3, 1, 1, **_NORM)
             self.conv_logits = Convolution2D(middle, n_class, 1)
 
-    def forward(self, fine: Any, coarse: Any) -> Variable:
+    def forward(self, fine: Variable | Array, coarse: Variable | Array) -> Variable:
         """(B, n_class, H, W) of fine (B, fine_channels, H, W) and coarse (B, coarse_channels, H', W')."""
         large = F.resize_images(coarse, fine.shape[2:], align_corners=True)
         h = F.concat([large, self.feature_proj(fine)], axis=1)
@@ -159,7 +158,7 @@ class DeepLabV3plusXception65(AbstractSegmenter):
         header = ("channels", ("formula", "x / 127.5 - 1"), ("padded_to_at_least", self.min_input_size))
         return dataclasses.replace(IN_ONE, header=header)
 
-    def training_scores(self, x: Any) -> tuple[Variable, ...]:
+    def training_scores(self, x: Variable | Array) -> tuple[Variable, ...]:
         """The logits, in a tuple of one."""
         return (self.forward(x),)
 

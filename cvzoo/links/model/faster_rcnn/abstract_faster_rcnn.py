@@ -10,6 +10,7 @@ import numpy as np
 from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.detection import Scoring, frame
 from cvzoo.backends.dispatch import backend_of
+from cvzoo.backends.interface import State
 from cvzoo.functions.activation.softmax import softmax
 from cvzoo.functions.array.dtypes import widened
 from cvzoo.links.link import Link
@@ -104,7 +105,7 @@ class AbstractFasterRCNN(AbstractDetector, abc.ABC):
             boxes += [Found(*one) for one in backend_of(each.loc).candidate_boxes(candidates)]
         return boxes
 
-    def finished_boxes(self, x: Any, sizes: Sequence[tuple[int, int]]) -> FinishedBoxes:
+    def finished_boxes(self, x: Variable | Array, sizes: Sequence[tuple[int, int]]) -> FinishedBoxes:
         """As in `AbstractDetector`."""
         outputs, frames = self._second_stage(x, sizes)
 
@@ -114,7 +115,7 @@ class AbstractFasterRCNN(AbstractDetector, abc.ABC):
 
         return FinishedBoxes([self._finished(each, frames[each.batch.images]) for each in outputs], again)
 
-    def _second_stage(self, x: Any, sizes: Sequence[tuple[int, int]]) -> tuple[list[HeadOutputs], Any]:
+    def _second_stage(self, x: Any, sizes: Sequence[tuple[int, int]]) -> tuple[list[HeadOutputs], Array]:
         """The head's outputs for the proposals, in pixels of the images; and the images' frames on x's device."""
         scales = [x.shape[3] / width for _, width in sizes]
         for_rpn, for_head = self.features(x)
@@ -132,7 +133,7 @@ class AbstractFasterRCNN(AbstractDetector, abc.ABC):
             outputs.append(HeadOutputs(batch, locs[:, :, 1:], widened(scores).array.reshape(b, n, self.n_class)))
         return outputs, frames
 
-    def _candidates(self, outputs: HeadOutputs, frames: Any) -> Any:
+    def _candidates(self, outputs: HeadOutputs, frames: Array) -> State:
         batch, loc, conf = outputs
         scoring = Scoring.SOFTMAX
         if not batch.is_padded:
@@ -141,7 +142,7 @@ class AbstractFasterRCNN(AbstractDetector, abc.ABC):
             batch.proposals, loc, conf, frames=frames, score_thresh=self.score_thresh, scoring=scoring
         )
 
-    def _finished(self, outputs: HeadOutputs, frames: Any) -> Any:
+    def _finished(self, outputs: HeadOutputs, frames: Array) -> Array:
         """(B, N) float32 for `unpacked_boxes`."""
         backend = backend_of(outputs.loc)
         candidates = self._candidates(outputs, frames)

@@ -3,7 +3,6 @@
 import dataclasses
 import os
 from collections.abc import Sequence
-from typing import Any
 
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
@@ -48,7 +47,7 @@ class VGG16RoIHead(Chain):
             self.cls_loc = Linear(fc_channels, n_class * 4, initialW=Normal(0.001))
             self.score = Linear(fc_channels, n_class, initialW=Normal(0.01))
 
-    def forward(self, x: Variable | Array, rois: Any, roi_indices: Any) -> tuple[Variable, Variable]:
+    def forward(self, x: Variable | Array, rois: Array, roi_indices: Array) -> tuple[Variable, Variable]:
         """(R, n_class * 4) offsets, (R, n_class) logits, of the regions of x (B, C, H, W)."""
         pool = F.roi_max_pooling_2d(x, rois, roi_indices, self.roi_size, self.spatial_scale, inclusive=True)
         h = F.relu(self.fc6(pool))

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 import cvzoo.functions as F
+from cvzoo.autodiff.parameter import Initializer
 from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.detection import ANY_SIDE, frame
 from cvzoo.backends.dispatch import backend_of
@@ -64,7 +65,7 @@ class ProposalCreator:
     min_size: float = 16
 
     def __call__(
-        self, loc: np.ndarray, score: np.ndarray, anchor: np.ndarray, img_size: Any, scale: float = 1.0
+        self, loc: np.ndarray, score: np.ndarray, anchor: np.ndarray, img_size: Sequence[int], scale: float = 1.0
     ) -> np.ndarray:
         """(R, 4) float32, y_min x_min y_max x_max, best first, clipped to the image.
 
@@ -78,7 +79,7 @@ class ProposalCreator:
         return proposals.on_images()[0]
 
     def propose(
-        self, loc: Any, score: Any, anchor: Any, img_sizes: Sequence[Sequence[int]], scales: Sequence[float]
+        self, loc: Array, score: Array, anchor: Array, img_sizes: Sequence[Sequence[int]], scales: Sequence[float]
     ) -> Proposals:
         """The same for several images, on the arrays' device: loc (B, S, 4), score (B, S), anchor (S, 4).
 
@@ -125,7 +126,7 @@ class RegionProposalNetwork(Chain):
         ratios: Sequence[float] = (0.5, 1, 2),
         anchor_scales: Sequence[float] = (8, 16, 32),
         feat_stride: int = 16,
-        initialW: Any = None,
+        initialW: Initializer | Array | float | None = None,
         *,
         proposal_creator: ProposalCreator | None = None,
     ):
@@ -139,7 +140,7 @@ class RegionProposalNetwork(Chain):
             self.score = Convolution2D(mid_channels, n_anchor * 2, 1, initialW=initialW)
             self.loc = Convolution2D(mid_channels, n_anchor * 4, 1, initialW=initialW)
 
-    def outputs(self, x: Any) -> tuple[Variable, Variable]:
+    def outputs(self, x: Variable | Array) -> tuple[Variable, Variable]:
         """rpn_locs, rpn_scores: the network's outputs, without the selection of proposals."""
         h = F.relu(self.conv1(x))
         rpn_locs = flat_boxes(self.loc(h), 4)
@@ -170,7 +171,7 @@ class RegionProposalNetwork(Chain):
         roi_indices = np.repeat(np.arange(n, dtype=np.int32), [len(roi) for roi in rois])
         return rpn_locs, rpn_scores, np.concatenate(rois), roi_indices, anchor
 
-    def propose(self, x: Any, img_size: tuple[int, int], scales: Sequence[float]) -> Proposals:
+    def propose(self, x: Variable | Array, img_size: tuple[int, int], scales: Sequence[float]) -> Proposals:
         """The proposals of x (B, C, H, W), on its device; arguments as for `forward`."""
         locs, scores = self.outputs(x)
         step, grid = (self.feat_stride, self.feat_stride), x.shape[2:]

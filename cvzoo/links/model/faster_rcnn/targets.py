@@ -1,16 +1,17 @@
 """Training targets of anchors and of sampled regions."""
 
 import dataclasses
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from cvzoo.config.randomness import random_generator
 from cvzoo.geometry.bbox_iou import bbox_iou
 from cvzoo.geometry.coding import decode_bbox, encode_bbox
+from cvzoo.typing.aliases import ArrayLike
 
 
-def bbox2loc(src_bbox: Any, dst_bbox: Any) -> np.ndarray:
+def bbox2loc(src_bbox: ArrayLike, dst_bbox: ArrayLike) -> np.ndarray:
     """(R, 4) offsets dy dx dh dw from each of src_bbox (R, 4) to its row of dst_bbox (R, 4).
 
     Raises ShapeError if the shapes do not match. See `encode_bbox`.
@@ -18,7 +19,7 @@ def bbox2loc(src_bbox: Any, dst_bbox: Any) -> np.ndarray:
     return encode_bbox(dst_bbox, src_bbox)
 
 
-def loc2bbox(src_bbox: Any, loc: Any) -> np.ndarray:
+def loc2bbox(src_bbox: ArrayLike, loc: ArrayLike) -> np.ndarray:
     """(R, 4) boxes from src_bbox (R, 4) and offsets loc (R, 4).
 
     Raises ShapeError if the shapes do not match. See `decode_bbox`, which limits dh and dw to log(1000 / 16).

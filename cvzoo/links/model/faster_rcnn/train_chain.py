@@ -1,7 +1,6 @@
 """What a Faster R-CNN is trained with: the network and its losses as one link."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -13,6 +12,7 @@ from cvzoo.links.model.check_objects import check_objects
 from cvzoo.links.model.faster_rcnn.abstract_faster_rcnn import AbstractFasterRCNN
 from cvzoo.links.model.faster_rcnn.targets import AnchorTargetCreator, ProposalTargetCreator
 from cvzoo.reporting.reporter import report
+from cvzoo.typing.aliases import Array
 
 
 def loc_loss(loc: Variable, gt_loc: np.ndarray, gt_label: np.ndarray, sigma: float) -> Variable:
@@ -48,7 +48,7 @@ def rpn_losses(
     return loc_loss(locs, gt_loc, gt_label, sigma), F.softmax_cross_entropy(scores, gt_label)
 
 
-def picked_locs(roi_cls_locs: Any, label: np.ndarray) -> Variable:
+def picked_locs(roi_cls_locs: Variable, label: np.ndarray) -> Variable:
     """(R, 4): for each region the offsets of its class, of (R, n_class * 4)."""
     locs = F.reshape(roi_cls_locs, (len(label), roi_cls_locs.shape[1] // 4, 4))
     return locs[np.arange(len(label)), label]
@@ -87,7 +87,7 @@ def image_indices_of(counts: Sequence[int]) -> np.ndarray:
 
 
 def image_sizes(
-    chain: Chain, imgs: Any, sizes: Sequence[Sequence[int]] | None, *truths: Sequence[np.ndarray]
+    chain: Chain, imgs: Variable | Array, sizes: Sequence[Sequence[int]] | None, *truths: Sequence[np.ndarray]
 ) -> Sequence[Sequence[int]]:
     """sizes, or those of imgs for None. Raises ShapeError unless sizes and ground truth have one element per image."""
     n = imgs.shape[0]
@@ -136,7 +136,7 @@ class FasterRCNNTrainChain(Chain):
 
     def forward(
         self,
-        imgs: Any,
+        imgs: Variable | Array,
         bboxes: Sequence[np.ndarray],
         labels: Sequence[np.ndarray],
         scales: float | Sequence[float] = 1.0,

@@ -94,7 +94,7 @@ class FasterRCNNFPN(AbstractDetector):
             boxes += [Found(*one) for one in backend_of(each.conf).candidate_boxes(candidates)]
         return boxes
 
-    def finished_boxes(self, x: Any, sizes: Sequence[tuple[int, int]]) -> FinishedBoxes:
+    def finished_boxes(self, x: Variable | Array, sizes: Sequence[tuple[int, int]]) -> FinishedBoxes:
         """As in `AbstractDetector`."""
         outputs, frames, host_frames = self._second_stage(x, sizes)
 
@@ -105,7 +105,7 @@ class FasterRCNNFPN(AbstractDetector):
         results = [self.regions.finished(each, frames[each.batch.images], self, cut=self.clip) for each in outputs]
         return FinishedBoxes(results, again)
 
-    def _second_stage(self, x: Any, sizes: Sequence[tuple[int, int]]) -> tuple[list[HeadOutputs], Any, np.ndarray]:
+    def _second_stage(self, x: Any, sizes: Sequence[tuple[int, int]]) -> tuple[list[HeadOutputs], Array, np.ndarray]:
         """The outputs of the second stage, and the images' frames: on x's device, and on the host."""
         resized_sizes = [self.placement(size).resized for size in sizes]
         pairs = zip(sizes, resized_sizes)

@@ -1,7 +1,7 @@
 """What a Faster R-CNN on a pyramid is trained with: the network and its losses as one link."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -66,7 +66,7 @@ class RegionLosses:
         self._rows: dict[tuple[int, int], AnchorRows] = {}
 
     def __call__(
-        self, network: RegionNetwork, x: Any, objects: Sequence[Truth]
+        self, network: RegionNetwork, x: Variable | Array, objects: Sequence[Truth]
     ) -> tuple[dict[str, Variable], tuple[Variable, ...], list[SampledRegions]]:
         """The losses rpn_loc, rpn_conf, loc and conf; the maps; and the regions of each image, for further heads."""
         s = self.sampling
@@ -85,7 +85,12 @@ class RegionLosses:
         return losses, maps, sampled
 
     def _first(
-        self, network: RegionNetwork, locs: list, confs: list, size: tuple[int, int], objects: Sequence[Truth]
+        self,
+        network: RegionNetwork,
+        locs: list[Variable],
+        confs: list[Variable],
+        size: tuple[int, int],
+        objects: Sequence[Truth],
     ) -> dict[str, Variable]:
         s, rows = self.sampling, self._anchor_rows(network, size)
         places, flags, bboxes = [], [], []
@@ -111,7 +116,7 @@ class RegionLosses:
         }
 
     def _second(
-        self, network: RegionNetwork, maps: Any, sampled: list[SampledRegions], objects: Sequence[Truth]
+        self, network: RegionNetwork, maps: Sequence[Variable], sampled: list[SampledRegions], objects: Sequence[Truth]
     ) -> dict[str, Variable]:
         s, settings = self.sampling, network.settings
         bbox, image = joined(sampled)

@@ -2,7 +2,7 @@
 
 import dataclasses
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 
@@ -10,6 +10,7 @@ import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.detection import packed_boxes, unpacked_boxes
 from cvzoo.backends.dispatch import backend_of
+from cvzoo.backends.interface import State
 from cvzoo.backends.transfer import on_host
 from cvzoo.functions.array.concat import concat
 from cvzoo.functions.array.dtypes import widened
@@ -29,6 +30,8 @@ from cvzoo.links.model.mobilenet_v3.extractor import MobileNetV3Extractor
 from cvzoo.links.model.resnet.extractor import ResNetExtractor
 from cvzoo.links.model.thresholds import AbstractThresholds
 from cvzoo.typing.aliases import Array
+
+T = TypeVar("T")
 
 
 class FPNBoxHead(Chain):
@@ -145,14 +148,14 @@ class RegionNetwork(Chain):
         loc, conf = np.concatenate(locs, axis=1), np.concatenate(confs, axis=1)
         return decoding.propose(loc, conf, size, cut_frames(resized_sizes)).on_images()
 
-    def regions(self, maps: Sequence[Any], bbox: np.ndarray, image: np.ndarray, size: int) -> Variable:
+    def regions(self, maps: Sequence[Variable], bbox: np.ndarray, image: np.ndarray, size: int) -> Variable:
         """(R, C, size, size) of boxes (R, 4) in images (R,) int32; see `pyramid_regions`."""
         s = self.settings
         return pyramid_regions(
             maps, bbox, image, s.strides, size=size, sampling_ratio=s.sampling_ratio, aligned=s.roi_aligned
         )
 
-    def second_stage(self, maps: Sequence[Any], size: tuple[int, int], frames: Any) -> list[HeadOutputs]:
+    def second_stage(self, maps: Sequence[Variable], size: tuple[int, int], frames: Array) -> list[HeadOutputs]:
         """The outputs of the second stage for the proposals, batch by batch.
 
         maps: outputs of `forward`; size: (H, W) of the network's input
@@ -169,7 +172,7 @@ class RegionNetwork(Chain):
             outputs.append(HeadOutputs(batch, box, score))
         return outputs
 
-    def candidates(self, outputs: HeadOutputs, frames: Any, score_thresh: float) -> Any:
+    def candidates(self, outputs: HeadOutputs, frames: Array, score_thresh: float) -> State:
         """The boxes with scores above `score_thresh`, for `nms` of their backend.
 
         frames: (B, 11) float32 of the batch's images, see `cvzoo.backends.detection.frame`
@@ -177,7 +180,7 @@ class RegionNetwork(Chain):
         batch, loc, conf = outputs
         return self.decoding.candidates(batch.proposals, loc, conf, frames=frames, score_thresh=score_thresh)
 
-    def finished(self, outputs: HeadOutputs, frames: Any, thresholds: AbstractThresholds, *, cut: bool) -> Any:
+    def finished(self, outputs: HeadOutputs, frames: Array, thresholds: AbstractThresholds, *, cut: bool) -> Array:
         """(B, N) float32 for `unpacked_boxes`: the boxes left after NMS; cut: whether they are clipped to the image.
 
         thresholds: of the model; frames: as for `candidates`
@@ -189,13 +192,13 @@ class RegionNetwork(Chain):
 
     def third_stage(
         self,
-        maps: Sequence[Any],
+        maps: Sequence[Variable],
         size: tuple[int, int],
         resized_sizes: Sequence[tuple[int, int]],
         *,
         thresholds: AbstractThresholds,
         roi_size: int,
-        head: Callable[[Variable, Any], Any],
+        head: Callable[[Variable, Array], Array],
     ) -> list[tuple[Found, np.ndarray]]:
         """For each image the boxes left after NMS, in pixels of the network's input, and their outputs of `head`.
 
@@ -261,12 +264,12 @@ def make_backbone(settings: FasterRCNNFPNConfig) -> tuple[Chain, FPN]:
     return extractor, FPN(channels, s.channels, n_extra=1, extra_from="pool", norm=s.fpn_norm)
 
 
-def picked_maps(maps: Sequence[Any], settings: FasterRCNNFPNConfig) -> list[Any]:
+def picked_maps(maps: Sequence[T], settings: FasterRCNNFPNConfig) -> list[T]:
     """The backbone's maps that are the pyramid's inputs, the finest first."""
     return list(maps) if settings.backbone == "resnet" else [maps[i] for i in _MOBILENET_LAYERS]
 
 
-def region_levels(bbox: Any, strides: Sequence[int]) -> Any:
+def region_levels(bbox: Array, strides: Sequence[int]) -> Array:
     """(R,) int64 (int32 on a GPU), index of the map that each box (R, 4) is pooled from: a side of 224 has stride 16.
 
     Of maps of the same stride the first is used.
@@ -277,7 +280,7 @@ def region_levels(bbox: Any, strides: Sequence[int]) -> Any:
 
 
 def pyramid_regions(
-    maps: Sequence[Any],
+    maps: Sequence[Variable],
     bbox: np.ndarray,
     image: np.ndarray,
     strides: Sequence[int],

@@ -2,7 +2,6 @@
 
 import functools
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -33,7 +32,7 @@ class FPNRegionProposalNetwork(Chain):
             self.loc = Convolution2D(channels, 4 * n_anchor, 1, initialW=Normal(0.01))
             self.conf = Convolution2D(channels, n_anchor, 1, initialW=Normal(0.01))
 
-    def forward(self, maps: Sequence[Any]) -> tuple[list[Variable], list[Variable]]:
+    def forward(self, maps: Sequence[Variable]) -> tuple[list[Variable], list[Variable]]:
         """For each level: locs (B, A, 4), dy dx dh dw; confs (B, A), logits.
 
         maps: (B, channels, H, W) each; A is ordered by row, column and anchor of the position

@@ -1,7 +1,6 @@
 """What FCIS is trained with: the network and its losses as one link."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -14,6 +13,7 @@ from cvzoo.links.model.faster_rcnn.targets import AnchorTargetCreator, ProposalT
 from cvzoo.links.model.faster_rcnn.train_chain import image_indices_of, image_sizes, loc_loss, reported_sum, rpn_losses
 from cvzoo.links.model.fcis.fcis_resnet101 import FCISResNet101
 from cvzoo.links.model.fcis.mask_voting import resize_map, rounded
+from cvzoo.typing.aliases import Array
 
 _MASK_WEIGHT = 10.0  # of a region's mask loss, which is divided by the number of its cells
 
@@ -52,7 +52,7 @@ class FCISTrainChain(Chain):
 
     def forward(
         self,
-        imgs: Any,
+        imgs: Variable | Array,
         masks: Sequence[np.ndarray],
         labels: Sequence[np.ndarray],
         scales: float | Sequence[float] = 1.0,

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Sequence
-from typing import Any
 
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
@@ -100,7 +99,7 @@ class FCN(AbstractImageSegmenter):
         """A resize of the short side to `short`."""
         return ShortSide(self.short)
 
-    def training_scores(self, x: Any) -> tuple[Variable, Variable]:
+    def training_scores(self, x: Variable | Array) -> tuple[Variable, Variable]:
         """The logits and the auxiliary head's, at the strides of their maps."""
         middle, last = self.backbone(x)
         return self.head(last), self.aux(middle)

@@ -106,7 +106,7 @@ class FCOSHead(Chain):
             self.loc = Convolution2D(channels, 4, 3, 1, 1, initialW=Normal(0.01))
             self.center = Convolution2D(channels, 1, 3, 1, 1, initialW=Normal(0.01))
 
-    def forward(self, maps: Sequence[Any]) -> tuple[Variable, Variable, Variable]:
+    def forward(self, maps: Sequence[Variable]) -> tuple[Variable, Variable, Variable]:
         """loc (B, A, 4), conf (B, A, n_class), center (B, A, 1): A over all maps, within a map by row and column.
 
         maps: (B, channels, H, W) each, the finest first

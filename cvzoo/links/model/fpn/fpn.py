@@ -1,7 +1,7 @@
 """Feature pyramid network (Lin et al., 2017)."""
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Literal
 
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
@@ -51,7 +51,7 @@ class FPN(Chain):
                 n_in = in_channels[-1] if extra_from == "C5" and i == 0 else out_channels
                 self.extra.append(_conv(n_in, out_channels, 3, 2))
 
-    def forward(self, maps: Sequence[Any]) -> tuple[Variable, ...]:
+    def forward(self, maps: Sequence[Variable]) -> tuple[Variable, ...]:
         """One map (B, out_channels, H, W) per input map, then the coarser ones.
 
         maps: (B, in_channels[i], H, W), the finest first
