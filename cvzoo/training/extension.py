@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from cvzoo.training.trainer import Trainer
+    from cvzoo.training.triggers.abstract import TriggerLike
 
 PRIORITY_WRITER = 300  # writes values to the observation
 PRIORITY_EDITOR = 200  # changes values of the observation
@@ -23,7 +24,7 @@ class AbstractExtension(abc.ABC):
     The state that a resumed run needs is `state()`: a tree of dictionaries and lists of arrays, numbers, str, None.
     """
 
-    trigger: Any = (1, "iteration")
+    trigger: "TriggerLike" = (1, "iteration")
     priority: int = PRIORITY_READER
     default_name: str | None = None
     name: str | None = None
@@ -63,7 +64,7 @@ class FunctionExtension(AbstractExtension):
         self,
         function: Callable[["Trainer"], Any],
         *,
-        trigger: Any = (1, "iteration"),
+        trigger: "TriggerLike" = (1, "iteration"),
         default_name: str | None = None,
         priority: int = PRIORITY_READER,
         initializer: Callable[["Trainer"], Any] | None = None,
@@ -96,7 +97,7 @@ class FunctionExtension(AbstractExtension):
 
 
 def make_extension(
-    trigger: Any = (1, "iteration"),
+    trigger: "TriggerLike" = (1, "iteration"),
     default_name: str | None = None,
     priority: int = PRIORITY_READER,
     *,

@@ -8,6 +8,7 @@ from cvzoo.training.triggers.get_trigger import get_trigger
 
 if TYPE_CHECKING:
     from cvzoo.training.trainer import Trainer
+    from cvzoo.training.triggers.abstract import TriggerLike
 
 WHERE = ("epoch", "iteration", "elapsed_time")
 
@@ -19,7 +20,7 @@ class IntervalMeans:
     summary: a DictSummary of the last complete interval
     """
 
-    def __init__(self, trigger: Any, keys: Sequence[str] | None = None):
+    def __init__(self, trigger: "TriggerLike", keys: Sequence[str] | None = None):
         self._trigger = get_trigger(trigger)
         self._keys = None if keys is None else tuple(keys)
         self._summary = DictSummary()

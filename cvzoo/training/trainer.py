@@ -5,7 +5,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.reporting.reporter import Reporter
@@ -18,6 +18,9 @@ from cvzoo.training.triggers.abstract import AbstractTrigger
 from cvzoo.training.triggers.get_trigger import get_stop_trigger, get_trigger
 from cvzoo.training.updaters.abstract import AbstractUpdater
 from cvzoo.typing.aliases import FilePath
+
+if TYPE_CHECKING:
+    from cvzoo.training.triggers.abstract import TriggerLike
 
 _PARTS = {"updater", "stop_trigger", "extensions", "observation", "elapsed_time", "random_states"}
 
@@ -55,7 +58,7 @@ class Trainer:
     def __init__(
         self,
         updater: AbstractUpdater,
-        stop_trigger: Any = None,
+        stop_trigger: "TriggerLike" = None,
         out: FilePath = "result",
         extensions: Iterable[Any] | None = None,
         *,
@@ -83,7 +86,7 @@ class Trainer:
         self,
         extension: Any,
         name: str | None = None,
-        trigger: Any = None,
+        trigger: "TriggerLike" = None,
         priority: int | None = None,
         call_before_training: bool = False,
     ) -> None:

@@ -14,6 +14,7 @@ from cvzoo.serializers.model_file import save_model
 from cvzoo.serializers.safetensors import save_safetensors
 from cvzoo.training.extension import AbstractExtension
 from cvzoo.training.output_folder import write_or_warn
+from cvzoo.typing.aliases import LabelNames
 
 if TYPE_CHECKING:
     from cvzoo.training.trainer import Trainer
@@ -45,7 +46,7 @@ class BestModel(AbstractExtension):
         *,
         filename: str = "best.safetensors",
         half: bool = False,
-        label_names: Any = None,
+        label_names: LabelNames | None = None,
     ):
         if best_is not in ("largest", "smallest"):
             raise ValueRangeError(

@@ -15,6 +15,7 @@ from cvzoo.training.row_file import RowFile
 
 if TYPE_CHECKING:
     from cvzoo.training.trainer import Trainer
+    from cvzoo.training.triggers.abstract import TriggerLike
 
 
 class CSVReport(AbstractExtension):
@@ -27,7 +28,7 @@ class CSVReport(AbstractExtension):
     def __init__(
         self,
         keys: Sequence[str] | None = None,
-        trigger: Any = (1, "epoch"),
+        trigger: "TriggerLike" = (1, "epoch"),
         *,
         filename: str = "metrics.csv",
     ):
@@ -95,7 +96,7 @@ def _read_rows(path: pathlib.Path, columns: Sequence[str], n: int) -> list[list[
     return found
 
 
-def _cell(value: Any) -> str:
+def _cell(value: object) -> str:
     return repr(value) if isinstance(value, float) else str(value)
 
 

@@ -2,6 +2,7 @@
 
 import copy
 import os
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from cvzoo.backends.arrays import to_numpy
 from cvzoo.images.write_image import write_image
 from cvzoo.training.extension import AbstractExtension
-from cvzoo.typing.aliases import Array
+from cvzoo.typing.aliases import Array, LabelNames
 from cvzoo.visualizations.draw_bbox import draw_bbox
 from cvzoo.visualizations.tile_images import tile_images
 
@@ -32,7 +33,7 @@ class DetectionVisReport(AbstractExtension):
         self,
         iterator: Any,
         target: Any,
-        label_names: Any = None,
+        label_names: LabelNames | None = None,
         filename: str = "detection_iter={iteration}_idx={index}.jpg",
     ):
         self.iterator = iterator
@@ -60,6 +61,6 @@ class DetectionVisReport(AbstractExtension):
                 write_image(picture, os.path.join(trainer.out, name))
                 index += 1
 
-    def _picture(self, img: Array, truth: Any, predicted: Any) -> Array:
+    def _picture(self, img: Array, truth: Sequence[Array], predicted: Sequence[Array]) -> Array:
         drawn = (draw_bbox(img, *map(to_numpy, boxes), label_names=self.label_names) for boxes in (truth, predicted))
         return tile_images(np.stack(list(drawn)), 1, fill=255)

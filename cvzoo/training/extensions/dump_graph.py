@@ -10,8 +10,11 @@ import numpy as np
 from cvzoo.autodiff.computational_graph import ComputationalGraph, graph_behind_function
 from cvzoo.autodiff.function_hook import AbstractFunctionHook
 from cvzoo.autodiff.function_node import FunctionNode
+from cvzoo.autodiff.variable import Variable
+from cvzoo.autodiff.variable_node import VariableNode
 from cvzoo.training.extension import AbstractExtension
 from cvzoo.training.output_folder import write_or_warn, write_text
+from cvzoo.typing.aliases import Array
 
 if TYPE_CHECKING:
     from cvzoo.training.trainer import Trainer
@@ -82,7 +85,7 @@ class _GraphHook(AbstractFunctionHook):
         self._root_name = root_name
 
     def backward_preprocess(
-        self, function: FunctionNode, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
+        self, function: FunctionNode, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
     ) -> None:
         observed = self._trainer.observation.get(self._root_name)
         if self.graph is not None or observed is None:
@@ -94,12 +97,12 @@ class _GraphHook(AbstractFunctionHook):
                 self.graph = graph_behind_function(function, self._names())
                 return
 
-    def _names(self) -> dict[Any, str]:
+    def _names(self) -> dict[VariableNode, str]:
         names = {}
         for key, optimizer in self._trainer.updater.get_all_optimizers().items():
             names.update({param.node: f"{key}{path}" for path, param in optimizer.target.namedparams(False)})
         return names
 
 
-def _is_same_number(array: Any, observed: Any) -> bool:
+def _is_same_number(array: Array, observed: Array | float) -> bool:
     return np.size(array) == np.size(observed) == 1 and float(np.reshape(array, ())) == float(np.reshape(observed, ()))

@@ -10,6 +10,7 @@ from cvzoo.training.extension import PRIORITY_WRITER, AbstractExtension
 from cvzoo.training.non_number.all_finite import all_finite
 from cvzoo.training.non_number.first_non_number import FirstNonNumber, NonNumberFound, names_of
 from cvzoo.training.updaters.standard_updater import StandardUpdater
+from cvzoo.typing.aliases import Array
 
 if TYPE_CHECKING:
     from cvzoo.training.trainer import Trainer
@@ -130,7 +131,7 @@ def _bad_losses(trainer: "Trainer") -> list[str]:
     return found
 
 
-def _bad(what: str, arrays: dict[str, Any]) -> list[str]:
+def _bad(what: str, arrays: dict[str, Array]) -> list[str]:
     names = names_of(arrays)
     if not names:
         return []

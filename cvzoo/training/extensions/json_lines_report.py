@@ -14,6 +14,7 @@ from cvzoo.training.row_file import RowFile
 
 if TYPE_CHECKING:
     from cvzoo.training.trainer import Trainer
+    from cvzoo.training.triggers.abstract import TriggerLike
 
 
 class JSONLinesReport(AbstractExtension):
@@ -31,7 +32,7 @@ class JSONLinesReport(AbstractExtension):
     def __init__(
         self,
         keys: Sequence[str] | None = None,
-        trigger: Any = (1, "epoch"),
+        trigger: "TriggerLike" = (1, "epoch"),
         *,
         filename: str = "metrics.jsonl",
     ):

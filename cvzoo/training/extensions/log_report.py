@@ -13,6 +13,7 @@ from cvzoo.training.triggers.get_trigger import get_trigger
 
 if TYPE_CHECKING:
     from cvzoo.training.trainer import Trainer
+    from cvzoo.training.triggers.abstract import TriggerLike
 
 
 class LogReport(AbstractExtension):
@@ -34,7 +35,7 @@ class LogReport(AbstractExtension):
     def __init__(
         self,
         keys: Iterable[str] | None = None,
-        trigger: Any = (1, "epoch"),
+        trigger: "TriggerLike" = (1, "epoch"),
         postprocess: Callable[[MutableMapping[str, Any]], None] | None = None,
         filename: str | None = "log",
     ):
@@ -81,5 +82,5 @@ class LogReport(AbstractExtension):
         self._due.load_state(state["due"])
 
 
-def _as_json(value: Any) -> Any:
+def _as_json(value: object) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,7 +1,7 @@
 """Statistics of parameters and gradients."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,14 +10,15 @@ from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.links.link import Link
 from cvzoo.reporting.reporter import report
 from cvzoo.training.extension import PRIORITY_WRITER, AbstractExtension
-from cvzoo.typing.aliases import Array
+from cvzoo.typing.aliases import Array, ArrayLike
 
 if TYPE_CHECKING:
     from cvzoo.training.trainer import Trainer
+    from cvzoo.training.triggers.abstract import TriggerLike
 
 # of a normal distribution: -3, -2, -1, 0, 1, 2, 3 standard deviations
 _PERCENTS = (0.13, 2.28, 15.87, 50, 84.13, 97.72, 99.87)
-Statistic = Callable[[Array], Any]
+Statistic = Callable[[Array], ArrayLike]
 
 
 def _zeros(x: np.ndarray) -> int:
@@ -61,7 +62,7 @@ class ParameterStatistics(AbstractExtension):
         report_params: bool = True,
         report_grads: bool = True,
         prefix: str | None = None,
-        trigger: Any = (1, "epoch"),
+        trigger: "TriggerLike" = (1, "epoch"),
         skip_nan_params: bool = False,
     ):
         if not (report_params or report_grads):
@@ -86,7 +87,7 @@ class ParameterStatistics(AbstractExtension):
                     self._describe(f"{name}/grad", parameter.grad, found)
         report(found)
 
-    def _describe(self, name: str, array: Any, found: dict[str, float]) -> None:
+    def _describe(self, name: str, array: Array, found: dict[str, float]) -> None:
         flat = to_numpy(array).ravel()
         if not flat.size:
             return

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from cvzoo.training.trainer import Trainer
+    from cvzoo.training.triggers.abstract import TriggerLike
 
     Postprocess = Callable[[Figure, Axes, DictSummary], object]
 
@@ -49,7 +50,7 @@ class PlotReport(AbstractExtension):
         self,
         y_keys: str | Sequence[str],
         x_key: str = "iteration",
-        trigger: Any = (1, "epoch"),
+        trigger: "TriggerLike" = (1, "epoch"),
         postprocess: "Postprocess | None" = None,
         filename: str | None = None,
         marker: str | None = "x",

@@ -73,7 +73,7 @@ def _all_keys(line: dict[str, Any]) -> list[str]:
     return first + [key for key in line if key not in first]
 
 
-def _as_text(value: Any) -> str:
+def _as_text(value: object) -> str:
     if value is None:
         return ""
     if isinstance(value, float):

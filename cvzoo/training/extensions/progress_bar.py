@@ -12,6 +12,7 @@ from cvzoo.training.triggers.get_trigger import get_stop_trigger
 
 if TYPE_CHECKING:
     from cvzoo.training.trainer import Trainer
+    from cvzoo.training.triggers.abstract import TriggerLike
 
 _ON_TERMINAL, _ELSEWHERE = 0.2, 30.0  # seconds between two lines
 
@@ -38,7 +39,7 @@ class ProgressBar(AbstractExtension):
 
     def __init__(
         self,
-        training_length: Any = None,
+        training_length: "TriggerLike" = None,
         *,
         keys: Sequence[str] = ("main/loss",),
         bar_length: int = 30,

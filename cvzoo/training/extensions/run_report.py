@@ -15,6 +15,7 @@ from cvzoo.training.triggers.get_trigger import get_trigger
 
 if TYPE_CHECKING:
     from cvzoo.training.trainer import Trainer
+    from cvzoo.training.triggers.abstract import TriggerLike
 
 _SHARE = 100  # writing the report may take a hundredth of the time
 
@@ -39,7 +40,7 @@ class RunReport(AbstractExtension):
         self,
         best: str | None = None,
         best_is: str = "largest",
-        trigger: Any = (1, "epoch"),
+        trigger: "TriggerLike" = (1, "epoch"),
         *,
         seconds: float = 30.0,
         resume_with: str | None = None,

@@ -16,6 +16,7 @@ from cvzoo.training.tensorboard.event_file import EventFile
 
 if TYPE_CHECKING:
     from cvzoo.training.trainer import Trainer
+    from cvzoo.training.triggers.abstract import TriggerLike
 
 
 class TensorBoardReport(AbstractExtension):
@@ -32,7 +33,7 @@ class TensorBoardReport(AbstractExtension):
     def __init__(
         self,
         keys: Sequence[str] | None = None,
-        trigger: Any = (1, "epoch"),
+        trigger: "TriggerLike" = (1, "epoch"),
         *,
         link: Link | None = None,
         folder: str = ".",

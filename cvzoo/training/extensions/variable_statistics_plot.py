@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from cvzoo.training.trainer import Trainer
+    from cvzoo.training.triggers.abstract import TriggerLike
 
 # of a normal distribution: the least, -3, -2, -1, 0, 1, 2, 3 standard deviations, the greatest
 PERCENTILES = (0, 0.13, 2.28, 15.87, 50, 84.13, 97.72, 99.87, 100)
@@ -52,7 +53,7 @@ class VariableStatisticsPlot(AbstractExtension):
         plot_mean: bool = True,
         plot_std: bool = True,
         percentile_sigmas: Sequence[float] | None = PERCENTILES,
-        trigger: Any = (1, "epoch"),
+        trigger: "TriggerLike" = (1, "epoch"),
         filename: str | None = None,
         figsize: tuple[float, float] | None = None,
         marker: str | None = None,

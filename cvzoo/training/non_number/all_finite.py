@@ -1,21 +1,21 @@
 """Fast checks for NaN and infinity."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from cvzoo.backends.arrays import to_numpy
 from cvzoo.backends.device import Device, device_of
 from cvzoo.backends.float_types import widened
+from cvzoo.typing.aliases import Array
 
 
-def all_finite(array: Any) -> bool:
+def all_finite(array: Array) -> bool:
     """True if no value is NaN or infinite; integer arrays always are finite."""
     return not not_finite([array])
 
 
-def not_finite(arrays: Sequence[Any]) -> list[int]:
+def not_finite(arrays: Sequence[Array]) -> list[int]:
     """The indices of the arrays with NaN or infinite values; one device synchronization per GPU."""
     by_device: dict[Device, list[int]] = {}
     for place, array in enumerate(arrays):
@@ -28,7 +28,7 @@ def not_finite(arrays: Sequence[Any]) -> list[int]:
     return sorted(found)
 
 
-def kind_of(array: Any) -> str:
+def kind_of(array: Array) -> str:
     """Such as "3 of 12 values are NaN, 1 is infinite"; empty if all are finite."""
     array = widened(to_numpy(array))
     if array.dtype.kind not in "fc":
@@ -38,7 +38,7 @@ def kind_of(array: Any) -> str:
     return f"{' and '.join(parts)} of {array.size} values" if parts else ""
 
 
-def about(array: Any) -> str:
+def about(array: Array) -> str:
     """Such as "float32 (2, 3) from -1 to 5", of the finite values."""
     array = widened(to_numpy(array))
     text = f"{array.dtype} {array.shape}"

@@ -1,7 +1,6 @@
 """A function hook that finds the first function with a NaN or infinite output."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -10,6 +9,7 @@ from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.variable import Variable
 from cvzoo.links.link import Link
 from cvzoo.training.non_number.all_finite import about, all_finite, kind_of, not_finite
+from cvzoo.typing.aliases import Array
 
 
 class NonNumberFound(Exception):
@@ -27,19 +27,19 @@ class FirstNonNumber(AbstractFunctionHook):
     def __init__(self, links: Sequence[Link]):
         self.story: list[str] = []
         self._names: dict[int, str] = {}  # id of a parameter's array -> its path
-        self._held: list[Any] = []  # references that keep ids from being reused
+        self._held: list[Array | None] = []  # references that keep ids from being reused
         for link in links:
             for path, parameter in link.namedparams(include_uninit=False):
                 self._names[id(parameter.array)] = path
                 self._held.append(parameter.array)
         self._last_parameter: str | None = None
-        self._forwards: list[tuple[Any, ...]] = []
+        self._forwards: list[tuple[Array, ...]] = []
         self._backwards: list[FunctionNode] = []
-        self._in_data: tuple[Any, ...] = ()
+        self._in_data: tuple[Array, ...] = ()
         self._infinite = False
 
     # --- forward ----------------------------------------------------------------------------------------------------
-    def forward_preprocess(self, function: FunctionNode, in_data: tuple[Any, ...]) -> None:
+    def forward_preprocess(self, function: FunctionNode, in_data: tuple[Array, ...]) -> None:
         self._forwards.append(in_data)
         for x in in_data:
             self._last_parameter = self._names.get(id(x), self._last_parameter)
@@ -50,7 +50,7 @@ class FirstNonNumber(AbstractFunctionHook):
                 what = f"input {i} of {function.label}" if name is None else f"the parameter {name} itself"
                 self._found(f"{what} is bad from the beginning{_where(x)}", x)
 
-    def forward_postprocess(self, function: FunctionNode, in_data: tuple[Any, ...]) -> None:
+    def forward_postprocess(self, function: FunctionNode, in_data: tuple[Array, ...]) -> None:
         self._in_data = self._forwards.pop()
 
     def outputs_made(self, function: FunctionNode, outputs: tuple[Variable, ...]) -> None:
@@ -61,7 +61,7 @@ class FirstNonNumber(AbstractFunctionHook):
 
     # --- backward ---------------------------------------------------------------------------------------------------
     def backward_preprocess(
-        self, function: FunctionNode, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
+        self, function: FunctionNode, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
     ) -> None:
         for gy in grad_outputs:
             if gy is not None and not all_finite(gy._array):
@@ -69,7 +69,7 @@ class FirstNonNumber(AbstractFunctionHook):
         self._backwards.append(function)
 
     def backward_postprocess(
-        self, function: FunctionNode, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
+        self, function: FunctionNode, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
     ) -> None:
         self._backwards.pop()
 
@@ -87,7 +87,7 @@ class FirstNonNumber(AbstractFunctionHook):
         after = "" if self._last_parameter is None else f" (after {self._last_parameter})"
         return f"{function.label}{after}"
 
-    def _found(self, text: str, array: Any, inputs: Sequence[Any] = ()) -> None:
+    def _found(self, text: str, array: Array, inputs: Sequence[Array] = ()) -> None:
         given = "; ".join(about(x) for x in inputs)
         line = f"{text}; it was given {given}" if given else text
         if np.isnan(array).any():
@@ -98,7 +98,7 @@ class FirstNonNumber(AbstractFunctionHook):
             self.story.append(line)
 
 
-def _where(array: Any) -> str:
+def _where(array: Array) -> str:
     """The examples of a batch with such values, unless all have them."""
     array = np.asarray(array)
     kind = kind_of(array)
@@ -109,7 +109,7 @@ def _where(array: Any) -> str:
     return f": {kind}, in example {shown} of {len(array)}" if len(rows) < len(array) else f": {kind}"
 
 
-def names_of(arrays: Mapping[str, Any]) -> list[str]:
+def names_of(arrays: Mapping[str, Array]) -> list[str]:
     """The names of the arrays with NaN or infinite values."""
     names = list(arrays)
     return [names[place] for place in not_finite(list(arrays.values()))]

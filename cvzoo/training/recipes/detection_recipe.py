@@ -30,7 +30,7 @@ from cvzoo.training.recipes.images import denormalized
 from cvzoo.training.recipes.recipe import AbstractRecipe, ClassTable, Splits
 from cvzoo.training.run.anchor_reach import Anchors
 from cvzoo.transforms.sample.mixes import CopyPaste, MixUp, Mosaic
-from cvzoo.typing.aliases import Array, Image, Size
+from cvzoo.typing.aliases import Array, ArrayLike, Image, Size
 from cvzoo.visualizations.draw_bbox import draw_bbox
 
 METRICS: Mapping[str, str] = MappingProxyType(
@@ -187,7 +187,7 @@ class AbstractPyramidRecipe(AbstractDetectionRecipe, abc.ABC):
         )
         return TransformDataset(self.mixed(train, self.mosaic_size), ("img", "bbox", "label", "ignored"), transform)
 
-    def converter(self, batch: Sequence[Any], device: Any = None) -> Any:
+    def converter(self, batch: Sequence[Any], device: str | int | None = None) -> Any:
         """Images of different sizes are padded."""
         return collate_photos(batch, device)
 
@@ -244,7 +244,9 @@ def pyramid_anchors(boxes: Callable[[Any], Array], config: Any, strides: Sequenc
     return Anchors(boxes, settings=settings)
 
 
-def draw_boxes(example: tuple[Any, ...], label_names: Sequence[str], *, mean: Any, std: Any) -> tuple[Image, str]:
+def draw_boxes(
+    example: tuple[Any, ...], label_names: Sequence[str], *, mean: ArrayLike, std: ArrayLike
+) -> tuple[Image, str]:
     """A training example (img, bbox, label, ignored) with its boxes, and their number; ignored boxes are not drawn.
 
     mean, std: of the image's channels, by which it was normalized

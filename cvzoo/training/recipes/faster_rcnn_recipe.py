@@ -113,7 +113,7 @@ class AbstractTwoStageRecipe(AbstractDetectionRecipe, abc.ABC):
         transform = FasterRCNNTransform(model, x_flip=self.flip)
         return TransformDataset(train, ("img", "bbox", "label", "scale", "size"), transform)
 
-    def converter(self, batch: Sequence[Any], device: Any = None) -> Any:
+    def converter(self, batch: Sequence[Any], device: str | int | None = None) -> Any:
         """Images of different sizes are padded."""
         return collate_photos(batch, device)
 

@@ -9,11 +9,12 @@ import numpy as np
 from cvzoo.images.write_image import write_image
 from cvzoo.training.extension import AbstractExtension
 from cvzoo.training.output_folder import write_or_warn
-from cvzoo.typing.aliases import Array, Image
+from cvzoo.typing.aliases import Array, ArrayLike, Image
 from cvzoo.visualizations.contact_sheet import contact_sheet
 
 if TYPE_CHECKING:
     from cvzoo.training.trainer import Trainer
+    from cvzoo.training.triggers.abstract import TriggerLike
 
 _MAX_IMAGES = 8
 _COLUMNS = 4
@@ -35,7 +36,7 @@ class FirstBatchImage:
         self._draw = draw
         self._is_drawn = False
 
-    def __call__(self, batch: Sequence[tuple[Any, ...]], device: Any = None) -> Any:
+    def __call__(self, batch: Sequence[tuple[Any, ...]], device: str | int | None = None) -> Any:
         if not self._is_drawn:
             self._is_drawn = True
             if not self._path.exists():
@@ -56,7 +57,9 @@ class PredictionImages(AbstractExtension):
 
     default_name = "prediction_images"
 
-    def __init__(self, dataset: Any, path: pathlib.Path, draw: Callable[[Image], tuple[Image, str]], *, trigger: Any):
+    def __init__(
+        self, dataset: Any, path: pathlib.Path, draw: Callable[[Image], tuple[Image, str]], *, trigger: "TriggerLike"
+    ):
         self.trigger = trigger
         self._dataset = dataset
         self._path = path
@@ -71,7 +74,7 @@ class PredictionImages(AbstractExtension):
         write_or_warn(self._path, lambda: _write(self._path, imgs, captions))
 
 
-def denormalized(img: Array, *, mean: Any, std: Any) -> Image:
+def denormalized(img: Array, *, mean: ArrayLike, std: ArrayLike) -> Image:
     """A normalized image (3, H, W) as pixels in [0, 255]. mean, std: of its channels, or of all"""
     mean, std = (np.reshape(np.asarray(each, np.float32), (-1, 1, 1)) for each in (mean, std))
     return np.clip(np.rint(img * std + mean), 0, 255).astype(np.float32)

@@ -193,7 +193,7 @@ class AbstractRecipe(AbstractConfig, abc.ABC):
         examples = self.examples(train, model)
         return examples.slice[:, tuple(key for key in ("img", "bbox", "label", "ignored") if key in examples.keys)]
 
-    def converter(self, batch: Sequence[Any], device: Any = None) -> Any:
+    def converter(self, batch: Sequence[Any], device: str | int | None = None) -> Any:
         """A batch of examples as arguments of the loss: `concat_examples`, unless the family says otherwise."""
         return concat_examples(batch, device)
 

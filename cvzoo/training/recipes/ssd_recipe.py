@@ -84,7 +84,7 @@ class SSDRecipe(AbstractDetectionRecipe):
         size = (model.insize, model.insize)
         return SSDTransform(model.coder, size, mean=model.mean, augment=self.augment)
 
-    def converter(self, batch: Sequence[Any], device: Any = None) -> Any:
+    def converter(self, batch: Sequence[Any], device: str | int | None = None) -> Any:
         """Images and targets are stacked."""
         return collate_multibox(batch, device)
 

@@ -123,7 +123,7 @@ class AbstractYOLORecipe(AbstractDetectionRecipe, abc.ABC):
         transform = YOLOTransform(size, augment=self.augment, fit=fit)
         return TransformDataset(train, ("img", "bbox", "label", "ignored"), transform)
 
-    def converter(self, batch: Sequence[Any], device: Any = None) -> Any:
+    def converter(self, batch: Sequence[Any], device: str | int | None = None) -> Any:
         """Images are stacked, boxes are lists."""
         return collate_photos(batch, device)
 

@@ -7,7 +7,7 @@ import random
 import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -41,6 +41,9 @@ from cvzoo.training.run.run_report import ITERATIONS
 from cvzoo.training.trainer import Trainer
 from cvzoo.training.updaters.standard_updater import StandardUpdater
 from cvzoo.typing.aliases import FilePath
+
+if TYPE_CHECKING:
+    from cvzoo.training.triggers.abstract import TriggerLike
 
 _FORMAT = 1
 ENVIRONMENT, DATA, PLOTS = "environment.json", "data.json", "plots"
@@ -116,7 +119,7 @@ class Run:
         optimizer: Any,
         examples: Any,
         batch_size: int,
-        stop: Any,
+        stop: "TriggerLike",
         *,
         converter: Callable = concat_examples,
         n_processes: int = 2,
@@ -147,8 +150,8 @@ class Run:
         *,
         best: str | None = None,
         best_is: str = "largest",
-        log: Any = (1, "epoch"),
-        save: Any = (1, "epoch"),
+        log: "TriggerLike" = (1, "epoch"),
+        save: "TriggerLike" = (1, "epoch"),
         print_keys: Sequence[str] | None = None,
         plot_keys: Sequence[str] = ("main/loss", "validation/main/loss"),
         half: bool = False,

@@ -244,7 +244,7 @@ def _flat(name: str, tree: Any) -> Any:
         yield name, tree if isinstance(tree, str) else json.dumps(tree, ensure_ascii=False)
 
 
-def _number(value: Any) -> str:
+def _number(value: object) -> str:
     if value is None:
         return "–"
     return f"{value:.4g}" if isinstance(value, float) else str(value)

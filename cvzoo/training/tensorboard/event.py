@@ -6,11 +6,12 @@ HistogramProto: min 1, max 2, num 3, sum 4, sum_squares 5, bucket_limit 6, bucke
 """
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from cvzoo.backends.arrays import to_numpy
+from cvzoo.typing.aliases import Array
 from cvzoo.weights.protobuf import (
     bytes_field,
     double_field,
@@ -36,7 +37,7 @@ class Histogram(NamedTuple):
     counts: tuple[float, ...]
 
 
-def histogram_of(values: Any) -> Histogram | None:
+def histogram_of(values: Array) -> Histogram | None:
     """The histogram of an array's finite values, of any shape; None if there are none."""
     values = to_numpy(values).ravel()
     values = values[np.isfinite(values)].astype(np.float64)

@@ -1,8 +1,8 @@
 """The base class of triggers."""
 
 import abc
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
     from cvzoo.training.trainer import Trainer
@@ -29,3 +29,7 @@ class AbstractTrigger(abc.ABC):
 
     def load_state(self, state: Mapping[str, Any]) -> None:  # noqa: B027
         """Restores a state."""
+
+
+# what `get_trigger` takes: a pair such as (1, "epoch"), a function of the trainer; None never fires
+TriggerLike: TypeAlias = AbstractTrigger | tuple[float, str] | Callable[["Trainer"], bool] | None

@@ -10,6 +10,7 @@ from cvzoo.training.triggers.interval_mean import IntervalMean
 
 if TYPE_CHECKING:
     from cvzoo.training.trainer import Trainer
+    from cvzoo.training.triggers.abstract import TriggerLike
 
 
 class AbstractBestValueTrigger(AbstractTrigger, abc.ABC):
@@ -20,7 +21,7 @@ class AbstractBestValueTrigger(AbstractTrigger, abc.ABC):
     best_value: the best mean so far, or None
     """
 
-    def __init__(self, key: str, trigger: Any = (1, "epoch")):
+    def __init__(self, key: str, trigger: "TriggerLike" = (1, "epoch")):
         self._mean = IntervalMean(key, trigger)
         self.best_value: float | None = None
 
@@ -48,7 +49,7 @@ class AbstractBestValueTrigger(AbstractTrigger, abc.ABC):
 class BestValueTrigger(AbstractBestValueTrigger):
     """Fires when `compare(best, value)` is true; see AbstractBestValueTrigger."""
 
-    def __init__(self, key: str, compare: Callable[[float, float], bool], trigger: Any = (1, "epoch")):
+    def __init__(self, key: str, compare: Callable[[float, float], bool], trigger: "TriggerLike" = (1, "epoch")):
         super().__init__(key, trigger)
         self._compare = compare
 

@@ -12,6 +12,7 @@ from cvzoo.training.triggers.interval_mean import IntervalMean
 
 if TYPE_CHECKING:
     from cvzoo.training.trainer import Trainer
+    from cvzoo.training.triggers.abstract import TriggerLike
 
 
 class EarlyStoppingTrigger(AbstractTrigger):
@@ -35,12 +36,12 @@ class EarlyStoppingTrigger(AbstractTrigger):
 
     def __init__(
         self,
-        check_trigger: Any = (1, "epoch"),
+        check_trigger: "TriggerLike" = (1, "epoch"),
         monitor: str = "main/loss",
         patience: int = 3,
         mode: str = "auto",
         verbose: bool = False,
-        max_trigger: Any = (100, "epoch"),
+        max_trigger: "TriggerLike" = (100, "epoch"),
         *,
         min_delta: float = 0.0,
     ):

@@ -1,7 +1,7 @@
 """Conversion of triggers from pairs and functions."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cvzoo.errors.exceptions import DtypeError
 from cvzoo.training.triggers.abstract import AbstractTrigger
@@ -9,6 +9,7 @@ from cvzoo.training.triggers.interval_trigger import IntervalTrigger, UntilTrigg
 
 if TYPE_CHECKING:
     from cvzoo.training.trainer import Trainer
+    from cvzoo.training.triggers.abstract import TriggerLike
 
 
 class FunctionTrigger(AbstractTrigger):
@@ -21,7 +22,7 @@ class FunctionTrigger(AbstractTrigger):
         return self.function is not None and bool(self.function(trainer))
 
 
-def get_trigger(trigger: Any) -> AbstractTrigger:
+def get_trigger(trigger: "TriggerLike") -> AbstractTrigger:
     """A trigger from a trigger, a pair such as (1, "epoch"), a function of the trainer, or None, which never fires.
 
     Raises DtypeError for any other input.
@@ -29,12 +30,12 @@ def get_trigger(trigger: Any) -> AbstractTrigger:
     return _as_trigger(trigger, IntervalTrigger)
 
 
-def get_stop_trigger(trigger: Any) -> AbstractTrigger:
+def get_stop_trigger(trigger: "TriggerLike") -> AbstractTrigger:
     """A stop trigger from the same arguments; a pair means until then, and stays true."""
     return _as_trigger(trigger, UntilTrigger)
 
 
-def _as_trigger(trigger: Any, of_pair: Callable[[float, str], AbstractTrigger]) -> AbstractTrigger:
+def _as_trigger(trigger: "TriggerLike", of_pair: Callable[[float, str], AbstractTrigger]) -> AbstractTrigger:
     if isinstance(trigger, AbstractTrigger):
         return trigger
     if isinstance(trigger, tuple | list) and len(trigger) == 2:

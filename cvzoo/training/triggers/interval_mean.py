@@ -9,6 +9,7 @@ from cvzoo.training.triggers.get_trigger import get_trigger
 
 if TYPE_CHECKING:
     from cvzoo.training.trainer import Trainer
+    from cvzoo.training.triggers.abstract import TriggerLike
 
 
 class IntervalMean:
@@ -17,7 +18,7 @@ class IntervalMean:
     key: of the observation; trigger: the interval
     """
 
-    def __init__(self, key: str, trigger: Any):
+    def __init__(self, key: str, trigger: "TriggerLike"):
         self.key = key
         self._due = get_trigger(trigger)
         self._summary = DictSummary()

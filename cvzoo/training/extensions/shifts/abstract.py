@@ -8,6 +8,7 @@ from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.training.extension import PRIORITY_READER, AbstractExtension
 
 if TYPE_CHECKING:
+    from cvzoo.optimizers.optimizer import AbstractOptimizer
     from cvzoo.training.trainer import Trainer
 
 
@@ -23,7 +24,7 @@ class AbstractShift(AbstractExtension, abc.ABC):
     trigger = (1, "iteration")
     priority = PRIORITY_READER
 
-    def __init__(self, attr: str, init: float | None = None, optimizer: Any = None):
+    def __init__(self, attr: str, init: float | None = None, optimizer: "AbstractOptimizer | None" = None):
         self.attr = attr
         self.init = init
         self.optimizer = optimizer

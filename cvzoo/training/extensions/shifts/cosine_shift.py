@@ -1,9 +1,12 @@
 """Cosine annealing."""
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING
 
 from cvzoo.training.extensions.shifts.abstract import AbstractShift, check_count
+
+if TYPE_CHECKING:
+    from cvzoo.optimizers.optimizer import AbstractOptimizer
 
 
 class CosineShift(AbstractShift):
@@ -16,7 +19,12 @@ class CosineShift(AbstractShift):
     default_name = "CosineShift"
 
     def __init__(
-        self, attr: str, max_count: float, init: float | None = None, target: float = 0.0, optimizer: Any = None
+        self,
+        attr: str,
+        max_count: float,
+        init: float | None = None,
+        target: float = 0.0,
+        optimizer: "AbstractOptimizer | None" = None,
     ):
         super().__init__(attr, init, optimizer)
         check_count("CosineShift: max_count", max_count)

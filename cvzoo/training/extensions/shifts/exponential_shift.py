@@ -1,9 +1,12 @@
 """Exponential decay."""
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.training.extensions.shifts.abstract import AbstractShift, towards
+
+if TYPE_CHECKING:
+    from cvzoo.optimizers.optimizer import AbstractOptimizer
 
 
 class ExponentialShift(AbstractShift):
@@ -17,7 +20,12 @@ class ExponentialShift(AbstractShift):
     default_name = "ExponentialShift"
 
     def __init__(
-        self, attr: str, rate: float, init: float | None = None, target: float | None = None, optimizer: Any = None
+        self,
+        attr: str,
+        rate: float,
+        init: float | None = None,
+        target: float | None = None,
+        optimizer: "AbstractOptimizer | None" = None,
     ):
         super().__init__(attr, init, optimizer)
         if not rate > 0:

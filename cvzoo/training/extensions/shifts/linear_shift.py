@@ -1,9 +1,12 @@
 """Linear schedule."""
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.training.extensions.shifts.abstract import AbstractShift
+
+if TYPE_CHECKING:
+    from cvzoo.optimizers.optimizer import AbstractOptimizer
 
 
 class LinearShift(AbstractShift):
@@ -15,7 +18,11 @@ class LinearShift(AbstractShift):
     default_name = "LinearShift"
 
     def __init__(
-        self, attr: str, value_range: tuple[float, float], time_range: tuple[float, float], optimizer: Any = None
+        self,
+        attr: str,
+        value_range: tuple[float, float],
+        time_range: tuple[float, float],
+        optimizer: "AbstractOptimizer | None" = None,
     ):
         super().__init__(attr, value_range[0], optimizer)
         if not time_range[0] < time_range[1]:

@@ -1,11 +1,12 @@
 """Schedules from functions."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cvzoo.training.extension import PRIORITY_READER, AbstractExtension
 
 if TYPE_CHECKING:
+    from cvzoo.optimizers.optimizer import AbstractOptimizer
     from cvzoo.training.trainer import Trainer
 
 
@@ -15,7 +16,7 @@ class FunctionShift(AbstractExtension):
     trigger = (1, "iteration")
     priority = PRIORITY_READER
 
-    def __init__(self, attr: str, function: Callable[["Trainer"], float], optimizer: Any = None):
+    def __init__(self, attr: str, function: Callable[["Trainer"], float], optimizer: "AbstractOptimizer | None" = None):
         self.attr = attr
         self.function = function
         self.optimizer = optimizer
@@ -29,7 +30,9 @@ class FunctionShift(AbstractExtension):
         setattr(optimizer, self.attr, self.function(trainer))
 
 
-def make_shift(attr: str, optimizer: Any = None) -> Callable[[Callable[["Trainer"], float]], FunctionShift]:
+def make_shift(
+    attr: str, optimizer: "AbstractOptimizer | None" = None
+) -> Callable[[Callable[["Trainer"], float]], FunctionShift]:
     """Decorator that turns a function of the trainer into a schedule; its result becomes the hyperparameter.
 
     attr: the name of the hyperparameter, such as "lr"

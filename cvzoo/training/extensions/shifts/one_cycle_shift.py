@@ -1,10 +1,13 @@
 """One-cycle schedule."""
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.training.extensions.shifts.abstract import AbstractShift, check_count
 from cvzoo.training.extensions.shifts.cosine_shift import cosine
+
+if TYPE_CHECKING:
+    from cvzoo.optimizers.optimizer import AbstractOptimizer
 
 
 class OneCycleShift(AbstractShift):
@@ -31,7 +34,7 @@ class OneCycleShift(AbstractShift):
         rise: float = 0.3,
         start_divisor: float = 25.0,
         end_divisor: float = 1e4,
-        optimizer: Any = None,
+        optimizer: "AbstractOptimizer | None" = None,
     ):
         super().__init__(attr, max_value, optimizer)
         check_count("OneCycleShift: max_count", max_count)

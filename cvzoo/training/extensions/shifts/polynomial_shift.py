@@ -1,8 +1,11 @@
 """Polynomial decay."""
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from cvzoo.training.extensions.shifts.abstract import AbstractShift, check_count, towards
+
+if TYPE_CHECKING:
+    from cvzoo.optimizers.optimizer import AbstractOptimizer
 
 
 class PolynomialShift(AbstractShift):
@@ -17,7 +20,7 @@ class PolynomialShift(AbstractShift):
         max_count: int,
         init: float | None = None,
         target: float | None = None,
-        optimizer: Any = None,
+        optimizer: "AbstractOptimizer | None" = None,
     ):
         super().__init__(attr, init, optimizer)
         check_count("PolynomialShift: max_count", max_count)

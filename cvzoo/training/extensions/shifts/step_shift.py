@@ -2,9 +2,12 @@
 
 import bisect
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 from cvzoo.training.extensions.shifts.abstract import AbstractShift, check_count, towards
+
+if TYPE_CHECKING:
+    from cvzoo.optimizers.optimizer import AbstractOptimizer
 
 
 class StepShift(AbstractShift):
@@ -19,7 +22,7 @@ class StepShift(AbstractShift):
         step: int,
         init: float | None = None,
         target: float | None = None,
-        optimizer: Any = None,
+        optimizer: "AbstractOptimizer | None" = None,
     ):
         super().__init__(attr, init, optimizer)
         check_count("StepShift: step", step)
@@ -37,7 +40,12 @@ class MultistepShift(AbstractShift):
     default_name = "MultistepShift"
 
     def __init__(
-        self, attr: str, gamma: float, step_value: Sequence[int], init: float | None = None, optimizer: Any = None
+        self,
+        attr: str,
+        gamma: float,
+        step_value: Sequence[int],
+        init: float | None = None,
+        optimizer: "AbstractOptimizer | None" = None,
     ):
         super().__init__(attr, init, optimizer)
         self.gamma = gamma

@@ -7,6 +7,7 @@ from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.training.extensions.shifts.abstract import AbstractShift, check_count
 
 if TYPE_CHECKING:
+    from cvzoo.optimizers.optimizer import AbstractOptimizer
     from cvzoo.training.trainer import Trainer
 
 
@@ -33,7 +34,7 @@ class WarmupShift(AbstractShift):
         warmup_start: float,
         warmup_iter: float,
         init: float | None = None,
-        optimizer: Any = None,
+        optimizer: "AbstractOptimizer | None" = None,
         *,
         then: AbstractShift | None = None,
     ):
