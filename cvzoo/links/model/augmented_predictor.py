@@ -17,6 +17,7 @@ from cvzoo.links.model.detections import kept_source
 from cvzoo.links.model.image_batches import check_images, read_pixels
 from cvzoo.links.model.instance_views import Instances, concatenated, instances_of, result_of
 from cvzoo.links.model.keypoint_detector import AbstractKeypointDetector
+from cvzoo.links.model.label_maps import LabelMaps
 from cvzoo.links.model.segmenter import AbstractSegmenter
 from cvzoo.links.model.thresholds import AbstractThresholds, using_score_of
 from cvzoo.transforms.flip import flip
@@ -88,7 +89,7 @@ class AugmentedPredictor:
         for source in imgs:
             yield self.predict([source], batch_size=batch_size, score=score)
 
-    def _label_maps(self, imgs: Iterable[ImageSource], batch_size: int) -> Any:
+    def _label_maps(self, imgs: Iterable[ImageSource], batch_size: int) -> LabelMaps:
         before = self.model.scales, self.model.flip
         self.model.scales, self.model.flip = self.scales, self.flip
         try:

@@ -220,7 +220,9 @@ class CaffeFunction(Chain):
         phase = "TRAIN" if train else "TEST"
         return [step for step in self._steps if step.layer.runs_in(phase)]
 
-    def _plan(self, inputs: frozenset, outputs: tuple, disable: frozenset, train: bool) -> list[PlannedStep]:
+    def _plan(
+        self, inputs: frozenset[str], outputs: tuple[str, ...], disable: frozenset[str], train: bool
+    ) -> list[PlannedStep]:
         key = inputs, outputs, disable, train
         plan = self._plans.get(key)
         if plan is None:

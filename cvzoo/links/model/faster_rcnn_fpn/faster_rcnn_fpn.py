@@ -120,7 +120,7 @@ _MOBILENETS = {"mobilenet_v3_large": MOBILENET_V3_LARGE_FPN, "mobilenet_v3_large
 
 
 def published_variant(
-    kind: str, pretrained_model: Name, config: FasterRCNNFPNConfig | None, weights: Mapping[str, Any]
+    kind: str, pretrained_model: Name, config: FasterRCNNFPNConfig | None, weights: Mapping[str, object]
 ) -> tuple[Name, FasterRCNNFPNConfig | None]:
     """Resolves a variant's pretrained_model and config.
 
