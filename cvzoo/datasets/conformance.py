@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from cvzoo.datasets.sliceable.abstract import AbstractSliceableDataset
 from cvzoo.errors.exceptions import BrokenRuleError
-from cvzoo.typing.aliases import Array, BBox, Image, Point, Size
+from cvzoo.typing.aliases import Array, BBox, Image, Label, Point, Size
 from cvzoo.typing.protocols import IndexableDataset
 
 
@@ -78,7 +78,7 @@ def assert_is_bbox_dataset(
     within_image: boxes must be within the image; within_photo: its former name
     """
 
-    def check(example: Any) -> None:
+    def check(example: tuple[Array, ...]) -> None:
         img, bbox, label = example[:3]
         assert_is_image(img)
         assert_is_bbox(bbox, size=img.shape[1:] if within_image and within_photo else None)
@@ -92,7 +92,7 @@ def assert_is_label_dataset(
 ) -> None:
     """Asserts that examples begin with img and label, an int32 scalar in 0 .. n_class - 1."""
 
-    def check(example: Any) -> None:
+    def check(example: tuple[Array, ...]) -> None:
         assert_is_image(example[0], color=color)
         _check_scalar(example[1], n_class)
 
@@ -104,7 +104,7 @@ def assert_is_point_dataset(
 ) -> None:
     """Asserts that examples begin with img, point and optionally visible (never with no_visible)."""
 
-    def check(example: Any) -> None:
+    def check(example: tuple[Array, ...]) -> None:
         img, point = example[:2]
         assert_is_image(img)
         visible = None if no_visible or len(example) == 2 else example[2]
@@ -118,7 +118,7 @@ def assert_is_semantic_segmentation_dataset(
 ) -> None:
     """Asserts that examples begin with img and label, (H, W) int32 of the image's size in -1 .. n_class - 1."""
 
-    def check(example: Any) -> None:
+    def check(example: tuple[Array, ...]) -> None:
         img, label = example[:2]
         assert_is_image(img)
         _check_array("label", label, np.int32, ndim=2)
@@ -136,7 +136,7 @@ def assert_is_instance_segmentation_dataset(
 ) -> None:
     """Asserts that examples begin with img, mask (R, H, W) bool and label (R,) int32 in 0 .. n_fg_class - 1."""
 
-    def check(example: Any) -> None:
+    def check(example: tuple[Array, ...]) -> None:
         img, mask, label = example[:3]
         assert_is_image(img)
         _check_array("mask", mask, np.bool_, ndim=3)
@@ -147,7 +147,7 @@ def assert_is_instance_segmentation_dataset(
 
 
 def _check_dataset(
-    dataset: IndexableDataset[Any], n_example: int | None, n_value: int, check: Callable[[Any], None]
+    dataset: IndexableDataset[Any], n_example: int | None, n_value: int, check: Callable[[tuple[Array, ...]], None]
 ) -> None:
     n = len(dataset)
     indices = range(n) if n_example is None or n_example >= n else np.linspace(0, n - 1, n_example).astype(int).tolist()
@@ -164,7 +164,7 @@ def _check_dataset(
             raise BrokenRuleError(f"example {index} ({name}): {error}") from error
 
 
-def _check_slices(dataset: AbstractSliceableDataset, index: int, example: Any) -> None:
+def _check_slices(dataset: AbstractSliceableDataset, index: int, example: tuple[Any, ...]) -> None:
     """Asserts that the other values are the same without the image; this also finds getters with misspelled keys."""
     keys = dataset.keys
     _check(isinstance(keys, tuple) and len(keys) == len(example), "examples need one value per key", keys, len(example))
@@ -180,7 +180,7 @@ def _check_array(name: str, value: Any, dtype: npt.DTypeLike, *, ndim: int) -> N
     _check(value.ndim == ndim, f"{name} has the wrong number of axes", ndim, value.shape)
 
 
-def _check_labels(label: Any, n_instance: int, n_fg_class: int) -> None:
+def _check_labels(label: Label, n_instance: int, n_fg_class: int) -> None:
     _check_array("label", label, np.int32, ndim=1)
     _check(len(label) == n_instance, "label must have one value per instance", n_instance, len(label))
     if len(label):

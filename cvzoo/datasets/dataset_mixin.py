@@ -2,11 +2,12 @@
 
 import abc
 import operator
-from typing import Any
+from typing import Any, SupportsIndex
 
 import numpy as np
 
 from cvzoo.errors.exceptions import ExampleIndexError
+from cvzoo.typing.aliases import Array
 
 
 class DatasetMixin(abc.ABC):
@@ -23,7 +24,7 @@ class DatasetMixin(abc.ABC):
     def get_example(self, i: int) -> Any:
         """Example i, 0 to len(self) - 1."""
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: SupportsIndex | slice | list[int] | Array) -> Any:
         """The example of that number, or a list of those of a slice or of several numbers.
 
         Raises ExampleIndexError if there is no such example.

@@ -12,6 +12,7 @@ from cvzoo.datasets.sliceable.sequence_dataset import as_sliceable
 from cvzoo.errors.exceptions import ExampleError, ValueRangeError
 from cvzoo.transforms.sample.mixes import AbstractMix
 from cvzoo.transforms.sample.sample import Sample
+from cvzoo.typing.aliases import Array
 from cvzoo.typing.protocols import IndexableDataset
 
 
@@ -94,7 +95,7 @@ class MixedDataset(AbstractSliceableDataset):
             return False
         return random_generator().random() < self._prob
 
-    def _other(self, other: int, index: int) -> tuple[Any, ...]:
+    def _other(self, other: int, index: int) -> tuple[Array, ...]:
         try:
             return self._dataset.get_example(other)
         except ExampleError:

@@ -67,7 +67,7 @@ class SiameseDataset(GetterDataset):
     def __len__(self) -> int:
         return self._length
 
-    def _get_pair(self, i: int) -> tuple[Any, ...]:
+    def _get_pair(self, i: int) -> tuple[Array, ...]:
         first, second = self._draw(random_generator())
         return (*self._datasets[0][first], *self._datasets[1][second])
 
@@ -82,7 +82,7 @@ class SiameseDataset(GetterDataset):
         return _choice(rng, self._rows[0][label_0]), _choice(rng, self._rows[1][label_1])
 
 
-def _choice(rng: np.random.Generator, values: Any) -> int:
+def _choice(rng: np.random.Generator, values: Sequence[int] | Array) -> int:
     return values[int(rng.integers(len(values)))]
 
 

@@ -27,7 +27,7 @@ class Instances:
 
     offsets: Array
     label: Array
-    shape: Sequence[Any]
+    shape: Sequence[ArrayLike | RLEs]
     score: Array
 
     @property
@@ -59,7 +59,7 @@ def same_length(iterables: Mapping[str, Iterable[Any]]) -> list[list[Any]]:
     return columns
 
 
-def as_array(value: Any, name: str) -> Any:
+def as_array(value: ArrayLike | RLEs, name: str) -> Any:
     """The value as an array; RLEs are returned as they are. Raises ShapeError if it cannot be an array."""
     if isinstance(value, np.ndarray | RLEs):
         return value
@@ -73,7 +73,11 @@ def as_array(value: Any, name: str) -> Any:
 
 
 def join_instances(
-    shapes: Sequence[Any], labels: Sequence[ArrayLike], scores: Sequence[ArrayLike] | None = None, *, name: str
+    shapes: Sequence[ArrayLike | RLEs],
+    labels: Sequence[ArrayLike],
+    scores: Sequence[ArrayLike] | None = None,
+    *,
+    name: str,
 ) -> Instances:
     """The concatenated instances of several images.
 

@@ -1,7 +1,7 @@
 """Run-length encoding (RLE) of binary masks, many masks in three arrays."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, SupportsIndex
 
 import numpy as np
 
@@ -199,7 +199,7 @@ class RLEs:
     def __len__(self) -> int:
         return len(self.sizes)
 
-    def __getitem__(self, index: Any) -> "RLEs":
+    def __getitem__(self, index: SupportsIndex | slice | Sequence[int] | Array) -> "RLEs":
         index = np.atleast_1d(np.arange(len(self))[index])
         length = np.diff(self.offsets)[index]
         offsets = np.concatenate([[0], np.cumsum(length)])

@@ -5,7 +5,7 @@ import os
 import time
 from collections.abc import Iterator
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -149,7 +149,7 @@ class VideoReader:
     def __enter__(self) -> "VideoReader":
         return self
 
-    def __exit__(self, *_: Any) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 

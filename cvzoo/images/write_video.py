@@ -92,5 +92,5 @@ class VideoWriter:
     def __enter__(self) -> "VideoWriter":
         return self
 
-    def __exit__(self, *_: Any) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()

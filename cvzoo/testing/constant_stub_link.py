@@ -1,7 +1,5 @@
 """A stub of a network."""
 
-from typing import Any
-
 import numpy as np
 
 from cvzoo.autodiff.variable import Variable
@@ -32,6 +30,6 @@ class ConstantStubLink(Link):
         self._outputs = tuple(Variable(target.asarray(each.array)) for each in self._outputs)
         return self
 
-    def forward(self, *args: Any) -> Variable | tuple[Variable, ...]:
+    def forward(self, *args: object) -> Variable | tuple[Variable, ...]:
         """The outputs; arguments are ignored."""
         return self._outputs if self._is_tuple else self._outputs[0]

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from cvzoo.images.read_image import ImageSource
 from cvzoo.links.link import Link
 
 Arrays = list[np.ndarray]
@@ -36,7 +37,7 @@ class Contract:
         on_gpu = isinstance(self.link, Link) and self.link.device.name != "cpu"
         return max(self.atol, 0.01) if on_gpu else self.atol
 
-    def predict(self, imgs: Any, link: Any = None, batch_size: int | None = None) -> list[Arrays]:
+    def predict(self, imgs: Iterable[ImageSource], link: Any = None, batch_size: int | None = None) -> list[Arrays]:
         """The arrays of each image, predicted by `link` or the contract's own."""
         options = self.options if batch_size is None else {**self.options, "batch_size": batch_size}
         return self.per_image((self.link if link is None else link).predict(imgs, **options))
@@ -53,7 +54,7 @@ class Contract:
                 require(near, f"{what} (image {i})", f"a difference of at most {atol}", difference)
 
 
-def require(condition: Any, what: str, expected: Any = None, got: Any = None) -> None:
+def require(condition: object, what: str, expected: object = None, got: object = None) -> None:
     """Asserts that the condition holds; the message is `what` with the expected and the actual value."""
     if not condition:
         lines = [f"expected: {expected}"] * (expected is not None) + [f"got: {got}"] * (got is not None)
@@ -61,7 +62,7 @@ def require(condition: Any, what: str, expected: Any = None, got: Any = None) ->
 
 
 def require_raises(
-    errors: type[Exception] | tuple[type[Exception], ...], function: Callable[[], Any], what: str, match: str = ""
+    errors: type[Exception] | tuple[type[Exception], ...], function: Callable[[], object], what: str, match: str = ""
 ) -> None:
     """Asserts that the function raises one of the errors, with `match` in its message."""
     try:

@@ -12,6 +12,7 @@ from cvzoo.backends.device import Device, get_device
 from cvzoo.backends.dispatch import get_backend
 from cvzoo.config.switches import using_config
 from cvzoo.errors.exceptions import BackendError
+from cvzoo.typing.aliases import Array
 
 _BACKENDS = ("numpy", "onednn")
 _DERIVATIVES: Mapping[str, Any] = {"atol": 1e-4, "rtol": 1e-3}
@@ -42,7 +43,7 @@ class AbstractChainerTestCase(unittest.TestCase):
         if not enabled or type(self) in self.bases:
             self.skipTest("disabled by an attribute of the class, or a base class")
 
-    def compare(self, actual: Any, expected: Any) -> None:
+    def compare(self, actual: tuple[Variable, ...], expected: tuple[Array, ...]) -> None:
         """Fail unless the arrays agree within `check_forward_options`."""
         assert isinstance(actual, tuple), "forward must return a tuple of outputs"
         assert len(actual) == len(expected), "forward and forward_expected must return equally many outputs"
@@ -75,7 +76,7 @@ class FunctionTestCase(AbstractChainerTestCase):
         """The outputs."""
         raise NotImplementedError
 
-    def forward_expected(self, inputs: tuple[np.ndarray, ...]) -> tuple[Any, ...]:
+    def forward_expected(self, inputs: tuple[np.ndarray, ...]) -> tuple[Array, ...]:
         """The expected outputs."""
         raise NotImplementedError
 

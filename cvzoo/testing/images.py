@@ -2,10 +2,11 @@
 
 import io
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from PIL import Image
+
+from cvzoo.images.read_image import ImageSource
 
 SIZES = ((60, 80), (97, 61), (32, 100), (47, 33))
 ODD_SIZES = ((1, 1), (1, 90), (90, 1), (2, 3))
@@ -31,7 +32,7 @@ def encoded(img: np.ndarray | Image.Image, exif: Image.Exif | None = None) -> by
     return buffer.getvalue()
 
 
-def same_image_sources(img: np.ndarray) -> dict[str, Any]:
+def same_image_sources(img: np.ndarray) -> dict[str, ImageSource]:
     """Equivalents of the (3, H, W) float32 image of integers that `predict` must accept, by description."""
     data = encoded(img)
     exif = Image.Exif()
@@ -49,7 +50,7 @@ def same_image_sources(img: np.ndarray) -> dict[str, Any]:
     }
 
 
-def same_grey_sources(img: np.ndarray) -> dict[str, Any]:
+def same_grey_sources(img: np.ndarray) -> dict[str, ImageSource]:
     """Equivalents of the (3, H, W) image whose channels are all the first of `img`, by description."""
     flat = img[0].astype(np.uint8)
     return {

@@ -12,6 +12,7 @@ from cvzoo.backends.device import Device, get_device
 from cvzoo.config.switches import using_config
 from cvzoo.links.link import Link
 from cvzoo.testing.function_test_case import AbstractChainerTestCase, backends_here
+from cvzoo.typing.aliases import Array
 
 
 class LinkTestCase(AbstractChainerTestCase):
@@ -46,7 +47,7 @@ class LinkTestCase(AbstractChainerTestCase):
         outputs = link(*inputs)
         return outputs if isinstance(outputs, tuple) else (outputs,)
 
-    def forward_expected(self, link: Link, inputs: tuple[np.ndarray, ...]) -> tuple[Any, ...]:
+    def forward_expected(self, link: Link, inputs: tuple[np.ndarray, ...]) -> tuple[Array, ...]:
         """The expected outputs."""
         raise NotImplementedError
 
@@ -110,7 +111,7 @@ class LinkInitializersTestCase(AbstractChainerTestCase):
         """The inputs of a test."""
         raise NotImplementedError
 
-    def forward(self, link: Link, inputs: tuple[Variable, ...], device: Device) -> Any:
+    def forward(self, link: Link, inputs: tuple[Variable, ...], device: Device) -> Variable | tuple[Variable, ...]:
         """The outputs."""
         return link(*inputs)
 

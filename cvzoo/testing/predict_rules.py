@@ -47,7 +47,7 @@ def keep_predict_rules(contract: Contract) -> None:
 
 
 @contextlib.contextmanager
-def low_thresholds(link: Any) -> Iterator[None]:
+def low_thresholds(link: object) -> Iterator[None]:
     """A block with thresholds at which random weights detect some objects, but not everything; restored afterwards."""
     if not isinstance(link, AbstractThresholds):
         yield

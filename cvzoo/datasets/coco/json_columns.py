@@ -179,7 +179,7 @@ def _index_of(path: pathlib.Path, field: str, values: Sequence[int], ids: Array)
     return indices
 
 
-def _table(path: pathlib.Path, field: str, rows: Sequence[Any], width: int) -> Array:
+def _table(path: pathlib.Path, field: str, rows: Sequence[Sequence[float]], width: int) -> Array:
     for index, row in enumerate(rows):
         if len(row) != width:
             raise DatasetError(f"{path}: annotations[{index}].{field} must have {width} numbers", got=row)
@@ -191,7 +191,7 @@ def _table(path: pathlib.Path, field: str, rows: Sequence[Any], width: int) -> A
     return table
 
 
-def _refuse_large(path: pathlib.Path, field: str, table: Array, rows: Sequence[Any] | Array) -> None:
+def _refuse_large(path: pathlib.Path, field: str, table: Array, rows: Sequence[Sequence[float]] | Array) -> None:
     large = np.flatnonzero((np.abs(table) > _LARGE).any(axis=1))
     if len(large):
         raise DatasetError(f"{path}: annotations[{large[0]}].{field} is too large for pixels", got=rows[large[0]])

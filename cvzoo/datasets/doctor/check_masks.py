@@ -48,7 +48,7 @@ def _check_polygons(each: AnnotatedObject, bbox: Box, name: str) -> Iterator[Fin
         yield Finding(Fault.MASK_OFF_BOX, f"the box around the polygon differs by {apart:.4g} pixels", name, each.index)
 
 
-def _check_area(each: AnnotatedObject, area: Any, name: str) -> Iterator[Finding]:
+def _check_area(each: AnnotatedObject, area: object, name: str) -> Iterator[Finding]:
     if not isinstance(area, (int, float)) or isinstance(area, bool) or not finite((area,)) or area < 0:
         yield Finding(Fault.AREA_WRONG, f"the area is {area!r:.40}", name, each.index)
     elif each.bbox is not None and finite(each.bbox):

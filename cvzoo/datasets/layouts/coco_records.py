@@ -124,7 +124,7 @@ def box_of(written: Sequence[float]) -> Box:
     return float(y), float(x), plus(y, height), plus(x, width)
 
 
-def as_text(value: Any) -> str:
+def as_text(value: object) -> str:
     """The value as JSON, truncated to 60 characters."""
     try:
         text = json.dumps(value, ensure_ascii=False)
@@ -150,7 +150,7 @@ def _read_box(record: Mapping[str, Any], report: Callable[[Fault, str], None]) -
 
 
 def _read_segmentation(
-    value: Any, report: Callable[[Fault, str], None]
+    value: object, report: Callable[[Fault, str], None]
 ) -> tuple[tuple[tuple[float, ...], ...], Mapping[str, Any] | None]:
     if value is None or value == []:
         return (), None

@@ -178,7 +178,7 @@ def _read_images(
         records.append(image)
     objects: list[list[AnnotatedObject]] = [[] for _ in records]
     names = [image.name for image in records]
-    annotation_ids: set[Any] = set()
+    annotation_ids: set[object] = set()
     for index, record in enumerate(file.get("annotations", ())):
         index_and_object = read_object(record, index, image_indices, names, categories, findings)
         if index_and_object is None:
@@ -193,7 +193,9 @@ def _read_images(
     ]
 
 
-def _check_annotation_id(each: AnnotatedObject, index: int, name: str, seen: set[Any], findings: list[Finding]) -> None:
+def _check_annotation_id(
+    each: AnnotatedObject, index: int, name: str, seen: set[object], findings: list[Finding]
+) -> None:
     id_ = each.extra.get("id")
     if id_ is None:
         findings.append(Finding(Fault.FIELD_MISSING, f"annotations[{index}] has no id", name, index))

@@ -111,7 +111,7 @@ def _read_shape(shape: Any, index: int, name: str, findings: list[Finding]) -> A
     return AnnotatedObject(index, shape["label"], bbox, values, polygons=polygons, extra=extra)
 
 
-def _values(shape: Any) -> tuple[float, ...] | None:
+def _values(shape: object) -> tuple[float, ...] | None:
     points = shape.get("points") if isinstance(shape, Mapping) else None
     try:
         values = tuple(float(value) for x, y in points or () for value in (x, y))

@@ -74,7 +74,7 @@ def _categories(annotated: AnnotatedSet) -> tuple[list[dict[str, Any]], dict[str
     return records, numbers
 
 
-def _ids(given: list[Any]) -> list[int]:
+def _ids(given: list[object]) -> list[int]:
     """The integer ids, unless duplicate; larger new ones for all others."""
     known = {each for each in given if isinstance(each, int)}
     following = max(known, default=0)

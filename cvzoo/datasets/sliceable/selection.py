@@ -22,7 +22,7 @@ def example_index(index: SupportsIndex, n_example: int) -> int:
     return number % n_example
 
 
-def example_indices(indices: slice | Sequence[Any] | Array, n_example: int) -> Rows:
+def example_indices(indices: slice | Sequence[int] | Array, n_example: int) -> Rows:
     """A range or (N,) int64, each in [0, n_example).
 
     indices: a slice, a list or array of integers, or a list or array of n_example booleans

@@ -41,7 +41,7 @@ class SequenceDataset(AbstractSliceableDataset):
         return tuple(example[k] for k in key_indices)
 
 
-def peek_keys(read: Callable[[], Any]) -> str | tuple[str, ...]:
+def peek_keys(read: Callable[[], object]) -> str | tuple[str, ...]:
     """Default names of an example's values: "value", or "value_0", "value_1" ... for a tuple.
 
     read: returns the example; the state of the random generator is restored after it, so that later random transforms

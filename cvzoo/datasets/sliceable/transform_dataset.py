@@ -83,7 +83,7 @@ class TransformDataset(AbstractSliceableDataset):
         return self._dataset.name(index)
 
 
-def _name_of(transform: Any) -> str:
+def _name_of(transform: Callable[..., object]) -> str:
     if isinstance(transform, functools.partial):
         return _name_of(transform.func)
     is_function = isinstance(transform, types.FunctionType | types.BuiltinFunctionType | types.MethodType | type)

@@ -6,6 +6,7 @@ from typing import Any
 from cvzoo.datasets.sliceable.abstract import AbstractSliceableDataset
 from cvzoo.datasets.sliceable.sequence_dataset import SequenceDataset
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError
+from cvzoo.typing.protocols import IndexableDataset
 
 
 class TupleDataset(AbstractSliceableDataset):
@@ -16,7 +17,7 @@ class TupleDataset(AbstractSliceableDataset):
     Raises ShapeError if the parts have different lengths, ValueRangeError for duplicate keys or without any part.
     """
 
-    def __init__(self, *datasets: Any) -> None:
+    def __init__(self, *datasets: IndexableDataset[Any] | tuple[str, IndexableDataset[Any]]) -> None:
         if not datasets:
             raise ValueRangeError("TupleDataset needs at least one data set")
         self._datasets = tuple(_part(number, dataset) for number, dataset in enumerate(datasets))
@@ -54,7 +55,7 @@ class TupleDataset(AbstractSliceableDataset):
         return self._datasets[0].name(index)
 
 
-def _part(number: int, dataset: Any) -> AbstractSliceableDataset:
+def _part(number: int, dataset: IndexableDataset[Any] | tuple[str, IndexableDataset[Any]]) -> AbstractSliceableDataset:
     if isinstance(dataset, AbstractSliceableDataset):
         return dataset
     if isinstance(dataset, tuple) and len(dataset) == 2 and isinstance(dataset[0], str):

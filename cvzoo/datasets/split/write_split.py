@@ -199,7 +199,7 @@ def _coco_texts(spec: DataSpec, parts: Mapping[str, Sequence[AnnotatedImage]]) -
     return texts
 
 
-def _part_of(image_id: Any, part_of_id: Mapping[Any, str]) -> str | None:
+def _part_of(image_id: object, part_of_id: Mapping[Any, str]) -> str | None:
     return part_of_id.get(image_id) if isinstance(image_id, (int, str)) else None
 
 

@@ -2,7 +2,6 @@
 
 import dataclasses
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -150,7 +149,7 @@ def _join_points(instances: Instances, name: str, sigmas: Array) -> Array:
     return _join_column(instances, instances.shape, name, (len(sigmas), 2))
 
 
-def _join_column(instances: Instances, arrays: Iterable[ArrayLike], name: str, shape: Sequence[int]) -> Array:
+def _join_column(instances: Instances, arrays: Iterable[ArrayLike | RLEs], name: str, shape: Sequence[int]) -> Array:
     """(N, *shape) float64 from one array per image. Raises ShapeError or ValueRangeError that names the image."""
     arrays = list(arrays)
     lengths = np.diff(instances.offsets)
@@ -170,15 +169,15 @@ def _join_column(instances: Instances, arrays: Iterable[ArrayLike], name: str, s
 
 
 def _joined(
-    pred_shapes: Iterable[Any],
+    pred_shapes: Iterable[ArrayLike | RLEs],
     pred_labels: Iterable[ArrayLike],
     pred_scores: Iterable[ArrayLike],
-    gt_shapes: Iterable[Any],
+    gt_shapes: Iterable[ArrayLike | RLEs],
     gt_labels: Iterable[ArrayLike],
     difficults: Iterable[ArrayLike] | None,
     crowdeds: Iterable[ArrayLike] | None,
 ) -> tuple[Instances, Instances, Array, Array]:
-    given: dict[str, Iterable[Any]] = {
+    given: dict[str, Iterable[ArrayLike | RLEs]] = {
         "pred_shapes": pred_shapes,
         "pred_labels": pred_labels,
         "pred_scores": pred_scores,

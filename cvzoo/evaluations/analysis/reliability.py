@@ -1,7 +1,6 @@
 """Calibration of confidence scores: reliability diagrams and expected calibration error."""
 
 import dataclasses
-from typing import Any
 
 import numpy as np
 
@@ -86,7 +85,7 @@ def reliability_record(score: ArrayLike, correct: ArrayLike) -> dict | None:
     }
 
 
-def _number(value: Any) -> float | int | None:
+def _number(value: float | np.integer) -> float | int | None:
     if isinstance(value, np.integer):
         return int(value)
     return float(value) if np.isfinite(value) else None

@@ -7,9 +7,10 @@ import numpy as np
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.evaluations.analysis.reliability import calc_reliability
 from cvzoo.evaluations.classification.rank_of_label import rank_of_label
+from cvzoo.typing.aliases import ArrayLike
 
 
-def eval_calibration(probs: Any, labels: Any, *, n_bin: int = 15) -> dict[str, Any]:
+def eval_calibration(probs: ArrayLike, labels: ArrayLike, *, n_bin: int = 15) -> dict[str, Any]:
     """Calibration of a classifier's probabilities: expected and maximum calibration error, Brier score, log-likelihood.
 
     Returns a dictionary of 'expected_calibration_error', 'maximum_calibration_error', 'brier_score',

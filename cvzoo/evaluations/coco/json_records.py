@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator
 from itertools import chain
 from operator import attrgetter
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import msgspec
 import numpy as np
@@ -22,6 +22,7 @@ from cvzoo.typing.aliases import Array
 
 # Bytes of JSON, and Python records, per block
 _BLOCK_BYTES, _BLOCK_RECORDS = 1 << 18, 1 << 12
+_Kind = TypeVar("_Kind")
 _CUT = re.compile(rb"\}\s*,\s*\{")
 _RECORD = re.compile(r"at `\$\[(\d+)\]((?:[.\[][^`]*)?)`")
 
@@ -33,7 +34,9 @@ Length = Annotated[int, msgspec.Meta(ge=0, le=2**31 - 1)]
 """A height or width of an image or a mask, in pixels."""
 
 
-def decode_columns(source: bytes | list, record: type, columns: Callable[[list, int], Any], *, name: str) -> list:
+def decode_columns(
+    source: bytes | mmap.mmap | list, record: type, columns: Callable[[list, int], Any], *, name: str
+) -> list:
     """The results of `columns` for all blocks of records, in order.
 
     source: a JSON array of objects as bytes, or a list of dictionaries; record: a msgspec.Struct
@@ -58,7 +61,7 @@ def decode_columns(source: bytes | list, record: type, columns: Callable[[list, 
     return found
 
 
-def json_blocks(text: bytes, size: int) -> Iterator[bytes]:
+def json_blocks(text: bytes | mmap.mmap, size: int) -> Iterator[bytes]:
     """A JSON array of objects split into arrays of about `size` bytes.
 
     The text is cut between `}` and `{` with a comma between them. Within a nested list or a string, the part before the
@@ -127,7 +130,7 @@ def _joined(columns: list[Any]) -> Any:
     return RLEs.concatenate(columns) if isinstance(columns[0], RLEs) else np.concatenate(columns)
 
 
-def convert(value: Any, kind: type, name: str) -> Any:
+def convert(value: object, kind: type[_Kind], name: str) -> _Kind:
     """The value as the given type, with NumPy's scalars and arrays converted to Python's.
 
     Raises ValueRangeError that names the malformed field.
@@ -138,7 +141,7 @@ def convert(value: Any, kind: type, name: str) -> Any:
         raise ValueRangeError(f"{name} is malformed: {error}") from error
 
 
-def loads(text: bytes, name: str) -> Any:
+def loads(text: bytes | mmap.mmap, name: str) -> Any:
     """The text decoded by Python's json, which accepts NaN. Raises FileFormatError if it is not JSON."""
     try:
         return json.loads(bytes(text))
@@ -146,7 +149,7 @@ def loads(text: bytes, name: str) -> Any:
         raise FileFormatError(f"{name} is not JSON: {error}") from error
 
 
-def _converted_blocks(records: Any, kind: Any, name: str) -> Iterator[tuple[int, list[Any]]]:
+def _converted_blocks(records: object, kind: Any, name: str) -> Iterator[tuple[int, list[Any]]]:
     if not isinstance(records, list):
         raise ValueRangeError(f"{name} must be a list of records", got=type(records).__name__)
     for start in range(0, len(records), _BLOCK_RECORDS):
@@ -162,7 +165,7 @@ def _converted_blocks(records: Any, kind: Any, name: str) -> Iterator[tuple[int,
                 raise ValueRangeError(f"{name}[{start}] or later has text that is not Unicode", got=error) from error
 
 
-def _fault(error: Exception, block: list[Any], start: int, name: str) -> ValueRangeError:
+def _fault(error: Exception, block: list[object], start: int, name: str) -> ValueRangeError:
     found = _RECORD.search(str(error))
     if not found:
         return ValueRangeError(f"{name}[{start}] or later is malformed: {error}")
@@ -171,7 +174,7 @@ def _fault(error: Exception, block: list[Any], start: int, name: str) -> ValueRa
     return ValueRangeError(f"{name}[{start + index}]{rest}: {what}", got=repr(block[index])[:200])
 
 
-def _builtin(value: Any) -> Any:
+def _builtin(value: object) -> object:
     if isinstance(value, np.generic | np.ndarray):
         return value.tolist()
     raise TypeError(f"a value of type {type(value).__name__} is not JSON serializable")

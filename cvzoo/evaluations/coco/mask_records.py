@@ -69,7 +69,7 @@ def _masks_of_counts(counts: list[Any], sizes: Array) -> RLEs:
     return RLEs.concatenate(parts)[np.argsort(np.array(strings + lists, np.int64))]
 
 
-def _rasterised(polygons: list[Any], sizes: Array, name: str, index: Array) -> RLEs:
+def _rasterised(polygons: Sequence[Sequence[Sequence[float]]], sizes: Array, name: str, index: Array) -> RLEs:
     unknown = np.isnan(sizes).any(axis=1)
     if unknown.any():
         raise ValueRangeError(

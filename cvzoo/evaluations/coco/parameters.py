@@ -2,7 +2,7 @@
 
 import dataclasses
 from collections.abc import Collection, Iterable, Sequence
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 
@@ -137,7 +137,7 @@ class COCOParameters:
             raise ConfigError("with use_cats=False cat_ids must not repeat a class", got=ids.tolist())
         return ids
 
-    def _set(self, name: str, value: Any) -> None:
+    def _set(self, name: str, value: object) -> None:
         object.__setattr__(self, name, value)
 
     def corrects(self, name: str) -> bool:

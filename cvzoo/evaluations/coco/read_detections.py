@@ -107,7 +107,7 @@ def read_coco_detections(source: DetectionsSource, parameters: COCOParameters | 
     )
 
 
-def _kind(source: Any, iou_type: str) -> type[msgspec.Struct]:
+def _kind(source: bytes | mmap.mmap | list[Any], iou_type: str) -> type[msgspec.Struct]:
     first = (source[0] if source else None) if isinstance(source, list) else _first_record(source)
     fields = first if isinstance(first, Mapping) else {}  # other types raise an error with their index later
     has = {name for name, value in fields.items() if value is not None and not _is_empty(value)}
@@ -118,7 +118,7 @@ def _kind(source: Any, iou_type: str) -> type[msgspec.Struct]:
     return _Masked if "segmentation" in has and "bbox" not in has else _Boxed
 
 
-def _mapped(path: FilePath) -> Any:
+def _mapped(path: FilePath) -> mmap.mmap | bytes:
     """The file's bytes, memory-mapped if possible, so that they are neither copied nor kept in memory."""
     with open(pathlib.Path(path), "rb") as file:
         try:
@@ -131,7 +131,7 @@ def _is_empty(value: object) -> bool:
     return isinstance(value, list) and not value
 
 
-def _first_record(text: bytes) -> Any:
+def _first_record(text: bytes | mmap.mmap) -> Any:
     start = text.find(b"{")
     if start >= 0:
         for end in (start + _PEEK, len(text)):  # the record, or a character of it, may be truncated

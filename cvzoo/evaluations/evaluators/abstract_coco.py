@@ -12,7 +12,7 @@ from cvzoo.evaluations.evaluators.abstract import AbstractEvaluator
 class AbstractCOCOEvaluator(AbstractEvaluator, abc.ABC):
     """Evaluators with keys `main/map/iou=0.50:0.95/area=all/max_dets=100`, and with names `main/ap/iou=.../<name>`."""
 
-    def update(self, accumulator: Any, predicted: tuple[Any, ...], truths: tuple[list[Any], ...]) -> None:
+    def update(self, accumulator: Any, predicted: tuple, truths: tuple[list, ...]) -> None:
         if self.label_names is not None:
             for labels in (predicted[1], truths[self.example.index("label") - 1]):
                 for label in labels:

@@ -46,7 +46,9 @@ class ClassificationEvaluator(AbstractEvaluator):
     def new_accumulator(self) -> "_Growing":
         return _Growing(self.n_class, self.top)
 
-    def update(self, accumulator: "_Growing", predicted: tuple[Any, ...], truths: tuple[list[Any], ...]) -> None:
+    def update(
+        self, accumulator: "_Growing", predicted: tuple[list[Array], ...], truths: tuple[list[Array], ...]
+    ) -> None:
         accumulator.update(np.stack([np.asarray(each) for each in predicted[0]]), np.array(truths[0]))
 
     def result_of(self, accumulator: "_Growing") -> ClassificationResult:

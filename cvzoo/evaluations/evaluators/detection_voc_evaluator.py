@@ -6,7 +6,7 @@ from typing import Any
 from cvzoo.evaluations.evaluators.abstract import AbstractEvaluator, Hook, Predicting
 from cvzoo.evaluations.voc.accumulators import DetectionVOCAccumulator
 from cvzoo.evaluations.voc.result import VOCResult
-from cvzoo.typing.aliases import LabelNames
+from cvzoo.typing.aliases import Array, LabelNames
 
 
 class DetectionVOCEvaluator(AbstractEvaluator):
@@ -50,7 +50,7 @@ class DetectionVOCEvaluator(AbstractEvaluator):
         return DetectionVOCAccumulator(iou_thresh=self.iou_thresh, plus=self.plus, n_fg_class=n_fg_class)
 
     def update(
-        self, accumulator: DetectionVOCAccumulator, predicted: tuple[Any, ...], truths: tuple[list[Any], ...]
+        self, accumulator: DetectionVOCAccumulator, predicted: tuple[list[Array], ...], truths: tuple[list[Array], ...]
     ) -> None:
         accumulator.update(*predicted, *truths)
 

@@ -39,7 +39,7 @@ class InstanceSegmentationVOCEvaluator(AbstractEvaluator):
         return InstanceSegmentationVOCAccumulator(iou_thresh=self.iou_thresh, n_fg_class=n_fg_class)
 
     def update(
-        self, accumulator: InstanceSegmentationVOCAccumulator, predicted: tuple[Any, ...], truths: tuple[list[Any], ...]
+        self, accumulator: InstanceSegmentationVOCAccumulator, predicted: tuple, truths: tuple[list, ...]
     ) -> None:
         accumulator.update(*predicted, *truths)
 

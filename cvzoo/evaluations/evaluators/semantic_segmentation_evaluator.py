@@ -1,10 +1,9 @@
 """Scores of semantic segmentation on the examples of an iterator."""
 
-from typing import Any
-
 from cvzoo.evaluations.evaluators.abstract import AbstractEvaluator
 from cvzoo.evaluations.label_maps.accumulator import SemanticSegmentationAccumulator
 from cvzoo.evaluations.label_maps.result import SemanticSegmentationResult
+from cvzoo.typing.aliases import Array
 
 
 class SemanticSegmentationEvaluator(AbstractEvaluator):
@@ -25,7 +24,10 @@ class SemanticSegmentationEvaluator(AbstractEvaluator):
         return SemanticSegmentationAccumulator(n_class=None if self.label_names is None else len(self.label_names))
 
     def update(
-        self, accumulator: SemanticSegmentationAccumulator, predicted: tuple[Any, ...], truths: tuple[list[Any], ...]
+        self,
+        accumulator: SemanticSegmentationAccumulator,
+        predicted: tuple[list[Array], ...],
+        truths: tuple[list[Array], ...],
     ) -> None:
         accumulator.update(predicted[0], truths[0])
 

@@ -2,13 +2,14 @@
 
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from cvzoo.errors.exceptions import CvzooError
 from cvzoo.evaluations.explain.read_scores import OtherScores
 
+_Case = TypeVar("_Case")
 _MOST_RULES = 3  # in combination
 
 
@@ -71,13 +72,13 @@ class Explanation:
 
 
 def search_rules(
-    case: Any,
+    case: _Case,
     rules: Sequence[Any],
     other: OtherScores,
     wanted: Mapping[str, float],
     *,
-    change: Callable[[Any, Any], Any],
-    score: Callable[[Any], Mapping[str, float]],
+    change: Callable[[Any, _Case], _Case],
+    score: Callable[[_Case], Mapping[str, float]],
     progress: Callable[[str], None] | None = None,
 ) -> Explanation:
     """The rules that explain the difference between the scores of a case and the wanted ones.

@@ -83,7 +83,7 @@ def read_scores(source: ScoresSource) -> OtherScores:
     return OtherScores(scores, 0.5 * 10.0**-decimals / scale + 1e-9, tuple(notes))
 
 
-def _found(source: Any) -> dict[str, Any]:
+def _found(source: object) -> dict[str, Any]:
     if isinstance(source, list):
         keys = {len(BOX_KEYS): BOX_KEYS, len(POINT_KEYS): POINT_KEYS}.get(len(source), ())
         return {key: value for key, value in zip(keys, source) if _is_score(value)}
@@ -113,7 +113,7 @@ def _is_score(value: object) -> bool:
     return isinstance(value, int | float | decimal.Decimal) and not isinstance(value, bool) and value == value
 
 
-def _decimals(value: Any) -> int:
+def _decimals(value: float | decimal.Decimal) -> int:
     if isinstance(value, decimal.Decimal):
         return max(-int(value.as_tuple().exponent), 1)
     text = repr(float(value))

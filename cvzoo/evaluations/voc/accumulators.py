@@ -2,7 +2,6 @@
 
 import abc
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 
@@ -54,7 +53,7 @@ class AbstractVOCAccumulator(abc.ABC):
         return self._n_photo
 
     @abc.abstractmethod
-    def _settings(self) -> tuple[Any, ...]:
+    def _settings(self) -> tuple[object, ...]:
         """The settings in which two accumulators must agree to be merged."""
 
     def _add(self, matches: VOCMatches, indices: ArrayLike | None) -> None:
@@ -128,7 +127,7 @@ class DetectionVOCAccumulator(AbstractVOCAccumulator):
             columns["gt_difficults"] = gt_difficults
         self._add(match_voc_bboxes(*same_length(columns), iou_thresh=self.iou_thresh, plus=self.plus), indices)
 
-    def _settings(self) -> tuple[Any, ...]:
+    def _settings(self) -> tuple[object, ...]:
         return self.iou_thresh, self.n_fg_class, self.plus
 
     def __repr__(self) -> str:
@@ -167,7 +166,7 @@ class InstanceSegmentationVOCAccumulator(AbstractVOCAccumulator):
             columns["gt_difficults"] = gt_difficults
         self._add(match_voc_masks(*same_length(columns), iou_thresh=self.iou_thresh), indices)
 
-    def _settings(self) -> tuple[Any, ...]:
+    def _settings(self) -> tuple[object, ...]:
         return self.iou_thresh, self.n_fg_class
 
     def __repr__(self) -> str:

@@ -30,7 +30,7 @@ class Coordinate(NamedTuple):
     """
 
     name: str
-    values: Sequence[Any]
+    values: Sequence[object]
     is_log: bool = False
 
 

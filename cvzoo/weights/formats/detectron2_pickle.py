@@ -9,7 +9,7 @@ import math
 import os
 import re
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -56,7 +56,7 @@ class _Array(Stateful):
 
     shape: tuple[int, ...]
     dtype: _Dtype
-    raw: bytes | str | list[Any]
+    raw: bytes | str | list[object]
     fortran = False
     is_filled = False
 

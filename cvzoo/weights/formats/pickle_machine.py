@@ -11,10 +11,11 @@ with code of their own are refused.
 
 import struct
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 from cvzoo.errors.exceptions import FileFormatError, UnsafeFileError
 
+_Kind = TypeVar("_Kind")
 MAX_STEPS = 5_000_000  # a checkpoint of 10,000 tensors takes half a million
 FREE_ITEMS = 100_000  # that calls may visit, in addition to one per byte of the pickle
 KEYS = (str, int, float, bool, bytes, type(None))  # hashing a deep tuple could exhaust the C stack
@@ -150,7 +151,7 @@ class PickleMachine:
             raise self._error("it takes from an empty stack")
         return self._stack.pop()
 
-    def _top(self, kind: type) -> Any:
+    def _top(self, kind: type[_Kind]) -> _Kind:
         floor = self._marks[-1] if self._marks else 0
         if len(self._stack) <= floor or not isinstance(self._stack[-1], kind):
             raise self._error(f"it needs a {kind.__name__}")

@@ -132,7 +132,7 @@ def check_tensor(tensor: TorchTensor, name: str, where: str) -> int:
     return n
 
 
-def _sizes(value: object, error: Callable[[str], FileFormatError]) -> tuple[Any, ...]:
+def _sizes(value: object, error: Callable[[str], FileFormatError]) -> tuple[object, ...]:
     if not isinstance(value, (tuple, list)):
         raise error("has sizes that are no tuple")
     return tuple(value)
