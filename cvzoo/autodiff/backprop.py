@@ -3,7 +3,7 @@
 import heapq
 import weakref
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,13 +12,14 @@ from cvzoo.backends.device import on_device_of
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.config.switches import using_config
 from cvzoo.errors.exceptions import DtypeError, GraphError
+from cvzoo.typing.aliases import Array
 
 if TYPE_CHECKING:
     from cvzoo.autodiff.function_node import FunctionNode
     from cvzoo.autodiff.variable import Variable
     from cvzoo.autodiff.variable_node import VariableNode
 
-MakeVariable = Callable[[Any, bool], "Variable"]
+MakeVariable = Callable[[Array, bool], "Variable"]
 
 RELEASED = "the graph of this value was released by an earlier backward()"
 RELEASED_HINT = "call the earlier one as backward(retain_graph=True)"
@@ -159,7 +160,9 @@ def _keep_outermost(passed: "set[weakref.ref[FunctionNode]]") -> None:
     passed.update([weakref.ref(function) for function in alive if function not in held])
 
 
-def _backward(function: "FunctionNode", indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
+def _backward(
+    function: "FunctionNode", indexes: tuple[int, ...], gys: "tuple[Variable | None, ...]"
+) -> "tuple[Variable | None, ...]":
     hooks = this_thread.hooks
     for hook in hooks:
         hook.backward_preprocess(function, indexes, gys)
@@ -188,11 +191,11 @@ def _backward(function: "FunctionNode", indexes: tuple[int, ...], gys: tuple[Any
     return gxs
 
 
-def _is_writeable(array: Any) -> bool:
+def _is_writeable(array: Array) -> bool:
     return type(array) is not np.ndarray or array.flags.writeable  # arrays of a GPU have no such flag
 
 
-def _memory_of(array: Any) -> int:
+def _memory_of(array: Array) -> int:
     return id(array if array.base is None else array.base)
 
 

@@ -6,9 +6,11 @@ from typing import Any
 import numpy as np
 
 from cvzoo.autodiff.function_node import FunctionNode
+from cvzoo.autodiff.type_check import ArrayTypes
 from cvzoo.autodiff.variable import Variable, make_output
 from cvzoo.config.switches import switches
 from cvzoo.errors.exceptions import DtypeError, GraphError
+from cvzoo.typing.aliases import Array
 
 
 class Function:
@@ -18,37 +20,37 @@ class Function:
     kept until the backward is done. For second derivatives derive from FunctionNode instead.
     """
 
-    def __call__(self, *inputs: Any) -> Variable | tuple[Variable, ...]:
+    def __call__(self, *inputs: Variable | Array) -> Variable | tuple[Variable, ...]:
         """The output as a Variable, or a tuple of Variables if there are several."""
         outputs = _Adapter(self).apply(inputs)
         return outputs[0] if len(outputs) == 1 else outputs
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         """The outputs; by default `forward_cpu`."""
         if all(isinstance(x, np.ndarray) for x in inputs):
             return self.forward_cpu(inputs)
         return self.forward_gpu(inputs)
 
-    def backward(self, inputs: tuple[Any, ...], grad_outputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def backward(self, inputs: tuple[Array, ...], grad_outputs: tuple[Any, ...]) -> tuple[Any, ...]:
         """The gradients of all inputs (None where there is none); by default `backward_cpu`."""
         if all(isinstance(x, np.ndarray) for x in inputs):
             return self.backward_cpu(inputs, grad_outputs)
         return self.backward_gpu(inputs, grad_outputs)
 
-    def forward_cpu(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward_cpu(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         raise GraphError(f"{type(self).__name__} has no forward_cpu", hint="write forward_cpu(self, inputs)")
 
-    def backward_cpu(self, inputs: tuple[Any, ...], grad_outputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def backward_cpu(self, inputs: tuple[Array, ...], grad_outputs: tuple[Any, ...]) -> tuple[Any, ...]:
         raise GraphError(f"{type(self).__name__} has no backward_cpu", hint="write backward_cpu(self, inputs, grads)")
 
-    def forward_gpu(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward_gpu(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         raise GraphError(f"{type(self).__name__} has no forward_gpu")
 
-    def backward_gpu(self, inputs: tuple[Any, ...], grad_outputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def backward_gpu(self, inputs: tuple[Array, ...], grad_outputs: tuple[Any, ...]) -> tuple[Any, ...]:
         raise GraphError(f"{type(self).__name__} has no backward_gpu")
 
     # checks the inputs' types before `forward`, where a class has it: see `type_check`
-    check_type_forward: Callable[[Any], None] | None = None
+    check_type_forward: Callable[[ArrayTypes], None] | None = None
 
 
 class _Adapter(FunctionNode):
@@ -61,11 +63,13 @@ class _Adapter(FunctionNode):
     def label(self) -> str:
         return type(self.function).__name__
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         self.retain_inputs(range(len(inputs)))
         return self.function.forward(inputs)
 
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def backward(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
+    ) -> tuple[Variable | None, ...]:
         if switches.enable_backprop:
             raise GraphError(
                 f"{self.label} is written with arrays and cannot be differentiated twice",

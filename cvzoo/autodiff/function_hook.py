@@ -3,6 +3,8 @@
 import threading
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from cvzoo.typing.aliases import Array
+
 if TYPE_CHECKING:
     from cvzoo.autodiff.function_node import FunctionNode
     from cvzoo.autodiff.variable import Variable
@@ -24,29 +26,35 @@ class AbstractFunctionHook:
     def __exit__(self, *error: object) -> None:
         this_thread.hooks = tuple(hook for hook in this_thread.hooks if hook is not self)
 
-    def forward_preprocess(self, function: "FunctionNode", in_data: tuple[Any, ...]) -> None:
+    def forward_preprocess(self, function: "FunctionNode", in_data: tuple[Array, ...]) -> None:
         """Before `forward`."""
 
-    def forward_postprocess(self, function: "FunctionNode", in_data: tuple[Any, ...]) -> None:
+    def forward_postprocess(self, function: "FunctionNode", in_data: tuple[Array, ...]) -> None:
         """After `forward`, also when it raised."""
 
     def outputs_made(self, function: "FunctionNode", outputs: "tuple[Variable, ...]") -> None:
         """After the outputs have been put into the graph."""
 
     def backward_preprocess(
-        self, function: "FunctionNode", target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
+        self,
+        function: "FunctionNode",
+        target_input_indexes: tuple[int, ...],
+        grad_outputs: "tuple[Variable | None, ...]",
     ) -> None:
         """Before `backward`."""
 
     def backward_postprocess(
-        self, function: "FunctionNode", target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
+        self,
+        function: "FunctionNode",
+        target_input_indexes: tuple[int, ...],
+        grad_outputs: "tuple[Variable | None, ...]",
     ) -> None:
         """After `backward`, also when it raised."""
 
     def gradients_made(self, function: "FunctionNode", grad_inputs: "tuple[Variable | None, ...]") -> None:
         """After `backward`, with the gradients it returned."""
 
-    def gradients_added(self, a: Any, b: Any, total: Any) -> None:
+    def gradients_added(self, a: Array, b: Array, total: Array) -> None:
         """After two gradients of one value, arrays, were added to a new one."""
 
 

@@ -10,13 +10,14 @@ import numpy as np
 
 from cvzoo.autodiff.changes import effects
 from cvzoo.autodiff.function_hook import AbstractFunctionHook, this_thread
-from cvzoo.autodiff.type_check import types_of
+from cvzoo.autodiff.type_check import ArrayTypes, types_of
 from cvzoo.autodiff.variable import Variable, make_output, variable_of
 from cvzoo.autodiff.variable_node import VariableNode
 from cvzoo.backends.device import device_of, on_device_of
 from cvzoo.backends.float_types import is_float, is_half, rounded, widened
 from cvzoo.config.switches import switches
 from cvzoo.errors.exceptions import DtypeError, GraphError
+from cvzoo.typing.aliases import Array
 
 Variables = tuple[Variable, ...]
 _NO_GRADIENTS = itertools.repeat(False)
@@ -40,11 +41,12 @@ class FunctionNode:
     outputs: tuple["weakref.ref[VariableNode]", ...] = None  # type: ignore[assignment]
     rank = 0
     crosses_devices = False  # whether its inputs may be on different devices
-    effect: Any = None  # the array that `forward` changes in place, if any: recorded graphs must repeat the change
+    # the array that `forward` changes in place, if any: recorded graphs must repeat the change
+    effect: Array | None = None
     # checks the inputs' types before `forward`, where a class has it: Chainer's, see `type_check`
-    check_type_forward: Callable[[Any], None] | None = None
-    _retained_inputs: dict[int, Any] = None  # type: ignore[assignment]
-    _retained_outputs: dict[int, Any] = None  # type: ignore[assignment]
+    check_type_forward: Callable[[ArrayTypes], None] | None = None
+    _retained_inputs: dict[int, Array] = None  # type: ignore[assignment]
+    _retained_outputs: dict[int, Array] = None  # type: ignore[assignment]
     in_float32 = False  # `forward` has no 16-bit kernel: its inputs are widened to float32 and its outputs rounded
     _input_indexes: Sequence[int] = ()
     _output_indexes: Sequence[int] = ()
@@ -54,21 +56,23 @@ class FunctionNode:
         """The name in graphs and error messages."""
         return type(self).__name__
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         """The outputs of the inputs; by default `forward_cpu` or `forward_gpu`, by where the arrays are."""
         if all(isinstance(x, np.ndarray) for x in inputs):
             return self.forward_cpu(inputs)
         return self.forward_gpu(inputs)
 
-    def forward_cpu(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward_cpu(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         """The outputs of numpy.ndarray inputs."""
         raise GraphError(f"{self.label} has no forward", hint="write forward(self, inputs) -> tuple of arrays")
 
-    def forward_gpu(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward_gpu(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         """The outputs of arrays of a GPU."""
         raise GraphError(f"{self.label} has no forward for GPU arrays")
 
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def backward(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
+    ) -> tuple[Variable | None, ...]:
         """The gradients of the inputs with these indexes."""
         raise GraphError(f"{self.label} is not differentiable", hint="write backward(self, indexes, grad_outputs)")
 
@@ -187,7 +191,7 @@ class FunctionNode:
             hook.outputs_made(self, variables)
         return variables
 
-    def _on_device(self, arrays: tuple[Any, ...]) -> contextlib.AbstractContextManager:
+    def _on_device(self, arrays: tuple[Array, ...]) -> contextlib.AbstractContextManager:
         """The device of the arrays, at least one of them on a GPU, as a context. Raises DtypeError if they differ."""
         devices = {device_of(array) for array in arrays if np.ndim(array)}
         if len(devices) > 1 and not self.crosses_devices:
@@ -198,7 +202,7 @@ class FunctionNode:
             )
         return on_device_of(*arrays)
 
-    def results_of(self, arrays: tuple[Any, ...]) -> Any:
+    def results_of(self, arrays: tuple[Array, ...]) -> tuple[Array, ...]:
         """The results of `forward`; where it has only a float32 kernel (`in_float32`), of 16-bit floats, too."""
         if not self.in_float32:
             return self.forward(arrays)
@@ -211,7 +215,7 @@ class FunctionNode:
         results = self.forward(tuple([widened(x) for x in arrays]))
         return tuple([rounded(y, halves[0]) if y.dtype == "float32" else y for y in results])
 
-    def _forward_between(self, hooks: Sequence[AbstractFunctionHook], arrays: tuple[Any, ...]) -> Any:
+    def _forward_between(self, hooks: Sequence[AbstractFunctionHook], arrays: tuple[Array, ...]) -> tuple[Array, ...]:
         for hook in hooks:
             hook.forward_preprocess(self, arrays)
         try:
@@ -220,7 +224,7 @@ class FunctionNode:
             for hook in reversed(hooks):
                 hook.forward_postprocess(self, arrays)
 
-    def retained_arrays(self) -> tuple[Any, ...]:
+    def retained_arrays(self) -> tuple[Array, ...]:
         """The arrays retained for `backward`, inputs first."""
         inputs, outputs = self._retained_inputs or {}, self._retained_outputs or {}
         return (*inputs.values(), *outputs.values())

@@ -1,7 +1,6 @@
 """Gradients as values: `grad(outputs, inputs)`."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from cvzoo.autodiff.backprop import sweep
 from cvzoo.autodiff.variable import Variable, make_output
@@ -9,12 +8,13 @@ from cvzoo.autodiff.variable_node import VariableNode
 from cvzoo.backends.device import on_device_of
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.errors.exceptions import DtypeError, GraphError, ShapeError
+from cvzoo.typing.aliases import Array
 
 
 def grad(
     outputs: Sequence[Variable],
     inputs: Sequence[Variable],
-    grad_outputs: Sequence[Any] | None = None,
+    grad_outputs: Sequence[Variable | Array | None] | None = None,
     *,
     enable_double_backprop: bool = False,
 ) -> list[Variable | None]:

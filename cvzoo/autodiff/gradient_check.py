@@ -5,12 +5,14 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from cvzoo.autodiff.grad import grad
 from cvzoo.autodiff.variable import Variable, as_array
 from cvzoo.config.randomness import get_random_state, using_random_state
 from cvzoo.config.switches import force_backprop_mode
 from cvzoo.errors.exceptions import DtypeError, GradientError, ShapeError, explain
+from cvzoo.typing.aliases import Array, ArrayLike
 
 _SEED = 20190804
 _FULL = 200  # an input with more elements is checked along random directions and at some elements
@@ -19,7 +21,10 @@ _SAMPLES = 24
 
 
 def numerical_grad(
-    f: Callable[[], Sequence[Any]], inputs: Sequence[Any], grad_outputs: Sequence[Any], eps: float = 1e-3
+    f: Callable[[], Sequence[Variable | Array]],
+    inputs: Sequence[Array],
+    grad_outputs: Sequence[Array | None],
+    eps: float = 1e-3,
 ) -> tuple[np.ndarray, ...]:
     """The gradients of sum(gy * y) with respect to `inputs`, by central differences: one array per input.
 
@@ -46,15 +51,15 @@ def numerical_grad(
 
 
 def check_backward(
-    func: Callable[..., Any],
-    x_data: Any,
-    y_grad: Any = None,
+    func: Callable[..., Variable | Sequence[Variable]],
+    x_data: Array | Sequence[Array],
+    y_grad: Array | Sequence[Array | None] | None = None,
     params: Sequence[Variable] = (),
     *,
     eps: float = 1e-3,
     atol: float = 1e-5,
     rtol: float = 1e-4,
-    dtype: Any = None,
+    dtype: npt.DTypeLike | None = None,
     no_grads: Sequence[bool] | None = None,
 ) -> None:
     """Check the backward of `func` against central differences.
@@ -102,17 +107,17 @@ def check_backward(
 
 
 def check_double_backward(
-    func: Callable[..., Any],
-    x_data: Any,
-    y_grad: Any = None,
-    x_grad_grad: Any = None,
+    func: Callable[..., Variable | Sequence[Variable]],
+    x_data: Array | Sequence[Array],
+    y_grad: Array | Sequence[Array | None] | None = None,
+    x_grad_grad: Array | Sequence[Array | None] | None = None,
     params: Sequence[Variable] = (),
     *,
-    params_grad_grad: Any = None,
+    params_grad_grad: Array | Sequence[Array | None] | None = None,
     eps: float = 1e-3,
     atol: float = 1e-5,
     rtol: float = 1e-4,
-    dtype: Any = None,
+    dtype: npt.DTypeLike | None = None,
     no_grads: Sequence[bool] | None = None,
 ) -> None:
     """Check the second derivatives of `func` against central differences.
@@ -163,7 +168,7 @@ def check_double_backward(
             )
 
     n_x = len(no_grads) - sum(no_grads)
-    weights = [None] * (n_x + len(params))
+    weights: list[Array | None] = [None] * (n_x + len(params))
     if x_grad_grad is not None:
         weights[:n_x] = _sequence(x_grad_grad)
     if params_grad_grad is not None:
@@ -187,7 +192,9 @@ def check_double_backward(
     )
 
 
-def assert_allclose(actual: Any, expected: Any, *, atol: float = 1e-5, rtol: float = 1e-4) -> None:
+def assert_allclose(
+    actual: Variable | ArrayLike, expected: Variable | ArrayLike, *, atol: float = 1e-5, rtol: float = 1e-4
+) -> None:
     """Check that |actual - expected| <= atol + rtol * |expected| everywhere; NaN equals NaN.
 
     actual, expected: arrays, Variables or numbers of one shape
@@ -251,7 +258,7 @@ def _check_one(
             )
 
 
-def _excess(value: Any, number: Any, atol: float, rtol: float) -> Any:
+def _excess(value: Array | float, number: Array | float, atol: float, rtol: float) -> Array:
     """The difference in excess of the tolerance; infinite for NaN."""
     return np.nan_to_num(np.abs(value - number) - atol - rtol * np.abs(number), nan=np.inf)
 
@@ -318,12 +325,17 @@ def _slope_along(loss: Callable[[], float], x: np.ndarray, direction: np.ndarray
     return (high - low) / (2 * eps)
 
 
-def _weighted(ys: Sequence[Any], gys: Sequence[Any]) -> float:
+def _weighted(ys: Sequence[Variable | Array] | Variable, gys: Sequence[Array | None]) -> float:
     ys = ys if isinstance(ys, tuple | list) else (ys,)
     return float(sum(np.multiply(as_array(y), gy, dtype="float64").sum() for y, gy in zip(ys, gys) if gy is not None))
 
 
-def _weights(ys: Sequence[Variable], y_grad: Any, dtype: Any, random: np.random.Generator) -> list[Any]:
+def _weights(
+    ys: Sequence[Variable],
+    y_grad: Array | Sequence[Array | None] | None,
+    dtype: npt.DTypeLike,
+    random: np.random.Generator,
+) -> list[Any]:
     """The weight of each output; None for outputs that are not floats or that the caller leaves out."""
     if y_grad is None:
         return [random.normal(size=y.shape).astype(dtype) if y.dtype.kind == "f" else None for y in ys]
@@ -345,7 +357,7 @@ def _outputs(ys: Any) -> tuple[Variable, ...]:
     return ys
 
 
-def _must_be_unchanged(arrays: Sequence[Any], befores: Sequence[Any], what: str) -> None:
+def _must_be_unchanged(arrays: Sequence[Array], befores: Sequence[Array], what: str) -> None:
     for i, (array, before) in enumerate(zip(arrays, befores)):
         if not np.array_equal(array, before, equal_nan=array.dtype.kind == "f"):
             raise GradientError(f"the function changes its {what} {i} in place", hint="write into a new array")
@@ -355,7 +367,7 @@ def _sequence(value: Any) -> tuple[Any, ...]:
     return tuple(value) if isinstance(value, tuple | list) else (value,)
 
 
-def _cast(x: Any, dtype: Any) -> np.ndarray:
+def _cast(x: Variable | Array, dtype: npt.DTypeLike) -> np.ndarray:
     x = np.asarray(as_array(x))
     return x.astype(dtype) if x.dtype.kind == "f" else x.copy()
 
@@ -365,7 +377,7 @@ def _index(flat: int, shape: tuple[int, ...]) -> tuple[int, ...]:
 
 
 @contextlib.contextmanager
-def _as_dtype(params: Sequence[Variable], dtype: Any) -> Iterator[None]:
+def _as_dtype(params: Sequence[Variable], dtype: npt.DTypeLike) -> Iterator[None]:
     befores = [(p.array, p.grad_var) for p in params]
     try:
         for p in params:

@@ -16,7 +16,7 @@ from cvzoo.config.switches import switches
 from cvzoo.errors.exceptions import DtypeError, ShapeError
 from cvzoo.typing.aliases import Array
 
-Initializer = Callable[[Any], None]
+Initializer = Callable[[Array], None]
 
 
 class _Room(threading.local):
@@ -65,7 +65,7 @@ class Parameter(Variable):
 
     def __init__(
         self,
-        initializer: Initializer | float | Any | None = None,
+        initializer: Initializer | float | np.generic | Array | None = None,
         shape: int | Sequence[int] | None = None,
         name: str | None = None,
     ):
@@ -207,11 +207,17 @@ class Parameter(Variable):
         return _rebuild, (self._initializer, self._array, self.name, self.grad, self.requires_grad)
 
 
-def _is_array(value: Any) -> bool:
+def _is_array(value: object) -> bool:
     return isinstance(value, np.ndarray) and value.ndim > 0
 
 
-def _rebuild(initializer: Any, array: Any, name: str | None, grad: Any, requires_grad: bool) -> Parameter:
+def _rebuild(
+    initializer: Initializer | float | np.generic | Array | None,
+    array: Array | None,
+    name: str | None,
+    grad: Array | None,
+    requires_grad: bool,
+) -> Parameter:
     parameter = Parameter(name=name)
     parameter._initializer = initializer
     parameter._array = array

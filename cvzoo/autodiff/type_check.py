@@ -14,7 +14,10 @@ import operator
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from cvzoo.errors.exceptions import DtypeError, ShapeError
+from cvzoo.typing.aliases import Array
 
 _OPERATORS: dict[str, tuple[str, int, Callable[[Any, Any], Any]]] = {
     "__add__": ("+", 4, operator.add),
@@ -48,7 +51,7 @@ class InvalidType(ShapeError, DtypeError):
         self.expect = expect
         self.actual = actual
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[type, tuple[str, str]]:
         return InvalidType, (self.expect, self.actual)
 
 
@@ -114,25 +117,25 @@ for _name in _OPERATORS:
         setattr(Expression, _name.replace("__", "__r", 1), _operator(_name, swapped=True))
 
 
-def _value_of(x: Any) -> Any:
+def _value_of(x: object) -> Any:
     return x.eval() if isinstance(x, Expression) else x
 
 
-def _text_of(x: Any) -> str:
+def _text_of(x: object) -> str:
     if isinstance(x, type):
         return f"{x.__module__}.{x.__qualname__}"
     return str(x) if isinstance(x, Expression) else repr(x)
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     return value.__name__ if isinstance(value, type) else str(value)
 
 
-def _within(x: Any, priority: int) -> str:
+def _within(x: object, priority: int) -> str:
     return f"({x})" if isinstance(x, Expression) and x._priority < priority else _text_of(x)
 
 
-def _key_text(key: Any) -> str:
+def _key_text(key: object) -> str:
     if isinstance(key, slice):
         parts = ["" if each is None else _text_of(each) for each in (key.start, key.stop)]
         return ":".join(parts if key.step is None else [*parts, _text_of(key.step)])
@@ -143,7 +146,7 @@ class ArrayType(NamedTuple):
     """The type of an array."""
 
     shape: tuple[int, ...]
-    dtype: Any
+    dtype: np.dtype
 
     @property
     def ndim(self) -> int:
@@ -159,7 +162,7 @@ class ArrayTypes(tuple[Expression, ...]):
         return Expression(len(self), "in_types.size()")
 
 
-def types_of(arrays: Sequence[Any], names: Sequence[str] | None = None) -> ArrayTypes:
+def types_of(arrays: Sequence[Array], names: Sequence[str] | None = None) -> ArrayTypes:
     """The types of arrays as expressions.
 
     names: what they are called; by default in_types[0], in_types[1], ...
@@ -176,7 +179,7 @@ def Variable(value: Any, name: str) -> Expression:
 make_variable = Variable
 
 
-def expect(*conditions: Any) -> None:
+def expect(*conditions: object) -> None:
     """Check that all conditions hold. Raises InvalidType with the first one that does not."""
     for each in conditions:
         if _value_of(each):
@@ -197,7 +200,7 @@ def prod(xs: Any) -> Expression:
     return Expression(math.prod(_value_of(xs)), f"prod({_text_of(xs)})")
 
 
-def same_types(*arrays: Any) -> bool:
+def same_types(*arrays: Array) -> bool:
     """Whether the arrays are of one library."""
     return len({type(each).__module__.split(".")[0] for each in arrays}) < 2
 

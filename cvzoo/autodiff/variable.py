@@ -1,9 +1,10 @@
 """Variable: an array that takes part in a computational graph."""
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
 
 import numpy as np
+import numpy.typing as npt
 
 from cvzoo.autodiff.backprop import backprop, unchain_behind
 from cvzoo.autodiff.variable_node import VariableNode
@@ -14,6 +15,11 @@ from cvzoo.backends.float_types import is_float
 from cvzoo.errors.attributes import ReplacedAttribute
 from cvzoo.errors.exceptions import DtypeError, GraphError, ShapeError
 from cvzoo.typing.aliases import Array
+
+if TYPE_CHECKING:
+    from cvzoo.autodiff.function_node import FunctionNode
+
+    Operand: TypeAlias = "Variable | Array | np.generic | float"
 
 T = TypeVar("T")
 
@@ -42,7 +48,7 @@ class Variable:
     volatile = ReplacedAttribute("with cvzoo.no_backprop_mode(): ...")
     zerograd = ReplacedAttribute("cleargrad()")
 
-    def __init__(self, array: Any, *, name: str | None = None, grad: Any = None, requires_grad: bool = True):
+    def __init__(self, array: Array, *, name: str | None = None, grad: Array | None = None, requires_grad: bool = True):
         if isinstance(array, Variable):
             raise DtypeError("Variable takes an array, not a Variable", hint="Variable(x.array)")
         if isinstance(array, np.generic):
@@ -50,7 +56,7 @@ class Variable:
         backend_of(array)
         if array.dtype.kind not in _KINDS and not is_float(array.dtype):
             raise DtypeError("Variable takes an array of numbers or booleans", got=str(array.dtype))
-        self._array = array
+        self._array: Array | Any = array  # Any stands for None, of a Parameter without a value
         self._node: VariableNode | None = None
         self.name = name
         self._requires_grad = requires_grad and is_float(array.dtype)
@@ -247,7 +253,7 @@ class Variable:
         )
 
     @property
-    def creator(self) -> Any:
+    def creator(self) -> "FunctionNode | None":
         """The FunctionNode that this is an output of, or None."""
         return None if self._node is None else self._node.creator
 
@@ -272,20 +278,20 @@ class Variable:
     # --- refused operations ------------------------------------------------------------------------------
     if TYPE_CHECKING:  # set by `cvzoo.functions`, see functions/math/operators.py
 
-        def __add__(self, other: Any) -> "Variable": ...
-        def __radd__(self, other: Any) -> "Variable": ...
-        def __sub__(self, other: Any) -> "Variable": ...
-        def __rsub__(self, other: Any) -> "Variable": ...
-        def __mul__(self, other: Any) -> "Variable": ...
-        def __rmul__(self, other: Any) -> "Variable": ...
-        def __truediv__(self, other: Any) -> "Variable": ...
-        def __rtruediv__(self, other: Any) -> "Variable": ...
-        def __floordiv__(self, other: Any) -> "Variable": ...
-        def __rfloordiv__(self, other: Any) -> "Variable": ...
-        def __pow__(self, other: Any) -> "Variable": ...
-        def __rpow__(self, other: Any) -> "Variable": ...
-        def __matmul__(self, other: Any) -> "Variable": ...
-        def __rmatmul__(self, other: Any) -> "Variable": ...
+        def __add__(self, other: Operand) -> "Variable": ...
+        def __radd__(self, other: Operand) -> "Variable": ...
+        def __sub__(self, other: Operand) -> "Variable": ...
+        def __rsub__(self, other: Operand) -> "Variable": ...
+        def __mul__(self, other: Operand) -> "Variable": ...
+        def __rmul__(self, other: Operand) -> "Variable": ...
+        def __truediv__(self, other: Operand) -> "Variable": ...
+        def __rtruediv__(self, other: Operand) -> "Variable": ...
+        def __floordiv__(self, other: Operand) -> "Variable": ...
+        def __rfloordiv__(self, other: Operand) -> "Variable": ...
+        def __pow__(self, other: Operand) -> "Variable": ...
+        def __rpow__(self, other: Operand) -> "Variable": ...
+        def __matmul__(self, other: Operand) -> "Variable": ...
+        def __rmatmul__(self, other: Operand) -> "Variable": ...
         def __neg__(self) -> "Variable": ...
         def __pos__(self) -> "Variable": ...
         def __abs__(self) -> "Variable": ...
@@ -306,12 +312,12 @@ class Variable:
     def __bool__(self) -> bool:
         raise DtypeError("a Variable has no truth value", hint="bool(x.array), or `x is not None`")
 
-    def _refuse_comparison(self, other: Any) -> bool:
+    def _refuse_comparison(self, other: object) -> bool:
         raise DtypeError("Variables are not compared", hint="compare the arrays: x.array > 0")
 
     __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _refuse_comparison
 
-    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> Array:
         raise DtypeError("NumPy would lose the graph of a Variable", hint="numpy.asarray(x.array)")
 
     def __float__(self) -> float:
@@ -319,13 +325,13 @@ class Variable:
 
     __int__ = __float__
 
-    def __setitem__(self, index: Any, value: Any) -> None:
+    def __setitem__(self, index: object, value: object) -> None:
         raise GraphError(
             "values in a graph are not written into",
             hint="functions.where or functions.scatter_add return new ones; x.array[...] = for an unused value",
         )
 
-    def __contains__(self, item: Any) -> bool:
+    def __contains__(self, item: object) -> bool:
         raise DtypeError("`in` would compare Variables", hint="item in x.array")
 
     # --- copies -----------------------------------------------------------------------------------------------------
@@ -345,11 +351,11 @@ class Variable:
         return _rebuild, (self._array, self.name, self.grad, self.requires_grad)
 
 
-def _rebuild(array: Any, name: str | None, grad: Any, requires_grad: bool) -> Variable:
+def _rebuild(array: Array, name: str | None, grad: Array | None, requires_grad: bool) -> Variable:
     return Variable(array, name=name, grad=grad, requires_grad=requires_grad)
 
 
-def as_variable(value: Any) -> Variable:
+def as_variable(value: Variable | Array) -> Variable:
     """`value` itself if it is a Variable, else a Variable that requires no gradient."""
     if isinstance(value, Variable):
         return value
@@ -365,7 +371,7 @@ def as_array(value: Any) -> Any:
     return value.array if isinstance(value, Variable) else value
 
 
-def make_output(array: Any, requires_grad: bool) -> Variable:
+def make_output(array: Array, requires_grad: bool) -> Variable:
     """A Variable of a kernel's result: no checks, since it is made for every output of every function."""
     variable = object.__new__(Variable)
     variable._array = np.asarray(array) if isinstance(array, np.generic) else array
@@ -375,7 +381,7 @@ def make_output(array: Any, requires_grad: bool) -> Variable:
     return variable
 
 
-def variable_of(node: VariableNode, array: Any) -> Variable:
+def variable_of(node: VariableNode, array: Array) -> Variable:
     """The Variable of `node` with the value `array`: the user's handle if it is alive and holds it, else a new one."""
     variable = node.variable()
     if variable is not None and variable._array is array:
@@ -387,6 +393,6 @@ def variable_of(node: VariableNode, array: Any) -> Variable:
     return variable
 
 
-def variables_of(arrays: Sequence[Any]) -> tuple[Variable, ...]:
+def variables_of(arrays: Sequence[Array]) -> tuple[Variable, ...]:
     """Variables that require no gradient, one per array."""
     return tuple([make_output(array, False) for array in arrays])

@@ -4,6 +4,8 @@ import weakref
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 if TYPE_CHECKING:  # every define-by-run core has this cycle: nodes reference functions, functions their nodes
     from cvzoo.autodiff.function_node import FunctionNode
     from cvzoo.autodiff.variable import Variable
@@ -32,10 +34,12 @@ class VariableNode:
         "shape",
     )
 
-    def __init__(self, variable: "Variable | None", shape: tuple[int, ...], dtype: Any, requires_grad: bool):
+    def __init__(
+        self, variable: "Variable | None", shape: tuple[int, ...], dtype: np.dtype | None, requires_grad: bool
+    ):
         self._variable = None if variable is None else weakref.ref(variable)
         self.shape = shape
-        self.dtype = dtype
+        self.dtype: np.dtype | Any = dtype  # Any stands for None, of a Parameter without a value
         self.requires_grad = requires_grad
         self.creator: FunctionNode | None = None
         self.rank = 0

@@ -2,12 +2,13 @@
 
 import weakref
 from collections.abc import Iterable
-from typing import IO, Any, NamedTuple
+from typing import IO, NamedTuple
 
 from cvzoo.autodiff.function_hook import AbstractFunctionHook
 from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.hooks.table import table
 from cvzoo.autodiff.variable import Variable
+from cvzoo.typing.aliases import Array
 
 
 class FunctionMemory(NamedTuple):
@@ -33,8 +34,8 @@ class MemoryHook(AbstractFunctionHook):
         self.peak = 0
         self._rows: dict[tuple[str, str], list[int]] = {}
         self._inside: list[tuple[FunctionNode, str]] = []
-        self._known: dict[int, weakref.ref[Any]] = {}
-        self._kept: dict[int, weakref.ref[Any]] = {}
+        self._known: dict[int, weakref.ref[Array]] = {}
+        self._kept: dict[int, weakref.ref[Array]] = {}
 
     def summary(self) -> dict[tuple[str, str], FunctionMemory]:
         """(label, "forward" or "backward") -> count, bytes made and bytes retained, by descending bytes made."""
@@ -49,12 +50,12 @@ class MemoryHook(AbstractFunctionHook):
         print(table(("function", "pass", "calls", "made", "retained"), rows, left=2), file=file)
         print(f"living {_size(self.living)}, peak {_size(self.peak)}", file=file)
 
-    def forward_preprocess(self, function: FunctionNode, in_data: tuple[Any, ...]) -> None:
+    def forward_preprocess(self, function: FunctionNode, in_data: tuple[Array, ...]) -> None:
         for array in in_data:
             self._is_new(array, self._known)  # allocated elsewhere
         self._enter(function, "forward")
 
-    def forward_postprocess(self, function: FunctionNode, in_data: tuple[Any, ...]) -> None:
+    def forward_postprocess(self, function: FunctionNode, in_data: tuple[Array, ...]) -> None:
         self._leave()
 
     def outputs_made(self, function: FunctionNode, outputs: tuple[Variable, ...]) -> None:
@@ -64,7 +65,7 @@ class MemoryHook(AbstractFunctionHook):
             row[2] += sum(_memory(x).nbytes for x in function.retained_arrays() if self._is_new(x, self._kept))
 
     def backward_preprocess(
-        self, function: FunctionNode, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
+        self, function: FunctionNode, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
     ) -> None:
         for gy in grad_outputs:
             if gy is not None:
@@ -72,7 +73,7 @@ class MemoryHook(AbstractFunctionHook):
         self._enter(function, "backward")
 
     def backward_postprocess(
-        self, function: FunctionNode, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
+        self, function: FunctionNode, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
     ) -> None:
         self._leave()
 
@@ -106,7 +107,7 @@ class MemoryHook(AbstractFunctionHook):
     def _died(self, size: int) -> None:
         self.living -= size
 
-    def _is_new(self, array: Any, known: "dict[int, weakref.ref[Any]]") -> bool:
+    def _is_new(self, array: Array, known: "dict[int, weakref.ref[Array]]") -> bool:
         """Whether this memory was not encountered before."""
         memory = _memory(array)
         key = id(memory)
@@ -116,7 +117,7 @@ class MemoryHook(AbstractFunctionHook):
         return True
 
 
-def _memory(array: Any) -> Any:
+def _memory(array: Array) -> Array:
     """The array that owns the memory, if an array does."""
     base = array.base
     return base if isinstance(base, type(array)) else array

@@ -9,6 +9,7 @@ from cvzoo.autodiff.function_hook import AbstractFunctionHook
 from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.dispatch import backend_of
+from cvzoo.typing.aliases import Array
 
 
 class PrintHook(AbstractFunctionHook):
@@ -23,24 +24,24 @@ class PrintHook(AbstractFunctionHook):
         self.values = values
         self._depth = 0
 
-    def forward_preprocess(self, function: FunctionNode, in_data: tuple[Any, ...]) -> None:
+    def forward_preprocess(self, function: FunctionNode, in_data: tuple[Array, ...]) -> None:
         self._print(function, "forward", "<-", in_data)
         self._depth += 1
 
-    def forward_postprocess(self, function: FunctionNode, in_data: tuple[Any, ...]) -> None:
+    def forward_postprocess(self, function: FunctionNode, in_data: tuple[Array, ...]) -> None:
         self._depth -= 1
 
     def outputs_made(self, function: FunctionNode, outputs: tuple[Variable, ...]) -> None:
         self._print(function, "forward", "->", [y._array for y in outputs])
 
     def backward_preprocess(
-        self, function: FunctionNode, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
+        self, function: FunctionNode, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
     ) -> None:
         self._print(function, "backward", "<-", [None if gy is None else gy._array for gy in grad_outputs])
         self._depth += 1
 
     def backward_postprocess(
-        self, function: FunctionNode, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
+        self, function: FunctionNode, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
     ) -> None:
         self._depth -= 1
 
@@ -51,7 +52,7 @@ class PrintHook(AbstractFunctionHook):
         text = "; ".join("None" if x is None else self._about(x) for x in arrays)
         print(f"{'  ' * self._depth}{function.label} {way} {arrow} {text}", file=self.file, flush=True)
 
-    def _about(self, array: Any) -> str:
+    def _about(self, array: Array) -> str:
         text = f"{array.dtype} {array.shape}"
         if not self.values or not array.size:
             return text

@@ -2,11 +2,13 @@
 
 import statistics
 import time
-from typing import IO, Any, NamedTuple
+from typing import IO, NamedTuple
 
 from cvzoo.autodiff.function_hook import AbstractFunctionHook
 from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.hooks.table import table
+from cvzoo.autodiff.variable import Variable
+from cvzoo.typing.aliases import Array
 
 
 class FunctionTime(NamedTuple):
@@ -55,19 +57,19 @@ class TimerHook(AbstractFunctionHook):
         if not self._starts:
             self.times.setdefault((function.label, way), []).append(elapsed)
 
-    def forward_preprocess(self, function: FunctionNode, in_data: tuple[Any, ...]) -> None:
+    def forward_preprocess(self, function: FunctionNode, in_data: tuple[Array, ...]) -> None:
         self._start()
 
-    def forward_postprocess(self, function: FunctionNode, in_data: tuple[Any, ...]) -> None:
+    def forward_postprocess(self, function: FunctionNode, in_data: tuple[Array, ...]) -> None:
         self._stop(function, "forward")
 
     def backward_preprocess(
-        self, function: FunctionNode, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
+        self, function: FunctionNode, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
     ) -> None:
         self._start()
 
     def backward_postprocess(
-        self, function: FunctionNode, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
+        self, function: FunctionNode, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
     ) -> None:
         self._stop(function, "backward")
 

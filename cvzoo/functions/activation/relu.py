@@ -1,7 +1,5 @@
 """Rectifiers: ReLU and what others made of it, PReLU and maxout."""
 
-from typing import Any
-
 from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.errors.exceptions import DtypeError, ShapeError, ValueRangeError
@@ -18,7 +16,7 @@ from cvzoo.typing.aliases import Array
 class ReLU(AbstractElementwiseOfOutput):
     kind = "relu"
 
-    def slope(self, y: Variable) -> Any:
+    def slope(self, y: Variable) -> Variable | Array:
         array = y.array
         return (array > 0).astype(array.dtype)
 
@@ -53,7 +51,7 @@ class LeakyReLU(AbstractElementwiseOfOutput):
     def __init__(self, slope: float):
         self.alpha = slope
 
-    def slope(self, y: Variable) -> Any:
+    def slope(self, y: Variable) -> Variable | Array:
         array = y.array
         return (array > 0) * array.dtype.type(1 - self.alpha) + array.dtype.type(self.alpha)
 

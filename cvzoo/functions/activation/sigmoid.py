@@ -38,7 +38,7 @@ class HardSigmoid(AbstractElementwise):
     def __init__(self, slope: float):
         self.alpha = slope
 
-    def slope(self, x: Variable) -> Any:
+    def slope(self, x: Variable) -> Variable | Array:
         return _between(x, self.alpha, self.beta) * x.dtype.type(self.alpha)
 
 

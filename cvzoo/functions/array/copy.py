@@ -1,7 +1,5 @@
 """Copies, also from one device to another."""
 
-from typing import Any
-
 from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.device import Device, device_of, get_device
@@ -15,7 +13,7 @@ class Copy(FunctionNode):
     def __init__(self, dst: Device | None = None):
         self._dst = dst
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         (x,) = inputs
         backend_of(x)
         self._src = device_of(x)
@@ -23,7 +21,7 @@ class Copy(FunctionNode):
             return (x.copy(order="K"),)
         return (self._dst.asarray(x),)
 
-    def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Variable, ...]) -> tuple[Variable | None, ...]:
         if self._dst is None or self._dst == self._src:
             return gys
         return Copy(self._src).apply(gys)

@@ -11,6 +11,7 @@
 from typing import Any, overload
 
 import numpy as np
+import numpy.typing as npt
 
 from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.parameter import Parameter
@@ -24,7 +25,7 @@ from cvzoo.typing.aliases import Array
 
 
 class Cast(FunctionNode):
-    def __init__(self, dtype: Any):
+    def __init__(self, dtype: npt.DTypeLike):
         self.dtype = dtype
 
     def forward(self, inputs: tuple) -> tuple:
@@ -36,7 +37,7 @@ class Cast(FunctionNode):
         return Cast(self.inputs[0].dtype).apply(gys)
 
 
-def cast(x: Variable | Array, typ: Any) -> Variable:
+def cast(x: Variable | Array, typ: npt.DTypeLike) -> Variable:
     """x as `typ`; x itself where it is that already. Between floating dtypes the gradient is cast back."""
     x = as_variable(x)
     return x if x.dtype == typ else Cast(typ).apply((x,))[0]
@@ -95,12 +96,12 @@ def for_product(x: Variable | Array) -> Variable | Array:
     return x if dtype is None or x.dtype != _FLOAT32 else Cast(dtype).apply((x,))[0]
 
 
-def fits_weight(x: Any, weight: Any) -> bool:
+def fits_weight(x: np.dtype, weight: np.dtype) -> bool:
     """Whether weights of dtype `weight` may be used with an x of dtype `x`: the same, or 16 bits with float32."""
     return x == weight or (weight == _FLOAT32 and is_half(x))
 
 
-def rounded_weight(W: Any, dtype: Any, pack: PreparedWeights | None) -> tuple[Any, PreparedWeights | None]:
+def rounded_weight(W: Array, dtype: np.dtype, pack: PreparedWeights | None) -> tuple[Array, PreparedWeights | None]:
     """W as `dtype`, and the backend's cache of reordered copies of it.
 
     W: array of float32, or of `dtype` already

@@ -43,7 +43,7 @@ def _part(part: Any) -> Any:
     return array
 
 
-def _look_up(x: Any, index: tuple) -> Any:
+def _look_up(x: Array, index: tuple) -> Array:
     try:
         return backend_of(x).take(x, index)
     except IndexError as error:
@@ -177,7 +177,7 @@ def permutate(x: Variable | Array, indices: Variable | Array, axis: int = 0, inv
     return get_item(x, (slice(None),) * axis + (_inverse(order) if inv else order,))
 
 
-def _inverse(order: Any) -> Any:
+def _inverse(order: Array) -> Array:
     """The inverse permutation; without sorting, which would synchronize with the GPU."""
     xp = backend_of(order).xp
     places = xp.empty(order.shape, np.int64)
@@ -188,7 +188,7 @@ def _inverse(order: Any) -> Any:
 class Where(FunctionNode):
     in_float32 = True  # no array module's `where` need know bfloat16
 
-    def __init__(self, condition: Any):
+    def __init__(self, condition: Array):
         self.condition = condition
 
     def forward(self, inputs: tuple) -> tuple:
@@ -216,7 +216,7 @@ class Keep(FunctionNode):
 
     in_float32 = True
 
-    def __init__(self, condition: Any, negated: bool):
+    def __init__(self, condition: Array, negated: bool):
         self.condition = condition
         self.negated = negated
 

@@ -8,16 +8,17 @@ from cvzoo.backends.dispatch import backend_of
 from cvzoo.functions.array.axes import expand_dims
 from cvzoo.functions.array.dtypes import cast, widened
 from cvzoo.functions.math.arithmetic import add, multiply, subtract
+from cvzoo.typing.aliases import Array
 
 
 class Fraction(FunctionNode):
     """x - floor(x); the slope is 1."""
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         (x,) = inputs
         return (x - backend_of(x).xp.floor(x),)
 
-    def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Variable, ...]) -> tuple[Variable | None, ...]:
         return gys
 
 
@@ -32,7 +33,7 @@ class PixelsAt(FunctionNode):
     def __init__(self, down: int, right: int):
         self._step = down, right
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         x, rows, columns = inputs
         self.retain_inputs((1, 2))
         self._shape = b, c, h, w = x.shape
@@ -40,7 +41,7 @@ class PixelsAt(FunctionNode):
         ids, inside = _places(backend.xp, rows, columns, self._shape, self._step)
         return (backend.embed_id(x.transpose(0, 2, 3, 1).reshape(b * h * w, c), ids, inside),)
 
-    def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Variable, ...]) -> tuple[Variable | None, ...]:
         rows, columns = self.get_retained_inputs()
         return tuple(
             [None if i else PixelsAtGrad(self._step, self._shape).apply((*gys, rows, columns))[0] for i in indexes]
@@ -54,7 +55,7 @@ class PixelsAtGrad(FunctionNode):
         self._step = step
         self._shape = shape
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         gy, rows, columns = inputs
         self.retain_inputs((1, 2))
         b, c, h, w = self._shape
@@ -63,12 +64,12 @@ class PixelsAtGrad(FunctionNode):
         gx = backend.embed_id_grad(gy, ids, inside, (b * h * w, c))
         return (gx.reshape(b, h, w, c).transpose(0, 3, 1, 2),)
 
-    def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Variable, ...]) -> tuple[Variable | None, ...]:
         rows, columns = self.get_retained_inputs()
         return tuple([None if i else PixelsAt(*self._step).apply((*gys, rows, columns))[0] for i in indexes])
 
 
-def _places(xp: Any, rows: Any, columns: Any, shape: tuple[int, ...], step: tuple[int, int]) -> tuple[Any, Any]:
+def _places(xp: Any, rows: Array, columns: Array, shape: tuple[int, ...], step: tuple[int, int]) -> tuple[Array, Array]:
     """(B, P) int64: which of the B * H * W pixels; (B, P) bool: whether the point is inside of x."""
     b, _, h, w = shape
     # points far outside and NaN must not overflow the integers

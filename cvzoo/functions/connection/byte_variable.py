@@ -30,7 +30,7 @@ class Quantize(FunctionNode):
     def __init__(self, counting: Counting):
         self._counting = counting
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         (x,) = inputs
         return (backend_of(x).quantize(x, scale=self._counting.scale, signed=self._counting.signed),)
 
@@ -41,7 +41,7 @@ class Dequantize(FunctionNode):
     def __init__(self, counting: Counting | Halves):
         self._counting = counting
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         (x,) = inputs
         if isinstance(self._counting, Halves):
             return ((x.astype(np.uint32) << 16).view(np.float32),)
@@ -65,7 +65,7 @@ class ByteVariable(Variable):
         _set(self, None)
 
     @property  # takes the place of Variable's slot
-    def _array(self) -> Any:
+    def _array(self) -> Array:
         array = _get(self)
         if array is None:
             array = Dequantize(self._counting).apply((self._bytes,))[0]._array
@@ -74,7 +74,7 @@ class ByteVariable(Variable):
         return array
 
     @_array.setter
-    def _array(self, array: Any) -> None:
+    def _array(self, array: Array) -> None:
         _set(self, array)
         self._bytes = None
 
@@ -91,7 +91,7 @@ class ByteVariable(Variable):
         return len(self.shape)
 
     @property
-    def dtype(self) -> Any:
+    def dtype(self) -> np.dtype:
         return self._array.dtype if self._bytes is None else np.dtype(np.float32)
 
     def held(self) -> tuple[Variable, Counting | Halves] | None:

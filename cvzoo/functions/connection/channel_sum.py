@@ -1,7 +1,8 @@
 """The sum over all axes but the channels': a bias's gradient."""
 
 from collections.abc import Sequence
-from typing import Any
+
+import numpy as np
 
 from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.variable import Variable, as_variable
@@ -14,27 +15,27 @@ from cvzoo.typing.aliases import Array
 class ChannelSum(FunctionNode):
     """x (B, C, ...) to (C,); of floats of 16 bits to float32."""
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         (x,) = inputs
         self._shape, self._dtype = x.shape, x.dtype
         return (backend_of(x).channel_sum(x),)
 
-    def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Variable, ...]) -> tuple[Variable | None, ...]:
         return ChannelSpread(self._shape, self._dtype).apply(gys)
 
 
 class ChannelSpread(FunctionNode):
     """v (C,) to `shape` (B, C, ...): each channel filled with its number, rounded to `dtype`."""
 
-    def __init__(self, shape: Sequence[int], dtype: Any):
+    def __init__(self, shape: Sequence[int], dtype: np.dtype):
         self._shape = tuple(shape)
         self._dtype = dtype
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         v = rounded(inputs[0], self._dtype)
         return (backend_of(v).xp.broadcast_to(v.reshape((-1,) + (1,) * (len(self._shape) - 2)), self._shape),)
 
-    def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Variable, ...]) -> tuple[Variable | None, ...]:
         return ChannelSum().apply(gys)
 
 

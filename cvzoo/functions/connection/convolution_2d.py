@@ -7,6 +7,8 @@ import functools
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.parameter import Parameter
 from cvzoo.autodiff.prepared_weights import PreparedWeights
@@ -37,14 +39,14 @@ class Convolution2D(FunctionNode):
         self._pack = pack
         self._winograd = switches.allows_winograd
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         x = inputs[0]
         b = rounded(inputs[2], x.dtype) if len(inputs) == 3 else None
         self.retain_inputs((0, 1))
         W, pack = rounded_weight(inputs[1], x.dtype, self._pack)
         return (backend_of(x).conv_2d(x, W, b, pack=pack, winograd=self._winograd, **self._window),)
 
-    def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Variable, ...]) -> tuple[Variable | None, ...]:
         x, W = self.get_retained_inputs()
         (gy,) = gys
         grads = []
@@ -65,7 +67,7 @@ class Deconvolution2D(FunctionNode):
         self._window = window
         self._out_size = (int(out_size[0]), int(out_size[1]))
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         x = inputs[0]
         self.retain_inputs((0, 1))
         backend = backend_of(x)
@@ -74,7 +76,7 @@ class Deconvolution2D(FunctionNode):
             y = backend.add(y, rounded(inputs[2], x.dtype)[:, None, None], out=y)
         return (y,)
 
-    def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Variable, ...]) -> tuple[Variable | None, ...]:
         x, W = self.get_retained_inputs()
         (gy,) = gys
         grads = []
@@ -91,18 +93,18 @@ class Deconvolution2D(FunctionNode):
 class Convolution2DWeightGrad(FunctionNode):
     """x (B, C, H, W), gy (B, O, OH, OW) to gW (O, C / groups, *w_size) of `dtype`."""
 
-    def __init__(self, window: dict[str, Any], w_size: Sequence[int], dtype: Any):
+    def __init__(self, window: dict[str, Any], w_size: Sequence[int], dtype: np.dtype):
         self._window = window
         self._w_size = (int(w_size[0]), int(w_size[1]))
         self._dtype = dtype
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         x, gy = inputs
         self.retain_inputs((0, 1))
         gW = backend_of(x).conv_2d_weight_grad(x, gy, self._w_size, **self._window)
         return (rounded(gW, self._dtype),)
 
-    def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Variable, ...]) -> tuple[Variable | None, ...]:
         x, gy = self.get_retained_inputs()
         (ggW,) = gys
         grads = []
@@ -211,7 +213,9 @@ def convolution_2d(
     return node.apply((x, W) if b is None else (x, W, b))[0]
 
 
-def _refuse_channels(x_shape: Sequence[int], w_shape: Sequence[int], b_shape: Any, groups: int) -> None:
+def _refuse_channels(
+    x_shape: Sequence[int], w_shape: Sequence[int], b_shape: Sequence[int] | None, groups: int
+) -> None:
     o, c_group = w_shape[:2]
     got = _letters(x_shape, w_shape, "O C/groups KH KW")
     if x_shape[1] != c_group * groups:
@@ -306,7 +310,7 @@ class DeconvolutionAndSum(FunctionNode):
         self._window = window
         self._out_size = (int(out_size[0]), int(out_size[1]))
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         x, W, other = inputs
         W = rounded(W, x.dtype)
         return (backend_of(x).conv_2d_input_grad(x, W, self._out_size, add=other, **self._window),)
@@ -319,7 +323,7 @@ class FusedConvolution2D(FunctionNode):
         self._settings = settings
         self._has = has_b, has_add
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         x, W, *rest = inputs
         has_b, has_add = self._has
         b = rounded(rest.pop(0), x.dtype) if has_b else None
@@ -337,7 +341,7 @@ def fused_convolution_2d(
     *,
     dilate: int | Sequence[int] = 1,
     groups: int = 1,
-    add: Any = None,
+    add: Variable | Array | None = None,
     activation: str | None = None,
     alpha: float = 0.0,
     beta: float = 0.0,
@@ -364,7 +368,9 @@ def fused_convolution_2d(
     return FusedConvolution2D(settings, b is not None, add is not None).apply((x, W, *extra))[0]
 
 
-def _check_fused(x: Variable, W: Variable, b: Any, add: Any, window: dict[str, Any]) -> None:
+def _check_fused(
+    x: Variable, W: Variable, b: Variable | Array | None, add: Variable | Array | None, window: dict[str, Any]
+) -> None:
     x_shape, w_shape = x.shape, W.shape
     if w_shape is None or len(x_shape) != 4 or len(w_shape) != 4 or x_shape[1] != w_shape[1] * window["groups"]:
         raise ShapeError(
@@ -381,7 +387,7 @@ def _check_fused(x: Variable, W: Variable, b: Any, add: Any, window: dict[str, A
 
 
 def check_added(
-    add: Any, x_shape: Sequence[int], w_shape: Sequence[int], window: dict[str, Any], function: str
+    add: Variable | Array | None, x_shape: Sequence[int], w_shape: Sequence[int], window: dict[str, Any], function: str
 ) -> None:
     """Raises ShapeError if the addend does not have the shape of the result, or x is smaller than a window."""
     stride, pad, dilate = window["stride"], window["pad"], window["dilate"]

@@ -2,7 +2,6 @@
 
 import operator
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.errors.exceptions import DtypeError, ShapeError, ValueRangeError
@@ -89,9 +88,9 @@ def convolution_3d(
 
 def _convolution(
     function: str,
-    x: Any,
-    W: Any,
-    b: Any,
+    x: Variable | Array,
+    W: Variable | Array,
+    b: Variable | Array | None,
     stride: Sizes,
     pad: Sizes,
     cover_all: bool,

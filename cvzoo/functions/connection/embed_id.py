@@ -1,7 +1,5 @@
 """Embedding: rows of a table by index."""
 
-from typing import Any
-
 from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.on_device_of_arguments import on_device_of_arguments
 from cvzoo.autodiff.variable import Variable, as_array, as_variable
@@ -14,16 +12,16 @@ from cvzoo.typing.aliases import Array
 class EmbedID(FunctionNode):
     """W (L, D) to its rows `ids`; a row of zeros where `mask` is False."""
 
-    def __init__(self, ids: Any, mask: Any):
+    def __init__(self, ids: Array, mask: Array | None):
         self._ids = ids
         self._mask = mask
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         (W,) = inputs
         self._shape = W.shape
         return (backend_of(W).embed_id(W, self._ids, self._mask),)
 
-    def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Variable, ...]) -> tuple[Variable | None, ...]:
         return EmbedIDGrad(self._ids, self._mask, self._shape).apply(gys)
 
 
@@ -32,16 +30,16 @@ class EmbedIDGrad(FunctionNode):
 
     in_float32 = True
 
-    def __init__(self, ids: Any, mask: Any, shape: tuple[int, ...]):
+    def __init__(self, ids: Array, mask: Array | None, shape: tuple[int, ...]):
         self._ids = ids
         self._mask = mask
         self._shape = shape
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         (gy,) = inputs
         return (backend_of(gy).embed_id_grad(gy, self._ids, self._mask, self._shape),)
 
-    def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Variable, ...]) -> tuple[Variable | None, ...]:
         return EmbedID(self._ids, self._mask).apply(gys)
 
 

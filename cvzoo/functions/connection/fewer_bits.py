@@ -23,7 +23,7 @@ class Int8Convolution2D(FunctionNode):
         self._settings = settings
         self._has = has_b, has_add
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         x, W, scale, *rest = inputs
         has_b, has_add = self._has
         b = rest.pop(0) if has_b else None
@@ -34,7 +34,7 @@ class Int8Convolution2D(FunctionNode):
 def int8_convolution_2d(
     x: Variable | Array,
     W: Variable | Array,
-    scale: Any,
+    scale: Variable | Array,
     b: Variable | Array | None = None,
     stride: Sizes = 1,
     pad: Sizes = 0,
@@ -42,7 +42,7 @@ def int8_convolution_2d(
     counting: Counting,
     dilate: Sizes = 1,
     groups: int = 1,
-    add: Any = None,
+    add: Variable | Array | None = None,
     activation: str | None = None,
     alpha: float = 0.0,
     beta: float = 0.0,
@@ -95,7 +95,7 @@ class Int8Linear(FunctionNode):
     def __init__(self, pack: PreparedWeights | None):
         self._pack = pack
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         x, W, scale, *b = inputs
         return (backend_of(x).linear_int8(x, W, scale, b[0] if b else None, pack=self._pack),)
 
@@ -103,7 +103,7 @@ class Int8Linear(FunctionNode):
 def int8_linear(
     x: Variable | Array,
     W: Variable | Array,
-    scale: Any,
+    scale: Variable | Array,
     b: Variable | Array | None = None,
     n_batch_axes: int = 1,
     *,
@@ -137,7 +137,7 @@ class Bf16Convolution2D(FunctionNode):
         self._settings = settings
         self._has = has_b, has_add
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         x, W, *rest = inputs
         has_b, has_add = self._has
         b = rest.pop(0) if has_b else None
@@ -154,7 +154,7 @@ def bf16_convolution_2d(
     *,
     dilate: Sizes = 1,
     groups: int = 1,
-    add: Any = None,
+    add: Variable | Array | None = None,
     activation: str | None = None,
     alpha: float = 0.0,
     beta: float = 0.0,
@@ -181,7 +181,7 @@ def bf16_convolution_2d(
     return ByteVariable(y, Halves()) if gives_bits else y
 
 
-def _bits(x: Any) -> Any:
+def _bits(x: Variable | Array | None) -> Any:
     """x, or what it holds in 16 bits."""
     held = x.held() if isinstance(x, ByteVariable) else None
     return held[0] if held is not None and isinstance(held[1], Halves) else x

@@ -1,6 +1,6 @@
 """Products of rows by a matrix of weights, and of two rows by a tensor."""
 
-from typing import Any
+import numpy as np
 
 from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.parameter import Parameter
@@ -28,14 +28,14 @@ class Linear(FunctionNode):
     def __init__(self, pack: PreparedWeights | None = None):
         self._pack = pack
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         x = inputs[0]
         b = rounded(inputs[2], x.dtype) if len(inputs) == 3 else None
         self.retain_inputs((0, 1))
         W, pack = rounded_weight(inputs[1], x.dtype, self._pack)
         return (backend_of(x).linear(x, W, b, pack=pack),)
 
-    def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Variable, ...]) -> tuple[Variable | None, ...]:
         x, W = self.get_retained_inputs()
         (gy,) = gys
         grads = []
@@ -52,12 +52,12 @@ class Linear(FunctionNode):
 class LinearInputGrad(FunctionNode):
     """gy (N, O), W (O, I) to gy @ W (N, I)."""
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         gy, W = inputs
         self.retain_inputs((0, 1))
         return (backend_of(gy).matmul(gy, rounded(W, gy.dtype)),)
 
-    def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Variable, ...]) -> tuple[Variable | None, ...]:
         gy, W = self.get_retained_inputs()
         (ggx,) = gys
         return tuple(
@@ -68,15 +68,15 @@ class LinearInputGrad(FunctionNode):
 class LinearWeightGrad(FunctionNode):
     """x (N, I), gy (N, O) to gy.T @ x (O, I) of `dtype`."""
 
-    def __init__(self, dtype: Any):
+    def __init__(self, dtype: np.dtype):
         self._dtype = dtype
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         x, gy = inputs
         self.retain_inputs((0, 1))
         return (rounded(backend_of(x).matmul(gy.T, x), self._dtype),)
 
-    def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Variable, ...]) -> tuple[Variable | None, ...]:
         x, gy = self.get_retained_inputs()
         (ggW,) = gys
         return tuple(

@@ -56,7 +56,7 @@ def classification_summary(
     return scores[0], scores[1], scores[2], Variable(n_true.astype("int64"), requires_grad=False)
 
 
-def _count(backend: Any, labels: Any, n: int) -> Any:
+def _count(backend: Any, labels: Array, n: int) -> Array:
     """(n,) float64: how often each of the labels 0 to n - 1 comes; others are not counted."""
     counts = backend.zeros((n + 1,), "float64")
     place = backend.xp.where((labels >= 0) & (labels < n), labels, n).reshape(-1)

@@ -1,7 +1,5 @@
 """Cross entropy of independent yes-or-no answers, from probabilities and from logits."""
 
-from typing import Any
-
 from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.on_device_of_arguments import on_device_of_arguments
 from cvzoo.autodiff.variable import Variable, as_array
@@ -52,16 +50,16 @@ def binary_cross_entropy(p: Variable | Array, t: Variable | Array, *, reduce: st
 class SigmoidCrossEntropy(FunctionNode):
     """x to softplus(x) - t * x, or 0 where `valid` is False. t and valid have x's shape, t its dtype."""
 
-    def __init__(self, t: Any, valid: Any):
+    def __init__(self, t: Array, valid: Array | None):
         self._t = t
         self._valid = valid
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         (x,) = inputs
         self.retain_inputs((0,))
         return (backend_of(x).sigmoid_cross_entropy(x, self._t, self._valid),)
 
-    def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Variable, ...]) -> tuple[Variable | None, ...]:
         (x,) = self.get_retained_inputs()
         slope = subtract(sigmoid(x), self._t)
         if self._valid is not None:

@@ -1,7 +1,5 @@
 """Losses of differences: squared, absolute, Huber's and smooth L1."""
 
-from typing import Any
-
 from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.on_device_of_arguments import on_device_of_arguments
 from cvzoo.autodiff.variable import Variable
@@ -36,7 +34,7 @@ def absolute_error(x0: Variable | Array, x1: Variable | Array) -> Variable:
     return absolute(_difference(x0, x1, "absolute_error"))
 
 
-def _difference(x0: Any, x1: Any, function: str) -> Variable:
+def _difference(x0: Variable | Array, x1: Variable | Array, function: str) -> Variable:
     x0 = widened(x0)
     x1 = widened(beside(x1, x0))
     check_like(x0, x1, function=function, names=("x0", "x1"))
@@ -75,12 +73,12 @@ class HuberLoss(FunctionNode):
     def __init__(self, delta: float):
         self._delta = delta
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         (d,) = inputs
         self.retain_inputs((0,))
         return (backend_of(d).huber_loss(d, delta=self._delta),)
 
-    def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Variable, ...]) -> tuple[Variable | None, ...]:
         (d,) = self.get_retained_inputs()
         return (multiply(clip(d, -self._delta, self._delta), gys[0]),)
 

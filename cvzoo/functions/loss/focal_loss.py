@@ -26,33 +26,33 @@ IGNORED = -2
 class FocalLoss(FunctionNode):
     """x (..., L) to a number: the sum over all scores. t: (N,) labels of the flat rows."""
 
-    def __init__(self, t: Any, alpha: float | None, gamma: float):
+    def __init__(self, t: Array, alpha: float | None, gamma: float):
         self._t = t
         self._weights = (1.0, 1.0) if alpha is None else (alpha, 1 - alpha)
         self._gamma = gamma
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         (x,) = inputs
         self.retain_inputs((0,))
         return (backend_of(x).focal_loss(x, self._t, weights=self._weights, gamma=self._gamma),)
 
-    def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Variable, ...]) -> tuple[Variable | None, ...]:
         (x,) = self.get_retained_inputs()
         return FocalLossGrad(self._t, self._weights, self._gamma).apply((x, gys[0]))
 
 
 class FocalLossGrad(FunctionNode):
-    def __init__(self, t: Any, weights: tuple[float, float], gamma: float):
+    def __init__(self, t: Array, weights: tuple[float, float], gamma: float):
         self._t = t
         self._weights = weights
         self._gamma = gamma
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         x, gy = inputs
         self.retain_inputs((0, 1))
         return (backend_of(x).focal_loss_grad(gy, x, self._t, weights=self._weights, gamma=self._gamma),)
 
-    def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Variable, ...]) -> tuple[Variable | None, ...]:
         x, gy = self.get_retained_inputs()
         return _second_grads(indexes, x, gy, gys[0], self._t, self._weights, self._gamma)
 
@@ -62,7 +62,7 @@ def _second_grads(
     x: Variable,
     gy: Variable,
     ggx: Variable,
-    t: Any,
+    t: Array,
     weights: tuple[float, float],
     gamma: float,
 ) -> tuple[Variable, ...]:
@@ -126,7 +126,7 @@ def focal_loss(
     return reduced(loss, "mean", t >= 0)
 
 
-def _check_labels(t: Any, n_class: int) -> None:
+def _check_labels(t: Array, n_class: int) -> None:
     extremes = range_of(t)
     if extremes and not (extremes[0] >= IGNORED and extremes[1] < n_class):
         first = int(((t < IGNORED) | (t >= n_class)).argmax())
@@ -143,16 +143,16 @@ class SigmoidFocalLoss(FunctionNode):
     t: x's shape, integers 1, 0 or ignore_label
     """
 
-    def __init__(self, t: Any, weights: tuple[float, float], gamma: float, ignore_label: int):
+    def __init__(self, t: Array, weights: tuple[float, float], gamma: float, ignore_label: int):
         self._t = t
         self._settings: dict[str, Any] = {"weights": weights, "gamma": gamma, "ignore_label": ignore_label}
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         (x,) = inputs
         self.retain_inputs((0,))
         return (backend_of(x).sigmoid_focal_loss(x, self._t, **self._settings),)
 
-    def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Variable, ...]) -> tuple[Variable | None, ...]:
         (x,) = self.get_retained_inputs()
         return SigmoidFocalLossGrad(self._t, self._settings).apply((x, gys[0]))
 
@@ -160,16 +160,16 @@ class SigmoidFocalLoss(FunctionNode):
 class SigmoidFocalLossGrad(FunctionNode):
     """x, gy to gx = -gy * sign * weight * q**gamma * (gamma * (1 - q) * softplus(-z) + q)."""
 
-    def __init__(self, t: Any, settings: dict[str, Any]):
+    def __init__(self, t: Array, settings: dict[str, Any]):
         self._t = t
         self._settings = settings
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         x, gy = inputs
         self.retain_inputs((0, 1))
         return (backend_of(x).sigmoid_focal_loss_grad(gy, x, self._t, **self._settings),)
 
-    def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Variable, ...]) -> tuple[Variable | None, ...]:
         x, gy = self.get_retained_inputs()
         weights, ignore_label = self._settings["weights"], self._settings["ignore_label"]
         sign, weight = sign_and_weight(x.xp, self._t, weights, ignore_label, x.dtype)
@@ -177,7 +177,7 @@ class SigmoidFocalLossGrad(FunctionNode):
 
 
 def focal_slope_grads(
-    indexes: tuple[int, ...], x: Variable, gy: Variable, ggx: Variable, sign: Any, weight: Any, gamma: float
+    indexes: tuple[int, ...], x: Variable, gy: Variable, ggx: Variable, sign: Array, weight: Array, gamma: float
 ) -> tuple[Variable, ...]:
     """The gradients of SigmoidFocalLossGrad by x (0) and gy (1), those of `indexes`, all of x's shape.
 

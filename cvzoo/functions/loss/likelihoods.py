@@ -1,7 +1,6 @@
 """Losses of variational autoencoders: Gaussian and Bernoulli likelihoods, Kullback-Leibler divergence."""
 
 import math
-from typing import Any
 
 from cvzoo.autodiff.on_device_of_arguments import on_device_of_arguments
 from cvzoo.autodiff.variable import Variable
@@ -57,7 +56,7 @@ def bernoulli_nll(x: Variable | Array, y: Variable | Array, reduce: str = "sum")
     return reduced(subtract(softplus(y), multiply(x, y)), reduce, x.size)
 
 
-def _of_one_shape(function: str, reduce: str, **arrays: Any) -> list[Variable]:
+def _of_one_shape(function: str, reduce: str, **arrays: Variable | Array) -> list[Variable]:
     check_reduce(reduce, function=function)
     (name, array), *others = arrays.items()
     checked = [first := widened(array)]

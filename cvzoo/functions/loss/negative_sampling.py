@@ -1,7 +1,6 @@
 """Negative sampling loss, for very many classes."""
 
 from collections.abc import Callable
-from typing import Any
 
 from cvzoo.autodiff.on_device_of_arguments import on_device_of_arguments
 from cvzoo.autodiff.variable import Variable, as_array, as_variable
@@ -23,12 +22,12 @@ def negative_sampling(
     x: Variable | Array,
     t: Variable | Array,
     W: Variable | Array,
-    sampler: Callable[[tuple[int, int]], Any],
+    sampler: Callable[[tuple[int, int]], Array],
     sample_size: int,
     reduce: str = "sum",
     *,
     return_samples: bool = False,
-) -> Variable | tuple[Variable, Any]:
+) -> Variable | tuple[Variable, Array]:
     """-log(sigmoid(x W[t])) and, of classes that are drawn, the sum of -log(sigmoid(-x W[k])): a number, or (B,).
 
     x: (B, I)

@@ -1,6 +1,6 @@
 """Checks of losses' targets, and reduction of losses."""
 
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from cvzoo.autodiff.variable import Variable, as_array
 from cvzoo.backends.arrays import range_of
@@ -10,11 +10,12 @@ from cvzoo.backends.transfer import to_device_of
 from cvzoo.errors.exceptions import DtypeError, ShapeError, ValueRangeError
 from cvzoo.functions.math.arithmetic import multiply
 from cvzoo.functions.math.sum import sum
+from cvzoo.typing.aliases import Array
 
 T = TypeVar("T")
 
 
-def check_labels(t: Any, valid: Any, n_class: int, *, function: str) -> None:
+def check_labels(t: Array, valid: Array | bool, n_class: int, *, function: str) -> None:
     """Raise ValueRangeError naming the first label that is neither ignored nor one of 0 to n_class - 1.
 
     t: integers of any shape
@@ -40,7 +41,7 @@ def beside(t: T, x: Variable) -> T:
     return to_device_of(t, x.array)
 
 
-def check_like(x: Variable, t: Any, *, function: str, names: tuple[str, str] = ("x", "t")) -> None:
+def check_like(x: Variable, t: Variable | Array, *, function: str, names: tuple[str, str] = ("x", "t")) -> None:
     """Raise unless x is floating and t is an array of its shape. names: of the two arguments"""
     backend_of(as_array(t))
     if not is_float(x.dtype):
@@ -58,7 +59,7 @@ def check_reduce(reduce: str, *, function: str) -> None:
         raise ValueRangeError(f"{function}: there is no reduce={reduce!r}", expected="mean, sum or no")
 
 
-def reduced(loss: Variable, reduce: str, count: Any) -> Variable:
+def reduced(loss: Variable, reduce: str, count: Array | int) -> Variable:
     """`loss` itself ("no"), its sum ("sum"), or its sum divided by `count`, 0 if that is 0 ("mean").
 
     count: a number, or a bool array of the elements that count

@@ -25,12 +25,12 @@ class SoftmaxCrossEntropy(FunctionNode):
     class_weight: (C,) in x's dtype, or None
     """
 
-    def __init__(self, t: Any, class_weight: Any | None, ignore_label: int):
+    def __init__(self, t: Array, class_weight: Array | None, ignore_label: int):
         self._t = t
         self._class_weight = class_weight
         self._ignore_label = ignore_label
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         (x,) = inputs
         self.retain_inputs((0,))
         loss, self._saved = backend_of(x).softmax_cross_entropy(
@@ -38,7 +38,7 @@ class SoftmaxCrossEntropy(FunctionNode):
         )
         return (loss,)
 
-    def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Variable, ...]) -> tuple[Variable | None, ...]:
         (x,) = self.get_retained_inputs()
         grad = SoftmaxCrossEntropyGrad(self._t, self._class_weight, self._ignore_label, self._saved)
         return grad.apply((x, gys[0]))
@@ -47,13 +47,13 @@ class SoftmaxCrossEntropy(FunctionNode):
 class SoftmaxCrossEntropyGrad(FunctionNode):
     """x (B, C, ...), gy (B, ...) to weight * gy * (softmax(x) - onehot(t)); saved: what the loss kernel returned."""
 
-    def __init__(self, t: Any, class_weight: Any | None, ignore_label: int, saved: Any):
+    def __init__(self, t: Array, class_weight: Array | None, ignore_label: int, saved: Any):
         self._t = t
         self._class_weight = class_weight
         self._ignore_label = ignore_label
         self._saved = saved
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         x, gy = inputs
         self.retain_inputs((0, 1))
         gx = backend_of(x).softmax_cross_entropy_grad(
@@ -61,14 +61,14 @@ class SoftmaxCrossEntropyGrad(FunctionNode):
         )
         return (gx,)
 
-    def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Variable, ...]) -> tuple[Variable | None, ...]:
         x, gy = self.get_retained_inputs()
         known, weight = known_and_weight(x.xp, self._t, self._class_weight, self._ignore_label, x.dtype, x.shape[1])
         return _second_grads(indexes, x, gy, gys[0], known[:, None], weight)
 
 
 def _second_grads(
-    indexes: tuple[int, ...], x: Variable, gy: Variable, ggx: Variable, t: Any, weight: Any
+    indexes: tuple[int, ...], x: Variable, gy: Variable, ggx: Variable, t: Array, weight: Array
 ) -> tuple[Variable, ...]:
     """The gradients of SoftmaxCrossEntropyGrad by x (0) and gy (1), those of `indexes`; t: (B, 1, ...)."""
     xp = x.xp
@@ -92,7 +92,7 @@ def softmax_cross_entropy(
     x: Variable | Array,
     t: Variable | Array,
     *,
-    class_weight: Any = None,
+    class_weight: Variable | Array | None = None,
     ignore_label: int = -1,
     reduce: str = "mean",
     normalize: bool = True,
@@ -145,7 +145,7 @@ def softmax_cross_entropy(
     return reduced(loss, reduce, t != ignore_label if normalize else x.shape[0])
 
 
-def _of_soft_labels(x: Any, t: Any, class_weight: Any, reduce: str) -> Variable:
+def _of_soft_labels(x: Variable, t: Array, class_weight: Variable | Array | None, reduce: str) -> Variable:
     if class_weight is not None:
         raise ValueRangeError("softmax_cross_entropy: soft labels have no class_weight", hint="multiply t by it")
     products = multiply(log_softmax(x, axis=1), beside(t, x).astype(x.dtype))

@@ -1,7 +1,5 @@
 """Arithmetic, element by element: sums, products, quotients and absolute values, and what their operands may be."""
 
-from typing import Any
-
 import numpy as np
 
 from cvzoo.autodiff.function_node import FunctionNode
@@ -20,7 +18,7 @@ Scalar = int | float | np.number  # the same for type checkers
 Operand = Variable | Array | Scalar  # of an arithmetic function, of which one at least is no scalar
 
 
-def typed_constant(value: float | np.number, x: Variable | Array, function: str) -> Any:
+def typed_constant(value: float | np.number, x: Variable | Array, function: str) -> np.number:
     """The number in x's dtype, so that a number never changes the dtype of a result.
 
     Raises DtypeError if x is not an array of numbers, or its dtype cannot hold the number.
@@ -57,7 +55,7 @@ def check_operands(a: Variable | Array, b: Variable | Array, function: str) -> A
     return backend
 
 
-def of_pair(operation: str, a: Array, b: Array) -> Any:
+def of_pair(operation: str, a: Array, b: Array) -> Array:
     """The function of that name ("subtract", "divide", "maximum", "minimum", "power") of two arrays.
 
     Raises DtypeError or ShapeError as check_operands does.
@@ -65,7 +63,7 @@ def of_pair(operation: str, a: Array, b: Array) -> Any:
     return check_operands(a, b, operation).arithmetic(operation, a, b)
 
 
-def of_constant(operation: str, x: Array, value: float | np.number) -> Any:
+def of_constant(operation: str, x: Array, value: float | np.number) -> Array:
     """x and a number that typed_constant has made one of x's dtype, combined.
 
     operation: "add", "subtract" (x - value), "subtract_from", "multiply", "divide" (x / value), "divide_by", "power"
@@ -74,7 +72,7 @@ def of_constant(operation: str, x: Array, value: float | np.number) -> Any:
     return backend_of(x).arithmetic_constant(operation, x, value)
 
 
-def _refuse_dtypes(a: Any, b: Any, function: str) -> None:
+def _refuse_dtypes(a: np.dtype, b: np.dtype, function: str) -> None:
     wider = next((str(dtype) for dtype in (a, b) if is_float(dtype)), "float32")
     raise DtypeError(
         f"{function}: both sides must have one dtype" if a != b else f"{function}: truth values are not numbers",
@@ -202,7 +200,7 @@ class AddReLU(FunctionNode):
     What is NaN before relu may be 0 behind it.
     """
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         a, b = inputs
         return (backend_of(a).add_relu(a, b),)
 
@@ -239,7 +237,7 @@ def multiply(a: Operand, b: Operand) -> Variable:
     return Multiply().apply(agreed_pair(a, b))[0]
 
 
-def _check_floating(x: Any) -> None:
+def _check_floating(x: Variable | Array) -> None:
     if not is_float(x.dtype):
         raise DtypeError(
             "divide: integers have no exact quotients", got=x.dtype, hint="x // y, or functions.cast first"
@@ -339,7 +337,7 @@ def floor_divide(a: Operand, b: Operand) -> Variable:
 class Absolute(AbstractElementwise):
     kind = "abs"
 
-    def slope(self, x: Variable) -> Any:
+    def slope(self, x: Variable) -> Variable | Array:
         return backend_of(x.array).xp.sign(x.array)
 
 

@@ -3,7 +3,6 @@
 import math
 import string
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -17,7 +16,7 @@ from cvzoo.functions.math.sum import sum
 from cvzoo.typing.aliases import Array
 
 
-def einsum(subscripts: str, *operands: Any) -> Variable:
+def einsum(subscripts: str, *operands: Variable | Array) -> Variable:
     """The sum of products of the operands' elements over all letters that the result does not have.
 
     subscripts: one letter for each axis of each operand, commas between them, then "->" and the result's letters, such

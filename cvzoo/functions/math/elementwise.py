@@ -86,7 +86,7 @@ class AbstractPointwise(FunctionNode, abc.ABC):
         return (gys[0] * self.slope(x),)
 
     @abc.abstractmethod
-    def value(self, xp: Any, x: Any) -> Any:
+    def value(self, xp: Any, x: Array) -> Array:
         """The array of results."""
 
     @abc.abstractmethod
@@ -103,6 +103,6 @@ class ElementwiseChain(FunctionNode):
     def __init__(self, steps: Sequence[tuple]):
         self.steps = tuple(steps)
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         x, *others = inputs
         return (backend_of(x).chain(x, self.steps, others),)

@@ -22,7 +22,7 @@ def exp(x: Variable | Array) -> Variable:
 
 
 class Expm1(AbstractPointwise):
-    def value(self, xp: Any, x: Any) -> Any:
+    def value(self, xp: Any, x: Array) -> Array:
         return xp.expm1(x)
 
     def slope(self, x: Variable) -> Variable:
@@ -47,7 +47,7 @@ def log(x: Variable | Array) -> Variable:
 
 
 class Log10(AbstractPointwise):
-    def value(self, xp: Any, x: Any) -> Any:
+    def value(self, xp: Any, x: Array) -> Array:
         return xp.log10(x)
 
     def slope(self, x: Variable) -> Variable:
@@ -60,7 +60,7 @@ def log10(x: Variable | Array) -> Variable:
 
 
 class Log1p(AbstractPointwise):
-    def value(self, xp: Any, x: Any) -> Any:
+    def value(self, xp: Any, x: Array) -> Array:
         return xp.log1p(x)
 
     def slope(self, x: Variable) -> Variable:
@@ -73,7 +73,7 @@ def log1p(x: Variable | Array) -> Variable:
 
 
 class Log2(AbstractPointwise):
-    def value(self, xp: Any, x: Any) -> Any:
+    def value(self, xp: Any, x: Array) -> Array:
         return xp.log2(x)
 
     def slope(self, x: Variable) -> Variable:
@@ -86,7 +86,7 @@ def log2(x: Variable | Array) -> Variable:
 
 
 class Erf(AbstractPointwise):
-    def value(self, xp: Any, x: Any) -> Any:
+    def value(self, xp: Any, x: Array) -> Array:
         return erf_of_array(x)
 
     def slope(self, x: Variable) -> Variable:

@@ -81,12 +81,12 @@ class Minimum(FunctionNode):
         return _share(indexes, gys[0], a, b, a.array <= b.array)
 
 
-def _share(indexes: tuple, gy: Variable, a: Variable, b: Variable, first: Any) -> tuple:
+def _share(indexes: tuple, gy: Variable, a: Variable, b: Variable, first: Array) -> tuple:
     """The gradient for a where `first`, else for b."""
     return tuple([sum_to(gy * (~first if i else first).astype(gy.dtype), (b if i else a).shape) for i in indexes])
 
 
-def _operands(a: Any, b: Any, function: str) -> tuple[Any, Any]:
+def _operands(a: Any, b: Any, function: str) -> tuple[Variable | Array, Variable | Array]:
     """A plain number becomes an array of the other's dtype."""
     if isinstance(b, SCALARS):
         array = as_array(a)
@@ -142,7 +142,7 @@ class Clip(AbstractElementwise):
         self.alpha = low
         self.beta = high
 
-    def slope(self, x: Variable) -> Any:
+    def slope(self, x: Variable) -> Variable | Array:
         array = x.array
         return ((array > self.alpha) & (array <= self.beta)).astype(array.dtype)
 

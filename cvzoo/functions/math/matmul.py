@@ -1,7 +1,5 @@
 """Products of matrices."""
 
-from typing import Any
-
 from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.backends.dispatch import backend_of
@@ -119,7 +117,7 @@ class FusedMatMul(FunctionNode):
         self.transb = transb
         self.scale = scale
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         a, b, *rest = inputs
         a = a.swapaxes(-1, -2) if self.transa else a
         b = b.swapaxes(-1, -2) if self.transb else b

@@ -140,7 +140,7 @@ def sqrt(x: Variable | Array) -> Variable:
 
 
 class Rsqrt(AbstractPointwise):
-    def value(self, xp: Any, x: Any) -> Any:
+    def value(self, xp: Any, x: Array) -> Array:
         return 1 / xp.sqrt(x)
 
     def slope(self, x: Variable) -> Variable:

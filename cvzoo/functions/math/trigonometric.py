@@ -15,7 +15,7 @@ from cvzoo.typing.aliases import Array
 
 
 class Sin(AbstractPointwise):
-    def value(self, xp: Any, x: Any) -> Any:
+    def value(self, xp: Any, x: Array) -> Array:
         return xp.sin(x)
 
     def slope(self, x: Variable) -> Variable:
@@ -23,7 +23,7 @@ class Sin(AbstractPointwise):
 
 
 class Cos(AbstractPointwise):
-    def value(self, xp: Any, x: Any) -> Any:
+    def value(self, xp: Any, x: Array) -> Array:
         return xp.cos(x)
 
     def slope(self, x: Variable) -> Variable:
@@ -31,7 +31,7 @@ class Cos(AbstractPointwise):
 
 
 class Tan(AbstractPointwise):
-    def value(self, xp: Any, x: Any) -> Any:
+    def value(self, xp: Any, x: Array) -> Array:
         return xp.tan(x)
 
     def slope(self, x: Variable) -> Variable:
@@ -54,7 +54,7 @@ def tan(x: Variable | Array) -> Variable:
 
 
 class Arcsin(AbstractPointwise):
-    def value(self, xp: Any, x: Any) -> Any:
+    def value(self, xp: Any, x: Array) -> Array:
         return xp.arcsin(x)
 
     def slope(self, x: Variable) -> Variable:
@@ -62,7 +62,7 @@ class Arcsin(AbstractPointwise):
 
 
 class Arccos(AbstractPointwise):
-    def value(self, xp: Any, x: Any) -> Any:
+    def value(self, xp: Any, x: Array) -> Array:
         return xp.arccos(x)
 
     def slope(self, x: Variable) -> Variable:
@@ -70,7 +70,7 @@ class Arccos(AbstractPointwise):
 
 
 class Arctan(AbstractPointwise):
-    def value(self, xp: Any, x: Any) -> Any:
+    def value(self, xp: Any, x: Array) -> Array:
         return xp.arctan(x)
 
     def slope(self, x: Variable) -> Variable:
@@ -116,7 +116,7 @@ def arctan2(y: Variable | Array, x: Variable | Array) -> Variable:
 
 
 class Sinh(AbstractPointwise):
-    def value(self, xp: Any, x: Any) -> Any:
+    def value(self, xp: Any, x: Array) -> Array:
         return xp.sinh(x)
 
     def slope(self, x: Variable) -> Variable:
@@ -124,7 +124,7 @@ class Sinh(AbstractPointwise):
 
 
 class Cosh(AbstractPointwise):
-    def value(self, xp: Any, x: Any) -> Any:
+    def value(self, xp: Any, x: Array) -> Array:
         return xp.cosh(x)
 
     def slope(self, x: Variable) -> Variable:

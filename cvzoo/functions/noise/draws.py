@@ -1,7 +1,6 @@
 """Random draws: of a normal distribution that can be learned, and of a discrete one."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -53,7 +52,7 @@ class WalkerAlias:
             if shares[many] < 1:
                 small.append(large.pop())
 
-    def sample(self, shape: int | Sequence[int]) -> Any:
+    def sample(self, shape: int | Sequence[int]) -> Array:
         """An array of the shape, int32."""
         random = random_generator()
         column = random.integers(len(self.threshold), size=shape)

@@ -1,6 +1,6 @@
 """Values, or residual branches of whole images, dropped at random while training."""
 
-from typing import Any, Literal, overload
+from typing import Literal, overload
 
 from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.variable import Variable, as_variable
@@ -12,7 +12,7 @@ from cvzoo.typing.aliases import Array
 
 
 class Dropout(FunctionNode):
-    def __init__(self, ratio: float, mask: Any = None):
+    def __init__(self, ratio: float, mask: Array | None = None):
         self.ratio = ratio
         self.mask = mask
 
@@ -29,7 +29,7 @@ class Dropout(FunctionNode):
         return Dropout(self.ratio, self.mask).apply(gys)
 
 
-def _draw(x: Any, ratio: float) -> Any:
+def _draw(x: Array, ratio: float) -> Array:
     """0 or 1 / (1 - ratio) for each value, channels-last if x is."""
     shape = x.shape if x.ndim != 4 else tuple([x.shape[i] for i in (0, 2, 3, 1)])
     mask = backend_of(x).random_mask(shape, ratio, 1 / (1 - ratio), x.dtype)
@@ -38,15 +38,15 @@ def _draw(x: Any, ratio: float) -> Any:
 
 @overload
 def dropout(
-    x: Variable | Array, ratio: float = 0.5, *, mask: Any = None, return_mask: Literal[False] = False
+    x: Variable | Array, ratio: float = 0.5, *, mask: Array | None = None, return_mask: Literal[False] = False
 ) -> Variable: ...
 @overload
 def dropout(
-    x: Variable | Array, ratio: float = 0.5, *, mask: Any = None, return_mask: Literal[True]
-) -> tuple[Variable, Any]: ...
+    x: Variable | Array, ratio: float = 0.5, *, mask: Array | None = None, return_mask: Literal[True]
+) -> tuple[Variable, Array | None]: ...
 def dropout(
-    x: Variable | Array, ratio: float = 0.5, *, mask: Any = None, return_mask: bool = False
-) -> Variable | tuple[Variable, Any]:
+    x: Variable | Array, ratio: float = 0.5, *, mask: Array | None = None, return_mask: bool = False
+) -> Variable | tuple[Variable, Array | None]:
     """x with each value dropped with probability `ratio` and the others divided by 1 - ratio; x itself unless
     config.train.
 
@@ -66,7 +66,7 @@ def dropout(
 
 
 class StochasticDepth(FunctionNode):
-    def __init__(self, ratio: float, mask: Any = None):
+    def __init__(self, ratio: float, mask: Array | None = None):
         self.ratio = ratio
         self.mask = mask
 

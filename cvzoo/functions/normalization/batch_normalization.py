@@ -20,19 +20,19 @@ from cvzoo.typing.aliases import Array
 class BatchNormalization(FunctionNode):
     """x (B, C, ...), gamma (C,), beta (C,) to y. `mean` and `var` (biased) are set by `apply`."""
 
-    mean: Any
-    var: Any
+    mean: Array
+    var: Array
 
     def __init__(self, eps: float):
         self._eps = eps
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         x, gamma, beta = inputs
         self.retain_inputs((0, 1))
         y, self.mean, self.var = backend_of(x).batch_norm_train(x, gamma, beta, eps=self._eps)
         return (y,)
 
-    def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Variable, ...]) -> tuple[Variable | None, ...]:
         x, gamma = self.get_retained_inputs()
         grads = BatchNormalizationGrad(self._eps, self.mean, self.var).apply((x, gamma, gys[0]))
         return tuple([grads[i] for i in indexes])
@@ -41,17 +41,17 @@ class BatchNormalization(FunctionNode):
 class BatchNormalizationGrad(FunctionNode):
     """x, gamma, gy to gx, ggamma, gbeta; mean and var are x's own."""
 
-    def __init__(self, eps: float, mean: Any, var: Any):
+    def __init__(self, eps: float, mean: Array, var: Array):
         self._eps = eps
         self._mean = mean
         self._var = var
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         x, gamma, gy = inputs
         self.retain_inputs((0, 1, 2))
         return backend_of(x).batch_norm_grad(gy, x, gamma, self._mean, self._var, eps=self._eps)
 
-    def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Variable | None, ...]) -> tuple[Variable | None, ...]:
         """With u = 1 / std, h the normalized x, m the count, M(v) = sum(v) / m over a channel, and
 
             gx = gamma * u * r,   r = gy - M(gy) - h * M(gy * h),   ggamma = sum(gy * h),   gbeta = sum(gy)
@@ -122,8 +122,8 @@ def batch_normalization(
     beta: Variable | Array,
     *,
     eps: float = 2e-5,
-    running_mean: Any = None,
-    running_var: Any = None,
+    running_mean: Variable | Array | None = None,
+    running_var: Variable | Array | None = None,
     decay: float = 0.9,
     axis: int | Sequence[int] | None = None,
 ) -> Variable:
@@ -155,7 +155,7 @@ def batch_normalization(
     return y
 
 
-def _track(running: Any, now: Any, decay: float, factor: float, shape: tuple[int, ...]) -> None:
+def _track(running: Variable | Array, now: Array, decay: float, factor: float, shape: tuple[int, ...]) -> None:
     running = as_array(running)
     backend_of(running)
     if running.size != now.size:
@@ -168,13 +168,13 @@ def _track(running: Any, now: Any, decay: float, factor: float, shape: tuple[int
 class RunningMean(FunctionNode):
     """now, to nothing: running = decay * running + (1 - decay) * factor * now, in place."""
 
-    def __init__(self, running: Any, decay: float, factor: float):
+    def __init__(self, running: Array, decay: float, factor: float):
         self.effect = running
         self._decay = decay
         self._factor = factor
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        running = self.effect
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
+        running: Any = self.effect
         now = inputs[0] if self._factor == 1 else inputs[0] * self._factor
         running *= self._decay
         running += (1 - self._decay) * now.reshape(running.shape)
@@ -213,8 +213,8 @@ def _over_axes(
     gamma: Variable,
     beta: Variable,
     eps: float,
-    running_mean: Any,
-    running_var: Any,
+    running_mean: Variable | Array | None,
+    running_var: Variable | Array | None,
     decay: float,
     axis: int | Sequence[int],
 ) -> Variable:

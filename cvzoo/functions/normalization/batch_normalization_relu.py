@@ -1,9 +1,8 @@
 """Fused batch normalization, addition and ReLU in one pass over memory, for replayed training steps."""
 
-from typing import Any
-
 from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.backends.dispatch import backend_of
+from cvzoo.typing.aliases import Array
 
 
 class BatchNormalizationReLU(FunctionNode):
@@ -16,7 +15,7 @@ class BatchNormalizationReLU(FunctionNode):
     def __init__(self, eps: float):
         self._eps = eps
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         x, gamma, beta, *addends = inputs
         add = addends[0] if addends else None
         return backend_of(x).batch_norm_relu_train(x, gamma, beta, eps=self._eps, add=add)
@@ -32,7 +31,7 @@ class BatchNormalizationReLUGrad(FunctionNode):
         self._eps = eps
         self._adds = adds
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         x, gamma, gy, mean, var, mask = inputs
         return backend_of(x).batch_norm_relu_grad(gy, x, gamma, mean, var, mask, eps=self._eps, adds=self._adds)
 
@@ -46,7 +45,7 @@ class FixedBatchNormalizationReLU(FunctionNode):
     def __init__(self, eps: float):
         self._eps = eps
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         x, gamma, beta, *addends, mean, var = inputs
         add = addends[0] if addends else None
         return (backend_of(x).batch_norm_relu_fixed(x, gamma, beta, mean, var, eps=self._eps, add=add),)

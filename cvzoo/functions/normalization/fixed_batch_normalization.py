@@ -18,12 +18,12 @@ class FixedBatchNormalization(FunctionNode):
     def __init__(self, eps: float):
         self._eps = eps
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         x, gamma, beta, mean, var = inputs
         self.retain_inputs((0, 1, 3, 4))
         return (backend_of(x).batch_norm_fixed(x, gamma, beta, mean, var, eps=self._eps),)
 
-    def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Variable, ...]) -> tuple[Variable | None, ...]:
         x, gamma, mean, var = self.get_retained_inputs()
         (gy,) = gys
         u = power(add(var, self._eps), -0.5)  # 1 / std
@@ -35,7 +35,7 @@ class FixedBatchNormalization(FunctionNode):
         if 1 in indexes or 4 in indexes:
             centred_gy = add(ChannelSum().apply((multiply(x, gy),))[0], multiply(multiply(mean, gbeta), -1.0))
             ggamma = multiply(centred_gy, u)
-        grads: list[Any] = []
+        grads: list[Variable | None] = []
         for i in indexes:
             if i == 0:
                 grads.append(multiply(gy, ChannelSpread(gy.shape, gy.dtype).apply((scale,))[0]))

@@ -35,7 +35,7 @@ class GroupNormalization(FunctionNode):
         self._groups = groups
         self._eps = eps
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         x, gamma, beta = inputs
         self.retain_inputs((0, 1))
         backend = backend_of(x)
@@ -53,7 +53,7 @@ class GroupNormalization(FunctionNode):
             parts.append(backend.batch_norm_fixed(sample, gamma, beta, mean, var, eps=self._eps))
         return (backend.concat(parts, axis=0) if len(parts) > 1 else parts[0],)
 
-    def _of_groups(self, xp: Any, mean: Any, var: Any) -> tuple[Any, Any]:
+    def _of_groups(self, xp: Any, mean: Array, var: Array) -> tuple[Array, Array]:
         """(C,), (C,): for each channel its group's mean and variance, of those of its strips (K, C). No difference of
         large numbers is taken."""
         means = mean.reshape(len(mean), self._groups, -1)
@@ -61,7 +61,7 @@ class GroupNormalization(FunctionNode):
         spread = (var.reshape(means.shape) + (means - middle) ** 2).mean(axis=(0, 2))
         return tuple([xp.repeat(v.reshape(-1).astype(mean.dtype), means.shape[2]) for v in (middle, spread)])
 
-    def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Variable, ...]) -> tuple[Variable | None, ...]:
         x, gamma = self.get_retained_inputs()
         if switches.enable_backprop:
             grads = _differentiable_grads(x, gamma, gys[0], self._groups, self._eps)
@@ -70,7 +70,7 @@ class GroupNormalization(FunctionNode):
         return tuple([grads[i] for i in indexes])
 
 
-def _beside(x: Any) -> int:
+def _beside(x: Array) -> int:
     """How many pixels of a map (B, C, H, W) are as many channels for the kernel: its sums are shorter by that factor,
     and lose fewer digits."""
     c, pixels = x.shape[1], x.shape[2] * x.shape[3]
@@ -85,12 +85,12 @@ class GroupNormalizationGrad(FunctionNode):
     statistics: for each sample (C,) mean and variance of each channel's group
     """
 
-    def __init__(self, groups: int, eps: float, statistics: list[tuple[Any, Any]]):
+    def __init__(self, groups: int, eps: float, statistics: list[tuple[Array, Array]]):
         self._groups = groups
         self._eps = eps
         self._statistics = statistics
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         """The kernel subtracts its channel's own means of gy and gy * h (h: x normalized); what the group's means
         differ from these by is one more affine function of h, which is batch_norm_fixed."""
         x, gamma, gy = inputs
@@ -111,7 +111,7 @@ class GroupNormalizationGrad(FunctionNode):
             parts.append(backend.add(gx, rest, out=gx))
         return (backend.concat(parts, axis=0) if len(parts) > 1 else parts[0]), ggamma, gbeta
 
-    def _off_mean(self, v: Any) -> Any:
+    def _off_mean(self, v: Array) -> Array:
         """(C,) less the mean over each group."""
         grouped = v.reshape(self._groups, -1)
         return (grouped - grouped.mean(axis=1, keepdims=True)).reshape(-1)

@@ -1,7 +1,5 @@
 """Normalization of each sample's own values."""
 
-from typing import Any
-
 from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.variable import Variable, as_variable, variables_of
 from cvzoo.backends.dispatch import backend_of
@@ -21,16 +19,16 @@ class LayerNormalization(FunctionNode):
 
     def __init__(self, eps: float):
         self._eps = eps
-        self._statistics: tuple[Any, ...] = ()
+        self._statistics: tuple[Array, ...] = ()
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         x, gamma, beta = inputs
         self.retain_inputs((0, 1))
         y, *statistics = backend_of(x).layer_norm(x, gamma, beta, eps=self._eps)
         self._statistics = tuple(statistics)
         return (y,)
 
-    def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Variable, ...]) -> tuple[Variable | None, ...]:
         x, gamma = self.get_retained_inputs()
         (gy,) = gys
         if switches.enable_backprop:

@@ -16,12 +16,12 @@ class LocalResponseNormalization(FunctionNode):
     def __init__(self, n: int, k: float, alpha: float, beta: float):
         self._settings: dict[str, Any] = {"n": n, "k": k, "alpha": alpha, "beta": beta}
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         (x,) = inputs
         self.retain_inputs((0,))
         return (backend_of(x).local_response_norm(x, **self._settings),)
 
-    def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Variable, ...]) -> tuple[Variable | None, ...]:
         (x,) = self.get_retained_inputs()
         return LocalResponseNormalizationGrad(self._settings).apply((x, gys[0]))
 
@@ -32,12 +32,12 @@ class LocalResponseNormalizationGrad(FunctionNode):
     def __init__(self, settings: dict[str, Any]):
         self._settings = settings
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         x, gy = inputs
         self.retain_inputs((0, 1))
         return (backend_of(x).local_response_norm_grad(gy, x, **self._settings),)
 
-    def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Variable, ...]) -> tuple[Variable | None, ...]:
         """With s = k + alpha * W(x * x), W the sum over channels around, W' its transpose and c = 2 * alpha * beta,
 
             gx = gy * s**-beta - c * x * W'(gy * x * s**(-beta - 1))
@@ -84,7 +84,7 @@ class ChannelWindowSum(FunctionNode):
         self._below = below
         self._above = above
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         (x,) = inputs
         y = backend_of(x).empty(x.shape, x.dtype)
         y[...] = x
@@ -94,7 +94,7 @@ class ChannelWindowSum(FunctionNode):
             y[:, :-d] += x[:, d:]
         return (y,)
 
-    def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Variable, ...]) -> tuple[Variable | None, ...]:
         return ChannelWindowSum(self._above, self._below).apply(gys)
 
 

@@ -2,7 +2,6 @@
 
 import functools
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -23,11 +22,11 @@ class WeighRowsAndColumns(FunctionNode):
     def __init__(self, rows: np.ndarray, columns: np.ndarray):
         self._rows, self._columns = rows, columns
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         (x,) = inputs
         return (backend_of(x).separable_2d(x, self._rows, self._columns),)
 
-    def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Variable, ...]) -> tuple[Variable | None, ...]:
         return WeighRowsAndColumns(self._rows.T, self._columns.T).apply(gys)
 
 

@@ -70,14 +70,14 @@ class MaxPooling2D(FunctionNode):
         self._window = window
         self._keep = keep
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         (x,) = inputs
         y, self._saved = backend_of(x).max_pool_2d(x, keep=self._keep, **self._window)
         # x is only needed for a second derivative; retaining it is free if the function before (a ReLU) does so, too
         self.retain_inputs((0,))
         return (y,)
 
-    def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Variable, ...]) -> tuple[Variable | None, ...]:
         (x,) = self.get_retained_inputs()
         # without a second derivative x's memory may be freed
         again = x.array if switches.enable_backprop else None
@@ -96,11 +96,11 @@ class MaxPooling2DGrad(FunctionNode):
         self._x_shape = x_shape
         self._x = x
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         (gy,) = inputs
         return (backend_of(gy).max_pool_2d_grad(gy, self._saved, self._x_shape, **self._window),)
 
-    def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Variable, ...]) -> tuple[Variable | None, ...]:
         indices = backend_of(self._x).max_pool_2d_indices(self._x, **self._window)
         picked = PickPixels(indices).apply(gys)[0]
         is_inside = _overlaps_image(backend_of(self._x).xp, self._x_shape[2:], indices.shape[2:], self._window)
@@ -113,7 +113,7 @@ class MaxPlaces(FunctionNode):
     def __init__(self, window: dict[str, Any]):
         self._window = window
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         (x,) = inputs
         return (backend_of(x).max_pool_2d_indices(x, **self._window),)
 
@@ -121,14 +121,14 @@ class MaxPlaces(FunctionNode):
 class MaskPixels(FunctionNode):
     """x (B, C, H, W) times a mask (H, W)."""
 
-    def __init__(self, mask: Any):
+    def __init__(self, mask: Array):
         self._mask = mask
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         (x,) = inputs
         return (x * self._mask,)
 
-    def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Variable, ...]) -> tuple[Variable | None, ...]:
         return MaskPixels(self._mask).apply(gys)
 
 
@@ -137,15 +137,15 @@ class Upsampling2D(FunctionNode):
 
     in_float32 = True
 
-    def __init__(self, indices: Any, size: Sequence[int]):
+    def __init__(self, indices: Array, size: Sequence[int]):
         self._indices = indices
         self._size = (int(size[0]), int(size[1]))
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         (x,) = inputs
         return (backend_of(x).upsampling_2d(x, self._indices, self._size),)
 
-    def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Variable, ...]) -> tuple[Variable | None, ...]:
         return PickPixels(self._indices).apply(gys)
 
 
@@ -154,19 +154,19 @@ class PickPixels(FunctionNode):
 
     in_float32 = True
 
-    def __init__(self, indices: Any):
+    def __init__(self, indices: Array):
         self._indices = indices
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         (x,) = inputs
         self._size = x.shape[2:]
         return (backend_of(x).upsampling_2d_grad(x, self._indices),)
 
-    def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Variable, ...]) -> tuple[Variable | None, ...]:
         return Upsampling2D(self._indices, self._size).apply(gys)
 
 
-def _overlaps_image(xp: Any, size: Sequence[int], out_size: Sequence[int], window: dict[str, Any]) -> Any:
+def _overlaps_image(xp: Any, size: Sequence[int], out_size: Sequence[int], window: dict[str, Any]) -> Array | None:
     """(OH, OW) bool: whether a window contains more than padding; None if all do."""
     rows = []
     for axis in (0, 1):
@@ -195,7 +195,7 @@ def max_pooling_2d(
     cover_all: bool = True,
     *,
     return_indices: Literal[True],
-) -> tuple[Variable, Any]: ...
+) -> tuple[Variable, Array]: ...
 def max_pooling_2d(
     x: Variable | Array,
     ksize: Sizes,
@@ -204,7 +204,7 @@ def max_pooling_2d(
     cover_all: bool = True,
     *,
     return_indices: bool = False,
-) -> Variable | tuple[Variable, Any]:
+) -> Variable | tuple[Variable, Array]:
     """The maximum of each window: (B, C, OH, OW), and the indices of the maxima if asked for.
 
     x: (B, C, H, W)
@@ -245,12 +245,12 @@ class AveragePooling2D(FunctionNode):
         self._window = window
         self._count_pad = count_pad
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         (x,) = inputs
         self._size = x.shape[2:]
         return (backend_of(x).average_pool_2d(x, count_pad=self._count_pad, **self._window),)
 
-    def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Variable, ...]) -> tuple[Variable | None, ...]:
         return AveragePooling2DGrad(self._window, self._count_pad, self._size).apply(gys)
 
 
@@ -262,12 +262,12 @@ class AveragePooling2DGrad(FunctionNode):
         self._count_pad = count_pad
         self._size = tuple(size)
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         (gy,) = inputs
         shape = gy.shape[:2] + self._size
         return (backend_of(gy).average_pool_2d_grad(gy, shape, count_pad=self._count_pad, **self._window),)
 
-    def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Variable, ...]) -> tuple[Variable | None, ...]:
         return AveragePooling2D(self._window, self._count_pad).apply(gys)
 
 

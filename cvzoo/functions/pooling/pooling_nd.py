@@ -3,7 +3,6 @@
 import functools
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError
@@ -13,7 +12,7 @@ from cvzoo.functions.pooling.pooling_2d import average_pooling_2d, max_pooling_2
 from cvzoo.typing.aliases import Array
 
 Sizes = int | Sequence[int]
-Pool = Callable[..., Any]  # (x, ksize, stride, pad), each setting a pair
+Pool = Callable[..., Variable]  # (x, ksize, stride, pad), each setting a pair
 
 
 def max_pooling_nd(
@@ -85,7 +84,14 @@ def _mean(pad_value: int | None, function: str) -> Pool:
 
 
 def _pooled(
-    x: Any, ksize: Sizes, stride: Sizes | None, pad: Sizes, pool: Pool, *, function: str, n: int | None = None
+    x: Variable | Array,
+    ksize: Sizes,
+    stride: Sizes | None,
+    pad: Sizes,
+    pool: Pool,
+    *,
+    function: str,
+    n: int | None = None,
 ) -> Variable:
     """x (B, C, D1, ..., DN) pooled over its last two axes, then over each one before: maxima and means allow that.
 

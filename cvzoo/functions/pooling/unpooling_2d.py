@@ -1,7 +1,6 @@
 """Unpooling: pixels copied to their windows, or put back at the indices of maxima."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from cvzoo.autodiff.variable import Variable, as_array, as_variable
 from cvzoo.backends.arrays import range_of
@@ -68,7 +67,7 @@ def unpooling_2d(
 
 def upsampling_2d(
     x: Variable | Array,
-    indices: Any,
+    indices: Variable | Array,
     ksize: int | Sequence[int],
     stride: int | Sequence[int] | None = None,
     pad: int | Sequence[int] = 0,

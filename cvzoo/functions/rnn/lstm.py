@@ -1,7 +1,5 @@
 """One step of a long short-term memory."""
 
-from typing import Any
-
 from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.errors.exceptions import ShapeError
 from cvzoo.functions.activation.sigmoid import sigmoid, tanh
@@ -12,7 +10,7 @@ from cvzoo.functions.math.arithmetic import add, multiply
 from cvzoo.typing.aliases import Array
 
 
-def lstm(c_prev: Any, x: Variable | Array) -> tuple[Variable, Variable]:
+def lstm(c_prev: Variable | Array, x: Variable | Array) -> tuple[Variable, Variable]:
     """The next cell state c (B', U) and the output h (B, U).
 
     c_prev: (B', U), the cell state before; the rows after the first B are passed on as they are (sequences of

@@ -15,13 +15,16 @@ from cvzoo.backends.regions import Cells, Regions
 from cvzoo.config.switches import switches
 from cvzoo.errors.exceptions import DtypeError, ShapeError, ValueRangeError
 from cvzoo.shapes.check import pair
+from cvzoo.typing.aliases import Array
 
 Sampling = int | Sequence[int] | None
 # (C, OH, OW), or (OH, OW) or one number for both where C follows from the map's channels
 PlacedOutsize = int | Sequence[int]
 
 
-def checked_maps(x: Any, rois: Any, roi_indices: Any, *, function: str) -> Variable:
+def checked_maps(
+    x: Variable | Array, rois: Variable | Array, roi_indices: Variable | Array, *, function: str
+) -> Variable:
     """The feature maps of the regions; values on a GPU are not checked.
 
     Raises ShapeError, DtypeError or ValueRangeError if they do not fit together.
@@ -52,7 +55,7 @@ def checked_maps(x: Any, rois: Any, roi_indices: Any, *, function: str) -> Varia
     return x
 
 
-def checked_boxes(rois: Any, *, function: str) -> Any:
+def checked_boxes(rois: Array, *, function: str) -> Array:
     """The boxes; those of a GPU are not checked. Raises ValueRangeError if values exceed float32's range."""
     rois = rois if is_array(rois) else np.asarray(rois)
     extremes = range_of(rois)
@@ -82,7 +85,9 @@ def checked_sampling(sampling_ratio: Sampling, *, function: str) -> tuple[int, i
     return sampling
 
 
-def checked_placed_outsize(x: Any, outsize: PlacedOutsize, group_size: int, *, function: str) -> tuple[int, int]:
+def checked_placed_outsize(
+    x: Variable | Array, outsize: PlacedOutsize, group_size: int, *, function: str
+) -> tuple[int, int]:
     """OH and OW of outsize. Raises DtypeError or ShapeError unless it fits position-sensitive maps x."""
     size = tuple(outsize) if isinstance(outsize, Sequence) else (outsize, outsize)
     if len(size) not in (2, 3):
@@ -107,11 +112,11 @@ class RoIMeans(FunctionNode):
     def __init__(self, rois: Regions):
         self.rois = rois
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         self.shapes = [x.shape for x in inputs]
         return (backend_of(inputs[0]).roi_average(inputs, self.rois),)
 
-    def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Variable, ...]) -> tuple[Variable | None, ...]:
         gxs = RoIGrad(self.rois, self.shapes, None).apply(gys)
         return tuple([gxs[i] for i in indexes])
 
@@ -120,10 +125,10 @@ class RoIGreatest(FunctionNode):
     """Maps (B, C, H, W) of each level to (R, C', OH, OW): the maximum over each cell, or the values at the indices
     `argmax`."""
 
-    def __init__(self, rois: Regions, *, with_argmax: bool, argmax: Any = None):
+    def __init__(self, rois: Regions, *, with_argmax: bool, argmax: Array | None = None):
         self.rois, self.with_argmax, self.argmax = rois, with_argmax, argmax
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         self.shapes = [x.shape for x in inputs]
         backend = backend_of(inputs[0])
         if self.argmax is not None:
@@ -131,7 +136,7 @@ class RoIGreatest(FunctionNode):
         y, self.argmax = backend.roi_max(inputs, self.rois, with_argmax=self.with_argmax)
         return (y,)
 
-    def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Variable, ...]) -> tuple[Variable | None, ...]:
         gxs = RoIGrad(self.rois, self.shapes, self.argmax).apply(gys)
         return tuple([gxs[i] for i in indexes])
 
@@ -139,34 +144,34 @@ class RoIGreatest(FunctionNode):
 class RoIGrad(FunctionNode):
     """gy (R, C', OH, OW) to the gradient of each level's maps: the transpose."""
 
-    def __init__(self, rois: Regions, shapes: Sequence[tuple[int, ...]], argmax: Any):
+    def __init__(self, rois: Regions, shapes: Sequence[tuple[int, ...]], argmax: Array | None):
         self.rois, self.shapes, self.argmax = rois, shapes, argmax
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         (gy,) = inputs
         return backend_of(gy).roi_grad(gy, self.rois, self.shapes, self.argmax)
 
-    def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Variable | None, ...]) -> tuple[Variable | None, ...]:
         gys = tuple([_or_zeros(gy, shape, self.rois) for gy, shape in zip(gys, self.shapes)])
         if self.argmax is None:
             return RoIMeans(self.rois).apply(gys)
         return RoIGreatest(self.rois, with_argmax=True, argmax=self.argmax).apply(gys)
 
 
-def _or_zeros(gy: Any, shape: tuple[int, ...], rois: Regions) -> Any:
+def _or_zeros(gy: Variable | None, shape: tuple[int, ...], rois: Regions) -> Any:
     return backend_of(rois.bbox).zeros(shape, np.float32) if gy is None else gy
 
 
 def regions_of_maps(
-    maps: Sequence[Any],
-    rois: Any,
-    roi_indices: Any,
+    maps: Sequence[Variable | Array],
+    rois: Variable | Array,
+    roi_indices: Variable | Array,
     scales: Sequence[float],
     outsize: tuple[int, int],
     cells: Cells,
     *,
     function: str,
-    level: Any = None,
+    level: Array | None = None,
     sampling: tuple[int, int] = (0, 0),
     aligned: bool = False,
     group: int = 0,
@@ -199,5 +204,5 @@ def regions_of_maps(
         return RoIGreatest(regions, with_argmax=with_argmax).apply(inputs)[0]
 
 
-def _flat(array: Any) -> Any:
+def _flat(array: Array) -> Array:
     return array if array.flags.c_contiguous else array.copy()

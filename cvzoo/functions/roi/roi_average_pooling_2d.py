@@ -1,7 +1,6 @@
 """RoI average pooling and RoI Align."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -49,10 +48,10 @@ def roi_average_align_2d(
 
 
 def roi_average_align_levels(
-    maps: Sequence[Any],
+    maps: Sequence[Variable | Array],
     rois: Variable | Array,
     roi_indices: Variable | Array,
-    levels: Any,
+    levels: Array,
     outsize: int | Sequence[int],
     spatial_scales: Sequence[float],
     sampling_ratio: Sampling = None,
@@ -76,7 +75,7 @@ def roi_average_align_levels(
     )
 
 
-def _levels_in_use(levels: Any, n_level: int) -> tuple[list[int], Any]:
+def _levels_in_use(levels: Array, n_level: int) -> tuple[list[int], Array]:
     """The levels in use, and each region's index among these; all levels if `levels` is on a GPU."""
     if not levels.size:
         return [0], levels

@@ -1,6 +1,6 @@
 """Values as they are."""
 
-from typing import Any, overload
+from typing import overload
 
 from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.typing.aliases import Array
@@ -10,7 +10,7 @@ from cvzoo.typing.aliases import Array
 def identity(x: Variable | Array, /) -> Variable: ...
 @overload
 def identity(*inputs: Variable | Array) -> tuple[Variable, ...]: ...
-def identity(*inputs: Any) -> Variable | tuple[Variable, ...]:
+def identity(*inputs: Variable | Array) -> Variable | tuple[Variable, ...]:
     """The input itself as a Variable; of several inputs a tuple of them."""
     xs = tuple([as_variable(x) for x in inputs])
     return xs[0] if len(xs) == 1 else xs
