@@ -1,11 +1,10 @@
 """Fan-in and fan-out of weights."""
 
-from typing import Any
-
 from cvzoo.errors.exceptions import ShapeError
+from cvzoo.typing.aliases import Array
 
 
-def fans(array: Any) -> tuple[int, int]:
+def fans(array: Array) -> tuple[int, int]:
     """(fan_in, fan_out) of a weight array (out, in, ...), whose other axes are those of the kernel.
 
     Raises ShapeError if it has fewer than two axes.

@@ -1,14 +1,14 @@
 """Initializers that draw from a normal distribution, in the thread's generator (`cvzoo.set_seed`)."""
 
 import math
-from typing import Any
 
 from cvzoo.config.randomness import random_generator
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.initializers.fans import fans
+from cvzoo.typing.aliases import Array
 
 
-def _fill(array: Any, scale: float) -> None:
+def _fill(array: Array, scale: float) -> None:
     array[...] = random_generator().standard_normal(array.shape, "float32") * scale
 
 
@@ -18,7 +18,7 @@ class Normal:
     def __init__(self, scale: float = 0.05):
         self.scale = scale
 
-    def __call__(self, array: Any) -> None:
+    def __call__(self, array: Array) -> None:
         _fill(array, self.scale)
 
 
@@ -31,7 +31,7 @@ class LeCunNormal:
     def __init__(self, scale: float = 1.0):
         self.scale = scale
 
-    def __call__(self, array: Any) -> None:
+    def __call__(self, array: Array) -> None:
         _fill(array, self.scale * math.sqrt(1 / fans(array)[0]))
 
 
@@ -44,7 +44,7 @@ class GlorotNormal:
     def __init__(self, scale: float = 1.0):
         self.scale = scale
 
-    def __call__(self, array: Any) -> None:
+    def __call__(self, array: Array) -> None:
         _fill(array, self.scale * math.sqrt(2 / sum(fans(array))))
 
 
@@ -62,6 +62,6 @@ class HeNormal:
         self.scale = scale
         self.fan_option = fan_option
 
-    def __call__(self, array: Any) -> None:
+    def __call__(self, array: Array) -> None:
         fan = fans(array)[self.fan_option == "fan_out"]
         _fill(array, self.scale * math.sqrt(2 / fan))

@@ -1,11 +1,10 @@
 """An initializer of orthogonal rows or columns."""
 
-from typing import Any
-
 import numpy as np
 
 from cvzoo.config.randomness import random_generator
 from cvzoo.errors.exceptions import ShapeError
+from cvzoo.typing.aliases import Array
 
 
 class Orthogonal:
@@ -17,7 +16,7 @@ class Orthogonal:
     def __init__(self, scale: float = 1.0):
         self.scale = scale
 
-    def __call__(self, array: Any) -> None:
+    def __call__(self, array: Array) -> None:
         if array.ndim < 2:
             raise ShapeError("Orthogonal fills arrays of at least two axes", got=f"shape {array.shape}")
         rows, columns = array.shape[0], int(np.prod(array.shape[1:]))

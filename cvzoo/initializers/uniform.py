@@ -1,13 +1,13 @@
 """Initializers that draw from a uniform distribution, in the thread's generator (`cvzoo.set_seed`)."""
 
 import math
-from typing import Any
 
 from cvzoo.config.randomness import random_generator
 from cvzoo.initializers.fans import fans
+from cvzoo.typing.aliases import Array
 
 
-def _fill(array: Any, scale: float) -> None:
+def _fill(array: Array, scale: float) -> None:
     array[...] = random_generator().uniform(-scale, scale, array.shape)
 
 
@@ -17,7 +17,7 @@ class Uniform:
     def __init__(self, scale: float = 0.05):
         self.scale = scale
 
-    def __call__(self, array: Any) -> None:
+    def __call__(self, array: Array) -> None:
         _fill(array, self.scale)
 
 
@@ -27,7 +27,7 @@ class LeCunUniform:
     def __init__(self, scale: float = 1.0):
         self.scale = scale
 
-    def __call__(self, array: Any) -> None:
+    def __call__(self, array: Array) -> None:
         _fill(array, self.scale * math.sqrt(3 / fans(array)[0]))
 
 
@@ -40,7 +40,7 @@ class GlorotUniform:
     def __init__(self, scale: float = 1.0):
         self.scale = scale
 
-    def __call__(self, array: Any) -> None:
+    def __call__(self, array: Array) -> None:
         _fill(array, self.scale * math.sqrt(6 / sum(fans(array))))
 
 
@@ -50,5 +50,5 @@ class HeUniform:
     def __init__(self, scale: float = 1.0):
         self.scale = scale
 
-    def __call__(self, array: Any) -> None:
+    def __call__(self, array: Array) -> None:
         _fill(array, self.scale * math.sqrt(6 / fans(array)[0]))

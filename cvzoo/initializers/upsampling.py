@@ -1,10 +1,9 @@
 """Initializer of transposed convolutions for bilinear upsampling."""
 
-from typing import Any
-
 import numpy as np
 
 from cvzoo.errors.exceptions import ShapeError
+from cvzoo.typing.aliases import Array
 
 
 class UpsamplingDeconvFilter:
@@ -13,7 +12,7 @@ class UpsamplingDeconvFilter:
     Source: Long et al., Fully Convolutional Networks, CVPR 2015 (Caffe's `bilinear` filler).
     """
 
-    def __call__(self, array: Any) -> None:
+    def __call__(self, array: Array) -> None:
         if array.ndim != 4 or array.shape[2] != array.shape[3] or array.shape[1] not in (1, array.shape[0]):
             raise ShapeError("UpsamplingDeconvFilter fills (C, 1 or C, K, K)", got=array.shape)
         size = array.shape[2]

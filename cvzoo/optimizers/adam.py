@@ -1,16 +1,14 @@
 """Adam."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
 from cvzoo.optimizers.hyperparameter import HyperparameterProxy
 from cvzoo.optimizers.moments import bias_corrections, direction, update_moments
 from cvzoo.optimizers.optimizer import AbstractOptimizer
-from cvzoo.optimizers.update_rule import AbstractUpdateRule
-
-Array = Any
+from cvzoo.optimizers.update_rule import AbstractUpdateRule, Ratio
+from cvzoo.typing.aliases import Array
 
 
 class AdamRule(AbstractUpdateRule):
@@ -26,7 +24,7 @@ class AdamRule(AbstractUpdateRule):
         return 1 - hp["beta1"], 1 - hp["beta2"], hp["eps"] * root2, step, 1 - decay if decay else None
 
     def update_block(
-        self, p: Array, g: Array, state: Sequence[Array], c: Sequence[Array], scratch: Sequence[Array], ratio: Any
+        self, p: Array, g: Array, state: Sequence[Array], c: Sequence[Array], scratch: Sequence[Array], ratio: Ratio
     ) -> None:
         rest1, rest2, eps, length, keep = c
         m, v = state

@@ -1,16 +1,14 @@
 """AMSGrad."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
 from cvzoo.optimizers.hyperparameter import HyperparameterProxy
 from cvzoo.optimizers.moments import bias_corrections, direction, update_moments
 from cvzoo.optimizers.optimizer import AbstractOptimizer
-from cvzoo.optimizers.update_rule import AbstractUpdateRule
-
-Array = Any
+from cvzoo.optimizers.update_rule import AbstractUpdateRule, Ratio
+from cvzoo.typing.aliases import Array
 
 
 class AMSGradRule(AbstractUpdateRule):
@@ -23,7 +21,7 @@ class AMSGradRule(AbstractUpdateRule):
         return 1 - hp["beta1"], 1 - hp["beta2"], hp["eps"] * root2, hp["alpha"] * root2 / fix1
 
     def update_block(
-        self, p: Array, g: Array, state: Sequence[Array], c: Sequence[Array], scratch: Sequence[Array], ratio: Any
+        self, p: Array, g: Array, state: Sequence[Array], c: Sequence[Array], scratch: Sequence[Array], ratio: Ratio
     ) -> None:
         rest1, rest2, eps, length = c
         m, v, vhat = state

@@ -1,7 +1,7 @@
 """The parameters of an update, and the key by which they are grouped."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from cvzoo.backends.device import device_of, on_device_of
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.errors.exceptions import DtypeError, WeightsMismatchError
 from cvzoo.optimizers.update_rule import AbstractUpdateRule
+from cvzoo.typing.aliases import Array
 
 
 class Entry(NamedTuple):
@@ -22,14 +23,14 @@ class Entry(NamedTuple):
 
     path: str
     param: Parameter
-    array: Any
+    array: Array
     rule: AbstractUpdateRule
     key: tuple
     changes: tuple[bool, ...]
     exempt: bool
 
     @property
-    def grad(self) -> Any:
+    def grad(self) -> Array:
         """The parameter's gradient, an array where that lies: what has none is not updated."""
         return self.param.grad
 
@@ -50,7 +51,7 @@ def fits(olds: Sequence[Entry], news: Sequence[Entry]) -> bool:
     )
 
 
-def placed(array: Any, like: Any) -> Any:
+def placed(array: Array, like: Array) -> Array:
     """`array`, in C order, on the device of `like`."""
     with device_of(like) as device:
         moved = device.asarray(array)

@@ -2,11 +2,12 @@
 
 import abc
 from collections.abc import Callable, Sequence
-from typing import Any
+
+import numpy as np
 
 from cvzoo.autodiff.parameter import Parameter
+from cvzoo.typing.aliases import Array
 
-Array = Any
 Selector = Callable[[str, Parameter], bool]  # takes the parameter's path ("/conv1/W") and the parameter
 
 
@@ -34,10 +35,10 @@ class AbstractGradientHook(abc.ABC):
         c: the coefficients as 0-d arrays
         """
 
-    def coefficients_of_norm(self, t: int, norm: Any) -> tuple[Any, ...] | None:
+    def coefficients_of_norm(self, t: int, norm: Array | np.float64) -> tuple[Array, ...] | None:
         """`coefficients` for a norm on the GPU, computed by NumPy's elementwise functions without branches; scalars of
         the identity where nothing changes. None: not supported, so that updates on a GPU synchronize for the norm."""
         return None
 
-    def measured(self, norm: Any) -> None:  # noqa: B027 - most hooks do not report it
+    def measured(self, norm: Array) -> None:  # noqa: B027 - most hooks do not report it
         """Called with the norm as a 0-d array on the device, for hooks that report it."""

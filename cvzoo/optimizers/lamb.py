@@ -10,8 +10,7 @@ from cvzoo.optimizers.hyperparameter import HyperparameterProxy
 from cvzoo.optimizers.moments import bias_corrections, direction, update_moments
 from cvzoo.optimizers.optimizer import AbstractOptimizer
 from cvzoo.optimizers.update_rule import AbstractLayerwiseRule
-
-Array = Any
+from cvzoo.typing.aliases import Array
 
 
 class LAMBRule(AbstractLayerwiseRule):

@@ -9,8 +9,7 @@ from cvzoo.optimizers.gradient_hook import Selector
 from cvzoo.optimizers.hyperparameter import HyperparameterProxy
 from cvzoo.optimizers.optimizer import AbstractOptimizer
 from cvzoo.optimizers.update_rule import AbstractLayerwiseRule
-
-Array = Any
+from cvzoo.typing.aliases import Array
 
 
 class LARSRule(AbstractLayerwiseRule):

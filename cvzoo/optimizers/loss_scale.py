@@ -9,6 +9,7 @@ import numpy as np
 from cvzoo.backends.device import Device, device_of
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.optimizers.on_device.scaling import ScalingOnDevice
+from cvzoo.typing.aliases import Array
 
 # powers of two, by which multiplication and division are exact
 FIRST = 2.0**15
@@ -58,7 +59,7 @@ class LossScale:
             self._on_gpu = device, scaling
         return self._on_gpu[1]
 
-    def fill(self, loss: Any) -> Any:
+    def fill(self, loss: Array) -> Array:
         """An array like the loss, on its device, filled with the factor."""
         if isinstance(loss, np.ndarray):
             return np.full_like(loss, self.scale)

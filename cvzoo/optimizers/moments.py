@@ -1,11 +1,10 @@
 """The first and second moment of Adam and its family."""
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
-Array = Any
+from cvzoo.typing.aliases import Array
 
 
 def update_moments(m: Array, v: Array, g: Array, rest1: Array, rest2: Array, scratch: Array) -> None:

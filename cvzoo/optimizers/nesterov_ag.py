@@ -1,15 +1,13 @@
 """Nesterov's accelerated gradient."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
 from cvzoo.optimizers.hyperparameter import HyperparameterProxy
 from cvzoo.optimizers.optimizer import AbstractOptimizer
-from cvzoo.optimizers.update_rule import AbstractUpdateRule
-
-Array = Any
+from cvzoo.optimizers.update_rule import AbstractUpdateRule, Ratio
+from cvzoo.typing.aliases import Array
 
 
 class NesterovAGRule(AbstractUpdateRule):
@@ -21,7 +19,7 @@ class NesterovAGRule(AbstractUpdateRule):
         return hp["lr"], hp["momentum"]
 
     def update_block(
-        self, p: Array, g: Array, state: Sequence[Array], c: Sequence[Array], scratch: Sequence[Array], ratio: Any
+        self, p: Array, g: Array, state: Sequence[Array], c: Sequence[Array], scratch: Sequence[Array], ratio: Ratio
     ) -> None:
         lr, momentum = c
         (v,) = state

@@ -11,6 +11,7 @@ from cvzoo.optimizers.entry import Entry, fits, grouped, prepare_state
 from cvzoo.optimizers.gradient_hook import AbstractGradientHook
 from cvzoo.optimizers.in_threads import for_each_block
 from cvzoo.optimizers.update_rule import AbstractLayerwiseRule, AbstractUpdateRule
+from cvzoo.typing.aliases import Array
 
 # Where gradients stay zero, moving means decay to denormal numbers and stay there, and arithmetic with those takes CPUs
 # thirty times longer. Values within this factor of the denormal range are set to zero every FLUSH_EVERY updates.
@@ -198,5 +199,5 @@ def _sum_of_squares(x: np.ndarray, scratch: np.ndarray, starts: Sequence[int] | 
     return np.add.reduceat(np.multiply(x, x, scratch), starts)
 
 
-def _multiply(p: Any, g: np.ndarray, out: np.ndarray, scratch: np.ndarray, c: Sequence[Any]) -> None:
+def _multiply(p: Array | None, g: Array, out: Array, scratch: Array, c: Sequence[Array]) -> None:
     np.multiply(g, c[0], out)

@@ -1,15 +1,13 @@
 """RMSprop."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
 from cvzoo.optimizers.hyperparameter import HyperparameterProxy
 from cvzoo.optimizers.optimizer import AbstractOptimizer
-from cvzoo.optimizers.update_rule import AbstractUpdateRule
-
-Array = Any
+from cvzoo.optimizers.update_rule import AbstractUpdateRule, Ratio
+from cvzoo.typing.aliases import Array
 
 
 class RMSpropRule(AbstractUpdateRule):
@@ -22,7 +20,7 @@ class RMSpropRule(AbstractUpdateRule):
         return hp["lr"], hp["alpha"], 1 - hp["alpha"], hp["eps"] if inside else None, None if inside else hp["eps"]
 
     def update_block(
-        self, p: Array, g: Array, state: Sequence[Array], c: Sequence[Array], scratch: Sequence[Array], ratio: Any
+        self, p: Array, g: Array, state: Sequence[Array], c: Sequence[Array], scratch: Sequence[Array], ratio: Ratio
     ) -> None:
         lr, alpha, rest, eps_inside, eps_outside = c
         (ms,) = state

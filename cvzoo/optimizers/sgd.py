@@ -1,15 +1,13 @@
 """Stochastic gradient descent."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
 from cvzoo.optimizers.hyperparameter import HyperparameterProxy
 from cvzoo.optimizers.optimizer import AbstractOptimizer
-from cvzoo.optimizers.update_rule import AbstractUpdateRule
-
-Array = Any
+from cvzoo.optimizers.update_rule import AbstractUpdateRule, Ratio
+from cvzoo.typing.aliases import Array
 
 
 class SGDRule(AbstractUpdateRule):
@@ -19,7 +17,7 @@ class SGDRule(AbstractUpdateRule):
         return (hp["lr"],)
 
     def update_block(
-        self, p: Array, g: Array, state: Sequence[Array], c: Sequence[Array], scratch: Sequence[Array], ratio: Any
+        self, p: Array, g: Array, state: Sequence[Array], c: Sequence[Array], scratch: Sequence[Array], ratio: Ratio
     ) -> None:
         (lr,) = c
         step = np.multiply(g, lr, scratch[0])

@@ -13,6 +13,7 @@ from cvzoo.optimizers.entry import placed
 from cvzoo.optimizers.hyperparameter import Hyperparameter
 from cvzoo.optimizers.loss_scale import LossScale
 from cvzoo.optimizers.optimizer_hook import AbstractOptimizerHook
+from cvzoo.typing.aliases import Array
 
 
 class HasState(Protocol):
@@ -81,7 +82,7 @@ def load_optimizer_state(optimizer: HasState, state: Mapping[str, Any]) -> None:
         optimizer._loss_scale.load_state(state["loss_scale"])
 
 
-def _on_host(array: Any) -> np.ndarray:
+def _on_host(array: Array) -> np.ndarray:
     host = to_numpy(array)
     return host.copy() if host is array else host
 

@@ -9,9 +9,10 @@ import numpy as np
 from cvzoo.errors.exceptions import DtypeError
 from cvzoo.optimizers.gradient_hook import AbstractGradientHook
 from cvzoo.optimizers.hyperparameter import Hyperparameter
+from cvzoo.typing.aliases import Array
 
-Array = Any
 Coefficients = tuple[Any, ...]
+Ratio = Array | None  # of a layer-wise rule, one number or one per element; None for other rules
 
 
 class AbstractUpdateRule(abc.ABC):
@@ -51,7 +52,7 @@ class AbstractUpdateRule(abc.ABC):
 
     @abc.abstractmethod
     def update_block(
-        self, p: Array, g: Array, state: Sequence[Array], c: Sequence[Array], scratch: Sequence[Array], ratio: Any
+        self, p: Array, g: Array, state: Sequence[Array], c: Sequence[Array], scratch: Sequence[Array], ratio: Ratio
     ) -> None:
         """Update p (n,) by the gradient g (n,), and the state (n,), in place; g is not changed.
 

@@ -15,6 +15,7 @@ from cvzoo.optimizers.entry import placed
 from cvzoo.optimizers.in_threads import for_each_block
 from cvzoo.optimizers.on_device.average import DeviceAverage
 from cvzoo.optimizers.optimizer_hook import AbstractOptimizerHook
+from cvzoo.typing.aliases import Array
 
 
 class ExponentialMovingAverage(AbstractOptimizerHook):
@@ -45,10 +46,10 @@ class ExponentialMovingAverage(AbstractOptimizerHook):
         self.decay = decay
         self.warm_up = warm_up
         self.persistent = persistent
-        self.averages: dict[str, Any] = {}
+        self.averages: dict[str, Array] = {}
         self._link: Link | None = None
         self._t = 0
-        self._plan: tuple[list[Any], list[Block], list[DeviceAverage]] | None = None
+        self._plan: tuple[list[Array], list[Block], list[DeviceAverage]] | None = None
 
     def __call__(self, optimizer: Any) -> None:
         self._link = optimizer.target
@@ -60,7 +61,7 @@ class ExponentialMovingAverage(AbstractOptimizerHook):
             group.update(t, optimizer.scaling_on(group.device), optimizer.mode)
         rest = {np.dtype(d): np.asarray(self._rest(t), d) for d in (np.float32, np.float64)}
 
-        def work(block: Block, scratch: Any) -> None:
+        def work(block: Block, scratch: Sequence[Array]) -> None:
             (average,) = block.state
             p = block.load()
             _average(p, average, scratch[0], (rest[p.dtype],))
@@ -70,14 +71,14 @@ class ExponentialMovingAverage(AbstractOptimizerHook):
     def _rest(self, t: Any) -> Any:
         return 1 - (np.minimum((1 + t) / (10 + t), self.decay) if self.warm_up else self.decay)
 
-    def _is_planned(self, arrays: Sequence[Any]) -> bool:
+    def _is_planned(self, arrays: Sequence[Array]) -> bool:
         return (
             self._plan is not None
             and len(arrays) == len(self._plan[0])
             and all(a is b for a, b in zip(arrays, self._plan[0]))
         )
 
-    def _planned(self, values: Mapping[str, Any]) -> tuple[list[Block], list[DeviceAverage]]:
+    def _planned(self, values: Mapping[str, Array]) -> tuple[list[Block], list[DeviceAverage]]:
         arrays = list(values.values())
         if not self._is_planned(arrays):
             for path, value in values.items():
@@ -87,8 +88,8 @@ class ExponentialMovingAverage(AbstractOptimizerHook):
                 elif device_of(average) != device_of(value):
                     self.averages[path] = placed(average, value)
             blocks: list[Block] = []
-            on_gpus = []
-            groups: dict[tuple[Device, Any], list[str]] = {}
+            on_gpus: list[DeviceAverage] = []
+            groups: dict[tuple[Device, np.dtype], list[str]] = {}
             for path, array in values.items():
                 if array.size:
                     groups.setdefault((device_of(array), array.dtype), []).append(path)
@@ -142,7 +143,7 @@ class ExponentialMovingAverage(AbstractOptimizerHook):
             if value is not None:
                 array[...] = placed(value, array)
 
-    def _values(self, link: Link) -> dict[str, Any]:
+    def _values(self, link: Link) -> dict[str, Array]:
         """The arrays that are averaged, by path."""
         values = {path.lstrip("/"): param.array for path, param in link.namedparams(False)}
         if self.persistent:
@@ -176,7 +177,7 @@ class ExponentialMovingAverage(AbstractOptimizerHook):
         self._plan = None
 
 
-def _average(p: Any, average: Any, scratch: Any, c: Sequence[Any]) -> None:
+def _average(p: Array, average: Array, scratch: Array, c: Sequence[Array]) -> None:
     np.subtract(p, average, scratch)
     np.multiply(scratch, c[0], scratch)
     np.add(average, scratch, average)

@@ -1,13 +1,11 @@
 """Clipping of the gradients' norm."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from cvzoo.optimizers.gradient_hook import AbstractGradientHook
-
-Array = Any
+from cvzoo.typing.aliases import Array
 
 
 class GradientClipping(AbstractGradientHook):
@@ -25,7 +23,7 @@ class GradientClipping(AbstractGradientHook):
 
     def __init__(self, threshold: float):
         self.threshold = threshold
-        self._norm: Any = None
+        self._norm: Array | float | None = None
 
     @property
     def norm(self) -> float | None:
@@ -36,11 +34,11 @@ class GradientClipping(AbstractGradientHook):
         (factor,) = self.coefficients_of_norm(t, np.float64(norm))
         return None if factor == 1 else (float(factor),)
 
-    def coefficients_of_norm(self, t: int, norm: Any) -> tuple[Any, ...]:
+    def coefficients_of_norm(self, t: int, norm: Array | np.float64) -> tuple[Array, ...]:
         clips = np.isfinite(norm) & (norm > self.threshold)
         return (np.where(clips, self.threshold / np.where(clips, norm, 1.0), 1.0),)
 
-    def measured(self, norm: Any) -> None:
+    def measured(self, norm: Array) -> None:
         self._norm = norm
 
     def change(self, p: Array, g: Array, out: Array, scratch: Array, c: Sequence[Array]) -> None:

@@ -1,13 +1,11 @@
 """Clipping of each gradient's value."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from cvzoo.optimizers.gradient_hook import AbstractGradientHook
-
-Array = Any
+from cvzoo.typing.aliases import Array
 
 
 class GradientHardClipping(AbstractGradientHook):

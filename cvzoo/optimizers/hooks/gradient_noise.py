@@ -5,6 +5,7 @@ from typing import Any
 from cvzoo.backends.device import on_device_of
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.optimizers.optimizer_hook import AbstractOptimizerHook
+from cvzoo.typing.aliases import Array
 
 
 class GradientNoise(AbstractOptimizerHook):
@@ -33,6 +34,6 @@ class GradientNoise(AbstractOptimizerHook):
                 grad += sigma * _drawn(grad)
 
 
-def _drawn(like: Any) -> Any:
+def _drawn(like: Array) -> Array:
     with on_device_of(like):
         return backend_of(like).standard_normal(like.shape, like.dtype)

@@ -1,13 +1,11 @@
 """Weight decay in the gradient."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from cvzoo.optimizers.gradient_hook import AbstractGradientHook, Selector
-
-Array = Any
+from cvzoo.typing.aliases import Array
 
 
 class WeightDecay(AbstractGradientHook):

@@ -12,6 +12,7 @@ from cvzoo.optimizers.on_device.kernels import Table, kernel_of, write_words
 from cvzoo.optimizers.on_device.plan import NUMBERS
 from cvzoo.optimizers.on_device.scaling import ScalingOnDevice
 from cvzoo.optimizers.on_device.trace import Cell, Trace
+from cvzoo.typing.aliases import Array
 
 
 class DeviceAverage:
@@ -23,8 +24,8 @@ class DeviceAverage:
 
     def __init__(
         self,
-        arrays: Sequence[Any],
-        averages: Sequence[Any],
+        arrays: Sequence[Array],
+        averages: Sequence[Array],
         average: Callable[..., None],
         rest: Callable[[Any], Any],
     ):

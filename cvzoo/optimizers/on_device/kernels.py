@@ -1,7 +1,6 @@
 """Compiled kernels: generated from formulas, and the fixed ones."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -9,6 +8,7 @@ from cvzoo.backends.arrays import device_address
 from cvzoo.backends.gpu_kernels import KernelModule, gpu_arrays
 from cvzoo.optimizers.on_device.functions_text import FUNCTIONS
 from cvzoo.optimizers.on_device.kernel_text import CHUNK, THREADS
+from cvzoo.typing.aliases import Array
 
 FIXED = KernelModule("optimizer")
 _WORDS = 440  # words of 8 bytes per launch, within the limit of 4 KiB of kernel arguments
@@ -24,7 +24,7 @@ def kernel_of(text: str) -> KernelModule:
     return kernel
 
 
-def write_words(values: np.ndarray, out: Any) -> None:
+def write_words(values: np.ndarray, out: Array) -> None:
     """Write int64 values (N,) to the device's array `out` (N or more,).
 
     They are passed as kernel arguments instead of by a copy: no synchronization, and a captured graph stores them.
@@ -45,7 +45,7 @@ class Table:
     slots: for each kind of slot, C-contiguous arrays of the same sizes
     """
 
-    def __init__(self, arrays: Sequence[Any], slots: Sequence[Sequence[Any]]):
+    def __init__(self, arrays: Sequence[Array], slots: Sequence[Sequence[Array]]):
         loaded = gpu_arrays()
         self.flat = [array if array.flags.c_contiguous else loaded.empty(array.shape, array.dtype) for array in arrays]
         self.copied = [(array, flat) for array, flat in zip(arrays, self.flat) if array is not flat]
@@ -75,13 +75,13 @@ class Table:
     def over_chunks(
         self,
         kernel: KernelModule,
-        numbers: Any,
+        numbers: Array,
         *,
-        gradients: Any = None,
-        loss_scale: Any = None,
-        norms: Any = None,
-        partials: Any = None,
-        non_finite: Any = None,
+        gradients: Array | None = None,
+        loss_scale: Array | None = None,
+        norms: Array | None = None,
+        partials: Array | None = None,
+        non_finite: Array | None = None,
     ) -> None:
         """Launch the kernel of `update_text`."""
         partials = self.partials if partials is None else partials
@@ -89,7 +89,7 @@ class Table:
         args = (self.addresses, gradients, self.chunks, np.int32(self.n), *pointers)
         kernel.launch("over_chunks", (self.n_chunk, 1, 1), (THREADS, 1, 1), args)
 
-    def of_entries(self, kernel: KernelModule, numbers: Any) -> None:
+    def of_entries(self, kernel: KernelModule, numbers: Array) -> None:
         """Launch the kernel of `ratio_text`."""
         args = (self.spans, np.int64(self.n_chunk), self.partials, numbers, self.ratios)
         kernel.launch("of_entries", (self.n, 1, 1), (THREADS, 1, 1), args)

@@ -8,6 +8,7 @@ import numpy as np
 from cvzoo.backends.gpu_kernels import gpu_arrays
 from cvzoo.optimizers.entry import Entry
 from cvzoo.optimizers.update_rule import AbstractLayerwiseRule, AbstractUpdateRule
+from cvzoo.typing.aliases import Array
 
 
 class PlainUpdate:
@@ -26,7 +27,7 @@ class PlainUpdate:
         numbers: Sequence[float | None],
         hp: dict[str, float],
         exempt: bool,
-        skipped: Any,
+        skipped: Array | None,
     ):
         self.entries = entries
         self.rule = rule

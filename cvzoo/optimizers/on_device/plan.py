@@ -1,7 +1,6 @@
 """Parameters of one GPU that are updated together: one launch per group, whatever their number."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -10,6 +9,7 @@ from cvzoo.backends.gpu_kernels import KernelModule, gpu_arrays
 from cvzoo.optimizers.entry import Entry, fits, grouped, prepare_state
 from cvzoo.optimizers.on_device.formula import Shapes
 from cvzoo.optimizers.on_device.kernels import Table
+from cvzoo.typing.aliases import Array
 
 NUMBERS = 64  # the most scalars per group that change from step to step
 NORMS = 8  # the most hooks that need the norm of all gradients
@@ -62,17 +62,17 @@ class DevicePlan:
         """Whether the plan is valid for the entries."""
         return fits(self.entries, entries)
 
-    def numbers(self, k: int) -> Any:
+    def numbers(self, k: int) -> Array:
         """The scalars of group k on the device."""
         return self.words[NUMBERS * k : NUMBERS * (k + 1)]
 
-    def addresses(self, k: int) -> Any:
+    def addresses(self, k: int) -> Array:
         """The addresses of the gradients of group k."""
         group = self.groups[k]
         start = NUMBERS * len(self.groups) + group.first
         return self.words[start : start + len(group.entries)]
 
-    def sums(self, k: int) -> Any:
+    def sums(self, k: int) -> Array:
         """The partial sums of group k, one per chunk, a view of those of all groups."""
         start = sum(group.table.n_chunk for group in self.groups[:k])
         return self.partials[start : start + self.groups[k].table.n_chunk]

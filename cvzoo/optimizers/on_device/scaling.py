@@ -1,13 +1,12 @@
 """Loss scaling decided on the GPU, without synchronization."""
 
-from typing import Any
-
 import numpy as np
 
 from cvzoo.backends.arrays import to_numpy
 from cvzoo.backends.device import device_of
 from cvzoo.backends.gpu_kernels import gpu_arrays
 from cvzoo.optimizers.on_device.kernels import FIXED
+from cvzoo.typing.aliases import Array
 
 _ONE = (1, 1, 1)
 
@@ -32,7 +31,7 @@ class ScalingOnDevice:
         """Launched after the check of all gradients: updates the factor and the counters."""
         FIXED.launch("end_check", _ONE, _ONE, (self.state, self.non_finite))
 
-    def fill(self, array: Any) -> Any:
+    def fill(self, array: Array) -> Array:
         """An array like the loss, filled with the factor."""
         filled = gpu_arrays().empty_like(array)
         filled[...] = self.state[0]

@@ -16,7 +16,8 @@ from cvzoo.optimizers.on_device.plain import PlainUpdate
 from cvzoo.optimizers.on_device.plan import NORMS, NUMBERS, DeviceGroup, DevicePlan
 from cvzoo.optimizers.on_device.scaling import ScalingOnDevice
 from cvzoo.optimizers.on_device.trace import Cell, Trace
-from cvzoo.optimizers.update_rule import AbstractLayerwiseRule
+from cvzoo.optimizers.update_rule import AbstractLayerwiseRule, AbstractUpdateRule
+from cvzoo.typing.aliases import Array
 
 
 class Launch(NamedTuple):
@@ -73,11 +74,11 @@ class DeviceStep:
         self.mode = mode
         self.scaling = scaling
         self.launches: list[Launch] = []
-        self.advance: list[Any] = []  # rules that will have made one more update
+        self.advance: list[AbstractUpdateRule] = []  # rules that will have made one more update
         self._n_launched = 0
         self._n_norm = 0
         self._is_complete = False
-        self._gradients: list[Any] | None = None
+        self._gradients: list[Array] | None = None
         self._parts = [_Part(k, group) for k, group in enumerate(plan.groups)]
         if count is not None and scaling is not None:
             for part in self._parts:
@@ -138,7 +139,8 @@ class DeviceStep:
         hook.measured(norms[index])
         for part in self._parts:
             if part.group.changes[number]:
-                coefficients = hook.coefficients_of_norm(self.t, part.scalars.cell(f"norms[{index}]"))
+                norm: Any = part.scalars.cell(f"norms[{index}]")  # a cell stands for the norm
+                coefficients = hook.coefficients_of_norm(self.t, norm)
                 assert coefficients is not None  # checked by `add`
                 part.changes.append(formula.Change(hook.change, part.cells(coefficients)))
                 coefficients_on_host = lambda: hook.coefficients_of_norm(self.t, np.float64(norms[index].get())) or ()  # noqa: E731
@@ -164,7 +166,7 @@ class DeviceStep:
         self._launch(("root_of_sum", index), lambda: FIXED.launch("root_of_sum", (1, 1, 1), (256, 1, 1), args))
         return index
 
-    def _check_all(self, non_finite: Any) -> None:
+    def _check_all(self, non_finite: Array) -> None:
         for part in self._parts:
             make = lambda part=part: formula.check_formula(part.group.shapes)  # noqa: E731
             self._over_chunks(part, ("check", part.group.shapes), make, non_finite=non_finite)
@@ -286,8 +288,8 @@ class DeviceStep:
         key: tuple,
         make: Callable[[], Any] | None,
         *,
-        partials: Any = None,
-        non_finite: Any = None,
+        partials: Array | None = None,
+        non_finite: Array | None = None,
         is_required: bool = False,
     ) -> None:
         kernel: Any = part.group.kernels[key] if make is None else self._kernel(part, key, make)
@@ -344,5 +346,5 @@ class DeviceStep:
             write_words(addresses, self.plan.words[NUMBERS * len(self._parts) :])
 
 
-def _multiply(p: Any, g: Any, out: Any, scratch: Any, c: Sequence[Any]) -> None:
+def _multiply(p: Array, g: Array, out: Array, scratch: Array, c: Sequence[Array]) -> None:
     np.multiply(g, c[0], out)

@@ -1,14 +1,12 @@
 """The two update rules of SINGA that cvzoo's optimizers do not have."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
 from cvzoo.optimizers.optimizer import AbstractOptimizer
-from cvzoo.optimizers.update_rule import AbstractUpdateRule
-
-Array = Any
+from cvzoo.optimizers.update_rule import AbstractUpdateRule, Ratio
+from cvzoo.typing.aliases import Array
 
 
 class DampenedRule(AbstractUpdateRule):
@@ -20,7 +18,7 @@ class DampenedRule(AbstractUpdateRule):
         return hp["lr"], hp["momentum"], 1 - hp["dampening"]
 
     def update_block(
-        self, p: Array, g: Array, state: Sequence[Array], c: Sequence[Array], scratch: Sequence[Array], ratio: Any
+        self, p: Array, g: Array, state: Sequence[Array], c: Sequence[Array], scratch: Sequence[Array], ratio: Ratio
     ) -> None:
         lr, momentum, rest = c
         (v,) = state
@@ -50,7 +48,7 @@ class InsideAdaGradRule(AbstractUpdateRule):
         return hp["lr"], hp["eps"]
 
     def update_block(
-        self, p: Array, g: Array, state: Sequence[Array], c: Sequence[Array], scratch: Sequence[Array], ratio: Any
+        self, p: Array, g: Array, state: Sequence[Array], c: Sequence[Array], scratch: Sequence[Array], ratio: Ratio
     ) -> None:
         lr, eps = c
         (h,) = state
