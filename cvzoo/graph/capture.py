@@ -27,6 +27,7 @@ from cvzoo.graph.memory import Area, Roots
 from cvzoo.graph.readers import WatchedVariable, recording
 from cvzoo.graph.records import Graph, Record
 from cvzoo.graph.trees import flatten, unflatten
+from cvzoo.typing.aliases import Array
 
 
 class SharedView(FunctionNode):
@@ -36,7 +37,7 @@ class SharedView(FunctionNode):
         self._offset = offset
         self._like = like.shape, like.strides, like.dtype
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         (x,) = inputs
         return (view_at(x, address_of(x) + self._offset, *self._like),)
 
@@ -47,9 +48,9 @@ class _LiveBytes:
     def __init__(self) -> None:
         self.nbytes = self.peak = 0
         # weak references and sizes, by the reference's `id`: a reference to an array is not hashable
-        self._sizes: dict[int, tuple[Any, int]] = {}
+        self._sizes: dict[int, tuple[weakref.ref[Any], int]] = {}
         # references of arrays that were freed; handled at the next `grow`, as a callback may run at any moment
-        self._dead: list[Any] = []
+        self._dead: list[weakref.ref[Any]] = []
 
     def grow(self, root: Any, nbytes: int) -> None:
         while self._dead:
@@ -85,7 +86,7 @@ class Capture(AbstractFunctionHook):
         self._roots = Roots()
         self._values: dict[Area, int] = {}
         self._areas_by_id: dict[
-            int, tuple[Any, Area]
+            int, tuple[weakref.ref[Array], Area]
         ] = {}  # memory areas of functions' arrays, by `id`, with a weak reference
         self._firsts: dict[int, tuple[int, int]] = {}  # by the memory's owner: its first value, and that one's offset
         self._handles: list[weakref.ref[Variable]] = []
@@ -201,9 +202,9 @@ class Capture(AbstractFunctionHook):
 
     def _forward(
         self, call: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> tuple[Any, list[Any], dict[int, Variable]]:
+    ) -> tuple[Any, list[Variable | Array], dict[int, Variable]]:
         """The result of the call, the arrays and Variables in it, and the arguments' Variables by index."""
-        leaves: list[Any] = []
+        leaves: list[Variable | Array] = []
         structure = flatten((args, kwargs), leaves)
         arrays = [_array_of(x) for x in leaves]
         numbers = []
@@ -219,7 +220,7 @@ class Capture(AbstractFunctionHook):
         watched = [self._watch(sources[k]) if k in sources else array for k, array in enumerate(arrays)]
         watched_args, watched_kwargs = unflatten(structure, iter(watched), lambda variable: variable)
         outer, recording.capture = recording.capture, self
-        outputs: list[Any] = []
+        outputs: list[Variable | Array] = []
         try:
             with self:
                 result = call(*watched_args, **watched_kwargs)
@@ -252,7 +253,7 @@ class Capture(AbstractFunctionHook):
         return gradients
 
     # --- as a hook --------------------------------------------------------------------------------------------------
-    def forward_preprocess(self, function: FunctionNode, in_data: tuple[Any, ...]) -> None:
+    def forward_preprocess(self, function: FunctionNode, in_data: tuple[Array, ...]) -> None:
         self.depth += 1
         if self.depth == 1:
             self._settings = dict(vars(function))
@@ -261,7 +262,7 @@ class Capture(AbstractFunctionHook):
                 self.overwritten[id(effect)] = effect, effect.copy()
             self._start = time.perf_counter()
 
-    def forward_postprocess(self, function: FunctionNode, in_data: tuple[Any, ...]) -> None:
+    def forward_postprocess(self, function: FunctionNode, in_data: tuple[Array, ...]) -> None:
         self.depth -= 1
         if self.depth == 0:
             self._seconds = time.perf_counter() - self._start
@@ -307,7 +308,9 @@ class Capture(AbstractFunctionHook):
         self.graph.records.append(record)
         self._records[id(function)] = record
 
-    def backward_preprocess(self, function: FunctionNode, target_input_indexes: Any, grad_outputs: Any) -> None:
+    def backward_preprocess(
+        self, function: FunctionNode, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
+    ) -> None:
         if not self.in_backward:
             self.reasons.append("what takes gradients on the way")
         self._backward_depth += 1
@@ -317,7 +320,9 @@ class Capture(AbstractFunctionHook):
             self._arrays_before.clear()
             self._start_backward = time.perf_counter()
 
-    def backward_postprocess(self, function: FunctionNode, target_input_indexes: Any, grad_outputs: Any) -> None:
+    def backward_postprocess(
+        self, function: FunctionNode, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
+    ) -> None:
         self._backward_depth -= 1
 
     def gradients_made(self, function: FunctionNode, grad_inputs: tuple[Variable | None, ...]) -> None:
@@ -334,7 +339,7 @@ class Capture(AbstractFunctionHook):
         if id(function) in self._records:
             self._strip(self._records[id(function)])
 
-    def gradients_added(self, a: Any, b: Any, total: Any) -> None:
+    def gradients_added(self, a: Array, b: Array, total: Array) -> None:
         reads = self._value_of(a), self._value_of(b)
         function = Add()
         record = Record(function, reads, (), dict(vars(function)), in_backward=self.in_backward)
@@ -457,13 +462,13 @@ class Capture(AbstractFunctionHook):
         }
 
 
-def _drawn_like(y: Any, generator: np.random.Generator) -> Any:
+def _drawn_like(y: Array, generator: np.random.Generator) -> Array:
     gy = np.empty_like(y, order="K" if all(y.strides) else "C")
     gy[...] = device_of(y).asarray(generator.normal(size=gy.shape).astype(gy.dtype))
     return gy
 
 
-def _array_of(x: Any) -> Any:
+def _array_of(x: Variable | Array) -> Array:
     return x._array if isinstance(x, Variable) else x
 
 

@@ -2,15 +2,17 @@
 
 from typing import Any
 
+from cvzoo.autodiff.variable import Variable
 from cvzoo.config.switches import force_backprop_mode, no_backprop_mode, using_config
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.graph.compiled_graph import CompiledGraph
 from cvzoo.graph.replayed_method import ReplayedMethod, replay_methods
 from cvzoo.graph.training_graph import TrainingGraph
+from cvzoo.typing.aliases import Array
 
 
 def compile_link(
-    link: Any, example: tuple[Any, ...], *, limit: int, train: bool, recompute: bool
+    link: Any, example: tuple[Variable | Array, ...], *, limit: int, train: bool, recompute: bool
 ) -> CompiledGraph | TrainingGraph | None:
     """Returns the graph of the example, or None without one or if the link stays eager; see `Link.compile`.
 

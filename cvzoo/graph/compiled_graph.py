@@ -36,6 +36,7 @@ from cvzoo.graph.repeats import TOLERANCE, TOLERANCE_ON_DEVICE, difference, is_c
 from cvzoo.graph.steps import Block
 from cvzoo.graph.summary import summary_of
 from cvzoo.graph.trees import NotATreeError, flatten, unflatten
+from cvzoo.typing.aliases import Array
 
 _Run = Callable[[], int | None]
 
@@ -188,7 +189,7 @@ def _with_strides_of(block: Block, array: np.ndarray) -> np.ndarray:
     return laid_out(array, block.strides)
 
 
-def _variable(array: Any) -> Variable:
+def _variable(array: Array) -> Variable:
     return make_output(array, False)
 
 
@@ -240,7 +241,7 @@ def build(
             changed[step_pass.__name__] = step_pass(lowered)
         program = Program(lowered)
         results = program(arrays)
-    expected_leaves: list[Any] = []
+    expected_leaves: list[Variable | Array] = []
     structure = flatten(other, expected_leaves)
     is_quantized = any(isinstance(record.function, _ROUNDING) for record in graph.records)
     tolerance = TOLERANCE_ON_DEVICE if graph.is_on_device else TOLERANCE
@@ -261,12 +262,12 @@ def build(
 
 def _on_device(
     graph: Graph,
-    arrays: Sequence[Any],
+    arrays: Sequence[Array],
     pool: PrivatePool,
     call: Callable[..., Any],
     arguments: tuple[tuple[Any, ...], dict[str, Any]],
     result: Any,
-) -> tuple[DeviceProgram, list[Any]]:
+) -> tuple[DeviceProgram, list[Array]]:
     """The graph as a captured GPU program, and its outputs for `arrays`."""
     try:
         program = DeviceProgram(graph, arrays, pool)
@@ -278,7 +279,7 @@ def _on_device(
 
 
 def _copied(args: tuple[Any, ...], kwargs: dict[str, Any], change: Callable[[np.ndarray], np.ndarray]) -> Any:
-    leaves: list[Any] = []
+    leaves: list[Variable | Array] = []
     structure = flatten((args, kwargs), leaves)
     arrays = [change(x._array if isinstance(x, Variable) else x) for x in leaves]
     return unflatten(structure, iter(arrays), _variable)

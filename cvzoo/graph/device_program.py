@@ -12,6 +12,7 @@ from cvzoo.backends.dispatch import gpu_backend
 from cvzoo.graph.hidden import take_array
 from cvzoo.graph.memory_plan import MemoryPlan
 from cvzoo.graph.records import Graph, Record
+from cvzoo.typing.aliases import Array
 
 _ALIGNMENT = 256  # bytes between arrays of one block
 
@@ -19,7 +20,7 @@ _ALIGNMENT = 256  # bytes between arrays of one block
 class _Results:
     """Result arrays gathered into one block, so that a single copy returns all of them."""
 
-    def __init__(self, arrays: Sequence[Any]):
+    def __init__(self, arrays: Sequence[Array]):
         self._layouts = []
         end = 0
         for array in arrays:
@@ -28,16 +29,16 @@ class _Results:
             end += -(-max(template.nbytes, 1) // _ALIGNMENT) * _ALIGNMENT
         self._block = gpu_backend().xp.zeros(max(end, 1), "uint8")
 
-    def gather(self, arrays: Sequence[Any]) -> None:
+    def gather(self, arrays: Sequence[Array]) -> None:
         """Copy the arrays into the block."""
         for buffer, array in zip(self._views(self._block), arrays):
             buffer[...] = array
 
-    def fresh(self) -> list[Any]:
+    def fresh(self) -> list[Array]:
         """Copies of the block's arrays, owned by the caller."""
         return self._views(self._block.copy())
 
-    def _views(self, block: Any) -> list[Any]:
+    def _views(self, block: Any) -> list[Array]:
         xp, data = gpu_backend().xp, block.data
         return [xp.ndarray(shape, dtype, data + offset, strides) for offset, shape, dtype, strides in self._layouts]
 
@@ -45,14 +46,14 @@ class _Results:
 class _Half:
     """The captured records of one direction, with their inputs and outputs."""
 
-    def __init__(self, inputs: Sequence[tuple[int, Any]], outputs: Sequence[int], records: Sequence[Record]):
+    def __init__(self, inputs: Sequence[tuple[int, Array]], outputs: Sequence[int], records: Sequence[Record]):
         self.buffers = dict(inputs)
         self.outputs = outputs
         self.records = records
         self.results: _Results | None = None
         self.captured: Captured | None = None
 
-    def load(self, arrays: Sequence[Any]) -> None:
+    def load(self, arrays: Sequence[Array]) -> None:
         for buffer, array in zip(self.buffers.values(), arrays):
             if array is not buffer:
                 buffer[...] = array
@@ -74,7 +75,7 @@ class DeviceProgram:
 
     n_function = external_nbytes = lower_bound = 0
 
-    def __init__(self, graph: Graph, examples: Sequence[Any], pool: PrivatePool):
+    def __init__(self, graph: Graph, examples: Sequence[Array], pool: PrivatePool):
         self.graph = graph
         self.n_call = len(graph.records)
         self.device = device_of(examples[0])
@@ -107,19 +108,19 @@ class DeviceProgram:
         is_owner = self._owner == (os.getpid(), threading.get_ident())
         return is_owner and all(half.captured and half.captured.has_the_seed() for half in self._halves)
 
-    def __call__(self, inputs: Sequence[Any]) -> list[Any]:
+    def __call__(self, inputs: Sequence[Array]) -> list[Array]:
         return self._launch(self._halves[0], inputs)
 
     forward = __call__
 
-    def backward(self, gradients: Sequence[Any]) -> list[Any]:
+    def backward(self, gradients: Sequence[Array]) -> list[Array]:
         """The outputs of the backward pass, once after each `forward`."""
         return self._launch(self._halves[1], gradients)
 
     def forget(self) -> None:
         """Release the caller's arrays."""
 
-    def _launch(self, half: _Half, arrays: Sequence[Any]) -> list[Any]:
+    def _launch(self, half: _Half, arrays: Sequence[Array]) -> list[Array]:
         with self.device, one_after_another():
             half.load(arrays)
             assert half.captured is not None  # since `_capture`
@@ -130,10 +131,10 @@ class DeviceProgram:
             return half.results.fresh()
 
     # --- making -----------------------------------------------------------------------------------------------------
-    def _warm_up(self) -> list[Any]:
+    def _warm_up(self) -> list[Array]:
         """Run everything eagerly once, so that caches and workspaces exist before the capture; returns the outputs."""
 
-        def work() -> list[Any]:
+        def work() -> list[Array]:
             env = dict(self.graph.constants)
             results = []
             for half in self._halves:
@@ -148,8 +149,8 @@ class DeviceProgram:
     def _capture(self) -> None:
         env = dict(self.graph.constants)
 
-        def work_of(half: _Half) -> Callable[[], Any]:
-            def work() -> Any:
+        def work_of(half: _Half) -> Callable[[], list[Array]]:
+            def work() -> list[Array]:
                 arrays = self._run(half, env)
                 assert half.results is not None  # since `_warm_up`
                 half.results.gather(arrays)
@@ -161,7 +162,7 @@ class DeviceProgram:
             half.captured = captured(work_of(half), self._pool)
         self._between = env  # keeps values alive that the backward pass reads from the forward pass
 
-    def _run(self, half: _Half, env: dict[int, Any]) -> list[Any]:
+    def _run(self, half: _Half, env: dict[int, Array]) -> list[Array]:
         env.update(half.buffers)
         for record in half.records:
             run_record(record, env)
@@ -170,7 +171,7 @@ class DeviceProgram:
         return [env[value] for value in half.outputs]
 
 
-def run_record(record: Record, env: dict[int, Any]) -> None:
+def run_record(record: Record, env: dict[int, Array]) -> None:
     """Run the record's function on arrays of `env`, by value number, and add its outputs to `env`."""
     record.prepare(env)
     results = record.function.results_of(tuple([env[value] for value in record.reads]))

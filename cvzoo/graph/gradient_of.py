@@ -1,10 +1,9 @@
 """A function's backward wrapped as a function, for backwards that compute outside of functions."""
 
-from typing import Any
-
 from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.variable import variables_of
 from cvzoo.config.switches import no_backprop_mode
+from cvzoo.typing.aliases import Array
 
 
 class GradientOf(FunctionNode):
@@ -26,7 +25,7 @@ class GradientOf(FunctionNode):
     def label(self) -> str:
         return f"gradient of {self.of.label}"
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         of, n = self.of, len(self.kept_inputs)
         gys = iter(variables_of(inputs[n + len(self.kept_outputs) :]))
         of._retained_inputs = dict(zip(self.kept_inputs, inputs))

@@ -6,14 +6,16 @@ from typing import Any
 
 import numpy as np
 
+from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.backends.arrays import is_array
+from cvzoo.typing.aliases import Array
 
 _DEEPEST = 4
 _plain = {bool, int, float, str, type(None), type}  # types without arrays; grows as further ones are encountered
 _GRAPH = frozenset(("inputs", "outputs", "rank", "_retained_inputs", "_retained_outputs"))  # FunctionNode's attributes
 
 
-def state_of(function: Any) -> dict[str, Any]:
+def state_of(function: FunctionNode) -> dict[str, Any]:
     """The function's attributes without those that link it into the graph."""
     state = dict(vars(function))
     for name in _GRAPH.intersection(state):
@@ -61,14 +63,14 @@ def _slots(kind: type) -> tuple[str, ...]:
     return tuple([name for name in slots if not name.startswith("__")]) if isinstance(slots, tuple) else ()
 
 
-def put_array(function: Any, path: str, array: Any) -> None:
+def put_array(function: FunctionNode, path: str, array: Array | None) -> None:
     """Replace the array at `path`."""
     name, *rest = path.split(".")
     state = vars(function)
     state[name] = _with(state.get(name), rest, array)
 
 
-def take_array(function: Any, path: str) -> Any:
+def take_array(function: FunctionNode, path: str) -> Any:
     """The array at `path`."""
     name, *rest = path.split(".")
     value = vars(function)[name]
@@ -77,7 +79,7 @@ def take_array(function: Any, path: str) -> Any:
     return value
 
 
-def _with(value: Any, rest: list[str], array: Any) -> Any:
+def _with(value: Any, rest: list[str], array: Array | None) -> Any:
     if not rest:
         return array
     if value is None:  # released already, with all its parts

@@ -19,6 +19,7 @@ from cvzoo.graph.memory import Area, Roots
 from cvzoo.graph.records import Graph, Record
 from cvzoo.graph.repeats import same_settings
 from cvzoo.graph.steps import ARENA, EXTERNAL, RESULT, Block, Call, Evaluate, Lowered, Operand
+from cvzoo.typing.aliases import Array
 
 _Located = tuple[Area, Callable[[], Any], int]  # an array's area, a weak reference to its memory, its address
 _first = operator.itemgetter(0)  # the area of a _Located, the owner of an area; faster than attributes in hot loops
@@ -107,8 +108,8 @@ class _Lowering:
     def as_calls(
         self,
         record: Record,
-        inputs: tuple[Any, ...],
-        results: tuple[Any, ...],
+        inputs: tuple[Array, ...],
+        results: tuple[Array, ...],
         result_areas: list[Area],
         input_areas: list[Area],
     ) -> list[Call] | None:
@@ -182,8 +183,8 @@ class _Lowering:
         self,
         steps: list[Call],
         written_areas: dict[int, Area],
-        inputs: dict[Area, Any],
-        results: tuple[Any, ...],
+        inputs: dict[Area, Array],
+        results: tuple[Array, ...],
         result_areas: list[Area],
     ) -> bool:
         """Whether the kernel calls alone, on memory filled with NaN, reproduce the function's results.

@@ -9,6 +9,7 @@ import numpy as np
 
 from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.graph.hidden import put_array
+from cvzoo.typing.aliases import Array
 
 _HALVES = ("<f2", "<V2")  # float16, and what NumPy calls bfloat16
 
@@ -59,7 +60,7 @@ class Record:
         """Its name in summaries."""
         return self.function.label
 
-    def prepare(self, arrays: Mapping[int, Any]) -> None:
+    def prepare(self, arrays: Mapping[int, Array]) -> None:
         """Before its function reruns: assign its hidden reads, discard its hidden writes."""
         state = vars(self.function)
         for path in self.hidden_writes:

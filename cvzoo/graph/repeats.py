@@ -10,13 +10,14 @@ from cvzoo.backends.device import device_of
 from cvzoo.backends.float_types import is_half, product_dtype, widened
 from cvzoo.config.switches import switches
 from cvzoo.graph.records import Graph, Record
+from cvzoo.typing.aliases import Array
 
 TOLERANCE = 1e-5
 TOLERANCE_ON_DEVICE = 1e-3  # GPU libraries may choose other kernels, which round differently
 TOLERANCE_OF_HALF = 2e-2  # for 16-bit floats
 
 
-def random_like(x: Any) -> Any:
+def random_like(x: Array) -> Array:
     """Random values similar to x: positive values stay positive, large ones large."""
     generator = np.random.default_rng(0)
     y = to_numpy(x).copy(order="K")
@@ -26,7 +27,7 @@ def random_like(x: Any) -> Any:
     return device_of(x).asarray(y)
 
 
-def is_close(a: Any, b: Any, tolerance: float = TOLERANCE) -> bool:
+def is_close(a: Array, b: Array, tolerance: float = TOLERANCE) -> bool:
     """Whether two arrays agree within the tolerance, relative to each value or b's largest; integers must be equal."""
     if a.shape != b.shape or a.dtype != b.dtype:
         return False
@@ -42,7 +43,7 @@ def is_close(a: Any, b: Any, tolerance: float = TOLERANCE) -> bool:
     return np.allclose(a, b, rtol=tolerance, atol=tolerance * max(scale, 1e-30), equal_nan=True)
 
 
-def are_close_on_device(arrays: Sequence[Any], expected: Sequence[Any]) -> bool:
+def are_close_on_device(arrays: Sequence[Array], expected: Sequence[Array]) -> bool:
     """Whether results of two GPU kernels agree up to rounding.
 
     Within 1e-2 of each array's largest value, or 1e-5 of the largest of all: values that cancel in exact arithmetic,

@@ -10,6 +10,7 @@ from cvzoo.config.randomness import get_random_state
 from cvzoo.config.switches import switches
 from cvzoo.functions.util.forget import Forget
 from cvzoo.graph.training_graph import TrainingGraph
+from cvzoo.typing.aliases import Array
 
 
 class Replay(FunctionNode):
@@ -28,7 +29,7 @@ class Replay(FunctionNode):
         self, graph: TrainingGraph, eager_call: Callable[..., Any], on_missing: Callable[[frozenset[int]], None]
     ):
         self.is_pending = False
-        self.constant_results: dict[int, Any] = {}
+        self.constant_results: dict[int, Array] = {}
         self._graph = graph
         self._eager_call = eager_call
         self._on_missing = on_missing
@@ -40,7 +41,7 @@ class Replay(FunctionNode):
     def label(self) -> str:
         return f"replay of {self._graph.name}"
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         graph = self._graph
         self.retain_inputs(range(graph.n_argument))
         if graph.is_random:
@@ -51,7 +52,7 @@ class Replay(FunctionNode):
         self.constant_results = {k: y for k, y in enumerate(results) if k not in differentiable}
         return tuple([results[k] for k in graph.differentiable])
 
-    def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Variable | None, ...]) -> tuple[Variable | None, ...]:
         graph = self._graph
         was_pending, self.is_pending = self.is_pending, False
         missing = frozenset([k for k, gy in zip(graph.differentiable, gys) if gy is None])
@@ -66,7 +67,7 @@ class Replay(FunctionNode):
         by_index = dict(zip(graph.grad_indexes, gradients))
         return tuple([by_index.get(i) for i in indexes])
 
-    def _rerun(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Variable | None, ...]:
+    def _rerun(self, indexes: tuple[int, ...], gys: tuple[Variable | None, ...]) -> tuple[Variable | None, ...]:
         state = self._random_state if self._random_state is not None else get_random_state()
         node = Forget(self._eager_call, self._graph.n_argument, state, ())
         node.train = self._train

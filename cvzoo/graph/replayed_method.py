@@ -22,6 +22,7 @@ from cvzoo.graph.side_effects import SideEffectDetector
 from cvzoo.graph.training_graph import TrainingGraph
 from cvzoo.graph.training_method import TrainingMethod
 from cvzoo.graph.trees import NotATreeError, device_of_arguments, flatten, moved_beside
+from cvzoo.typing.aliases import Array
 
 
 class _Local(threading.local):
@@ -94,7 +95,7 @@ class ReplayedMethod:
 
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any], *, immediately: bool) -> Any:
         own = self._local
-        leaves: list[Any] = []
+        leaves: list[Variable | Array] = []
         try:
             structure = flatten((args, kwargs), leaves)
         except NotATreeError:

@@ -31,9 +31,11 @@ from cvzoo.graph.passes.recompute import recompute as recompute_pass
 from cvzoo.graph.program import Program
 from cvzoo.graph.records import Graph
 from cvzoo.graph.repeats import are_close_on_device, difference, is_close, random_like
+from cvzoo.graph.steps import Block
 from cvzoo.graph.summary import summary_of
 from cvzoo.graph.trees import NotATreeError, flatten, unflatten
 from cvzoo.graph.watched_parameters import watching_parameters
+from cvzoo.typing.aliases import Array
 
 RECORD_PASSES = (
     dead_records,
@@ -146,7 +148,7 @@ class TrainingGraph:
         draw_memory(self, path)
 
 
-def _fitting(array: np.ndarray, like: Any) -> np.ndarray:
+def _fitting(array: np.ndarray, like: Block) -> np.ndarray:
     """The array in the captured memory format."""
     if array.strides == like.strides:
         return array
@@ -235,7 +237,7 @@ def _build(
         with using_random_state(random_state):
             results = program.forward(arrays[: graph.n_input])
         results += program.backward(first.seed_gradients)
-    expected: list[Any] = []
+    expected: list[Variable | Array] = []
     structure = flatten(result, expected)
     del result
     reference = [x._array if isinstance(x, Variable) else x for x in (*expected, *gradients)]
@@ -248,8 +250,8 @@ def _build(
 
 
 def _captured(
-    graph: Graph, arrays: Sequence[Any], pool: PrivatePool, random_state: dict
-) -> tuple[DeviceProgram, list[Any]]:
+    graph: Graph, arrays: Sequence[Array], pool: PrivatePool, random_state: dict
+) -> tuple[DeviceProgram, list[Array]]:
     """The graph as a captured GPU program, and its outputs for `arrays`."""
     try:
         with using_random_state(random_state):
@@ -318,7 +320,7 @@ def _same_leaves(a: Capture, b: Capture) -> bool:
 
 
 def _copied(args: tuple[Any, ...], kwargs: dict[str, Any], change: Callable[[np.ndarray], np.ndarray]) -> Any:
-    leaves: list[Any] = []
+    leaves: list[Variable | Array] = []
     structure = flatten((args, kwargs), leaves)
     copies = [make_output(change(x._array), x.requires_grad) if isinstance(x, Variable) else change(x) for x in leaves]
     return unflatten(structure, iter(copies), lambda variable: variable)

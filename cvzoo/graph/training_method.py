@@ -20,6 +20,7 @@ from cvzoo.graph.replay import Replay
 from cvzoo.graph.side_effects import SideEffectDetector
 from cvzoo.graph.training_graph import NO_GRADIENTS, NotTrainableError, TrainingGraph, build_training
 from cvzoo.graph.trees import NotATreeError, device_of_arguments, flatten, moved_beside, unflatten
+from cvzoo.typing.aliases import Array
 
 
 class _Local(threading.local):
@@ -113,7 +114,7 @@ class TrainingMethod:
     def _signature(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any, list[Any]] | None:
         """The cache key of a call, the arguments' structure, their arrays and Variables; None for calls that stay
         eager."""
-        leaves: list[Any] = []
+        leaves: list[Variable | Array] = []
         if self.reason is not None:
             return None
         try:
@@ -187,7 +188,7 @@ class TrainingMethod:
             own.pools[device.index] = PrivatePool()
         return own.pools[device.index]
 
-    def _replay(self, graph: TrainingGraph, key: Any, structure: Any, leaves: list[Any]) -> Any:
+    def _replay(self, graph: TrainingGraph, key: Any, structure: Any, leaves: list[Variable | Array]) -> Any:
         own = self._local
         is_array = [not isinstance(x, Variable) for x in leaves]
 
@@ -217,9 +218,9 @@ class TrainingMethod:
         return unflatten(graph.structure, iter([results[k] for k in sorted(results)]), _variable)
 
 
-def _requires_grad(x: Any) -> bool:
+def _requires_grad(x: Variable | Array) -> bool:
     return isinstance(x, Variable) and x.requires_grad
 
 
-def _variable(x: Any) -> Variable:
+def _variable(x: Variable | Array) -> Variable:
     return x if isinstance(x, Variable) else make_output(x, False)

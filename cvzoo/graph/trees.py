@@ -9,6 +9,7 @@ from cvzoo.autodiff.parameter import Parameter
 from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.arrays import is_array
 from cvzoo.backends.device import Device, device_of
+from cvzoo.typing.aliases import Array
 
 _PLAIN = (bool, int, float, str, type(None), np.integer, np.floating)
 
@@ -17,7 +18,7 @@ class NotATreeError(TypeError):
     """A value that is neither an array, a number nor a container of them."""
 
 
-def flatten(tree: Any, leaves: list[Any]) -> Any:
+def flatten(tree: Any, leaves: list[Variable | Array]) -> Any:
     """Returns the tree's hashable structure, without array values; appends its arrays and Variables to `leaves`.
 
     A tree is made of tuples, lists, dictionaries, plain numbers, texts, None, arrays and Variables.
@@ -58,7 +59,7 @@ def unflatten(structure: Any, leaves: Iterator[Any], make: Callable[[Any], Any])
 
 def device_of_arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Device:
     """The device of the first array among the arguments."""
-    leaves: list[Any] = []
+    leaves: list[Variable | Array] = []
     flatten((args, kwargs), leaves)
     return device_of(leaves[0]._array if isinstance(leaves[0], Variable) else leaves[0])
 
@@ -69,7 +70,7 @@ def moved_beside(parameters: Iterable[Parameter], args: tuple[Any, ...]) -> tupl
     device = device_of(first)
     if device.index < 0:
         return args
-    leaves: list[Any] = []
+    leaves: list[Variable | Array] = []
     structure = flatten(args, leaves)
     return unflatten(structure, iter([device.asarray(x) if type(x) is np.ndarray else x for x in leaves]), lambda x: x)
 

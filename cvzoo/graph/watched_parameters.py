@@ -3,11 +3,13 @@
 import contextlib
 import threading
 from collections.abc import Iterable, Iterator
-from typing import Any
+
+import numpy as np
 
 from cvzoo.autodiff.parameter import Parameter
 from cvzoo.autodiff.prepared_weights import PreparedWeights
 from cvzoo.graph.readers import reader_of_values, report_read
+from cvzoo.typing.aliases import Array
 
 _lock = threading.Lock()
 _counts: dict[int, int] = {}  # number of threads that watch a parameter, by its id
@@ -19,14 +21,14 @@ class _WatchedParameter(Parameter):
     __slots__ = ()
 
     @property
-    def array(self) -> Any:
+    def array(self) -> Array:
         reader = reader_of_values()
         if reader is not None:
             report_read(reader)
         return Parameter.array.fget(self)  # type: ignore[attr-defined]
 
     @array.setter
-    def array(self, array: Any) -> None:
+    def array(self, array: Array | np.generic) -> None:
         Parameter.array.fset(self, array)  # type: ignore[attr-defined]
 
     def item(self) -> float | int | bool:

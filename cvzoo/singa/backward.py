@@ -1,7 +1,6 @@
 """Gradients as SINGA returns them: pairs of a parameter and its gradient."""
 
 from collections.abc import Iterator
-from typing import Any
 
 from cvzoo.autodiff.parameter import Parameter
 from cvzoo.autodiff.variable import Variable
@@ -11,7 +10,7 @@ from cvzoo.errors.exceptions import DtypeError, GraphError, ShapeError
 from cvzoo.singa.tensor_class import Tensor, hold
 
 
-def backward(y: Tensor, dy: Any = None) -> Iterator[tuple[Parameter, Tensor]]:
+def backward(y: Tensor, dy: Tensor | float | None = None) -> Iterator[tuple[Parameter, Tensor]]:
     """Pairs (parameter, gradient) of all parameters that y was computed from, in no particular order.
 
     y: a Tensor of one element, a loss
@@ -27,12 +26,12 @@ def backward(y: Tensor, dy: Any = None) -> Iterator[tuple[Parameter, Tensor]]:
             yield parameter, hold(grad)
 
 
-def gradients(y: Tensor, dy: Any = None) -> dict[int, Tensor]:
+def gradients(y: Tensor, dy: Tensor | float | None = None) -> dict[int, Tensor]:
     """The gradient of each parameter of `backward`, by the parameter's `id()`."""
     return {id(parameter): grad for parameter, grad in backward(y, dy)}
 
 
-def fill_gradients(y: Tensor, dy: Any = None) -> list[Parameter]:
+def fill_gradients(y: Tensor, dy: Tensor | float | None = None) -> list[Parameter]:
     """The parameters that y was computed from, their `grad` now that of y."""
     if not isinstance(y, Variable):
         raise DtypeError("backward takes a Tensor", got=type(y).__name__)

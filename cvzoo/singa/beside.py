@@ -7,6 +7,7 @@ import numpy as np
 from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.arrays import to_numpy
 from cvzoo.backends.device import device_of
+from cvzoo.typing.aliases import Array
 
 
 def on_host(x: Any) -> np.ndarray:
@@ -16,6 +17,6 @@ def on_host(x: Any) -> np.ndarray:
     return to_numpy(x)
 
 
-def beside(x: Any, array: Any) -> Any:
+def beside(x: Variable | Array, array: Array) -> Array:
     """The array on the device of x, a Tensor or an array."""
     return device_of(x._array if isinstance(x, Variable) else x).asarray(array)

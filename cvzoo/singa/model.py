@@ -25,7 +25,7 @@ Self = TypeVar("Self", bound="Model")
 class _NoOptimizer:
     """The optimizer of a model before `set_optimizer`."""
 
-    def __call__(self, loss: Any) -> None:
+    def __call__(self, loss: Tensor) -> None:
         raise GraphError("the model has no optimizer", hint="model.set_optimizer(opt.SGD(lr=0.01)) first")
 
     backward_and_update = __call__

@@ -3,9 +3,9 @@
 import builtins
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.arrays import to_numpy as host_array
@@ -30,6 +30,7 @@ from cvzoo.singa.tensor_class import (
     hold,
     int32,
 )
+from cvzoo.typing.aliases import Array
 
 Value = Tensor | float
 
@@ -42,7 +43,7 @@ def from_numpy(np_array: np.ndarray, dev: Device | None = None) -> Tensor:
     return Tensor(device=dev, data=np_array)
 
 
-def to_numpy(t: Any) -> np.ndarray:
+def to_numpy(t: Variable | Array) -> np.ndarray:
     """A copy of the values as a numpy array."""
     if isinstance(t, Tensor):
         t._report_read()
@@ -80,7 +81,7 @@ def contiguous(tensor: Tensor) -> Tensor:
     return tensor.clone()
 
 
-def sizeof(dtype: Any) -> int:
+def sizeof(dtype: npt.DTypeLike) -> int:
     """The size of an element of `dtype` in bytes."""
     return as_dtype(dtype).itemsize
 
@@ -211,7 +212,7 @@ def einsum(ops: str, *args: Tensor) -> Tensor:
     return hold(beside(args[0], np.einsum(ops, *[on_host(each) for each in args]).astype(np.float32)))
 
 
-def tensordot(A: Tensor, B: Tensor, axes: Any = 2) -> Tensor:
+def tensordot(A: Tensor, B: Tensor, axes: int | tuple[int | Sequence[int], int | Sequence[int]] = 2) -> Tensor:
     """`numpy.tensordot` of the Tensors' values, (1,) if no axis remains; no gradient."""
     for each in (A, B):
         each._report_read()

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from cvzoo.autodiff.parameter import Parameter, SharedState
 from cvzoo.autodiff.variable import Variable
@@ -21,6 +22,7 @@ from cvzoo.functions.math.power import power
 from cvzoo.functions.math.rounding import floor
 from cvzoo.singa.device import Device, device_at
 from cvzoo.singa.mode import entered, is_entered, is_training
+from cvzoo.typing.aliases import Array, ArrayLike
 
 float32 = np.dtype("float32")
 float16 = np.dtype("float16")
@@ -59,7 +61,7 @@ class Tensor(Parameter):
         self,
         shape: Sequence[int] = (),
         device: Device | None = None,
-        dtype: Any = float32,
+        dtype: npt.DTypeLike = float32,
         data: np.ndarray | None = None,
         requires_grad: bool = True,
         stores_grad: bool = False,
@@ -70,7 +72,7 @@ class Tensor(Parameter):
         if stores_grad and not requires_grad:
             raise ValueRangeError("a Tensor that stores its gradient requires one: stores_grad, but not requires_grad")
         if data is None:
-            array: Any = np.zeros(_as_shape(shape), as_dtype(dtype))
+            array: Array = np.zeros(_as_shape(shape), as_dtype(dtype))
         else:
             data = np.asarray(data)
             array = np.array(data, dtype_of(data), order="C")
@@ -195,11 +197,11 @@ class Tensor(Parameter):
 
     copy = deepcopy = contiguous = clone
 
-    def as_type(self, dtype: Any) -> "Tensor":
+    def as_type(self, dtype: npt.DTypeLike) -> "Tensor":
         """A Tensor with the values as `dtype`: `tensor.float32`, "float", ..."""
         return apply(cast, self, as_dtype(dtype))
 
-    def to_type(self, dtype: Any) -> "Tensor":
+    def to_type(self, dtype: npt.DTypeLike) -> "Tensor":
         """This Tensor, converted to `dtype`."""
         self.array = self._array.astype(as_dtype(dtype))
         return self
@@ -253,7 +255,7 @@ class Tensor(Parameter):
         self._in_place(inplace)[...] = self.device.place.asarray(values.astype(self.dtype))
         return self
 
-    def _in_place(self, inplace: bool) -> Any:
+    def _in_place(self, inplace: bool) -> Array:
         if not inplace:
             raise ValueRangeError("only in place, as in SINGA", expected="inplace=True", hint="t.clone() first")
         return self.array
@@ -285,7 +287,7 @@ class Tensor(Parameter):
         """Copy the values of another Tensor."""
         self.copy_from_numpy(t._array)
 
-    def copy_from(self, t: Any, offset: int = 0) -> None:
+    def copy_from(self, t: Variable | Array, offset: int = 0) -> None:
         """Copy the values of a Tensor or an array."""
         if not (isinstance(t, Variable) or is_array(t)):
             raise DtypeError("copy_from takes a Tensor or an array", got=type(t).__name__)
@@ -297,41 +299,41 @@ class Tensor(Parameter):
             self.array = t.xp.zeros_like(t._array)
 
     # --- arithmetic -------------------------------------------------------------------------------------------------
-    def __add__(self, other: Any) -> "Tensor":
+    def __add__(self, other: Variable | ArrayLike) -> "Tensor":
         return apply(add, self, other)
 
     __radd__ = __add__
 
-    def __sub__(self, other: Any) -> "Tensor":
+    def __sub__(self, other: Variable | ArrayLike) -> "Tensor":
         return apply(subtract, self, other)
 
-    def __rsub__(self, other: Any) -> "Tensor":
+    def __rsub__(self, other: Variable | ArrayLike) -> "Tensor":
         return apply(subtract, other, self)
 
-    def __mul__(self, other: Any) -> "Tensor":
+    def __mul__(self, other: Variable | ArrayLike) -> "Tensor":
         return apply(multiply, self, other)
 
     __rmul__ = __mul__
 
-    def __truediv__(self, other: Any) -> "Tensor":
+    def __truediv__(self, other: Variable | ArrayLike) -> "Tensor":
         return apply(divide, self, other)
 
-    def __rtruediv__(self, other: Any) -> "Tensor":
+    def __rtruediv__(self, other: Variable | ArrayLike) -> "Tensor":
         return apply(divide, other, self)
 
-    def __floordiv__(self, other: Any) -> "Tensor":
+    def __floordiv__(self, other: Variable | ArrayLike) -> "Tensor":
         return apply(floor, self / other)
 
-    def __pow__(self, other: Any) -> "Tensor":
+    def __pow__(self, other: Variable | ArrayLike) -> "Tensor":
         return apply(power, self, other)
 
-    def __rpow__(self, other: Any) -> "Tensor":
+    def __rpow__(self, other: Variable | ArrayLike) -> "Tensor":
         return apply(power, other, self)
 
     def __neg__(self) -> "Tensor":
         return apply(negative, self)
 
-    def __getitem__(self, keys: Any) -> "Tensor":
+    def __getitem__(self, keys: int | slice | tuple[int | slice, ...]) -> "Tensor":
         """A part of the Tensor; an integer index keeps an axis of size 1, as in SINGA."""
         keys = keys if isinstance(keys, tuple) else (keys,)
         indexes = []
@@ -346,19 +348,19 @@ class Tensor(Parameter):
             indexes.append(key)
         return apply(get_item, self, tuple(indexes))
 
-    def __iadd__(self, other: Any) -> "Tensor":
+    def __iadd__(self, other: Variable | ArrayLike) -> "Tensor":
         return self._change("add", other)
 
-    def __isub__(self, other: Any) -> "Tensor":
+    def __isub__(self, other: Variable | ArrayLike) -> "Tensor":
         return self._change("subtract", other)
 
-    def __imul__(self, other: Any) -> "Tensor":
+    def __imul__(self, other: Variable | ArrayLike) -> "Tensor":
         return self._change("multiply", other)
 
-    def __itruediv__(self, other: Any) -> "Tensor":
+    def __itruediv__(self, other: Variable | ArrayLike) -> "Tensor":
         return self._change("divide", other)
 
-    def _change(self, ufunc: str, other: Any) -> "Tensor":
+    def _change(self, ufunc: str, other: Variable | ArrayLike) -> "Tensor":
         array = self.array
         other = self._fitting(other)
         if np.broadcast_shapes(array.shape, np.shape(other)) != array.shape:
@@ -367,7 +369,7 @@ class Tensor(Parameter):
             getattr(self.xp, ufunc)(array, other, out=array, casting="same_kind")
         return self
 
-    def _fitting(self, other: Any) -> Any:
+    def _fitting(self, other: Variable | ArrayLike) -> ArrayLike:
         other = other._array if isinstance(other, Variable) else other
         try:
             np.broadcast_shapes(self._array.shape, np.shape(other))
@@ -375,21 +377,21 @@ class Tensor(Parameter):
             raise ShapeError("shapes do not fit", got=f"{self._array.shape} and {np.shape(other)}") from None
         return self.device.place.asarray(other) if np.ndim(other) else other
 
-    def _compare(self, ufunc: Callable[..., Any], other: Any) -> "Tensor":
+    def _compare(self, ufunc: np.ufunc, other: Variable | ArrayLike) -> "Tensor":
         self._report_read()
         with self.device.place:
             return hold(ufunc(self._array, self._fitting(other)).astype(float32))
 
-    def __lt__(self, other: Any) -> "Tensor":  # type: ignore[override]
+    def __lt__(self, other: Variable | ArrayLike) -> "Tensor":  # type: ignore[override]
         return self._compare(np.less, other)
 
-    def __le__(self, other: Any) -> "Tensor":  # type: ignore[override]
+    def __le__(self, other: Variable | ArrayLike) -> "Tensor":  # type: ignore[override]
         return self._compare(np.less_equal, other)
 
-    def __gt__(self, other: Any) -> "Tensor":  # type: ignore[override]
+    def __gt__(self, other: Variable | ArrayLike) -> "Tensor":  # type: ignore[override]
         return self._compare(np.greater, other)
 
-    def __ge__(self, other: Any) -> "Tensor":  # type: ignore[override]
+    def __ge__(self, other: Variable | ArrayLike) -> "Tensor":  # type: ignore[override]
         return self._compare(np.greater_equal, other)
 
     def __eq__(self, other: Any) -> "Tensor | bool":  # type: ignore[override]
@@ -419,7 +421,7 @@ def _rebuild(array: np.ndarray, is_trainable: bool, stores_grad: bool, name: str
     return tensor
 
 
-def _as_shape(shape: Any) -> tuple[int, ...]:
+def _as_shape(shape: int | Sequence[int]) -> tuple[int, ...]:
     try:
         sizes = tuple([operator.index(n) for n in ((shape,) if isinstance(shape, int | np.integer) else shape)])
     except TypeError:
@@ -446,7 +448,7 @@ def hold(array: np.ndarray) -> Tensor:
     return _rebuild(array, True, False, None)
 
 
-def as_dtype(dtype: Any) -> np.dtype:
+def as_dtype(dtype: npt.DTypeLike) -> np.dtype:
     """The dtype of SINGA's constants and names."""
     dtype = _TYPES.get(dtype, dtype) if isinstance(dtype, str) else dtype
     if dtype not in (float32, float16, int32):

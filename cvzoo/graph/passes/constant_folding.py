@@ -1,11 +1,10 @@
 """Constant folding."""
 
-from typing import Any
-
 import numpy as np
 
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.graph.records import Graph
+from cvzoo.typing.aliases import Array
 
 
 def constant_folding(graph: Graph) -> int:
@@ -24,7 +23,7 @@ def constant_folding(graph: Graph) -> int:
     return folded
 
 
-def _dense(array: Any) -> Any:
+def _dense(array: Array) -> Array:
     """The array, or a C-contiguous copy if kernels do not support its strides."""
     flags = array.flags
     if flags.c_contiguous or flags.f_contiguous or (array.ndim == 4 and array.transpose(0, 2, 3, 1).flags.c_contiguous):

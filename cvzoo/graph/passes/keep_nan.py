@@ -1,7 +1,6 @@
 """NaN propagation: diverged networks must return NaN although fused ReLU kernels turn NaN into 0."""
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -10,12 +9,13 @@ from cvzoo.functions.math.arithmetic import AddReLU
 from cvzoo.functions.normalization.batch_normalization import BatchNormalization
 from cvzoo.functions.normalization.batch_normalization_relu import BatchNormalizationReLU
 from cvzoo.graph.records import Graph, Record
+from cvzoo.typing.aliases import Array
 
 
 class KeepNaN(FunctionNode):
     """Returns y, filled with NaN in place if one of the vectors has a non-finite value."""
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         y, *vectors = inputs
         with np.errstate(all="ignore"):
             if not all(math.isfinite(np.add.reduce(vector)) for vector in vectors):

@@ -8,6 +8,7 @@ from cvzoo.singa.layers.layer import Layer, check_count, check_input
 from cvzoo.singa.operators.arrays import embedding, gemm, matmul
 from cvzoo.singa.operators.elementwise import add_bias
 from cvzoo.singa.tensor_class import Tensor
+from cvzoo.typing.aliases import Array
 
 
 class Linear(Layer):
@@ -99,7 +100,7 @@ class Embedding(Layer):
         W = Tensor((self.input_dim, self.output_dim), stores_grad=True)
         self.W = W.uniform(-1.0, 1.0) if self.initializer == "uniform" else W.gaussian(0.0, 1.0)
 
-    def from_pretrained(self, W: Any, freeze: bool = True) -> None:
+    def from_pretrained(self, W: Tensor | Array, freeze: bool = True) -> None:
         """Load W; with `freeze` it is not trained."""
         self.initialize(Tensor())
         self.__dict__["_initialized"] = True

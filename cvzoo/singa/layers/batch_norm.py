@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from cvzoo.autodiff.variable import Variable
 from cvzoo.config.switches import switches
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.functions.normalization.batch_normalization import batch_normalization
@@ -47,7 +48,7 @@ class BatchNorm2d(Layer):
         check_input("BatchNorm2d", x, 2 if len(x.shape) == 2 else 4, self.channels)
         return apply(self._normalize, x)
 
-    def _normalize(self, x: Any) -> Any:
+    def _normalize(self, x: Variable) -> Variable:
         mean, var = self.running_mean, self.running_var
         if not switches.train:
             return fixed_batch_normalization(x, self.scale, self.bias, mean, var, eps=_EPS)

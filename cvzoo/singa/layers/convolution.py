@@ -3,10 +3,11 @@
 import math
 from typing import Any
 
+from cvzoo.autodiff.variable import Variable
 from cvzoo.errors.exceptions import ShapeError, UnsupportedError, ValueRangeError
 from cvzoo.functions.connection.convolution_2d import convolution_2d
 from cvzoo.singa.layers.layer import Layer, check_count, check_input
-from cvzoo.singa.layers.windows import as_padding, as_pair, check_pad_mode, same_padding
+from cvzoo.singa.layers.windows import Padding, Pair, Sizes, as_padding, as_pair, check_pad_mode, same_padding
 from cvzoo.singa.operators.elementwise import relu
 from cvzoo.singa.tensor_class import Tensor, apply
 
@@ -36,9 +37,9 @@ class Conv2d(Layer):
         nb_kernels: int,
         kernel_size: Any,
         *args: Any,
-        stride: Any = 1,
-        padding: Any = 0,
-        dilation: Any = 1,
+        stride: Sizes = 1,
+        padding: Sizes = 0,
+        dilation: Sizes = 1,
         group: int = 1,
         bias: bool = True,
         pad_mode: str = "NOTSET",
@@ -90,7 +91,7 @@ class Conv2d(Layer):
         return relu(y) if self.activation == "RELU" else y
 
 
-def _convolve(x: Any, W: Any, b: Any, stride: Any, padding: Any, group: int) -> Any:
+def _convolve(x: Tensor, W: Tensor, b: Tensor | None, stride: Pair, padding: Padding, group: int) -> Variable:
     return convolution_2d(x, W, b, stride, tuple(padding), groups=group)
 
 
@@ -105,8 +106,8 @@ class SeparableConv2d(Layer):
         nb_kernels: int,
         kernel_size: Any,
         *args: Any,
-        stride: Any = 1,
-        padding: Any = 0,
+        stride: Sizes = 1,
+        padding: Sizes = 0,
         bias: bool = False,
     ):
         if args:

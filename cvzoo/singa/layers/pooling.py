@@ -1,12 +1,11 @@
 """Pooling layers."""
 
-from typing import Any
-
+from cvzoo.autodiff.variable import Variable
 from cvzoo.functions.array.concat import concat
 from cvzoo.functions.array.indexing import get_item
 from cvzoo.functions.pooling.pooling_2d import average_pooling_2d, max_pooling_2d
 from cvzoo.singa.layers.layer import Layer, check_input
-from cvzoo.singa.layers.windows import Padding, as_padding, as_pair, check_pad_mode, same_padding
+from cvzoo.singa.layers.windows import Padding, Pair, Sizes, as_padding, as_pair, check_pad_mode, same_padding
 from cvzoo.singa.tensor_class import Tensor, apply
 
 
@@ -23,9 +22,9 @@ class Pooling2d(Layer):
 
     def __init__(
         self,
-        kernel_size: Any,
-        stride: Any = None,
-        padding: Any = 0,
+        kernel_size: Sizes,
+        stride: Sizes | None = None,
+        padding: Sizes = 0,
         is_max: bool = True,
         pad_mode: str = "NOTSET",
     ):
@@ -45,7 +44,7 @@ class Pooling2d(Layer):
         return apply(_pool, x, self.kernel_size, self.stride, padding, self.is_max)
 
 
-def _pool(x: Any, kernel: Any, stride: Any, padding: Padding, is_max: bool) -> Any:
+def _pool(x: Variable, kernel: Pair, stride: Pair, padding: Padding, is_max: bool) -> Variable:
     rows, columns = min(padding[:2]), min(padding[2:])
     odd = padding.top - rows, padding.bottom - rows, padding.left - columns, padding.right - columns
     x = _with_edges(_with_edges(x, 2, *odd[:2]), 3, *odd[2:])
@@ -54,7 +53,7 @@ def _pool(x: Any, kernel: Any, stride: Any, padding: Padding, is_max: bool) -> A
     return average_pooling_2d(x, kernel, stride, (rows, columns), count_pad=False)
 
 
-def _with_edges(x: Any, axis: int, before: int, after: int) -> Any:
+def _with_edges(x: Variable, axis: int, before: int, after: int) -> Variable:
     if not before and not after:
         return x
     n = x.shape[axis]
@@ -68,14 +67,14 @@ def _with_edges(x: Any, axis: int, before: int, after: int) -> Any:
 class MaxPool2d(Pooling2d):
     """2-dimensional max pooling; see Pooling2d."""
 
-    def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0, pad_mode: str = "NOTSET"):
+    def __init__(self, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0, pad_mode: str = "NOTSET"):
         super().__init__(kernel_size, stride, padding, True, pad_mode)
 
 
 class AvgPool2d(Pooling2d):
     """2-dimensional average pooling; see Pooling2d."""
 
-    def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0, pad_mode: str = "NOTSET"):
+    def __init__(self, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0, pad_mode: str = "NOTSET"):
         super().__init__(kernel_size, stride, padding, False, pad_mode)
 
 

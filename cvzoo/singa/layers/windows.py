@@ -2,12 +2,13 @@
 
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.shapes.check import pair
 
 Pair = tuple[int, int]
+Sizes = int | Sequence[int]  # one number, or one per axis
 PAD_MODES = ("NOTSET", "SAME_UPPER", "SAME_LOWER")
 
 
@@ -20,12 +21,12 @@ class Padding(NamedTuple):
     right: int
 
 
-def as_pair(value: Any, name: str) -> Pair:
+def as_pair(value: Sizes, name: str) -> Pair:
     """(rows, columns) of a number or a pair."""
     return pair(value, name=name, function="a window")
 
 
-def as_padding(value: Any) -> Padding:
+def as_padding(value: Sizes | None) -> Padding:
     """The padding of a number, (rows, columns), or (top, bottom, left, right)."""
     if isinstance(value, tuple | list) and len(value) == 4:
         return Padding(*as_pair(value[:2], "padding"), *as_pair(value[2:], "padding"))

@@ -2,10 +2,11 @@
 
 import builtins
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
+from cvzoo.autodiff.variable import Variable
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError
 from cvzoo.functions.array.axes import expand_dims
 from cvzoo.functions.array.axes import reshape as _reshape
@@ -23,6 +24,7 @@ from cvzoo.functions.pooling.pooling_2d import global_average_pooling_2d
 from cvzoo.singa.beside import beside, on_host
 from cvzoo.singa.operators.elementwise import add, div, mul, sqrt
 from cvzoo.singa.tensor_class import Tensor, apply, as_dtype
+from cvzoo.typing.aliases import ArrayLike
 
 
 # --- products ---------------------------------------------------------------------------------------------------------
@@ -101,7 +103,7 @@ def tile(x: Tensor, repeats: int | Sequence[int]) -> Tensor:
     return apply(_tile, x, repeats if isinstance(repeats, int) else tuple(repeats))
 
 
-def cast(x: Tensor, to: Any) -> Tensor:
+def cast(x: Tensor, to: npt.DTypeLike) -> Tensor:
     """x as `tensor.float32`, `tensor.float16` or `tensor.int32`."""
     return apply(_cast, x, as_dtype(to))
 
@@ -137,13 +139,13 @@ def slice(
     return apply(get_item, x, tuple(index))
 
 
-def gather(x: Tensor, axis: int, indices: Any) -> Tensor:
+def gather(x: Tensor, axis: int, indices: Variable | ArrayLike) -> Tensor:
     """The slices of x at the indices along the axis."""
     index = (builtins.slice(None),) * (axis % len(x.shape)) + (beside(x, on_host(indices).astype(np.int32)),)
     return apply(get_item, x, index)
 
 
-def where(x: Tensor, y: Tensor, condition: Any) -> Tensor:
+def where(x: Tensor, y: Tensor, condition: Variable | ArrayLike) -> Tensor:
     """x where the condition is not 0, else y."""
     return apply(_where, beside(x, on_host(condition).astype(bool)), x, y)
 

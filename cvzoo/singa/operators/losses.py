@@ -1,7 +1,5 @@
 """`autograd`'s losses: each a Tensor of shape (1,), the mean over the batch."""
 
-from typing import Any
-
 import numpy as np
 
 from cvzoo.autodiff.variable import Variable
@@ -16,6 +14,7 @@ from cvzoo.functions.math.exponential import log
 from cvzoo.functions.math.sum import sum
 from cvzoo.singa.beside import beside, on_host
 from cvzoo.singa.tensor_class import Tensor, apply
+from cvzoo.typing.aliases import ArrayLike
 
 _SHIFT = 1e-4  # of binary_cross_entropy, to avoid log(0)
 
@@ -31,7 +30,7 @@ def softmax_cross_entropy(x: Tensor, t: Tensor) -> Tensor:
     return apply(_of_scores, x, on_host(t))
 
 
-def _of_scores(x: Any, t: np.ndarray) -> Variable:
+def _of_scores(x: Variable, t: np.ndarray) -> Variable:
     if t.size == x.shape[0]:
         return reshape(_softmax_cross_entropy(x, beside(x, _classes(t, x.shape[1]))), (1,))
     weight = t.astype(x.dtype)
@@ -76,7 +75,7 @@ def binary_cross_entropy(x: Tensor, t: Tensor) -> Tensor:
     _check_alike("binary_cross_entropy", x, t)
     target = beside(x, on_host(t).astype(np.float32))
 
-    def loss(p: Any) -> Variable:
+    def loss(p: Variable) -> Variable:
         yes = multiply(log(add(p, _SHIFT)), target)
         no = multiply(log(subtract(1 + _SHIFT, p)), 1 - target)
         return reshape(multiply(sum(add(yes, no)), -1 / p.shape[0]), (1,))
@@ -101,13 +100,13 @@ def ranking_loss(pos: Tensor, neg: Tensor, M: float = 0.2) -> Tensor:
     """
     _check_alike("ranking_loss", pos, neg)
 
-    def loss(a: Any, b: Any) -> Variable:
+    def loss(a: Variable, b: Variable) -> Variable:
         return reshape(multiply(sum(relu(add(subtract(b, a), M))), 1 / a.shape[0]), (1,))
 
     return apply(loss, pos, neg)
 
 
-def _check_scores(name: str, x: Tensor, t: Any) -> None:
+def _check_scores(name: str, x: Tensor, t: Variable | ArrayLike) -> None:
     rows, shape = x.shape[:1], on_host(t).shape
     if len(x.shape) != 2 or shape not in (rows, (*rows, 1), x.shape):
         raise ShapeError(
@@ -115,6 +114,6 @@ def _check_scores(name: str, x: Tensor, t: Any) -> None:
         )
 
 
-def _check_alike(name: str, x: Tensor, t: Any) -> None:
+def _check_alike(name: str, x: Tensor, t: Variable | ArrayLike) -> None:
     if x.shape != on_host(t).shape or not x.shape:
         raise ShapeError(f"{name}: both arguments have one shape", got=f"{x.shape} and {on_host(t).shape}")

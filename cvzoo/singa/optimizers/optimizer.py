@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 
 from cvzoo.autodiff.parameter import Parameter
 from cvzoo.errors.exceptions import GraphError, ShapeError, UnsupportedError
@@ -26,7 +27,7 @@ class Optimizer:
     step_counter: (1,), number of steps; lr_value: (1,), the current learning rate
     """
 
-    def __init__(self, lr: float | DecayScheduler, dtype: Any = float32):
+    def __init__(self, lr: float | DecayScheduler, dtype: npt.DTypeLike = float32):
         if dtype != float32:
             raise UnsupportedError(
                 f"{type(self).__name__}: parameters are float32", got=dtype, hint="dtype=tensor.float32"
@@ -95,7 +96,11 @@ class AbstractRuleOptimizer(Optimizer):
     slot_names: ClassVar[Mapping[str, str]] = {}
 
     def __init__(
-        self, lr: float | DecayScheduler, dtype: Any, weight_decay: float | DecayScheduler, rules: AbstractOptimizer
+        self,
+        lr: float | DecayScheduler,
+        dtype: npt.DTypeLike,
+        weight_decay: float | DecayScheduler,
+        rules: AbstractOptimizer,
     ):
         super().__init__(lr, dtype)
         self.weight_decay = as_schedule(weight_decay, "weight_decay", at_least=0)

@@ -1,6 +1,6 @@
 """Stochastic gradient descent."""
 
-from typing import Any
+import numpy.typing as npt
 
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.optimizers.momentum_sgd import MomentumSGD
@@ -34,7 +34,7 @@ class SGD(AbstractRuleOptimizer):
         dampening: Number = 0,
         weight_decay: Number = 0,
         nesterov: bool = False,
-        dtype: Any = float32,
+        dtype: npt.DTypeLike = float32,
     ):
         self.momentum = as_schedule(momentum, "momentum", at_least=0)
         self.dampening = as_schedule(dampening, "dampening")
