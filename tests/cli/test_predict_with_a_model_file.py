@@ -64,4 +64,4 @@ def test_what_is_no_file_of_weights_is_not_said_to_be_one(run, photos, tmp_path)
     (tmp_path / "m.pth").write_text("nothing")
     status, _, error = run("predict", photos / "a.jpg", "--model", tmp_path / "m.pth")
     assert status == 2
-    assert "not a file of weights" in error
+    assert "not a weights file" in error

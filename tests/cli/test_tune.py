@@ -117,7 +117,7 @@ def test_ray_starts_the_trials_if_asked(data, trained, tmp_path, monkeypatch):
         (["--recipe", "retinanet"], "no recipe 'retinanet'"),
         ([*NEW[1:], "lr=0.1,0.2"], "--data and --out must be given"),
         ([*NEW[1:], "--data", "DATA", "--out", "OUT", "lr=0.1,0.2"], "the search has no end"),
-        ([*NEW[1:], "--data", "DATA", "--out", "OUT", "--trials", "2"], "nothing to search"),
+        ([*NEW[1:], "--data", "DATA", "--out", "OUT", "--trials", "2"], "no settings to search"),
         ([*NEW[1:], "--data", "DATA", "--out", "OUT", "--trials", "2", "rl=1,2"], "no setting 'rl'"),
         ([*NEW[1:], "--data", "DATA", "--out", "OUT", "--trials", "2", "lr=log:1e-1..1e-4"], "is empty"),
         ([*NEW[1:], "--data", "DATA", "--out", "OUT", "--trials", "2", "lr"], "no setting of the recipe"),

@@ -12,6 +12,8 @@ Where we differ: colors are jittered as in the paper and not as in the script; t
 learning rate in proportion. Not run to the end here.
 """
 
+from typing import Any
+
 from cvzoo import training
 from cvzoo.datasets import TransformDataset
 from cvzoo.links import Classifier, PhotoTransform, zero_last_gamma
@@ -19,7 +21,7 @@ from cvzoo.training.extensions import Averaged
 from cvzoo.training.recipes import ClassifierRecipe, apply_layers, script_options
 
 # where the paper's training differs from `cvzoo train --recipe resnet50 --show-config`
-PAPER = {"pretrained": None, "epochs": 90, "batch_size": 32, "optimizer": "sgd", "lr": 0.1 * 32 / 256}
+PAPER: dict[str, Any] = {"pretrained": None, "epochs": 90, "batch_size": 32, "optimizer": "sgd", "lr": 0.1 * 32 / 256}
 PAPER |= {"steps": (30 / 90, 60 / 90, 80 / 90), "schedule": "step", "warmup": 0, "clip": None}
 PAPER |= {"crop_area": (0.08, 1.0), "jitter": 0.4, "lighting": 25.5}
 
@@ -35,8 +37,9 @@ def main(recipe: ClassifierRecipe, out: str, resume: bool) -> None:
     optimizer = recipe.build_optimizer(Classifier(model))
     average = apply_layers(recipe, optimizer, model)  # frozen parts, moving average of the weights
 
+    preparation: Any = model.preparation  # a crop of the resized image, normalized
     transform = PhotoTransform(
-        model.preparation, scale_ratio_range=recipe.crop_area, jitter=recipe.jitter, lighting=recipe.lighting
+        preparation, scale_ratio_range=recipe.crop_area, jitter=recipe.jitter, lighting=recipe.lighting
     )
     examples = TransformDataset(train, ("img", "label"), transform)
     trainer = run.trainer(

@@ -11,7 +11,6 @@ import numpy as np
 from cvzoo.errors.exceptions import ConfigError
 from cvzoo.files.file_bytes import file_bytes
 from cvzoo.geometry.fit_anchors import cluster_boxes
-from cvzoo.links.chain import Chain
 from cvzoo.links.model.config import AbstractConfig, config_field, count_field
 from cvzoo.links.model.darknet.detector import DarknetDetector
 from cvzoo.links.model.darknet.heads import listed_anchors, with_heads
@@ -70,7 +69,7 @@ class DarknetRecipe(AbstractYOLORecipe):
     def summary(self) -> str:
         return f"{self.model.cfg} by darknet's cfg" if self.model.cfg else "the detector of a darknet cfg, model.cfg="
 
-    def build_model(self, label_names: Sequence[str]) -> Chain:
+    def build_model(self, label_names: Sequence[str]) -> DarknetDetector:
         text = with_heads(_text(self.model.cfg), len(label_names), self.model.anchors)
         model = DarknetDetector(text, label_names=label_names, resize=self.model.resize, size=self.model.size)
         if self.pretrained is not None:

@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from cvzoo.links.chain import Chain
 from cvzoo.links.model.config import config_field
 from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNConfig
 from cvzoo.links.model.faster_rcnn_fpn.faster_rcnn_fpn import FasterRCNNFPN
@@ -56,7 +55,7 @@ class FasterRCNNFPNRecipe(AbstractPyramidRecipe):
         backbone = f"ResNet-{m.n_layer}" if m.backbone == "resnet" else "MobileNetV3 large"
         return f"Faster R-CNN with FPN on {backbone}, short side of {m.min_size} pixels"
 
-    def build_model(self, label_names: Sequence[str]) -> Chain:
+    def build_model(self, label_names: Sequence[str]) -> FasterRCNNFPN:
         return FasterRCNNFPN(None, self.pretrained, label_names=label_names, settings=self.model)
 
     def anchors(self, model: Any) -> Anchors:

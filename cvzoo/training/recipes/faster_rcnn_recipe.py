@@ -11,7 +11,6 @@ import numpy as np
 from cvzoo.datasets.sliceable.transform_dataset import TransformDataset
 from cvzoo.geometry.anchors import grid_anchors
 from cvzoo.geometry.fit_anchors import cluster_boxes
-from cvzoo.links.chain import Chain
 from cvzoo.links.link import Link
 from cvzoo.links.model.config import AbstractConfig, config_field, count_field
 from cvzoo.links.model.faster_rcnn.faster_rcnn_vgg16 import FasterRCNNVGG16
@@ -141,7 +140,7 @@ class FasterRCNNVGG16Recipe(AbstractTwoStageRecipe):
     def summary(self) -> str:
         return f"Faster R-CNN on VGG16, short side of {self.model.min_size} pixels"
 
-    def build_model(self, label_names: Sequence[str]) -> Chain:
+    def build_model(self, label_names: Sequence[str]) -> FasterRCNNVGG16:
         return FasterRCNNVGG16(None, self.pretrained, label_names=label_names, **vars(self.model))
 
     def build_loss(self, model: Any, splits: Splits) -> Link:
@@ -163,7 +162,7 @@ class LightHeadRCNNRecipe(AbstractTwoStageRecipe):
     def summary(self) -> str:
         return f"Light-Head R-CNN on ResNet-{self.model.n_layer}, short side of {self.model.min_size} pixels"
 
-    def build_model(self, label_names: Sequence[str]) -> Chain:
+    def build_model(self, label_names: Sequence[str]) -> LightHeadRCNNResNet101:
         return LightHeadRCNNResNet101(None, self.pretrained, label_names=label_names, **vars(self.model))
 
     def build_loss(self, model: Any, splits: Splits) -> Link:

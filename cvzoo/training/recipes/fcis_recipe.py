@@ -9,7 +9,6 @@ from cvzoo.datasets.instance_splits import InstanceSplits, instance_splits
 from cvzoo.datasets.sliceable.transform_dataset import TransformDataset
 from cvzoo.evaluations.evaluators.instance_segmentation_coco_evaluator import InstanceSegmentationCOCOEvaluator
 from cvzoo.geometry.mask_to_bbox import mask_to_bbox
-from cvzoo.links.chain import Chain
 from cvzoo.links.link import Link
 from cvzoo.links.model.config import config_field, count_field
 from cvzoo.links.model.fcis.fcis_resnet101 import FCISResNet101
@@ -64,7 +63,7 @@ class FCISRecipe(AbstractTwoStageRecipe):
     def splits(self) -> InstanceSplits:  # type: ignore[override]  # masks instead of boxes
         return instance_splits(self.data)
 
-    def build_model(self, label_names: Sequence[str]) -> Chain:
+    def build_model(self, label_names: Sequence[str]) -> FCISResNet101:
         return FCISResNet101(None, self.pretrained, label_names=label_names, **vars(self.model))
 
     def build_loss(self, model: Any, splits: Splits) -> Link:

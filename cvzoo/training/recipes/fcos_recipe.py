@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from cvzoo.links.chain import Chain
 from cvzoo.links.model.config import config_field
 from cvzoo.links.model.fcos.fcos import FCOS, FCOSConfig
 from cvzoo.links.model.fcos.loss import FCOSLoss
@@ -26,7 +25,7 @@ class FCOSRecipe(AbstractPyramidRecipe):
     def summary(self) -> str:
         return f"FCOS on ResNet-{self.model.n_layer}, short side of {self.model.min_size} pixels"
 
-    def build_model(self, label_names: Sequence[str]) -> Chain:
+    def build_model(self, label_names: Sequence[str]) -> FCOS:
         return FCOS(None, self.pretrained, label_names=label_names, config=self.model)
 
     def build_loss(self, model: Any, splits: Splits) -> FCOSLoss:

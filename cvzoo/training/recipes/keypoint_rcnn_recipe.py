@@ -11,7 +11,6 @@ from cvzoo.errors.exceptions import ConfigError
 from cvzoo.evaluations.coco.parameters import COCOParameters
 from cvzoo.evaluations.evaluators.keypoint_coco_evaluator import KeypointCOCOEvaluator
 from cvzoo.iterators.serial_iterator import SerialIterator
-from cvzoo.links.chain import Chain
 from cvzoo.links.model.config import config_field
 from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNConfig
 from cvzoo.links.model.faster_rcnn_fpn.loss import RegionSampling
@@ -85,7 +84,7 @@ class KeypointRCNNRecipe(AbstractPyramidRecipe):
             raise ConfigError("the data have other keypoints than the recipe", expected=self.point_names, got=names)
         return dataclasses.replace(self, point_names=names, head=dataclasses.replace(self.head, n_point=len(names)))
 
-    def build_model(self, label_names: Sequence[str]) -> Chain:
+    def build_model(self, label_names: Sequence[str]) -> KeypointRCNNFPN:
         return KeypointRCNNFPN(
             None,
             self.pretrained,

@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Literal
 from cvzoo.datasets.instance_splits import InstanceSplits, instance_splits
 from cvzoo.datasets.sliceable.transform_dataset import TransformDataset
 from cvzoo.evaluations.evaluators.instance_segmentation_coco_evaluator import InstanceSegmentationCOCOEvaluator
-from cvzoo.links.chain import Chain
 from cvzoo.links.model.config import config_field
 from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNConfig
 from cvzoo.links.model.faster_rcnn_fpn.loss import RegionSampling
@@ -55,7 +54,7 @@ class MaskRCNNRecipe(AbstractPyramidRecipe):
     def splits(self) -> InstanceSplits:  # type: ignore[override]  # masks instead of boxes
         return instance_splits(self.data)
 
-    def build_model(self, label_names: Sequence[str]) -> Chain:
+    def build_model(self, label_names: Sequence[str]) -> MaskRCNNFPN:
         return MaskRCNNFPN(None, self.pretrained, label_names=label_names, settings=self.model, mask_settings=self.head)
 
     def anchors(self, model: Any) -> Anchors:

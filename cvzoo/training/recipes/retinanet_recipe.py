@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Literal
 
-from cvzoo.links.chain import Chain
 from cvzoo.links.model.config import config_field
 from cvzoo.links.model.retinanet.config import RetinaNetConfig
 from cvzoo.links.model.retinanet.loss import RetinaNetLoss
@@ -41,7 +40,7 @@ class RetinaNetRecipe(AbstractPyramidRecipe):
     def summary(self) -> str:
         return f"RetinaNet on ResNet-{self.model.n_layer}, short side of {self.model.min_size} pixels"
 
-    def build_model(self, label_names: Sequence[str]) -> Chain:
+    def build_model(self, label_names: Sequence[str]) -> RetinaNet:
         return RetinaNet(None, self.pretrained, label_names=label_names, config=self.model)
 
     def anchors(self, model: Any) -> Anchors:

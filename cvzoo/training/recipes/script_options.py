@@ -1,8 +1,8 @@
 """The command line of training scripts: a recipe, its settings, and the run's folder."""
 
 import argparse
-from collections.abc import Mapping, Sequence
-from typing import Any, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar, cast
 
 from cvzoo.errors.exceptions import ConfigError
 from cvzoo.training.recipes.listing import named_recipe
@@ -14,7 +14,7 @@ Recipe = TypeVar("Recipe", bound=AbstractRecipe)
 
 def script_options(
     description: str | None,
-    kind: type[Recipe],
+    kind: Callable[..., Recipe],
     name: str,
     settings: Mapping[str, Any] | None = None,
     *,
@@ -42,8 +42,9 @@ def script_options(
     recipe = named_recipe(args.recipe)
     values = {**(settings or {}), "data": args.data, **settings_of_words(args.settings)}
     changed = with_settings(recipe, values)
-    if not isinstance(changed, kind):
+    recipe_class = cast(type[Recipe], kind)  # type[...] would refuse abstract classes
+    if not isinstance(changed, recipe_class):
         raise ConfigError(
-            f"{args.recipe} is no recipe of this script", expected=kind.__name__, got=type(changed).__name__
+            f"{args.recipe} is no recipe of this script", expected=recipe_class.__name__, got=type(changed).__name__
         )
     return changed, args.out, args.resume

@@ -16,6 +16,7 @@ from cvzoo.iterators.serial_iterator import SerialIterator
 from cvzoo.links.model.config import config_field
 from cvzoo.links.model.label_map_transform import LabelMapTransform, ResizeExamples
 from cvzoo.links.model.pixelwise_softmax_classifier import PixelwiseSoftmaxClassifier
+from cvzoo.links.model.segmenter import AbstractSegmenter
 from cvzoo.links.model.zoo_member import Task
 from cvzoo.training.recipes.images import denormalized
 from cvzoo.training.recipes.multi_scale import at_scales, batch_scales_field
@@ -63,6 +64,10 @@ class AbstractSegmentationRecipe(AbstractRecipe, abc.ABC):
     aux_weight: float = config_field(
         0.4, help="weight of the losses of auxiliary heads, where the network has such", group="loss", at_least=0
     )
+
+    @abc.abstractmethod
+    def build_model(self, label_names: Sequence[str]) -> AbstractSegmenter:
+        """The segmentation network for these classes."""
 
     @property
     @abc.abstractmethod

@@ -8,7 +8,6 @@ from typing import Any, Literal
 import numpy as np
 
 from cvzoo.datasets.sliceable.transform_dataset import TransformDataset
-from cvzoo.links.chain import Chain
 from cvzoo.links.model.config import config_field
 from cvzoo.links.model.ssd.augmentation import SSDTransform
 from cvzoo.links.model.ssd.config import SSD300_SETTINGS, SSD512_SETTINGS, SSDConfig
@@ -52,7 +51,7 @@ class SSDRecipe(AbstractDetectionRecipe):
     def summary(self) -> str:
         return f"SSD on VGG16, {self.model.insize} x {self.model.insize} pixels"
 
-    def build_model(self, label_names: Sequence[str]) -> Chain:
+    def build_model(self, label_names: Sequence[str]) -> SSD:
         records = SSD512_WEIGHTS if self.model.insize == SSD512_SETTINGS.insize else SSD300_WEIGHTS
         return SSD(None, self.pretrained, label_names=label_names, config=self.model, records=records)
 

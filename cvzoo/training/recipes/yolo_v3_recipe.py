@@ -10,7 +10,6 @@ import numpy as np
 
 from cvzoo.datasets.sliceable.transform_dataset import TransformDataset
 from cvzoo.geometry.fit_anchors import cluster_boxes
-from cvzoo.links.chain import Chain
 from cvzoo.links.model.config import AbstractConfig, config_field, count_field
 from cvzoo.links.model.decoding.grid_cells import RegionHead, YoloHead
 from cvzoo.links.model.dense_heads import prior_bias
@@ -144,7 +143,7 @@ class YOLOv3Recipe(AbstractYOLORecipe):
         depth, side = 7 + 2 * sum(self.model.blocks), self.model.insize
         return f"YOLOv3 on Darknet-{depth}, {side} x {side} pixels"
 
-    def build_model(self, label_names: Sequence[str]) -> Chain:
+    def build_model(self, label_names: Sequence[str]) -> YOLOv3:
         m = self.model
         model = YOLOv3(
             None,

@@ -241,7 +241,7 @@ def test_ctrl_c_stops_the_trials_and_leaves_a_search_to_resume(data, tmp_path):
     ("changes", "settings", "error", "says"),
     [
         ({}, {}, ConfigError, "no end"),
-        ({"lr": 0.1, "weight_decay": 0}, {"trials": 1}, ConfigError, "nothing to search"),
+        ({"lr": 0.1, "weight_decay": 0}, {"trials": 1}, ConfigError, "no settings to search"),
         ({"data": ""}, {"trials": 1}, ConfigError, "names no data"),
         ({"rl": [1, 2]}, {"trials": 1}, ConfigError, "no setting 'rl'"),
         ({}, {"trials": 1, "first": 10}, ValueRangeError, "first rung"),
