@@ -48,7 +48,14 @@ class Variable:
     volatile = ReplacedAttribute("with cvzoo.no_backprop_mode(): ...")
     zerograd = ReplacedAttribute("cleargrad()")
 
-    def __init__(self, array: Array, *, name: str | None = None, grad: Array | None = None, requires_grad: bool = True):
+    def __init__(
+        self,
+        array: Array | np.generic,
+        *,
+        name: str | None = None,
+        grad: Array | None = None,
+        requires_grad: bool = True,
+    ):
         if isinstance(array, Variable):
             raise DtypeError("Variable takes an array, not a Variable", hint="Variable(x.array)")
         if isinstance(array, np.generic):
