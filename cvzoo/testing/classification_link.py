@@ -9,7 +9,6 @@ from cvzoo.links.model.classifier import AbstractClassifier
 from cvzoo.testing.contract import Arrays, Contract, keep, require
 from cvzoo.testing.images import seeded_images
 from cvzoo.testing.predict_rules import keep_predict_rules
-from cvzoo.typing.aliases import Array
 
 
 def assert_is_classification_link(link: Any, n_class: int) -> None:
@@ -69,5 +68,5 @@ def _stages(contract: Contract) -> None:
     require(all(map(np.array_equal, picked, (stages[-1][1], stages[0][1]))), "two picks at once")
 
 
-def _host(array: Array) -> np.ndarray:
+def _host(array: Any) -> np.ndarray:
     return array.get() if hasattr(array, "get") else array

@@ -18,7 +18,7 @@ _TOO_LARGE = 1 << 1000  # JSON integers may exceed the range of float
 class Categories:
     """The classes in the order of their ids."""
 
-    by_id: dict[Any, dict[str, Any]] = dataclasses.field(default_factory=dict)
+    by_id: dict[int, dict[str, Any]] = dataclasses.field(default_factory=dict)
 
     @property
     def numbers(self) -> tuple[int, ...]:
@@ -69,7 +69,7 @@ def read_categories(records: Any, file_name: str, categories: Categories, findin
 def read_object(
     record: Any,
     index: int,
-    image_indices: Mapping[Any, int],
+    image_indices: Mapping[object, int],
     image_names: list[str],
     categories: Categories,
     findings: list[Finding],

@@ -156,7 +156,7 @@ def _read_images(
     findings: list[Finding],
 ) -> list[AnnotatedImage]:
     records: list[AnnotatedImage] = []
-    image_indices: dict[Any, int] = {}
+    image_indices: dict[object, int] = {}
     by_name: dict[str, int] = {}
     for index, record in enumerate(file["images"]):
         id_and_image = _read_image(record, index, folder, prefix, findings)
@@ -209,7 +209,7 @@ def _check_annotation_id(
 
 def _read_image(
     record: Any, index: int, folder: pathlib.Path, prefix: str, findings: list[Finding]
-) -> tuple[Any, AnnotatedImage] | None:
+) -> tuple[object, AnnotatedImage] | None:
     if not isinstance(record, dict):
         findings.append(Finding(Fault.FIELD_MALFORMED, f"images[{index}] is {record!r:.60}"))
         return None

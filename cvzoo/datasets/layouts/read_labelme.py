@@ -69,8 +69,8 @@ def _read_image(
     height, width = file.get("imageHeight"), file.get("imageWidth")
     size = (height, width) if isinstance(height, int) and isinstance(width, int) else None
     objects: list[AnnotatedObject] = []
-    groups: dict[Any, int] = {}  # (label, group_id) -> the object
-    points: dict[Any, list[float]] = {}  # group_id -> x, y, 2 ...
+    groups: dict[tuple[str | None, object], int] = {}  # (label, group_id) -> the object
+    points: dict[object, list[float]] = {}  # group_id -> x, y, 2 ...
     for index, shape in enumerate(file["shapes"]):
         each = _read_shape(shape, index, name, findings)
         if each is None:

@@ -22,6 +22,7 @@ from cvzoo.typing.aliases import Array
 
 # Bytes of JSON, and Python records, per block
 _BLOCK_BYTES, _BLOCK_RECORDS = 1 << 18, 1 << 12
+_Columns = TypeVar("_Columns")
 _Kind = TypeVar("_Kind")
 _CUT = re.compile(rb"\}\s*,\s*\{")
 _RECORD = re.compile(r"at `\$\[(\d+)\]((?:[.\[][^`]*)?)`")
@@ -35,8 +36,8 @@ Length = Annotated[int, msgspec.Meta(ge=0, le=2**31 - 1)]
 
 
 def decode_columns(
-    source: bytes | mmap.mmap | list, record: type, columns: Callable[[list, int], Any], *, name: str
-) -> list:
+    source: bytes | mmap.mmap | list, record: type, columns: Callable[[list, int], _Columns], *, name: str
+) -> list[_Columns]:
     """The results of `columns` for all blocks of records, in order.
 
     source: a JSON array of objects as bytes, or a list of dictionaries; record: a msgspec.Struct

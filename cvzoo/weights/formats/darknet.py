@@ -12,7 +12,7 @@ import os
 import pathlib
 import struct
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from cvzoo.files.file_bytes import file_bytes, file_size
 
 CFG_LIMIT = 1 << 20  # the largest public cfg has 30 kB
 MAX_SECTIONS = 10_000  # and some 300 sections
+_Value = TypeVar("_Value")
 _WANTED = object()  # marks "no default": an absent option is then an error
 
 
@@ -72,7 +73,7 @@ class DarknetSection:
         line = self.line if option is None else self.option_lines.get(option, self.line)
         return FileFormatError(f"{self.cfg} line {line}, [{self.name}]: {what}", hint=hint)
 
-    def _get(self, option: str, default: Any, convert: Callable[[str], Any], kind: str) -> Any:
+    def _get(self, option: str, default: Any, convert: Callable[[str], _Value], kind: str) -> _Value:
         if option not in self.options:
             if default is _WANTED:
                 raise self.error(f"option {option!r} is missing")
