@@ -28,8 +28,8 @@ class Classifier(Chain):
     def __init__(
         self,
         predictor: Link,
-        lossfun: Callable[[Any, Any], Variable] = F.softmax_cross_entropy,
-        accfun: Callable[[Any, Any], Variable] = F.accuracy,
+        lossfun: Callable[[Variable, Any], Variable] = F.softmax_cross_entropy,
+        accfun: Callable[[Variable, Any], Variable] = F.accuracy,
         label_key: int | str = -1,
     ):
         super().__init__()

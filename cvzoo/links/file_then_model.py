@@ -1,13 +1,12 @@
 """A check of functions that take a file and then a model, which many libraries take in the reverse order."""
 
 import os
-from typing import Any
 
 from cvzoo.errors.exceptions import DtypeError
 from cvzoo.links.link import Link
 
 
-def check_file_then_model(function: str, file: Any, model: Any) -> None:
+def check_file_then_model(function: str, file: object, model: object) -> None:
     """Raises DtypeError, which says whether they are swapped, if `file` is no path or `model` no Link."""
     if isinstance(file, str | os.PathLike) and isinstance(model, Link):
         return

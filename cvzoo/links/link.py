@@ -3,14 +3,14 @@
 import contextlib
 import copy
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 
 from cvzoo import graph
 from cvzoo.autodiff.changes import effects
 from cvzoo.autodiff.function_hook import this_thread
-from cvzoo.autodiff.parameter import Parameter
+from cvzoo.autodiff.parameter import Initializer, Parameter
 from cvzoo.backends.arrays import is_array, to_numpy
 from cvzoo.backends.device import Device, device_of, get_device, on_device_of
 from cvzoo.backends.float_types import is_float
@@ -20,6 +20,7 @@ from cvzoo.errors.exceptions import DtypeError, GraphError, ValueRangeError, Wei
 from cvzoo.links.connection.layer_kernel import AbstractLayerKernel
 from cvzoo.links.link_hook import LinkHook, add_hook_to, between_hooks, delete_hook_of
 from cvzoo.links.walk import Walk
+from cvzoo.typing.aliases import Array, Shape
 from cvzoo.typing.protocols import Forward, P, R
 from cvzoo.weights.report import LoadReport, match_arrays
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from cvzoo.links.chain import Sequential
 
 Self = TypeVar("Self", bound="Link")
+InitialValue: TypeAlias = Initializer | float | Array | None  # of a parameter, as its constructor takes it
 
 
 class Link:
@@ -127,7 +129,9 @@ class Link:
         super().__delattr__(name)
         self._walk.note(tree=True)
 
-    def add_param(self, name: str, shape: Any = None, dtype: Any = None, initializer: Any = None) -> None:
+    def add_param(
+        self, name: str, shape: int | Shape | None = None, dtype: Any = None, initializer: InitialValue = None
+    ) -> None:
         """Add a parameter `name`.
 
         shape: a tuple or a number; None to leave it to `initialize`
@@ -422,7 +426,7 @@ class Link:
         """
         return {path: to_numpy(array) for path, array in self._values().items()}
 
-    def _values(self) -> dict[str, Any]:
+    def _values(self) -> dict[str, Array]:
         """As `state_arrays`, with arrays on their devices."""
         arrays = {}
         for path, parameter in self.namedparams():
@@ -489,7 +493,7 @@ class Link:
         return ", ".join(f"{name}={self.__dict__[name].shape}" for name in self._params)
 
 
-def _write(place: Any, array: Any) -> None:
+def _write(place: Array, array: Array) -> None:
     """Write the values of an array into another, each on any device."""
     with on_device_of(place):
         place[...] = device_of(place).asarray(array)

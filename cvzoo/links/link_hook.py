@@ -2,11 +2,14 @@
 
 import dataclasses
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from cvzoo.autodiff.function_hook import this_thread
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.graph.readers import report_read
+
+if TYPE_CHECKING:
+    from cvzoo.links.link import Link
 
 Hook = TypeVar("Hook", bound="LinkHook")
 
@@ -20,7 +23,7 @@ class LinkCall:
     out: its result; None before the call, and if it raised
     """
 
-    link: Any
+    link: "Link"
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
     out: Any = None
@@ -51,10 +54,10 @@ class LinkHook:
         this_thread.link_hooks = tuple([hook for hook in this_thread.link_hooks if hook is not self])
         self.deleted(None)
 
-    def added(self, link: Any) -> None:
+    def added(self, link: "Link | None") -> None:
         """Called when it is added to a link; None for a `with` block."""
 
-    def deleted(self, link: Any) -> None:
+    def deleted(self, link: "Link | None") -> None:
         """Called when it is deleted from a link; None for a `with` block."""
 
     def forward_preprocess(self, args: LinkCall) -> None:
@@ -64,7 +67,7 @@ class LinkHook:
         """Called after `forward`, also when it raised."""
 
 
-def add_hook_to(link: Any, hook: LinkHook, name: str) -> None:
+def add_hook_to(link: "Link", hook: LinkHook, name: str) -> None:
     """Implements `Link.add_hook`."""
     if name in link.local_link_hooks:
         raise ValueRangeError(f"{type(link).__name__} already has a hook {name!r}", hint="add_hook(hook, name=...)")
@@ -72,7 +75,7 @@ def add_hook_to(link: Any, hook: LinkHook, name: str) -> None:
     _set_hooks(link, {**link.local_link_hooks, name: hook})
 
 
-def delete_hook_of(link: Any, name: str) -> None:
+def delete_hook_of(link: "Link", name: str) -> None:
     """Implements `Link.delete_hook`."""
     hooks = dict(link.local_link_hooks)
     if name not in hooks:
@@ -81,7 +84,7 @@ def delete_hook_of(link: Any, name: str) -> None:
     _set_hooks(link, hooks)
 
 
-def _set_hooks(link: Any, hooks: dict[str, LinkHook]) -> None:
+def _set_hooks(link: "Link", hooks: dict[str, LinkHook]) -> None:
     state = vars(link)
     for name in state.pop("_replays", ()):  # graphs do not call hooks
         del state[name]

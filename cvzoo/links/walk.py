@@ -1,10 +1,13 @@
 """A cache of a link's descendants and parameters, until one of them is added, removed or replaced."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cvzoo.autodiff.changes import changes
 from cvzoo.autodiff.parameter import Parameter
+
+if TYPE_CHECKING:
+    from cvzoo.links.link import Link
 
 
 class Walk:
@@ -34,24 +37,24 @@ class Walk:
             self._cached = None
             changes.tree = object()
 
-    def below(self, link: Any) -> Sequence[tuple[str, Any]]:
+    def below(self, link: "Link") -> Sequence[tuple[str, "Link"]]:
         """(path, link) of all descendants of `link`, whose cache this is."""
         return self._walked(link)[1]
 
-    def parameters(self, link: Any) -> Sequence[tuple[str, Parameter]]:
+    def parameters(self, link: "Link") -> Sequence[tuple[str, Parameter]]:
         """(path, parameter) of all parameters of `link` and its descendants."""
         return self._walked(link)[2]
 
-    def counts(self, link: Any) -> list[int]:
+    def counts(self, link: "Link") -> list[int]:
         """The numbers of assignments to `link` and each descendant; they differ after any change."""
         return [self.n_set, *[each.__dict__["_walk"].n_set for _, each in self._walked(link)[1]]]
 
-    def _walked(self, link: Any) -> tuple[object, list[tuple[str, Any]], list[tuple[str, Parameter]]]:
+    def _walked(self, link: "Link") -> tuple[object, list[tuple[str, "Link"]], list[tuple[str, Parameter]]]:
         walked = self._cached
         if walked is not None and walked[0] is changes.tree:
             return walked
         now = changes.tree
-        below: list[tuple[str, Any]] = []
+        below: list[tuple[str, Link]] = []
         is_noted = _collect("", link, below)
         parameters = [("/" + name, link.__dict__[name]) for name in link._params]
         for path, each in below:
@@ -62,7 +65,7 @@ class Walk:
         return walked
 
 
-def _collect(prefix: str, link: Any, below: list[tuple[str, Any]]) -> bool:
+def _collect(prefix: str, link: "Link", below: list[tuple[str, "Link"]]) -> bool:
     """Append the descendants of `link`; returns whether all changes of them are recorded."""
     is_noted = link.notes_children
     for name, child in link.named_children():

@@ -1,7 +1,5 @@
 """Batch normalization, learned and frozen."""
 
-from typing import Any
-
 import numpy as np
 
 from cvzoo.autodiff.parameter import Parameter
@@ -11,7 +9,7 @@ from cvzoo.backends.dispatch import backend_of
 from cvzoo.config.switches import switches
 from cvzoo.functions.normalization.batch_normalization import batch_normalization
 from cvzoo.functions.normalization.fixed_batch_normalization import fixed_batch_normalization
-from cvzoo.links.link import Link
+from cvzoo.links.link import InitialValue, Link
 from cvzoo.typing.aliases import Array
 
 
@@ -35,8 +33,8 @@ class BatchNormalization(Link):
         eps: float = 2e-5,
         use_gamma: bool = True,
         use_beta: bool = True,
-        initial_gamma: Any = 1,
-        initial_beta: Any = 0,
+        initial_gamma: InitialValue = 1,
+        initial_beta: InitialValue = 0,
     ):
         self.decay = decay
         self.eps = eps

@@ -1,7 +1,7 @@
 """Convolution, normalization, activation: the blocks that most networks are made of; and rounding of their channels."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, TypedDict
+from typing import Literal, TypedDict
 
 from cvzoo.autodiff.variable import Variable
 from cvzoo.config.switches import switches
@@ -14,7 +14,7 @@ from cvzoo.links.connection.batch_normalization import BatchNormalization, Froze
 from cvzoo.links.connection.convolution_2d import Convolution2D, channels_and_ksize
 from cvzoo.links.connection.fused_convolution import Activ, can_fold, fused_activation, fused_convolution
 from cvzoo.links.connection.group_normalization import GroupNormalization
-from cvzoo.links.link import Link
+from cvzoo.links.link import InitialValue, Link
 from cvzoo.shapes.check import pair
 from cvzoo.typing.aliases import Array
 
@@ -43,8 +43,8 @@ class Conv2DActiv(Chain):
         pad: int | Sequence[int] = 0,
         dilate: int | tuple[int, int] = 1,
         nobias: bool = False,
-        initialW: Any = None,
-        initial_bias: Any = None,
+        initialW: InitialValue = None,
+        initial_bias: InitialValue = None,
         activ: Callable[[Variable], Variable] | None = relu,
         *,
         groups: int = 1,
@@ -92,8 +92,8 @@ class Conv2DBNActiv(Chain):
         dilate: int | tuple[int, int] = 1,
         groups: int = 1,
         nobias: bool = True,
-        initialW: Any = None,
-        initial_bias: Any = None,
+        initialW: InitialValue = None,
+        initial_bias: InitialValue = None,
         activ: Callable[[Variable], Variable] | None = relu,
         *,
         bn_decay: float = 0.9,
@@ -146,8 +146,8 @@ class SeparableConv2DBNActiv(Chain):
         dilate: int | tuple[int, int] = 1,
         nobias: bool = True,
         *,
-        depthwise_initialW: Any = None,
-        pointwise_initialW: Any = None,
+        depthwise_initialW: InitialValue = None,
+        pointwise_initialW: InitialValue = None,
         depthwise_activ: Callable[[Variable], Variable] | None = relu,
         pointwise_activ: Callable[[Variable], Variable] | None = relu,
         bn_decay: float = 0.9,
@@ -256,7 +256,7 @@ class ConvNormActiv(Chain):
             if isinstance(self.bn, BatchNormalization):
                 self.bn.decay = decay
 
-    def forward(self, x: Variable | Array, residual: Any = None) -> Variable:
+    def forward(self, x: Variable | Array, residual: Variable | Array | None = None) -> Variable:
         """(B, out_channels, OH, OW) of x (B, in_channels, H, W); residual has the result's shape, or is None."""
         if self.pad_end:
             x = _padded(x, self.conv)
@@ -270,7 +270,7 @@ class ConvNormActiv(Chain):
         return h if self.activ is None else self.activ(h)
 
 
-def _padded(x: Any, conv: Convolution2D) -> Variable:
+def _padded(x: Variable | Array, conv: Convolution2D) -> Variable:
     """x zero-padded for an output of H / stride and W / stride, sides rounded up."""
     widths = []
     strides, dilations = (pair(n, name="stride", function="ConvNormActiv") for n in (conv.stride, conv.dilate))

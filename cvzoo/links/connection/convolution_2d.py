@@ -1,7 +1,6 @@
 """Convolution layers, the depthwise one among them."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from cvzoo.autodiff.parameter import Parameter
 from cvzoo.autodiff.variable import Variable
@@ -10,7 +9,7 @@ from cvzoo.functions.connection.convolution_2d import convolution_2d
 from cvzoo.functions.connection.depthwise_convolution_2d import depthwise_convolution_2d
 from cvzoo.initializers.normal import LeCunNormal
 from cvzoo.links.connection.layer_kernel import AbstractLayerKernel
-from cvzoo.links.link import Link
+from cvzoo.links.link import InitialValue, Link
 from cvzoo.shapes.check import pair
 from cvzoo.typing.aliases import Array
 
@@ -51,8 +50,8 @@ class Convolution2D(Link):
         stride: int | tuple[int, int] = 1,
         pad: int | Sequence[int] = 0,
         nobias: bool = False,
-        initialW: Any = None,
-        initial_bias: Any = None,
+        initialW: InitialValue = None,
+        initial_bias: InitialValue = None,
         *,
         dilate: int | tuple[int, int] = 1,
         groups: int = 1,
@@ -112,8 +111,8 @@ class DepthwiseConvolution2D(Link):
         stride: int | tuple[int, int] = 1,
         pad: int | Sequence[int] = 0,
         nobias: bool = False,
-        initialW: Any = None,
-        initial_bias: Any = None,
+        initialW: InitialValue = None,
+        initial_bias: InitialValue = None,
     ):
         self.channel_multiplier = channel_multiplier
         self.ksize = pair(ksize, name="ksize", function="DepthwiseConvolution2D")

@@ -1,14 +1,13 @@
 """A convolution layer over any number of axes."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from cvzoo.autodiff.parameter import Parameter
 from cvzoo.autodiff.variable import Variable
 from cvzoo.errors.exceptions import ShapeError
 from cvzoo.functions.connection.convolution_nd import convolution_nd, each_axis
 from cvzoo.initializers.normal import LeCunNormal
-from cvzoo.links.link import Link
+from cvzoo.links.link import InitialValue, Link
 from cvzoo.typing.aliases import Array
 
 Sizes = int | Sequence[int]
@@ -36,8 +35,8 @@ class ConvolutionND(Link):
         stride: Sizes = 1,
         pad: Sizes = 0,
         nobias: bool = False,
-        initialW: Any = None,
-        initial_bias: Any = None,
+        initialW: InitialValue = None,
+        initial_bias: InitialValue = None,
         cover_all: bool = False,
         *,
         dilate: Sizes = 1,
@@ -79,8 +78,8 @@ def Convolution1D(
     stride: Sizes = 1,
     pad: Sizes = 0,
     nobias: bool = False,
-    initialW: Any = None,
-    initial_bias: Any = None,
+    initialW: InitialValue = None,
+    initial_bias: InitialValue = None,
     cover_all: bool = False,
 ) -> ConvolutionND:
     """A `ConvolutionND` of one axis."""
@@ -94,8 +93,8 @@ def Convolution3D(
     stride: Sizes = 1,
     pad: Sizes = 0,
     nobias: bool = False,
-    initialW: Any = None,
-    initial_bias: Any = None,
+    initialW: InitialValue = None,
+    initial_bias: InitialValue = None,
     cover_all: bool = False,
 ) -> ConvolutionND:
     """A `ConvolutionND` of three axes."""

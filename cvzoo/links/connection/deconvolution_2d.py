@@ -1,7 +1,6 @@
 """A two-dimensional transposed convolution layer."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from cvzoo.autodiff.parameter import Parameter
 from cvzoo.autodiff.variable import Variable
@@ -9,7 +8,7 @@ from cvzoo.errors.exceptions import ShapeError
 from cvzoo.functions.connection.convolution_2d import deconvolution_2d
 from cvzoo.initializers.normal import LeCunNormal
 from cvzoo.links.connection.convolution_2d import channels_and_ksize
-from cvzoo.links.link import Link
+from cvzoo.links.link import InitialValue, Link
 from cvzoo.shapes.check import pair
 from cvzoo.typing.aliases import Array
 
@@ -36,8 +35,8 @@ class Deconvolution2D(Link):
         pad: int | Sequence[int] = 0,
         nobias: bool = False,
         outsize: tuple[int, int] | None = None,
-        initialW: Any = None,
-        initial_bias: Any = None,
+        initialW: InitialValue = None,
+        initial_bias: InitialValue = None,
         *,
         dilate: int | tuple[int, int] = 1,
         groups: int = 1,

@@ -1,14 +1,12 @@
 """Deformable convolution layer."""
 
-from typing import Any
-
 from cvzoo.autodiff.parameter import Parameter
 from cvzoo.autodiff.variable import Variable
 from cvzoo.functions.connection.deformable_convolution_2d_sampler import deformable_convolution_2d_sampler
 from cvzoo.initializers.normal import LeCunNormal
 from cvzoo.links.chain import Chain
 from cvzoo.links.connection.convolution_2d import Convolution2D
-from cvzoo.links.link import Link
+from cvzoo.links.link import InitialValue, Link
 from cvzoo.shapes.check import pair
 from cvzoo.typing.aliases import Array
 
@@ -26,8 +24,8 @@ class DeformableFilters(Link):
         stride: Sizes = 1,
         pad: Sizes = 0,
         nobias: bool = False,
-        initialW: Any = None,
-        initial_bias: Any = None,
+        initialW: InitialValue = None,
+        initial_bias: InitialValue = None,
     ):
         super().__init__()
         self.ksize = pair(ksize, name="ksize", function="DeformableConvolution2D")
@@ -40,7 +38,7 @@ class DeformableFilters(Link):
                 self.W.initialize((out_channels, in_channels, *self.ksize))
             self.b = None if nobias else Parameter(0 if initial_bias is None else initial_bias, out_channels)
 
-    def forward(self, x: Variable | Array, offset: Any) -> Variable:
+    def forward(self, x: Variable | Array, offset: Variable | Array) -> Variable:
         """(B, out_channels, OH, OW) of x (B, in_channels, H, W) and offset (B, 2 * KH * KW, OH, OW)."""
         if not self.W.is_initialized:
             self.W.initialize((self.out_channels, x.shape[1], *self.ksize))
@@ -68,11 +66,11 @@ class DeformableConvolution2D(Chain):
         stride: Sizes = 1,
         pad: Sizes = 0,
         offset_nobias: bool = False,
-        offset_initialW: Any = None,
-        offset_initial_bias: Any = None,
+        offset_initialW: InitialValue = None,
+        offset_initial_bias: InitialValue = None,
         deform_nobias: bool = False,
-        deform_initialW: Any = None,
-        deform_initial_bias: Any = None,
+        deform_initialW: InitialValue = None,
+        deform_initial_bias: InitialValue = None,
     ):
         super().__init__()
         kh, kw = pair(ksize, name="ksize", function="DeformableConvolution2D")

@@ -1,12 +1,10 @@
 """An embedding layer."""
 
-from typing import Any
-
 from cvzoo.autodiff.parameter import Parameter
 from cvzoo.autodiff.variable import Variable
 from cvzoo.functions.connection.embed_id import embed_id
 from cvzoo.initializers.normal import Normal
-from cvzoo.links.link import Link
+from cvzoo.links.link import InitialValue, Link
 from cvzoo.typing.aliases import Array
 
 
@@ -19,7 +17,7 @@ class EmbedID(Link):
     ignore_label: an integer that gets a row of zeros
     """
 
-    def __init__(self, in_size: int, out_size: int, initialW: Any = None, ignore_label: int | None = None):
+    def __init__(self, in_size: int, out_size: int, initialW: InitialValue = None, ignore_label: int | None = None):
         self.ignore_label = ignore_label
         with self.init_scope():
             self.W = Parameter(Normal(1.0) if initialW is None else initialW, (in_size, out_size))

@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Callable, Hashable
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from cvzoo.links.connection.batch_normalization import BatchNormalization, Froze
 from cvzoo.links.connection.convolution_2d import Convolution2D
 from cvzoo.links.link import Link
 from cvzoo.links.link_hook import between_hooks
+from cvzoo.typing.aliases import Array
 
 
 def folded(
@@ -44,7 +45,7 @@ def folded(
     return cached[2]
 
 
-def _mark(source: Any) -> Any:
+def _mark(source: object) -> Any:
     """A value that is equal as long as the source is unchanged."""
     if isinstance(source, Parameter):
         table = source.packs()
@@ -54,15 +55,16 @@ def _mark(source: Any) -> Any:
     return source if isinstance(source, int | float | None) else id(source)
 
 
-Activ = Callable[[Any], Variable]
+Activ = Callable[[Variable], Variable]
+BatchNorm: TypeAlias = BatchNormalization | FrozenBatchNormalization
 
 
-def leaky(x: Any) -> Variable:
+def leaky(x: Variable | Array) -> Variable:
     """x where it is positive, else x / 10: darknet's leaky ReLU."""
     return leaky_relu(x, 0.1)
 
 
-def hard_gate(x: Any) -> Variable:
+def hard_gate(x: Variable | Array) -> Variable:
     """min(max(x / 6 + 0.5, 0), 1): the hard sigmoid of MobileNetV3."""
     return hard_sigmoid(x, 1 / 6)
 
@@ -121,10 +123,10 @@ def fused_convolution(conv: Convolution2D, norm: Any = None) -> Callable[..., Va
 
 def _one_by_one(
     conv: Convolution2D,
-    norm: Any,
-    x: Any,
+    norm: BatchNorm | None,
+    x: Variable | Array,
     *,
-    add: Any = None,
+    add: Variable | Array | None = None,
     activation: str | None = None,
     alpha: float = 0.0,
     beta: float = 0.0,
@@ -136,7 +138,7 @@ def _one_by_one(
     return h if activation is None else _ACTIVS[activation, alpha, beta](h)
 
 
-def float_convolution(conv: Convolution2D, norm: Any) -> Callable[..., Variable]:
+def float_convolution(conv: Convolution2D, norm: BatchNorm | None) -> Callable[..., Variable]:
     """The same in float32, ignoring the layer's kernel."""
     W, b, pack = filters_of(conv, norm)
     return functools.partial(
@@ -151,14 +153,18 @@ def float_convolution(conv: Convolution2D, norm: Any) -> Callable[..., Variable]
     )
 
 
-def filters_of(conv: Convolution2D, norm: Any) -> tuple[Any, Any, PreparedWeights | None]:
+def filters_of(
+    conv: Convolution2D, norm: BatchNorm | None
+) -> tuple[Variable | Array, Variable | Array | None, PreparedWeights | None]:
     """W (O, C / groups, KH, KW) and b (O,) or None of norm(conv(x)), and the cache for copies of that W."""
     if norm is None:
         return conv.W, conv.b, conv.W.packs()
     return folded(conv.W, ("filters", id(norm)), _sources(conv, norm), lambda: _product(conv, norm))
 
 
-def factors_of(conv: Convolution2D, norm: Any) -> tuple[np.ndarray | None, Any, PreparedWeights | None]:
+def factors_of(
+    conv: Convolution2D, norm: BatchNorm | None
+) -> tuple[np.ndarray | None, Variable | Array | None, PreparedWeights | None]:
     """factor (O,) float64 or None and b (O,) or None, so that norm(conv(x)) is factor * (W * x) + b; and the cache
     for copies of W that depend on the factors.
     """
@@ -167,11 +173,11 @@ def factors_of(conv: Convolution2D, norm: Any) -> tuple[np.ndarray | None, Any, 
     return folded(conv.W, ("factors", id(norm)), _sources(conv, norm), lambda: _factors(conv, norm))
 
 
-def _sources(conv: Convolution2D, norm: Any) -> tuple[Any, ...]:
+def _sources(conv: Convolution2D, norm: BatchNorm) -> tuple[Any, ...]:
     return norm, norm.gamma, norm.beta, norm.avg_mean, norm.avg_var, norm.eps, conv.b
 
 
-def _factors(conv: Convolution2D, norm: Any) -> tuple[np.ndarray, np.ndarray]:
+def _factors(conv: Convolution2D, norm: BatchNorm) -> tuple[np.ndarray, np.ndarray]:
     # in float64: one rounding instead of four
     xp = backend_of(norm.avg_var).xp
     # 1e-30 prevents a division by zero where eps is 0, as for fixed statistics that are not folded
@@ -181,7 +187,7 @@ def _factors(conv: Convolution2D, norm: Any) -> tuple[np.ndarray, np.ndarray]:
     return scale, b.astype(conv.W._array.dtype)
 
 
-def _product(conv: Convolution2D, norm: Any) -> tuple[np.ndarray, np.ndarray]:
+def _product(conv: Convolution2D, norm: BatchNorm) -> tuple[np.ndarray, np.ndarray]:
     W = conv.W._array
     scale, b = _factors(conv, norm)
     return (W * scale[:, None, None, None]).astype(W.dtype), b

@@ -1,7 +1,5 @@
 """A fully connected layer, a sum and an activation fused to one kernel, for inference."""
 
-from typing import Any
-
 from cvzoo.autodiff.function_hook import this_thread
 from cvzoo.autodiff.parameter import Parameter
 from cvzoo.autodiff.prepared_weights import PreparedWeights
@@ -15,10 +13,17 @@ from cvzoo.functions.connection.linear import linear as linear_function
 from cvzoo.links.connection.fused_convolution import folded
 from cvzoo.links.connection.linear import Linear
 from cvzoo.links.link_hook import between_hooks
+from cvzoo.typing.aliases import Array
 
 
 def fused_linear(
-    linear: Linear, x: Any, *, b: Any = None, with_gelu: bool = False, scale: Any = None, add: Any = None
+    linear: Linear,
+    x: Variable | Array,
+    *,
+    b: Variable | Array | None = None,
+    with_gelu: bool = False,
+    scale: Parameter | None = None,
+    add: Variable | Array | None = None,
 ) -> Variable:
     """gelu(linear(x)) * scale + add, for each row of x; each but linear is optional.
 
@@ -44,14 +49,20 @@ def fused_linear(
     return run(linear, x, b=b, with_gelu=with_gelu, scale=scale, add=add)
 
 
-def _finished(y: Variable, *, with_gelu: bool, scale: Any, add: Any) -> Variable:
+def _finished(y: Variable, *, with_gelu: bool, scale: Parameter | None, add: Variable | Array | None) -> Variable:
     y = gelu(y) if with_gelu else y
     y = y if scale is None else y * scale
     return y if add is None else y + add
 
 
 def float_rows(
-    linear: Linear, x: Any, *, b: Any = None, with_gelu: bool = False, scale: Any = None, add: Any = None
+    linear: Linear,
+    x: Variable | Array,
+    *,
+    b: Variable | Array | None = None,
+    with_gelu: bool = False,
+    scale: Parameter | None = None,
+    add: Variable | Array | None = None,
 ) -> Variable:
     """The same in float32, ignoring the layer's kernel."""
     x = as_variable(x)
@@ -70,7 +81,7 @@ def float_rows(
     return map_as_rows(y, x.shape)
 
 
-def rows_as_map(x: Any) -> Variable:
+def rows_as_map(x: Variable | Array) -> Variable:
     """(B, I, 1, N) channels-last of x (B, ..., I); a view if x is C-contiguous."""
     x = as_variable(x)
     n = 1
@@ -84,7 +95,7 @@ def map_as_rows(y: Variable, x_shape: tuple[int, ...]) -> Variable:
     return reshape(transpose(y, (0, 2, 3, 1)), (*x_shape[:-1], y.shape[1]))
 
 
-def filters_of_rows(linear: Linear, scale: Parameter | None) -> tuple[Any, Any, PreparedWeights]:
+def filters_of_rows(linear: Linear, scale: Parameter | None) -> tuple[Array, Variable | Array | None, PreparedWeights]:
     """W (O, I, 1, 1) and b of a scaled layer, and the cache for their reordered copies."""
     if scale is None:
         _, b, pack = factors_of_rows(linear, None)
@@ -92,7 +103,9 @@ def filters_of_rows(linear: Linear, scale: Parameter | None) -> tuple[Any, Any, 
     return folded(linear.W, "scaled filters", (scale, linear.b), lambda: _scaled(linear, scale))
 
 
-def factors_of_rows(linear: Linear, scale: Parameter | None) -> tuple[Any, Any, PreparedWeights]:
+def factors_of_rows(
+    linear: Linear, scale: Parameter | None
+) -> tuple[Array | None, Variable | Array | None, PreparedWeights]:
     """factor (O,) or None and b (O,) or None, so that a scaled layer is factor * (W * x) + b; and the cache for
     copies of W that depend on the factor.
     """
@@ -103,9 +116,9 @@ def factors_of_rows(linear: Linear, scale: Parameter | None) -> tuple[Any, Any, 
     return folded(linear.W, "scale", (scale, linear.b), lambda: (scale._array, _scaled_bias(linear, scale)))
 
 
-def _scaled(linear: Linear, scale: Parameter) -> tuple[Any, Any]:
+def _scaled(linear: Linear, scale: Parameter) -> tuple[Array, Array | None]:
     return (linear.W._array * scale._array[:, None])[:, :, None, None], _scaled_bias(linear, scale)
 
 
-def _scaled_bias(linear: Linear, scale: Parameter) -> Any:
+def _scaled_bias(linear: Linear, scale: Parameter) -> Array | None:
     return None if linear.b is None else linear.b._array * scale._array

@@ -1,11 +1,9 @@
 """A group normalization layer."""
 
-from typing import Any
-
 from cvzoo.autodiff.parameter import Parameter
 from cvzoo.autodiff.variable import Variable
 from cvzoo.functions.normalization.group_normalization import group_normalization
-from cvzoo.links.link import Link
+from cvzoo.links.link import InitialValue, Link
 from cvzoo.typing.aliases import Array
 
 
@@ -24,8 +22,8 @@ class GroupNormalization(Link):
         groups: int,
         size: int | None = None,
         eps: float = 1e-5,
-        initial_gamma: Any = None,
-        initial_beta: Any = None,
+        initial_gamma: InitialValue = None,
+        initial_beta: InitialValue = None,
     ):
         self.groups = groups
         self.eps = eps

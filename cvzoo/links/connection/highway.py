@@ -1,13 +1,13 @@
 """Highway layer."""
 
 from collections.abc import Callable
-from typing import Any
 
 from cvzoo.autodiff.variable import Variable
 from cvzoo.functions.activation.relu import relu
 from cvzoo.functions.activation.sigmoid import sigmoid
 from cvzoo.links.chain import Chain
 from cvzoo.links.connection.linear import Linear
+from cvzoo.links.link import InitialValue
 from cvzoo.typing.aliases import Array
 
 
@@ -27,11 +27,11 @@ class Highway(Chain):
         self,
         in_out_size: int,
         nobias: bool = False,
-        activate: Callable[[Any], Variable] = relu,
-        init_Wh: Any = None,
-        init_Wt: Any = None,
-        init_bh: Any = None,
-        init_bt: Any = -1,
+        activate: Callable[[Variable], Variable] = relu,
+        init_Wh: InitialValue = None,
+        init_Wt: InitialValue = None,
+        init_bh: InitialValue = None,
+        init_bt: InitialValue = -1,
     ):
         super().__init__()
         self.activate = activate

@@ -10,6 +10,7 @@ from cvzoo.functions.pooling.pooling_2d import average_pooling_2d, max_pooling_2
 from cvzoo.links.chain import Chain
 from cvzoo.links.connection.batch_normalization import BatchNormalization
 from cvzoo.links.connection.convolution_2d import Convolution2D
+from cvzoo.links.link import InitialValue
 from cvzoo.typing.aliases import Array
 
 
@@ -35,8 +36,8 @@ class Inception(Chain):
         proj5: int,
         out5: int,
         proj_pool: int,
-        conv_init: Any = None,
-        bias_init: Any = None,
+        conv_init: InitialValue = None,
+        bias_init: InitialValue = None,
     ):
         super().__init__()
 
@@ -89,7 +90,7 @@ class InceptionBN(Chain):
         pooltype: str,
         proj_pool: int | None = None,
         stride: int = 1,
-        conv_init: Any = None,
+        conv_init: InitialValue = None,
     ):
         super().__init__()
         if pooltype not in ("max", "avg"):

@@ -1,12 +1,10 @@
 """Layer normalization of rows, and of each pixel's channels."""
 
-from typing import Any
-
 from cvzoo.autodiff.parameter import Parameter
 from cvzoo.autodiff.variable import Variable
 from cvzoo.functions.array.axes import transpose
 from cvzoo.functions.normalization.layer_normalization import layer_normalization
-from cvzoo.links.link import Link
+from cvzoo.links.link import InitialValue, Link
 from cvzoo.typing.aliases import Array
 
 
@@ -19,7 +17,13 @@ class LayerNormalization(Link):
     Source: Ba, Kiros and Hinton, Layer Normalization, 2016.
     """
 
-    def __init__(self, size: int | None = None, eps: float = 1e-6, initial_gamma: Any = None, initial_beta: Any = None):
+    def __init__(
+        self,
+        size: int | None = None,
+        eps: float = 1e-6,
+        initial_gamma: InitialValue = None,
+        initial_beta: InitialValue = None,
+    ):
         self.eps = eps
         with self.init_scope():
             self.gamma = Parameter(1 if initial_gamma is None else initial_gamma)

@@ -1,6 +1,6 @@
 """Linear layers: of one input, and of two by a tensor."""
 
-from typing import Any
+from collections.abc import Sequence
 
 from cvzoo.autodiff.parameter import Parameter
 from cvzoo.autodiff.variable import Variable
@@ -8,7 +8,7 @@ from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.functions.connection.linear import bilinear, linear
 from cvzoo.initializers.normal import LeCunNormal
 from cvzoo.links.connection.layer_kernel import AbstractLayerKernel
-from cvzoo.links.link import Link
+from cvzoo.links.link import InitialValue, Link
 from cvzoo.typing.aliases import Array
 
 
@@ -29,8 +29,8 @@ class Linear(Link):
         in_size: int | None,
         out_size: int | None = None,
         nobias: bool = False,
-        initialW: Any = None,
-        initial_bias: Any = None,
+        initialW: InitialValue = None,
+        initial_bias: InitialValue = None,
     ):
         if out_size is None:
             if in_size is None:
@@ -71,8 +71,8 @@ class Bilinear(Link):
         right_size: int,
         out_size: int,
         nobias: bool = False,
-        initialW: Any = None,
-        initial_bias: Any = None,
+        initialW: InitialValue = None,
+        initial_bias: Sequence[InitialValue] | None = None,
     ):
         super().__init__()
         start = LeCunNormal()
@@ -85,6 +85,6 @@ class Bilinear(Link):
             self.V2 = None if nobias else Parameter(V2, (right_size, out_size))
             self.b = None if nobias else Parameter(b, out_size)
 
-    def forward(self, e1: Any, e2: Any) -> Variable:
+    def forward(self, e1: Variable | Array, e2: Variable | Array) -> Variable:
         """(B, out_size) of e1 (B, left_size) and e2 (B, right_size)."""
         return bilinear(e1, e2, self.W, self.V1, self.V2, self.b)

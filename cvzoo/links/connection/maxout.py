@@ -1,11 +1,10 @@
 """A layer whose units are maxima of linear functions."""
 
-from typing import Any
-
 from cvzoo.autodiff.variable import Variable
 from cvzoo.functions.activation.relu import maxout
 from cvzoo.links.chain import Chain
 from cvzoo.links.connection.linear import Linear
+from cvzoo.links.link import InitialValue
 from cvzoo.typing.aliases import Array
 
 
@@ -19,7 +18,12 @@ class Maxout(Chain):
     """
 
     def __init__(
-        self, in_size: int | None, out_size: int, pool_size: int, initialW: Any = None, initial_bias: Any = None
+        self,
+        in_size: int | None,
+        out_size: int,
+        pool_size: int,
+        initialW: InitialValue = None,
+        initial_bias: InitialValue = None,
     ):
         self.pool_size = pool_size
         with self.init_scope():

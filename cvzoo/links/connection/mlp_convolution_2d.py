@@ -1,13 +1,13 @@
 """A convolution followed by 1 x 1 convolutions (network in network)."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from cvzoo.autodiff.variable import Variable
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.functions.activation.relu import relu
 from cvzoo.links.chain import ChainList
 from cvzoo.links.connection.convolution_2d import Convolution2D
+from cvzoo.links.link import InitialValue
 from cvzoo.typing.aliases import Array
 
 
@@ -31,9 +31,9 @@ class MLPConvolution2D(ChainList):
         ksize: int | tuple[int, int],
         stride: int | tuple[int, int] = 1,
         pad: int | Sequence[int] = 0,
-        activation: Callable[[Any], Variable] = relu,
-        conv_init: Any = None,
-        bias_init: Any = None,
+        activation: Callable[[Variable], Variable] = relu,
+        conv_init: InitialValue = None,
+        bias_init: InitialValue = None,
     ):
         if not out_channels:
             raise ValueRangeError("MLPConvolution2D: out_channels must name a convolution", got=repr(out_channels))

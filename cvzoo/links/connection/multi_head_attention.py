@@ -1,7 +1,5 @@
 """Multi-head self-attention."""
 
-from typing import Any
-
 from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError
 from cvzoo.functions.array.axes import reshape, transpose
@@ -31,7 +29,9 @@ class MultiHeadAttention(Chain):
             self.qkv = Linear(n_unit, 3 * n_unit, initialW=GlorotUniform())
             self.proj = Linear(n_unit, n_unit, initialW=GlorotUniform())
 
-    def forward(self, x: Variable | Array, *, bias: Any = None, add: Any = None) -> Variable:
+    def forward(
+        self, x: Variable | Array, *, bias: Variable | Array | None = None, add: Variable | Array | None = None
+    ) -> Variable:
         """(B, N, n_unit) of x (B, N, n_unit).
 
         bias: added to the scores (B, n_head, N, N), with which it broadcasts; None: nothing

@@ -1,11 +1,10 @@
 """A link with a single parameter."""
 
-from typing import Any
-
 from cvzoo.autodiff.parameter import Parameter as ParameterVariable
 from cvzoo.autodiff.variable import Variable
 from cvzoo.functions.util.identity import identity
 from cvzoo.links.link import Link
+from cvzoo.typing.aliases import Array
 
 
 class Parameter(Link):
@@ -14,7 +13,7 @@ class Parameter(Link):
     array: initial W
     """
 
-    def __init__(self, array: Any):
+    def __init__(self, array: Array):
         super().__init__()
         with self.init_scope():
             self.W = ParameterVariable(array)

@@ -1,12 +1,11 @@
 """A parametric rectified linear unit."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from cvzoo.autodiff.parameter import Parameter
 from cvzoo.autodiff.variable import Variable
 from cvzoo.functions.activation.relu import prelu
-from cvzoo.links.link import Link
+from cvzoo.links.link import InitialValue, Link
 from cvzoo.typing.aliases import Array
 
 
@@ -18,7 +17,7 @@ class PReLU(Link):
     Source: He et al., Delving Deep into Rectifiers, ICCV 2015.
     """
 
-    def __init__(self, shape: Sequence[int] = (), init: Any = 0.25):
+    def __init__(self, shape: Sequence[int] = (), init: InitialValue = 0.25):
         with self.init_scope():
             self.W = Parameter(init, shape)
 

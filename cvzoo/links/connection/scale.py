@@ -1,7 +1,6 @@
 """A learned factor and a learned shift along some axes."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from cvzoo.autodiff.parameter import Parameter
 from cvzoo.autodiff.variable import Variable, as_variable
@@ -40,7 +39,7 @@ class Bias(Link):
         with self.init_scope():
             self.b = None if shape is None else Parameter(0, tuple(shape))
 
-    def forward(self, x: Variable | Array, *ys: Any) -> Variable:
+    def forward(self, x: Variable | Array, *ys: Variable | Array) -> Variable:
         """x's shape.
 
         ys: nothing, or one array (without a parameter) to add
@@ -71,7 +70,7 @@ class Scale(Chain):
             shape = W_shape if bias_shape is None else bias_shape
             self.bias = Bias(axis, shape) if bias_term else None
 
-    def forward(self, x: Variable | Array, *ys: Any) -> Variable:
+    def forward(self, x: Variable | Array, *ys: Variable | Array) -> Variable:
         """x's shape.
 
         ys: without a parameter W, the factor; without a parameter b too, then the shift

@@ -17,6 +17,8 @@ from cvzoo.functions.math.arithmetic import multiply
 from cvzoo.functions.math.sum import sum
 from cvzoo.links.connection.deconvolution_2d import Deconvolution2D
 from cvzoo.links.hooks.weight_hook import AbstractWeightHook
+from cvzoo.links.link import Link
+from cvzoo.typing.aliases import Array
 
 
 class PowerIteration(FunctionNode):
@@ -26,13 +28,13 @@ class PowerIteration(FunctionNode):
     No gradient: as in the paper both vectors are constants.
     """
 
-    def __init__(self, u: Any, n_iteration: int, eps: float, *, learn: bool):
+    def __init__(self, u: Array, n_iteration: int, eps: float, *, learn: bool):
         self.effect = u if learn else None
         self._kept = None if learn else u
         self._n_iteration = n_iteration
         self._eps = eps
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Any, ...]:
         (W,) = inputs
         xp = backend_of(W).xp
         u = self._kept if self.effect is None else self.effect
@@ -45,7 +47,7 @@ class PowerIteration(FunctionNode):
             self.effect[...] = u
         return u, v
 
-    def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Variable | None, ...]) -> tuple[Variable | None, ...]:
         return (None,) * len(indexes)
 
 
@@ -86,7 +88,7 @@ class SpectralNormalization(AbstractWeightHook):
         self.use_gamma = use_gamma
         self.factor = factor
         self.vector_name = f"{weight_name}_u"
-        self._vectors: tuple[Any, Any] | None = None  # of the last call in training, for gradient checkpointing
+        self._vectors: tuple[Array, Array] | None = None  # of the last call in training, for gradient checkpointing
 
     def added(self, link: Any) -> None:
         super().added(link)
@@ -123,7 +125,7 @@ class SpectralNormalization(AbstractWeightHook):
         scaled = scaled if self.factor is None else scaled * self.factor
         return link.gamma * scaled if self.use_gamma else scaled
 
-    def _singular_vectors(self, link: Any, matrix: Variable) -> tuple[Any, Any]:
+    def _singular_vectors(self, link: Link, matrix: Variable) -> tuple[Variable | Array, Variable | Array]:
         if switches.in_recomputing and self._vectors is not None:
             return self._vectors
         learn = switches.train and not switches.in_recomputing
@@ -134,7 +136,7 @@ class SpectralNormalization(AbstractWeightHook):
         return u, v
 
 
-def _as_matrix(link: Any, W: Parameter) -> Variable:
+def _as_matrix(link: Link, W: Parameter) -> Variable:
     """(O, the rest) of a layer's weight."""
     rows = moveaxis(W, 1, 0) if isinstance(link, Deconvolution2D) else W
     return reshape(rows, ((rows.shape or ())[0], -1))

@@ -7,6 +7,7 @@ from cvzoo.autodiff.parameter import Parameter
 from cvzoo.autodiff.variable import Variable
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.errors.exceptions import GraphError, ValueRangeError
+from cvzoo.links.link import Link
 from cvzoo.links.link_hook import LinkCall, LinkHook
 
 
@@ -29,7 +30,7 @@ class AbstractWeightHook(LinkHook, abc.ABC):
     def __enter__(self) -> Any:
         raise GraphError(f"{self.name} belongs to one layer, not to a block", hint="layer.add_hook(hook)")
 
-    def added(self, link: Any) -> None:
+    def added(self, link: Link | None) -> None:
         """Raises ValueRangeError if the layer has no such parameter."""
         if not isinstance(vars(link).get(self.weight_name), Parameter):
             raise ValueRangeError(f"{self.name}: {type(link).__name__} has no parameter {self.weight_name!r}")
@@ -58,5 +59,5 @@ class AbstractWeightHook(LinkHook, abc.ABC):
         vars(args.link)[self.weight_name] = self._own.pop()
 
     @abc.abstractmethod
-    def weight(self, link: Any, W: Parameter) -> Variable:
+    def weight(self, link: Link, W: Parameter) -> Variable:
         """The weight that replaces W; composed of differentiable functions."""

@@ -1,13 +1,12 @@
 """Weight standardization."""
 
-from typing import Any
-
 from cvzoo.autodiff.parameter import Parameter
 from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.errors.exceptions import ShapeError
 from cvzoo.functions.normalization.group_normalization import group_normalization
 from cvzoo.links.hooks.weight_hook import AbstractWeightHook
+from cvzoo.links.link import Link
 
 
 class WeightStandardization(AbstractWeightHook):
@@ -28,7 +27,7 @@ class WeightStandardization(AbstractWeightHook):
         super().__init__(weight_name, name)
         self.eps = eps
 
-    def weight(self, link: Any, W: Parameter) -> Variable:
+    def weight(self, link: Link, W: Parameter) -> Variable:
         """W, each of its rows standardized."""
         shape = W.shape or ()
         if len(shape) < 2:

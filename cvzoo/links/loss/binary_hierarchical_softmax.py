@@ -71,7 +71,7 @@ class BinaryHierarchicalSoftmax(Link):
             heapq.heappush(heap, (first + second, next(numbers), (left, right)))
         return heap[0][2]
 
-    def forward(self, x: Variable | Array, t: Any) -> Variable:
+    def forward(self, x: Variable | Array, t: Variable | Array) -> Variable:
         """The sum of the losses of x (B, in_size) and classes t (B,), integers of the tree.
 
         Raises ShapeError or DtypeError for invalid arrays, ValueRangeError for a class that is not in the tree; classes
@@ -102,7 +102,7 @@ def _paths(tree: Tree) -> Iterator[tuple[int, list[tuple[int, int]]]]:
 
 
 @on_device_of_arguments
-def _loss(x: Any, t: Any, W: Parameter, nodes: np.ndarray, turns: np.ndarray) -> Variable:
+def _loss(x: Variable | Array, t: Variable | Array, W: Parameter, nodes: np.ndarray, turns: np.ndarray) -> Variable:
     x, t = widened(x), as_array(t)
     backend_of(t)
     if x.ndim != 2 or t.shape != x.shape[:1] or x.shape[1] != (W.shape or ())[1]:

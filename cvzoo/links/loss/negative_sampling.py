@@ -1,7 +1,6 @@
 """Negative sampling."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -32,8 +31,8 @@ class NegativeSampling(Link):
             self.W = Parameter(0, (len(counts), in_size))  # as word2vec's output vectors
 
     def forward(
-        self, x: Variable | Array, t: Any, reduce: str = "sum", *, return_samples: bool = False
-    ) -> Variable | tuple[Variable, Any]:
+        self, x: Variable | Array, t: Variable | Array, reduce: str = "sum", *, return_samples: bool = False
+    ) -> Variable | tuple[Variable, Array]:
         """The loss of x (B, in_size) and classes t (B,): a number, or (B,) with reduce="no"."""
         return negative_sampling(
             x, t, self.W, self.sampler.sample, self.sample_size, reduce, return_samples=return_samples

@@ -11,8 +11,9 @@ from cvzoo.backends.device import Device
 from cvzoo.backends.image_plan import ImagePlan
 from cvzoo.backends.transfer import upload
 from cvzoo.errors.exceptions import DtypeError, ShapeError, UnsupportedError, ValueRangeError
-from cvzoo.images.read_image import MAX_PIXELS, read_image
+from cvzoo.images.read_image import MAX_PIXELS, ImageSource, read_image
 from cvzoo.links.model.preparation.abstract import AbstractPreparation
+from cvzoo.typing.aliases import Array
 
 
 class AbstractPrepared:
@@ -47,7 +48,7 @@ def declared_preparation(model: Any) -> AbstractPreparation | None:
     return model.preparation if declares else None
 
 
-def preprocessing_header(model: Any) -> dict[str, Any]:
+def preprocessing_header(model: object) -> dict[str, Any]:
     """The model's preprocessing as JSON, for the header of its file; empty if it declares none."""
     preparation = declared_preparation(model)
     return {} if preparation is None else preparation.to_header()
@@ -61,9 +62,9 @@ class PreparedBatch(NamedTuple):
     sources: the images as passed to `predict`
     """
 
-    x: Any
+    x: Array
     sizes: list[tuple[int, int]]
-    sources: list[Any]
+    sources: list[ImageSource]
 
 
 class _Model(Protocol):
@@ -73,7 +74,7 @@ class _Model(Protocol):
     def prepare(self, img: np.ndarray) -> np.ndarray: ...
 
 
-def batches_for(model: _Model, imgs: Iterable[Any], *, batch_size: int) -> Iterator[PreparedBatch]:
+def batches_for(model: _Model, imgs: Iterable[ImageSource], *, batch_size: int) -> Iterator[PreparedBatch]:
     """As `prepared_batches`, on the model's device, where images are also preprocessed if the model declares how.
 
     Images from files are transferred to a GPU as uint8; deeper ones, or those with transparency, are rounded.
@@ -84,7 +85,7 @@ def batches_for(model: _Model, imgs: Iterable[Any], *, batch_size: int) -> Itera
     return _device_batches(model, imgs, batch_size)
 
 
-def _device_batches(model: _Model, imgs: Iterable[Any], batch_size: int) -> Iterator[PreparedBatch]:
+def _device_batches(model: _Model, imgs: Iterable[ImageSource], batch_size: int) -> Iterator[PreparedBatch]:
     preparation = declared_preparation(model)
     batch: list[_ReadImage] = []
     for source in imgs:
@@ -109,7 +110,7 @@ class _ReadImage(NamedTuple):
     img: np.ndarray
     plan: ImagePlan | None
     size: tuple[int, int]
-    source: Any
+    source: ImageSource
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -130,7 +131,7 @@ def _on_device(device: Device, images: list[_ReadImage]) -> PreparedBatch:
     return PreparedBatch(x, sizes, sources)
 
 
-def read_pixels(source: Any) -> np.ndarray:
+def read_pixels(source: ImageSource) -> np.ndarray:
     """(3, H, W) RGB in [0, 255]: uint8, or float32 for arrays of other dtypes."""
     if isinstance(source, np.ndarray):
         eight = source.dtype == np.uint8 and source.ndim == 3 and source.shape[0] == 3
@@ -143,7 +144,7 @@ def read_pixels(source: Any) -> np.ndarray:
 
 
 def prepared_batches(
-    imgs: Iterable[Any], prepare: Callable[[np.ndarray], np.ndarray], *, batch_size: int
+    imgs: Iterable[ImageSource], prepare: Callable[[np.ndarray], np.ndarray], *, batch_size: int
 ) -> Iterator[PreparedBatch]:
     """Batches of at most `batch_size` images, in the order of `imgs`, read lazily.
 
@@ -182,14 +183,14 @@ def _joined(xs: list[np.ndarray]) -> np.ndarray:
     return np.stack(xs)
 
 
-def check_images(imgs: Any, batch_size: int) -> None:
+def check_images(imgs: object, batch_size: int) -> None:
     """Raises DtypeError or ShapeError if `imgs` is one image or not an iterable, ValueRangeError for the batch size."""
     check_several(imgs, "predict")
     if isinstance(batch_size, bool) or not isinstance(batch_size, int) or batch_size < 1:
         raise ValueRangeError("batch_size must be a positive integer", got=repr(batch_size))
 
 
-def check_several(imgs: Any, function: str) -> None:
+def check_several(imgs: object, function: str) -> None:
     """Raises DtypeError or ShapeError, which name the function, if `imgs` is one image or not an iterable."""
     what, hint = f"{function} takes several images, not one", f"{function}([img])"
     if isinstance(imgs, str | bytes | bytearray | os.PathLike | Image.Image):

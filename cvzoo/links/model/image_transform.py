@@ -49,7 +49,9 @@ class ImageTransform:
         self.jitter = jitter
         self.lighting = lighting
 
-    def __call__(self, example: tuple[np.ndarray, Any], rng: Any = None) -> tuple[np.ndarray, Any]:
+    def __call__(
+        self, example: tuple[np.ndarray, Any], rng: np.random.Generator | None = None
+    ) -> tuple[np.ndarray, Any]:
         """x (3, crop, crop) float32, normalized; the label as it was.
 
         example: img (3, H, W) or grey (1, H, W), RGB [0, 255], and its label

@@ -9,6 +9,7 @@ import numpy as np
 from cvzoo import visualizations
 from cvzoo.errors.exceptions import ShapeError
 from cvzoo.geometry.rle import RLEs
+from cvzoo.images.read_image import ImageSource
 from cvzoo.links.model.detections import Detections
 from cvzoo.links.model.instances import AbstractInstances
 from cvzoo.links.model.result_tables import chosen_rows
@@ -47,7 +48,7 @@ class InstanceSegmentations(AbstractInstances, _Lists):
         *,
         bboxes: list[BBox] | None = None,
         label_names: Sequence[str] | None = None,
-        sources: Sequence[Any] = (),
+        sources: Sequence[ImageSource | None] = (),
     ) -> "InstanceSegmentations":
         self = super().__new__(cls, masks, labels, scores)
         bboxes = [mask.to_bbox() for mask in masks] if bboxes is None else bboxes
@@ -66,7 +67,7 @@ class InstanceSegmentations(AbstractInstances, _Lists):
         self,
         i: int = 0,
         *,
-        img: Any = None,
+        img: ImageSource | None = None,
         line_width: int | None = None,
         colors: Colors | None = None,
         show_labels: bool = True,
@@ -86,7 +87,7 @@ class InstanceSegmentations(AbstractInstances, _Lists):
         self,
         i: int = 0,
         *,
-        img: Any = None,
+        img: ImageSource | None = None,
         ax: "Axes | None" = None,
         line_width: int | None = None,
         colors: Colors | None = None,
@@ -134,7 +135,7 @@ class InstanceSegmentations(AbstractInstances, _Lists):
     def _repr_png_(self) -> bytes | None:
         return self.detections.png_over(self._tinted)
 
-    def _tinted(self, i: int, img: Any = None, colors: Colors | None = None) -> np.ndarray:
+    def _tinted(self, i: int, img: ImageSource | None = None, colors: Colors | None = None) -> np.ndarray:
         # the lowest score first, so that the highest is drawn on top
         order = np.arange(len(self.labels[i]))[::-1]
         masks, label = self.masks[i][order], self.labels[i][order]

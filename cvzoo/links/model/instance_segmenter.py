@@ -2,12 +2,13 @@
 
 import abc
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.geometry.rle import RLEs
+from cvzoo.images.read_image import ImageSource
 from cvzoo.links.chain import Chain
 from cvzoo.links.model.detections import kept_source
 from cvzoo.links.model.image_batches import AbstractPrepared, PreparedBatch, batches_for
@@ -47,7 +48,7 @@ class AbstractInstanceSegmenter(AbstractThresholds, AbstractPrepared, AbstractQu
 
     # --- predict ----------------------------------------------------------------------------------------------------
     def predict(
-        self, imgs: Iterable[Any], *, batch_size: int = 4, score: str | float | None = None
+        self, imgs: Iterable[ImageSource], *, batch_size: int = 4, score: str | float | None = None
     ) -> InstanceSegmentations:
         """Detect instances: `masks, labels, scores = model.predict(imgs)`, lists with one element per image.
 
@@ -55,7 +56,7 @@ class AbstractInstanceSegmenter(AbstractThresholds, AbstractPrepared, AbstractQu
         Masks are run-length encoded (`geometry.RLEs`), for evaluators; `.dense(i)` is image i's (R, H, W) bool.
         """
         instances: list[FoundInstances] = []
-        sources: list[Any] = []
+        sources: list[ImageSource | None] = []
         with self.using_score(score):
             for batch in batches_for(self, imgs, batch_size=batch_size):
                 instances += self._found(batch)
@@ -63,7 +64,7 @@ class AbstractInstanceSegmenter(AbstractThresholds, AbstractPrepared, AbstractQu
         return self._result(instances, sources)
 
     def predict_each(
-        self, imgs: Iterable[Any], *, batch_size: int = 1, score: str | float | None = None
+        self, imgs: Iterable[ImageSource], *, batch_size: int = 1, score: str | float | None = None
     ) -> Iterator[InstanceSegmentations]:
         """The results image by image, reading images lazily, with constant memory."""
         for batch in batches_for(self, imgs, batch_size=batch_size):
@@ -84,7 +85,7 @@ class AbstractInstanceSegmenter(AbstractThresholds, AbstractPrepared, AbstractQu
             for each, rows in zip(found, keep)
         ]
 
-    def _result(self, instances: list[FoundInstances], sources: list[Any]) -> InstanceSegmentations:
+    def _result(self, instances: list[FoundInstances], sources: list[ImageSource | None]) -> InstanceSegmentations:
         masks, bboxes, labels, scores = (list(each) for each in zip(*instances)) if instances else ([], [], [], [])
         return InstanceSegmentations(
             masks, labels, scores, bboxes=bboxes, label_names=self.label_names, sources=sources

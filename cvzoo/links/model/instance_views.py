@@ -8,6 +8,7 @@ import numpy as np
 from cvzoo.errors.exceptions import UnsupportedError
 from cvzoo.geometry.rle import RLEs
 from cvzoo.geometry.window_rle import window_rles
+from cvzoo.images.read_image import ImageSource
 from cvzoo.links.model.detections import Detections
 from cvzoo.links.model.instance_segmentations import InstanceSegmentations
 from cvzoo.links.model.keypoint_detections import KeypointDetections
@@ -63,7 +64,9 @@ def instances_of(result: Any, i: int) -> Instances:
     raise UnsupportedError(f"a {type(result).__name__} has no instances")
 
 
-def result_of(model: Any, images: Sequence[Instances], sources: Sequence[Any], kind: type) -> InstanceResult:
+def result_of(
+    model: Any, images: Sequence[Instances], sources: Sequence[ImageSource | None], kind: type
+) -> InstanceResult:
     """The images' instances as the result class `kind` of the model's own `predict`."""
     bboxes, labels, scores = [x.bbox for x in images], [x.label for x in images], [x.score for x in images]
     names = {"label_names": model.label_names, "sources": sources}

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cvzoo.images.read_image import ImageSource
 from cvzoo.images.write_image import write_image
 from cvzoo.links.model.detections import Detections
 from cvzoo.links.model.result_annotations import coco_of, voc_of
@@ -32,7 +33,7 @@ class AbstractInstances(abc.ABC):
         return self.detections.label_names
 
     @property
-    def sources(self) -> Sequence[Any]:
+    def sources(self) -> Sequence[ImageSource | None]:
         return self.detections.sources
 
     @property
@@ -50,7 +51,7 @@ class AbstractInstances(abc.ABC):
         self,
         i: int = 0,
         *,
-        img: Any = None,
+        img: ImageSource | None = None,
         line_width: int | None = None,
         colors: Colors | None = None,
         show_labels: bool = True,
@@ -66,7 +67,7 @@ class AbstractInstances(abc.ABC):
         self,
         i: int = 0,
         *,
-        img: Any = None,
+        img: ImageSource | None = None,
         ax: "Axes | None" = None,
         line_width: int | None = None,
         colors: Colors | None = None,
@@ -80,7 +81,7 @@ class AbstractInstances(abc.ABC):
         i: int,
         path: str | os.PathLike,
         *,
-        img: Any = None,
+        img: ImageSource | None = None,
         line_width: int | None = None,
         colors: Colors | None = None,
         show_labels: bool = True,
@@ -92,7 +93,7 @@ class AbstractInstances(abc.ABC):
         )
         return write_image(drawn, path)
 
-    def crops(self, i: int = 0, *, img: Any = None) -> list[np.ndarray | None]:
+    def crops(self, i: int = 0, *, img: ImageSource | None = None) -> list[np.ndarray | None]:
         """The part of image `i` in each box, as `Detections.crops`."""
         return self.detections.crops(i, img=img)
 

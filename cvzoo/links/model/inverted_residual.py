@@ -76,7 +76,7 @@ class InvertedResidual(Chain):
         """(B, out_channels, H / stride, W / stride), sides rounded up, of x (B, in_channels, H, W)."""
         return self.after_expand(x if self.expand is None else self.expand(x), x)
 
-    def after_expand(self, h: Any, x: Any = None) -> Variable:
+    def after_expand(self, h: Variable | Array, x: Any = None) -> Variable:
         """The output of `forward`, from that of `expand` (B, expanded, H, W).
 
         x: the block's input; not needed without a shortcut

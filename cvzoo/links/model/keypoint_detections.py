@@ -7,6 +7,7 @@ import numpy as np
 
 from cvzoo import visualizations
 from cvzoo.errors.exceptions import ShapeError
+from cvzoo.images.read_image import ImageSource
 from cvzoo.images.write_image import encode_png
 from cvzoo.links.model.detections import Detections
 from cvzoo.links.model.instances import AbstractInstances
@@ -52,7 +53,7 @@ class KeypointDetections(AbstractInstances, _Lists):
         point_scores: list[Array],
         point_names: Sequence[str] | None = None,
         label_names: Sequence[str] | None = None,
-        sources: Sequence[Any] = (),
+        sources: Sequence[ImageSource | None] = (),
     ) -> "KeypointDetections":
         self = super().__new__(cls, points, labels, scores)
         lengths = tuple(map(len, (points, labels, scores, bboxes, point_scores)))
@@ -67,7 +68,7 @@ class KeypointDetections(AbstractInstances, _Lists):
         self,
         i: int = 0,
         *,
-        img: Any = None,
+        img: ImageSource | None = None,
         line_width: int | None = None,
         colors: Colors | None = None,
         show_labels: bool = True,
@@ -86,7 +87,7 @@ class KeypointDetections(AbstractInstances, _Lists):
         self,
         i: int = 0,
         *,
-        img: Any = None,
+        img: ImageSource | None = None,
         ax: "Axes | None" = None,
         line_width: int | None = None,
         colors: Colors | None = None,

@@ -2,11 +2,12 @@
 
 import abc
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from cvzoo.config.switches import no_backprop_mode, using_config
+from cvzoo.images.read_image import ImageSource
 from cvzoo.links.chain import Chain
 from cvzoo.links.model.detections import kept_source
 from cvzoo.links.model.image_batches import AbstractPrepared, PreparedBatch, batches_for
@@ -49,14 +50,14 @@ class AbstractKeypointDetector(AbstractThresholds, AbstractPrepared, AbstractQua
 
     # --- predict ----------------------------------------------------------------------------------------------------
     def predict(
-        self, imgs: Iterable[Any], *, batch_size: int = 4, score: str | float | None = None
+        self, imgs: Iterable[ImageSource], *, batch_size: int = 4, score: str | float | None = None
     ) -> KeypointDetections:
         """Detect keypoints: `points, labels, scores = model.predict(imgs)`, lists with one element per image.
 
         imgs, batch_size, score, and errors: as for a detector's `predict`
         """
         instances: list[FoundPoints] = []
-        sources: list[Any] = []
+        sources: list[ImageSource | None] = []
         with self.using_score(score):
             for batch in batches_for(self, imgs, batch_size=batch_size):
                 instances += self._found(batch)
@@ -64,7 +65,7 @@ class AbstractKeypointDetector(AbstractThresholds, AbstractPrepared, AbstractQua
         return self._result(instances, sources)
 
     def predict_each(
-        self, imgs: Iterable[Any], *, batch_size: int = 1, score: str | float | None = None
+        self, imgs: Iterable[ImageSource], *, batch_size: int = 1, score: str | float | None = None
     ) -> Iterator[KeypointDetections]:
         """The results image by image, reading images lazily, with constant memory."""
         for batch in batches_for(self, imgs, batch_size=batch_size):
@@ -82,7 +83,7 @@ class AbstractKeypointDetector(AbstractThresholds, AbstractPrepared, AbstractQua
         keep = (self.above_class_thresholds(each.label, each.score) for each in found)
         return [FoundPoints(*(column[rows] for column in each)) for each, rows in zip(found, keep)]
 
-    def _result(self, instances: list[FoundPoints], sources: list[Any]) -> KeypointDetections:
+    def _result(self, instances: list[FoundPoints], sources: list[ImageSource | None]) -> KeypointDetections:
         points, bboxes, labels, scores, point_scores = (
             (list(each) for each in zip(*instances)) if instances else [[]] * 5
         )

@@ -1,7 +1,6 @@
 """Data augmentation for semantic segmentation."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -51,7 +50,9 @@ class LabelMapTransform:
         self.angle = angle
         self.x_flip = x_flip
 
-    def __call__(self, example: tuple[np.ndarray, np.ndarray], rng: Any = None) -> tuple[np.ndarray, np.ndarray]:
+    def __call__(
+        self, example: tuple[np.ndarray, np.ndarray], rng: np.random.Generator | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
         """x (3, H', W') float32, label (H', W') int32.
 
         example: img (3, H, W) float32 RGB [0, 255], label (H, W) int32, -1 where unlabeled
@@ -86,7 +87,7 @@ class LabelMapTransform:
         return x, np.ascontiguousarray(label, np.int32)
 
 
-def _window(in_size: Sequence[int], size: Sequence[int], rng: Any) -> tuple[slice, slice]:
+def _window(in_size: Sequence[int], size: Sequence[int], rng: np.random.Generator) -> tuple[slice, slice]:
     """A random window of `size` within the image, or along a side that is too short, around it."""
     spans = []
     for have, want in zip(in_size, size):

@@ -10,6 +10,7 @@ from PIL import Image
 
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError
 from cvzoo.files.atomic_write import atomic_write
+from cvzoo.images.read_image import ImageSource
 from cvzoo.images.write_image import encode_png, write_image
 from cvzoo.links.model.result_annotations import coco_of, voc_label_map
 from cvzoo.links.model.result_images import SHOWN, check_index, image_of, notebook_html, notebook_png
@@ -44,7 +45,7 @@ class LabelMaps(list[ClassMap]):
         *,
         probs: Sequence[np.ndarray] | None = None,
         label_names: Sequence[str] | None = None,
-        sources: Sequence[Any] = (),
+        sources: Sequence[ImageSource | None] = (),
     ) -> None:
         super().__init__(labels)
         for label in self:
@@ -55,7 +56,9 @@ class LabelMaps(list[ClassMap]):
         self.sources = list(sources)
 
     # --- pictures ---------------------------------------------------------------------------------------------------
-    def draw(self, i: int = 0, *, img: Any = None, opacity: float = 0.5, colors: Colors | None = None) -> np.ndarray:
+    def draw(
+        self, i: int = 0, *, img: ImageSource | None = None, opacity: float = 0.5, colors: Colors | None = None
+    ) -> np.ndarray:
         """Image `i` tinted in the colors of its classes: (3, H, W) float32 RGB in [0, 255], a new array.
 
         img: the image, where it cannot be read again; anything that `read_image` takes
@@ -70,7 +73,7 @@ class LabelMaps(list[ClassMap]):
         self,
         i: int = 0,
         *,
-        img: Any = None,
+        img: ImageSource | None = None,
         opacity: float = 0.5,
         ax: "Axes | None" = None,
         colors: Colors | None = None,
@@ -99,7 +102,7 @@ class LabelMaps(list[ClassMap]):
         i: int,
         path: str | os.PathLike,
         *,
-        img: Any = None,
+        img: ImageSource | None = None,
         opacity: float = 0.5,
         colors: Colors | None = None,
     ) -> os.PathLike:

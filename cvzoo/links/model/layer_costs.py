@@ -2,13 +2,14 @@
 
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from cvzoo.autodiff.function_hook import AbstractFunctionHook
 from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.variable import Variable
 from cvzoo.links.link import Link
 from cvzoo.links.link_hook import LinkCall, LinkHook
+from cvzoo.typing.aliases import Array
 
 _CONVOLUTIONS = ("Convolution2D", "FusedConvolution2D", "Int8Convolution2D", "Bf16Convolution2D")
 _DECONVOLUTIONS = ("Deconvolution2D", "DeconvolutionAndSum")
@@ -35,7 +36,7 @@ class LayerCost(NamedTuple):
     n_multiply_add: int
 
 
-def layer_costs(model: Link, infer: Callable[[], Any]) -> list[LayerCost]:
+def layer_costs(model: Link, infer: Callable[[], object]) -> list[LayerCost]:
     """The costs of the layers that are called by `infer()`, in the order of their first call.
 
     Links that only call others, and neither have parameters nor multiply, are left out. Normalization, activation,
@@ -55,9 +56,9 @@ class _Counter(LinkHook):
     def __init__(self, model: Link):
         self._names = {id(link): name.strip("/") for name, link in model.namedlinks()}
         self._model = model
-        self._inside: list[Any] = [model]
+        self._inside: list[Link] = [model]
         self._calls: dict[int, int] = {}
-        self._links: dict[int, Any] = {}
+        self._links: dict[int, Link] = {}
         self._shapes: dict[int, tuple[int, ...] | None] = {}
         self._macs: dict[int, int] = {}
 
@@ -97,9 +98,9 @@ class _Functions(AbstractFunctionHook):
 
     def __init__(self, counter: _Counter):
         self._counter = counter
-        self._inputs: list[tuple[Any, ...]] = []
+        self._inputs: list[tuple[Array, ...]] = []
 
-    def forward_preprocess(self, function: FunctionNode, in_data: tuple[Any, ...]) -> None:
+    def forward_preprocess(self, function: FunctionNode, in_data: tuple[Array, ...]) -> None:
         self._inputs.append(in_data)
 
     def outputs_made(self, function: FunctionNode, outputs: tuple[Variable, ...]) -> None:
@@ -108,7 +109,7 @@ class _Functions(AbstractFunctionHook):
             self._counter.add(n_multiply_add(function.label, in_data, outputs[0].shape))
 
 
-def n_multiply_add(label: str, in_data: tuple[Any, ...], shape: tuple[int, ...]) -> int:
+def n_multiply_add(label: str, in_data: tuple[Array, ...], shape: tuple[int, ...]) -> int:
     """The multiply-adds of a function: of convolutions, linear layers and matrix products; 0 for others.
 
     label: the function's; in_data: its inputs; shape: of its output

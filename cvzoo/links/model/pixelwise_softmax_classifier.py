@@ -1,7 +1,5 @@
 """Training loss of semantic segmentation."""
 
-from typing import Any
-
 import numpy as np
 
 import cvzoo.functions as F
@@ -31,7 +29,7 @@ class PixelwiseSoftmaxClassifier(Chain):
         self,
         predictor: Link,
         ignore_label: int = -1,
-        class_weight: Any = None,
+        class_weight: Array | None = None,
         *,
         aux_weight: float = 0.4,
     ):
@@ -50,7 +48,7 @@ class PixelwiseSoftmaxClassifier(Chain):
         with self.init_scope():
             self.predictor = predictor
 
-    def forward(self, x: Variable | Array, t: Any) -> Variable:
+    def forward(self, x: Variable | Array, t: Variable | Array) -> Variable:
         """The loss, a scalar.
 
         x: (B, C, H, W) float32, preprocessed
@@ -67,13 +65,13 @@ class PixelwiseSoftmaxClassifier(Chain):
         report({"loss": loss, "loss/main": main, "loss/aux": rest}, self)
         return loss
 
-    def _scores(self, x: Any) -> tuple[Variable, ...]:
+    def _scores(self, x: Variable | Array) -> tuple[Variable, ...]:
         """The predictor's logits, and those of its auxiliary heads."""
         if isinstance(self.predictor, AbstractSegmenter):
             return self.predictor.training_scores(x)
         return (self.predictor(x),)
 
-    def _loss(self, scores: Variable, t: Any) -> Variable:
+    def _loss(self, scores: Variable, t: Variable | Array) -> Variable:
         if scores.shape[2:] != t.shape[1:]:
             scores = F.resize_images(scores, t.shape[1:], align_corners=self._align_corners)
         return F.softmax_cross_entropy(scores, t, class_weight=self.class_weight, ignore_label=self.ignore_label)

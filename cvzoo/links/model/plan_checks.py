@@ -36,5 +36,5 @@ def check_plan_numbers(what: str, counts: Mapping[str, int | Iterable[int]], *, 
         raise ValueRangeError(f"{what}: drop_path is out of range", expected="0 to 1", got=repr(drop_path)[:80])
 
 
-def _several(value: Any) -> Iterable[Any]:
+def _several(value: object) -> Iterable[Any]:
     return value if isinstance(value, tuple | list) else (value,)

@@ -1,13 +1,13 @@
 """A classifier's probabilities, averaged over ten crops of each image."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
 
 import numpy as np
 
 from cvzoo.autodiff.variable import Variable
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.functions.activation.softmax import softmax
+from cvzoo.images.read_image import ImageSource
 from cvzoo.links.model.classifications import Classifications
 from cvzoo.links.model.classifier import AbstractClassifier
 from cvzoo.links.model.detections import kept_source
@@ -18,7 +18,7 @@ from cvzoo.links.model.preparation.center_crop import CenterCrop
 
 def predict_ten_crops(
     model: AbstractClassifier,
-    imgs: Iterable[Any],
+    imgs: Iterable[ImageSource],
     *,
     crop_size: int | Sequence[int] | None = None,
     scale_size: int | Sequence[int] | None = None,
@@ -46,9 +46,9 @@ def predict_ten_crops(
     def probabilities(x: np.ndarray) -> Variable:
         return softmax(model.scores(model.device.asarray((x - mean) / std)), axis=1)
 
-    sources: list[Any] = []
+    sources: list[ImageSource | None] = []
 
-    def noted() -> Iterator[Any]:
+    def noted() -> Iterator[ImageSource]:
         for img in imgs:
             sources.append(kept_source(img))
             yield img

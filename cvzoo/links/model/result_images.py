@@ -1,12 +1,11 @@
 """The images of a result, for drawing and for notebooks."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 
 from cvzoo.errors.exceptions import ImageError, ValueRangeError
-from cvzoo.images.read_image import read_image
+from cvzoo.images.read_image import ImageSource, read_image
 
 SHOWN = 20  # images in a notebook's cell, rows in a repr
 
@@ -17,7 +16,7 @@ def check_index(i: int, n_image: int) -> None:
         raise ValueRangeError("there is no such image", expected=f"0 .. {n_image - 1}", got=i)
 
 
-def image_of(sources: Sequence[Any], i: int, img: Any = None) -> np.ndarray:
+def image_of(sources: Sequence[ImageSource | None], i: int, img: ImageSource | None = None) -> np.ndarray:
     """Image `i`, (3, H, W) float32 RGB in [0, 255]: read from its source, or from `img`. Raises ImageError."""
     source = img if img is not None else sources[i] if len(sources) else None
     if source is None:

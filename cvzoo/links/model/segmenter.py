@@ -2,7 +2,6 @@
 
 import abc
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -13,6 +12,7 @@ from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.functions.activation.softmax import softmax
 from cvzoo.functions.array.dtypes import widened
 from cvzoo.functions.array.resize_images import resize_images
+from cvzoo.images.read_image import ImageSource
 from cvzoo.links.chain import Chain
 from cvzoo.links.model.class_maps import ClassMap, EnlargedScores, mean_of_views
 from cvzoo.links.model.detections import kept_source
@@ -43,7 +43,7 @@ class AbstractSegmenter(AbstractPrepared, AbstractQuantizable, Chain, abc.ABC):
 
     # --- implemented by segmenters ----------------------------------------------------------------------------------
     @abc.abstractmethod
-    def training_scores(self, x: Any) -> tuple[Variable, ...]:
+    def training_scores(self, x: Variable | Array) -> tuple[Variable, ...]:
         """The inputs of a loss: logits (B, n_class, h, w) for x (B, C, H', W'), at any stride, and those of auxiliary
         heads, if the network has any."""
 
@@ -56,7 +56,7 @@ class AbstractSegmenter(AbstractPrepared, AbstractQuantizable, Chain, abc.ABC):
         """
 
     # --- predict ----------------------------------------------------------------------------------------------------
-    def predict(self, imgs: Iterable[Any], *, batch_size: int = 4, with_probs: bool = False) -> LabelMaps:
+    def predict(self, imgs: Iterable[ImageSource], *, batch_size: int = 4, with_probs: bool = False) -> LabelMaps:
         """The class of each pixel: `labels = model.predict(imgs)`, a list of (H, W) int32, one per image.
 
         imgs: any iterable of images of any sizes, each a path, the bytes of a file, an open file, a PIL image or an
@@ -69,7 +69,7 @@ class AbstractSegmenter(AbstractPrepared, AbstractQuantizable, Chain, abc.ABC):
         """
         labels: list[np.ndarray] = []
         probs: list[np.ndarray] = []
-        sources: list[Any] = []
+        sources: list[ImageSource | None] = []
         for batch in batches_for(self, imgs, batch_size=batch_size):
             for label, prob in self._predicted(batch, with_probs):
                 labels.append(label)
@@ -78,7 +78,7 @@ class AbstractSegmenter(AbstractPrepared, AbstractQuantizable, Chain, abc.ABC):
         return LabelMaps(labels, probs=probs if with_probs else None, label_names=self.label_names, sources=sources)
 
     def predict_each(
-        self, imgs: Iterable[Any], *, batch_size: int = 1, with_probs: bool = False
+        self, imgs: Iterable[ImageSource], *, batch_size: int = 1, with_probs: bool = False
     ) -> Iterator[LabelMaps]:
         """The results image by image, reading images lazily, with constant memory."""
         for batch in batches_for(self, imgs, batch_size=batch_size):
@@ -99,7 +99,7 @@ class AbstractSegmenter(AbstractPrepared, AbstractQuantizable, Chain, abc.ABC):
         return [(label, None if prob is None else np.ascontiguousarray(prob)) for label, prob in predicted]
 
 
-def _on_host(predicted: list[tuple[Any, Any]]) -> list[tuple[np.ndarray, np.ndarray | None]]:
+def _on_host(predicted: list[tuple[Array, Array | None]]) -> list[tuple[np.ndarray, np.ndarray | None]]:
     """The arrays of all images, with one copy from a GPU."""
     arrays = iter(on_host([each for pair in predicted for each in pair if each is not None]))
     return [(next(arrays), None if prob is None else next(arrays)) for _, prob in predicted]

@@ -12,6 +12,7 @@ from cvzoo.geometry.bbox_iou import bbox_intersection
 from cvzoo.geometry.nms import classwise_nms
 from cvzoo.geometry.rle import RLEs
 from cvzoo.geometry.rle_merge import merge_rles
+from cvzoo.images.read_image import ImageSource
 from cvzoo.links.model.detections import kept_source
 from cvzoo.links.model.image_batches import check_images, read_pixels
 from cvzoo.links.model.instance_views import (
@@ -73,7 +74,7 @@ class TiledPredictor:
         self.merge_thresh = merge_thresh
         self.label_names: LabelNames | None = getattr(model, "label_names", None)
 
-    def predict(self, imgs: Iterable[Any], *, batch_size: int = 8, score: str | float | None = None) -> Any:
+    def predict(self, imgs: Iterable[ImageSource], *, batch_size: int = 8, score: str | float | None = None) -> Any:
         """The model's kind of result for the images; imgs and what is raised: as for its own `predict`.
 
         batch_size: how many tiles go through the network at once
@@ -90,7 +91,7 @@ class TiledPredictor:
         return result_of(self.model, found, sources, kind)
 
     def predict_each(
-        self, imgs: Iterable[Any], *, batch_size: int = 8, score: str | float | None = None
+        self, imgs: Iterable[ImageSource], *, batch_size: int = 8, score: str | float | None = None
     ) -> Iterator[Any]:
         """The results image by image, while the next images have not been read yet."""
         check_images(imgs, batch_size)

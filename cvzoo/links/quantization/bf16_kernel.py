@@ -1,18 +1,19 @@
 """bfloat16 kernels of layers."""
 
 import math
-from typing import Any
 
+from cvzoo.autodiff.parameter import Parameter
 from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.functions.array.axes import reshape
 from cvzoo.functions.connection.byte_variable import rearranged
 from cvzoo.functions.connection.fewer_bits import bf16_convolution_2d
 from cvzoo.links.connection.convolution_2d import Convolution2D
-from cvzoo.links.connection.fused_convolution import filters_of
+from cvzoo.links.connection.fused_convolution import BatchNorm, filters_of
 from cvzoo.links.connection.fused_linear import filters_of_rows, map_as_rows, rows_as_map
 from cvzoo.links.connection.layer_kernel import AbstractLayerKernel
 from cvzoo.links.connection.linear import Linear
 from cvzoo.links.quantization.int8_kernel import plain_array, refuse_gradients
+from cvzoo.typing.aliases import Array
 
 
 class Bf16Kernel(AbstractLayerKernel):
@@ -27,10 +28,10 @@ class Bf16Kernel(AbstractLayerKernel):
     def convolve(
         self,
         conv: Convolution2D,
-        norm: Any,
-        x: Any,
+        norm: BatchNorm | None,
+        x: Variable | Array,
         *,
-        add: Any = None,
+        add: Variable | Array | None = None,
         activation: str | None = None,
         alpha: float = 0.0,
         beta: float = 0.0,
@@ -54,7 +55,7 @@ class Bf16Kernel(AbstractLayerKernel):
             pack=pack,
         )
 
-    def multiply(self, linear: Linear, x: Any, n_batch_axes: int) -> Variable:
+    def multiply(self, linear: Linear, x: Variable | Array, n_batch_axes: int) -> Variable:
         """As AbstractLayerKernel says. Raises GraphError where gradients are being taken."""
         x = as_variable(x)
         lead = x.shape[:n_batch_axes]
@@ -64,7 +65,14 @@ class Bf16Kernel(AbstractLayerKernel):
         return reshape(y, (*lead, y.shape[1]))
 
     def multiply_rows(
-        self, linear: Linear, x: Any, *, b: Any = None, with_gelu: bool = False, scale: Any = None, add: Any = None
+        self,
+        linear: Linear,
+        x: Variable | Array,
+        *,
+        b: Variable | Array | None = None,
+        with_gelu: bool = False,
+        scale: Parameter | None = None,
+        add: Variable | Array | None = None,
     ) -> Variable:
         """As AbstractLayerKernel says. Raises GraphError where gradients are being taken."""
         refuse_gradients()

@@ -1,17 +1,18 @@
 """Data flow between layers, traced while a network runs."""
 
 import weakref
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from cvzoo.autodiff.function_hook import AbstractFunctionHook
 from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.variable import Variable, as_variable
+from cvzoo.typing.aliases import Array
 
 
 class _Value(NamedTuple):
-    alive: "weakref.ref[Any]"
+    alive: "weakref.ref[Array]"
     behind: frozenset[str]  # layers that it was computed from since the last layers
     maker: str | None  # the layer whose output it is
 
@@ -37,15 +38,15 @@ class Flow(AbstractFunctionHook):
         self._inputs: dict[int, frozenset[str]] = {}
         self._in_layer = False
 
-    def _value(self, array: Any) -> _Value | None:
+    def _value(self, array: Array | None) -> _Value | None:
         value = self._values.get(id(array))
         return value if value is not None and value.alive() is array else None
 
-    def _note(self, array: Any, behind: frozenset[str], maker: str | None) -> None:
+    def _note(self, array: Array | None, behind: frozenset[str], maker: str | None) -> None:
         if behind and isinstance(array, np.ndarray):
             self._values[id(array)] = _Value(weakref.ref(array), behind, maker)
 
-    def _read(self, array: Any) -> frozenset[str]:
+    def _read(self, array: Array | None) -> frozenset[str]:
         value = self._value(array)
         if value is None:
             return frozenset()
@@ -54,7 +55,7 @@ class Flow(AbstractFunctionHook):
         return value.behind
 
     # --- called by layers -------------------------------------------------------------------------------------------
-    def enter(self, layer: str, x: Any) -> None:
+    def enter(self, layer: str, x: Variable | Array) -> None:
         """A layer reads x; functions called before `leave` are its own."""
         self._in_layer = True
         value = self._value(as_variable(x)._array)
@@ -67,7 +68,7 @@ class Flow(AbstractFunctionHook):
         else:
             self.read_by.setdefault(value.maker, set()).add(layer)
 
-    def leave(self, layer: str, add: Any, y: Variable) -> None:
+    def leave(self, layer: str, add: Variable | Array | None, y: Variable) -> None:
         """The layer returns y, to which `add` (or None) was added."""
         self._in_layer = False
         value = None if add is None else self._value(as_variable(add)._array)
@@ -77,7 +78,7 @@ class Flow(AbstractFunctionHook):
         self._note(y._array, behind | {layer}, layer)
 
     # --- as a hook --------------------------------------------------------------------------------------------------
-    def forward_preprocess(self, function: FunctionNode, in_data: tuple[Any, ...]) -> None:
+    def forward_preprocess(self, function: FunctionNode, in_data: tuple[Array, ...]) -> None:
         if not self._in_layer:
             self._inputs[id(function)] = frozenset().union(*map(self._read, in_data))
 

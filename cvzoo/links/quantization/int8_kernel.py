@@ -1,9 +1,8 @@
 """int8 kernels of layers."""
 
-from typing import Any
-
 import numpy as np
 
+from cvzoo.autodiff.parameter import Parameter
 from cvzoo.autodiff.prepared_weights import PreparedWeights
 from cvzoo.autodiff.variable import Variable
 from cvzoo.config.switches import switches
@@ -11,10 +10,11 @@ from cvzoo.errors.exceptions import GraphError, ValueRangeError
 from cvzoo.functions.connection.byte_variable import Counting, rearranged
 from cvzoo.functions.connection.fewer_bits import int8_convolution_2d, int8_linear
 from cvzoo.links.connection.convolution_2d import Convolution2D
-from cvzoo.links.connection.fused_convolution import factors_of
+from cvzoo.links.connection.fused_convolution import BatchNorm, factors_of
 from cvzoo.links.connection.fused_linear import factors_of_rows, map_as_rows, rows_as_map
 from cvzoo.links.connection.layer_kernel import AbstractLayerKernel
 from cvzoo.links.connection.linear import Linear
+from cvzoo.typing.aliases import Array
 
 _LAST_BITS = np.uint32(0x7F)
 
@@ -61,10 +61,10 @@ class Int8Kernel(AbstractLayerKernel):
     def convolve(
         self,
         conv: Convolution2D,
-        norm: Any,
-        x: Any,
+        norm: BatchNorm | None,
+        x: Variable | Array,
         *,
-        add: Any = None,
+        add: Variable | Array | None = None,
         activation: str | None = None,
         alpha: float = 0.0,
         beta: float = 0.0,
@@ -91,7 +91,7 @@ class Int8Kernel(AbstractLayerKernel):
             pack=pack,
         )
 
-    def multiply(self, linear: Linear, x: Any, n_batch_axes: int) -> Variable:
+    def multiply(self, linear: Linear, x: Variable | Array, n_batch_axes: int) -> Variable:
         """As AbstractLayerKernel says. Raises GraphError where gradients are being taken."""
         refuse_gradients()
         pack = linear.W.packs()
@@ -100,7 +100,14 @@ class Int8Kernel(AbstractLayerKernel):
         return int8_linear(x, W, scale, b, n_batch_axes, counting=self.counting, pack=pack)
 
     def multiply_rows(
-        self, linear: Linear, x: Any, *, b: Any = None, with_gelu: bool = False, scale: Any = None, add: Any = None
+        self,
+        linear: Linear,
+        x: Variable | Array,
+        *,
+        b: Variable | Array | None = None,
+        with_gelu: bool = False,
+        scale: Parameter | None = None,
+        add: Variable | Array | None = None,
     ) -> Variable:
         """As AbstractLayerKernel says. Raises GraphError where gradients are being taken."""
         refuse_gradients()
@@ -120,7 +127,9 @@ class Int8Kernel(AbstractLayerKernel):
         )
         return rearranged(y, lambda y: map_as_rows(y, x.shape))
 
-    def _bytes_of(self, W: np.ndarray, factor: Any, pack: PreparedWeights | None) -> tuple[np.ndarray, np.ndarray]:
+    def _bytes_of(
+        self, W: np.ndarray, factor: np.ndarray | None, pack: PreparedWeights | None
+    ) -> tuple[np.ndarray, np.ndarray]:
         """W as int8, and the step of the products of inputs and each filter (or row), cached in `pack`."""
         cached = None if pack is None else pack.made.get(_KEY)
         if cached is None or cached[2] != self.counting.scale:
@@ -142,7 +151,7 @@ def refuse_gradients() -> None:
         )
 
 
-def plain_array(value: Any) -> np.ndarray:
+def plain_array(value: Variable | Array) -> np.ndarray:
     """The array of a parameter, or the array itself."""
     # not `.array`, whose read discards a parameter's prepared weights
     return value._array if isinstance(value, Variable) else value

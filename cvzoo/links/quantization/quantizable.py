@@ -1,11 +1,12 @@
 """Base class of models that can be quantized."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
 from cvzoo.errors.exceptions import UnsupportedError
+from cvzoo.images.read_image import ImageSource
 from cvzoo.links.quantization.quantize import quantize
 from cvzoo.links.quantization.report import QuantizationReport
 from cvzoo.weights.report import LoadReport
@@ -39,7 +40,7 @@ class AbstractQuantizable:
 
     def quantize(
         self: Model,
-        imgs: Iterable[Any] = (),
+        imgs: Iterable[ImageSource] = (),
         *,
         precision: str = "int8",
         method: str = "mse",
@@ -48,7 +49,7 @@ class AbstractQuantizable:
         first_and_last: bool = True,
         least_work: int = 32,
         max_error: float = 0.05,
-        photos: Iterable[Any] | None = None,
+        photos: Iterable[ImageSource] | None = None,
     ) -> Model:
         """A new model whose convolutions and linear layers compute in int8 where that is faster; `self` is unchanged.
 

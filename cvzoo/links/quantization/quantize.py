@@ -7,9 +7,11 @@ from typing import Any, TypeVar
 from cvzoo.backends.onednn.library import why_no_bf16
 from cvzoo.errors.exceptions import DtypeError, GraphError, UnsupportedError, ValueRangeError
 from cvzoo.functions.connection.byte_variable import Counting, Halves
+from cvzoo.images.read_image import ImageSource
 from cvzoo.links.connection.convolution_2d import Convolution2D
 from cvzoo.links.connection.layer_kernel import AbstractLayerKernel
 from cvzoo.links.connection.linear import Linear
+from cvzoo.links.link import Link
 from cvzoo.links.model.image_batches import check_several
 from cvzoo.links.quantization.bf16_kernel import Bf16Kernel
 from cvzoo.links.quantization.flow import Flow
@@ -28,7 +30,7 @@ _N_COMPARED = 16  # images for the measurement of errors, and of their means for
 
 def quantize(
     model: Model,
-    imgs: Iterable[Any],
+    imgs: Iterable[ImageSource],
     *,
     precision: str,
     method: str,
@@ -113,7 +115,13 @@ def quantize(
 
 
 def _check(
-    model: Any, imgs: list[Any], precision: str, method: str, percentile: float, least_work: int, max_error: float
+    model: Any,
+    imgs: list[ImageSource],
+    precision: str,
+    method: str,
+    percentile: float,
+    least_work: int,
+    max_error: float,
 ) -> None:
     if precision not in ("int8", "bf16"):
         raise ValueRangeError("quantize: precision is unknown", expected="'int8' or 'bf16'", got=repr(precision))
@@ -131,7 +139,7 @@ def _check(
         raise GraphError("this model is quantized already", hint="quantize the model that it was made of")
 
 
-def layers_of(model: Any) -> dict[str, Layer]:
+def layers_of(model: Link) -> dict[str, Layer]:
     """The layers that can be quantized, by path."""
     return {path: link for path, link in model.namedlinks() if isinstance(link, Convolution2D | Linear)}
 
@@ -153,7 +161,7 @@ def _work(layer: Layer) -> int:
 
 
 def _compare(
-    twin: Any, imgs: list[Any], layers: dict[str, Layer], kernels: dict[str, AbstractLayerKernel]
+    twin: Any, imgs: list[ImageSource], layers: dict[str, Layer], kernels: dict[str, AbstractLayerKernel]
 ) -> dict[str, Comparison]:
     compared = {name: Comparison(kernels[name]) for name in layers}
     for name, layer in layers.items():

@@ -90,7 +90,7 @@ def _weight_name(path: str) -> str:
     return f"{path.strip('/')}/W"
 
 
-def _floats(filters: Any, steps: Any, what: str) -> np.ndarray:
+def _floats(filters: object, steps: object, what: str) -> np.ndarray:
     if not (
         isinstance(filters, np.ndarray)
         and isinstance(steps, np.ndarray)
@@ -154,7 +154,7 @@ def _refuse(name: str) -> None:
     raise ValueError(f"{name} is no number")
 
 
-def _row(row: Any, precision: str) -> tuple[QuantizedLayer, Counting | None] | None:
+def _row(row: object, precision: str) -> tuple[QuantizedLayer, Counting | None] | None:
     """A layer and the quantization parameters of its output; None if the row is damaged."""
     if not isinstance(row, dict) or set(row) != set(QuantizedLayer._fields):
         return None
@@ -175,7 +175,7 @@ def _row(row: Any, precision: str) -> tuple[QuantizedLayer, Counting | None] | N
     return QuantizedLayer(**row | {"gives_bytes": out is not None, "error": error}), _counting(out)
 
 
-def _counting(pair: Any) -> Counting | None:
+def _counting(pair: object) -> Counting | None:
     if not isinstance(pair, list) or len(pair) != 2 or not _is_number(pair[0]) or type(pair[1]) is not bool:
         return None
     scale = np.float32(pair[0])

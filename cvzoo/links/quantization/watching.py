@@ -1,19 +1,21 @@
 """Kernels for calibration: they compute in float32 and record ranges and quantization errors."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from cvzoo.autodiff.parameter import Parameter
 from cvzoo.autodiff.variable import Variable, as_array
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.functions.connection.byte_variable import Counting
 from cvzoo.functions.connection.linear import linear as linear_function
 from cvzoo.links.connection.convolution_2d import Convolution2D
-from cvzoo.links.connection.fused_convolution import float_convolution
+from cvzoo.links.connection.fused_convolution import BatchNorm, float_convolution
 from cvzoo.links.connection.fused_linear import float_rows
 from cvzoo.links.connection.layer_kernel import AbstractLayerKernel
 from cvzoo.links.connection.linear import Linear
 from cvzoo.links.quantization.flow import Flow
+from cvzoo.typing.aliases import Array
 
 _BINS = 2048
 _SAMPLE = 1 << 16  # values of an array in the histogram; the range is that of all
@@ -107,11 +109,11 @@ class Calibration(AbstractLayerKernel):
         self.range = ValueRange()
         self.out_range = ValueRange()
 
-    def _enter(self, x: Any) -> None:
+    def _enter(self, x: Variable | Array) -> None:
         self.range.add(as_array(x))
         self.flow.enter(self.name, x)
 
-    def _leave(self, add: Any, y: Variable) -> Variable:
+    def _leave(self, add: Variable | Array | None, y: Variable) -> Variable:
         self.flow.leave(self.name, add, y)
         self.out_range.add(y._array)
         return y
@@ -119,10 +121,10 @@ class Calibration(AbstractLayerKernel):
     def convolve(
         self,
         conv: Convolution2D,
-        norm: Any,
-        x: Any,
+        norm: BatchNorm | None,
+        x: Variable | Array,
         *,
-        add: Any = None,
+        add: Variable | Array | None = None,
         activation: str | None = None,
         alpha: float = 0.0,
         beta: float = 0.0,
@@ -133,13 +135,20 @@ class Calibration(AbstractLayerKernel):
             add, float_convolution(conv, norm)(x, add=add, activation=activation, alpha=alpha, beta=beta)
         )
 
-    def multiply(self, linear: Linear, x: Any, n_batch_axes: int) -> Variable:
+    def multiply(self, linear: Linear, x: Variable | Array, n_batch_axes: int) -> Variable:
         """As AbstractLayerKernel says."""
         self._enter(x)
         return self._leave(None, linear_function(x, linear.W, linear.b, n_batch_axes=n_batch_axes))
 
     def multiply_rows(
-        self, linear: Linear, x: Any, *, b: Any = None, with_gelu: bool = False, scale: Any = None, add: Any = None
+        self,
+        linear: Linear,
+        x: Variable | Array,
+        *,
+        b: Variable | Array | None = None,
+        with_gelu: bool = False,
+        scale: Parameter | None = None,
+        add: Variable | Array | None = None,
     ) -> Variable:
         """As AbstractLayerKernel says."""
         self._enter(x)
@@ -174,7 +183,7 @@ class Comparison(AbstractLayerKernel):
             bias = each.bias.array if isinstance(each.bias, Variable) else each.bias
             bias += (each.sum / each.n).astype(bias.dtype)
 
-    def _compare(self, y: np.ndarray, other: np.ndarray, axis: int, bias: Any) -> None:
+    def _compare(self, y: np.ndarray, other: np.ndarray, axis: int, bias: Variable | Array | None) -> None:
         """Observe y and the low-precision result. axis: of channels; bias: (O,) that is added to y, or None"""
         self.was_called = True
         lost = np.subtract(y, other, dtype=np.float64)
@@ -188,10 +197,10 @@ class Comparison(AbstractLayerKernel):
     def convolve(
         self,
         conv: Convolution2D,
-        norm: Any,
-        x: Any,
+        norm: BatchNorm | None,
+        x: Variable | Array,
         *,
-        add: Any = None,
+        add: Variable | Array | None = None,
         activation: str | None = None,
         alpha: float = 0.0,
         beta: float = 0.0,
@@ -202,14 +211,21 @@ class Comparison(AbstractLayerKernel):
         self._compare(y.array, self.kernel.convolve(conv, norm, x).array, 1, bias)
         return float_convolution(conv, norm)(x, add=add, activation=activation, alpha=alpha, beta=beta)
 
-    def multiply(self, linear: Linear, x: Any, n_batch_axes: int) -> Variable:
+    def multiply(self, linear: Linear, x: Variable | Array, n_batch_axes: int) -> Variable:
         """As AbstractLayerKernel says."""
         y = linear_function(x, linear.W, linear.b, n_batch_axes=n_batch_axes)
         self._compare(y.array, self.kernel.multiply(linear, x, n_batch_axes).array, -1, linear.b)
         return y
 
     def multiply_rows(
-        self, linear: Linear, x: Any, *, b: Any = None, with_gelu: bool = False, scale: Any = None, add: Any = None
+        self,
+        linear: Linear,
+        x: Variable | Array,
+        *,
+        b: Variable | Array | None = None,
+        with_gelu: bool = False,
+        scale: Parameter | None = None,
+        add: Variable | Array | None = None,
     ) -> Variable:
         """As AbstractLayerKernel says."""
         y = float_rows(linear, x, b=b, scale=scale)
@@ -221,7 +237,7 @@ class Comparison(AbstractLayerKernel):
 class _Mean(NamedTuple):
     """The sum (O,) float64 of the errors of n values per channel, and the bias (O,) to correct."""
 
-    bias: Any
+    bias: Variable | Array
     sum: np.ndarray
     n: int
 

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
@@ -145,7 +144,7 @@ class GoogLeNet(AbstractClassifier):
         yield "pool5", h
         yield "fc6", self.fc(F.dropout(h, self.dropout))
 
-    def scores_and_aux(self, x: Any) -> tuple[Variable, Variable, Variable]:
+    def scores_and_aux(self, x: Variable | Array) -> tuple[Variable, Variable, Variable]:
         """The logits (B, n_class), and those of the auxiliary classifiers, whose losses have a weight of 0.3 in
         training.
 

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
 
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
@@ -219,7 +218,7 @@ class InceptionV3(AbstractClassifier):
         yield "pool5", h
         yield "fc6", self.fc(F.dropout(h, self.dropout))
 
-    def scores_and_aux(self, x: Any) -> tuple[Variable, Variable]:
+    def scores_and_aux(self, x: Variable | Array) -> tuple[Variable, Variable]:
         """The logits (B, n_class), and those of the auxiliary classifier, whose loss has a weight of 0.4 in training.
 
         Raises ValueRangeError if the network was built without `aux`.

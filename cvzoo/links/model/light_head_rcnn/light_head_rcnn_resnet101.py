@@ -3,7 +3,6 @@
 import dataclasses
 import os
 from collections.abc import Sequence
-from typing import Any
 
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
@@ -12,6 +11,7 @@ from cvzoo.labels.coco import coco_bbox_label_names
 from cvzoo.links.chain import Chain
 from cvzoo.links.connection.convolution_2d import Convolution2D
 from cvzoo.links.connection.linear import Linear
+from cvzoo.links.link import InitialValue
 from cvzoo.links.model.config import count_field
 from cvzoo.links.model.detector import Preset
 from cvzoo.links.model.faster_rcnn.abstract_faster_rcnn import AbstractFasterRCNN, AbstractFasterRCNNConfig
@@ -34,7 +34,9 @@ class GlobalContextModule(Chain):
     those of ChainerCV's files.
     """
 
-    def __init__(self, in_channels: int, mid_channels: int, out_channels: int, ksize: int, initialW: Any = None):
+    def __init__(
+        self, in_channels: int, mid_channels: int, out_channels: int, ksize: int, initialW: InitialValue = None
+    ):
         initialW = Normal(0.01) if initialW is None else initialW
         pad = (ksize - 1) // 2
         tall, wide = ((ksize, 1), 1, (pad, 0)), ((1, ksize), 1, (0, pad))
@@ -81,7 +83,9 @@ class LightHeadRCNNResNet101Head(Chain):
             self.score = Linear(fc_channels, n_class, initialW=Normal(0.01))
             self.cls_loc = Linear(fc_channels, 4 * n_class, initialW=Normal(0.001))
 
-    def forward(self, x: Variable | Array, rois: Any, roi_indices: Any) -> tuple[Variable, Variable]:
+    def forward(
+        self, x: Variable | Array, rois: Variable | Array, roi_indices: Variable | Array
+    ) -> tuple[Variable, Variable]:
         """(R, n_class * 4) offsets, (R, n_class) logits, of the regions of x (B, C, H, W)."""
         h = self.global_context_module(x)
         size = self.roi_size

@@ -1,7 +1,6 @@
 """Training loss of Light-Head R-CNN."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -21,6 +20,7 @@ from cvzoo.links.model.faster_rcnn.train_chain import (
     sampled_regions,
 )
 from cvzoo.links.model.light_head_rcnn.light_head_rcnn_resnet101 import LightHeadRCNNResNet101
+from cvzoo.typing.aliases import Array
 
 
 class LightHeadRCNNTrainChain(Chain):
@@ -58,7 +58,7 @@ class LightHeadRCNNTrainChain(Chain):
 
     def forward(
         self,
-        imgs: Any,
+        imgs: Variable | Array,
         bboxes: Sequence[np.ndarray],
         labels: Sequence[np.ndarray],
         scales: float | Sequence[float] = 1.0,

@@ -3,7 +3,6 @@
 import dataclasses
 import os
 from collections.abc import Sequence
-from typing import Any
 
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
@@ -40,7 +39,7 @@ class LRASPPHead(Chain):
             self.low = Convolution2D(fine_channels, n_class, 1)
             self.high = Convolution2D(middle, n_class, 1)
 
-    def forward(self, fine: Any, coarse: Any) -> Variable:
+    def forward(self, fine: Variable | Array, coarse: Variable | Array) -> Variable:
         """(B, n_class, H, W) of fine (B, fine_channels, H, W) and coarse (B, coarse_channels, H', W')."""
         mean = F.reshape(F.global_average_pooling_2d(coarse), (*coarse.shape[:2], 1, 1))
         gate = F.sigmoid(self.gate(mean))
@@ -103,7 +102,7 @@ class LRASPPMobileNetV3Large(AbstractImageSegmenter):
         """A resize of the short side to `short`."""
         return ShortSide(self.short)
 
-    def training_scores(self, x: Any) -> tuple[Variable, ...]:
+    def training_scores(self, x: Variable | Array) -> tuple[Variable, ...]:
         """The logits, in a tuple of one."""
         return (self.coarse_scores(x),)
 

@@ -1,7 +1,6 @@
 """Training loss of Mask R-CNN."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -56,7 +55,9 @@ class MaskRCNNFPNLoss(Chain):
         losses["mask"] = self._mask_loss(maps, sampled, masks)
         return reported(losses, self)
 
-    def _mask_loss(self, maps: Any, sampled: list[SampledRegions], masks: Sequence[np.ndarray | RLEs]) -> Variable:
+    def _mask_loss(
+        self, maps: Sequence[Variable], sampled: list[SampledRegions], masks: Sequence[np.ndarray | RLEs]
+    ) -> Variable:
         model = self.model
         bbox, image = joined(sampled, positive=True)
         label = np.concatenate([each.label[each.match >= 0] for each in sampled]) - 1

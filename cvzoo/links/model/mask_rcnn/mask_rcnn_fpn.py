@@ -3,7 +3,7 @@
 import dataclasses
 import os
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -86,7 +86,7 @@ class MaskHead(Chain):
         """(R, n_fg_class, 2 * size, 2 * size), logits."""
         return self.out(self.features(x))
 
-    def probabilities(self, x: Any, label: np.ndarray) -> np.ndarray:
+    def probabilities(self, x: Variable | Array, label: np.ndarray) -> np.ndarray:
         """(R, 2 * size, 2 * size) float32 of each region's class `label` (R,) only."""
         features = widened(self.features(x))
         if is_device_array(features.array):
@@ -101,7 +101,7 @@ class MaskHead(Chain):
         with np.errstate(over="ignore"):  # 1 / (1 + inf) is the 0 that is meant
             return (1 / (1 + np.exp(-logit))).reshape(n, height, width)
 
-    def _on_device(self, h: Variable, label: Any) -> Any:
+    def _on_device(self, h: Variable, label: Array) -> Array:
         # on a GPU all classes are faster than gathering filters
         logit = widened(self.out(h)).array
         own = logit[backend_of(logit).xp.arange(logit.shape[0]), label]

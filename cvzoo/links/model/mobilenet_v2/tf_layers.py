@@ -1,7 +1,7 @@
 """Convolutions with TensorFlow's padding, and MobileNetV2's block of them."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from typing import Literal
 
 import cvzoo.functions as F
 from cvzoo.autodiff.parameter import Parameter
@@ -12,6 +12,7 @@ from cvzoo.links.chain import Chain
 from cvzoo.links.connection.batch_normalization import BatchNormalization
 from cvzoo.links.connection.conv_2d_bn_activ import BNSettings
 from cvzoo.links.connection.convolution_2d import Convolution2D
+from cvzoo.links.link import InitialValue
 from cvzoo.shapes.check import pair
 from cvzoo.typing.aliases import Array
 
@@ -37,8 +38,8 @@ class TFConvolution2D(Chain):
         stride: int | tuple[int, int] = 1,
         pad: TFPad = "SAME",
         nobias: bool = False,
-        initialW: Any = None,
-        initial_bias: Any = None,
+        initialW: InitialValue = None,
+        initial_bias: InitialValue = None,
         *,
         dilate: int | tuple[int, int] = 1,
         groups: int = 1,
@@ -48,7 +49,7 @@ class TFConvolution2D(Chain):
                 "TFConvolution2D: pad is invalid", expected="'SAME', 'VALID' or integers", got=repr(pad)
             )
         self.is_same = pad == "SAME"
-        own_pad: Any = 0 if isinstance(pad, str) else pad
+        own_pad: int | Sequence[int] = 0 if isinstance(pad, str) else pad
         settings = (stride, own_pad, nobias, initialW, initial_bias)
         with self.init_scope():
             self.conv = Convolution2D(in_channels, out_channels, ksize, *settings, dilate=dilate, groups=groups)
@@ -98,8 +99,8 @@ class TFConv2DBNActiv(Chain):
         dilate: int | tuple[int, int] = 1,
         groups: int = 1,
         nobias: bool = True,
-        initialW: Any = None,
-        initial_bias: Any = None,
+        initialW: InitialValue = None,
+        initial_bias: InitialValue = None,
         activ: Activ | None = relu,
         *,
         bn_decay: float = 0.9,
@@ -140,7 +141,7 @@ class ExpandedConv2D(Chain):
         depthwise_ksize: int | tuple[int, int] = 3,
         depthwise_pad: TFPad = "SAME",
         project_pad: TFPad = "SAME",
-        initialW: Any = None,
+        initialW: InitialValue = None,
         *,
         bn_decay: float = 0.9,
         bn_eps: float = 2e-5,
@@ -152,8 +153,14 @@ class ExpandedConv2D(Chain):
         norm: BNSettings = {"bn_decay": bn_decay, "bn_eps": bn_eps}
 
         def conv(
-            n_in: int, n_out: int, ksize: Any, stride: Any, pad: TFPad, activ: Activ | None, groups: int = 1
-        ) -> Any:
+            n_in: int,
+            n_out: int,
+            ksize: int | tuple[int, int],
+            stride: int | tuple[int, int],
+            pad: TFPad,
+            activ: Activ | None,
+            groups: int = 1,
+        ) -> TFConv2DBNActiv:
             return TFConv2DBNActiv(
                 n_in, n_out, ksize, stride, pad, groups=groups, initialW=initialW, activ=activ, **norm
             )

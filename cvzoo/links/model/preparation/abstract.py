@@ -250,7 +250,7 @@ class AbstractNormalizedPreparation(AbstractPreparation):
         self._check_numbers()
 
 
-def checked_side(name: str, value: Any) -> int:
+def checked_side(name: str, value: object) -> int:
     """value. Raises ValueRangeError, which names it, unless it is a positive integer."""
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
         raise ValueRangeError(f"{name} must be a positive integer", got=repr(value))
@@ -265,7 +265,7 @@ def checked_size(name: str, value: Sequence[int]) -> tuple[int, int]:
     return height, width
 
 
-def checked_numbers(name: str, value: Any, *, positive: bool = False) -> tuple[float, float, float]:
+def checked_numbers(name: str, value: object, *, positive: bool = False) -> tuple[float, float, float]:
     """Three floats, from one number or three. Raises ValueRangeError, which names it, for anything else."""
     try:
         array = np.asarray(value, np.float64)

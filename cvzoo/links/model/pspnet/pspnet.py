@@ -243,7 +243,7 @@ class PSPNet(AbstractSegmenter):
         layout = LAYOUTS[self.layout]
         return AsIs(mean=layout.mean, std=layout.std, header=("channels", "mean", "std", *windows))
 
-    def training_scores(self, x: Any) -> tuple[Variable, ...]:
+    def training_scores(self, x: Variable | Array) -> tuple[Variable, ...]:
         """The logits, and the auxiliary head's if there is one, of stride 8."""
         _, _, middle, last = self.extractor(x)
         scores = self.head_conv2(F.dropout(self.head_conv1(self.ppm(last)), 0.1))
@@ -285,7 +285,7 @@ class PSPNet(AbstractSegmenter):
         return (probs[0] + probs[1][..., ::-1]) / 2 if self.flip else probs[0]
 
 
-def _framed(img: Any, size: tuple[int, int]) -> tuple[Any, dict[str, Any]]:
+def _framed(img: Array, size: tuple[int, int]) -> tuple[Array, dict[str, Any]]:
     """`resize_contain` with its parameters, for an image on any device."""
     frame = contain_frame(img.shape[1:], size)
     if frame["scaled_size"] != img.shape[1:]:  # Pillow has it

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import Any, Literal
+from typing import Literal
 
 import cvzoo.functions as F
 from cvzoo.autodiff.parameter import Parameter
@@ -98,7 +98,7 @@ class Bottleneck(Chain):
         return _joined(self.conv3, self.se, h, x if self.shortcut is None else self.shortcut(x))
 
 
-def _joined(last: ConvNormActiv, se: SEBlock | None, h: Any, residual: Any) -> Variable:
+def _joined(last: ConvNormActiv, se: SEBlock | None, h: Variable | Array, residual: Variable | Array) -> Variable:
     return last(h, residual) if se is None else relu(se(last(h)) + residual)
 
 

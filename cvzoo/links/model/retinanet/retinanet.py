@@ -3,7 +3,6 @@
 import functools
 import os
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -62,7 +61,7 @@ class RetinaNetHead(Chain):
                     self.norms.append(GroupNormalization(groups, channels))
             self.out = Convolution2D(channels, n_anchor * n_out, 3, 1, 1, initialW=Normal(0.01), initial_bias=bias)
 
-    def forward(self, maps: Sequence[Any]) -> Variable:
+    def forward(self, maps: Sequence[Variable | Array]) -> Variable:
         """(B, A, n_out): A over all maps one after another, in a map by row, column and anchor.
 
         maps: (B, channels, H, W) each

@@ -3,7 +3,6 @@
 import dataclasses
 import os
 from collections.abc import Sequence
-from typing import Any
 
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
@@ -103,7 +102,7 @@ class SegNetBasic(AbstractImageSegmenter):
             self.conv_classifier = Convolution2D(channels, self.n_class, 1, initialW=HeNormal())
         self.load_report = load_pretrained(self, source.file, may_start_anew=source.may_start_anew)
 
-    def training_scores(self, x: Any) -> tuple[Variable, ...]:
+    def training_scores(self, x: Variable | Array) -> tuple[Variable, ...]:
         """The logits, in a tuple of one."""
         return (self.coarse_scores(x),)
 

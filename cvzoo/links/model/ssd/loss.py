@@ -1,7 +1,6 @@
 """Training loss of SSD."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -19,7 +18,13 @@ from cvzoo.typing.aliases import Array
 
 
 def multibox_loss(
-    mb_locs: Any, mb_confs: Any, gt_mb_locs: Any, gt_mb_labels: Any, k: float, *, n_positive: float | None = None
+    mb_locs: Variable | Array,
+    mb_confs: Variable | Array,
+    gt_mb_locs: Variable | Array,
+    gt_mb_labels: Variable | Array,
+    k: float,
+    *,
+    n_positive: float | None = None,
 ) -> tuple[Variable, Variable]:
     """(loss of the offsets, loss of the classes): two scalars, divided by the number of positive default boxes.
 
@@ -100,7 +105,7 @@ class SSDLoss(Chain):
         with self.init_scope():
             self.model = model
 
-    def forward(self, x: Variable | Array, mb_locs: Any, mb_labels: Any) -> Variable:
+    def forward(self, x: Variable | Array, mb_locs: Variable | Array, mb_labels: Variable | Array) -> Variable:
         """The loss, a scalar.
 
         x: (B, 3, H, W) float32, preprocessed
@@ -114,7 +119,7 @@ class SSDLoss(Chain):
         return loss
 
 
-def collate_multibox(batch: Sequence[tuple], device: str | int | None = None) -> tuple[Any, Any, Any]:
+def collate_multibox(batch: Sequence[tuple], device: str | int | None = None) -> tuple[Array, Array, Array]:
     """(x (B, 3, H, W), mb_locs (B, A, 4), mb_labels (B, A)) of examples of `SSDTransform`; a converter for updaters.
 
     device: of the batch; None: the CPU

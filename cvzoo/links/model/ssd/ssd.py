@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -15,7 +14,7 @@ from cvzoo.initializers.uniform import LeCunUniform
 from cvzoo.links.chain import Chain, ChainList
 from cvzoo.links.connection.convolution_2d import Convolution2D
 from cvzoo.links.connection.fused_convolution import fused_convolution
-from cvzoo.links.link import Link
+from cvzoo.links.link import InitialValue, Link
 from cvzoo.links.model.config import one_config
 from cvzoo.links.model.decoding.anchor_levels import AnchorLevels
 from cvzoo.links.model.dense_heads import flat_boxes
@@ -39,7 +38,7 @@ class Normalize(Link):
     Source: Liu et al., ParseNet, 2015, section 3.3; SSD's conv4_3 starts from 20.
     """
 
-    def __init__(self, n_channel: int, initial: Any = 1, eps: float = 1e-5):
+    def __init__(self, n_channel: int, initial: InitialValue = 1, eps: float = 1e-5):
         self.eps = eps
         with self.init_scope():
             self.scale = Parameter(initial, (n_channel,))
@@ -111,7 +110,7 @@ class SSDVGG16Extractor(Chain):
         return maps
 
 
-def conv_relu(conv: Convolution2D, x: Any) -> Variable:
+def conv_relu(conv: Convolution2D, x: Variable | Array) -> Variable:
     """relu(conv(x)) (B, out_channels, OH, OW) of x (B, in_channels, H, W)."""
     if switches.enable_backprop or not conv.W.is_initialized:
         return F.relu(conv(x))
@@ -122,7 +121,7 @@ def _conv(n_in: int, n_out: int, ksize: int = 3, stride: int = 1, pad: int = 1, 
     return Convolution2D(n_in, n_out, ksize, stride, pad, initialW=LeCunUniform(), dilate=dilate)
 
 
-def _halved(x: Any) -> Variable:
+def _halved(x: Variable | Array) -> Variable:
     # a side of 75 becomes 38, as in Caffe
     return F.max_pooling_2d(x, 2, 2, cover_all=True)
 
@@ -154,8 +153,8 @@ class Multibox(Chain):
         aspect_ratios: Sequence[Sequence[float]],
         *,
         in_channels: Sequence[int | None] | None = None,
-        initialW: Any = None,
-        initial_bias: Any = None,
+        initialW: InitialValue = None,
+        initial_bias: InitialValue = None,
     ):
         self.n_class = n_class
         initialW = LeCunUniform() if initialW is None else initialW
@@ -173,7 +172,7 @@ class Multibox(Chain):
                         Convolution2D(n_in, n_box * n_out, 3, pad=1, initialW=initialW, initial_bias=initial_bias)
                     )
 
-    def forward(self, maps: Sequence[Any]) -> tuple[Variable, Variable]:
+    def forward(self, maps: Sequence[Variable | Array]) -> tuple[Variable, Variable]:
         """mb_loc (B, A, 4): dy dx dh dw; mb_conf (B, A, n_class): logits, background first.
 
         maps: (B, C, H, W) each, the finest first

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Sequence
-from typing import Any
 
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
@@ -54,7 +53,7 @@ class LiteMultibox(Chain):
                 self.loc.append(SeparableHead(n_in, n_box * 4, eps=eps))
                 self.conf.append(SeparableHead(n_in, n_box * n_class, eps=eps))
 
-    def forward(self, maps: Sequence[Any]) -> tuple[Variable, Variable]:
+    def forward(self, maps: Sequence[Variable | Array]) -> tuple[Variable, Variable]:
         """mb_loc (B, A, 4): dy dx dh dw; mb_conf (B, A, n_class): logits, background first."""
         locs = [flat_boxes(loc(h), 4) for loc, h in zip(self.loc, maps)]
         confs = [flat_boxes(conf(h), self.n_class) for conf, h in zip(self.conf, maps)]

@@ -2,7 +2,7 @@
 
 import functools
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -133,7 +133,7 @@ class WindowAttention(Chain):
                 self.widen = Linear(2, 512)
                 self.narrow = Linear(512, n_head, nobias=True)
 
-    def forward(self, x: Variable | Array, windows: Windows, *, add: Any = None) -> Variable:
+    def forward(self, x: Variable | Array, windows: Windows, *, add: Variable | Array | None = None) -> Variable:
         """(B, C, H, W) of x (B, C, H, W).
 
         windows: the partition of maps of this size

@@ -3,27 +3,30 @@
 import os
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
 
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
 from cvzoo.links.chain import Chain, ChainList
+from cvzoo.links.connection.batch_normalization import BatchNormalization
 from cvzoo.links.connection.conv_2d_bn_activ import Conv2DBNActiv
 from cvzoo.links.connection.convolution_2d import Convolution2D
 from cvzoo.links.connection.fused_convolution import leaky
+from cvzoo.links.link import InitialValue
 from cvzoo.links.model.darknet.convolution import BN_EPS, take_convolution
 from cvzoo.typing.aliases import Array
 from cvzoo.weights.formats.darknet import DarknetWeightsFile
 
 
-def block(in_channels: int, out_channels: int, ksize: int, stride: int = 1, *, initialW: Any = None) -> Conv2DBNActiv:
+def block(
+    in_channels: int, out_channels: int, ksize: int, stride: int = 1, *, initialW: InitialValue = None
+) -> Conv2DBNActiv:
     """Convolution with same padding, batch normalization and leaky ReLU, as in darknet."""
     return Conv2DBNActiv(
         in_channels, out_channels, ksize, stride, ksize // 2, initialW=initialW, activ=leaky, bn_eps=BN_EPS
     )
 
 
-def pool(x: Any) -> Variable:
+def pool(x: Variable | Array) -> Variable:
     """2 x 2 max pooling: half the height and width."""
     return F.max_pooling_2d(x, 2, 2, cover_all=False)
 
@@ -47,7 +50,7 @@ def load_darknet(
         file.expect_end()
 
 
-def _take(file: DarknetWeightsFile, name: str, conv: Convolution2D, bn: Any) -> None:
+def _take(file: DarknetWeightsFile, name: str, conv: Convolution2D, bn: BatchNormalization | None) -> None:
     take_convolution(file, conv, bn, in_channels=conv.W.shape[1] * conv.groups, name=name)
 
 
@@ -61,7 +64,7 @@ class Darknet19Extractor(Chain):
     Source: Redmon and Farhadi, YOLO9000, CVPR 2017, table 6.
     """
 
-    def __init__(self, *, base_channels: int = 32, initialW: Any = None):
+    def __init__(self, *, base_channels: int = 32, initialW: InitialValue = None):
         n = base_channels
         self.channels = (16 * n, 32 * n)
         with self.init_scope():
@@ -99,7 +102,7 @@ class Darknet19Extractor(Chain):
 class ResidualBlock(Chain):
     """Residual block x + conv2(conv1(x)): 1x1 to half the channels, 3x3 back."""
 
-    def __init__(self, channels: int, *, initialW: Any = None):
+    def __init__(self, channels: int, *, initialW: InitialValue = None):
         with self.init_scope():
             self.conv1 = block(channels, channels // 2, 1, initialW=initialW)
             self.conv2 = block(channels // 2, channels, 3, initialW=initialW)
@@ -112,7 +115,7 @@ class ResidualBlock(Chain):
 class Stage(Chain):
     """Stage of Darknet-53: a convolution of stride 2 to twice the channels, then residual blocks."""
 
-    def __init__(self, in_channels: int, n_block: int, *, initialW: Any = None):
+    def __init__(self, in_channels: int, n_block: int, *, initialW: InitialValue = None):
         with self.init_scope():
             self.down = block(in_channels, 2 * in_channels, 3, 2, initialW=initialW)
             self.blocks = ChainList(*(ResidualBlock(2 * in_channels, initialW=initialW) for _ in range(n_block)))
@@ -136,7 +139,9 @@ class Darknet53Extractor(Chain):
     Source: Redmon and Farhadi, YOLOv3: An Incremental Improvement, 2018, table 1.
     """
 
-    def __init__(self, *, base_channels: int = 32, blocks: Sequence[int] = (1, 2, 8, 8, 4), initialW: Any = None):
+    def __init__(
+        self, *, base_channels: int = 32, blocks: Sequence[int] = (1, 2, 8, 8, 4), initialW: InitialValue = None
+    ):
         n = base_channels
         n2, n4, n8, n16, n32 = blocks
         self.channels = (8 * n, 16 * n, 32 * n)

@@ -1,7 +1,6 @@
 """Training loss of YOLO."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -108,7 +107,9 @@ class YOLOLoss(Chain):
         report({"loss": loss, "loss/box": box_loss, "loss/object": object_loss, "loss/conf": conf_loss}, self)
         return loss
 
-    def _resized(self, x: Any, bboxes: Sequence[np.ndarray], sizes: Sequence[int]) -> tuple[Any, list[np.ndarray]]:
+    def _resized(
+        self, x: Variable | Array, bboxes: Sequence[np.ndarray], sizes: Sequence[int]
+    ) -> tuple[Variable | Array, list[np.ndarray]]:
         turn = int(self.n_batch) // self.every
         self.n_batch = np.asarray(int(self.n_batch) + 1)
         side = int(np.random.default_rng((self.seed, turn)).choice(sizes))

@@ -3,7 +3,6 @@
 import dataclasses
 import os
 from collections.abc import Sequence
-from typing import Any
 
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
@@ -11,6 +10,7 @@ from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.labels.voc import voc_bbox_label_names
 from cvzoo.links.chain import Chain
 from cvzoo.links.connection.convolution_2d import Convolution2D
+from cvzoo.links.link import InitialValue
 from cvzoo.links.model.config import AbstractConfig, classes_field, config_field, count_field
 from cvzoo.links.model.darknet.resampling import enlarge
 from cvzoo.links.model.decoding.grid_cells import GridCells, YoloHead
@@ -38,7 +38,7 @@ class Branch(Chain):
     `finish` adds the last convolution, `out`, when the number of classes is known.
     """
 
-    def __init__(self, in_channels: int, channels: int, *, initialW: Any = None):
+    def __init__(self, in_channels: int, channels: int, *, initialW: InitialValue = None):
         with self.init_scope():
             self.conv1 = block(in_channels, channels, 1, initialW=initialW)
             self.conv2 = block(channels, 2 * channels, 3, initialW=initialW)
