@@ -1,7 +1,7 @@
 """Prints functions' inputs and outputs."""
 
 from collections.abc import Iterable
-from typing import IO, Any
+from typing import IO
 
 import numpy as np
 
@@ -48,7 +48,7 @@ class PrintHook(AbstractFunctionHook):
     def gradients_made(self, function: FunctionNode, grad_inputs: tuple[Variable | None, ...]) -> None:
         self._print(function, "backward", "->", [None if gx is None else gx._array for gx in grad_inputs])
 
-    def _print(self, function: FunctionNode, way: str, arrow: str, arrays: Iterable[Any]) -> None:
+    def _print(self, function: FunctionNode, way: str, arrow: str, arrays: Iterable[Array | None]) -> None:
         text = "; ".join("None" if x is None else self._about(x) for x in arrays)
         print(f"{'  ' * self._depth}{function.label} {way} {arrow} {text}", file=self.file, flush=True)
 

@@ -72,7 +72,7 @@ class PReLU(FunctionNode):
 
     in_float32 = True
 
-    def forward(self, inputs: tuple) -> tuple:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         x, slope = inputs
         xp = floating_backend(x, "prelu").xp
         if x.dtype != slope.dtype:
@@ -80,7 +80,7 @@ class PReLU(FunctionNode):
         self.retain_inputs((0, 1))
         return (xp.maximum(x, 0) + xp.minimum(x, 0) * slope,)  # twice as fast as where()
 
-    def backward(self, indexes: tuple, gys: tuple) -> tuple:
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Variable, ...]) -> tuple[Variable | None, ...]:
         x, slope = self.get_retained_inputs()
         (gy,) = gys
         above = (x.array > 0).astype(x.dtype)

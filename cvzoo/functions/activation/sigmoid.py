@@ -1,7 +1,6 @@
 """Sigmoids, the hyperbolic tangent, and activations smooth near zero: Swish, GELU, ELU and their kin."""
 
 import math
-from typing import Any
 
 from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.errors.exceptions import ValueRangeError
@@ -26,7 +25,7 @@ def sigmoid(x: Variable | Array) -> Variable:
     return Sigmoid().apply((x,))[0]
 
 
-def _between(x: Variable, alpha: float, beta: float) -> Any:
+def _between(x: Variable, alpha: float, beta: float) -> Array:
     t = alpha * x.array + beta
     return ((t > 0) & (t < 1)).astype(x.dtype)
 

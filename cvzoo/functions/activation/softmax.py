@@ -16,14 +16,14 @@ class Softmax(FunctionNode):
     def __init__(self, axis: int):
         self.axis = axis
 
-    def forward(self, inputs: tuple) -> tuple:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         (x,) = inputs
         backend = floating_backend(x, "softmax")
         self.axis = one_axis(self.axis, x.ndim, "softmax")
         self.retain_outputs((0,))
         return (backend.softmax(x, axis=self.axis),)
 
-    def backward(self, indexes: tuple, gys: tuple) -> tuple:
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Variable, ...]) -> tuple[Variable | None, ...]:
         (gy,) = gys
         (y,) = self.get_retained_outputs()
         if switches.enable_backprop:
@@ -36,14 +36,14 @@ class LogSoftmax(FunctionNode):
     def __init__(self, axis: int):
         self.axis = axis
 
-    def forward(self, inputs: tuple) -> tuple:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         (x,) = inputs
         backend = floating_backend(x, "log_softmax")
         self.axis = one_axis(self.axis, x.ndim, "log_softmax")
         self.retain_outputs((0,))
         return (backend.log_softmax(x, axis=self.axis),)
 
-    def backward(self, indexes: tuple, gys: tuple) -> tuple:
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Variable, ...]) -> tuple[Variable | None, ...]:
         (gy,) = gys
         (y,) = self.get_retained_outputs()
         if switches.enable_backprop:

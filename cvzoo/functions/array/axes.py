@@ -55,7 +55,7 @@ class Reshape(FunctionNode):
     def __init__(self, shape: tuple[int, ...]):
         self.shape = shape
 
-    def forward(self, inputs: tuple) -> tuple:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         (x,) = inputs
         backend = backend_of(x)
         try:
@@ -65,7 +65,7 @@ class Reshape(FunctionNode):
                 f"reshape: {x.size} values do not fit", expected=f"{x.size} values", got=f"{x.shape} to {self.shape}"
             ) from None
 
-    def backward(self, indexes: tuple, gys: tuple) -> tuple:
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Variable, ...]) -> tuple[Variable | None, ...]:
         return (reshape(gys[0], self.inputs[0].shape),)
 
 
@@ -110,7 +110,7 @@ class Transpose(FunctionNode):
     def __init__(self, axes: Sequence[int] | None):
         self.axes = axes
 
-    def forward(self, inputs: tuple) -> tuple:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         (x,) = inputs
         backend_of(x)
         axes = self.axes
@@ -120,7 +120,7 @@ class Transpose(FunctionNode):
                 raise ShapeError("transpose: every axis must come once", expected=f"{x.ndim} axes", got=axes)
         return (x.transpose(axes),)
 
-    def backward(self, indexes: tuple, gys: tuple) -> tuple:
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Variable, ...]) -> tuple[Variable | None, ...]:
         axes = self.axes
         if axes is not None:
             axes = sorted(range(len(axes)), key=axes.__getitem__)

@@ -20,7 +20,7 @@ class BroadcastTo(FunctionNode):
     def __init__(self, shape: Shape):
         self.shape = shape
 
-    def forward(self, inputs: tuple) -> tuple:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         (x,) = inputs
         xp = backend_of(x).xp
         if not _fits(x.shape, self.shape):
@@ -31,7 +31,7 @@ class BroadcastTo(FunctionNode):
             )
         return (xp.broadcast_to(x, self.shape),)
 
-    def backward(self, indexes: tuple, gys: tuple) -> tuple:
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Variable, ...]) -> tuple[Variable | None, ...]:
         return (sum_to(gys[0], self.inputs[0].shape),)
 
 
@@ -41,7 +41,7 @@ class SumTo(FunctionNode):
     def __init__(self, shape: Shape):
         self.shape = shape
 
-    def forward(self, inputs: tuple) -> tuple:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         (x,) = inputs
         backend = backend_of(x)
         shape = self.shape
@@ -57,7 +57,7 @@ class SumTo(FunctionNode):
             return (backend.channel_sum(x).reshape(shape),)
         return (sum_along(x, axes, keepdims=True).reshape(shape),)
 
-    def backward(self, indexes: tuple, gys: tuple) -> tuple:
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Variable, ...]) -> tuple[Variable | None, ...]:
         return BroadcastTo(self.inputs[0].shape).apply(gys)
 
 

@@ -15,7 +15,7 @@ class Concat(FunctionNode):
     def __init__(self, axis: int):
         self.axis = axis
 
-    def forward(self, inputs: tuple) -> tuple:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         first = inputs[0]
         backend = backend_of(first)
         self.axis = axis = one_axis(self.axis, first.ndim, "concat")
@@ -32,7 +32,7 @@ class Concat(FunctionNode):
                 raise DtypeError("concat: arrays must have one dtype", expected=first.dtype, got=x.dtype)
         return (backend.concat(inputs, axis=axis),)
 
-    def backward(self, indexes: tuple, gys: tuple) -> tuple:
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Variable, ...]) -> tuple[Variable | None, ...]:
         if len(self.inputs) == 1:
             return gys
         ends = []
@@ -49,7 +49,7 @@ class SplitAxis(FunctionNode):
         self.sections = sections
         self.axis = axis
 
-    def forward(self, inputs: tuple) -> tuple:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         (x,) = inputs
         backend_of(x)
         self.axis = axis = one_axis(self.axis, x.ndim, "split_axis")
@@ -75,7 +75,7 @@ class SplitAxis(FunctionNode):
         self.shapes = [y.shape for y in ys]
         return ys
 
-    def backward(self, indexes: tuple, gys: tuple) -> tuple:
+    def backward(self, indexes: tuple[int, ...], gys: tuple) -> tuple[Variable | None, ...]:
         if any(gy is None for gy in gys):
             known = next(gy for gy in gys if gy is not None).array
             zeros = backend_of(known).zeros

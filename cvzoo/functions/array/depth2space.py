@@ -53,7 +53,7 @@ class ChannelShuffle(FunctionNode):
     def __init__(self, groups: int):
         self.groups = groups
 
-    def forward(self, inputs: tuple) -> tuple:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         (x,) = inputs
         b, c, h, w = x.shape
         # one pass over memory, with the channels innermost as 4-D arrays lie
@@ -61,7 +61,7 @@ class ChannelShuffle(FunctionNode):
         self._channels = c
         return (backend_of(x).reshaped(groups_last, (b, h, w, c)).transpose(0, 3, 1, 2),)
 
-    def backward(self, indexes: tuple, gys: tuple) -> tuple:
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Variable, ...]) -> tuple[Variable | None, ...]:
         return ChannelShuffle(self._channels // self.groups).apply(gys)
 
 

@@ -18,6 +18,7 @@ from cvzoo.autodiff.parameter import Parameter
 from cvzoo.autodiff.prepared_weights import PreparedWeights
 from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.backends import float_types
+from cvzoo.backends.abstract import AbstractBackend
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.backends.float_types import is_float, is_half, product_dtype
 from cvzoo.errors.exceptions import DtypeError
@@ -28,12 +29,12 @@ class Cast(FunctionNode):
     def __init__(self, dtype: npt.DTypeLike):
         self.dtype = dtype
 
-    def forward(self, inputs: tuple) -> tuple:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         (x,) = inputs
         backend_of(x)
         return (x.astype(self.dtype, order="K"),)
 
-    def backward(self, indexes: tuple, gys: tuple) -> tuple:
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Variable, ...]) -> tuple[Variable | None, ...]:
         return Cast(self.inputs[0].dtype).apply(gys)
 
 
@@ -46,7 +47,7 @@ def cast(x: Variable | Array, typ: npt.DTypeLike) -> Variable:
 _FLOAT32 = np.dtype("float32")
 
 
-def floating_backend(x: Variable | Array, function: str) -> Any:
+def floating_backend(x: Variable | Array, function: str) -> AbstractBackend:
     """The backend of a floating array.
 
     Raises DtypeError if x is something else.

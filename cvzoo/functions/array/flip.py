@@ -37,7 +37,7 @@ class Roll(FunctionNode):
         self.shifts = shifts
         self.axes = axes
 
-    def forward(self, inputs: tuple) -> tuple:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         (x,) = inputs
         backend = backend_of(x)
         shifts = [(shift % x.shape[axis], axis) for shift, axis in zip(self.shifts, self.axes) if x.shape[axis]]
@@ -49,7 +49,7 @@ class Roll(FunctionNode):
             x = backend.concat((x[(*rest, slice(-shift, None))], x[(*rest, slice(-shift))]), axis=axis)
         return (x,)
 
-    def backward(self, indexes: tuple, gys: tuple) -> tuple:
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Variable, ...]) -> tuple[Variable | None, ...]:
         return Roll(tuple([-shift for shift in self.shifts]), self.axes).apply(gys)
 
 

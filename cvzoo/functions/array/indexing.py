@@ -55,11 +55,11 @@ class GetItem(FunctionNode):
         self.index = index
         self.basic = basic
 
-    def forward(self, inputs: tuple) -> tuple:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         (x,) = inputs
         return (_look_up(x, self.index),)
 
-    def backward(self, indexes: tuple, gys: tuple) -> tuple:
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Variable, ...]) -> tuple[Variable | None, ...]:
         x = self.inputs[0]
         return GetItemGrad(self.index, self.basic, x.shape).apply(gys)
 
@@ -73,7 +73,7 @@ class GetItemGrad(FunctionNode):
         self.basic = basic
         self.shape = shape
 
-    def forward(self, inputs: tuple) -> tuple:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         (gy,) = inputs
         backend = backend_of(gy)
         gx = backend.zeros(self.shape, gy.dtype)
@@ -83,7 +83,7 @@ class GetItemGrad(FunctionNode):
             backend.add_at(gx, self.index, gy)
         return (gx,)
 
-    def backward(self, indexes: tuple, gys: tuple) -> tuple:
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Variable, ...]) -> tuple[Variable | None, ...]:
         return GetItem(self.index, self.basic).apply(gys)
 
 
@@ -94,7 +94,7 @@ class ScatterAdd(FunctionNode):
         self.index = index
         self.basic = basic
 
-    def forward(self, inputs: tuple) -> tuple:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         a, b = inputs
         backend_of(b)
         backend = backend_of(a)
@@ -110,7 +110,7 @@ class ScatterAdd(FunctionNode):
             backend.add_at(y, self.index, b)
         return (y,)
 
-    def backward(self, indexes: tuple, gys: tuple) -> tuple:
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Variable, ...]) -> tuple[Variable | None, ...]:
         return tuple([GetItem(self.index, self.basic).apply(gys)[0] if i else gys[0] for i in indexes])
 
 
@@ -191,7 +191,7 @@ class Where(FunctionNode):
     def __init__(self, condition: Array):
         self.condition = condition
 
-    def forward(self, inputs: tuple) -> tuple:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         x, y = inputs
         xp = backend_of(x).xp
         backend_of(y)
@@ -206,7 +206,7 @@ class Where(FunctionNode):
                 got=f"condition {self.condition.shape}, x {x.shape}, y {y.shape}",
             ) from None
 
-    def backward(self, indexes: tuple, gys: tuple) -> tuple:
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Variable, ...]) -> tuple[Variable | None, ...]:
         # where() and not a product with zeros: an infinite gradient of the side not chosen must not give NaN
         return tuple([sum_to(Keep(self.condition, bool(i)).apply(gys)[0], self.inputs[i].shape) for i in indexes])
 
@@ -220,13 +220,13 @@ class Keep(FunctionNode):
         self.condition = condition
         self.negated = negated
 
-    def forward(self, inputs: tuple) -> tuple:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         (x,) = inputs
         xp = backend_of(x).xp
         zero = x.dtype.type(0)
         return (xp.where(self.condition, zero, x) if self.negated else xp.where(self.condition, x, zero),)
 
-    def backward(self, indexes: tuple, gys: tuple) -> tuple:
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Variable, ...]) -> tuple[Variable | None, ...]:
         return Keep(self.condition, self.negated).apply(gys)
 
 

@@ -18,7 +18,7 @@ class Pad(FunctionNode):
         self.widths = widths
         self.value = value
 
-    def forward(self, inputs: tuple) -> tuple:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         (x,) = inputs
         backend = backend_of(x)
         widths = _all_widths(self.widths, x.ndim)
@@ -29,7 +29,7 @@ class Pad(FunctionNode):
         y[self.inner] = x
         return (y,)
 
-    def backward(self, indexes: tuple, gys: tuple) -> tuple:
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Variable, ...]) -> tuple[Variable | None, ...]:
         return (get_item(gys[0], self.inner),)
 
 

@@ -16,14 +16,14 @@ class ResizeImages(FunctionNode):
         self.size = size
         self.settings = (mode, align_corners, antialias)
 
-    def forward(self, inputs: tuple) -> tuple:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         (x,) = inputs
         mode, align_corners, antialias = self.settings
         backend = floating_backend(x, "resize_images")
         y = backend.resize_2d(x, self.size, mode=mode, align_corners=align_corners, antialias=antialias)
         return (y,)
 
-    def backward(self, indexes: tuple, gys: tuple) -> tuple:
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Variable, ...]) -> tuple[Variable | None, ...]:
         return ResizeImagesGrad(_size_of(self.inputs[0].shape), *self.settings).apply(gys)
 
 
@@ -34,14 +34,14 @@ class ResizeImagesGrad(FunctionNode):
         self.size = size
         self.settings = (mode, align_corners, antialias)
 
-    def forward(self, inputs: tuple) -> tuple:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         (gy,) = inputs
         mode, align_corners, antialias = self.settings
         backend = floating_backend(gy, "resize_images")
         gx = backend.resize_2d_grad(gy, self.size, mode=mode, align_corners=align_corners, antialias=antialias)
         return (gx,)
 
-    def backward(self, indexes: tuple, gys: tuple) -> tuple:
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Variable, ...]) -> tuple[Variable | None, ...]:
         return ResizeImages(_size_of(self.inputs[0].shape), *self.settings).apply(gys)
 
 

@@ -181,7 +181,7 @@ def bf16_convolution_2d(
     return ByteVariable(y, Halves()) if gives_bits else y
 
 
-def _bits(x: Variable | Array | None) -> Any:
+def _bits(x: Variable | Array | None) -> Variable | Array | None:
     """x, or what it holds in 16 bits."""
     held = x.held() if isinstance(x, ByteVariable) else None
     return held[0] if held is not None and isinstance(held[1], Halves) else x

@@ -1,9 +1,8 @@
 """Precision, recall and their mean for each class."""
 
-from typing import Any
-
 from cvzoo.autodiff.on_device_of_arguments import on_device_of_arguments
 from cvzoo.autodiff.variable import Variable, as_array
+from cvzoo.backends.abstract import AbstractBackend
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.backends.float_types import is_float, is_half, widened
 from cvzoo.backends.transfer import to_device_of
@@ -56,7 +55,7 @@ def classification_summary(
     return scores[0], scores[1], scores[2], Variable(n_true.astype("int64"), requires_grad=False)
 
 
-def _count(backend: Any, labels: Array, n: int) -> Array:
+def _count(backend: AbstractBackend, labels: Array, n: int) -> Array:
     """(n,) float64: how often each of the labels 0 to n - 1 comes; others are not counted."""
     counts = backend.zeros((n + 1,), "float64")
     place = backend.xp.where((labels >= 0) & (labels < n), labels, n).reshape(-1)

@@ -97,11 +97,11 @@ def check_broadcast(a: tuple[int, ...], b: tuple[int, ...], function: str) -> No
 
 
 class Add(FunctionNode):
-    def forward(self, inputs: tuple) -> tuple:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         a, b = inputs
         return (check_operands(a, b, "add").add(a, b),)
 
-    def backward(self, indexes: tuple, gys: tuple) -> tuple:
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Variable, ...]) -> tuple[Variable | None, ...]:
         return tuple([sum_to(gys[0], self.inputs[i].shape) for i in indexes])
 
 
@@ -109,20 +109,20 @@ class AddConstant(FunctionNode):
     def __init__(self, value: Scalar):
         self.value = value
 
-    def forward(self, inputs: tuple) -> tuple:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         (x,) = inputs
         return (of_constant("add", x, typed_constant(self.value, x, "add")),)
 
-    def backward(self, indexes: tuple, gys: tuple) -> tuple:
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Variable, ...]) -> tuple[Variable | None, ...]:
         return gys
 
 
 class Subtract(FunctionNode):
-    def forward(self, inputs: tuple) -> tuple:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         a, b = inputs
         return (of_pair("subtract", a, b),)
 
-    def backward(self, indexes: tuple, gys: tuple) -> tuple:
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Variable, ...]) -> tuple[Variable | None, ...]:
         (gy,) = gys
         return tuple([sum_to(negative(gy) if i else gy, self.inputs[i].shape) for i in indexes])
 
@@ -131,11 +131,11 @@ class SubtractConstant(FunctionNode):
     def __init__(self, value: Scalar):
         self.value = value
 
-    def forward(self, inputs: tuple) -> tuple:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         (x,) = inputs
         return (of_constant("subtract", x, typed_constant(self.value, x, "subtract")),)
 
-    def backward(self, indexes: tuple, gys: tuple) -> tuple:
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Variable, ...]) -> tuple[Variable | None, ...]:
         return gys
 
 
@@ -143,23 +143,23 @@ class SubtractFromConstant(FunctionNode):
     def __init__(self, value: Scalar):
         self.value = value
 
-    def forward(self, inputs: tuple) -> tuple:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         (x,) = inputs
         return (of_constant("subtract_from", x, typed_constant(self.value, x, "subtract")),)
 
-    def backward(self, indexes: tuple, gys: tuple) -> tuple:
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Variable, ...]) -> tuple[Variable | None, ...]:
         return (negative(gys[0]),)
 
 
 class Negative(FunctionNode):
-    def forward(self, inputs: tuple) -> tuple:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         (x,) = inputs
         backend_of(x)
         if x.dtype.kind == "b":
             raise DtypeError("negative: truth values have no negative", got=x.dtype, hint="~x.array")
         return (-x,)
 
-    def backward(self, indexes: tuple, gys: tuple) -> tuple:
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Variable, ...]) -> tuple[Variable | None, ...]:
         return (negative(gys[0]),)
 
 
@@ -206,12 +206,12 @@ class AddReLU(FunctionNode):
 
 
 class Multiply(FunctionNode):
-    def forward(self, inputs: tuple) -> tuple:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         a, b = inputs
         self.retain_inputs((0, 1))
         return (check_operands(a, b, "multiply").multiply(a, b),)
 
-    def backward(self, indexes: tuple, gys: tuple) -> tuple:
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Variable, ...]) -> tuple[Variable | None, ...]:
         both = self.get_retained_inputs()
         return tuple([sum_to(multiply(gys[0], both[1 - i]), both[i].shape) for i in indexes])
 
@@ -220,11 +220,11 @@ class MultiplyConstant(FunctionNode):
     def __init__(self, value: Scalar):
         self.value = value
 
-    def forward(self, inputs: tuple) -> tuple:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         (x,) = inputs
         return (of_constant("multiply", x, typed_constant(self.value, x, "multiply")),)
 
-    def backward(self, indexes: tuple, gys: tuple) -> tuple:
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Variable, ...]) -> tuple[Variable | None, ...]:
         return MultiplyConstant(self.value).apply(gys)
 
 
@@ -245,14 +245,14 @@ def _check_floating(x: Variable | Array) -> None:
 
 
 class Divide(FunctionNode):
-    def forward(self, inputs: tuple) -> tuple:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         a, b = inputs
         y = of_pair("divide", a, b)
         _check_floating(a)
         self.retain_inputs((0, 1))
         return (y,)
 
-    def backward(self, indexes: tuple, gys: tuple) -> tuple:
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Variable, ...]) -> tuple[Variable | None, ...]:
         a, b = self.get_retained_inputs()
         ga = divide(gys[0], b)
         return tuple([sum_to(negative(divide(multiply(ga, a), b)) if i else ga, (a, b)[i].shape) for i in indexes])
@@ -262,13 +262,13 @@ class DivideByConstant(FunctionNode):
     def __init__(self, value: Scalar):
         self.value = value
 
-    def forward(self, inputs: tuple) -> tuple:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         (x,) = inputs
         value = typed_constant(self.value, x, "divide")
         _check_floating(x)
         return (of_constant("divide", x, value),)
 
-    def backward(self, indexes: tuple, gys: tuple) -> tuple:
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Variable, ...]) -> tuple[Variable | None, ...]:
         return DivideByConstant(self.value).apply(gys)
 
 
@@ -276,7 +276,7 @@ class DivideConstant(FunctionNode):
     def __init__(self, value: Scalar):
         self.value = value
 
-    def forward(self, inputs: tuple) -> tuple:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         (x,) = inputs
         value = typed_constant(self.value, x, "divide")
         _check_floating(x)
@@ -284,7 +284,7 @@ class DivideConstant(FunctionNode):
         self.retain_outputs((0,))
         return (of_constant("divide_by", x, value),)
 
-    def backward(self, indexes: tuple, gys: tuple) -> tuple:
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Variable, ...]) -> tuple[Variable | None, ...]:
         (x,) = self.get_retained_inputs()
         (y,) = self.get_retained_outputs()
         return (negative(divide(multiply(gys[0], y), x)),)
@@ -303,11 +303,11 @@ def divide(a: Operand, b: Operand) -> Variable:
 
 
 class FloorDivide(FunctionNode):
-    def forward(self, inputs: tuple) -> tuple:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         a, b = inputs
         return (check_operands(a, b, "floor_divide").xp.floor_divide(a, b),)
 
-    def backward(self, indexes: tuple, gys: tuple) -> tuple:
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Variable, ...]) -> tuple[Variable | None, ...]:
         return (None,) * len(indexes)
 
 
@@ -316,12 +316,12 @@ class FloorDivideConstant(FunctionNode):
         self.value = value
         self.reverse = reverse
 
-    def forward(self, inputs: tuple) -> tuple:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         (x,) = inputs
         value = typed_constant(self.value, x, "floor_divide")
         return (value // x if self.reverse else x // value,)
 
-    def backward(self, indexes: tuple, gys: tuple) -> tuple:
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Variable, ...]) -> tuple[Variable | None, ...]:
         return (None,)
 
 

@@ -23,13 +23,13 @@ class AbstractElementwise(FunctionNode, abc.ABC):
     alpha: float = 0.0
     beta: float = 0.0
 
-    def forward(self, inputs: tuple) -> tuple:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         (x,) = inputs
         backend = floating_backend(x, self.kind)
         self.retain_inputs((0,))
         return (backend.eltwise(self.kind, x, alpha=self.alpha, beta=self.beta),)
 
-    def backward(self, indexes: tuple, gys: tuple) -> tuple:
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Variable, ...]) -> tuple[Variable | None, ...]:
         (gy,) = gys
         (x,) = self.get_retained_inputs()
         if switches.enable_backprop:
@@ -50,13 +50,13 @@ class AbstractElementwiseOfOutput(FunctionNode, abc.ABC):
     alpha: float = 0.0
     beta: float = 0.0
 
-    def forward(self, inputs: tuple) -> tuple:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         (x,) = inputs
         backend = floating_backend(x, self.kind)
         self.retain_outputs((0,))
         return (backend.eltwise(self.kind, x, alpha=self.alpha, beta=self.beta),)
 
-    def backward(self, indexes: tuple, gys: tuple) -> tuple:
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Variable, ...]) -> tuple[Variable | None, ...]:
         (gy,) = gys
         (y,) = self.get_retained_outputs()
         if switches.enable_backprop:
@@ -75,13 +75,13 @@ class AbstractPointwise(FunctionNode, abc.ABC):
 
     in_float32 = True
 
-    def forward(self, inputs: tuple) -> tuple:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         (x,) = inputs
         xp = floating_backend(x, self.label.lower()).xp
         self.retain_inputs((0,))
         return (self.value(xp, x),)
 
-    def backward(self, indexes: tuple, gys: tuple) -> tuple:
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Variable, ...]) -> tuple[Variable | None, ...]:
         (x,) = self.get_retained_inputs()
         return (gys[0] * self.slope(x),)
 

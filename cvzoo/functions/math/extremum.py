@@ -25,7 +25,7 @@ class Extremum(FunctionNode):
         self.axis = axis
         self.keepdims = keepdims
 
-    def forward(self, inputs: tuple) -> tuple:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         (x,) = inputs
         xp = backend_of(x).xp
         self.axes = all_axes(self.axis, x.ndim, self.name)
@@ -36,7 +36,7 @@ class Extremum(FunctionNode):
         reduce = xp.max if self.name == "max" else xp.min
         return (reduce(x, axis=self.axes, keepdims=self.keepdims),)
 
-    def backward(self, indexes: tuple, gys: tuple) -> tuple:
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Variable, ...]) -> tuple[Variable | None, ...]:
         (x,) = self.get_retained_inputs()
         (y,) = self.get_retained_outputs()
         shape = kept_shape(x.shape, self.axes)
@@ -60,28 +60,28 @@ def min(x: Variable | Array, axis: Axes = None, keepdims: bool = False) -> Varia
 
 
 class Maximum(FunctionNode):
-    def forward(self, inputs: tuple) -> tuple:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         a, b = inputs
         self.retain_inputs((0, 1))
         return (of_pair("maximum", a, b),)
 
-    def backward(self, indexes: tuple, gys: tuple) -> tuple:
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Variable, ...]) -> tuple[Variable | None, ...]:
         a, b = self.get_retained_inputs()
         return _share(indexes, gys[0], a, b, a.array >= b.array)
 
 
 class Minimum(FunctionNode):
-    def forward(self, inputs: tuple) -> tuple:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         a, b = inputs
         self.retain_inputs((0, 1))
         return (of_pair("minimum", a, b),)
 
-    def backward(self, indexes: tuple, gys: tuple) -> tuple:
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Variable, ...]) -> tuple[Variable | None, ...]:
         a, b = self.get_retained_inputs()
         return _share(indexes, gys[0], a, b, a.array <= b.array)
 
 
-def _share(indexes: tuple, gy: Variable, a: Variable, b: Variable, first: Array) -> tuple:
+def _share(indexes: tuple[int, ...], gy: Variable, a: Variable, b: Variable, first: Array) -> tuple[Variable, ...]:
     """The gradient for a where `first`, else for b."""
     return tuple([sum_to(gy * (~first if i else first).astype(gy.dtype), (b if i else a).shape) for i in indexes])
 

@@ -16,7 +16,7 @@ class MatMul(FunctionNode):
         self.transa = transa
         self.transb = transb
 
-    def forward(self, inputs: tuple) -> tuple:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         a, b = inputs
         if self.transa:
             a = a.swapaxes(-1, -2)
@@ -36,7 +36,7 @@ class MatMul(FunctionNode):
         self.retain_inputs((0, 1))
         return (backend_of(a).matmul(a, b),)
 
-    def backward(self, indexes: tuple, gys: tuple) -> tuple:
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Variable, ...]) -> tuple[Variable | None, ...]:
         a, b = self.get_retained_inputs()
         (gy,) = gys
         transa, transb = self.transa, self.transb

@@ -27,13 +27,13 @@ from cvzoo.typing.aliases import Array
 
 
 class Square(FunctionNode):
-    def forward(self, inputs: tuple) -> tuple:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         (x,) = inputs
         backend = backend_of(x)
         self.retain_inputs((0,))
         return (backend.eltwise("square", x) if is_float(x.dtype) else x * x,)
 
-    def backward(self, indexes: tuple, gys: tuple) -> tuple:
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Variable, ...]) -> tuple[Variable | None, ...]:
         (x,) = self.get_retained_inputs()
         return (multiply(multiply(gys[0], 2), x),)
 
@@ -52,7 +52,7 @@ def _log_of_base(a: Variable) -> Variable:
 
 
 class Power(FunctionNode):
-    def forward(self, inputs: tuple) -> tuple:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         a, b = inputs
         check_operands(a, b, "power")
         extremes = range_of(b) if a.dtype.kind in "iu" else None
@@ -61,7 +61,7 @@ class Power(FunctionNode):
         self.retain_inputs((0, 1))
         return (of_pair("power", a, b),)
 
-    def backward(self, indexes: tuple, gys: tuple) -> tuple:
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Variable, ...]) -> tuple[Variable | None, ...]:
         a, b = self.get_retained_inputs()
         (gy,) = gys
         gxs = []
@@ -77,12 +77,12 @@ class PowerOfConstant(FunctionNode):
     def __init__(self, value: Scalar):
         self.value = value
 
-    def forward(self, inputs: tuple) -> tuple:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         (x,) = inputs
         self.retain_outputs((0,))
         return (of_constant("power_of", x, typed_constant(self.value, x, "power")),)
 
-    def backward(self, indexes: tuple, gys: tuple) -> tuple:
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Variable, ...]) -> tuple[Variable | None, ...]:
         (y,) = self.get_retained_outputs()
         value = float(self.value)
         # 0 ** x is flat; a negative base has no real derivative
@@ -96,7 +96,7 @@ class PowerByConstant(FunctionNode):
     def __init__(self, value: Scalar):
         self.value = value
 
-    def forward(self, inputs: tuple) -> tuple:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         (x,) = inputs
         value = typed_constant(self.value, x, "power")
         if x.dtype.kind in "iu" and value < 0:
@@ -104,7 +104,7 @@ class PowerByConstant(FunctionNode):
         self.retain_inputs((0,))
         return (of_constant("power", x, value),)
 
-    def backward(self, indexes: tuple, gys: tuple) -> tuple:
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Variable, ...]) -> tuple[Variable | None, ...]:
         if self.value == 0:
             return (multiply(gys[0], 0.0),)
         (x,) = self.get_retained_inputs()

@@ -23,13 +23,13 @@ class Sum(FunctionNode):
         self.axis = axis
         self.keepdims = keepdims
 
-    def forward(self, inputs: tuple) -> tuple:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         (x,) = inputs
         backend_of(x)
         self.axes = all_axes(self.axis, x.ndim, "sum")
         return (sum_along(x, self.axes, keepdims=self.keepdims),)
 
-    def backward(self, indexes: tuple, gys: tuple) -> tuple:
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Variable, ...]) -> tuple[Variable | None, ...]:
         (gy,) = gys
         shape = self.inputs[0].shape
         if not self.keepdims:
@@ -89,14 +89,14 @@ class Prod(FunctionNode):
         self.axis = axis
         self.keepdims = keepdims
 
-    def forward(self, inputs: tuple) -> tuple:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         (x,) = inputs
         backend_of(x)
         self.axes = all_axes(self.axis, x.ndim, "prod")
         self.retain_inputs((0,))
         return (x.prod(self.axes, keepdims=self.keepdims),)
 
-    def backward(self, indexes: tuple, gys: tuple) -> tuple:
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Variable, ...]) -> tuple[Variable | None, ...]:
         (x,) = self.get_retained_inputs()
         gy = broadcast_to(reshape(gys[0], kept_shape(x.shape, self.axes)), x.shape)
         return (gy * self._others(x),)
@@ -132,7 +132,7 @@ class LogSumExp(FunctionNode):
     def __init__(self, axis: Axes):
         self.axis = axis
 
-    def forward(self, inputs: tuple) -> tuple:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         (x,) = inputs
         xp = floating_backend(x, "logsumexp").xp
         self.axes = axes = all_axes(self.axis, x.ndim, "logsumexp")
@@ -146,7 +146,7 @@ class LogSumExp(FunctionNode):
         shape = total.shape
         return (xp.log(total) + top.reshape(shape),)
 
-    def backward(self, indexes: tuple, gys: tuple) -> tuple:
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Variable, ...]) -> tuple[Variable | None, ...]:
         (x,) = self.get_retained_inputs()
         (y,) = self.get_retained_outputs()
         shape = kept_shape(x.shape, self.axes)
@@ -169,7 +169,7 @@ class Norm(FunctionNode):
         self.axis = axis
         self.keepdims = keepdims
 
-    def forward(self, inputs: tuple) -> tuple:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         (x,) = inputs
         xp = floating_backend(x, "norm").xp
         self.axes = all_axes(self.axis, x.ndim, "norm")
@@ -177,7 +177,7 @@ class Norm(FunctionNode):
         self.retain_outputs((0,))
         return (xp.sqrt(sum_along(x * x, self.axes, keepdims=self.keepdims)),)
 
-    def backward(self, indexes: tuple, gys: tuple) -> tuple:
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Variable, ...]) -> tuple[Variable | None, ...]:
         (x,) = self.get_retained_inputs()
         (y,) = self.get_retained_outputs()
         shape = kept_shape(x.shape, self.axes)
@@ -212,13 +212,13 @@ class Cumsum(FunctionNode):
     def __init__(self, axis: int):
         self.axis = axis
 
-    def forward(self, inputs: tuple) -> tuple:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         (x,) = inputs
         backend_of(x)
         self.axis = one_axis(self.axis, x.ndim, "cumsum")
         return (running_sum(x, self.axis),)
 
-    def backward(self, indexes: tuple, gys: tuple) -> tuple:
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Variable, ...]) -> tuple[Variable | None, ...]:
         axis = self.axis
         return (flip(cumsum(flip(gys[0], axis), axis), axis),)
 

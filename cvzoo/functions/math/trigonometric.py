@@ -78,7 +78,7 @@ class Arctan(AbstractPointwise):
 
 
 class Arctan2(FunctionNode):
-    def forward(self, inputs: tuple) -> tuple:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         y, x = inputs
         xp = check_operands(y, x, "arctan2").xp
         if not is_float(y.dtype):
@@ -86,7 +86,7 @@ class Arctan2(FunctionNode):
         self.retain_inputs((0, 1))
         return (xp.arctan2(y, x),)
 
-    def backward(self, indexes: tuple, gys: tuple) -> tuple:
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Variable, ...]) -> tuple[Variable | None, ...]:
         y, x = self.get_retained_inputs()
         scaled = gys[0] / (x * x + y * y)
         return tuple([sum_to(-y * scaled, x.shape) if i else sum_to(x * scaled, y.shape) for i in indexes])

@@ -16,7 +16,7 @@ class Dropout(FunctionNode):
         self.ratio = ratio
         self.mask = mask
 
-    def forward(self, inputs: tuple) -> tuple:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         (x,) = inputs
         backend = floating_backend(x, "dropout")
         if self.mask is None:
@@ -25,7 +25,7 @@ class Dropout(FunctionNode):
             raise ShapeError("dropout: the mask has another shape than x", expected=x.shape, got=self.mask.shape)
         return (backend.multiply(x, self.mask),)
 
-    def backward(self, indexes: tuple, gys: tuple) -> tuple:
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Variable, ...]) -> tuple[Variable | None, ...]:
         return Dropout(self.ratio, self.mask).apply(gys)
 
 
@@ -70,7 +70,7 @@ class StochasticDepth(FunctionNode):
         self.ratio = ratio
         self.mask = mask
 
-    def forward(self, inputs: tuple) -> tuple:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         (x,) = inputs
         backend = floating_backend(x, "stochastic_depth")
         if self.mask is None:
@@ -79,7 +79,7 @@ class StochasticDepth(FunctionNode):
             self.mask = mask.reshape(-1, *(1,) * (x.ndim - 1))
         return (backend.multiply(x, self.mask),)
 
-    def backward(self, indexes: tuple, gys: tuple) -> tuple:
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Variable, ...]) -> tuple[Variable | None, ...]:
         return StochasticDepth(self.ratio, self.mask).apply(gys)
 
 

@@ -16,30 +16,30 @@ Block = Callable[..., Any]
 
 
 class Identity(FunctionNode):
-    def forward(self, inputs: tuple) -> tuple:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         return inputs
 
-    def backward(self, indexes: tuple, gys: tuple) -> tuple:
+    def backward(self, indexes: tuple, gys: tuple[Variable | None, ...]) -> tuple[Variable | None, ...]:
         return tuple([gys[i] for i in indexes])
 
 
 class Forget(FunctionNode):
     """The block as one function; its inputs are the block's arguments, then other leaves that it reads (parameters)."""
 
-    def __init__(self, func: Block, n_argument: int, random_state: dict, outputs: tuple):
+    def __init__(self, func: Block, n_argument: int, random_state: dict, outputs: tuple[Array, ...]):
         self.func = func
         self.n_argument = n_argument
         self.random_state = random_state
         self.train = switches.train
         self.results = outputs
 
-    def forward(self, inputs: tuple) -> tuple:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         results = self.results
         del self.results
         self.retain_inputs(range(self.n_argument))
         return results
 
-    def backward(self, indexes: tuple, gys: tuple) -> tuple:
+    def backward(self, indexes: tuple, gys: tuple[Variable | None, ...]) -> tuple[Variable | None, ...]:
         double = switches.enable_backprop
         with force_backprop_mode():
             arguments = [Identity().apply((x,))[0] for x in self.get_retained_inputs()]
