@@ -25,6 +25,7 @@ from cvzoo.cli.result_table import printable
 from cvzoo.errors.exceptions import BackendError, ConfigError, ImageError, UnsupportedError
 from cvzoo.images.read_image import read_image
 from cvzoo.training.run.environment import environment_facts
+from cvzoo.typing.aliases import Array
 
 STAGES = ("decode", "prepare", "network", "postprocess")
 # methods that compute the network in the predict loops of one-stage detectors, classifiers and segmentation networks
@@ -159,7 +160,7 @@ class _Times:
         self.seconds: dict[str, float] = {}
         self.clock = clock
 
-    def decoded(self, paths: Iterator[str]) -> Iterator[Any]:
+    def decoded(self, paths: Iterator[str]) -> Iterator[Array]:
         """The images as `predict` asks for them."""
         for path in paths:
             begun = self.clock()
@@ -197,10 +198,10 @@ class _Functions(AbstractFunctionHook):
         self._times = times
         self._begun: list[float] = []
 
-    def forward_preprocess(self, function: FunctionNode, in_data: tuple[Any, ...]) -> None:
+    def forward_preprocess(self, function: FunctionNode, in_data: tuple[Array, ...]) -> None:
         self._begun.append(self._times.clock())
 
-    def forward_postprocess(self, function: FunctionNode, in_data: tuple[Any, ...]) -> None:
+    def forward_postprocess(self, function: FunctionNode, in_data: tuple[Array, ...]) -> None:
         begun = self._begun.pop()
         if not self._begun:
             self._times.add("network", begun)

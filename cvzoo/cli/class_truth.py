@@ -4,7 +4,6 @@ import dataclasses
 import os
 import pathlib
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
@@ -14,6 +13,7 @@ from cvzoo.datasets.mnist_dataset import MNISTDataset
 from cvzoo.datasets.sliceable.getter_dataset import GetterDataset
 from cvzoo.errors.exceptions import ConfigError
 from cvzoo.evaluations.results.box_records import spellings
+from cvzoo.typing.aliases import Array
 
 KINDS = ("folder", "cifar10", "cifar100", "mnist")
 _BUNDLES = {"cifar10": CIFAR10Dataset, "cifar100": CIFAR100Dataset, "mnist": MNISTDataset}
@@ -32,7 +32,7 @@ class ClassTruth:
     photo_names: list[str]
     paths: list[str] | None
 
-    def imgs(self) -> Iterator[Any]:
+    def imgs(self) -> Iterator[str] | Iterator[Array]:
         """The images: paths if they are files, otherwise arrays."""
         if self.paths is not None:
             return iter(self.paths)

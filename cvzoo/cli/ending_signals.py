@@ -3,9 +3,8 @@
 import contextlib
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import FrameType
-from typing import Any
 
 # the signals by which a terminal, a queueing system or `kill` ends a process; some systems have no SIGHUP
 _NAMES = ("SIGINT", "SIGTERM", "SIGHUP")
@@ -29,7 +28,7 @@ class EndingSignals:
     def __init__(self) -> None:
         self._number: int | None = None
         self._is_held = False
-        self._before: dict[int, Any] = {}
+        self._before: dict[int, Callable[[int, FrameType | None], object] | int | None] = {}
 
     @contextlib.contextmanager
     def held(self) -> Iterator[None]:
@@ -50,7 +49,7 @@ class EndingSignals:
                     self._before[number] = signal.signal(number, self._handle)
         return self
 
-    def __exit__(self, *_: Any) -> None:
+    def __exit__(self, *_: object) -> None:
         while self._before:
             signal.signal(*self._before.popitem())
 

@@ -21,6 +21,7 @@ from cvzoo.cli.truth import COCOTruth
 from cvzoo.errors.exceptions import ConfigError, UnsupportedError
 from cvzoo.evaluations.coco.detections import COCODetections
 from cvzoo.evaluations.coco.evaluate import evaluate_coco, take_detections
+from cvzoo.evaluations.coco.ground_truth import COCOGroundTruth
 from cvzoo.evaluations.coco.parameters import COCOParameters
 from cvzoo.evaluations.coco.read_detections import read_coco_detections
 from cvzoo.evaluations.explain.explain_coco import explain_coco
@@ -228,7 +229,7 @@ def coco_instances(
     cats = np.sort(gt.cat_ids)
     order = np.argsort(ids)
 
-    def columns(found: Any, corners: Array, *extra: Array) -> list[list[Array]]:
+    def columns(found: COCOGroundTruth | COCODetections, corners: Array, *extra: Array) -> list[list[Array]]:
         rows = np.flatnonzero(np.isin(found.image_id, ids) & np.isin(found.category_id, cats))
         photo = order[np.searchsorted(ids[order], found.image_id[rows])]
         label = np.searchsorted(cats, found.category_id[rows])

@@ -1,6 +1,7 @@
 """Golden outputs: a model's outputs for two synthetic images, stored next to its weights for regression tests."""
 
 import pathlib
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -31,7 +32,7 @@ def golden_record(model: Any) -> dict[str, Any]:
     }
 
 
-def golden_complaint(record: Any, model: Chain) -> str:
+def golden_complaint(record: object, model: Chain) -> str:
     """A description of the first difference to the record; empty if there is none.
 
     Raises FileFormatError if the record is damaged.
@@ -58,7 +59,7 @@ def _checked(record: Any) -> list[dict]:
     return record["seen"]
 
 
-def _array(stored: Any) -> np.ndarray:
+def _array(stored: Mapping[str, Any]) -> np.ndarray:
     try:
         return np.asarray(stored["values"], np.float64).reshape(stored["shape"])
     except (TypeError, ValueError, LookupError) as error:

@@ -1,6 +1,7 @@
 """Results as JSON: one file per image, and one file with one line per image."""
 
 import contextlib
+import io
 import json
 import os
 import pathlib
@@ -54,7 +55,7 @@ def as_json(record: dict[str, Any] | list[dict[str, Any]], *, indent: int | None
         return json.dumps(record, allow_nan=False, indent=indent).encode("ascii")
 
 
-def _append(file: Any, line: bytes) -> None:
+def _append(file: io.FileIO, line: bytes) -> None:
     before = file.tell()
     try:
         if file.write(line) != len(line):

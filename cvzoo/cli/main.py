@@ -21,13 +21,13 @@ BROKEN_PIPE = 141  # 128 + SIGPIPE
 
 
 class _Version(argparse.Action):
-    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
         print(f"cvzoo {importlib.import_module('cvzoo').__version__}")
         parser.exit()
 
 
 class _Completion(argparse.Action):
-    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
         module = importlib.import_module("cvzoo.cli.completion")
         verbs = {}
         for name in summaries():

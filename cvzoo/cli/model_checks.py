@@ -27,7 +27,7 @@ from cvzoo.links.quantization.quantizable import AbstractQuantizable
 from cvzoo.links.quantization.stored import is_quantized, stored_quantization
 from cvzoo.serializers.convert_weights import normalization_eps
 from cvzoo.serializers.model_file import load_model, save_model
-from cvzoo.typing.aliases import Image
+from cvzoo.typing.aliases import ArrayLike, Image
 
 CLOSE = 1e-5  # tolerance of results from batches, files and evaluators
 
@@ -145,7 +145,7 @@ def _off(a: tuple, b: tuple) -> float:
     return greatest_difference(*found)
 
 
-def _plain(value: Any) -> np.ndarray:
+def _plain(value: ArrayLike | RLEs) -> np.ndarray:
     return value.counts if isinstance(value, RLEs) else np.asarray(value)
 
 

@@ -82,7 +82,7 @@ class PredictOutput:
     def __enter__(self) -> "PredictOutput":
         return self
 
-    def __exit__(self, *_: Any) -> None:
+    def __exit__(self, *_: object) -> None:
         try:
             self.close()
         finally:

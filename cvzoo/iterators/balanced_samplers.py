@@ -1,7 +1,6 @@
 """Orders of an epoch in which rare classes are read more often, and orders of batches of similar images."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -24,7 +23,7 @@ class ClassBalancedOrderSampler(OrderSampler):
     2016, section 3.3 (class-aware sampling). Where we differ: counts are equal in every epoch, not in the mean.
     """
 
-    def __init__(self, labels: Sequence[Any] | Array, *, length: int | None = None) -> None:
+    def __init__(self, labels: Sequence[object] | Array, *, length: int | None = None) -> None:
         classes = _classes_of_examples(labels)
         if not classes or (length is not None and length < 1):
             raise ValueRangeError(
@@ -63,7 +62,7 @@ class RepeatFactorOrderSampler(OrderSampler):
     Source: Gupta, Dollár and Girshick, "LVIS: A Dataset for Large Vocabulary Instance Segmentation", 2019, section 4.1.
     """
 
-    def __init__(self, labels: Sequence[Any] | Array, thresh: float = 0.001) -> None:
+    def __init__(self, labels: Sequence[object] | Array, thresh: float = 0.001) -> None:
         classes = [np.unique(each) for each in _classes_of_examples(labels)]
         if not 0 < thresh <= 1 or not classes:
             raise ValueRangeError(
@@ -141,7 +140,7 @@ def aspect_ratio_groups(sizes: Sequence[Sequence[int]] | Array, bounds: Sequence
     return np.digitize(sides[:, 0] / sides[:, 1], bounds).astype(np.int64)
 
 
-def _classes_of_examples(labels: Sequence[Any] | Array) -> list[Array]:
+def _classes_of_examples(labels: Sequence[object] | Array) -> list[Array]:
     classes = [np.atleast_1d(np.asarray(each)) for each in labels]
     for i, each in enumerate(classes):
         if each.ndim != 1 or (len(each) and each.dtype.kind not in "iu"):

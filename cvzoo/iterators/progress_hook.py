@@ -3,7 +3,7 @@
 import sys
 import time
 from collections.abc import Callable, Sequence
-from typing import Any, TextIO
+from typing import TextIO
 
 from cvzoo.reporting.as_time import as_time
 
@@ -35,7 +35,7 @@ class ProgressHook:
         self._last_printed = -1e9
         self._width = 0
 
-    def __call__(self, in_values: Sequence[Sequence[Any]], out_values: Any, rest_values: Any) -> None:
+    def __call__(self, in_values: Sequence[Sequence[object]], out_values: object, rest_values: object) -> None:
         now = self._clock()
         if self._start is None:
             self._start = now  # the time before the first result is start-up, not throughput

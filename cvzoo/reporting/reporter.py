@@ -50,7 +50,7 @@ class Reporter:
         for name, observer in observers:
             self.add_observer(prefix + name, observer)
 
-    def report(self, values: Mapping[str, Any], observer: object = None) -> None:
+    def report(self, values: Mapping[str, object], observer: object = None) -> None:
         """Add `values` to the observation, under the observer's name if one is given.
 
         Raises ValueRangeError if the observer is not registered.
@@ -92,7 +92,7 @@ def get_current_reporter() -> Reporter:
     return _current.reporters[-1]
 
 
-def report(values: Mapping[str, Any], observer: object = None) -> None:
+def report(values: Mapping[str, object], observer: object = None) -> None:
     """Report values to the current reporter, such as {"loss": loss}; has no effect without one.
 
     values: numbers, 0-d arrays or Variables by name

@@ -10,6 +10,7 @@ from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.arrays import is_array
 from cvzoo.backends.float_types import is_float
 from cvzoo.backends.transfer import deferred_number, read_numbers
+from cvzoo.typing.aliases import Array
 
 _MOST_WAITING = 256
 
@@ -27,9 +28,9 @@ class Summary:
         self._n = 0.0
         self._mean = 0.0
         self._sum_sq = 0.0
-        self._waiting: list[tuple[Any, float]] = []  # values on a GPU, with their weights
+        self._waiting: list[tuple[Array | float, float]] = []  # values on a GPU, with their weights
 
-    def add(self, value: Any, weight: float = 1.0) -> None:
+    def add(self, value: Variable | Array | float, weight: float = 1.0) -> None:
         """Add a number, or an array or Variable of one element."""
         value = value.array if isinstance(value, Variable) else value
         self._waiting.append((deferred_number(value), weight))  # copied on a GPU, since replays of graphs reuse memory
@@ -111,7 +112,7 @@ class DictSummary:
             self._summaries[key].load_state(each)
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: object) -> bool:
     if isinstance(value, Variable):
         value = value.array
     if isinstance(value, bool | np.bool_ | str | bytes) or value is None:
@@ -121,7 +122,7 @@ def _is_number(value: Any) -> bool:
     return is_array(value) and value.size == 1 and (value.dtype.kind in "iu" or is_float(value.dtype))
 
 
-def _as_float(value: Any) -> float:
+def _as_float(value: Variable | Array | float) -> float:
     if isinstance(value, Variable):
         value = value.array
     return float(value.reshape(())) if isinstance(value, np.ndarray) else float(value)

@@ -38,12 +38,12 @@ def concat_examples(batch: Sequence[Any], device: str | int | None = None, paddi
     return _concat(batch, device, padding, "the examples")
 
 
-def to_device(device: str | int | None, x: Any) -> Any:
+def to_device(device: str | int | None, x: Array) -> Array:
     """The array x on the device; None: x itself."""
     return x if device is None else get_device(device).asarray(x)
 
 
-def batch_device(asked: str | int | None, target: Any) -> str | int | None:
+def batch_device(asked: str | int | None, target: object) -> str | int | None:
     """The device for a target's batches: the requested one, else the target's GPU; None: no transfer.
 
     target: the trained or evaluated link; other targets have no device
@@ -53,7 +53,7 @@ def batch_device(asked: str | int | None, target: Any) -> str | int | None:
     return target.device.name
 
 
-def _concat(values: Sequence[Any], device: str | int | None, padding: Any, what: str) -> Any:
+def _concat(values: Sequence[Any], device: str | int | None, padding: float | None, what: str) -> Array:
     arrays = [np.asarray(_at_most_32_bits(value)) for value in values]
     shapes = {array.shape for array in arrays}
     if len(shapes) == 1:
@@ -74,7 +74,7 @@ def _at_most_32_bits(value: Any) -> Any:
     return np.float32(value) if isinstance(value, float) else value
 
 
-def _padded(arrays: list[Array], padding: Any, what: str) -> Array:
+def _padded(arrays: list[Array], padding: float | None, what: str) -> Array:
     if padding is None or len({array.ndim for array in arrays}) != 1:
         raise ShapeError(
             f"concat_examples: {what} differ in shape",

@@ -1,6 +1,6 @@
 """Adapter of `cvzoo.evaluations`' evaluators to a trainer."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cvzoo.evaluations.evaluators.abstract import AbstractEvaluator
 from cvzoo.iterators.abstract import AbstractIterator
@@ -22,7 +22,7 @@ class EvaluatorExtension(AbstractExtension):
         self.priority = evaluator.priority
         self.default_name = evaluator.name or evaluator.default_name
 
-    def __call__(self, trainer: "Trainer") -> Any:
+    def __call__(self, trainer: "Trainer") -> dict[str, float]:
         before, self.evaluator.name = self.evaluator.name, self.name
         try:
             return self.evaluator(trainer)

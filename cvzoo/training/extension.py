@@ -62,14 +62,14 @@ class FunctionExtension(AbstractExtension):
 
     def __init__(
         self,
-        function: Callable[["Trainer"], Any],
+        function: Callable[["Trainer"], object],
         *,
         trigger: "TriggerLike" = (1, "iteration"),
         default_name: str | None = None,
         priority: int = PRIORITY_READER,
-        initializer: Callable[["Trainer"], Any] | None = None,
-        finalizer: Callable[[], Any] | None = None,
-        on_error: Callable[["Trainer", Exception], Any] | None = None,
+        initializer: Callable[["Trainer"], object] | None = None,
+        finalizer: Callable[[], object] | None = None,
+        on_error: Callable[["Trainer", Exception], object] | None = None,
     ):
         self.function = function
         self.trigger = trigger
@@ -101,10 +101,10 @@ def make_extension(
     default_name: str | None = None,
     priority: int = PRIORITY_READER,
     *,
-    initializer: Callable[["Trainer"], Any] | None = None,
-    finalizer: Callable[[], Any] | None = None,
-    on_error: Callable[["Trainer", Exception], Any] | None = None,
-) -> Callable[[Callable[["Trainer"], Any]], FunctionExtension]:
+    initializer: Callable[["Trainer"], object] | None = None,
+    finalizer: Callable[[], object] | None = None,
+    on_error: Callable[["Trainer", Exception], object] | None = None,
+) -> Callable[[Callable[["Trainer"], object]], FunctionExtension]:
     """Decorator that turns a function of the trainer into an extension; the arguments are the extension's attributes.
 
     >>> @make_extension(trigger=(1, "epoch"))
@@ -112,7 +112,7 @@ def make_extension(
     ...     print("epoch", trainer.updater.epoch)
     """
 
-    def decorate(function: Callable[["Trainer"], Any]) -> FunctionExtension:
+    def decorate(function: Callable[["Trainer"], object]) -> FunctionExtension:
         return FunctionExtension(
             function,
             trigger=trigger,

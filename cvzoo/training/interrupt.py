@@ -5,8 +5,8 @@ import os
 import signal
 import sys
 import threading
+from collections.abc import Callable
 from types import FrameType, TracebackType
-from typing import Any
 
 # the signals by which a terminal, a queueing system or `kill` ends a process
 _NAMES = ("SIGINT", "SIGTERM", "SIGHUP")
@@ -22,7 +22,7 @@ class DeferredInterrupt:
 
     def __init__(self) -> None:
         self._number: int | None = None
-        self._before: dict[int, Any] = {}
+        self._before: dict[int, Callable[[int, FrameType | None], object] | int | None] = {}
         self._terminals: tuple[int, ...] = ()
 
     @property

@@ -26,7 +26,7 @@ class IntervalMeans:
         self._summary = DictSummary()
         self.summary = self._summary  # of the last complete interval
 
-    def __call__(self, trainer: "Trainer") -> dict[str, Any] | None:
+    def __call__(self, trainer: "Trainer") -> dict[str, float] | None:
         """None, or "epoch", "iteration", "elapsed_time" (seconds) and then the means by key, in order of appearance."""
         observed = trainer.observation
         if self._keys is not None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.reporting.reporter import Reporter
-from cvzoo.training.as_extension import as_extension
+from cvzoo.training.as_extension import ExtensionLike, as_extension
 from cvzoo.training.extension import AbstractExtension
 from cvzoo.training.interrupt import DeferredInterrupt
 from cvzoo.training.output_folder import make_output_folder
@@ -26,7 +26,7 @@ _PARTS = {"updater", "stop_trigger", "extensions", "observation", "elapsed_time"
 
 
 class _Entry(NamedTuple):
-    given: Any  # the argument of `extend`
+    given: ExtensionLike  # the argument of `extend`
     extension: AbstractExtension
     trigger: AbstractTrigger
     priority: int
@@ -60,7 +60,7 @@ class Trainer:
         updater: AbstractUpdater,
         stop_trigger: "TriggerLike" = None,
         out: FilePath = "result",
-        extensions: Iterable[Any] | None = None,
+        extensions: Iterable[ExtensionLike] | None = None,
         *,
         clock: Callable[[], float] = time.monotonic,
     ):
@@ -84,7 +84,7 @@ class Trainer:
     # --- extensions -------------------------------------------------------------------------------------------------
     def extend(
         self,
-        extension: Any,
+        extension: ExtensionLike,
         name: str | None = None,
         trigger: "TriggerLike" = None,
         priority: int | None = None,

@@ -2,7 +2,6 @@
 
 import argparse
 from collections.abc import Sequence
-from typing import Any
 
 from cvzoo.cli.model_options import add_device_argument
 from cvzoo.errors.exceptions import ConfigError
@@ -101,7 +100,7 @@ class ResumeAction(argparse.Action):
         self,
         parser: argparse.ArgumentParser,
         namespace: argparse.Namespace,
-        values: str | Sequence[Any] | None,
+        values: str | Sequence[object] | None,
         option_string: str | None = None,
     ) -> None:
         namespace.resume = True

@@ -82,5 +82,5 @@ class LogReport(AbstractExtension):
         self._due.load_state(state["due"])
 
 
-def _as_json(value: object) -> Any:
+def _as_json(value: object) -> object:
     return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,7 +1,7 @@
 """Extensions that write the learning rate or other values to the observation."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cvzoo.training.extension import PRIORITY_WRITER, FunctionExtension
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from cvzoo.training.trainer import Trainer
 
 
-def observe_value(observation_key: str, target_func: Callable[["Trainer"], Any]) -> FunctionExtension:
+def observe_value(observation_key: str, target_func: Callable[["Trainer"], object]) -> FunctionExtension:
     """An extension that writes `target_func(trainer)` to the observation, by default after every epoch."""
 
     def observe(trainer: "Trainer") -> None:

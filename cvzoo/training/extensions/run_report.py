@@ -115,6 +115,6 @@ def _end_of(error: BaseException | None) -> str:
     if isinstance(error, KeyboardInterrupt):
         return "stopped by Ctrl-C"
     if isinstance(error, SystemExit):
-        known: dict[Any, str] = {128 + number: number.name for number in signal.Signals}
+        known: dict[str | int | None, str] = {128 + number: number.name for number in signal.Signals}
         return f"stopped by {known.get(error.code, f'exit status {error.code}')}"
     return f"failed: {type(error).__name__}: {error}".splitlines()[0]

@@ -1,7 +1,7 @@
 """Checkpoints of a link's parameters during training."""
 
 import pathlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cvzoo.errors.exceptions import DtypeError
 from cvzoo.links.link import Link
@@ -28,7 +28,7 @@ class SnapshotObject(AbstractExtension):
         self.target = target
         self.filename = with_plain_places(filename)
 
-    def __call__(self, trainer: "Trainer") -> Any:
+    def __call__(self, trainer: "Trainer") -> None:
         path = pathlib.Path(trainer.out) / numbered(self.filename, trainer)
         save = save_safetensors if path.suffix == ".safetensors" else save_npz
         write_or_warn(path, lambda: save(path, self.target))

@@ -23,7 +23,7 @@ from cvzoo.links.model.zoo_member import Task
 from cvzoo.training.recipes.images import denormalized
 from cvzoo.training.recipes.multi_scale import at_scales, batch_scales_field
 from cvzoo.training.recipes.recipe import AbstractRecipe, ClassTable, Splits
-from cvzoo.typing.aliases import Image
+from cvzoo.typing.aliases import Array, Image
 
 
 def _networks() -> dict[str, Callable[..., AbstractClassifier]]:
@@ -143,7 +143,7 @@ class ClassifierRecipe(AbstractRecipe):
         top = (1, 5) if len(splits.label_names) > 5 else (1,)
         return ClassificationEvaluator(iterator, model, label_names=splits.label_names, top=top)
 
-    def draw_example(self, example: tuple[Any, ...], model: Any, label_names: Sequence[str]) -> tuple[Image, str]:
+    def draw_example(self, example: tuple[Array, ...], model: Any, label_names: Sequence[str]) -> tuple[Image, str]:
         img, label = example
         mean, std = model.preparation.mean_and_std()
         return denormalized(img, mean=mean, std=std), label_names[int(label)]

@@ -80,13 +80,13 @@ def recipe_to_toml(name: str, recipe: AbstractRecipe) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _line(field: dataclasses.Field[Any], value: Any) -> str:
+def _line(field: dataclasses.Field[Any], value: object) -> str:
     unit = field.metadata.get("unit")
     comment = field.metadata.get("help", "") + (f" [{unit}]" if unit else "")
     return f"{field.name} = {_toml(value)}  # {comment}"
 
 
-def _toml(value: Any) -> str:
+def _toml(value: object) -> str:
     if value is None:
         return json.dumps(NONE)  # TOML has no null
     if isinstance(value, tuple | list):

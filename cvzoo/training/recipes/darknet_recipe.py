@@ -16,7 +16,7 @@ from cvzoo.links.model.darknet.detector import DarknetDetector
 from cvzoo.links.model.darknet.heads import listed_anchors, with_heads
 from cvzoo.links.model.darknet.pretrained import load_for_training
 from cvzoo.links.model.darknet.weights import MOBILENET_V2_YOLO_V3_NANO_VOC, YOLO_FASTEST_COCO, DarknetFiles
-from cvzoo.training.recipes.recipe import AbstractRecipe
+from cvzoo.training.recipes.recipe import AbstractRecipe, Splits
 from cvzoo.training.recipes.yolo_v3_recipe import AbstractYOLORecipe
 from cvzoo.typing.aliases import Array
 from cvzoo.weights.download import fetch_weights
@@ -87,7 +87,7 @@ class DarknetRecipe(AbstractYOLORecipe):
             return {}
         return {"model.anchors": [[round(float(each), 1) for each in pair] for pair in cluster_boxes(side, n_listed)]}
 
-    def with_splits(self, splits: Any) -> AbstractRecipe:
+    def with_splits(self, splits: Splits) -> AbstractRecipe:
         """The recipe with the cfg's text in place of its path: the run can be resumed without the file."""
         return dataclasses.replace(self, model=dataclasses.replace(self.model, cfg=_text(self.model.cfg)))
 

@@ -191,7 +191,7 @@ class AbstractPyramidRecipe(AbstractDetectionRecipe, abc.ABC):
         """Images of different sizes are padded."""
         return collate_photos(batch, device)
 
-    def draw_example(self, example: tuple[Any, ...], model: Any, label_names: Sequence[str]) -> tuple[Image, str]:
+    def draw_example(self, example: tuple[Array, ...], model: Any, label_names: Sequence[str]) -> tuple[Image, str]:
         return draw_boxes(example, label_names, mean=MEAN_OF_255, std=STD_OF_255)
 
     def with_pretrained(self, pretrained: str | None) -> AbstractRecipe:
@@ -245,7 +245,7 @@ def pyramid_anchors(boxes: Callable[[Any], Array], config: Any, strides: Sequenc
 
 
 def draw_boxes(
-    example: tuple[Any, ...], label_names: Sequence[str], *, mean: ArrayLike, std: ArrayLike
+    example: tuple[Array, ...], label_names: Sequence[str], *, mean: ArrayLike, std: ArrayLike
 ) -> tuple[Image, str]:
     """A training example (img, bbox, label, ignored) with its boxes, and their number; ignored boxes are not drawn.
 
@@ -261,6 +261,6 @@ def _in_order(dataset: Any) -> SerialIterator:
     return SerialIterator(dataset, 4, repeat=False, shuffle=False)
 
 
-def _with_area(example: tuple[Any, ...]) -> tuple[Any, ...]:
+def _with_area(example: tuple[Array, ...]) -> tuple[Array, ...]:
     img, bbox, label, *flags = example
     return img, bbox, label, bbox_area(bbox), flags[0] if flags else np.zeros(len(bbox), bool)

@@ -116,7 +116,7 @@ class AbstractTwoStageRecipe(AbstractDetectionRecipe, abc.ABC):
         """Images of different sizes are padded."""
         return collate_photos(batch, device)
 
-    def draw_example(self, example: tuple[Any, ...], model: Any, label_names: Sequence[str]) -> tuple[Image, str]:
+    def draw_example(self, example: tuple[Array, ...], model: Any, label_names: Sequence[str]) -> tuple[Image, str]:
         """The image with its boxes, and their number."""
         img, bbox, label, *_ = example
         drawn = draw_bbox(denormalized(img, mean=model.mean, std=1), bbox, label, label_names=label_names)

@@ -25,7 +25,7 @@ from cvzoo.training.recipes.instance_recipe import (
     mask_evaluator,
 )
 from cvzoo.training.recipes.recipe import AbstractRecipe, Splits
-from cvzoo.typing.aliases import Image
+from cvzoo.typing.aliases import Array, Image
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -85,7 +85,7 @@ class FCISRecipe(AbstractTwoStageRecipe):
         """COCO's average precision of masks on the validation set."""
         return mask_evaluator(model, splits)
 
-    def draw_example(self, example: tuple[Any, ...], model: Any, label_names: Sequence[str]) -> tuple[Image, str]:
+    def draw_example(self, example: tuple[Array, ...], model: Any, label_names: Sequence[str]) -> tuple[Image, str]:
         """The image with masks and the boxes around them, and their number."""
         img, mask, label, *_ = example
         return draw_masks(denormalized(img, mean=model.mean, std=1), mask, mask_to_bbox(mask), label, label_names)

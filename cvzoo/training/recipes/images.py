@@ -29,21 +29,21 @@ class FirstBatchImage:
     """
 
     def __init__(
-        self, converter: Callable[..., Any], path: pathlib.Path, draw: Callable[[tuple[Any, ...]], tuple[Image, str]]
+        self, converter: Callable[..., Any], path: pathlib.Path, draw: Callable[[tuple[Array, ...]], tuple[Image, str]]
     ):
         self._converter = converter
         self._path = path
         self._draw = draw
         self._is_drawn = False
 
-    def __call__(self, batch: Sequence[tuple[Any, ...]], device: str | int | None = None) -> Any:
+    def __call__(self, batch: Sequence[tuple[Array, ...]], device: str | int | None = None) -> Any:
         if not self._is_drawn:
             self._is_drawn = True
             if not self._path.exists():
                 write_or_warn(self._path, lambda: self._write(batch[:_MAX_IMAGES]))
         return self._converter(batch, device)
 
-    def _write(self, batch: Sequence[tuple[Any, ...]]) -> None:
+    def _write(self, batch: Sequence[tuple[Array, ...]]) -> None:
         imgs, captions = zip(*map(self._draw, batch))
         _write(self._path, imgs, captions)
 

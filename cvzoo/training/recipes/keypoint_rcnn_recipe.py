@@ -24,7 +24,7 @@ from cvzoo.training.recipes.faster_rcnn_fpn_recipe import SMALL, proposal_anchor
 from cvzoo.training.recipes.images import denormalized
 from cvzoo.training.recipes.recipe import AbstractRecipe, Splits
 from cvzoo.training.run.anchor_reach import Anchors
-from cvzoo.typing.aliases import Image
+from cvzoo.typing.aliases import Array, Image
 from cvzoo.visualizations.draw_bbox import draw_bbox
 from cvzoo.visualizations.draw_point import draw_point
 
@@ -125,7 +125,7 @@ class KeypointRCNNRecipe(AbstractPyramidRecipe):
             parameters=COCOParameters("keypoints", kpt_oks_sigmas=sigmas),
         )
 
-    def draw_example(self, example: tuple[Any, ...], model: Any, label_names: Sequence[str]) -> tuple[Image, str]:
+    def draw_example(self, example: tuple[Array, ...], model: Any, label_names: Sequence[str]) -> tuple[Image, str]:
         """The image with boxes and keypoints, and the number of objects; ignored ones are not drawn."""
         img, bbox, label, point, visible, ignored = example
         pixels = denormalized(img, mean=self.model.mean, std=self.model.std)

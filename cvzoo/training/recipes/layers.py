@@ -36,7 +36,7 @@ def apply_layers(recipe: AbstractRecipe, optimizer: AbstractOptimizer, model: Li
     return average
 
 
-def _part(model: Link, name: str) -> Any:
+def _part(model: Link, name: str) -> Link:
     """The link at a path such as "extractor/conv1"."""
     links = {path.strip("/"): link for path, link in model.namedlinks(skipself=True)}
     if name.strip("/") not in links:

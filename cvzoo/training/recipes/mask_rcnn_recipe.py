@@ -27,7 +27,7 @@ from cvzoo.training.recipes.instance_recipe import (
 )
 from cvzoo.training.recipes.recipe import AbstractRecipe, Splits
 from cvzoo.training.run.anchor_reach import Anchors
-from cvzoo.typing.aliases import Image
+from cvzoo.typing.aliases import Array, Image
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -81,7 +81,7 @@ class MaskRCNNRecipe(AbstractPyramidRecipe):
         """COCO's average precision of masks on the validation set."""
         return mask_evaluator(model, splits)
 
-    def draw_example(self, example: tuple[Any, ...], model: Any, label_names: Sequence[str]) -> tuple[Image, str]:
+    def draw_example(self, example: tuple[Array, ...], model: Any, label_names: Sequence[str]) -> tuple[Image, str]:
         """The image with boxes and masks, and their number; ignored ones are not drawn."""
         img, bbox, label, mask, ignored = example
         pixels = denormalized(img, mean=self.model.mean, std=self.model.std)

@@ -3,8 +3,8 @@
 import dataclasses
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
 
+from cvzoo.links.link import Link
 from cvzoo.links.model.config import AbstractConfig, config_field, count_field
 from cvzoo.links.model.pspnet.pspnet import PSPNet
 from cvzoo.optimizers.hooks.gradient_scaling import GradientScaling
@@ -66,7 +66,7 @@ class PSPNetRecipe(AbstractSegmentationRecipe):
             aux=True,
         )
 
-    def build_optimizer(self, loss: Any) -> AbstractOptimizer:
+    def build_optimizer(self, loss: Link) -> AbstractOptimizer:
         """The optimizer, with another learning rate of the heads."""
         optimizer = super().build_optimizer(loss)
         if self.head_lr != 1 and self.optimizer in ("sgd", "nesterov"):

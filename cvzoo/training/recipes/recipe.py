@@ -30,7 +30,7 @@ from cvzoo.training.extensions.shifts.step_shift import MultistepShift
 from cvzoo.training.extensions.shifts.warmup_shift import WarmupShift
 from cvzoo.training.run.anchor_reach import Anchors
 from cvzoo.training.triggers.early_stopping_trigger import EarlyStoppingTrigger
-from cvzoo.typing.aliases import Image
+from cvzoo.typing.aliases import Array, Image
 
 USUAL_WARMUP = 300  # updates
 _MIXING = ("mosaic", "mix_up", "cut_mix", "copy_paste")  # fields of probabilities or strengths, of those that have them
@@ -181,7 +181,7 @@ class AbstractRecipe(AbstractConfig, abc.ABC):
         """The training set with data augmentation, in the order of values that the converter takes."""
 
     @abc.abstractmethod
-    def draw_example(self, example: tuple[Any, ...], model: Any, label_names: Sequence[str]) -> tuple[Image, str]:
+    def draw_example(self, example: tuple[Array, ...], model: Any, label_names: Sequence[str]) -> tuple[Image, str]:
         """An augmented example as an image (3, H, W) in [0, 255] and its caption."""
 
     def anchors(self, model: Any) -> Anchors | None:
@@ -252,7 +252,7 @@ class AbstractRecipe(AbstractConfig, abc.ABC):
         """The recipe with other data, and what follows from them: nothing, unless the task says otherwise."""
         return dataclasses.replace(self, data=data)
 
-    def with_splits(self, splits: Any) -> "AbstractRecipe":
+    def with_splits(self, splits: Splits) -> "AbstractRecipe":
         """The recipe with what the content of its data decides, such as keypoints: nothing, unless the task says so."""
         return self
 
@@ -322,7 +322,7 @@ class AbstractRecipe(AbstractConfig, abc.ABC):
         return WarmupShift(attr, 0.01 * base, warmup, then=after) if warmup else after
 
     @property
-    def stop(self) -> Any:
+    def stop(self) -> tuple[float, str] | EarlyStoppingTrigger:
         """When the training ends, as `Trainer` takes it: after the epochs, or early by `patience`."""
         end = (self.epochs, "epoch")
         if self.patience is None:

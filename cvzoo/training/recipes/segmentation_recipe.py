@@ -21,7 +21,7 @@ from cvzoo.links.model.zoo_member import Task
 from cvzoo.training.recipes.images import denormalized
 from cvzoo.training.recipes.multi_scale import at_scales, batch_scales_field
 from cvzoo.training.recipes.recipe import AbstractRecipe, ClassTable, Splits
-from cvzoo.typing.aliases import Image, Size
+from cvzoo.typing.aliases import Array, Image, Size
 from cvzoo.visualizations.draw_mask import draw_label_map
 
 
@@ -107,7 +107,7 @@ class AbstractSegmentationRecipe(AbstractRecipe, abc.ABC):
         iterator = SerialIterator(splits.val, 1, repeat=False, shuffle=False)
         return SemanticSegmentationEvaluator(iterator, model, label_names=splits.label_names)
 
-    def draw_example(self, example: tuple[Any, ...], model: Any, label_names: Sequence[str]) -> tuple[Image, str]:
+    def draw_example(self, example: tuple[Array, ...], model: Any, label_names: Sequence[str]) -> tuple[Image, str]:
         """A crop tinted in the colors of its classes, and how much of it is labeled."""
         x, label = example
         mean, std = model.preparation.mean_and_std()

@@ -151,7 +151,7 @@ def _readings(kind: Any, value: Any) -> list[Any]:
     return found
 
 
-def _is_mapping(kind: Any) -> bool:
+def _is_mapping(kind: object) -> bool:
     origin = typing.get_origin(kind)
     return isinstance(origin, type) and issubclass(origin, Mapping)
 

@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from cvzoo.datasets.sliceable.transform_dataset import TransformDataset
+from cvzoo.links.link import Link
 from cvzoo.links.model.config import config_field
 from cvzoo.links.model.ssd.augmentation import SSDTransform
 from cvzoo.links.model.ssd.config import SSD300_SETTINGS, SSD512_SETTINGS, SSDConfig
@@ -21,7 +22,7 @@ from cvzoo.training.recipes.detection_recipe import AbstractDetectionRecipe
 from cvzoo.training.recipes.images import denormalized
 from cvzoo.training.recipes.recipe import Splits
 from cvzoo.training.run.anchor_reach import Anchors
-from cvzoo.typing.aliases import Image
+from cvzoo.typing.aliases import Array, Image
 from cvzoo.visualizations.draw_bbox import draw_bbox
 
 
@@ -58,7 +59,7 @@ class SSDRecipe(AbstractDetectionRecipe):
     def build_loss(self, model: Any, splits: Splits) -> SSDLoss:
         return SSDLoss(model, k=self.negatives)
 
-    def build_optimizer(self, loss: Any) -> AbstractOptimizer:
+    def build_optimizer(self, loss: Link) -> AbstractOptimizer:
         """The optimizer, with another learning rate of biases."""
         optimizer = super().build_optimizer(loss)
         if self.bias_lr != 1 and self.optimizer in ("sgd", "nesterov"):
@@ -87,7 +88,7 @@ class SSDRecipe(AbstractDetectionRecipe):
         """Images and targets are stacked."""
         return collate_multibox(batch, device)
 
-    def draw_example(self, example: tuple[Any, ...], model: Any, label_names: Sequence[str]) -> tuple[Image, str]:
+    def draw_example(self, example: tuple[Array, ...], model: Any, label_names: Sequence[str]) -> tuple[Image, str]:
         """The boxes of the default boxes that are to find an object."""
         img, mb_loc, mb_label = example
         conf = np.zeros((len(mb_loc), 1 + len(label_names)), np.float32)

@@ -10,6 +10,7 @@ import numpy as np
 
 from cvzoo.datasets.sliceable.transform_dataset import TransformDataset
 from cvzoo.geometry.fit_anchors import cluster_boxes
+from cvzoo.links.connection.convolution_2d import Convolution2D
 from cvzoo.links.model.config import AbstractConfig, config_field, count_field
 from cvzoo.links.model.decoding.grid_cells import RegionHead, YoloHead
 from cvzoo.links.model.dense_heads import prior_bias
@@ -87,7 +88,7 @@ class AbstractYOLORecipe(AbstractDetectionRecipe, abc.ABC):
         super().check_together()
         self.require(not any(side % 32 for side in self.sizes or ()), "sizes", "multiples of 32")
 
-    def start_heads(self, convs: Sequence[Any], heads: Sequence[YoloHead | RegionHead]) -> None:
+    def start_heads(self, convs: Sequence[Convolution2D], heads: Sequence[YoloHead | RegionHead]) -> None:
         """Set the objectness of heads with random weights to `prior`; convs: the last convolution of each.
 
         Most predictions are of background: at an objectness of 1/2 they alone would be the loss of the first epochs.
@@ -126,7 +127,7 @@ class AbstractYOLORecipe(AbstractDetectionRecipe, abc.ABC):
         """Images are stacked, boxes are lists."""
         return collate_photos(batch, device)
 
-    def draw_example(self, example: tuple[Any, ...], model: Any, label_names: Sequence[str]) -> tuple[Image, str]:
+    def draw_example(self, example: tuple[Array, ...], model: Any, label_names: Sequence[str]) -> tuple[Image, str]:
         return draw_boxes(example, label_names, mean=0, std=255)
 
 

@@ -10,14 +10,16 @@ from typing import Any
 import numpy as np
 
 from cvzoo.config.randomness import using_random_state
+from cvzoo.datasets.sliceable.abstract import AbstractSliceableDataset
 from cvzoo.datasets.sliceable.sequence_dataset import as_sliceable
+from cvzoo.typing.protocols import IndexableDataset
 
 _FIRST = 10  # approximate number of examples that are always read; then ten times as many, and so on
 _PHOTO_KEYS = ("img", "image")
 
 
 def data_fingerprint(
-    dataset: Any, *, seconds: float = 5.0, clock: Callable[[], float] = time.monotonic
+    dataset: IndexableDataset[object], *, seconds: float = 5.0, clock: Callable[[], float] = time.monotonic
 ) -> dict[str, Any]:
     """The fingerprint of a data set: a dictionary for JSON; `same_data` compares two of them.
 
@@ -59,7 +61,11 @@ def same_data(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool | None:
 
 
 def _add_content(
-    content: dict[str, str], source: Any, wanted: Sequence[int], deadline: float, clock: Callable[[], float]
+    content: dict[str, str],
+    source: AbstractSliceableDataset,
+    wanted: Sequence[int],
+    deadline: float,
+    clock: Callable[[], float],
 ) -> None:
     state = np.random.PCG64(0).state
     digests: dict[int, bytes] = {}  # of each example that was read, so that a finer stride reads only new ones
@@ -102,13 +108,13 @@ def _file_size(name: str) -> int | None:
         return None
 
 
-def _label_names(dataset: Any) -> list[str] | None:
+def _label_names(dataset: object) -> list[str] | None:
     # views and transforms have no names of their own, and a list has none at all
     names = getattr(dataset, "label_names", None)
     return None if names is None else [str(name) for name in names]
 
 
-def _feed(digest: Any, value: Any) -> None:
+def _feed(digest: "hashlib._Hash", value: object) -> None:
     """Adds a value to the digest, with its type, so that different values give different bytes."""
     if isinstance(value, np.ndarray | np.generic):
         array = np.ascontiguousarray(value)

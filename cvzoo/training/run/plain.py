@@ -51,7 +51,7 @@ def plain(value: Any) -> Any:
     return repr(value)
 
 
-def stored_as(settings: Any, tree: Mapping[str, Any]) -> Mapping[str, Any]:
+def stored_as(settings: object, tree: Mapping[str, Any]) -> Mapping[str, Any]:
     """A stored tree of `plain` with the fields that a config has now, where it was stored by an older version.
 
     settings: the present ones; unless they are a config of the same fields, the tree is returned as it is

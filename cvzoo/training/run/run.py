@@ -13,11 +13,13 @@ import numpy as np
 
 from cvzoo.config.randomness import set_seed
 from cvzoo.errors.exceptions import FileFormatError, ValueRangeError
+from cvzoo.iterators.abstract import AbstractIterator
 from cvzoo.iterators.multiprocess_iterator import MultiprocessIterator
 from cvzoo.iterators.order_samplers import Sampler
 from cvzoo.iterators.serial_iterator import SerialIterator
 from cvzoo.links.link import Link
 from cvzoo.optimizers.hooks.exponential_moving_average import ExponentialMovingAverage
+from cvzoo.optimizers.optimizer import AbstractOptimizer
 from cvzoo.training.concat_examples import concat_examples
 from cvzoo.training.extensions.averaged import Averaged
 from cvzoo.training.extensions.best_model import BestModel
@@ -41,6 +43,7 @@ from cvzoo.training.run.run_report import ITERATIONS
 from cvzoo.training.trainer import Trainer
 from cvzoo.training.updaters.standard_updater import StandardUpdater
 from cvzoo.typing.aliases import FilePath
+from cvzoo.typing.protocols import IndexableDataset
 
 if TYPE_CHECKING:
     from cvzoo.training.triggers.abstract import TriggerLike
@@ -75,7 +78,7 @@ class Run:
     def __init__(
         self,
         out: FilePath,
-        recipe: Any = None,
+        recipe: object = None,
         *,
         seed: int = 0,
         data: Mapping[str, Any] | None = None,
@@ -111,13 +114,13 @@ class Run:
         copy_script(command, self.out)
         self._write(CONFIG, self.config)  # last: if it exists, the others do, too
 
-    def _write(self, name: str, tree: Any) -> None:
+    def _write(self, name: str, tree: object) -> None:
         write_text(pathlib.Path(self.out, name), json.dumps(tree, indent=2, ensure_ascii=False) + "\n")
 
     def trainer(
         self,
-        optimizer: Any,
-        examples: Any,
+        optimizer: AbstractOptimizer,
+        examples: IndexableDataset[object],
         batch_size: int,
         stop: "TriggerLike",
         *,
@@ -134,7 +137,7 @@ class Run:
         converter: turns a batch of examples into the arguments of the loss
         order_sampler: decides on the order of each epoch, such as a RepeatFactorOrderSampler; None: at random
         """
-        iterator: Any
+        iterator: AbstractIterator[object]
         if n_processes:
             iterator = MultiprocessIterator(
                 examples, batch_size, n_processes=n_processes, order_sampler=order_sampler, seed=self.seed
@@ -252,7 +255,7 @@ def _warn_of_changes(out: str, before: Mapping[str, Any], config: Mapping[str, A
     print(f"resumes the run in {out}", file=sys.stderr)
 
 
-def differences(a: Any, b: Any, name: str = "") -> list[tuple[str, Any, Any]]:
+def differences(a: object, b: object, name: str = "") -> list[tuple[str, object, object]]:
     """(name, value in a, value in b) of the differences of two JSON trees; None for missing values."""
     if not (isinstance(a, dict) and isinstance(b, dict)):
         return [] if a == b and type(a) is type(b) else [(name, a, b)]

@@ -5,7 +5,7 @@ import html
 import json
 import pathlib
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from cvzoo.errors.exceptions import FileFormatError
@@ -232,7 +232,7 @@ def _facts(rows: Sequence[tuple[str, str]]) -> str:
     return f'<div class="scroll"><table>{cells}</table></div>' if cells else ""
 
 
-def _flat(name: str, tree: Any) -> Any:
+def _flat(name: str, tree: object) -> Iterator[tuple[str, str]]:
     """(dotted name, text) of every leaf; a list of leaves is one leaf."""
     if isinstance(tree, dict) and tree:
         for key, each in tree.items():

@@ -78,7 +78,7 @@ class Choices:
 Space = Range | Choices
 
 
-def value_text(value: Any) -> str:
+def value_text(value: object) -> str:
     """A setting's value as it is written on a command line."""
     if value is None:
         return NONE
@@ -89,7 +89,7 @@ def value_text(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def read_space(recipe: AbstractRecipe, name: str, words: Any) -> Space:
+def read_space(recipe: AbstractRecipe, name: str, words: object) -> Space:
     """The search space of a setting, its values checked by the setting's type and range; one choice is a fixed value.
 
     words: text of the form LOW..HIGH, log:LOW..HIGH, A,B,C, or A|B for settings that are lists; or a list of values
@@ -105,7 +105,7 @@ def read_space(recipe: AbstractRecipe, name: str, words: Any) -> Space:
     return Choices(tuple(each for i, each in enumerate(values) if each not in values[:i]))
 
 
-def _candidates(recipe: AbstractRecipe, name: str, words: Any) -> list[Any]:
+def _candidates(recipe: AbstractRecipe, name: str, words: object) -> list[object]:
     if not isinstance(words, str):
         return list(words) if isinstance(words, list | tuple) else [words]
     if "|" in words or "," not in words or name == "data":
@@ -162,7 +162,9 @@ def read_spaces(recipe: AbstractRecipe, words: Mapping[str, Any]) -> tuple[dict[
     return fixed, searched
 
 
-def draw_settings(spaces: Mapping[str, Space], *, seed: int, number: int, seen: Sequence[Any] = ()) -> dict[str, Any]:
+def draw_settings(
+    spaces: Mapping[str, Space], *, seed: int, number: int, seen: Sequence[object] = ()
+) -> dict[str, Any]:
     """The settings of a trial, the same for the same seed and number, and none of those already seen if possible.
 
     seen: settings of the trials before

@@ -7,7 +7,6 @@ import math
 import pathlib
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -109,7 +108,7 @@ def _table(search: Search, recipe: AbstractRecipe) -> str:
     return table(heads, [_row(trial, search) for trial in ranked], sorted_by=recipe.best)
 
 
-def _row(trial: Trial, search: Search) -> list[Any]:
+def _row(trial: Trial, search: Search) -> list[str | int]:
     score = "–" if math.isnan(trial.score) else f"{trial.score:.4g}"
     settings = [value_text(trial.settings[name]) for name in search.spaces]
     return [trial.number, score, trial.state, f"{trial.epochs:g}", as_time(trial.seconds), *settings, trial.reason]

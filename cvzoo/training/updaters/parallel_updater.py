@@ -4,9 +4,11 @@ import contextlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.device import get_device
 from cvzoo.config.switches import using_config
 from cvzoo.errors.exceptions import ValueRangeError
+from cvzoo.links.link import Link
 from cvzoo.reporting.reporter import Reporter
 from cvzoo.training.concat_examples import concat_examples
 from cvzoo.training.updaters.standard_updater import Converter, StandardUpdater
@@ -42,9 +44,9 @@ class ParallelUpdater(StandardUpdater):
             raise ValueRangeError("ParallelUpdater: devices must not repeat a device", got=dict(devices))
         super().__init__(iterator, optimizer, converter, devices["main"], loss_func, update_core=_update)
         self.devices = {"main": devices["main"], **devices}
-        self._copies: dict[str, Any] = {}
+        self._copies: dict[str, Link] = {}
 
-    def model_on(self, name: str) -> Any:
+    def model_on(self, name: str) -> Link:
         """The target for "main", its copy for the name of another device, created on first use."""
         main = self.optimizers["main"].target
         if name == "main":
@@ -78,7 +80,7 @@ def _update(updater: ParallelUpdater) -> None:
             updater.model_on(name).copyparams(main, copy_persistent=False)
 
 
-def _discarded_reports(model: Any) -> Reporter:
+def _discarded_reports(model: Link) -> Reporter:
     """A reporter as context manager that discards the model's reports."""
     reporter = Reporter()
     reporter.add_observer("", model)
@@ -86,7 +88,7 @@ def _discarded_reports(model: Any) -> Reporter:
     return reporter
 
 
-def _loss(updater: ParallelUpdater, model: Any, part: list, device: str) -> Any:
+def _loss(updater: ParallelUpdater, model: Link, part: list, device: str) -> Variable:
     place = get_device(device)
     with using_config("device", place.name), place:
         arrays = updater.converter(part, device)

@@ -5,10 +5,12 @@ from typing import Any
 
 from cvzoo.config.switches import switches
 from cvzoo.errors.exceptions import ValueRangeError
+from cvzoo.iterators.abstract import AbstractIterator
+from cvzoo.optimizers.optimizer import AbstractOptimizer
 from cvzoo.training.concat_examples import batch_device, concat_examples
 from cvzoo.training.updaters.abstract import AbstractUpdater
 
-Converter = Callable[[list, Any], Any]
+Converter = Callable[[list, str | int | None], Any]
 
 
 class StandardUpdater(AbstractUpdater):
@@ -30,16 +32,16 @@ class StandardUpdater(AbstractUpdater):
 
     def __init__(
         self,
-        iterator: Any,
-        optimizer: Any,
+        iterator: AbstractIterator[Any] | Mapping[str, AbstractIterator[Any]],
+        optimizer: AbstractOptimizer | Mapping[str, AbstractOptimizer],
         converter: Converter = concat_examples,
         device: str | int | None = None,
         loss_func: Callable[..., Any] | None = None,
         *,
-        update_core: Callable[[Any], None] | None = None,
+        update_core: Callable[[Any], object] | None = None,
     ):
         self.iterators = dict(iterator) if isinstance(iterator, Mapping) else {"main": iterator}
-        self.optimizers = dict(optimizer) if isinstance(optimizer, Mapping) else {"main": optimizer}
+        self.optimizers: dict[str, Any] = dict(optimizer) if isinstance(optimizer, Mapping) else {"main": optimizer}
         for what, given in (("iterator", self.iterators), ("optimizer", self.optimizers)):
             if "main" not in given:
                 raise ValueRangeError(f"StandardUpdater: one {what} must be called 'main'", got=sorted(given))
@@ -104,7 +106,7 @@ class StandardUpdater(AbstractUpdater):
     def is_new_epoch(self) -> bool:
         return self.iterators["main"].is_new_epoch
 
-    def get_iterator(self, name: str) -> Any:
+    def get_iterator(self, name: str) -> AbstractIterator[Any]:
         """The iterator of that name."""
         return self.iterators[name]
 
