@@ -30,7 +30,7 @@ class AbstractExtension(abc.ABC):
     name: str | None = None
 
     @abc.abstractmethod
-    def __call__(self, trainer: "Trainer") -> Any:
+    def __call__(self, trainer: "Trainer") -> object:
         """Runs the extension. Values for the observation go through `report` or into `trainer.observation`."""
 
     def restore(self, trainer: "Trainer") -> None:  # noqa: B027
@@ -80,7 +80,7 @@ class FunctionExtension(AbstractExtension):
         self._finalizer = finalizer
         self._on_error = on_error
 
-    def __call__(self, trainer: "Trainer") -> Any:
+    def __call__(self, trainer: "Trainer") -> object:
         return self.function(trainer)
 
     def initialize(self, trainer: "Trainer") -> None:

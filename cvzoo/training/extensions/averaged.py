@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from cvzoo.optimizers.hooks.exponential_moving_average import ExponentialMovingAverage
-from cvzoo.training.as_extension import as_extension
+from cvzoo.training.as_extension import ExtensionLike, as_extension
 from cvzoo.training.extension import AbstractExtension
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ class Averaged(AbstractExtension):
     extension sees the weights.
     """
 
-    def __init__(self, extension: Any, average: ExponentialMovingAverage | None):
+    def __init__(self, extension: ExtensionLike, average: ExponentialMovingAverage | None):
         self.extension = as_extension(extension)
         self.average = average
         self.trigger = self.extension.trigger
@@ -35,7 +35,7 @@ class Averaged(AbstractExtension):
         self.default_name = self.extension.default_name or type(self.extension).__name__
         self.name = self.extension.name
 
-    def __call__(self, trainer: "Trainer") -> Any:
+    def __call__(self, trainer: "Trainer") -> object:
         self.extension.name = self.name  # evaluators report their scores under it
         average = self.average
         with contextlib.nullcontext() if average is None or average.is_empty else average.applied():

@@ -2,12 +2,13 @@
 
 import copy
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cvzoo.backends.arrays import to_numpy
+from cvzoo.evaluations.evaluators.abstract import Predicting
 from cvzoo.images.write_image import write_image
 from cvzoo.training.extension import AbstractExtension
 from cvzoo.typing.aliases import Array, LabelNames
@@ -31,8 +32,8 @@ class DetectionVisReport(AbstractExtension):
 
     def __init__(
         self,
-        iterator: Any,
-        target: Any,
+        iterator: Iterable[Any],
+        target: Predicting,
         label_names: LabelNames | None = None,
         filename: str = "detection_iter={iteration}_idx={index}.jpg",
     ):

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.errors.exceptions import ValueRangeError
+from cvzoo.iterators.abstract import AbstractIterator
+from cvzoo.links.link import Link
 from cvzoo.reporting.reporter import Reporter, report, report_scope
 from cvzoo.reporting.summary import DictSummary
 from cvzoo.training.concat_examples import batch_device, concat_examples
@@ -34,12 +36,12 @@ class Evaluator(AbstractExtension):
 
     def __init__(
         self,
-        iterator: Any,
-        target: Any,
-        converter: Callable[[list, Any], Any] = concat_examples,
+        iterator: AbstractIterator[Any] | Mapping[str, AbstractIterator[Any]],
+        target: Link | Mapping[str, Link],
+        converter: Callable[[list, str | int | None], Any] = concat_examples,
         device: str | int | None = None,
         eval_hook: Callable[["Evaluator"], None] | None = None,
-        eval_func: Callable[..., Any] | None = None,
+        eval_func: Callable[..., object] | None = None,
     ):
         self.iterators = dict(iterator) if isinstance(iterator, Mapping) else {"main": iterator}
         self.targets = dict(target) if isinstance(target, Mapping) else {"main": target}

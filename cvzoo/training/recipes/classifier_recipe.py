@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal, cast
 import numpy as np
 
 from cvzoo.datasets.class_splits import ClassSplits, class_splits
+from cvzoo.datasets.sliceable.abstract import AbstractSliceableDataset
 from cvzoo.datasets.sliceable.transform_dataset import TransformDataset
 from cvzoo.evaluations.evaluators.classification_evaluator import ClassificationEvaluator
 from cvzoo.iterators.serial_iterator import SerialIterator
@@ -120,7 +121,7 @@ class ClassifierRecipe(AbstractRecipe):
     def build_loss(self, model: Any, splits: Splits) -> Classifier:
         return Classifier(model)
 
-    def examples(self, train: Any, model: Any) -> TransformDataset:
+    def examples(self, train: AbstractSliceableDataset, model: Any) -> TransformDataset:
         transform = PhotoTransform(
             model.preparation,
             scale_ratio_range=self.crop_area,

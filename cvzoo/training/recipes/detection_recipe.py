@@ -12,6 +12,7 @@ from cvzoo.datasets.bbox_splits import BboxSplits, bbox_splits, split_specs
 from cvzoo.datasets.instance_splits import instance_splits
 from cvzoo.datasets.layouts.data_spec import DataSpec
 from cvzoo.datasets.mixed_dataset import MixedDataset
+from cvzoo.datasets.sliceable.abstract import AbstractSliceableDataset
 from cvzoo.datasets.sliceable.transform_dataset import TransformDataset
 from cvzoo.errors.exceptions import ConfigError
 from cvzoo.evaluations.evaluators.detection_coco_evaluator import DetectionCOCOEvaluator
@@ -75,7 +76,7 @@ class AbstractDetectionRecipe(AbstractRecipe, abc.ABC):
         5, help="last epochs without mosaic, mix_up and copy_paste", unit="epochs", group="augmentation", at_least=0
     )
 
-    def mixed(self, train: Any, size: Size) -> Any:
+    def mixed(self, train: AbstractSliceableDataset, size: Size) -> Any:
         """The training set with pasted objects, mosaics of this size and blended images, as the recipe has them.
 
         Raises ConfigError if objects are to be pasted and the data have no masks.
@@ -173,7 +174,7 @@ class AbstractPyramidRecipe(AbstractDetectionRecipe, abc.ABC):
         self.require(len(self.scales) > 0, "scales", "at least one")
         self.require(self.crop[0] <= self.crop[1], "crop", "the lower fraction first")
 
-    def order_sampler(self, train: Any) -> Sampler | None:
+    def order_sampler(self, train: AbstractSliceableDataset) -> Sampler | None:
         """The order of the training set; the sizes of images are read from their files."""
         sampler = super().order_sampler(train)
         if not self.similar_shapes:
@@ -181,7 +182,7 @@ class AbstractPyramidRecipe(AbstractDetectionRecipe, abc.ABC):
         sizes = [read_image_size(train.name(i)) for i in range(len(train))]
         return GroupedOrderSampler(aspect_ratio_groups(sizes), self.batch_size, sampler)
 
-    def examples(self, train: Any, model: Any) -> TransformDataset:
+    def examples(self, train: AbstractSliceableDataset, model: Any) -> TransformDataset:
         transform = RetinaNetTransform(
             self.shorts, self.model.max_size, flip=self.flip, part=self.part, jitter=self.jitter
         )
@@ -257,7 +258,7 @@ def draw_boxes(
     return drawn, f"{len(bbox) - n} boxes" + (f", {n} ignored" if n else "")
 
 
-def _in_order(dataset: Any) -> SerialIterator:
+def _in_order(dataset: AbstractSliceableDataset) -> SerialIterator:
     return SerialIterator(dataset, 4, repeat=False, shuffle=False)
 
 

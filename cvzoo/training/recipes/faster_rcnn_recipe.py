@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from cvzoo.datasets.sliceable.abstract import AbstractSliceableDataset
 from cvzoo.datasets.sliceable.transform_dataset import TransformDataset
 from cvzoo.geometry.anchors import grid_anchors
 from cvzoo.geometry.fit_anchors import cluster_boxes
@@ -107,7 +108,7 @@ class AbstractTwoStageRecipe(AbstractDetectionRecipe, abc.ABC):
 
         return Anchors(boxes, settings=settings)
 
-    def examples(self, train: Any, model: Any) -> TransformDataset:
+    def examples(self, train: AbstractSliceableDataset, model: Any) -> TransformDataset:
         train = self.mixed(train, self.mosaic_size)
         transform = FasterRCNNTransform(model, x_flip=self.flip)
         return TransformDataset(train, ("img", "bbox", "label", "scale", "size"), transform)

@@ -6,6 +6,7 @@ from types import MappingProxyType
 from typing import Any, ClassVar, Literal
 
 from cvzoo.datasets.instance_splits import InstanceSplits, instance_splits
+from cvzoo.datasets.sliceable.abstract import AbstractSliceableDataset
 from cvzoo.datasets.sliceable.transform_dataset import TransformDataset
 from cvzoo.evaluations.evaluators.instance_segmentation_coco_evaluator import InstanceSegmentationCOCOEvaluator
 from cvzoo.geometry.mask_to_bbox import mask_to_bbox
@@ -69,11 +70,11 @@ class FCISRecipe(AbstractTwoStageRecipe):
     def build_loss(self, model: Any, splits: Splits) -> Link:
         return FCISTrainChain(model)
 
-    def examples(self, train: Any, model: Any) -> TransformDataset:
+    def examples(self, train: AbstractSliceableDataset, model: Any) -> TransformDataset:
         data = self.mixed(train.slice[:, ("img", "mask", "label", "crowded", "bbox")], self.mosaic_size)
         return TransformDataset(data, ("img", "mask", "label", "scale", "size"), FCISTransform(model, x_flip=self.flip))
 
-    def boxed_examples(self, train: Any, model: Any) -> TransformDataset:
+    def boxed_examples(self, train: AbstractSliceableDataset, model: Any) -> TransformDataset:
         """With the boxes around the masks."""
         return TransformDataset(
             self.examples(train, model).slice[:, ("img", "mask", "label")],

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cvzoo.datasets.sliceable.abstract import AbstractSliceableDataset
 from cvzoo.images.write_image import write_image
 from cvzoo.training.extension import AbstractExtension
 from cvzoo.training.output_folder import write_or_warn
@@ -58,7 +59,12 @@ class PredictionImages(AbstractExtension):
     default_name = "prediction_images"
 
     def __init__(
-        self, dataset: Any, path: pathlib.Path, draw: Callable[[Image], tuple[Image, str]], *, trigger: "TriggerLike"
+        self,
+        dataset: AbstractSliceableDataset,
+        path: pathlib.Path,
+        draw: Callable[[Image], tuple[Image, str]],
+        *,
+        trigger: "TriggerLike",
     ):
         self.trigger = trigger
         self._dataset = dataset

@@ -6,6 +6,7 @@ from types import MappingProxyType
 from typing import Any, ClassVar, Literal
 
 from cvzoo.datasets.keypoint_splits import KeypointSplits, keypoint_splits, mirrored_points
+from cvzoo.datasets.sliceable.abstract import AbstractSliceableDataset
 from cvzoo.datasets.sliceable.transform_dataset import TransformDataset
 from cvzoo.errors.exceptions import ConfigError
 from cvzoo.evaluations.coco.parameters import COCOParameters
@@ -101,7 +102,7 @@ class KeypointRCNNRecipe(AbstractPyramidRecipe):
     def build_loss(self, model: Any, splits: Splits) -> KeypointRCNNFPNLoss:
         return KeypointRCNNFPNLoss(model, sampling=RegionSampling(n_region=self.regions))
 
-    def examples(self, train: Any, model: Any) -> TransformDataset:
+    def examples(self, train: AbstractSliceableDataset, model: Any) -> TransformDataset:
         transform = KeypointRCNNTransform(
             self.shorts,
             self.model.max_size,

@@ -6,6 +6,7 @@ from types import MappingProxyType
 from typing import Any, ClassVar, Literal
 
 from cvzoo.datasets.instance_splits import InstanceSplits, instance_splits
+from cvzoo.datasets.sliceable.abstract import AbstractSliceableDataset
 from cvzoo.datasets.sliceable.transform_dataset import TransformDataset
 from cvzoo.evaluations.evaluators.instance_segmentation_coco_evaluator import InstanceSegmentationCOCOEvaluator
 from cvzoo.links.model.config import config_field
@@ -64,7 +65,7 @@ class MaskRCNNRecipe(AbstractPyramidRecipe):
     def build_loss(self, model: Any, splits: Splits) -> MaskRCNNFPNLoss:
         return MaskRCNNFPNLoss(model, sampling=RegionSampling(n_region=self.regions))
 
-    def examples(self, train: Any, model: Any) -> TransformDataset:
+    def examples(self, train: AbstractSliceableDataset, model: Any) -> TransformDataset:
         transform = MaskRCNNTransform(
             self.shorts,
             self.model.max_size,

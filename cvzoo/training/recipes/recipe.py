@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Literal, NamedTuple, Protocol
 
 from cvzoo.datasets.layouts.data_spec import DataSpec
+from cvzoo.datasets.sliceable.abstract import AbstractSliceableDataset
 from cvzoo.errors.exceptions import ConfigError, ValueRangeError
 from cvzoo.iterators.balanced_samplers import ClassBalancedOrderSampler, RepeatFactorOrderSampler
 from cvzoo.iterators.order_samplers import Sampler
@@ -40,9 +41,9 @@ class Splits(Protocol):
     """A training set and a validation set with the same classes, such as BboxSplits, ClassSplits, LabelMapSplits."""
 
     @property
-    def train(self) -> Any: ...
+    def train(self) -> AbstractSliceableDataset: ...
     @property
-    def val(self) -> Any: ...
+    def val(self) -> AbstractSliceableDataset: ...
     @property
     def label_names(self) -> tuple[str, ...]: ...
 
@@ -177,7 +178,7 @@ class AbstractRecipe(AbstractConfig, abc.ABC):
         """The loss around the model: what the optimizer updates, called with what the converter returns."""
 
     @abc.abstractmethod
-    def examples(self, train: Any, model: Any) -> Any:
+    def examples(self, train: AbstractSliceableDataset, model: Any) -> Any:
         """The training set with data augmentation, in the order of values that the converter takes."""
 
     @abc.abstractmethod
@@ -188,7 +189,7 @@ class AbstractRecipe(AbstractConfig, abc.ABC):
         """The anchors, whose reach the report says; None: the network has none."""
         return None
 
-    def boxed_examples(self, train: Any, model: Any) -> Any:
+    def boxed_examples(self, train: AbstractSliceableDataset, model: Any) -> Any:
         """The augmented training set as (img, bbox, label) or (img, bbox, label, ignored), for the reach of anchors."""
         examples = self.examples(train, model)
         return examples.slice[:, tuple(key for key in ("img", "bbox", "label", "ignored") if key in examples.keys)]
@@ -258,7 +259,7 @@ class AbstractRecipe(AbstractConfig, abc.ABC):
 
     # --- common to all ---
 
-    def order_sampler(self, train: Any) -> Sampler | None:
+    def order_sampler(self, train: AbstractSliceableDataset) -> Sampler | None:
         """The order of the training set in each epoch, by the labels of its examples; None: at random."""
         if self.sampling == "random":
             return None

@@ -10,6 +10,7 @@ import numpy as np
 
 from cvzoo.datasets.label_map_splits import LabelMapSplits, label_map_splits
 from cvzoo.datasets.median_frequency_weights import median_frequency_weights
+from cvzoo.datasets.sliceable.abstract import AbstractSliceableDataset
 from cvzoo.datasets.sliceable.transform_dataset import TransformDataset
 from cvzoo.evaluations.evaluators.semantic_segmentation_evaluator import SemanticSegmentationEvaluator
 from cvzoo.iterators.serial_iterator import SerialIterator
@@ -94,7 +95,7 @@ class AbstractSegmentationRecipe(AbstractRecipe, abc.ABC):
             weights = median_frequency_weights(labels, len(splits.label_names))
         return PixelwiseSoftmaxClassifier(model, class_weight=weights, aux_weight=self.aux_weight)
 
-    def examples(self, train: Any, model: Any) -> TransformDataset:
+    def examples(self, train: AbstractSliceableDataset, model: Any) -> TransformDataset:
         resized = TransformDataset(train, ("img", "label"), self.resized())
         transform = LabelMapTransform(
             model, self.crop_size, scale_range=self.scale_range, angle=self.angle, x_flip=self.flip

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from cvzoo.datasets.sliceable.abstract import AbstractSliceableDataset
 from cvzoo.datasets.sliceable.transform_dataset import TransformDataset
 from cvzoo.links.link import Link
 from cvzoo.links.model.config import config_field
@@ -70,14 +71,14 @@ class SSDRecipe(AbstractDetectionRecipe):
         """The default boxes."""
         return Anchors(lambda size: model.coder.default)
 
-    def boxed_examples(self, train: Any, model: Any) -> TransformDataset:
+    def boxed_examples(self, train: AbstractSliceableDataset, model: Any) -> TransformDataset:
         """The augmented boxes, before they become targets of default boxes."""
         return TransformDataset(self._mixed(train), ("img", "bbox", "label"), self._transform(model).augmented)
 
-    def examples(self, train: Any, model: Any) -> TransformDataset:
+    def examples(self, train: AbstractSliceableDataset, model: Any) -> TransformDataset:
         return TransformDataset(self._mixed(train), ("img", "mb_loc", "mb_label"), self._transform(model))
 
-    def _mixed(self, train: Any) -> Any:
+    def _mixed(self, train: AbstractSliceableDataset) -> Any:
         return self.mixed(train, (self.model.insize, self.model.insize))
 
     def _transform(self, model: Any) -> SSDTransform:

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from cvzoo.datasets.sliceable.abstract import AbstractSliceableDataset
 from cvzoo.datasets.sliceable.transform_dataset import TransformDataset
 from cvzoo.geometry.fit_anchors import cluster_boxes
 from cvzoo.links.connection.convolution_2d import Convolution2D
@@ -116,7 +117,7 @@ class AbstractYOLORecipe(AbstractDetectionRecipe, abc.ABC):
         """Settings whose anchors fit these boxes better, pixels of the input; none unless the family says otherwise."""
         return {}
 
-    def examples(self, train: Any, model: Any) -> TransformDataset:
+    def examples(self, train: AbstractSliceableDataset, model: Any) -> TransformDataset:
         size = (max(self.sizes),) * 2 if self.sizes else model.preparation.size
         fit: Fit = "stretch" if isinstance(model.preparation, Stretch) else "letterbox"
         train = self.mixed(train, size)
