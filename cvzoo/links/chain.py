@@ -101,7 +101,7 @@ class ChainList(Link):
             self.append(link)
 
     @staticmethod
-    def _check(link: Any) -> None:
+    def _check(link: object) -> None:
         if not isinstance(link, Link):
             raise DtypeError("a ChainList holds links", got=type(link).__name__, hint="Sequential for any callable")
 
@@ -180,7 +180,7 @@ class Sequential(ChainList):
     """
 
     @staticmethod
-    def _check(link: Any) -> None:
+    def _check(link: object) -> None:
         if not callable(link):
             raise DtypeError("a Sequential holds links and other callables", got=type(link).__name__)
 

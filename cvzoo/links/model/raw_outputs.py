@@ -1,7 +1,6 @@
 """Raw outputs and predictions of models of any task as named arrays, to compare models."""
 
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 
@@ -62,7 +61,7 @@ def seeded_page(size: tuple[int, int] = (400, 300), seed: int = 0) -> np.ndarray
     return np.repeat(page[None], 3, axis=0)
 
 
-def named_results(result: Any) -> list[Arrays]:
+def named_results(result: object) -> list[Arrays]:
     """The results of `predict` for each image, by name: "probs", "label", or "bbox", "label", "score" and more.
 
     Masks are "mask", run-length encoded. Raises UnsupportedError for an unknown kind of result.

@@ -5,7 +5,7 @@ import os
 import pathlib
 import re
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -95,7 +95,7 @@ def _has(arrays: Mapping[str, np.ndarray], signature: Signature) -> bool:
 
 
 def _distinct(candidates: Iterable[Candidate]) -> tuple[Candidate, ...]:
-    seen: dict[Any, Candidate] = {}
+    seen: dict[tuple[object, str, str], Candidate] = {}
     for each in candidates:
         make = each.member.make
         if not isinstance(make, functools.partial):

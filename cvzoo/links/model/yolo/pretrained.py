@@ -180,7 +180,7 @@ class PretrainedYOLO:
         return load_pretrained(model, file, may_start_anew=tuple(heads))
 
 
-def _pairs(stored: Any) -> tuple[tuple[float, float], ...]:
+def _pairs(stored: Sequence[Sequence[float]]) -> tuple[tuple[float, float], ...]:
     return tuple((float(height), float(width)) for height, width in stored)
 
 
