@@ -2,7 +2,6 @@
 
 import threading
 from collections.abc import Callable
-from typing import Any
 
 from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.variable import Variable, variables_of
@@ -26,7 +25,10 @@ class Replay(FunctionNode):
     """
 
     def __init__(
-        self, graph: TrainingGraph, eager_call: Callable[..., Any], on_missing: Callable[[frozenset[int]], None]
+        self,
+        graph: TrainingGraph,
+        eager_call: Callable[..., tuple[Variable, ...]],
+        on_missing: Callable[[frozenset[int]], None],
     ):
         self.is_pending = False
         self.constant_results: dict[int, Array] = {}

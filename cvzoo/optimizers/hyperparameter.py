@@ -31,7 +31,7 @@ class Hyperparameter:
         for name, value in (values or {}).items():
             self.own[name] = _checked(name, value)
 
-    def get(self, name: str) -> Any:
+    def get(self, name: str) -> Number:
         """The value by name, here or of the parent."""
         if name in self.own:
             return self.own[name]

@@ -5,12 +5,14 @@ import itertools
 import os
 import threading
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from cvzoo.backends.threads import thread_count
 from cvzoo.optimizers.blocks import Block
+
+T = TypeVar("T")
 
 WORTHWHILE = 1 << 18  # elements; for fewer, waking threads costs more than it saves
 N_SCRATCH = 4
@@ -20,7 +22,7 @@ _local = threading.local()
 os.register_at_fork(after_in_child=_executors.clear)  # a forked child has none of its parent's threads
 
 
-def for_each_block(blocks: Sequence[Block], work: Callable[[Block, Sequence[np.ndarray]], Any]) -> list[Any]:
+def for_each_block(blocks: Sequence[Block], work: Callable[[Block, Sequence[np.ndarray]], T]) -> list[T]:
     """The results of `work(block, scratch)` for each block, in order; they do not depend on the assignment to threads.
 
     scratch: four arrays (n,) of the block's dtype

@@ -6,6 +6,7 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
+from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.arrays import device_number
 from cvzoo.backends.device import Device, device_of
 from cvzoo.errors.attributes import ReplacedAttribute
@@ -240,14 +241,14 @@ class AbstractOptimizer(abc.ABC):
         """The loss scaling state on that GPU, which decides on skipping; None if the host does."""
         return None if self._loss_scale is None else self._loss_scale.if_on(device)
 
-    def backward(self, loss: Any) -> None:
+    def backward(self, loss: Variable) -> None:
         """Call `loss.backward()`, with loss scaling if it is enabled."""
         if self._loss_scale is not None:
             loss.grad = self._loss_scale.fill(loss.array)
         loss.backward()
 
     # --- the update -------------------------------------------------------------------------------------------------
-    def update(self, lossfun: Callable[..., Any] | None = None, *args: Any, **kwds: Any) -> None:
+    def update(self, lossfun: Callable[..., Variable] | None = None, *args: Any, **kwds: Any) -> None:
         """Update the parameters by their gradients, after computing these from `lossfun(*args, **kwds)` if given.
 
         Raises GraphError before `setup`.

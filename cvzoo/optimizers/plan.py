@@ -1,8 +1,8 @@
 """Groups of parameters that are updated together, and the passes over their blocks."""
 
 import math
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from cvzoo.typing.aliases import Array
 NEARLY_DENORMAL = 1e5
 FLUSH_EVERY = 32
 
+T = TypeVar("T")
 Change = tuple[Callable[..., None], tuple[Any, ...]]
 
 
@@ -145,7 +146,7 @@ class Step:
     ) -> np.ndarray:
         """(K,) float64, one per entry of the plan; undefined for entries of other groups."""
 
-        def work(block: Block, scratch: Sequence[np.ndarray], changes: Sequence[Change]) -> Any:
+        def work(block: Block, scratch: Sequence[np.ndarray], changes: Sequence[Change]) -> np.ndarray:
             p = block.load()
             g = self._changed(block, p, changes, scratch)
             pair = rule.measure_block(p, g, block.state, c, scratch[1:3])
@@ -158,10 +159,10 @@ class Step:
         first, second = np.sqrt(totals)
         return rule.ratio(first, second, hp, group.exempt)
 
-    def _pairs(self) -> Any:
+    def _pairs(self) -> Iterable[tuple[Group, list[Change]]]:
         return zip(self.plan.groups, self._changes)
 
-    def _over(self, group: Group, changes: Sequence[Change], work: Callable[..., Any]) -> list[Any]:
+    def _over(self, group: Group, changes: Sequence[Change], work: Callable[..., T]) -> list[T]:
         return for_each_block(group.blocks, lambda block, scratch: work(block, scratch, changes))
 
     def _changed(

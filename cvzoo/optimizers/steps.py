@@ -2,15 +2,16 @@
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 from cvzoo.optimizers.gradient_hook import AbstractGradientHook
+from cvzoo.optimizers.on_device.step import DeviceStep
+from cvzoo.optimizers.plan import Step
 
 
 class Steps:
     """The steps on several devices as one; norms over all gradients are computed on the host, which synchronizes."""
 
-    def __init__(self, steps: Sequence[Any]):
+    def __init__(self, steps: Sequence[Step | DeviceStep]):
         self.steps = steps
 
     def is_finite(self) -> bool:

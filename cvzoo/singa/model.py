@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
+from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.device import device_of
 from cvzoo.errors.exceptions import DtypeError, GraphError
 from cvzoo.graph.compiled_graph import CompiledGraph
@@ -17,6 +18,7 @@ from cvzoo.singa.layers.layer import Layer, called
 from cvzoo.singa.mode import entered, is_entered, is_training, set_training
 from cvzoo.singa.states_file import read_states, write_states
 from cvzoo.singa.tensor_class import Tensor, as_tensor
+from cvzoo.typing.aliases import ArrayLike
 
 _LIMIT = 8  # size of the graph cache
 Self = TypeVar("Self", bound="Model")
@@ -204,7 +206,9 @@ class Model(Layer):
         )
 
     # --- states -----------------------------------------------------------------------------------------------------
-    def save_states(self, fpath: str | os.PathLike, aux_states: Mapping[str, Any] | None = None) -> None:
+    def save_states(
+        self, fpath: str | os.PathLike, aux_states: Mapping[str, Variable | ArrayLike] | None = None
+    ) -> None:
         """Write the model's states to a new file in SINGA's format.
 
         aux_states: other Tensors, arrays or numbers by name, such as the number of epochs

@@ -5,7 +5,6 @@ import json
 import os
 import zipfile
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
@@ -15,6 +14,7 @@ from cvzoo.errors.exceptions import DtypeError, FileError, FileFormatError
 from cvzoo.files.atomic_write import atomic_write
 from cvzoo.files.zip_archive import SMALL, ZipArchive
 from cvzoo.singa.tensor_class import float16, float32, int32
+from cvzoo.typing.aliases import ArrayLike
 from cvzoo.weights.formats.npz import parse_npy
 
 TENSORS = "tensor_dict.npz"
@@ -24,7 +24,9 @@ _CODES = {float32: 0, float16: 1, int32: 2}  # SINGA's dtype codes
 _FIRST_DATE = (1980, 1, 1, 0, 0, 0)
 
 
-def write_states(path: str | os.PathLike, states: Mapping[str, Any], aux_states: Mapping[str, Any]) -> None:
+def write_states(
+    path: str | os.PathLike, states: Mapping[str, Variable | ArrayLike], aux_states: Mapping[str, Variable | ArrayLike]
+) -> None:
     """Write Tensors by name.
 
     states: a model's; aux_states: others, Tensors, arrays or numbers
@@ -53,7 +55,7 @@ def write_states(path: str | os.PathLike, states: Mapping[str, Any], aux_states:
             archive.writestr(info, content)
 
 
-def _array(name: str, value: Any) -> np.ndarray:
+def _array(name: str, value: Variable | ArrayLike) -> np.ndarray:
     array = np.asarray(to_numpy(value._array) if isinstance(value, Variable) else value)
     if array.dtype.kind not in "fiub":
         raise DtypeError(f"{name} is no Tensor, array or number", got=type(value).__name__)

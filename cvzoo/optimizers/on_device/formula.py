@@ -1,7 +1,7 @@
 """Traced formulas of rules and hooks, from which a group's kernels are generated."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -9,6 +9,9 @@ from cvzoo.optimizers.on_device.kernel_text import Formula
 from cvzoo.optimizers.on_device.trace import Cell, NotTraceable, Trace
 
 Coefficients = Sequence[Cell | None]
+
+
+T = TypeVar("T")
 
 
 class Change(NamedTuple):
@@ -134,7 +137,7 @@ def average_formula(
     return tracing.formula(tracing.with_slots())
 
 
-def traced(make: Callable[[], Any]) -> Any:
+def traced(make: Callable[[], T]) -> T | None:
     """The result of `make()`, or None if the formula cannot be traced."""
     try:
         return make()

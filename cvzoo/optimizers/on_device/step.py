@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cvzoo.backends.arrays import device_address
-from cvzoo.backends.gpu_kernels import gpu_arrays
+from cvzoo.backends.gpu_kernels import KernelModule, gpu_arrays
 from cvzoo.errors.exceptions import GraphError, ValueRangeError
 from cvzoo.optimizers.gradient_hook import AbstractGradientHook
 from cvzoo.optimizers.on_device import formula, kernel_text
@@ -254,7 +254,7 @@ class DeviceStep:
         if group.table.copied:
             self._launch(("store", part.k), group.table.store)
 
-    def _ratio(self, part: _Part, rule: AbstractLayerwiseRule, hp: dict[str, float]) -> Any:
+    def _ratio(self, part: _Part, rule: AbstractLayerwiseRule, hp: dict[str, float]) -> KernelModule | None:
         trace = Trace("double", "r", lift=True)
         trace.lifted = part.scalars.lifted
         first: Any = trace.cell("first")  # cells stand for the arrays of norms
@@ -275,7 +275,7 @@ class DeviceStep:
         self._launch(("plain", part.k), non_finite.run)
 
     # --- launching --------------------------------------------------------------------------------------------------
-    def _kernel(self, part: _Part, key: tuple, make: Callable[[], Any]) -> Any:
+    def _kernel(self, part: _Part, key: tuple, make: Callable[[], formula.Formula]) -> KernelModule | None:
         kernels = part.group.kernels
         if key not in kernels:
             text = formula.traced(make)
@@ -286,7 +286,7 @@ class DeviceStep:
         self,
         part: _Part,
         key: tuple,
-        make: Callable[[], Any] | None,
+        make: Callable[[], formula.Formula] | None,
         *,
         partials: Array | None = None,
         non_finite: Array | None = None,

@@ -18,6 +18,7 @@ from cvzoo.links.link import Link
 from cvzoo.singa.device import Device
 from cvzoo.singa.mode import entered, is_entered, is_training
 from cvzoo.singa.tensor_class import Tensor, as_tensor, hold
+from cvzoo.typing.aliases import ArrayLike
 
 
 class _Called(threading.local):
@@ -101,7 +102,7 @@ class Layer(Chain):
             params.update(child.get_params() if isinstance(child, Layer) else _of_link(child, self._prefix() + name))
         return {name: value for name, value in params.items() if value.is_initialized}
 
-    def set_params(self, parameters: Mapping[str, Any]) -> None:
+    def set_params(self, parameters: Mapping[str, Variable | ArrayLike]) -> None:
         """Load values by name; other parameters keep theirs.
 
         parameters: name -> Tensor or array, of the shape that `get_params` has
@@ -120,7 +121,7 @@ class Layer(Chain):
         states.update(self.get_params())
         return states
 
-    def set_states(self, states: Mapping[str, Any]) -> None:
+    def set_states(self, states: Mapping[str, Variable | ArrayLike]) -> None:
         """As `set_params`, with the names of `get_states`."""
         _copy(self.get_states(), states)
 
@@ -200,7 +201,7 @@ def _states_of(link: Link, name: str) -> dict[str, Any]:
     return {**persistents, **_of_link(link, name)}
 
 
-def _copy(current: Mapping[str, Any], values: Mapping[str, Any]) -> None:
+def _copy(current: Mapping[str, Parameter], values: Mapping[str, Variable | ArrayLike]) -> None:
     if not isinstance(values, Mapping):
         raise DtypeError("parameters are loaded by name", expected="a dictionary", got=type(values).__name__)
     unknown = [name for name in values if name not in current]

@@ -1,7 +1,5 @@
 """Schedules of learning rates and other hyperparameters."""
 
-from typing import Any
-
 from cvzoo.errors.exceptions import DtypeError, GraphError, ValueRangeError
 from cvzoo.singa.tensor_class import Tensor
 
@@ -50,7 +48,7 @@ class ExponentialDecay(DecayScheduler):
         return Tensor((1,)).set_value(self.init_value * self.decay_rate ** exponent.item())
 
 
-def as_schedule(value: Any, name: str, *, at_least: float | None = None) -> DecayScheduler:
+def as_schedule(value: DecayScheduler | float, name: str, *, at_least: float | None = None) -> DecayScheduler:
     """A number or a schedule as a schedule.
 
     Raises DtypeError for anything else, ValueRangeError for a number below `at_least`.
