@@ -76,7 +76,7 @@ class AbstractDetectionRecipe(AbstractRecipe, abc.ABC):
         5, help="last epochs without mosaic, mix_up and copy_paste", unit="epochs", group="augmentation", at_least=0
     )
 
-    def mixed(self, train: AbstractSliceableDataset, size: Size) -> Any:
+    def mixed(self, train: AbstractSliceableDataset, size: Size) -> AbstractSliceableDataset:
         """The training set with pasted objects, mosaics of this size and blended images, as the recipe has them.
 
         Raises ConfigError if objects are to be pasted and the data have no masks.

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, Protocol
 from cvzoo.datasets.layouts.data_spec import DataSpec
 from cvzoo.datasets.sliceable.abstract import AbstractSliceableDataset
 from cvzoo.errors.exceptions import ConfigError, ValueRangeError
+from cvzoo.evaluations.evaluators.abstract import AbstractEvaluator
 from cvzoo.iterators.balanced_samplers import ClassBalancedOrderSampler, RepeatFactorOrderSampler
 from cvzoo.iterators.order_samplers import Sampler
 from cvzoo.links.chain import Chain
@@ -178,7 +179,7 @@ class AbstractRecipe(AbstractConfig, abc.ABC):
         """The loss around the model: what the optimizer updates, called with what the converter returns."""
 
     @abc.abstractmethod
-    def examples(self, train: AbstractSliceableDataset, model: Any) -> Any:
+    def examples(self, train: AbstractSliceableDataset, model: Any) -> AbstractSliceableDataset:
         """The training set with data augmentation, in the order of values that the converter takes."""
 
     @abc.abstractmethod
@@ -189,7 +190,7 @@ class AbstractRecipe(AbstractConfig, abc.ABC):
         """The anchors, whose reach the report says; None: the network has none."""
         return None
 
-    def boxed_examples(self, train: AbstractSliceableDataset, model: Any) -> Any:
+    def boxed_examples(self, train: AbstractSliceableDataset, model: Any) -> AbstractSliceableDataset:
         """The augmented training set as (img, bbox, label) or (img, bbox, label, ignored), for the reach of anchors."""
         examples = self.examples(train, model)
         return examples.slice[:, tuple(key for key in ("img", "bbox", "label", "ignored") if key in examples.keys)]
@@ -235,7 +236,7 @@ class AbstractRecipe(AbstractConfig, abc.ABC):
         return ()
 
     @abc.abstractmethod
-    def evaluator(self, model: Any, splits: Splits) -> Any:
+    def evaluator(self, model: Any, splits: Splits) -> AbstractEvaluator:
         """The evaluator on the validation set by the recipe's metric."""
 
     @abc.abstractmethod

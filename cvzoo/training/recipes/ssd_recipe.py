@@ -78,7 +78,7 @@ class SSDRecipe(AbstractDetectionRecipe):
     def examples(self, train: AbstractSliceableDataset, model: Any) -> TransformDataset:
         return TransformDataset(self._mixed(train), ("img", "mb_loc", "mb_label"), self._transform(model))
 
-    def _mixed(self, train: AbstractSliceableDataset) -> Any:
+    def _mixed(self, train: AbstractSliceableDataset) -> AbstractSliceableDataset:
         return self.mixed(train, (self.model.insize, self.model.insize))
 
     def _transform(self, model: Any) -> SSDTransform:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cvzoo.datasets.sliceable.abstract import AbstractSliceableDataset
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.geometry.bbox_iou import bbox_iou
 from cvzoo.geometry.fit_anchors import iou_at_offset
@@ -36,7 +37,7 @@ class Anchors(NamedTuple):
 
 
 def anchor_reach(
-    examples: Any,
+    examples: AbstractSliceableDataset,
     anchors: Callable[[Sequence[int]], Array] | Anchors,
     *,
     label_names: Sequence[str],
