@@ -30,7 +30,7 @@ class Summary:
         self._sum_sq = 0.0
         self._waiting: list[tuple[Array | float, float]] = []  # values on a GPU, with their weights
 
-    def add(self, value: Variable | Array | float, weight: float = 1.0) -> None:
+    def add(self, value: Any, weight: float = 1.0) -> None:
         """Add a number, or an array or Variable of one element."""
         value = value.array if isinstance(value, Variable) else value
         self._waiting.append((deferred_number(value), weight))  # copied on a GPU, since replays of graphs reuse memory

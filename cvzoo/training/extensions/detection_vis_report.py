@@ -2,7 +2,7 @@
 
 import copy
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,7 +32,7 @@ class DetectionVisReport(AbstractExtension):
 
     def __init__(
         self,
-        iterator: Iterable[Any],
+        iterator: Any,
         target: Predicting,
         label_names: LabelNames | None = None,
         filename: str = "detection_iter={iteration}_idx={index}.jpg",

@@ -1,7 +1,7 @@
 """Conversion of triggers from pairs and functions."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from cvzoo.errors.exceptions import DtypeError
 from cvzoo.training.triggers.abstract import AbstractTrigger
@@ -35,7 +35,7 @@ def get_stop_trigger(trigger: "TriggerLike") -> AbstractTrigger:
     return _as_trigger(trigger, UntilTrigger)
 
 
-def _as_trigger(trigger: "TriggerLike", of_pair: Callable[[float, str], AbstractTrigger]) -> AbstractTrigger:
+def _as_trigger(trigger: Any, of_pair: Callable[[float, str], AbstractTrigger]) -> AbstractTrigger:
     if isinstance(trigger, AbstractTrigger):
         return trigger
     if isinstance(trigger, tuple | list) and len(trigger) == 2:
