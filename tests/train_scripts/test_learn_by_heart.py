@@ -157,6 +157,8 @@ def test_a_frame_is_overfitted_and_its_map_found_again(shared, tmp_path, setting
     rows = run(script, f"{common} validate_every=100 {settings}", "--data", f"camvid:{root}", cwd=tmp_path)
     assert rows[-1][key] < most < rows[0][key] / 5
     img, label = CamVidDataset(root)[0]
-    found = load_model(tmp_path / "run/best.safetensors").predict([img])[0]
+    model = load_model(tmp_path / "run/best.safetensors")
+    model.flip = False  # PSPNet averages the scores of the mirror image, which this training has not seen
+    found = model.predict([img])[0]
     known = label >= 0
     assert (found == label)[known].mean() > least
