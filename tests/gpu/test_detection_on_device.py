@@ -54,7 +54,7 @@ def test_boxes_that_stay(n):
     found = sort_candidates(Candidates(*map(cupy().asarray, (bbox, label, score))))
     kept = nms_batch(found, iou_thresh=0.5, limit=None)
     for i in range(2):
-        own = found.places[i].get()[kept.rows[i].get()[: int(kept.counts[i])]]
+        own = found.indices[i].get()[kept.rows[i].get()[: int(kept.counts[i])]]
         assert own.tolist() == classwise_nms(bbox[i], label[i], score[i], iou_thresh=0.5).tolist()
 
 

@@ -33,7 +33,7 @@ def draw_boxes(rng, n, *, whole):
 def kept_on(machine, bbox, label, score, **settings):
     found = sort_candidates(Candidates(*(machine.cupy.array(each) for each in (bbox, label, score))))
     kept = nms_batch(found, **settings)
-    places, rows, counts = found.places.get(), kept.rows.get(), kept.counts.get()
+    places, rows, counts = found.indices.get(), kept.rows.get(), kept.counts.get()
     assert all((row[count:] == -1).all() for row, count in zip(rows, counts))
     return [place[row[:count]].tolist() for place, row, count in zip(places, rows, counts)]
 

@@ -100,9 +100,9 @@ def test_candidates_come_best_first_and_equals_by_who_is_first(machine, n, by_pa
         tie = pairs[i] if by_pair else np.arange(n)
         want = [k for k in np.lexsort((tie, -score[i])) if score[i, k] > -np.inf]
         count = int(found.counts.get()[i])
-        assert found.places.get()[i, :count].tolist() == want
+        assert found.indices.get()[i, :count].tolist() == want
         np.testing.assert_array_equal(found.bbox.get()[i, :count], bbox[i, want])
         np.testing.assert_array_equal(found.label.get()[i, :count], label[i, want])
         np.testing.assert_array_equal(found.score.get()[i, :count], score[i, want])
-        assert (found.places.get()[i, count:] == -1).all()
+        assert (found.indices.get()[i, count:] == -1).all()
         assert (found.bbox.get()[i, count:] == 0).all()
