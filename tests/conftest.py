@@ -5,6 +5,7 @@ import pathlib
 import re
 import shutil
 import signal
+import sys
 import time
 
 import hypothesis
@@ -69,6 +70,16 @@ def pytest_runtest_setup(item):
     deadline = item.config.stash[DEADLINE]
     if deadline is not None and time.monotonic() > deadline:
         pytest.skip("not begun within --minutes")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item):
+    """A hook that a test leaves behind would change what every later test of this process sees."""
+    module = sys.modules.get("cvzoo.autodiff.function_hook")
+    if module is not None and (module.this_thread.hooks or module.this_thread.link_hooks):
+        left = *module.this_thread.hooks, *module.this_thread.link_hooks
+        module.this_thread.hooks = module.this_thread.link_hooks = ()
+        pytest.fail(f"the test left hooks active: {left}")
 
 
 SHARED = pathlib.Path(__file__).resolve().parents[2] / "shared"

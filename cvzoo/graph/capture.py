@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from cvzoo.autodiff.backprop import sweep
-from cvzoo.autodiff.function_hook import AbstractFunctionHook
+from cvzoo.autodiff.function_hook import AbstractFunctionHook, this_thread
 from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.parameter import Parameter
 from cvzoo.autodiff.variable import Variable, make_output
@@ -221,13 +221,15 @@ class Capture(AbstractFunctionHook):
         watched_args, watched_kwargs = unflatten(structure, iter(watched), lambda variable: variable)
         outer, recording.capture = recording.capture, self
         outputs: list[Variable | Array] = []
+        hooks = this_thread.hooks
         try:
-            with self:
-                result = call(*watched_args, **watched_kwargs)
-                flatten(result, outputs)
-                # quantized Variables compute their float values on access, by a function that must be recorded
-                self._held += [each._array for each in outputs if isinstance(each, Variable)]
+            this_thread.hooks = (*hooks, self)  # Ctrl-C inside of `with self` would leave it active for good
+            result = call(*watched_args, **watched_kwargs)
+            flatten(result, outputs)
+            # quantized Variables compute their float values on access, by a function that must be recorded
+            self._held += [each._array for each in outputs if isinstance(each, Variable)]
         finally:
+            this_thread.hooks = hooks
             recording.capture = outer
             for handle in self._handles:
                 variable = handle()
@@ -244,9 +246,13 @@ class Capture(AbstractFunctionHook):
                 gradients[node] = gradient
 
         self.in_backward = True
-        with self:
+        hooks = this_thread.hooks
+        try:
+            this_thread.hooks = (*hooks, self)
             release = not _has_dependencies(seeds)
             sweep(list(seeds.items()), finish=finish, double=False, make=make_output, release=release)
+        finally:
+            this_thread.hooks = hooks
         for record in self.graph.records:  # functions that backpropagation did not reach hold arrays, too
             if id(record) not in self._stripped:
                 self._strip(record)

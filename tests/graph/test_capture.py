@@ -1,12 +1,17 @@
 import gc
+import itertools
+import sys
 import weakref
 
 import numpy as np
 import pytest
 
 import cvzoo.functions as F
+import cvzoo.links as L
+from cvzoo.autodiff.function_hook import active_hooks
 from cvzoo.autodiff.variable import Variable
 from cvzoo.graph.capture import Capture
+from cvzoo.graph.readers import recording
 from cvzoo.graph.repeats import difference
 from cvzoo.graph.trees import NotATreeError
 
@@ -105,6 +110,32 @@ def test_an_error_in_the_call_leaves_variables_themselves(inference):
     with pytest.raises(RuntimeError, match="stop"):
         Capture().follow(call, (X,), {})
     assert type(made[0]) is Variable
+
+
+def test_an_interrupt_at_any_call_leaves_no_hook_active():
+    layer = L.Linear(3, 2)
+    calls = 0
+
+    def interrupt(frame, event, argument):
+        nonlocal calls
+        calls -= "cvzoo/graph" in frame.f_code.co_filename or "function_hook" in frame.f_code.co_filename
+        if calls == 0:
+            sys.settrace(None)
+            raise KeyboardInterrupt
+
+    for k in itertools.count(1):
+        calls = k
+        sys.settrace(interrupt)
+        try:
+            Capture().capture_training(layer, (np.ones((2, 3), np.float32),), {})
+        except KeyboardInterrupt:
+            assert active_hooks() == (), k
+            assert recording.capture is None, k
+        else:
+            break
+        finally:
+            sys.settrace(None)
+    assert k > 50
 
 
 def test_a_result_that_is_no_array_is_refused(inference):

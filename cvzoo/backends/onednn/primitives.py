@@ -62,7 +62,8 @@ class Handle:
         self._destroy = destroy
 
     def __del__(self) -> None:
-        self._destroy(self.address)
+        if hasattr(self, "_destroy"):  # Ctrl-C may come before `__init__`
+            self._destroy(self.address)
 
 
 def check(status: int, what: str) -> None:
