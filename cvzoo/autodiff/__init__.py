@@ -1,4 +1,4 @@
-"""The contract of define-by-run: variables, functions, one reverse sweep."""
+"""The define-by-run core: variables, functions and backpropagation."""
 
 from typing import TYPE_CHECKING
 

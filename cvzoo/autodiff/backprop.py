@@ -85,6 +85,8 @@ def sweep(
         if creator is not None and id(creator) not in queued:
             queued.add(id(creator))
             count += 1
+            # a function's rank is above those of all functions before it, so its gradients are complete when it is
+            # popped; `count` decides between equal ranks, since functions do not compare
             heapq.heappush(heap, (-creator.rank, count, creator))
 
     for node, grad in seeds:
@@ -172,6 +174,7 @@ def _backward(
             if gy is not None:
                 first = gy._array
                 break
+        # for every function of a graph, so the CPU's case does without a context manager
         if type(first) is np.ndarray or first is None:
             gxs = function.backward(indexes, gys)
         else:
@@ -196,6 +199,7 @@ def _is_writeable(array: Array) -> bool:
 
 
 def _memory_of(array: Array) -> int:
+    # NumPy gives a view of a view the owner as its base
     return id(array if array.base is None else array.base)
 
 

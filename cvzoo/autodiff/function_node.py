@@ -176,6 +176,7 @@ class FunctionNode:
             node = variable.node
             node.creator = self
             node.rank = rank + 1
+            # weak, since the node references this function: a cycle would keep arrays until the garbage collector runs
             references.append(weakref.ref(node))
         variables = tuple(outputs)
         self.outputs = tuple(references)

@@ -101,6 +101,7 @@ def check_backward(
             gradients = grad([y for y, _ in pairs], [x for _, x in targets], [gy for _, gy in pairs])
         _must_be_unchanged([x.array for x in xs], befores, "input")
         _must_be_unchanged([gy for _, gy in pairs], copies, "gradient of output")
+        # frees the graph before the function is called many more times
         del ys, pairs
         for (name, x), gx in zip(targets, gradients):
             _check_one(lambda: _weighted(call(), gys), name, x.array, gx, eps, atol, rtol, random)
@@ -153,6 +154,7 @@ def check_double_backward(
     with _as_dtype(params, dtype), force_backprop_mode():
         xs = [Variable(x, requires_grad=not no) for x, no in zip(x_data, no_grads)]
         both = []
+        # a function may have a kernel for its gradient and a differentiable formula besides: both must agree
         for double in (False, True):
             with using_random_state(state):
                 gxs = first_order(*xs, *[Variable(gys[i], requires_grad=False) for i in counted], double=double)
@@ -234,6 +236,7 @@ def _check_one(
     if x.size <= _FULL:
         indexes = list(np.ndindex(x.shape))
     else:
+        # the largest gradient, where a wrong factor shows most, and random elements
         flat = {int(np.abs(gx).argmax()), *random.choice(x.size, _SAMPLES, replace=False).tolist()}
         indexes = [_index(i, x.shape) for i in sorted(flat)]
     numbers = np.array([_slope_at(loss, x, index, eps) for index in indexes])

@@ -20,7 +20,7 @@ Initializer = Callable[[Array], None]
 
 
 class _Room(threading.local):
-    """How many more numbers the parameters that this thread initializes may have."""
+    """The number of elements that parameters initialized by this thread may still have."""
 
     left: float = math.inf
 
@@ -104,6 +104,7 @@ class Parameter(Variable):
                 raise ShapeError("Parameter: too many elements", got=shape)
             array = np.empty(shape, dtype)
             if initializer is None:
+                # a value that should have been loaded and was not is then seen in every result
                 array.fill(np.nan)
             elif callable(initializer):
                 initializer(array)
@@ -171,6 +172,7 @@ class Parameter(Variable):
         copy = self._blank()
         copy._array = self._array
         if self._array is not None:
+            # one array for both handles, so a change by one drops the prepared copies of both
             copy._shared = self._shared
         return copy
 
@@ -183,6 +185,7 @@ class Parameter(Variable):
         return copy
 
     def _blank(self) -> "Parameter":
+        # the constructor would copy an initial array at once
         copy = Parameter(self._initializer, name=self.name) if not _is_array(self._initializer) else Parameter()
         copy._initializer = self._initializer
         copy._array = None

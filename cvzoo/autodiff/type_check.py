@@ -71,6 +71,7 @@ class Expression:
     def __str__(self) -> str:
         return self._text
 
+    # `==` gives an expression, by which dicts and sets could not find one
     __hash__ = None  # type: ignore[assignment]
 
     def __getattr__(self, name: str) -> "Expression":

@@ -102,6 +102,7 @@ class MemoryHook(AbstractFunctionHook):
                 self._rows[key][1] += size
                 self.living += size
                 self.peak = max(self.peak, self.living)
+                # not at the interpreter's exit, when nobody reads the count
                 weakref.finalize(memory, self._died, size).atexit = False
 
     def _died(self, size: int) -> None:
@@ -113,6 +114,7 @@ class MemoryHook(AbstractFunctionHook):
         key = id(memory)
         if key in known:
             return False
+        # addresses are reused, so an entry is removed with its memory
         known[key] = weakref.ref(memory, lambda _: known.pop(key, None))
         return True
 

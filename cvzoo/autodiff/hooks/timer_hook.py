@@ -54,6 +54,7 @@ class TimerHook(AbstractFunctionHook):
 
     def _stop(self, function: FunctionNode, way: str) -> None:
         elapsed = time.perf_counter() - self._starts.pop()
+        # the time of a nested call belongs to the outermost function
         if not self._starts:
             self.times.setdefault((function.label, way), []).append(elapsed)
 

@@ -1,4 +1,4 @@
-"""Rectifiers: ReLU and what others made of it, PReLU and maxout."""
+"""ReLU and its variants, PReLU and maxout."""
 
 from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.variable import Variable, as_variable
@@ -46,6 +46,7 @@ def relu6(x: Variable | Array) -> Variable:
 
 
 class LeakyReLU(AbstractElementwiseOfOutput):
+    # the sign of x is read from the output, which is why a slope must not be negative
     kind = "leaky_relu"
 
     def __init__(self, slope: float):

@@ -1,4 +1,4 @@
-"""Sigmoids, the hyperbolic tangent, and activations smooth near zero: Swish, GELU, ELU and their kin."""
+"""Sigmoids, the hyperbolic tangent, and smooth activations: Swish, GELU, ELU and others."""
 
 import math
 
@@ -169,6 +169,7 @@ class ELU(AbstractElementwiseOfOutput):
         self.alpha = alpha
 
     def slope(self, y: Variable) -> Variable:
+        # the sign of x is read from the output, which is why alpha must not be negative
         above = (y.array > 0).astype(y.dtype)
         return (y + self.alpha) * (1 - above) + above
 

@@ -1,4 +1,4 @@
-"""Probabilities from scores, and their logarithms."""
+"""Softmax and log-softmax."""
 
 from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.variable import Variable, variables_of
@@ -26,6 +26,7 @@ class Softmax(FunctionNode):
     def backward(self, indexes: tuple[int, ...], gys: tuple[Variable, ...]) -> tuple[Variable | None, ...]:
         (gy,) = gys
         (y,) = self.get_retained_outputs()
+        # double backprop differentiates the gradient, too; otherwise one pass of a kernel is enough
         if switches.enable_backprop:
             gx = gy * y
             return (gx - y * broadcast_to(sum(gx, self.axis, keepdims=True), y.shape),)
@@ -52,7 +53,7 @@ class LogSoftmax(FunctionNode):
 
 
 def softmax(x: Variable | Array, axis: int = 1) -> Variable:
-    """exp(x) / sum(exp(x)) along `axis`, without overflow; of floats of 16 bits in float32.
+    """exp(x) / sum(exp(x)) along `axis`, without overflow; 16-bit floats are computed in float32.
 
     Raises ShapeError if an axis is out of range.
     """
@@ -60,7 +61,7 @@ def softmax(x: Variable | Array, axis: int = 1) -> Variable:
 
 
 def log_softmax(x: Variable | Array, axis: int = 1) -> Variable:
-    """The logarithm of `softmax`, without overflow; of floats of 16 bits in float32.
+    """The logarithm of `softmax`, without overflow; 16-bit floats are computed in float32.
 
     Raises ShapeError if an axis is out of range.
     """

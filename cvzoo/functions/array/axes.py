@@ -1,4 +1,4 @@
-"""Axes as a caller may give them, and the same elements in another shape, or with their axes in another order."""
+"""Validation of axes; reshaping and transposing."""
 
 import operator
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Arrays joined along an axis they have, or along a new one; and taken apart."""
+"""Concatenation, stacking and splitting of arrays."""
 
 from collections.abc import Sequence
 
@@ -60,14 +60,16 @@ class SplitAxis(FunctionNode):
                 raise ShapeError(
                     f"split_axis: {size} do not divide into {n} equal parts",
                     got=x.shape,
-                    hint="a list of the places to cut at, such as [10, 30]",
+                    hint="a list of the indices to split at, such as [10, 30]",
                 )
             ends = [size // n * (i + 1) for i in range(n)]
         else:
             ends = [*[int(end) for end in self.sections], size]
             if any(a > b for a, b in zip([0, *ends], ends)):
                 raise ShapeError(
-                    "split_axis: places to cut at must rise", expected=f"0 to {size}", got=list(self.sections)
+                    "split_axis: indices to split at must be ascending",
+                    expected=f"0 to {size}",
+                    got=list(self.sections),
                 )
         lead = (slice(None),) * axis
         ys = tuple([x[(*lead, slice(start, end))] for start, end in zip([0, *ends], ends)])
@@ -76,6 +78,7 @@ class SplitAxis(FunctionNode):
         return ys
 
     def backward(self, indexes: tuple[int, ...], gys: tuple) -> tuple[Variable | None, ...]:
+        # a part that no output depends on has no gradient
         if any(gy is None for gy in gys):
             known = next(gy for gy in gys if gy is not None).array
             zeros = backend_of(known).zeros

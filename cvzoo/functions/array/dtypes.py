@@ -70,6 +70,7 @@ def agreed(*xs: Variable | Array) -> tuple[Any, ...]:
     halves = [dtype for dtype in dtypes if is_half(dtype)]
     if len(dtypes) != 2 or len(halves) != 1 or _FLOAT32 not in dtypes:
         return xs
+    # float32 parameters are master weights: they follow the activations, not the other way round
     wide = any(x.dtype == _FLOAT32 and not isinstance(x, Parameter) for x in xs)
     dtype = _FLOAT32 if wide else halves[0]
     return tuple([x if x.dtype == dtype else Cast(dtype).apply((x,))[0] for x in xs])

@@ -33,6 +33,7 @@ def _part(part: Any) -> Any:
         return int(part)
     array = as_array(part)
     if isinstance(array, list | tuple | bool | np.bool_):
+        # NumPy makes an empty list float64, which is no index
         array = np.asarray(array, np.intp if not np.size(array) else None)
     known = is_array(array)
     if not known or array.dtype.kind not in "iub":
@@ -124,7 +125,7 @@ def get_item(x: Variable | Array, slices: Any) -> Variable:
 
 
 def scatter_add(a: Variable | Array, slices: Any, b: Variable | Array) -> Variable:
-    """A copy of a with b added into a[slices]; places named twice are added to twice.
+    """A copy of a with b added to a[slices]; an element that is indexed twice is added to twice.
 
     Raises ShapeError if b does not have the shape of a[slices], DtypeError if dtypes differ.
     """
@@ -146,7 +147,7 @@ def select_item(x: Variable | Array, t: Variable | Array) -> Variable:
     if x.ndim != 2 or t.shape != x.shape[:1]:
         raise ShapeError("select_item: x must be (B, L), and t (B,)", got=f"x {x.shape}, t {t.shape}")
     extremes = range_of(t)
-    if t.size and extremes is None:  # not checked yet
+    if t.size and extremes is None:  # on a GPU, where checking would synchronize: an invalid label gives NaN
         y = get_item(x, (np.arange(len(t)), t))
         return where((t >= 0) & (t < x.shape[1]), y, math.nan) if is_float(x.dtype) else y
     if extremes and not (extremes[0] >= 0 and extremes[1] < x.shape[1]):
@@ -160,7 +161,7 @@ def select_item(x: Variable | Array, t: Variable | Array) -> Variable:
 
 @on_device_of_arguments
 def permutate(x: Variable | Array, indices: Variable | Array, axis: int = 0, inv: bool = False) -> Variable:
-    """x with the places along `axis` in the order `indices`, or, with `inv`, put back from that order.
+    """x with its elements along `axis` in the order `indices`, or, with `inv`, in the inverse order.
 
     indices: (n,) int, each of 0 .. n - 1 once, n the size of the axis
     Raises ShapeError or ValueRangeError if `indices` is no such order. On a GPU its numbers are not looked at.

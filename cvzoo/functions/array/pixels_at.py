@@ -44,6 +44,7 @@ class PixelsAt(FunctionNode):
     def backward(self, indexes: tuple[int, ...], gys: tuple[Variable, ...]) -> tuple[Variable | None, ...]:
         rows, columns = self.get_retained_inputs()
         return tuple(
+            # no gradient of the points here: which pixels are read is piecewise constant, only their weights change
             [None if i else PixelsAtGrad(self._step, self._shape).apply((*gys, rows, columns))[0] for i in indexes]
         )
 

@@ -1,4 +1,4 @@
-"""Images and feature maps at another size."""
+"""Resizing of images and feature maps."""
 
 import operator
 from collections.abc import Sequence
@@ -61,7 +61,7 @@ def resize_images(
 
     mode: "bilinear", or "nearest" (pixel floor(i * H / OH); the other settings do not count)
     align_corners: the corner pixels' centres fall on each other (Chainer, Spatial transformer networks); False: the
-        pictures' edges do, with pixel centres at half (Pillow, OpenCV, most networks of today)
+        images' edges do, with pixel centres at half (Pillow, OpenCV, most networks of today)
     antialias: when shrinking, average over the pixels that fall into one (as Pillow does), rather than picking four
     Raises ShapeError if x is not (B, C, H, W) or a size is not positive, DtypeError if output_shape is
     not two integers, ValueRangeError if mode is unknown.

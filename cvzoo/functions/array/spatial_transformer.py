@@ -1,4 +1,4 @@
-"""Feature maps warped by an affine map, or by any grid of points."""
+"""Spatial transformer: feature maps warped by an affine map or by any grid of points."""
 
 from collections.abc import Sequence
 
@@ -70,5 +70,6 @@ def spatial_transformer_sampler(x: Variable | Array, grid: Variable | Array) -> 
     b, c, h, w = x.shape
     out_size = grid.shape[2:]
     points = reshape(widened(grid), (b, 2, -1))
+    # -1 and 1 are the centers of the corner pixels
     columns, rows = [multiply(add(points[:, i], 1.0), (size - 1) / 2) for i, size in enumerate((w, h))]
     return transpose(reshape(pixels_between(x, rows, columns), (b, *out_size, c)), (0, 3, 1, 2))

@@ -1,4 +1,4 @@
-"""Values averaged by how well their keys answer a query."""
+"""Scaled dot-product attention."""
 
 import math
 

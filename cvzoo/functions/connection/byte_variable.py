@@ -44,6 +44,7 @@ class Dequantize(FunctionNode):
     def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         (x,) = inputs
         if isinstance(self._counting, Halves):
+            # the lower 16 bits are zero in a widened bfloat16, so this is exact
             return ((x.astype(np.uint32) << 16).view(np.float32),)
         return (x * np.float32(self._counting.scale),)
 
@@ -99,6 +100,7 @@ class ByteVariable(Variable):
         return None if self._bytes is None else (self._bytes, self._counting)
 
 
+# the descriptor of the slot that the property above hides
 _slot: Any = vars(Variable)["_array"]
 _get, _set = _slot.__get__, _slot.__set__
 

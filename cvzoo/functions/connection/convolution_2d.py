@@ -1,6 +1,6 @@
 """Two-dimensional convolution, its transpose and its weights' gradient: each is another's derivative.
 
-What a network computes when it does not learn is fused: convolution, sum and activation in one pass over memory.
+In inference, convolution, sum and activation are fused in one pass over memory.
 """
 
 import functools
@@ -54,6 +54,7 @@ class Convolution2D(FunctionNode):
             if i == 0:
                 grads.append(Deconvolution2D(self._window, x.shape[2:]).apply((gy, W))[0])
             elif i == 1:
+                # activations may have 16 bits while W has 32; its gradient has W's dtype
                 grads.append(Convolution2DWeightGrad(self._window, W.shape[2:], W.dtype).apply((x, gy))[0])
             else:
                 grads.append(ChannelSum().apply((gy,))[0])
@@ -116,6 +117,7 @@ class Convolution2DWeightGrad(FunctionNode):
         return tuple(grads)
 
 
+# a layer passes the same settings in every call; typed, since True equals 1 but is refused
 @functools.lru_cache(1024, typed=True)
 def _cached_window(function: str, stride: Sizes, pad: Sizes, dilate: Sizes, groups: int) -> dict[str, Any]:
     window: dict[str, Any] = {
@@ -209,6 +211,7 @@ def convolution_2d(
     if x_shape[2] + top + bottom <= dy * (kh - 1) or x_shape[3] + left + right <= dx * (kw - 1):
         conv_out_size(x_shape[2], kh, sy, top, bottom, dy)
         conv_out_size(x_shape[3], kw, sx, left, right, dx)
+    # only a parameter's value is guarded against changes, so only its reordered copies may be cached
     node = Convolution2D(window, W.packs() if isinstance(W, Parameter) else None)
     return node.apply((x, W) if b is None else (x, W, b))[0]
 

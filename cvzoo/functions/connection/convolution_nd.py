@@ -127,6 +127,7 @@ def _convolution(
         part_of_frames = get_item(frames, slice(first, first + (out - 1) * step + 1, step))
         part_of_frames = _without_frames(part_of_frames)
         weight = get_item(W, (slice(None), slice(None), tap))
+        # once, not with every tap
         bias = b if tap == 0 else None
         part = _convolution(
             function, part_of_frames, weight, bias, steps[1:], befores[1:], cover_all, holes[1:], groups

@@ -55,6 +55,7 @@ def deformable_convolution_2d_sampler(
     size = conv_out_size(h, kh, sy, ph, ph), conv_out_size(w, kw, sx, pw, pw)
     if offset.shape != (n, 2 * kh * kw, *size):
         raise ShapeError(f"{_NAME}: offset has another shape", expected=(n, 2 * kh * kw, *size), got=offset.shape)
+    # as in Chainer: the column offsets of all taps, then the row offsets
     moved = reshape(widened(offset), (n, 2, kh * kw, *size))
     rows, columns = [
         reshape(add(moved[:, k], to_device_of(taps.astype(moved.dtype), x.array)), (n, -1))
@@ -62,6 +63,7 @@ def deformable_convolution_2d_sampler(
     ]
     samples = reshape(pixels_between(x, rows, columns), (n, kh * kw, *size, c))
     samples = reshape(transpose(samples, (0, 2, 3, 1, 4)), (-1, kh * kw * c))
+    # the samples are the rows of an im2col matrix, so the convolution is one matrix product
     y = linear(samples, reshape(transpose(W, (0, 2, 3, 1)), (o, -1)), b)
     return transpose(reshape(y, (n, *size, o)), (0, 3, 1, 2))
 

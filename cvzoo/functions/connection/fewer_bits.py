@@ -76,6 +76,7 @@ def int8_convolution_2d(
     }
     held = add.held() if isinstance(add, ByteVariable) else None
     if held is not None and isinstance(held[1], Counting):
+        # the addend stays int8: the kernel scales it while it adds
         add = held[0]
         settings["add_scale"] = held[1].scale
     if out_counting is not None:

@@ -1,4 +1,4 @@
-"""Products of rows by a matrix of weights, and of two rows by a tensor."""
+"""Linear and bilinear transformations of rows."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""The shares of right answers: of classes, and of yes or no."""
+"""Accuracy of classification and of binary classification."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from cvzoo.typing.aliases import Array
 
 @on_device_of_arguments
 def accuracy(y: Variable | Array, t: Variable | Array, ignore_label: int | None = None) -> Variable:
-    """The share of labels whose class has the highest score, 0 to 1: a number in y's dtype, not differentiable.
+    """Classification accuracy: the fraction of labels whose class has the highest score, 0 to 1; no gradient.
 
     Of scores of 16 bits it is float32.
     y: (B, C, ...) scores; the first of equal ones wins
@@ -43,7 +43,7 @@ def accuracy(y: Variable | Array, t: Variable | Array, ignore_label: int | None 
 
 @on_device_of_arguments
 def binary_accuracy(y: Variable | Array, t: Variable | Array) -> Variable:
-    """The share of right answers, 0 to 1: a number in y's dtype, float32 of 16 bits. No gradient.
+    """Binary accuracy: the fraction of correct predictions, 0 to 1; a number in y's dtype, float32 if it has 16 bits.
 
     y: logits of any shape; 0 and above answers yes
     t: y's shape; integers 1 (yes), 0 (no) or -1, which is not counted; 0 if nothing is left

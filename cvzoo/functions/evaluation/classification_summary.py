@@ -1,4 +1,4 @@
-"""Precision, recall and their mean for each class."""
+"""Precision, recall and F-beta score of each class."""
 
 from cvzoo.autodiff.on_device_of_arguments import on_device_of_arguments
 from cvzoo.autodiff.variable import Variable, as_array
@@ -41,6 +41,7 @@ def classification_summary(
         raise ValueRangeError("classification_summary: beta must be positive", got=beta)
     n = y.shape[1] if label_num is None else label_num
     counted = t != ignore_label
+    # ignored labels count as class n, which `_count` drops; boolean indexing would synchronize with a GPU
     predicted = xp.where(counted, widened(y).argmax(axis=1), n)
     true = xp.where(counted, t, n)
     n_predicted, n_true, n_right = [

@@ -1,4 +1,4 @@
-"""Cross entropy of independent yes-or-no answers, from probabilities and from logits."""
+"""Binary cross entropy, from probabilities and from logits."""
 
 from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.on_device_of_arguments import on_device_of_arguments
@@ -42,6 +42,7 @@ def binary_cross_entropy(p: Variable | Array, t: Variable | Array, *, reduce: st
     t = beside(t, p)
     t = backend_of(t).binary_targets(t, p.dtype)
     step = float(backend_of(t).xp.finfo(p.dtype).eps)
+    # log(0) is infinite, and 0 * inf would be NaN
     p = clip(p, step, 1 - step)
     log_likelihood = add(multiply(log(p), t), multiply(log(subtract(1.0, p)), 1 - t))
     return reduced(multiply(log_likelihood, -1.0), reduce, t.size)

@@ -1,4 +1,4 @@
-"""Focal loss of classes that exclude each other, and of independent ones."""
+"""Focal loss of mutually exclusive and of independent classes."""
 
 from typing import Any
 
@@ -186,6 +186,7 @@ def focal_slope_grads(
     """
     z = multiply(x, sign)
     p, q, s = sigmoid(z), sigmoid(multiply(z, -1.0)), softplus(multiply(z, -1.0))
+    # q ** gamma by its logarithm, which is finite even where q rounds to 0
     weighted = multiply(exp(multiply(softplus(z), -gamma)), weight)
     ps = multiply(p, s)
     grads = []

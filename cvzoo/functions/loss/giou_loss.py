@@ -1,4 +1,4 @@
-"""The loss of boxes by how they overlap the true ones."""
+"""Generalized IoU loss of bounding boxes."""
 
 from cvzoo.autodiff.on_device_of_arguments import on_device_of_arguments
 from cvzoo.autodiff.variable import Variable

@@ -1,4 +1,4 @@
-"""Losses of margins: of support vector machines, and of embeddings in pairs and in triples."""
+"""Margin losses: hinge, contrastive and triplet."""
 
 from cvzoo.autodiff.on_device_of_arguments import on_device_of_arguments
 from cvzoo.autodiff.variable import Variable, as_array

@@ -1,4 +1,4 @@
-"""The negative logarithm of the softmax's probability of the true class."""
+"""Softmax cross entropy: the negative log-likelihood of the true class."""
 
 from typing import Any
 
@@ -81,6 +81,7 @@ def _second_grads(
             scale = reshape(multiply(gy, weight), with_class_axis)
             grads.append(multiply(multiply(p, subtract(ggx, inner)), scale))
         else:
+            # a comparison instead of indexing: ignored labels select no class, and a GPU need not check indices
             classes = xp.arange(x.shape[1]).reshape((-1,) + (1,) * (x.ndim - 2))
             picked = sum(multiply(ggx, (t == classes).astype(x.dtype)), axis=1)
             grads.append(multiply(subtract(reshape(inner, gy.shape), picked), weight))

@@ -25,6 +25,7 @@ def typed_constant(value: float | np.number, x: Variable | Array, function: str)
     """
     backend_of(x)
     kind = x.dtype.kind
+    # bool is a subclass of int, and would count as 1 or 0
     if isinstance(value, bool):
         raise DtypeError(f"{function}: {value} is not a number", hint=f"float({value})")
     if kind == "f" or is_bfloat16(x.dtype):
@@ -254,6 +255,7 @@ class Divide(FunctionNode):
 
     def backward(self, indexes: tuple[int, ...], gys: tuple[Variable, ...]) -> tuple[Variable | None, ...]:
         a, b = self.get_retained_inputs()
+        # the gradient of b is -ga * a / b: b * b could overflow
         ga = divide(gys[0], b)
         return tuple([sum_to(negative(divide(multiply(ga, a), b)) if i else ga, (a, b)[i].shape) for i in indexes])
 
@@ -287,6 +289,7 @@ class DivideConstant(FunctionNode):
     def backward(self, indexes: tuple[int, ...], gys: tuple[Variable, ...]) -> tuple[Variable | None, ...]:
         (x,) = self.get_retained_inputs()
         (y,) = self.get_retained_outputs()
+        # -value / x**2 by the output, since x * x could overflow
         return (negative(divide(multiply(gys[0], y), x)),)
 
 

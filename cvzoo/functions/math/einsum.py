@@ -34,6 +34,7 @@ def einsum(subscripts: str, *operands: Variable | Array) -> Variable:
     terms = [_distinct(x, letters, sizes) for x, letters in zip(xs, inputs)]
     y, letters = terms[0]
     for k, (x, others) in enumerate(terms[1:], 2):
+        # a letter is summed as soon as neither the result nor a later operand has it
         needed = set(output).union(*[each for _, each in terms[k:]])
         y, letters = _product(y, letters, x, others, needed)
     y, letters = _summed(y, letters, set(output))
@@ -62,7 +63,9 @@ def _letters(subscripts: str, ndims: Sequence[int]) -> tuple[list[str], str]:
             raise ValueRangeError(f"einsum: {letters!r} does not name the axes of its operand", got=subscripts)
     widest = max([width for letters, width in zip(inputs, widths) if "..." in letters], default=0)
     names = "".join(free[:widest])
+    # dots align from the right, as broadcasting does
     full = [letters.replace("...", names[widest - width :]) for letters, width in zip(inputs, widths)]
+    # without an arrow, as NumPy: the dots' axes, then letters that occur once, in alphabetical order
     once = "".join(sorted([c for c in set("".join(full)) - set(names) if "".join(full).count(c) == 1]))
     output = right.replace("...", names) if arrow else names + once
     if len(set(output)) != len(output) or not set(output) <= set("".join(full)):
@@ -107,6 +110,7 @@ def _product(a: Variable, first: str, b: Variable, second: str, needed: set[str]
     """The product of two operands summed over the axes that are not needed later, and its letters."""
     a, first = _summed(a, first, needed.union(second))
     b, second = _summed(b, second, needed.union(first))
+    # letters of both operands are batch axes if they are needed later; the matrix product sums over the others
     batch = "".join([c for c in first if c in second and c in needed])
     inner = "".join([c for c in first if c in second and c not in needed])
     rows, columns = ["".join([c for c in mine if c not in other]) for mine, other in ((first, second), (second, first))]

@@ -1,4 +1,4 @@
-"""What functions have in common that a backend computes element by element in one pass."""
+"""Base classes of element-wise functions."""
 
 import abc
 from collections.abc import Sequence
@@ -32,6 +32,7 @@ class AbstractElementwise(FunctionNode, abc.ABC):
     def backward(self, indexes: tuple[int, ...], gys: tuple[Variable, ...]) -> tuple[Variable | None, ...]:
         (gy,) = gys
         (x,) = self.get_retained_inputs()
+        # double backprop differentiates the gradient, too; otherwise one pass of a kernel is enough
         if switches.enable_backprop:
             return (gy * self.slope(x),)
         array = x.array

@@ -1,4 +1,4 @@
-"""Extrema: along axes, of pairs, and where they stand; and values clipped to an interval."""
+"""Extrema along axes and of pairs, their indices, and values clipped to an interval."""
 
 import math
 from typing import Any
@@ -122,7 +122,7 @@ def _find(x: Variable | Array, axis: int | None, function: str) -> Variable:
 
 @on_device_of_arguments
 def argmax(x: Variable | Array, axis: int | None = None) -> Variable:
-    """int32: the place of the largest value along `axis` (first of equals), or in the flattened x. No gradient.
+    """int32: the index of the largest value along `axis` (first of equals), or in the flattened x. No gradient.
 
     Raises ShapeError if an axis is out of range or no value.
     """
@@ -131,7 +131,7 @@ def argmax(x: Variable | Array, axis: int | None = None) -> Variable:
 
 @on_device_of_arguments
 def argmin(x: Variable | Array, axis: int | None = None) -> Variable:
-    """int32: the place of the smallest value, as `argmax`. No gradient."""
+    """int32: the index of the smallest value, as `argmax`. No gradient."""
     return _find(x, axis, "argmin")
 
 

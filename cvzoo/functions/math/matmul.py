@@ -43,6 +43,7 @@ class MatMul(FunctionNode):
         gxs = []
         for i in indexes:
             if i == 0:
+                # transposes are flags of the product, so that no operand is copied
                 gx = _product(b, gy, transb, True) if transa else _product(gy, b, False, not transb)
                 gxs.append(sum_to(gx, a.shape))
             else:

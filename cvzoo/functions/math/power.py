@@ -105,6 +105,7 @@ class PowerByConstant(FunctionNode):
         return (of_constant("power", x, value),)
 
     def backward(self, indexes: tuple[int, ...], gys: tuple[Variable, ...]) -> tuple[Variable | None, ...]:
+        # x ** -1 is infinite where x is 0, and 0 * inf would be NaN
         if self.value == 0:
             return (multiply(gys[0], 0.0),)
         (x,) = self.get_retained_inputs()
@@ -119,6 +120,7 @@ def power(a: Operand, b: Operand) -> Variable:
     number: its arrays are not looked at); ShapeError if shapes do not broadcast.
     """
     if isinstance(b, SCALARS):
+        # one multiplication, far cheaper than a power
         if b == 2 and not isinstance(a, SCALARS):
             return square(a)
         return PowerByConstant(b).apply((a,))[0]

@@ -1,4 +1,4 @@
-"""Sums, means, products and Euclidean lengths along axes, and running sums."""
+"""Sums, means, products and Euclidean norms along axes, and cumulative sums."""
 
 from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.variable import Variable, as_variable
@@ -102,7 +102,7 @@ class Prod(FunctionNode):
         return (gy * self._others(x),)
 
     def _others(self, x: Variable) -> Variable:
-        """At each place the product of all others that go into the same result; exact where x is 0, too."""
+        """For each element the product of all others of the same result; exact where x is 0, too."""
         xp = x.xp
         stay = [i for i in range(x.ndim) if i not in self.axes]
         order = [*stay, *self.axes]
@@ -111,6 +111,7 @@ class Prod(FunctionNode):
         n = 1
         for i in self.axes:
             n *= x.shape[i]
+        # the quotient of the product and x would be NaN where x is 0; n * n values are the price
         square = broadcast_to(reshape(moved, (*lead, 1, n)), (*lead, n, n))
         others = prod(where(xp.eye(n, dtype=bool), 1.0, square), -1)  # (..., n), from n * n values
         back = sorted(range(x.ndim), key=order.__getitem__)
@@ -150,6 +151,7 @@ class LogSumExp(FunctionNode):
         (x,) = self.get_retained_inputs()
         (y,) = self.get_retained_outputs()
         shape = kept_shape(x.shape, self.axes)
+        # the softmax; by the output, which is at least x, so that exp cannot overflow
         share = exp(x - broadcast_to(reshape(y, shape), x.shape))
         return (broadcast_to(reshape(gys[0], shape), x.shape) * share,)
 
@@ -194,7 +196,7 @@ def norm(x: Variable | Array, axis: Axes = None, keepdims: bool = False) -> Vari
 
 
 def normalize(x: Variable | Array, eps: float = 1e-5, axis: Axes = 1) -> Variable:
-    """x divided by its Euclidean length along `axis` plus `eps`."""
+    """x divided by its Euclidean norm along `axis` plus `eps`."""
     x = as_variable(x)
     length = norm(x, axis, keepdims=True) + eps
     return x / broadcast_to(length, x.shape)
@@ -224,7 +226,7 @@ class Cumsum(FunctionNode):
 
 
 def cumsum(x: Variable | Array, axis: int | None = None) -> Variable:
-    """The sums of x up to and with each element along `axis`; of the flattened x where `axis` is None.
+    """Cumulative sums of x along `axis`, each element included; of the flattened x if `axis` is None.
 
     Raises ShapeError if an axis is out of range.
     """

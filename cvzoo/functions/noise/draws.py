@@ -1,4 +1,4 @@
-"""Random draws: of a normal distribution that can be learned, and of a discrete one."""
+"""Random samples: of a normal distribution, differentiable, and of a discrete one."""
 
 from collections.abc import Sequence
 
@@ -45,6 +45,7 @@ class WalkerAlias:
         self.alias = np.arange(len(p))
         small = [i for i, share in enumerate(shares) if share < 1]
         large = [i for i, share in enumerate(shares) if share >= 1]
+        # entries that rounding leaves over keep a threshold of 1
         while small and large:
             few, many = small.pop(), large[-1]
             self.threshold[few], self.alias[few] = shares[few], many

@@ -30,7 +30,7 @@ class Dropout(FunctionNode):
 
 
 def _draw(x: Array, ratio: float) -> Array:
-    """0 or 1 / (1 - ratio) for each value, channels-last if x is."""
+    """0 or 1 / (1 - ratio) for each value; 4-D masks are channels-last, as activations are."""
     shape = x.shape if x.ndim != 4 else tuple([x.shape[i] for i in (0, 2, 3, 1)])
     mask = backend_of(x).random_mask(shape, ratio, 1 / (1 - ratio), x.dtype)
     return mask if x.ndim != 4 else mask.transpose(0, 3, 1, 2)

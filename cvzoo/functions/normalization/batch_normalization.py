@@ -147,9 +147,11 @@ def batch_normalization(
     check_statistics("batch_normalization", x, (gamma, beta), ("gamma", "beta"), eps)
     node = BatchNormalization(eps)
     y = node.apply((x, gamma, beta))[0]
+    # gradient checkpointing computes the same batch a second time, which must not count twice
     if running_mean is not None and not switches.in_recomputing:
         _track(running_mean, node.mean, decay, 1.0, gamma.shape)
     if running_var is not None and not switches.in_recomputing:
+        # the batch is normalized by its biased variance; the running estimate is unbiased, as in the paper
         count = x.size // max(x.shape[1], 1)
         _track(running_var, node.var, decay, count / max(count - 1, 1), gamma.shape)
     return y

@@ -1,4 +1,4 @@
-"""Batch normalization with given statistics: what a trained network does."""
+"""Batch normalization with fixed statistics, as in inference."""
 
 from typing import Any
 
@@ -30,6 +30,7 @@ class FixedBatchNormalization(FunctionNode):
         scale = multiply(gamma, u)
         gbeta: Any = None
         ggamma: Any = None
+        # frozen parameters, as in fine-tuning, need neither sum
         if indexes != (0,):
             gbeta = ChannelSum().apply((gy,))[0]
         if 1 in indexes or 4 in indexes:

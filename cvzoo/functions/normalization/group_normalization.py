@@ -1,4 +1,4 @@
-"""Normalization of each sample's channels, group by group."""
+"""Group normalization: of each sample's channels, by group."""
 
 from typing import Any
 

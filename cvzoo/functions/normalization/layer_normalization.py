@@ -1,4 +1,4 @@
-"""Normalization of each sample's own values."""
+"""Layer normalization: of each sample's own values."""
 
 from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.variable import Variable, as_variable, variables_of
@@ -31,6 +31,7 @@ class LayerNormalization(FunctionNode):
     def backward(self, indexes: tuple[int, ...], gys: tuple[Variable, ...]) -> tuple[Variable | None, ...]:
         x, gamma = self.get_retained_inputs()
         (gy,) = gys
+        # double backprop differentiates the gradient, too; otherwise one pass of a kernel is enough
         if switches.enable_backprop:
             grads = _grads(gy, x, gamma, self._eps)
         else:

@@ -1,4 +1,4 @@
-"""Normalization by the channels around."""
+"""Local response normalization: by neighboring channels."""
 
 from typing import Any
 
@@ -54,6 +54,7 @@ class LocalResponseNormalizationGrad(FunctionNode):
             return ChannelWindowSum(below, above).apply((v,))[0]
 
         def around_turned(v: Variable) -> Variable:
+            # the transpose of a window that is not centered, if n is even, extends to the other side
             return ChannelWindowSum(above, below).apply((v,))[0]
 
         s = add(multiply(around(multiply(x, x)), alpha), k)

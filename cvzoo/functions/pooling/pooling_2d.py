@@ -1,4 +1,4 @@
-"""Maximum and average pooling of maps: over windows, over all of a map, and over a pyramid of grids."""
+"""Max and average pooling of maps: over windows, global, and over a pyramid of grids."""
 
 import functools
 from collections.abc import Sequence
@@ -19,6 +19,7 @@ from cvzoo.typing.aliases import Array
 Sizes = int | Sequence[int]
 
 
+# a layer passes the same settings in every call; typed, since True equals 1 but is refused
 @functools.lru_cache(1024, typed=True)
 def _cached_window(
     function: str, h: int, w: int, ksize: Sizes, stride: Sizes | None, pad: Sizes, cover_all: bool
@@ -42,7 +43,7 @@ def pool_window(
     """ksize, stride and pad as the kernels' arguments, for x (B, C, H, W).
 
     stride: None for ksize
-    cover_all: the padding at the end is made large enough for one place more where pixels would be left over
+    cover_all: the padding at the end is enlarged for one more window if pixels would remain uncovered
     Raises ShapeError if x is not 4-D or the window does not fit, DtypeError if x is not floating.
     """
     shape = x.shape
@@ -56,6 +57,7 @@ def pool_window(
     except TypeError as error:
         if isinstance(error, DtypeError):
             raise
+        # lists and arrays cannot be keys of the cache
         plain = [tuple(v) if isinstance(v, list) else v for v in (ksize, stride, pad)]
         return _cached_window.__wrapped__(function, shape[2], shape[3], *plain, cover_all)
 
@@ -103,6 +105,7 @@ class MaxPooling2DGrad(FunctionNode):
     def backward(self, indexes: tuple[int, ...], gys: tuple[Variable, ...]) -> tuple[Variable | None, ...]:
         indices = backend_of(self._x).max_pool_2d_indices(self._x, **self._window)
         picked = PickPixels(indices).apply(gys)[0]
+        # a window entirely in the padding has index 0, which it does not contain
         is_inside = _overlaps_image(backend_of(self._x).xp, self._x_shape[2:], indices.shape[2:], self._window)
         return (picked if is_inside is None else MaskPixels(is_inside).apply((picked,))[0],)
 
@@ -287,7 +290,7 @@ def average_pooling_2d(
     stride: likewise; None for ksize, so that windows touch
     pad: zeros around x; a number, (rows, columns) or (top, bottom, left, right)
     count_pad: padded zeros count in the mean; else each sum is divided by the number of pixels in the window
-    cover_all: one place more at the end where pixels would be left over
+    cover_all: one more window at the end if it would cover remaining pixels
     Raises ShapeError if x is not 4-D or the window does not fit.
     """
     x = as_variable(x)
@@ -316,9 +319,9 @@ def spatial_pyramid_pooling_2d(x: Variable | Array, pyramid_height: int) -> Vari
     """(B, C * (4 ** pyramid_height - 1) / 3, 1, 1): level l holds each channel's maxima over 2**l x 2**l windows.
 
     x: (B, C, H, W)
-    Raises ShapeError if x is not 4-D or so small that a window of the last level would see nothing.
+    Raises ShapeError if x is not 4-D or so small that a window of the last level would contain only padding.
     Source: He et al., "Spatial Pyramid Pooling in Deep Convolutional Networks for Visual Recognition", 2014. Where we
-    differ: windows touch, with padding shared out to both sides (as in Chainer), instead of overlapping.
+    differ: windows touch, with padding on both sides (as in Chainer), instead of overlapping.
     """
     x = as_variable(x)
     if pyramid_height < 1:

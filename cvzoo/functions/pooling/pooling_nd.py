@@ -24,7 +24,7 @@ def max_pooling_nd(
     ksize: a number, or one for each axis
     stride: likewise; None for ksize, so that windows touch
     pad: never a maximum; likewise
-    cover_all: one place more at the end where pixels would be left over
+    cover_all: one more window at the end if it would cover remaining pixels
     Raises ShapeError if the window does not fit. Of equal maxima the first gets the gradient.
     """
     return _pooled(x, ksize, stride, pad, _maximum(cover_all), function="max_pooling_nd")

@@ -39,7 +39,7 @@ def unpooling_2d(
     top, bottom, left, right = pads(pad, function="unpooling_2d")
     h, w = x.shape[2:]
     if outsize is None:
-        # with cover_all the last place may be one that was added for left-over pixels
+        # with cover_all the last window may be one that was added for remaining pixels
         over = (sy - 1, sx - 1) if cover_all else (0, 0)
         outsize = (
             deconv_out_size(h, kh, sy, top, bottom) - over[0],
@@ -55,12 +55,13 @@ def unpooling_2d(
             expected=f"an outsize that is pooled to {(h, w)} by ksize {(kh, kw)}, stride {(sy, sx)}, pad {pad}",
             got=(oh, ow),
         )
-    # the end's padding is what makes exactly x's size; it is negative where pixels are left over
+    # the end's padding is what makes exactly x's size; it is negative if pixels remain uncovered
     window = {
         "ksize": (kh, kw),
         "stride": (sy, sx),
         "pad": (top, sy * (h - 1) + kh - oh - top, left, sx * (w - 1) + kw - ow - left),
     }
+    # the gradient of a sum over windows, which is kh * kw times their mean
     y = AveragePooling2DGrad(window, True, (oh, ow)).apply((x,))[0]
     return multiply(y, kh * kw)
 

@@ -44,7 +44,7 @@ def checked_maps(
             got=f"rois {rois.shape}, roi_indices {indices.shape}",
         )
     if len(rois) and indices.dtype.kind not in "iu":
-        raise DtypeError(f"{function}: roi_indices must be whole numbers", got=indices.dtype)
+        raise DtypeError(f"{function}: roi_indices must be integers", got=indices.dtype)
     extremes = range_of(indices)
     if extremes and not (extremes[0] >= 0 and extremes[1] < x.shape[0]):
         raise ValueRangeError(
@@ -200,6 +200,7 @@ def regions_of_maps(
         )
         if not greatest:
             return RoIMeans(regions).apply(inputs)[0]
+        # the indices of the maxima are needed for a gradient only
         with_argmax = switches.enable_backprop and any(x.requires_grad for x in inputs)
         return RoIGreatest(regions, with_argmax=with_argmax).apply(inputs)[0]
 

@@ -80,6 +80,7 @@ def _levels_in_use(levels: Array, n_level: int) -> tuple[list[int], Array]:
     if not levels.size:
         return [0], levels
     if range_of(levels) is None:
+        # on a GPU, where reading the levels would synchronize
         return list(range(n_level)), levels
     in_use, indexes = np.unique(levels, return_inverse=True)
     return in_use.tolist(), indexes

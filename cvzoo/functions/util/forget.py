@@ -41,6 +41,7 @@ class Forget(FunctionNode):
 
     def backward(self, indexes: tuple, gys: tuple[Variable | None, ...]) -> tuple[Variable | None, ...]:
         double = switches.enable_backprop
+        # backward runs without recording, except in double backprop; the block needs a graph in any case
         with force_backprop_mode():
             arguments = [Identity().apply((x,))[0] for x in self.get_retained_inputs()]
         # as leaves, so that the traversal stops at the arguments and does not enter the graph before them
@@ -58,6 +59,7 @@ class Forget(FunctionNode):
         targets = [sources[i] for i in indexes if sources[i] is not None]
         pairs = [(y, gy) for y, gy in zip(ys, gys) if gy is not None]
         computed = grad([y for y, _ in pairs], targets, [gy for _, gy in pairs], enable_double_backprop=double)
+        # restores the graph before the arguments, for double backprop
         for x, creator in zip(arguments, creators):
             x.node.creator = creator
         gradients = iter(computed)
@@ -73,7 +75,7 @@ def _outputs(ys: Any) -> tuple[Variable, ...]:
 
 
 def _leaves(ys: tuple[Variable, ...], arguments: list[Variable]) -> list[Variable]:
-    """The living Variables besides the arguments that the block reads and that require gradients."""
+    """The leaves other than the arguments that the block reads and that require gradients, if still referenced."""
     visited: set[VariableNode] = {x.node for x in arguments}
     leaves = []
     stack = [y.node for y in ys]
@@ -108,6 +110,7 @@ def forget(func: Block, *xs: Variable | Array) -> Variable | tuple[Variable, ...
     node = Forget(func, len(xs), random_state, tuple([y.array for y in ys]))
     leaves = _leaves(ys, arguments)
     single = isinstance(returned, Variable)
+    # the block's graph and its intermediate values are freed here
     del returned, ys
     results = node.apply((*variables, *leaves))
     return results[0] if single else results

@@ -1,4 +1,4 @@
-"""Values as they are."""
+"""The identity function."""
 
 from typing import overload
 

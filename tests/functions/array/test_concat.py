@@ -114,8 +114,8 @@ def test_vstack_is_numpys(shapes):
         (lambda x: F.stack([x, x[:1]]), ShapeError, "stack"),
         (lambda x: F.split_axis(x, 2, 1), ShapeError, "equal parts"),
         (lambda x: F.split_axis(x, 0, 1), ShapeError, "equal parts"),
-        (lambda x: F.split_axis(x, [2, 1], 1), ShapeError, "rise"),
-        (lambda x: F.split_axis(x, [4], 1), ShapeError, "rise"),
+        (lambda x: F.split_axis(x, [2, 1], 1), ShapeError, "ascending"),
+        (lambda x: F.split_axis(x, [4], 1), ShapeError, "ascending"),
         (lambda x: F.split_axis(x, 3, 5), ShapeError, "no axis"),
     ],
 )

@@ -144,7 +144,7 @@ def test_what_does_not_fit_is_refused():
         roi_average_align_2d(x, rois, indices + 2, 2, 1)
     with pytest.raises(ValueRangeError, match="finite"):
         roi_average_align_2d(x, rois * np.nan, indices, 2, 1)
-    with pytest.raises(DtypeError, match="whole numbers"):
+    with pytest.raises(DtypeError, match="integers"):
         roi_average_align_2d(x, rois, indices.astype(float), 2, 1)
     with pytest.raises(DtypeError, match="floats"):
         roi_average_align_2d(x.astype(int), rois, indices, 2, 1)
