@@ -2,7 +2,7 @@
 
 import argparse
 import pathlib
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from PIL import Image as PILImage
@@ -14,23 +14,15 @@ from cvzoo.images.write_image import to_pil, write_image
 from cvzoo.links.chain import Chain
 from cvzoo.links.model.instance_segmentations import InstanceSegmentations
 from cvzoo.links.model.instance_segmenter import AbstractInstanceSegmenter
-from cvzoo.links.model.result_tables import label_of
+from cvzoo.links.model.result import label_of
 from cvzoo.links.model.segmenter import AbstractSegmenter
 from cvzoo.links.model.thresholds import AbstractThresholds
 from cvzoo.typing.aliases import LabelNames
-from cvzoo.visualizations.colors import Colors, class_color
+from cvzoo.visualizations.colors import class_color
+from cvzoo.visualizations.draw_bbox import DrawStyle
 from cvzoo.visualizations.voc_colormap import voc_colormap
 
 _N_VOC = 256  # colors of VOC's palette
-
-
-class DrawStyle(NamedTuple):
-    """The options of drawing, as for `visualizations.draw_bbox`."""
-
-    line_width: int | None = None
-    colors: Colors | None = None
-    show_labels: bool = True
-    show_scores: bool = True
 
 
 def draw_style(args: argparse.Namespace, label_names: LabelNames | None) -> DrawStyle:

@@ -7,14 +7,13 @@ from typing import Any
 
 from cvzoo.cli.load_detector import Finder
 from cvzoo.cli.progress import Progress
-from cvzoo.links.model.detections import Detections
-from cvzoo.links.model.instances import AbstractInstances
+from cvzoo.links.model.detections import AbstractInstances
 from cvzoo.reporting.as_time import as_time
 
 
 def find_in_photos(
     model: Finder, photos: Iterable[Any], total: int, args: argparse.Namespace
-) -> Iterator[Detections | AbstractInstances]:
+) -> Iterator[AbstractInstances]:
     """The predictions for each image; only `--batch-size` images are in memory. Raises ImageError that names it."""
     progress = Progress(None if args.quiet else sys.stderr, total=total)
     try:

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from cvzoo.cli.draw_style import DrawStyle
 from cvzoo.cli.presentation import Presentation
 from cvzoo.cli.result_table import printable
 from cvzoo.links.model.label_maps import LabelMaps
 from cvzoo.links.model.segmenter import AbstractSegmenter
+from cvzoo.visualizations.draw_bbox import DrawStyle
 
 _FOLDER = "label_maps"
 

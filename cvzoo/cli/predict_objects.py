@@ -4,13 +4,13 @@ from typing import Any
 
 import numpy as np
 
-from cvzoo.cli.draw_style import DrawStyle
 from cvzoo.cli.json_records import photo_record
 from cvzoo.cli.presentation import Presentation
 from cvzoo.cli.result_table import result_table
 from cvzoo.links.model.detector import AbstractDetector
 from cvzoo.links.model.instance_segmenter import AbstractInstanceSegmenter
 from cvzoo.links.model.keypoint_detector import AbstractKeypointDetector
+from cvzoo.visualizations.draw_bbox import DrawStyle
 
 
 def _table(record: dict[str, Any]) -> str:

@@ -4,7 +4,7 @@ import pathlib
 import sys
 from typing import Any, Literal
 
-from cvzoo.cli.draw_style import DrawStyle, write_crops
+from cvzoo.cli.draw_style import write_crops
 from cvzoo.cli.json_records import write_json
 from cvzoo.cli.photo_sources import Frame, Video, path_of, video_stem
 from cvzoo.cli.picture_names import PictureNames
@@ -15,6 +15,7 @@ from cvzoo.images.write_image import write_image
 from cvzoo.images.write_video import VideoWriter
 from cvzoo.reporting.as_time import as_time
 from cvzoo.typing.aliases import Image
+from cvzoo.visualizations.draw_bbox import DrawStyle
 
 _CROPS = "crops"  # the folder, and the field of the records
 _RATE = 25.0  # frames per second of a video that does not state its own

@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cvzoo.cli.draw_style import DrawStyle
 from cvzoo.cli.photo_sources import Photo
 from cvzoo.links.chain import Chain
+from cvzoo.visualizations.draw_bbox import DrawStyle
 
 
 class Predicted(NamedTuple):

@@ -24,6 +24,15 @@ _LINE_WIDTH, _FONT_SIZE, _MIN_FONT_SIZE = 2.6, 18, 9
 _MANY, _SHARE = 20, 0.4
 
 
+class DrawStyle(NamedTuple):
+    """How instances are drawn; the fields are arguments of `draw_bbox`."""
+
+    line_width: int | None = None
+    colors: Colors | None = None
+    show_labels: bool = True
+    show_scores: bool = True
+
+
 def draw_bbox(
     img: ArrayLike,
     bbox: ArrayLike,

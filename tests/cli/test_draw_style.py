@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from cvzoo.cli.draw_style import DrawStyle, draw_style, wanted_labels, write_crops
+from cvzoo.cli.draw_style import draw_style, wanted_labels, write_crops
 from cvzoo.cli.option_values import color_words
 from cvzoo.errors import ConfigError, ValueRangeError
 from cvzoo.geometry.rle import RLEs
@@ -16,6 +16,7 @@ from cvzoo.links.model.detections import Detections
 from cvzoo.links.model.instance_segmentations import InstanceSegmentations
 from cvzoo.links.model.segnet.segnet_basic import SegNetBasic
 from cvzoo.visualizations import voc_colormap
+from cvzoo.visualizations.draw_bbox import DrawStyle
 
 NAMES = ("ape", "bee/wasp")
 BBOX = np.float32([[2, 3, 12, 18], [-4, 30, 12, 70], [50, 70, 60, 80]])  # the last one is outside of the image

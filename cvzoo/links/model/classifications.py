@@ -9,17 +9,14 @@ import numpy.typing as npt
 
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError
 from cvzoo.images.read_image import ImageSource
+from cvzoo.links.model.result import SHOWN, AbstractResult
 from cvzoo.links.model.result_annotations import refuse
-from cvzoo.links.model.result_images import check_index, image_of
-from cvzoo.links.model.result_tables import data_frame
 from cvzoo.typing.aliases import Array, Prob
 from cvzoo.visualizations.show_axes import show_axes
 from cvzoo.visualizations.vis_image import vis_image
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-_SHOWN = 20  # images in a repr or a notebook's cell
 
 
 class Top(NamedTuple):
@@ -35,7 +32,7 @@ class Top(NamedTuple):
     labels: np.ndarray
 
 
-class Classifications(Sequence[Prob]):
+class Classifications(AbstractResult, Sequence[Prob]):
     """Probabilities of the classes, one row per image: `probs = model.predict(imgs)`, `probs[0]` is (n_class,).
 
     probs: (B, n_class) float32; each row sums to 1
@@ -57,8 +54,12 @@ class Classifications(Sequence[Prob]):
                 got=len(label_names),
             )
         self.probs = probs
-        self.label_names = None if label_names is None else tuple(label_names)
-        self.sources = list(sources)
+        self._describe(label_names, sources)
+
+    @property
+    def n_image(self) -> int:
+        """The number of images, `len`."""
+        return len(self)
 
     def __len__(self) -> int:
         return len(self.probs)
@@ -98,8 +99,7 @@ class Classifications(Sequence[Prob]):
         img: the image, where it cannot be read again; anything that `read_image` takes
         Raises ValueRangeError if there is no image `i`, ImageError if it cannot be read.
         """
-        check_index(i, len(self))
-        picture = image_of(self.sources, i, img)
+        picture = self.image(i, img)
         names, probs, _ = self.top(k)
         lines = [f"{name} {prob:.3f}" for name, prob in zip(names[i], probs[i])]
 
@@ -107,10 +107,6 @@ class Classifications(Sequence[Prob]):
             vis_image(picture, axes).set_title("\n".join(lines), fontsize=10, parse_math=False)
 
         return show_axes(plot, ax)
-
-    def to_df(self) -> Any:
-        """A pandas DataFrame with the rows of `to_records`. Raises MissingExtraError without pandas."""
-        return data_frame(self.to_records())
 
     def to_records(self, k: int = 5) -> list[dict[str, Any]]:
         """A dict for each of the k best classes of each image: `photo`, rank (from 1), label, name, score."""
@@ -130,7 +126,7 @@ class Classifications(Sequence[Prob]):
         raise refuse("the classes of whole images", "VOC's XML")
 
     def _rows(self) -> list[str]:
-        top = Classifications(self.probs[:_SHOWN], label_names=self.label_names).top(3)
+        top = Classifications(self.probs[:SHOWN], label_names=self.label_names).top(3)
         return [
             ", ".join(f"{name} {prob:.3f}" for name, prob in zip(names, probs))
             for names, probs in zip(top.names, top.probs)
@@ -139,11 +135,11 @@ class Classifications(Sequence[Prob]):
     def __repr__(self) -> str:
         lines = [f"Classifications of {len(self)} images, {self.probs.shape[1]} classes"]
         lines += [f"{i:>5}  {row}" for i, row in enumerate(self._rows())]
-        if len(self) > _SHOWN:
-            lines.append(f"  ... and {len(self) - _SHOWN} more")
+        if len(self) > SHOWN:
+            lines.append(f"  ... and {len(self) - SHOWN} more")
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
         rows = "".join(f"<tr><td>{i}</td><td>{html.escape(row)}</td></tr>" for i, row in enumerate(self._rows()))
-        more = f"<p>... and {len(self) - _SHOWN} more photos</p>" if len(self) > _SHOWN else ""
+        more = f"<p>... and {len(self) - SHOWN} more photos</p>" if len(self) > SHOWN else ""
         return f"<table><tr><th>photo</th><th>classes</th></tr>{rows}</table>{more}"

@@ -1,8 +1,8 @@
-"""Results of detectors, with drawing and display in notebooks."""
+"""Results of detectors, with drawing and display in notebooks, and the base class of all results of instances."""
 
+import abc
 import os
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -10,65 +10,61 @@ from PIL import Image
 
 from cvzoo import visualizations
 from cvzoo.geometry.clip_bbox import clip_bbox
+from cvzoo.geometry.rle import RLEs
 from cvzoo.images.read_image import ImageSource
 from cvzoo.images.write_image import write_image
+from cvzoo.links.model.result import SHOWN, AbstractResult, label_of, notebook_html, notebook_png
 from cvzoo.links.model.result_annotations import coco_of, voc_of
-from cvzoo.links.model.result_images import SHOWN, check_index, image_of, notebook_html, notebook_png
-from cvzoo.links.model.result_tables import chosen_rows, data_frame
-from cvzoo.typing.aliases import BBox, Label, Score, Size
+from cvzoo.typing.aliases import Array, BBox, Label, Point, Score, Size
 from cvzoo.visualizations.colors import Colors, class_color
+from cvzoo.visualizations.draw_bbox import DrawStyle
 from cvzoo.visualizations.show_axes import show_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Drawn = TypeVar("Drawn")  # an image, or axes
+Self = TypeVar("Self", bound="AbstractInstances")
+Rows = TypeVar("Rows", Array, RLEs)
 
 
-class _Lists(NamedTuple):
-    bboxes: list[BBox]
-    labels: list[Label]
-    scores: list[Score]
-
-
-class Detections(_Lists):
-    """Three lists with one element per image: `bboxes, labels, scores = detections`.
+class AbstractInstances(AbstractResult):
+    """Base class of results with boxes, labels and scores: lists with one array per image, one row per instance.
 
     bboxes: (R, 4) float32 each, y_min x_min y_max x_max, pixels of the image; a box may extend beyond it
     labels: (R,) int32 each, 0 .. n_fg_class - 1
     scores: (R,) float32 each, best first
-    label_names: names of the classes in order of label, or None
-    sources: the images as passed to `predict` (paths, arrays ...), read only for drawing; None where they cannot be
-        read again
+    point_names: names of the keypoints, or None
     """
 
-    label_names: tuple[str, ...] | None = None
-    sources: Sequence[ImageSource | None] = ()
-
-    def __new__(
-        cls,
-        bboxes: list[BBox],
-        labels: list[Label],
-        scores: list[Score],
-        *,
-        label_names: Sequence[str] | None = None,
-        sources: Sequence[ImageSource | None] = (),
-    ) -> "Detections":
-        self = super().__new__(cls, bboxes, labels, scores)
-        self.label_names = None if label_names is None else tuple(label_names)
-        self.sources = list(sources)
-        return self
+    bboxes: list[BBox]
+    labels: list[Label]
+    scores: list[Score]
+    point_names: tuple[str, ...] | None = None
 
     @property
     def n_image(self) -> int:
         """The number of images (`len` is 3, that of the tuple)."""
-        return len(self.bboxes)
+        return len(self.labels)
 
     @property
     def n_photo(self) -> int:
         """The former name of `n_image`."""
         return self.n_image
 
+    @property
+    def detections(self) -> "Detections":
+        """The boxes, labels and scores alone."""
+        return Detections(self.bboxes, self.labels, self.scores, label_names=self.label_names, sources=self.sources)
+
+    def masks_of(self, i: int) -> RLEs | None:
+        """The masks of image `i`; by default None."""
+        return None
+
+    def points_of(self, i: int) -> Point | None:
+        """The keypoints of image `i`, (R, K, 2) float32; by default None."""
+        return None
+
+    # --- pictures ---------------------------------------------------------------------------------------------------
     def draw(
         self,
         i: int = 0,
@@ -79,21 +75,16 @@ class Detections(_Lists):
         show_labels: bool = True,
         show_scores: bool = True,
     ) -> np.ndarray:
-        """Image `i` with its boxes drawn: (3, H, W) float32 RGB in [0, 255], a new array.
+        """Image `i` with its instances drawn: (3, H, W) float32 RGB in [0, 255], a new array.
 
         img: the image, where it cannot be read again; anything that `read_image` takes
         line_width, colors, show_labels, show_scores: as for `visualizations.draw_bbox`
         Raises ValueRangeError if there is no image `i`, or for unknown colors; ImageError if the image cannot be read.
         """
-        self.check(i)
-        style = partial(
-            visualizations.draw_bbox,
-            line_width=line_width,
-            colors=colors,
-            show_labels=show_labels,
-            show_scores=show_scores,
-        )
-        return self._over(self.image(i, img), i, style)
+        style = DrawStyle(line_width, colors, show_labels, show_scores)
+        below = self._draw_below(self.image(i, img), i, colors)
+        boxes = visualizations.draw_bbox(below, *self._boxes(i), label_names=self.label_names, **style._asdict())
+        return self._draw_above(boxes, i)
 
     def show(
         self,
@@ -106,21 +97,13 @@ class Detections(_Lists):
         show_labels: bool = True,
         show_scores: bool = True,
     ) -> "Axes":
-        """matplotlib's axes with image `i` and its boxes, shown in a notebook's cell or in a window.
+        """matplotlib's axes with image `i` and its instances, shown in a notebook's cell or in a window.
 
         ax: axes to draw on, which are then not shown; other arguments, and errors: as in `draw`; line_width: points
         """
-        self.check(i)
         picture = self.image(i, img)
-        color_of = class_color(colors, self.label_names)
-        draw = partial(
-            visualizations.vis_bbox,
-            instance_colors=[color_of(int(label)) for label in self.labels[i]],
-            linewidth=3.0 if line_width is None else float(line_width),
-            show_labels=show_labels,
-            show_scores=show_scores,
-        )
-        return show_axes(lambda axes: self._over(picture, i, partial(draw, ax=axes)), ax)
+        style = DrawStyle(line_width, colors, show_labels, show_scores)
+        return show_axes(lambda axes: self._plot(picture, i, style, axes), ax)
 
     def save(
         self,
@@ -133,18 +116,15 @@ class Detections(_Lists):
         show_labels: bool = True,
         show_scores: bool = True,
     ) -> os.PathLike:
-        """Writes image `i` with its boxes and returns the path (.png, .jpg ...). Raises as `draw`, `write_image`."""
-        drawn = self.draw(
-            i, img=img, line_width=line_width, colors=colors, show_labels=show_labels, show_scores=show_scores
-        )
-        return write_image(drawn, path)
+        """Writes `draw(i)` and returns the path (.png, .jpg ...). Raises as `draw`, `write_image`."""
+        style = DrawStyle(line_width, colors, show_labels, show_scores)
+        return write_image(self.draw(i, img=img, **style._asdict()), path)
 
     def crops(self, i: int = 0, *, img: ImageSource | None = None) -> list[np.ndarray | None]:
         """The part of image `i` in each box, (3, h, w) float32 RGB in [0, 255]; None for a box outside of it.
 
         img, and errors: as in `draw`
         """
-        self.check(i)
         picture = self.image(i, img)
         bounds = np.rint(clip_bbox(np.asarray(self.bboxes[i], np.float64), picture.shape[1:])).astype(int).tolist()
         return [
@@ -152,18 +132,69 @@ class Detections(_Lists):
             for y_min, x_min, y_max, x_max in bounds
         ]
 
-    def filter(self, *, score: float = 0.0, classes: Sequence[int | str] | None = None) -> "Detections":
-        """The detections that score above `score` and have one of these classes (names or labels); None: any class.
+    def photo(self, i: int, img: ImageSource | None = None) -> np.ndarray:
+        """The former name of `image`."""
+        return self.image(i, img)
+
+    def _draw_below(self, img: np.ndarray, i: int, colors: Colors | None = None) -> np.ndarray:
+        """The image with what the boxes are drawn over; by default the image itself."""
+        return img
+
+    def _draw_above(self, img: np.ndarray, i: int) -> np.ndarray:
+        """The image with what is drawn over the boxes; by default the image itself."""
+        return img
+
+    def _plot(self, img: np.ndarray, i: int, style: DrawStyle, axes: "Axes") -> None:
+        """Draws image `i` on the axes; by default with its boxes."""
+        color_of = class_color(style.colors, self.label_names)
+        visualizations.vis_bbox(
+            img,
+            *self._boxes(i),
+            self.label_names,
+            instance_colors=[color_of(int(label)) for label in self.labels[i]],
+            linewidth=3.0 if style.line_width is None else float(style.line_width),
+            ax=axes,
+            show_labels=style.show_labels,
+            show_scores=style.show_scores,
+        )
+
+    def _boxes(self, i: int) -> tuple[BBox, Label, Score]:
+        return self.bboxes[i], self.labels[i], self.scores[i]
+
+    def _without_boxes(self, i: int) -> np.ndarray:
+        return self._draw_above(self._draw_below(self.image(i), i), i)
+
+    def _repr_html_(self) -> str | None:
+        return notebook_html(
+            self.n_image,
+            lambda i: visualizations.detection_html(
+                self._without_boxes(i), *self._boxes(i), label_names=self.label_names
+            ),
+        )
+
+    def _repr_png_(self) -> bytes | None:
+        return notebook_png(
+            self.n_image,
+            lambda i: visualizations.detection_png(
+                self._without_boxes(i), *self._boxes(i), label_names=self.label_names
+            ),
+        )
+
+    # --- a part of them, tables and annotations ---------------------------------------------------------------------
+    def filter(self: Self, *, score: float = 0.0, classes: Sequence[int | str] | None = None) -> Self:
+        """The instances that score above `score` and have one of these classes (names or labels); None: any class.
 
         Raises ValueRangeError for an unknown class name.
         """
-        rows = chosen_rows(self, score, classes)
-        chosen = ([array[row] for array, row in zip(arrays, rows)] for arrays in self)
-        return Detections(*chosen, label_names=self.label_names, sources=self.sources)
+        chosen = [each > score for each in self.scores]
+        if classes is not None:
+            wanted = [label_of(each, self.label_names) for each in classes]
+            chosen = [above & np.isin(label, wanted) for above, label in zip(chosen, self.labels)]
+        return self._take([np.flatnonzero(each) for each in chosen])
 
-    def to_df(self) -> Any:
-        """A pandas DataFrame with the rows of `to_records`. Raises MissingExtraError without pandas."""
-        return data_frame(self.to_records())
+    @abc.abstractmethod
+    def _take(self: Self, rows: Sequence[Array]) -> Self:
+        """The instances of these indices, one index array per image."""
 
     def to_records(self, i: int | None = None) -> list[dict[str, Any]]:
         """One dict per box, for JSON: `photo`, label, name (None without names), score, y_min, x_min, y_max, x_max.
@@ -171,28 +202,17 @@ class Detections(_Lists):
         i: of this image only; None: of all
         `photo` is the index of the image; the key stays, since files contain it.
         """
-        if i is None:
-            images: Sequence[int] = range(self.n_image)
-        else:
-            self.check(i)
-            images = [i % self.n_image]
-        records = []
-        for image in images:
-            rows = zip(self.bboxes[image].tolist(), self.labels[image].tolist(), self.scores[image].tolist())
-            for (y_min, x_min, y_max, x_max), label, score in rows:
-                records.append(
-                    {
-                        "photo": image,
-                        "label": label,
-                        "name": None if self.label_names is None else self.label_names[label],
-                        "score": score,
-                        "y_min": y_min,
-                        "x_min": x_min,
-                        "y_max": y_max,
-                        "x_max": x_max,
-                    }
-                )
-        return records
+        return [
+            {
+                "photo": image,
+                "label": label,
+                "name": None if self.label_names is None else self.label_names[label],
+                "score": score,
+                **dict(zip(("y_min", "x_min", "y_max", "x_max"), bb)),
+            }
+            for image in self.indices(i)
+            for bb, label, score in zip(*(each.tolist() for each in self._boxes(image)))
+        ]
 
     def to_coco(
         self, i: int | None = None, *, file_names: Sequence[str] | None = None, sizes: Sequence[Size] | None = None
@@ -202,8 +222,9 @@ class Detections(_Lists):
         i: of this image only; None: of all
         file_names: of the images; None: those of their paths
         sizes: (H, W) of the images; None: those of their sources
-        `json.dumps` writes the file; its annotations are in the format of COCO's results, too. Boxes are clipped to the
-        image, and rounded to a thousandth of a pixel.
+        `json.dumps` writes the file; its annotations, with run-length encoded masks or keypoints where there are some,
+        are in the format of COCO's results, too. Boxes are clipped to the image, and rounded to a thousandth of a
+        pixel.
         Raises ValueRangeError if there is no image `i` or its size is unknown, ImageError if it cannot be read.
         """
         return coco_of(self, i, file_names, sizes)
@@ -219,7 +240,7 @@ class Detections(_Lists):
 
     def __repr__(self) -> str:
         records = self.to_records()
-        lines = [f"Detections of {self.n_image} images, {len(records)} boxes"]
+        lines = [f"{type(self).__name__} of {self.n_image} images, {len(records)} {self._instances}"]
         if records:
             lines.append(
                 f"{'image':>5}  {'label':<16} {'score':>5}  {'y_min':>7} {'x_min':>7} {'y_max':>7} {'x_max':>7}"
@@ -232,34 +253,47 @@ class Detections(_Lists):
             lines.append(f"  ... and {len(records) - SHOWN} more")
         return "\n".join(lines)
 
-    def _repr_html_(self) -> str | None:
-        return self.html_over(self.image)
+    _instances = "boxes"  # in the repr
 
-    def _repr_png_(self) -> bytes | None:
-        return self.png_over(self.image)
 
-    def html_over(self, picture: Callable[[int], np.ndarray]) -> str | None:
-        """HTML of each `picture(i)` with its boxes and a table of them, None if an image cannot be read again."""
-        return notebook_html(self.n_image, lambda i: self._over(picture(i), i, visualizations.detection_html))
+class _Lists(NamedTuple):
+    bboxes: list[BBox]
+    labels: list[Label]
+    scores: list[Score]
 
-    def png_over(self, picture: Callable[[int], np.ndarray]) -> bytes | None:
-        """A PNG of `picture(0)` with its boxes, None if the image cannot be read again."""
-        return notebook_png(self.n_image, lambda i: self._over(picture(i), i, visualizations.detection_png))
 
-    def _over(self, img: np.ndarray, i: int, show: Callable[..., Drawn]) -> Drawn:
-        return show(img, self.bboxes[i], self.labels[i], self.scores[i], label_names=self.label_names)
+class Detections(AbstractInstances, _Lists):
+    """Three lists with one element per image: `bboxes, labels, scores = detections`.
 
-    def check(self, i: int) -> None:
-        """Raises ValueRangeError if there is no image `i`."""
-        check_index(i, self.n_image)
+    bboxes: (R, 4) float32 each, y_min x_min y_max x_max, pixels of the image; a box may extend beyond it
+    labels: (R,) int32 each, 0 .. n_fg_class - 1
+    scores: (R,) float32 each, best first
+    label_names: names of the classes in order of label, or None
+    sources: the images as passed to `predict` (paths, arrays ...), read only for drawing; None where they cannot be
+        read again
+    """
 
-    def image(self, i: int, img: ImageSource | None = None) -> np.ndarray:
-        """Image `i`, (3, H, W) float32 RGB in [0, 255]: read from its source, or from `img`. Raises ImageError."""
-        return image_of(self.sources, i, img)
+    def __new__(
+        cls,
+        bboxes: list[BBox],
+        labels: list[Label],
+        scores: list[Score],
+        *,
+        label_names: Sequence[str] | None = None,
+        sources: Sequence[ImageSource | None] = (),
+    ) -> "Detections":
+        self = super().__new__(cls, bboxes, labels, scores)
+        self._describe(label_names, sources)
+        return self
 
-    def photo(self, i: int, img: ImageSource | None = None) -> np.ndarray:
-        """The former name of `image`."""
-        return self.image(i, img)
+    def _take(self, rows: Sequence[Array]) -> "Detections":
+        chosen = taken(self.bboxes, rows), taken(self.labels, rows), taken(self.scores, rows)
+        return Detections(*chosen, label_names=self.label_names, sources=self.sources)
+
+
+def taken(arrays: Sequence[Rows], rows: Sequence[Array]) -> list[Rows]:
+    """The rows of these indices of each image's array, or masks."""
+    return [each[row] for each, row in zip(arrays, rows)]
 
 
 def kept_source(source: ImageSource) -> ImageSource | None:

@@ -8,14 +8,9 @@ import numpy as np
 from cvzoo import visualizations
 from cvzoo.errors.exceptions import ShapeError
 from cvzoo.images.read_image import ImageSource
-from cvzoo.images.write_image import encode_png
-from cvzoo.links.model.detections import Detections
-from cvzoo.links.model.instances import AbstractInstances
-from cvzoo.links.model.result_images import notebook_png
-from cvzoo.links.model.result_tables import chosen_rows
+from cvzoo.links.model.detections import AbstractInstances, taken
 from cvzoo.typing.aliases import Array, BBox, Label, Point, Score
-from cvzoo.visualizations.colors import Colors
-from cvzoo.visualizations.show_axes import show_axes
+from cvzoo.visualizations.draw_bbox import DrawStyle
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -41,7 +36,6 @@ class KeypointDetections(AbstractInstances, _Lists):
     """
 
     point_scores: list[Array]
-    point_names: tuple[str, ...] | None
 
     def __new__(
         cls,
@@ -59,69 +53,33 @@ class KeypointDetections(AbstractInstances, _Lists):
         lengths = tuple(map(len, (points, labels, scores, bboxes, point_scores)))
         if len(set(lengths)) > 1:
             raise ShapeError("KeypointDetections: one element per image", got=lengths)
-        self.detections = Detections(bboxes, labels, scores, label_names=label_names, sources=sources)
+        self.bboxes = bboxes
         self.point_scores = point_scores
         self.point_names = None if point_names is None else tuple(point_names)
+        self._describe(label_names, sources)
         return self
 
-    def draw(
-        self,
-        i: int = 0,
-        *,
-        img: ImageSource | None = None,
-        line_width: int | None = None,
-        colors: Colors | None = None,
-        show_labels: bool = True,
-        show_scores: bool = True,
-    ) -> np.ndarray:
-        """Image `i` with boxes and points drawn: (3, H, W) float32 RGB in [0, 255], a new array.
+    def __getnewargs_ex__(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        return tuple(self), {"bboxes": self.bboxes, "point_scores": self.point_scores}  # to copy and to pickle
 
-        The arguments and errors are those of `Detections.draw`.
-        """
-        boxes = self.detections.draw(
-            i, img=img, line_width=line_width, colors=colors, show_labels=show_labels, show_scores=show_scores
-        )
-        return visualizations.draw_point(boxes, self.points[i])
+    def points_of(self, i: int) -> Point:
+        """The keypoints of image `i`, (R, K, 2) float32."""
+        return self.points[i]
 
-    def show(
-        self,
-        i: int = 0,
-        *,
-        img: ImageSource | None = None,
-        ax: "Axes | None" = None,
-        line_width: int | None = None,
-        colors: Colors | None = None,
-        show_labels: bool = True,
-        show_scores: bool = True,
-    ) -> "Axes":
-        """matplotlib's axes with image `i`, its boxes and points. The arguments are those of `Detections.show`."""
-        self.detections.check(i)
-        picture = self.detections.image(i, img)
+    def _draw_above(self, img: np.ndarray, i: int) -> np.ndarray:
+        return visualizations.draw_point(img, self.points[i])
 
-        def plot(axes: "Axes") -> None:
-            self.detections.show(
-                i,
-                img=picture,
-                ax=axes,
-                line_width=line_width,
-                colors=colors,
-                show_labels=show_labels,
-                show_scores=show_scores,
-            )
-            visualizations.vis_point(None, self.points[i], ax=axes)
+    def _plot(self, img: np.ndarray, i: int, style: DrawStyle, axes: "Axes") -> None:
+        super()._plot(img, i, style, axes)
+        visualizations.vis_point(None, self.points[i], ax=axes)
 
-        return show_axes(plot, ax)
-
-    def filter(self, *, score: float = 0.0, classes: Sequence[int | str] | None = None) -> "KeypointDetections":
-        """The instances that score above `score` and have one of these classes, as `Detections.filter`."""
-        rows = chosen_rows(self.detections, score, classes)
-        kept = self.detections.filter(score=score, classes=classes)
+    def _take(self, rows: Sequence[Array]) -> "KeypointDetections":
         return KeypointDetections(
-            [each[row] for each, row in zip(self.points, rows)],
-            kept.labels,
-            kept.scores,
-            bboxes=kept.bboxes,
-            point_scores=[each[row] for each, row in zip(self.point_scores, rows)],
+            taken(self.points, rows),
+            taken(self.labels, rows),
+            taken(self.scores, rows),
+            bboxes=taken(self.bboxes, rows),
+            point_scores=taken(self.point_scores, rows),
             point_names=self.point_names,
             label_names=self.label_names,
             sources=self.sources,
@@ -133,20 +91,12 @@ class KeypointDetections(AbstractInstances, _Lists):
         i: of this image only; None: of all
         points is a list of {name (None without names), score, y, x}.
         """
-        records = self.detections.to_records(i)
-        images = range(self.n_image) if i is None else [i]
-        rows = [row for image in images for row in zip(self.points[image].tolist(), self.point_scores[image].tolist())]
-        return [{**record, "points": self._named(*row)} for record, row in zip(records, rows)]
+        rows = [row for k in self.indices(i) for row in zip(self.points[k].tolist(), self.point_scores[k].tolist())]
+        return [{**record, "points": self._named(*row)} for record, row in zip(super().to_records(i), rows)]
 
     def _named(self, points: list, scores: list) -> list[dict[str, Any]]:
         names = [None] * len(points) if self.point_names is None else self.point_names
         return [{"name": name, "score": score, "y": y, "x": x} for name, score, (y, x) in zip(names, scores, points)]
-
-    def _repr_html_(self) -> str | None:
-        return self.detections.html_over(lambda i: visualizations.draw_point(self.detections.image(i), self.points[i]))
-
-    def _repr_png_(self) -> bytes | None:
-        return notebook_png(self.n_image, lambda i: encode_png(self.draw(i)))
 
 
 KeyPointDetections = KeypointDetections  # its former name

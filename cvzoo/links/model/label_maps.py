@@ -6,15 +6,13 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from PIL import Image
 
-from cvzoo.errors.exceptions import ShapeError, ValueRangeError
+from cvzoo.errors.exceptions import ShapeError
 from cvzoo.files.atomic_write import atomic_write
 from cvzoo.images.read_image import ImageSource
 from cvzoo.images.write_image import encode_png, write_image
-from cvzoo.links.model.result_annotations import coco_of, voc_label_map
-from cvzoo.links.model.result_images import SHOWN, check_index, image_of, notebook_html, notebook_png
-from cvzoo.links.model.result_tables import data_frame, label_of
+from cvzoo.links.model.result import SHOWN, AbstractResult, label_of, notebook_html, notebook_png
+from cvzoo.links.model.result_annotations import coco_of, label_map_png, voc_label_map
 from cvzoo.transforms.label_maps import resize_label_map
 from cvzoo.transforms.resize import resize
 from cvzoo.transforms.scale import scaled_size
@@ -28,10 +26,8 @@ from cvzoo.visualizations.vis_semantic_segmentation import vis_semantic_segmenta
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_IGNORED = 255  # in a PNG, which has no negative values
 
-
-class LabelMaps(list[ClassMap]):
+class LabelMaps(AbstractResult, list[ClassMap]):
     """A list with one label map per image, (H, W) int32 of the image's own size: `labels = model.predict(imgs)`.
 
     probs: (n_class, H, W) float32 per image, if `predict(..., with_probs=True)` was called; else None
@@ -52,8 +48,12 @@ class LabelMaps(list[ClassMap]):
             if label.ndim != 2:
                 raise ShapeError("LabelMaps: a label map", expected="(H, W)", got=label.shape)
         self.probs = None if probs is None else list(probs)
-        self.label_names = None if label_names is None else tuple(label_names)
-        self.sources = list(sources)
+        self._describe(label_names, sources)
+
+    @property
+    def n_image(self) -> int:
+        """The number of images, `len`."""
+        return len(self)
 
     # --- pictures ---------------------------------------------------------------------------------------------------
     def draw(
@@ -65,8 +65,7 @@ class LabelMaps(list[ClassMap]):
         opacity: of the tint, 0 to 1; colors: as for `visualizations.draw_bbox`
         Raises ValueRangeError if there is no image `i`, or for unknown colors; ImageError if the image cannot be read.
         """
-        check_index(i, len(self))
-        picture = image_of(self.sources, i, img)
+        picture = self.image(i, img)
         return draw_label_map(picture, self[i], opacity=opacity, colors=colors, label_names=self.label_names)
 
     def show(
@@ -82,8 +81,7 @@ class LabelMaps(list[ClassMap]):
 
         ax: axes to draw on, which are then not shown; img, opacity, colors, and errors: as in `draw`
         """
-        check_index(i, len(self))
-        picture, label = image_of(self.sources, i, img), self[i]
+        picture, label = self.image(i, img), self[i]
         n_class = max(int(label.max(initial=0)) + 1, len(self.label_names or ()))
         names = self.label_names or tuple(map(str, range(n_class)))
         color_of = class_color(colors, self.label_names)
@@ -123,30 +121,19 @@ class LabelMaps(list[ClassMap]):
 
         `read_label` reads it. Raises ValueRangeError if there is no image `i` or a class above 254.
         """
-        check_index(i, len(self))
-        label = self[i]
-        if label.size and label.max() >= _IGNORED:
-            raise ValueRangeError("save_map: a PNG with a palette holds classes up to 254", got=int(label.max()))
-        pil = Image.fromarray(np.where(label < 0, _IGNORED, label).astype(np.uint8))
-        palette = [part for each in range(_IGNORED) for part in label_color(each)] + [0, 0, 0]
-        pil.putpalette(palette)
+        self.check(i)
+        palette = [label_color(each) for each in range(255)] + [(0, 0, 0)]
         with atomic_write(path) as file:
-            pil.save(file, format="PNG")
+            file.write(label_map_png(self[i], np.array(palette)))
 
     # --- tables -----------------------------------------------------------------------------------------------------
-    def to_df(self) -> Any:
-        """A pandas DataFrame with the rows of `to_records`. Raises MissingExtraError without pandas."""
-        return data_frame(self.to_records())
-
     def to_records(self, i: int | None = None) -> list[dict[str, Any]]:
         """One dict per class in an image, the largest first: `photo` (the image), label, name, n_pixel, share.
 
         i: of this image only; None: of all
         """
-        if i is not None:
-            check_index(i, len(self))
         records = []
-        for image in range(len(self)) if i is None else [i % len(self)]:
+        for image in self.indices(i):
             labels, counts = np.unique(self[image], return_counts=True)
             for k in np.argsort(-counts, kind="stable"):
                 label, count = int(labels[k]), int(counts[k])
@@ -170,9 +157,7 @@ class LabelMaps(list[ClassMap]):
         i: of this image only; None: of all
         Raises ValueRangeError if there is no image `i`, or for a class above 254.
         """
-        if i is not None:
-            check_index(i, len(self))
-        return [voc_label_map(self[k]) for k in (range(len(self)) if i is None else [i])]
+        return [voc_label_map(self[k]) for k in self.indices(i)]
 
     def _name(self, label: int) -> str | None:
         return None if self.label_names is None or label < 0 else self.label_names[label]
@@ -214,7 +199,7 @@ class LabelMaps(list[ClassMap]):
         return encode_png(self._drawn(i))
 
     def _drawn(self, i: int) -> np.ndarray:
-        img, label = image_of(self.sources, i), self[i]
+        img, label = self.image(i), self[i]
         if max(label.shape) > LONG_SIDE:
             size = scaled_size(label.shape, long=LONG_SIDE)
             img, label = resize(img, size), resize_label_map(label, size)

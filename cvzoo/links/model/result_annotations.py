@@ -16,18 +16,17 @@ from cvzoo.geometry.clip_bbox import clip_bbox
 from cvzoo.geometry.rle import RLEs
 from cvzoo.images.read_image import read_image
 from cvzoo.labels.coco import coco_keypoint_names, coco_keypoint_skeleton
-from cvzoo.typing.aliases import ClassMap, LabelNames, Size
+from cvzoo.typing.aliases import Array, ClassMap, LabelNames, Size
 from cvzoo.visualizations.voc_colormap import voc_colormap
 
 if TYPE_CHECKING:
-    from cvzoo.links.model.detections import Detections
-    from cvzoo.links.model.instances import AbstractInstances
+    from cvzoo.links.model.detections import AbstractInstances
     from cvzoo.links.model.label_maps import LabelMaps
 
-    Result: TypeAlias = Detections | AbstractInstances | LabelMaps
+    Result: TypeAlias = AbstractInstances | LabelMaps
 
 _DECIMALS = 3  # of coordinates, in pixels
-_IGNORED = 255  # in VOC's label maps
+_IGNORED = 255  # in a PNG, which has no negative values
 _VISIBLE = 2  # COCO's mark of a keypoint
 
 
@@ -55,7 +54,7 @@ def annotated_set(result: "Result", images: Sequence[AnnotatedImage]) -> Annotat
     ]
     points = next((len(each.points) // 3 for image in images for each in image.objects if each.points), 0)
     if points:
-        words = point_names_of(result) or tuple(map(str, range(points)))
+        words = (None if isinstance(result, list) else result.point_names) or tuple(map(str, range(points)))
         # COCO counts the points of its skeleton from 1
         edges = [[a + 1, b + 1] for a, b in coco_keypoint_skeleton] if words == coco_keypoint_names else []
         categories = [{**each, "keypoints": list(words), "skeleton": edges} for each in categories]
@@ -75,12 +74,6 @@ def class_names(result: "Result", images: Sequence[AnnotatedImage]) -> tuple[str
         return tuple(result.label_names)
     n = max((int(each.name) + 1 for image in images for each in image.objects if each.name is not None), default=0)
     return tuple(map(str, range(n)))
-
-
-def point_names_of(result: "Result") -> tuple[str, ...] | None:
-    """The names of the keypoints, None if the result has none."""
-    names: tuple[str, ...] | None = vars(result).get("point_names")
-    return names
 
 
 def annotated_image(
@@ -117,10 +110,18 @@ def as_voc(image: AnnotatedImage) -> AnnotatedImage:
 
 def voc_label_map(label: ClassMap) -> bytes:
     """A PNG with VOC's palette whose pixels are the labels, 255 for -1. Raises ValueRangeError above class 254."""
+    return label_map_png(label, voc_colormap(range(_IGNORED + 1)))
+
+
+def label_map_png(label: ClassMap, palette: Array) -> bytes:
+    """A PNG whose pixels are the labels, 255 for -1. Raises ValueRangeError above class 254.
+
+    palette: (256, 3), the RGB colors in [0, 255]
+    """
     if label.size and label.max() >= _IGNORED:
         raise ValueRangeError("a PNG with a palette holds classes up to 254", got=int(label.max()))
     pil = Image.fromarray(np.where(label < 0, _IGNORED, label).astype(np.uint8))
-    pil.putpalette(voc_colormap(range(256)).astype(np.uint8).ravel().tolist())
+    pil.putpalette(palette.astype(np.uint8).ravel().tolist())
     file = io.BytesIO()
     pil.save(file, format="PNG")
     return file.getvalue()
@@ -131,16 +132,14 @@ def refuse(what: str, layout: str) -> UnsupportedError:
     return UnsupportedError(f"{layout} cannot represent {what}", hint="to_records(), or to_df()")
 
 
-def _instances(result: Any, i: int, size: Size) -> list[AnnotatedObject]:
-    first, label, score = (each[i] for each in result)  # the first is boxes, masks or points
-    masks = first if isinstance(first, RLEs) else None
-    points = first if masks is None and np.ndim(first) == 3 else None
+def _instances(result: "AbstractInstances", i: int, size: Size) -> list[AnnotatedObject]:
+    masks, points = result.masks_of(i), result.points_of(i)
     bbox = np.round(clip_bbox(np.asarray(result.bboxes[i], np.float64), size), _DECIMALS)
     records = None if masks is None else masks.to_coco()
     areas = None if masks is None else masks.area().tolist()
     objects: list[AnnotatedObject] = []
     for r in np.flatnonzero((bbox[:, 2:] > bbox[:, :2]).all(axis=1)).tolist():
-        extra: dict[str, Any] = {"score": round(float(score[r]), 6)}
+        extra: dict[str, Any] = {"score": round(float(result.scores[i][r]), 6)}
         if areas is not None:
             extra["area"] = areas[r]
         flat: tuple[float, ...] = ()
@@ -150,7 +149,7 @@ def _instances(result: Any, i: int, size: Size) -> list[AnnotatedObject]:
         objects.append(
             AnnotatedObject(
                 len(objects),
-                _name(result.label_names, int(label[r])),
+                _name(result.label_names, int(result.labels[i][r])),
                 tuple(bbox[r].tolist()),
                 rle=None if records is None else records[r],
                 points=flat,
@@ -178,14 +177,13 @@ def _name(label_names: LabelNames | None, label: int) -> str:
 def _images(
     result: "Result", i: int | None, file_names: Sequence[str] | None, sizes: Sequence[Size] | None
 ) -> list[AnnotatedImage]:
-    n = len(result) if isinstance(result, list) else result.n_image
-    if i is not None and not -n <= i < n:
-        raise ValueRangeError("there is no such image", expected=f"0 .. {n - 1}", got=i)
+    n = result.n_image
+    indices = result.indices(i)
     for name, given in (("file_names", file_names), ("sizes", sizes)):
         if given is not None and len(given) != n:
             raise ValueRangeError(f"{name} must have one element per image", expected=n, got=len(given))
     images = []
-    for k in range(n) if i is None else [i % n]:
+    for k in indices:
         size = _size_of(result, k) if sizes is None else sizes[k]
         images.append(annotated_image(result, k, _name_of(result, k) if file_names is None else file_names[k], size))
     return images
@@ -196,12 +194,12 @@ def _name_of(result: "Result", i: int) -> str:
     return pathlib.Path(source).name if isinstance(source, str | pathlib.PurePath) else f"image_{i}.jpg"
 
 
-def _size_of(result: Any, i: int) -> Size:
+def _size_of(result: "Result", i: int) -> Size:
     if isinstance(result, list):
         return result[i].shape[0], result[i].shape[1]
-    first = result[0][i]
-    if isinstance(first, RLEs) and len(first):
-        return int(first.sizes[0, 0]), int(first.sizes[0, 1])
+    masks = result.masks_of(i)
+    if masks:
+        return int(masks.sizes[0, 0]), int(masks.sizes[0, 1])
     source = result.sources[i] if len(result.sources) else None
     if source is None:
         raise ValueRangeError(f"the size of image {i} is unknown", hint="sizes=[(H, W), ...]")

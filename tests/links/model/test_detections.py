@@ -130,10 +130,16 @@ def test_repr_is_short_however_much_was_found():
 
 
 @pytest.mark.parametrize("twin", [copy.copy, copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
-def test_copies_and_pickles_keep_names_and_photos(found, twin):
+def test_copies_and_pickles_keep_names_and_photos(found, photos, twin):
     again = twin(found)
     assert again.label_names == found.label_names
     np.testing.assert_array_equal(again.draw(0), found.draw(0))
+    boxes, labels, scores = found
+    points, point_scores = [np.ones((2, 1, 2)), np.ones((0, 1, 2))], [np.ones((2, 1)), np.ones((0, 1))]
+    people = twin(
+        KeypointDetections(points, labels, scores, bboxes=boxes, point_scores=point_scores, point_names=["nose"])
+    )
+    assert [record["points"][0]["name"] for record in people.to_records()] == ["nose", "nose"]
 
 
 def test_only_what_can_be_read_twice_is_kept(tmp_path):

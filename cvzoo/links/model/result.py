@@ -1,0 +1,103 @@
+"""Base class of what models predict: its images, its table of pandas, display in notebooks, labels by name."""
+
+import abc
+import importlib
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from cvzoo.errors.exceptions import ImageError, MissingExtraError, ValueRangeError
+from cvzoo.images.read_image import ImageSource, read_image
+from cvzoo.typing.aliases import LabelNames
+from cvzoo.visualizations.colors import check_class_name
+
+SHOWN = 20  # images in a notebook's cell, rows in a repr
+
+
+class AbstractResult(abc.ABC):
+    """Base class of what models predict for images.
+
+    label_names: names of the classes in order of label, or None
+    sources: the images as passed to `predict` (paths, arrays ...), read only for drawing; None where they cannot be
+        read again
+    """
+
+    label_names: tuple[str, ...] | None = None
+    sources: Sequence[ImageSource | None] = ()
+
+    def _describe(self, label_names: Sequence[str] | None, sources: Sequence[ImageSource | None]) -> None:
+        self.label_names = None if label_names is None else tuple(label_names)
+        self.sources = list(sources)
+
+    @property
+    @abc.abstractmethod
+    def n_image(self) -> int:
+        """The number of images."""
+
+    @abc.abstractmethod
+    def to_records(self) -> list[dict[str, Any]]:
+        """Dicts of numbers and names, for JSON."""
+
+    def to_df(self) -> Any:
+        """A pandas DataFrame with the rows of `to_records`. Raises MissingExtraError without pandas."""
+        try:
+            pandas = importlib.import_module("pandas")  # what cvzoo itself never needs
+        except ImportError as error:
+            raise MissingExtraError("to_df needs pandas", hint="pip install pandas") from error
+        return pandas.DataFrame.from_records(self.to_records())
+
+    def check(self, i: int) -> None:
+        """Raises ValueRangeError if there is no image `i`, counted from the front or, negative, from the back."""
+        if not -self.n_image <= i < self.n_image:
+            raise ValueRangeError("there is no such image", expected=f"0 .. {self.n_image - 1}", got=i)
+
+    def indices(self, i: int | None) -> Sequence[int]:
+        """The index of image `i`, not negative; None: those of all images. Raises ValueRangeError as `check`."""
+        if i is None:
+            return range(self.n_image)
+        self.check(i)
+        return [i % self.n_image]
+
+    def image(self, i: int, img: ImageSource | None = None) -> np.ndarray:
+        """Image `i`, (3, H, W) float32 RGB in [0, 255]: read from its source, or from `img`.
+
+        Raises ValueRangeError if there is no image `i`, ImageError if it cannot be read.
+        """
+        self.check(i)
+        source = img if img is not None else self.sources[i] if len(self.sources) else None
+        if source is None:
+            raise ImageError(f"image {i} cannot be read again", hint="pass the image: img=...")
+        return read_image(source)
+
+
+def notebook_html(n_image: int, shown: Callable[[int], str]) -> str | None:
+    """HTML of the first images; None, so that a notebook shows the repr, without images or if one cannot be read again.
+
+    shown: from an image's index its HTML
+    """
+    try:
+        parts = [shown(i) for i in range(min(n_image, SHOWN))]
+    except (ImageError, OSError):
+        return None
+    if n_image > SHOWN:
+        parts.append(f"<p>... and {n_image - SHOWN} more images</p>")
+    return "\n".join(parts) or None
+
+
+def notebook_png(n_image: int, shown: Callable[[int], bytes]) -> bytes | None:
+    """A PNG of the first image, None as for `notebook_html`. shown: from an image's index the PNG"""
+    try:
+        return shown(0) if n_image else None
+    except (ImageError, OSError):
+        return None
+
+
+def label_of(each: int | str, label_names: LabelNames | None) -> int:
+    """The label of a class name, or the label itself. Raises ValueRangeError, with the most similar name."""
+    if not isinstance(each, str):
+        return int(each)
+    if label_names is None:
+        raise ValueRangeError(f"there is no class {each!r}", expected="numbers: the model has no class names")
+    check_class_name(each, label_names)
+    return label_names.index(each)
