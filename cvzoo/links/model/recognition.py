@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from cvzoo.errors.exceptions import UnsupportedError
 from cvzoo.links.chain import Chain
 from cvzoo.links.model.zoo_member import ZooMember
 from cvzoo.weights.name_digits import file_hashes, published_as
@@ -16,6 +17,7 @@ from cvzoo.weights.record import Signature, Weights
 from cvzoo.weights.sniff import KINDS, sniff
 
 _ENUM = re.compile(r"\b(\w+)_Weights\b")
+_NOT_IN_THE_ZOO = {"blocks.0.layers.0.layers.MBconv.layers.pre_norm.weight": "torchvision's maxvit_t"}  # by an array
 
 
 class Candidate(NamedTuple):
@@ -57,6 +59,7 @@ def recognise(
     members: of the zoo
     A published file is recognized by its hash and is the only candidate. Otherwise array names decide; for a layout
     with unknown names, all models published in files of this kind are candidates.
+    Raises UnsupportedError if array names are those of a known network that the zoo does not have.
     """
     known = [(member, load) for member in members if (load := loader(member)) is not None]
     hashes = file_hashes(path)
@@ -72,6 +75,9 @@ def recognise(
     ]
     if same:
         return _distinct(same)
+    for array, network in _NOT_IN_THE_ZOO.items():
+        if array in arrays:
+            raise UnsupportedError(f"{path} has the weights of {network}, a network that is not in the zoo")
     kind = sniff(path)
     alike = [
         Candidate(member, load, "fits, as the only one that does")

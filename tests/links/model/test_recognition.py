@@ -7,6 +7,7 @@ import zipfile
 import numpy as np
 import pytest
 
+from cvzoo.errors.exceptions import UnsupportedError
 from cvzoo.links.chain import Chain
 from cvzoo.links.model.families import zoo_members
 from cvzoo.links.model.recognition import loader, recognise, torchvision_name
@@ -60,6 +61,16 @@ def test_the_signature_of_every_network_of_torchvisions_fits_no_other(shared):
         }
         twins = {"fasterrcnn_mobilenet_v3_large_fpn", "fasterrcnn_mobilenet_v3_large_320_fpn"}  # of one build
         assert fitting == (twins if name in twins else {name} & set(signatures))
+
+
+def test_a_state_dict_of_a_known_network_that_the_zoo_does_not_have_is_named(file, shared):
+    manifest = json.loads((shared / "reference" / "torchvision_statedict_manifest.json").read_text())
+    arrays = {name: np.broadcast_to(np.float32(0), shape) for name, shape, *_ in manifest["maxvit_t"]["keys"]}
+    with pytest.raises(UnsupportedError, match="x.npz has the weights of torchvision's maxvit_t, .* not in the zoo"):
+        recognise(file, arrays, zoo_members())
+    fine_tuned = arrays | {"classifier.5.weight": np.zeros((3, 512))}
+    with pytest.raises(UnsupportedError, match="maxvit_t"):
+        recognise(file, fine_tuned, [])
 
 
 def test_torchvisions_names_and_shapes_say_which_network_it_is(file):
