@@ -60,13 +60,8 @@ class AbstractFunctionHook:
 
 class _Thread(threading.local):
     def __init__(self) -> None:
-        self.hooks: tuple[AbstractFunctionHook, ...] = ()
+        self.hooks: tuple[AbstractFunctionHook, ...] = ()  # the active ones, outermost first
         self.link_hooks: tuple[Any, ...] = ()  # those of `links.link_hook`, which a replayed graph would not call
 
 
 this_thread = _Thread()  # its attributes are read for every function and link, so without a call
-
-
-def active_hooks() -> tuple[AbstractFunctionHook, ...]:
-    """The active hooks of this thread, outermost first."""
-    return this_thread.hooks

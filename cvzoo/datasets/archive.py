@@ -3,7 +3,6 @@
 import dataclasses
 import hashlib
 import pathlib
-from collections.abc import Callable
 
 from cvzoo.datasets.extract import extract
 from cvzoo.errors.exceptions import DatasetError, DownloadError
@@ -50,7 +49,6 @@ def provide(
     archives: tuple[Archive, ...],
     licence: str,
     page: str,
-    progress: Callable[[int, int | None], object] | None = None,
 ) -> pathlib.Path:
     """The data set's folder, which contains the path `needs`.
 
@@ -82,7 +80,7 @@ def provide(
         with file_lock(root / ".lock"):
             for archive in archives:
                 if not _is_done(root, archive, needs):
-                    _fetch(root, name, archive, licence, page, progress)
+                    _fetch(root, name, archive, licence, page)
     except DownloadError as error:
         raise DownloadError(
             str(error), hint=f"get the files at {page} and unpack them in {root}, or pass their folder as data_dir="
@@ -102,14 +100,7 @@ def _is_done(root: pathlib.Path, archive: Archive, needs: str) -> bool:
     return _stamp(root, archive).exists() or ((root / needs).exists() and not begun.exists())
 
 
-def _fetch(
-    root: pathlib.Path,
-    name: str,
-    archive: Archive,
-    licence: str,
-    page: str,
-    progress: Callable[[int, int | None], object] | None,
-) -> None:
+def _fetch(root: pathlib.Path, name: str, archive: Archive, licence: str, page: str) -> None:
     begun = root / f".{archive.file_name}.begun"
     begun.touch()
     target = root / archive.folder
@@ -125,7 +116,7 @@ def _fetch(
         data_licence=licence,
         source=page,
     )
-    path = fetch_to(record, (root if archive.unpack else target) / archive.file_name, progress=progress)
+    path = fetch_to(record, (root if archive.unpack else target) / archive.file_name)
     if archive.md5 is not None and (md5 := _md5_of(path)) != archive.md5:
         path.unlink()
         raise DownloadError(f"{archive.url}: the file has the wrong md5 and was removed", expected=archive.md5, got=md5)

@@ -2,8 +2,7 @@
 
 import numpy as np
 import pytest
-
-from cvzoo.backends.philox import philox_blocks, standard_normal, uniform_float32, uniform_float64
+from philox import philox_blocks, standard_normal, uniform_float32, uniform_float64
 
 # Random123's kat_vectors: counter (4 words), key (2 words), the answer; the words of lowest weight first
 KNOWN = [

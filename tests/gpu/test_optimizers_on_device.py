@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
+from philox import philox_blocks, standard_normal, uniform_float32
 
 import cvzoo
 from cvzoo import optimizers
 from cvzoo.backends.cuda import random_numbers
 from cvzoo.backends.cupy.library import cupy, why_no_cupy
-from cvzoo.backends.philox import philox_blocks, standard_normal, uniform_float32
 from cvzoo.config.randomness import reserve_device_blocks
 
 REASON = why_no_cupy()

@@ -1,7 +1,6 @@
 """Memory layout: axes of arrays that broadcast merged, rows along an axis and the threads that compute them."""
 
 import functools
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -89,17 +88,13 @@ def _axes_of(shape: Sizes, strides: Sizes) -> tuple[Sizes, Sizes] | None:
     return order, tuple(back)
 
 
-def like(xp: Cupy, x: Array, dtype: np.dtype, shape: Sequence[int] | None = None) -> Array:
-    """A contiguous array of undefined values in x's memory format.
-
-    shape: with as many axes as x; None: x's
-    """
-    shape = x.shape if shape is None else tuple(shape)
+def like(xp: Cupy, x: Array, dtype: np.dtype) -> Array:
+    """A contiguous array of undefined values in x's shape and memory format."""
     axes = _axes_of(x.shape, x.strides)
     if axes is None:
-        return xp.empty(shape, dtype)
+        return xp.empty(x.shape, dtype)
     order, back = axes
-    return xp.empty(tuple([shape[axis] for axis in order]), dtype).transpose(back)
+    return xp.empty(tuple([x.shape[axis] for axis in order]), dtype).transpose(back)
 
 
 def is_dense(x: Array) -> bool:

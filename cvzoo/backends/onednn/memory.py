@@ -250,8 +250,3 @@ class PackedWeights:
             if pack is not None:
                 self.keep(pack, packed)
         return packed
-        packed = new_bytes(self._size)
-        self._reorder(w, packed)
-        if pack is not None:
-            pack[self._layout] = packed
-        return packed

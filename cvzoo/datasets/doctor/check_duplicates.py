@@ -1,7 +1,7 @@
 """Finds duplicates and near-duplicates of images."""
 
 import collections
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -13,9 +13,7 @@ from cvzoo.datasets.doctor.splits import leak
 from cvzoo.datasets.layouts.annotated_set import AnnotatedImage
 
 
-def check_duplicates(
-    images: Sequence[AnnotatedImage], facts: Sequence[ImageFacts | None], step: Callable[[], None] | None = None
-) -> Iterator[Finding]:
+def check_duplicates(images: Sequence[AnnotatedImage], facts: Sequence[ImageFacts | None]) -> Iterator[Finding]:
     """One finding for each image that is a copy of an earlier one, and for each pair of near-duplicates."""
     same = collections.defaultdict(list)
     for image, each in zip(images, facts):
@@ -41,7 +39,7 @@ def check_duplicates(
         return
     fingerprints = np.stack([fingerprint for _, _, fingerprint, _ in decoded])
     looks = np.stack([look for _, _, _, look in decoded])
-    for a, b in near_duplicates(fingerprints, looks, step):
+    for a, b in near_duplicates(fingerprints, looks):
         (first, digest, *_), (other, other_digest, *_) = decoded[a], decoded[b]
         if digest == other_digest:
             continue

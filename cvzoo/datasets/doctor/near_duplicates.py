@@ -1,7 +1,5 @@
 """Finds near-duplicates by a perceptual hash of 256 bits (dHash) and the correlation of thumbnails."""
 
-from collections.abc import Callable
-
 import numpy as np
 
 from cvzoo.typing.aliases import Array
@@ -13,10 +11,10 @@ _FLAT = 12.0  # standard deviation in gray levels below which the bits of the ha
 _BLOCK = 256
 
 
-def near_duplicates(fingerprints: Array, looks: Array, step: Callable[[], None] | None = None) -> list[tuple[int, int]]:
+def near_duplicates(fingerprints: Array, looks: Array) -> list[tuple[int, int]]:
     """Pairs (i, j), i < j, of near-duplicate images.
 
-    fingerprints: (N, 32) uint8; looks: (N, 32, 32) uint8; step: called after each block of images
+    fingerprints: (N, 32) uint8; looks: (N, 32, 32) uint8
     All pairs are compared: 20,000 images take some seconds, 100,000 a few minutes.
     """
     n = len(fingerprints)
@@ -35,8 +33,6 @@ def near_duplicates(fingerprints: Array, looks: Array, step: Callable[[], None] 
                 a, b = start + int(i), start + int(j)
                 if spread[a] > _FLAT and _look_alike(looks[a], looks[b]):
                     pairs.append((a, b))
-        if step is not None:
-            step()
     return pairs
 
 

@@ -11,6 +11,7 @@ from cvzoo.evaluations.classification.rank_of_label import rank_of_label
 from cvzoo.evaluations.classification.roc import calc_roc
 from cvzoo.typing.aliases import Array, ArrayLike, LabelNames
 
+_MOST_CONFUSED = 30  # pairs of classes
 _RATES = np.linspace(0.0, 1.0, 101)
 
 
@@ -79,9 +80,9 @@ def _roc(probs: Array, labels: Array, names: Sequence[str]) -> dict[str, Any]:
     return {"fpr": _RATES.round(6).tolist(), "mean": mean, "classes": classes}
 
 
-def _confused(counts: Array, names: Sequence[str], most: int = 30) -> list[dict[str, Any]]:
+def _confused(counts: Array, names: Sequence[str]) -> list[dict[str, Any]]:
     off = counts - np.diag(np.diag(counts))
-    order = np.argsort(-off, axis=None, kind="stable")[:most]
+    order = np.argsort(-off, axis=None, kind="stable")[:_MOST_CONFUSED]
     total = counts.sum(axis=1)
     pairs = (divmod(int(cell), len(names)) for cell in order)
     return [

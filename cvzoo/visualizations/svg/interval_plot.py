@@ -10,15 +10,13 @@ from cvzoo.typing.aliases import Array
 
 _ROW = 20  # pixels
 _BOTTOM = 28
+_WIDTH, _NAME_WIDTH = 620, 150
 
 
-def interval_plot(
-    names: Sequence[str], intervals: Array, *, title: str = "", width: int = 620, name_width: int = 150
-) -> str:
+def interval_plot(names: Sequence[str], intervals: Array, *, title: str = "") -> str:
     """A piece of SVG with a row per name: the interval as a line, its value as a point, and a line at zero.
 
     names: N str; intervals: (N, 3) float64: lower bound, value, upper bound; NaN for a row without
-    width, name_width: pixels
     Intervals that contain zero are paler. Raises ShapeError if lengths differ, MissingExtraError without matplotlib.
     """
     if intervals.shape != (len(names), 3):
@@ -26,8 +24,8 @@ def interval_plot(
     low, value, high = intervals.T
     top = 24 if title else 4
     height = top + _ROW * max(len(names), 1) + _BOTTOM
-    with plot_figure((height, width)) as figure:
-        box = (name_width / width, _BOTTOM / height, 1 - (name_width + 14) / width, 1 - (top + _BOTTOM) / height)
+    with plot_figure((height, _WIDTH)) as figure:
+        box = (_NAME_WIDTH / _WIDTH, _BOTTOM / height, 1 - (_NAME_WIDTH + 14) / _WIDTH, 1 - (top + _BOTTOM) / height)
         ax = figure.add_axes(box)
         for side in ("top", "left", "right"):
             ax.spines[side].set_visible(False)

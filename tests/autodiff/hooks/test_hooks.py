@@ -7,7 +7,7 @@ import weakref
 import numpy as np
 import pytest
 
-from cvzoo.autodiff.function_hook import AbstractFunctionHook, active_hooks
+from cvzoo.autodiff.function_hook import AbstractFunctionHook, this_thread
 from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.hooks.memory_hook import MemoryHook
 from cvzoo.autodiff.hooks.print_hook import PrintHook
@@ -100,7 +100,7 @@ def test_hooks_nest_like_their_blocks():
         ("outer", "outputs"),
         ("inner", "outputs"),
     ]
-    assert active_hooks() == ()
+    assert this_thread.hooks == ()
     run(View(), var(3))
     assert len(calls) == 6
 
@@ -125,7 +125,7 @@ def test_hooks_hear_of_the_end_of_a_function_that_raised():
     with pytest.raises(ZeroDivisionError), Recorder("hook", calls):
         run(Failing(), var(3))
     assert [call[1] for call in calls] == ["forward in", "forward out"]
-    assert active_hooks() == ()
+    assert this_thread.hooks == ()
 
 
 def test_the_timer_tells_forward_from_backward():

@@ -92,7 +92,7 @@ def test_a_capture_that_cuda_broke_is_ended_though_it_may_not_be_asked_for(machi
 
 
 def test_constants_live_as_long_as_the_graph_that_reads_them(machine):
-    constants = Constants(kept=1)
+    constants = Constants(size=1)
     x = machine.cupy.zeros(4, np.float32)
 
     def work():

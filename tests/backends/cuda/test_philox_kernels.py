@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from host_cuda import HostModule, thread_order
 from host_cuda.module import ORDERS
+from philox import philox_blocks, standard_normal, uniform_float32, uniform_float64
 
 from cvzoo.backends.gpu_kernels import source
-from cvzoo.backends.philox import philox_blocks, standard_normal, uniform_float32, uniform_float64
 
 pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
 KEY = 0x0123456789ABCDEF

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from philox import philox_blocks, uniform_float32
 
 from cvzoo.backends.cuda import random_numbers
-from cvzoo.backends.philox import philox_blocks, uniform_float32
 from cvzoo.config.randomness import (
     get_random_state,
     reserve_device_blocks,

@@ -66,7 +66,7 @@ def test_the_signature_of_every_network_of_torchvisions_fits_no_other(shared):
 def test_a_state_dict_of_a_known_network_that_the_zoo_does_not_have_is_named(file, shared):
     manifest = json.loads((shared / "reference" / "torchvision_statedict_manifest.json").read_text())
     arrays = {name: np.broadcast_to(np.float32(0), shape) for name, shape, *_ in manifest["maxvit_t"]["keys"]}
-    with pytest.raises(UnsupportedError, match="x.npz has the weights of torchvision's maxvit_t, .* not in the zoo"):
+    with pytest.raises(UnsupportedError, match=r"x\.npz has the weights of torchvision's maxvit_t, .* not in the zoo"):
         recognise(file, arrays, zoo_members())
     fine_tuned = arrays | {"classifier.5.weight": np.zeros((3, 512))}
     with pytest.raises(UnsupportedError, match="maxvit_t"):

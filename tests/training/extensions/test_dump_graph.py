@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import cvzoo.functions as F
-from cvzoo.autodiff.function_hook import active_hooks
+from cvzoo.autodiff.function_hook import this_thread
 from cvzoo.iterators.serial_iterator import SerialIterator
 from cvzoo.links.connection.linear import Linear
 from cvzoo.optimizers.sgd import SGD
@@ -44,7 +44,7 @@ def test_the_graph_is_written_once(tmp_path):
     assert "main/b: (2,), float32" in text
     assert 'label="Sum"' in text
     assert not (tmp_path / "cg.dot").exists()
-    assert active_hooks() == ()
+    assert this_thread.hooks == ()
 
 
 def test_a_listing_can_be_read(tmp_path):
@@ -84,7 +84,7 @@ def test_an_iteration_that_fails_leaves_no_hook_behind(tmp_path):
     trainer.updater.converter = None
     with pytest.raises(TypeError):
         trainer.run()
-    assert active_hooks() == ()
+    assert this_thread.hooks == ()
 
 
 def test_the_function_of_chainers_name_makes_one(tmp_path):

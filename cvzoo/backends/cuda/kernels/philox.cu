@@ -1,5 +1,5 @@
 // Random numbers by Philox4x32-10 (Salmon et al., SC 2011): block b of a key's sequence is a function of b and the
-// key, whichever thread draws it. backends/philox.py is the reference in NumPy.
+// key, whichever thread draws it. tests/support/philox.py is the reference in NumPy.
 //
 // All kernels: key; first: the index of the first block; base: null, or a value in GPU memory that is added to it, which a
 // captured graph reads at each replay.

@@ -96,10 +96,10 @@ def decode_points(maps: np.ndarray, bbox: np.ndarray) -> tuple[np.ndarray, np.nd
     return point, score
 
 
-def cubic_weights(n_in: int, n_out: int, a: float = -0.75) -> np.ndarray:
+def cubic_weights(n_in: int, n_out: int) -> np.ndarray:
     """(n_out, n_in) float32: cubic interpolation weights from n_in to n_out pixels, with half-pixel centers."""
     place = (np.arange(n_out, dtype=np.float32) + np.float32(0.5)) * np.float32(n_in / n_out) - np.float32(0.5)
-    low = np.floor(place)
+    low, a = np.floor(place), -0.75
     t = place - low
     weights = np.zeros((n_out, n_in), np.float32)
     row = np.arange(n_out)

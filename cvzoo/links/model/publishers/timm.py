@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator
 
-from cvzoo.links.model.preparation.center_crop import CenterCrop, Interpolation
+from cvzoo.links.model.preparation.center_crop import CenterCrop
 from cvzoo.links.model.pretrained.classifier import ClassWeights
 from cvzoo.links.model.publishers.imagenet import imagenet_classifier
 
@@ -18,9 +18,6 @@ def timm_classifier(
     *,
     model: str,
     crop: int = 224,
-    crop_part: float = 0.875,
-    interpolation: Interpolation = "bicubic",
-    licence: str = "Apache-2.0",
 ) -> ClassWeights:
     """The record of an ImageNet classifier, and its preprocessing.
 
@@ -28,12 +25,12 @@ def timm_classifier(
     file: of timm's releases, such as "v0.1-weights/efficientnet_b0_ra-3dd342df.pth"
     top1, top5: percent, of one crop, as published
     model: timm's name of it, such as "efficientnet_b0.ra_in1k"
-    crop, crop_part: side of the center crop, and its ratio to the short side
+    crop: side of the center crop, 7/8 of the short side
     """
-    preparation = CenterCrop(math.floor(crop / crop_part), crop, interpolation)
+    preparation = CenterCrop(math.floor(crop / 0.875), crop, "bicubic")
     source = f"timm, {model}"
     return imagenet_classifier(
-        name, _RELEASES + file, top1, top5, source=source, licence=licence, preparation=preparation
+        name, _RELEASES + file, top1, top5, source=source, licence="Apache-2.0", preparation=preparation
     )
 
 

@@ -67,7 +67,6 @@ def torchvision_weights(
     data: str = "COCO train2017",
     data_licence: str = "annotations CC BY 4.0; images: Flickr's terms, each by its owner",
     label_names: tuple[str, ...] = (),
-    licence: str = _LICENCE,
 ) -> Weights:
     """The record of another of torchvision's files; arguments as in `torchvision_classifier` and `Weights`."""
     return Weights(
@@ -76,7 +75,7 @@ def torchvision_weights(
         sha256=None,
         about_size=round(mib * 2**20),
         signature=signature,
-        licence=licence,
+        licence=_LICENCE,
         data=data,
         data_licence=data_licence,
         score=score,

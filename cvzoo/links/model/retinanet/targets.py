@@ -12,6 +12,7 @@ from cvzoo.geometry.bbox_area import bbox_area
 from cvzoo.geometry.bbox_iou import bbox_iou
 
 # Number of pairs per IoU computation, to bound the memory
+_COVERED = 0.5  # fraction of an anchor that one ignored object covers, from which the anchor is ignored
 _PAIRS = 1 << 20
 
 
@@ -205,13 +206,12 @@ def assign_targets(
     positive: float = 0.5,
     negative: float = 0.4,
     keep_best: bool = True,
-    cover: float = 0.5,
 ) -> Targets:
     """The targets of a batch.
 
     bboxes, labels: of each image (R, 4) float32 in pixels of the network's input and (R,) int32; R may be 0
     ignored: of each image (R,) bool, True for crowds, difficult or cut objects: they are not targets, and an
-        anchor covered by one to a fraction of `cover` is ignored unless it is matched
+        anchor covered by one to half is ignored unless it is matched
     positive, negative, keep_best: as in `match_anchors`
     Raises ShapeError if boxes, labels and flags differ in number.
     """
@@ -226,7 +226,7 @@ def assign_targets(
             raise ShapeError(f"image {i}: boxes and labels differ in number", got=(len(bbox), len(classes), len(skip)))
         skip = np.asarray(skip, bool)
         if skip.any():
-            label[i, rows.covered(bbox[skip], cover)] = IGNORED
+            label[i, rows.covered(bbox[skip], _COVERED)] = IGNORED
             bbox, classes = bbox[~skip], np.asarray(classes)[~skip]
         if not len(bbox):
             continue

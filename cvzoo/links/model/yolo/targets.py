@@ -11,6 +11,7 @@ from cvzoo.geometry.bbox_area import bbox_area
 from cvzoo.geometry.bbox_iou import bbox_intersection, bbox_iou
 from cvzoo.links.model.decoding.grid_cells import RegionHead, YoloHead
 
+_COVERED = 0.5  # fraction of a prediction that one ignored object covers, from which the prediction is ignored
 _LARGEST_LOG = np.float32(25)
 UNKNOWN = -1
 
@@ -86,14 +87,13 @@ def assign_targets(
     ignored: Sequence[np.ndarray] | None = None,
     *,
     ignore_thresh: float = 0.7,
-    cover: float = 0.5,
 ) -> Targets:
     """The targets of a batch.
 
     code: (B, N, 4) float32, x, y, width, height as the heads give them
     bboxes, labels: of each image (R, 4) float32 in pixels of the network's input and (R,) int32; R may be 0
     ignored: of each image (R,) bool, True for crowds, difficult or cut objects: not targets; predictions that
-        overlap one by a fraction of `cover` are ignored
+        overlap one by half of their area are ignored
     ignore_thresh: negative predictions with a greater IoU with an object are ignored as well
     Raises ShapeError if boxes, labels and flags differ in number.
 
@@ -114,7 +114,7 @@ def assign_targets(
         said = predicted_boxes(code[i], grid)
         if skip.any():
             inside = bbox_intersection(said, bbox[skip]).max(axis=1)
-            objectness[i, inside > cover * bbox_area(said)] = UNKNOWN
+            objectness[i, inside > _COVERED * bbox_area(said)] = UNKNOWN
         valid = ~skip & (bbox[:, 2:] > bbox[:, :2]).all(axis=1)
         bbox, classes = bbox[valid].astype(np.float32, copy=False), classes[valid]
         if not len(bbox):
