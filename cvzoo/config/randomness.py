@@ -1,7 +1,7 @@
 """Random generators of initializers, dropout and other random functions: one per thread, seeded for reproducibility.
 
-GPUs have a counter-based generator (`backends/cuda/kernels/philox.cu`). Its state, kept here per thread, is a key
-derived from the same seed and the number of blocks drawn, which are known without device synchronization.
+GPUs have a counter-based generator, Philox4x32-10. Its state, kept here per thread, is a key derived from the same
+seed and the number of blocks drawn, which are known without device synchronization.
 """
 
 import contextlib
