@@ -101,6 +101,19 @@ def test_the_command_line_prevails_over_the_script_and_the_script_over_the_recip
     assert (recipe.data, recipe.metric, out, resume) == ("coco:a.json,b.json", "coco", "run", False)
 
 
+def published(script):
+    """The settings in which a script follows a publication, by their name in the script; {} for our own schedules."""
+    names = runpy.run_path(str(script))
+    return {each: names[each] for each in ("PAPER", "CHAINERCV", "DETECTRON") if each in names}
+
+
+def test_published_schedules_do_not_clip_gradients():
+    """Recipes do by default."""
+    clipped = {script.stem: each.get("clip", 10) for script in SCRIPTS for each in published(script).values()}
+    assert len(clipped) == 6
+    assert set(clipped.values()) == {None}
+
+
 def test_another_recipe_is_taken_if_it_is_of_the_script_s_family():
     words = ["--data", "voc:x", "--out", "run", "--resume", "--recipe"]
     recipe, _, resume = script_options("Trains.", SSDRecipe, "ssd300", arguments=[*words, "ssd512"])

@@ -16,7 +16,7 @@ from cvzoo.training.extensions import Averaged
 from cvzoo.training.recipes import SSDRecipe, apply_layers, script_options
 
 # where the paper's training differs from `cvzoo train --recipe ssd300 --show-config`
-PAPER = {"pretrained": "imagenet", "epochs": 232, "batch_size": 32, "lr": 1e-3, "warmup": 0}
+PAPER = {"pretrained": "imagenet", "epochs": 232, "batch_size": 32, "lr": 1e-3, "warmup": 0, "clip": None}
 PAPER |= {"schedule": "step", "steps": (2 / 3, 5 / 6)}  # the learning rate is divided by ten
 
 

@@ -16,7 +16,8 @@ from cvzoo.training.recipes import YOLOv3Recipe, apply_layers, script_options
 
 # where their training differs from `cvzoo train --recipe yolo_v3 --show-config`
 PAPER = {"pretrained": "imagenet", "epochs": 273, "batch_size": 64, "optimizer": "sgd", "lr": 1e-3, "warmup": 1000}
-PAPER |= {"weight_decay": 5e-4, "schedule": "step", "steps": (0.8, 0.9), "sizes": tuple(range(320, 609, 32))}
+PAPER |= {"weight_decay": 5e-4, "schedule": "step", "steps": (0.8, 0.9), "clip": None}
+PAPER |= {"sizes": tuple(range(320, 609, 32))}
 
 
 def main(recipe: YOLOv3Recipe, out: str, resume: bool) -> None:

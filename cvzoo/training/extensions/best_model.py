@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class BestModel(AbstractExtension):
-    """Saves the model whenever a score is better than ever before.
+    """Saves the model whenever a score is at least as good as ever before.
 
     model: a model that `cvzoo.serializers.load_model` supports is saved with its class names and preprocessing; of any
         other link only the parameters are saved, and `label_names` if given
@@ -33,7 +33,8 @@ class BestModel(AbstractExtension):
     label_names: for a link whose file would not have them
 
     value, iteration: of the best so far; NaN and None before the first
-    If the file cannot be written, a warning is given, the older one is kept, and the next model as good is saved.
+    Of equal scores the last counts: once the mAP is 1, training still raises the scores of the objects found.
+    If the file cannot be written, a warning is given, the older one is kept, and the next better model is saved.
     """
 
     priority = -900  # after all that report or change values, before the snapshot, which has the state of this one
@@ -67,7 +68,7 @@ class BestModel(AbstractExtension):
             return
         self._seen = True
         value = float(trainer.observation[self._key])
-        if not math.isfinite(value) or self._sign * value <= self._sign * self.value:
+        if not math.isfinite(value) or self._sign * value < self._sign * self.value:
             return
         path = os.path.join(trainer.out, self._filename)
         metadata = {

@@ -86,8 +86,8 @@ class Snapshot(AbstractExtension):
             return
         value = float(observation[self.keep_best])
         sign = 1 if self.best_is == "largest" else -1
-        # `not <=` instead of `>`: the best value is NaN at first, which no comparison satisfies
-        if math.isfinite(value) and not sign * value <= sign * self._best_value:
+        # `not <` instead of `>=`: the best value is NaN at first, which no comparison satisfies
+        if math.isfinite(value) and not sign * value < sign * self._best_value:
             self._best, self._best_value = name, value
 
     def _prune(self, folder: pathlib.Path) -> None:
@@ -150,7 +150,8 @@ def snapshot(
     n_retains: number of files that are kept, the newest ones of this run; -1: all
     autoload: resume from the newest complete file in the trainer's folder, if there is one; damaged ones are skipped
         with a warning that names them
-    keep_best: a key of the observation, such as "validation/main/map": the file of its best value is kept, too
+    keep_best: a key of the observation, such as "validation/main/map": the file of its best value is kept, too, of
+        equal ones the last
     best_is: "largest" or "smallest"
     resume_with: the command that resumes the run, for the line that is printed after Ctrl-C
 

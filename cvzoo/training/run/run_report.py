@@ -90,7 +90,7 @@ def _best_row(rows: Sequence[Mapping[str, Any]], best: str | None, best_is: str)
     if best is None or not known:
         return None
     choose = max if best_is == "largest" else min
-    return choose(known, key=lambda row: row[best])
+    return choose(reversed(known), key=lambda row: row[best])  # of equal scores the last, as `BestModel`
 
 
 # --- sections ---

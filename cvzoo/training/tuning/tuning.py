@@ -137,7 +137,8 @@ class Tuning:
         self._clock = clock
         self._wait = wait
         self._saved = self._reported = -math.inf
-        self._kept: tuple[int, float] | None = None  # number and score of the trial whose model is best.safetensors
+        # number, score and epochs of the trial whose model is best.safetensors
+        self._kept: tuple[int, float, float] | None = None
 
     @property
     def seconds(self) -> float:
@@ -280,14 +281,14 @@ class Tuning:
     def _keep_best(self) -> None:
         """Copies the best trial's model, and writes its recipe."""
         trial = self.search.best
-        if trial is None or self._kept == (trial.number, trial.score):
+        if trial is None or self._kept == (trial.number, trial.score, trial.epochs):
             return
         model, copy = self.folder_of(trial) / BEST_MODEL, self.out / BEST_MODEL
         text = recipe_to_toml(self.settings.recipe, self.recipe_of(trial))
         if write_or_warn(copy, lambda: _copy(model, copy)) and write_or_warn(
             self.out / BEST_RECIPE, lambda: write_text(self.out / BEST_RECIPE, text)
         ):
-            self._kept = trial.number, trial.score
+            self._kept = trial.number, trial.score, trial.epochs
 
     # --- files ---
     def _save(self) -> None:

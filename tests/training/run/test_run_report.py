@@ -92,6 +92,11 @@ def test_a_page_has_scores_curves_and_settings(tmp_path):
     assert "Python" in text
 
 
+def test_of_equal_scores_the_last_is_the_best_as_of_models(tmp_path):
+    fill(tmp_path, n=5)
+    assert "best main/loss, epoch 5" in plain_text(page_of(tmp_path, best="main/loss"))
+
+
 def test_the_smallest_may_be_the_best(tmp_path):
     fill(tmp_path)
     assert "best main/loss, epoch 3" in plain_text(page_of(tmp_path, best="main/loss", best_is="smallest"))
