@@ -60,7 +60,7 @@ DATA_ADDRESS_OFFSET = object.__basicsize__
 _word_at = ctypes.c_size_t.from_address
 
 
-def address_of(array: np.ndarray) -> int:
+def numpy_address(array: np.ndarray) -> int:
     """The address of the first element."""
     return _word_at(id(array) + DATA_ADDRESS_OFFSET).value
 
@@ -68,4 +68,4 @@ def address_of(array: np.ndarray) -> int:
 def can_read_addresses() -> bool:
     """Whether this NumPy and Python store addresses at the expected offset."""
     probes = (np.zeros(3), np.zeros((4, 5))[1:, ::2])
-    return all(address_of(probe) == probe.__array_interface__["data"][0] for probe in probes)
+    return all(numpy_address(probe) == probe.__array_interface__["data"][0] for probe in probes)

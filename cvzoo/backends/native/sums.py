@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cvzoo.backends.arrays import address_of
+from cvzoo.backends.arrays import numpy_address
 from cvzoo.backends.native.library import native
 from cvzoo.backends.native.plans import RunningPlan, SumPlan, sum_plan
 from cvzoo.backends.openmp import threads_now
@@ -51,7 +51,7 @@ def sum_natively(x: np.ndarray, axes: tuple[int, ...], *, keepdims: bool) -> np.
     if case is None:
         return None
     y = np.empty(case.shape, _F32)
-    arrays = _Two(address_of(x), address_of(y))
+    arrays = _Two(numpy_address(x), numpy_address(y))
     if library.kernels["sum"](case.address, arrays, threads_now()[0]):
         raise MemoryError
     if case.axes is not None:
@@ -79,5 +79,5 @@ def running_sum_natively(x: np.ndarray, axis: int) -> np.ndarray | None:
     if library is None or plan is None:
         return None
     y = np.empty_like(x)
-    library.kernels["running_sum"](ctypes.addressof(plan), _Two(address_of(x), address_of(y)), threads_now()[0])
+    library.kernels["running_sum"](ctypes.addressof(plan), _Two(numpy_address(x), numpy_address(y)), threads_now()[0])
     return y

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from cvzoo.backends.arrays import address_of
+from cvzoo.backends.arrays import numpy_address
 from cvzoo.backends.onednn.pool import ALIGNMENT, laid_out
 from cvzoo.errors.exceptions import BackendError
 
@@ -27,7 +27,7 @@ def is_readable(address: int) -> bool:
 
 def readable(array: np.ndarray) -> np.ndarray:
     """The array itself, or a copy that instructions of SSE4.1 can read."""
-    return array if is_readable(address_of(array)) else laid_out(array, array.strides)
+    return array if is_readable(numpy_address(array)) else laid_out(array, array.strides)
 
 
 class Alignment:
@@ -61,5 +61,5 @@ class Alignment:
         if self._reads_aligned:
             arrays = tuple([x if k in self._written else readable(x) for k, x in enumerate(arrays)])
         for k, x in enumerate(arrays):
-            self.check(k, address_of(x))
+            self.check(k, numpy_address(x))
         return arrays

@@ -55,7 +55,7 @@ from cvzoo.backends.onednn.primitives import (
     strides_of,
     supported,
 )
-from cvzoo.backends.onednn.winograd import WinogradConvolution, make_winograd
+from cvzoo.backends.onednn.winograd import make_winograd
 
 __all__ = ["channel_sum", "conv_2d", "conv_2d_input_grad", "conv_2d_weight_grad"]
 
@@ -112,7 +112,7 @@ def conv_2d(
 
 def _make_conv(
     x_shape: Dims, w: np.ndarray, case: tuple[Any, ...], winograd: bool
-) -> WinogradConvolution | ForwardConvolution | Literal[False]:
+) -> ForwardConvolution | Literal[False]:
     """The kernel of a forward convolution; False if there is none."""
     return (winograd and make_winograd(x_shape, w, *case)) or make_forward(x_shape, w, *case)
 

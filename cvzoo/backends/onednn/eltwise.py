@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from cvzoo.backends.arrays import address_of
+from cvzoo.backends.arrays import numpy_address
 from cvzoo.backends.float_types import in_float32
 from cvzoo.backends.numpy.eltwise import add as numpy_add
 from cvzoo.backends.numpy.eltwise import add_relu as numpy_add_relu
@@ -171,7 +171,7 @@ def _binary(algorithm: int, a: np.ndarray, b: np.ndarray, out: np.ndarray | None
         return None
     if out is not None and (out.dtype != F32 or out.shape != a.shape or out.strides != a.strides):
         return None
-    if out is not None and address_of(out) % ALIGNMENT:
+    if out is not None and numpy_address(out) % ALIGNMENT:
         return None
     key = (algorithm, a.shape, a.strides, b.shape, b.strides)
     run = local.young.get(key)

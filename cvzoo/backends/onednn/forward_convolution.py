@@ -7,7 +7,15 @@ import numpy as np
 from cvzoo.backends.interface import Dims, Pad, Pair
 from cvzoo.backends.numpy.windows import out_size
 from cvzoo.backends.onednn.algorithms import ELTWISE
-from cvzoo.backends.onednn.memory import PackedWeights, as_kernels_want, channels_last, new_dense, vector
+from cvzoo.backends.onednn.memory import (
+    AbstractCachedWeights,
+    PackedWeights,
+    as_kernels_want,
+    channels_last,
+    new_dense,
+    vector,
+)
+from cvzoo.backends.onednn.native_primitive import NativePrimitive
 from cvzoo.backends.onednn.primitives import (
     BF16,
     BIAS,
@@ -69,7 +77,7 @@ def post_op_source(k: int) -> int:
     return 32768 * (k + 1) | 2
 
 
-class _FlatWeights:
+class _FlatWeights(AbstractCachedWeights):
     """Weights (O, C, KH, KW) as those of a 1x1 convolution, (O, KH * KW * C, 1, 1)."""
 
     __slots__ = ("_flatten", "_packed", "_shape")
@@ -81,31 +89,34 @@ class _FlatWeights:
         last = describe(w.shape, (kh * kw * c, 1, kw * c, c))
         plan = supported(primitive_descriptor("reorder", given, last, attributes()))
         self._flatten = Primitive(plan, [(SRC, given), (DST, last)])
-        self._packed = PackedWeights(describe((*self._shape, 1, 1), (kh * kw * c, 1, 1, 1)), chosen, name="flat")
+        self._packed = PackedWeights(describe((*self._shape, 1, 1), (kh * kw * c, 1, 1, 1)), chosen)
+        self.layout = ("flat", self._packed.layout)
 
-    def __call__(self, w: np.ndarray, pack: dict | None) -> np.ndarray:
-        packed = self._packed.kept(pack)
-        if packed is None:
-            flat = new_dense(self._shape)
-            self._flatten(w, flat)
-            packed = self._packed(flat, pack)
-            if pack is not None:
-                self._packed.keep(pack, packed)
-        return packed
+    def make(self, w: np.ndarray) -> np.ndarray:
+        """The weights as a matrix, in the kernel's format."""
+        flat = new_dense(self._shape)
+        self._flatten(w, flat)
+        return self._packed.make(flat)
 
 
 class ForwardConvolution:
     """activation(conv(x, w) + b + add) for one case.
 
     shape: of the result
-    after: an activation that is computed afterwards: none
+    after: an activation that the kernel does not have, which is computed afterwards; None: the kernel computes it
     """
 
-    __slots__ = ("_run", "_weights", "shape")
-    after = None
+    __slots__ = ("_run", "_weights", "after", "shape")
 
-    def __init__(self, shape: Dims, weights: PackedWeights | _FlatWeights, run: Primitive):
+    def __init__(
+        self,
+        shape: Dims,
+        weights: AbstractCachedWeights,
+        run: Primitive | NativePrimitive,
+        after: str | None = None,
+    ):
         self.shape = shape
+        self.after = after
         self._weights = weights
         self._run = run
 

@@ -1,8 +1,9 @@
 """Allocation of arrays from the memory pool, and conversion of memory formats."""
 
+import abc
 import functools
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
@@ -214,39 +215,50 @@ def vector(values: np.ndarray) -> np.ndarray:
     return values if values.dtype == F32 and values.strides == (4,) else np.ascontiguousarray(values, F32)
 
 
-class PackedWeights:
+class AbstractCachedWeights(abc.ABC):
+    """Weights in the memory format that a kernel reads, cached with their parameter.
+
+    layout: the name of the format in the cache; None: that of the parameter itself, nothing is cached
+    """
+
+    __slots__ = ("layout",)
+    layout: Hashable
+
+    @abc.abstractmethod
+    def make(self, w: np.ndarray) -> np.ndarray:
+        """The weights in the kernel's format."""
+
+    def __call__(self, w: np.ndarray, pack: dict | None) -> np.ndarray:
+        """The weights in the kernel's format, from the cache `pack` if it has them."""
+        if pack is None or self.layout is None:
+            return self.make(w)
+        made = pack.get(self.layout)
+        if made is None:
+            made = pack[self.layout] = self.make(w)
+        return made
+
+
+class PackedWeights(AbstractCachedWeights):
     """Weights reordered to the memory format that a primitive has chosen."""
 
-    __slots__ = ("_layout", "_reorder", "_size")
-    _reorder: Primitive | None
+    __slots__ = ("_reorder", "_size")
 
     def __init__(self, plain: Handle, chosen: int, *, name: str = ""):
         """plain: descriptor of the weights before reordering; name: distinguishes formats beyond the layout"""
         self._size = size_of(chosen)
-        # the size tells whether a correction stands behind the weights, which is not part of their order
-        self._layout = (name, self._size, layout_of(chosen))
-        self._reorder = None
+        self._reorder: Primitive | None = None
+        self.layout = None
         if not same_layout(plain.address, chosen):
+            # the size tells whether a correction stands behind the weights, which is not part of their order
+            self.layout = (name, self._size, layout_of(chosen))
             self._reorder = Primitive(
                 supported(primitive_descriptor("reorder", plain, chosen, attributes())), [(SRC, plain), (DST, chosen)]
             )
 
-    def kept(self, pack: dict | None) -> np.ndarray | None:
-        """The reordered weights in the cache `pack`; None if it has none."""
-        return None if pack is None else pack.get(self._layout)
-
-    def keep(self, pack: dict, packed: np.ndarray) -> None:
-        """Put reordered weights into the cache `pack`."""
-        pack[self._layout] = packed
-
-    def __call__(self, w: np.ndarray, pack: dict | None) -> np.ndarray:
-        """w reordered, from the cache `pack` if it has it."""
+    def make(self, w: np.ndarray) -> np.ndarray:
+        """The weights reordered, or w itself."""
         if self._reorder is None:
             return w
-        packed = self.kept(pack)
-        if packed is None:
-            packed = new_bytes(self._size)
-            self._reorder(w, packed)
-            if pack is not None:
-                self.keep(pack, packed)
+        packed = new_bytes(self._size)
+        self._reorder(w, packed)
         return packed

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from cvzoo.backends.arrays import address_of
+from cvzoo.backends.arrays import numpy_address
 from cvzoo.backends.native.library import native
 from cvzoo.backends.onednn.primitives import local
 from cvzoo.errors.exceptions import BackendError
@@ -49,7 +49,7 @@ class NativePrimitive:
             return
         addresses = self._arrays
         for k, array in enumerate(arrays):
-            addresses[k] = address_of(array)
+            addresses[k] = numpy_address(array)
         if self._function(self._address, addresses, self._threads):
             raise BackendError(f"{self.operation}: out of memory")
 

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from cvzoo.backends.arrays import address_of
+from cvzoo.backends.arrays import numpy_address
 from cvzoo.errors.exceptions import ConfigError
 
 ALIGNMENT = 64  # bytes; a cache line, and the widest instructions
@@ -34,7 +34,7 @@ _Block = tuple[np.ndarray, int]  # the memory, and its first aligned address
 def aligned_memory(nbytes: int) -> tuple[np.ndarray, int]:
     """Fresh memory as (N,) uint8 of undefined values, and the offset of `nbytes` aligned bytes in it."""
     memory = np.empty(nbytes + ALIGNMENT, _BYTE)
-    return memory, -address_of(memory) % ALIGNMENT
+    return memory, -numpy_address(memory) % ALIGNMENT
 
 
 @functools.cache
@@ -114,7 +114,7 @@ class Pool:
             self._types[size] = _lease_type(size, self._give_back)
         self.made_blocks += 1
         memory, start = aligned_memory(size)
-        return memory, address_of(memory) + start
+        return memory, numpy_address(memory) + start
 
     def _give_back(self, size: int, block: _Block) -> None:
         with self._lock:

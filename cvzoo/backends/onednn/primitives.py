@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from cvzoo.backends.arrays import DATA_ADDRESS_OFFSET, address_of
+from cvzoo.backends.arrays import DATA_ADDRESS_OFFSET, numpy_address
 from cvzoo.backends.onednn.alignment import CHECKS_ALIGNMENT, Alignment
 from cvzoo.backends.onednn.library import Library, library
 from cvzoo.backends.onednn.pool import aligned_memory
@@ -102,7 +102,7 @@ class _Local(threading.local):
         """Enlarge the scratch memory to at least `size` bytes."""
         if size > self.scratch_size:
             self.scratch, start = aligned_memory(size)
-            self.scratch_address = address_of(self.scratch) + start
+            self.scratch_address = numpy_address(self.scratch) + start
             self.scratch_size = size
 
 

@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 
-from cvzoo.backends.arrays import address_of
+from cvzoo.backends.arrays import numpy_address
 from cvzoo.backends.dispatch import get_backend
 from cvzoo.backends.onednn.bound_call import BoundCall
 from cvzoo.backends.onednn.library import why_no_onednn
@@ -66,9 +66,9 @@ def test_a_result_that_is_not_aligned_is_refused_where_the_primitive_runs(watche
 def test_a_replayed_primitive_is_checked_as_well(watched):
     primitive, (x, y) = watched(lambda backend: backend.eltwise("exp", np.ones(4096, np.float32)))
     bound = BoundCall(primitive)
-    bound.bind(0, address_of(behind(4, x.shape)))
+    bound.bind(0, numpy_address(behind(4, x.shape)))
     with pytest.raises(BackendError, match="write argument 1"):
-        bound.bind(1, address_of(behind(32, y.shape)))
+        bound.bind(1, numpy_address(behind(32, y.shape)))
 
 
 def test_statistics_are_results_in_training_only(watched):
@@ -92,14 +92,14 @@ def test_empty_arrays_are_aligned(shape):
     for dtype in ("float32", "uint8", "float64"):
         x = get_backend("onednn").empty(shape, dtype)
         assert (x.shape, x.dtype) == (shape, dtype)
-        assert address_of(x) % ALIGNMENT == 0
+        assert numpy_address(x) % ALIGNMENT == 0
 
 
 def test_an_array_laid_out_anew_is_aligned_and_lies_as_it_should():
     x = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
     y = laid_out(x, (96, 4, 12))
     assert y.strides == (96, 4, 12)
-    assert address_of(y) % ALIGNMENT == 0
+    assert numpy_address(y) % ALIGNMENT == 0
     np.testing.assert_array_equal(y, x)
     assert laid_out(x[:0], (48, 16, 4)).shape == (0, 3, 4)
 
