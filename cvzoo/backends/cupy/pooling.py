@@ -138,7 +138,7 @@ def average_pool_2d(x: Array, *, ksize: Pair, stride: Pair, pad: Pad, count_pad:
     elif size == (1, 1) and tuple(ksize) == (h, w) and tuple(pad) == (0, 0, 0, 0) and b < 65536:
         lanes = lanes_for(c)
         _KERNELS.launch(
-            f"average_photo_{suffix(rows.dtype)}",
+            f"average_map_{suffix(rows.dtype)}",
             (-(-c // (lanes * 8)), b, 1),
             _BLOCK,
             (rows, y, np.int64(h * w), np.int32(c), np.int32(lanes), vectorized),

@@ -1,4 +1,4 @@
-"""Two arrays, or one and a number, combined element by element."""
+"""Element-wise arithmetic of two arrays, or of an array and a number."""
 
 import operator
 from collections.abc import Callable

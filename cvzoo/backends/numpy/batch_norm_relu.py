@@ -1,4 +1,4 @@
-"""Batch normalization, a sum and the ReLU behind it."""
+"""Fused batch normalization, addition and ReLU."""
 
 import numpy as np
 
@@ -12,7 +12,7 @@ __all__ = ["batch_norm_relu_fixed", "batch_norm_relu_grad", "batch_norm_relu_tra
 def batch_norm_relu_train(
     x: np.ndarray, gamma: np.ndarray, beta: np.ndarray, *, eps: float, add: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """See `AbstractBackend.batch_norm_relu_train`; the mask is of truth values, like y."""
+    """See `AbstractBackend.batch_norm_relu_train`; the mask is bool, in y's shape."""
     y, mean, var = batch_norm_train(x, gamma, beta, eps=eps)
     if add is not None:
         y += add

@@ -1,4 +1,4 @@
-"""Convolution of numbers of 16 bits: a float32 without its last 16."""
+"""Convolution in bfloat16, the upper 16 bits of a float32."""
 
 import numpy as np
 
@@ -11,6 +11,7 @@ __all__ = ["conv_2d_bf16"]
 def rounded(x: np.ndarray) -> np.ndarray:
     """x (float32) rounded half to even to the nearest bfloat16, as float32; NaN stays NaN."""
     bits = np.asarray(x, np.float32).view(np.uint32)
+    # adds just below half of the last kept bit, and 1 more where that bit is odd: halves go to even
     up = bits + (((bits >> 16) & 1) + 0x7FFF)
     return np.where(np.isnan(x), x, (up & 0xFFFF0000).view(np.float32))
 
@@ -18,12 +19,13 @@ def rounded(x: np.ndarray) -> np.ndarray:
 def to_bits(x: np.ndarray) -> np.ndarray:
     """x (float32) rounded to bfloat16, as its bits: uint16."""
     bits = (rounded(x).view(np.uint32) >> 16).astype(np.uint16)
-    bits[np.isnan(x)] = 0x7FC0  # what tells NaN from infinity may stand in the other bits
+    # the quiet NaN
+    bits[np.isnan(x)] = 0x7FC0  # the bits that distinguish NaN from infinity may be the dropped ones
     return bits
 
 
 def from_bits(bits: np.ndarray) -> np.ndarray:
-    """What the bits mean, float32, lying as they do."""
+    """The values of bfloat16 bits as float32, in the same memory order."""
     return (bits.astype(np.uint32) << 16).view(np.float32)
 
 

@@ -1,4 +1,4 @@
-"""Several element-wise steps, one after another."""
+"""A chain of element-wise steps."""
 
 from collections.abc import Sequence
 

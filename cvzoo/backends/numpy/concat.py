@@ -1,4 +1,4 @@
-"""Arrays laid one after another."""
+"""Concatenation."""
 
 from collections.abc import Sequence
 

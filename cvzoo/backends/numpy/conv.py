@@ -14,11 +14,11 @@ from cvzoo.backends.numpy.windows import out_size, padded_nhwc, taps, unpadded
 __all__ = ["channel_sum", "conv_2d", "conv_2d_input_grad", "conv_2d_weight_grad"]
 
 
-def _columns(photo: np.ndarray, ksize: Pair, stride: Pair, size: Pair, dilate: Pair, groups: int) -> np.ndarray:
+def _columns(image: np.ndarray, ksize: Pair, stride: Pair, size: Pair, dilate: Pair, groups: int) -> np.ndarray:
     """(groups, OH * OW, KH * KW * C / groups) of one padded image (1, H, W, C)."""
-    c = photo.shape[3]
-    columns = np.empty((groups, *size, *ksize, c // groups), photo.dtype)
-    for i, j, tap in taps(photo, ksize, stride, size, dilate):
+    c = image.shape[3]
+    columns = np.empty((groups, *size, *ksize, c // groups), image.dtype)
+    for i, j, tap in taps(image, ksize, stride, size, dilate):
         columns[:, :, :, i, j] = np.moveaxis(tap[0].reshape(*size, groups, c // groups), 2, 0)
     return columns.reshape(groups, size[0] * size[1], -1)
 

@@ -64,10 +64,12 @@ def best_pairs(score: np.ndarray, limit: int, *, above: float = -math.inf) -> np
         strips = [slice(k, k + step) for k in range(0, n_row, step)]
         in_threads(strips, lambda rows: score[rows].max(axis=1, out=best[rows]))
     if np.isnan(best).any():
+        # NaN scores are never selected, but max() would return them
         best = np.nan_to_num(np.fmax.reduce(score, axis=1), nan=-np.inf)
     reached = best > above
     bound = -np.inf
     if n_row > limit:
+        # `limit` rows have a maximum of at least this, so no smaller value is among the best
         bound = np.partition(best, n_row - limit)[n_row - limit]
         reached &= best >= bound
     row = np.flatnonzero(reached)
@@ -225,6 +227,7 @@ def cell_boxes(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """bbox (R, 4) in pixels of the image, label (R,), score (R,) of raw (A * (5 + L), GH, GW)."""
     # cell by cell, anchor by anchor; no copy where channels lie last in memory
+    # darknet's order of channels: x y w h objectness classes
     rows = raw.transpose(1, 2, 0).reshape(-1, 5 + head.n_class)
     with np.errstate(all="ignore"):
         objectness = rows[:, 4] if head.new_coords else _sigmoid(rows[:, 4])
@@ -237,9 +240,11 @@ def cell_boxes(
         prob = prob * objectness[index, None]
         place = _places(index, raw.shape[1:], len(head.anchors), input_size)
         if head.new_coords:
+            # YOLOv4's layers apply the sigmoid in the network, and have no exponential
             center, side = rows[:, 1::-1], np.square(rows[:, 3:1:-1] * 2)
         else:
             center, side = _sigmoid(rows[:, 1::-1]), np.exp(np.minimum(rows[:, 3:1:-1], _LARGEST_LOG))
+        # darknet's scale_x_y: with it a sigmoid can reach the edges of the cell
         center = center * np.float32(head.scale_xy) - np.float32((head.scale_xy - 1) / 2)
         side = side * np.array(head.anchors, np.float32)[place.anchor]
         side = (side * place.cell_size if head.in_cells else side) / 2

@@ -1,4 +1,4 @@
-"""Functions applied element by element, their derivatives, sums and products.
+"""Element-wise functions, their derivatives, sums and products.
 
 NaN stays NaN; overflow gives inf and log of a negative number NaN, without a warning.
 """
@@ -20,6 +20,7 @@ _GELU_CUBIC = 0.044715
 
 
 def _sigmoid(x: np.ndarray) -> np.ndarray:
+    # of negative numbers only, which cannot overflow
     e = np.exp(-np.abs(x))
     return np.where(x >= 0, 1, e) / (1 + e)
 
@@ -72,7 +73,7 @@ _SLOPES: dict[str, _Function] = {
     "leaky_relu": lambda x, a, b: np.where(x > 0, x.dtype.type(1), x.dtype.type(a)),
     "elu": lambda x, a, b: np.where(x > 0, 1, a * np.exp(np.minimum(x, 0))),
     "clip": lambda x, a, b: (x > a) & (x < b),
-    "sigmoid": lambda x, a, b: _sigmoid(x) * _sigmoid(-x),
+    "sigmoid": lambda x, a, b: _sigmoid(x) * _sigmoid(-x),  # 1 - sigmoid(x) would cancel
     "tanh": lambda x, a, b: 1 - np.tanh(x) ** 2,
     "softplus": lambda x, a, b: _sigmoid(a * x),
     "swish": lambda x, a, b: _swish_slope(x, a),

@@ -1,4 +1,4 @@
-"""Whether arrays hold numbers only, fast."""
+"""Check for NaN and infinity."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Elements that indices name, taken and added to."""
+"""Indexing, accumulation at indices, and embeddings."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Products of matrices, also with weights of the rows and columns of maps."""
+"""Matrix products, and separable filters by them."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Allocating arrays and choosing where their axes lie in memory."""
+"""Allocation of arrays, and their memory formats."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -42,7 +42,7 @@ def to_numpy(array: np.ndarray) -> np.ndarray:
 
 
 def channels_last(x: np.ndarray) -> np.ndarray:
-    """x (B, C, H, W) itself if it is channels-last, else a copy that does."""
+    """x (B, C, H, W) itself if it is channels-last, else a channels-last copy."""
     if x.transpose(0, 2, 3, 1).flags.c_contiguous:
         return x
     y = empty(x.shape, x.dtype)

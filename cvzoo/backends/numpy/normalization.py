@@ -27,6 +27,7 @@ def _across(v: np.ndarray, ndim: int) -> np.ndarray:
 def _centred(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """x less its channels' means, these, and the biased variances."""
     count = max(x.size // max(x.shape[1], 1), 1)
+    # two passes: the mean of squares less the squared mean would cancel
     mean = channel_sum(x) / x.dtype.type(count)
     centred = x - _across(mean, x.ndim)
     return centred, mean, channel_sum(centred * centred) / x.dtype.type(count)
@@ -71,6 +72,7 @@ def batch_norm_grad(
     x_hat *= _across(inv_std, x.ndim)
     gbeta = channel_sum(gy)
     ggamma = channel_sum(gy * x_hat)
+    # gx is computed in place in x_hat, to save two arrays of x's size
     x_hat *= _across(-ggamma / count, x.ndim)
     x_hat += gy
     x_hat -= _across(gbeta / count, x.ndim)

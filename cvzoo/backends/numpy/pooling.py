@@ -33,17 +33,18 @@ def _lowest(dtype: np.dtype) -> float:
 
 
 def _first_maximum(x: np.ndarray, ksize: Pair, stride: Pair, pad: Pad) -> tuple[np.ndarray, np.ndarray]:
-    """The maximum of each window (B, OH, OW, C) and the number of the pixel where it is (-1: nothing but padding)."""
+    """The maximum of each window (B, OH, OW, C) and its index in the window (-1: only padding)."""
     size = out_size(x.shape[2:], ksize, stride, pad)
     padded = padded_nhwc(x, pad, _lowest(x.dtype))
     inside = padded_nhwc(np.ones((1, 1, *x.shape[2:]), bool), pad, False)
     y = np.full((x.shape[0], *size, x.shape[1]), _lowest(x.dtype), x.dtype)
+    # indices within the window, so that int32 suffices for any map
     where = np.full(y.shape, -1, np.int32)
-    photos = taps(padded, ksize, stride, size)
+    images = taps(padded, ksize, stride, size)
     masks = taps(inside, ksize, stride, size)
-    for (i, j, tap), (_, _, is_photo) in zip(photos, masks):
+    for (i, j, tap), (_, _, is_image) in zip(images, masks):
         # the second term selects a true -inf, the third propagates NaN as numpy.max does
-        better = (tap > y) | ((where < 0) & is_photo) | ((tap != tap) & (y == y))
+        better = (tap > y) | ((where < 0) & is_image) | ((tap != tap) & (y == y))
         np.copyto(y, tap, where=better)
         where[better] = i * ksize[1] + j
     return y, where

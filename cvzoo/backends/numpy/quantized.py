@@ -1,4 +1,4 @@
-"""Kernels of eight-bit integers: exact sums of integers, and float32 only after them."""
+"""int8 kernels: exact sums of integers, converted to float32 at the end."""
 
 import numpy as np
 
@@ -17,8 +17,10 @@ _F32 = np.dtype(np.float32)
 def quantize(x: np.ndarray, *, scale: float, signed: bool) -> np.ndarray:
     """See `AbstractBackend.quantize`."""
     low, high, dtype = (-128, 127, np.int8) if signed else (0, 255, np.uint8)
+    # times the inverse, as oneDNN does, so that both round alike
     y = np.rint(np.asarray(x, _F32) * (np.float32(1) / np.float32(scale)))
     y = np.minimum(np.maximum(y, low, out=y), high, out=y)
+    # the conversion of NaN to an integer is undefined
     y = np.nan_to_num(y, copy=False).astype(dtype)
     return channels_last(y) if y.ndim == 4 else np.ascontiguousarray(y)
 

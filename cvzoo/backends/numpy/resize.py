@@ -1,4 +1,4 @@
-"""Images at another size, and made a network's input."""
+"""Resizing, and preprocessing of images."""
 
 import functools
 import math
@@ -17,12 +17,12 @@ from cvzoo.errors.exceptions import ValueRangeError
 __all__ = ["prepare_images", "resize_2d", "resize_2d_grad"]
 
 
-_STRIP = 1 << 17  # numbers of the result that a thread makes at a time
+_STRIP = 1 << 17  # elements of the result that a thread computes at a time
 
 
 @functools.lru_cache(256)
 def axis_taps(n_in: int, n_out: int, mode: str, align_corners: bool, antialias: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Which pixels of an axis make each output pixel, and how much: (n_out, T) int64 and (n_out, T) float64."""
+    """The input pixels of each output pixel of an axis and their weights: (n_out, T) int64 and (n_out, T) float64."""
     if mode == "nearest":
         return (np.arange(n_out) * n_in // n_out)[:, None], np.ones((n_out, 1))
     if mode != "bilinear":
@@ -82,7 +82,7 @@ def resize_2d(x: np.ndarray, size: Pair, *, mode: str, align_corners: bool, anti
         strip = x[i : i + 1, rows] if axes[0] is None else _along(x[i : i + 1], 1, *[each[rows] for each in axes[0]])
         y[i, rows] = (strip if axes[1] is None else _along(strip, 2, *axes[1]))[0]
 
-    # strips that stay in a cache on their way
+    # strips whose intermediate result stays in a cache
     step = max(_STRIP // max(math.prod(y.shape[2:]), 1), 1)
     in_threads([(i, slice(k, k + step)) for i in range(len(x)) for k in range(0, size[0], step)], work)
     return y.transpose(0, 3, 1, 2)

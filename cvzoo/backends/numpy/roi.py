@@ -1,4 +1,4 @@
-"""Regions of feature maps at one size: means by small matrix products, maxima by looking at each cell."""
+"""RoI pooling: means by small matrix products, maxima cell by cell."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -38,6 +38,7 @@ def region_levels(bbox: np.ndarray, first: int, last: int) -> np.ndarray:
     bbox = np.asarray(bbox, np.float32)
     side = np.sqrt((bbox[:, 2] - bbox[:, 0]) * (bbox[:, 3] - bbox[:, 1]))
     with np.errstate(divide="ignore"):  # an empty box goes to the finest map
+        # the epsilon is torchvision's: a side of exactly a level's lower bound is not rounded below it
         level = np.floor(np.float32(4) + np.log2(side / np.float32(224)) + np.float32(1e-6))
     return (np.clip(level, first, last) - first).astype(np.int64)
 

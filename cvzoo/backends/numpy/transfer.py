@@ -22,6 +22,7 @@ def constant(key: Hashable, make: Callable[[], np.ndarray]) -> np.ndarray:
         if array is not None:
             _constants.move_to_end(key)
             return array
+    # without the lock: two threads may both compute it, but neither waits for another key
     array = make()
     with _lock:
         _constants[key] = array

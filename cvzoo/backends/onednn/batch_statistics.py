@@ -70,6 +70,7 @@ class _Statistics:
         middle = np.add.reduce(means * self._weights, 0)
         means -= middle
         means *= means
+        # variances within parts plus the variance of their means: no large numbers are subtracted
         variances += means
         variances *= self._weights
         whole_mean[...] = middle

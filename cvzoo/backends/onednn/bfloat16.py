@@ -56,6 +56,7 @@ def conv_2d_bf16(
         return numpy_conv_2d_bf16(x, w, b, out_bits=out_bits, **how)
     if not library().has_bf16:
         how["add"] = from_bits(add) if add is not None and add.dtype == BF16 else add
+        # products of two bfloat16 values are exact in float32, so only the order of summation differs
         y = conv_2d(from_bits(x) if x.dtype == BF16 else rounded(x), rounded(w), b, **how)
         return to_bits(y) if out_bits else y
     w = with_plain_strides(w)

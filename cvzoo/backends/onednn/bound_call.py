@@ -98,6 +98,7 @@ class BoundCall:
         quick = local.library.quick
         self._set = quick.dnnl_memory_set_data_handle
         self._alignment = primitive.alignment
+        # owns the library's primitive and stream, whose addresses `run` holds
         self._keep = primitive
         self._arguments = (_Argument * primitive._count)()
         self._destroy = quick.dnnl_memory_destroy

@@ -57,6 +57,7 @@ def _make(x: np.ndarray, steps: Sequence[tuple], others: Sequence[np.ndarray]) -
     if steps[0][0] in _BINARY:
         first, second, steps = _BINARY[steps[0][0]], next(remaining), steps[1:]
     else:
+        # the primitive is a binary one: without a first operand it computes x + 0
         first, second = _BINARY["add"], zero
     post_ops: list[tuple] = []
     slots = [(SRC, source), (SRC_1, second), (DST, source)]
@@ -64,6 +65,7 @@ def _make(x: np.ndarray, steps: Sequence[tuple], others: Sequence[np.ndarray]) -
         if kind in _BINARY:
             look = next(remaining)
             post_ops.append(("binary", _BINARY[kind], look.address))
+            # DNNL_ARG_ATTR_MULTIPLE_POST_OP(k) | DNNL_ARG_SRC_1
             slots.append((32768 * (k + 1) | SRC_1, look))
         elif kind in ELTWISE:
             post_ops.append(("eltwise", *ELTWISE[kind](*numbers)))

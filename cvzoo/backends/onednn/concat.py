@@ -26,7 +26,7 @@ from cvzoo.backends.onednn.primitives import (
 
 __all__ = ["concat"]
 
-_FIRST_OF_MANY = 1024
+_FIRST_OF_MANY = 1024  # DNNL_ARG_MULTIPLE_SRC
 _FEW = 1 << 14  # elements; below, NumPy is as fast
 _MANY = 1 << 19  # elements that a thread copies per task
 _MOST_AXES = 6

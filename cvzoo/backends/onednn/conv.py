@@ -60,11 +60,10 @@ from cvzoo.backends.onednn.winograd import make_winograd
 __all__ = ["channel_sum", "conv_2d", "conv_2d_input_grad", "conv_2d_weight_grad"]
 
 _DIRECT_DECONVOLUTION = 0xA
-_FEW_TAPS = (
-    9  # of a depthwise filter: up to these, oneDNN's gradient is faster than that of our own, more accurate kernel
-)
+# of a depthwise filter: up to these, oneDNN's gradient is faster than that of our own, more accurate kernel
+_FEW_TAPS = 9
 _BINARY_ADD = 0x1FFF0
-_FIRST_POST_OP_SOURCE = 32768 | 2
+_FIRST_POST_OP_SOURCE = 32768 | 2  # DNNL_ARG_ATTR_MULTIPLE_POST_OP(0) | DNNL_ARG_SRC_1
 
 
 def conv_2d(
@@ -347,6 +346,7 @@ def conv_2d_weight_grad(
             if op.order is None:
                 op.run(x, gy, gw)
             else:
+                # size elements in a row: the memory of the library's own format
                 chosen = new_channels_last(op.size, 1, 1, 1)
                 op.run(x, gy, chosen)
                 op.order(chosen, gw)

@@ -139,6 +139,7 @@ def eltwise_grad_from_output(
 
 
 def _make_binary(algorithm: int, a: np.ndarray, b: np.ndarray) -> Primitive | bool:
+    # one axis: fewer cases for the cache of primitives, and the fastest kernel
     if a.strides == b.strides and a.shape == b.shape:
         first = second = describe((a.size,), (1,))
     else:

@@ -159,6 +159,7 @@ def _declare(calls: ctypes.CDLL, quick: ctypes.PyDLL) -> None:
 
 def _load(path: str) -> Library:
     calls = _open(path)
+    # calls of microseconds keep the interpreter lock, whose release costs more
     quick = ctypes.PyDLL(path)
     try:
         calls.dnnl_version.restype = ctypes.POINTER(_Version)

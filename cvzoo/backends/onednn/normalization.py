@@ -172,6 +172,7 @@ def batch_norm_statistics(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     if are_taken_apart(image.shape):
         return batch_statistics(image)
     ones = np.ones(x.shape[1], F32)
+    # the library has no kernel for statistics alone
     return batch_norm_train(x, ones, ones, eps=1.0)[1:]
 
 
@@ -191,6 +192,7 @@ def _make_grad(shape: Dims, eps: float, mask: int | None) -> Primitive | NativeP
     """mask: the size in bytes of the mask of the ReLU, None without a ReLU."""
     relu, size = mask is not None, math.prod(shape)
     if native() is not None and (mask is None or mask == size or mask * 8 == size):
+        # oneDNN's workspace holds a bit per element, with some kernels a byte
         kind = NO_MASK if mask is None else BYTES if mask == size else BITS
         kinds = (SRC, DIFF_DST, DIFF_SRC, SCALE, MEAN, VARIANCE, DIFF_SCALE, DIFF_SHIFT, *([WORKSPACE] if relu else []))
         sums = BatchNormPlan(size // shape[1], shape[1], kind, eps)

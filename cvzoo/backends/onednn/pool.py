@@ -107,6 +107,7 @@ class Pool:
             block = self._new_block(size)
         lease = self._types[size].from_address(block[1])
         lease.block = block
+        # the array's base is the lease, which returns the block when the last view is freed
         return np.ndarray(shape, dtype, lease, 0, strides)
 
     def _new_block(self, size: int) -> _Block:
@@ -152,6 +153,7 @@ class Pool:
         with self._lock:
             idle, self._idle = self._idle, {}
             released, self.idle_bytes = self.idle_bytes, 0
+        # outside of the lock, since freeing large blocks takes time
         del idle
         if _trim is not None:
             _trim(0)  # glibc does not return freed pieces to the system by itself

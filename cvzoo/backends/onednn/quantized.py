@@ -68,6 +68,7 @@ def _make_quantize(x: np.ndarray, scale: float, signed: bool) -> _Quantize | Lit
         return False
     made = _Quantize()
     made.run = Primitive(descriptor, [(SRC, source), (DST, target), (SCALES | SRC, describe((1,), (1,)))])
+    # a reorder multiplies by its scale
     made.inverse = np.float32(1) / np.array([scale], F32)
     return made
 

@@ -4,23 +4,23 @@
 // a block of block_h x block_w pixels of x, their channels concatenated. The first block begins `top` rows and `left`
 // columns before x. Pixels outside of x and padded channels are 0.
 template <class T, int N>
-__device__ void to_blocks(const T *x, T *y, int photos, int c, int h, int w, i64 step_photo, i64 step_channel,
+__device__ void to_blocks(const T *x, T *y, int images, int c, int h, int w, i64 step_image, i64 step_channel,
                           i64 step_row, i64 step_column, int all, int out_h, int out_w, int channels, int block_h,
                           int block_w, int top, int left) {
     int packs = channels / N, whole = c * block_h * block_w;
     i64 n = (i64)all * out_h * out_w * packs;
     for (i64 i = first_index(); i < n; i += index_step()) {
         int pack, column, row;
-        i64 photo = divide(divide(divide(i, packs, &pack), out_w, &column), out_h, &row);
+        i64 image = divide(divide(divide(i, packs, &pack), out_w, &column), out_h, &row);
         int channel = pack * N, place = channel / c;
         int from = channel - place * c;
         Pack<T, N> moved;
 #pragma unroll
         for (int k = 0; k < N; k++) {
             int v = row * block_h + place / block_w - top, u = column * block_w + place % block_w - left;
-            bool inside = photo < photos && channel + k < whole && v >= 0 && v < h && u >= 0 && u < w;
+            bool inside = image < images && channel + k < whole && v >= 0 && v < h && u >= 0 && u < w;
             moved.at[k] =
-                inside ? x[photo * step_photo + from * step_channel + v * step_row + u * step_column] : T(0);
+                inside ? x[image * step_image + from * step_channel + v * step_row + u * step_column] : T(0);
             if (++from == c) {
                 from = 0;
                 place++;
@@ -32,9 +32,9 @@ __device__ void to_blocks(const T *x, T *y, int photos, int c, int h, int w, i64
 
 #define TO_BLOCKS(name, type, n)                                                                                      \
     extern "C" __global__ void to_blocks_##name(                                                                      \
-        const type *x, type *y, int photos, int c, int h, int w, i64 step_photo, i64 step_channel, i64 step_row,      \
+        const type *x, type *y, int images, int c, int h, int w, i64 step_image, i64 step_channel, i64 step_row,      \
         i64 step_column, int all, int out_h, int out_w, int channels, int block_h, int block_w, int top, int left) {  \
-        to_blocks<type, n>(x, y, photos, c, h, w, step_photo, step_channel, step_row, step_column, all, out_h, out_w, \
+        to_blocks<type, n>(x, y, images, c, h, w, step_image, step_channel, step_row, step_column, all, out_h, out_w, \
                            channels, block_h, block_w, top, left);                                                   \
     }
 TO_BLOCKS(b16, u16, 1)

@@ -28,7 +28,7 @@ extern "C" __global__ void decode_candidates(
     int *__restrict__ label, float *__restrict__ score, int *__restrict__ pairs, i64 n) {
     for (i64 at = first_index(); at < n; at += index_step()) {
         int slot, s;
-        i64 rest = divide(at, limit, &slot), photo = divide(rest, n_part, &s);
+        i64 rest = divide(at, limit, &slot), image = divide(rest, n_part, &s);
         float *to = bbox + 4 * at;
         if (slot >= smaller(taken[rest], limit)) {
             score[at] = -infinity<float>();
@@ -44,9 +44,9 @@ extern "C" __global__ void decode_candidates(
         float v = order_to_score((u32)(key >> 32));
         if (scoring == SCORE_SIGMOID) v = sigmoid_of(v);
         if (scoring == SCORE_IN_64) v = (float)(1.0 / (1.0 + exp(-(double)v)));
-        const float *code = loc + 4 * ((photo * n_row + row) * (codes_of_class ? n_class : 1) + (codes_of_class ? column : 0));
-        const float *a = anchor + 4 * ((own_anchors ? photo * n_row : 0) + row);
-        const float *frame = frames + photo * N_FRAME;
+        const float *code = loc + 4 * ((image * n_row + row) * (codes_of_class ? n_class : 1) + (codes_of_class ? column : 0));
+        const float *a = anchor + 4 * ((own_anchors ? image * n_row : 0) + row);
+        const float *frame = frames + image * N_FRAME;
         float b[4];
         if (coder == BOXES) {
             for (int k = 0; k < 4; k++) b[k] = code[k];
@@ -117,11 +117,11 @@ extern "C" __global__ void decode_yolo(const float *__restrict__ raw, const floa
                                        float *__restrict__ bbox, float *__restrict__ score, i64 n) {
     for (i64 i = first_index(); i < n; i += index_step()) {
         int a, x, y;
-        i64 rest = divide(i, n_anchor, &a), photo;
+        i64 rest = divide(i, n_anchor, &a), image;
         rest = divide(rest, width, &x);
-        photo = divide(rest, height, &y);
+        image = divide(rest, height, &y);
         const float *from = raw + i * (5 + n_class);
-        i64 row = photo * n_row + first + ((i64)y * width + x) * n_anchor + a;
+        i64 row = image * n_row + first + ((i64)y * width + x) * n_anchor + a;
         float objectness = plain ? from[4] : sigmoid_of(from[4]);
         float cell[2] = {cell_h, cell_w}, place[2] = {(float)y, (float)x}, b[4];
         bool finite = true;
@@ -168,10 +168,10 @@ extern "C" __global__ void finish_boxes(const float *__restrict__ bbox, const in
                                         const int *__restrict__ counts, int most_boxes, int wanted,
                                         float *__restrict__ result) {
     __shared__ int place[256], total;
-    i64 photo = blockIdx.x;
-    const float *frame = frames + photo * N_FRAME;
-    float *to = result + photo * (4 + 6 * (i64)limit);
-    int count = n_kept[photo], t = threadIdx.x;
+    i64 image = blockIdx.x;
+    const float *frame = frames + image * N_FRAME;
+    float *to = result + image * (4 + 6 * (i64)limit);
+    int count = n_kept[image], t = threadIdx.x;
     if (t == 0) total = 0;
     __syncthreads();
     for (int start = 0; start < count; start += blockDim.x) {
@@ -179,9 +179,9 @@ extern "C" __global__ void finish_boxes(const float *__restrict__ bbox, const in
         int i = start + t, row = -1;
         bool seen = false;
         if (i < count) {
-            row = kept[photo * limit + i];
+            row = kept[image * limit + i];
             for (int k = 0; k < 4; k++) {
-                b[k] = bbox[4 * (photo * n + row) + k];
+                b[k] = bbox[4 * (image * n + row) + k];
                 inside[k] = clipped(b[k], 0, frame[PHOTO_Y + k % 2]);
             }
             seen = inside[2] > inside[0] && inside[3] > inside[1];
@@ -201,15 +201,15 @@ extern "C" __global__ void finish_boxes(const float *__restrict__ bbox, const in
         if (seen) {
             float *own = to + 4 + 6 * place[t];
             for (int k = 0; k < 4; k++) own[k] = cut ? inside[k] : b[k];
-            own[4] = score[photo * n + row];
-            own[5] = __uint_as_float((u32)label[photo * n + row]);
+            own[4] = score[image * n + row];
+            own[5] = __uint_as_float((u32)label[image * n + row]);
         }
         __syncthreads();
     }
     for (int k = 6 * total + t; k < 6 * limit; k += blockDim.x) to[4 + k] = 0;
     if (t == 0) {
-        int more = counts[photo] > most_boxes;
-        for (int s = 0; s < n_part; s++) more = more || states[(photo * n_part + s) * 4 + 3] > (u64)most;
+        int more = counts[image] > most_boxes;
+        for (int s = 0; s < n_part; s++) more = more || states[(image * n_part + s) * 4 + 3] > (u64)most;
         to[0] = __uint_as_float((u32)total);
         to[1] = __uint_as_float((u32)(more && count < wanted));
         to[2] = to[3] = 0;
@@ -221,8 +221,8 @@ extern "C" __global__ void gather_boxes(const float *__restrict__ bbox, int n, c
                                         const int *__restrict__ n_kept, int limit, float *__restrict__ to, i64 size) {
     for (i64 i = first_index(); i < size; i += index_step()) {
         int slot;
-        i64 photo = divide(i, limit, &slot);
-        int row = slot < n_kept[photo] ? kept[i] : -1;
-        for (int k = 0; k < 4; k++) to[4 * i + k] = row < 0 ? 0 : bbox[4 * (photo * n + row) + k];
+        i64 image = divide(i, limit, &slot);
+        int row = slot < n_kept[image] ? kept[i] : -1;
+        for (int k = 0; k < 4; k++) to[4 * i + k] = row < 0 ? 0 : bbox[4 * (image * n + row) + k];
     }
 }

@@ -28,7 +28,7 @@ __device__ __forceinline__ void forward(const T *__restrict__ x, const T *__rest
     int channels = c * s.multiplier;
     for (i64 i = first_index(); i < n; i += index_step()) {
         int group, column, row;
-        i64 photo = divide(divide(divide(i, (channels + 7) / 8, &group), s.ow, &column), s.oh, &row);
+        i64 image = divide(divide(divide(i, (channels + 7) / 8, &group), s.ow, &column), s.oh, &row);
         int first = group * 8, count = channels - first;
         A sum[8] = {0, 0, 0, 0, 0, 0, 0, 0};
         for (int ky = 0; ky < s.kh; ky++) {
@@ -38,13 +38,13 @@ __device__ __forceinline__ void forward(const T *__restrict__ x, const T *__rest
                 int ix = column * s.sw + kx * s.dw - s.left;
                 if (ix < 0 || ix >= s.w) continue;
                 A v[8], f[8];
-                load_seen(x + ((photo * s.h + iy) * s.w + ix) * c, first, count, s.multiplier, whole, v);
+                load_seen(x + ((image * s.h + iy) * s.w + ix) * c, first, count, s.multiplier, whole, v);
                 load_eight(filters + (i64)(ky * s.kw + kx) * channels + first, count, whole, f);
 #pragma unroll
                 for (int k = 0; k < 8; k++) sum[k] += v[k] * f[k];
             }
         }
-        finish(sum, bias, add, y, ((photo * s.oh + row) * s.ow + column) * channels, first, count, kind, (A)alpha,
+        finish(sum, bias, add, y, ((image * s.oh + row) * s.ow + column) * channels, first, count, kind, (A)alpha,
                (A)beta, whole);
     }
 }
@@ -57,7 +57,7 @@ __device__ __forceinline__ void input_gradient(const T *__restrict__ gy, const T
     int channels = c * s.multiplier;
     for (i64 i = first_index(); i < n; i += index_step()) {
         int group, column, row;
-        i64 photo = divide(divide(divide(i, (c + 7) / 8, &group), s.w, &column), s.h, &row);
+        i64 image = divide(divide(divide(i, (c + 7) / 8, &group), s.w, &column), s.h, &row);
         int first = group * 8, count = c - first;
         A sum[8] = {0, 0, 0, 0, 0, 0, 0, 0};
         for (int ky = 0; ky < s.kh; ky++) {
@@ -66,7 +66,7 @@ __device__ __forceinline__ void input_gradient(const T *__restrict__ gy, const T
             for (int kx = 0; kx < s.kw; kx++) {
                 int ox = column + s.left - kx * s.dw;
                 if (ox < 0 || ox % s.sw != 0 || (ox /= s.sw) >= s.ow) continue;
-                const T *g = gy + ((photo * s.oh + oy) * s.ow + ox) * channels;
+                const T *g = gy + ((image * s.oh + oy) * s.ow + ox) * channels;
                 const T *f = filters + (i64)(ky * s.kw + kx) * channels;
                 if (s.multiplier == 1) {
                     A v[8], t[8];
@@ -85,7 +85,7 @@ __device__ __forceinline__ void input_gradient(const T *__restrict__ gy, const T
                 }
             }
         }
-        finish(sum, (const T *)0, add, gx, ((photo * s.h + row) * s.w + column) * c, first, count, 0, (A)0, (A)0,
+        finish(sum, (const T *)0, add, gx, ((image * s.h + row) * s.w + column) * c, first, count, 0, (A)0, (A)0,
                whole);
     }
 }
@@ -110,12 +110,12 @@ __device__ __forceinline__ void weight_gradient(const T *__restrict__ x, const T
     if (p.count > 0)
         for (i64 r = blockIdx.y * step + p.high; r < end; r += p.height) {
             int column, row;
-            i64 photo = divide(divide(r, s.ow, &column), s.oh, &row);
+            i64 image = divide(divide(r, s.ow, &column), s.oh, &row);
             int iy = row * s.sh + ky * s.dh - s.top;
             if (iy < 0 || iy >= s.h) continue;
             A g[8];
             load_eight(gy + r * channels + p.first, p.count, whole, g);
-            const T *line = x + (photo * s.h + iy) * s.w * c;
+            const T *line = x + (image * s.h + iy) * s.w * c;
             int ix = column * s.sw + kx * s.dw - s.left;
 #pragma unroll
             for (int t = 0; t < TAPS; t++, ix += s.dw) {

@@ -16,7 +16,7 @@ __device__ __forceinline__ void strip(const T *__restrict__ x, const T *__restri
                                       float beta, int whole) {
     for (i64 i = first_index(); i < n; i += index_step()) {
         int group, column, row;
-        i64 photo = divide(divide(divide(i, (c + 7) / 8, &group), (ow + STRIP - 1) / STRIP, &column), oh, &row);
+        i64 image = divide(divide(divide(i, (c + 7) / 8, &group), (ow + STRIP - 1) / STRIP, &column), oh, &row);
         int first = group * 8, count = c - first;
         column *= STRIP;
         float sum[STRIP][8];
@@ -31,7 +31,7 @@ __device__ __forceinline__ void strip(const T *__restrict__ x, const T *__restri
             float f[K][8];
 #pragma unroll
             for (int kx = 0; kx < K; kx++) load_eight(filters + (i64)(ky * K + kx) * c + first, count, whole, f[kx]);
-            const T *line = x + (photo * h + iy) * w * c + first;
+            const T *line = x + (image * h + iy) * w * c + first;
             int ix = column * S - left;
 #pragma unroll
             for (int j = 0; j < (STRIP - 1) * S + K; j++) {
@@ -49,7 +49,7 @@ __device__ __forceinline__ void strip(const T *__restrict__ x, const T *__restri
 #pragma unroll
         for (int r = 0; r < STRIP; r++)
             if (column + r < ow)
-                finish(sum[r], bias, add, y, ((photo * oh + row) * ow + column + r) * c, first, count, kind, alpha,
+                finish(sum[r], bias, add, y, ((image * oh + row) * ow + column + r) * c, first, count, kind, alpha,
                        beta, whole);
     }
 }

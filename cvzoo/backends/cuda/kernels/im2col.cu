@@ -25,11 +25,11 @@ __device__ void im2col(const T *x, T *columns, i64 first, i64 places, int groups
         }
         int group = groups == 1 ? 0 : (int)(place / places);
         place -= group * places;
-        i64 photo = divide(divide(place + first, s.out_w, &column), s.out_h, &row);
+        i64 image = divide(divide(place + first, s.out_w, &column), s.out_h, &row);
         int y = row * s.stride_h - s.top + tap / s.taps_w * s.dilate_h;
         int z = column * s.stride_w - s.left + tap % s.taps_w * s.dilate_w;
         bool inside = y >= 0 && y < s.h && z >= 0 && z < s.w;
-        columns[i] = inside ? x[photo * step_photo + y * step_row + z * step_column + (i64)group * channels + c] : zero;
+        columns[i] = inside ? x[image * step_photo + y * step_row + z * step_column + (i64)group * channels + c] : zero;
     }
 }
 
@@ -52,15 +52,15 @@ IM2COL(b128, b128)
 
 // Each pixel is gathered from the windows that contain it, in the order of their taps: no two threads write one pixel.
 template <class T>
-__device__ void col2im(const typename Wide<T>::type *columns, const T *added, T *gx, i64 photos,
+__device__ void col2im(const typename Wide<T>::type *columns, const T *added, T *gx, i64 images,
                        int groups, int channels, Window s) {
     typedef typename Wide<T>::type W;
     int taps = s.taps_h * s.taps_w, all = groups * channels;
-    i64 places = photos * s.out_h * s.out_w;
-    i64 n = photos * s.h * s.w * all;
+    i64 places = images * s.out_h * s.out_w;
+    i64 n = images * s.h * s.w * all;
     for (i64 i = first_index(); i < n; i += index_step()) {
         int c, column, row;
-        i64 photo = divide(divide(divide(i, all, &c), s.w, &column), s.h, &row);
+        i64 image = divide(divide(divide(i, all, &c), s.w, &column), s.h, &row);
         int group = c / channels;
         const W *from = columns + (i64)group * places * taps * channels + (c - group * channels);
         W sum = added ? wide(added[i]) : W(0);
@@ -70,7 +70,7 @@ __device__ void col2im(const typename Wide<T>::type *columns, const T *added, T 
             for (int l = 0; l < s.taps_w; l++) {
                 int z = column + s.left - l * s.dilate_w;
                 if (z < 0 || z % s.stride_w || z / s.stride_w >= s.out_w) continue;
-                i64 place = (photo * s.out_h + y / s.stride_h) * s.out_w + z / s.stride_w;
+                i64 place = (image * s.out_h + y / s.stride_h) * s.out_w + z / s.stride_w;
                 sum += from[(place * taps + k * s.taps_w + l) * channels];
             }
         }
@@ -79,12 +79,12 @@ __device__ void col2im(const typename Wide<T>::type *columns, const T *added, T 
 }
 
 #define COL2IM(name, type, wide)                                                                                      \
-    extern "C" __global__ void col2im_##name(const wide *columns, const type *added, type *gx, i64 photos,            \
+    extern "C" __global__ void col2im_##name(const wide *columns, const type *added, type *gx, i64 images,            \
                                              int groups, int channels, int h, int w, int out_h, int out_w,            \
                                              int taps_h, int taps_w, int stride_h, int stride_w, int top, int left,   \
                                              int dilate_h, int dilate_w) {                                            \
         Window s = {h, w, out_h, out_w, taps_h, taps_w, stride_h, stride_w, top, left, dilate_h, dilate_w};           \
-        col2im<type>(columns, added, gx, photos, groups, channels, s);                                                \
+        col2im<type>(columns, added, gx, images, groups, channels, s);                                                \
     }
 
 COL2IM(f32, float, float)

@@ -16,22 +16,22 @@ __device__ __forceinline__ float area_of(const float *b) {
 extern "C" __global__ void nms_mask(const float *__restrict__ bbox, const int *__restrict__ label,
                                     const int *__restrict__ counts, int n, int most, float thresh, u64 *__restrict__ mask) {
     int column = blockIdx.x, row = blockIdx.y, words = gridDim.x;
-    i64 photo = blockIdx.z;
+    i64 image = blockIdx.z;
     if (row > column) return;
-    int count = smaller(counts[photo], most), t = threadIdx.x;
+    int count = smaller(counts[image], most), t = threadIdx.x;
     if (64 * column >= count) return;
     __shared__ float other[64 * 4], other_area[64];
     __shared__ int other_label[64];
     int n_other = smaller(count - 64 * column, 64), i = 64 * row + t;
     if (t < n_other) {
-        i64 at = photo * n + 64 * column + t;
+        i64 at = image * n + 64 * column + t;
         for (int k = 0; k < 4; k++) other[4 * t + k] = bbox[4 * at + k];
         other_area[t] = area_of(other + 4 * t);
         other_label[t] = label ? label[at] : 0;
     }
     __syncthreads();
     if (i >= count) return;
-    i64 at = photo * n + i;
+    i64 at = image * n + i;
     float own[4];
     for (int k = 0; k < 4; k++) own[k] = bbox[4 * at + k];
     float area = area_of(own);
@@ -45,7 +45,7 @@ extern "C" __global__ void nms_mask(const float *__restrict__ bbox, const int *_
         float inter = times(h, w), both = minus(plus(area, other_area[j]), inter);
         if (both > 0 && over(inter, both) > thresh) bits |= 1ull << j;
     }
-    mask[(photo * 64 * words + i) * words + column] = bits;
+    mask[(image * 64 * words + i) * words + column] = bits;
 }
 
 // one block per image: kept (B, limit) indices of the remaining boxes, by descending score, -1 past n_kept (B,)
@@ -53,15 +53,15 @@ extern "C" __global__ void nms_sweep(const u64 *__restrict__ mask, const int *__
                                      int limit, int *__restrict__ kept, int *__restrict__ n_kept) {
     __shared__ u64 removed[WORDS], diagonal[64], staying;
     __shared__ int total;
-    i64 photo = blockIdx.x;
-    int count = smaller(counts[photo], most), used = (count + 63) / 64, t = threadIdx.x;
+    i64 image = blockIdx.x;
+    int count = smaller(counts[image], most), used = (count + 63) / 64, t = threadIdx.x;
     for (int k = t; k < used; k += blockDim.x) removed[k] = 0;
     if (t == 0) total = 0;
     __syncthreads();
     for (int tile = 0; tile < used; tile++) {
         int here = smaller(count - 64 * tile, 64), before = total;
         if (before >= limit) break;
-        const u64 *rows = mask + (photo * words + tile) * 64 * words;
+        const u64 *rows = mask + (image * words + tile) * 64 * words;
         for (int k = t; k < here; k += blockDim.x) diagonal[k] = rows[(i64)k * words + tile];
         __syncthreads();
         if (t == 0) {
@@ -72,7 +72,7 @@ extern "C" __global__ void nms_sweep(const u64 *__restrict__ mask, const int *__
                 int k = __ffsll((i64)left) - 1;
                 stay |= 1ull << k;
                 left &= ~(diagonal[k] | 1ull << k);
-                kept[photo * limit + now++] = 64 * tile + k;
+                kept[image * limit + now++] = 64 * tile + k;
             }
             staying = stay;
             total = now;
@@ -98,6 +98,6 @@ extern "C" __global__ void nms_sweep(const u64 *__restrict__ mask, const int *__
         __syncthreads();
     }
     int found = total;
-    for (int k = found + t; k < limit; k += blockDim.x) kept[photo * limit + k] = -1;
-    if (t == 0) n_kept[photo] = found;
+    for (int k = found + t; k < limit; k += blockDim.x) kept[image * limit + k] = -1;
+    if (t == 0) n_kept[image] = found;
 }

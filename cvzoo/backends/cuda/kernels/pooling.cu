@@ -19,14 +19,14 @@ struct Windows {
 // the i-th group of eight channels: its first channel, row, column and image
 struct Pixel {
     int first, count, row, column;
-    i64 photo;
+    i64 image;
 };
 __device__ __forceinline__ Pixel pixel(i64 i, int c, int height, int width) {
     Pixel p;
     int group;
     i = divide(i, (c + 7) / 8, &group);
     i = divide(i, width, &p.column);
-    p.photo = divide(i, height, &p.row);
+    p.image = divide(i, height, &p.row);
     p.first = group * 8;
     p.count = c - p.first;
     return p;
@@ -92,7 +92,7 @@ __device__ __forceinline__ void first_maximum(const T *__restrict__ x, Pixel p, 
     for (int i = inside_from(row); i < inside_to(row, s.kh, s.h); i++)
         for (int j = inside_from(column); j < inside_to(column, s.kw, s.w); j++) {
             A v[8];
-            load_eight(x + ((p.photo * s.h + row + i) * s.w + column + j) * c + p.first, p.count, whole, v);
+            load_eight(x + ((p.image * s.h + row + i) * s.w + column + j) * c + p.first, p.count, whole, v);
 #pragma unroll
             for (int k = 0; k < 8; k++)
                 if (v[k] > best[k] || where[k] < 0 || (is_nan(v[k]) && !is_nan(best[k]))) {
@@ -111,7 +111,7 @@ __device__ __forceinline__ void max_pool(const T *__restrict__ x, T *__restrict_
         A best[8];
         int where[8];
         first_maximum(x, p, s, c, whole, best, where);
-        i64 at = ((p.photo * s.oh + p.row) * s.ow + p.column) * c + p.first;
+        i64 at = ((p.image * s.oh + p.row) * s.ow + p.column) * c + p.first;
         store_eight(y + at, p.count, whole, best);
         if (kept) store_where(kept + at, p.count, whole, where);
     }
@@ -126,7 +126,7 @@ __device__ __forceinline__ void max_pool_indices(const T *__restrict__ x, i64 *_
         A best[8];
         int where[8];
         first_maximum(x, p, s, c, whole, best, where);
-        i64 at = ((p.photo * s.oh + p.row) * s.ow + p.column) * c + p.first;
+        i64 at = ((p.image * s.oh + p.row) * s.ow + p.column) * c + p.first;
         int row = p.row * s.sh - s.top, column = p.column * s.sw - s.left;
 #pragma unroll
         for (int k = 0; k < 8; k++)
@@ -146,7 +146,7 @@ __device__ __forceinline__ void max_pool_gradient(const T *__restrict__ gy, cons
         int right = window_to(column, s.sw, s.ow), low = window_to(row, s.sh, s.oh);
         for (int oy = window_from(row, s.kh, s.sh); oy <= low; oy++)
             for (int ox = window_from(column, s.kw, s.sw); ox <= right; ox++) {
-                i64 at = ((p.photo * s.oh + oy) * s.ow + ox) * c + p.first;
+                i64 at = ((p.image * s.oh + oy) * s.ow + ox) * c + p.first;
                 int here = (row - oy * s.sh) * s.kw + column - ox * s.sw, where[8];
                 A g[8];
                 load_where(kept + at, p.count, whole, where);
@@ -155,7 +155,7 @@ __device__ __forceinline__ void max_pool_gradient(const T *__restrict__ gy, cons
                 for (int k = 0; k < 8; k++)
                     if (where[k] == here) sum[k] += g[k];
             }
-        store_eight(gx + ((p.photo * s.h + p.row) * s.w + p.column) * c + p.first, p.count, whole, sum);
+        store_eight(gx + ((p.image * s.h + p.row) * s.w + p.column) * c + p.first, p.count, whole, sum);
     }
 }
 
@@ -178,20 +178,20 @@ __device__ __forceinline__ void average_pool(const T *__restrict__ x, T *__restr
         for (int ky = inside_from(row); ky < inside_to(row, s.kh, s.h); ky++)
             for (int kx = inside_from(column); kx < inside_to(column, s.kw, s.w); kx++) {
                 A v[8];
-                load_eight(x + ((p.photo * s.h + row + ky) * s.w + column + kx) * c + p.first, p.count, whole, v);
+                load_eight(x + ((p.image * s.h + row + ky) * s.w + column + kx) * c + p.first, p.count, whole, v);
 #pragma unroll
                 for (int k = 0; k < 8; k++) sum[k] += v[k];
             }
         A count = (A)divisor(p.row, p.column, s, count_pad);
 #pragma unroll
         for (int k = 0; k < 8; k++) sum[k] /= count;
-        store_eight(y + ((p.photo * s.oh + p.row) * s.ow + p.column) * c + p.first, p.count, whole, sum);
+        store_eight(y + ((p.image * s.oh + p.row) * s.ow + p.column) * c + p.first, p.count, whole, sum);
     }
 }
 
 // Global average pooling of (images, pixels, c): a block computes lanes * 8 channels of one image.
 template <class T>
-__device__ __forceinline__ void average_photo(const T *__restrict__ x, T *__restrict__ y, i64 pixels, int c, int lanes,
+__device__ __forceinline__ void average_map(const T *__restrict__ x, T *__restrict__ y, i64 pixels, int c, int lanes,
                                               int whole) {
     typedef typename Wide<T>::type A;
     __shared__ A sums[ROWS_BLOCK * 8];
@@ -228,11 +228,11 @@ __device__ __forceinline__ void average_pool_gradient(const T *__restrict__ gy, 
         for (int oy = window_from(row, s.kh, s.sh); oy <= low; oy++)
             for (int ox = window_from(column, s.kw, s.sw); ox <= right; ox++) {
                 A g[8], count = (A)divisor(oy, ox, s, count_pad);
-                load_eight(gy + ((p.photo * s.oh + oy) * s.ow + ox) * c + p.first, p.count, whole, g);
+                load_eight(gy + ((p.image * s.oh + oy) * s.ow + ox) * c + p.first, p.count, whole, g);
 #pragma unroll
                 for (int k = 0; k < 8; k++) sum[k] += g[k] / count;
             }
-        store_eight(gx + ((p.photo * s.h + p.row) * s.w + p.column) * c + p.first, p.count, whole, sum);
+        store_eight(gx + ((p.image * s.h + p.row) * s.w + p.column) * c + p.first, p.count, whole, sum);
     }
 }
 
@@ -269,8 +269,8 @@ MAXIMA(i64, i64)
         average_pool<T>(x, y, n, c, THE_WINDOWS, count_pad, whole);                                                   \
     }                                                                                                                 \
     extern "C" __global__ void __launch_bounds__(ROWS_BLOCK, 2)                                                       \
-        average_photo_##s(const T *__restrict__ x, T *__restrict__ y, i64 pixels, int c, int lanes, int whole) {      \
-        average_photo<T>(x, y, pixels, c, lanes, whole);                                                              \
+        average_map_##s(const T *__restrict__ x, T *__restrict__ y, i64 pixels, int c, int lanes, int whole) {      \
+        average_map<T>(x, y, pixels, c, lanes, whole);                                                              \
     }                                                                                                                 \
     extern "C" __global__ void __launch_bounds__(256, 2)                                                              \
         average_pool_gradient_##s(const T *__restrict__ gy, T *__restrict__ gx, i64 n, int c, WINDOWS,                \

@@ -15,17 +15,17 @@ __device__ __forceinline__ int in_8_bits(int sum) {
     sum >>= PRECISION;
     return sum < 0 ? 0 : sum > 255 ? 255 : sum;
 }
-// pixel of the photo, clamped to the last row and column; before: already normalized
+// pixel of the image, clamped to the last row and column; before: already normalized
 template <class S>
-__device__ __forceinline__ float pixel_at(const S *photo, i64 sy, i64 sx, int y, int x, const Tables &t, int before,
+__device__ __forceinline__ float pixel_at(const S *image, i64 sy, i64 sx, int y, int x, const Tables &t, int before,
                                           float mean, float std) {
-    float v = (float)photo[smaller(y, t.height - 1) * sy + smaller(x, t.width - 1) * sx];
+    float v = (float)image[smaller(y, t.height - 1) * sy + smaller(x, t.width - 1) * sx];
     return before ? over(minus(v, mean), std) : v;
 }
 
 // sums in W: along the first axis, rounded to float32, then along the other
 template <class S, class W>
-__device__ __forceinline__ float resampled(const S *photo, i64 sy, i64 sx, int y, int x, const Tables &t, int vertical_first,
+__device__ __forceinline__ float resampled(const S *image, i64 sy, i64 sx, int y, int x, const Tables &t, int vertical_first,
                                            int before, float mean, float std) {
     const W *wy = (const W *)t.row_weight + (i64)y * t.n_row, *wx = (const W *)t.column_weight + (i64)x * t.n_column;
     int top = t.row[y], left = t.column[x], n_outer = vertical_first ? t.n_column : t.n_row;
@@ -36,7 +36,7 @@ __device__ __forceinline__ float resampled(const S *photo, i64 sy, i64 sx, int y
         W outer_weight = vertical_first ? wx[o] : wy[o];
         for (int i = 0; i < n_inner; i++) {
             int py = top + (vertical_first ? i : o), px = left + (vertical_first ? o : i);
-            W v = (W)pixel_at(photo, sy, sx, py, px, t, before, mean, std);
+            W v = (W)pixel_at(image, sy, sx, py, px, t, before, mean, std);
             inner = plus(inner, times(v, vertical_first ? wy[i] : wx[i]));
         }
         sum = plus(sum, times((W)(float)inner, outer_weight));
@@ -44,7 +44,7 @@ __device__ __forceinline__ float resampled(const S *photo, i64 sy, i64 sx, int y
     return (float)sum;
 }
 template <class S>
-__device__ __forceinline__ float resampled_8_bits(const S *photo, i64 sy, i64 sx, int y, int x, const Tables &t,
+__device__ __forceinline__ float resampled_8_bits(const S *image, i64 sy, i64 sx, int y, int x, const Tables &t,
                                                   int vertical_first) {
     const int *wy = (const int *)t.row_weight + (i64)y * t.n_row, *wx = (const int *)t.column_weight + (i64)x * t.n_column;
     int top = t.row[y], left = t.column[x], n_outer = vertical_first ? t.n_column : t.n_row;
@@ -54,7 +54,7 @@ __device__ __forceinline__ float resampled_8_bits(const S *photo, i64 sy, i64 sx
         int inner = 1 << (PRECISION - 1);
         for (int i = 0; i < n_inner; i++) {
             int py = top + (vertical_first ? i : o), px = left + (vertical_first ? o : i);
-            float v = rintf((float)photo[smaller(py, t.height - 1) * sy + smaller(px, t.width - 1) * sx]);
+            float v = rintf((float)image[smaller(py, t.height - 1) * sy + smaller(px, t.width - 1) * sx]);
             inner += (int)(v < 0 ? 0 : v > 255 ? 255 : v) * (vertical_first ? wy[i] : wx[i]);
         }
         sum += in_8_bits(inner) * (vertical_first ? wx[o] : wy[o]);
@@ -62,11 +62,11 @@ __device__ __forceinline__ float resampled_8_bits(const S *photo, i64 sy, i64 sx
     return (float)in_8_bits(sum);
 }
 
-// One thread per pixel of y (height, width, channels). photo: element (y, x, c) is at y * sy + x * sx + c * sc; the resized
+// One thread per pixel of y (height, width, channels). image: element (y, x, c) is at y * sy + x * sx + c * sc; the resized
 // part (h, w) begins at (at_y, at_x) of y. vertical_first: which axis is summed first. A value v becomes
 // ((v - mean) / std) * factor - shift, where (v - mean) / std is computed of input pixels if before.
 template <class S, class T>
-__device__ __forceinline__ void prepare_photo(const S *photo, i64 sy, i64 sx, i64 sc, const Tables &t, int h, int w,
+__device__ __forceinline__ void prepare_photo(const S *image, i64 sy, i64 sx, i64 sc, const Tables &t, int h, int w,
                                               int at_y, int at_x, int summing, int vertical_first, int before,
                                               const float *mean, const float *std, const float *fill, float factor,
                                               float shift, int height, int width, int channels, T *y) {
@@ -79,7 +79,7 @@ __device__ __forceinline__ void prepare_photo(const S *photo, i64 sy, i64 sx, i6
             float v = 0;
             if (c < 3 && !inside) v = fill[c];
             if (c < 3 && inside) {
-                const S *own = photo + c * sc;
+                const S *own = image + c * sc;
                 if (summing == IN_8_BITS) v = resampled_8_bits(own, sy, sx, row, column, t, vertical_first);
                 else if (summing == IN_FLOATS) v = resampled<S, float>(own, sy, sx, row, column, t, vertical_first, before, mean[c], std[c]);
                 else v = resampled<S, double>(own, sy, sx, row, column, t, vertical_first, before, mean[c], std[c]);
@@ -94,13 +94,13 @@ __device__ __forceinline__ void prepare_photo(const S *photo, i64 sy, i64 sx, i6
 // colors (9,): mean, std, fill
 #define PREPARE(NAME, S, T)                                                                                              \
     extern "C" __global__ void prepare_##NAME(                                                                           \
-        const S *__restrict__ photo, i64 sy, i64 sx, i64 sc, int photo_height, int photo_width,                          \
+        const S *__restrict__ image, i64 sy, i64 sx, i64 sc, int photo_height, int photo_width,                          \
         const int *__restrict__ row, const void *__restrict__ row_weight, int n_row, const int *__restrict__ column,     \
         const void *__restrict__ column_weight, int n_column, int h, int w, int at_y, int at_x, int summing,             \
         int vertical_first, int before, const float *__restrict__ colors, float factor, float shift, int height, int width,  \
         int channels, T *__restrict__ y) {                                                                               \
         Tables t = {row, column, row_weight, column_weight, n_row, n_column, photo_height, photo_width};                 \
-        prepare_photo<S, T>(photo, sy, sx, sc, t, h, w, at_y, at_x, summing, vertical_first, before, colors, colors + 3,     \
+        prepare_photo<S, T>(image, sy, sx, sc, t, h, w, at_y, at_x, summing, vertical_first, before, colors, colors + 3,     \
                             colors + 6, factor, shift, height, width, channels, y);                                      \
     }
 PREPARE(u8_f32, u8, float)

@@ -1,4 +1,4 @@
-// RoI pooling. Maps are channels-last: x[l] is (B, H, W, C); region r is of map photo[r] of level level[r]; y is
+// RoI pooling. Maps are channels-last: x[l] is (B, H, W, C); region r is of map image[r] of level level[r]; y is
 // (R, OH, OW, C_out). Position-sensitive with groups G > 1: the map has C = C_out * G * G channels, and a cell is of
 // channel (c * G + oy * G / OH) * G + ox * G / OW.
 //
@@ -90,8 +90,8 @@ __device__ __forceinline__ float share_of(const Axis &a, int o, int s, int p) {
                    int w3, int w4, float scale0, float scale1, float scale2, float scale3, float scale4
 #define MAPS x0, x1, x2, x3, x4, h0, h1, h2, h3, h4, w0, w1, w2, w3, w4, scale0, scale1, scale2, scale3, scale4
 #define OF_LEVEL(l, v) ((l) == 0 ? v##0 : (l) == 1 ? v##1 : (l) == 2 ? v##2 : (l) == 3 ? v##3 : v##4)
-// the regions: rois (R, 4) float32 in the image's pixels, photo (R,) index of the image, level (R,) or null
-#define REGIONS const float *__restrict__ rois, const int *__restrict__ photo, const int *__restrict__ level, int oh, \
+// the regions: rois (R, 4) float32 in the image's pixels, image (R,) index of the image, level (R,) or null
+#define REGIONS const float *__restrict__ rois, const int *__restrict__ image, const int *__restrict__ level, int oh, \
                 int ow, int sy, int sx, int kind, int aligned, int group, int mode
 
 // One thread per value of y. best (R, OH, OW, C_out): written by GREATEST unless null, read by PICKED: for ALIGN the sample
@@ -110,7 +110,7 @@ __device__ __forceinline__ void roi_forward(MAPS_OF(const T), REGIONS, int chann
         Axis rows = axis_of(times(b[0], scale), times(b[2], scale), oh, sy, height, kind, aligned);
         Axis columns = axis_of(times(b[1], scale), times(b[3], scale), ow, sx, width, kind, aligned);
         int channel = (c * group + oy * group / oh) * group + ox * group / ow;
-        const T *map = OF_LEVEL(l, x) + (i64)photo[r] * height * width * c_in + channel;
+        const T *map = OF_LEVEL(l, x) + (i64)image[r] * height * width * c_in + channel;
         W sum = 0, most = 0;
         int at = -1;
         if (kind == ALIGN) {
@@ -167,7 +167,7 @@ __device__ __forceinline__ void roi_gather(W *__restrict__ gx, int height, int w
         __syncthreads();
         for (int k = threadIdx.x; k < smaller(256, n_region - start); k += blockDim.x) {
             int r = start + k;
-            if (photo[r] != b || (level && level[r] != own_level)) continue;
+            if (image[r] != b || (level && level[r] != own_level)) continue;
             const float *q = rois + 4 * (i64)r;
             Axis rows = axis_of(times(q[0], scale), times(q[2], scale), oh, sy, height, kind, aligned);
             Axis columns = axis_of(times(q[1], scale), times(q[3], scale), ow, sx, width, kind, aligned);
@@ -243,7 +243,7 @@ __device__ __forceinline__ void roi_scatter(MAPS_OF(W), REGIONS, int channels, c
         Axis rows = axis_of(times(b[0], scale), times(b[2], scale), oh, sy, height, kind, aligned);
         Axis columns = axis_of(times(b[1], scale), times(b[3], scale), ow, sx, width, kind, aligned);
         int channel = (c * group + oy * group / oh) * group + ox * group / ow;
-        W *map = OF_LEVEL(l, x) + (i64)photo[r] * height * width * c_in + channel;
+        W *map = OF_LEVEL(l, x) + (i64)image[r] * height * width * c_in + channel;
         W v = wide(gy[i]);
         if (kind == ALIGN) {
             int first = 0, last = rows.samples * columns.samples;
@@ -275,17 +275,17 @@ __device__ __forceinline__ void roi_scatter(MAPS_OF(W), REGIONS, int channels, c
 #define ROI(S, T)                                                                                                        \
     extern "C" __global__ void roi_forward_##S(MAPS_OF(const T), REGIONS, int channels, int *__restrict__ best,          \
                                                T *__restrict__ y, i64 n) {                                               \
-        roi_forward<T>(MAPS, rois, photo, level, oh, ow, sy, sx, kind, aligned, group, mode, channels, best, y, n);      \
+        roi_forward<T>(MAPS, rois, image, level, oh, ow, sy, sx, kind, aligned, group, mode, channels, best, y, n);      \
     }                                                                                                                    \
     extern "C" __global__ void roi_gather_##S(Wide<T>::type *__restrict__ gx, int height, int width, float scale,        \
                                               int own_level, REGIONS, int channels, const int *__restrict__ best,        \
                                               const T *__restrict__ gy, int n_region) {                                  \
-        roi_gather<T, Wide<T>::type>(gx, height, width, scale, own_level, rois, photo, level, oh, ow, sy, sx, kind,      \
+        roi_gather<T, Wide<T>::type>(gx, height, width, scale, own_level, rois, image, level, oh, ow, sy, sx, kind,      \
                                      aligned, group, mode, channels, best, gy, n_region);                                \
     }                                                                                                                    \
     extern "C" __global__ void roi_scatter_##S(MAPS_OF(Wide<T>::type), REGIONS, int channels,                            \
                                                const int *__restrict__ best, const T *__restrict__ gy, i64 n) {          \
-        roi_scatter<T, Wide<T>::type>(MAPS, rois, photo, level, oh, ow, sy, sx, kind, aligned, group, mode, channels,    \
+        roi_scatter<T, Wide<T>::type>(MAPS, rois, image, level, oh, ow, sy, sx, kind, aligned, group, mode, channels,    \
                                       best, gy, n);                                                                      \
     }
 FOR_FLOATS(ROI)

@@ -37,10 +37,10 @@ __device__ void add_pixels(T *out, const i64 *where, const T *x, i64 b, i64 n, i
     for (i64 i = first_index(); i < b * parts * c; i += index_step()) {
         int channel;
         i64 rest = divide(i, c, &channel);
-        i64 photo = rest / parts, low = (rest - photo * parts) * share, high = smaller(low + share, l);
-        T *plane = out + photo * l * c + channel;
-        const i64 *wanted = where + photo * n * c + channel;
-        const T *pixel = x + photo * n * c + channel;
+        i64 image = rest / parts, low = (rest - image * parts) * share, high = smaller(low + share, l);
+        T *plane = out + image * l * c + channel;
+        const i64 *wanted = where + image * n * c + channel;
+        const T *pixel = x + image * n * c + channel;
         for (i64 k = 0; k < n; k++) {
             i64 place = wanted[k * c];
             if (place >= low && place < high) plane[place * c] = narrow<T>(wide(plane[place * c]) + wide(pixel[k * c]));
@@ -53,9 +53,9 @@ template <class T>
 __device__ void take_pixels(T *y, const i64 *where, const T *planes, i64 b, i64 n, i64 l, int c) {
     for (i64 i = first_index(); i < b * n * c; i += index_step()) {
         int channel;
-        i64 photo = divide(i, c, &channel) / n;
+        i64 image = divide(i, c, &channel) / n;
         i64 place = where[i];
-        y[i] = place >= 0 && place < l ? planes[(photo * l + place) * c + channel] : narrow<T>(0);
+        y[i] = place >= 0 && place < l ? planes[(image * l + place) * c + channel] : narrow<T>(0);
     }
 }
 

@@ -1,1 +1,1 @@
-"""Regions of feature maps in NumPy: where their cells lie, and sums over them."""
+"""RoI pooling of feature maps in NumPy: the positions of cells, and sums over them."""

@@ -17,6 +17,7 @@ def row_sums(x: np.ndarray, places: np.ndarray, weights: np.ndarray) -> np.ndarr
     """(M, C) of x (N, C): y[m] = sum over k of weights[m, k] * x[places[m, k]]; places, weights: (M, K)."""
     y = np.zeros((len(places), x.shape[1]), x.dtype)
     for place, weight in zip(places.T, weights.T):
+        # weights of 0 are padding, whose rows are skipped: 0 * inf would be NaN
         used = np.flatnonzero(weight)
         if len(used) == len(weight):
             y += weight[:, None] * x[place]
@@ -39,7 +40,7 @@ def row_sums_grad(gy: np.ndarray, n_row: int, places: np.ndarray, weights: np.nd
 
 
 def picked(x: np.ndarray, places: np.ndarray) -> np.ndarray:
-    """(M, C): of each column of x (N, C) the number in the row that `places` (M, C) names; 0 where that is -1."""
+    """(M, C): of each column of x (N, C) the value in row `places` (M, C); 0 where that is -1."""
     return np.where(places < 0, 0, np.take_along_axis(x, np.maximum(places, 0), 0)).astype(x.dtype, copy=False)
 
 
@@ -50,6 +51,7 @@ def picked_grad(gy: np.ndarray, n_row: int, places: np.ndarray) -> np.ndarray:
     if gy.size:
         valid = places >= 0
         flat = (places * c + np.arange(c))[valid]
+        # bincount sums in float64, in the order of the regions
         gx.reshape(-1)[:] = np.bincount(flat, weights=gy[valid], minlength=gx.size)
     return gx
 
@@ -105,6 +107,7 @@ def greatest_pixels(rows: np.ndarray, rois: Regions, shape: Sequence[int]) -> np
     for place, here in zip(places.T, inside.T):
         used = np.flatnonzero(here)
         values = rows[place[used]]
+        # the first pixel always counts, even if it is -inf or NaN
         better = (values > best[used]) | (where[used] < 0)
         best[used] = np.where(better, values, best[used])
         where[used] = np.where(better, place[used, None], where[used])
