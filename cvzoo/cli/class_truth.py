@@ -54,15 +54,16 @@ def class_kind(spec: str) -> str | None:
 def load_class_truth(spec: str, *, split: str | None, limit: int | None) -> ClassTruth:
     """The ground truth of `folder:ROOT`, `cifar10:DIR`, `cifar100:DIR` or `mnist:DIR` (DIR may be "auto").
 
-    split: of CIFAR and MNIST; None: "test"; limit: only the first images
+    split: of CIFAR and MNIST; None: "test". Of a folder ROOT with the folders train and val, as training takes it;
+        None: "val"
+    limit: only the first images
     Raises ConfigError for a malformed specification, DatasetError if files are missing.
     """
     kind, _, root = spec.partition(":")
     if not root:
         raise ConfigError(f"{spec}: the folder of the data set is missing", expected=f"{kind}:FOLDER")
     if kind == "folder":
-        if split is not None:
-            raise ConfigError("--split does not apply to folder:ROOT", hint="the folder of the split as ROOT")
+        root = _folder_of_classes(root, split)
         dataset: DirectoryParsingLabelDataset | CIFAR10Dataset | CIFAR100Dataset | MNISTDataset
         dataset = DirectoryParsingLabelDataset(root)
         paths: list[str] | None = dataset.img_paths[:limit]
@@ -73,3 +74,15 @@ def load_class_truth(spec: str, *, split: str | None, limit: int | None) -> Clas
     if not len(dataset):
         raise ConfigError(f"{spec} contains no images")
     return ClassTruth(dataset, dataset.label_names, np.asarray(dataset.labels[:limit], np.int64), names, paths)
+
+
+def _folder_of_classes(root: str, split: str | None) -> str:
+    """ROOT with a folder per class, or the folder of a split below it. Raises ConfigError if that is missing."""
+    if split is None:
+        has_splits = all(os.path.isdir(os.path.join(root, each)) for each in ("train", "val"))
+        return os.path.join(root, "val") if has_splits else root
+    path = os.path.join(root, split)
+    if not os.path.isdir(path):
+        hint = "without --split, ROOT has a folder per class, or train and val"
+        raise ConfigError(f"--split {split}: {root} has no such folder", hint=hint)
+    return path

@@ -78,7 +78,8 @@ def class_table(rows: Iterable[Mapping[str, object]], columns: Sequence[str], *,
     rows = list(rows)
     names = [printable(str(row["name"])) for row in rows]
     width = max([len("class"), *map(len, names)])
-    lines = [f"{'class':<{width}}  {counted:>7}" + "".join(f"  {column:>6}" for column in columns)]
+    head = "images" if counted == "photos" else counted  # `n_photos` is the name in JSON
+    lines = [f"{'class':<{width}}  {head:>7}" + "".join(f"  {column:>6}" for column in columns)]
     for name, row in zip(names, rows):
         scores = "".join(f"  {number(row[column]):>{len(column)}}" for column in columns)
         lines.append(f"{name:<{width}}  {row[f'n_{counted}']:>7}{scores}")

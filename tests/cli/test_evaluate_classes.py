@@ -63,6 +63,7 @@ def test_somebodys_guesses_get_accuracies_and_a_report(run, folder, tmp_path):
         ("Polar_Bear/d.png", "cat", 0.5),
     ]
     assert "mean_class_accuracy" in out
+    assert out.startswith("class        images  accuracy")
     page = (tmp_path / "r.html").read_text()
     assert page.count("data:image/jpeg;base64,") == 2
     assert "http" not in page.replace("http-equiv", "")
@@ -150,12 +151,23 @@ def test_guesses_that_make_no_sense_are_named_and_no_number_printed(run, folder,
     assert says in err
 
 
+@pytest.mark.parametrize(("words", "n_image"), [((), 4), (("--split", "val"), 4), (("--split", "train"), 3)])
+def test_the_data_of_a_training_are_evaluated_on_val_unless_another_split_is_given(run, folder, model, words, n_image):
+    shutil.copytree(folder, folder.parent / "root/val")
+    shutil.copytree(folder, folder.parent / "root/train")
+    (folder.parent / "root/train/cat/a.png").unlink()
+    data = ("--data", f"folder:{folder.parent / 'root'}")
+    status, out, err = run("evaluate", "--model", model, *data, *words, "--json", "-")
+    assert status == 0, err
+    assert json.loads(out)["counts"] == {"images": n_image, "classes": 3}
+
+
 def test_words_that_make_no_sense_are_errors(run, folder, model, net, tmp_path):
     guesses = results(tmp_path, GUESSES)
     truth, data = ("--gt", f"folder:{folder}"), ("--data", f"folder:{folder}")
     for words, says in (
         ((*truth, "--results", guesses, "--iou-type", "segm"), "--iou-type does not apply"),
-        ((*truth, "--results", guesses, "--split", "val"), "--split"),
+        ((*truth, "--results", guesses, "--split", "val"), "--split val: "),
         ((*truth, "--results", guesses, *data), "evaluate needs one ground truth"),
         (("--gt", "folder:", "--results", guesses), "the folder of the data set is missing"),
         (("--gt", f"folder:{tmp_path / 'absent'}", "--results", guesses), "not a folder"),

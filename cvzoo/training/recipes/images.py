@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _MAX_IMAGES = 8
 _COLUMNS = 4
+_SIDE = 320
 
 
 class FirstBatchImage:
@@ -50,7 +51,7 @@ class FirstBatchImage:
 
 
 class PredictionImages(AbstractExtension):
-    """Draws the model's predictions on the first images of a data set, and rewrites the file each time.
+    """Draws the model's predictions on images spread over a data set, and rewrites the file each time.
 
     dataset: the first value of an example is an image (3, H, W); path: the file
     draw: an image with what is predicted, and the end of its caption, which begins with the file's name
@@ -73,7 +74,9 @@ class PredictionImages(AbstractExtension):
 
     def __call__(self, trainer: "Trainer") -> None:
         imgs, captions = [], []
-        for i in range(min(_MAX_IMAGES, len(self._dataset))):
+        n = len(self._dataset)
+        # those of a folder for each class would begin with eight of one class
+        for i in np.linspace(0, n - 1, min(_MAX_IMAGES, n)).astype(int).tolist():
             img, caption = self._draw(self._dataset[i][0])
             imgs.append(img)
             captions.append(f"{pathlib.Path(self._dataset.name(i)).name}: {caption}")
@@ -88,4 +91,10 @@ def denormalized(img: Array, *, mean: ArrayLike, std: ArrayLike) -> Image:
 
 def _write(path: pathlib.Path, imgs: Sequence[Array], captions: Sequence[str]) -> None:
     path.parent.mkdir(exist_ok=True)
-    write_image(contact_sheet(imgs, captions, columns=_COLUMNS), path)
+    write_image(contact_sheet(map(_enlarged, imgs), captions, columns=_COLUMNS, side=_SIDE), path)
+
+
+def _enlarged(img: Image) -> Image:
+    """The image with every pixel repeated as often as its place has room: CIFAR's have 32 x 32."""
+    times = max(_SIDE // max(img.shape[1:]), 1)
+    return img.repeat(times, axis=1).repeat(times, axis=2)

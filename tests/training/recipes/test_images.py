@@ -35,9 +35,9 @@ def test_the_first_batch_is_drawn_once_as_it_is_trained_on(tmp_path):
     assert seen == [(9, "cpu"), (9, None)]
     # eight images of nine in rows of four, and the pixels are those of before the normalization
     assert sheet.shape[2] > 4 * 320 > 2 * sheet.shape[1] * 0.9
-    left, top = 8 + (320 - 60) // 2, 8 + (320 - 40) // 2
-    np.testing.assert_allclose(sheet[:, top + 2, left + 2], MEAN + STD, atol=12)
-    inside, beside = sheet[:, top + 8, left + 16], sheet[:, top + 30, left + 32]
+    left, top = 8 + (320 - 300) // 2, 8 + (320 - 200) // 2  # each pixel of 60 x 40 is shown as 5 x 5
+    np.testing.assert_allclose(sheet[:, top + 10, left + 10], MEAN + STD, atol=12)
+    inside, beside = sheet[:, top + 42, left + 80], sheet[:, top + 150, left + 160]
     assert np.abs(inside - (MEAN + STD)).max() > 40  # a box
     np.testing.assert_allclose(beside, MEAN + STD, atol=25)  # and none around what is ignored
 
@@ -50,11 +50,14 @@ def test_a_resumed_run_keeps_the_first_batch_of_its_beginning(tmp_path):
 
 
 class Data:
+    def __init__(self, n=3):
+        self.n = n
+
     def __len__(self):
-        return 3
+        return self.n
 
     def __getitem__(self, i):
-        return (np.full((3, 40, 60), 99, np.float32),)
+        return (np.full((3, 40, 60), i, np.float32),)
 
     def name(self, i):
         return f"folder/{i}.png"
@@ -65,7 +68,7 @@ def test_what_a_model_finds_is_drawn_anew_each_time(tmp_path):
 
     def draw(img):
         seen.append(img.shape)
-        return img + len(seen), "found"
+        return img + 10 * len(seen), "found"
 
     extension = PredictionImages(Data(), path, draw, trigger=(1, "epoch"))
     extension(None)
@@ -73,6 +76,13 @@ def test_what_a_model_finds_is_drawn_anew_each_time(tmp_path):
     extension(None)
     assert path.read_bytes() != first
     assert seen == [(3, 40, 60)] * 6
+
+
+def test_the_images_are_spread_over_the_data_which_may_be_sorted_by_class(tmp_path):
+    shown = []
+    draw = lambda img: (shown.append(int(img[0, 0, 0])) or img, "")  # noqa: E731
+    PredictionImages(Data(15), tmp_path / "a.jpg", draw, trigger=(1, "epoch"))(None)
+    assert shown == [0, 2, 4, 6, 8, 10, 12, 14]
 
 
 def test_a_disk_that_is_full_ends_no_training(tmp_path):
