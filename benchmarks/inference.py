@@ -1,109 +1,221 @@
-"""Networks without gradients: cvzoo compiled and eager, ONNX Runtime, OpenVINO and torch eager, in turn, on one CPU.
+"""Networks and 3x3 convolutions without gradients: cvzoo, ONNX Runtime, OpenVINO and torch, in turn, on one CPU.
 
-    python benchmarks/inference.py --model resnet50 --onnxruntime-python ENV1/bin/python \\
-        --openvino-python ENV2/bin/python --torch-python ENV3/bin/python [--threads 1 4] [--out results/FILE.json]
+    python benchmarks/inference.py --peers-python ENV/bin/python --model detectors --out benchmarks/results/FILE.json
 
-Each ENV is an environment with that package (torch: with torchvision, too); the one of this script needs cvzoo only.
-Photos are float32 (B, 3, H, W) in C order for all but torch, which gets them channels-last, as its weights are.
+ENV is an environment with onnxruntime, openvino, torch and torchvision, or some of them; this one needs cvzoo only.
+cvzoo runs compiled ("cvzoo"), compiled without Winograd's algorithm ("direct"), and not compiled ("eager").
+Images are float32 (B, C, H, W) in C order for all but torch, which gets them channels-last, as its weights are.
 ONNX Runtime and OpenVINO run the file that `cvzoo.export` writes of our random weights, for one shape, and their
-numbers are compared with ours; torch has random weights of its own. OpenVINO has the hint LATENCY and must compute
-in float32: on processors with AMX it would take bfloat16 by itself. One measurement is the median of `--repeat` calls
+results are compared with ours; torch has random weights of its own. OpenVINO has the hint LATENCY and must compute
+in float32: on CPUs with AMX it would take bfloat16 by itself. One measurement is the median of `--repeat` calls
 in a row; then it is another program's turn.
+
+Of detectors it is the network, without decoding. `layers` are four 3x3 convolutions with ReLU in a row, between a 1x1
+convolution of three channels and a mean over the map, as in the middle of a network: where images have C order and
+convolutions another one, no program has to reorder C channels for the measurement.
+`--isa avx2` asks every program for AVX2 only; ONNX Runtime cannot be asked and is left out.
+On a machine with other work on it, `--clock cpu --threads 1` measures the CPU time of the process.
 """
 
 import argparse
 import os
 import pathlib
+import resource
+import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from side_by_side import Worker, compare, machine, serve, write_results
 
-MODELS = {  # ours, torchvision's, (H, W)
-    "resnet50": ("ResNet50", "resnet50", (224, 224)),
-    "mobilenet_v3_large": ("MobileNetV3Large", "mobilenet_v3_large", (224, 224)),
-    "efficientnet_b0": ("EfficientNetB0", "efficientnet_b0", (224, 224)),
-    "shufflenet_v2_x1_0": ("ShuffleNetV2X1_0", "shufflenet_v2_x1_0", (224, 224)),
-    "densenet121": ("DenseNet121", "densenet121", (224, 224)),
-    "convnext_tiny": ("ConvNeXtTiny", "convnext_tiny", (224, 224)),
-    "vit_b_16": ("ViTB16", "vit_b_16", (224, 224)),
-    "swin_t": ("SwinT", "swin_t", (224, 224)),
-    "vgg16": ("VGG16", "vgg16", (224, 224)),
-    "deeplabv3_resnet50": ("DeepLabV3ResNet50", "segmentation.deeplabv3_resnet50", (513, 513)),
-    "lraspp_mobilenet_v3_large": ("LRASPPMobileNetV3Large", "segmentation.lraspp_mobilenet_v3_large", (513, 513)),
+
+class Network(NamedTuple):
+    """ours: its name in cvzoo.links; theirs: in torchvision.models, "": none; shape: of an image, (C, H, W)."""
+
+    ours: str
+    theirs: str
+    shape: tuple[int, int, int]
+    batches: tuple[int, ...] = (1, 8)
+
+
+_IMAGE = (3, 224, 224)
+CLASSIFIERS = {
+    "resnet50": Network("ResNet50", "resnet50", _IMAGE),
+    "vgg16": Network("VGG16", "vgg16", _IMAGE, (1,)),
+    "resnet18": Network("ResNet18", "resnet18", _IMAGE),
+    "resnet101": Network("ResNet101", "resnet101", _IMAGE),
+    "mobilenet_v2": Network("MobileNetV2", "mobilenet_v2", _IMAGE),
+    "mobilenet_v3_large": Network("MobileNetV3Large", "mobilenet_v3_large", _IMAGE),
+    "efficientnet_b0": Network("EfficientNetB0", "efficientnet_b0", _IMAGE),
+    "shufflenet_v2_x1_0": Network("ShuffleNetV2X1_0", "shufflenet_v2_x1_0", _IMAGE),
+    "densenet121": Network("DenseNet121", "densenet121", _IMAGE),
+    "convnext_tiny": Network("ConvNeXtTiny", "convnext_tiny", _IMAGE),
+    "vit_b_16": Network("ViTB16", "vit_b_16", _IMAGE),
+    "swin_t": Network("SwinT", "swin_t", _IMAGE),
 }
+SEGMENTERS = {
+    "deeplabv3_resnet50": Network("DeepLabV3ResNet50", "segmentation.deeplabv3_resnet50", (3, 513, 513), (1,)),
+    "lraspp_mobilenet_v3_large": Network(
+        "LRASPPMobileNetV3Large", "segmentation.lraspp_mobilenet_v3_large", (3, 513, 513), (1,)
+    ),
+}
+DETECTORS = {
+    "ssd300": Network("SSD300", "detection.ssd300_vgg16", (3, 300, 300), (1,)),
+    "retinanet": Network("retinanet_resnet50_fpn", "detection.retinanet_resnet50_fpn", (3, 800, 1088), (1,)),
+    "yolo_v3": Network("YOLOv3", "", (3, 416, 416), (1,)),
+    "box_head": Network("FPNBoxHead", "box_head", (256, 7, 7), (1000,)),
+}
+_LAYERS = (  # channels, height, width: of ResNet-50, of SSD300 and of a RetinaNet's heads and pyramid at 800 x 1088
+    *((64, 56, 56), (128, 28, 28), (256, 14, 14), (512, 7, 7)),
+    *((64, 300, 300), (128, 150, 150), (256, 75, 75), (512, 38, 38), (512, 19, 19)),
+    *((256, 100, 136), (256, 50, 68), (256, 25, 34), (256, 13, 17), (256, 7, 9), (256, 200, 272)),
+)
+LAYERS = {f"3x3 {c}x{h}x{w}": Network("", "", (c, h, w), (1, 8) if h < 57 and h == w else (1,)) for c, h, w in _LAYERS}
+NETWORKS = {**CLASSIFIERS, **SEGMENTERS, **DETECTORS, **LAYERS}
+GROUPS = {
+    "classifiers": list(CLASSIFIERS),
+    "segmenters": list(SEGMENTERS),
+    "detectors": list(DETECTORS),
+    "layers": list(LAYERS),
+    "winograd": ["resnet50", "vgg16", *DETECTORS],  # the networks of docs/decisions/0047
+}
+_IN_A_ROW = 4  # convolutions of LAYERS
+_PEERS = ("onnxruntime", "openvino", "torch")
+_OURS = ("cvzoo", "direct", "eager")
+_AVX2 = {"ONEDNN_MAX_CPU_ISA": "AVX2", "CVZOO_NATIVE": "avx2", "ATEN_CPU_CAPABILITY": "avx2"}
+_MEMORY = "largest memory"
 
 
-def photos(batch: int, size: tuple[int, int]) -> np.ndarray:
-    return np.random.default_rng(batch).standard_normal((batch, 3, *size), "float32")
+def images(batch: int, shape: tuple[int, int, int]) -> np.ndarray:
+    return np.random.default_rng(batch).standard_normal((batch, *shape), "float32")
 
 
-def case_name(batch: int) -> str:
-    return f"batch {batch}"
+def case_name(name: str, batch: int) -> str:
+    return f"{name}, batch {batch}"
 
 
-def _keep(folder: pathlib.Path, who: str, batch: int, y: np.ndarray) -> None:
-    np.save(folder / f"{who}-{batch}.npy", y)
+def _keep(folder: pathlib.Path, who: str, case: str, y: np.ndarray) -> None:
+    np.save(folder / f"{who}-{case}.npy", y)
+
+
+# --- cvzoo ----------------------------------------------------------------------------------------------------------
+def _part(network: Any, shape: tuple[int, int, int]):
+    """A model that is a network alone, for images of a shape."""
+    import cvzoo.functions as F
+    import cvzoo.links as L
+
+    class Part(L.AbstractClassifier):
+        def __init__(self):
+            with self.init_scope():
+                self.network = network
+
+        def prepare(self, img):
+            return np.zeros(shape, np.float32)
+
+        def stages(self, x):
+            h = self.network(x)
+            yield "scores", F.concat(h, axis=1) if isinstance(h, tuple) else h
+
+    return Part()
+
+
+def _convolutions(channels: int):
+    import cvzoo.functions as F
+    import cvzoo.links as L
+
+    class Convolutions(L.Chain):
+        def __init__(self):
+            with self.init_scope():
+                self.first = L.Convolution2D(3, channels, 1)
+                self.convs = L.ChainList(*(L.Conv2DActiv(channels, channels, 3, 1, 1) for _ in range(_IN_A_ROW)))
+
+        def forward(self, x):
+            h = self.first(x)
+            for conv in self.convs:
+                h = conv(h)
+            return F.reshape(F.average_pooling_2d(h, h.shape[2:]), (len(h), channels))
+
+    return Convolutions()
 
 
 def our_model(name: str):
-    """The same random numbers whoever makes it; every layer's results are of about the same size."""
+    """The same random numbers in every process; every layer's results are of about the same size."""
     import cvzoo
     import cvzoo.links as L
 
     cvzoo.set_seed(0)
-    makers = vars(L)[MODELS[name][0]]
-    return makers(n_class=21 if name.startswith(("deeplab", "lraspp")) else 1000)
+    network = NETWORKS[name]
+    if name in LAYERS:
+        return _part(_convolutions(network.shape[0]), input_shape(name))
+    if name == "box_head":
+        return _part(L.FPNBoxHead(256, 90), network.shape)
+    maker = getattr(L, network.ours)
+    if name in DETECTORS:
+        return maker(n_fg_class=90)
+    return maker(n_class=21 if name in SEGMENTERS else 1000)
 
 
-def write_onnx(name: str, folder: pathlib.Path, batches: list[int]) -> None:
+def input_shape(name: str) -> tuple[int, int, int]:
+    shape = NETWORKS[name].shape
+    return (3, *shape[1:]) if name in LAYERS else shape
+
+
+def write_onnx(folder: pathlib.Path, cases: Sequence[tuple[str, int]]) -> None:
     from cvzoo.export import export_onnx
 
-    model = our_model(name)
-    for batch in batches:
-        export_onnx(folder / f"{batch}.onnx", model, batch=batch, size=MODELS[name][2])
+    for name, batch in cases:
+        export_onnx(folder / f"{case_name(name, batch)}.onnx", our_model(name), batch=batch, size=input_shape(name)[1:])
 
 
-def serve_cvzoo(name: str, folder: pathlib.Path, batches: list[int], repeat: int, *, compiled: bool) -> None:
+def _first(y: Any) -> np.ndarray:
+    return np.asarray((y[0] if isinstance(y, tuple | list) else y).array)
+
+
+def cvzoo_cases(who: str, folder: pathlib.Path, cases: Sequence[tuple[str, int]]) -> dict[str, Callable[[], object]]:
     import cvzoo
 
-    model = our_model(name)
-    cases = {}
-    with cvzoo.using_config("train", False), cvzoo.no_backprop_mode():
-        for batch in batches:
-            x = photos(batch, MODELS[name][2])
-            if compiled:
-                model(x)  # the library is loaded and its kernels are made once in a process
-                start = time.perf_counter()
-                graph = model.compile(x)
-                seconds = time.perf_counter() - start
-                (folder / f"compile-{batch}.txt").write_text(f"{seconds:.2f}")
-                print(
-                    f"compiled for batch {batch} in {seconds:.2f} s:", graph.summary().split("\n")[0], file=sys.stderr
-                )
-            y = model(x)
-            _keep(folder, "cvzoo" if compiled else "eager", batch, (y[0] if isinstance(y, tuple) else y).array)
-            cases[case_name(batch)] = lambda x=x: model(x)
-        serve(cases, repeat=repeat)
+    def run(model, x):
+        winograd = "never" if who == "direct" else "auto"
+        with cvzoo.using_config("train", False), cvzoo.no_backprop_mode(), cvzoo.using_config("winograd", winograd):
+            return model(x)
+
+    made, calls = {}, {}
+    for name, batch in cases:
+        model = made.setdefault(name, our_model(name))
+        x = images(batch, input_shape(name))
+        case = case_name(name, batch)
+        if who != "eager":
+            run(model, x)  # the library is loaded and its kernels are made once in a process
+            start = time.perf_counter()
+            with cvzoo.using_config("winograd", "never" if who == "direct" else "auto"):
+                model.compile(x)
+            (folder / f"compile-{who}-{case}.txt").write_text(f"{time.perf_counter() - start:.2f}")
+        _keep(folder, who, case, _first(run(model, x)))
+        calls[case] = lambda model=model, x=x: run(model, x)
+    return calls
 
 
-def serve_onnxruntime(name: str, folder: pathlib.Path, batches: list[int], repeat: int) -> None:
+# --- others ---------------------------------------------------------------------------------------------------------
+def onnxruntime_cases(folder: pathlib.Path, cases: Sequence[tuple[str, int]]) -> dict[str, Callable[[], object]]:
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
+    options.log_severity_level = 3
     options.intra_op_num_threads = int(os.environ["CVZOO_NUM_THREADS"])
-    cases = {}
-    for batch in batches:
-        session = onnxruntime.InferenceSession(folder / f"{batch}.onnx", options, providers=["CPUExecutionProvider"])
-        x = photos(batch, MODELS[name][2])
-        _keep(folder, "onnxruntime", batch, session.run(None, {"x": x})[0])
-        cases[case_name(batch)] = lambda session=session, x=x: session.run(None, {"x": x})
-    serve(cases, repeat=repeat)
+    calls = {}
+    for name, batch in cases:
+        case = case_name(name, batch)
+        session = onnxruntime.InferenceSession(folder / f"{case}.onnx", options, providers=["CPUExecutionProvider"])
+        x = images(batch, input_shape(name))
+        _keep(folder, "onnxruntime", case, session.run(None, {"x": x})[0])
+        calls[case] = lambda session=session, x=x: session.run(None, {"x": x})
+    return calls
 
 
-def serve_openvino(name: str, folder: pathlib.Path, batches: list[int], repeat: int) -> None:
+def openvino_cases(folder: pathlib.Path, cases: Sequence[tuple[str, int]]) -> dict[str, Callable[[], object]]:
     import openvino
 
     core = openvino.Core()
@@ -112,106 +224,166 @@ def serve_openvino(name: str, folder: pathlib.Path, batches: list[int], repeat: 
         "INFERENCE_PRECISION_HINT": "f32",
         "INFERENCE_NUM_THREADS": int(os.environ["CVZOO_NUM_THREADS"]),
     }
-    cases = {}
-    for batch in batches:
-        request = core.compile_model(core.read_model(folder / f"{batch}.onnx"), "CPU", options).create_infer_request()
-        x = photos(batch, MODELS[name][2])
+    calls = {}
+    for name, batch in cases:
+        case = case_name(name, batch)
+        request = core.compile_model(core.read_model(folder / f"{case}.onnx"), "CPU", options).create_infer_request()
+        x = images(batch, input_shape(name))
         run = lambda request=request, x=x: request.infer({0: x}, share_inputs=True, share_outputs=True)  # noqa: E731
-        _keep(folder, "openvino", batch, np.array(run()[0]))
-        cases[case_name(batch)] = run
-    serve(cases, repeat=repeat)
+        _keep(folder, "openvino", case, np.array(run()[0]))
+        calls[case] = run
+    return calls
 
 
-def serve_torch(name: str, folder: pathlib.Path, batches: list[int], repeat: int) -> None:
+def _torch_model(name: str):
+    """A function of x; None if torchvision has no such network."""
     import torch
+
+    network = NETWORKS[name]
+    if name in LAYERS:
+        c = network.shape[0]
+        convs = [layer for _ in range(_IN_A_ROW) for layer in (torch.nn.Conv2d(c, c, 3, padding=1), torch.nn.ReLU())]
+        return torch.nn.Sequential(torch.nn.Conv2d(3, c, 1), *convs, torch.nn.AdaptiveAvgPool2d(1), torch.nn.Flatten())
     import torchvision
 
+    if name == "box_head":
+        part = torchvision.models.detection.faster_rcnn
+        return torch.nn.Sequential(part.TwoMLPHead(256 * 49, 1024), part.FastRCNNPredictor(1024, 91))
+    if not network.theirs:
+        return None
+    home, _, maker = network.theirs.rpartition(".")
+    models = getattr(torchvision.models, home) if home else torchvision.models
+    model = getattr(models, maker)(**({"weights": None, "weights_backbone": None} if home else {"weights": None}))
+    if name not in DETECTORS:
+        return model
+    network = torch.nn.Module()
+    network.backbone, network.head = model.backbone, model.head
+    network.forward = lambda x: network.head(list(network.backbone(x).values()))
+    return network
+
+
+def torch_cases(cases: Sequence[tuple[str, int]]) -> dict[str, Callable[[], object]]:
+    import torch
+
     torch.set_num_threads(int(os.environ["CVZOO_NUM_THREADS"]))
-    home, _, maker = MODELS[name][1].rpartition(".")
-    models = torchvision.models.segmentation if home else torchvision.models
-    options = {"weights": None, "weights_backbone": None} if home else {"weights": None}
-    model = vars(models)[maker](**options).eval().to(memory_format=torch.channels_last)
-    cases = {}
-    for batch in batches:
-        x = torch.from_numpy(photos(batch, MODELS[name][2])).to(memory_format=torch.channels_last)
-        cases[case_name(batch)] = lambda x=x: model(x)
-    with torch.inference_mode():
-        serve(cases, repeat=repeat)
+    calls = {}
+    for name, batch in cases:
+        model = _torch_model(name)
+        if model is not None:
+            model = model.eval().to(memory_format=torch.channels_last)
+            x = torch.from_numpy(images(batch, input_shape(name))).to(memory_format=torch.channels_last)
+            calls[case_name(name, batch)] = lambda model=model, x=x: model(x)
+    return calls
 
 
-def _difference(folder: pathlib.Path, who: str, batch: int) -> float | None:
-    """The greatest difference to cvzoo's compiled numbers, in parts of the greatest number."""
-    file = folder / f"{who}-{batch}.npy"
+def serve_program(who: str, folder: pathlib.Path, cases: Sequence[tuple[str, int]], repeat: int, clock: str) -> None:
+    if who == "torch":
+        import torch
+
+        torch.inference_mode().__enter__()
+        calls = torch_cases(cases)
+    elif who in _OURS:
+        calls = cvzoo_cases(who, folder, cases)
+    else:
+        calls = (onnxruntime_cases if who == "onnxruntime" else openvino_cases)(folder, cases)
+    calls[_MEMORY] = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    serve(calls, repeat=repeat, clock=time.process_time if clock == "cpu" else time.perf_counter)
+
+
+# --------------------------------------------------------------------------------------------------------------------
+def _difference(folder: pathlib.Path, who: str, case: str) -> float | None:
+    """The greatest difference to cvzoo's compiled results, in parts of the greatest value."""
+    file = folder / f"{who}-{case}.npy"
     if not file.exists():
         return None
-    ours, theirs = np.load(folder / f"cvzoo-{batch}.npy"), np.load(file)
-    return float(f"{np.abs(ours - theirs).max() / np.abs(theirs).max():.1e}")
+    ours, theirs = np.load(folder / f"cvzoo-{case}.npy"), np.load(file)
+    return float(f"{np.abs(ours - theirs.reshape(ours.shape)).max() / np.abs(theirs).max():.1e}")
 
 
-def measure(arguments: argparse.Namespace, name: str, threads: int) -> list[dict]:
-    """One model, one number of threads."""
+def _has(python: str, package: str) -> bool:
+    code = f"import importlib.util, sys; sys.exit(importlib.util.find_spec({package!r}) is None)"
+    return subprocess.run([python, "-c", code], check=False).returncode == 0
+
+
+def programs(arguments: argparse.Namespace) -> dict[str, str]:
+    """The Python of each program to measure."""
+    found = dict.fromkeys(arguments.ours, sys.executable)
+    for who in _PEERS:
+        python = getattr(arguments, f"{who}_python") or arguments.peers_python
+        if python and _has(python, who) and not (who == "onnxruntime" and arguments.isa == "avx2"):
+            found[who] = python
+    return found
+
+
+def measure(arguments: argparse.Namespace, names: Sequence[str], threads: int) -> list[dict]:
+    """Some networks in the same processes, one number of threads."""
     environment = {key: str(threads) for key in ("CVZOO_NUM_THREADS", "OMP_NUM_THREADS")}
-    pythons = {
-        "cvzoo": sys.executable,
-        "eager": sys.executable,
-        "onnxruntime": arguments.onnxruntime_python,
-        "openvino": arguments.openvino_python,
-        "torch": arguments.torch_python,
-    }
+    environment |= _AVX2 if arguments.isa == "avx2" else {}
+    cases = [(name, batch) for name in names for batch in arguments.batch or NETWORKS[name].batches]
     with tempfile.TemporaryDirectory() as place:
         folder = pathlib.Path(place)
-        write_onnx(name, folder, arguments.batch)
-        tail = [str(folder), "--model", name, "--repeat", str(arguments.repeat), "--batch", *map(str, arguments.batch)]
+        write_onnx(folder, cases)
+        tail = ["--folder", place, "--repeat", str(arguments.repeat), "--clock", arguments.clock, "--model", *names]
+        tail += ["--batch", *map(str, arguments.batch)] if arguments.batch else []
         workers = [
-            Worker(who, [python, __file__, "--serve", who, "--folder", *tail], environment)
-            for who, python in pythons.items()
-            if python
+            Worker(who, [python, __file__, "--serve", who, *tail], environment)
+            for who, python in programs(arguments).items()
         ]
         rows = []
-        for batch in arguments.batch:
-            row = compare(workers, case_name(batch), runs=arguments.runs)
-            for worker in workers[1:]:
-                row[worker.name]["greatest_difference"] = _difference(folder, worker.name, batch)
-            print({worker.name: row[worker.name]["greatest_difference"] for worker in workers[1:]}, flush=True)
-            compiling = float((folder / f"compile-{batch}.txt").read_text())
-            rows.append({"model": name, "threads": threads, "compile_seconds": compiling, **row})
+        for name, batch in cases:
+            case = case_name(name, batch)
+            having = [worker for worker in workers if case in worker.cases]
+            row = compare(having, case, runs=arguments.runs, warmup=1, seconds=arguments.seconds)
+            for worker in having[1:]:
+                row[worker.name]["greatest_difference"] = _difference(folder, worker.name, case)
+            compiling = folder / f"compile-cvzoo-{case}.txt"
+            row |= {"model": name, "batch": batch, "threads": threads}
+            row |= {"isa": arguments.isa or "all", "clock": arguments.clock}
+            rows.append(row | ({"compile_seconds": float(compiling.read_text())} if compiling.exists() else {}))
         for worker in workers:
+            memory = round(worker.run(_MEMORY))
+            for row in rows if len(names) == 1 else ():
+                if worker.name in row:
+                    row[worker.name]["largest_memory_mb"] = memory
             worker.close()
     return rows
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--model", nargs="+", choices=sorted(MODELS), default=["resnet50"])
-    parser.add_argument("--batch", nargs="+", type=int, default=[1, 8])
+    choices = [*GROUPS, *NETWORKS]
+    parser.add_argument("--model", nargs="+", choices=choices, default=["resnet50"], metavar="NAME", help=str(choices))
+    parser.add_argument("--batch", nargs="+", type=int, help="default: by network, 1 and 8 or 1 (box head 1000)")
     parser.add_argument("--threads", nargs="+", type=int, default=[1, len(os.sched_getaffinity(0))])
     parser.add_argument("--runs", type=int, default=11)
     parser.add_argument("--repeat", type=int, default=5)
-    parser.add_argument("--onnxruntime-python", help="the python of an environment with onnxruntime")
-    parser.add_argument("--openvino-python", help="the python of an environment with openvino")
-    parser.add_argument("--torch-python", help="the python of an environment with torch and torchvision")
+    parser.add_argument("--seconds", type=float, default=20.0, help="at most for one case, after three runs")
+    parser.add_argument("--isa", choices=["avx2"], help="default: all instructions of the CPU")
+    parser.add_argument("--clock", choices=["wall", "cpu"], default="wall")
+    parser.add_argument("--ours", nargs="*", choices=_OURS, default=_OURS, help="of cvzoo; the first one is compared")
+    parser.add_argument("--peers-python", help="the python of an environment with the other programs")
+    for who in _PEERS:
+        parser.add_argument(f"--{who}-python", help=f"the python of an environment with {who}")
     parser.add_argument("--out", help="write a JSON file of results")
     parser.add_argument("--serve", help=argparse.SUPPRESS)
     parser.add_argument("--folder", type=pathlib.Path, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
+    names = [name for given in arguments.model for name in GROUPS.get(given, [given])]
     if arguments.serve:
-        given = arguments.model[0], arguments.folder, arguments.batch, arguments.repeat
-        if arguments.serve in ("cvzoo", "eager"):
-            return serve_cvzoo(*given, compiled=arguments.serve == "cvzoo")
-        return {"onnxruntime": serve_onnxruntime, "openvino": serve_openvino, "torch": serve_torch}[arguments.serve](
-            *given
-        )
+        cases = [(name, batch) for name in names for batch in arguments.batch or NETWORKS[name].batches]
+        return serve_program(arguments.serve, arguments.folder, cases, arguments.repeat, arguments.clock)
     print(machine(), flush=True)
+    together = [[name for name in names if name in LAYERS], *([name] for name in names if name not in LAYERS)]
     rows = []
     for threads in arguments.threads:
-        for name in arguments.model:
-            print(name, f"threads {threads}", flush=True)
-            rows += measure(arguments, name, threads)
+        for some in filter(None, together):
+            print(f"threads {threads}", flush=True)
+            rows += measure(arguments, some, threads)
     if arguments.out:
         import cvzoo
 
         versions = {"cvzoo": cvzoo.__version__, "numpy": np.__version__}
-        write_results(arguments.out, title="Inference, compiled", rows=rows, versions=versions, notes=__doc__)
+        write_results(arguments.out, title="Inference", rows=rows, versions=versions, notes=__doc__)
 
 
 if __name__ == "__main__":

@@ -15,17 +15,27 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 
+_TURN = 1.0  # seconds, after which a case is not repeated in the same turn
 
-def serve(cases: Mapping[str, Callable[[], object]], *, repeat: int = 1) -> None:
-    """Answer the driver: for each line with a case's name, run it `repeat` times and print the median seconds."""
+
+def serve(
+    cases: Mapping[str, Callable[[], object]], *, repeat: int = 1, clock: Callable[[], float] = time.perf_counter
+) -> None:
+    """Answer the driver: for each line with a case's name, run it `repeat` times and print the median seconds.
+
+    A case that takes long is repeated less often. clock: gives seconds; time.process_time counts the CPU's
+    """
     print(json.dumps({"ready": sorted(cases)}), flush=True)
     for line in sys.stdin:
         case = cases[line.strip()]
         times = []
+        end = time.perf_counter() + _TURN
         for _ in range(repeat):
-            start = time.perf_counter()
+            start = clock()
             given = case()  # seconds, if a case looks at the clock itself
-            times.append(given if isinstance(given, float) else time.perf_counter() - start)
+            times.append(given if isinstance(given, float) else clock() - start)
+            if time.perf_counter() > end:
+                break
         print(json.dumps(statistics.median(times)), flush=True)
 
 
@@ -57,16 +67,22 @@ class Worker:
         self.process.wait()
 
 
-def compare(workers: Sequence[Worker], case: str, *, runs: int, warmup: int = 3) -> dict:
-    """Seconds of each worker for one case, in turn; the ratio is taken pair by pair against the first worker."""
+def compare(workers: Sequence[Worker], case: str, *, runs: int, warmup: int = 3, seconds: float = float("inf")) -> dict:
+    """Seconds of each worker for one case, in turn; the ratio is taken pair by pair against the first worker.
+
+    seconds: after which no further run is begun, once three have been measured
+    """
+    end = time.perf_counter() + seconds
     times: dict[str, list[float]] = {worker.name: [] for worker in workers}
     for round_number in range(warmup + runs):
         for worker in workers:
-            seconds = worker.run(case)
+            spent = worker.run(case)
             if round_number >= warmup:
-                times[worker.name].append(seconds)
+                times[worker.name].append(spent)
+        if round_number >= warmup + 2 and time.perf_counter() > end:
+            break
     first = times[workers[0].name]
-    row: dict = {"case": case, "runs": runs}
+    row: dict = {"case": case, "runs": len(first)}
     for worker in workers:
         own = sorted(times[worker.name])
         ratios = sorted(a / b for a, b in zip(first, times[worker.name]))
