@@ -24,6 +24,7 @@ _KERNELS = (
     "winograd",
     "winograd_filters",
 )
+_WITH_SCRATCH = ("winograd",)
 
 
 class Native:
@@ -33,6 +34,8 @@ class Native:
     instructions: "plain", "avx2" or "avx512"
     kernels: by name, functions of the address of a plan, the address of an array of addresses, and the number of
         threads; they return 0, or 1 if out of memory. They run without the interpreter lock
+    scratch_sizes: by name of a kernel that needs scratch memory, its address being the last one of the array, functions
+        of the address of a plan and the number of threads; they return its size in bytes
     """
 
     def __init__(self, path: str, library: ctypes.CDLL, instructions: str):
@@ -44,6 +47,11 @@ class Native:
             function = getattr(library, f"{name}_{instructions}")
             function.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int]
             self.kernels[name] = function
+        self.scratch_sizes = {}
+        for name in _WITH_SCRATCH:
+            size = getattr(library, f"{name}_scratch_{instructions}")
+            size.argtypes, size.restype = [ctypes.c_void_p, ctypes.c_int], ctypes.c_int64
+            self.scratch_sizes[name] = size
 
 
 def _instructions(best: int) -> str:

@@ -15,13 +15,13 @@ from cvzoo.errors.exceptions import BackendError
 class NativePrimitive:
     """A kernel and its plan, called with arrays in the order of `kinds`, oneDNN's argument kinds.
 
-    operation: oneDNN's name of the operation; scratch_size, alignment: it needs no scratch memory and no alignment
+    operation: oneDNN's name of the operation; alignment: it needs none
+    scratch_size: bytes of the scratch memory whose address follows the arrays', 0: it needs none
     It belongs to the thread that created it.
     """
 
-    __slots__ = ("_address", "_arrays", "_function", "_plan", "_threads", "kinds", "operation")
+    __slots__ = ("_address", "_arrays", "_function", "_plan", "_threads", "kinds", "operation", "scratch_size")
     alignment = None
-    scratch_size = 0
 
     def __init__(self, operation: str, kernel: str, plan: ctypes.Structure, kinds: Sequence[int]):
         if not local.ready:
@@ -34,11 +34,15 @@ class NativePrimitive:
         self._plan = plan
         self._address = ctypes.addressof(plan)
         self._threads = local.threads
+        size = library.scratch_sizes.get(kernel)
+        self.scratch_size = size(self._address, self._threads) if size is not None else 0
+        if self.scratch_size:
+            local.reserve(self.scratch_size)
         self._arrays = self.new_arrays()
 
     def new_arrays(self) -> ctypes.Array:
-        """An array for the arrays' addresses."""
-        return (ctypes.c_void_p * len(self.kinds))()
+        """An array for the arrays' addresses, and that of the scratch memory."""
+        return (ctypes.c_void_p * (len(self.kinds) + (self.scratch_size > 0)))()
 
     def bound(self, arrays: ctypes.Array) -> Callable[[], int]:
         """A call that uses the addresses in `arrays` at that time; it returns 0 for success."""
@@ -50,6 +54,8 @@ class NativePrimitive:
         addresses = self._arrays
         for k, array in enumerate(arrays):
             addresses[k] = numpy_address(array)
+        if self.scratch_size:
+            addresses[len(arrays)] = local.scratch_address
         if self._function(self._address, addresses, self._threads):
             raise BackendError(f"{self.operation}: out of memory")
 
@@ -63,11 +69,13 @@ class BoundNativeCall:
         self._primitive = primitive
         self._arrays = primitive.new_arrays()
         self.run = primitive.bound(self._arrays)
-        self.scratch_size = 0
+        self.scratch_size = primitive.scratch_size
 
     def bind(self, k: int, address: int) -> None:
         """Set the address of argument k, in the order of the primitive's arrays."""
         self._arrays[k] = address
 
     def bind_scratch(self, address: int) -> None:
-        """No-op: it has no scratch memory."""
+        """Set the address of the scratch memory."""
+        if self.scratch_size:
+            self._arrays[len(self._primitive.kinds)] = address

@@ -1,17 +1,20 @@
 """Convolutions by Winograd's algorithm, against NumPy's in float64."""
 
+from unittest import mock
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cvzoo.backends.arrays import address_of
 from cvzoo.backends.dispatch import get_backend
 from cvzoo.backends.native.library import why_no_native
 from cvzoo.backends.native.plans import ACTIVATIONS, WinogradFiltersPlan, WinogradPlan
 from cvzoo.backends.onednn.library import why_no_onednn
 from cvzoo.backends.onednn.memory import channels_last, new_bytes, new_channels_last
-from cvzoo.backends.onednn.native_primitive import NativePrimitive
-from cvzoo.backends.onednn.primitives import strides_of
+from cvzoo.backends.onednn.native_primitive import BoundNativeCall, NativePrimitive
+from cvzoo.backends.onednn.primitives import local, strides_of
 
 REASON = why_no_native() or why_no_onednn()
 pytestmark = pytest.mark.skipif(REASON is not None, reason=str(REASON))
@@ -27,8 +30,8 @@ def convolved(x, w, pad=(1, 1, 1, 1), b=None, add=None, activation=None, alpha=0
     sizes = (x.shape[0], *x.shape[2:], c, o, *size, pad[0], pad[2])
     plan = WinogradPlan(*sizes, b is not None, add is not None, ACTIVATIONS[activation], alpha, beta)
     arrays = [v for v in (b, add) if v is not None]
-    run = NativePrimitive("convolution", "winograd", plan, (0,) * (3 + len(arrays)))
-    run._threads = threads
+    with mock.patch.object(local, "threads", threads):
+        run = NativePrimitive("convolution", "winograd", plan, (0,) * (3 + len(arrays)))
     y = new_channels_last(x.shape[0], o, *size)
     y[...] = np.nan
     run(x, filters, y, *arrays)
@@ -126,3 +129,24 @@ def test_nan_and_infinity_stay_visible_around_where_they_are():
     assert np.isnan(y[:, :, 8:11, 8:11]).all()
     assert np.isfinite(y[:, :, :4]).all()
     assert np.isfinite(y[:, :, 16:]).all()
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_nothing_beyond_the_scratch_memory_is_written(threads):
+    _, x, filters = drawn(6, 2, 48, 21, 30, 70)
+    transformed, y = new_bytes(36 * 4 * 48 * 96), new_channels_last(2, 70, 21, 30)
+    plan = WinogradFiltersPlan(70, 48, *strides_of(filters))
+    transform = NativePrimitive("reorder", "winograd_filters", plan, (0, 0))
+    transform(filters, transformed)
+    plan = WinogradPlan(2, 21, 30, 48, 70, 21, 30, 1, 1, False, False, 0, 0, 0)
+    with mock.patch.object(local, "threads", threads):
+        bound = BoundNativeCall(NativePrimitive("convolution", "winograd", plan, (0, 0, 0)))
+    memory = np.full(bound.scratch_size + 2 * 4096, 165, np.uint8)
+    start = -address_of(memory) % 64 + 4032
+    for k, array in enumerate((x, transformed, y)):
+        bound.bind(k, address_of(array))
+    bound.bind_scratch(address_of(memory) + start)
+    assert bound.run() == 0
+    assert (memory[:start] == 165).all()
+    assert (memory[start + bound.scratch_size :] == 165).all()
+    np.testing.assert_array_equal(y, convolved(x, filters))

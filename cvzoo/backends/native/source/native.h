@@ -13,6 +13,7 @@ does not depend on the number of threads: jobs are cut by the plan alone, and wh
 #define JOIN_(a, b) a##_##b
 #define JOIN(a, b) JOIN_(a, b)
 #define KERNEL(name) __attribute__((visibility("default"))) int JOIN(name, INSTRUCTIONS)
+#define SIZE(name) __attribute__((visibility("default"))) int64_t JOIN(name, INSTRUCTIONS) /* of memory for a kernel */
 
 /* LANES doubles fill a register, as twice as many float32 do. The compiler's own conversions are slow. */
 #if defined(__AVX512F__) && defined(__AVX512DQ__)

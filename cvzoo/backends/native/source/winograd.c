@@ -194,9 +194,8 @@ static __attribute__((noinline)) void next_product(int64_t c, const float *v, in
 typedef struct {
     const WinogradPlan *plan;
     const float *x, *u, *bias, *addend;
-    float *y;
-    int64_t tiles_h, tiles_w, tiles, room, rounds, splits;
-    int failed;
+    float *y, *scratch;
+    int64_t tiles_h, tiles_w, tiles, room, rounds, splits, jobs, workers, next;
 } Convolution;
 
 /* Tiles first ... first + n, in v [point][channel / WIDTH][tile][channel % WIDTH]; `zeros` are a pixel of the padding. */
@@ -292,21 +291,22 @@ static void write_results(const Convolution *all_tiles, int64_t first, int64_t n
     }
 }
 
-/* A block of tiles, and of the rounds a part: all of them where there are enough blocks for the threads. */
-static void convolution_job(void *what, int64_t job)
+/* Numbers of scratch memory that a worker needs: transformed tiles, products, a pixel of the padding. */
+static int64_t scratch_of_worker(const Convolution *all_tiles)
 {
-    Convolution *all_tiles = what;
+    int64_t c = all_tiles->plan->c;
+    int64_t n = POINTS * (all_tiles->room * c + APART) + POINTS * (all_tiles->room * ROUND + APART) + c;
+    return parts_of(n, APART) * APART;
+}
+
+/* A block of tiles, and of the rounds a part: all of them where there are enough blocks for the threads. */
+static void convolution_job(const Convolution *all_tiles, int64_t job, float *v)
+{
     const WinogradPlan *plan = all_tiles->plan;
     int64_t first = job / all_tiles->splits * all_tiles->room, n = least(all_tiles->room, all_tiles->tiles - first);
     int64_t split = job % all_tiles->splits, filled = parts_of(n, ROWS) * ROWS;
-    size_t n_v = (size_t)(POINTS * (all_tiles->room * plan->c + APART));
-    size_t n_m = (size_t)(POINTS * (all_tiles->room * ROUND + APART));
-    float *v = aligned_alloc(64, (n_v + n_m + (size_t)plan->c + APART - 1) / APART * APART * sizeof *v);
-    float *m = v + n_v, *zeros = m + n_m;
-    if (!v) {
-        __atomic_store_n(&all_tiles->failed, 1, __ATOMIC_RELAXED);
-        return;
-    }
+    float *m = v + POINTS * (all_tiles->room * plan->c + APART);
+    float *zeros = m + POINTS * (all_tiles->room * ROUND + APART);
     memset(zeros, 0, (size_t)plan->c * sizeof *zeros);
     transform_tiles(all_tiles, first, n, zeros, v);
     for (int64_t t = n; t < filled; t++) /* computed with the others: undefined numbers might be slow */
@@ -319,7 +319,19 @@ static void convolution_job(void *what, int64_t job)
         multiply(all_tiles, n, round, v, m);
         write_results(all_tiles, first, n, round, m);
     }
-    free(v);
+}
+
+/* What one thread does, in scratch memory of its own: jobs, until there are none left. */
+static void convolution_worker(void *what, int64_t worker)
+{
+    Convolution *all_tiles = what;
+    float *scratch = all_tiles->scratch + worker * scratch_of_worker(all_tiles);
+    for (;;) {
+        int64_t job = __atomic_fetch_add(&all_tiles->next, 1, __ATOMIC_RELAXED);
+        if (job >= all_tiles->jobs)
+            return;
+        convolution_job(all_tiles, job, scratch);
+    }
 }
 
 enum {
@@ -327,14 +339,10 @@ enum {
     BUSY = 48, /* tiles at least for each number of the filters, which come from further away */
 };
 
-/* arrays: x (B, H, W, C), C a multiple of 16; the transformed filters; y (B, OUT_H, OUT_W, O); then, if there are any,
-the bias (O,) and an addend like y. y = activation(convolution + bias + addend). A tile's results depend on neither the
-other tiles nor the threads. */
-KERNEL(winograd)(const WinogradPlan *plan, void *const *arrays, int threads)
+/* How the work is cut for so many threads. */
+static Convolution cut(const WinogradPlan *plan, int threads)
 {
-    Convolution own = {.plan = plan, .x = arrays[0], .u = arrays[1], .y = arrays[2]};
-    own.bias = plan->has_bias ? arrays[3] : NULL;
-    own.addend = plan->has_addend ? arrays[3 + plan->has_bias] : NULL;
+    Convolution own = {.plan = plan};
     own.tiles_h = parts_of(plan->out_h, SIDE);
     own.tiles_w = parts_of(plan->out_w, SIDE);
     own.tiles = plan->b * own.tiles_h * own.tiles_w;
@@ -345,7 +353,28 @@ KERNEL(winograd)(const WinogradPlan *plan, void *const *arrays, int threads)
     if (blocks >= threads) /* as many for each thread */
         blocks = parts_of(blocks, threads) * threads;
     own.room = parts_of(parts_of(own.tiles, blocks), ROWS) * ROWS;
-    blocks = parts_of(own.tiles, own.room);
-    run_jobs(convolution_job, &own, blocks * own.splits, threads);
-    return own.failed;
+    own.jobs = parts_of(own.tiles, own.room) * own.splits;
+    own.workers = least(own.jobs, threads);
+    return own;
+}
+
+/* Bytes of scratch memory that the convolution needs, at a multiple of 64. */
+SIZE(winograd_scratch)(const WinogradPlan *plan, int threads)
+{
+    Convolution own = cut(plan, threads);
+    return own.workers * scratch_of_worker(&own) * (int64_t)sizeof(float);
+}
+
+/* arrays: x (B, H, W, C), C a multiple of 16; the transformed filters; y (B, OUT_H, OUT_W, O); then, if there are any,
+the bias (O,) and an addend like y; then the scratch memory. y = activation(convolution + bias + addend). A tile's
+results depend on neither the other tiles nor the threads. */
+KERNEL(winograd)(const WinogradPlan *plan, void *const *arrays, int threads)
+{
+    Convolution own = cut(plan, threads);
+    own.x = arrays[0], own.u = arrays[1], own.y = arrays[2];
+    own.bias = plan->has_bias ? arrays[3] : NULL;
+    own.addend = plan->has_addend ? arrays[3 + plan->has_bias] : NULL;
+    own.scratch = arrays[3 + plan->has_bias + plan->has_addend];
+    run_jobs(convolution_worker, &own, own.workers, threads);
+    return 0;
 }
