@@ -357,7 +357,7 @@ def main() -> None:
     parser.add_argument("--threads", nargs="+", type=int, default=[1, len(os.sched_getaffinity(0))])
     parser.add_argument("--runs", type=int, default=11)
     parser.add_argument("--repeat", type=int, default=5)
-    parser.add_argument("--seconds", type=float, default=20.0, help="at most for one case, after three runs")
+    parser.add_argument("--seconds", type=float, default=8.0, help="at most for one case, after three runs")
     parser.add_argument("--isa", choices=["avx2"], help="default: all instructions of the CPU")
     parser.add_argument("--clock", choices=["wall", "cpu"], default="wall")
     parser.add_argument("--ours", nargs="*", choices=_OURS, default=_OURS, help="of cvzoo; the first one is compared")
