@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cvzoo.backends.arrays import address_of
+from cvzoo.backends.arrays import numpy_address
 from cvzoo.backends.dispatch import get_backend
 from cvzoo.backends.native.library import why_no_native
 from cvzoo.backends.native.plans import ACTIVATIONS, WinogradFiltersPlan, WinogradPlan
@@ -142,10 +142,10 @@ def test_nothing_beyond_the_scratch_memory_is_written(threads):
     with mock.patch.object(local, "threads", threads):
         bound = BoundNativeCall(NativePrimitive("convolution", "winograd", plan, (0, 0, 0)))
     memory = np.full(bound.scratch_size + 2 * 4096, 165, np.uint8)
-    start = -address_of(memory) % 64 + 4032
+    start = -numpy_address(memory) % 64 + 4032
     for k, array in enumerate((x, transformed, y)):
-        bound.bind(k, address_of(array))
-    bound.bind_scratch(address_of(memory) + start)
+        bound.bind(k, numpy_address(array))
+    bound.bind_scratch(numpy_address(memory) + start)
     assert bound.run() == 0
     assert (memory[:start] == 165).all()
     assert (memory[start + bound.scratch_size :] == 165).all()
