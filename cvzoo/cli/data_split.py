@@ -58,4 +58,5 @@ def split_text(done: Split, *, with_classes: bool) -> str:
         lines += ["", f"{'class':<{width}}" + "".join(f"  {part:>8}" for part in done.parts)]
         for name, counts in done.objects.items():
             lines.append(f"{names[name]:<{width}}" + "".join(f"  {count:>8}" for count in counts))
-    return "\n".join([*lines, "", f"cvzoo train --model retinanet_resnet18 --data {printable(done.data)} --out FOLDER"])
+    train = f"cvzoo train --recipe retinanet_resnet18 --data {printable(done.data)} --out FOLDER"
+    return "\n".join([*lines, "", train])

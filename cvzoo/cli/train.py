@@ -2,6 +2,7 @@
 
 import argparse
 import dataclasses
+import math
 import os
 import pathlib
 import shlex
@@ -17,9 +18,10 @@ from cvzoo.cli.train_resume import check_same_training, data_in, with_stored_opt
 from cvzoo.cli.train_try import suggest_learning_rate, try_training
 from cvzoo.datasets.doctor.examine_dataset import examine_dataset
 from cvzoo.datasets.doctor.fault import Severity
-from cvzoo.errors.exceptions import ConfigError, DatasetError
+from cvzoo.errors.exceptions import ConfigError, CvzooError, DatasetError, FileError
 from cvzoo.serializers.model_file import load_model
 from cvzoo.training.output_folder import write_text
+from cvzoo.training.recipes.check_labels import check_labels
 from cvzoo.training.recipes.config_file import recipe_to_toml
 from cvzoo.training.recipes.recipe import AbstractRecipe, Splits
 from cvzoo.training.recipes.training import Training
@@ -92,6 +94,8 @@ def _train(args: argparse.Namespace, chosen: Chosen) -> int:
             file=sys.stderr,
         )
         return 1
+    if before is None:
+        check_labels(splits)
     recipe, start = started(chosen, splits.label_names)
     full = recipe.resolved(len(splits.train))
     if args.find_lr:
@@ -115,9 +119,18 @@ def _train(args: argparse.Namespace, chosen: Chosen) -> int:
     training.trainer.run()
     best = os.path.join(training.run.out, "best.safetensors")
     if not os.path.isfile(best):
-        raise DatasetError(f"{best} was not written: no validation gave a number", hint="is there an object in val?")
+        raise _without_best(training, best)
     _print_scores(training, best)
     return 0
+
+
+def _without_best(training: Training, best: str) -> CvzooError:
+    """Why a training that has ended left no best model."""
+    values = [row.get(training.recipe.best, math.nan) for row in training.trainer.get_extension("LogReport").log]
+    if any(map(math.isfinite, values)):
+        hint = "space on the disk, then --resume with more epochs from the last snapshot, or another folder"
+        return FileError(f"{best} could not be written during training, see the messages above", hint=hint)
+    return DatasetError(f"{best} was not written: no validation gave a number", hint="is there an object in val?")
 
 
 def _is_dry(args: argparse.Namespace) -> bool:

@@ -33,7 +33,8 @@ def atomic_write(path: str | os.PathLike) -> Iterator[BinaryIO]:
     except BaseException as error:
         with contextlib.suppress(OSError):
             os.unlink(name)
-        if isinstance(error, OSError) and error.filename == name:
+        # of a full disk, too, whose error names no file
+        if isinstance(error, OSError) and error.errno is not None and error.filename in (name, None):
             error.filename = str(path)
             del error.filename2  # None would be printed
         raise

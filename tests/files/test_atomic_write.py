@@ -1,3 +1,4 @@
+import errno
 import os
 import stat
 
@@ -44,6 +45,13 @@ def test_a_missing_folder_is_named_by_what_was_asked_for(tmp_path):
     with pytest.raises(FileNotFoundError) as caught, atomic_write(path):
         pass
     assert caught.value.filename == str(path)
+
+
+def test_a_full_disk_is_an_error_of_the_file(tmp_path):
+    path = tmp_path / "x.npz"
+    with pytest.raises(OSError, match="No space left") as caught:
+        write_and_break(path, OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))
+    assert str(caught.value).endswith(f"'{path}'")
 
 
 def test_a_folder_in_its_place_is_named_by_what_was_asked_for(tmp_path):

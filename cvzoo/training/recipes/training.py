@@ -10,6 +10,7 @@ from cvzoo.iterators.serial_iterator import SerialIterator
 from cvzoo.links.link import Link
 from cvzoo.training.extensions.averaged import Averaged
 from cvzoo.training.extensions.evaluator import Evaluator
+from cvzoo.training.recipes.check_labels import check_labels
 from cvzoo.training.recipes.images import FirstBatchImage, PredictionImages
 from cvzoo.training.recipes.layers import apply_layers
 from cvzoo.training.recipes.recipe import AbstractRecipe, Splits
@@ -28,7 +29,7 @@ class Training:
     """The run, the model and the trainer of a recipe; `training.trainer.run()` trains.
 
     recipe: the settings
-    splits: the data; None: those that the recipe names
+    splits: the data; None: those that the recipe names, after `check_labels`
     out: the run's folder; resume: resume the run in it
     compile: compile the network, see `Link.compile`; sums may be in another order, which changes last bits
     data: fingerprints of the splits by name, if already computed
@@ -50,7 +51,9 @@ class Training:
     ):
         if splits is None and not recipe.data:
             raise ConfigError("the recipe names no data", hint='data="voc:ROOT", or what its task reads')
-        splits = recipe.splits() if splits is None else splits
+        if splits is None:
+            splits = recipe.splits()
+            check_labels(splits)
         recipe = recipe.with_splits(splits).resolved(len(splits.train))
         self.recipe, self.splits = recipe, splits
         data = {"train": splits.train, "val": splits.val} if data is None else data

@@ -201,7 +201,7 @@ def test_the_verb_prints_what_came_of_it_and_what_to_do_next(kaggle, capsys):
     assert "train.txt: 14 images, 14 objects" in out
     assert re.search(r"^class +train +val +test$", out, re.MULTILINE)
     assert re.search(r"^dog +\d+ +\d+ +\d+$", out, re.MULTILINE)
-    assert out.rstrip().endswith(f"cvzoo train --model retinanet_resnet18 --data voc:{kaggle} --out FOLDER")
+    assert out.rstrip().endswith(f"cvzoo train --recipe retinanet_resnet18 --data voc:{kaggle} --out FOLDER")
     assert main(["data", "check", f"voc:{kaggle},split=val", "--quiet"]) in (0, 1)
     assert main(["data", "split", str(kaggle)]) == 2
     assert "--replace" in capsys.readouterr().err
