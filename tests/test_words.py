@@ -11,6 +11,7 @@ ROOT = pathlib.Path(__file__).parents[1]
 # code, options, arguments by name and files are spelled as they are
 CODE = re.compile(r"``?[^`]+``?|--?\w[\w-]*|\b\w+=|^\s*[\w, *]+: |\S*[/_.]\w\S*", re.MULTILINE)
 FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
+NOT_LINE_END = re.compile(r"[^\n]+")
 HELP = {"help", "description", "epilog", "title"}
 
 
@@ -101,14 +102,20 @@ def package_trees():
         yield ast.parse(file.read_text()), file.relative_to(ROOT).as_posix()
 
 
+def _blank(match):
+    """A space in place of each line of the match, so that later lines keep their numbers."""
+    return NOT_LINE_END.sub(" ", match[0])
+
+
 def complaints(text, terms):
     """`path:line: word; write term` for each private word in the text."""
-    prose = CODE.sub(" ", FENCE.sub(" ", text.words))
-    return [
-        f"{text.path}:{text.line}: {' '.join(match[0].split())!r}; write {term}"
-        for term, pattern in terms.items()
-        for match in pattern.finditer(prose)
-    ]
+    prose = CODE.sub(_blank, FENCE.sub(_blank, text.words))
+    found = []
+    for term, pattern in terms.items():
+        for match in pattern.finditer(prose):
+            line = text.line + prose.count("\n", 0, match.start())
+            found.append(f"{text.path}:{line}: {' '.join(match[0].split())!r}; write {term}")
+    return found
 
 
 def stands_alone(line):

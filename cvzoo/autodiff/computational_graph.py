@@ -56,7 +56,7 @@ class ComputationalGraph:
     def to_dot(self, *, rankdir: str = "TB") -> str:
         """The graph in Graphviz's language: values are ovals, functions are boxes.
 
-        rankdir: where inputs stand: "TB" top, "LR" left, "BT" bottom, "RL" right
+        rankdir: where inputs are: "TB" top, "LR" left, "BT" bottom, "RL" right
         """
         if rankdir not in ("TB", "LR", "BT", "RL"):
             raise ValueRangeError(f"to_dot: unknown rankdir {rankdir!r}", expected="TB, LR, BT or RL")

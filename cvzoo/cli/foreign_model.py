@@ -34,7 +34,7 @@ class ForeignModel(NamedTuple):
 def darknet_file(args: argparse.Namespace, file: str | None) -> str | None:
     """Darknet's .weights where the options say `--cfg`, and `args.weights` is that file then; None without them.
 
-    file: what stands on the command line without an option; it may be the .weights
+    file: what the command line has without an option; it may be the .weights
     Raises ConfigError if they do not go together.
     """
     if args.cfg is None:

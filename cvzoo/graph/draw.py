@@ -63,8 +63,8 @@ def _draw_memory(ax: "Axes", compiled: Compiled, rows: list[Row], colours: dict[
     lowered, plan = program_of(compiled).lowered, compiled.program.plan
     alive = lowered.lifetimes()
     elsewhere = (compiled.planned_peak - plan.nbytes) / 1e6
-    title = "where blocks lie"
-    title += f"; {elsewhere:.1f} MB that the caller gets or functions make lie elsewhere" if elsewhere else ""
+    title = "memory plan"
+    title += f"; {elsewhere:.1f} MB of results and of functions' allocations are not part of it" if elsewhere else ""
     ax.set_title(title)
     ax.set_ylabel("MB")
     ax.set_ylim(0, max(plan.nbytes, 1) / 1e6)

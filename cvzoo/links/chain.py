@@ -1,4 +1,4 @@
-"""Links made of links."""
+"""Links that contain other links."""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar, overload

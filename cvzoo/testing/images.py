@@ -13,7 +13,7 @@ ODD_SIZES = ((1, 1), (1, 90), (90, 1), (2, 3))
 
 
 def seeded_images(sizes: Sequence[tuple[int, int]] = SIZES) -> list[np.ndarray]:
-    """One (3, H, W) float32 image per size, whole numbers in [0, 255]: a rectangle of one colour on noise."""
+    """One (3, H, W) float32 image per size, integers in [0, 255]: a rectangle of one colour on noise."""
     rng = np.random.default_rng(7)
     images = []
     for height, width in sizes:

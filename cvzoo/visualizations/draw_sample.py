@@ -21,7 +21,7 @@ def draw_sample(
     label_names: LabelNames | None = None,
     opacity: float = 0.5,
 ) -> Image:
-    """The image with its label map, masks, boxes and visible points: (3, H, W) float32 of whole numbers in [0, 255].
+    """The image with its label map, masks, boxes and visible points: (3, H, W) float32 of integers in [0, 255].
 
     sample: ground truth or predictions of any task, with img in [0, 255]; difficult and crowded objects are not drawn
     score: (R,) of the instances, or None

@@ -1,4 +1,4 @@
-"""Records of published weights, the cache they are fetched into, and readers of foreign files."""
+"""Records of published weights, the cache they are fetched into, and readers of other libraries' files."""
 
 from typing import TYPE_CHECKING
 

@@ -46,7 +46,7 @@ _ROWS = 1024  # rows of which a thread computes the softmax at a time
 
 
 def best_pairs(score: np.ndarray, limit: int, *, above: float = -math.inf) -> np.ndarray:
-    """(K,) int64, K <= limit: places in score.ravel() of its greatest numbers, best first, of equals the first.
+    """(K,) int64, K <= limit: indices in score.ravel() of its highest scores, best first, of equals the first.
 
     score: (R, L) real
     above: only what is greater counts; NaN never does

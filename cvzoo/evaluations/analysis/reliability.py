@@ -52,7 +52,7 @@ def calc_reliability(score: ArrayLike, correct: ArrayLike, *, n_bin: int = 15) -
     if score.ndim != 1 or score.shape != correct.shape:
         raise ShapeError("score and correct must be (D,)", got=(score.shape, correct.shape))
     if not isinstance(n_bin, int | np.integer) or not 1 <= n_bin <= _MOST_BINS:
-        raise ValueRangeError(f"n_bin must be a whole number from 1 to {_MOST_BINS:,}", got=n_bin)
+        raise ValueRangeError(f"n_bin must be an integer from 1 to {_MOST_BINS:,}", got=n_bin)
     wrong = ~((score >= 0) & (score <= 1))
     if wrong.any():
         row = int(np.argmax(wrong))

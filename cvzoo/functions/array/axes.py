@@ -20,7 +20,7 @@ def one_axis(axis: int, ndim: int, function: str) -> int:
     try:
         axis = operator.index(axis)
     except TypeError:
-        raise DtypeError(f"{function}: axis must be a whole number", got=repr(axis)) from None
+        raise DtypeError(f"{function}: axis must be an integer", got=repr(axis)) from None
     if 0 <= axis < ndim:
         return axis
     if -ndim <= axis < 0:
@@ -136,7 +136,7 @@ def transpose(x: Variable | Array, axes: Sequence[int] | None = None) -> Variabl
 
 
 def moveaxis(x: Variable | Array, source: int | Sequence[int], destination: int | Sequence[int]) -> Variable:
-    """x with the axes `source` at the places `destination`, the others in order around them; a view.
+    """x with the axes `source` moved to the positions `destination`, the others in order around them; a view.
 
     Raises ShapeError if an axis is out of range, or the two differ in length.
     """
@@ -144,7 +144,7 @@ def moveaxis(x: Variable | Array, source: int | Sequence[int], destination: int 
     sources = all_axes(source, x.ndim, "moveaxis")
     places = all_axes(destination, x.ndim, "moveaxis")
     if len(sources) != len(places):
-        raise ShapeError("moveaxis: one place for each axis", expected=len(sources), got=len(places))
+        raise ShapeError("moveaxis: one destination for each source axis", expected=len(sources), got=len(places))
     order = [i for i in range(x.ndim) if i not in sources]
     for place, axis in sorted(zip(places, sources)):
         order.insert(place, axis)

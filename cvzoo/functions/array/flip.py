@@ -54,7 +54,7 @@ class Roll(FunctionNode):
 
 
 def roll(x: Variable | Array, shift: int | Sequence[int], axis: int | Sequence[int]) -> Variable:
-    """x shifted by `shift` places along `axis`; what falls off one end comes in at the other.
+    """x shifted by `shift` positions along `axis`; what falls off one end comes in at the other.
 
     shift, axis: a number each, or as many shifts as axes; x's memory format is preserved
     Raises ShapeError if an axis is out of range, one comes twice, or shifts and axes differ in number.

@@ -24,7 +24,7 @@ def im2col(
     x: (B, C, H, W)
     ksize, stride, dilate: a number or (rows, columns)
     pad: zeros around x; a number, (rows, columns) or (top, bottom, left, right)
-    cover_all: one place more at the end where pixels would be left over
+    cover_all: one more window at the end if it would cover remaining pixels
     Raises ShapeError if x is not 4-D or the window does not fit.
     """
     x = as_variable(x)

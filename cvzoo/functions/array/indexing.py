@@ -66,7 +66,7 @@ class GetItem(FunctionNode):
 
 
 class GetItemGrad(FunctionNode):
-    """Zeros with the gradient added into the places picked."""
+    """Zeros with the gradient added at the index."""
 
     def __init__(self, index: tuple, basic: bool, shape: tuple[int, ...]):
         self.in_float32 = not basic  # basic indexing does not accumulate
@@ -172,9 +172,11 @@ def permutate(x: Variable | Array, indices: Variable | Array, axis: int = 0, inv
     n = x.shape[axis]
     order = order if is_array(order) else np.asarray(order)
     if order.shape != (n,):
-        raise ShapeError("permutate: one index for each place", expected=(n,), got=order.shape)
+        raise ShapeError("permutate: one index for each element along the axis", expected=(n,), got=order.shape)
     if range_of(order) is not None and not np.array_equal(np.sort(order), np.arange(n)):
-        raise ValueRangeError("permutate: every place must come once", expected=f"0 to {n - 1}, each once", got=order)
+        raise ValueRangeError(
+            "permutate: indices must be a permutation", expected=f"0 to {n - 1}, each once", got=order
+        )
     return get_item(x, (slice(None),) * axis + (_inverse(order) if inv else order,))
 
 
@@ -288,5 +290,7 @@ def repeat(x: Variable | Array, repeats: int | Sequence[int], axis: int | None =
         y = broadcast_to(reshape(x, (*head, size, 1, *tail)), (*head, size, n, *tail))
         return reshape(y, (*head, size * n, *tail))
     if counts.shape != (size,):
-        raise ShapeError("repeat: one number, or one for each place", expected=(size,), got=counts.shape)
+        raise ShapeError(
+            "repeat: one number, or one for each element along the axis", expected=(size,), got=counts.shape
+        )
     return get_item(x, (slice(None),) * axis + (np.repeat(np.arange(size), counts),))

@@ -187,8 +187,8 @@ def convolution_2d(
     b: (O,), added to every pixel, or None
     stride, dilate: a number or (rows, columns)
     pad: zeros around x: a number, (rows, columns) or (top, bottom, left, right)
-    cover_all: one place more at the end where pixels would be left over
-    groups: channels and filters are split into this many groups that do not see each other
+    cover_all: one more window at the end if it would cover remaining pixels
+    groups: channels and filters are split into this many groups, each convolved separately
     Raises ShapeError if channels, groups or sizes do not fit, DtypeError if dtypes differ.
     """
     x = for_product(as_variable(x))

@@ -113,7 +113,7 @@ def int8_linear(
 ) -> Variable:
     """scale * (x as bytes @ W.T) + b: (N, O), or the first n_batch_axes of x and then O; without a gradient.
 
-    x: float32, its axes after the first n_batch_axes flattened to I numbers; counting: what its bytes mean
+    x: float32, its axes after the first n_batch_axes flattened to I values; counting: its quantization parameters
     W: (O, I) int8; scale: (O,) float32: counting.scale times what each row of W counts in; b: (O,) or None
     pack: a cache of reordered copies of W, which the caller clears when W changes
     Raises ShapeError if the sizes do not fit.

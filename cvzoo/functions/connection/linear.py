@@ -135,7 +135,7 @@ def _refuse(x_shape: tuple[int, ...], x: Variable, W: Variable, b: Variable | No
         raise ShapeError("linear: W must be (O, I)", got=got)
     if x.shape[1] != W.shape[1]:
         raise ShapeError(
-            f"linear: x has {x.shape[1]} numbers a row, W wants {W.shape[1]}",
+            f"linear: x has {x.shape[1]} values per row, W takes {W.shape[1]}",
             expected=f"x (N, {W.shape[1]})",
             got=got,
             hint="W.T" if x.shape[1] == W.shape[0] else None,

@@ -76,7 +76,7 @@ def of_constant(operation: str, x: Array, value: float | np.number) -> Array:
 def _refuse_dtypes(a: np.dtype, b: np.dtype, function: str) -> None:
     wider = next((str(dtype) for dtype in (a, b) if is_float(dtype)), "float32")
     raise DtypeError(
-        f"{function}: both sides must have one dtype" if a != b else f"{function}: truth values are not numbers",
+        f"{function}: both operands must have the same dtype" if a != b else f"{function}: booleans are not numbers",
         got=f"{a} and {b}",
         hint=f"functions.cast(x, {wider!r}), or array.astype({wider!r})",
     )
@@ -157,7 +157,7 @@ class Negative(FunctionNode):
         (x,) = inputs
         backend_of(x)
         if x.dtype.kind == "b":
-            raise DtypeError("negative: truth values have no negative", got=x.dtype, hint="~x.array")
+            raise DtypeError("negative: booleans have no negative", got=x.dtype, hint="~x.array")
         return (-x,)
 
     def backward(self, indexes: tuple[int, ...], gys: tuple[Variable, ...]) -> tuple[Variable | None, ...]:

@@ -53,7 +53,7 @@ def average(
     """The mean of x along `axis`, weighted by `weights` if given.
 
     axis: one axis, several, or None for all
-    weights: of x's shape, or one number for each place of the axes averaged; same dtype as x
+    weights: of x's shape, or one number for each position along the averaged axes; same dtype as x
     keepdims: the averaged axes stay, with size 1
     Raises ShapeError if an axis is out of range, the weights do not fit, or there is nothing to average.
     """

@@ -33,7 +33,7 @@ class YoloHead:
 
     @property
     def cells(self) -> CellHead:
-        """How its numbers are read."""
+        """The meaning of its outputs."""
         return CellHead(self.anchors, self.n_class, scale_xy=self.scale_xy, new_coords=self.new_coords)
 
     @property
@@ -59,7 +59,7 @@ class RegionHead:
 
     @property
     def cells(self) -> CellHead:
-        """How its numbers are read."""
+        """The meaning of its outputs."""
         return CellHead(self.anchors, self.n_class, softmax=self.softmax, in_cells=True)
 
     @property
