@@ -40,7 +40,7 @@ def backend_facts() -> dict[str, str]:
     """The available backends, those in use and why, one short text per name; loads oneDNN if it is installed.
 
     Names: "backend", "oneDNN", "oneDNN library", "instructions", "int8", "bfloat16", "threads", "waiting threads",
-    "memory pool", "own kernels", "NumPy", "CPU", "load". Those about oneDNN are absent where it cannot be
+    "memory pool", "own kernels", "NumPy", "processor", "load". Those about oneDNN are absent where it cannot be
     used.
     """
     reason = why_no_onednn()

@@ -6,11 +6,12 @@ from collections.abc import Callable
 
 from cvzoo.datasets.convert.losses import Loss, is_left_out, losses
 from cvzoo.datasets.doctor.finding import Finding
-from cvzoo.datasets.layouts.annotated_set import AnnotatedImage, AnnotatedSet
+from cvzoo.datasets.layouts.annotated_set import AnnotatedImage
 from cvzoo.datasets.layouts.data_spec import TARGETS, DataSpec
 from cvzoo.datasets.layouts.new_folder import check_new
 from cvzoo.datasets.layouts.read import read_annotated_set
 from cvzoo.datasets.layouts.write import check_apart, write_annotated_set
+from cvzoo.datasets.layouts.write_voc import box_in_voc
 from cvzoo.errors.exceptions import ConfigError, ImageError
 from cvzoo.images.read_image_size import read_image_size
 from cvzoo.typing.aliases import FilePath
@@ -45,8 +46,9 @@ def convert_dataset(
 ) -> Conversion:
     """Writes a copy of the data set in another layout to `out`, with conversion-log.txt, and returns a report.
 
-    Boxes, classes and their order, names of images, sizes and lists are preserved exactly; what the layout cannot
-    represent is listed in `losses`. Images are copied bit for bit.
+    Boxes, classes and their order, names of images, sizes and lists are preserved exactly, except for the last pixel of
+    boxes that end with the image in VOC's layout; what the layout cannot represent is listed in `losses`. Images are
+    copied bit for bit.
     out: a folder that does not exist or is empty; kind: "coco", "voc", "yolo" or "labelme"
     keep_crowds: convert crowds (COCO's iscrowd) to ordinary objects in YOLO's files, to difficult ones in VOC's;
         otherwise they are dropped there, since a group that is labeled as one object impairs training
@@ -60,8 +62,10 @@ def convert_dataset(
     check_apart(spec.path, out)
     check_new(out)
     annotated = read_annotated_set(spec)
+    annotated = dataclasses.replace(annotated, images=tuple(map(_with_size, annotated.images)))
     lost = losses(annotated, kind, keep_crowds=keep_crowds, keep_polygons=keep_polygons)
-    chosen = [_chosen(image, kind, keep_crowds, keep_polygons) for image in _with_sizes(annotated)]
+    present = [image for image in annotated.images if image.path is not None]
+    chosen = [_chosen(image, annotated.kind, kind, keep_crowds, keep_polygons) for image in present]
     ready = dataclasses.replace(annotated, images=tuple(chosen))
     if start is not None:
         start(len(ready.images))
@@ -77,12 +81,17 @@ def convert_dataset(
     return Conversion(len(ready.images), n_object, lost, annotated.findings)
 
 
-def _chosen(image: AnnotatedImage, kind: str, keep_crowds: bool, keep_polygons: bool) -> AnnotatedImage:
+def _chosen(image: AnnotatedImage, source: str, kind: str, keep_crowds: bool, keep_polygons: bool) -> AnnotatedImage:
     """The image with those objects and fields that the copy has."""
     objects = []
     for each in image.objects:
         if is_left_out(each, kind, keep_crowds=keep_crowds):
             continue
+        if kind == "voc" and source != "voc" and each.bbox is not None:
+            bbox = box_in_voc(each.bbox, image.size)
+            if bbox is None:
+                continue
+            each = dataclasses.replace(each, bbox=bbox)
         if kind == "voc" and each.extra.get("iscrowd"):
             each = dataclasses.replace(each, extra={**each.extra, "difficult": 1})
         if kind == "yolo" and not keep_polygons:
@@ -91,16 +100,11 @@ def _chosen(image: AnnotatedImage, kind: str, keep_crowds: bool, keep_polygons: 
     return dataclasses.replace(image, objects=tuple(objects))
 
 
-def _with_sizes(annotated: AnnotatedSet) -> tuple[AnnotatedImage, ...]:
-    """The existing images; missing or invalid sizes are read from the image headers."""
-    images = []
-    for image in annotated.images:
-        if image.path is None:
-            continue
-        if image.size is None or min(image.size) < 1:
-            try:
-                image = dataclasses.replace(image, size=read_image_size(image.path))
-            except (OSError, ImageError):
-                image = dataclasses.replace(image, size=None)
-        images.append(image)
-    return tuple(images)
+def _with_size(image: AnnotatedImage) -> AnnotatedImage:
+    """The image; a missing or invalid size of an existing file is read from its header."""
+    if image.path is None or (image.size is not None and min(image.size) >= 1):
+        return image
+    try:
+        return dataclasses.replace(image, size=read_image_size(image.path))
+    except (OSError, ImageError):
+        return dataclasses.replace(image, size=None)

@@ -5,6 +5,7 @@ import dataclasses
 from collections.abc import Callable
 
 from cvzoo.datasets.layouts.annotated_set import AnnotatedImage, AnnotatedObject, AnnotatedSet
+from cvzoo.datasets.layouts.write_voc import box_in_voc
 
 
 @dataclasses.dataclass(frozen=True)
@@ -20,6 +21,8 @@ class Loss:
 
 
 CROWDS = "crowds, which are dropped"
+LAST_PIXELS = "last pixels of boxes that end with the image, where VOC's coordinates end"
+ONLY_LAST_PIXELS = "boxes in an image's last row or column only"
 # keys that all of COCO's annotations have, and that can be recovered or generated
 _OF_COCO = ("id", "area", "iscrowd", "image_id")
 _OF_VOC = ("pose", "truncated", "difficult", "occluded", "voc_xml")
@@ -63,6 +66,10 @@ def losses(
                 lose(CROWDS, image, each.index)
             else:
                 _lose_of_object(each, image, kind, keep_polygons, lose)
+                if kind == "voc" and annotated.kind != "voc" and each.bbox is not None:
+                    bbox = box_in_voc(each.bbox, image.size)
+                    if bbox != each.bbox:
+                        lose(LAST_PIXELS if bbox else ONLY_LAST_PIXELS, image, each.index)
     return tuple(Loss(what, n, examples[what]) for what, n in counts.items())
 
 

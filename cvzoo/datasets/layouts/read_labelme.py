@@ -34,8 +34,8 @@ def read_labelme(spec: DataSpec) -> AnnotatedSet:
         raise DatasetError(f"{root} is not in labelme's layout", expected="a .json file next to each image")
     stems = sorted(files.keys() | texts.keys())
     known = {stem: files[stem].name if stem in files else f"{stem}.jpg" for stem in stems}
-    lists = {name: path for name in _LISTS if (path := (spec.lists or root) / f"{name}.txt").is_file()}
-    splits = splits_of_lists({name: read_list(path, findings) for name, path in lists.items()}, known, findings)
+    lists = _lists(spec.lists or root, known, findings)
+    splits = splits_of_lists(lists, known, findings)
     images = [
         dataclasses.replace(
             _read_image(known[stem], files.get(stem), texts.get(stem), findings), splits=splits.get(known[stem], ())
@@ -51,6 +51,17 @@ def read_labelme(spec: DataSpec) -> AnnotatedSet:
         findings=tuple(findings),
         image_dirs=(image_dir,),
     )
+
+
+def _lists(folder: pathlib.Path, known: Mapping[str, str], findings: list[Finding]) -> dict[str, list[str]]:
+    """The lines of train.txt, val.txt, test.txt and any other .txt that begins with an image's name, by split."""
+    lists = {name: read_list(path, findings) for name in _LISTS if (path := folder / f"{name}.txt").is_file()}
+    for path in sorted(folder.glob("*.txt")):
+        if path.stem not in (*_LISTS, "labels"):
+            lines = read_list(path, [])  # what is not a list has no faults
+            if lines and lines[0] in known:
+                lists[path.stem] = lines
+    return lists
 
 
 def _read_image(

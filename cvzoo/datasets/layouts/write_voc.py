@@ -1,14 +1,16 @@
 """Writes annotations in VOC's layout."""
 
+import math
 import pathlib
 import re
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Mapping
 from typing import Any
 
-from cvzoo.datasets.layouts.annotated_set import AnnotatedImage, AnnotatedSet
+from cvzoo.datasets.layouts.annotated_set import AnnotatedImage, AnnotatedSet, Box
 from cvzoo.datasets.layouts.decimals import number_text, plus
 from cvzoo.datasets.layouts.read_voc import CORNERS, FLAGS
+from cvzoo.typing.aliases import Size
 
 # characters that XML 1.0 forbids
 _FORBIDDEN = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -63,6 +65,19 @@ def image_xml(image: AnnotatedImage, name: str, base: int) -> bytes:
         _add_deeper(node, each.extra)
     ElementTree.indent(root)
     return ElementTree.tostring(root, encoding="utf-8") + b"\n"
+
+
+def box_in_voc(bbox: Box, size: Size | None) -> Box | None:
+    """The box as VOC's files hold it: where it ends with the image of `size` (H, W), without the last pixel.
+
+    cvzoo's readers and writers shift all four sides by 1, and VOC's coordinates end with the image. None if nothing is
+    left.
+    """
+    y_min, x_min, *ends = bbox
+    height, width = (math.inf, math.inf) if size is None else size
+    y_max, x_max = (last - 1 if last - 1 < end <= last else end for end, last in zip(ends, (height, width)))
+    inside = (y_min < y_max or y_max == bbox[2]) and (x_min < x_max or x_max == bbox[3])
+    return (y_min, x_min, y_max, x_max) if inside else None
 
 
 def _add(parent: ElementTree.Element, tag: str, value: object) -> None:

@@ -10,7 +10,7 @@ from PIL import Image
 
 from cvzoo.datasets.layouts.annotated_set import AnnotatedImage, AnnotatedObject, AnnotatedSet
 from cvzoo.datasets.layouts.write_coco import coco_files
-from cvzoo.datasets.layouts.write_voc import image_xml
+from cvzoo.datasets.layouts.write_voc import box_in_voc, image_xml
 from cvzoo.errors.exceptions import UnsupportedError, ValueRangeError
 from cvzoo.geometry.clip_bbox import clip_bbox
 from cvzoo.geometry.rle import RLEs
@@ -91,19 +91,12 @@ def annotated_image(
 
 
 def as_voc(image: AnnotatedImage) -> AnnotatedImage:
-    """The image as VOC's XML holds it: scores are elements `score`, and the last pixel of a box is in the image.
-
-    cvzoo's readers subtract 1 from all four sides, so that a box that ends with the image loses its last pixel.
-    """
-    height, width = image.size or (0, 0)
+    """The image as VOC's XML holds it: scores are elements `score`, and the last pixel of a box is in the image."""
     objects = []
     for each in image.objects:
-        if each.bbox is None:
-            continue
-        y_min, x_min, y_max, x_max = each.bbox
-        bbox = y_min, x_min, min(y_max, height - 1), min(x_max, width - 1)
-        words = [f"<score>{each.extra['score']}</score>"] if "score" in each.extra else []
-        if bbox[2] > y_min and bbox[3] > x_min:
+        bbox = None if each.bbox is None else box_in_voc(each.bbox, image.size)
+        if bbox is not None:
+            words = [f"<score>{each.extra['score']}</score>"] if "score" in each.extra else []
             objects.append(AnnotatedObject(each.index, each.name, bbox, extra={"voc_xml": words}))
     return AnnotatedImage(image.name, image.path, None, image.size, image.splits, tuple(objects))
 

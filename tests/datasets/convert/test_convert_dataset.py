@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+import re
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from cvzoo.datasets.coco.json_datasets import COCOJSONBboxDataset, COCOJSONInsta
 from cvzoo.datasets.convert.convert_dataset import convert_dataset
 from cvzoo.datasets.layouts.data_spec import DataSpec, parse_data_spec
 from cvzoo.datasets.layouts.read import read_annotated_set
+from cvzoo.datasets.layouts.write_voc import box_in_voc
 from cvzoo.datasets.voc.bbox_dataset import VOCFolderBboxDataset
 from cvzoo.datasets.yolo_bbox_dataset import YOLOBboxDataset
 from cvzoo.errors.exceptions import ConfigError
@@ -27,6 +29,20 @@ def content(found):
         for photo in found.images
     }
     return photos, sorted(found.splits), found.used_names()
+
+
+def in_voc(found):
+    """The content without what VOC's files cannot hold: the last pixel of boxes that end with their image."""
+    photos, splits, names = found
+    held = {
+        name: (
+            size,
+            lists,
+            [(each, box) for each, box in ((each, box_in_voc(box, size)) for each, box in boxes) if box],
+        )
+        for name, (size, lists, boxes) in photos.items()
+    }
+    return held, splits, names
 
 
 def read(kind, path):
@@ -75,6 +91,7 @@ def test_every_way_there_and_back_changes_nothing_that_both_can_hold(coco, tmp_p
     convert(first, tmp_path / "1", tmp_path / "2", second, keep_crowds=True)
     convert(second, tmp_path / "2", tmp_path / "3", "coco")
     for kind, place in ((first, "1"), (second, "2"), ("coco", "3")):
+        before = in_voc(before) if kind == "voc" else before
         assert content(read(kind, tmp_path / place)) == before, (kind, place)
     assert before[0]["1.png"][1] == ["train", "val"]
 
@@ -177,10 +194,26 @@ def test_the_library_reads_the_same_boxes_from_all_three(coco, tmp_path):
     from_yolo = YOLOBboxDataset(out / "yolo/train.txt", out / "yolo/classes.txt")
     assert from_coco.label_names == from_voc.label_names == from_yolo.label_names == ("ant", "zebra")
     for one, two, three in zip(from_coco, from_voc, from_yolo, strict=True):
-        for other in (two, three):
+        for other, end in ((two, 1), (three, 0)):
             assert np.array_equal(one[0], other[0])
-            np.testing.assert_allclose(one[1], other[1], atol=2e-5)
+            bbox = np.minimum(one[1], np.tile(one[0].shape[1:], 2) - end)  # VOC's coordinates end with the image
+            np.testing.assert_allclose(bbox, other[1], atol=2e-5)
             assert one[2].tolist() == other[2].tolist()
+
+
+def test_vocs_coordinates_end_with_the_image(coco, tmp_path):
+    file = json.loads((path := coco / "annotations/instances_train.json").read_text())
+    file["annotations"][0] |= {"bbox": [70.5, 50, 10.5, 10], "segmentation": []}  # of 81 x 60 pixels
+    file["annotations"][1] |= {"bbox": [80.5, 3, 0.5, 7], "iscrowd": 0, "segmentation": []}  # in the last column only
+    path.write_text(json.dumps(file))
+    done = convert("coco", coco, tmp_path / "voc", "voc")
+    text = (tmp_path / "voc/Annotations/0.xml").read_text()
+    corners = re.findall(r"<(xmin|ymin|xmax|ymax)>([^<]*)", text)
+    assert corners == [("xmin", "71.5"), ("ymin", "51"), ("xmax", "81"), ("ymax", "60")]
+    lost = {each.what: each.count for each in done.losses}
+    assert lost["last pixels of boxes that end with the image, where VOC's coordinates end"] == 1
+    assert lost["boxes in an image's last row or column only"] == 1
+    assert done.n_object == 2
 
 
 def test_masks_stay_what_they_are_from_coco_to_coco(coco, tmp_path):
@@ -217,7 +250,8 @@ def test_any_boxes_come_back(tmp_path_factory, rows, height, width):
     before = content(read("coco", root / "coco"))
     convert("coco", root / "coco", root / "yolo", "yolo")
     convert("yolo", root / "yolo", root / "voc", "voc")
-    assert content(read("yolo", root / "yolo")) == content(read("voc", root / "voc")) == before
+    assert content(read("yolo", root / "yolo")) == before
+    assert content(read("voc", root / "voc")) == in_voc(before)
 
 
 def test_broken_records_are_left_out_and_told(coco, tmp_path):
@@ -260,5 +294,7 @@ def test_real_data_goes_round(shared, tmp_path):
         for other in KINDS:
             convert(kind, place, tmp_path / f"{kind}-{other}", other, keep_crowds=True)
             convert(other, tmp_path / f"{kind}-{other}", tmp_path / f"{kind}-{other}-back", kind)
-            assert content(read(other, tmp_path / f"{kind}-{other}")) == before
-            assert content(read(kind, tmp_path / f"{kind}-{other}-back")) == before
+            there = in_voc(before) if kind != "voc" == other else before
+            back = in_voc(there) if other != "voc" == kind else there
+            assert content(read(other, tmp_path / f"{kind}-{other}")) == there
+            assert content(read(kind, tmp_path / f"{kind}-{other}-back")) == back

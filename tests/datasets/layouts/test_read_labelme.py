@@ -84,3 +84,19 @@ def test_training_on_it_names_the_conversion(folder):
     with pytest.raises(ConfigError, match="is not trained on") as caught:
         bbox_splits(f"labelme:{root}")
     assert "cvzoo data convert" in str(caught.value)
+
+
+def test_any_list_that_begins_with_an_image_is_a_split(folder):
+    root = folder(shape("dog", "rectangle", (30, 20), (10, 5)))
+    for name, text in (
+        ("train", "a\n"),
+        ("trainval", "a\n"),
+        ("val", ""),
+        ("labels", "dog\n"),
+        ("notes", "all dogs\n"),
+    ):
+        (root / f"{name}.txt").write_text(text)
+    found = read(root)
+    assert found.splits == ("train", "val", "trainval")
+    assert found.images[0].splits == ("train", "trainval")
+    assert found.findings == ()
