@@ -40,7 +40,7 @@ def backend_facts() -> dict[str, str]:
     """The available backends, those in use and why, one short text per name; loads oneDNN if it is installed.
 
     Names: "backend", "oneDNN", "oneDNN library", "instructions", "int8", "bfloat16", "threads", "waiting threads",
-    "memory pool", "own kernels", "NumPy", "processor", "load". Those about oneDNN are absent where it cannot be
+    "memory pool", "own kernels", "NumPy", "CPU", "load". Those about oneDNN are absent where it cannot be
     used.
     """
     reason = why_no_onednn()
@@ -67,7 +67,7 @@ def backend_facts() -> dict[str, str]:
     why_not, own = why_no_native(), native()
     facts["own kernels"] = own.words if own else f"none, fallbacks compute: {why_not}"
     facts["NumPy"] = f"{np.__version__}, BLAS {_blas()}"
-    facts["processor"] = f"{platform.machine()}, {os.cpu_count()} processors"
+    facts["CPU"] = f"{platform.machine()}, {os.cpu_count()} CPUs"
     facts["load"] = load()
     return facts
 

@@ -28,7 +28,13 @@ def add_truth_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="ground truth without images: a COCO .json, the folder of a VOC, labels:DIR or panoptic:FILE.json",
     )
-    group.add_argument("--photos", metavar="DIR", help="the folder of COCO's images (default: ROOT/val2017 or similar)")
+    group.add_argument(
+        "--images",
+        "--photos",
+        dest="photos",
+        metavar="DIR",
+        help="the folder of COCO's images (default: ROOT/val2017 or similar)",
+    )
     group.add_argument("--allow-outside", action="store_true", help=OUTSIDE_HELP)
     group.add_argument(
         "--split",

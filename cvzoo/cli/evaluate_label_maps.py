@@ -71,7 +71,7 @@ def evaluate_label_maps(args: argparse.Namespace) -> int:
     if args.results is not None and (args.gt is None or args.photos is not None):
         raise ConfigError("stored label maps are evaluated with --gt labels:DIR --results DIR")
     if args.results is None and args.data is None:
-        raise ConfigError("a model needs images to predict on", hint="--data labels:DIR --photos DIR")
+        raise ConfigError("a model needs images to predict on", hint="--data labels:DIR --images DIR")
     truth = load_label_map_truth(args)
     found, notes = found_maps(truth, args)
     scores = score_maps(truth, found, args, save_to=_result_folder(args.save_results))

@@ -88,7 +88,7 @@ def predicted_maps(args: argparse.Namespace, truth: LabelMapTruth) -> tuple[Pred
     if photos is None:
         if args.photos is None:
             raise ConfigError(
-                "the folder of the images is missing", hint="--photos DIR, with the label maps' file names"
+                "the folder of the images is missing", hint="--images DIR, with the label maps' file names"
             )
         found = maps_by_stem(pathlib.Path(args.photos))
         absent = [key for key in truth.keys if key not in found]
@@ -100,7 +100,7 @@ def predicted_maps(args: argparse.Namespace, truth: LabelMapTruth) -> tuple[Pred
         photos = [found[key] for key in truth.keys]
         notes = _more(len(found) - len(photos), "images", args.limit)
     elif args.photos is not None:
-        raise ConfigError(f"--photos cannot be combined with {truth.spec}, whose images are known")
+        raise ConfigError(f"--images cannot be combined with {truth.spec}, whose images are known")
     model = load_predictor(args)
     if not isinstance(model, AbstractSegmenter):
         raise ConfigError(

@@ -84,7 +84,7 @@ class COCOTruth:
         raise DatasetError(
             f"{self.path}: its image {names[0]} does not exist",
             expected="in " + " or ".join(map(str, folders)),
-            hint="--photos DIR",
+            hint="--images DIR",
         )
 
     def _checked(self, paths: list[pathlib.Path], folder: pathlib.Path, is_named: bool) -> list[pathlib.Path]:

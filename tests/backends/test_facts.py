@@ -1,4 +1,5 @@
 import os
+import re
 import subprocess
 import sys
 
@@ -10,10 +11,12 @@ def test_the_facts_name_what_runs_and_why():
     facts = backend_facts()
     assert list(facts)[:2] == ["backend", "oneDNN"]
     assert all(isinstance(value, str) and value for value in facts.values())
-    assert "threads" in facts
+    documented = set(re.findall(r'"([^"]+)"', backend_facts.__doc__))
+    assert facts.keys() <= documented
     if why_no_onednn() is None:
         assert facts["threads"].split()[0].isdigit()
         assert facts["oneDNN library"]
+        assert facts.keys() == documented
 
 
 def test_without_onednn_the_facts_say_why():

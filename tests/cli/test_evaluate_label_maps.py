@@ -74,7 +74,7 @@ def segmenter(tmp_path):
 
 def test_a_segmenter_is_scored_on_photos(run, folders, segmenter, tmp_path):
     model, file, photos = segmenter
-    words = ("--data", folders[1], "--photos", photos, "--json", tmp_path / "o.json", "--report", tmp_path / "r.html")
+    words = ("--data", folders[1], "--images", photos, "--json", tmp_path / "o.json", "--report", tmp_path / "r.html")
     status, out, err = run("evaluate", "--model", file, *words)
     assert status == 0, err
     record = json.loads((tmp_path / "o.json").read_text())
@@ -89,7 +89,7 @@ def test_a_segmenter_is_scored_on_photos(run, folders, segmenter, tmp_path):
 def test_a_model_that_gives_no_maps_is_refused(run, folders, segmenter, net):
     _, file, photos = segmenter
     for words, says in (
-        (("--model", file, "--data", folders[1]), "--photos DIR"),
+        (("--model", file, "--data", folders[1]), "--images DIR"),
         (("--model", file, "--gt", folders[1], "--photos", photos), "a model needs images"),
         ((*net, "--data", folders[1], "--photos", photos), "is not a semantic segmentation network"),
         (("--model", file, "--data", folders[1], "--photos", photos / "town"), "no image for 2 of 2 label maps"),

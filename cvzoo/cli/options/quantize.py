@@ -39,5 +39,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="annotated images as for `cvzoo evaluate --data`, different from the calibration images: compare the "
         "scores of the float32 and the quantized model",
     )
-    group.add_argument("--evaluate-photos", metavar="DIR", help="the folder of these images (evaluate --photos)")
+    group.add_argument(
+        "--evaluate-images",
+        "--evaluate-photos",
+        dest="evaluate_photos",
+        metavar="DIR",
+        help="the folder of these images (evaluate --images)",
+    )
     group.add_argument("--evaluate-split", metavar="NAME", help="the split of these images (evaluate --split)")

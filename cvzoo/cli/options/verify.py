@@ -17,7 +17,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--as", dest="name", metavar="NAME", help="the model of the zoo that FILE belongs to")
     parser.add_argument(
-        "--photos", nargs="+", default=(), metavar="PHOTO", help="test with these images instead of synthetic ones"
+        "--images",
+        "--photos",
+        dest="photos",
+        nargs="+",
+        default=(),
+        metavar="IMAGE",
+        help="test with these images instead of synthetic ones",
     )
     parser.add_argument("--fetch", action="store_true", help="download the model's files if necessary")
     add_device_argument(parser)
