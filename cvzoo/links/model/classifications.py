@@ -141,5 +141,5 @@ class Classifications(AbstractResult, Sequence[Prob]):
 
     def _repr_html_(self) -> str:
         rows = "".join(f"<tr><td>{i}</td><td>{html.escape(row)}</td></tr>" for i, row in enumerate(self._rows()))
-        more = f"<p>... and {len(self) - SHOWN} more photos</p>" if len(self) > SHOWN else ""
-        return f"<table><tr><th>photo</th><th>classes</th></tr>{rows}</table>{more}"
+        more = f"<p>... and {len(self) - SHOWN} more images</p>" if len(self) > SHOWN else ""
+        return f"<table><tr><th>image</th><th>classes</th></tr>{rows}</table>{more}"

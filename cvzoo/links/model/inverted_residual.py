@@ -52,12 +52,14 @@ class InvertedResidual(Chain):
         self.drop = drop
         with self.init_scope():
             self.expand = None
+            # as published: there is no layer for an expansion by 1
             if expanded != in_channels:
                 self.expand = ConvNormActiv(in_channels, expanded, 1, activ=activ, norm=norm, eps=eps, decay=decay)
             self.depthwise = ConvNormActiv(
                 expanded,
                 expanded,
                 ksize,
+                # a dilation replaces the stride: the map keeps its resolution
                 stride if dilate == 1 else 1,
                 dilate=dilate,
                 groups=expanded,
@@ -88,6 +90,7 @@ class InvertedResidual(Chain):
             return self.project(h)
         if self.drop:
             return F.stochastic_depth(self.project(h), self.drop) + x
+        # x as an addend, so that inference fuses the sum into the convolution
         return self.project(h, x)
 
 

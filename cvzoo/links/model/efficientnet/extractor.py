@@ -208,10 +208,12 @@ class EfficientNetExtractor(Chain):
                 stage, n_in = ChainList(), channels[-1]
                 for i in range(row.n_block):
                     block = n_in, row.factor * n_in, row.out_channels, row.ksize, 1 if i else row.stride
+                    # the probability rises linearly with depth
                     often = drop * done / total
                     if row.fused:
                         stage.append(FusedInvertedResidual(*block, drop=often, **common))
                     else:
+                        # a quarter of the block's input, not of its expanded channels
                         squeezed = max(1, n_in // 4)
                         stage.append(
                             InvertedResidual(

@@ -167,6 +167,7 @@ class RegionProposalNetwork(Chain):
         sizes = img_size if np.ndim(img_size) == 2 else [img_size] * n
         each_scale = np.broadcast_to(np.asarray(scales, float), n).tolist()
         locs, scores = on_host((rpn_locs.array, rpn_scores.array))
+        # by the object's logit alone, as in ChainerCV
         rois = self.proposal_creator.propose(locs, scores[:, :, 1], anchor, sizes, each_scale).on_images()
         roi_indices = np.repeat(np.arange(n, dtype=np.int32), [len(roi) for roi in rois])
         return rpn_locs, rpn_scores, np.concatenate(rois), roi_indices, anchor

@@ -66,6 +66,8 @@ class AnchorTargetCreator:
             highest = iou[np.arange(len(inside)), best]
             own[highest < self.neg_iou_thresh] = 0
             of_object = iou.max(axis=0)
+            # after the negatives: an object's best anchors are positive however low their IoU, so that no object is
+            # lost
             own[((iou == of_object) & (of_object > 0)).any(axis=1)] = 1
             own[highest >= self.pos_iou_thresh] = 1
             loc[inside] = bbox2loc(anchor[inside], bbox[best])
@@ -73,6 +75,7 @@ class AnchorTargetCreator:
             own[:] = 0
         n_pos = int(self.pos_ratio * self.n_sample)
         _forget(own, 1, n_pos)
+        # background fills up what positives lack
         _forget(own, 0, self.n_sample - int((own == 1).sum()))
         label[inside] = own
         return loc, label
@@ -138,6 +141,7 @@ class ProposalTargetCreator:
 
     def sample(self, roi: np.ndarray, bbox: np.ndarray, label: np.ndarray) -> SampledRegions:
         """The sampled regions, positive ones first."""
+        # the objects are regions, too: early in training no proposal overlaps them enough to be positive
         roi = np.concatenate([roi, bbox]).astype(np.float32)
         n_sample = len(roi) if self.n_sample is None else self.n_sample
         if len(bbox):

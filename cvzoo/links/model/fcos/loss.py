@@ -57,6 +57,7 @@ def match_places(places: Places, bbox: np.ndarray, *, radius: float = 1.5) -> np
     low, high = _NEAR * stride, _FAR * stride
     low[: places.counts[0]], high[len(high) - places.counts[-1] :] = 0, np.inf
     own = (inside.min(axis=2) > 0) & (off < radius * stride) & (far > low) & (far < high)
+    # of several objects the smallest, as in the paper
     cost = np.where(own, bbox_area(bbox), np.inf)
     match = cost.argmin(axis=1)
     return np.where(own.any(axis=1), match, BACKGROUND)

@@ -91,6 +91,7 @@ def decode_points(maps: np.ndarray, bbox: np.ndarray) -> tuple[np.ndarray, np.nd
         large = (rows @ one @ columns.T).reshape(len(one), -1)
         best = large.argmax(axis=1)
         place = np.stack(np.divmod(best, width), axis=1).astype(np.float32) + np.float32(0.5)
+        # the heatmap has a whole number of pixels, the box need not
         point[r] = place * (sides / np.asarray([height, width], np.float32)) + bb[:2]
         score[r] = large[np.arange(len(one)), best]
     return point, score
@@ -99,6 +100,7 @@ def decode_points(maps: np.ndarray, bbox: np.ndarray) -> tuple[np.ndarray, np.nd
 def cubic_weights(n_in: int, n_out: int) -> np.ndarray:
     """(n_out, n_in) float32: cubic interpolation weights from n_in to n_out pixels, with half-pixel centers."""
     place = (np.arange(n_out, dtype=np.float32) + np.float32(0.5)) * np.float32(n_in / n_out) - np.float32(0.5)
+    # the cubic kernel of OpenCV and torch
     low, a = np.floor(place), -0.75
     t = place - low
     weights = np.zeros((n_out, n_in), np.float32)

@@ -72,6 +72,7 @@ class TFConvolution2D(Chain):
                 for side, ksize, stride, dilate in zip(x.shape[2:], self.conv.ksize, *self._steps())
             ]
             if any(missing):
+                # TensorFlow puts the odd pixel at the end
                 x = F.pad(x, ((0, 0), (0, 0), *((each // 2, each - each // 2) for each in missing)), "constant")
         return self.conv(x)
 

@@ -259,6 +259,7 @@ class PSPNet(AbstractSegmenter):
     def class_maps(self, x: np.ndarray, sizes: Sequence[tuple[int, int]]) -> Iterator[ClassMap]:
         """As in `AbstractSegmenter`: the mean probabilities of all windows that cover a pixel."""
         for img in x:
+            # each window is flipped by itself, in `_window_probs`
             probs = mean_of_views(img[None], self._mean_of_windows, scales=self.scales, flip=False, align_corners=True)
             yield ClassMap(probs[0], True)
 

@@ -79,6 +79,7 @@ def default_boxes(
 
 def cell_sides(size: float, larger: float, ratios: Sequence[float]) -> np.ndarray:
     """(K, 2) height and width of the default boxes of one position."""
+    # the paper's second square box, between the sizes of this level and the next
     sides = [(size, size), (math.sqrt(size * larger),) * 2]
     for ratio in ratios:
         root = math.sqrt(ratio)
@@ -161,8 +162,10 @@ class MultiboxCoder:
         best = iou.argmax(axis=1)
         match = np.where(iou.max(axis=1) >= iou_thresh, best, -1)
         free = iou.copy()
+        # every object gets the default box of the highest IoU that is free, the best pairs first, so that none is lost
         for _ in range(len(bbox)):
             i, j = divmod(int(free.argmax()), len(bbox))
+            # the remaining objects overlap no default box
             if free[i, j] <= 1e-6:
                 break
             match[i] = j

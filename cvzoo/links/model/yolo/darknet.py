@@ -40,9 +40,11 @@ def load_darknet(
     Raises FileFormatError that names the layer in which the file ends or how much is left over.
     """
     with DarknetWeightsFile(path) as file:
+        # the file has no names: layers follow in the order in which the network defines them
         inside = set()
         for name, link in model.namedlinks():
             if isinstance(link, Conv2DBNActiv):
+                # visited once more as a link of its own
                 inside.add(link.conv)
                 _take(file, name, link.conv, link.bn)
             elif isinstance(link, Convolution2D) and link not in inside:

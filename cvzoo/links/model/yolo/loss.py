@@ -124,9 +124,9 @@ def _box_loss(own: Variable, targets: Targets) -> Variable:
     """The sum over the (P, 5 + L) rows that have an object."""
     center, side, weight = (a.astype(own.dtype) for a in (targets.center, targets.side, targets.weight))
     inner = np.clip(center, 1e-12, 1 - 1e-7)
-    least = -(
-        inner * np.log(inner) + (1 - inner) * np.log(1 - inner)
-    )  # of a perfect prediction: the loss of it is made 0
+    # the cross entropy of a perfect prediction, subtracted so that its loss is 0 though the targets are fractions
+    least = -(inner * np.log(inner) + (1 - inner) * np.log(1 - inner))
+    # x y in darknet's outputs, y x in ours
     middle = F.sigmoid_cross_entropy(own[:, 0:2], center[:, ::-1], reduce="no") - beside(least[:, ::-1], own)
     off = own[:, 2:4] - beside(side[:, ::-1], own)
     return F.sum((F.sum(middle, axis=1) + F.sum(off * off, axis=1) * 0.5) * beside(weight, own))

@@ -12,7 +12,7 @@ from cvzoo.geometry.bbox_iou import bbox_intersection, bbox_iou
 from cvzoo.links.model.decoding.grid_cells import RegionHead, YoloHead
 
 _COVERED = 0.5  # fraction of a prediction that one ignored object covers, from which the prediction is ignored
-_LARGEST_LOG = np.float32(25)
+_LARGEST_LOG = np.float32(25)  # exp of an untrained network's output must not overflow
 UNKNOWN = -1
 
 
@@ -111,16 +111,17 @@ def assign_targets(
         bbox, classes, skip = as_bbox(bbox), np.asarray(classes, np.int32), np.asarray(skip, bool)
         if not len(bbox) == len(classes) == len(skip):
             raise ShapeError(f"image {i}: boxes and labels differ in number", got=(len(bbox), len(classes), len(skip)))
-        said = predicted_boxes(code[i], grid)
+        predicted = predicted_boxes(code[i], grid)
         if skip.any():
-            inside = bbox_intersection(said, bbox[skip]).max(axis=1)
-            objectness[i, inside > _COVERED * bbox_area(said)] = UNKNOWN
+            inside = bbox_intersection(predicted, bbox[skip]).max(axis=1)
+            objectness[i, inside > _COVERED * bbox_area(predicted)] = UNKNOWN
         valid = ~skip & (bbox[:, 2:] > bbox[:, :2]).all(axis=1)
         bbox, classes = bbox[valid].astype(np.float32, copy=False), classes[valid]
         if not len(bbox):
             continue
-        objectness[i, bbox_iou(said, bbox).max(axis=1) > ignore_thresh] = UNKNOWN
+        objectness[i, bbox_iou(predicted, bbox).max(axis=1) > ignore_thresh] = UNKNOWN
         place = _places(grid, heads, bbox)
+        # of several objects of one cell and anchor the last one remains, as in darknet, whose loop overwrites targets
         place, last = np.unique(place[::-1], return_index=True)
         row = len(bbox) - 1 - last
         objectness[i, place] = 1
@@ -136,6 +137,7 @@ def assign_targets(
         positive,
         np.clip(center, 0, 1),
         np.log(side / grid.anchor[place]),
+        # darknet's weight: small objects count up to twice
         2 - np.minimum(side.prod(axis=1) / area, 1),
         label,
     )
@@ -154,6 +156,7 @@ def _places(grid: Grid, heads: Sequence[YoloHead | RegionHead], bbox: np.ndarray
         anchors.append(grid.anchor[start : start + n_anchor])
         places.append(first[:, None] + np.arange(n_anchor))
     anchor = np.concatenate(anchors)
+    # anchors are compared by shape alone, so all boxes begin at (0, 0)
     zeros = np.zeros((1, 2), np.float32)
     iou = bbox_iou(np.hstack([np.broadcast_to(zeros, side.shape), side]), np.hstack([anchor * 0, anchor]))
     best = iou.argmax(axis=1)
