@@ -157,7 +157,9 @@ def data_repairs(recipe: AbstractRecipe) -> list[str]:
 def _print_start(recipe: AbstractRecipe, splits: Splits) -> None:
     names = ", ".join(splits.label_names)
     print(f"{len(splits.train)} images to train on, {len(splits.val)} to validate on; classes: {names}")
-    print("\n".join(f"  {name}: {shown_value(value)}" for name, value in recipe.lines()))
+    for name, value in recipe.lines():
+        chosen = f", here {recipe.n_process}" if (name, value) == ("processes", "auto") else ""
+        print(f"  {name}: {shown_value(value)}{chosen}")
 
 
 def _print_scores(training: Training, best: str) -> None:

@@ -13,6 +13,7 @@ from drawn_data import DRAWN
 
 from cvzoo.cli import train as train_verb
 from cvzoo.cli.main import main
+from cvzoo.datasets import class_splits
 from cvzoo.evaluations.evaluators.classification_evaluator import ClassificationEvaluator
 from cvzoo.serializers import load_model, save_model
 from cvzoo.training.extensions import run_report
@@ -20,6 +21,7 @@ from cvzoo.training.extensions.best_model import BestModel
 from cvzoo.training.extensions.plot_report import PlotReport
 from cvzoo.training.extensions.snapshot import Snapshot
 from cvzoo.training.recipes.classifier_recipe import ClassifierRecipe
+from cvzoo.training.recipes.listing import RECIPES
 from cvzoo.training.recipes.training import Training
 from cvzoo.training.run import run
 from cvzoo.training.run.command import this_command
@@ -64,6 +66,13 @@ def without_objects(tmp_path, ids):
         path = tmp_path / f"boxes/Annotations/p{i}.xml"
         head, _, tail = path.read_text().partition("<object>")
         path.write_text(head + tail.partition("</object>")[2])
+
+
+def test_what_auto_chose_is_printed(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(12)))
+    recipe = dataclasses.replace(RECIPES["cifar_resnet20"], processes="auto")
+    train_verb._print_start(recipe, class_splits(DRAWN["classification"](tmp_path)))
+    assert "\n  processes: auto, here 8\n" in capsys.readouterr().out
 
 
 # --- data ---

@@ -13,6 +13,10 @@ PLACES = ("photos", "lists")  # options whose values are folders
 _OPTIONS = (*PLACES, "split", "base", "outside")
 KINDS = ("coco", "labelme", "sroie", "voc", "yolo")
 TARGETS = ("coco", "voc", "yolo", "labelme")  # layouts that `cvzoo data convert` writes
+_WITHOUT_OBJECTS = {
+    **dict.fromkeys(("folder", "cifar10", "cifar100", "mnist"), "classes of images"),
+    **dict.fromkeys(("camvid", "cityscapes", "ade20k", "labels"), "label maps"),
+}
 SPEC_HELP = (
     "voc:ROOT, coco:FILE.json (or coco:ROOT), yolo:ROOT, labelme:ROOT or sroie:ROOT; optionally followed by "
     ",photos=DIR ,split=NAME ,lists=DIR ,base=0 ,outside=1"
@@ -67,9 +71,15 @@ def parse_data_spec(text: FilePath) -> DataSpec:
     """
     text = os.fspath(text)
     kind, colon, rest = text.partition(":")
+    if colon and kind in _WITHOUT_OBJECTS:
+        raise ConfigError(
+            f"{text} has {_WITHOUT_OBJECTS[kind]}, not boxes",
+            expected=SPEC_HELP,
+            hint="cvzoo train and cvzoo evaluate read it as it is, with a recipe or a model of its task",
+        )
     if not colon or kind not in KINDS:
         if not pathlib.Path(text.split(",photos=")[0]).exists():
-            raise ConfigError(f"{text} is not a data set specification, nor does it exist", expected=SPEC_HELP)
+            raise ConfigError(f"{text} is not a specification of annotated objects, nor a path", expected=SPEC_HELP)
         kind, rest = "", text
     words = rest.split(",")
     options: dict[str, str] = {}

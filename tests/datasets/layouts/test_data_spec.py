@@ -51,6 +51,14 @@ def test_other_words_are_refused(here, text):
         parse_data_spec(text)
 
 
+@pytest.mark.parametrize(
+    ("text", "words"), [("folder:toys", "classes of images, not boxes"), ("camvid:x", "label maps, not boxes")]
+)
+def test_data_without_boxes_are_told_apart(here, text, words):
+    with pytest.raises(ConfigError, match=f"{text} has {words}"):
+        parse_data_spec(text)
+
+
 def test_a_spec_says_its_own_words(here):
     for text in ("voc:voc", "voc:a,b,photos=yolo,split=train,lists=sroie,base=0,outside=1"):
         assert parse_data_spec(parse_data_spec(text).text) == parse_data_spec(text)

@@ -19,6 +19,7 @@ from cvzoo.training.recipes.ssd_recipe import SSDRecipe
 from cvzoo.training.recipes.training import Training
 from cvzoo.training.recipes.yolo_v3_recipe import YOLOv3Recipe
 from cvzoo.training.run.anchor_reach import anchor_reach
+from cvzoo.training.run.run_report import write_run_report
 from cvzoo.training.updaters.standard_updater import StandardUpdater
 
 TINY_CFG = """[net]
@@ -239,10 +240,36 @@ def test_a_killed_training_goes_on_to_the_same_bits(name, tiny, tmp_path, monkey
         assert (tmp_path / "whole/images" / image).is_file()
     losses, resumed = (_validation_losses(tmp_path / out) for out in ("whole", "parts"))
     assert losses == resumed != []
+    assert_report_has_all(tmp_path / "whole", recipe)
     reach = tmp_path / "whole/anchors.json"
     assert reach.is_file() == (recipe.task not in ("classification", "segmentation") and name != "fcos_resnet18")
     if reach.is_file():
         assert_anchors_are_found(json.loads(reach.read_text()), recipe)
+
+
+def assert_report_has_all(folder, recipe):
+    """Scores by class, losses by component of training and validation, images, anchors, and how to use the model."""
+    page = write_run_report(folder).read_text()
+    assert page.count("<h3>By class</h3>") == 1
+    for name in recipe.splits().label_names:
+        assert f"<td>{name}</td>" in page
+    rows = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
+    losses = {key for row in rows for key in row if key.startswith("main/") and "loss" in key}
+    assert "main/loss" in losses
+    # a detector's loss has at least two components; a batch of validation without an object may lack one
+    assert len(losses) > 2 or recipe.task in ("classification", "segmentation")
+    for key in losses:
+        assert any(f"validation_loss/{key}" in row for row in rows), key
+        assert f"<title>{key.removeprefix('main/')}" in page
+    for words in (
+        f"best {recipe.best}",
+        "the first batch, with data augmentation",
+        "predictions on images of the validation set",
+    ):
+        assert words in page
+    assert ("<h2>Anchors</h2>" in page) == (folder / "anchors.json").is_file()
+    assert "last sign of life" in page
+    assert "cvzoo predict IMAGE.jpg --model best.safetensors --out FOLDER" in page
 
 
 @pytest.mark.slow
