@@ -77,6 +77,7 @@ def provide(
         )
     try:
         root.mkdir(parents=True, exist_ok=True)
+        # one download for all processes of a machine
         with file_lock(root / ".lock"):
             for archive in archives:
                 if not _is_done(root, archive, needs):
@@ -122,6 +123,7 @@ def _fetch(root: pathlib.Path, name: str, archive: Archive, licence: str, page: 
         raise DownloadError(f"{archive.url}: the file has the wrong md5 and was removed", expected=archive.md5, got=md5)
     if archive.unpack:
         extract(path, target)
+    # only now: an interrupted unpacking is repeated
     _stamp(root, archive).touch()
     begun.unlink()
     if archive.unpack:

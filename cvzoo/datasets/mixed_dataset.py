@@ -74,6 +74,7 @@ class MixedDataset(AbstractSliceableDataset):
         example = self._dataset.get_example(index)
         if not self._is_mixed():
             return tuple(example[k] for k in key_indices)
+        # the iterator has seeded the generator for this example, so the others are the same in every run
         others = random_generator().integers(len(self), size=self._mix.n_other)
         examples = [example, *(self._other(int(other), index) for other in others)]
         # of semantic segmentation, label is the label map

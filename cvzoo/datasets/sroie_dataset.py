@@ -115,6 +115,7 @@ def read_quads(path: FilePath) -> tuple[Array, tuple[str, ...]]:
     for number, line in enumerate(read_text(path).splitlines(), 1):
         if not line.strip():
             continue
+        # the text itself may contain commas
         parts = line.split(",", 8)
         try:
             values = [float(part) for part in parts[:8]]

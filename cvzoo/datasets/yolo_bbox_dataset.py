@@ -84,6 +84,7 @@ class YOLOBboxDataset(GetterDataset):
 
     def _get_annotation(self, i: int) -> tuple[BBox, Label]:
         path = self._texts[i]
+        # an image without objects has no file, in YOLO's format
         if not path.exists():
             return np.zeros((0, 4), np.float32), np.zeros(0, np.int32)
         rows = [
@@ -135,6 +136,7 @@ def _row(line: str, where: str, n_class: int) -> list[float]:
         raise DatasetError(f"{where}: a number is not finite", got=line[:80])
     if number != int(number) or not 0 <= number < n_class:
         raise DatasetError(f"{where}: unknown class number", expected=f"0 .. {n_class - 1}", got=line.split()[0])
+    # a polygon, as segmentation data sets have in the same files: its box
     if len(values) >= 6 and len(values) % 2 == 0:
         x, y = values[0::2], values[1::2]
         values = [(min(x) + max(x)) / 2, (min(y) + max(y)) / 2, max(x) - min(x), max(y) - min(y)]

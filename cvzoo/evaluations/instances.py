@@ -119,6 +119,7 @@ def join_bboxes(instances: Instances, name: str) -> Array:
     parts = [np.empty((0, 4))]
     for image, bbox in enumerate(instances.shape):
         bbox = as_array(bbox, f"{name} of image {image}")
+        # of any shape and dtype: an image without boxes may have an empty list
         if bbox.size == 0:
             continue
         if bbox.dtype.kind not in "fiu":
@@ -146,6 +147,7 @@ def _column(
         array = as_array(array, f"{name} of image {image}")
         if array.shape != (length,):
             raise ShapeError(f"{name} of image {image} do not match its instances", expected=(length,), got=array.shape)
+        # an empty list has float64, whatever it would have held
         if length == 0:
             continue
         if array.dtype.kind not in kinds:

@@ -96,6 +96,7 @@ class Cursor:
         if not self.shuffle:
             return range(self.n_example)
         if self._cached_order is None or self._cached_order[0] != epoch:
+            # from seed and epoch alone, so that a resumed run need not replay earlier epochs
             sequence = np.random.SeedSequence(self.seed, spawn_key=(epoch,))
             self._cached_order = epoch, np.random.Generator(np.random.PCG64(sequence)).permutation(self.n_example)
         return self._cached_order[1]

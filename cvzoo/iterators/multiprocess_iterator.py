@@ -110,6 +110,8 @@ class MultiprocessIterator(AbstractIterator[Example]):
                 return
             pool = self._pool or self._start()
             tickets = [pool.submit(task) for task in tasks]
+            # the cursor after the batch becomes the iterator's position when the batch is handed out, so that a saved
+            # state never counts prefetched batches
             self._waiting.append((tickets, self._ahead.copy()))
 
     def _start(self) -> WorkerPool:
@@ -120,6 +122,7 @@ class MultiprocessIterator(AbstractIterator[Example]):
             n_ahead=self.batch_size * (self._n_prefetch + 1 + _IN_USE),
             slot_size=self._shared_mem,
         )
+        # of the pool, not of self: a bound method of self would keep the iterator alive
         self._closing = weakref.finalize(self, self._pool.close)
         return self._pool
 

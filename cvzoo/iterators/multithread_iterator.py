@@ -52,6 +52,7 @@ class MultithreadIterator(AbstractIterator[Example]):
         try:
             batch = [future.result() for future in futures]
         except BaseException:
+            # futures after the failed one belong to an order that the next call begins anew
             self._restart()
             raise
         self._waiting.popleft()

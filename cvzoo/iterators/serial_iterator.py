@@ -25,6 +25,7 @@ class SerialIterator(AbstractIterator[Example]):
         super().__init__(dataset, batch_size, repeat, shuffle, seed, order_sampler)
 
     def _next_batch(self) -> list[Example] | None:
+        # a copy, so that an example that cannot be read leaves the position where it was
         ahead = self._cursor.copy()
         tasks = ahead.next_batch()
         if tasks is None:

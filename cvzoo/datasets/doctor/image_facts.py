@@ -83,6 +83,7 @@ def image_facts(path: pathlib.Path) -> ImageFacts:
         return ImageFacts(
             (Fault.PHOTO_TRUNCATED, _reason(error, path)), stored_size=(height, width), format=kind, digest=digest
         )
+    # a difference hash: one more column than bits in a row
     small = np.asarray(gray.resize((HASH_SIDE + 1, HASH_SIDE), Image.Resampling.BOX, reducing_gap=3)).astype(np.int16)
     return ImageFacts(
         size=(turned.size[1], turned.size[0]),
@@ -105,6 +106,7 @@ def many_image_facts(paths: Iterable[pathlib.Path | None]) -> Iterator[ImageFact
     try:
         for path in paths:
             ahead.append(None if path is None else pool.submit(image_facts, path))
+            # bounded, so that the results of a large data set are not all in memory
             if len(ahead) > 4 * n_thread:
                 yield _result(ahead.popleft())
         while ahead:

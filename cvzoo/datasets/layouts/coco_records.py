@@ -56,6 +56,7 @@ def read_categories(records: Any, file_name: str, categories: Categories, findin
             record = {**record, "name": name.encode("utf-8", "replace").decode()}
         elif names.get(name, number) != number:
             findings.append(Finding(Fault.CLASS_DUPLICATE, f"{where}: {name} is also the name of {names[name]}"))
+            # classes are told apart by their names from here on
             record = {**record, "name": f"{name}_{number}"}
         known = categories.by_id.get(number)
         if number in own or (known is not None and known.get("name") != record["name"]):

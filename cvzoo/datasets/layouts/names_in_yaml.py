@@ -48,6 +48,7 @@ def _from_block(lines: Sequence[str]) -> tuple[str, ...] | None:
 def _pair(text: str) -> tuple[int | None, str]:
     number, _, name = text.partition(":")
     number = _unquoted(number)
+    # the limit keeps a malformed file from making millions of names
     return (int(number) if number.isdecimal() and len(number) < 6 else None), name
 
 

@@ -96,6 +96,7 @@ def _read_image(
     if text is None:
         return AnnotatedImage(name, path)
     try:
+        # the text is decoded already, and its declaration may name another encoding
         element = ElementTree.fromstring(_DECLARATION.sub("", text))
     except (ElementTree.ParseError, ValueError) as error:
         findings.append(Finding(Fault.ANNOTATION_UNREADABLE, f"{text_path.name}: {error}", name))
@@ -167,6 +168,7 @@ def _read_extra(element: ElementTree.Element, known: Collection[str]) -> dict[st
             continue
         text = (child.text or "").strip()
         if len(child) or child.attrib or child.tag in extra or not isinstance(child.tag, str):
+            # white space after the element, which tostring would include
             child.tail = None
             nested.append(ElementTree.tostring(child, encoding="unicode"))
         else:

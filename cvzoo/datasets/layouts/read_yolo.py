@@ -103,11 +103,13 @@ def _splits(
 ) -> tuple[tuple[str, ...], dict[str, tuple[str, ...]]]:
     splits_of: dict[str, tuple[str, ...]] = {}
     if lists:
+        # lists often have the paths of the machine that they were written on: the file name has to do
         stems = {pathlib.PurePath(key).name: key for key in files}
         for split, path in lists.items():
             for line in read_list(path, findings):
                 at = (root / line).resolve()
                 inside = at.is_relative_to(image_dir.resolve())
+                # resolved on both sides, since folders of data sets are often links
                 key = _key(at, image_dir.resolve()) if inside else None
                 if key not in files:
                     key = stems.get(pathlib.PurePath(line).stem)

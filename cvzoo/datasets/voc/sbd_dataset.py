@@ -90,6 +90,7 @@ def _provide(data_dir: FilePath) -> pathlib.Path:
 
 def _segmentation(path: pathlib.Path, variable: str) -> ClassMap:
     try:
+        # MATLAB's arrays are column-major
         return np.ascontiguousarray(read_mat(path)[variable]["Segmentation"]).astype(np.uint8, casting="unsafe")
     except (KeyError, TypeError, IndexError) as error:
         raise DatasetError(f"{path} does not contain {variable}.Segmentation") from error

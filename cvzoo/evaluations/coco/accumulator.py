@@ -69,6 +69,7 @@ class AbstractCOCOAccumulator(abc.ABC):
         if not self._parts:
             parameters = self.parameters
             return no_matches(parameters.iou_thrs.size, len(parameters.area_rng), np.zeros(0, np.int64))
+        # joined parts stay joined: the next result costs only what was added since
         self._parts = [join_matches(self._parts)]
         return self._parts[0]
 

@@ -73,12 +73,14 @@ def match_coco(gt: COCOGroundTruth, dt: COCODetections, parameters: COCOParamete
         dt,
         groups,
         iou_type=parameters.iou_type,
+        # as pycocotools: a threshold of 1 accepts an IoU that rounding left just below
         lowest=min(parameters.iou_thrs.min(), 1 - 1e-10),
         sigmas=parameters.kpt_oks_sigmas,
     )
     low, high = np.array(parameters.area_rng).T[:, :, None]
     area, crowd = gt.area[groups.gt], gt.crowd[groups.gt]
     set_aside = (_ignored(gt, parameters)[groups.gt] | (area < low) | (area > high)).reshape(low.size, -1)
+    # pycocotools writes the object's id where 0 means "no match"
     zero = cast(Array, gt.ids)[groups.gt] == 0
     candidate, verdict = match_pairs(
         *pairs,

@@ -56,6 +56,7 @@ def group_by_class_and_image(
     if not use_cats:
         order = stable_order(dt_cat)
         dt_row, dt_img, dt_cat = dt_row[order], dt_img[order], dt_cat[order]
+    # one integer instead of a pair, which sorts faster
     dt_group = dt_cat * img_ids.size + dt_img if use_cats else dt_img
     order = stable_order(dt_group, falling_ranks(dt[2][dt_row]))
     dt_row, dt_group = dt_row[order], dt_group[order]

@@ -133,6 +133,7 @@ def match_lvis(
     gt: COCOGroundTruth, dt: COCODetections, labelling: LVISLabelling, parameters: COCOParameters
 ) -> LVISMatches:
     """The matched detections of `evaluate_lvis`. parameters: of `lvis_parameters`"""
+    # LVIS has no crowds
     gt = dataclasses.replace(gt, crowd=np.zeros(len(gt), bool))
     refuse_first(
         "detections",
@@ -141,11 +142,14 @@ def match_lvis(
         ~lookup(np.sort(gt.img_ids), dt.image_id)[1],
         "an image of the ground truth",
     )
+    # LVIS limits the detections of an image over all classes, COCO those of each class
     dt = take_detections(dt, _highest_scoring(dt, parameters.max_dets[-1]))
     present = np.stack((gt.image_id, gt.category_id), axis=1)
+    # a class that an image was not annotated for is neither present nor absent: its detections do not count
     of_interest = _among(dt.image_id, dt.category_id, np.concatenate((present, labelling.absent)))
     dt = take_detections(dt, np.flatnonzero(of_interest))
     matches = match_coco(gt, dt, parameters)
+    # not all objects of these classes were annotated: an unmatched detection is no false positive
     partial = _among(matches.image_id, matches.cat_ids[matches.cat], labelling.partial)
     matches = dataclasses.replace(matches, aside=matches.aside | partial)
     return LVISMatches(matches, gt, dt, parameters)

@@ -90,6 +90,7 @@ def _or_the_first_at_fault(make: Callable[[slice], RLEs], n: int, record: Callab
     try:
         return make(slice(n))
     except CvzooError:
+        # bisection: records are valid or not one by one, and decoding all of them singly would be slow
         low, high = 0, n
         while high - low > 1:
             middle = (low + high) // 2

@@ -84,6 +84,7 @@ def join_matches(parts: Sequence[COCOMatches]) -> COCOMatches:
             hint="pass unique img_ids, each image to one worker only",
         )
     cat_ids = np.unique(np.concatenate([part.cat_ids for part in parts]))
+    # parts may have different classes, such as those of the images that a worker had
     places = [np.searchsorted(cat_ids, part.cat_ids) for part in parts]
     n_kept = np.zeros((len(parts[0].n_kept), cat_ids.size), np.int64)
     for part, place in zip(parts, places):

@@ -23,6 +23,8 @@ def summarize(precision: Array, recall: Array, parameters: COCOParameters) -> di
     points = parameters.iou_type == "keypoints"
     max_dets = parameters.max_dets
     last = max_dets[min(2, len(max_dets) - 1)]
+    # pycocotools looks for AP at 100 detections (20 with keypoints) whatever max_dets has, and gives -1 if it is not
+    # there
     usual = last if parameters.corrects("max_dets") else 20 if points else 100
     rows = (
         (precision, None, "all", usual),

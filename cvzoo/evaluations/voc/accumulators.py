@@ -37,6 +37,7 @@ class AbstractVOCAccumulator(abc.ABC):
             raise ConfigError(
                 "accumulators of different settings cannot be merged", expected=repr(self), got=repr(other)
             )
+        # indices decide ties of scores by the order of the data set: given and consecutive ones cannot be mixed
         self._check_numbering(bool(other._seen), other._n_photo)
         self._note_seen(other._seen)
         shift = 0 if other._seen else self._n_photo

@@ -46,6 +46,7 @@ class VOCMatches:
         prec: Curves = [None] * max(n, n_fg_class or 0)
         rec: Curves = list(prec)
         for l in range(n):
+            # a match of -1, with a difficult object, is neither
             tp = np.cumsum(match[begin[l] : end[l]] == 1)
             fp = np.cumsum(match[begin[l] : end[l]] == 0)
             if len(tp) or self.n_positive[l]:
@@ -156,6 +157,7 @@ def _match(
     if not 0 < iou_thresh <= 1:
         raise ValueRangeError("iou_thresh must be above 0 and at most 1", got=iou_thresh)
     n_class = int(max(pred.label.max(initial=-1), gt.label.max(initial=-1))) + 1
+    # an image and a class: boxes are compared within these only
     pred_group, gt_group = (each.photo * n_class + each.label for each in (pred, gt))
     best, overlap = _best(pred_group, gt_group, overlaps)
     hit = np.flatnonzero(overlap >= iou_thresh)

@@ -68,6 +68,7 @@ class BestModel(AbstractExtension):
             return
         self._seen = True
         value = float(trainer.observation[self._key])
+        # comparisons with NaN, the first value, are false: the first finite score is the best
         if not math.isfinite(value) or self._sign * value < self._sign * self.value:
             return
         path = os.path.join(trainer.out, self._filename)

@@ -87,6 +87,7 @@ class Evaluator(AbstractExtension):
                         eval_func(**values)
                     else:
                         eval_func(values)
+                # weighted, since the last batch may be smaller
                 summary.add({key: _weighted(value, len(batch)) for key, value in observation.items()})
         return summary.compute_mean()
 
