@@ -25,6 +25,26 @@ ALLOWED = [
 ]
 
 
+# in rooms to which arrays of a GPU come: a file that tells a NumPy array from something else, and from what
+HOST_ARRAYS = {
+    "autodiff/gradient_check.py": "from what cannot be changed element by element",
+    "autodiff/parameter.py": "an initial value from a number or a function",
+    "graph/attributes.py": "from other attributes whose contents are compared; a GPU's are compared by identity",
+    "graph/memory.py": "an owner of memory from a buffer",
+    "graph/passes/merge_reorders.py": "a constant from the number of a block",
+    "graph/repeats.py": "from other settings; a GPU's arrays were copied before",
+    "graph/side_effects.py": "from a scalar, and from arguments whose changes are not detected, a GPU's among them",
+    "links/connection/fused_convolution.py": "from sources that are compared by identity, a GPU's among them",
+    "links/model/detections.py": "from other sources of images",
+    "links/model/image_batches.py": "from other sources of images",
+    "links/quantization/flow.py": "from None: calibration is on the CPU",
+    "links/quantization/stored.py": "from other contents of a file",
+    "optimizers/on_device/trace.py": "from a scalar",
+}
+IS_HOST_ARRAY = re.compile(r"isinstance\([^#\n]*np\.ndarray")
+ROOMS = ("autodiff", "functions", "graph", "initializers", "links", "optimizers")
+
+
 def files_above():
     return [path for path in sorted(PACKAGE.rglob("*.py")) if path.relative_to(PACKAGE).parts[0] != "backends"]
 
@@ -54,6 +74,16 @@ def test_few_places_ask_where_an_array_lies():
         if ASKS.search(line) and not line.lstrip().startswith(("import", "from"))
     ]
     assert len(found) <= MOST_ASKS, "a function of the backends' interface should ask:\n" + "\n".join(found)
+
+
+def test_no_other_file_tells_arrays_of_the_host_from_those_of_a_gpu():
+    found = {
+        path.relative_to(PACKAGE).as_posix()
+        for path in files_above()
+        if path.relative_to(PACKAGE).parts[0] in ROOMS and IS_HOST_ARRAY.search(path.read_text())
+    }
+    assert found - HOST_ARRAYS.keys() == set(), "is_array, or a function of the backends' interface"
+    assert HOST_ARRAYS.keys() - found == set()
 
 
 @pytest.mark.parametrize(("file", "words", "why"), ALLOWED)

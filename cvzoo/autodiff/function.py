@@ -3,11 +3,10 @@
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.type_check import ArrayTypes
 from cvzoo.autodiff.variable import Variable, make_output
+from cvzoo.backends.arrays import of_device
 from cvzoo.config.switches import switches
 from cvzoo.errors.exceptions import DtypeError, GraphError
 from cvzoo.typing.aliases import Array
@@ -27,15 +26,11 @@ class Function:
 
     def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         """The outputs; by default `forward_cpu`."""
-        if all(isinstance(x, np.ndarray) for x in inputs):
-            return self.forward_cpu(inputs)
-        return self.forward_gpu(inputs)
+        return of_device(inputs, self.forward_cpu, self.forward_gpu)(inputs)
 
     def backward(self, inputs: tuple[Array, ...], grad_outputs: tuple[Any, ...]) -> tuple[Any, ...]:
         """The gradients of all inputs (None where there is none); by default `backward_cpu`."""
-        if all(isinstance(x, np.ndarray) for x in inputs):
-            return self.backward_cpu(inputs, grad_outputs)
-        return self.backward_gpu(inputs, grad_outputs)
+        return of_device(inputs, self.backward_cpu, self.backward_gpu)(inputs, grad_outputs)
 
     def forward_cpu(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         raise GraphError(f"{type(self).__name__} has no forward_cpu", hint="write forward_cpu(self, inputs)")

@@ -13,6 +13,7 @@ from cvzoo.autodiff.function_hook import AbstractFunctionHook, this_thread
 from cvzoo.autodiff.type_check import ArrayTypes, types_of
 from cvzoo.autodiff.variable import Variable, make_output, variable_of
 from cvzoo.autodiff.variable_node import VariableNode
+from cvzoo.backends.arrays import of_device
 from cvzoo.backends.device import device_of, on_device_of
 from cvzoo.backends.float_types import is_float, is_half, rounded, widened
 from cvzoo.config.switches import switches
@@ -58,9 +59,7 @@ class FunctionNode:
 
     def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         """The outputs of the inputs; by default `forward_cpu` or `forward_gpu`, by where the arrays are."""
-        if all(isinstance(x, np.ndarray) for x in inputs):
-            return self.forward_cpu(inputs)
-        return self.forward_gpu(inputs)
+        return of_device(inputs, self.forward_cpu, self.forward_gpu)(inputs)
 
     def forward_cpu(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         """The outputs of numpy.ndarray inputs."""

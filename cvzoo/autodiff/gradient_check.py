@@ -34,8 +34,8 @@ def numerical_grad(
     eps: the step to each side
     """
     for i, x in enumerate(inputs):
-        if not isinstance(x, np.ndarray) or x.dtype.kind != "f":
-            got = str(x.dtype) if isinstance(x, np.ndarray) else type(x).__name__
+        got = x.dtype if isinstance(x, np.ndarray) else type(x).__name__
+        if getattr(got, "kind", None) != "f":
             raise DtypeError(f"numerical_grad: input {i} must be an array of floats", got=got)
 
     def loss() -> float:

@@ -224,6 +224,13 @@ class AbstractBackend(DetectionKernels, ImageKernels, IndexKernels, LossKernels,
     def batch_norm_statistics(self, x: Array) -> tuple[Array, Array]:
         """mean (C,), var (C,) of x (B, C, ...), as batch_norm_train gives them; of 16-bit x in float32."""
 
+    def n_strip(self, x: Array) -> int:
+        """The number of equal strips of an image's pixels, a divisor of H * W, whose statistics are to be taken apart.
+
+        x: (B, C, H, W)
+        A strip's sums are shorter, and lose fewer digits in float32.
+        """
+
     def batch_norm_fixed(self, x: Array, gamma: Array, beta: Array, mean: Array, var: Array, *, eps: float) -> Array:
         """gamma * (x - mean) / sqrt(var + eps) + beta, channel by channel; x (B, C, ...), the others (C,)."""
 

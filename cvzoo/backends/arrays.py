@@ -3,8 +3,8 @@
 import ctypes
 import operator
 import sys
-from collections.abc import Callable
-from typing import TypeGuard
+from collections.abc import Callable, Iterable
+from typing import TypeGuard, TypeVar
 
 import numpy as np
 
@@ -27,6 +27,14 @@ def is_device_array(array: object) -> TypeGuard[Array]:
 def is_array(value: object) -> TypeGuard[Array]:
     """Whether it is an array, of any device."""
     return isinstance(value, np.ndarray) or is_device_array(value)
+
+
+_Function = TypeVar("_Function")
+
+
+def of_device(arrays: Iterable[object], on_cpu: _Function, on_gpu: _Function) -> _Function:
+    """`on_cpu` if all arrays are in CPU memory, else `on_gpu`: of two functions the one for these arrays."""
+    return on_cpu if all(isinstance(array, np.ndarray) for array in arrays) else on_gpu
 
 
 def range_of(array: Array) -> tuple[float, float] | None:

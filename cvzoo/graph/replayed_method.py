@@ -6,13 +6,8 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from cvzoo.autodiff.function_hook import this_thread
-from cvzoo.autodiff.variable import Variable
-from cvzoo.backends.arrays import device_number
 from cvzoo.backends.capture import common_pool
-from cvzoo.backends.float_types import is_float
 from cvzoo.config.switches import switches
 from cvzoo.errors.exceptions import GraphError
 from cvzoo.graph.compiled_graph import CompiledGraph, NotReplayableError, build
@@ -21,8 +16,7 @@ from cvzoo.graph.recompilation import RecompilationPolicy, outermost
 from cvzoo.graph.side_effects import SideEffectDetector
 from cvzoo.graph.training_graph import TrainingGraph
 from cvzoo.graph.training_method import TrainingMethod
-from cvzoo.graph.trees import NotATreeError, device_of_arguments, flatten, moved_beside
-from cvzoo.typing.aliases import Array
+from cvzoo.graph.trees import call_arguments, device_of_arguments, moved_beside
 
 
 class _Local(threading.local):
@@ -95,20 +89,13 @@ class ReplayedMethod:
 
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any], *, immediately: bool) -> Any:
         own = self._local
-        leaves: list[Variable | Array] = []
-        try:
-            structure = flatten((args, kwargs), leaves)
-        except NotATreeError:
-            return self._plain(self.link, *args, **kwargs)
-        arrays = [x._array if isinstance(x, Variable) else x for x in leaves]
-        # integers are often indices, with which Python code may do anything between functions
-        if not arrays or any(not is_float(a.dtype) or a.size == 0 for a in arrays):
+        given = call_arguments(args, kwargs)
+        if given is None:
             return self._plain(self.link, *args, **kwargs)
         outermost.busy = True
         try:
             settings = own.settings.current(self.link, self._hidden)
-            metadata = tuple([(a.shape, _steps(a), a.dtype, device_number(a)) for a in arrays])
-            key = structure, metadata, settings, switches.backend, switches.dtype, switches.winograd
+            key = given.structure, given.metadata, settings, switches.backend, switches.dtype, switches.winograd
             if own.guard is not None and not own.guard.is_unchanged():
                 self.forget()
             graph = own.graphs.get(key)
@@ -118,7 +105,7 @@ class ReplayedMethod:
             if graph is not None:
                 own.graphs.move_to_end(key)
                 own.policy.replayed(key)
-                return graph(arrays)
+                return graph(given.arrays)
             if immediately:
                 return self._record(key, args, kwargs)
             if own.policy.should_compile(key):
@@ -188,10 +175,3 @@ def replay_children(link: Any, limit: int, *, train: bool, recompute: bool = Tru
     for child in link.children():
         if train or not child.rows_vary:
             replay_methods(child, limit, train=train, recompute=recompute)
-
-
-def _steps(array: np.ndarray) -> tuple[int, ...]:
-    """The strides without those of axes of size 1, which have no meaning."""
-    if 1 not in array.shape:
-        return array.strides
-    return tuple([stride if n > 1 else 0 for n, stride in zip(array.shape, array.strides)])

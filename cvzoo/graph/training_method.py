@@ -8,10 +8,8 @@ from collections.abc import Callable
 from typing import Any
 
 from cvzoo.autodiff.variable import Variable, make_output
-from cvzoo.backends.arrays import device_number
 from cvzoo.backends.capture import PrivatePool
 from cvzoo.backends.device import Device
-from cvzoo.backends.float_types import is_float
 from cvzoo.config.switches import switches
 from cvzoo.graph.guards import SettingsGuard
 from cvzoo.graph.memory_plan import Arena
@@ -19,7 +17,7 @@ from cvzoo.graph.recompilation import RecompilationPolicy, outermost
 from cvzoo.graph.replay import Replay
 from cvzoo.graph.side_effects import SideEffectDetector
 from cvzoo.graph.training_graph import NO_GRADIENTS, NotTrainableError, TrainingGraph, build_training
-from cvzoo.graph.trees import NotATreeError, device_of_arguments, flatten, moved_beside, unflatten
+from cvzoo.graph.trees import call_arguments, device_of_arguments, flatten, moved_beside, unflatten
 from cvzoo.typing.aliases import Array
 
 
@@ -114,22 +112,14 @@ class TrainingMethod:
     def _signature(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any, list[Any]] | None:
         """The cache key of a call, the arguments' structure, their arrays and Variables; None for calls that stay
         eager."""
-        leaves: list[Variable | Array] = []
-        if self.reason is not None:
+        given = None if self.reason is not None else call_arguments(args, kwargs)
+        if given is None:
             return None
-        try:
-            structure = flatten((args, kwargs), leaves)
-        except NotATreeError:
-            return None
-        arrays = [x._array if isinstance(x, Variable) else x for x in leaves]
-        # integers are often indices, with which Python code may do anything between functions
-        if not arrays or any(not is_float(a.dtype) or a.size == 0 for a in arrays):
-            return None
-        metadata = tuple(
-            [(a.shape, a.strides, a.dtype, _requires_grad(x), device_number(a)) for a, x in zip(arrays, leaves)]
-        )
+        structure, leaves, _, metadata = given
+        differentiable = tuple(map(_requires_grad, leaves))
         settings = self._local.settings.current(self.link, self._hidden)
-        return (structure, metadata, settings, switches.backend, switches.dtype, switches.train), structure, leaves
+        key = structure, metadata, differentiable, settings, switches.backend, switches.dtype, switches.train
+        return key, structure, leaves
 
     def _known(self, key: Any) -> TrainingGraph | None:
         own = self._local

@@ -1,14 +1,15 @@
 """Flattening of nested arguments and results into arrays, and the inverse."""
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from cvzoo.autodiff.parameter import Parameter
 from cvzoo.autodiff.variable import Variable
-from cvzoo.backends.arrays import is_array
+from cvzoo.backends.arrays import device_number, is_array
 from cvzoo.backends.device import Device, device_of
+from cvzoo.backends.float_types import is_float
 from cvzoo.typing.aliases import Array
 
 _PLAIN = (bool, int, float, str, type(None), np.integer, np.floating)
@@ -57,6 +58,41 @@ def unflatten(structure: Any, leaves: Iterator[Any], make: Callable[[Any], Any])
     return kind._make(parts) if issubclass(kind, tuple) else kind(parts)  # a named tuple
 
 
+class CallArguments(NamedTuple):
+    """The arguments of a call that can be compiled.
+
+    structure: see `flatten`; leaves: its arrays and Variables; arrays: those of the leaves
+    metadata: hashable, each array's shape, strides, dtype and device
+    """
+
+    structure: Any
+    leaves: list[Variable | Array]
+    arrays: list[Array]
+    metadata: tuple[Any, ...]
+
+
+def call_arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> CallArguments | None:
+    """The arguments; None for a call that stays eager, whose arrays are not all of floats, or are empty or none."""
+    leaves: list[Variable | Array] = []
+    try:
+        structure = flatten((args, kwargs), leaves)
+    except NotATreeError:
+        return None
+    arrays = [x._array if isinstance(x, Variable) else x for x in leaves]
+    # integers are often indices, with which Python code may do anything between functions
+    if not arrays or any(not is_float(a.dtype) or a.size == 0 for a in arrays):
+        return None
+    metadata = tuple([(a.shape, _steps(a), a.dtype, device_number(a)) for a in arrays])
+    return CallArguments(structure, leaves, arrays, metadata)
+
+
+def _steps(array: Array) -> tuple[int, ...]:
+    """The strides without those of axes of size 1, which have no meaning."""
+    if 1 not in array.shape:
+        return array.strides
+    return tuple([stride if n > 1 else 0 for n, stride in zip(array.shape, array.strides)])
+
+
 def device_of_arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Device:
     """The device of the first array among the arguments."""
     leaves: list[Variable | Array] = []
@@ -72,7 +108,7 @@ def moved_beside(parameters: Iterable[Parameter], args: tuple[Any, ...]) -> tupl
         return args
     leaves: list[Variable | Array] = []
     structure = flatten(args, leaves)
-    return unflatten(structure, iter([device.asarray(x) if type(x) is np.ndarray else x for x in leaves]), lambda x: x)
+    return unflatten(structure, iter([device.asarray(x) if is_array(x) else x for x in leaves]), lambda x: x)
 
 
 def structure_has_arrays(structure: Any) -> bool:

@@ -154,7 +154,7 @@ class Link:
         """Add a persistent value `self.name` (an array or a number), stored with the link but not learned."""
         if name in self.__dict__:
             raise ValueRangeError(f"{type(self).__name__} already has an attribute {name!r}")
-        if switches.device != "cpu" and isinstance(value, np.ndarray) and value.ndim:
+        if switches.device != "cpu" and is_array(value) and value.ndim:
             value = get_device(switches.device).asarray(value)
         self._persistents[name] = None
         super().__setattr__(name, value)
@@ -473,7 +473,7 @@ class Link:
                 if not value.is_initialized:
                     value.initialize(array.shape)
                 _write(value.array, array)
-            elif is_array(value) and (value.ndim or not isinstance(value, np.ndarray)):
+            elif is_array(value):
                 _write(value, array)
             else:
                 link.__dict__[name] = (

@@ -55,7 +55,7 @@ def placed(array: Array, like: Array) -> Array:
     """`array`, in C order, on the device of `like`."""
     with device_of(like) as device:
         moved = device.asarray(array)
-        return moved if isinstance(moved, np.ndarray) or moved.flags.c_contiguous else moved.copy(order="C")
+        return moved if moved.flags.c_contiguous else moved.copy(order="C")
 
 
 def prepare_state(entry: Entry) -> None:
@@ -87,6 +87,6 @@ def prepare_state(entry: Entry) -> None:
             slot = slot.astype(array.dtype)
         if device_of(slot) != device_of(array):
             slot = placed(slot, array)
-        if not (isinstance(slot, np.ndarray) or slot.flags.c_contiguous):
+        if not slot.flags.c_contiguous:
             slot = slot.copy(order="C")
         state[name] = slot

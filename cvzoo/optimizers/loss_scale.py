@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from cvzoo.backends.arrays import is_device_array
 from cvzoo.backends.device import Device, device_of
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.optimizers.on_device.scaling import ScalingOnDevice
@@ -61,7 +62,7 @@ class LossScale:
 
     def fill(self, loss: Array) -> Array:
         """An array like the loss, on its device, filled with the factor."""
-        if isinstance(loss, np.ndarray):
+        if not is_device_array(loss):
             return np.full_like(loss, self.scale)
         device = device_of(loss)
         with device:

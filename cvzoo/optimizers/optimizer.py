@@ -376,7 +376,7 @@ class AbstractOptimizer(abc.ABC):
                 continue
             visited.add(id(param))
             array = param.array
-            if isinstance(array, np.ndarray) and not array.flags.writeable:
+            if not getattr(array.flags, "writeable", True):  # a GPU's have no such flag
                 array = param.array = array.copy()
             changes = tuple([hook.exempt is None or not hook.exempt(path, param) for hook in hooks])
             exempt = self.exempt is not None and self.exempt(path, param)

@@ -134,3 +134,12 @@ def test_a_state_with_other_hooks_is_refused(make_network):
     optimizer.remove_hook("ExponentialMovingAverage")
     with pytest.raises(WeightsMismatchError, match="ExponentialMovingAverage"):
         optimizer.load_state(full)
+
+
+def test_state_in_another_memory_order_is_the_optimizers():
+    link = L.Linear(100, 200)
+    optimizer = optimizers.MomentumSGD(0.1).setup(link)
+    link.W.update_rule.state["v"] = np.ones((200, 100), np.float32, order="F")
+    link.W.grad = np.zeros((200, 100), np.float32)
+    optimizer.update()
+    np.testing.assert_allclose(link.W.update_rule.state["v"], 0.9, rtol=1e-6)

@@ -19,6 +19,7 @@ __all__ = [
     "layer_norm_grad",
     "local_response_norm",
     "local_response_norm_grad",
+    "n_strip",
 ]
 
 
@@ -62,6 +63,11 @@ class _Rows:
     def parameter(self, v: Array) -> Array:
         """v (C,) in the kernels' dtype."""
         return as_vector(v, self.wide)
+
+
+def n_strip(x: Array) -> int:
+    """See `AbstractBackend.n_strip`: the kernel's threads sum strips of their own."""
+    return 1
 
 
 def batch_norm_statistics(x: Array) -> tuple[Array, Array]:

@@ -16,7 +16,19 @@ __all__ = [
     "layer_norm_grad",
     "local_response_norm",
     "local_response_norm_grad",
+    "n_strip",
 ]
+
+_FEW = 256  # pixels that are summed sequentially
+_WIDE = 4096  # the most channels of oneDNN's kernel for larger images
+
+
+def n_strip(x: np.ndarray) -> int:
+    """See `AbstractBackend.n_strip`: strips are as many channels for the kernel."""
+    c, pixels = x.shape[1], x.shape[2] * x.shape[3]
+    if pixels <= _FEW:
+        return 1
+    return next(k for k in range(max(min(_WIDE // c, pixels), 1), 0, -1) if pixels % k == 0)
 
 
 def _across(v: np.ndarray, ndim: int) -> np.ndarray:

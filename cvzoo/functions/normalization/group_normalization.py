@@ -6,7 +6,6 @@ import numpy as np
 
 from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.variable import Variable, as_variable
-from cvzoo.backends.arrays import is_device_array
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.config.switches import switches
 from cvzoo.errors.exceptions import ShapeError
@@ -19,9 +18,6 @@ from cvzoo.functions.math.power import power
 from cvzoo.functions.math.sum import sum
 from cvzoo.functions.normalization.batch_normalization import BatchNormalization, check_statistics
 from cvzoo.typing.aliases import Array
-
-_FEW = 256  # pixels that the kernel sums sequentially
-_WIDE = 4096  # the most channels of the kernel for larger images
 
 
 class GroupNormalization(FunctionNode):
@@ -40,15 +36,15 @@ class GroupNormalization(FunctionNode):
         self.retain_inputs((0, 1))
         backend = backend_of(x)
         x = backend.channels_last(x)
-        beside = _beside(x)
-        n = beside * len(gamma)
+        n_strip = backend.n_strip(x)
+        n = n_strip * len(gamma)
         self._statistics = []
         parts = []
         for i in range(len(x)):
             sample = x[i : i + 1]
             strips = sample.transpose(0, 2, 3, 1).reshape(1, -1, 1, n).transpose(0, 3, 1, 2)
             mean, var = backend.batch_norm_statistics(strips)
-            mean, var = self._of_groups(backend.xp, mean.reshape(beside, -1), var.reshape(beside, -1))
+            mean, var = self._of_groups(backend.xp, mean.reshape(n_strip, -1), var.reshape(n_strip, -1))
             self._statistics.append((mean, var))
             parts.append(backend.batch_norm_fixed(sample, gamma, beta, mean, var, eps=self._eps))
         return (backend.concat(parts, axis=0) if len(parts) > 1 else parts[0],)
@@ -68,15 +64,6 @@ class GroupNormalization(FunctionNode):
         else:
             grads = GroupNormalizationGrad(self._groups, self._eps, self._statistics).apply((x, gamma, gys[0]))
         return tuple([grads[i] for i in indexes])
-
-
-def _beside(x: Array) -> int:
-    """How many pixels of a map (B, C, H, W) are as many channels for the kernel: its sums are shorter by that factor,
-    and lose fewer digits."""
-    c, pixels = x.shape[1], x.shape[2] * x.shape[3]
-    if is_device_array(x) or pixels <= _FEW:
-        return 1
-    return next(k for k in range(max(min(_WIDE // c, pixels), 1), 0, -1) if pixels % k == 0)
 
 
 class GroupNormalizationGrad(FunctionNode):

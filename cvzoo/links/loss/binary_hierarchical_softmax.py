@@ -11,6 +11,7 @@ import numpy as np
 from cvzoo.autodiff.on_device_of_arguments import on_device_of_arguments
 from cvzoo.autodiff.parameter import Parameter
 from cvzoo.autodiff.variable import Variable, as_array
+from cvzoo.backends.arrays import range_of
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.backends.transfer import to_device_of
 from cvzoo.errors.exceptions import DtypeError, ShapeError, ValueRangeError
@@ -109,10 +110,9 @@ def _loss(x: Variable | Array, t: Variable | Array, W: Parameter, nodes: np.ndar
         raise ShapeError("BinaryHierarchicalSoftmax: x and t do not fit", got=f"x {x.shape}, t {t.shape}, W {W.shape}")
     if t.dtype.kind not in "iu":
         raise DtypeError("BinaryHierarchicalSoftmax: t must be of integers", got=t.dtype, hint="t.astype('int32')")
-    if isinstance(t, np.ndarray):
-        known = (t >= 0) & (t < len(turns))
-        if not known.all() or not turns[t].any(axis=1).all():
-            raise ValueRangeError("BinaryHierarchicalSoftmax: the tree does not have a class of t")
+    limits = range_of(t)
+    if limits is not None and not (limits[0] >= 0 and limits[1] < len(turns) and turns[t].any(axis=1).all()):
+        raise ValueRangeError("BinaryHierarchicalSoftmax: the tree does not have a class of t")
     t = beside(t, x)
     path, turn = to_device_of(nodes, t)[t], to_device_of(turns, t)[t].astype(x.dtype)
     scores = sum(multiply(embed_id(path, widened(W)), expand_dims(x, 1)), axis=2)  # (B, the longest path)

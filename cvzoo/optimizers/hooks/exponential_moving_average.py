@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from cvzoo.backends.arrays import is_array, to_numpy
+from cvzoo.backends.arrays import is_array, is_device_array, to_numpy
 from cvzoo.backends.device import Device, device_of
 from cvzoo.errors.exceptions import GraphError, ValueRangeError, WeightsMismatchError
 from cvzoo.links.link import Link
@@ -95,7 +95,7 @@ class ExponentialMovingAverage(AbstractOptimizerHook):
                     groups.setdefault((device_of(array), array.dtype), []).append(path)
             for paths in groups.values():
                 mine = [values[path] for path in paths]
-                if not isinstance(mine[0], np.ndarray):
+                if is_device_array(mine[0]):
                     on_gpus.append(DeviceAverage(mine, [self.averages[p] for p in paths], _average, self._rest))
                     continue
                 states = [{"average": self.averages[path]} for path in paths]
@@ -107,7 +107,7 @@ class ExponentialMovingAverage(AbstractOptimizerHook):
 
     def replays(self, optimizer: Any) -> bool:
         arrays = list(self._values(optimizer.target).values())
-        return self._is_planned(arrays) and not any(isinstance(array, np.ndarray) for array in arrays)
+        return self._plan is not None and self._is_planned(arrays) and not self._plan[1]  # no blocks on the CPU
 
     def left_out(self, count: int) -> None:
         self._t -= count
