@@ -48,14 +48,15 @@ def classifier_variant(name: str, make: Callable[..., Model], doc: str) -> Class
 def variant(
     name: str, template: Callable[Concatenate[Any, Parameters], Model], first: Any, doc: str
 ) -> Callable[Parameters, Model]:
-    """The function `template` with a value for its first argument.
+    """The function or class `template` with a value for its first argument.
 
     name: of the function, in the calling module
     doc: begin of the function's docstring, before the arguments
     """
 
     whole = inspect.signature(template)
-    signature = whole.replace(parameters=list(whole.parameters.values())[1:])
+    made = template if isinstance(template, type) else whole.return_annotation
+    signature = whole.replace(parameters=list(whole.parameters.values())[1:], return_annotation=made)
 
     def construct(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Model:
         try:

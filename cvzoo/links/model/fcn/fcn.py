@@ -109,17 +109,5 @@ class FCN(AbstractImageSegmenter):
         return self.head(self.backbone(x)[1])
 
 
-def _build(
-    backbone: Backbone,
-    n_class: int | None = None,
-    pretrained_model: str | os.PathLike | None = None,
-    *,
-    label_names: Sequence[str] | None = None,
-    width: float = 1.0,
-    short: int = 520,
-) -> FCN:
-    return FCN(backbone, n_class, pretrained_model, label_names=label_names, width=width, short=short)
-
-
-FCNResNet50 = variant("FCNResNet50", _build, "resnet50", "A `FCN` on resnet50")
-FCNResNet101 = variant("FCNResNet101", _build, "resnet101", "A `FCN` on resnet101")
+FCNResNet50 = variant("FCNResNet50", FCN, "resnet50", "A `FCN` on resnet50")
+FCNResNet101 = variant("FCNResNet101", FCN, "resnet101", "A `FCN` on resnet101")
