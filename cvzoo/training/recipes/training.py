@@ -60,6 +60,11 @@ class Training:
         self.run = Run(
             out, recipe, seed=recipe.seed, data=data, resume=resume, command=command, resume_with=resume_with
         )
+        with self.run.removed_on_error():
+            self._prepare(compile)
+
+    def _prepare(self, compile: bool) -> None:
+        recipe, splits = self.recipe, self.splits
         self.model = recipe.build_model(splits.label_names)
         recipe.for_validation(self.model)
         loss = recipe.build_loss(self.model, splits)
@@ -84,7 +89,7 @@ class Training:
         )
         self._extend(loss)
         anchors = recipe.anchors(self.model)
-        if anchors is not None and not resume:
+        if anchors is not None and not self.run.resume:
             boxed = recipe.boxed_examples(splits.train, self.model)
             reach = anchor_reach(boxed, anchors, label_names=splits.label_names)
             write_anchor_reach(self.run.out, reach)

@@ -1,12 +1,13 @@
 """The folder of a run, with its configuration, logs and results."""
 
+import contextlib
 import json
 import os
 import pathlib
 import random
 import sys
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,12 +35,12 @@ from cvzoo.training.extensions.run_report import RunReport
 from cvzoo.training.extensions.snapshot import snapshot
 from cvzoo.training.extensions.tensorboard_report import TensorBoardReport
 from cvzoo.training.output_folder import check_output_folder, make_output_folder, sweep_parts, write_text
-from cvzoo.training.run.command import CONFIG, Command, copy_script, resume_words, this_command
+from cvzoo.training.run.command import CONFIG, SCRIPT_COPY, Command, copy_script, resume_words, this_command
 from cvzoo.training.run.data_fingerprint import data_fingerprint, same_data
 from cvzoo.training.run.environment import environment_facts
 from cvzoo.training.run.mark_killed import mark_if_killed
 from cvzoo.training.run.plain import plain, stored_as
-from cvzoo.training.run.run_report import ITERATIONS
+from cvzoo.training.run.run_report import IMAGES, ITERATIONS
 from cvzoo.training.trainer import Trainer
 from cvzoo.training.updaters.standard_updater import StandardUpdater
 from cvzoo.typing.aliases import FilePath
@@ -113,6 +114,25 @@ class Run:
         self._write(DATA, self.data)
         copy_script(command, self.out)
         self._write(CONFIG, self.config)  # last: if it exists, the others do, too
+
+    @contextlib.contextmanager
+    def removed_on_error(self) -> Iterator[None]:
+        """A block that prepares the training; an error removes a new run's files, so that the folder has no run."""
+        try:
+            yield
+        except BaseException:
+            if not self.resume:
+                with contextlib.suppress(OSError):
+                    for name in (CONFIG, DATA, ENVIRONMENT, SCRIPT_COPY):
+                        pathlib.Path(self.out, name).unlink(missing_ok=True)
+                    for folder in (
+                        pathlib.Path(self.out, IMAGES),
+                        pathlib.Path(self.out, PLOTS),
+                        pathlib.Path(self.out),
+                    ):
+                        if folder.is_dir():
+                            folder.rmdir()  # unless it has other files
+            raise
 
     def _write(self, name: str, tree: object) -> None:
         write_text(pathlib.Path(self.out, name), json.dumps(tree, indent=2, ensure_ascii=False) + "\n")

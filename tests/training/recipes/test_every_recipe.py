@@ -8,6 +8,7 @@ import pytest
 from drawn_data import DRAWN
 
 from cvzoo.config import using_config
+from cvzoo.errors.exceptions import FileError
 from cvzoo.serializers import load_model
 from cvzoo.training.extensions import run_report
 from cvzoo.training.extensions.plot_report import PlotReport
@@ -319,6 +320,14 @@ def test_predictions_are_drawn_long_before_the_end_of_a_long_epoch(tiny, tmp_pat
     started.trainer.extend(look, trigger=(1, "iteration"), priority=-600)
     started.trainer.run()
     assert seen[0]
+
+
+def test_a_training_that_cannot_be_built_leaves_no_run(tiny, tmp_path):
+    recipe = dataclasses.replace(tiny("darknet"), pretrained=str(tmp_path / "none.safetensors"))
+    for _ in range(2):  # the second is not told that the folder has a run
+        with pytest.raises(FileError, match="no such file"):
+            Training(recipe, None, tmp_path / "run")
+    assert not (tmp_path / "run").exists()
 
 
 @pytest.mark.parametrize("name", TINY)

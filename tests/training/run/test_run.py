@@ -267,3 +267,22 @@ def test_a_folder_that_cannot_be_written_is_told(tmp_path):
 )
 def test_differences_are_named(a, b, expected):
     assert differences(a, b) == expected
+
+
+def test_a_training_that_cannot_be_prepared_leaves_no_run(tmp_path):
+    kept = tmp_path / "kept"
+    kept.mkdir()
+    (kept / "notes.txt").write_text("mine")
+    for out in (tmp_path / "new", kept):
+        for _ in range(2):  # the second is not told that the folder has a run
+            run = Run(out, Recipe())
+            with pytest.raises(ZeroDivisionError), run.removed_on_error():
+                raise ZeroDivisionError
+    assert not (tmp_path / "new").exists()
+    assert [path.name for path in kept.iterdir()] == ["notes.txt"]
+    train(tmp_path / "run")
+    before = sorted(path.name for path in (tmp_path / "run").iterdir())
+    run = Run(tmp_path / "run", Recipe(), seed=5, data={"train": examples(), "val": examples(10, seed=1)}, resume=True)
+    with pytest.raises(ZeroDivisionError), run.removed_on_error():
+        raise ZeroDivisionError
+    assert sorted(path.name for path in (tmp_path / "run").iterdir()) == before
