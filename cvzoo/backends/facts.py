@@ -11,7 +11,7 @@ from cvzoo.backends.cupy.library import cupy, why_no_cupy
 from cvzoo.backends.native.library import native, why_no_native
 from cvzoo.backends.onednn.library import library, why_no_onednn
 from cvzoo.backends.onednn.pool import pool
-from cvzoo.backends.openmp import threads_now
+from cvzoo.backends.openmp import threads_now, waiting_threads
 from cvzoo.backends.threads import load
 from cvzoo.config.switches import switches
 
@@ -56,9 +56,7 @@ def backend_facts() -> dict[str, str]:
         facts["bfloat16"] = _BF16[onednn.has_bf16]
         count, why = threads_now()
         facts["threads"] = f"{count} ({why})"
-        policy = os.environ.get("OMP_WAIT_POLICY")
-        spins = f"spin {os.environ.get('GOMP_SPINCOUNT', 'as long as the runtime likes')} times, then sleep"
-        facts["waiting threads"] = f"OMP_WAIT_POLICY={policy}" if policy else spins
+        facts["waiting threads"] = waiting_threads()
         limit = f"at most {_megabytes(pool.limit)} idle, {_megabytes(pool.idle_bytes)} now"
         facts["memory pool"] = limit if pool.limit else "off (CVZOO_MEMORY_POOL=0)"
     else:

@@ -2,24 +2,33 @@
 
 import ctypes
 import os
+import pathlib
+import threading
+import time
 
-from cvzoo.backends.threads import is_busy, thread_count
+from cvzoo.backends.threads import BUSY, thread_count
 
 _FILE = "libgomp.so.1"
+_SPINS = "20000"
+_INTERVAL = 0.1  # seconds between two looks at the scheduler's statistics
+_SHORTEST = 20_000_000  # nanoseconds of running and waiting that tell something
+_QUIET = 0.05  # of the time; below it a thread does not wait for a CPU
+_QUIET_LOOKS = 50  # in a row, before threads spin for long again
+_SCHEDULING = pathlib.Path("/proc/thread-self/schedstat")
 _loaded = _forked = False
 
 
 def prepare_openmp() -> None:
     """Set how long idle threads spin. To be called before anything loads libgomp, which reads the setting then."""
     # GOMP_SPINCOUNT: how long a thread spins before it sleeps. It must outlast the Python between
-    # two kernels: ResNet-50 on 4 cores takes 23 ms with 20,000, and 23 or 65 with 5,000. It must not outlast a busy
-    # neighbour's time slice: a small kernel then takes 0.3 ms with 10,000, and 2.5 to 7.5 with 100,000 or by default.
-    # On a busy machine (load 8 on 2 CPUs) one of 0.5 to 1.2 ms in one thread takes 1.6 to 8.9 ms in two with
-    # 20,000, and 0.7 to 1.7 with 1,000. The bits are the same
+    # two kernels: ResNet-50 on 4 cores takes 23 ms with 20,000, and 23 or 65 with 5,000. Beside other programs it
+    # must not, see `adapt_to_load`. The bits are the same
     global _loaded
+    if not _loaded and "OMP_WAIT_POLICY" not in os.environ:
+        ours = os.environ.setdefault("GOMP_SPINCOUNT", _SPINS) == _SPINS  # a parent process sets it, too
+        if ours and thread_count()[0] > 1 and _SCHEDULING.is_file():
+            _waiting.next_look = 0.0
     _loaded = True
-    if "OMP_WAIT_POLICY" not in os.environ:
-        os.environ.setdefault("GOMP_SPINCOUNT", "1000" if is_busy() else "20000")
 
 
 def parallel_function() -> int | None:
@@ -31,10 +40,90 @@ def parallel_function() -> int | None:
         return None
 
 
+class _Waiting:
+    """How idle threads wait: spinning for long, or 100 times while other programs compete for the CPUs.
+
+    libgomp reads GOMP_SPINCOUNT once. But where it has more threads than CPUs, its threads spin 100 times only. So
+    while it is to be brief, a thread of ours keeps idle ones.
+    """
+
+    def __init__(self) -> None:
+        self.next_look = float("inf")
+        self._seen = (0, 0, 0)  # thread, nanoseconds that it ran and that it waited
+        self._n_quiet = 0
+        self._end: threading.Event | None = None
+
+    @property
+    def is_brief(self) -> bool:
+        """Whether threads spin 100 times only."""
+        return self._end is not None
+
+    def look(self, now: float) -> None:
+        """Decide by what the scheduler tells of this thread since the last time."""
+        self.next_look = now + _INTERVAL
+        thread = threading.get_native_id()
+        ran, waited = _scheduled()
+        before = self._seen if self._seen[0] == thread else (thread, 0, 0)  # 0: since the thread began
+        total = ran + waited - before[1] - before[2]
+        if total < _SHORTEST:
+            return
+        self._seen = (thread, ran, waited)
+        part = (waited - before[2]) / total
+        self._n_quiet = self._n_quiet + 1 if part < _QUIET else 0
+        if part > BUSY and self._end is None:
+            self._start()
+        elif self._n_quiet >= _QUIET_LOOKS and self._end is not None:
+            self._end.set()
+            self._end = None
+
+    def _start(self) -> None:
+        self._end = threading.Event()
+        n = max(len(os.sched_getaffinity(0)) - thread_count()[0] + 2, 2)
+        threading.Thread(target=_keep_threads, args=(n, self._end), name="cvzoo-openmp", daemon=True).start()
+
+
+def _scheduled() -> tuple[int, int]:
+    """Nanoseconds that this thread ran, and that it waited for a CPU."""
+    ran, waited = map(int, _SCHEDULING.read_text().split()[:2])
+    return ran, waited
+
+
+def _keep_threads(n: int, end: threading.Event) -> None:
+    """Make libgomp create n threads, which do nothing, and keep them as long as this one lives."""
+    parallel, nothing = ctypes.CDLL(_FILE).GOMP_parallel, ctypes.CDLL(None).free
+    parallel.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint, ctypes.c_uint]
+    parallel(ctypes.cast(nothing, ctypes.c_void_p), None, n, 0)
+    end.wait()
+
+
+_waiting = _Waiting()
+
+
+def adapt_to_load() -> None:
+    """Let idle threads sleep sooner while other programs compete for the CPUs. It is cheap, and to be called often."""
+    # beside such programs a thread that spins uses up its time slice, and all wait until it has the next one: at a load
+    # of 10 on 2 CPUs MobileNetV2 takes 300 to 350 ms in two threads that spin 20,000 times, 27 to 36 in such that spin
+    # 100 times, and 37 in one thread
+    now = time.monotonic()
+    if now >= _waiting.next_look:
+        _waiting.look(now)
+
+
+def waiting_threads() -> str:
+    """How idle threads wait, in words."""
+    policy = os.environ.get("OMP_WAIT_POLICY")
+    if policy:
+        return f"OMP_WAIT_POLICY={policy}"
+    if _waiting.is_brief:
+        return "spin 100 times, then sleep: other programs compete for the CPUs"
+    return f"spin {os.environ.get('GOMP_SPINCOUNT', 'as long as the runtime likes')} times, then sleep"
+
+
 # GNU OpenMP would wait forever for threads that a forked child does not have, so a child uses a single thread
 def _after_fork() -> None:
     global _forked
     _forked = _forked or _loaded
+    _waiting.next_look = float("inf")
 
 
 os.register_at_fork(after_in_child=_after_fork)

@@ -9,7 +9,7 @@ from cvzoo.errors.exceptions import ConfigError
 
 _CONTROL_GROUPS, _MEMBERSHIP = pathlib.Path("/sys/fs/cgroup"), pathlib.Path("/proc/self/cgroup")
 _SCHEDULING = pathlib.Path("/proc/self/schedstat")
-_MOST_WAITING = 0.3  # of the time
+BUSY = 0.2  # of its time a thread waits for a CPU: other programs compete for it
 _MOST_LOAD = 1.5  # programs for each CPU
 _SHORTEST = 50_000_000  # nanoseconds; the waiting time in shorter periods is not meaningful
 _LOCAL_RANKS = ("OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS")
@@ -97,7 +97,7 @@ def is_busy() -> bool:
     """Whether other programs compete for the CPUs, by this process's waiting time and the load."""
     share = _waited_share()
     if share is not None:
-        return share > _MOST_WAITING
+        return share > BUSY
     return hasattr(os, "getloadavg") and os.getloadavg()[0] > _MOST_LOAD * (os.cpu_count() or 1)
 
 
@@ -111,14 +111,10 @@ def load() -> str:
 
 
 def why_too_busy() -> str | None:
-    """Why several threads are likely to be slower than one at the moment, in words; None if they are not.
+    """Why kernels take longer at the moment than they would, in words; None if they do not, or use one thread.
 
-    Threads of a kernel wait for the one that other programs delay. The number of threads is not changed automatically,
-    since results would have other bits.
+    The number of threads is not changed automatically, since results would have other bits.
     """
-    count = thread_count()[0]
-    if count == 1 or not is_busy():
+    if thread_count()[0] == 1 or not is_busy():
         return None
-    return (
-        f"{count} threads may be slower than one (CVZOO_NUM_THREADS=1): other programs want the processors ({load()})"
-    )
+    return f"other programs compete for the CPUs, and everything takes longer ({load()})"

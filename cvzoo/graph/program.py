@@ -11,6 +11,7 @@ from cvzoo.backends.onednn.bound_call import BoundCall, bound_call
 from cvzoo.backends.onednn.native_primitive import BoundNativeCall
 from cvzoo.backends.onednn.pool import laid_out, pool
 from cvzoo.backends.onednn.primitives import check, local
+from cvzoo.backends.openmp import adapt_to_load
 from cvzoo.errors.exceptions import GraphError
 from cvzoo.graph.hidden import take_array
 from cvzoo.graph.memory import Area
@@ -352,6 +353,7 @@ class Program:
             arrays[value] = origins[block] = array
 
     def _run(self, steps: Sequence[Callable[[], int | None]]) -> None:
+        adapt_to_load()
         for step in steps:
             if step():
                 check(1, "a replayed primitive")

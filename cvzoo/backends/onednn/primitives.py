@@ -16,7 +16,7 @@ from cvzoo.backends.arrays import DATA_ADDRESS_OFFSET, numpy_address
 from cvzoo.backends.onednn.alignment import CHECKS_ALIGNMENT, Alignment
 from cvzoo.backends.onednn.library import Library, library
 from cvzoo.backends.onednn.pool import aligned_memory
-from cvzoo.backends.openmp import threads_now
+from cvzoo.backends.openmp import adapt_to_load, threads_now
 from cvzoo.errors.exceptions import BackendError
 
 F32, S8, U8 = np.dtype(np.float32), np.dtype(np.int8), np.dtype(np.uint8)
@@ -337,6 +337,7 @@ class Primitive:
     def __call__(self, *arrays: np.ndarray) -> None:
         if local.recorder is not None and local.recorder(self, arrays):
             return
+        adapt_to_load()
         if self.alignment is not None:
             arrays = self.alignment.fitted(arrays)
         set_address = self._set

@@ -82,24 +82,6 @@ def test_the_number_of_threads_is_obeyed():
 
 
 @needs_onednn
-@pytest.mark.parametrize(("waited", "spins"), [(0, "20000"), (10**9, "1000")], ids=["quiet", "busy"])
-def test_threads_spin_less_where_others_want_the_processors(tmp_path, monkeypatch, waited, spins):
-    monkeypatch.delenv("GOMP_SPINCOUNT", raising=False)
-    monkeypatch.delenv("OMP_WAIT_POLICY", raising=False)
-    file = tmp_path / "schedstat"
-    file.write_text(f"{10**9} {waited} 1")
-    code = (
-        "import os, pathlib\n"
-        "from cvzoo.backends import threads\n"
-        f"threads._SCHEDULING = pathlib.Path({str(file)!r})\n"
-        "from cvzoo.backends.onednn.library import library\n"
-        "library()\n"
-        "print(os.environ['GOMP_SPINCOUNT'])"
-    )
-    assert run(code).stdout.strip() == spins
-
-
-@needs_onednn
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_a_forked_child_works_alone_and_does_not_hang():
     code = CONVOLVE.format(name="onednn") + (

@@ -1,0 +1,93 @@
+"""Idle threads sleep sooner while other programs compete for the CPUs."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from cvzoo.backends.native.library import native
+from cvzoo.backends.onednn.library import why_no_onednn
+
+pytestmark = pytest.mark.skipif(why_no_onednn() is not None or native() is None, reason="needs oneDNN and libgomp")
+
+# the scheduler's statistics, and the clock, are what the test says
+START = """
+import pathlib, threading
+import numpy as np
+from cvzoo.backends import openmp
+from cvzoo.backends.dispatch import get_backend
+openmp._SCHEDULING = pathlib.Path({file!r})
+now = [100.0]
+openmp.time.monotonic = lambda: now[0]
+def look(ran, waited):
+    openmp._SCHEDULING.write_text(f"{{ran * 10**6}} {{waited * 10**6}} 1")
+    now[0] += 0.2
+    openmp.adapt_to_load()
+    return openmp._waiting.is_brief
+def add():
+    x = np.ones((8, 64, 64, 64), np.float32)
+    return get_backend("onednn").eltwise("relu", x)
+openmp._SCHEDULING.write_text("0 0 1")
+add()
+"""
+
+
+def run(tmp_path, code, **environment):
+    start = START.format(file=str(tmp_path / "schedstat"))
+    unset = {"GOMP_SPINCOUNT", "OMP_WAIT_POLICY", "OMP_NUM_THREADS"}
+    kept = {name: value for name, value in os.environ.items() if name not in unset}
+    environment = {**kept, "CVZOO_NUM_THREADS": "2", **environment}
+    done = subprocess.run([sys.executable, "-c", start + code], env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split()
+
+
+def test_a_thread_that_waits_makes_the_others_spin_briefly_until_it_has_not_waited_for_long(tmp_path):
+    code = (
+        "print(look(100, 10), look(200, 110))\n"
+        "print(look(300, 112), threading.active_count())\n"
+        "brief = [look(400 + 100 * k, 112) for k in range(60)]\n"
+        "print(all(brief[:40]), brief[-1])\n"
+        "print(look(9000, 5000))\n"
+        "add()\n"
+    )
+    assert run(tmp_path, code) == ["False", "True", "True", "2", "True", "False", "True"]
+
+
+def test_short_times_tell_nothing_but_add_up(tmp_path):
+    assert run(tmp_path, "print(look(5, 5), look(6, 9), look(7, 15))") == ["False", "False", "True"]
+
+
+@pytest.mark.parametrize(
+    "environment", [{"GOMP_SPINCOUNT": "500"}, {"OMP_WAIT_POLICY": "active"}, {"CVZOO_NUM_THREADS": "1"}]
+)
+def test_settings_of_the_user_and_a_single_thread_are_left_alone(tmp_path, environment):
+    assert run(tmp_path, "print(look(1000, 1000))", **environment) == ["False"]
+
+
+def test_a_child_process_that_inherits_our_setting_adapts_too(tmp_path):
+    assert run(tmp_path, "print(look(1000, 1000))", GOMP_SPINCOUNT="20000") == ["True"]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_forked_child_does_not_look(tmp_path):
+    code = (
+        "print(look(1000, 1000), flush=True)\n"
+        "import os\n"
+        "child = os.fork()\n"
+        "if child == 0:\n"
+        "    openmp._SCHEDULING = None\n"
+        "    now[0] += 100\n"
+        "    openmp.adapt_to_load()\n"
+        "    add()\n"
+        "    os._exit(0)\n"
+        "print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))\n"
+    )
+    assert run(tmp_path, code) == ["True", "0"]
+
+
+def test_the_doctor_says_how_threads_wait(tmp_path):
+    code = "print(openmp.waiting_threads()); look(1000, 1000); print(openmp.waiting_threads())"
+    words = " ".join(run(tmp_path, code))
+    assert words == "spin 20000 times, then sleep spin 100 times, then sleep: other programs compete for the CPUs"
