@@ -21,7 +21,7 @@ from cvzoo.links.model.architectures import architecture_of
 from cvzoo.links.model.layer_costs import layer_costs
 from cvzoo.links.model.preparation.abstract import AbstractPreparation
 from cvzoo.links.model.raw_outputs import seeded_photo
-from cvzoo.links.model.thresholds import AbstractThresholds
+from cvzoo.links.model.thresholds import AbstractThresholds, ClassPreset
 from cvzoo.links.quantization.quantizable import AbstractQuantizable
 from cvzoo.typing.aliases import Size
 
@@ -62,6 +62,7 @@ def _facts(model: Chain) -> dict[str, Any]:
         "label_names": None if names is None else list(names),
         "preparation": preparation.describe() if isinstance(preparation, AbstractPreparation) else None,
         "thresholds": None,
+        "presets": None,
         "quantization": None,
         "config": None,
         "parts": {name: _size(part) for name, part in _parts(model).items()},
@@ -70,6 +71,10 @@ def _facts(model: Chain) -> dict[str, Any]:
     }
     if isinstance(model, AbstractThresholds):
         facts["thresholds"] = {name: getattr(model, name) for name in ("score_thresh", "nms_thresh", "limit")}
+        facts["presets"] = {
+            name: f"{'by class, from ' * isinstance(each, ClassPreset)}{each.score_thresh:g}"
+            for name, each in model.presets.items()
+        }
     report = model.quantization_report if isinstance(model, AbstractQuantizable) else None
     if report is not None:
         facts["quantization"] = {
@@ -153,6 +158,7 @@ def _print(record: dict[str, Any]) -> None:
         ("classes", "not named" if names is None else f"{len(names)}{some}"),
         ("preparation", record["preparation"] or "of its own"),
         ("thresholds", ", ".join(f"{name} {value}" for name, value in (record["thresholds"] or {}).items())),
+        ("presets", ", ".join(f"{name} {score}" for name, score in (record["presets"] or {}).items())),
         ("quantized", (record["quantization"] or {}).get("summary")),
         ("parameters", f"{record['n_parameter']:,}, {record['nbytes'] / 1e6:.1f} MB"),
     ]

@@ -36,7 +36,10 @@ def load_predictor(args: argparse.Namespace) -> Chain:
             raise ConfigError(f"--score applies to detectors, which {args.model} is not")
         if args.score_thresh is not None:
             raise ConfigError("--score and --score-thresh cannot be combined")
-        model.use_preset(args.score)
+        if isinstance(args.score, float):
+            model.score_thresh = args.score
+        else:
+            model.use_preset(args.score)
     for name, value in (("score_thresh", args.score_thresh), ("nms_thresh", args.nms_thresh)):
         if value is None:
             continue

@@ -3,7 +3,7 @@
 import argparse
 import os
 
-from cvzoo.cli.option_values import positive, share
+from cvzoo.cli.option_values import positive, preset_or_share, share
 
 
 def add_model_arguments(parser: argparse.ArgumentParser) -> None:
@@ -18,9 +18,10 @@ def add_model_arguments(parser: argparse.ArgumentParser) -> None:
     add_darknet_arguments(group)
     group.add_argument(
         "--score",
-        metavar="PRESET",
+        type=preset_or_share,
+        metavar="PRESET|T",
         help="the model's thresholds for a purpose: visualize, evaluate, or deploy, those of each class that `cvzoo "
-        "evaluate --find-thresholds` stores in the model file",
+        "evaluate --find-thresholds` stores in the model file; or a minimal confidence score, as --score-thresh",
     )
     group.add_argument("--score-thresh", type=share, metavar="T", help="minimal confidence score of detections, 0 to 1")
     group.add_argument("--nms-thresh", type=share, metavar="T", help="IoU threshold of non-maximum suppression, 0 to 1")

@@ -20,6 +20,14 @@ def share(text: str) -> float:
     return value
 
 
+def preset_or_share(text: str) -> float | str:
+    """The name of a preset, or a number from 0 to 1, as `predict(score=)` takes."""
+    try:
+        return share(text)
+    except ValueError:
+        return text
+
+
 class FrameRange(NamedTuple):
     """Which frames of a video are used: start, start + step ... before stop; None: to the end."""
 

@@ -1,7 +1,9 @@
 """`cvzoo evaluate` and `compare` of instance masks in VOC's folders and in SBD."""
 
 import json
+import shutil
 
+import mat_writer
 import numpy as np
 import pytest
 from PIL import Image
@@ -102,6 +104,29 @@ def test_a_model_and_what_it_saved_have_the_same_scores(run, voc, tmp_path, metr
     assert run("evaluate", *words, "--results", tmp_path / "found.json")[0] == 0
     again = json.loads((tmp_path / "o.json").read_text())
     assert (again["per_class"], again["counts"]) == (scores["per_class"], scores["counts"])
+
+
+def test_sbds_files_get_the_scores_of_vocs_with_the_same_masks(run, voc, tmp_path):
+    root = tmp_path / "benchmark_RELEASE/dataset"
+    for folder, images, variable in (("inst", "SegmentationObject", "GTinst"), ("cls", "SegmentationClass", "GTcls")):
+        (root / folder).mkdir(parents=True)
+        for stem in STEMS:
+            pixels = np.asarray(Image.open(voc / images / f"{stem}.png"))
+            pixels = np.where(pixels == 255, 0, pixels).astype(np.uint8)
+            (root / folder / f"{stem}.mat").write_bytes(mat_writer.mat({variable: {"Segmentation": pixels}}, True))
+    shutil.copytree(voc / "JPEGImages", root / "img")
+    for name, stems in (("train", STEMS[:1]), ("val", STEMS[1:]), ("train_noval", ())):
+        (root / f"{name}.txt").write_text("".join(f"{stem}\n" for stem in stems))
+    results(voc, tmp_path / "r.json", 4)
+    found = []
+    for words in ((f"voc:{voc}", "--iou-type", "segm"), (f"sbd:{tmp_path}",)):
+        status, _, err = run(
+            "evaluate", "--gt", *words, "--results", tmp_path / "r.json", "--json", tmp_path / "o.json"
+        )
+        assert status == 0, err
+        found.append(json.loads((tmp_path / "o.json").read_text()))
+    assert found[0]["map"] == found[1]["map"] > 0
+    assert found[0]["per_class"] == found[1]["per_class"]
 
 
 def test_masks_are_compared(run, voc, tmp_path):

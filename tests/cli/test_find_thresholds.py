@@ -45,6 +45,8 @@ def test_the_saved_model_has_the_promised_precision_and_recall(run, net, truth, 
     assert "preset deploy, f1" in out
     model = load_model(saved)
     assert model.presets["deploy"].class_score_thresh == (cat["score"], dog["score"])
+    assert run("info", saved, "--json", tmp_path / "info.json")[0] == 0
+    assert json.loads((tmp_path / "info.json").read_text())["presets"]["deploy"].startswith("by class, from 0.")
     assert dog["score"] == model.presets["visualize"].score_thresh
     assert dog["note"].startswith("no objects")
     # the thresholds of F1 that an evaluation finds again, of the detections that are left, keep all of them

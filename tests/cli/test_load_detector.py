@@ -30,6 +30,19 @@ def test_thresholds_and_fitting_reach_the_model(net):
         load("--model", "yolo_fastest", "--clip")
 
 
+@pytest.mark.parametrize(("score", "expected"), [("0.7", 0.7), ("0", 0.0), ("evaluate", 0.005)])
+def test_a_score_is_a_preset_or_a_number_as_in_python(net, score, expected):
+    assert load(*net, "--score", score).score_thresh == expected
+
+
+@pytest.mark.parametrize("score", ["1.5", "-1", "nan", "depploy"])
+def test_a_score_that_is_neither_is_refused(net, score, capsys):
+    with pytest.raises((ConfigError, SystemExit, ValueRangeError)) as caught:
+        load(*net, f"--score={score}")
+    said = capsys.readouterr().err + str(caught.value)
+    assert "not between 0 and 1" in said or "no such preset" in said
+
+
 def test_a_model_of_the_zoo_comes_from_the_cache(shared, tmp_path, monkeypatch):
     monkeypatch.setenv("CVZOO_HOME", str(tmp_path))
     monkeypatch.setenv("CVZOO_OFFLINE", "1")
