@@ -15,12 +15,11 @@ from cvzoo.datasets.layouts.annotated_set import AnnotatedImage, AnnotatedObject
 from cvzoo.datasets.layouts.coco_records import Categories, as_text, read_categories, read_object
 from cvzoo.datasets.layouts.data_spec import DataSpec
 from cvzoo.datasets.layouts.lenient_text import decode_leniently, display_name
+from cvzoo.datasets.layouts.write_coco import NO_SPLIT
 from cvzoo.datasets.text_files import read_bytes
 from cvzoo.errors.exceptions import DatasetError
 from cvzoo.images.list_image_files import list_image_files
 
-# names of write_coco's files of images without a split
-NO_SPLIT = ("all", "rest")
 _KNOWN = ("images", "annotations", "categories")
 
 

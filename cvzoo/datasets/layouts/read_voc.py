@@ -20,16 +20,15 @@ from cvzoo.datasets.layouts.lenient_text import (
     read_names,
     splits_of_lists,
 )
+from cvzoo.datasets.layouts.write_voc import CORNERS, FLAGS
 from cvzoo.datasets.text_files import read_bytes
 from cvzoo.datasets.voc.folders import voc_folders
 from cvzoo.errors.exceptions import DatasetError
 from cvzoo.images.list_image_files import list_image_files
 from cvzoo.typing.aliases import Size
 
-CORNERS = ("xmin", "ymin", "xmax", "ymax")
 # an optional file next to the three folders with the classes in the order of their labels, which VOC does not have
 CLASS_FILES = ("classes.txt", "labels.txt", "labelmap.txt")
-FLAGS = ("truncated", "difficult", "occluded")
 _DECLARATION = re.compile(r"^\s*<\?xml[^>]*\?>")
 
 

@@ -8,7 +8,8 @@ from typing import Any
 
 from cvzoo.datasets.layouts.annotated_set import AnnotatedImage, AnnotatedObject, AnnotatedSet, Box
 from cvzoo.datasets.layouts.decimals import exact, minus
-from cvzoo.datasets.layouts.read_coco import NO_SPLIT
+
+NO_SPLIT = ("all", "rest")  # names of files of images without a split: where there are no splits, and beside others
 
 
 def write_coco(annotated: AnnotatedSet, folder: pathlib.Path, names: Mapping[str, str]) -> None:

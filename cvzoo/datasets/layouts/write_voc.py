@@ -9,9 +9,11 @@ from typing import Any
 
 from cvzoo.datasets.layouts.annotated_set import AnnotatedImage, AnnotatedSet, Box
 from cvzoo.datasets.layouts.decimals import number_text, plus
-from cvzoo.datasets.layouts.read_voc import CORNERS, FLAGS
 from cvzoo.typing.aliases import Size
 
+# elements of an object in VOC's XML
+CORNERS = ("xmin", "ymin", "xmax", "ymax")
+FLAGS = ("truncated", "difficult", "occluded")
 # characters that XML 1.0 forbids
 _FORBIDDEN = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 

@@ -13,7 +13,7 @@ import numpy as np
 from cvzoo.datasets.layouts.annotated_set import AnnotatedImage, AnnotatedSet
 from cvzoo.datasets.layouts.data_spec import DataSpec
 from cvzoo.datasets.layouts.read import read_annotated_set
-from cvzoo.datasets.layouts.read_coco import NO_SPLIT
+from cvzoo.datasets.layouts.write_coco import NO_SPLIT
 from cvzoo.datasets.sliceable.stratified_parts import stratified_parts
 from cvzoo.datasets.split.image_groups import image_groups
 from cvzoo.datasets.text_files import read_bytes
