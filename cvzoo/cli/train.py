@@ -19,6 +19,7 @@ from cvzoo.cli.train_try import suggest_learning_rate, try_training
 from cvzoo.datasets.doctor.examine_dataset import examine_dataset
 from cvzoo.datasets.doctor.fault import Severity
 from cvzoo.errors.exceptions import ConfigError, CvzooError, DatasetError, FileError
+from cvzoo.links.model.thresholds import AbstractThresholds
 from cvzoo.serializers.model_file import load_model
 from cvzoo.training.output_folder import write_text
 from cvzoo.training.recipes.check_labels import check_labels
@@ -166,6 +167,7 @@ def _print_scores(training: Training, best: str) -> None:
     """The table of the best model by the metric that chose it, under the metric's one name, and how to use it."""
     recipe, splits = training.recipe, training.splits
     model = load_model(best)
+    thresh = model.score_thresh if isinstance(model, AbstractThresholds) else None
     recipe.for_validation(model)
     evaluator = recipe.evaluator(model, splits)
     scores = evaluator()
@@ -175,5 +177,7 @@ def _print_scores(training: Training, best: str) -> None:
     print(f"\n{recipe.best}  {value:.6g}  of {best}: {_MEANINGS[recipe.metric]}")
     print(f"\nreport: {os.path.join(training.run.out, 'report.html')}")
     print(f"use it: cvzoo predict IMAGE.jpg --model {shlex.quote(best)} --out FOLDER")
+    if thresh is not None:
+        print(f"        detections with scores over {thresh:g}; --score-thresh T gives others")
     print(f'    or: model = cvzoo.serializers.load_model("{best}")')
     print(f'        {recipe.usage}(["IMAGE.jpg"])')

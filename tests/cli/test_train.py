@@ -78,6 +78,7 @@ def test_it_prints_the_recipe_and_the_scores_and_leaves_a_model(data, tmp_path, 
     assert f"{row['validation/main/ap/square']:.4f}" in out.split("class ")[-1]
     assert "AP50" not in out
     assert f"cvzoo predict IMAGE.jpg --model {best}" in out
+    assert "detections with scores over 0.5; --score-thresh" in out  # the validation counts those over 0.05
     assert f'load_model("{best}")' in out
     config = json.loads((tmp_path / "run/config.json").read_text())
     assert (config["seed"], config["recipe"]["epochs"]) == (7, 1)
