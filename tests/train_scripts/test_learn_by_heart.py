@@ -109,9 +109,12 @@ def test_two_stage_detectors_overfit_large_objects_and_find_them_again(images, t
     data, dataset = images(lambda dataset: LARGE)
     rows = run(script, f"{ADAM} validate_every=30 {settings}", "--data", data, cwd=tmp_path)
     assert rows[-1]["main/loss"] < 0.2 * rows[0]["main/loss"]
-    imgs, bboxes, _ = zip(*dataset)
-    result = load_model(tmp_path / "run/best.safetensors").predict(imgs)
-    n_found, n_object = (sum(map(len, each)) for each in (result.labels, bboxes))
+    imgs, bboxes, labels = zip(*dataset)
+    found = load_model(tmp_path / "run/best.safetensors").predict(imgs)
+    assert eval_detection_voc(found.bboxes, found.labels, found.scores, bboxes, labels)["map"] > 0.9
+    # a quarter of the sampled regions are positive, and most of those cover an object well: after so few updates some
+    # that cover half of one still have scores up to 0.9
+    n_found, n_object = int((np.concatenate(found.scores) > 0.9).sum()), sum(map(len, bboxes))
     assert 0.7 * n_object <= n_found <= 1.3 * n_object
 
 

@@ -149,9 +149,13 @@ class ClassifierRecipe(AbstractRecipe):
         mean, std = model.preparation.mean_and_std()
         return denormalized(img, mean=mean, std=std), label_names[int(label)]
 
-    def draw_prediction(self, model: Any, img: Image, label_names: Sequence[str]) -> tuple[Image, str]:
+    def draw_prediction(self, model: Any, example: tuple[Array, ...], label_names: Sequence[str]) -> tuple[Image, str]:
+        """The most probable class, and the true one if it is another."""
+        img, label, *_ = example
         (prob,) = model.predict([img])
-        return img, f"{label_names[int(prob.argmax())]} {prob.max():.2f}"
+        found = int(prob.argmax())
+        truth = "" if found == label else f", is {label_names[int(label)]}"
+        return img, f"{label_names[found]} {prob.max():.2f}{truth}"
 
     def class_table(self, result: Any, label_names: Sequence[str]) -> ClassTable:
         """The accuracy of each class."""

@@ -126,12 +126,13 @@ class AbstractDetectionRecipe(AbstractRecipe, abc.ABC):
         val = TransformDataset(val, ("img", "bbox", "label", "area", "crowded"), _with_area)
         return DetectionCOCOEvaluator(_in_order(val), model, label_names=label_names)
 
-    def draw_prediction(self, model: Any, img: Image, label_names: Sequence[str]) -> tuple[Image, str]:
+    def draw_prediction(self, model: Any, example: tuple[Array, ...], label_names: Sequence[str]) -> tuple[Image, str]:
         """Detections of a score of 0.3 or more."""
+        img = example[0]
         (bbox,), (label,), (score,) = model.predict([img])
         shown = score >= DRAWN_SCORE
         drawn = draw_bbox(img, bbox[shown], label[shown], score[shown], label_names=label_names)
-        return drawn, f"{shown.sum()} of {DRAWN_SCORE} or more"
+        return drawn, f"{shown.sum()} boxes, score {DRAWN_SCORE} or more"
 
     def class_table(self, result: Any, label_names: Sequence[str]) -> ClassTable:
         """The average precision of each class."""

@@ -91,9 +91,9 @@ class FCISRecipe(AbstractTwoStageRecipe):
         img, mask, label, *_ = example
         return draw_masks(denormalized(img, mean=model.mean, std=1), mask, mask_to_bbox(mask), label, label_names)
 
-    def draw_prediction(self, model: Any, img: Image, label_names: Sequence[str]) -> tuple[Image, str]:
+    def draw_prediction(self, model: Any, example: tuple[Array, ...], label_names: Sequence[str]) -> tuple[Image, str]:
         """Instances of a score of 0.3 or more."""
-        return draw_found_masks(model, img, label_names)
+        return draw_found_masks(model, example[0], label_names)
 
 
 FCIS_RECIPES: Mapping[str, AbstractRecipe] = MappingProxyType({"fcis_resnet101": FCISRecipe(pretrained="imagenet")})

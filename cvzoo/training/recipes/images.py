@@ -54,7 +54,7 @@ class PredictionImages(AbstractExtension):
     """Draws the model's predictions on images spread over a data set, and rewrites the file each time.
 
     dataset: the first value of an example is an image (3, H, W); path: the file
-    draw: an image with what is predicted, and the end of its caption, which begins with the file's name
+    draw: an example's image with what is predicted, and the end of its caption, which begins with the file's name
     """
 
     default_name = "prediction_images"
@@ -63,7 +63,7 @@ class PredictionImages(AbstractExtension):
         self,
         dataset: AbstractSliceableDataset,
         path: pathlib.Path,
-        draw: Callable[[Image], tuple[Image, str]],
+        draw: Callable[[tuple[Array, ...]], tuple[Image, str]],
         *,
         trigger: "TriggerLike",
     ):
@@ -77,7 +77,7 @@ class PredictionImages(AbstractExtension):
         n = len(self._dataset)
         # those of a folder for each class would begin with eight of one class
         for i in np.linspace(0, n - 1, min(_MAX_IMAGES, n)).astype(int).tolist():
-            img, caption = self._draw(self._dataset[i][0])
+            img, caption = self._draw(self._dataset[i])
             imgs.append(img)
             captions.append(f"{pathlib.Path(self._dataset.name(i)).name}: {caption}")
         write_or_warn(self._path, lambda: _write(self._path, imgs, captions))

@@ -39,4 +39,4 @@ def draw_found_masks(model: Any, img: Image, label_names: Sequence[str]) -> tupl
     tinted = draw_mask(img, found.masks[0][shown], found.labels[0][shown])
     rest = found.labels[0][shown], found.scores[0][shown]
     drawn = draw_bbox(tinted, found.bboxes[0][shown], *rest, label_names=label_names)
-    return drawn, f"{shown.sum()} of {DRAWN_SCORE} or more"
+    return drawn, f"{shown.sum()} masks, score {DRAWN_SCORE} or more"

@@ -135,13 +135,14 @@ class KeypointRCNNRecipe(AbstractPyramidRecipe):
         caption = f"{len(bbox) - n} objects, {visible[~ignored].sum()} keypoints" + (f", {n} ignored" if n else "")
         return draw_point(drawn, point[~ignored], visible[~ignored]), caption
 
-    def draw_prediction(self, model: Any, img: Image, label_names: Sequence[str]) -> tuple[Image, str]:
+    def draw_prediction(self, model: Any, example: tuple[Array, ...], label_names: Sequence[str]) -> tuple[Image, str]:
         """Objects of a score of 0.3 or more with their keypoints."""
+        img = example[0]
         found = model.predict([img])
         shown = found.scores[0] >= DRAWN_SCORE
         rest = found.labels[0][shown], found.scores[0][shown]
         drawn = draw_bbox(img, found.bboxes[0][shown], *rest, label_names=label_names)
-        return draw_point(drawn, found.points[0][shown]), f"{shown.sum()} of {DRAWN_SCORE} or more"
+        return draw_point(drawn, found.points[0][shown]), f"{shown.sum()} objects, score {DRAWN_SCORE} or more"
 
 
 KEYPOINT_RCNN_RECIPES: Mapping[str, AbstractRecipe] = MappingProxyType(

@@ -90,9 +90,9 @@ class MaskRCNNRecipe(AbstractPyramidRecipe):
         n = int(ignored.sum())
         return drawn, caption + (f", {n} ignored" if n else "")
 
-    def draw_prediction(self, model: Any, img: Image, label_names: Sequence[str]) -> tuple[Image, str]:
+    def draw_prediction(self, model: Any, example: tuple[Array, ...], label_names: Sequence[str]) -> tuple[Image, str]:
         """Instances of a score of 0.3 or more."""
-        return draw_found_masks(model, img, label_names)
+        return draw_found_masks(model, example[0], label_names)
 
 
 MASK_RCNN_RECIPES: Mapping[str, AbstractRecipe] = MappingProxyType(

@@ -240,8 +240,8 @@ class AbstractRecipe(AbstractConfig, abc.ABC):
         """The evaluator on the validation set by the recipe's metric."""
 
     @abc.abstractmethod
-    def draw_prediction(self, model: Any, img: Image, label_names: Sequence[str]) -> tuple[Image, str]:
-        """An image (3, H, W) in [0, 255] with what the model predicts, and the rest of its caption."""
+    def draw_prediction(self, model: Any, example: tuple[Array, ...], label_names: Sequence[str]) -> tuple[Image, str]:
+        """The image (3, H, W) of a validation example, in [0, 255], with what the model predicts, and a caption."""
 
     @abc.abstractmethod
     def class_table(self, result: Any, label_names: Sequence[str]) -> ClassTable:

@@ -117,8 +117,9 @@ class AbstractSegmentationRecipe(AbstractRecipe, abc.ABC):
         img = img[::-1] if model.preparation.channels == "BGR" else img
         return draw_label_map(img, label), f"{np.mean(label >= 0):.0%} labeled"
 
-    def draw_prediction(self, model: Any, img: Image, label_names: Sequence[str]) -> tuple[Image, str]:
+    def draw_prediction(self, model: Any, example: tuple[Array, ...], label_names: Sequence[str]) -> tuple[Image, str]:
         """The image tinted in the colors of its classes, and the largest of them."""
+        img = example[0]
         (label,) = model.predict([img])
         counts = np.bincount(np.maximum(label, 0).ravel(), minlength=len(label_names))
         largest = np.argsort(-counts, kind="stable")[:3]

@@ -105,7 +105,7 @@ class Training:
         predictions = PredictionImages(
             self.splits.val,
             pathlib.Path(self.run.out, IMAGES, "predictions.jpg"),
-            lambda img: recipe.draw_prediction(self.model, img, self.splits.label_names),
+            lambda example: recipe.draw_prediction(self.model, example, self.splits.label_names),
             trigger=every,
         )
         trainer.extend(Averaged(predictions, self.average), trigger=every)

@@ -6,6 +6,7 @@ import pytest
 from cvzoo.images import read_image
 from cvzoo.training.recipes.detection_recipe import draw_boxes
 from cvzoo.training.recipes.images import FirstBatchImage, PredictionImages
+from cvzoo.training.recipes.listing import named_recipe
 
 MEAN, STD = np.float32([10, 20, 30]), np.float32([50, 60, 70])
 BOX = np.float32([[8, 8, 24, 24], [30, 30, 34, 34]])
@@ -66,7 +67,8 @@ class Data:
 def test_what_a_model_finds_is_drawn_anew_each_time(tmp_path):
     path, seen = tmp_path / "images/predictions.jpg", []
 
-    def draw(img):
+    def draw(example):
+        (img,) = example
         seen.append(img.shape)
         return img + 10 * len(seen), "found"
 
@@ -80,9 +82,20 @@ def test_what_a_model_finds_is_drawn_anew_each_time(tmp_path):
 
 def test_the_images_are_spread_over_the_data_which_may_be_sorted_by_class(tmp_path):
     shown = []
-    draw = lambda img: (shown.append(int(img[0, 0, 0])) or img, "")  # noqa: E731
+    draw = lambda example: (shown.append(int(example[0][0, 0, 0])) or example[0], "")  # noqa: E731
     PredictionImages(Data(15), tmp_path / "a.jpg", draw, trigger=(1, "epoch"))(None)
     assert shown == [0, 2, 4, 6, 8, 10, 12, 14]
+
+
+def test_a_wrong_class_is_shown_beside_the_true_one():
+    class Model:
+        def predict(self, imgs):
+            return np.float32([[0.25, 0.75]])
+
+    draw = named_recipe("cifar_resnet20").draw_prediction
+    img = np.zeros((3, 4, 4), np.float32)
+    assert draw(Model(), (img, 1), ("cat", "dog"))[1] == "dog 0.75"
+    assert draw(Model(), (img, 0), ("cat", "dog"))[1] == "dog 0.75, is cat"
 
 
 def test_a_disk_that_is_full_ends_no_training(tmp_path):
