@@ -13,8 +13,9 @@ from cvzoo.training.recipes.config_file import read_search_spaces, read_settings
 from cvzoo.training.recipes.listing import named_recipe
 from cvzoo.training.recipes.recipe import AbstractRecipe
 from cvzoo.training.recipes.settings import settings_of_words, with_settings
+from cvzoo.training.tuning.new_tuning import check_new_search, new_tuning, resume_tuning
 from cvzoo.training.tuning.search_space import read_spaces, value_text
-from cvzoo.training.tuning.tuning import Tuning, check_new_search, new_tuning, resume_tuning
+from cvzoo.training.tuning.tuning import Tuning
 
 _NEW_ONLY = ("recipe", "config", "data", "out", "method", "first", "factor", "search_seed", "compile", "engine")
 

@@ -20,8 +20,9 @@ from cvzoo.training.recipes.settings import with_settings
 from cvzoo.training.recipes.training import Training
 from cvzoo.training.run.run_status import RunStatus, folder_lock, write_status
 from cvzoo.training.tuning import trial_process, tuning_report
+from cvzoo.training.tuning.new_tuning import new_tuning, resume_tuning
 from cvzoo.training.tuning.trial_process import TrialProcess, train_trial
-from cvzoo.training.tuning.tuning import Tuning, best_score, new_tuning, resume_tuning
+from cvzoo.training.tuning.tuning import Tuning, best_score
 
 KEY = "validation/main/accuracy"
 WORDS = {"lr": "log:1e-4..1", "weight_decay": [0, 0.001], "epochs": 9, "batch_size": 2, "processes": 0}
