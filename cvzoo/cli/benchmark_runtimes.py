@@ -86,7 +86,8 @@ def _compared(
         "cvzoo": percentiles(seconds[0]),
         "difference": float(off.max(initial=0)),
         "scale": scale,
-        "agrees": bool(np.mean(off > _TOLERANCE * max(scale, 1e-6)) <= _MOST_APART),
+        # NaN agrees with nothing
+        "agrees": bool(np.mean(~(off <= _TOLERANCE * max(scale, 1e-6))) <= _MOST_APART),
     }
 
 

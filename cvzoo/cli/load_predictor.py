@@ -3,7 +3,10 @@
 import argparse
 import os
 import pathlib
+import warnings
 from typing import Any
+
+import numpy as np
 
 from cvzoo.cli.fetching import fetching
 from cvzoo.cli.own_architecture import own_architecture
@@ -49,6 +52,16 @@ def load_predictor(args: argparse.Namespace) -> Chain:
             model.score_thresh = value
         else:
             model.nms_thresh = value
+    # a sum of NaN or infinity is one of them, and takes a pass without a temporary array
+    named = model.namedparams(include_uninit=False)
+    wrong = [name for name, each in named if not np.isfinite(np.sum(each.array, dtype=np.float32))]
+    if wrong:
+        warnings.warn(
+            f"{len(wrong)} parameters of the model contain NaN or infinity, such as {wrong[0]}: its predictions are "
+            "meaningless",
+            RuntimeWarning,
+            stacklevel=2,
+        )
     if args.device != "cpu":
         model.to_device(args.device)
     return model

@@ -16,7 +16,7 @@ from cvzoo.cli import benchmark, benchmark_runtimes
 from cvzoo.cli.benchmark import STAGES, measure_stages
 from cvzoo.cli.benchmark_runtimes import compare_runtimes, percentiles
 from cvzoo.cli.main import main
-from cvzoo.serializers import save_model
+from cvzoo.serializers import load_model, save_model
 
 ZOO = pathlib.Path(__file__).parents[1] / "links" / "model"
 LISTS = {
@@ -47,6 +47,19 @@ def classifier(tmp_path):
     path = tmp_path / "classifier.safetensors"
     save_model(path, L.ResNet(10, 3, base_channels=8, stem="cifar"))
     return path
+
+
+@pytest.mark.filterwarnings("default")
+def test_a_model_with_nan_is_told_and_agrees_with_no_runtime(imgs, classifier, capsys):
+    pytest.importorskip("onnxruntime")
+    model = load_model(classifier)
+    model.fc.W.array[0, 0] = np.nan
+    save_model(classifier, model)
+    words = ["benchmark", str(classifier), "--images", str(imgs), "--calls", "1", "--runtimes", "onnxruntime"]
+    assert main(words) == 1
+    printed, told = capsys.readouterr()
+    assert "OUTPUTS DIFFER" in printed
+    assert "1 parameters of the model contain NaN or infinity, such as /fc/W" in told
 
 
 class Steps:
