@@ -14,7 +14,7 @@ from cvzoo.backends.onednn.bound_call import operation_of, written_slots
 from cvzoo.backends.onednn.pool import pool
 from cvzoo.backends.onednn.primitives import Primitive, local
 from cvzoo.graph.gradient_of import GradientOf
-from cvzoo.graph.hidden import state_of, take_array
+from cvzoo.graph.hidden import arrays_in, state_of, take_array
 from cvzoo.graph.memory import Area, Roots
 from cvzoo.graph.records import Graph, Record
 from cvzoo.graph.repeats import same_settings
@@ -36,6 +36,7 @@ class _Lowering:
         self.facts: dict[Primitive, tuple[str, tuple[frozenset[int], frozenset[int]]]] = {}
         self.located: dict[int, _Located] = {}  # of the live values
         self.inputs: dict[int, _Located] = {}  # of the current function's inputs, by `id`
+        self.attributes: set[int] = set()  # owners of the arrays that the current function has put into its attributes
         self.verified: dict[Any, list[dict[str, Any]]] = {}  # by signature: settings whose kernel calls are complete
 
     def record_call(self, primitive: Primitive, arrays: Sequence[np.ndarray]) -> None:
@@ -78,6 +79,7 @@ class _Lowering:
         if not is_plain:
             record.prepare(env)
         self.calls = []
+        present = arrays_in(vars(record.function)) if is_plain else {}
         before, local.recorder = local.recorder, self.record_call
         try:
             function = record.function
@@ -85,7 +87,12 @@ class _Lowering:
         finally:
             local.recorder = before
         results = tuple(map(np.asarray, results))
-        if not is_plain:
+        self.attributes = set()
+        if is_plain:
+            known = set(map(id, present.values()))
+            now = arrays_in(vars(record.function)).values()
+            self.attributes = {self.roots.locate(x)[0].owner for x in now if id(x) not in known}
+        else:
             results += tuple([take_array(record.function, path) for path in record.hidden_writes])
             record.release_arrays()
         outputs = [*map(self.roots.locate, results)]
@@ -144,11 +151,11 @@ class _Lowering:
                     operands.append(area)
                 elif not is_new:
                     operands.append(area)
-                elif root() is not None:
+                elif root() is not None and area.owner not in self.attributes:
                     if area not in self.constants:
                         self.constants[area] = view_at(root(), address, *area[2:])
                     operands.append(self.constants[area])
-                else:  # read, but written by Python code: the calls alone cannot compute it
+                else:  # written by Python code in this call of the function: the calls alone cannot compute it
                     return None
             steps.append(Call(record, primitive, operation, operands, frozenset(written)))
         if not owners.issubset(written_areas):

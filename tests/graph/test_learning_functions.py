@@ -1,4 +1,4 @@
-"""Whatever function a network learns with, replayed training gives the bits of define-by-run."""
+"""Whatever function a network has, replayed training gives the bits of define-by-run, and inference its numbers."""
 
 import numpy as np
 import pytest
@@ -7,6 +7,7 @@ import cvzoo.functions as F
 from cvzoo.autodiff.parameter import Parameter
 from cvzoo.autodiff.variable import Variable
 from cvzoo.config.randomness import set_seed
+from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.links.link import Link
 
 PHOTOS, ROWS = (2, 16, 24, 24), (6, 8)  # large enough for kernels, and small enough for none
@@ -97,6 +98,7 @@ ON_PHOTOS = {
     "depth to space": lambda x: F.depth2space(x, 2),
     "tile": lambda x: F.tile(x, (1, 1, 2, 1)),
     "broadcast": lambda x: F.broadcast_to(F.sum(x, axis=1, keepdims=True), PHOTOS),
+    "instance norm": lambda x: F.group_normalization(x, 16, GAMMA, BETA),
     "sum": lambda x: F.sum(x, axis=(2, 3)),
     "mean": lambda x: F.mean(x, axis=1),
     "maximum": lambda x: F.maximum(x, F.relu(-x)),
@@ -173,3 +175,28 @@ def learn(call, shape, compiled):
 def test_replayed_training_gives_the_bits_of_define_by_run(name, call, shape):
     for a, b in zip(learn(call, shape, False), learn(call, shape, True), strict=True):
         np.testing.assert_array_equal(a, b)
+
+
+ONE_IMAGE = [
+    (name, call, (1, *PHOTOS[1:])) for name, call in ON_PHOTOS.items() if name != "where" and not name.startswith("RoI")
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "call", "shape"),
+    CASES + ONE_IMAGE,
+    ids=[f"{name} {shape[0]}, {len(shape)}-D" for name, _, shape in CASES + ONE_IMAGE],
+)
+def test_replayed_inference_gives_the_numbers_of_define_by_run(name, call, shape):
+    """Each replay has another input: what a function computed of the recorded one is no constant."""
+    model, eager = Scaled(call, shape), Scaled(call, shape)
+    with using_config("train", False), no_backprop_mode():
+        if name == "batch norm, running":
+            with pytest.warns(RuntimeWarning, match="is not replayed"):
+                model.compile(array(*shape, seed=9))
+        else:
+            assert model.compile(array(*shape, seed=9)) is not None
+        for step in range(3):
+            x = array(*shape, seed=step)
+            (y, _), (expected, _) = model(x), eager(x)
+            np.testing.assert_allclose(y.array, expected.array, rtol=1e-6, atol=1e-6 * np.abs(expected.array).max())
