@@ -92,7 +92,7 @@ class MaxPooling2DGrad(FunctionNode):
     saved: what the forward kernel saved; x: the pooled array, for a second derivative
     """
 
-    def __init__(self, window: dict[str, Any], saved: Any, x_shape: tuple[int, ...], x: Any):
+    def __init__(self, window: dict[str, Any], saved: Any, x_shape: tuple[int, ...], x: Array | None):
         self._window = window
         self._saved = saved
         self._x_shape = x_shape
@@ -103,6 +103,7 @@ class MaxPooling2DGrad(FunctionNode):
         return (backend_of(gy).max_pool_2d_grad(gy, self._saved, self._x_shape, **self._window),)
 
     def backward(self, indexes: tuple[int, ...], gys: tuple[Variable, ...]) -> tuple[Variable | None, ...]:
+        assert self._x is not None  # retained if there may be a second derivative
         indices = backend_of(self._x).max_pool_2d_indices(self._x, **self._window)
         picked = PickPixels(indices).apply(gys)[0]
         # a window entirely in the padding has index 0, which it does not contain

@@ -1,7 +1,6 @@
 """RoI pooling of feature maps for all kinds of cells: means and maxima, forward and backward."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -152,13 +151,13 @@ class RoIGrad(FunctionNode):
         return backend_of(gy).roi_grad(gy, self.rois, self.shapes, self.argmax)
 
     def backward(self, indexes: tuple[int, ...], gys: tuple[Variable | None, ...]) -> tuple[Variable | None, ...]:
-        gys = tuple([_or_zeros(gy, shape, self.rois) for gy, shape in zip(gys, self.shapes)])
+        maps = [_or_zeros(gy, shape, self.rois) for gy, shape in zip(gys, self.shapes)]
         if self.argmax is None:
-            return RoIMeans(self.rois).apply(gys)
-        return RoIGreatest(self.rois, with_argmax=True, argmax=self.argmax).apply(gys)
+            return RoIMeans(self.rois).apply(maps)
+        return RoIGreatest(self.rois, with_argmax=True, argmax=self.argmax).apply(maps)
 
 
-def _or_zeros(gy: Variable | None, shape: tuple[int, ...], rois: Regions) -> Any:
+def _or_zeros(gy: Variable | None, shape: tuple[int, ...], rois: Regions) -> Variable | Array:
     return backend_of(rois.bbox).zeros(shape, np.float32) if gy is None else gy
 
 

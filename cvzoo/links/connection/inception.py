@@ -1,8 +1,6 @@
 """GoogLeNet's Inception modules."""
 
-from typing import Any
-
-from cvzoo.autodiff.variable import Variable
+from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.functions.activation.relu import relu
 from cvzoo.functions.array.concat import concat
@@ -129,7 +127,8 @@ class InceptionBN(Chain):
         parts.append(self._through(pooled, "poolp") if "poolp" in self._children else pooled)
         return concat(parts, axis=1)
 
-    def _through(self, x: Any, *names: str) -> Variable:
+    def _through(self, x: Variable | Array, *names: str) -> Variable:
+        h = as_variable(x)
         for name in names:
-            x = relu(self[f"{name}n"](self[name](x)))
-        return x
+            h = relu(self[f"{name}n"](self[name](h)))
+        return h

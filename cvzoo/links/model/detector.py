@@ -2,7 +2,6 @@
 
 import abc
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -169,7 +168,7 @@ class AbstractOneStageDetector(AbstractDetector, abc.ABC):
         arrays = on_host(self.outputs(x))
         return [self.decode(tuple(y[i] for y in arrays), size) for i, size in enumerate(sizes)]
 
-    def finished_boxes(self, x: Any, sizes: Sequence[tuple[int, int]]) -> FinishedBoxes | None:
+    def finished_boxes(self, x: Variable | Array, sizes: Sequence[tuple[int, int]]) -> FinishedBoxes | None:
         """As in `AbstractDetector`; None if a subclass implements `decode` itself."""
         if type(self).decode is not AbstractOneStageDetector.decode:
             return None
@@ -177,7 +176,7 @@ class AbstractOneStageDetector(AbstractDetector, abc.ABC):
         backend = backend_of(outputs[0])
         frames = np.stack([decoding.frame(size, self.placement(size)) for size in sizes])
         (frames,) = backend.upload([frames])
-        candidates = decoding.candidates(outputs, x.shape[2:], frames, self.score_thresh)
+        candidates = decoding.candidates(outputs, (x.shape[2], x.shape[3]), frames, self.score_thresh)
         kept = backend.nms(candidates, iou_thresh=self.nms_thresh, limit=self.limit)
 
         def again(i: int) -> Found:

@@ -1,7 +1,6 @@
 """The inverted residual block of mobile networks (Sandler et al., 2018)."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
@@ -78,7 +77,7 @@ class InvertedResidual(Chain):
         """(B, out_channels, H / stride, W / stride), sides rounded up, of x (B, in_channels, H, W)."""
         return self.after_expand(x if self.expand is None else self.expand(x), x)
 
-    def after_expand(self, h: Variable | Array, x: Any = None) -> Variable:
+    def after_expand(self, h: Variable | Array, x: Variable | Array | None = None) -> Variable:
         """The output of `forward`, from that of `expand` (B, expanded, H, W).
 
         x: the block's input; not needed without a shortcut
@@ -88,6 +87,7 @@ class InvertedResidual(Chain):
             h = self.se(h)
         if not self.has_shortcut:
             return self.project(h)
+        assert x is not None  # a shortcut adds it
         if self.drop:
             return F.stochastic_depth(self.project(h), self.drop) + x
         # x as an addend, so that inference fuses the sum into the convolution

@@ -4,10 +4,9 @@ import dataclasses
 import os
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import Any
 
 import cvzoo.functions as F
-from cvzoo.autodiff.variable import Variable
+from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.initializers.normal import HeNormal
 from cvzoo.links.chain import Chain, ChainList
@@ -49,7 +48,7 @@ class DenseBlock(ChainList):
 
     def forward(self, x: Variable | Array) -> Variable:
         """(B, in_channels + count * growth, H, W) of x (B, in_channels, H, W)."""
-        h: Any = x
+        h = as_variable(x)
         for layer in self:
             h = layer(h)
         return h

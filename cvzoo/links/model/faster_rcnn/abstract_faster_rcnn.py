@@ -3,7 +3,6 @@
 import abc
 import dataclasses
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -115,11 +114,11 @@ class AbstractFasterRCNN(AbstractDetector, abc.ABC):
 
         return FinishedBoxes([self._finished(each, frames[each.batch.images]) for each in outputs], again)
 
-    def _second_stage(self, x: Any, sizes: Sequence[tuple[int, int]]) -> tuple[list[HeadOutputs], Array]:
+    def _second_stage(self, x: Variable | Array, sizes: Sequence[tuple[int, int]]) -> tuple[list[HeadOutputs], Array]:
         """The head's outputs for the proposals, in pixels of the images; and the images' frames on x's device."""
         scales = [x.shape[3] / width for _, width in sizes]
         for_rpn, for_head = self.features(x)
-        proposals = self.rpn.propose(for_rpn, x.shape[2:], scales)
+        proposals = self.rpn.propose(for_rpn, (x.shape[2], x.shape[3]), scales)
         factors = np.asarray(scales, np.float32)[:, None, None]
         frames, factors = backend_of(proposals.bbox).upload([_image_frames(sizes), factors])
         outputs = []

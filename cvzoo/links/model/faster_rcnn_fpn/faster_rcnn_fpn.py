@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -105,14 +104,16 @@ class FasterRCNNFPN(AbstractDetector):
         results = [self.regions.finished(each, frames[each.batch.images], self, cut=self.clip) for each in outputs]
         return FinishedBoxes(results, again)
 
-    def _second_stage(self, x: Any, sizes: Sequence[tuple[int, int]]) -> tuple[list[HeadOutputs], Array, np.ndarray]:
+    def _second_stage(
+        self, x: Variable | Array, sizes: Sequence[tuple[int, int]]
+    ) -> tuple[list[HeadOutputs], Array, np.ndarray]:
         """The outputs of the second stage, and the images' frames: on x's device, and on the host."""
         resized_sizes = [self.placement(size).resized for size in sizes]
         pairs = zip(sizes, resized_sizes)
         host_frames = np.stack([frame(z, cut=resized, factor=scale_to(z, resized)) for z, resized in pairs])
         maps = self.regions(x)
         cuts, frames = backend_of(maps[0].array).upload([cut_frames(resized_sizes), host_frames])
-        return self.regions.second_stage(maps, x.shape[2:], cuts), frames, host_frames
+        return self.regions.second_stage(maps, (x.shape[2], x.shape[3]), cuts), frames, host_frames
 
 
 Name = str | os.PathLike | None

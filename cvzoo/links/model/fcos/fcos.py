@@ -3,10 +3,10 @@
 import dataclasses
 import os
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Literal
 
 import cvzoo.functions as F
-from cvzoo.autodiff.variable import Variable
+from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.initializers.normal import Normal
 from cvzoo.labels.coco import coco_bbox_label_names
 from cvzoo.links.chain import Chain, ChainList
@@ -85,7 +85,7 @@ class Tower(Chain):
 
     def forward(self, x: Variable | Array) -> Variable:
         """x's shape (B, channels, H, W)."""
-        h: Any = x
+        h = as_variable(x)
         for conv, norm in zip(self.convs, self.norms):
             h = F.relu(norm(conv(h)))
         return h

@@ -2,10 +2,10 @@
 
 import dataclasses
 from collections.abc import Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import cvzoo.functions as F
-from cvzoo.autodiff.variable import Variable
+from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.initializers.normal import HeNormal
 from cvzoo.links.chain import Chain
 from cvzoo.links.connection.conv_2d_bn_activ import Conv2DBNActiv
@@ -84,7 +84,8 @@ class Mixed(Chain):
         outputs += self._branch(self.branches[-1], x)
         return F.concat(outputs, axis=1)
 
-    def _branch(self, names: Sequence[str], h: Any) -> list[Variable]:
+    def _branch(self, names: Sequence[str], x: Variable | Array) -> list[Variable]:
+        h = as_variable(x)
         if len(names) > 1 and names[-1].endswith("b"):
             for name in names[:-2]:
                 h = self[name](h)

@@ -1,8 +1,8 @@
 """MNASNet backbone (Tan et al., 2019)."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from cvzoo.autodiff.variable import Variable
+from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.links.chain import Chain, ChainList
 from cvzoo.links.connection.conv_2d_bn_activ import ConvNormActiv, round_channels
@@ -70,7 +70,7 @@ class MNASNetExtractor(Chain):
 
     def forward(self, x: Variable | Array) -> tuple[Variable, ...]:
         """Each output (B, channels[i], H / stride, W / stride), sides rounded up, of x (B, 3, H, W)."""
-        h: Any = x
+        h = as_variable(x)
         maps = []
         for links in self.layers:
             for link in links:

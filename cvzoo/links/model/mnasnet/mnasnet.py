@@ -4,10 +4,9 @@ import dataclasses
 import os
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import Any
 
 import cvzoo.functions as F
-from cvzoo.autodiff.variable import Variable
+from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.initializers.normal import Normal
 from cvzoo.links.connection.linear import Linear
 from cvzoo.links.model.classifier import AbstractClassifier
@@ -91,7 +90,7 @@ class MNASNet(AbstractClassifier):
 
     def stages(self, x: Variable | Array) -> Iterator[tuple[str, Variable]]:
         """Each stage's name and output, for x (B, 3, H, W)."""
-        h: Any = x
+        h = as_variable(x)
         for name, links in zip(self.layer_names, self.extractor.layers):
             for link in links:
                 h = link(h)

@@ -1,9 +1,9 @@
 """MobileNetV2 backbone (Sandler et al., 2018)."""
 
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import cvzoo.functions as F
-from cvzoo.autodiff.variable import Variable
+from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.links.chain import Chain, ChainList
 from cvzoo.links.connection.conv_2d_bn_activ import ConvNormActiv, Norm, NormSettings, round_channels
@@ -92,7 +92,7 @@ class MobileNetV2Extractor(Chain):
 
     def forward(self, x: Variable | Array) -> tuple[Variable, ...]:
         """Each layer's output (B, channels[i], H / strides[i], W / strides[i]), sides rounded up; x is (B, 3, H, W)."""
-        h: Any = x
+        h = as_variable(x)
         maps = []
         for layer in self.layers:
             h = layer(h)

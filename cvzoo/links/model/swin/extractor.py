@@ -1,10 +1,10 @@
 """Backbone of the Swin Transformers."""
 
 from collections.abc import Iterable
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import cvzoo.functions as F
-from cvzoo.autodiff.variable import Variable
+from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.config.switches import switches
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.initializers.normal import Normal
@@ -190,9 +190,9 @@ class SwinExtractor(Chain):
                 ]
                 self.add_link(f"stage{i + 1}", ChainList(*blocks))
 
-    def stage(self, i: int, x: Any) -> Variable:
+    def stage(self, i: int, x: Variable | Array) -> Variable:
         """The output of stage i (from 0), from the previous one's or the patches."""
-        h = self[f"merging{i + 1}"](x) if i else x
+        h = self[f"merging{i + 1}"](x) if i else as_variable(x)
         for block in self[f"stage{i + 1}"].children():
             h = block(h)
         return h
