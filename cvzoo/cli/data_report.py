@@ -48,14 +48,14 @@ def data_report_html(checkup: Checkup) -> str:
     overview += (
         table(("fault", "severity", "count", "what it is", "what --fix does"), rows) if rows else "<p>No faults.</p>"
     )
-    photos: Photos = {
-        photo.name: (photo, annotation_size(photo, facts))
-        for photo, facts in zip(checkup.annotated.images, checkup.facts)
+    images: Photos = {
+        image.name: (image, annotation_size(image, facts))
+        for image, facts in zip(checkup.annotated.images, checkup.facts)
     }
     sections = [("Overview", overview)]
     for kind, n in counts.items():
         found = [each for each in checkup.findings if each.kind is kind]
-        sections.append((f"{kind.slug} ({n})", _section(kind, found, photos)))
+        sections.append((f"{kind.slug} ({n})", _section(kind, found, images)))
     return report_page("Check of a data set", record["data"], sections)
 
 

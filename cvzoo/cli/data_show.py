@@ -34,7 +34,7 @@ def run(args: argparse.Namespace) -> int:
     check_target(args.out)
     image_format(args.out)
     found = read_annotated_set(spec_of(args))
-    absent = [photo.name for photo in found.images if photo.path is None]
+    absent = [image.name for image in found.images if image.path is None]
     if absent:
         words = f"{len(absent)} images are missing or outside of the data set"
         print(f"cvzoo data show: {words}: {printable(absent[0])}{' ...' if len(absent) > 1 else ''}", file=sys.stderr)
@@ -43,14 +43,14 @@ def run(args: argparse.Namespace) -> int:
     progress = Progress(None if args.quiet else sys.stderr, total=len(chosen))
     imgs, captions, n_bad = [], [], 0
     try:
-        for photo in chosen:
+        for image in chosen:
             try:
-                imgs.append(_drawn(photo, names, args))
-                captions.append(f"{photo.name} ({len(photo.objects)})")
+                imgs.append(_drawn(image, names, args))
+                captions.append(f"{image.name} ({len(image.objects)})")
             except (CvzooError, OSError) as error:
                 n_bad += 1
                 progress.clear()
-                print(f"cvzoo data show: {printable(photo.name)}: {in_words(error).splitlines()[0]}", file=sys.stderr)
+                print(f"cvzoo data show: {printable(image.name)}: {in_words(error).splitlines()[0]}", file=sys.stderr)
             progress.step()
     finally:
         progress.clear()
@@ -62,19 +62,19 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _chosen(photos: Sequence[AnnotatedImage], args: argparse.Namespace) -> list[AnnotatedImage]:
-    chosen = [photo for photo in photos if photo.path is not None]
+    chosen = [image for image in photos if image.path is not None]
     if args.names:
-        chosen = [photo for photo in chosen if photo.name in args.names]
+        chosen = [image for image in chosen if image.name in args.names]
     if args.classes:
         classes = set(args.classes)
-        known = {each.name for photo in photos for each in photo.objects}
+        known = {each.name for image in photos for each in image.objects}
         if classes - known:
             raise ConfigError(f"the data set has no object of class {', '.join(sorted(classes - known))}")
-        chosen = [photo for photo in chosen if any(each.name in classes for each in photo.objects)]
+        chosen = [image for image in chosen if any(each.name in classes for each in image.objects)]
     if args.first or len(chosen) <= args.n:
         return chosen[: args.n]
     picked = set(random.Random(args.seed).sample(range(len(chosen)), args.n))
-    return [photo for i, photo in enumerate(chosen) if i in picked]
+    return [image for i, image in enumerate(chosen) if i in picked]
 
 
 def _drawn(photo: AnnotatedImage, names: tuple[str, ...], args: argparse.Namespace) -> Image:

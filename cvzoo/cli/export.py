@@ -50,7 +50,7 @@ def run(args: argparse.Namespace) -> int:
         refuse_architecture(args.architecture, args.model)
         member = zoo_member(args.model)
         model, weights = make_member(member), member.weights
-    photo = resize(seeded_photo(), _PHOTO) if args.photo is None else read_image(args.photo)
+    image = resize(seeded_photo(), _PHOTO) if args.photo is None else read_image(args.photo)
     finds = isinstance(model, AbstractThresholds)
     boxes = finds if args.boxes is None else args.boxes
     if args.preset is not None:
@@ -58,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
             raise ConfigError("--preset applies to exports with boxes only, since others have no thresholds")
         model.use_preset(args.preset)
     exported = export_onnx(to, model, batch=args.batch, size=args.size, boxes=boxes, weights=weights, metadata=metadata)
-    checked, agrees = _checked(to, model, photo, exported, boxes=boxes)
+    checked, agrees = _checked(to, model, image, exported, boxes=boxes)
     _print(to, exported, checked)
     return 0 if agrees else DISAGREES
 

@@ -22,12 +22,12 @@ def golden_path(weights: pathlib.Path) -> pathlib.Path:
 
 def golden_record(model: Any) -> dict[str, Any]:
     """The model's outputs for `seeded_page()` and `seeded_photo()` with its current thresholds, ready for JSON."""
-    photos = [seeded_page(), seeded_photo()]
+    images = [seeded_page(), seeded_photo()]
     return {
         "golden": VERSION,
         "photos": ["seeded_page", "seeded_photo"],
         "seen": [
-            {name: _plain(array) for name, array in each.items()} for each in named_results(model.predict(photos))
+            {name: _plain(array) for name, array in each.items()} for each in named_results(model.predict(images))
         ],
     }
 
@@ -39,16 +39,16 @@ def golden_complaint(record: object, model: Chain) -> str:
     """
     stored = _checked(record)
     now = golden_record(model)["seen"]
-    for photo, (before, after) in enumerate(zip(stored, now)):
+    for image, (before, after) in enumerate(zip(stored, now)):
         if before.keys() != after.keys():
-            return f"image {photo}: {', '.join(after)} instead of {', '.join(before)}"
+            return f"image {image}: {', '.join(after)} instead of {', '.join(before)}"
         for name in before:
             then, here = _array(before[name]), _array(after[name])
             if then.shape != here.shape:
-                return f"image {photo}: {name} {here.shape} instead of {then.shape}"
+                return f"image {image}: {name} {here.shape} instead of {then.shape}"
             off = float(np.abs(then - here).max()) if then.size else 0.0
             if not off <= TOLERANCE.get(name, 0.0):
-                return f"image {photo}: {name} differs by {off:.3g}, more than {TOLERANCE.get(name, 0.0):g}"
+                return f"image {image}: {name} differs by {off:.3g}, more than {TOLERANCE.get(name, 0.0):g}"
     return ""
 
 

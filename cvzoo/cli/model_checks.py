@@ -59,7 +59,7 @@ def check_predictions(model: Any, photos: Sequence[Image]) -> list[Check]:
 
     photos: (3, H, W) float32 RGB, integers in [0, 255], at least two of them of the same size
     """
-    before = [photo.copy() for photo in photos]
+    before = [image.copy() for image in photos]
     train = switches.train
     first = named_results(model.predict(photos))
     unchanged = all(map(np.array_equal, photos, before)) and switches.train == train
@@ -67,7 +67,7 @@ def check_predictions(model: Any, photos: Sequence[Image]) -> list[Check]:
         Check("predict", True, _summary(first)),
         Check("leaves all as it was", unchanged, "images and switches" if unchanged else "images or switches changed"),
         _compare("deterministic", first, named_results(model.predict(photos)), exact=True),
-        _compare("batch invariance", first, [named_results(model.predict([photo]))[0] for photo in photos]),
+        _compare("batch invariance", first, [named_results(model.predict([image]))[0] for image in photos]),
         _check_files(model, photos, first),
         _check_evaluate(model, photos),
         _check_file_of_model(model, photos, first),
@@ -77,8 +77,8 @@ def check_predictions(model: Any, photos: Sequence[Image]) -> list[Check]:
 def _check_files(model: Any, photos: Sequence[Image], first: list) -> Check:
     with tempfile.TemporaryDirectory() as folder:
         paths = [Path(folder) / f"{i}.png" for i in range(len(photos))]
-        for path, photo in zip(paths, photos):
-            write_image(photo, path)
+        for path, image in zip(paths, photos):
+            write_image(image, path)
         return _compare("from files", first, named_results(model.predict(paths)))
 
 
@@ -113,7 +113,7 @@ def _evaluate(what: str, model: Any, photos: Sequence[np.ndarray]) -> Check:
     def listen(imgs: tuple, values: tuple, _: tuple) -> None:
         told.extend(zip(*values))
 
-    examples = [(photo, *truth) for photo, truth in zip(photos, truths)]
+    examples = [(image, *truth) for image, truth in zip(photos, truths)]
     iterator = SerialIterator(examples, 2, repeat=False, shuffle=False)
     score = make(iterator, model, hook=listen)()[f"main/{key}"]
     columns = predicted if isinstance(predicted, tuple) else (predicted,)

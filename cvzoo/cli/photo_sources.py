@@ -98,11 +98,11 @@ def photo_sources(
     if "-" in words:
         return _with_frames(_each(words, listed), frames), None
     found = list(_each(words, ()))
-    photos = _with_frames(found, frames)
+    images = _with_frames(found, frames)
     if frames is None or not any(isinstance(each, Video) for each in found):
-        return list(photos), len(found)
+        return list(images), len(found)
     counts = [_n_frame(each, frames) if isinstance(each, Video) else 1 for each in found]
-    return photos, None if None in counts else sum(count or 0 for count in counts)
+    return images, None if None in counts else sum(count or 0 for count in counts)
 
 
 def _n_frame(video: Video, frames: FrameRange) -> int | None:

@@ -40,10 +40,10 @@ def run(args: argparse.Namespace) -> int:
     model = load_predictor(args)
     if not isinstance(model, AbstractQuantizable):
         raise ConfigError(f"a {type(model).__name__} cannot be quantized")
-    photos = _photos(args.photos, args.limit)
+    images = _photos(args.photos, args.limit)
     # before anything is written, since data that cannot be evaluated are an error
     before = None if args.evaluate is None else evaluated([*_model_words(args), *_data_words(args)])
-    quantized = model.quantize(photos, precision=args.precision, method=args.method, in_float=args.in_float)
+    quantized = model.quantize(images, precision=args.precision, method=args.method, in_float=args.in_float)
     save_model(to, quantized)
     print(quantized.quantization_report)
     weights = sum(array.nbytes for array in model.state_arrays().values())
@@ -85,16 +85,16 @@ def _photos(words: list[str], limit: int) -> list[np.ndarray]:
     """At most `limit` of the images. Raises ConfigError if one cannot be read."""
     paths, _ = photo_sources(words, sys.stdin.buffer if "-" in words else ())
     paths = list(paths)
-    photos = []
+    images = []
     for k in np.unique(np.linspace(0, len(paths) - 1, min(limit, len(paths))).round().astype(int)):
         path = paths[k]
         if isinstance(path, Trouble):
             raise ConfigError(f"{printable(path.name)} cannot be used: {path.why}")
         try:
-            photos.append(read_photo(path))
+            images.append(read_photo(path))
         except (CvzooError, OSError, ValueError) as error:
             raise ConfigError(f"{printable(str(path))} cannot be read: {error}") from error
-    return photos
+    return images
 
 
 def evaluated(words: Sequence[str]) -> dict[str, float]:

@@ -49,10 +49,10 @@ def run(args: argparse.Namespace) -> int:
     else:
         refuse_architecture(args.architecture, name)
         subject = _of_member(name, args.fetch)
-    photos = _photos(args.photos)
+    images = _photos(args.photos)
     checks = [*subject.checks, check_numbers(subject.model)]
     if checks[-1].is_right:  # what is computed with NaN says nothing more
-        checks += check_predictions(subject.model, photos)
+        checks += check_predictions(subject.model, images)
         if args.write_golden:
             write_json(golden_record(subject.model), _golden(subject, name))
         checks.append(_check_golden(subject))

@@ -59,9 +59,9 @@ def convert_weights(
     save_model(to, model, half=half, metadata={"converted_from": origin})
     stored = read_safetensors(to)
     parity = tensor_parity(arrays, values, stored)
-    photo = seeded_photo()
+    image = seeded_photo()
     difference = greatest_difference(
-        outputs := raw_outputs(model, photo), raw_outputs(load_model(to, architecture=type(model)), photo)
+        outputs := raw_outputs(model, image), raw_outputs(load_model(to, architecture=type(model)), image)
     )
     if not half and (difference or parity.greatest_difference):
         raise FileError(
@@ -97,7 +97,7 @@ def convert_weights(
         "made": list(parity.made),
         "greatest_difference": parity.greatest_difference,
         "outputs": {
-            "photo": f"cvzoo.links.model.raw_outputs.seeded_photo(), {photo.shape[1]} x {photo.shape[2]}",
+            "photo": f"cvzoo.links.model.raw_outputs.seeded_photo(), {image.shape[1]} x {image.shape[2]}",
             "shapes": {name: list(np.shape(array)) for name, array in outputs.items()},
             "greatest_difference": difference,
         },

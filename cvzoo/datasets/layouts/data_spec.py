@@ -96,9 +96,9 @@ def parse_data_spec(text: FilePath) -> DataSpec:
         raise ConfigError(f"{text}: invalid base= of the coordinates", expected="0 or 1", got=options["base"])
     if options.get("outside", "0") not in ("0", "1"):
         raise ConfigError(f"{text}: invalid value of outside=", expected="0 or 1", got=options["outside"])
-    photos = pathlib.Path(options["photos"]) if "photos" in options else None
-    if photos is not None and not photos.is_dir():
-        raise ConfigError(f"{text}: {photos} is not a folder")
+    images = pathlib.Path(options["photos"]) if "photos" in options else None
+    if images is not None and not images.is_dir():
+        raise ConfigError(f"{text}: {images} is not a folder")
     base, outside = int(options.get("base", "1")), options.get("outside") == "1"
     lists = pathlib.Path(options["lists"]) if "lists" in options else None
     if lists is not None and not lists.is_dir():
@@ -106,7 +106,7 @@ def parse_data_spec(text: FilePath) -> DataSpec:
     kind = kind or _kind_of(path)
     if lists is not None and kind == "coco":
         raise ConfigError(f"{text}: lists= does not apply to COCO, whose JSON files are the splits")
-    return DataSpec(kind, path, photos, options.get("split"), base, outside, lists)
+    return DataSpec(kind, path, images, options.get("split"), base, outside, lists)
 
 
 def is_option(word: str) -> bool:

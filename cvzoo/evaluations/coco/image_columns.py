@@ -24,9 +24,9 @@ def batches_of_images(columns: Iterable[Iterable | None], names: Iterable[str]) 
     given = [i for i, column in enumerate(columns) if column is not None]
     iterables = [column for column in columns if column is not None]
     end = object()
-    photos = itertools.zip_longest(*iterables, fillvalue=end)
+    images = itertools.zip_longest(*iterables, fillvalue=end)
     done = 0
-    while block := list(itertools.islice(photos, _PHOTOS)):
+    while block := list(itertools.islice(images, _PHOTOS)):
         for n, image in enumerate(block):
             short = [names[i] for i, value in zip(given, image) if value is end]
             if short:

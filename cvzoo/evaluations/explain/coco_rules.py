@@ -87,8 +87,8 @@ def _without_classes(gt: COCOGroundTruth, dt: COCODetections, parameters: COCOPa
 
 def _cap_photo(gt: COCOGroundTruth, dt: COCODetections, parameters: COCOParameters) -> Case:
     order = np.lexsort((-dt.score, dt.image_id))
-    photo = dt.image_id[order]
-    first = np.searchsorted(photo, photo)
+    image = dt.image_id[order]
+    first = np.searchsorted(image, image)
     kept = np.sort(order[np.arange(order.size) - first < 100])
     return gt, take_detections(dt, kept), parameters
 

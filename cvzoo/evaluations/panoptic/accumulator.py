@@ -44,10 +44,10 @@ class PanopticAccumulator:
         gt_segments: Iterable[Segments],
     ) -> None:
         """Adds images; the arguments are those of `eval_panoptic_segmentation`."""
-        photos = zip_images(
+        images = zip_images(
             {"pred_maps": pred_maps, "pred_segments": pred_segments, "gt_maps": gt_maps, "gt_segments": gt_segments}
         )
-        for image, (pred_map, pred_segment, gt_map, gt_segment) in enumerate(photos):
+        for image, (pred_map, pred_segment, gt_map, gt_segment) in enumerate(images):
             matches = match_segments(pred_map, pred_segment, gt_map, gt_segment, self._classes, image)
             self._found.append((matches.tp_class, matches.tp_iou))
             self._fp = self._fp + matches.fp

@@ -37,10 +37,10 @@ class ClassRecords:
         Raises ValueRangeError that names the record of an unknown or repeated prediction, or an image without any.
         """
         found = np.full(shape, -1.0)
-        for photo, label, score, where in zip(self.photo, self.label, self.score, self.origin):
-            place = place_of(photos, photo, "photo", where), place_of(labels, label, "class", where)
+        for image, label, score, where in zip(self.photo, self.label, self.score, self.origin):
+            place = place_of(photos, image, "photo", where), place_of(labels, label, "class", where)
             if found[place] >= 0:
-                raise ValueRangeError(f"{where}: this image's class was predicted before", got=(photo, label))
+                raise ValueRangeError(f"{where}: this image's class was predicted before", got=(image, label))
             found[place] = score
         silent = (found < 0).all(axis=1)
         if silent.any():
@@ -64,11 +64,11 @@ def read_class_results(path: FilePath) -> ClassRecords:
         raise FileFormatError(f"{path} is not UTF-8 text") from error
     first = text.split("\n", 1)[0]
     rows = csv.reader(text.splitlines(), delimiter=max(",;\t", key=first.count), strict=True)
-    photos, labels, scores, origin = [], [], [], []
+    images, labels, scores, origin = [], [], [], []
     seen: dict[str, int] = {}
     try:
         heads = [head.strip().lower() for head in next(rows, [])]
-        photo, label = (_column(path, heads, names) for names in (_PHOTO, _LABEL))
+        image, label = (_column(path, heads, names) for names in (_PHOTO, _LABEL))
         score = _column(path, heads, _SCORE) if set(heads) & set(_SCORE) else None
         for row in rows:
             where = f"{path.name}, line {rows.line_num}"
@@ -76,14 +76,14 @@ def read_class_results(path: FilePath) -> ClassRecords:
                 continue
             if len(row) != len(heads):
                 raise ValueRangeError(f"{where}: {len(row)} columns", expected=f"{len(heads)}: {first.strip()}")
-            photos.append(row[photo].strip())
+            images.append(row[image].strip())
             labels.append(row[label].strip())
-            seen[photos[-1]] = seen.get(photos[-1], 0) + 1
-            scores.append(1 / seen[photos[-1]] if score is None else _score(row[score], where))
+            seen[images[-1]] = seen.get(images[-1], 0) + 1
+            scores.append(1 / seen[images[-1]] if score is None else _score(row[score], where))
             origin.append(where)
     except csv.Error as error:
         raise FileFormatError(f"{path}, line {rows.line_num}: {error}") from error
-    return ClassRecords(photos, labels, np.array(scores, np.float64), origin)
+    return ClassRecords(images, labels, np.array(scores, np.float64), origin)
 
 
 def write_class_results(path: FilePath, photos: Sequence[str], label_names: Sequence[str], probs: Array) -> None:
@@ -95,8 +95,8 @@ def write_class_results(path: FilePath, photos: Sequence[str], label_names: Sequ
     text = io.StringIO()
     rows = csv.writer(text, lineterminator="\n")
     rows.writerow(("photo", "label", "score"))
-    for photo, row in zip(photos, probs.tolist()):
-        rows.writerows((photo, name, value) for name, value in zip(label_names, row))
+    for image, row in zip(photos, probs.tolist()):
+        rows.writerows((image, name, value) for name, value in zip(label_names, row))
     with atomic_write(path) as file:
         file.write(text.getvalue().encode("utf-8"))
 

@@ -37,10 +37,10 @@ def read_csv_results(path: FilePath) -> BoxRecords:
     first = text.split("\n", 1)[0]
     delimiter = max(",;\t", key=first.count)
     rows = csv.reader(text.splitlines(), delimiter=delimiter, strict=True)
-    photos, labels, numbers, origin = [], [], [], []
+    images, labels, numbers, origin = [], [], [], []
     try:
         heads = [head.strip().lower() for head in next(rows, [])]
-        photo, label, score = (_column(path, heads, names) for names in (_PHOTO, _LABEL, _SCORE))
+        image, label, score = (_column(path, heads, names) for names in (_PHOTO, _LABEL, _SCORE))
         sides, sized = _sides(path, heads)
         for row in rows:
             where = f"{path.name}, line {rows.line_num}"
@@ -48,7 +48,7 @@ def read_csv_results(path: FilePath) -> BoxRecords:
                 continue
             if len(row) != len(heads):
                 raise ValueRangeError(f"{where}: {len(row)} columns", expected=f"{len(heads)}: {first.strip()}")
-            photos.append(row[photo].strip())
+            images.append(row[image].strip())
             labels.append(row[label].strip())
             numbers.append([_number(row[i], heads[i], where) for i in (score, *sides)])
             origin.append(where)
@@ -58,7 +58,7 @@ def read_csv_results(path: FilePath) -> BoxRecords:
     bbox = table[:, 1:].copy()
     if sized:
         bbox[:, 2:] += bbox[:, :2]
-    return BoxRecords(photos, labels, table[:, 0].copy(), bbox, origin)
+    return BoxRecords(images, labels, table[:, 0].copy(), bbox, origin)
 
 
 def write_csv_results(path: FilePath, records: BoxRecords) -> None:
@@ -70,8 +70,8 @@ def write_csv_results(path: FilePath, records: BoxRecords) -> None:
     rows = csv.writer(text, lineterminator="\n")
     rows.writerow(_EXAMPLE.split(","))
     rows.writerows(
-        (photo, label, score, *bb)
-        for photo, label, score, bb in zip(records.photo, records.label, records.score.tolist(), records.bbox.tolist())
+        (image, label, score, *bb)
+        for image, label, score, bb in zip(records.photo, records.label, records.score.tolist(), records.bbox.tolist())
     )
     with atomic_write(path) as file:
         file.write(text.getvalue().encode("utf-8"))

@@ -35,7 +35,7 @@ def read_voc_results(paths: Sequence[FilePath]) -> BoxRecords:
 
     Source: the development kit of Pascal VOC 2007 and 2012 (section on detection results).
     """
-    photos, labels, numbers, origin = [], [], [], []
+    images, labels, numbers, origin = [], [], [], []
     for path in map(pathlib.Path, paths):
         found = _NAME.fullmatch(path.name)
         if not found:
@@ -50,14 +50,14 @@ def read_voc_results(paths: Sequence[FilePath]) -> BoxRecords:
             words = line.split()
             if words:
                 where = f"{path.name}, line {number}"
-                photos.append(words[0])
+                images.append(words[0])
                 labels.append(found[1])
                 numbers.append(_numbers(words, where))
                 origin.append(where)
     table = np.array(numbers, np.float64).reshape(-1, 5)
     bbox = table[:, [2, 1, 4, 3]]
     bbox[:, :2] -= 1
-    return BoxRecords(photos, labels, table[:, 0].copy(), bbox, origin)
+    return BoxRecords(images, labels, table[:, 0].copy(), bbox, origin)
 
 
 def is_voc_result(path: FilePath) -> bool:
@@ -72,10 +72,10 @@ def write_voc_results(folder: FilePath, records: BoxRecords, label_names: Sequen
     Raises ValueRangeError for a name of an image or class that the format cannot hold, OSError.
     """
     lines: dict[str, list[str]] = {name: [] for name in label_names}
-    for photo, label, score, bb in zip(records.photo, records.label, records.score.tolist(), records.bbox):
-        stem = pathlib.PurePosixPath(photo).with_suffix("").as_posix()
+    for image, label, score, bb in zip(records.photo, records.label, records.score.tolist(), records.bbox):
+        stem = pathlib.PurePosixPath(image).with_suffix("").as_posix()
         if stem.split() != [stem]:
-            raise ValueRangeError("VOC's results cannot hold an image name with blanks", got=photo)
+            raise ValueRangeError("VOC's results cannot hold an image name with blanks", got=image)
         y_min, x_min, y_max, x_max = (bb + _FIRST_PIXEL).tolist()
         lines[label].append(f"{stem} {score!r} {x_min!r} {y_min!r} {x_max!r} {y_max!r}\n")
     for label, rows in lines.items():

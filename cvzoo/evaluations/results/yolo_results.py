@@ -26,7 +26,7 @@ def read_yolo_results(folder: FilePath, label_names: Sequence[str], sizes: Mappi
     paths = sorted(folder.rglob("*.txt"))
     if not paths:
         raise FileFormatError(f"{folder}: no results", expected="one text file per image, or comp4_det_test_CLASS.txt")
-    photos, labels, scores, boxes, origin = [], [], [], [np.zeros((0, 4))], []
+    images, labels, scores, boxes, origin = [], [], [], [np.zeros((0, 4))], []
     for path in paths:
         name = path.relative_to(folder).with_suffix("").as_posix()
         try:
@@ -39,7 +39,7 @@ def read_yolo_results(folder: FilePath, label_names: Sequence[str], sizes: Mappi
                 where = f"{path.name}, line {number}"
                 label, *box, score = _numbers(line, where, len(label_names))
                 rows.append(box)
-                photos.append(name)
+                images.append(name)
                 labels.append(label_names[int(label)])
                 scores.append(score)
                 origin.append(where)
@@ -47,7 +47,7 @@ def read_yolo_results(folder: FilePath, label_names: Sequence[str], sizes: Mappi
             places = {spelling: place for place, spelling in enumerate(sizes)}
             size = list(sizes.values())[place_of(places, name, "photo", path.name)]
             boxes.append(from_normalized(from_cxcywh(np.array(rows, np.float64)), size))
-    return BoxRecords(photos, labels, np.array(scores, np.float64), np.concatenate(boxes), origin)
+    return BoxRecords(images, labels, np.array(scores, np.float64), np.concatenate(boxes), origin)
 
 
 def write_yolo_results(
@@ -60,11 +60,11 @@ def write_yolo_results(
     """
     numbers = {name: number for number, name in enumerate(label_names)}
     lines: dict[str, list[str]] = {name: [] for name in sizes}
-    for photo, label, score, bb in zip(records.photo, records.label, records.score.tolist(), records.bbox):
-        fractions = to_cxcywh(to_normalized(bb[None], sizes[photo]))[0].tolist()
-        lines[photo].append(" ".join((str(numbers[label]), *map(repr, fractions), repr(score))))
-    for photo, rows in lines.items():
-        path = (pathlib.Path(folder) / photo).with_suffix(".txt")
+    for image, label, score, bb in zip(records.photo, records.label, records.score.tolist(), records.bbox):
+        fractions = to_cxcywh(to_normalized(bb[None], sizes[image]))[0].tolist()
+        lines[image].append(" ".join((str(numbers[label]), *map(repr, fractions), repr(score))))
+    for image, rows in lines.items():
+        path = (pathlib.Path(folder) / image).with_suffix(".txt")
         path.parent.mkdir(parents=True, exist_ok=True)
         with atomic_write(path) as file:
             file.write("".join(f"{row}\n" for row in rows).encode("utf-8"))

@@ -110,8 +110,8 @@ def compare_boxes_with_onnxruntime(
     feeds = {
         port.name: feeds[port.name].repeat(len(x) // len(feeds[port.name]), axis=0) for port in session.get_inputs()
     }
-    theirs, their_scores, their_labels, photos = session.run(["boxes", "scores", "labels", "photos"], feeds)
-    first = photos == 0
+    theirs, their_scores, their_labels, images = session.run(["boxes", "scores", "labels", "photos"], feeds)
+    first = images == 0
     ratio = np.array(img.shape[1:], np.float32) / (extent[2:] - extent[:2])
     boxes = (theirs[first] - np.tile(extent[:2], 2)) * np.tile(ratio, 2)
     same = (bbox_iou(ours, boxes) >= _SAME_BOX) & (labels[:, None] == their_labels[first])

@@ -71,8 +71,8 @@ def contents_of(model: Chain) -> Contents:
         call, outputs, task = _first_scores(model), ("scores",), "segmentation"
     else:
         raise UnsupportedError(f"ONNX: a {type(model).__name__} cannot be exported yet")
-    photo = np.full((3, *_PHOTO), 127.0, np.float32)
-    channels, h, w = model.prepare(photo).shape
+    image = np.full((3, *_PHOTO), 127.0, np.float32)
+    channels, h, w = model.prepare(image).shape
     metadata = model_metadata(model, _architecture_of(model), task)
     return Contents(metadata["architecture"], call, outputs, channels, (h, w), metadata, model.state_arrays())
 

@@ -151,8 +151,8 @@ def _changed(sample: Sample, changes: Sequence[tuple[str, float]], fill: int) ->
 
 def _apply(img: Image, changes: Sequence[tuple[str, float]], fill: int) -> Image:
     pixels = np.clip(np.rint(img), 0, 255).astype(np.uint8) if img.dtype != np.uint8 else img
-    photo = PILImage.fromarray(np.ascontiguousarray(pixels.transpose(1, 2, 0)))
+    image = PILImage.fromarray(np.ascontiguousarray(pixels.transpose(1, 2, 0)))
     for name, value in changes:
-        photo = _CHANGES[name](photo, value, (fill,) * 3)
-    changed = np.ascontiguousarray(np.asarray(photo).transpose(2, 0, 1))
+        image = _CHANGES[name](image, value, (fill,) * 3)
+    changed = np.ascontiguousarray(np.asarray(image).transpose(2, 0, 1))
     return keep_dtype(changed.astype(np.float32), img.dtype) if img.dtype != np.uint8 else changed

@@ -80,8 +80,8 @@ def add_boxes(
     if not candidate_boxes.fills_input:
         return DetectionPorts(extent_input, *_boxes(detections_after_nms(g, candidate_boxes, PHOTO, rules_of(model))))
     corner = g.add("Concat", [numbers(g, [0, 0]), as_pair(g, extent_of(g, x))], {"axis": 0})
-    photo = g.add("Unsqueeze", [corner, g.integers(0)])
-    return DetectionPorts((), *_boxes(detections_after_nms(g, candidate_boxes, photo, rules_of(model))))
+    image = g.add("Unsqueeze", [corner, g.integers(0)])
+    return DetectionPorts((), *_boxes(detections_after_nms(g, candidate_boxes, image, rules_of(model))))
 
 
 def rules_of(model: AbstractThresholds) -> Rules:

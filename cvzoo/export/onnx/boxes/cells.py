@@ -80,8 +80,8 @@ def max_pooled(g: OnnxGraph, x: str, proposed: Proposed, size: int, scale: float
     # edges are rounded here, since runtimes differ in how they round halves
     pixels = g.add("Floor", [g.add("Add", [g.add("Mul", [proposed.boxes, numbers(g, scale)]), numbers(g, 0.5)])])
     turned = g.add("Gather", [pixels, g.integers(1, 0, 3, 2)], {"axis": 1})
-    photos = g.add("Unsqueeze", [g.add("Cast", [proposed.photos], {"to": 1}), g.integers(1)])
-    rois = g.add("Concat", [photos, turned], {"axis": 1})
+    images = g.add("Unsqueeze", [g.add("Cast", [proposed.photos], {"to": 1}), g.integers(1)])
+    rois = g.add("Concat", [images, turned], {"axis": 1})
     return g.add("MaxRoiPool", [x, rois], {"pooled_shape": [size, size], "spatial_scale": 1.0})
 
 

@@ -48,7 +48,7 @@ def fpn_detections(
     levels = [strided(g, input_extent, stride) for stride in decoding.anchors.strides]
     anchors = level_anchors(g, decoding.anchors, input_extent, levels)
     proposed = _proposals(g, decoding, anchors, locs, confs, photo, count)
-    boxes, photos, inside = regions_by_level(g, s, maps, proposed.boxes, proposed.photos, s.roi_size)
+    boxes, images, inside = regions_by_level(g, s, maps, proposed.boxes, proposed.photos, s.roi_size)
     channels = g.shape_of(maps[0])[1][0]
     # two probes with different numbers of regions, so that their number stays dynamic
     shapes = [(k, channels, s.roi_size, s.roi_size) for k in (7, 11)]
@@ -57,9 +57,9 @@ def fpn_detections(
     scores = g.add("Transpose", [columns(g, g.add("Softmax", [conf], {"axis": 1}), 1, n_class + 1)], {"perm": [1, 0]})
     code = g.add("Transpose", [g.add("Reshape", [loc, g.integers(-1, n_class, 4)])], {"perm": [1, 0, 2]})
     boxes = of_proposals(g, code, boxes, regions.decoding.std)  # (L, R, 4)
-    boxes, large = clipped_at(g, boxes, g.add("Gather", [photo, photos], {"axis": 0}), regions.decoding.min_side)
+    boxes, large = clipped_at(g, boxes, g.add("Gather", [photo, images], {"axis": 0}), regions.decoding.min_side)
     scores = g.add("Where", [large, scores, numbers(g, 0)])
-    detections, _ = nms_per_class(g, boxes, scores, photos, count, rules)
+    detections, _ = nms_per_class(g, boxes, scores, images, count, rules)
     return sorted_by_score(g, detections, count, rules.limit)
 
 
@@ -129,7 +129,7 @@ def _by_level(
     rank = counted(g, g.add("Shape", [photos]))
     for i, stride in enumerate(s.strides):
         in_level = g.add("Equal", [level, numbers(g, first + i)])
-        box, photo, index = (g.add("Compress", [each, in_level], {"axis": 0}) for each in (boxes, photos, rank))
+        box, image, index = (g.add("Compress", [each, in_level], {"axis": 0}) for each in (boxes, photos, rank))
         turned = g.add("Gather", [box, g.integers(1, 0, 3, 2)], {"axis": 1})
         attributes = {
             "output_height": size,
@@ -138,7 +138,7 @@ def _by_level(
             "spatial_scale": 1 / stride,
             "coordinate_transformation_mode": "half_pixel" if s.roi_aligned else "output_half_pixel",
         }
-        for parts, part in zip(by_level, (box, photo, g.add("RoiAlign", [maps[i], turned, photo], attributes), index)):
+        for parts, part in zip(by_level, (box, image, g.add("RoiAlign", [maps[i], turned, image], attributes), index)):
             parts.append(part)
     return by_level
 

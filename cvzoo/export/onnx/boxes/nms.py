@@ -90,8 +90,8 @@ def nms_per_class(
 def sorted_by_score(g: OnnxGraph, detections: Detections, count: str, limit: int | None) -> Detections:
     """Sorted by image, then by descending score, at most `limit` per image; count: (1,) int64, number of images."""
     # in float64 the key `score - 2 * image` keeps all digits of a float32 score
-    scores, photos = (g.add("Cast", [each], {"to": 11}) for each in (detections.scores, detections.photos))
-    key = g.add("Sub", [scores, g.add("Mul", [photos, g.constant(np.array(2, np.float64))])])
+    scores, images = (g.add("Cast", [each], {"to": 11}) for each in (detections.scores, detections.photos))
+    key = g.add("Sub", [scores, g.add("Mul", [images, g.constant(np.array(2, np.float64))])])
     _, order = g.add_many("TopK", [key, g.add("Shape", [key])], 2, {"axis": 0})
     detections = Detections(*[g.add("Gather", [each, order], {"axis": 0}) for each in detections])
     if limit is None:
