@@ -128,6 +128,7 @@ def _gather(
         start = 0
         for k in run:
             size = arrays[k].size
+            # the rule's own state becomes a view of the block's, so that saving and loading see one array
             states[k][name] = flat[start : start + size].reshape(arrays[k].shape)
             start += size
         flats.append(flat)

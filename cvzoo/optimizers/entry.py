@@ -31,7 +31,7 @@ class Entry(NamedTuple):
 
     @property
     def grad(self) -> Array:
-        """The parameter's gradient, an array where that lies: what has none is not updated."""
+        """The parameter's gradient, on the parameter's device; parameters without one have no entry."""
         return self.param.grad
 
 

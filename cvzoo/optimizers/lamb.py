@@ -34,6 +34,7 @@ class LAMBRule(AbstractLayerwiseRule):
     def ratio(self, first: np.ndarray, second: np.ndarray, hp: Mapping[str, float], exempt: bool) -> np.ndarray:
         if exempt:
             return np.ones_like(first)
+        # with a ratio of 0, a layer of zeros would never change
         plain = (first == 0) | (second == 0)
         return np.where(plain, 1.0, first / np.where(plain, 1.0, second))
 
@@ -42,6 +43,7 @@ class LAMBRule(AbstractLayerwiseRule):
     ) -> None:
         alpha = c[4]
         m, v = state
+        # computed a second time: keeping it from `measure_block` would take as much memory as the parameters
         step = _direction(p, m, v, c[2:], scratch)
         np.multiply(step, alpha, step)
         np.multiply(step, ratio, step)

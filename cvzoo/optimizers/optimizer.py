@@ -259,6 +259,7 @@ class AbstractOptimizer(abc.ABC):
                 link.cleargrads()
             loss = lossfun(*args, **kwds)
             self.backward(loss)
+            # frees the graph before the update needs memory
             del loss
         self._n_gradient += 1
         if self._n_gradient < self.accumulation:
@@ -285,6 +286,7 @@ class AbstractOptimizer(abc.ABC):
                 number += 1
                 continue
             if step is not None and not (isinstance(hook, AbstractOptimizerHook) and not hook.sees_gradients):
+                # the hook reads `param.grad`, and may replace it
                 step.write_gradients()
                 step = None
             hook(self)
@@ -374,9 +376,11 @@ class AbstractOptimizer(abc.ABC):
             grad = param.grad
             if grad is None or grad.size == 0 or any(hook.is_frozen(path, param, t) for hook in frozen):
                 continue
+            # a parameter that several links share is updated once
             visited.add(id(param))
             array = param.array
             if not getattr(array.flags, "writeable", True):  # a GPU's have no such flag
+                # locked by its owner, such as a memory-mapped file
                 array = param.array = array.copy()
             changes = tuple([hook.exempt is None or not hook.exempt(path, param) for hook in hooks])
             exempt = self.exempt is not None and self.exempt(path, param)
@@ -385,6 +389,7 @@ class AbstractOptimizer(abc.ABC):
                 type(rule),
                 id(rule.hyperparam.parent),
                 tuple(own.items()) if own else (),
+                # parameters that were added later have made fewer updates, and have other bias corrections
                 rule.t - self._t,
                 rule.hooks,
                 array.dtype.char,

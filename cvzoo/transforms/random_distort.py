@@ -120,6 +120,8 @@ def _steps(param: Mapping[str, Any]) -> list[tuple[str, Any]]:
     hsv = []
     if param["saturation"] is not None or param["hue"] is not None:
         saturation = 1.0 if param["saturation"] is None else param["saturation"]
+        # SSD's hue is in OpenCV's units, 180 for a full turn
         hsv = [("hsv", ((param["hue"] or 0) / 180, saturation))]
     brightness = [("brightness", param["brightness"])] if param["brightness"] is not None else []
+    # contrast comes before or after hue and saturation, at random, as in SSD's code
     return brightness + (contrast + hsv if param["contrast_first"] else hsv + contrast)
