@@ -84,7 +84,7 @@ def test_indices_of_the_processor_that_come_again_stay_on_the_device(gpu):
 
 
 def test_very_many_sums_are_cupys(gpu, monkeypatch):
-    monkeypatch.setattr(scatter, "_MOST_LOOKS", 3)
+    monkeypatch.setattr(scatter, "_MOST_COMPARISONS", 3)
     out = gpu.cupy.zeros((7, 5), "float32")
     gpu.recorder.clear()
     scatter.add_at(out, (IDS,), gpu.cupy.ones((70, 5), "float32"))

@@ -24,8 +24,8 @@ ONE_SIZE = {"SwinTransformer", "SwinTransformer, version 2", "ViT", "VGG", "VGG 
 MULTIPLES = {"ESPNet", "MobileNetV2, tf", "YOLOv2", "YOLOv3"}
 # the share of numbers that may differ: of equals in the flat parts of a photo, rounding decides which is the maximum
 # that SegNet puts back; the narrow SSDLite normalizes maps of one place by next to nothing, and rounding grows (our own
-# two backends differ by 3e-5 there)
-APART = {"SegNetBasic": 0.02, "SSDLite": 0.05}
+# two backends differ by 3e-5 there); of the narrow MobileNetV2's 52 layers both are off by up to 1e-4 of float64's
+APART = {"SegNetBasic": 0.02, "SSDLite": 0.05, "MobileNetV2": 1 / 9}
 
 
 def _fitted(x, exported):

@@ -70,7 +70,7 @@ def test_what_can_be_seen_without_looking_is_refused(gpu):
         F.permutate(x, gpu.cupy.asarray(T[:3]))
     with pytest.raises(DtypeError):
         F.get_item(x, gpu.cupy.asarray(X))
-    with pytest.raises(DtypeError, match="lie on a GPU"):
+    with pytest.raises(DtypeError, match="the indices are on a GPU"):
         F.get_item(X, gpu.cupy.asarray(T))
 
 
