@@ -48,6 +48,8 @@ def frame_range(text: str) -> FrameRange:
         parts = []
     if len(parts) not in (2, 3) or min(start or 0, stop or 0) < 0 or (step is not None and step < 1):
         raise argparse.ArgumentTypeError(f"expected frames A:B or A:B:STEP, such as 100:200 or 0::10, not {text!r}")
+    if stop is not None and stop <= (start or 0):
+        raise argparse.ArgumentTypeError(f"{text} has no frame: A:B ends before frame B, so that B must be above A")
     return FrameRange(start or 0, stop, step or 1)
 
 
