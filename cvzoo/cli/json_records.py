@@ -3,6 +3,7 @@
 import contextlib
 import io
 import json
+import math
 import os
 import pathlib
 import sys
@@ -48,11 +49,24 @@ def json_lines(path: str | os.PathLike | None) -> Iterator[Callable[[dict[str, A
 
 
 def as_json(record: dict[str, Any] | list[dict[str, Any]], *, indent: int | None = None) -> bytes:
-    """The record as JSON in UTF-8, with characters beyond ASCII unescaped."""
+    """The record as JSON in UTF-8, with characters beyond ASCII unescaped; NaN and infinity are null."""
     try:
-        return json.dumps(record, ensure_ascii=False, allow_nan=False, indent=indent).encode("utf-8")
+        text = json.dumps(record, ensure_ascii=False, allow_nan=False, indent=indent)
+    except ValueError:
+        record = _with_null(record)
+        text = json.dumps(record, ensure_ascii=False, allow_nan=False, indent=indent)
+    try:
+        return text.encode("utf-8")
     except UnicodeEncodeError:  # a file name that is not valid UTF-8
         return json.dumps(record, allow_nan=False, indent=indent).encode("ascii")
+
+
+def _with_null(tree: Any) -> Any:
+    if isinstance(tree, dict):
+        return {key: _with_null(value) for key, value in tree.items()}
+    if isinstance(tree, list | tuple):
+        return [_with_null(value) for value in tree]
+    return None if isinstance(tree, float) and not math.isfinite(tree) else tree
 
 
 def _append(file: io.FileIO, line: bytes) -> None:

@@ -1,6 +1,7 @@
 """Results as JSON."""
 
 import json
+import math
 import resource
 import signal
 
@@ -45,11 +46,6 @@ def test_a_name_that_is_no_utf8_is_still_json():
     assert json.loads(text) == {"photo": "\udcff.jpg"}
 
 
-def test_nan_is_no_json():
-    with pytest.raises(ValueError, match="JSON"):
-        as_json({"score": float("nan")})
-
-
 def test_a_file_of_its_own_replaces_the_old_one_whole(record, tmp_path):
     path = tmp_path / "ö.json"
     path.write_text("old")
@@ -88,3 +84,8 @@ def test_a_full_disk_takes_its_part_line_back(record, tmp_path):
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
         signal.signal(signal.SIGXFSZ, handler)
     assert [json.loads(each) for each in path.read_bytes().splitlines()] == [record, record]
+
+
+def test_nan_and_infinity_which_json_lacks_are_null():
+    record = {"a": [1.5, math.nan], "b": {"c": -math.inf}, "d": (np.float64("nan"), "nan"), "e\udcff": 1}
+    assert json.loads(as_json(record)) == {"a": [1.5, None], "b": {"c": None}, "d": [None, "nan"], "e\udcff": 1}
