@@ -111,7 +111,7 @@ sweep.__file__ = str(dying)
 ask = sweep.Worker.ask
 
 def impatient(worker, asked):
-    sweep._PATIENCE = 0.2 if asked[1] == 2 else 100.0
+    sweep._PATIENCE = 1.0 if asked[1] == 2 else 100.0
     return ask(worker, asked)
 
 sweep.Worker.ask = impatient
