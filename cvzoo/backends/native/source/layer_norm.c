@@ -9,6 +9,7 @@ typedef struct {
 enum {
     TOGETHER = 4,
     MOST_CHUNKS = 64,
+    FAR = 1 << 21, /* numbers: of more the result is written past the caches, which do not hold it */
     NEAR = 1 << 10, /* numbers of a row: the rows that are added next are fetched, if a level-1 cache has room for them */
 };
 
@@ -18,6 +19,7 @@ typedef struct {
     float *gx;
     double *sums, *products; /* of each chunk: of gy, and of gy times the normalized x */
     int64_t n_chunk;
+    int streams;
 } LayerNorm;
 
 typedef struct {
@@ -73,12 +75,17 @@ static inline __attribute__((always_inline)) void add_rows(Row *rows, int m, int
     }
 }
 
-static void row_gradient(const Row *row, int64_t n, const float *gamma)
+static inline __attribute__((always_inline)) void row_gradient(const Row *row, int64_t n, const float *gamma,
+                                                               int streams)
 {
     int64_t c = 0;
     for (; c + 2 * LANES <= n; c += 2 * LANES) {
         Full x_hat = (load(row->x + c) - row->mean) * row->inverse;
-        store(row->gx + c, (load(row->gy + c) * load(gamma + c) - row->share - x_hat * row->slope) * row->inverse);
+        Full g = (load(row->gy + c) * load(gamma + c) - row->share - x_hat * row->slope) * row->inverse;
+        if (streams)
+            stream(row->gx + c, g);
+        else
+            store(row->gx + c, g);
     }
     for (; c < n; c++) {
         float x_hat = (row->x[c] - row->mean) * row->inverse;
@@ -108,17 +115,21 @@ static void rows_job(void *what, int64_t chunk)
             for (int k = 0; k < m; k++)
                 add_rows(rows + k, 1, n, all->gamma, sums, products);
         for (int k = 0; k < m; k++)
-            row_gradient(rows + k, n, all->gamma);
+            if (all->streams)
+                row_gradient(rows + k, n, all->gamma, 1);
+            else
+                row_gradient(rows + k, n, all->gamma, 0);
     }
 }
 
 /* arrays: x, gy, gx (may be gy), mean, var, gamma, beta (not read), ggamma, gbeta */
 KERNEL(layer_norm_grad)(const LayerNormPlan *plan, void *const *arrays, int threads)
 {
-    LayerNorm all = {plan, arrays[0], arrays[1], arrays[3], arrays[4], arrays[5], arrays[2], NULL, NULL, 1};
+    LayerNorm all = {plan, arrays[0], arrays[1], arrays[3], arrays[4], arrays[5], arrays[2], NULL, NULL, 1, 0};
     float *ggamma = arrays[7], *gbeta = arrays[8];
     int64_t c = plan->c, size = plan->rows * c;
     all.n_chunk = most(least(least(plan->rows / 64, size / SMALL), MOST_CHUNKS), 1);
+    all.streams = size >= FAR && c % (2 * LANES) == 0 && (uintptr_t)all.gx % sizeof(Full) == 0;
     all.sums = malloc((size_t)(2 * all.n_chunk * c) * sizeof *all.sums);
     if (!all.sums)
         return 1;
