@@ -140,7 +140,10 @@ def test_keypoints_keep_their_names(photo, tmp_path):
 
 
 def test_what_a_layout_lacks_is_told(photo, tmp_path):
-    assert any("voc cannot represent masks" in line for line in written(instances(), "voc", photo, tmp_path / "1")[1])
+    collected, lines = written(instances(), "voc", photo, tmp_path / "1")
+    assert not any("cannot represent" in line for line in lines)
+    found = np.asarray(Image.open(next((collected.target / "SegmentationObject").iterdir())))
+    np.testing.assert_array_equal(found > 0, masks()[:2].any(0))
     lines = written(keypoints(), "yolo", photo, tmp_path / "2")[1]
     assert any("yolo cannot represent keypoints: 4" in line for line in lines)
     assert len(written(instances(), "coco", photo, tmp_path / "3")[1]) == 1

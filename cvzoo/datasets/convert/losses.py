@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from cvzoo.datasets.layouts.annotated_set import AnnotatedImage, AnnotatedObject, AnnotatedSet
 from cvzoo.datasets.layouts.write_voc import box_in_voc
+from cvzoo.datasets.layouts.write_voc_masks import MAX_OBJECTS, has_mask
 
 
 @dataclasses.dataclass(frozen=True)
@@ -81,6 +82,8 @@ def _lose_of_image(image: AnnotatedImage, source: str, kind: str, lose: Callable
             continue
         if (key, value) not in (("depth", 3), ("segmented", 0), ("folder", "JPEGImages")):
             lose(f"{'ids' if key == 'id' else key} of images", image)
+    if kind == "voc" and sum(map(has_mask, image.objects)) > 1:
+        lose("overlaps of masks, if there are any: such a pixel is the smaller object's", image)
     if kind in ("voc", "labelme") and "/" in image.name:
         lose("subfolders of the image folder (their names become part of the file names)", image)
 
@@ -93,14 +96,15 @@ def _lose_of_object(
         return
     if kind == "coco":
         return
-    if each.rle is not None:
+    is_voc_mask = kind == "voc" and has_mask(each) and each.index < MAX_OBJECTS
+    if each.rle is not None and not is_voc_mask:
         lose("masks (run-length encoded)", image, each.index)
     if each.polygons and kind == "yolo" and keep_polygons:
         xs = [value for polygon in each.polygons for value in polygon[0::2]]
         ys = [value for polygon in each.polygons for value in polygon[1::2]]
         if each.bbox != (min(ys), min(xs), max(ys), max(xs)):
             lose("boxes that differ from those around their polygons, which replace them", image, each.index)
-    elif each.polygons and kind != "labelme":
+    elif each.polygons and kind != "labelme" and not is_voc_mask:
         lose("masks (polygons)" if "text" not in each.extra else "corners of slanted regions", image, each.index)
     if each.points and kind != "labelme":
         lose("keypoints", image, each.index)

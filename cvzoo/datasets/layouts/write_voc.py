@@ -9,6 +9,7 @@ from typing import Any
 
 from cvzoo.datasets.layouts.annotated_set import AnnotatedImage, AnnotatedSet, Box
 from cvzoo.datasets.layouts.decimals import number_text, plus
+from cvzoo.datasets.layouts.write_voc_masks import has_mask, write_voc_masks
 from cvzoo.typing.aliases import Size
 
 # elements of an object in VOC's XML
@@ -19,8 +20,9 @@ _FORBIDDEN = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]
 
 
 def write_voc(annotated: AnnotatedSet, folder: pathlib.Path, names: Mapping[str, str]) -> None:
-    """Writes Annotations, ImageSets/Main and classes.txt to `folder`. names: the name of each image's copy.
+    """Writes Annotations, ImageSets/Main and classes.txt to `folder`, and of masks what `write_voc_masks` writes.
 
+    names: the name of each image's copy
     Coordinates are 1-based, as VOC's, unless the data set was read with base 0.
     """
     base = annotated.base if annotated.kind == "voc" else 1
@@ -37,6 +39,7 @@ def write_voc(annotated: AnnotatedSet, folder: pathlib.Path, names: Mapping[str,
         (lists / f"{split}.txt").write_text("".join(f"{stem}\n" for stem in stems), encoding="utf-8")
     if annotated.names is not None:
         (folder / "classes.txt").write_text("".join(f"{name}\n" for name in annotated.names), encoding="utf-8")
+    write_voc_masks(annotated, folder, names)
 
 
 def image_xml(image: AnnotatedImage, name: str, base: int) -> bytes:
@@ -50,7 +53,7 @@ def image_xml(image: AnnotatedImage, name: str, base: int) -> bytes:
         _add(size, "width", image.size[1])
         _add(size, "height", image.size[0])
         _add(size, "depth", image.extra.get("depth", 3))
-    _add(root, "segmented", image.extra.get("segmented", 0))
+    _add(root, "segmented", image.extra.get("segmented", int(any(map(has_mask, image.objects)))))
     for each in image.objects:
         if each.name is None or each.bbox is None:
             continue

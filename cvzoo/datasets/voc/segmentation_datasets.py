@@ -8,6 +8,7 @@ from cvzoo.datasets.sliceable.getter_dataset import GetterDataset
 from cvzoo.datasets.text_files import read_lines
 from cvzoo.datasets.voc.instance_masks import masks_of
 from cvzoo.datasets.voc.publication import provide_voc
+from cvzoo.images.list_image_files import IMAGE_ENDINGS
 from cvzoo.images.read_image import read_image
 from cvzoo.images.read_label import read_label
 from cvzoo.labels.class_colors import class_colors
@@ -52,7 +53,7 @@ class VOCSemanticSegmentationDataset(GetterDataset):
 
 
 class VOCInstanceSegmentationDataset(GetterDataset):
-    """Pascal VOC 2012 with instance masks of 20 classes.
+    """Pascal VOC 2012 with instance masks of 20 classes, or a folder in its layout with other classes in classes.txt.
 
     data_dir: as in VOCBboxDataset; split: "train", "val" or "trainval"
     img: (3, H, W) float32; mask: (R, H, W) bool; label: (R,) int32
@@ -60,9 +61,9 @@ class VOCInstanceSegmentationDataset(GetterDataset):
 
     def __init__(self, data_dir: FilePath = "auto", split: str = "train") -> None:
         super().__init__()
-        self.label_names = voc_bbox_label_names
-        self.label_colors = class_colors(len(self.label_names))
         self._root, ids_path = provide_voc(data_dir, year="2012", split=split, image_set="Segmentation")
+        self.label_names = _class_names(self._root)
+        self.label_colors = class_colors(len(self.label_names))
         self._ids = read_lines(ids_path)
         self.add_getter("img", self._get_img)
         self.add_getter(("mask", "label"), self._get_masks)
@@ -72,7 +73,9 @@ class VOCInstanceSegmentationDataset(GetterDataset):
         return len(self._ids)
 
     def _image_path(self, i: int) -> pathlib.Path:
-        return self._root / f"JPEGImages/{self._ids[i]}.jpg"
+        stem, folder = self._ids[i], self._root / "JPEGImages"
+        paths = (folder / f"{stem}{ending}" for ending in (".jpg", *sorted(IMAGE_ENDINGS)))
+        return next((path for path in paths if path.is_file()), folder / f"{stem}.jpg")
 
     def _get_img(self, i: int) -> Image:
         return read_image(self._image_path(i))
@@ -81,3 +84,10 @@ class VOCInstanceSegmentationDataset(GetterDataset):
         path = self._root / f"SegmentationObject/{self._ids[i]}.png"
         classes = read_label(self._root / f"SegmentationClass/{self._ids[i]}.png", dtype=np.uint8)
         return masks_of(classes, read_label(path, dtype=np.uint8), path)
+
+
+def _class_names(root: pathlib.Path) -> tuple[str, ...]:
+    """The names in classes.txt in order; VOC's 20 if there is no such file, or if it has no others."""
+    path = root / "classes.txt"
+    names = tuple(read_lines(path)) if path.is_file() else ()
+    return voc_bbox_label_names if set(names) <= set(voc_bbox_label_names) else names

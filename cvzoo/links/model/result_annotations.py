@@ -91,13 +91,13 @@ def annotated_image(
 
 
 def as_voc(image: AnnotatedImage) -> AnnotatedImage:
-    """The image as VOC's XML holds it: scores are elements `score`, and the last pixel of a box is in the image."""
+    """The image as VOC's layout holds it: scores are elements `score`, and the last pixel of a box is in the image."""
     objects = []
     for each in image.objects:
         bbox = None if each.bbox is None else box_in_voc(each.bbox, image.size)
         if bbox is not None:
             words = [f"<score>{each.extra['score']}</score>"] if "score" in each.extra else []
-            objects.append(AnnotatedObject(each.index, each.name, bbox, extra={"voc_xml": words}))
+            objects.append(AnnotatedObject(each.index, each.name, bbox, rle=each.rle, extra={"voc_xml": words}))
     return AnnotatedImage(image.name, image.path, None, image.size, image.splits, tuple(objects))
 
 

@@ -16,8 +16,10 @@ from cvzoo.datasets.layouts.data_spec import DataSpec, parse_data_spec
 from cvzoo.datasets.layouts.read import read_annotated_set
 from cvzoo.datasets.layouts.write_voc import box_in_voc
 from cvzoo.datasets.voc.bbox_dataset import VOCFolderBboxDataset
+from cvzoo.datasets.voc.segmentation_datasets import VOCInstanceSegmentationDataset
 from cvzoo.datasets.yolo_bbox_dataset import YOLOBboxDataset
 from cvzoo.errors.exceptions import ConfigError
+from cvzoo.geometry.rle import RLEs
 
 KINDS = ("voc", "coco", "yolo", "labelme")
 
@@ -157,6 +159,44 @@ def test_crowds_are_left_out_unless_they_are_asked_for(coco, tmp_path):
     convert("coco", coco, tmp_path / "difficult", "voc", keep_crowds=True)
     (photo,) = (each for each in read("voc", tmp_path / "difficult").images if each.name == "0.png")
     assert [each.extra["difficult"] for each in photo.objects] == [0, 1]
+
+
+def test_masks_become_vocs_label_maps_and_are_read_again(coco, tmp_path):
+    path = coco / "annotations/instances_train.json"
+    file = json.loads(path.read_text())
+    # one below the other, the smaller one on top, and a third without a mask
+    square, part = np.zeros((2, 60, 81), bool)
+    square[10:40, 10:50], part[20:30, 20:30] = True, True
+    rles = RLEs.from_masks(np.stack([part, square])).to_coco()
+    objects = [(3, {"segmentation": rles[0]}), (7, {}), (7, {"segmentation": rles[1]})]
+    file["annotations"] = [
+        {"id": i, "image_id": 10, "category_id": label, "bbox": [5, 5, 50, 50], "area": 9, "iscrowd": 0, **more}
+        for i, (label, more) in enumerate(objects, 1)
+    ]
+    path.write_text(json.dumps(file))
+    done = convert("coco", path, tmp_path / "out", "voc")
+    lost = {each.what: each.count for each in done.losses}
+    assert lost["overlaps of masks, if there are any: such a pixel is the smaller object's"] == 1
+    assert not any(what.startswith("masks") for what in lost)
+    pixels = np.asarray(Image.open(tmp_path / "out/SegmentationObject/0.png"))
+    np.testing.assert_array_equal(pixels, np.where(part, 1, 3 * square))  # the second object of the XML has no mask
+    dataset = VOCInstanceSegmentationDataset(tmp_path / "out", "train")
+    assert len(dataset) == 1
+    img, mask, label = dataset[0]
+    assert img.shape == (3, 60, 81)
+    np.testing.assert_array_equal(mask, [part, square & ~part])
+    assert [dataset.label_names[each] for each in label] == ["ant", "zebra"]
+
+
+def test_classes_of_voc_keep_vocs_numbers(coco, tmp_path):
+    path = coco / "annotations/instances_train.json"
+    path.write_text(path.read_text().replace("zebra", "cat").replace("ant", "dog"))
+    convert("coco", path, tmp_path / "out", "voc")
+    assert (tmp_path / "out/ImageSets/Segmentation/train.txt").read_text() == "0\n"
+    (classes,) = (np.asarray(Image.open(file)) for file in (tmp_path / "out/SegmentationClass").iterdir())
+    assert np.unique(classes).tolist() == [0, 8]
+    (_, _, label) = VOCInstanceSegmentationDataset(tmp_path / "out", "train")[0]
+    assert label.tolist() == [7]
 
 
 def test_polygons_stay_polygons_in_yolos_files_and_come_back(coco, tmp_path):
