@@ -63,7 +63,7 @@ def backend_facts() -> dict[str, str]:
         facts["oneDNN"] = f"not used, NumPy computes everything: {reason}" if runs == "numpy" else reason
         facts["threads"] = _blas_threads()
     why_not, own = why_no_native(), native()
-    facts["own kernels"] = own.words if own else f"none, fallbacks compute: {why_not}"
+    facts["own kernels"] = own.words if own else f"none, so inference takes up to twice as long: {why_not}"
     facts["NumPy"] = f"{np.__version__}, BLAS {_blas()}"
     facts["CPU"] = f"{platform.machine()}, {os.cpu_count()} CPUs"
     facts["load"] = load()

@@ -3,6 +3,9 @@
 import dataclasses
 from typing import Protocol
 
+import numpy as np
+
+from cvzoo.backends.onednn.winograd import WINOGRAD
 from cvzoo.graph.device_program import DeviceProgram
 from cvzoo.graph.program import Program
 from cvzoo.graph.steps import ARENA, RESULT, Call, Lowered
@@ -87,12 +90,21 @@ def _names(lowered: Lowered, rows: list[Row]) -> dict[int, str]:
     return names
 
 
+def _weights(lowered: Lowered) -> str:
+    """The memory of weights as kernels read them, and how much of it is filters of Winograd's algorithm."""
+    calls = [step for step in lowered.steps if isinstance(step, Call)]
+    sizes = {id(each): each.nbytes for call in calls for each in call.operands if isinstance(each, np.ndarray)}
+    transformed = {id(call.operands[1]) for call in calls if call.operation == WINOGRAD}
+    part = sum(sizes.get(each, 0) for each in transformed) / 1e6
+    return f"{sum(sizes.values()) / 1e6:.1f} MB of weights" + (f" ({part:.1f} MB for Winograd)" if transformed else "")
+
+
 def summary_of(compiled: Compiled) -> str:
     """A header, then a table of the steps."""
     program = compiled.program
     if isinstance(program, DeviceProgram):
         return _summary_on_device(compiled, program)
-    rows = rows_of(compiled)
+    rows, lowered = rows_of(compiled), program.lowered
     table = [_HEAD, *_cells(compiled, rows)]
     widths = [max(len(row[i]) for row in table) for i in range(len(_HEAD))]
     lines = [
@@ -102,8 +114,8 @@ def summary_of(compiled: Compiled) -> str:
     done = ", ".join(f"{name} {count}" for name, count in compiled.changed.items() if count) or "nothing"
     total = sum(row.seconds or 0 for row in rows) * 1e3
     which = "recorded pass" if program.profiled is None else "steps of a replay"
-    besides = f"{program.scratch_nbytes / 1e6:.1f} MB for kernels"
-    if program.lowered.graph.n_input is None:  # no backward pass
+    besides = f"{program.scratch_nbytes / 1e6:.1f} MB for kernels, {_weights(lowered)}"
+    if lowered.graph.n_input is None:  # no backward pass
         besides += f" and {program.result_nbytes / 1e6:.1f} MB of results"
         which += "; graph.profile() measures a replay" if program.profiled is None else ""
     return "\n".join(

@@ -13,6 +13,7 @@ from cvzoo.backends.onednn.memory import AbstractCachedWeights, new_bytes
 from cvzoo.backends.onednn.native_primitive import NativePrimitive
 from cvzoo.backends.onednn.primitives import BIAS, DST, SRC, WEIGHTS, strides_of
 
+WINOGRAD = "convolution (Winograd)"  # the operation, in summaries
 _TILE = 4  # a tile of results is 4x4
 _FEWEST_TILES = 16  # of an image: with fewer, the transformed filters are read too seldom to pay
 _FEWEST_CHANNELS = 32
@@ -75,6 +76,6 @@ def make_winograd(
     sizes = (b, height, width, c, o, *y_shape[2:], pad[0], pad[2])
     plan = WinogradPlan(*sizes, has_bias, has_add, ACTIVATIONS.get(activation, 0), alpha, beta)
     kinds = (SRC, WEIGHTS, DST, *((BIAS,) if has_bias else ()), *((post_op_source(0),) if has_add else ()))
-    run = NativePrimitive("convolution (Winograd)", "winograd", plan, kinds)
+    run = NativePrimitive(WINOGRAD, "winograd", plan, kinds)
     after = None if activation in ACTIVATIONS else activation
     return ForwardConvolution(y_shape, _TransformedFilters(w), run, after)

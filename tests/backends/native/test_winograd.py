@@ -150,3 +150,17 @@ def test_nothing_beyond_the_scratch_memory_is_written(threads):
     assert (memory[:start] == 165).all()
     assert (memory[start + bound.scratch_size :] == 165).all()
     np.testing.assert_array_equal(y, convolved(x, filters))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_arrays_larger_than_the_last_level_cache_give_the_bits_of_their_parts(threads):
+    _, x, filters = drawn(7, 2, 64, 300, 301, 48)
+    assert x.nbytes > 46e6
+    y = convolved(x, filters, threads=threads)
+    for top, left in ((0, 0), (100, 200), (260, 260)):  # tiles begin at multiples of 4
+        part = channels_last(x[1:, :, top : top + 40, left : left + 40])
+        of_part, inside = convolved(part, filters), slice(4, 36)
+        np.testing.assert_allclose(of_part, exact(part, filters), rtol=0, atol=2e-5)
+        whole = y[1:, :, top + 4 : top + 36, left + 4 : left + 36]
+        np.testing.assert_array_equal(whole, of_part[:, :, inside, inside])

@@ -112,3 +112,38 @@ def test_an_unknown_choice_is_refused(layer, x, monkeypatch):
         cvzoo.no_backprop_mode(),
     ):
         layer(x)
+
+
+def unaligned(x):
+    memory = np.zeros(x.size + 1, np.float32)
+    view = memory[1:].reshape(x.shape[0], *x.shape[2:], x.shape[1]).transpose(0, 3, 1, 2)
+    view[...] = x
+    return view
+
+
+@pytest.mark.parametrize(
+    "stored",
+    [
+        np.ascontiguousarray,
+        unaligned,
+        lambda x: np.repeat(x, 2, axis=1)[:, ::2],
+        lambda x: np.repeat(x, 2, axis=3)[..., ::2],
+        lambda x: np.ascontiguousarray(x[:, ::-1, ::-1])[:, ::-1, ::-1],
+        lambda x: np.asfortranarray(x),
+        lambda x: np.pad(x, ((1, 1), (1, 1), (1, 1), (1, 1)))[1:-1, 1:-1, 1:-1, 1:-1],
+    ],
+    ids=["NCHW", "unaligned", "every second channel", "every second column", "reversed", "Fortran order", "inside"],
+)
+def test_an_image_in_any_memory_layout_gives_the_same_bits(layer, x, stored):
+    other = stored(x)
+    assert (other == x).all()
+    np.testing.assert_array_equal(infer(layer, other), infer(layer, x))
+
+
+def test_the_summary_says_which_convolutions_and_how_much_memory(layer, x):
+    with cvzoo.using_config("train", False), cvzoo.no_backprop_mode():
+        text = layer.compile(x).summary()
+    assert "convolution (Winograd)" in text
+    assert "0.3 MB of weights (0.3 MB for Winograd)" in text  # 36 * 32 * 64 float32; 48 channels are stored as 64
+    with cvzoo.using_config("train", False), cvzoo.no_backprop_mode(), cvzoo.using_config("winograd", "never"):
+        assert "Winograd" not in layer.compile(x).summary()
