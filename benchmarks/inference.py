@@ -349,6 +349,12 @@ def measure(arguments: argparse.Namespace, names: Sequence[str], threads: int) -
     return rows
 
 
+def _versions() -> dict[str, str]:
+    import cvzoo
+
+    return {"cvzoo": cvzoo.__version__, "numpy": np.__version__}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     choices = [*GROUPS, *NETWORKS]
@@ -379,11 +385,8 @@ def main() -> None:
         for some in filter(None, together):
             print(f"threads {threads}", flush=True)
             rows += measure(arguments, some, threads)
-    if arguments.out:
-        import cvzoo
-
-        versions = {"cvzoo": cvzoo.__version__, "numpy": np.__version__}
-        write_results(arguments.out, title="Inference", rows=rows, versions=versions, notes=__doc__)
+            if arguments.out:  # each time: an interrupted run keeps what it has measured
+                write_results(arguments.out, title="Inference", rows=rows, versions=_versions(), notes=__doc__)
 
 
 if __name__ == "__main__":
