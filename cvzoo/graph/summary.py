@@ -3,10 +3,9 @@
 import dataclasses
 from typing import Protocol
 
-import numpy as np
-
 from cvzoo.backends.onednn.winograd import WINOGRAD
 from cvzoo.graph.device_program import DeviceProgram
+from cvzoo.graph.memory import Area
 from cvzoo.graph.program import Program
 from cvzoo.graph.steps import ARENA, RESULT, Call, Lowered
 
@@ -93,7 +92,7 @@ def _names(lowered: Lowered, rows: list[Row]) -> dict[int, str]:
 def _weights(lowered: Lowered) -> str:
     """The memory of weights as kernels read them, and how much of it is filters of Winograd's algorithm."""
     calls = [step for step in lowered.steps if isinstance(step, Call)]
-    sizes = {id(each): each.nbytes for call in calls for each in call.operands if isinstance(each, np.ndarray)}
+    sizes = {id(each): each.nbytes for call in calls for each in call.operands if not isinstance(each, Area)}
     transformed = {id(call.operands[1]) for call in calls if call.operation == WINOGRAD}
     part = sum(sizes.get(each, 0) for each in transformed) / 1e6
     return f"{sum(sizes.values()) / 1e6:.1f} MB of weights" + (f" ({part:.1f} MB for Winograd)" if transformed else "")
