@@ -125,7 +125,7 @@ static inline __attribute__((always_inline)) int64_t add_rows_of(const float *x,
     int64_t c = 0;
     if (step > WIDEST && width <= WIDE)
         return add_wide_rows(x, m, left, step, width, sums);
-    if (WIDE_STRIP > UNROLLED)
+    if ((int)WIDE_STRIP > (int)UNROLLED)
         add_strips(x, m, left, step, WIDE_STRIP, &c, width, sums);
     add_strips(x, m, left, step, UNROLLED, &c, width, sums);
     add_strips(x, m, left, step, 1, &c, width, sums);
