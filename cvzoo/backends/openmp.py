@@ -77,9 +77,10 @@ class _Waiting:
             self._end = None
 
     def _start(self) -> None:
-        self._end = threading.Event()
+        end = threading.Event()
         n = max(len(os.sched_getaffinity(0)) - thread_count()[0] + 2, 2)
-        threading.Thread(target=_keep_threads, args=(n, self._end), name="cvzoo-openmp", daemon=True).start()
+        threading.Thread(target=_keep_threads, args=(n, end), name="cvzoo-openmp", daemon=True).start()
+        self._end = end
 
 
 def _scheduled() -> tuple[int, int]:
@@ -106,7 +107,10 @@ def adapt_to_load() -> None:
     # 100 times, and 37 in one thread
     now = time.monotonic()
     if now >= _waiting.next_look:
-        _waiting.look(now)
+        try:
+            _waiting.look(now)
+        except (OSError, ValueError, RuntimeError):  # no file can be opened, or no thread started: all stays as it is
+            _waiting.next_look = float("inf")
 
 
 def waiting_threads() -> str:

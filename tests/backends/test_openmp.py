@@ -59,6 +59,13 @@ def test_short_times_tell_nothing_but_add_up(tmp_path):
     assert run(tmp_path, "print(look(5, 5), look(6, 9), look(7, 15))") == ["False", "False", "True"]
 
 
+def test_without_statistics_or_a_thread_for_it_threads_wait_as_before(tmp_path):
+    code = "openmp._SCHEDULING.unlink()\nnow[0] += 9\nadd()\nprint(openmp._waiting.is_brief)"
+    assert run(tmp_path, code) == ["False"]
+    code = "threading.Thread.start = lambda thread: exec('raise RuntimeError')\nprint(look(1000, 1000))\nadd()"
+    assert run(tmp_path, code) == ["False"]
+
+
 @pytest.mark.parametrize(
     "environment", [{"GOMP_SPINCOUNT": "500"}, {"OMP_WAIT_POLICY": "active"}, {"CVZOO_NUM_THREADS": "1"}]
 )
