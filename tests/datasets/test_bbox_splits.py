@@ -137,7 +137,7 @@ def test_cells_are_read_for_real(shared):
         ("voc:{root},split=train", ConfigError, "both parts"),
         ("voc:{root}", DatasetError, "val.txt"),
         ("voc:nowhere", ConfigError, "nowhere"),
-        ("tea:{root}", ConfigError, "not a data set"),
+        ("tea:{root}", ConfigError, "is not a specification of annotated objects"),
     ],
 )
 def test_what_is_not_there_is_told(tmp_path, monkeypatch, spec, error, words):

@@ -43,7 +43,7 @@ def accuracy(y: Variable | Array, t: Variable | Array, ignore_label: int | None 
 
 @on_device_of_arguments
 def binary_accuracy(y: Variable | Array, t: Variable | Array) -> Variable:
-    """Binary accuracy: the fraction of correct predictions, 0 to 1; a number in y's dtype, float32 if it has 16 bits.
+    """Binary accuracy: the fraction of correct predictions, 0 to 1, in y's dtype, float32 for 16 bits. No gradient.
 
     y: logits of any shape; 0 and above answers yes
     t: y's shape; integers 1 (yes), 0 (no) or -1, which is not counted; 0 if nothing is left

@@ -85,7 +85,7 @@ def test_values_are_numpys_and_gradients_find_their_way_back(name, backend):
         (lambda x: F.transpose(x, (0, 0)), ShapeError, "twice"),
         (lambda x: F.transpose(x, (0, 2)), ShapeError, "no axis 2"),
         (lambda x: F.swapaxes(x, 0, 2), ShapeError, "no axis 2"),
-        (lambda x: F.moveaxis(x, (0, 1), 0), ShapeError, "one place"),
+        (lambda x: F.moveaxis(x, (0, 1), 0), ShapeError, "one destination"),
         (lambda x: F.rollaxis(x, -3), ShapeError, "no axis -3"),
         (lambda x: F.expand_dims(x, 3), ShapeError, "no axis 3"),
         (lambda x: F.squeeze(x, 0), ShapeError, "size 1"),

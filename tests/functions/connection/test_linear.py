@@ -53,7 +53,7 @@ def test_a_parameter_changed_between_two_calls_counts_at_once(backend):
 
 
 def test_bad_calls_teach():
-    with pytest.raises(ShapeError, match="x has 5 numbers a row, W wants 4"):
+    with pytest.raises(ShapeError, match="x has 5 values per row, W takes 4"):
         linear(np.zeros((2, 5)), W)
     with pytest.raises(ShapeError, match=r"W\.T"):
         linear(np.zeros((2, 3)), W)

@@ -92,8 +92,8 @@ def test_targets_and_the_like_that_are_no_arrays_are_named(name, thing):
 
 @pytest.mark.parametrize("axis", ["1", 1.0, None, [0]], ids=str)
 @pytest.mark.parametrize("function", [F.softmax, F.expand_dims, F.separate, F.concat])
-def test_an_axis_that_is_no_whole_number_is_named(function, axis):
-    with pytest.raises(DtypeError, match=r"axis must be a whole number"):
+def test_an_axis_that_is_no_integer_is_named(function, axis):
+    with pytest.raises(DtypeError, match=r"axis must be an integer"):
         function([rows] if function is F.concat else rows, axis)
 
 
