@@ -202,6 +202,7 @@ def test_what_a_page_says_is_so(page, reader):
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*initialized anew")  # said of weights of other classes, as a page tells
+@pytest.mark.filterwarnings("ignore:the (training|validation) set has no labels of")  # of the few images of a test
 @pytest.mark.parametrize("page", sorted({page for page, _ in LONG}))
 def test_what_takes_long_is_so_too(page, reader, monkeypatch, request):
     if page in NEEDS:
