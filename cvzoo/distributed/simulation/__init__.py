@@ -1,0 +1,1 @@
+"""A model of the time of data-parallel training: computation, waiting for the slowest rank, and communication."""
