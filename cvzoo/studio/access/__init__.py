@@ -1,0 +1,1 @@
+"""Who may enter: one-time links, sessions, tokens, and the checks of each request."""

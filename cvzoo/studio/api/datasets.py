@@ -1,0 +1,199 @@
+"""Data sets: import, list, classes, splits, revisions."""
+
+from typing import Annotated, Any, TypeAlias
+
+from fastapi import APIRouter, Query, Request
+from pydantic import BaseModel, Field
+
+from cvzoo.studio.access.audit import record
+from cvzoo.studio.access.identity import Identity
+from cvzoo.studio.access.who import Reader, Writer
+from cvzoo.studio.api.found_dataset import FoundDataset
+from cvzoo.studio.data.datasets import Dataset
+from cvzoo.studio.data.split import apply_split, planned_split
+from cvzoo.studio.ids import is_id
+from cvzoo.studio.problems import Problem
+from cvzoo.studio.state import studio_of
+
+router = APIRouter(tags=["datasets"])
+_Name: TypeAlias = Annotated[str, Field(min_length=1, max_length=120)]
+_Ordinals: TypeAlias = Annotated[list[Annotated[int, Field(ge=0)]], Field(max_length=100_000)]
+_Class: TypeAlias = Annotated[str, Field(max_length=200)]
+MAX_SAMPLE = 1000
+
+
+class Source(BaseModel):
+    """What is imported: one of uploads, a specification as `cvzoo train --data` has, or n rendered receipts."""
+
+    uploads: Annotated[list[str], Field(max_length=100)] | None = None
+    spec: Annotated[str, Field(max_length=2000)] | None = None
+    sample: Annotated[int, Field(ge=4, le=MAX_SAMPLE)] | None = None
+
+
+class NewDataset(BaseModel):
+    """A data set to import."""
+
+    name: _Name
+    source: Source
+
+
+class Changed(BaseModel):
+    """Another name."""
+
+    name: _Name
+
+
+class Classes(BaseModel):
+    """All classes in the order of their labels. renamed: names before and after; two that become one are merged"""
+
+    names: Annotated[list[_Class], Field(max_length=1000)]
+    renamed: dict[_Class, _Class] = {}
+
+
+class SplitRequest(BaseModel):
+    """Percentages of the splits. keep: images that have a split keep it; dry: nothing is changed"""
+
+    percent: dict[str, Annotated[int, Field(ge=0, le=100)]]
+    seed: Annotated[int, Field(ge=0, le=2**31)] = 0
+    keep: bool = False
+    dry: bool = False
+
+
+class Reverted(BaseModel):
+    """To which revision. ordinals: of the images; without them all images and the classes"""
+
+    rev: Annotated[int, Field(ge=1)]
+    ordinals: _Ordinals | None = None
+
+
+@router.get("/datasets")
+def list_datasets(request: Request, _: Reader) -> dict[str, Any]:
+    """All data sets, the newest first."""
+    return {"items": [each.to_json() for each in studio_of(request).data.datasets.all()]}
+
+
+@router.post("/datasets", status_code=202)
+def create_dataset(request: Request, body: NewDataset, who: Writer) -> dict[str, Any]:
+    """Imports a data set; its `state` tells when that is done."""
+    return new_dataset(request, body.name, body.source, who).to_json()
+
+
+@router.get("/datasets/{dataset}")
+def get_dataset(request: Request, dataset: FoundDataset) -> dict[str, Any]:
+    """One data set, with the numbers of images and objects by class and by split, and the work on it."""
+    data = studio_of(request).data
+    tasks = [{"kind": each.kind, **data.tasks.progress(each)} for each in data.tasks.open(dataset.id)]
+    more = {"n_open_error": data.findings.n_open_error(dataset.id), "tasks": tasks}
+    return dataset.to_json() | data.datasets.counts(dataset.id) | more
+
+
+@router.patch("/datasets/{dataset}")
+def rename_dataset(request: Request, dataset: FoundDataset, body: Changed, who: Writer) -> dict[str, Any]:
+    """Another name; 409 if it is taken."""
+    studio_of(request).data.datasets.rename(dataset.id, body.name)
+    audit(request, who, "dataset.rename", dataset.id, {"name": body.name})
+    found = studio_of(request).data.datasets.get(dataset.id)
+    return {} if found is None else found.to_json()
+
+
+@router.delete("/datasets/{dataset}", status_code=204)
+def delete_dataset(request: Request, dataset: FoundDataset, who: Writer) -> None:
+    """Deletes the data set with its annotations; materialized versions stay for the runs that were trained on them."""
+    studio_of(request).data.datasets.delete(dataset.id)
+    audit(request, who, "dataset.delete", dataset.id, {"name": dataset.name})
+
+
+@router.get("/datasets/{dataset}/classes")
+def get_classes(request: Request, dataset: FoundDataset) -> dict[str, Any]:
+    """The classes in the order of their labels."""
+    return {"names": studio_of(request).data.datasets.classes(dataset.id, dataset.head_rev)}
+
+
+@router.put("/datasets/{dataset}/classes")
+def set_classes(request: Request, dataset: FoundDataset, body: Classes, who: Writer) -> dict[str, Any]:
+    """Adds, orders, renames, merges or removes classes; 409 if one that goes has objects."""
+    rev = studio_of(request).data.edits.set_classes(dataset.id, body.names, body.renamed, who.user)
+    audit(request, who, "dataset.classes", dataset.id, {"rev": rev})
+    return {"rev": rev}
+
+
+@router.post("/datasets/{dataset}:split")
+def split_dataset(request: Request, dataset: FoundDataset, body: SplitRequest, who: Writer) -> dict[str, Any]:
+    """A split that is stratified by class; the same seed gives the same one."""
+    data = studio_of(request).data
+    classes = data.datasets.classes(dataset.id, dataset.head_rev)
+    split = planned_split(data.engine, dataset, classes, body.percent, body.seed, keep=body.keep)
+    answer: dict[str, Any] = {
+        "n_image": {name: len(each) for name, each in split.parts.items()},
+        "n_object": split.counts,
+    }
+    if not body.dry:
+        words = ", ".join(f"{value} % {name}" for name, value in body.percent.items() if value)
+        rev = apply_split(data.edits, dataset, split, f"{words}, seed {body.seed}", who.user)
+        audit(request, who, "dataset.split", dataset.id, {"rev": rev})
+        answer["rev"] = rev
+    return answer
+
+
+@router.get("/datasets/{dataset}/revisions")
+def get_revisions(
+    request: Request,
+    dataset: FoundDataset,
+    before: Annotated[int | None, Query(ge=1)] = None,
+    limit: Annotated[int, Query(ge=1, le=200)] = 100,
+) -> dict[str, Any]:
+    """Revisions, the newest first."""
+    found = studio_of(request).data.datasets.revisions(dataset.id, before, limit)
+    return {"items": [vars(each) for each in found], "next": found[-1].rev if len(found) == limit else None}
+
+
+@router.post("/datasets/{dataset}:revert")
+def revert_dataset(request: Request, dataset: FoundDataset, body: Reverted, who: Writer) -> dict[str, Any]:
+    """Images as they were at an older revision, which is a new revision."""
+    rev, n = studio_of(request).data.edits.revert(dataset.id, body.rev, body.ordinals, who.user)
+    audit(request, who, "dataset.revert", dataset.id, {"rev": rev, "to": body.rev})
+    return {"rev": rev, "n": n}
+
+
+@router.post("/datasets/{dataset}:check", status_code=202)
+def check_dataset(request: Request, dataset: FoundDataset, _: Writer) -> dict[str, Any]:
+    """Checks the newest revision; edits are checked by themselves some seconds after the last one."""
+    data = studio_of(request).data
+    require_ready(dataset)
+    if not any(task.kind == "check" for task in data.tasks.open(dataset.id)):
+        data.tasks.create("check", dataset.id, dataset.head_rev)
+    return {"rev": dataset.head_rev}
+
+
+def new_dataset(request: Request, name: str, source: Source, who: Identity) -> Dataset:
+    """Creates a data set and the task that imports it. Raises Problem 404, 409 or 422."""
+    data = studio_of(request).data
+    if sum(value is not None for value in (source.uploads, source.spec, source.sample)) != 1:
+        raise Problem(422, "the source is not one of uploads, spec and sample", fields={"source": "choose one"})
+    tree: dict[str, Any] = {"spec": source.spec} if source.spec is not None else {"sample": source.sample}
+    if source.uploads is not None:
+        uploads = [data.uploads.get(each) if is_id(each, "up") else None for each in source.uploads]
+        known = [each for each in uploads if each is not None]
+        if len(known) != len(uploads) or not known:
+            raise Problem(404, "there is no such upload", hint="it may have been imported, or have expired")
+        late = [each.name for each in known if each.offset < each.size]
+        if late:
+            raise Problem(409, f"{late[0]} is not whole yet", hint="HEAD tells where the upload continues")
+        tree = {"uploads": [{"id": each.id, "name": each.name} for each in known]}
+    dataset = data.datasets.create(name, tree, who.user)
+    data.tasks.create("import", dataset.id)
+    audit(request, who, "dataset.create", dataset.id, {"name": name})
+    return dataset
+
+
+def require_ready(dataset: Dataset) -> None:
+    """Raises Problem 409 for a data set that is not imported."""
+    if dataset.state != "ready":
+        raise Problem(409, "the data set is not imported yet", got=dataset.state)
+
+
+def audit(request: Request, who: Identity, action: str, thing: str, detail: dict[str, Any]) -> None:
+    """Records what a user did."""
+    studio = studio_of(request)
+    address = request.client.host if request.client else ""
+    record(studio.engine, studio.clock, user=who.user, address=address, action=action, thing=thing, detail=detail)

@@ -1,0 +1,111 @@
+"""Runs: the list, one of them, its curves, events and files."""
+
+import os
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Header, Query, Request
+from fastapi.responses import FileResponse, Response, StreamingResponse
+
+from cvzoo.studio.access.who import Reader, identity_of
+from cvzoo.studio.api.found_run import FoundRun
+from cvzoo.studio.events.stream import run_events
+from cvzoo.studio.jobs.command_line import command_line
+from cvzoo.studio.jobs.curves import Offsets, parse_offsets, read_curves
+from cvzoo.studio.jobs.files import media_type, run_file, run_files, run_images
+from cvzoo.studio.jobs.json_file import read_json_object
+from cvzoo.studio.jobs.run_record import CONFIG, RunRecord
+from cvzoo.studio.problems import Problem
+from cvzoo.studio.state import studio_of
+
+router = APIRouter(tags=["jobs"])
+# of a report, which may come from a stranger: it runs in an origin of its own and reaches nothing
+REPORT_POLICY = (
+    "sandbox allow-scripts; default-src 'none'; img-src data:; style-src 'unsafe-inline'; "
+    "script-src 'unsafe-inline'; frame-ancestors 'self'; form-action 'none'; base-uri 'none'"
+)
+
+
+@router.get("/jobs")
+def list_jobs(
+    request: Request,
+    _: Reader,
+    state: str = "",
+    text: Annotated[str, Query(max_length=200)] = "",
+    after: Annotated[int, Query(ge=0)] = 0,
+    limit: Annotated[int, Query(ge=1, le=200)] = 100,
+) -> dict[str, Any]:
+    """A page of runs: running ones first, then those that changed last. after: `next` of the page before"""
+    found = matching(studio_of(request).runs.records(), state, text)
+    page = found[after : after + limit]
+    end = after + len(page)
+    return {"items": [each.to_json() for each in page], "next": end if end < len(found) else None, "total": len(found)}
+
+
+@router.get("/jobs/{job}")
+def get_job(run: FoundRun, _: Reader) -> dict[str, Any]:
+    """One run, with its command line and files."""
+    config = read_json_object(run.folder / CONFIG)
+    files = [{"name": name, "bytes": size} for name, size in run_files(run.folder)]
+    more = {"command": command_line(config, run.folder), "files": files, "images": run_images(run.folder)}
+    return {**run.to_json(), **more, "settings": config}
+
+
+@router.get("/jobs/{job}/metrics")
+def get_metrics(run: FoundRun, _: Reader, points: Annotated[int, Query(ge=10, le=20_000)] = 1500) -> dict[str, Any]:
+    """The curves, each of at most `points` points, and `offsets`, from which events follow without a gap."""
+    series, offsets = read_curves(run.folder, points)
+    return {"series": series, "offsets": str(offsets)}
+
+
+@router.get("/jobs/{job}/events")
+async def get_events(
+    request: Request,
+    run: FoundRun,
+    _: Reader,
+    offsets: Annotated[str, Query(max_length=60)] = "",
+    last_event_id: Annotated[str | None, Header(max_length=60)] = None,
+    once: bool = False,
+) -> StreamingResponse:
+    """Server-sent events `rows`, `state`, `reset` and `gone`, from the offsets or the browser's last event on.
+
+    once: only those that there are now
+    """
+    start = parse_offsets(last_event_id or offsets) if last_event_id or offsets else Offsets()
+    if start is None:
+        raise Problem(400, "the offsets are malformed", expected="those of /metrics or of an event's id")
+    events = run_events(studio_of(request), run, start, lambda: identity_of(request) is not None, once=once)
+    return StreamingResponse(events, media_type="text/event-stream")
+
+
+@router.get("/jobs/{job}/files/{name:path}")
+def get_file(run: FoundRun, _: Reader, name: str, download: bool = False) -> Response:
+    """A file of the run; models, snapshots and JSON are attachments unless they are shown as text."""
+    path = run_file(run.folder, name)
+    if path is None:
+        raise Problem(404, "the run has no such file")
+    kind = media_type(name)
+    headers = {}
+    if kind.startswith("text/html"):
+        headers["content-security-policy"] = REPORT_POLICY
+    elif kind == "image/jpeg" and not _is_jpeg(path):
+        raise Problem(404, "the file is no JPEG image")
+    as_attachment = download or kind == "application/octet-stream"
+    folder = os.fsencode(run.folder.name).decode("utf-8", "replace")
+    short = f"{folder}-{path.name}" if as_attachment else None
+    return FileResponse(path, media_type=kind, headers=headers, filename=short)
+
+
+def matching(records: list[RunRecord], state: str, text: str) -> list[RunRecord]:
+    """The runs of this state ("": of any) that have each word of the text in name, recipe or data."""
+    words = text.casefold().split()
+    return [
+        each
+        for each in records
+        if (not state or each.state == state)
+        and all(word in f"{each.name} {each.recipe} {each.data}".casefold() for word in words)
+    ]
+
+
+def _is_jpeg(path: Any) -> bool:
+    with open(path, "rb") as file:
+        return file.read(3) == b"\xff\xd8\xff"

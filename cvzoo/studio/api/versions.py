@@ -1,0 +1,88 @@
+"""Versions of data sets."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import Response
+from pydantic import BaseModel, Field
+
+from cvzoo.studio.access.identity import Identity
+from cvzoo.studio.access.who import Writer
+from cvzoo.studio.api.datasets import audit, require_ready
+from cvzoo.studio.api.found_dataset import FoundDataset, FoundVersion
+from cvzoo.studio.data.datasets import Dataset
+from cvzoo.studio.data.versions import TRAINED, Version, summary
+from cvzoo.studio.ids import is_id
+from cvzoo.studio.problems import JSONText, Problem
+from cvzoo.studio.state import studio_of
+
+router = APIRouter(tags=["versions"])
+
+
+class NewVersion(BaseModel):
+    """The name of a version."""
+
+    name: Annotated[str, Field(min_length=1, max_length=120)]
+
+
+@router.get("/datasets/{dataset}/versions")
+def list_versions(request: Request, dataset: FoundDataset) -> dict[str, Any]:
+    """The versions of a data set, the newest first."""
+    return {"items": [each.to_json() for each in studio_of(request).data.versions.of(dataset.id)]}
+
+
+@router.post("/datasets/{dataset}/versions")
+def create_version(request: Request, dataset: FoundDataset, body: NewVersion, who: Writer) -> Response:
+    """Makes a version of the newest revision, 202; 200 with the one of the same content if there is one.
+
+    409 while errors are neither fixed nor waived, or without the splits train and val.
+    """
+    version, is_new = new_version(request, dataset, body.name, who)
+    return JSONText(version.to_json(), status_code=202 if is_new else 200)
+
+
+@router.get("/versions/{version}")
+def get_version(version: FoundVersion) -> dict[str, Any]:
+    """One version, with its content's hash, and `data` for `cvzoo train --data`."""
+    return version.to_json()
+
+
+@router.get("/versions/{version}/diff")
+def get_difference(
+    request: Request, version: FoundVersion, other: Annotated[str, Query(max_length=20)]
+) -> dict[str, Any]:
+    """What differs from the other version to this one: images, and their objects by class."""
+    found = studio_of(request).data.versions.difference(other_version(request, version, other), version)
+    return summary(found) | {"items": [each.to_json() for each in found[:1000]], "n": len(found)}
+
+
+def other_version(request: Request, version: Version, other: str) -> Version:
+    """The other version of a comparison. Raises Problem 404, or 409 if it is of another data set."""
+    found = studio_of(request).data.versions.get(other) if is_id(other, "ve") else None
+    if found is None:
+        raise Problem(404, "there is no such version of a data set")
+    if found.dataset != version.dataset:
+        raise Problem(409, "the versions are of different data sets")
+    return found
+
+
+def new_version(request: Request, dataset: Dataset, name: str, who: Identity) -> tuple[Version, bool]:
+    """(the version, whether it is new). Raises Problem 409."""
+    require_ready(dataset)
+    data = studio_of(request).data
+    n = data.findings.n_open_error(dataset.id)
+    if n:
+        words = f"{n} error{'s are' if n != 1 else ' is'} neither fixed nor waived"
+        raise Problem(409, words, hint="see the findings of the data set")
+    counts = data.datasets.counts(dataset.id)
+    missing = [split for split in TRAINED if not any(each[0] == split for each in counts["splits"])]
+    if missing:
+        raise Problem(409, f"no image is in the split {missing[0]}", hint="split the data set first")
+    content = data.versions.content(dataset.id, dataset.head_rev, dataset.task)
+    known = data.versions.same(dataset.id, content)
+    if known is not None:
+        return known, False
+    version = data.versions.create(dataset, name, content, counts, who.user)
+    data.tasks.create("version", dataset.id, dataset.head_rev, version.id)
+    audit(request, who, "version.create", version.id, {"dataset": dataset.id, "rev": dataset.head_rev})
+    return version, True

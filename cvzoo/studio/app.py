@@ -1,0 +1,100 @@
+"""The application: middleware, routes and errors."""
+
+import pathlib
+from collections.abc import Sequence
+
+from fastapi import APIRouter, FastAPI
+from fastapi.exceptions import RequestValidationError
+from fastapi.staticfiles import StaticFiles
+from sqlalchemy.exc import DatabaseError
+from starlette.exceptions import HTTPException
+
+from cvzoo.errors.exceptions import CvzooError
+from cvzoo.studio.access.guard import Guard
+from cvzoo.studio.api import (
+    actions,
+    datasets,
+    evaluations,
+    health,
+    images,
+    items,
+    jobs,
+    models,
+    predict,
+    session,
+    uploads,
+    versions,
+)
+from cvzoo.studio.pages import data as data_pages
+from cvzoo.studio.pages import evaluations as evaluation_pages
+from cvzoo.studio.pages import images as image_pages
+from cvzoo.studio.pages import models as model_pages
+from cvzoo.studio.pages import new_training, playground, runs
+from cvzoo.studio.pages import versions as version_pages
+from cvzoo.studio.problems import (
+    JSONText,
+    on_cvzoo_error,
+    on_database_error,
+    on_error,
+    on_http_error,
+    on_validation_error,
+)
+from cvzoo.studio.state import Studio
+from cvzoo.studio.uploads.limits import MAX_CHUNK
+
+STATIC = pathlib.Path(__file__).with_name("pages") / "static"
+API: Sequence[APIRouter] = (
+    health.router,
+    jobs.router,
+    actions.router,
+    uploads.router,
+    images.router,
+    datasets.router,
+    items.router,
+    versions.router,
+    models.router,
+    predict.router,
+    evaluations.router,
+)
+# bytes of a body
+LARGE = (
+    ("/api/v1/uploads/", MAX_CHUNK),
+    ("/api/v1/datasets/", 16 << 20),
+    ("/api/v1/predict", predict.MAX_IMAGE),
+)
+PAGES: Sequence[APIRouter] = (
+    session.router,
+    new_training.router,
+    actions.pages,
+    runs.router,
+    model_pages.router,
+    evaluation_pages.router,
+    playground.router,
+    data_pages.router,
+    image_pages.router,
+    version_pages.router,
+)
+
+
+def create_app(studio: Studio) -> FastAPI:
+    """The application of a studio."""
+    app = FastAPI(
+        title="cvzoo studio",
+        openapi_url="/api/v1/openapi.json",
+        docs_url=None,  # its scripts come from another host
+        redoc_url=None,
+        default_response_class=JSONText,
+    )
+    app.state.studio = studio
+    for router in API:
+        app.include_router(router, prefix="/api/v1")
+    for router in PAGES:
+        app.include_router(router)
+    app.mount("/static", StaticFiles(directory=STATIC), name="static")
+    app.add_middleware(Guard, settings=studio.settings, large=LARGE)
+    app.add_exception_handler(HTTPException, on_http_error)
+    app.add_exception_handler(RequestValidationError, on_validation_error)
+    app.add_exception_handler(CvzooError, on_cvzoo_error)
+    app.add_exception_handler(DatabaseError, on_database_error)
+    app.add_exception_handler(Exception, on_error)
+    return app

@@ -1,0 +1,1 @@
+"""Data sets: their images, annotations, revisions, versions and findings."""

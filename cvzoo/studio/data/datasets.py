@@ -1,0 +1,158 @@
+"""Data sets, and their revisions."""
+
+import dataclasses
+import json
+from typing import Any
+
+from sqlalchemy import Connection, Engine, Row, delete, func, insert, select, update
+from sqlalchemy.exc import IntegrityError
+
+from cvzoo.studio.clock import Clock
+from cvzoo.studio.database.engine import reading, writing
+from cvzoo.studio.database.tables import DATASET, ITEM, ITEM_CLASS, REVISION
+from cvzoo.studio.ids import new_id
+from cvzoo.studio.problems import Problem
+
+
+@dataclasses.dataclass(frozen=True)
+class Dataset:
+    """A row of the table; times are milliseconds since 1970.
+
+    task: "boxes" or "classes", "" while it is imported; layout: that it was read from
+    state: "importing", "ready" or "failed"; detail: why it failed
+    source: what it was imported from, and what only its layout has
+    head_rev: the newest revision, 0 while it is imported; checked_rev: the last one that was checked
+    """
+
+    id: str
+    name: str
+    task: str
+    layout: str
+    state: str
+    detail: str
+    source: dict[str, Any]
+    head_rev: int
+    checked_rev: int
+    changed_at: int
+    created_at: int
+
+    def to_json(self) -> dict[str, Any]:
+        """For the REST interface."""
+        return dataclasses.asdict(self) | {"source": {k: v for k, v in self.source.items() if k != "extra"}}
+
+
+@dataclasses.dataclass(frozen=True)
+class Revision:
+    """One change of a data set. classes: all names if it changed them, else ()"""
+
+    rev: int
+    kind: str
+    message: str
+    n_changed: int
+    at: int
+
+
+class Datasets:
+    """The data sets of a studio. engine, clock: of the studio"""
+
+    def __init__(self, engine: Engine, clock: Clock):
+        self._engine, self._clock = engine, clock
+
+    def create(self, name: str, source: dict[str, Any], user: str | None) -> Dataset:
+        """A new data set that is to be imported. Raises Problem 409 if the name is taken."""
+        now = self._clock()
+        row = {"id": new_id("ds"), "name": name.strip()[:120], "task": "", "layout": "", "state": "importing"}
+        more = {"detail": "", "source": json.dumps(source), "head_rev": 0, "checked_rev": 0, "changed_at": now}
+        try:
+            with writing(self._engine) as connection:
+                connection.execute(insert(DATASET).values(**row, **more, created_at=now, created_by=user))
+        except IntegrityError:
+            raise Problem(409, f"there is a data set {name} already", fields={"name": "taken"}) from None
+        return self._known(row["id"])
+
+    def get(self, dataset: str) -> Dataset | None:
+        """The data set; None if there is none."""
+        with reading(self._engine) as connection:
+            row = connection.execute(select(DATASET).where(DATASET.c.id == dataset)).first()
+        return None if row is None else _dataset_of(row)
+
+    def all(self) -> list[Dataset]:
+        """All data sets, the newest first."""
+        query = select(DATASET).order_by(DATASET.c.created_at.desc(), DATASET.c.id)
+        with reading(self._engine) as connection:
+            return [_dataset_of(row) for row in connection.execute(query)]
+
+    def rename(self, dataset: str, name: str) -> None:
+        """Raises Problem 409 if the name is taken."""
+        try:
+            with writing(self._engine) as connection:
+                values = {"name": name.strip()[:120], "changed_at": self._clock()}
+                connection.execute(update(DATASET).where(DATASET.c.id == dataset).values(**values))
+        except IntegrityError:
+            raise Problem(409, f"there is a data set {name} already", fields={"name": "taken"}) from None
+
+    def delete(self, dataset: str) -> None:
+        """Removes its rows; the images stay in the store, and materialized versions in their folders."""
+        with writing(self._engine) as connection:
+            connection.execute(delete(DATASET).where(DATASET.c.id == dataset))
+
+    def fail(self, dataset: str, detail: str) -> None:
+        """The import failed."""
+        with writing(self._engine) as connection:
+            values = {"state": "failed", "detail": detail[:2000], "changed_at": self._clock()}
+            connection.execute(update(DATASET).where(DATASET.c.id == dataset).values(**values))
+
+    def classes(self, dataset: str, rev: int) -> list[str]:
+        """The classes at a revision, in the order of their labels."""
+        with reading(self._engine) as connection:
+            return classes_at(connection, dataset, rev)
+
+    def revisions(self, dataset: str, before: int | None, limit: int) -> list[Revision]:
+        """Revisions, the newest first. before: only those before this one"""
+        query = select(REVISION).where(REVISION.c.dataset == dataset).order_by(REVISION.c.rev.desc()).limit(limit)
+        if before is not None:
+            query = query.where(REVISION.c.rev < before)
+        with reading(self._engine) as connection:
+            rows = connection.execute(query).all()
+        return [Revision(row.rev, row.kind, row.message, row.n_changed, row.at) for row in rows]
+
+    def counts(self, dataset: str) -> dict[str, Any]:
+        """Of the newest revision: n_image, n_object, and lists of (name, n_image, n_object) by class and by split."""
+        now = (ITEM.c.dataset == dataset) & ITEM.c.last_rev.is_(None)
+        sums = func.count(), func.coalesce(func.sum(ITEM.c.n_object), 0)
+        with reading(self._engine) as connection:
+            head = connection.execute(select(DATASET.c.head_rev).where(DATASET.c.id == dataset)).scalar() or 0
+            names = classes_at(connection, dataset, head)
+            now &= ITEM.c.first_rev <= head
+            n_image, n_object = connection.execute(select(*sums).where(now)).one()
+            splits = connection.execute(select(ITEM.c.split, *sums).where(now).group_by(ITEM.c.split)).all()
+            open_ = (ITEM_CLASS.c.dataset == dataset) & ITEM_CLASS.c.last_rev.is_(None)
+            query = select(ITEM_CLASS.c.name, func.count(), func.sum(ITEM_CLASS.c.n)).where(open_)
+            used = {row[0]: (row[1], row[2]) for row in connection.execute(query.group_by(ITEM_CLASS.c.name))}
+        by_class = [(name, *used.get(name, (0, 0))) for name in names]
+        by_split = sorted(((row[0], row[1], row[2]) for row in splits), key=lambda row: _rank(row[0]))
+        return {"n_image": n_image, "n_object": n_object, "classes": by_class, "splits": by_split}
+
+    def _known(self, dataset: str) -> Dataset:
+        found = self.get(dataset)
+        assert found is not None
+        return found
+
+
+def classes_at(connection: Connection, dataset: str, rev: int) -> list[str]:
+    """The classes at a revision."""
+    mine = (REVISION.c.dataset == dataset) & (REVISION.c.rev <= rev) & (REVISION.c.classes != "")
+    query = select(REVISION.c.classes).where(mine).order_by(REVISION.c.rev.desc()).limit(1)
+    names: list[str] = json.loads(connection.execute(query).scalar() or "[]")
+    return names
+
+
+def _rank(split: str) -> tuple[int, str]:
+    known = ("train", "val", "test")
+    return (known.index(split), "") if split in known else (len(known) + (split == ""), split)
+
+
+def _dataset_of(row: Row[Any]) -> Dataset:
+    tree = dict(row._mapping)
+    tree.pop("created_by")
+    return Dataset(**tree | {"source": json.loads(tree["source"])})

@@ -1,0 +1,233 @@
+"""Changes of data sets: each is a revision, which is whole or absent after a crash, and can be reverted."""
+
+import dataclasses
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from sqlalchemy import Connection, Engine, insert, select, update
+
+from cvzoo.studio.clock import Clock
+from cvzoo.studio.data.datasets import classes_at
+from cvzoo.studio.data.items import Item, item_at, item_of, valid_at
+from cvzoo.studio.data.objects import checked_objects, text_of
+from cvzoo.studio.database.engine import writing
+from cvzoo.studio.database.tables import DATASET, ITEM, ITEM_CLASS, REVISION
+from cvzoo.studio.problems import Problem
+
+MAX_CLASSES, _MAX_NAME = 1000, 200
+_AT_ONCE = 500  # images of a statement
+
+
+@dataclasses.dataclass(frozen=True)
+class Change:
+    """A change of one image: before and after it; None: it is not in the data set."""
+
+    before: Item | None
+    after: Item | None
+
+
+class Edits:
+    """What changes data sets. engine, clock: of the studio"""
+
+    def __init__(self, engine: Engine, clock: Clock):
+        self._engine, self._clock = engine, clock
+
+    def edit(
+        self, dataset: str, ordinal: int, base: int, objects: list[Any], edit_id: str, user: str
+    ) -> tuple[int, Item | None]:
+        """(the revision, None) after the objects of an image were replaced; the same edit again changes nothing.
+
+        base: first_rev of the image that was edited
+        Returns (the newest revision, the image as it is) without a change, if another edit came first.
+        Raises Problem 404, 410 or 422.
+        """
+        with writing(self._engine) as connection:
+            known = connection.execute(
+                select(REVISION.c.rev).where(REVISION.c.dataset == dataset, REVISION.c.edit_id == edit_id)
+            ).scalar()
+            if known is not None:
+                return int(known), None
+            head, task = _ready(connection, dataset)
+            item = item_at(connection, dataset, ordinal, head)
+            if item is None:
+                raise Problem(410, "the image was deleted from the data set", hint="revert the deletion")
+            checked = checked_objects(objects, classes_at(connection, dataset, head), task)
+            if item.first_rev != base:
+                return head, item
+            after = dataclasses.replace(item, labels=checked, n_object=len(checked))
+            return self._apply(
+                connection, dataset, head, [Change(item, after)], "edit", "", user, edit_id=edit_id
+            ), None
+
+    def change_images(
+        self,
+        dataset: str,
+        ordinals: Sequence[int],
+        change: Callable[[Item], Item | None],
+        kind: str,
+        message: str,
+        user: str,
+    ) -> tuple[int, int]:
+        """(the revision, the number of images that changed). change: the image after it, None: deleted"""
+        with writing(self._engine) as connection:
+            head, _ = _ready(connection, dataset)
+            wanted = set(ordinals)
+            query = select(ITEM).where(valid_at(dataset, head)).order_by(ITEM.c.ordinal)
+            rows = [item_of(row) for row in connection.execute(query) if row.ordinal in wanted]
+            changes = [Change(item, after) for item in rows if (after := change(item)) != item]
+            if not changes:
+                return head, 0
+            return self._apply(connection, dataset, head, changes, kind, message, user), len(changes)
+
+    def set_classes(self, dataset: str, names: Sequence[str], renamed: dict[str, str], user: str) -> int:
+        """The revision in which the data set has these classes, in this order.
+
+        renamed: names before and after; two that become one are merged
+        Raises Problem 422 for impossible names, 409 if a class that goes has objects.
+        """
+        names = [" ".join(name.split()) for name in names]
+        if len(set(names)) != len(names) or not all(1 <= len(name) <= _MAX_NAME for name in names):
+            raise Problem(422, "the classes need different names", expected=f"1 to {_MAX_NAME} letters")
+        if len(names) > MAX_CLASSES:
+            raise Problem(422, f"the data set has {len(names)} classes", expected=f"at most {MAX_CLASSES}")
+        with writing(self._engine) as connection:
+            head, _ = _ready(connection, dataset)
+            before = classes_at(connection, dataset, head)
+            after = {name: renamed.get(name, name) for name in before}
+            lost = [name for name in before if after[name] not in names]
+            used = _images_with(connection, dataset, lost)
+            if used:
+                raise Problem(409, f"{used[0][1]} has objects, and can only be renamed or merged", got=f"{len(used)}")
+            moved = [name for name in before if after[name] != name]
+            changes = [
+                Change(item, dataclasses.replace(item, labels=_renamed(item.labels, after)))
+                for item in _items_with(connection, dataset, head, moved)
+            ]
+            if names == before and not changes:
+                return head
+            words = ", ".join(f"{name} is now {after[name]}" for name in moved)
+            return self._apply(connection, dataset, head, changes, "classes", words, user, classes=list(names))
+
+    def revert(self, dataset: str, rev: int, ordinals: Sequence[int] | None, user: str) -> tuple[int, int]:
+        """(the new revision, the number of images) after images are as they were at an older one.
+
+        ordinals: None for all images, and the classes, too
+        Raises Problem 404 for a revision that does not exist.
+        """
+        with writing(self._engine) as connection:
+            head, _ = _ready(connection, dataset)
+            if not 1 <= rev <= head:
+                raise Problem(404, f"there is no revision {rev}", expected=f"1 to {head}")
+            changes = [
+                Change(after, before)
+                for before, after in differences(connection, dataset, rev, head)
+                if ordinals is None or (before or after).ordinal in ordinals  # type: ignore[union-attr]
+            ]
+            classes, old = classes_at(connection, dataset, head), classes_at(connection, dataset, rev)
+            after = old if ordinals is None else [*classes, *(name for name in old if name not in classes)]
+            if not changes and after == classes:
+                return head, 0
+            words = f"as at revision {rev}"
+            new = self._apply(connection, dataset, head, changes, "revert", words, user, classes=after)
+            return new, len(changes)
+
+    def _apply(
+        self,
+        connection: Connection,
+        dataset: str,
+        head: int,
+        changes: Iterable[Change],
+        kind: str,
+        message: str,
+        user: str,
+        *,
+        edit_id: str | None = None,
+        classes: list[str] | None = None,
+    ) -> int:
+        rev, changes = head + 1, list(changes)
+        n = len(changes)
+        for start in range(0, n, _AT_ONCE):
+            part = changes[start : start + _AT_ONCE]
+            close_items(connection, dataset, [each.before.ordinal for each in part if each.before is not None], rev)
+            insert_items(connection, dataset, rev, [each.after for each in part if each.after is not None])
+        now = self._clock()
+        row = {"dataset": dataset, "rev": rev, "kind": kind, "message": message[:400], "n_changed": n, "at": now}
+        names = "" if classes is None else json.dumps(classes)
+        connection.execute(insert(REVISION).values(**row, classes=names, edit_id=edit_id, user=user))
+        connection.execute(update(DATASET).where(DATASET.c.id == dataset).values(head_rev=rev, changed_at=now))
+        return rev
+
+
+def close_items(connection: Connection, dataset: str, ordinals: Sequence[int], rev: int) -> None:
+    """The images are not valid from this revision on."""
+    for table in (ITEM, ITEM_CLASS):
+        mine = (table.c.dataset == dataset) & table.c.ordinal.in_(ordinals) & table.c.last_rev.is_(None)
+        connection.execute(update(table).where(mine).values(last_rev=rev))
+
+
+def insert_items(connection: Connection, dataset: str, rev: int, items: Sequence[Item]) -> None:
+    """Images that are valid from this revision on."""
+    rows, classes = [], []
+    for item in items:
+        texts = {"labels": text_of(item.labels), "extra": json.dumps(item.extra), "n_object": len(item.labels)}
+        where = {"dataset": dataset, "ordinal": item.ordinal, "first_rev": rev, "last_rev": None}
+        file = {"name": item.name, "sha256": item.sha256, "height": item.height, "width": item.width}
+        rows.append(where | file | {"split": item.split} | texts)
+        for name, n in Counter(each["class"] for each in item.labels).items():
+            classes.append(where | {"name": name, "n": n})
+    if rows:
+        connection.execute(insert(ITEM), rows)
+    if classes:
+        connection.execute(insert(ITEM_CLASS), classes)
+
+
+def differences(connection: Connection, dataset: str, first: int, second: int) -> list[tuple[Item | None, Item | None]]:
+    """(the image at the first revision, at the second), for each that changed between them; None: it was not there."""
+    low, high = sorted((first, second))
+    mine = ITEM.c.dataset == dataset
+    changed = ((ITEM.c.first_rev > low) & (ITEM.c.first_rev <= high)) | (
+        (ITEM.c.last_rev > low) & (ITEM.c.last_rev <= high)
+    )
+    ordinals = select(ITEM.c.ordinal).where(mine, changed)
+    found: dict[int, list[Item | None]] = {}
+    for index, rev in enumerate((first, second)):
+        query = select(ITEM).where(valid_at(dataset, rev), ITEM.c.ordinal.in_(ordinals))
+        for row in connection.execute(query):
+            found.setdefault(row.ordinal, [None, None])[index] = item_of(row)
+    return [(before, after) for _, (before, after) in sorted(found.items()) if not _same(before, after)]
+
+
+def _same(before: Item | None, after: Item | None) -> bool:
+    if before is None or after is None:
+        return before is after
+    return (before.labels, before.split, before.name) == (after.labels, after.split, after.name)
+
+
+def _ready(connection: Connection, dataset: str) -> tuple[int, str]:
+    """(the newest revision, the task). Raises Problem 404, or 409 while it is imported."""
+    row = connection.execute(select(DATASET).where(DATASET.c.id == dataset)).first()
+    if row is None:
+        raise Problem(404, "there is no such data set")
+    if row.state != "ready":
+        raise Problem(409, "the data set is not imported yet", got=row.state)
+    return row.head_rev, row.task
+
+
+def _images_with(connection: Connection, dataset: str, names: Sequence[str]) -> list[tuple[int, str]]:
+    mine = (ITEM_CLASS.c.dataset == dataset) & ITEM_CLASS.c.last_rev.is_(None) & ITEM_CLASS.c.name.in_(names)
+    rows = connection.execute(select(ITEM_CLASS.c.ordinal, ITEM_CLASS.c.name).where(mine))
+    return [(row.ordinal, row.name) for row in rows]
+
+
+def _items_with(connection: Connection, dataset: str, head: int, names: Sequence[str]) -> list[Item]:
+    ordinals = {ordinal for ordinal, _ in _images_with(connection, dataset, names)}
+    if not ordinals:
+        return []
+    query = select(ITEM).where(valid_at(dataset, head)).order_by(ITEM.c.ordinal)
+    return [item_of(row) for row in connection.execute(query) if row.ordinal in ordinals]
+
+
+def _renamed(labels: list[dict[str, Any]], names: dict[str, str]) -> list[dict[str, Any]]:
+    return [each | {"class": names.get(each["class"], each["class"])} for each in labels]

@@ -1,0 +1,129 @@
+"""The doctor's findings of a data set: a list of work, each open or waived by a person."""
+
+import dataclasses
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from sqlalchemy import Connection, Engine, Row, delete, func, insert, select, update
+
+from cvzoo.studio.clock import Clock
+from cvzoo.studio.database.engine import reading, writing
+from cvzoo.studio.database.tables import FINDING
+from cvzoo.studio.ids import new_id
+
+SEVERITIES = ("error", "warning", "note")
+
+
+@dataclasses.dataclass(frozen=True)
+class StoredFinding:
+    """A row of the table.
+
+    origin: "import": of files that the data set does not have any more; "check": of the images and annotations
+    ordinal: of the image, None for the whole data set; object: the identifier of an annotated object
+    others: ordinals of other images; state: "open", "waived" or "fixed"
+    """
+
+    id: str
+    digest: str
+    origin: str
+    kind: str
+    severity: str
+    meaning: str
+    message: str
+    ordinal: int | None
+    object: str | None
+    others: list[int]
+    state: str
+    reason: str
+
+    def to_json(self) -> dict[str, Any]:
+        """For the REST interface."""
+        return dataclasses.asdict(self)
+
+
+class Findings:
+    """The findings of all data sets. engine, clock: of the studio"""
+
+    def __init__(self, engine: Engine, clock: Clock):
+        self._engine, self._clock = engine, clock
+
+    def summary(self, dataset: str) -> list[dict[str, Any]]:
+        """{"kind", "severity", "meaning", "n_open", "n_waived"} of each kind, errors first."""
+        columns = FINDING.c.kind, FINDING.c.severity, FINDING.c.meaning, FINDING.c.state
+        query = select(*columns, func.count()).where(FINDING.c.dataset == dataset).group_by(*columns)
+        found: dict[str, dict[str, Any]] = {}
+        with reading(self._engine) as connection:
+            for kind, severity, meaning, state, n in connection.execute(query):
+                start = {"kind": kind, "severity": severity, "meaning": meaning, "n_open": 0, "n_waived": 0}
+                each = found.setdefault(kind, start)
+                if state in ("open", "waived"):
+                    each[f"n_{state}"] += n
+        shown = [each for each in found.values() if each["n_open"] or each["n_waived"]]
+        return sorted(shown, key=lambda each: (SEVERITIES.index(each["severity"]), -each["n_open"], each["kind"]))
+
+    def page(
+        self, dataset: str, *, kind: str = "", state: str = "", ordinal: int | None = None, after: str = "", limit: int
+    ) -> list[StoredFinding]:
+        """Findings in the order of their identifiers. after: the identifier that the page follows"""
+        query = select(FINDING).where(FINDING.c.dataset == dataset, FINDING.c.id > after)
+        if kind:
+            query = query.where(FINDING.c.kind == kind)
+        if state:
+            query = query.where(FINDING.c.state == state)
+        if ordinal is not None:
+            query = query.where(FINDING.c.ordinal == ordinal)
+        with reading(self._engine) as connection:
+            return [_finding_of(row) for row in connection.execute(query.order_by(FINDING.c.id).limit(limit))]
+
+    def n_open_error(self, dataset: str) -> int:
+        """The number of errors because of which no version can be made."""
+        mine = (FINDING.c.dataset == dataset) & (FINDING.c.severity == "error") & (FINDING.c.state == "open")
+        with reading(self._engine) as connection:
+            return int(connection.execute(select(func.count()).select_from(FINDING).where(mine)).scalar() or 0)
+
+    def waive(self, dataset: str, ids: Iterable[str], kind: str, reason: str, user: str, *, waived: bool = True) -> int:
+        """The number of findings that are waived now, or open again. kind: all of this kind, in addition to ids"""
+        mine = (FINDING.c.dataset == dataset) & (FINDING.c.id.in_(list(ids)) | (FINDING.c.kind == kind))
+        before, after = ("open", "waived") if waived else ("waived", "open")
+        values = {"state": after, "reason": reason[:400], "by": user, "at": self._clock()}
+        with writing(self._engine) as connection:
+            return connection.execute(update(FINDING).where(mine, FINDING.c.state == before).values(**values)).rowcount
+
+    def waived(self, connection: Connection, dataset: str) -> list[str]:
+        """The digests of what is waived or fixed."""
+        mine = (FINDING.c.dataset == dataset) & (FINDING.c.state != "open")
+        return list(connection.execute(select(FINDING.c.digest).where(mine)).scalars())
+
+    def of_import(self, connection: Connection, dataset: str) -> list[dict[str, str]]:
+        """{"severity", "digest"} of the findings of files that the data set does not have any more."""
+        mine = (FINDING.c.dataset == dataset) & (FINDING.c.origin == "import")
+        rows = connection.execute(select(FINDING.c.severity, FINDING.c.digest).where(mine))
+        return [{"severity": row.severity, "digest": row.digest} for row in rows]
+
+
+def replace_findings(connection: Connection, dataset: str, found: Iterable[Mapping[str, Any]], now: int) -> None:
+    """Takes in the findings of a check: what is gone is removed, what was waived stays so, the rest is new."""
+    mine = FINDING.c.dataset == dataset
+    known = {
+        row.digest: row.origin for row in connection.execute(select(FINDING.c.digest, FINDING.c.origin).where(mine))
+    }
+    fresh = {each["digest"]: each for each in found}
+    gone = [digest for digest, origin in known.items() if origin == "check" and digest not in fresh]
+    for start in range(0, len(gone), 500):
+        connection.execute(delete(FINDING).where(mine, FINDING.c.digest.in_(gone[start : start + 500])))
+    rows = []
+    for digest, each in fresh.items():
+        if digest in known:
+            continue
+        fields = {key: each[key] for key in ("origin", "kind", "severity", "meaning", "message", "ordinal", "object")}
+        state = ("fixed", "corrected by the import") if each.get("corrected") else ("open", "")
+        more = {"others": json.dumps(each["others"]), "state": state[0], "reason": state[1], "by": None, "at": now}
+        rows.append({"id": new_id("fi"), "dataset": dataset, "digest": digest, **fields, **more})
+    if rows:
+        connection.execute(insert(FINDING), rows)
+
+
+def _finding_of(row: Row[Any]) -> StoredFinding:
+    tree = {field.name: getattr(row, field.name) for field in dataclasses.fields(StoredFinding)}
+    return StoredFinding(**tree | {"others": json.loads(tree["others"])})

@@ -1,0 +1,55 @@
+"""Takes the results of tasks into the database: rows first, which are invisible until their revision is the newest."""
+
+import json
+import pathlib
+from typing import Any
+
+from sqlalchemy import Connection, Engine, delete, insert, update
+
+from cvzoo.studio.clock import Clock
+from cvzoo.studio.data.edit import insert_items
+from cvzoo.studio.data.findings import replace_findings
+from cvzoo.studio.data.items import Item
+from cvzoo.studio.database.engine import writing
+from cvzoo.studio.database.tables import DATASET, ITEM, ITEM_CLASS, REVISION
+
+_AT_ONCE = 500
+
+
+def take_in_import(engine: Engine, clock: Clock, dataset: str, rows: pathlib.Path, result: dict[str, Any]) -> None:
+    """Makes the rows of an import revision 1. A server that is killed meanwhile does all of it again."""
+    with writing(engine) as connection:
+        for table in (ITEM, ITEM_CLASS, REVISION):
+            connection.execute(delete(table).where(table.c.dataset == dataset))
+    part: list[Item] = []
+    with open(rows, encoding="utf-8") as lines:
+        for line in lines:
+            part.append(_item(json.loads(line)))
+            if len(part) == _AT_ONCE:
+                _add(engine, dataset, part)
+                part = []
+    if part:
+        _add(engine, dataset, part)
+    now = clock()
+    with writing(engine) as connection:
+        row = {"dataset": dataset, "rev": 1, "kind": "import", "message": "", "n_changed": result["n"], "at": now}
+        connection.execute(insert(REVISION).values(**row, classes=json.dumps(result["classes"])))
+        replace_findings(connection, dataset, result["findings"], now)
+        _finish(connection, dataset, result, now)
+
+
+def _finish(connection: Connection, dataset: str, result: dict[str, Any], now: int) -> None:
+    query = DATASET.c.id == dataset
+    source = json.loads(connection.execute(DATASET.select().where(query)).one().source)
+    values = {"task": result["task"], "layout": result["layout"], "state": "ready", "head_rev": 1, "checked_rev": 1}
+    more = {"source": json.dumps(source | {"extra": result["extra"]}), "changed_at": now, "detail": ""}
+    connection.execute(update(DATASET).where(query).values(**values, **more))
+
+
+def _add(engine: Engine, dataset: str, items: list[Item]) -> None:
+    with writing(engine) as connection:
+        insert_items(connection, dataset, 1, items)
+
+
+def _item(row: dict[str, Any]) -> Item:
+    return Item(**row, first_rev=1, last_rev=None, n_object=len(row["labels"]))

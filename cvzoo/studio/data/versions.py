@@ -1,0 +1,193 @@
+"""Versions of data sets: a revision with a name, materialized in a folder that trainings read."""
+
+import dataclasses
+import hashlib
+import json
+from collections import Counter
+from typing import Any
+
+from sqlalchemy import Connection, Engine, Row, insert, select, update
+
+from cvzoo.files.atomic_write import atomic_write
+from cvzoo.studio.clock import Clock
+from cvzoo.studio.data.datasets import Dataset, classes_at
+from cvzoo.studio.data.edit import differences
+from cvzoo.studio.data.items import Item, Items
+from cvzoo.studio.data.objects import content_of
+from cvzoo.studio.database.engine import reading, writing
+from cvzoo.studio.database.tables import DATASET, VERSION
+from cvzoo.studio.ids import new_id
+from cvzoo.studio.place import Place
+
+TRAINED = ("train", "val")  # splits that a training needs
+
+
+@dataclasses.dataclass(frozen=True)
+class Version:
+    """A row of the table.
+
+    content: SHA-256 of the images and annotations; state: "making", "ready" or "failed"; detail: why it failed
+    data: the specification for `cvzoo train --data`; counts: as of Datasets.counts
+    """
+
+    id: str
+    dataset: str
+    rev: int
+    name: str
+    content: str
+    state: str
+    detail: str
+    data: str
+    counts: dict[str, Any]
+    created_at: int
+
+    def to_json(self) -> dict[str, Any]:
+        """For the REST interface."""
+        return dataclasses.asdict(self)
+
+
+@dataclasses.dataclass(frozen=True)
+class ImageDifference:
+    """What differs between two versions of an image. Lists of objects: of each what the second, or the first, has.
+
+    item: the image, of the second version if it is there; kind: "added", "deleted" or "changed"
+    """
+
+    item: Item
+    kind: str
+    added: list[dict[str, Any]]
+    deleted: list[dict[str, Any]]
+    moved: list[tuple[dict[str, Any], dict[str, Any]]]
+    renamed: list[tuple[dict[str, Any], dict[str, Any]]]
+    split: tuple[str, str] | None
+
+    def to_json(self) -> dict[str, Any]:
+        """For the REST interface."""
+        tree = dataclasses.asdict(self)
+        tree.pop("item")
+        return {"ordinal": self.item.ordinal, "name": self.item.name, "sha256": self.item.sha256} | tree
+
+
+class Versions:
+    """The versions of all data sets. engine, clock: of the studio"""
+
+    def __init__(self, engine: Engine, clock: Clock):
+        self._engine, self._clock = engine, clock
+
+    def get(self, version: str) -> Version | None:
+        """The version; None if there is none."""
+        with reading(self._engine) as connection:
+            row = connection.execute(select(VERSION).where(VERSION.c.id == version)).first()
+        return None if row is None else _version_of(row)
+
+    def of(self, dataset: str) -> list[Version]:
+        """The versions of a data set, the newest first."""
+        return self._all(VERSION.c.dataset == dataset)
+
+    def ready(self) -> list[Version]:
+        """All versions that can be trained on, the newest first."""
+        return self._all(VERSION.c.state == "ready")
+
+    def same(self, dataset: str, content: str) -> Version | None:
+        """The version of this content that is ready or being made; None if there is none."""
+        known = [each for each in self.of(dataset) if each.content == content and each.state != "failed"]
+        return known[0] if known else None
+
+    def create(self, dataset: Dataset, name: str, content: str, counts: dict[str, Any], user: str) -> Version:
+        """A new version of the newest revision, which is to be materialized."""
+        version = new_id("ve")
+        row = {"id": version, "dataset": dataset.id, "rev": dataset.head_rev, "name": name.strip()[:120]}
+        more = {"content": content, "state": "making", "detail": "", "data": "", "counts": json.dumps(counts)}
+        with writing(self._engine) as connection:
+            connection.execute(insert(VERSION).values(**row, **more, created_at=self._clock(), created_by=user))
+        found = self.get(version)
+        assert found is not None
+        return found
+
+    def content(self, dataset: str, rev: int, task: str) -> str:
+        """SHA-256 of a revision's images, splits, classes and annotations, hexadecimal."""
+        digest = hashlib.sha256()
+        with reading(self._engine) as connection:
+            digest.update(json.dumps([task, classes_at(connection, dataset, rev)]).encode())
+            for item in Items(self._engine).rows(connection, dataset, rev):
+                head = json.dumps([item.name, item.sha256, item.split])
+                digest.update(f"{head}{content_of(item.labels)}\n".encode())
+        return digest.hexdigest()
+
+    def difference(self, first: Version, second: Version) -> list[ImageDifference]:
+        """What differs from the first version to the second, by image."""
+        with reading(self._engine) as connection:
+            pairs = differences(connection, first.dataset, first.rev, second.rev)
+        return [_difference(before, after) for before, after in pairs]
+
+    def _all(self, condition: Any) -> list[Version]:
+        query = select(VERSION).where(condition).order_by(VERSION.c.created_at.desc(), VERSION.c.id)
+        with reading(self._engine) as connection:
+            return [_version_of(row) for row in connection.execute(query)]
+
+
+def write_note(connection: Connection, place: Place, version: str, data: str) -> None:
+    """Writes what is needed to find the version and its data set again if the database is lost.
+
+    data: the specification of its folder. Raises OSError.
+    """
+    query = select(VERSION, DATASET.c.name.label("dataset_name")).join(DATASET).where(VERSION.c.id == version)
+    row = connection.execute(query).one()
+    tree = {"dataset": row.dataset, "dataset_name": row.dataset_name, "name": row.name, "created_at": row.created_at}
+    with atomic_write(place.version_note(version)) as file:
+        file.write(json.dumps(tree | {"kind": data.partition(":")[0]}).encode())
+
+
+def finish_version(connection: Connection, version: str, state: str, detail: str, data: str) -> None:
+    """The version is "ready" or "failed"."""
+    values = {"state": state, "detail": detail[:2000], "data": data}
+    connection.execute(update(VERSION).where(VERSION.c.id == version).values(**values))
+
+
+def summary(found: list[ImageDifference]) -> dict[str, Any]:
+    """The numbers of images and of objects of each kind of difference, and of objects by class."""
+    images = Counter(each.kind for each in found)
+    objects = {
+        kind: sum(len(getattr(each, kind)) for each in found) for kind in ("added", "deleted", "moved", "renamed")
+    }
+    classes: dict[str, Counter[str]] = {}
+    for each in found:
+        for kind in ("added", "deleted"):
+            for tree in getattr(each, kind):
+                classes.setdefault(tree["class"], Counter())[kind] += 1
+        for kind in ("moved", "renamed"):
+            for _, after in getattr(each, kind):
+                classes.setdefault(after["class"], Counter())[kind] += 1
+    n_split = sum(each.split is not None for each in found)
+    return {
+        "images": dict(images),
+        "objects": objects,
+        "n_split": n_split,
+        "classes": {k: dict(v) for k, v in sorted(classes.items())},
+    }
+
+
+def _difference(before: Item | None, after: Item | None) -> ImageDifference:
+    if before is None or after is None:
+        item = after or before
+        assert item is not None
+        kind = "added" if before is None else "deleted"
+        objects = {"added": item.labels if kind == "added" else [], "deleted": item.labels if kind == "deleted" else []}
+        return ImageDifference(item, kind, objects["added"], objects["deleted"], [], [], None)
+    old = {each["id"]: each for each in before.labels}
+    new = {each["id"]: each for each in after.labels}
+    both = [(old[key], new[key]) for key in old if key in new]
+    return ImageDifference(
+        after,
+        "changed",
+        [each for key, each in new.items() if key not in old],
+        [each for key, each in old.items() if key not in new],
+        [(a, b) for a, b in both if a.get("box") != b.get("box") or a.get("polygons") != b.get("polygons")],
+        [(a, b) for a, b in both if a["class"] != b["class"]],
+        None if before.split == after.split else (before.split, after.split),
+    )
+
+
+def _version_of(row: Row[Any]) -> Version:
+    tree = {field.name: getattr(row, field.name) for field in dataclasses.fields(Version)}
+    return Version(**tree | {"counts": json.loads(tree["counts"])})

@@ -1,0 +1,73 @@
+"""Migrations: a newer program changes the schema at its start, after a copy of the file; an older one refuses."""
+
+import pathlib
+import sqlite3
+from contextlib import closing
+
+from sqlalchemy import Engine, text
+
+from cvzoo.errors.exceptions import FileFormatError
+from cvzoo.studio.database.engine import open_database
+from cvzoo.studio.place import Place
+
+HEAD = "0003"  # the newest revision in migrations/versions
+_FOLDER = pathlib.Path(__file__).with_name("migrations")
+
+
+def ready_database(place: Place) -> Engine:
+    """The database with the newest schema.
+
+    Raises FileFormatError if the file is damaged, or was made by a newer version of cvzoo.
+    """
+    engine = open_database(place.database)
+    now = current_revision(engine, place.database)
+    if now == HEAD:
+        return engine
+    if now is not None and now > HEAD:
+        raise FileFormatError(
+            f"{place.database} was made by a newer version of cvzoo",
+            expected=f"schema {HEAD} or older",
+            got=now,
+            hint="pip install --upgrade cvzoo",
+        )
+    if now is not None:
+        copy_database(place.database, place.backups / f"before-{HEAD}-from-{now}.db")
+    _upgrade(engine)
+    return engine
+
+
+def current_revision(engine: Engine, path: pathlib.Path) -> str | None:
+    """The revision of the schema, None of an empty file. Raises FileFormatError if it is damaged."""
+    try:
+        with closing(sqlite3.connect(path)) as connection:
+            (sound,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+    except sqlite3.DatabaseError as error:
+        sound = str(error)
+    if sound != "ok":
+        raise FileFormatError(
+            f"{path} is damaged: {sound}",
+            hint="move it away, then cvzoo studio restore BACKUP, or cvzoo studio reindex: runs are not in it",
+        )
+    with engine.connect() as connection:
+        if not connection.execute(text("SELECT 1 FROM sqlite_master WHERE name = 'alembic_version'")).first():
+            return None
+        row = connection.execute(text("SELECT version_num FROM alembic_version")).first()
+        return None if row is None else str(row[0])
+
+
+def copy_database(source: pathlib.Path, target: pathlib.Path) -> None:
+    """Copies a database that may be in use, and checks nothing."""
+    with closing(sqlite3.connect(source)) as old, closing(sqlite3.connect(target)) as new:
+        old.backup(new)
+
+
+def _upgrade(engine: Engine) -> None:
+    # imported here: it takes 0.2 s, and is needed only if the schema is behind
+    from alembic import command
+    from alembic.config import Config
+
+    config = Config()
+    config.set_main_option("script_location", str(_FOLDER).replace("%", "%%"))
+    with engine.connect().execution_options(is_writer=True) as connection, connection.begin():
+        config.attributes["connection"] = connection
+        command.upgrade(config, "head")

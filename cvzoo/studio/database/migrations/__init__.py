@@ -1,0 +1,1 @@
+"""Alembic's folder: the environment and a file per revision of the schema."""

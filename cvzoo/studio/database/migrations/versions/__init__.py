@@ -1,0 +1,1 @@
+"""A file per revision of the schema."""

@@ -1,0 +1,211 @@
+"""The schema. Times are milliseconds since 1970, UTC; what is secret is stored as its SHA-256."""
+
+from sqlalchemy import (
+    Boolean,
+    Column,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    String,
+    Table,
+    Text,
+    UniqueConstraint,
+    text,
+)
+
+METADATA = MetaData()
+
+USER = Table(
+    "user",
+    METADATA,
+    Column("id", String(19), primary_key=True),
+    Column("name", String(80), unique=True, nullable=False),
+    Column("is_admin", Boolean, nullable=False),
+    Column("created_at", Integer, nullable=False),
+)
+TICKET = Table(
+    "ticket",
+    METADATA,
+    Column("digest", LargeBinary(32), primary_key=True),
+    Column("user", ForeignKey("user.id", ondelete="CASCADE"), nullable=False),
+    Column("expires_at", Integer, nullable=False),
+    Column("used_at", Integer),
+)
+SESSION = Table(
+    "session",
+    METADATA,
+    Column("digest", LargeBinary(32), primary_key=True),
+    Column("user", ForeignKey("user.id", ondelete="CASCADE"), nullable=False),
+    Column("created_at", Integer, nullable=False),
+    Column("expires_at", Integer, nullable=False),
+    Column("seen_at", Integer, nullable=False),
+    Column("address", String(64), nullable=False),
+    Column("browser", String(200), nullable=False),
+)
+TOKEN = Table(
+    "token",
+    METADATA,
+    Column("id", String(19), primary_key=True),
+    Column("digest", LargeBinary(32), unique=True, nullable=False),
+    Column("user", ForeignKey("user.id", ondelete="CASCADE"), nullable=False),
+    Column("name", String(80), nullable=False),
+    Column("scope", String(10), nullable=False),
+    Column("created_at", Integer, nullable=False),
+    Column("expires_at", Integer, nullable=False),
+    Column("used_at", Integer),
+    Column("revoked_at", Integer),
+)
+AUDIT = Table(
+    "audit",
+    METADATA,
+    Column("id", Integer, primary_key=True),
+    Column("at", Integer, nullable=False),
+    Column("user", String(19)),
+    Column("address", String(64), nullable=False),
+    Column("action", String(40), nullable=False),
+    Column("object", String(80), nullable=False),
+    Column("detail", Text, nullable=False),
+)
+Index("audit_at", AUDIT.c.at)
+JOB = Table(
+    "job",
+    METADATA,
+    Column("id", String(19), primary_key=True),
+    Column("name", String(120), nullable=False),
+    Column("spec", Text, nullable=False),
+    Column("state", String(10), nullable=False),
+    Column("detail", Text, nullable=False),
+    Column("rank", Integer, nullable=False),  # counts changes
+    Column("attempt", Integer, nullable=False),  # number of the last one, 0: none
+    Column("n_lost", Integer, nullable=False),
+    Column("iteration", Integer, nullable=False),  # at the start of the last attempt
+    Column("queued_at", Integer, nullable=False),
+    Column("changed_at", Integer, nullable=False),
+    Column("created_at", Integer, nullable=False),
+    Column("created_by", String(19)),
+)
+Index("job_state", JOB.c.state, JOB.c.queued_at)
+UPLOAD = Table(
+    "upload",
+    METADATA,
+    Column("id", String(19), primary_key=True),
+    Column("name", String(255), nullable=False),
+    Column("size", Integer, nullable=False),
+    Column("offset", Integer, nullable=False),  # bytes that are on the disk
+    Column("touched_at", Integer, nullable=False),
+    Column("created_at", Integer, nullable=False),
+    Column("created_by", String(19)),
+)
+DATASET = Table(
+    "dataset",
+    METADATA,
+    Column("id", String(19), primary_key=True),
+    Column("name", String(120), nullable=False, unique=True),
+    Column("task", String(12), nullable=False),  # boxes, classes; "" while it is imported
+    Column("layout", String(12), nullable=False),  # that it was read from
+    Column("state", String(10), nullable=False),  # importing, ready, failed
+    Column("detail", Text, nullable=False),
+    Column("source", Text, nullable=False),
+    Column("head_rev", Integer, nullable=False),
+    Column("checked_rev", Integer, nullable=False),
+    Column("changed_at", Integer, nullable=False),
+    Column("created_at", Integer, nullable=False),
+    Column("created_by", String(19)),
+)
+REVISION = Table(
+    "revision",
+    METADATA,
+    Column("dataset", ForeignKey("dataset.id", ondelete="CASCADE"), primary_key=True),
+    Column("rev", Integer, primary_key=True),
+    Column("kind", String(10), nullable=False),
+    Column("message", String(400), nullable=False),
+    Column("n_changed", Integer, nullable=False),
+    Column("classes", Text, nullable=False),  # all names in the order of their labels; "": as before
+    Column("edit_id", String(40)),
+    Column("at", Integer, nullable=False),
+    Column("user", String(19)),
+    UniqueConstraint("dataset", "edit_id", name="revision_edit"),
+)
+# an item is valid from first_rev on, until before last_rev
+ITEM = Table(
+    "item",
+    METADATA,
+    Column("id", Integer, primary_key=True),
+    Column("dataset", ForeignKey("dataset.id", ondelete="CASCADE"), nullable=False),
+    Column("ordinal", Integer, nullable=False),
+    Column("first_rev", Integer, nullable=False),
+    Column("last_rev", Integer),
+    Column("name", Text, nullable=False),
+    Column("sha256", String(64), nullable=False),
+    Column("height", Integer, nullable=False),  # 0: it cannot be decoded
+    Column("width", Integer, nullable=False),
+    Column("split", String(40), nullable=False),
+    Column("n_object", Integer, nullable=False),
+    Column("labels", Text, nullable=False),
+    Column("extra", Text, nullable=False),
+)
+Index("item_ordinal", ITEM.c.dataset, ITEM.c.ordinal, ITEM.c.first_rev, unique=True)
+Index("item_head", ITEM.c.dataset, ITEM.c.ordinal, sqlite_where=text("last_rev IS NULL"))
+ITEM_CLASS = Table(
+    "item_class",
+    METADATA,
+    Column("dataset", ForeignKey("dataset.id", ondelete="CASCADE"), primary_key=True),
+    Column("name", String(200), primary_key=True),
+    Column("ordinal", Integer, primary_key=True),
+    Column("first_rev", Integer, primary_key=True),
+    Column("last_rev", Integer),
+    Column("n", Integer, nullable=False),
+)
+VERSION = Table(
+    "version",
+    METADATA,
+    Column("id", String(19), primary_key=True),
+    Column("dataset", ForeignKey("dataset.id", ondelete="CASCADE"), nullable=False),
+    Column("rev", Integer, nullable=False),
+    Column("name", String(120), nullable=False),
+    Column("content", String(64), nullable=False),  # SHA-256 of its images and annotations
+    Column("state", String(10), nullable=False),  # making, ready, failed
+    Column("detail", Text, nullable=False),
+    Column("data", Text, nullable=False),  # the specification for `cvzoo train --data`
+    Column("counts", Text, nullable=False),
+    Column("created_at", Integer, nullable=False),
+    Column("created_by", String(19)),
+)
+Index("version_dataset", VERSION.c.dataset, VERSION.c.created_at)
+FINDING = Table(
+    "finding",
+    METADATA,
+    Column("id", String(19), primary_key=True),
+    Column("dataset", ForeignKey("dataset.id", ondelete="CASCADE"), nullable=False),
+    Column("digest", String(64), nullable=False),  # of what was found, so that a waiver outlives the next check
+    Column("origin", String(8), nullable=False),  # import, check
+    Column("kind", String(40), nullable=False),
+    Column("severity", String(8), nullable=False),
+    Column("meaning", Text, nullable=False),
+    Column("message", Text, nullable=False),
+    Column("ordinal", Integer),
+    Column("object", String(40)),
+    Column("others", Text, nullable=False),
+    Column("state", String(8), nullable=False),  # open, waived, fixed
+    Column("reason", String(400), nullable=False),
+    Column("by", String(19)),
+    Column("at", Integer, nullable=False),
+    UniqueConstraint("dataset", "digest", name="finding_digest"),
+)
+Index("finding_image", FINDING.c.dataset, FINDING.c.ordinal)
+TASK = Table(
+    "task",
+    METADATA,
+    Column("id", String(19), primary_key=True),
+    Column("kind", String(10), nullable=False),  # import, check, version
+    Column("dataset", ForeignKey("dataset.id", ondelete="CASCADE"), nullable=False),
+    Column("rev", Integer, nullable=False),
+    Column("subject", String(19), nullable=False),  # the version, or ""
+    Column("detail", Text, nullable=False),
+    Column("state", String(8), nullable=False),  # queued, running, done, failed
+    Column("n_try", Integer, nullable=False),
+    Column("created_at", Integer, nullable=False),
+)
+Index("task_state", TASK.c.state, TASK.c.created_at)

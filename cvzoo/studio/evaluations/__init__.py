@@ -1,0 +1,1 @@
+"""Evaluations of models: scores, and what went wrong in each image."""

@@ -1,0 +1,1 @@
+"""Predictions of a loaded model, in a process of its own."""

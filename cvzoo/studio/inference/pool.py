@@ -1,0 +1,212 @@
+"""Processes with a loaded model each: started when they are asked, ended when idle, killed when they take too long."""
+
+import contextlib
+import dataclasses
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from cvzoo.studio.inference.frames import read_frame, write_frame
+from cvzoo.studio.problems import Problem
+from cvzoo.studio.worker.supervise import kept_environment
+
+LOAD_S, ANSWER_S = 90.0, 30.0
+IDLE_S = 300.0
+MAX_PROCESS = 2
+MAX_WAITING = 16
+# of reading and writing pipes of a process that ended; a ValueError if somebody else has closed them
+_ENDED = (EOFError, OSError, ValueError)
+
+
+@dataclasses.dataclass(frozen=True)
+class Loaded:
+    """Which model a process has. word: for the command line; changed_at: of its file; data: of its run, or "" """
+
+    word: str
+    changed_at: int
+    data: str
+
+
+class Pool:
+    """Models in processes, at most two.
+
+    clock: seconds
+    command: that starts one; the model's word and data follow
+    """
+
+    def __init__(
+        self,
+        clock: Callable[[], float] = time.monotonic,
+        command: tuple[str, ...] = (sys.executable, "-m", "cvzoo.studio.inference.worker"),
+    ):
+        self._clock, self._command = clock, command
+        self._lock = threading.Lock()
+        self._processes: dict[Loaded, _Process] = {}
+        self._n_waiting = 0
+
+    def ask(self, which: Loaded, tree: dict[str, Any], payload: bytes = b"") -> tuple[dict[str, Any], bytes]:
+        """The answer of the model's process, which is started if there is none.
+
+        Raises Problem: 415 for an image that cannot be read, 422 for what the model refuses or does not survive, 429
+        if too many wait.
+        """
+        with self._waiting(), self._process(which) as process:
+            answer, payload = process.ask(tree, payload)
+        if "error" in answer:
+            raise Problem(415 if answer.get("is_image") else 422, str(answer["error"]))
+        return answer, payload
+
+    def reap(self) -> None:
+        """Ends processes that were idle for five minutes, and forgets those that died."""
+        with self._lock:
+            for which, process in list(self._processes.items()):
+                is_idle = not process.n_user and self._clock() - process.used_at > IDLE_S
+                if process.is_dead or is_idle:
+                    del self._processes[which]
+                    process.end()
+
+    def close(self) -> None:
+        """Ends all processes."""
+        with self._lock:
+            for process in self._processes.values():
+                process.end()
+            self._processes.clear()
+
+    @property
+    def pids(self) -> list[int]:
+        """The identifiers of the processes."""
+        with self._lock:
+            return [process.pid for process in self._processes.values()]
+
+    @contextlib.contextmanager
+    def _waiting(self) -> Iterator[None]:
+        with self._lock:
+            if self._n_waiting >= MAX_WAITING:
+                raise Problem(429, "too many predictions wait", hint="again in a few seconds")
+            self._n_waiting += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._n_waiting -= 1
+
+    @contextlib.contextmanager
+    def _process(self, which: Loaded) -> "Iterator[_Process]":
+        with self._lock:
+            process = self._processes.get(which)
+            if process is None or process.is_dead:
+                self._make_room(which)
+                process = self._processes[which] = _Process([*self._command, which.word, which.data])
+            process.n_user += 1
+        try:
+            with process.lock:
+                yield process
+        finally:
+            with self._lock:
+                process.n_user -= 1
+                process.used_at = self._clock()
+                if process.is_dead and self._processes.get(which) is process:
+                    del self._processes[which]
+                    process.end()
+
+    def _make_room(self, which: Loaded) -> None:
+        """Ends an older version of the model's file, or the process that was used least recently."""
+        known = self._processes
+        for other, process in list(known.items()):
+            if process.is_dead or (other.word == which.word and not process.n_user):
+                del known[other]
+                process.end()
+        if len(known) < MAX_PROCESS:
+            return
+        idle = [other for other, process in known.items() if not process.n_user]
+        if not idle:
+            raise Problem(429, f"{MAX_PROCESS} other models are predicting", hint="again in a few seconds")
+        oldest = min(idle, key=lambda other: known[other].used_at)
+        known.pop(oldest).end()
+
+
+class _Process:
+    """One process. lock: of who asks; n_user: who ask or wait; used_at: seconds"""
+
+    def __init__(self, words: list[str]):
+        self._popen = subprocess.Popen(
+            words,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+            env=kept_environment(),
+        )
+        self.lock = threading.Lock()
+        self.n_user = 0
+        self.used_at = 0.0
+        self._is_loaded = False
+
+    @property
+    def pid(self) -> int:
+        return self._popen.pid
+
+    @property
+    def is_dead(self) -> bool:
+        return self._popen.poll() is not None
+
+    def ask(self, tree: dict[str, Any], payload: bytes) -> tuple[dict[str, Any], bytes]:
+        """The answer; {"error": ...} if the model cannot be loaded, or the process dies or takes too long."""
+        assert self._popen.stdin is not None
+        assert self._popen.stdout is not None
+        if not self._is_loaded:
+            with self._limit(LOAD_S) as expired:
+                try:
+                    answer, _ = read_frame(self._popen.stdout)
+                except _ENDED:
+                    answer = {"error": _why(self._end_code(), expired, "loading the model", LOAD_S)}
+            if "error" in answer:
+                self._popen.kill()
+                self._popen.wait()
+                return answer, b""
+            self._is_loaded = True
+        with self._limit(ANSWER_S) as expired:
+            try:
+                write_frame(self._popen.stdin, tree, payload)
+                return read_frame(self._popen.stdout)
+            except _ENDED:
+                return {"error": _why(self._end_code(), expired, "the prediction", ANSWER_S)}, b""
+
+    def end(self) -> None:
+        """Ends the process, which has nothing to lose."""
+        self._popen.kill()
+        self._popen.wait()
+        for file in (self._popen.stdin, self._popen.stdout):
+            if file is not None:
+                with contextlib.suppress(OSError):
+                    file.close()
+
+    def _end_code(self) -> int:
+        self._popen.kill()
+        return self._popen.wait()
+
+    @contextlib.contextmanager
+    def _limit(self, seconds: float) -> Iterator[threading.Event]:
+        """A block after whose time the process is killed; the event says whether it was."""
+        expired = threading.Event()
+
+        def expire() -> None:
+            expired.set()
+            self._popen.kill()
+
+        timer = threading.Timer(seconds, expire)
+        timer.daemon = True
+        timer.start()
+        try:
+            yield expired
+        finally:
+            timer.cancel()
+
+
+def _why(code: int, expired: threading.Event, what: str, seconds: float) -> str:
+    if expired.is_set():
+        return f"{what} took more than {seconds:g} s, and was ended"
+    return f"the process of {what} died ({f'signal {-code}' if code < 0 else f'exit status {code}'}); try another image"

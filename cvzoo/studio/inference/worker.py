@@ -1,0 +1,147 @@
+"""A loaded model that answers messages: `python -m cvzoo.studio.inference.worker MODEL [DATA]`.
+
+MODEL: a file, or a name of the zoo; DATA: the specification of a run's data. Messages come on standard input, answers
+go to standard output; the process ends with its input. It decodes images of strangers, and therefore gives up all
+rights but reading the program, the model and the data before the first message.
+"""
+
+import io
+import os
+import pathlib
+import resource
+import sys
+import sysconfig
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from PIL import Image as PILImage
+
+from cvzoo.config.home import cvzoo_home
+from cvzoo.errors.exceptions import CvzooError, ImageError
+from cvzoo.images.read_image import read_image
+from cvzoo.links.model.families import zoo_members
+from cvzoo.links.model.raw_outputs import seeded_photo
+from cvzoo.serializers.model_file import load_model
+from cvzoo.studio.inference.frames import read_frame, write_frame
+from cvzoo.studio.inference.layers import activations_of, layers_of, weights_of
+from cvzoo.studio.inference.predictions import facts_of, predicted, task_of
+from cvzoo.studio.inference.validation_images import ValidationImages
+from cvzoo.studio.worker.landlock import restrict
+
+MAX_PIXELS = 40_000_000
+_MEMORY = 12 << 30  # of addresses, of which oneDNN reserves more than it uses
+_SIZE = (480, 640)  # of the image that layers are listed for, as of `cvzoo info`
+_SYSTEM = ("/usr", "/lib", "/lib64", "/bin", "/etc", "/opt", "/proc", "/sys", "/dev")
+Answer = tuple[dict[str, Any], bytes]
+
+
+class Worker:
+    """Answers the messages of a model. model: loaded; data: the specification of its run's data, "" if unknown"""
+
+    def __init__(self, model: Any, data: str):
+        self._model, self._data = model, data
+        self._images: ValidationImages | None = None
+        self._known_layers: list[dict[str, Any]] | None = None
+
+    def answer(self, asked: dict[str, Any], payload: bytes) -> Answer:
+        """The answer to a message {"op": ...}. Raises CvzooError, KeyError."""
+        operations: dict[str, Callable[[dict[str, Any], bytes], Answer]] = {
+            "facts": lambda *_: (facts_of(self._model), b""),
+            "predict": self._predict,
+            "sample": self._sample,
+            "layers": lambda *_: ({"size": list(_SIZE), "layers": self._layers()}, b""),
+            "weights": lambda asked, _: ({"parameters": weights_of(self._model, str(asked["layer"]))}, b""),
+            "activations": self._activations,
+        }
+        return operations[asked["op"]](asked, payload)
+
+    def _predict(self, asked: dict[str, Any], payload: bytes) -> Answer:
+        start = time.perf_counter()
+        img = read_image(payload, max_pixels=MAX_PIXELS)
+        decoded = time.perf_counter()
+        found = predicted(self._model, img, asked.get("nms"))
+        times = {"decode": 1000 * (decoded - start), "predict": 1000 * (time.perf_counter() - decoded)}
+        return {"height": img.shape[1], "width": img.shape[2], "ms": times, **found}, b""
+
+    def _layers(self) -> list[dict[str, Any]]:
+        if self._known_layers is None:
+            img = seeded_photo(_SIZE)
+            self._known_layers = layers_of(self._model, lambda: self._model.predict([img]))
+        return self._known_layers
+
+    def _activations(self, asked: dict[str, Any], payload: bytes) -> Answer:
+        img = read_image(payload, max_pixels=MAX_PIXELS)
+        tree, picture = activations_of(self._model, str(asked["layer"]), lambda: self._model.predict([img]))
+        return tree, _png(picture[np.newaxis].repeat(3, 0))
+
+    def _sample(self, asked: dict[str, Any], payload: bytes) -> Answer:
+        if self._images is None:
+            self._images = ValidationImages(str(task_of(self._model)), self._data)
+        img, tree = self._images.example(int(asked["index"]))
+        return {"height": img.shape[1], "width": img.shape[2], **tree}, _png(img)
+
+
+def _member(name: str) -> Any:
+    for member in zoo_members():
+        if member.name == name:
+            return member.make()
+    raise CvzooError(f"the zoo has no model {name[:80]!r}")
+
+
+def _png(img: np.ndarray) -> bytes:
+    pixels = np.clip(np.rint(img), 0, 255).astype(np.uint8).transpose(1, 2, 0)
+    file = io.BytesIO()
+    PILImage.fromarray(pixels).save(file, "PNG", compress_level=1)
+    return file.getvalue()
+
+
+def _readable(model: str, data: str) -> list[str]:
+    """What may be read: the system, Python, cvzoo, the model, and the folder of the data."""
+    own = [*_SYSTEM, sys.prefix, sys.base_prefix, *sysconfig.get_paths().values(), *filter(None, sys.path)]
+    own += [str(pathlib.Path(__file__).parents[3]), str(cvzoo_home() / "weights"), model]
+    _, _, rest = data.partition(":")
+    words = [word.rpartition("=")[2] for word in rest.split(",")]
+    roots = [pathlib.Path(word) for word in words if word]
+    # COCO's file is in a folder beside those of its images
+    return own + [str(path.parent.parent if path.is_file() else path) for path in roots if path.exists()]
+
+
+def main(model: str, data: str = "") -> int:
+    """0 when the input ends."""
+    incoming, outgoing = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what a library prints is no message
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
+    try:
+        sandbox = restrict(readable=_readable(model, data), writable=["/dev/null"], network=False)
+        loaded = load_model(model) if os.path.isfile(model) else _member(model)
+        if task_of(loaded) is None:
+            raise CvzooError(f"the predictions of a {type(loaded).__name__} cannot be shown")
+        worker = Worker(loaded, data)
+        write_frame(outgoing, {"sandbox": sandbox})
+    except (CvzooError, OSError, MemoryError) as error:
+        write_frame(outgoing, _error(error))
+        return 1
+    while True:
+        try:
+            asked, payload = read_frame(incoming)
+        except EOFError:
+            return 0
+        try:
+            tree, bytes_back = worker.answer(asked, payload)
+        except (CvzooError, OSError, ValueError, MemoryError, ArithmeticError, LookupError) as error:
+            tree, bytes_back = _error(error), b""
+        write_frame(outgoing, tree, bytes_back)
+
+
+def _error(error: BaseException) -> dict[str, Any]:
+    if isinstance(error, MemoryError):
+        return {"error": "there is not enough memory", "is_image": False}
+    first = next(iter(str(error).splitlines()), "") or type(error).__name__
+    return {"error": first[:400], "is_image": isinstance(error, ImageError)}
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

@@ -1,0 +1,1 @@
+"""Runs and jobs: what is read of their folders."""

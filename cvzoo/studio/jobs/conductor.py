@@ -1,0 +1,234 @@
+"""What makes jobs run: compares their states with their files, starts supervisors, and tells them what is asked for.
+
+Each step follows from the state alone, so that a server that was killed in the middle does the same again at its start.
+"""
+
+import dataclasses
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+from cvzoo.config.home import cvzoo_home
+from cvzoo.files.atomic_write import atomic_write
+from cvzoo.studio.jobs.job import Job, Jobs
+from cvzoo.studio.jobs.json_file import open_regular, read_json_object
+from cvzoo.studio.jobs.orphans import kill_orphans
+from cvzoo.studio.jobs.rows import last_rows
+from cvzoo.studio.jobs.run_record import ITERATIONS, LIVE, number
+from cvzoo.studio.jobs.run_state import is_locked
+from cvzoo.studio.jobs.spec import Spec, TrainSpec, argv_of
+from cvzoo.studio.jobs.states import Event, Facts
+from cvzoo.studio.place import Place
+from cvzoo.studio.worker.supervise import CONTROL, EXIT, FAILED, INTERRUPT, KILL, LOG, ORDER, STARTED
+
+INTERVAL_S = 0.5
+_GRACE_S = 10 * 60.0  # of an iteration, a validation and a snapshot, after which it is killed
+_UNBORN_S = 10.0  # after which a supervisor that did not start is started again
+_MAX_START = 5  # of supervisors that end before they have started anything
+_ORPHAN_S = 2.0  # how often it is asked whether a training has lost its supervisor: all processes are looked at
+_ERROR = re.compile(rb"^cvzoo \w+: error: (.*(?:\n  .*)*)|^(\w+(?:Error|Exception): .*)$", re.MULTILINE)
+
+
+@dataclasses.dataclass(frozen=True)
+class _Child:
+    """A supervisor that this server started. at: when; n_start: how many of the attempt there were, with this one"""
+
+    process: subprocess.Popen
+    at: float
+    n_start: int
+
+
+class Conductor:
+    """Runs jobs on this machine: one training, and one of what takes minutes, at a time.
+
+    jobs, place: of the studio
+    clock: seconds that do not pass while the machine is suspended, nor when its time is set
+    """
+
+    def __init__(self, jobs: Jobs, place: Place, clock: Callable[[], float] = time.monotonic):
+        self._jobs, self._place, self._clock = jobs, place, clock
+        self._children: dict[str, _Child] = {}
+        self._asked: dict[str, tuple[int, float]] = {}  # job -> the change by which its end was asked for, and when
+        self._looked: dict[str, float] = {}  # job -> when it was looked for orphans
+        self._lock = threading.Lock()
+
+    @property
+    def n_child(self) -> int:
+        """The number of supervisors that this server started and that live."""
+        return sum(each.process.poll() is None for each in self._children.values())
+
+    def tick(self) -> None:
+        """Brings all jobs a step further. Raises the first error of a job, after all others had their step."""
+        errors: list[Exception] = []
+        with self._lock:
+            living = self._jobs.living()
+            known = {self._place.lock(job.id, job.attempt).name for job in living}
+            # an ended one is no zombie then
+            self._children = {
+                name: each for name, each in self._children.items() if each.process.poll() is None or name in known
+            }
+            self._asked = {job.id: self._asked[job.id] for job in living if job.id in self._asked}
+            for job in living:
+                try:
+                    self._follow(job)
+                except Exception as error:
+                    errors.append(error)
+            busy = {lane_of(job.spec) for job in self._jobs.living()}
+            for job in self._jobs.queued():
+                lane = lane_of(job.spec)
+                if lane not in busy:
+                    try:
+                        self._admit(job)
+                        busy.add(lane)
+                    except Exception as error:  # the next one may have a folder that can be written
+                        errors.append(error)
+        if errors:
+            raise errors[0]
+
+    def _admit(self, job: Job) -> None:
+        attempt = job.attempt + 1
+        run = self._place.run(job.id)
+        folder = attempt_folder(run, attempt)
+        folder.mkdir(parents=True, exist_ok=True)
+        with atomic_write(folder / ORDER) as file:
+            order = {"argv": argv_of(job.spec, run), "folder": str(self._place.runs), **kept_rights(job.spec, run)}
+            file.write(json.dumps(order).encode())
+        self._jobs.apply(job, "admit", attempt=attempt, iteration=iteration_of(run))
+
+    def _follow(self, job: Job) -> None:
+        run = self._place.run(job.id)
+        folder = attempt_folder(run, job.attempt)
+        lock = self._place.lock(job.id, job.attempt)
+        if is_held(lock):
+            is_training = isinstance(job.spec, TrainSpec)
+            if job.state == "starting" and (not is_training or iteration_of(run, since=folder / STARTED) > 0):
+                self._jobs.apply(job, "begin")
+            self._control(job, folder, lock)
+        elif (folder / EXIT).is_file():
+            self._end(job, run, folder, "exit")
+        elif (folder / STARTED).is_file():
+            # the lock was free before the file was looked for: between the two it may have been written
+            if not (folder / EXIT).is_file():
+                self._end(job, run, folder, "lose")
+        elif job.state == "starting":
+            self._start(job, folder, lock)
+        else:
+            self._end(job, run, folder, "lose")
+
+    def _control(self, job: Job, folder: pathlib.Path, lock: pathlib.Path) -> None:
+        control = folder / CONTROL
+        names = {"pausing": {INTERRUPT}, "stopping": {INTERRUPT}, "killing": {KILL}}.get(job.state, set())
+        if not names:
+            return
+        if self._asked.get(job.id, (None, 0.0))[0] != job.rank:
+            self._asked[job.id] = job.rank, self._clock()
+        if INTERRUPT in names and self._clock() - self._asked[job.id][1] > _GRACE_S:
+            names = names | {KILL}
+        for name in names:
+            if control.is_dir() and not (control / name).exists():
+                (control / name).touch()
+        if KILL in names and self._clock() - self._looked.get(job.id, -_ORPHAN_S) >= _ORPHAN_S:
+            self._looked[job.id] = self._clock()
+            pid = number(read_json_object(folder / STARTED).get("pid"))
+            kill_orphans(lock, None if pid is None else int(pid))
+
+    def _start(self, job: Job, folder: pathlib.Path, lock: pathlib.Path) -> None:
+        known = self._children.get(lock.name)
+        n_start = 0 if known is None else known.n_start
+        if known is not None:
+            code = known.process.poll()
+            if code is not None and n_start >= _MAX_START:
+                self._jobs.apply(job, "exit", Facts(code=1, reason=_unborn(code)))
+                return
+            # each next one later: what keeps it from starting, such as a full disk, lasts
+            if self._clock() - known.at < (_UNBORN_S if code is None else INTERVAL_S * 2**n_start):
+                return
+        process = subprocess.Popen(
+            [sys.executable, "-m", "cvzoo.studio.worker.supervise", str(folder), str(lock)],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        self._children[lock.name] = _Child(process, self._clock(), n_start + 1)
+
+    def _end(self, job: Job, run: pathlib.Path, folder: pathlib.Path, event: Event) -> None:
+        tree = read_json_object(folder / EXIT)
+        progressed = iteration_of(run) > job.iteration
+        n_lost = 0 if progressed else job.n_lost
+        code, signal = number(tree.get("code")), number(tree.get("signal"))
+        facts = Facts(
+            code=None if code is None else int(code),
+            signal=None if signal is None else int(signal),
+            has_result=job.spec.is_done(run),
+            n_lost=n_lost,
+            reason=error_in(folder / LOG),
+        )
+        self._jobs.apply(job, event, facts, n_lost=n_lost + (facts.code is None))
+
+
+def _unborn(code: int) -> str:
+    why = os.strerror(code - FAILED) if code > FAILED else f"exit status {code}"
+    return f"Its supervisor could not be started: {why}."
+
+
+def lane_of(spec: Spec) -> str:
+    """Jobs of one lane run one after the other: minutes of an evaluation do not wait for the hours of a training."""
+    return "long" if isinstance(spec, TrainSpec) else "short"
+
+
+def kept_rights(spec: Spec, run: pathlib.Path) -> dict[str, Any]:
+    """What a job may change: its folder, temporary files, and what it downloads; and whether it may use the network."""
+    home = cvzoo_home()
+    writable = [run, pathlib.Path(tempfile.gettempdir()), home / "weights", home / "datasets", pathlib.Path("/dev")]
+    for folder in writable[2:4]:
+        folder.mkdir(parents=True, exist_ok=True)
+    # of a training, weights to start from may have to be downloaded
+    return {"writable": list(map(str, writable)), "network": isinstance(spec, TrainSpec) or not spec.sha256}
+
+
+def attempt_folder(run: pathlib.Path, attempt: int) -> pathlib.Path:
+    """The folder of an attempt: its order, log and end."""
+    return run / "attempts" / str(attempt)
+
+
+def is_held(lock: pathlib.Path) -> bool:
+    """Whether a supervisor or its training lives."""
+    return lock.exists() and is_locked(lock) is True
+
+
+def iteration_of(run: pathlib.Path, since: pathlib.Path | None = None) -> int:
+    """The last iteration in the run's logs, 0 if there is none, or none that was written after the file `since`."""
+    newest = 0
+    for name in (LIVE, ITERATIONS):
+        path = run / name
+        try:
+            if since is not None and os.stat(path).st_mtime_ns < os.stat(since).st_mtime_ns:
+                continue
+        except OSError:
+            continue
+        rows = last_rows(path)
+        newest = max(newest, int(number(rows[-1].get("iteration")) or 0) if rows else 0)
+    return newest
+
+
+def error_in(log: pathlib.Path) -> str:
+    """The last error message in a log, "" if there is none."""
+    try:
+        with open_regular(log) as file:
+            file.seek(max(os.fstat(file.fileno()).st_size - (1 << 16), 0))
+            found = list(_ERROR.finditer(file.read()))
+    except OSError:
+        return ""
+    if not found:
+        return ""
+    text = (found[-1][1] or found[-1][2]).decode("utf-8", "replace")
+    return "; ".join(" ".join(line.split()) for line in text.splitlines())[:600]

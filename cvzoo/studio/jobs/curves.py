@@ -1,0 +1,81 @@
+"""The curves of a run: a series of values for each key of its logs."""
+
+import dataclasses
+import pathlib
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from cvzoo.studio.jobs.rows import Row, all_rows, read_rows
+from cvzoo.studio.jobs.run_record import ITERATIONS, LIVE, METRICS, number
+from cvzoo.studio.jobs.thin import thinned
+
+X_KEYS = ("iteration", "epoch", "elapsed_time")
+# rows every few seconds, means of few iterations, means of epochs; the source with the most values of a key is drawn
+SOURCES = (LIVE, ITERATIONS, METRICS)
+
+
+@dataclasses.dataclass(frozen=True)
+class Offsets:
+    """How far each source has been read, bytes."""
+
+    values: tuple[int, ...] = (0,) * len(SOURCES)
+
+    def __str__(self) -> str:
+        return "-".join(map(str, self.values))
+
+
+def parse_offsets(text: str) -> Offsets | None:
+    """The offsets of `str(offsets)`; None if the text is malformed."""
+    parts = text.split("-")
+    if len(parts) != len(SOURCES) or not all(part.isdecimal() and len(part) < 16 for part in parts):
+        return None
+    return Offsets(tuple(map(int, parts)))
+
+
+def read_curves(folder: pathlib.Path, n_point: int) -> tuple[list[dict[str, Any]], Offsets]:
+    """The series of all keys, each of at most n_point points, and how far the files have been read.
+
+    A series has key, source, iteration, epoch, elapsed_time and value, lists of one length, and n_gap: the number of
+    values that were not finite.
+    """
+    found: dict[str, dict[str, Any]] = {}
+    offsets = []
+    for source in SOURCES:
+        rows, offset = all_rows(folder / source)
+        offsets.append(offset)
+        for key in keys_of(rows):
+            series = _series(key, source, rows, n_point)
+            if key not in found or len(series["value"]) > len(found[key]["value"]):
+                found[key] = series
+    return [found[key] for key in sorted(found)], Offsets(tuple(offsets))
+
+
+def read_more(folder: pathlib.Path, offsets: Offsets) -> tuple[dict[str, list[Row]], Offsets]:
+    """The rows by source that were appended since, and the new offsets. Raises EOFError if a file was cut off."""
+    found, ends = {}, []
+    for source, offset in zip(SOURCES, offsets.values):
+        rows, end = read_rows(folder / source, offset)
+        ends.append(end)
+        if rows:
+            found[source] = rows
+    return found, Offsets(tuple(ends))
+
+
+def keys_of(rows: Iterable[Row]) -> list[str]:
+    """The keys of values, in the order of their first rows."""
+    return [key for key in dict.fromkeys(key for row in rows for key in row) if key not in X_KEYS]
+
+
+def _series(key: str, source: str, rows: Sequence[Row], n_point: int) -> dict[str, Any]:
+    having = [row for row in rows if key in row]
+    known = [row for row in having if number(row[key]) is not None and number(row.get("iteration")) is not None]
+    chosen = thinned([row["iteration"] for row in known], [row[key] for row in known], n_point)
+    kept = [known[i] for i in chosen]
+    columns = {name: [number(row.get(name)) for row in kept] for name in X_KEYS}
+    return {
+        "key": key,
+        "source": source,
+        "n_gap": len(having) - len(known),
+        **columns,
+        "value": [row[key] for row in kept],
+    }

@@ -1,0 +1,61 @@
+"""Files of a run that browsers may have: known names only, and none through a link that leads out of the folder."""
+
+import contextlib
+import pathlib
+import re
+
+from cvzoo.studio.place import inside
+
+# JSON and text are shown as text: nothing of a run is served as a page but the report, which has a frame of its own
+_TYPES = {
+    ".json": "text/plain; charset=utf-8",
+    ".jsonl": "text/plain; charset=utf-8",
+    ".toml": "text/plain; charset=utf-8",
+    ".csv": "text/csv; charset=utf-8",
+    ".safetensors": "application/octet-stream",
+    ".npz": "application/octet-stream",
+    ".jpg": "image/jpeg",
+    ".onnx": "application/octet-stream",
+    ".html": "text/html; charset=utf-8",
+}
+_IMAGE = re.compile(r"images/[\w-]{1,60}\.jpg|samples/epoch_\d{1,9}\.jpg", re.ASCII)
+_SNAPSHOT = re.compile(r"snapshot_iter_\d{1,12}\.npz")
+_NAMED = (
+    *("best.safetensors", "report.html", "config.json", "recipe.toml", "status.json", "data.json"),
+    *("int8.safetensors", "model.onnx", "deploy.safetensors", "scores.json", "verdicts.jsonl"),
+    *("predictions.jsonl", "predicted/results.csv", "predicted/coco/annotations/instances_all.json"),
+    *("environment.json", "anchors.json", "metrics.jsonl", "metrics.csv", "iterations.jsonl", "live.jsonl"),
+)
+
+
+def media_type(name: str) -> str:
+    """The media type of a file that `run_file` found."""
+    return _TYPES[pathlib.PurePath(name).suffix]
+
+
+def run_file(folder: pathlib.Path, name: str) -> pathlib.Path | None:
+    """The file of the run, None if it is missing or not one of those that may be had. name: such as "images/a.jpg" """
+    if name not in _NAMED and not _SNAPSHOT.fullmatch(name) and not _IMAGE.fullmatch(name):
+        return None
+    path = inside(folder, *name.split("/"))
+    return path if path is not None and path.is_file() else None
+
+
+def run_files(folder: pathlib.Path) -> list[tuple[str, int]]:
+    """(name, bytes) of the files that may be had: the best model and the report first, snapshots by iteration."""
+    snapshots = [path.name for path in folder.glob("snapshot_iter_*.npz")]
+    found = []
+    for name in (*_NAMED, *sorted(snapshots, key=lambda each: (len(each), each))):
+        path = run_file(folder, name)
+        if path is not None:
+            with contextlib.suppress(OSError):  # a training replaces its snapshots
+                found.append((name, path.stat().st_size))
+    return found
+
+
+def run_images(folder: pathlib.Path) -> list[str]:
+    """Names of the images, "images/predictions.jpg", "samples/epoch_4.jpg" by epoch."""
+    names = [
+        path.relative_to(folder).as_posix() for part in ("images", "samples") for path in folder.glob(f"{part}/*.jpg")
+    ]
+    return sorted((name for name in names if run_file(folder, name) is not None), key=lambda name: (len(name), name))

@@ -1,0 +1,37 @@
+"""The output of a job's attempts."""
+
+import os
+import pathlib
+import re
+import shlex
+
+from cvzoo.studio.jobs.conductor import attempt_folder
+from cvzoo.studio.jobs.job import Job
+from cvzoo.studio.jobs.json_file import open_regular, read_json_object
+from cvzoo.studio.worker.supervise import LOG, STARTED
+
+_TAIL = 1 << 15
+# what moves a terminal's cursor or colors its text
+_CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|[\x00-\x08\x0b-\x1f\x7f]")
+
+
+def log_tail(run: pathlib.Path, attempt: int) -> str:
+    """The last 32 kB of the output of an attempt, without control characters; "" if there is none."""
+    try:
+        with open_regular(attempt_folder(run, attempt) / LOG) as file:
+            start = max(os.fstat(file.fileno()).st_size - _TAIL, 0)
+            file.seek(start)
+            text = file.read(_TAIL).decode("utf-8", "replace")
+    except OSError:
+        return ""
+    return _CONTROL.sub("", text.partition("\n")[2] if start else text)
+
+
+def sandbox_of(run: pathlib.Path, attempt: int) -> str:
+    """What keeps an attempt from writing elsewhere, in words; "" before it has started."""
+    return str(read_json_object(attempt_folder(run, attempt) / STARTED).get("sandbox", ""))
+
+
+def command_of(job: Job, run: pathlib.Path) -> str:
+    """The shell command that starts or resumes the job."""
+    return shlex.join(["cvzoo", *job.spec.words(run)])

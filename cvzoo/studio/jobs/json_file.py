@@ -1,0 +1,62 @@
+"""JSON of runs, which may be large or malformed, or no file at all."""
+
+import json
+import math
+import os
+import pathlib
+import re
+import stat
+from typing import Any, BinaryIO
+
+MAX_BYTES = 4 << 20
+# where a number may be that no float has, or an integer of more than 64 bits
+_LARGE = re.compile(rb"[eE]\+?\d{3}|(?<![.\d])\d{19}")
+
+
+def read_json_object(path: pathlib.Path, max_bytes: int = MAX_BYTES) -> dict[str, Any]:
+    """The object in the file; an empty one if the file is missing, malformed, or too large."""
+    try:
+        with open_regular(path) as file:
+            data = file.read(max_bytes + 1)
+        tree = parse_json(data) if len(data) <= max_bytes else None
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return tree if isinstance(tree, dict) else {}
+
+
+def open_regular(path: pathlib.Path) -> BinaryIO:
+    """The file, opened for reading.
+
+    Raises OSError for a link, which may lead out of the run, and for a FIFO or device, at which a reader could wait.
+    """
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(f"{path} is no regular file")
+    return open(descriptor, "rb")
+
+
+def parse_json(data: bytes) -> Any:
+    """What the text means: numbers that are not finite are None, and integers of more than 64 bits are floats.
+
+    Raises ValueError, RecursionError.
+    """
+    return (_CAREFUL if _LARGE.search(data) else _FAST).decode(data.decode())
+
+
+def _none(_: str) -> None:
+    return None
+
+
+def _finite(text: str) -> float | None:
+    value = float(text)
+    return value if math.isfinite(value) else None
+
+
+def _integer(text: str) -> float | None:
+    return int(text) if len(text) <= 18 else _finite(text)
+
+
+# made once: `json.loads` with options makes one per call, which takes longer than a row
+_FAST = json.JSONDecoder(parse_constant=_none)
+_CAREFUL = json.JSONDecoder(parse_constant=_none, parse_float=_finite, parse_int=_integer)

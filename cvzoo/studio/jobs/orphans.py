@@ -1,0 +1,36 @@
+"""Trainings whose supervisor was killed: found by the lock that they inherited, and ended."""
+
+import os
+import pathlib
+import signal
+
+import psutil
+
+
+def holders(lock: pathlib.Path) -> list[int]:
+    """The process ids of this user's processes that have the lock file open."""
+    name = os.path.realpath(lock)
+    found = []
+    for process in psutil.process_iter():
+        try:
+            if any(file.path == name for file in process.open_files()):
+                found.append(process.pid)
+        except (psutil.Error, OSError):
+            continue
+    return found
+
+
+def kill_orphans(lock: pathlib.Path, supervisor: int | None) -> bool:
+    """Kills what holds the lock if the supervisor does not, which would do it otherwise; whether it did.
+
+    supervisor: its process id, None if unknown
+    """
+    found = holders(lock)
+    if not found or supervisor in found:
+        return False
+    for pid in found:
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            continue
+    return True

@@ -1,0 +1,1 @@
+"""Models: those of runs, those made of them, and the zoo's."""

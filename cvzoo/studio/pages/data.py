@@ -1,0 +1,197 @@
+"""The pages of data sets: the list, the import, and one data set with its forms."""
+
+import json
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Form, Query, Request
+from fastapi.responses import RedirectResponse, Response
+
+from cvzoo.studio.access.who import Reader, Writer
+from cvzoo.studio.api.datasets import MAX_SAMPLE, Source, audit, new_dataset
+from cvzoo.studio.api.found_dataset import FoundDataset
+from cvzoo.studio.api.versions import new_version
+from cvzoo.studio.data.datasets import Dataset
+from cvzoo.studio.data.items import Filter
+from cvzoo.studio.data.split import apply_split, planned_split
+from cvzoo.studio.pages.render import render
+from cvzoo.studio.problems import Problem
+from cvzoo.studio.state import studio_of
+
+router = APIRouter(include_in_schema=False)
+_N_REVISION = 12
+_Text = Annotated[str, Form(max_length=2000)]
+
+
+@router.get("/data")
+def datasets(request: Request, _: Reader) -> Response:
+    """The list of data sets."""
+    data = studio_of(request).data
+    found = []
+    for each in data.datasets.all():
+        counts = data.datasets.counts(each.id)
+        shown = data.items.page(each.id, each.head_rev, Filter(), limit=4)
+        found.append({"dataset": each, "counts": counts, "images": [item for item in shown if item.height]})
+    return render(request, "datasets.html", values={"found": found})
+
+
+@router.get("/data/new")
+def import_form(request: Request, _: Reader) -> Response:
+    """The page that imports a data set."""
+    return _import_form(request, {"name": "", "spec": "", "sample": "80"}, {})
+
+
+@router.post("/data/new")
+def import_by_form(
+    request: Request, who: Writer, name: _Text = "", spec: _Text = "", sample: _Text = "", kind: _Text = ""
+) -> Response:
+    """Imports what is on this machine, or the sample; uploads are sent by the page's script."""
+    given = {"name": name.strip(), "spec": spec.strip(), "sample": sample.strip()}
+    wrong = {} if 1 <= len(given["name"]) <= 120 else {"name": "the data set needs a name of at most 120 letters"}
+    source = Source(spec=given["spec"])
+    if kind == "sample":
+        n = int(given["sample"]) if given["sample"].isdigit() and len(given["sample"]) < 6 else 0
+        if not 4 <= n <= MAX_SAMPLE:
+            wrong["sample"] = f"a number from 4 to {MAX_SAMPLE}"
+        else:
+            source = Source(sample=n)
+    elif not given["spec"]:
+        wrong["spec"] = "the folder must be named, such as voc:FOLDER"
+    if wrong:
+        return _import_form(request, given, wrong)
+    try:
+        dataset = new_dataset(request, given["name"], source, who)
+    except Problem as problem:
+        return _import_form(request, given, {"name": str(problem.detail)})
+    return RedirectResponse(f"/data/{dataset.id}", status_code=303)
+
+
+@router.get("/data/{dataset}")
+def dataset_page(request: Request, dataset: FoundDataset) -> Response:
+    """One data set."""
+    return _page(request, dataset, {})
+
+
+@router.post("/data/{dataset}/split")
+def split_by_form(
+    request: Request,
+    dataset: FoundDataset,
+    who: Writer,
+    train: Annotated[int, Form(ge=0, le=100)],
+    val: Annotated[int, Form(ge=0, le=100)],
+    test: Annotated[int, Form(ge=0, le=100)] = 0,
+    seed: Annotated[int, Form(ge=0, le=2**31)] = 0,
+    keep: Annotated[str, Form(max_length=5)] = "",
+    action: Annotated[str, Form(max_length=10)] = "preview",
+) -> Response:
+    """A preview of a split, or the split."""
+    data = studio_of(request).data
+    classes = data.datasets.classes(dataset.id, dataset.head_rev)
+    percent = {"train": train, "val": val, "test": test}
+    try:
+        split = planned_split(data.engine, dataset, classes, percent, seed, keep=bool(keep))
+    except Problem as problem:
+        return _page(request, dataset, {"split_error": f"{problem.detail}: {problem.more.get('expected', '')}"})
+    if action == "split":
+        words = ", ".join(f"{value} % {name}" for name, value in percent.items() if value)
+        rev = apply_split(data.edits, dataset, split, f"{words}, seed {seed}", who.user)
+        audit(request, who, "dataset.split", dataset.id, {"rev": rev})
+        return RedirectResponse(f"/data/{dataset.id}#splits", status_code=303)
+    shown = {"percent": percent, "seed": seed, "keep": bool(keep), "split": split, "classes": classes}
+    return _page(request, dataset, {"preview": shown})
+
+
+@router.post("/data/{dataset}/versions")
+def version_by_form(request: Request, dataset: FoundDataset, who: Writer, name: _Text = "") -> Response:
+    """Makes a version of the newest revision."""
+    try:
+        version, _ = new_version(request, dataset, name.strip()[:120] or f"revision {dataset.head_rev}", who)
+    except Problem as problem:
+        return _page(request, dataset, {"version_error": str(problem.detail)})
+    return RedirectResponse(f"/versions/{version.id}", status_code=303)
+
+
+@router.post("/data/{dataset}/classes")
+def classes_by_form(
+    request: Request, dataset: FoundDataset, who: Writer, name: _Text = "", old: _Text = ""
+) -> Response:
+    """Adds a class, or renames the one called `old`; an empty name removes one without objects."""
+    data = studio_of(request).data
+    names = data.datasets.classes(dataset.id, dataset.head_rev)
+    name = " ".join(name.split())
+    try:
+        if not old:
+            data.edits.set_classes(dataset.id, [*names, name], {}, who.user)
+        elif not name:
+            data.edits.set_classes(dataset.id, [each for each in names if each != old], {}, who.user)
+        else:
+            after = list(dict.fromkeys(name if each == old else each for each in names))
+            data.edits.set_classes(dataset.id, after, {old: name}, who.user)
+    except Problem as problem:
+        return _page(request, dataset, {"class_error": str(problem.detail)})
+    return RedirectResponse(f"/data/{dataset.id}#classes", status_code=303)
+
+
+@router.post("/data/{dataset}/revert")
+def revert_by_form(
+    request: Request, dataset: FoundDataset, who: Writer, rev: Annotated[int, Form(ge=1)], ordinal: _Text = ""
+) -> Response:
+    """Everything, or one image, as it was at an older revision."""
+    ordinals = [int(ordinal)] if ordinal.isdigit() and len(ordinal) < 10 else None
+    new, _ = studio_of(request).data.edits.revert(dataset.id, rev, ordinals, who.user)
+    audit(request, who, "dataset.revert", dataset.id, {"rev": new, "to": rev})
+    return RedirectResponse(f"/data/{dataset.id}" + (f"/images/{ordinal}" if ordinals else ""), status_code=303)
+
+
+@router.post("/data/{dataset}/delete")
+def delete_by_form(request: Request, dataset: FoundDataset, who: Writer, name: _Text = "") -> Response:
+    """Deletes the data set, if its name was typed."""
+    if name.strip() != dataset.name:
+        return _page(request, dataset, {"delete_error": "type the name of the data set"})
+    studio_of(request).data.datasets.delete(dataset.id)
+    audit(request, who, "dataset.delete", dataset.id, {"name": dataset.name})
+    return RedirectResponse("/data", status_code=303)
+
+
+@router.get("/data/{dataset}/history")
+def history_page(
+    request: Request, dataset: FoundDataset, before: Annotated[int | None, Query(ge=1)] = None
+) -> Response:
+    """All revisions."""
+    found = studio_of(request).data.datasets.revisions(dataset.id, before, 100)
+    values = {"dataset": dataset, "revisions": found, "next": found[-1].rev if len(found) == 100 else None}
+    return render(request, "dataset_history.html", values=values)
+
+
+def _import_form(request: Request, given: dict[str, str], wrong: dict[str, str]) -> Response:
+    status = 422 if wrong else 200
+    return render(request, "import.html", status_code=status, values={"given": given, "wrong": wrong})
+
+
+def _page(request: Request, dataset: Dataset, more: dict[str, Any]) -> Response:
+    data = studio_of(request).data
+    tasks = [{"kind": each.kind, **data.tasks.progress(each)} for each in data.tasks.open(dataset.id)]
+    values: dict[str, Any] = {"preview": None, "split_error": "", "version_error": "", "class_error": ""}
+    values |= {
+        "dataset": dataset,
+        "counts": data.datasets.counts(dataset.id),
+        "tasks": tasks,
+        "findings": data.findings.summary(dataset.id),
+        "n_open_error": data.findings.n_open_error(dataset.id),
+        "versions": data.versions.of(dataset.id),
+        "revisions": data.datasets.revisions(dataset.id, None, _N_REVISION),
+        "images": data.items.page(dataset.id, dataset.head_rev, Filter(), limit=12),
+        "delete_error": "",
+        "source": _source_words(dataset),
+    }
+    return render(
+        request, "dataset.html", status_code=422 if more and "preview" not in more else 200, values=values | more
+    )
+
+
+def _source_words(dataset: Dataset) -> str:
+    source = dataset.source
+    if "spec" in source:
+        return str(source["spec"])
+    if "sample" in source:
+        return f"{source['sample']} drawn receipts"
+    return ", ".join(str(each["name"]) for each in source.get("uploads", ())) or json.dumps(sorted(source))

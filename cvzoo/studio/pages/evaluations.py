@@ -1,0 +1,129 @@
+"""The pages of evaluations: the list, the form, and one evaluation."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Form, Query, Request
+from fastapi.responses import RedirectResponse, Response
+from pydantic import ValidationError
+
+from cvzoo.studio.access.who import Reader, Writer
+from cvzoo.studio.api.evaluations import FoundEvaluation, NewEvaluation, evaluate
+from cvzoo.studio.evaluations.plots import calibration_plot, confusion_table, pr_plot
+from cvzoo.studio.evaluations.results import KINDS, Results, read_results
+from cvzoo.studio.jobs.files import run_files
+from cvzoo.studio.jobs.job_log import command_of, log_tail, sandbox_of
+from cvzoo.studio.jobs.spec import EvaluateSpec
+from cvzoo.studio.jobs.states import LIVING, allowed
+from cvzoo.studio.models.found import Model
+from cvzoo.studio.pages.render import render
+from cvzoo.studio.problems import Problem
+from cvzoo.studio.state import Studio, studio_of
+
+router = APIRouter(include_in_schema=False)
+
+
+@router.get("/evaluations")
+def evaluations_page(request: Request, _: Reader, model: Annotated[str, Query(max_length=200)] = "") -> Response:
+    """The list of evaluations, and the form of a new one. model: that the form begins with"""
+    return _list(request, {"model": model}, {}, 200)
+
+
+@router.post("/evaluations")
+def evaluate_by_form(
+    request: Request,
+    who: Writer,
+    model: Annotated[str, Form(max_length=200)] = "",
+    data: Annotated[str, Form(max_length=2000)] = "",
+    split: Annotated[str, Form(max_length=40)] = "",
+    find_thresholds: Annotated[bool, Form()] = False,
+) -> Response:
+    """Queues the evaluation, or shows what is wrong at each field."""
+    given = {"model": model, "data": data, "split": split, "find_thresholds": find_thresholds}
+    try:
+        body = NewEvaluation(model=model, data=data, split=split.strip(), find_thresholds=find_thresholds)
+        job = evaluate(request, body, who)
+    except ValidationError:
+        return _list(request, given, {"split": "letters, digits, points and dashes only"}, 422)
+    except Problem as problem:
+        wrong = problem.more.get("fields") or {"model": str(problem.detail)}
+        return _list(request, given, wrong, problem.status_code)
+    return RedirectResponse(f"/evaluations/{job.id}", status_code=303)
+
+
+def _list(request: Request, given: dict[str, Any], wrong: dict[str, str], status: int) -> Response:
+    studio = studio_of(request)
+    jobs = [job for job in studio.jobs.all() if isinstance(job.spec, EvaluateSpec)]
+    own = [each for each in (*studio.models.of_runs(), *studio.models.made()) if each.is_loadable]
+    members = [each for each in studio.models.zoo.members() if each["here"]]
+    chosen = next((each for each in own if each.key == given.get("model")), None)
+    if chosen is not None and "data" not in given:
+        given = given | usual_data(chosen)
+    rows = [(job, _main_score(read_results(studio.place.run(job.id)))) for job in jobs]
+    values = {"rows": rows, "own": own, "members": members, "given": given, "wrong": wrong}
+    return render(request, "evaluations.html", status_code=status, values=values)
+
+
+def usual_data(model: Model) -> dict[str, str]:
+    """The data and the split on which the model's run was validated."""
+    data = "" if model.run is None else model.run.data
+    _, comma, second = data.partition(".json,")
+    if comma and second.partition(",")[0].endswith(".json"):  # two files of COCO
+        return {"data": f"coco:{second}", "split": ""}
+    return {"data": data, "split": "" if data.endswith(".json") else "val" if data else ""}
+
+
+def _main_score(results: Results | None) -> tuple[str, float] | None:
+    if results is None or not results.summary:
+        return None
+    known = dict(results.summary)
+    name = next((each for each in ("AP", "map", "accuracy", "miou") if each in known), results.summary[0][0])
+    return name, known[name]
+
+
+@router.get("/evaluations/{job}")
+def evaluation_page(
+    request: Request,
+    found: FoundEvaluation,
+    _: Reader,
+    kind: Annotated[str, Query(max_length=20)] = "",
+    label: Annotated[str, Query(max_length=200)] = "",
+) -> Response:
+    """One evaluation."""
+    studio = studio_of(request)
+    run = studio.place.run(found.id)
+    results = read_results(run) if found.state == "succeeded" else None
+    values: dict[str, Any] = {
+        **state_of(studio, found.id),
+        "model": studio.models.find(found.spec.source) if isinstance(found.spec, EvaluateSpec) else None,
+        "results": results,
+        "kinds": KINDS,
+        "kind": kind if kind in KINDS else "",
+        "label": label,
+        "files": run_files(run),
+    }
+    if results is not None:
+        analysis = results.analysis
+        values |= {
+            "curves": pr_plot(analysis),
+            "confusion": confusion_table(analysis),
+            "calibration": calibration_plot(analysis),
+            "has_boxes": any("boxes" in row for row in results.verdicts),
+            "labels": sorted({row["name"] for row in results.per_class[1] if isinstance(row.get("name"), str)}),
+        }
+    return render(request, "evaluation.html", values=values)
+
+
+def state_of(studio: Studio, job_id: str) -> dict[str, Any]:
+    """What the part of a page about a job's state needs."""
+    job = studio.jobs.get(job_id)
+    if job is None:
+        raise Problem(404, "there is no such job")
+    run = studio.place.run(job_id)
+    return {
+        "job": job,
+        "is_living": job.state in (*LIVING, "queued"),
+        "actions": allowed(job.state),
+        "command": command_of(job, run),
+        "log": log_tail(run, job.attempt),
+        "sandbox": sandbox_of(run, job.attempt),
+    }

@@ -1,0 +1,147 @@
+"""The pages of the images of a data set: the explorer, the editor, and the findings."""
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Form, Query, Request
+from fastapi.responses import RedirectResponse, Response
+
+from cvzoo.studio.access.who import Writer
+from cvzoo.studio.api.datasets import audit
+from cvzoo.studio.api.found_dataset import FoundDataset
+from cvzoo.studio.api.items import Ordinal, Wanted
+from cvzoo.studio.data.items import NO_SPLIT
+from cvzoo.studio.pages.render import render
+from cvzoo.studio.problems import Problem
+from cvzoo.studio.state import studio_of
+
+router = APIRouter(include_in_schema=False)
+_PAGE, _N_FINDING, _N_HISTORY = 100, 100, 20
+COLORS = (
+    *("#e6194b", "#3cb44b", "#4363d8", "#f58231", "#911eb4", "#008080", "#f032e6", "#9a6324", "#808000", "#e0a800"),
+    *("#00a0c0", "#800000"),
+)
+
+
+@router.get("/data/{dataset}/images")
+def explorer(
+    request: Request,
+    dataset: FoundDataset,
+    wanted: Wanted,
+    after: Annotated[int, Query(ge=-1)] = -1,
+    before: Annotated[int | None, Query(ge=0)] = None,
+) -> Response:
+    """Images in a grid, with their boxes."""
+    data = studio_of(request).data
+    found = data.items.page(dataset.id, dataset.head_rev, wanted, after=after, before=before, limit=_PAGE)
+    counts = data.datasets.counts(dataset.id)
+    ends: tuple[int | None, int | None] = (None, None)
+    if found:
+        first, _ = data.items.neighbors(dataset.id, found[0].ordinal, dataset.head_rev, wanted)
+        _, last = data.items.neighbors(dataset.id, found[-1].ordinal, dataset.head_rev, wanted)
+        ends = (first, last)
+    values = {
+        "dataset": dataset,
+        "found": found,
+        "wanted": wanted,
+        "total": data.items.count(dataset.id, dataset.head_rev, wanted),
+        "counts": counts,
+        "kinds": [each for each in data.findings.summary(dataset.id) if each["n_open"]],
+        "query": urlencode(wanted.query()),
+        "has_before": ends[0] is not None,
+        "has_after": ends[1] is not None,
+        "no_split": NO_SPLIT,
+        "colors": colors_of([name for name, *_ in counts["classes"]]),
+    }
+    return render(request, "explorer.html", values=values)
+
+
+@router.get("/data/{dataset}/images/{ordinal}")
+def editor(
+    request: Request,
+    dataset: FoundDataset,
+    ordinal: Ordinal,
+    wanted: Wanted,
+    rev: Annotated[int | None, Query(ge=1)] = None,
+) -> Response:
+    """One image with its objects, to be edited; at an older revision only to be seen."""
+    data = studio_of(request).data
+    shown = dataset.head_rev if rev is None else min(rev, dataset.head_rev)
+    item = data.items.get(dataset.id, ordinal, shown)
+    if item is None:
+        raise Problem(410, "the image is not in this revision of the data set", hint=f"/data/{dataset.id}/history")
+    before, after = data.items.neighbors(dataset.id, ordinal, shown, wanted)
+    names = data.datasets.classes(dataset.id, shown)
+    page: dict[str, Any] = {
+        "dataset": dataset.id,
+        "task": dataset.task,
+        "item": item.to_json(),
+        "classes": names,
+        "colors": colors_of(names),
+        "before": before,
+        "after": after,
+        "query": urlencode(wanted.query()),
+        "isOld": rev is not None and rev < dataset.head_rev,
+    }
+    values = {
+        "dataset": dataset,
+        "item": item,
+        "page": page,
+        "query": page["query"],
+        "findings": data.findings.page(dataset.id, ordinal=ordinal, limit=_N_FINDING),
+        "history": data.items.history(dataset.id, ordinal)[:_N_HISTORY],
+        "splits": [name for name, *_ in data.datasets.counts(dataset.id)["splits"]],
+    }
+    return render(request, "editor.html", values=values)
+
+
+@router.get("/data/{dataset}/findings")
+def findings(
+    request: Request,
+    dataset: FoundDataset,
+    kind: Annotated[str, Query(max_length=40)] = "",
+    after: Annotated[str, Query(max_length=20)] = "",
+) -> Response:
+    """The doctor's findings as a list of work."""
+    data = studio_of(request).data
+    found = data.findings.page(dataset.id, kind=kind, after=after, limit=_N_FINDING) if kind else []
+    items = {
+        each.ordinal: data.items.get(dataset.id, each.ordinal, dataset.head_rev)
+        for each in found
+        if each.ordinal is not None
+    }
+    values = {
+        "dataset": dataset,
+        "summary": data.findings.summary(dataset.id),
+        "found": found,
+        "items": items,
+        "kind": kind,
+        "next": found[-1].id if len(found) == _N_FINDING else None,
+        "n_open_error": data.findings.n_open_error(dataset.id),
+        "is_checking": bool(data.tasks.open(dataset.id)) or dataset.checked_rev < dataset.head_rev,
+    }
+    return render(request, "findings.html", values=values)
+
+
+@router.post("/data/{dataset}/findings")
+def waive_by_form(
+    request: Request,
+    dataset: FoundDataset,
+    who: Writer,
+    kind: Annotated[str, Form(max_length=40)],
+    reason: Annotated[str, Form(max_length=400)] = "",
+    finding: Annotated[str, Form(max_length=20)] = "",
+    state: Annotated[str, Form(max_length=10)] = "waived",
+) -> Response:
+    """Waives one finding or all of a kind, or opens them again."""
+    n = studio_of(request).data.findings.waive(
+        dataset.id, [finding], "" if finding else kind, reason, who.user, waived=state == "waived"
+    )
+    audit(request, who, f"findings.{state}", dataset.id, {"n": n, "kind": kind, "reason": reason})
+    return RedirectResponse(f"/data/{dataset.id}/findings?{urlencode({'kind': kind})}", status_code=303)
+
+
+def colors_of(names: Sequence[str]) -> dict[str, str]:
+    """A color for each class."""
+    return {name: COLORS[i % len(COLORS)] for i, name in enumerate(names)}

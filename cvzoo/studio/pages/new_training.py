@@ -1,0 +1,107 @@
+"""The page that starts a training: a form made of the recipe's fields."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import RedirectResponse, Response
+from starlette.datastructures import FormData
+
+from cvzoo.errors.exceptions import ConfigError
+from cvzoo.studio.access.identity import Identity
+from cvzoo.studio.access.who import Reader, Writer
+from cvzoo.studio.api.actions import new_job
+from cvzoo.studio.jobs.recipe_helper import check, recipes
+from cvzoo.studio.jobs.spec import TrainSpec
+from cvzoo.studio.pages.render import render
+from cvzoo.studio.problems import Problem
+from cvzoo.studio.state import studio_of
+
+router = APIRouter(include_in_schema=False)
+_PREFIX = "set:"  # of the fields of settings
+_OPEN = ("schedule", "optimizer")
+_MAX_TEXT = 2000
+
+
+@router.get("/jobs/new")
+def show_form(
+    request: Request,
+    _: Reader,
+    recipe: str = "",
+    clone: str = "",
+    data: Annotated[str, Query(max_length=_MAX_TEXT)] = "",
+) -> Response:
+    """The form of a recipe; clone: a job whose values it begins with; data: a specification"""
+    studio = studio_of(request)
+    job = studio.jobs.get(clone) if clone else None
+    if job is not None and isinstance(job.spec, TrainSpec):
+        given = {"name": f"{job.name} again", "data": job.spec.data, "settings": dict(job.spec.settings)}
+        return _form(request, job.spec.recipe, given, {})
+    return _form(request, recipe, {"name": "", "data": data, "settings": {}}, {})
+
+
+@router.post("/jobs/new")
+async def submit_form(request: Request, who: Writer) -> Response:
+    """Creates the job, or shows what is wrong at each field."""
+    return await run_in_threadpool(_submit, request, await request.form(max_fields=500), who)
+
+
+def _submit(request: Request, form: FormData, who: Identity) -> Response:
+    texts = {name: str(value).strip() for name, value in form.items()}
+    if any(len(value) > _MAX_TEXT for value in texts.values()):
+        raise Problem(413, f"a value has more than {_MAX_TEXT} characters")
+    recipe = texts.get("recipe", "")
+    known = recipes().get(recipe)
+    if known is None:
+        return _form(request, "", {"name": "", "data": "", "settings": {}}, {"recipe": "choose a recipe"})
+    defaults = {field["name"]: field["default"] for field in known["fields"]}
+    settings = {
+        name: texts[_PREFIX + name]
+        for name, default in defaults.items()
+        if texts.get(_PREFIX + name, default) != default
+    }
+    name, data = texts.get("name", ""), texts.get("data", "")
+    given = {"name": name, "data": data, "settings": settings}
+    try:
+        wrong = check(recipe, data, settings)
+    except ConfigError as error:
+        wrong = {"data": str(error)}
+    if wrong:
+        return _form(request, recipe, given, wrong, status=422)
+    job = new_job(request, name, TrainSpec(recipe, data, tuple(settings.items())), who)
+    return RedirectResponse(f"/jobs/{job.id}", status_code=303)
+
+
+def _form(request: Request, recipe: str, given: dict[str, Any], wrong: dict[str, str], status: int = 200) -> Response:
+    known = recipes()
+    chosen = known.get(recipe)
+    groups: dict[str, list[dict[str, Any]]] = {}
+    for field in [] if chosen is None else chosen["fields"]:
+        value = given["settings"].get(field["name"], field["default"])
+        shown = field | {"value": value, "error": wrong.get(field["name"], ""), "changed": value != field["default"]}
+        groups.setdefault(field["group"], []).append(shown)
+    order = [*_OPEN, *sorted(set(groups) - {*_OPEN, "model"}), "model"]
+    tasks: dict[str, list[dict[str, Any]]] = {}
+    for each in known.values():
+        tasks.setdefault(str(each["task"]), []).append(each)
+    values = {
+        "tasks": tasks,
+        "chosen": chosen,
+        "given": given,
+        "versions": _versions(request),
+        "wrong": wrong,
+        "others": {name: text for name, text in wrong.items() if name in ("recipe", "settings")},
+        "groups": [(name, groups[name], _is_open(name, groups[name])) for name in order if name in groups],
+    }
+    return render(request, "new_training.html", status_code=status, values=values)
+
+
+def _versions(request: Request) -> list[tuple[str, str]]:
+    """(specification, name) of the versions of data sets that can be trained on."""
+    data = studio_of(request).data
+    names = {each.id: each.name for each in data.datasets.all()}
+    return [(each.data, f"{names[each.dataset]}, {each.name}") for each in data.versions.ready()]
+
+
+def _is_open(name: str, fields: list[dict[str, Any]]) -> bool:
+    return name in _OPEN or any(field["error"] or field["changed"] for field in fields)

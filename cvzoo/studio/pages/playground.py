@@ -1,0 +1,26 @@
+"""The playground: a model's prediction of an image, with sliders."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import Response
+
+from cvzoo.studio.access.who import Reader
+from cvzoo.studio.pages.render import render
+from cvzoo.studio.state import studio_of
+
+router = APIRouter(include_in_schema=False)
+
+
+@router.get("/try")
+def try_page(request: Request, _: Reader, model: Annotated[str, Query(max_length=200)] = "") -> Response:
+    """The page. model: the key of the model that is chosen at first"""
+    models = studio_of(request).models
+    own = [each for each in (*models.of_runs(), *models.made()) if each.is_loadable]
+    values = {
+        "own": own,
+        "members": [each for each in models.zoo.members() if each["here"]],
+        "chosen": model,
+        "with_data": [each.key for each in own if each.run is not None and each.run.data],
+    }
+    return render(request, "try.html", values=values)

@@ -1,0 +1,185 @@
+"""The pages of runs: Home, the list, one run, and the comparison of several."""
+
+import shlex
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import RedirectResponse, Response
+
+from cvzoo.studio.access.who import Reader
+from cvzoo.studio.api.found_run import FoundRun
+from cvzoo.studio.api.jobs import matching
+from cvzoo.studio.ids import is_id
+from cvzoo.studio.jobs.command_line import command_line
+from cvzoo.studio.jobs.compare import differences
+from cvzoo.studio.jobs.files import run_file, run_files, run_images
+from cvzoo.studio.jobs.job_log import command_of, log_tail, sandbox_of
+from cvzoo.studio.jobs.json_file import read_json_object
+from cvzoo.studio.jobs.rows import all_rows, last_rows
+from cvzoo.studio.jobs.run_record import CONFIG, DATA, METRICS, RunRecord
+from cvzoo.studio.jobs.scores import score_table
+from cvzoo.studio.jobs.spec import EvaluateSpec, ExportSpec, PredictSpec
+from cvzoo.studio.jobs.states import LIVING, allowed
+from cvzoo.studio.pages.evaluations import state_of
+from cvzoo.studio.pages.render import render
+from cvzoo.studio.problems import Problem
+from cvzoo.studio.state import Studio, studio_of
+
+router = APIRouter(include_in_schema=False)
+_PAGE = 100
+_N_ROW = 12
+STATES = (
+    *("queued", "starting", "running", "pausing", "stopping", "killing", "paused"),
+    *("finished", "succeeded", "stopped", "failed", "killed", "unknown"),
+)
+MAX_COMPARED = 8
+
+
+@router.get("/")
+def home(request: Request, _: Reader) -> Response:
+    """What runs, what needs a decision, and what ended last."""
+    studio = studio_of(request)
+    records = studio.runs.records()
+
+    def of(*states: str) -> list[RunRecord]:
+        return [each for each in records if each.state in states]
+
+    values = {
+        "running": of("running", *LIVING),
+        "waiting": of("queued", "paused"),
+        "broken": of("failed", "killed")[:6],
+        "recent": of("finished", "succeeded", "stopped")[:6],
+        "n_run": len(records),
+        "watch": [str(each) for each in studio.settings.watch],
+    }
+    return render(request, "home.html", values=values)
+
+
+@router.get("/jobs")
+def jobs(
+    request: Request,
+    _: Reader,
+    state: str = "",
+    text: Annotated[str, Query(max_length=200)] = "",
+    after: Annotated[int, Query(ge=0)] = 0,
+) -> Response:
+    """The list of runs."""
+    runs = studio_of(request).runs
+    records = runs.records()
+    found = matching(records, state, text)
+    values = {
+        "records": found[after : after + _PAGE],
+        "total": len(found),
+        "after": after,
+        "next": after + _PAGE if after + _PAGE < len(found) else None,
+        "state": state,
+        "text": text,
+        "counts": {each: sum(record.state == each for record in records) for each in STATES},
+        "is_truncated": runs.is_truncated,
+        "watch": [str(each) for each in studio_of(request).settings.watch],
+    }
+    return render(request, "jobs.html", values=values)
+
+
+@router.get("/jobs/{job}")
+def job_page(request: Request, run: FoundRun, _: Reader) -> Response:
+    """One run, live; another job has a page of its own."""
+    studio = studio_of(request)
+    job = studio.jobs.get(run.id)
+    if job is not None and isinstance(job.spec, EvaluateSpec):
+        return RedirectResponse(f"/evaluations/{job.id}", status_code=303)
+    if job is not None and isinstance(job.spec, ExportSpec | PredictSpec):
+        made, source = studio.models.find(job.id), studio.models.find(job.spec.source)
+        files = run_files(run.folder) if isinstance(job.spec, PredictSpec) else []
+        values = state_of(studio, job.id) | {"made": made, "source": source, "files": files}
+        return render(request, "export.html", values=values)
+    images = run_images(run.folder)
+    values = _facts(studio_of(request), run) | {
+        "images": [name for name in images if not _is_prediction(name)],
+        "predictions": [name for name in images if _is_prediction(name)],
+        "has_report": run_file(run.folder, "report.html") is not None,
+        "settings": _settings(read_json_object(run.folder / CONFIG)),
+    }
+    return render(request, "job.html", values=values)
+
+
+@router.get("/jobs/{job}/facts")
+def job_facts(request: Request, run: FoundRun, _: Reader) -> Response:
+    """The part of the page that changes while a run is trained."""
+    return render(request, "job_facts.html", values=_facts(studio_of(request), run))
+
+
+@router.get("/jobs/{job}/log")
+def job_log(request: Request, run: FoundRun, _: Reader) -> Response:
+    """The end of the output of a job's last attempt."""
+    return render(request, "job_log.html", values=_facts(studio_of(request), run))
+
+
+@router.get("/jobs/{job}/tables")
+def job_tables(request: Request, run: FoundRun, _: Reader) -> Response:
+    """The scores by class, the last rows of the log, and the files."""
+    return render(request, "job_tables.html", values=_facts(studio_of(request), run))
+
+
+@router.get("/compare")
+def compare(
+    request: Request, _: Reader, job: Annotated[list[str] | None, Query(max_length=MAX_COMPARED)] = None
+) -> Response:
+    """Several runs: what differs, and their curves."""
+    runs = studio_of(request).runs
+    chosen: list[RunRecord] = []
+    for each in dict.fromkeys(job or []):
+        record = runs.record(each) if is_id(each, "wr") or is_id(each, "jb") else None
+        if record is None:
+            raise Problem(404, "there is no such run", hint="its folder may have been moved or deleted")
+        chosen.append(record)
+    values: dict[str, Any] = {"records": chosen, "others": runs.records(), "max": MAX_COMPARED}
+    values["compared"] = [
+        {"id": each.id, "name": each.name, "n_epoch": each.n_epoch, "n_iteration": each.n_iteration} for each in chosen
+    ]
+    values["differences"] = differences(chosen) if len(chosen) > 1 else None
+    return render(request, "compare.html", values=values)
+
+
+def _is_prediction(name: str) -> bool:
+    return name.startswith(("images/predictions", "samples/"))
+
+
+def _facts(studio: Studio, run: RunRecord) -> dict[str, Any]:
+    job = studio.jobs.get(run.id)
+    rows, _ = all_rows(run.folder / METRICS)
+    config = read_json_object(run.folder / CONFIG)
+    shown = last_rows(run.folder / METRICS)[-_N_ROW:]
+    table = score_table(rows, read_json_object(run.folder / DATA), run.best_key, run.best_is)
+    keys = ["epoch", "iteration", "elapsed_time", "main/loss", "validation_loss/main/loss", run.best_key]
+    return {
+        "run": run,
+        "command": command_line(config, run.folder, absolute=job is not None)
+        or ("" if job is None else command_of(job, run.folder)),
+        "job": job,
+        "actions": [] if job is None else allowed(job.state),
+        "log": None if job is None else log_tail(run.folder, job.attempt),
+        "sandbox": "" if job is None else sandbox_of(run.folder, job.attempt),
+        "table": table,
+        "rows": shown[::-1],
+        "row_keys": [key for key in keys if key is not None and any(key in row for row in shown)],
+        "files": run_files(run.folder),
+        "resume": shlex.join(["cvzoo", "train", "--resume", str(run.folder)]),
+    }
+
+
+def _settings(config: dict[str, Any]) -> list[tuple[str, str]]:
+    recipe = config.get("recipe")
+    found: list[tuple[str, str]] = []
+
+    def add(tree: dict[str, Any], prefix: str) -> None:
+        for key, value in tree.items():
+            if isinstance(value, dict):
+                add(value, f"{prefix}{key}.")
+            else:
+                text = "none" if value is None else str(value)
+                found.append((prefix + key, text if len(text) <= 200 else f"{text[:200]} ..."))
+
+    if isinstance(recipe, dict):
+        add(recipe, "")
+    return found

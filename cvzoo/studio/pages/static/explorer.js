@@ -1,0 +1,56 @@
+// the grid by keyboard, and changes of several images
+const grid = document.getElementById("grid");
+const links = [...grid.querySelectorAll("li > a")];
+const boxes = [...grid.querySelectorAll("input[type=checkbox]")];
+const bar = document.getElementById("bulk-bar");
+const columns = () => getComputedStyle(grid).gridTemplateColumns.split(" ").length;
+
+document.addEventListener("keydown", (event) => {
+  if (event.target.closest("select, input:not([type=checkbox])") || event.ctrlKey || event.metaKey || event.altKey) return;
+  const at = links.findIndex((link) => link.parentElement.contains(document.activeElement));
+  const step = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: columns(), ArrowUp: -columns() }[event.key];
+  if (step && links.length) {
+    links[at < 0 ? 0 : Math.max(0, Math.min(links.length - 1, at + step))].focus();
+    event.preventDefault();
+  }
+  if (event.key === "x" && at >= 0) boxes[at].click();
+  if (event.key === "PageDown") document.getElementById("page-after")?.click();
+  if (event.key === "PageUp") document.getElementById("page-before")?.click();
+});
+
+let last = null;
+grid.addEventListener("click", (event) => {
+  const at = boxes.indexOf(event.target);
+  if (at < 0) return;
+  if (event.shiftKey && last !== null) {
+    for (let i = Math.min(at, last); i <= Math.max(at, last); i++) boxes[i].checked = event.target.checked;
+  }
+  last = at;
+  show();
+});
+
+const chosen = () => boxes.filter((box) => box.checked).map((box) => Number(box.value));
+function show() {
+  const n = chosen().length;
+  bar.hidden = n === 0;
+  document.getElementById("n-chosen").textContent = `${n} image${n === 1 ? "" : "s"} chosen`;
+}
+
+async function change(what) {
+  const response = await fetch(`/api/v1/datasets/${grid.dataset.dataset}/images`, {
+    method: "PATCH",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ ordinals: chosen(), ...what }),
+  });
+  if (response.ok) location.reload();
+  else document.getElementById("n-chosen").textContent = (await response.json()).detail;
+}
+document.getElementById("move").addEventListener("click", () => change({ split: document.getElementById("to-split").value }));
+document.getElementById("delete").addEventListener("click", () => {
+  if (confirm(`Delete ${chosen().length} image(s) from the data set? This can be reverted in its history.`)) change({ delete: true });
+});
+document.getElementById("unchoose").addEventListener("click", () => {
+  for (const box of boxes) box.checked = false;
+  show();
+});
+show();

@@ -1,0 +1,47 @@
+// what all pages have: colors, keys, and parts that are fetched again every few seconds
+const root = document.documentElement;
+document.getElementById("theme").addEventListener("click", () => {
+  const dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+  root.dataset.theme = dark ? "light" : "dark";
+  localStorage.setItem("theme", root.dataset.theme);
+  document.dispatchEvent(new Event("theme"));
+});
+
+const dialog = document.getElementById("keys");
+document.getElementById("keys-button").addEventListener("click", () => dialog.showModal());
+const PAGES = { h: "/", d: "/data", r: "/jobs", n: "/jobs/new", e: "/evaluations", m: "/models", t: "/try", c: "/compare" };
+let afterG = false;
+document.addEventListener("keydown", (event) => {
+  const typing = event.target.closest("input, select, textarea, [contenteditable]");
+  if (typing || event.ctrlKey || event.metaKey || event.altKey || dialog.open) return;
+  if (afterG && PAGES[event.key]) location.assign(PAGES[event.key]);
+  afterG = event.key === "g";
+  if (event.key === "?") dialog.showModal();
+  if (event.key === "/") {
+    const search = document.getElementById("search");
+    if (search) search.focus();
+    else location.assign("/jobs");
+    event.preventDefault();
+  }
+});
+
+const live = document.querySelector("[data-refresh]");
+if (live) {
+  const refresh = async () => {
+    if (document.hidden || live.contains(document.activeElement)) return;
+    try {
+      const response = await fetch(location.href, { headers: { accept: "text/html" } });
+      if (response.status === 401) location.reload();
+      if (!response.ok) return;
+      const page = new DOMParser().parseFromString(await response.text(), "text/html");
+      const fresh = page.getElementById(live.id);
+      if (!fresh) return;
+      const chosen = new Set([...live.querySelectorAll("input:checked")].map((box) => box.value));
+      live.replaceChildren(...fresh.childNodes);
+      for (const box of live.querySelectorAll("input[type=checkbox]")) box.checked = chosen.has(box.value);
+    } catch {
+      // the server is away; the next try may find it
+    }
+  };
+  setInterval(refresh, 1000 * Number(live.dataset.refresh));
+}

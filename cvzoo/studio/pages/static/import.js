@@ -1,0 +1,153 @@
+// uploads that continue after a cut or a reload: the same files are sent from where the server has them
+import { tarOf } from "./tar.js";
+
+const CHUNK = 8 << 20;
+const drop = document.getElementById("drop");
+const state = document.getElementById("upload-state");
+const bar = document.getElementById("upload-progress");
+const cancel = document.getElementById("cancel");
+const nameField = document.getElementById("name");
+let stopped = false;
+let busy = false;
+
+for (const id of ["files", "folder"]) {
+  document.getElementById(id).addEventListener("change", (event) => {
+    start([...event.target.files].map((file) => ({ path: file.webkitRelativePath || file.name, file })));
+    event.target.value = "";
+  });
+}
+for (const kind of ["dragover", "dragleave", "drop"]) {
+  drop.addEventListener(kind, (event) => {
+    event.preventDefault();
+    drop.classList.toggle("over", kind === "dragover");
+  });
+}
+drop.addEventListener("drop", async (event) => {
+  const entries = [...event.dataTransfer.items].map((item) => item.webkitGetAsEntry?.()).filter(Boolean);
+  const found = [];
+  for (const entry of entries) await walk(entry, found);
+  start(found);
+});
+
+async function walk(entry, found) {
+  if (entry.isFile) {
+    const file = await new Promise((resolve, reject) => entry.file(resolve, reject));
+    found.push({ path: entry.fullPath.replace(/^\//, ""), file });
+    return;
+  }
+  const reader = entry.createReader();
+  for (;;) {
+    const part = await new Promise((resolve, reject) => reader.readEntries(resolve, reject));
+    if (!part.length) return;
+    for (const each of part) await walk(each, found);
+  }
+}
+
+async function start(files) {
+  files = files.filter(({ path }) => !path.split("/").some((part) => part.startsWith(".")));
+  if (busy || !files.length) return;
+  if (!nameField.value.trim()) nameField.value = files[0].path.split("/")[0].replace(/\.(zip|tar|tgz|tar\.gz|\w{3,4})$/i, "");
+  busy = true;
+  stopped = false;
+  cancel.hidden = bar.hidden = false;
+  const single = files.length === 1 && /\.(zip|tar|tgz|tar\.(gz|bz2|xz))$/i.test(files[0].path);
+  const body = single ? files[0].file : tarOf(files);
+  const fileName = single ? files[0].file.name : "upload.tar";
+  try {
+    const mark = `upload:${await digest(encode(files.map(({ path, file }) => `${path}/${file.size}/${file.lastModified}`).join("\n")), "hex")}`;
+    const upload = await send(body, fileName, mark);
+    state.textContent = "Sent; the import begins.";
+    const dataset = await json("/api/v1/datasets", { name: nameField.value.trim().slice(0, 120), source: { uploads: [upload] } });
+    localStorage.removeItem(mark);
+    location.assign(`/data/${dataset.id}`);
+  } catch (error) {
+    state.textContent = error.message;
+    bar.hidden = cancel.hidden = true;
+  }
+  busy = false;
+}
+
+async function send(body, fileName, mark) {
+  let address = localStorage.getItem(mark);
+  let offset = address === null ? -1 : await offsetOf(address);
+  if (offset < 0) {
+    const created = await fetch("/api/v1/uploads", {
+      method: "POST",
+      headers: { "tus-resumable": "1.0.0", "upload-length": String(body.size), "upload-metadata": `filename ${base64(encode(fileName))}` },
+    });
+    if (!created.ok) throw new Error(await problem(created));
+    address = created.headers.get("location");
+    localStorage.setItem(mark, address);
+    offset = 0;
+  }
+  for (let wait = 1; offset < body.size; ) {
+    if (stopped) {
+      await fetch(address, { method: "DELETE" });
+      localStorage.removeItem(mark);
+      throw new Error("The upload was cancelled.");
+    }
+    bar.value = offset / body.size;
+    state.textContent = `${(offset / 1e6).toFixed(1)} of ${(body.size / 1e6).toFixed(1)} MB are sent`;
+    const chunk = await body.slice(offset, offset + CHUNK).arrayBuffer();
+    try {
+      const response = await fetch(address, {
+        method: "PATCH",
+        headers: { "tus-resumable": "1.0.0", "upload-offset": String(offset), "content-type": "application/offset+octet-stream", ...(await checksum(chunk)) },
+        body: chunk,
+      });
+      if (response.ok) {
+        offset = Number(response.headers.get("upload-offset"));
+        wait = 1;
+        continue;
+      }
+      if (![409, 460, 500, 503].includes(response.status)) throw new Refused(await problem(response));
+    } catch (error) {
+      if (error instanceof Refused) throw error;
+      state.textContent = "The connection was cut; it is tried again.";
+    }
+    await new Promise((resolve) => setTimeout(resolve, 1000 * wait));
+    wait = Math.min(wait * 2, 30);
+    const known = await offsetOf(address);
+    if (known >= 0) offset = known;
+  }
+  bar.value = 1;
+  return address.split("/").pop();
+}
+
+class Refused extends Error {}
+
+async function offsetOf(address) {
+  try {
+    const response = await fetch(address, { method: "HEAD", headers: { "tus-resumable": "1.0.0" } });
+    return response.ok ? Number(response.headers.get("upload-offset")) : -1;
+  } catch {
+    return -1;
+  }
+}
+
+async function json(path, tree) {
+  const response = await fetch(path, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(tree) });
+  if (!response.ok) throw new Error(await problem(response));
+  return response.json();
+}
+
+async function problem(response) {
+  const tree = await response.json().catch(() => ({}));
+  return [tree.detail ?? `The server answered ${response.status}.`, tree.expected && `Expected: ${tree.expected}.`].filter(Boolean).join(" ");
+}
+
+const encode = (text) => new TextEncoder().encode(text);
+const base64 = (bytes) => btoa(String.fromCharCode(...new Uint8Array(bytes)));
+// browsers compute checksums on this machine's own addresses and with TLS only
+async function checksum(chunk) {
+  return crypto.subtle ? { "upload-checksum": `sha256 ${await digest(chunk, "base64")}` } : {};
+}
+async function digest(bytes, as) {
+  if (!crypto.subtle) return String(bytes.length);
+  const found = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
+  return as === "hex" ? [...found].map((byte) => byte.toString(16).padStart(2, "0")).join("") : base64(found);
+}
+
+cancel.addEventListener("click", () => {
+  stopped = true;
+});

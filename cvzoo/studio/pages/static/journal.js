@@ -1,0 +1,103 @@
+// edits that the server has not answered yet, kept in the browser until it has
+const KEY = "cvzoo:edits";
+
+const read = () => JSON.parse(localStorage.getItem(KEY) ?? "{}");
+const write = (edits) => localStorage.setItem(KEY, JSON.stringify(edits));
+const newId = () => [...crypto.getRandomValues(new Uint8Array(12))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+
+// Sends the edits of one image, one after the other; tells what state they are in.
+export class Journal {
+  constructor(dataset, ordinal, base, tell) {
+    this.path = `/api/v1/datasets/${dataset}/images/${ordinal}/labels`;
+    this.base = base;
+    this.tell = tell;
+    this.sending = false;
+    this.wait = 500;
+  }
+
+  // an edit that an earlier page could not send
+  left() {
+    return read()[this.path];
+  }
+
+  put(objects) {
+    const edits = read();
+    // one that is on its way keeps its identifier: it may have arrived
+    const known = edits[this.path];
+    if (known && !known.sent) known.objects = objects;
+    else if (known) known.next = objects;
+    else edits[this.path] = { edit_id: newId(), base: this.base, objects };
+    write(edits);
+    this.tell("waiting");
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.send(), 120);
+  }
+
+  forget() {
+    const edits = read();
+    delete edits[this.path];
+    write(edits);
+  }
+
+  async send() {
+    if (this.sending) return;
+    const edits = read();
+    const edit = edits[this.path];
+    if (!edit) return;
+    this.sending = true;
+    edit.sent = true;
+    write(edits);
+    let answer = null;
+    try {
+      const body = JSON.stringify({ edit_id: edit.edit_id, base: edit.base, objects: edit.objects });
+      answer = await fetch(this.path, { method: "PUT", headers: { "content-type": "application/json" }, body, keepalive: body.length < 60000 });
+    } catch {
+      // the server is away: tried again below
+    }
+    this.sending = false;
+    if (answer?.ok) this.done((await answer.json()).rev);
+    else if (answer?.status === 412) this.tell("conflict", (await answer.json()).current);
+    else if (answer && answer.status < 500 && answer.status !== 429) {
+      this.forget();
+      this.tell("wrong", (await answer.json().catch(() => ({}))).detail ?? `the server answered ${answer.status}`);
+    } else {
+      this.tell("away");
+      setTimeout(() => this.send(), this.wait);
+      this.wait = Math.min(this.wait * 2, 15000);
+    }
+  }
+
+  done(rev) {
+    this.wait = 500;
+    this.base = rev;
+    const edits = read();
+    const next = edits[this.path]?.next;
+    if (next) {
+      edits[this.path] = { edit_id: newId(), base: rev, objects: next };
+      write(edits);
+      this.send();
+      return;
+    }
+    this.forget();
+    this.tell("saved");
+  }
+}
+
+// what other images' pages could not send, such as when the server was away
+export async function sendLeft(except) {
+  for (const [path, edit] of Object.entries(read())) {
+    if (path === except) continue;
+    const body = JSON.stringify({ edit_id: edit.edit_id, base: edit.base, objects: edit.objects });
+    const answer = await fetch(path, { method: "PUT", headers: { "content-type": "application/json" }, body }).catch(() => null);
+    if (answer?.ok && !edit.next) {
+      const edits = read();
+      delete edits[path];
+      write(edits);
+    } else if (answer?.ok) {
+      const edits = read();
+      edits[path] = { edit_id: newId(), base: (await answer.json()).rev, objects: edit.next };
+      write(edits);
+    }
+  }
+  return Object.keys(read()).filter((path) => path !== except).length;
+}

@@ -1,0 +1,108 @@
+"""Asks processes about images; one that dies or takes too long costs its image, and nothing else."""
+
+import json
+import pathlib
+import select
+import subprocess
+import sys
+from types import TracebackType
+from typing import Any
+
+from cvzoo.files.atomic_write import atomic_write
+from cvzoo.studio.photos.store import ImageStore
+from cvzoo.studio.worker.supervise import kept_environment
+
+TIMEOUT_S = 30.0
+_RENEWED_AFTER = 5000
+
+
+class Imaging:
+    """One process that decodes images of a store.
+
+    store: the images; timeout: seconds per image; command: the process, for tests
+    """
+
+    def __init__(self, store: ImageStore, timeout: float = TIMEOUT_S, command: tuple[str, ...] | None = None):
+        self._store, self._timeout = store, timeout
+        self._command = command or (sys.executable, "-m", "cvzoo.studio.photos.imaging_worker")
+        self._process: subprocess.Popen[bytes] | None = None
+        self._n = 0
+
+    def __enter__(self) -> "Imaging":
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
+        self._end()
+
+    def size(self, sha256: str, name: str) -> tuple[int, int]:
+        """(H, W) of an image of the store, (0, 0) if it cannot be decoded; its thumbnail and properties are written.
+
+        name: of the file
+        """
+        facts = read_facts(self._store, sha256)
+        if facts is None:
+            out = self._store.image(sha256)
+            answer = self._ask({"path": str(out), "name": name, "out": str(out)})
+            if "error" in answer:
+                self._spoil(sha256, answer["error"])
+            facts = read_facts(self._store, sha256) or {}
+        height, width = facts.get("size") or (0, 0)
+        return int(height), int(width)
+
+    def _ask(self, question: dict[str, str]) -> dict[str, Any]:
+        if self._n >= _RENEWED_AFTER:
+            self._end()
+        process = self._started()
+        assert process.stdin is not None
+        assert process.stdout is not None
+        self._n += 1
+        try:
+            process.stdin.write(json.dumps(question).encode() + b"\n")
+            process.stdin.flush()
+            ready, _, _ = select.select([process.stdout], [], [], self._timeout)
+            line = process.stdout.readline() if ready else b""
+        except OSError:
+            ready, line = [process.stdout], b""
+        if line.endswith(b"\n"):
+            answer: dict[str, Any] = json.loads(line)
+            return answer
+        self._end()
+        words = "decoding it ended the process" if ready else f"decoding it took more than {self._timeout:g} s"
+        return {"error": words}
+
+    def _started(self) -> "subprocess.Popen[bytes]":
+        if self._process is None:
+            self._process = subprocess.Popen(
+                self._command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                env=kept_environment() | {"OPENBLAS_NUM_THREADS": "1"},
+            )
+            self._n = 0
+        return self._process
+
+    def _end(self) -> None:
+        process, self._process = self._process, None
+        if process is not None:
+            process.kill()
+            process.wait()
+            for pipe in (process.stdin, process.stdout):
+                if pipe is not None:
+                    pipe.close()
+
+    def _spoil(self, sha256: str, reason: str) -> None:
+        facts = {"trouble": ["photo-unreadable", reason], "size": None, "stored_size": None, "orientation": 1}
+        more = {"format": None, "ending_fits": True, "is_blank": False, "fingerprint": None, "look": None}
+        with atomic_write(self._store.facts(sha256)) as file:
+            file.write(json.dumps(facts | more).encode())
+
+
+def read_facts(store: ImageStore, sha256: str) -> dict[str, Any] | None:
+    """The properties of an image, None if it was not looked at, or its thumbnail is missing."""
+    path: pathlib.Path = store.facts(sha256)
+    try:
+        facts: dict[str, Any] = json.loads(path.read_bytes())
+    except (OSError, ValueError):
+        return None
+    return facts if facts["trouble"] is not None or store.thumbnail(sha256).is_file() else None

@@ -1,0 +1,82 @@
+"""Paths of the studio's own files; nothing else joins paths with identifiers."""
+
+import os
+import pathlib
+
+from cvzoo.errors.exceptions import UnsafeFileError
+from cvzoo.studio.ids import is_id
+
+_PRIVATE = 0o700
+
+
+class Place:
+    """The folder of the studio, by default `studio` below CVZOO_HOME.
+
+    home: the folder
+    """
+
+    def __init__(self, home: str | os.PathLike[str]):
+        self.home = pathlib.Path(home).absolute()
+        self.database = self.home / "studio.db"
+        self.open_url = self.home / "open.url"
+        self.server_lock = self.home / "server.lock"
+        self.backups = self.home / "backups"
+        self.runs = self.home / "runs"
+        self.locks = self.home / "locks"
+        self.uploads = self.home / "uploads"
+        self.images = self.home / "images"
+        self.tasks = self.home / "tasks"
+        self.versions = self.home / "versions"
+
+    def make(self) -> None:
+        """Creates the folders, readable by their owner only. Raises OSError."""
+        self.home.mkdir(mode=_PRIVATE, parents=True, exist_ok=True)
+        os.chmod(self.home, _PRIVATE)
+        folders = (self.backups, self.runs, self.locks, self.uploads, self.images, self.tasks, self.versions)
+        for folder in folders:
+            folder.mkdir(mode=_PRIVATE, exist_ok=True)
+
+    def run(self, job: str) -> pathlib.Path:
+        """The run folder of a job. Raises UnsafeFileError for anything else than an identifier of a job."""
+        if not is_id(job, "jb"):
+            raise UnsafeFileError(f"{job[:40]!r} is not the identifier of a job")
+        return self.runs / job
+
+    def lock(self, job: str, attempt: int) -> pathlib.Path:
+        """The lock file of an attempt at a job. Raises UnsafeFileError as `run` does."""
+        return self.locks / f"{self.run(job).name}-{int(attempt)}"
+
+    def upload(self, upload: str) -> pathlib.Path:
+        """The bytes of an upload. Raises UnsafeFileError for anything else than its identifier."""
+        return _child(self.uploads, upload, "up")
+
+    def task(self, task: str) -> pathlib.Path:
+        """The folder of a task. Raises UnsafeFileError for anything else than its identifier."""
+        return _child(self.tasks, task, "tk")
+
+    def version(self, version: str) -> pathlib.Path:
+        """The folder of a version of a data set. Raises UnsafeFileError for anything else than its identifier."""
+        return _child(self.versions, version, "ve")
+
+    def version_note(self, version: str) -> pathlib.Path:
+        """What the database knows of a version, beside its folder. Raises UnsafeFileError as `version` does."""
+        return self.version(version).with_suffix(".json")
+
+
+def _child(folder: pathlib.Path, name: str, prefix: str) -> pathlib.Path:
+    if not is_id(name, prefix):
+        raise UnsafeFileError(f"{name[:40]!r} is not an identifier", expected=f"{prefix}_...")
+    return folder / name
+
+
+def inside(root: pathlib.Path, *parts: str) -> pathlib.Path | None:
+    """The path below the root, or None if it leads out of it, by links too, or does not exist.
+
+    root: a folder; parts: names of folders and of a file
+    """
+    try:
+        path = root.joinpath(*parts).resolve(strict=True)
+        base = root.resolve(strict=True)
+    except (OSError, ValueError, RuntimeError):
+        return None
+    return path if path.is_relative_to(base) else None

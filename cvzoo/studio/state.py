@@ -1,0 +1,60 @@
+"""What all requests share."""
+
+import asyncio
+import dataclasses
+
+from fastapi import Request
+from sqlalchemy import Engine
+
+from cvzoo.studio.clock import Clock
+from cvzoo.studio.data.library import DataLibrary
+from cvzoo.studio.inference.pool import Pool
+from cvzoo.studio.jobs.all_runs import AllRuns
+from cvzoo.studio.jobs.conductor import Conductor
+from cvzoo.studio.jobs.job import Jobs
+from cvzoo.studio.jobs.watched import WatchedRuns
+from cvzoo.studio.models.found import Models
+from cvzoo.studio.models.zoo import Zoo
+from cvzoo.studio.place import Place
+from cvzoo.studio.settings import Settings
+
+
+@dataclasses.dataclass(frozen=True)
+class Studio:
+    """The parts of a running server.
+
+    stopping: set when the server ends, so that streams end, too
+    """
+
+    settings: Settings
+    place: Place
+    engine: Engine
+    clock: Clock
+    runs: AllRuns
+    jobs: Jobs
+    conductor: Conductor
+    data: DataLibrary
+    models: Models
+    inference: Pool
+    stopping: asyncio.Event
+
+    @property
+    def cookie(self) -> str:
+        """The cookie's name: browsers share cookies between ports, so it has the port."""
+        name = f"cvzoo_studio_{self.settings.port}"
+        return f"__Host-{name}" if self.settings.is_https else name
+
+
+def make_studio(settings: Settings, place: Place, engine: Engine, clock: Clock) -> Studio:
+    """The parts of a server, connected."""
+    jobs = Jobs(engine, place, clock)
+    runs = AllRuns(WatchedRuns(settings.watch), jobs, place, clock)
+    conductor, data = Conductor(jobs, place), DataLibrary(engine, place, clock)
+    models, pool = Models(runs, jobs, place, Zoo()), Pool()
+    return Studio(settings, place, engine, clock, runs, jobs, conductor, data, models, pool, asyncio.Event())
+
+
+def studio_of(request: Request) -> Studio:
+    """The server's parts."""
+    studio: Studio = request.app.state.studio
+    return studio

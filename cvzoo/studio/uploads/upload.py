@@ -1,0 +1,164 @@
+"""Uploads: bytes on the disk, and how many of them are accepted; what was accepted survives a crash."""
+
+import base64
+import contextlib
+import dataclasses
+import hashlib
+import os
+from collections.abc import AsyncIterator, Iterator
+
+from fastapi.concurrency import run_in_threadpool
+from sqlalchemy import Engine, delete, func, insert, select, update
+from starlette.requests import ClientDisconnect
+
+from cvzoo.studio.clock import Clock
+from cvzoo.studio.database.engine import reading, writing
+from cvzoo.studio.database.tables import UPLOAD
+from cvzoo.studio.ids import new_id
+from cvzoo.studio.place import Place
+from cvzoo.studio.problems import Problem
+from cvzoo.studio.uploads.limits import EXPIRES_MS, MAX_OPEN, MAX_UPLOAD, room
+
+
+@dataclasses.dataclass(frozen=True)
+class Upload:
+    """A row of the table. size: bytes when it is whole; offset: bytes that are accepted"""
+
+    id: str
+    name: str
+    size: int
+    offset: int
+
+
+class Uploads:
+    """The uploads of a studio. engine, place, clock: of the studio"""
+
+    def __init__(self, engine: Engine, place: Place, clock: Clock):
+        self._engine, self._place, self._clock = engine, place, clock
+        self._busy: set[str] = set()
+
+    def create(self, name: str, size: int, user: str) -> Upload:
+        """A new upload without bytes. Raises Problem 413 if it is too large, 507 if the disk is, 429 for too many."""
+        if size > MAX_UPLOAD:
+            raise Problem(413, f"the file has {size} bytes", expected=f"at most {MAX_UPLOAD}")
+        with reading(self._engine) as connection:
+            query = select(func.count(), func.coalesce(func.sum(UPLOAD.c.size - UPLOAD.c.offset), 0))
+            n, missing = connection.execute(query).one()
+        if n >= MAX_OPEN:
+            raise Problem(429, f"there are {n} uploads that are not imported yet", hint="import or delete some")
+        free = room(self._place.uploads)
+        if size + missing > free:
+            raise Problem(507, "the disk has not enough room for the file", expected=f"{size + missing}", got=f"{free}")
+        upload = Upload(new_id("up"), _plain_name(name), size, 0)
+        descriptor = os.open(self._place.upload(upload.id), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        os.close(descriptor)
+        now = self._clock()
+        with writing(self._engine) as connection:
+            row = dataclasses.asdict(upload) | {"touched_at": now, "created_at": now, "created_by": user}
+            connection.execute(insert(UPLOAD).values(**row))
+        return upload
+
+    def get(self, upload: str) -> Upload | None:
+        """The upload; None if there is none."""
+        with reading(self._engine) as connection:
+            row = connection.execute(select(UPLOAD).where(UPLOAD.c.id == upload)).first()
+        return None if row is None else Upload(row.id, row.name, row.size, row.offset)
+
+    async def append(
+        self, upload: Upload, offset: int, body: AsyncIterator[bytes], sha256: bytes | None
+    ) -> tuple[Upload, bool]:
+        """(the upload after the bytes were added, whether they have the checksum).
+
+        Without a checksum, what arrived before a connection was cut is kept; with one, all of it or nothing is.
+        Raises Problem 404 if it was deleted, 409 for another offset or while another request adds to it, 413 beyond its
+        size.
+        """
+        with self._alone(upload.id):
+            # another request may have added bytes since the caller looked it up; these must not be truncated
+            known = await run_in_threadpool(self.get, upload.id)
+            if known is None:
+                raise Problem(404, "there is no such upload", hint="it may have been imported, or have expired")
+            if offset != known.offset:
+                raise Problem(409, "the upload continues elsewhere", expected=str(known.offset), got=str(offset))
+            digest, received = hashlib.sha256(), 0
+            descriptor = os.open(self._place.upload(upload.id), os.O_WRONLY | os.O_CLOEXEC)
+            try:
+                os.ftruncate(descriptor, offset)  # of what a crash left
+                is_cut = False
+                try:
+                    async for block in body:
+                        received += len(block)
+                        if offset + received > upload.size:
+                            raise Problem(413, "the upload has more bytes than it said", expected=str(upload.size))
+                        digest.update(block)
+                        _write(descriptor, block, offset + received - len(block))
+                except (ConnectionError, ClientDisconnect):
+                    is_cut = True
+                if sha256 is not None and (is_cut or digest.digest() != sha256):
+                    return upload, False
+                await run_in_threadpool(os.fsync, descriptor)
+            finally:
+                os.close(descriptor)
+            after = dataclasses.replace(upload, offset=offset + received)
+            await run_in_threadpool(self._accept, after)
+            return after, True
+
+    def _accept(self, upload: Upload) -> None:
+        with writing(self._engine) as connection:
+            values = {"offset": upload.offset, "touched_at": self._clock()}
+            connection.execute(update(UPLOAD).where(UPLOAD.c.id == upload.id).values(**values))
+
+    def delete(self, upload: str) -> None:
+        """Removes the upload and its bytes."""
+        drop_upload(self._engine, self._place, upload)
+
+    def expire(self) -> None:
+        """Removes uploads to which nothing was added for a week, and files that belong to none."""
+        with reading(self._engine) as connection:
+            rows = connection.execute(select(UPLOAD.c.id, UPLOAD.c.touched_at)).all()
+        kept = {row.id for row in rows if row.touched_at > self._clock() - EXPIRES_MS}
+        for name in {row.id for row in rows} - kept:
+            self.delete(name)
+        for path in self._place.uploads.iterdir():
+            if path.name not in kept:
+                path.unlink(missing_ok=True)
+
+    @contextlib.contextmanager
+    def _alone(self, upload: str) -> Iterator[None]:
+        if upload in self._busy:
+            raise Problem(409, "another request adds to this upload", hint="try again")
+        self._busy.add(upload)
+        try:
+            yield
+        finally:
+            self._busy.discard(upload)
+
+
+def drop_upload(engine: Engine, place: Place, upload: str) -> None:
+    """Removes an upload and its bytes."""
+    with writing(engine) as connection:
+        connection.execute(delete(UPLOAD).where(UPLOAD.c.id == upload))
+    place.upload(upload).unlink(missing_ok=True)
+
+
+def decoded(text: str) -> str:
+    """A value of tus's Upload-Metadata, base64 of UTF-8. Raises Problem 400."""
+    try:
+        return base64.b64decode(text, validate=True).decode()
+    except ValueError:
+        raise Problem(400, "Upload-Metadata is malformed", expected="name, a space, and base64 of UTF-8") from None
+
+
+def _write(descriptor: int, block: bytes, at: int) -> None:
+    view = memoryview(block)
+    while view:
+        n = os.pwrite(descriptor, view, at)
+        view, at = view[n:], at + n
+
+
+def _plain_name(name: str) -> str:
+    """The last part of a path, without what file systems do not allow."""
+    last = name.replace("\\", "/").rpartition("/")[2]
+    plain = "".join(letter for letter in last if letter.isprintable() and letter not in ':*?"<>|').strip(" .")
+    stem, dot, ending = plain.rpartition(".")
+    return (f"{stem[:100]}.{ending[:20]}" if dot else plain[:120]) or "upload"

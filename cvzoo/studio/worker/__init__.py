@@ -1,0 +1,1 @@
+"""Processes besides the server: the supervisor of a training, and a helper that knows recipes."""

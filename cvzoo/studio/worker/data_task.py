@@ -1,0 +1,96 @@
+"""Work on a data set in a process of its own: `python -m cvzoo.studio.worker.data_task FOLDER`.
+
+FOLDER has order.json, and items.jsonl of an existing data set. The process holds a lock on it for as long as it lives,
+and ends by writing result.json, {"error": ...} if the work cannot be done. It may be killed and started again.
+"""
+
+import fcntl
+import json
+import os
+import pathlib
+import sys
+import time
+import traceback
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from cvzoo.errors.exceptions import CvzooError
+from cvzoo.files.atomic_write import atomic_write
+from cvzoo.studio.worker.check_data import check_items
+from cvzoo.studio.worker.import_data import import_data
+from cvzoo.studio.worker.make_version import make_version
+
+ORDER, ITEMS, RESULT, PROGRESS, LOCK = "order.json", "items.jsonl", "result.json", "progress.json", "lock"
+_EVERY_S = 0.5
+
+
+class Progress:
+    """Writes how far a task is, at most twice a second."""
+
+    def __init__(self, folder: pathlib.Path):
+        self._path, self._at = folder / PROGRESS, 0.0
+
+    def __call__(self, phase: str, done: int = 0, total: int = 0) -> None:
+        """phase: in words; done, total: images"""
+        now = time.monotonic()
+        if now - self._at >= _EVERY_S or done == 0:
+            self._at = now
+            part = self._path.with_name(f".{PROGRESS}.part")
+            part.write_text(json.dumps({"phase": phase, "done": done, "total": total}))
+            os.replace(part, self._path)
+
+
+def items_of(folder: pathlib.Path) -> Iterator[dict[str, Any]]:
+    """The rows of the images."""
+    with open(folder / ITEMS, encoding="utf-8") as lines:
+        for line in lines:
+            yield json.loads(line)
+
+
+_Work = Callable[[Mapping[str, Any], pathlib.Path, Progress], dict[str, Any]]
+
+
+def _import(order: Mapping[str, Any], folder: pathlib.Path, progress: Progress) -> dict[str, Any]:
+    return import_data(order, folder, progress)
+
+
+def _check(order: Mapping[str, Any], folder: pathlib.Path, progress: Progress) -> dict[str, Any]:
+    progress("checking")
+    return {"findings": check_items(order, list(items_of(folder)))}
+
+
+def _version(order: Mapping[str, Any], folder: pathlib.Path, progress: Progress) -> dict[str, Any]:
+    return make_version(order, list(items_of(folder)), progress)
+
+
+_WORK: Mapping[str, _Work] = {"import": _import, "check": _check, "version": _version}
+
+
+def main(folder_name: str) -> int:
+    """0 after the result was written; 1 if another process works on it, or has."""
+    folder = pathlib.Path(folder_name)
+    descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return 1
+    if (folder / RESULT).exists():
+        return 1
+    order = json.loads((folder / ORDER).read_text(encoding="utf-8"))
+    try:
+        result = _WORK[order["kind"]](order, folder, Progress(folder))
+    except CvzooError as error:
+        result = {"error": "; ".join(" ".join(line.split()) for line in str(error).splitlines())}
+    except OSError as error:
+        result = {"error": f"{error.filename or 'a file'}: {error.strerror or error}"}
+    except Exception as error:
+        traceback.print_exc()
+        result = {"error": f"{type(error).__name__}: {error}"}
+    with atomic_write(folder / RESULT) as file:
+        file.write(json.dumps(result).encode())
+    os.close(descriptor)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))

@@ -1,0 +1,192 @@
+"""Imports a data set: unpacks it, stores its images, and writes a row per image."""
+
+import collections
+import concurrent.futures
+import json
+import os
+import pathlib
+import queue
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from cvzoo.datasets.doctor.examine_dataset import examine_annotated_set
+from cvzoo.datasets.doctor.fault import Fault
+from cvzoo.datasets.extract import extract
+from cvzoo.datasets.layouts.annotated_set import AnnotatedImage
+from cvzoo.errors.exceptions import DatasetError
+from cvzoo.studio.data.labels import new_object_id, object_to_json
+from cvzoo.studio.photos.imaging import Imaging
+from cvzoo.studio.photos.store import ImageStore
+from cvzoo.studio.uploads.limits import MAX_FILES, MAX_UNPACKED
+from cvzoo.studio.worker.check_data import check_items, finding_to_json, known_facts, plain
+from cvzoo.studio.worker.find_data import FoundData, find_data
+from cvzoo.studio.worker.sample import draw_sample
+
+ROWS = "rows.jsonl"
+_N_IMAGING = 2
+_AHEAD = 16  # images that are looked at before the first of them is written
+_ARCHIVES = (".zip", ".tar", ".tgz", ".tar.gz", ".tar.bz2", ".tar.xz")
+# what the import corrects itself, without losing anything
+_CORRECTED = (
+    Fault.SIZE_WRONG,
+    Fault.SIZE_SWAPPED,
+    Fault.SIZE_MISSING,
+    Fault.TEXT_ENCODING,
+    Fault.FILE_NAME_DIFFERS,
+) + (
+    (
+        Fault.LISTED_TWICE,
+        Fault.CLASS_GAP,
+        Fault.ANNOTATION_ID_DUPLICATE,
+        Fault.ANNOTATION_ID_ZERO,
+        Fault.CROWD_MALFORMED,
+    )
+)
+_Progress = Callable[[str, int, int], None]
+
+
+def import_data(order: Mapping[str, Any], folder: pathlib.Path, progress: _Progress) -> dict[str, Any]:
+    """{"task", "layout", "classes", "extra", "n", "findings"}; the rows are in FOLDER/rows.jsonl.
+
+    order: "source", {"uploads": [{"path", "name"}]}, {"spec": ...} or {"sample": n}; "images", the store's folder
+    Raises UnsafeFileError, FileFormatError, DatasetError, ConfigError or OSError, which say what was wrong.
+    """
+    progress("unpacking", 0, 0)
+    found = _found(order["source"], folder, progress)
+    annotated = found.annotated
+    store = ImageStore(pathlib.Path(order["images"]))
+    images = [image for image in annotated.images if image.path is not None]
+    if len(images) > MAX_FILES:
+        raise DatasetError(f"the data set has {len(images)} images", expected=f"at most {MAX_FILES}")
+    rows = []
+    with open(folder / ROWS, "w", encoding="utf-8") as file:
+        for ordinal, (image, (sha256, size)) in enumerate(zip(images, _stored(images, store, progress))):
+            row = _row(image, ordinal, sha256, size, found.task)
+            file.write(json.dumps(row) + "\n")
+            rows.append(row)
+        file.flush()
+        os.fsync(file.fileno())
+    progress("checking", 0, 0)
+    classes = list(annotated.used_names())
+    result = {"task": found.task, "layout": annotated.kind, "classes": classes, "n": len(rows)}
+    extra = {"categories": annotated.extra.get("categories", [])}
+    findings = _findings(found, rows, store, {**order, **result, "extra": extra})
+    shutil.rmtree(folder / "unpacked", ignore_errors=True)
+    return result | {"extra": extra, "findings": findings}
+
+
+def _found(source: Mapping[str, Any], folder: pathlib.Path, progress: _Progress) -> FoundData:
+    if "spec" in source:
+        return find_data(source["spec"])
+    unpacked = folder / "unpacked"
+    shutil.rmtree(unpacked, ignore_errors=True)
+    unpacked.mkdir()
+    if "sample" in source:
+        draw_sample(unpacked, source["sample"], progress)
+        return find_data(str(unpacked))
+    for upload in source["uploads"]:
+        path = pathlib.Path(upload["path"])
+        if upload["name"].lower().endswith(_ARCHIVES):
+            # the archive's own name is in errors, not that of the upload
+            named = folder / pathlib.PurePath(upload["name"]).name
+            named.unlink(missing_ok=True)
+            os.link(path, named)
+            extract(named, unpacked, max_files=MAX_FILES, max_bytes=MAX_UNPACKED)
+            named.unlink()
+        else:
+            shutil.copyfile(path, unpacked / pathlib.PurePath(upload["name"]).name)
+    return find_data(str(_only_folder(unpacked, folder / "data")))
+
+
+def _only_folder(path: pathlib.Path, target: pathlib.Path) -> pathlib.Path:
+    """The innermost folder that has all there is, under a name of ours, as its own could be an option of a spec."""
+    while True:
+        names = [name for name in os.listdir(path) if not name.startswith((".", "__MACOSX"))]
+        if len(names) != 1 or not (path / names[0]).is_dir():
+            return path
+        shutil.rmtree(target, ignore_errors=True)
+        os.rename(path / names[0], target)
+        shutil.rmtree(path, ignore_errors=True)
+        os.rename(target, path)
+
+
+def _stored(
+    images: Sequence[AnnotatedImage], store: ImageStore, progress: _Progress
+) -> Iterator[tuple[str, tuple[int, int]]]:
+    """(SHA-256, (H, W)) of each image, in order."""
+    free: queue.SimpleQueue[Imaging] = queue.SimpleQueue()
+    workers = [Imaging(store) for _ in range(_N_IMAGING)]
+    for worker in workers:
+        free.put(worker)
+
+    def look(image: AnnotatedImage) -> tuple[str, tuple[int, int]]:
+        assert image.path is not None
+        sha256 = store.add(image.path)
+        worker = free.get()
+        try:
+            return sha256, worker.size(sha256, pathlib.PurePath(image.name).name)
+        finally:
+            free.put(worker)
+
+    ahead: collections.deque[concurrent.futures.Future[tuple[str, tuple[int, int]]]] = collections.deque()
+    with concurrent.futures.ThreadPoolExecutor(_N_IMAGING) as pool:
+        try:
+            for i, image in enumerate(images):
+                ahead.append(pool.submit(look, image))
+                progress("reading images", i, len(images))
+                if len(ahead) > _AHEAD:
+                    yield ahead.popleft().result()
+            while ahead:
+                yield ahead.popleft().result()
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+            for worker in workers:
+                worker.__exit__(None, None, None)
+
+
+def _row(image: AnnotatedImage, ordinal: int, sha256: str, size: tuple[int, int], task: str) -> dict[str, Any]:
+    if task == "classes":
+        labels = [{"id": new_object_id(), "class": each.name} for each in image.objects]
+    else:
+        labels = [tree for each in image.objects if (tree := object_to_json(each)) is not None]
+    return {
+        "ordinal": ordinal,
+        "name": plain(image.name),
+        "sha256": sha256,
+        "height": size[0],
+        "width": size[1],
+        "split": _split_of(image),
+        "labels": labels,
+        "extra": {key: value for key, value in image.extra.items() if key != "id"},
+    }
+
+
+def _split_of(image: AnnotatedImage) -> str:
+    """The split of an image: of train2017 it is train; of an image in several the one that training uses first."""
+    names = [
+        next((s for s in ("train", "val", "test") if name == s or name == f"{s}2017"), name) for name in image.splits
+    ]
+    return next((split for split in ("val", "test", "train") if split in names), names[0] if names else "")
+
+
+def _findings(
+    found: FoundData, rows: list[dict[str, Any]], store: ImageStore, order: Mapping[str, Any]
+) -> list[dict[str, Any]]:
+    """Those of the rows, and those of the files that the rows do not have any more."""
+    findings = check_items(order, rows)
+    if found.task == "classes":
+        return findings
+    annotated = found.annotated
+    by_name = {row["name"]: row for row in rows}
+    facts = [
+        None if image.path is None else known_facts(store, by_name[plain(image.name)]["sha256"])
+        for image in annotated.images
+    ]
+    known = collections.Counter((each["kind"], each["ordinal"]) for each in findings)
+    for each in examine_annotated_set(annotated, facts) if annotated.kind != "images" else ():
+        tree = finding_to_json(each, by_name, "import")
+        if known[tree["kind"], tree["ordinal"]] == 0 and tree["severity"] != "note":
+            tree["corrected"] = each.kind in _CORRECTED
+            findings.append(tree)
+    return findings

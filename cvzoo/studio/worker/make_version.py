@@ -1,0 +1,102 @@
+"""Materializes a version of a data set: a folder in a layout that `cvzoo train --data` reads, of hard links."""
+
+import os
+import pathlib
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from cvzoo.datasets.layouts.new_folder import new_folder, plain_names
+from cvzoo.datasets.layouts.write import PHOTO_FOLDERS
+from cvzoo.datasets.layouts.write_coco import write_coco
+from cvzoo.datasets.layouts.write_sroie import write_sroie
+from cvzoo.datasets.layouts.write_voc import write_voc
+from cvzoo.studio.worker.check_data import annotated_set, check_items, n_open_error
+
+
+def make_version(
+    order: Mapping[str, Any], rows: Sequence[dict[str, Any]], progress: Callable[[str, int, int], None]
+) -> dict[str, Any]:
+    """{"findings", "n_error": those that are neither fixed nor waived, "data": the specification, if there are none}.
+
+    order: of the data set, "out": the folder to make, "waived": digests of findings, "findings": those of the import
+    Images that cannot be decoded are left out.
+    """
+    progress("checking", 0, len(rows))
+    findings = check_items(order, rows)
+    n_error = n_open_error([*findings, *order["findings"]], order["waived"])
+    if n_error:
+        return {"findings": findings, "n_error": n_error}
+    out = pathlib.Path(order["out"])
+    if out.is_dir():  # of an attempt that was killed after the rename
+        shutil.rmtree(out)
+    sound = [row for row in rows if row["height"]]
+    with new_folder(out) as folder:
+        data = _WRITERS[order["task"]](order, sound, folder, progress)
+    return {"findings": findings, "n_error": 0, "data": data.replace(str(folder), str(out))}
+
+
+def _write_boxes(
+    order: Mapping[str, Any],
+    rows: Sequence[dict[str, Any]],
+    folder: pathlib.Path,
+    progress: Callable[[str, int, int], None],
+) -> str:
+    kind = _layout(order)
+    annotated = annotated_set(order, rows, kind)
+    names = plain_names([row["name"] for row in rows], flat=kind != "coco")
+    images = folder / PHOTO_FOLDERS[kind]
+    images.mkdir()
+    for i, image in enumerate(annotated.images):
+        assert image.path is not None
+        _link(image.path, images / names[image.name])
+        progress("writing", i, len(rows))
+    _BOX_WRITERS[kind](annotated, folder, names)
+    return f"{kind}:{folder}"
+
+
+def _layout(order: Mapping[str, Any]) -> str:
+    """The layout to write: that of the original if it can hold the objects, since metrics depend on it, else COCO's."""
+    if order["layout"] == "sroie":
+        return "sroie" if list(order["classes"]) == ["text"] else "coco"
+    return "voc" if order["layout"] == "voc" else "coco"  # COCO's has no objects that are difficult
+
+
+def _write_classes(
+    order: Mapping[str, Any],
+    rows: Sequence[dict[str, Any]],
+    folder: pathlib.Path,
+    progress: Callable[[str, int, int], None],
+) -> str:
+    store = annotated_set(order, rows, "folder")
+    folders = dict(zip(order["classes"], plain_names(order["classes"], flat=True).values()))
+    for split in store.splits:
+        for name in folders.values():
+            (folder / split / name).mkdir(parents=True)
+    for i, (image, row) in enumerate(zip(store.images, rows)):
+        if row["split"] and row["labels"] and image.path is not None:
+            name = plain_names([row["name"]], flat=True)[row["name"]]
+            inner = folder / row["split"] / folders[row["labels"][0]["class"]]
+            _link(image.path, _free(inner / name))
+        progress("writing", i, len(rows))
+    return f"folder:{folder}"
+
+
+def _free(path: pathlib.Path) -> pathlib.Path:
+    number = 1
+    while path.exists():
+        number += 1
+        path = path.with_stem(f"{path.stem}_{number}")
+    return path
+
+
+def _link(source: pathlib.Path, target: pathlib.Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        os.link(source, target)
+    except OSError:  # another file system, or one without hard links
+        shutil.copyfile(source, target)
+
+
+_BOX_WRITERS = {"voc": write_voc, "coco": write_coco, "sroie": write_sroie}
+_WRITERS: Mapping[str, Callable[..., str]] = {"boxes": _write_boxes, "classes": _write_classes}

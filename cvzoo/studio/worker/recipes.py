@@ -1,0 +1,110 @@
+"""What the server asks about recipes, in a process of its own, as it may not import networks.
+
+`python -m cvzoo.studio.worker.recipes` reads one JSON object from standard input and writes one to standard output:
+{} lists the recipes; {"recipe": NAME, "data": SPEC, "settings": {name: text}} checks them.
+"""
+
+import dataclasses
+import json
+import sys
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from cvzoo.errors.exceptions import CvzooError
+from cvzoo.links.model.config import field_types, limits_of
+from cvzoo.links.model.typed_value import expected_words
+from cvzoo.training.recipes.check_labels import check_labels
+from cvzoo.training.recipes.listing import RECIPES, named_recipe
+from cvzoo.training.recipes.settings import setting_value, with_settings
+from cvzoo.training.run.plain import plain
+
+_OWN = ("data",)  # which the form has a field of its own for
+
+
+def listing() -> dict[str, Any]:
+    """{"recipes": [...]}: of each name, task, summary, fields: name, help, unit, group, default, expected."""
+    return {
+        "recipes": [
+            {"name": name, "task": recipe.task, "summary": recipe.summary(), "fields": list(_fields(recipe, ""))}
+            for name, recipe in RECIPES.items()
+        ]
+    }
+
+
+def checked(name: str, data: str, settings: Mapping[str, str]) -> dict[str, Any]:
+    """{"fields": {name: what is wrong}}, empty if a training can start, and {"n_train", "n_val"} then."""
+    wrong: dict[str, str] = {}
+    try:
+        recipe = named_recipe(name)
+    except CvzooError as error:
+        return {"fields": {"recipe": _sentence(error)}}
+    for key, value in settings.items():
+        try:
+            setting_value(recipe, key, value)
+        except CvzooError as error:
+            wrong[key] = _sentence(error)
+    if not data:
+        wrong["data"] = "the data must be named, such as voc:FOLDER"
+    if wrong:
+        return {"fields": wrong}
+    try:
+        recipe = with_settings(recipe, {"data": data, **settings})
+    except CvzooError as error:
+        return {"fields": {"settings": _sentence(error)}}
+    try:
+        splits = recipe.splits()
+        check_labels(splits)
+    except (CvzooError, OSError) as error:
+        return {"fields": {"data": _sentence(error)}}
+    return {"fields": {}, "n_train": len(splits.train), "n_val": len(splits.val)}
+
+
+def _fields(recipe: Any, prefix: str) -> Iterator[dict[str, Any]]:
+    recipe_class: type = type(recipe)
+    types = field_types(recipe_class)
+    for field in dataclasses.fields(recipe):
+        value = getattr(recipe, field.name)
+        if dataclasses.is_dataclass(value):
+            yield from _fields(value, f"{prefix}{field.name}.")
+        elif field.name not in _OWN or prefix:
+            yield {
+                "name": prefix + field.name,
+                "help": field.metadata.get("help") or "",
+                "unit": field.metadata.get("unit") or "",
+                "group": "model" if prefix else field.metadata.get("group") or "more",
+                "default": _text(value),
+                "expected": _expected(types[field.name], field),
+            }
+
+
+def _expected(kind: Any, field: Any) -> str:
+    try:
+        return expected_words(kind, limits_of(field))
+    except (KeyError, TypeError, IndexError):
+        return ""
+
+
+def _text(value: object) -> str:
+    """A value as `KEY=VALUE` has it."""
+    if value is None:
+        return "none"
+    value = plain(value)
+    if isinstance(value, list) and not any(isinstance(each, list | dict) for each in value):
+        return ",".join(map(str, value))
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def _sentence(error: BaseException) -> str:
+    """The lines of an error as one text."""
+    return "; ".join(" ".join(line.split()) for line in str(error).splitlines())
+
+
+def main() -> None:
+    """Answers the question on standard input."""
+    asked = json.load(sys.stdin)
+    answer = checked(asked["recipe"], asked["data"], asked["settings"]) if asked else listing()
+    json.dump(answer, sys.stdout)
+
+
+if __name__ == "__main__":
+    main()

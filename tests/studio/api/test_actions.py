@@ -1,0 +1,129 @@
+"""Jobs by REST and by forms; recipes are asked of the real helper."""
+
+import json
+
+import pytest
+
+from cvzoo.studio.access.tokens import new_token
+from cvzoo.studio.jobs import recipe_helper
+from cvzoo.studio.jobs.spec import TrainSpec
+
+FIELDS = [
+    {
+        "name": "lr",
+        "help": "learning rate",
+        "unit": "",
+        "group": "optimizer",
+        "default": "0.001",
+        "expected": "a number",
+    },
+    {"name": "model.insize", "help": "size", "unit": "pixels", "group": "model", "default": "300", "expected": ""},
+]
+RECIPE = {"name": "ssd300", "task": "detection", "summary": "SSD", "fields": FIELDS}
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """What the helper was asked; its answers are those of a network with two settings."""
+    found = []
+
+    def ask(question):
+        found.append(question)
+        if not question:
+            return {"recipes": [RECIPE]}
+        wrong = {} if question["data"] == "voc:shapes" else {"data": "there is no such folder"}
+        return {"fields": wrong | ({"lr": "lr is invalid"} if question["settings"].get("lr") == "x" else {})}
+
+    monkeypatch.setattr(recipe_helper, "_ask", ask)
+    recipe_helper.recipes.cache_clear()
+    yield found
+    recipe_helper.recipes.cache_clear()
+
+
+def test_a_job_is_created_and_asked_to_pause(browser, asked, studio):
+    body = {"recipe": "ssd300", "data": "voc:shapes", "settings": {"lr": "0.1"}}
+    answer = browser.post("/api/v1/jobs", json=body)
+    assert answer.status_code == 201
+    job = answer.json()["id"]
+    assert studio.jobs.get(job).spec == TrainSpec("ssd300", "voc:shapes", (("lr", "0.1"),))
+    assert json.loads((studio.place.run(job) / "job.json").read_text())["settings"] == {"lr": "0.1"}
+    assert browser.post(f"/api/v1/jobs/{job}:pause").json()["state"] == "paused"
+    refused = browser.post(f"/api/v1/jobs/{job}:pause")
+    assert refused.status_code == 409
+    assert refused.json()["expected"] == "resume, stop, kill"
+    assert browser.get(f"/jobs/{job}").status_code == 200
+    assert "--recipe ssd300 --data=voc:shapes" in browser.get(f"/jobs/{job}").text
+
+
+def test_what_is_wrong_is_told_by_field(browser, asked, studio):
+    body = {"recipe": "ssd300", "data": "voc:nowhere", "settings": {"lr": "x"}}
+    answer = browser.post("/api/v1/jobs", json=body)
+    assert answer.status_code == 422
+    assert answer.json()["fields"] == {"data": "there is no such folder", "lr": "lr is invalid"}
+    assert studio.jobs.all() == []
+    assert list(studio.place.runs.iterdir()) == []
+
+
+def test_the_form_creates_a_job_with_what_was_changed(browser, asked, studio):
+    page = browser.get("/jobs/new?recipe=ssd300").text
+    assert 'name="set:model.insize" value="300"' in page
+    form = {"recipe": "ssd300", "data": "voc:shapes", "name": "mine", "set:lr": "0.1", "set:model.insize": "300"}
+    answer = browser.post("/jobs/new", data=form)
+    assert answer.status_code == 303
+    (job,) = studio.jobs.all()
+    assert answer.headers["location"] == f"/jobs/{job.id}"
+    assert (job.name, job.spec.settings) == ("mine", (("lr", "0.1"),))
+    assert 'value="0.1"' in browser.get(f"/jobs/new?clone={job.id}").text
+
+
+def test_the_form_shows_an_error_at_its_field_and_keeps_what_was_typed(browser, asked, studio):
+    answer = browser.post("/jobs/new", data={"recipe": "ssd300", "data": "voc:shapes", "set:lr": "x"})
+    assert answer.status_code == 422
+    assert 'value="x"' in answer.text
+    assert "lr is invalid" in answer.text
+    assert answer.text.count('aria-invalid="true"') == 1
+    assert browser.post("/jobs/new", data={"recipe": "none"}).status_code == 200
+    assert studio.jobs.all() == []
+
+
+def test_buttons_change_the_job(browser, asked, studio):
+    job = studio.jobs.create("mine", TrainSpec("ssd300", "voc:shapes"), None)
+    assert browser.post(f"/jobs/{job.id}/actions", data={"action": "stop"}).status_code == 303
+    assert studio.jobs.get(job.id).state == "stopped"
+    assert browser.post(f"/jobs/{job.id}/actions", data={"action": "admit"}).status_code == 422
+    assert studio.jobs.get(job.id).state == "stopped"
+
+
+def test_a_token_that_reads_starts_and_stops_nothing(stranger, asked, studio):
+    job = studio.jobs.create("mine", TrainSpec("ssd300", "voc:shapes"), None)
+    bearer = {"authorization": f"Bearer {new_token_of(studio)}"}
+    assert stranger.get(f"/api/v1/jobs/{job.id}", headers=bearer).status_code == 200
+    body = {"recipe": "ssd300", "data": "voc:shapes"}
+    assert stranger.post("/api/v1/jobs", json=body, headers=bearer).status_code == 403
+    assert stranger.post(f"/api/v1/jobs/{job.id}:stop", headers=bearer).status_code == 403
+    assert studio.jobs.get(job.id).state == "queued"
+
+
+def new_token_of(studio):
+    from cvzoo.studio.access.tickets import new_ticket
+
+    new_ticket(studio.engine, studio.clock)  # makes the user
+    return new_token(studio.engine, "reader", "read", 1, studio.clock)
+
+
+def test_a_run_of_a_watched_folder_is_not_changed(browser, run_id):
+    assert browser.post(f"/api/v1/jobs/{run_id}:kill").status_code == 404
+
+
+@pytest.mark.parametrize("body", [{}, {"recipe": 3, "data": []}, {"recipe": "a" * 300, "data": "b"}, [], "x"])
+def test_malformed_bodies_are_refused(browser, body):
+    assert browser.post("/api/v1/jobs", json=body).status_code == 422
+
+
+def test_the_helper_lists_the_recipes():
+    recipe_helper.recipes.cache_clear()
+    known = recipe_helper.recipes()
+    assert {"ssd300", "retinanet_resnet18_small"} <= set(known)
+    (lr,) = [field for field in known["ssd300"]["fields"] if field["name"] == "lr"]
+    assert lr["help"] == "learning rate after the warm-up"
+    assert lr["expected"].startswith("a number")

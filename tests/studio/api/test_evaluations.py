@@ -1,0 +1,196 @@
+"""Evaluations: a job of the command line, its scores, and images with errors."""
+
+import json
+
+import pytest
+
+from cvzoo.studio.jobs.spec import EvaluateSpec
+
+JPEG = b"\xff\xd8\xff\xe0image"
+SCORES = {
+    "map": 0.5,
+    "iou_thresh": 0.5,
+    "per_class": [{"id": 0, "name": "cat", "n_objects": 3, "AP": 0.4}, {"id": 1, "name": "dog", "AP": None}],
+    "notes": ["a note"],
+    "analysis": {
+        "pr_curves": {
+            "recall": [0, 0.5, 1],
+            "mean": {"0.50": [1, 0.5, 0]},
+            "classes": [{"label": "cat", "precision": [1, 1, 0]}],
+        },
+        "confusion": {"names": ["cat", "dog", "background"], "counts": [[3, 1, 0], [0, 2, 2], [1, 0, 0]]},
+        "reliability": {
+            "ece": 0.1,
+            "bins": [{"low": 0.5, "high": 0.6, "count": 4, "confidence": 0.55, "precision": 0.5}],
+        },
+        "errors": {
+            "types": [{"type": "missed", "count": 2, "dap": 0.1}, {"type": "duplicate", "count": 0, "dap": None}]
+        },
+    },
+}
+
+
+def box(verdict, error, label):
+    score = None if verdict == "missed" else 0.5
+    return {
+        "verdict": verdict,
+        "error": error,
+        "label": label,
+        "score": score,
+        "y_min": 1,
+        "x_min": 2,
+        "y_max": 3,
+        "x_max": 4,
+    }
+
+
+VERDICTS = [
+    {
+        "index": 4,
+        "image": "a.jpg",
+        "n_right": 0,
+        "n_wrong": 1,
+        "n_missed": 1,
+        "boxes": [box("missed", None, "cat"), box("wrong", "duplicate", "dog")],
+    },
+    {
+        "index": 7,
+        "image": "b.jpg",
+        "n_right": 1,
+        "n_wrong": 0,
+        "n_missed": 2,
+        "boxes": [box("missed", None, "dog"), box("missed", None, "cat"), box("right", None, "cat")],
+    },
+]
+
+
+@pytest.fixture(autouse=True)
+def zoo(studio, monkeypatch):
+    monkeypatch.setattr(studio.models.zoo, "members", list)
+
+
+@pytest.fixture
+def evaluation(studio, run_id, tmp_path):
+    """A succeeded one with two images."""
+    job = studio.jobs.create("mine", EvaluateSpec("/m.safetensors", run_id, "0" * 64, "voc:shapes", "val"), None)
+    run = studio.place.run(job.id)
+    (run / "scores.json").write_text(json.dumps(SCORES))
+    (tmp_path / "a.jpg").write_bytes(JPEG)
+    (tmp_path / "b.jpg").write_bytes(b"<html>")
+    rows = [row | {"path": str(tmp_path / row["image"])} for row in VERDICTS]
+    (run / "verdicts.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    for event in ("admit", "begin"):
+        studio.jobs.apply(studio.jobs.get(job.id), event)
+    from cvzoo.studio.jobs.states import Facts
+
+    studio.jobs.apply(studio.jobs.get(job.id), "exit", Facts(code=0, has_result=True))
+    return job.id
+
+
+def test_an_evaluation_is_queued_with_the_model_s_hash(browser, studio, run_id, watched):
+    body = {"model": run_id, "data": "voc:shapes", "split": "val", "find_thresholds": True}
+    job = browser.post("/api/v1/evaluations", json=body).json()["id"]
+    spec = studio.jobs.get(job).spec
+    run = studio.place.run(job)
+    words = spec.words(run)
+    assert words[:4] == [
+        "evaluate",
+        f"--model={watched / 'first' / 'best.safetensors'}",
+        "--data=voc:shapes",
+        "--split=val",
+    ]
+    assert words[words.index("--json") + 1] == str(run / "scores.json")
+    assert words[-1] == str(run / "deploy.safetensors")
+    assert len(spec.sha256) == 64
+    assert (
+        EvaluateSpec(**{k: v for k, v in json.loads((run / "job.json").read_text()).items() if k in spec.__dict__})
+        == spec
+    )
+    assert "queued" in browser.get(f"/evaluations/{job}").text
+    assert browser.get(f"/jobs/{job}").headers["location"] == f"/evaluations/{job}"
+    assert browser.get(f"/api/v1/evaluations/{job}").status_code == 409
+
+
+def test_the_form_knows_the_run_s_data_and_shows_errors(browser, studio, run_id):
+    assert 'value="voc:shapes"' in browser.get(f"/evaluations?model={run_id}").text
+    answer = browser.post("/evaluations", data={"model": run_id, "data": "  "})
+    assert answer.status_code == 422
+    assert "must be named" in answer.text
+    assert browser.post("/evaluations", data={"model": run_id, "data": "x", "split": "a/b"}).status_code == 422
+    assert browser.post("/evaluations", data={"model": "zoo:none", "data": "x"}).status_code == 404
+    assert studio.jobs.all() == []
+    assert browser.post("/evaluations", data={"model": run_id, "data": "voc:x", "split": ""}).status_code == 303
+
+
+def test_the_scores_are_those_of_the_command_line_to_the_bit(browser, evaluation):
+    tree = browser.get(f"/api/v1/evaluations/{evaluation}").json()
+    assert tree["scores"] == SCORES
+    assert tree["summary"] == {"map": 0.5}
+    assert tree["kinds"] == {"missed": 2, "duplicate": 1}
+    (row,) = browser.get("/api/v1/evaluations").json()["items"]
+    assert (row["id"], row["summary"]) == (evaluation, {"map": 0.5})
+
+
+def test_the_page_has_tables_curves_and_the_matrix(browser, evaluation):
+    page = browser.get(f"/evaluations/{evaluation}").text
+    for words in ("0.4", "mean, overlap 0.50", "Expected calibration error 0.1", "Confusion matrix", "a note", "+0.1"):
+        assert words in page
+    assert page.count("<polyline") == 2
+
+
+def test_images_are_sorted_by_the_chosen_error(browser, evaluation):
+    def images(query):
+        return [
+            each["image"] for each in browser.get(f"/api/v1/evaluations/{evaluation}/images?{query}").json()["items"]
+        ]
+
+    assert images("") == ["a.jpg", "b.jpg"]
+    assert images("kind=missed") == ["b.jpg", "a.jpg"]
+    assert images("kind=duplicate") == ["a.jpg"]
+    assert images("kind=missed&label=dog") == ["b.jpg"]
+    assert images("kind=background") == []
+    assert browser.get(f"/api/v1/evaluations/{evaluation}/images?kind=x").status_code == 422
+    page = browser.get(f"/api/v1/evaluations/{evaluation}/images?limit=1").json()
+    assert (page["next"], page["total"]) == (1, 2)
+    assert "path" not in page["items"][0]
+
+
+def test_an_image_is_served_if_it_is_one(browser, evaluation, tmp_path):
+    get = lambda index: browser.get(f"/api/v1/evaluations/{evaluation}/images/{index}")  # noqa: E731
+    assert get(4).content == JPEG
+    assert get(4).headers["content-type"] == "image/jpeg"
+    assert get(7).status_code == 404
+    assert get(5).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("scores.json", "{"),
+        ("scores.json", '{"map": 0.5, "per_class": 5, "analysis": {"pr_curves": [], "confusion": {"names": 3}}}'),
+        (
+            "scores.json",
+            '{"per_class": [5, {"name": "<b>"}], "analysis": {"reliability": {"bins": [3, {}]}}, "notes": 3}',
+        ),
+        (
+            "scores.json",
+            '{"map": 0.5, "analysis": {"errors": {"types": 3}, "confusion": {"names": ["a"], "counts": [[1e999]]}}}',
+        ),
+        (
+            "verdicts.jsonl",
+            '{"image": "x", "boxes": 3}\n{"image": 5}\n[]\n{"image": "y", "index": "0", "path": "\\u0000"}\n',
+        ),
+    ],
+)
+def test_impossible_results_spoil_no_page(browser, studio, evaluation, name, text):
+    (studio.place.run(evaluation) / name).write_text(text)
+    assert browser.get(f"/evaluations/{evaluation}").status_code == 200
+    assert browser.get("/evaluations").status_code == 200
+    assert browser.get(f"/api/v1/evaluations/{evaluation}/images").status_code in (200, 409)
+    assert browser.get(f"/api/v1/evaluations/{evaluation}/images/0").status_code in (404, 409)
+
+
+def test_an_unknown_evaluation_is_not_found(browser, studio, run_id):
+    for job in (run_id, "jb_" + "a" * 16, "x"):
+        assert browser.get(f"/api/v1/evaluations/{job}").status_code == 404
+        assert browser.get(f"/evaluations/{job}").status_code == 404

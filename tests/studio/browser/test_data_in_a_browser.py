@@ -1,0 +1,185 @@
+"""What a person does with images: imports, draws, corrects, splits, and makes a version."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+from PIL import Image
+
+pytestmark = pytest.mark.slow
+SAVED = re.compile("^saved$")
+
+
+@pytest.fixture
+def page(pages, server):
+    page = pages.sign_in(server.link)
+    page.set_default_timeout(90_000)
+    return page
+
+
+@pytest.fixture
+def uploaded(page, server, tmp_path):
+    """The address of a data set of three images that were uploaded."""
+    paths = []
+    for i in range(3):
+        paths.append(tmp_path / f"imagé {i}.png")
+        pixels = np.random.default_rng(i).integers(0, 255, (60, 80, 3), np.uint8)
+        Image.fromarray(pixels).save(paths[-1])
+    page.goto(f"{server.address}/data/new")
+    page.fill("#name", "mine")
+    page.set_input_files("#files", paths)
+    page.wait_for_url("**/data/ds_*")
+    page.fill("#new-class", "cat")
+    page.get_by_role("button", name="Add").click()
+    page.wait_for_url("**#classes")
+    return page.url.partition("#")[0]
+
+
+def edit(page, address):
+    page.goto(address)
+    page.wait_for_selector("#canvas[data-ready]")
+    page.focus("#canvas")
+
+
+def n_object(page):
+    page.reload()
+    page.wait_for_selector("#canvas[data-ready]")
+    return page.locator("#objects li").count()
+
+
+def test_boxes_are_drawn_and_undone_and_survive_a_lost_server(page, pages, uploaded):
+    edit(page, f"{uploaded}/images/1")
+    box = page.locator("#canvas").bounding_box()
+    page.keyboard.press("b")
+    page.mouse.move(box["x"] + box["width"] / 2 - 60, box["y"] + 200)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] / 2 + 20, box["y"] + 260, steps=4)
+    page.mouse.up()
+    page.locator("#saved", has_text=SAVED).wait_for()
+    assert n_object(page) == 1
+    page.focus("#canvas")
+    page.keyboard.press("n")
+    page.keyboard.press("Control+z")
+    page.locator("#saved", has_text=SAVED).wait_for()
+    assert n_object(page) == 1
+    assert pages.faults == []
+    page.focus("#canvas")
+    page.context.set_offline(True)
+    page.keyboard.press("n")
+    page.keyboard.press("ArrowRight")
+    page.locator("#saved", has_text="does not answer").wait_for()
+    page.context.set_offline(False)
+    page.locator("#saved", has_text=SAVED).wait_for()
+    assert n_object(page) == 2
+
+
+def test_objects_are_drawn_and_changed_by_keyboard_alone(page, pages, uploaded, tab_to):
+    page.fill("#new-class", "dog")
+    page.keyboard.press("Enter")
+    page.locator("a", has_text=re.compile("^dog$")).wait_for()
+    page.goto(f"{uploaded}/images")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#canvas[data-ready]")
+    tab_to(page, "#canvas")
+    page.keyboard.press("n")
+    page.keyboard.press("Shift+ArrowRight")
+    page.keyboard.press("Alt+ArrowDown")
+    page.keyboard.press("2")
+    assert page.get_attribute("#canvas", "aria-label") == "dog, box 22.5 42.5 38.5 57.5"
+    tab_to(page, "#class")
+    page.keyboard.press("ArrowUp")
+    assert page.inner_text("#objects") == "cat"
+    tab_to(page, "#objects button")
+    page.keyboard.press("Delete")
+    assert page.locator("#objects li").count() == 0
+    assert page.evaluate("document.activeElement.id") == "canvas"
+    page.keyboard.press("Control+z")
+    assert page.inner_text("#objects") == "cat"
+    page.keyboard.press("n")
+    page.keyboard.press("Tab")  # from the second object, which is selected, out of the image
+    assert page.evaluate("document.activeElement.id") != "canvas"
+    page.locator("#saved", has_text=SAVED).wait_for()
+    assert n_object(page) == 2
+    assert pages.faults == []
+
+
+@pytest.fixture
+def masked(page, server, tmp_path):
+    """The address of a data set of a black image; a cat's mask has its columns from 20 to 60."""
+    (tmp_path / "coco" / "images").mkdir(parents=True)
+    Image.new("RGB", (80, 60)).save(tmp_path / "coco" / "images" / "0.png")
+    rle = {"size": [60, 80], "counts": [1200, 2400, 1200]}
+    one = {"id": 1, "image_id": 1, "category_id": 1, "bbox": [20, 0, 40, 60], "area": 2400, "iscrowd": 0}
+    tree = {
+        "images": [{"id": 1, "file_name": "0.png", "height": 60, "width": 80}],
+        "annotations": [one | {"segmentation": rle}],
+        "categories": [{"id": 1, "name": "cat"}, {"id": 2, "name": "dog"}],
+    }
+    (tmp_path / "coco" / "annotations.json").write_text(json.dumps(tree))
+    page.goto(f"{server.address}/data/new")
+    page.fill("#name", "masked")
+    page.fill("#spec", str(tmp_path / "coco"))
+    page.click("button[value=spec]")
+    page.wait_for_url("**/data/ds_*")
+    page.locator("#version-name").wait_for()
+    return page.url
+
+
+def test_a_mask_has_the_color_of_its_class(page, pages, masked):
+    edit(page, f"{masked}/images/0")
+    middle = (
+        "(() => { const c = document.querySelector('#canvas');"
+        " return String(c.getContext('2d').getImageData(c.width / 2, c.height / 2, 1, 1).data.slice(0, 3)) })()"
+    )
+    page.wait_for_function(f"!['', '0,0,0'].includes({middle})")
+    before = page.evaluate(middle)
+    page.keyboard.press("Tab")
+    page.keyboard.press("2")
+    page.wait_for_function(f"{middle} !== '{before}'")
+    page.keyboard.press("Control+z")
+    page.wait_for_function(f"{middle} === '{before}'")
+    assert pages.faults == []
+
+
+def test_an_edit_of_another_window_is_asked_about(page, uploaded):
+    other = page.context.new_page()
+    edit(page, f"{uploaded}/images/0")
+    edit(other, f"{uploaded}/images/0")
+    page.keyboard.press("n")
+    page.locator("#saved", has_text=SAVED).wait_for()
+    for _ in range(2):
+        other.keyboard.press("n")
+    other.locator("#conflict[open]").wait_for()
+    other.click("#keep-mine")
+    other.locator("#saved", has_text=SAVED).wait_for()
+    assert n_object(other) == 2
+
+
+def test_the_sample_becomes_a_version_and_each_page_fits_every_screen(page, pages, server, violations):
+    page.goto(f"{server.address}/data/new")
+    page.fill("#name", "receipts")
+    page.fill("#sample", "10")
+    page.click("button[value=sample]")
+    page.wait_for_url("**/data/ds_*")
+    page.locator("#version-name").wait_for()
+    dataset = page.url
+    page.fill("#version-name", "first")
+    page.get_by_role("button", name="Make a version").click()
+    page.wait_for_url("**/versions/*")
+    page.locator(".badge.ready").wait_for()
+    version = page.url
+    page.click("text=Train with this version")
+    page.wait_for_url("**/jobs/new**")
+    paths = ("/data", "/data/new", dataset, f"{dataset}/images", f"{dataset}/images/0", f"{dataset}/findings", version)
+    for width in (360, 1280, 2560):
+        for dark in (False, True):
+            shown = pages.page(width=width, dark=dark)
+            for path in (*paths, f"{dataset}/history"):
+                shown.goto(path if path.startswith("http") else server.address + path)
+                wide = shown.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+                assert wide <= 0, (path, width)
+                assert violations(shown) == [], (path, width, dark)
+            shown.context.close()
+    assert pages.faults == []

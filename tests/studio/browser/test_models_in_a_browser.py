@@ -1,0 +1,195 @@
+"""What a person does with models: looks at them, tries one, evaluates it, looks at what went wrong."""
+
+import os
+import pathlib
+
+import pytest
+from PIL import Image
+
+pytestmark = pytest.mark.slow
+SCREENSHOTS = os.environ.get("CVZOO_SCREENSHOTS")  # a folder: pages are written to it, to be looked at
+COLORS = {"cat": (220, 40, 40), "dog": (40, 40, 220)}
+
+
+@pytest.fixture
+def data(tmp_path):
+    """Images of two classes."""
+    for split, name, i in ((s, n, i) for s in ("train", "val") for n in COLORS for i in range(3)):
+        path = tmp_path / "data" / split / name / f"{i}.png"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        Image.new("RGB", (32, 32), COLORS[name]).save(path)
+    return tmp_path / "data"
+
+
+@pytest.fixture
+def run(watched, data):
+    """The best model of the run "first" is a classifier; its data are real."""
+    from cvzoo.config import set_seed
+    from cvzoo.links.model.cifar_resnet.cifar_resnet import CIFARResNet
+    from cvzoo.serializers.model_file import save_model
+
+    set_seed(0)
+    save_model(watched / "first" / "best.safetensors", CIFARResNet(20, label_names=("cat", "dog")))
+    config = watched / "first" / "config.json"
+    config.write_text(config.read_text().replace("voc:shapes", f"folder:{data}"))
+    return watched / "first"
+
+
+def test_a_model_is_tried_evaluated_and_its_errors_are_looked_at(pages, server, run, run_id, data, violations):
+    page = pages.sign_in(server.link)
+    page.set_default_timeout(90_000)
+    page.goto(f"{server.address}/models")
+    page.get_by_role("link", name="Try first").click()
+    page.wait_for_selector("#validation:not([hidden])")
+    page.click("#next")
+    page.wait_for_selector("#results canvas:not([hidden])")
+    assert page.inner_text("#n-image") == "of 6"
+    assert "annotated: cat" in page.inner_text("#results figcaption")
+    red = page.evaluate(
+        "() => { const c = document.querySelector('#results canvas');"
+        " return [...c.getContext('2d').getImageData(16, 16, 1, 1).data] }"
+    )
+    assert red[:3] == list(COLORS["cat"])
+    page.set_input_files("#file", str(data / "val" / "dog" / "0.png"))
+    page.locator("#status", has_text="0.png, 32 × 32").wait_for()
+    page.select_option("#second", label="first")  # beside itself
+    page.locator("#results canvas:not([hidden])").nth(1).wait_for()
+    broken = pathlib.Path(data / "broken.png")
+    broken.write_bytes(b"\x89PNG\r\n\x1a\nbroken")
+    page.set_input_files("#file", str(broken))
+    page.wait_for_selector("#problem:not([hidden])")
+    assert "broken.png" in page.inner_text("#problem")
+
+    page.goto(f"{server.address}/evaluations?model={run_id}")
+    assert page.input_value("#data") == f"folder:{data}"
+    page.click("button.primary")
+    page.wait_for_selector("#verdicts[aria-busy=false]")
+    evaluation = page.url
+    assert page.locator("#verdicts li").count() == 3  # one of two classes is always wrong
+    page.locator("#verdicts").scroll_into_view_if_needed()  # images are read when they come into view
+    page.locator("#verdicts canvas[width='32']").first.wait_for()
+    page.locator("#verdicts a", has_text="Try").first.click()
+    page.wait_for_selector("#results canvas:not([hidden])")
+    pages.faults = [each for each in pages.faults if "415" not in each]  # of the broken image
+    assert pages.faults == []
+    paths = [
+        f"/models/{run_id}",
+        f"/models/{run_id}/network",
+        "/models",
+        "/try",
+        "/evaluations",
+        evaluation.removeprefix(server.address),
+    ]
+    _look(pages, server, paths, violations)
+
+
+def _look(pages, server, paths, violations):
+    """Every page at every width, in light and dark."""
+    for width in (360, 1280, 2560):
+        for dark in (False, True):
+            page = pages.page(width=width, dark=dark)
+            for path in paths:
+                page.goto(server.address + path)
+                page.wait_for_load_state("networkidle")
+                wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+                assert wide <= 0, (path, width)
+                assert violations(page) == [], (path, width, dark)
+            page.context.close()
+    assert pages.faults == []
+
+
+def test_a_model_is_tried_and_evaluated_by_keyboard_alone(pages, server, run, run_id, data, tab_to):
+    page = pages.sign_in(server.link)
+    page.set_default_timeout(90_000)
+    page.goto(f"{server.address}/try?model={run_id}")
+    page.wait_for_selector("#validation:not([hidden])")
+    tab_to(page, "#file")
+    with page.expect_file_chooser() as chooser:
+        page.keyboard.press("Enter")
+    chooser.value.set_files(data / "val" / "dog" / "0.png")
+    page.locator("#status", has_text="0.png, 32 × 32").wait_for()
+    tab_to(page, "#next")
+    page.keyboard.press("Enter")
+    page.locator("#results figcaption", has_text="annotated: cat").wait_for()
+    tab_to(page, "#classes summary")
+    page.keyboard.press("Enter")
+    tab_to(page, "#class-list input")
+    page.keyboard.press("Space")
+    assert page.locator("#results tbody tr").count() == 1
+    page.goto(f"{server.address}/evaluations?model={run_id}")
+    tab_to(page, "button.primary")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#verdicts[aria-busy=false]")
+    tab_to(page, "#label")
+    page.keyboard.type("dog")
+    page.wait_for_url("**label=dog")
+    page.wait_for_selector("#verdicts[aria-busy=false]")
+    tab_to(page, "#verdicts a[aria-label^=Try]")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#results canvas:not([hidden])")
+    assert pages.faults == []
+
+
+def test_the_webcam_is_predicted_on_and_stopped(pages, server, run, run_id):
+    page = pages.sign_in(server.link)
+    page.goto(f"{server.address}/try?model={run_id}")
+    page.wait_for_selector("#validation:not([hidden])")
+    page.click("#webcam")
+    page.wait_for_selector("#problem:not([hidden])")  # this machine has none
+    assert "webcam" in page.inner_text("#problem")
+    assert page.get_attribute("#webcam", "aria-pressed") == "false"
+
+
+def test_layers_are_looked_at_by_keyboard_alone(pages, server, run, run_id, data, tab_to, violations):
+    page = pages.sign_in(server.link)
+    page.set_default_timeout(90_000)
+    page.goto(f"{server.address}/models/{run_id}")
+    tab_to(page, "a[href$='/network']")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#network:not([hidden])")
+    assert "20 layers" not in page.inner_text("#summary")
+    n = page.locator("#layers tbody tr").count()
+    assert page.inner_text("#summary").startswith(f"{n} layers, ")
+    assert page.locator("#arcs .arc").count() >= n - 1
+    tab_to(page, "#layers tbody button")
+    page.keyboard.press("Enter")
+    page.get_by_role("img", name="Histogram of Weights W").wait_for()
+    assert page.inner_text("#h-layer") == "conv1/conv"
+    assert page.evaluate("document.activeElement.id") == "h-layer"
+    tab_to(page, "#filter")
+    page.keyboard.type("stage3 bn")
+    assert page.locator("#layers tbody tr:visible").count() == 6
+    page.set_input_files("#file", str(data / "val" / "dog" / "0.png"))
+    page.get_by_role("img", name="Outputs of conv1/conv for 0.png: 16 of 16 channels").wait_for()
+    assert page.evaluate("document.querySelector('.maps').naturalWidth") == 134
+    page.click("#validation")
+    page.get_by_role("img", name="for the first validation image").wait_for()
+    assert pages.faults == []
+    page.fill("#filter", "")
+    for width, dark in ((360, False), (1280, True), (2560, False)):
+        page.set_viewport_size({"width": width, "height": 900})
+        page.emulate_media(color_scheme="dark" if dark else "light")
+        assert violations(page) == []
+        wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        assert wide <= 0, width
+        if SCREENSHOTS:
+            page.screenshot(path=f"{SCREENSHOTS}/network-{width}.png", full_page=True)
+
+
+def test_a_folder_is_predicted_on_and_the_result_is_downloaded(pages, server, run, run_id, data, violations):
+    page = pages.sign_in(server.link)
+    page.set_default_timeout(90_000)
+    page.goto(f"{server.address}/models/{run_id}")
+    page.fill("#predicted", str(data / "val" / "dog"))
+    page.select_option("#predicted-form", "csv")
+    page.get_by_role("button", name="Predict").click()
+    page.locator(".badge", has_text="succeeded").wait_for()
+    with page.expect_download() as download:
+        page.get_by_role("link", name="results.csv").click()
+    assert pathlib.Path(download.value.path()).read_text().count("dog/") == 6  # of each image both classes
+    assert violations(page) == []
+    assert pages.faults == []
+    if SCREENSHOTS:
+        page.screenshot(path=f"{SCREENSHOTS}/predicted.png", full_page=True)
+        page.goto(f"{server.address}/models/{run_id}")
+        page.screenshot(path=f"{SCREENSHOTS}/model.png", full_page=True)

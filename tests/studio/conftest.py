@@ -1,0 +1,135 @@
+"""A studio with a few runs on disk, and browsers with and without a session."""
+
+import dataclasses
+import importlib.util
+import json
+import pathlib
+
+import pytest
+
+NEEDED = ("fastapi", "sqlalchemy", "alembic", "jinja2", "uvicorn", "psutil", "python_multipart", "httpx2")
+
+
+MISSING = [name for name in NEEDED if importlib.util.find_spec(name) is None]
+
+
+class _Skipped(pytest.File):
+    """A file of tests that is not imported, as packages that it needs are not installed."""
+
+    def collect(self):
+        pytest.skip(f'{", ".join(MISSING)} not installed; pip install "cvzoo[studio-test]"', allow_module_level=True)
+
+
+def pytest_pycollect_makemodule(module_path, parent):
+    """The file as a module of tests, unless packages are missing."""
+    return _Skipped.from_parent(parent, path=module_path) if MISSING else None
+
+
+class Clock:
+    """A clock that tests set, milliseconds."""
+
+    def __init__(self):
+        self.now = 1_800_000_000_000
+
+    def __call__(self):
+        return self.now
+
+
+def write_run(folder, *, state="finished", best=(0.2, 0.6, 0.5), batch_size=4, lr=0.01, **status):
+    """A folder as `cvzoo train` writes it, of a training of 4 epochs with 10 images, 3 epochs of which are done."""
+    folder = pathlib.Path(folder)
+    (folder / "images").mkdir(parents=True)
+    recipe = {"data": "voc:shapes", "epochs": 4, "batch_size": batch_size, "lr": lr, "model": {"min_size": 320}}
+    words = ["train", "--recipe", "ssd300", "--data", "voc:shapes", "--out", "{out}"]
+    command = {"script": None, "module": "cvzoo", "arguments": words, "folder": ".."}
+    config = {"format": 1, "recipe": recipe, "seed": 0, "command": command}
+    tree = {"state": state, "epoch": 3.0, "iteration": 8, "seen": "2026-11-22 08:10:03 UTC"}
+    tree |= {"best": "validation/main/map", "best_is": "largest", "reason": "", "resume_with": None} | status
+    part = {"n_example": 10, "label_names": ["cat", "dog"]}
+    for name, each in (("config", config), ("status", tree), ("data", {"train": part, "val": part})):
+        (folder / f"{name}.json").write_text(json.dumps(each))
+    rows = [
+        {"epoch": i + 1, "iteration": round(2.5 * (i + 1)), "elapsed_time": 10.0 * (i + 1), "main/loss": 3.0 - i}
+        | {"validation/main/map": value, "validation/main/ap/cat": value - 0.1, "validation/main/ap/dog": value + 0.1}
+        for i, value in enumerate(best)
+    ]
+    (folder / "metrics.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    steps = [{"epoch": 0, "iteration": i, "elapsed_time": 3.75 * i, "main/loss": 9.0 / i} for i in range(1, 9)]
+    (folder / "iterations.jsonl").write_text("".join(json.dumps(row) + "\n" for row in steps))
+    (folder / "report.html").write_text("<!doctype html><title>report</title><script>1</script>")
+    (folder / "best.safetensors").write_bytes(b"weights")
+    (folder / "snapshot_iter_8.npz").write_bytes(b"snapshot")
+    (folder / "images" / "predictions.jpg").write_bytes(b"\xff\xd8\xff\xe0image")
+    return folder
+
+
+@pytest.fixture(name="write_run")
+def write_run_fixture():
+    return write_run
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+@pytest.fixture
+def watched(tmp_path):
+    """A folder with two runs."""
+    write_run(tmp_path / "watched" / "first")
+    write_run(tmp_path / "watched" / "cats" / "second", best=(0.3, 0.4, 0.9), lr=0.02)
+    return tmp_path / "watched"
+
+
+@pytest.fixture
+def studio(tmp_path, clock, watched):
+    from cvzoo.studio.database.migrate import ready_database
+    from cvzoo.studio.place import Place
+    from cvzoo.studio.settings import Settings
+    from cvzoo.studio.state import make_studio
+
+    place = Place(tmp_path / "home")
+    place.make()
+    settings = Settings(home=place.home, port=8700, watch=(watched,))
+    engine = ready_database(place)
+    yield make_studio(settings, place, engine, clock)
+    engine.dispose()
+
+
+def client_of(studio):
+    """A browser without a session, or a program without a token."""
+    from fastapi.testclient import TestClient
+
+    from cvzoo.studio.app import create_app
+
+    return TestClient(create_app(studio), base_url="http://127.0.0.1:8700", follow_redirects=False)
+
+
+@pytest.fixture
+def stranger(studio):
+    return client_of(studio)
+
+
+@pytest.fixture
+def browser(studio):
+    """A browser that has used a one-time link."""
+    from cvzoo.studio.access.tickets import new_ticket
+
+    client = client_of(studio)
+    client.headers["sec-fetch-site"] = "same-origin"
+    answer = client.post("/open", data={"ticket": new_ticket(studio.engine, studio.clock)})
+    assert answer.status_code == 303
+    return client
+
+
+@pytest.fixture
+def run_id(studio):
+    """The identifier of the run "first"."""
+    return next(each.id for each in studio.runs.records() if each.name == "first")
+
+
+@pytest.fixture
+def https(studio):
+    """The same studio behind a proxy with TLS."""
+    settings = dataclasses.replace(studio.settings, behind_proxy="10.0.0.1", hostnames=("studio.example.org",))
+    return dataclasses.replace(studio, settings=settings)

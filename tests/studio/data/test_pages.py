@@ -1,0 +1,85 @@
+"""The pages of data sets."""
+
+import re
+
+import pytest
+
+
+@pytest.fixture
+def path(dataset):
+    return f"/data/{dataset}"
+
+
+def test_each_page_is_whole(browser, studio, work, path, dataset):
+    browser.post(f"{path}/versions", data={"name": "first"})
+    work(studio)
+    (version,) = studio.data.versions.of(dataset)
+    pages = ["/data", "/data/new", path, f"{path}/images", f"{path}/images/3", f"{path}/findings", f"{path}/history"]
+    pages += [
+        f"{path}/images?class=cat&split=val&text=4",
+        f"{path}/images/3?rev=1",
+        f"{path}/findings?kind=box-outside",
+    ]
+    pages += [f"/versions/{version.id}", f"/versions/{version.id}/diff?other={version.id}", "/jobs/new"]
+    for page in pages:
+        answer = browser.get(page, headers={"accept": "text/html"})
+        assert answer.status_code == 200, (page, answer.text[:300])
+    assert f'value="{version.data}"' in browser.get(f"/jobs/new?recipe=ssd300&data={version.data}").text
+
+
+def test_the_grid_is_filtered_and_paged(browser, studio, path, monkeypatch):
+    from cvzoo.studio.pages import images
+
+    monkeypatch.setattr(images, "_PAGE", 4)
+    found = lambda query: re.findall(r'images/(\d+)\??[^"]*" title=', browser.get(f"{path}/images{query}").text)  # noqa: E731
+    assert found("") == ["0", "1", "2", "3"]
+    assert found("?after=3") == ["4", "5", "6", "7"]
+    assert found("?before=4") == ["0", "1", "2", "3"]
+    assert found("?split=val") == ["4", "9"]
+    assert found("?text=7") == ["7"]
+    assert found("?text=%25") == []
+    assert "Next images" in browser.get(f"{path}/images?after=3").text
+    assert "Next images" not in browser.get(f"{path}/images?after=7").text
+
+
+def test_forms_split_rename_and_revert(browser, studio, path, dataset):
+    preview = browser.post(f"{path}/split", data={"train": "50", "val": "50", "action": "preview"})
+    assert "nothing is changed yet" in preview.text
+    assert studio.data.datasets.get(dataset).head_rev == 1
+    assert browser.post(f"{path}/split", data={"train": "50", "val": "50", "action": "split"}).status_code == 303
+    assert browser.post(f"{path}/split", data={"train": "50", "val": "20"}).status_code == 422
+    browser.post(f"{path}/classes", data={"old": "cat", "name": "lion"})
+    assert studio.data.datasets.counts(dataset)["classes"] == [("lion", 10, 10), ("dog", 10, 10)]
+    browser.post(f"{path}/classes", data={"old": "lion", "name": "dog"})
+    assert studio.data.datasets.counts(dataset)["classes"] == [("dog", 10, 20)]
+    assert "has objects" in browser.post(f"{path}/classes", data={"old": "dog", "name": ""}).text
+    browser.post(f"{path}/classes", data={"name": "bird"})
+    browser.post(f"{path}/revert", data={"rev": "1"})
+    counts = studio.data.datasets.counts(dataset)
+    assert counts["classes"] == [("cat", 10, 10), ("dog", 10, 10)]
+    assert counts["splits"] == [("train", 8, 16), ("val", 2, 4)]
+    assert studio.data.datasets.get(dataset).head_rev == 6
+
+
+def test_a_form_says_what_is_wrong(browser, path, dataset):
+    assert "needs a name" in browser.post("/data/new", data={"kind": "sample", "sample": "9"}).text
+    assert "a number from 4" in browser.post("/data/new", data={"kind": "sample", "sample": "x", "name": "a"}).text
+    answer = browser.post("/data/new", data={"kind": "sample", "sample": "9", "name": "shapes"})
+    assert "there is a data set shapes already" in answer.text
+    assert "type the name" in browser.post(f"{path}/delete", data={"name": "x"}).text
+    assert browser.post(f"{path}/delete", data={"name": "shapes"}).status_code == 303
+    assert browser.get(path).status_code == 404
+
+
+def test_hostile_names_are_text(browser, studio, work, tmp_path, write_coco):
+    root = write_coco(tmp_path / "x", n=5)
+    name = "<img src=x onerror=alert(1)>"
+    text = (root / "annotations" / "instances_train.json").read_text().replace('"cat"', f'"{name}</script>"')
+    (root / "annotations" / "instances_train.json").write_text(text)
+    answer = browser.post("/api/v1/datasets", json={"name": name, "source": {"spec": f"coco:{root}"}}).json()
+    work(studio)
+    path = f"/data/{answer['id']}"
+    for page in ("/data", path, f"{path}/images", f"{path}/images/0", f"{path}/findings"):
+        shown = browser.get(page).text
+        assert "<img src=x" not in shown
+        assert "alert(1)></script>" not in shown

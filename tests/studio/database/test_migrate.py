@@ -1,0 +1,57 @@
+"""Databases of older, newer and damaged kinds."""
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from sqlalchemy import text
+
+from cvzoo.errors.exceptions import FileFormatError
+from cvzoo.studio.database.engine import open_database, writing
+from cvzoo.studio.database.migrate import HEAD, ready_database
+from cvzoo.studio.database.tables import METADATA
+
+
+def test_the_migrations_make_the_schema_of_the_tables(studio):
+    with studio.engine.connect() as connection:
+        assert compare_metadata(MigrationContext.configure(connection), METADATA) == []
+        assert connection.execute(text("SELECT version_num FROM alembic_version")).scalar() == HEAD
+
+
+def test_a_second_start_changes_nothing(studio):
+    before = studio.place.database.read_bytes()
+    ready_database(studio.place).dispose()
+    assert studio.place.database.read_bytes() == before
+    assert list(studio.place.backups.iterdir()) == []
+
+
+def test_a_database_of_a_newer_version_is_refused(studio):
+    with writing(studio.engine) as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+    with pytest.raises(FileFormatError, match="newer version"):
+        ready_database(studio.place)
+
+
+def test_a_damaged_database_is_refused(studio):
+    studio.engine.dispose()
+    studio.place.database.write_bytes(b"SQLite format 3\0" + b"\xff" * 4096)
+    with pytest.raises(FileFormatError, match="damaged"):
+        ready_database(studio.place)
+
+
+def test_what_raises_in_a_transaction_is_rolled_back(studio):
+    with pytest.raises(ZeroDivisionError), writing(studio.engine) as connection:  # noqa: PT012
+        connection.execute(text("INSERT INTO audit (at, address, action, object, detail) VALUES (1, '', '', '', '')"))
+        raise ZeroDivisionError
+    with studio.engine.connect() as connection:
+        assert connection.execute(text("SELECT count(*) FROM audit")).scalar() == 0
+
+
+def test_the_database_is_durable_and_keeps_its_references(studio):
+    engine = open_database(studio.place.database)
+    with engine.connect() as connection:
+        values = [
+            connection.execute(text(f"PRAGMA {each}")).scalar()
+            for each in ("journal_mode", "synchronous", "foreign_keys")
+        ]
+    engine.dispose()
+    assert values == ["wal", 2, 1]

@@ -1,0 +1,63 @@
+"""Curves: which source, how many points, and what follows."""
+
+import json
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cvzoo.studio.jobs.curves import Offsets, parse_offsets, read_curves, read_more
+from cvzoo.studio.jobs.thin import thinned
+
+
+def test_the_finest_source_of_a_key_is_drawn(tmp_path, write_run):
+    series, _ = read_curves(write_run(tmp_path / "run"), 100)
+    found = {each["key"]: each for each in series}
+    assert found["main/loss"]["source"] == "iterations.jsonl"
+    assert len(found["main/loss"]["value"]) == 8
+    assert found["validation/main/map"]["value"] == [0.2, 0.6, 0.5]
+    assert found["validation/main/map"]["epoch"] == [1, 2, 3]
+
+
+def test_rows_after_the_curves_follow_exactly(tmp_path, write_run):
+    run = write_run(tmp_path / "run")
+    _, offsets = read_curves(run, 100)
+    assert read_more(run, offsets) == ({}, offsets)
+    with open(run / "metrics.jsonl", "a") as file:
+        file.write('{"epoch": 4, "iteration": 10, "main/loss": 1}\n')
+    rows, after = read_more(run, parse_offsets(str(offsets)))
+    assert rows == {"metrics.jsonl": [{"epoch": 4, "iteration": 10, "main/loss": 1}]}
+    assert read_more(run, after)[0] == {}
+
+
+@pytest.mark.parametrize("text", ["", "1", "1-2", "1-2-x", "1-2-3-4", "-1-2-3", "1-2-" + "9" * 30, "²-1-1"])
+def test_malformed_offsets_are_refused(text):
+    assert parse_offsets(text) is None
+
+
+def test_offsets_are_spelled_and_read_alike():
+    assert parse_offsets(str(Offsets((1, 2, 3)))) == Offsets((1, 2, 3))
+
+
+def test_values_that_are_not_finite_are_counted(tmp_path, write_run):
+    run = write_run(tmp_path / "run")
+    rows = [{"iteration": i, "epoch": 1, "elapsed_time": 1.0, "main/loss": None if i == 2 else 1.0} for i in range(4)]
+    (run / "iterations.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    loss = next(each for each in read_curves(run, 100)[0] if each["key"] == "main/loss")
+    assert (loss["n_gap"], len(loss["value"])) == (1, 3)
+
+
+@given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=300), st.integers(3, 50))
+def test_thinned_curves_keep_their_ends_and_their_order(ys, n):
+    kept = thinned(list(range(len(ys))), ys, n)
+    assert kept == sorted(set(kept))
+    assert kept[0] == 0
+    assert kept[-1] == len(ys) - 1
+    assert len(kept) == min(n, len(ys))
+
+
+def test_a_thinned_curve_keeps_a_spike():
+    ys = [math.sin(i / 500) for i in range(10_000)]
+    ys[5_432] = 50.0
+    assert 5_432 in thinned(range(10_000), ys, 200)
