@@ -6,6 +6,7 @@ from cvzoo.lazy_imports.on_demand import import_on_demand
 
 if TYPE_CHECKING:
     from cvzoo.autodiff.computational_graph import ComputationalGraph, build_computational_graph
+    from cvzoo.autodiff.final_gradients import final_gradients
     from cvzoo.autodiff.function import Function
     from cvzoo.autodiff.function_hook import AbstractFunctionHook
     from cvzoo.autodiff.function_node import FunctionNode
@@ -26,6 +27,7 @@ __all__ = [
     "check_backward",
     "check_double_backward",
     "ComputationalGraph",
+    "final_gradients",
     "Function",
     "FunctionNode",
     "grad",

@@ -59,6 +59,7 @@ def sweep(
     make: MakeVariable,
     release: bool = False,
     reach: "set[VariableNode] | None" = None,
+    uses: "dict[VariableNode, int] | None" = None,
 ) -> None:
     """Traverse the graph from the seeds to the leaves and call `finish` with each value and its final gradient.
 
@@ -67,6 +68,7 @@ def sweep(
     make: builds a Variable from (array, requires_grad)
     release: detach the seeds, so that memory that is not referenced elsewhere is freed during the traversal
     reach: only these nodes are visited; None for all
+    uses: how often functions use each leaf, to finish it with its last use; None: leaves are finished at the end
     """
     grads = _Gradients(double, make)
     heap: list[tuple[int, int, FunctionNode]] = []
@@ -97,6 +99,7 @@ def sweep(
             function = heapq.heappop(heap)[2]
             queued.discard(id(function))
             outs: list[Variable | None] = []
+            out_node = gy = None
             for reference in function.outputs:
                 out_node = reference()
                 gy = None
@@ -134,6 +137,12 @@ def sweep(
                             )
                         arrive(in_nodes[i], gx)
                 gxs = gx = None  # type: ignore[assignment]
+            if uses is not None:
+                for x in in_nodes:
+                    if x in uses:
+                        uses[x] -= 1
+                        if not uses[x] and x in grads.of:
+                            finish(x, grads.of.pop(x))
             # release this step's arrays before the next one allocates
             function = in_nodes = x = None  # type: ignore[assignment]
             del gys
@@ -141,6 +150,24 @@ def sweep(
             finish(node, grad)
     if passed:
         _keep_outermost(passed)
+
+
+def _uses_of_leaves(root: "VariableNode") -> "dict[VariableNode, int]":
+    """How often the functions that the root depends on use each leaf."""
+    uses: dict[VariableNode, int] = {}
+    seen: set[FunctionNode] = set()
+    functions = [] if root.creator is None else [root.creator]
+    while functions:
+        function = functions.pop()
+        if function in seen:
+            continue
+        seen.add(function)
+        for x in function.inputs:
+            if x.creator is not None:
+                functions.append(x.creator)
+            elif x.requires_grad:
+                uses[x] = uses.get(x, 0) + 1
+    return uses
 
 
 def _give_up(nodes: Iterable["VariableNode"]) -> "set[weakref.ref[FunctionNode]]":
@@ -232,10 +259,16 @@ def backprop(root: "VariableNode", *, retain_grad: bool, double: bool, retain_gr
                 grad = grad * 1 if double else make(grad._array.copy(order="K"), False)
         used_memory.add(_memory_of(grad._array))
         node.grad_var = grad
+        if leaf and on_final is not None:
+            variable = node.variable()
+            if variable is not None:
+                on_final(variable)
 
+    on_final = None if double else this_thread.on_final
+    uses = None if on_final is None else _uses_of_leaves(root)
     if root.given_up is not None:
         raise GraphError(RELEASED, got=root.name or f"a value of shape {root.shape}", hint=RELEASED_HINT)
-    sweep([(root, start)], finish=finish, double=double, make=make, release=not retain_graph)
+    sweep([(root, start)], finish=finish, double=double, make=make, release=not retain_graph, uses=uses)
 
 
 def unchain_behind(node: "VariableNode") -> None:

@@ -28,20 +28,20 @@ class Function:
         """The outputs; by default `forward_cpu`."""
         return of_device(inputs, self.forward_cpu, self.forward_gpu)(inputs)
 
-    def backward(self, inputs: tuple[Array, ...], grad_outputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def backward(self, inputs: tuple[Array, ...], grad_outputs: tuple[Array | Any, ...]) -> tuple[Array | Any, ...]:
         """The gradients of all inputs (None where there is none); by default `backward_cpu`."""
         return of_device(inputs, self.backward_cpu, self.backward_gpu)(inputs, grad_outputs)
 
     def forward_cpu(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         raise GraphError(f"{type(self).__name__} has no forward_cpu", hint="write forward_cpu(self, inputs)")
 
-    def backward_cpu(self, inputs: tuple[Array, ...], grad_outputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def backward_cpu(self, inputs: tuple[Array, ...], grad_outputs: tuple[Array | Any, ...]) -> tuple[Array | Any, ...]:
         raise GraphError(f"{type(self).__name__} has no backward_cpu", hint="write backward_cpu(self, inputs, grads)")
 
     def forward_gpu(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         raise GraphError(f"{type(self).__name__} has no forward_gpu")
 
-    def backward_gpu(self, inputs: tuple[Array, ...], grad_outputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def backward_gpu(self, inputs: tuple[Array, ...], grad_outputs: tuple[Array | Any, ...]) -> tuple[Array | Any, ...]:
         raise GraphError(f"{type(self).__name__} has no backward_gpu")
 
     # checks the inputs' types before `forward`, where a class has it: see `type_check`

@@ -1,6 +1,7 @@
 """Function hooks: callbacks before and after each function, forward and backward."""
 
 import threading
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from cvzoo.typing.aliases import Array
@@ -62,6 +63,7 @@ class _Thread(threading.local):
     def __init__(self) -> None:
         self.hooks: tuple[AbstractFunctionHook, ...] = ()  # the active ones, outermost first
         self.link_hooks: tuple[Any, ...] = ()  # those of `links.link_hook`, which a replayed graph would not call
+        self.on_final: Callable[[Variable], object] | None = None  # see `final_gradients`
 
 
 this_thread = _Thread()  # its attributes are read for every function and link, so without a call

@@ -70,7 +70,7 @@ class FunctionNode:
         raise GraphError(f"{self.label} has no forward for GPU arrays")
 
     def backward(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple["Variable | Any", ...], /
     ) -> tuple[Variable | None, ...]:
         """The gradients of the inputs with these indexes."""
         raise GraphError(f"{self.label} is not differentiable", hint="write backward(self, indexes, grad_outputs)")
@@ -111,7 +111,7 @@ class FunctionNode:
                 variables.append(variable_of(node, array))
         return tuple(variables)
 
-    def apply(self, inputs: Sequence[Any]) -> Variables:
+    def apply(self, inputs: Sequence["Variable | Array | Any"]) -> Variables:
         """The outputs as Variables; the graph is recorded if config.enable_backprop and an input requires a gradient.
 
         inputs: Variables or arrays

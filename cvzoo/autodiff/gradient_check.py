@@ -328,9 +328,11 @@ def _slope_along(loss: Callable[[], float], x: np.ndarray, direction: np.ndarray
     return (high - low) / (2 * eps)
 
 
-def _weighted(ys: Sequence[Variable | Array] | Variable, gys: Sequence[Array | None]) -> float:
-    ys = ys if isinstance(ys, tuple | list) else (ys,)
-    return float(sum(np.multiply(as_array(y), gy, dtype="float64").sum() for y, gy in zip(ys, gys) if gy is not None))
+def _weighted(ys: Any, gys: Sequence[Array | None]) -> float:
+    outputs: Sequence[Variable | Array] = ys if isinstance(ys, tuple | list) else (ys,)
+    return float(
+        sum(np.multiply(as_array(y), gy, dtype="float64").sum() for y, gy in zip(outputs, gys) if gy is not None)
+    )
 
 
 def _weights(
@@ -338,7 +340,7 @@ def _weights(
     y_grad: Array | Sequence[Array | None] | None,
     dtype: npt.DTypeLike,
     random: np.random.Generator,
-) -> list[Any]:
+) -> list[Array | Any]:  # Any stands for None
     """The weight of each output; None for outputs that are not floats or that the caller leaves out."""
     if y_grad is None:
         return [random.normal(size=y.shape).astype(dtype) if y.dtype.kind == "f" else None for y in ys]
@@ -352,12 +354,12 @@ def _weights(
     return weights
 
 
-def _outputs(ys: Any) -> tuple[Variable, ...]:
-    ys = tuple(ys) if isinstance(ys, tuple | list) else (ys,)
-    for y in ys:
+def _outputs(ys: object) -> tuple[Variable, ...]:
+    outputs: tuple[Any, ...] = tuple(ys) if isinstance(ys, tuple | list) else (ys,)
+    for y in outputs:
         if not isinstance(y, Variable):
             raise DtypeError("gradient check: func must return Variables", got=type(y).__name__)
-    return ys
+    return outputs
 
 
 def _must_be_unchanged(arrays: Sequence[Array], befores: Sequence[Array], what: str) -> None:
@@ -366,7 +368,7 @@ def _must_be_unchanged(arrays: Sequence[Array], befores: Sequence[Array], what: 
             raise GradientError(f"the function changes its {what} {i} in place", hint="write into a new array")
 
 
-def _sequence(value: Any) -> tuple[Any, ...]:
+def _sequence(value: object) -> tuple[Any, ...]:
     return tuple(value) if isinstance(value, tuple | list) else (value,)
 
 

@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Callable
-from typing import Any, ParamSpec, TypeVar
+from typing import ParamSpec, TypeVar
 
 import numpy as np
 
@@ -23,7 +23,7 @@ def on_device_of_arguments(function: Callable[P, R]) -> Callable[P, R]:
     @functools.wraps(function)
     def run(*args: P.args, **kwargs: P.kwargs) -> R:
         for each in args:
-            array: Any = each._array if isinstance(each, Variable) else each
+            array: object = each._array if isinstance(each, Variable) else each
             if type(array) is not np.ndarray and is_array(array):
                 with on_device_of(array):
                     return function(*args, **kwargs)

@@ -178,6 +178,8 @@ def Variable(value: Any, name: str) -> Expression:
 
 
 make_variable = Variable
+# Chainer's names of the classes
+Expr, TypeInfo, TypeInfoTuple = Expression, ArrayType, ArrayTypes
 
 
 def expect(*conditions: object) -> None:

@@ -14,7 +14,7 @@ from cvzoo.backends.dispatch import backend_of
 from cvzoo.backends.float_types import is_float
 from cvzoo.errors.attributes import ReplacedAttribute
 from cvzoo.errors.exceptions import DtypeError, GraphError, ShapeError
-from cvzoo.typing.aliases import Array
+from cvzoo.typing.aliases import Array, ArrayModule
 
 if TYPE_CHECKING:
     from cvzoo.autodiff.function_node import FunctionNode
@@ -42,9 +42,17 @@ class Variable:
     __array_priority__ = 200
     __array_ufunc__ = None  # numpy leaves `ndarray + Variable` to us
     addgrad = ReplacedAttribute("x.grad_var = x.grad_var + y.grad_var")
+    chx_array = ReplacedAttribute("array")
     copydata = ReplacedAttribute("x.array[...] = y.array")
+    creator_node = ReplacedAttribute("creator")
     debug_print = ReplacedAttribute("repr(x) and x.array")
+    layout = ReplacedAttribute("array.strides: channels-last arrays have the shape (B, C, H, W), too")
+    raw_array = ReplacedAttribute("array")
+    retain_data = ReplacedAttribute("FunctionNode.retain_inputs and retain_outputs")
     set_creator = ReplacedAttribute("FunctionNode.apply, which does it")
+    set_creator_node = ReplacedAttribute("FunctionNode.apply, which does it")
+    to_chx = ReplacedAttribute("to_device")
+    to_intel64 = ReplacedAttribute("nothing: oneDNN is used by default")
     volatile = ReplacedAttribute("with cvzoo.no_backprop_mode(): ...")
     zerograd = ReplacedAttribute("cleargrad()")
 
@@ -127,7 +135,7 @@ class Variable:
         return self._array.dtype
 
     @property
-    def xp(self) -> Any:
+    def xp(self) -> ArrayModule:
         """The module with NumPy's interface that the array belongs to."""
         return backend_of(self._array).xp
 
@@ -370,7 +378,7 @@ def as_variable(value: Variable | Array) -> Variable:
 
 
 @overload
-def as_array(value: Variable) -> Array: ...
+def as_array(value: Variable | Array) -> Array: ...
 @overload
 def as_array(value: T) -> T: ...
 def as_array(value: Any) -> Any:

@@ -52,27 +52,34 @@ class AbstractBackend(DetectionKernels, ImageKernels, IndexKernels, LossKernels,
     # --- memory -----------------------------------------------------------------------------------------------------
     def empty(self, shape: Sequence[int], dtype: npt.DTypeLike = "float32") -> Array:
         """An array of undefined values, channels-last if it is 4-D."""
+        ...
 
     def zeros(self, shape: Sequence[int], dtype: npt.DTypeLike = "float32") -> Array:
         """An array of zeros, channels-last if it is 4-D."""
+        ...
 
     def like(self, x: Array) -> Array:
         """An array of undefined values with x's shape, dtype and memory format."""
+        ...
 
     def asarray(self, array: ArrayLike, dtype: npt.DTypeLike | None = None) -> Array:
         """`array` (of any device, or a list) on this device; not copied if it is on the device already."""
+        ...
 
     def to_numpy(self, array: Array) -> np.ndarray:
         """`array` as a numpy.ndarray."""
+        ...
 
     def channels_last(self, x: Array) -> Array:
         """x (B, C, H, W) itself if it is channels-last, else a channels-last copy."""
+        ...
 
     def reshaped(self, x: Array, shape: Sequence[int]) -> Array:
         """The values of x, in row-major order, in another shape: a view of x where possible, else C-contiguous.
 
         shape: sizes, of which one may be -1, which is inferred
         """
+        ...
 
     # --- convolution ------------------------------------------------------------------------------------------------
     def conv_2d(
@@ -99,6 +106,7 @@ class AbstractBackend(DetectionKernels, ImageKernels, IndexKernels, LossKernels,
             changes. None: w is used once.
         winograd: Winograd's algorithm may be used where the backend has it: for results that need no gradients
         """
+        ...
 
     def conv_2d_input_grad(
         self,
@@ -116,14 +124,17 @@ class AbstractBackend(DetectionKernels, ImageKernels, IndexKernels, LossKernels,
 
         It is the transposed convolution too: w is then (in_channels, out_channels / groups, KH, KW).
         """
+        ...
 
     def conv_2d_weight_grad(
         self, x: Array, gy: Array, w_size: Pair, *, stride: Pair, pad: Pad, dilate: Pair, groups: int
     ) -> Array:
         """gw (O, C / groups, KH, KW) of x (B, C, H, W) and gy (B, O, OH, OW); w_size is (KH, KW)."""
+        ...
 
     def channel_sum(self, x: Array) -> Array:
         """(C,): the sum of x (B, C, ...) over all axes but the second; a bias's gradient."""
+        ...
 
     # --- matrices ---------------------------------------------------------------------------------------------------
     def matmul(self, a: Array, b: Array, *, scale: float = 1.0, add: Array | None = None) -> Array:
@@ -131,9 +142,11 @@ class AbstractBackend(DetectionKernels, ImageKernels, IndexKernels, LossKernels,
 
         Transposed views are supported. add: broadcasts with the product; fastest C-contiguous in the product's shape.
         """
+        ...
 
     def linear(self, x: Array, w: Array, b: Array | None, *, pack: dict | None = None) -> Array:
         """(N, O): x (N, I) @ w (O, I).T + b (O,). `pack` as in conv_2d."""
+        ...
 
     # --- quantization -------------------------------------------------------------------------------------------------
     def quantize(self, x: Array, *, scale: float, signed: bool) -> Array:
@@ -141,6 +154,7 @@ class AbstractBackend(DetectionKernels, ImageKernels, IndexKernels, LossKernels,
 
         int8 if `signed`, else uint8; x's shape, channels-last if 4-D, else C-contiguous. NaN becomes any value.
         """
+        ...
 
     def conv_2d_int8(
         self,
@@ -171,9 +185,11 @@ class AbstractBackend(DetectionKernels, ImageKernels, IndexKernels, LossKernels,
         add_scale: the scale of an int8 or uint8 `add`
         out_scale: y is quantize(y, scale=out_scale, signed=out_signed); None: float32
         """
+        ...
 
     def linear_int8(self, x: Array, w: Array, scale: Array, b: Array | None, *, pack: dict | None = None) -> Array:
         """(N, O) float32: scale (O,) * (x (N, I) @ w (O, I).T) + b (O,); x int8 or uint8, w int8."""
+        ...
 
     def conv_2d_bf16(
         self,
@@ -196,33 +212,41 @@ class AbstractBackend(DetectionKernels, ImageKernels, IndexKernels, LossKernels,
 
         x and add may be uint16: the bits of bfloat16, the upper 16 of a float32. out_bits: so is y, rounded
         """
+        ...
 
     # --- pooling ----------------------------------------------------------------------------------------------------
     def max_pool_2d(self, x: Array, *, ksize: Pair, stride: Pair, pad: Pad, keep: bool) -> tuple[Array, State]:
         """y (B, C, OH, OW) and, if `keep`, the state for max_pool_2d_grad (else None). Padding is never a maximum."""
+        ...
 
     def max_pool_2d_grad(
         self, gy: Array, state: State, x_shape: Sequence[int], *, ksize: Pair, stride: Pair, pad: Pad
     ) -> Array:
         """gx of shape x_shape; state: of max_pool_2d. Of equal maxima the first in row order gets gy."""
+        ...
 
     def max_pool_2d_indices(self, x: Array, *, ksize: Pair, stride: Pair, pad: Pad) -> Array:
         """(B, C, OH, OW) int64: each maximum's index in its (H, W) plane, row * W + column; of equals the first."""
+        ...
 
     def average_pool_2d(self, x: Array, *, ksize: Pair, stride: Pair, pad: Pad, count_pad: bool) -> Array:
         """y (B, C, OH, OW); with `count_pad` padded zeros count in the mean."""
+        ...
 
     def average_pool_2d_grad(
         self, gy: Array, x_shape: Sequence[int], *, ksize: Pair, stride: Pair, pad: Pad, count_pad: bool
     ) -> Array:
         """gx of shape x_shape."""
+        ...
 
     # --- normalization ----------------------------------------------------------------------------------------------
     def batch_norm_train(self, x: Array, gamma: Array, beta: Array, *, eps: float) -> tuple[Array, Array, Array]:
         """y, mean (C,), var (C,): x (B, C, ...) normalized over all axes but the second; var is the biased variance."""
+        ...
 
     def batch_norm_statistics(self, x: Array) -> tuple[Array, Array]:
         """mean (C,), var (C,) of x (B, C, ...), as batch_norm_train gives them; of 16-bit x in float32."""
+        ...
 
     def n_strip(self, x: Array) -> int:
         """The number of equal strips of an image's pixels, a divisor of H * W, whose statistics are to be taken apart.
@@ -230,14 +254,17 @@ class AbstractBackend(DetectionKernels, ImageKernels, IndexKernels, LossKernels,
         x: (B, C, H, W)
         A strip's sums are shorter, and lose fewer digits in float32.
         """
+        ...
 
     def batch_norm_fixed(self, x: Array, gamma: Array, beta: Array, mean: Array, var: Array, *, eps: float) -> Array:
         """gamma * (x - mean) / sqrt(var + eps) + beta, channel by channel; x (B, C, ...), the others (C,)."""
+        ...
 
     def batch_norm_grad(
         self, gy: Array, x: Array, gamma: Array, mean: Array, var: Array, *, eps: float
     ) -> tuple[Array, Array, Array]:
         """gx, ggamma (C,), gbeta (C,) of batch_norm_train."""
+        ...
 
     def batch_norm_relu_train(
         self, x: Array, gamma: Array, beta: Array, *, eps: float, add: Array | None = None
@@ -246,6 +273,7 @@ class AbstractBackend(DetectionKernels, ImageKernels, IndexKernels, LossKernels,
 
         mask: where y > 0, in a format of the backend. NaN before ReLU may become 0.
         """
+        ...
 
     def batch_norm_relu_fixed(
         self, x: Array, gamma: Array, beta: Array, mean: Array, var: Array, *, eps: float, add: Array | None = None
@@ -254,6 +282,7 @@ class AbstractBackend(DetectionKernels, ImageKernels, IndexKernels, LossKernels,
 
         With the statistics of batch_norm_relu_train it is its y, up to rounding.
         """
+        ...
 
     def batch_norm_relu_grad(
         self,
@@ -268,24 +297,30 @@ class AbstractBackend(DetectionKernels, ImageKernels, IndexKernels, LossKernels,
         adds: bool = False,
     ) -> tuple[Array, ...]:
         """gx, ggamma (C,), gbeta (C,) of batch_norm_relu_train, and with `adds` the gradient of its `add`."""
+        ...
 
     def layer_norm(self, x: Array, gamma: Array, beta: Array, *, eps: float) -> tuple[Array, Array, Array]:
         """y (N, I), mean (N,), var (N,): the rows of x (N, I) normalized, times gamma (I,), plus beta (I,)."""
+        ...
 
     def layer_norm_grad(
         self, gy: Array, x: Array, gamma: Array, mean: Array, var: Array, *, eps: float
     ) -> tuple[Array, Array, Array]:
         """gx (N, I), ggamma (I,), gbeta (I,) of layer_norm."""
+        ...
 
     def local_response_norm(self, x: Array, *, n: int, k: float, alpha: float, beta: float) -> Array:
         """x / (k + alpha * s) ** beta, s the sum of squares over the n channels around; x (B, C, H, W)."""
+        ...
 
     def local_response_norm_grad(self, gy: Array, x: Array, *, n: int, k: float, alpha: float, beta: float) -> Array:
         """gx of local_response_norm."""
+        ...
 
     # --- element by element -----------------------------------------------------------------------------------------
     def eltwise(self, kind: str, x: Array, *, alpha: float = 0.0, beta: float = 0.0) -> Array:
         """f(x) for a kind of ELTWISE_KINDS, in x's shape and memory order."""
+        ...
 
     def chain(self, x: Array, steps: Sequence[tuple], others: Sequence[Array]) -> Array:
         """x after all steps, in x's shape; in one pass over memory where the backend supports it.
@@ -293,23 +328,29 @@ class AbstractBackend(DetectionKernels, ImageKernels, IndexKernels, LossKernels,
         steps: ("add",), ("subtract",), ("multiply",) or ("divide",), with the next of `others`, which broadcasts to
             x's shape; or (kind, alpha, beta), a kind of ELTWISE_KINDS. `relu` may turn NaN into 0
         """
+        ...
 
     def eltwise_grad(self, kind: str, gy: Array, x: Array, *, alpha: float = 0.0, beta: float = 0.0) -> Array:
         """gy * f'(x)."""
+        ...
 
     def eltwise_grad_from_output(
         self, kind: str, gy: Array, y: Array, *, alpha: float = 0.0, beta: float = 0.0
     ) -> Array:
         """gy * f'(x) from y = f(x), for the kinds of FROM_OUTPUT_KINDS."""
+        ...
 
     def add(self, a: Array, b: Array, *, out: Array | None = None) -> Array:
         """a + b with NumPy's broadcasting; into `out` (which may be a) if given."""
+        ...
 
     def add_relu(self, a: Array, b: Array) -> Array:
         """relu(a + b) of arrays of one shape. NaN before ReLU may become 0."""
+        ...
 
     def multiply(self, a: Array, b: Array) -> Array:
         """a * b with NumPy's broadcasting."""
+        ...
 
     # --- arithmetic -------------------------------------------------------------------------------------------------
     def arithmetic(self, operation: str, a: Array, b: Array) -> Array:
@@ -317,6 +358,7 @@ class AbstractBackend(DetectionKernels, ImageKernels, IndexKernels, LossKernels,
 
         operation: "subtract", "divide", "maximum", "minimum" or "power"
         """
+        ...
 
     def arithmetic_constant(self, operation: str, x: Array, value: float | np.number) -> Array:
         """x and a number of its dtype, combined: in x's dtype.
@@ -324,36 +366,45 @@ class AbstractBackend(DetectionKernels, ImageKernels, IndexKernels, LossKernels,
         operation: "add", "subtract" (x - value), "subtract_from", "multiply", "divide" (x / value), "divide_by",
             "power" (x ** value) or "power_of"
         """
+        ...
 
     # --- random numbers ---------------------------------------------------------------------------------------------
     # from the seed of cvzoo.set_seed, on the current device; a GPU draws other numbers than the CPU
     def random_mask(self, shape: Sequence[int], ratio: float, scale: float, dtype: npt.DTypeLike = "float32") -> Array:
         """0 with probability `ratio`, otherwise `scale`."""
+        ...
 
     def standard_normal(
         self, shape: int | Sequence[int], dtype: npt.DTypeLike = "float32", *, rounded: bool = False
     ) -> Array:
         """Standard normal values; rounded: the CPU draws float64 values, which are rounded to `dtype`."""
+        ...
 
     def are_finite(self, arrays: Sequence[Array]) -> list[bool]:
         """For each array, whether no value is NaN or infinite; integers are always finite."""
+        ...
 
     # --- softmax ----------------------------------------------------------------------------------------------------
     def softmax(self, x: Array, *, axis: int) -> Array:
         """exp(x) / sum(exp(x)) along `axis`, computed without overflow."""
+        ...
 
     def softmax_grad(self, gy: Array, y: Array, *, axis: int) -> Array:
         """gx from y = softmax(x)."""
+        ...
 
     def log_softmax(self, x: Array, *, axis: int) -> Array:
         """log(softmax(x)) along `axis`, computed without overflow."""
+        ...
 
     def log_softmax_grad(self, gy: Array, y: Array, *, axis: int) -> Array:
         """gx from y = log_softmax(x)."""
+        ...
 
     # --- moving pixels ----------------------------------------------------------------------------------------------
     def concat(self, arrays: Sequence[Array], *, axis: int) -> Array:
         """The arrays one after another along `axis`."""
+        ...
 
     def resize_2d(self, x: Array, size: Pair, *, mode: str, align_corners: bool, antialias: bool) -> Array:
         """x (B, C, H, W) at another size (OH, OW).
@@ -362,15 +413,18 @@ class AbstractBackend(DetectionKernels, ImageKernels, IndexKernels, LossKernels,
         align_corners: the corner pixels' centers are aligned; else the images' edges are (half-pixel centres)
         antialias: bilinear only; when shrinking, the triangle is widened by the scale (as Pillow does)
         """
+        ...
 
     def resize_2d_grad(self, gy: Array, size: Pair, *, mode: str, align_corners: bool, antialias: bool) -> Array:
         """gx (B, C, H, W) of gy (B, C, OH, OW); size is (H, W)."""
+        ...
 
     def separable_2d(self, x: Array, rows: np.ndarray, columns: np.ndarray) -> Array:
         """rows @ x @ columns.T, (B, C, OH, OW), of each map of x (B, C, H, W).
 
         rows: (OH, H), columns: (OW, W): numpy.ndarray; cached, so that there should be few different ones
         """
+        ...
 
 
 # kind: f(x)
@@ -379,7 +433,8 @@ ELTWISE_KINDS = {
     "relu": "max(x, 0)",
     "leaky_relu": "x where x > 0, else alpha * x",
     "elu": "x where x > 0, else alpha * (exp(x) - 1)",
-    "clip": "min(max(x, alpha), beta); relu6 is clip with 0 and 6",
+    "clamp": "min(max(x, alpha), beta), whose derivative at the bounds is 1",
+    "clip": "the same, whose derivative at the bounds is 0; relu6 is clip with 0 and 6",
     "sigmoid": "1 / (1 + exp(-x))",
     "tanh": "tanh(x)",
     "softplus": "log(1 + exp(alpha * x)) / alpha",

@@ -42,6 +42,7 @@ class ImageKernels(Protocol):
         dtype: float32, float16 or bfloat16; channels: at least 3, those past the third are 0
         Raises ShapeError if an image is no (3, H, W) of these types, or frames differ.
         """
+        ...
 
 
 class IndexKernels(Protocol):
@@ -52,24 +53,31 @@ class IndexKernels(Protocol):
 
         Raises DtypeError for arrays of a GPU if x is on the CPU.
         """
+        ...
 
     def take(self, x: Array, index: tuple) -> Array:
         """x[index], a view if the index has only slices and integers. Raises IndexError, DtypeError as `as_index`."""
+        ...
 
     def add_at(self, out: Array, index: tuple, values: Array) -> None:
         """`out[index] += values`, accumulated for repeated indices; deterministic."""
+        ...
 
     def embed_id(self, w: Array, ids: Array, mask: Array | None) -> Array:
         """(..., D): the rows of w (L, D) at `ids` (...); zeros where `mask`, bool like ids, is False."""
+        ...
 
     def embed_id_grad(self, gy: Array, ids: Array, mask: Array | None, w_shape: Sequence[int]) -> Array:
         """gw of w_shape (L, D) from gy (..., D)."""
+        ...
 
     def upsampling_2d(self, x: Array, indices: Array, size: Pair) -> Array:
         """Zeros (B, C, *size) with the pixels of x (B, C, OH, OW) added at `indices`, like x: row * W + column."""
+        ...
 
     def upsampling_2d_grad(self, gy: Array, indices: Array) -> Array:
         """gx (B, C, OH, OW) of upsampling_2d: of gy (B, C, H, W) the pixels at `indices`."""
+        ...
 
 
 class LossKernels(Protocol):
@@ -84,17 +92,21 @@ class LossKernels(Protocol):
         t: (B, ...) integers; where it is ignore_label the loss is 0, for any x
         class_weight: (C,) in x's dtype, or None for 1
         """
+        ...
 
     def softmax_cross_entropy_grad(
         self, gy: Array, x: Array, t: Array, class_weight: Array | None, state: State, *, ignore_label: int
     ) -> Array:
         """gx: class_weight[t] * gy * (softmax(x) - onehot(t)); state: of softmax_cross_entropy."""
+        ...
 
     def sigmoid_cross_entropy(self, x: Array, t: Array, valid: Array | None) -> Array:
         """softplus(x) - t * x, of x's shape; t: of x's shape and dtype, in [0, 1]; 0 where `valid`, bool, is False."""
+        ...
 
     def binary_targets(self, t: Array, dtype: npt.DTypeLike) -> Array:
         """t, labels 0 and 1 or probabilities, in `dtype`."""
+        ...
 
     def sigmoid_focal_loss(
         self, x: Array, t: Array, *, weights: tuple[float, float], gamma: float, ignore_label: int
@@ -104,11 +116,13 @@ class LossKernels(Protocol):
         t: x's shape; integers 1 (positive), 0 (negative) or ignore_label
         weights: of positives and of negatives
         """
+        ...
 
     def sigmoid_focal_loss_grad(
         self, gy: Array, x: Array, t: Array, *, weights: tuple[float, float], gamma: float, ignore_label: int
     ) -> Array:
         """gx of sigmoid_focal_loss."""
+        ...
 
     def focal_loss(self, x: Array, t: Array, *, weights: tuple[float, float], gamma: float) -> Array:
         """(): the sum of the focal loss of all logits x (..., L).
@@ -116,15 +130,19 @@ class LossKernels(Protocol):
         t: one integer per row of x: the class 0 to L - 1, -1 for background, -2 for ignored rows
         weights: of positives and of negatives
         """
+        ...
 
     def focal_loss_grad(self, gy: Array, x: Array, t: Array, *, weights: tuple[float, float], gamma: float) -> Array:
         """gx of focal_loss, of x's shape; gy: ()."""
+        ...
 
     def huber_loss(self, d: Array, *, delta: float) -> Array:
         """d * d / 2 where |d| < delta, else delta * (|d| - delta / 2)."""
+        ...
 
     def mean_factor(self, valid: Array, dtype: npt.DTypeLike) -> Array | float:
         """1 / max(number of True in the bool array, 1): the factor from a sum to a mean."""
+        ...
 
 
 class RegionKernels(Protocol):
@@ -132,13 +150,16 @@ class RegionKernels(Protocol):
 
     def roi_average(self, maps: Sequence[Array], rois: Regions) -> Array:
         """(R, C, OH, OW): the mean over each cell, 0 for empty cells."""
+        ...
 
     def roi_max(self, maps: Sequence[Array], rois: Regions, *, with_argmax: bool) -> tuple[Array, State]:
         """(R, C, OH, OW): the maximum over each cell, 0 for empty cells; and `with_argmax` the indices of the first
         maxima, the argument `argmax` of the other functions, else None."""
+        ...
 
     def roi_at_argmax(self, maps: Sequence[Array], rois: Regions, argmax: State) -> Array:
         """(R, C, OH, OW): the values of other maps at the indices `argmax` of `roi_max`."""
+        ...
 
     def roi_grad(
         self, gy: Array, rois: Regions, shapes: Sequence[tuple[int, ...]], argmax: State = None
@@ -147,12 +168,14 @@ class RegionKernels(Protocol):
 
         With config.deterministic, and always on a CPU, gradients are summed in the order of the regions.
         """
+        ...
 
     def region_levels(self, bbox: Array, first: int, last: int) -> Array:
         """(R,): the pyramid level of each box (R, 4), 0 for the level `first`; a box of side 224 is on level 4.
 
         Source: Lin et al., Feature Pyramid Networks, CVPR 2017, equation 1, in float32, 1e-6 added to the logarithm.
         """
+        ...
 
 
 class DetectionKernels(Protocol):
@@ -181,6 +204,7 @@ class DetectionKernels(Protocol):
         scoring: from logits to scores; center: (B, A, 1) float32, for CENTERNESS
         counts: (B,) int32, number of valid rows of each image, for SOFTMAX; None: all
         """
+        ...
 
     def decode_boxes(
         self,
@@ -203,6 +227,7 @@ class DetectionKernels(Protocol):
         min_side: boxes with a shorter side after clipping are left out
         by_part: a box's class is the index of its part
         """
+        ...
 
     def decode_cells(
         self,
@@ -218,9 +243,11 @@ class DetectionKernels(Protocol):
         raws: (B, A * (5 + L), GH, GW) float32 of each head: anchor by anchor x, y, width, height, objectness, classes
         input_size: (H, W) of the network's input; frames: as for `decode_boxes`
         """
+        ...
 
     def candidate_boxes(self, candidates: State) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
         """For each image bbox (R, 4) float32, label (R,) int32, score (R,) float32 of the candidates, on the host."""
+        ...
 
     def nms(
         self,
@@ -237,22 +264,27 @@ class DetectionKernels(Protocol):
         classwise: boxes suppress only boxes of their own class
         n_best: number of highest-scoring candidates that are considered; None: all, on a GPU at most 8192
         """
+        ...
 
     def kept_boxes(self, kept: State) -> tuple[Array, Array]:
         """bbox (B, P, 4) float32 of `nms`, by descending score, zeros after the last; counts (B,) int32."""
+        ...
 
     def finish_boxes(self, kept: State, *, frames: Array, cut: bool) -> Array:
         """(B, N) float32 for `unpacked_boxes`: the boxes of `nms` that overlap their image.
 
         cut: boxes are clipped to the image
         """
+        ...
 
     # --- between a CPU and a GPU ------------------------------------------------------------------------------
     def upload(self, arrays: Sequence[np.ndarray]) -> list[Array]:
         """The host's arrays on this device, by one asynchronous copy."""
+        ...
 
     def constant(self, key: Hashable, make: Callable[[], np.ndarray]) -> Array:
         """The array of `make` on this device, from a cache; not to be changed.
 
         key: identifies it in the cache
         """
+        ...

@@ -4,9 +4,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from cvzoo.backends.arrays import device_address, is_device_array
 from cvzoo.backends.dispatch import backend_of
+from cvzoo.typing.aliases import Array
 
 
 class Window:
@@ -19,12 +21,12 @@ class Window:
         self.__array_interface__ = interface
 
 
-def address_of(array: Any) -> int:
+def address_of(array: Array) -> int:
     """The address of the first element."""
     return device_address(array) if is_device_array(array) else array.__array_interface__["data"][0]
 
 
-def root_of(array: Any) -> Any:
+def root_of(array: Array) -> Array | Any:
     """The object that owns the memory: an array or another buffer."""
     if is_device_array(array):
         return array if array.base is None else array.base
@@ -35,7 +37,7 @@ def root_of(array: Any) -> Any:
     return array
 
 
-def view_at(base: Any, address: int, shape: Sequence[int], strides: Sequence[int], dtype: Any) -> Any:
+def view_at(base: Any, address: int, shape: Sequence[int], strides: Sequence[int], dtype: npt.DTypeLike) -> Array:
     """A view of the memory at `address`, kept alive by `base`."""
     if is_device_array(base):
         memory: Any = base.data  # not NumPy's memoryview but a pointer

@@ -22,12 +22,12 @@ def prepare_openmp() -> None:
     """Set how long idle threads spin. To be called before anything loads libgomp, which reads the setting then."""
     # GOMP_SPINCOUNT: how long a thread spins before it sleeps. It must outlast the Python between
     # two kernels: ResNet-50 on 4 cores takes 23 ms with 20,000, and 23 or 65 with 5,000. Beside other programs it
-    # must not, see `adapt_to_load`. The bits are the same
+    # must not, see `IdleThreads`. The bits are the same
     global _loaded
     if not _loaded and "OMP_WAIT_POLICY" not in os.environ:
         ours = os.environ.setdefault("GOMP_SPINCOUNT", _SPINS) == _SPINS  # a parent process sets it, too
         if ours and thread_count()[0] > 1 and _SCHEDULING.is_file():
-            _waiting.next_look = 0.0
+            idle_threads.next_look = 0.0
     _loaded = True
 
 
@@ -40,12 +40,17 @@ def parallel_function() -> int | None:
         return None
 
 
-class _Waiting:
+class IdleThreads:
     """How idle threads wait: spinning for long, or 100 times while other programs compete for the CPUs.
 
+    next_look: from this time.monotonic() on, `look` is to be called, often
     libgomp reads GOMP_SPINCOUNT once. But where it has more threads than CPUs, its threads spin 100 times only. So
     while it is to be brief, a thread of ours keeps idle ones.
     """
+
+    # beside other programs a thread that spins uses up its time slice, and all wait until it has the next one: at a
+    # load of 10 on 2 CPUs MobileNetV2 takes 300 to 350 ms in two threads that spin 20,000 times, 27 to 36 in such that
+    # spin 100 times, and 37 in one thread
 
     def __init__(self) -> None:
         self.next_look = float("inf")
@@ -58,9 +63,15 @@ class _Waiting:
         """Whether threads spin 100 times only."""
         return self._end is not None
 
-    def look(self, now: float) -> None:
+    def look(self) -> None:
         """Decide by what the scheduler tells of this thread since the last time."""
-        self.next_look = now + _INTERVAL
+        try:
+            self._decide()
+        except (OSError, ValueError, RuntimeError):  # no file can be opened, or no thread started: all stays as it is
+            self.next_look = float("inf")
+
+    def _decide(self) -> None:
+        self.next_look = time.monotonic() + _INTERVAL
         thread = threading.get_native_id()
         ran, waited = _scheduled()
         before = self._seen if self._seen[0] == thread else (thread, 0, 0)  # 0: since the thread began
@@ -97,20 +108,7 @@ def _keep_threads(n: int, end: threading.Event) -> None:
     end.wait()
 
 
-_waiting = _Waiting()
-
-
-def adapt_to_load() -> None:
-    """Let idle threads sleep sooner while other programs compete for the CPUs. It is cheap, and to be called often."""
-    # beside such programs a thread that spins uses up its time slice, and all wait until it has the next one: at a load
-    # of 10 on 2 CPUs MobileNetV2 takes 300 to 350 ms in two threads that spin 20,000 times, 27 to 36 in such that spin
-    # 100 times, and 37 in one thread
-    now = time.monotonic()
-    if now >= _waiting.next_look:
-        try:
-            _waiting.look(now)
-        except (OSError, ValueError, RuntimeError):  # no file can be opened, or no thread started: all stays as it is
-            _waiting.next_look = float("inf")
+idle_threads = IdleThreads()
 
 
 def waiting_threads() -> str:
@@ -118,7 +116,7 @@ def waiting_threads() -> str:
     policy = os.environ.get("OMP_WAIT_POLICY")
     if policy:
         return f"OMP_WAIT_POLICY={policy}"
-    if _waiting.is_brief:
+    if idle_threads.is_brief:
         return "spin 100 times, then sleep: other programs compete for the CPUs"
     return f"spin {os.environ.get('GOMP_SPINCOUNT', 'as long as the runtime likes')} times, then sleep"
 
@@ -127,7 +125,7 @@ def waiting_threads() -> str:
 def _after_fork() -> None:
     global _forked
     _forked = _forked or _loaded
-    _waiting.next_look = float("inf")
+    idle_threads.next_look = float("inf")
 
 
 os.register_at_fork(after_in_child=_after_fork)

@@ -52,7 +52,7 @@ class _LiveBytes:
         # references of arrays that were freed; handled at the next `grow`, as a callback may run at any moment
         self._dead: list[weakref.ref[Any]] = []
 
-    def grow(self, root: Any, nbytes: int) -> None:
+    def grow(self, root: object, nbytes: int) -> None:
         while self._dead:
             self.nbytes -= self._sizes.pop(id(self._dead.pop()))[1]
         self.nbytes += nbytes
@@ -74,8 +74,8 @@ class Capture(AbstractFunctionHook):
     is_random: whether random numbers were drawn
     depth: the current nesting depth of the functions' `forward`
     overwritten: arrays that functions changed in place, with copies of their previous values, by `id`
-    in_backward: whether gradients are being computed
-    is_idle: to be set before `capture_training`: kernels do not run, so that all values are undefined (see `idle_pass`)
+    trains: whether both passes are captured; in_backward: whether gradients are being computed
+    is_idle: to be set before the capture: heavy kernels do not run, so that values are undefined (see `idle_pass`)
     """
 
     def __init__(self) -> None:
@@ -90,7 +90,7 @@ class Capture(AbstractFunctionHook):
         ] = {}  # memory areas of functions' arrays, by `id`, with a weak reference
         self._firsts: dict[int, tuple[int, int]] = {}  # by the memory's owner: its first value, and that one's offset
         self._handles: list[weakref.ref[Variable]] = []
-        self._held: list[Any] = []
+        self._held: list[object] = []
         self.depth = 0
         self.leaves: list[Parameter] = []
         self.grad_arguments: list[int] = []
@@ -98,7 +98,7 @@ class Capture(AbstractFunctionHook):
         self.seeds: list[int] = []
         self.seed_gradients: list[np.ndarray] = []
         self.is_random = False
-        self._trains = False
+        self.trains = False
         self.in_backward = False
         self._backward_depth = 0
         self._stripped: set[int] = set()  # records, by `id`, whose functions hold no arrays any more
@@ -112,7 +112,8 @@ class Capture(AbstractFunctionHook):
 
         Raises NotATreeError if arguments or results contain unsupported types.
         """
-        result, outputs, _ = self._forward(call, args, kwargs)
+        with idle_pass(self) if self.is_idle else contextlib.nullcontext():
+            result, outputs, _ = self._forward(call, args, kwargs)
         self.graph.outputs = tuple([self._value_of(_array_of(y)) for y in outputs])
         self._held.clear()
         return result
@@ -141,7 +142,7 @@ class Capture(AbstractFunctionHook):
         self, call: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], without: frozenset[int]
     ) -> tuple[Any, list[np.ndarray]]:
         graph = self.graph
-        self._trains = True
+        self.trains = True
         random_state = get_random_state()
         result, outputs, sources = self._forward(call, args, kwargs)
         self.is_random = random_state != get_random_state()
@@ -213,7 +214,7 @@ class Capture(AbstractFunctionHook):
             numbers.append(self._new_value(array))
         self.graph.inputs = tuple(numbers)
         sources = {
-            k: make_output(x._array, x.requires_grad and self._trains)
+            k: make_output(x._array, x.requires_grad and self.trains)
             for k, x in enumerate(leaves)
             if isinstance(x, Variable)
         }
@@ -289,7 +290,7 @@ class Capture(AbstractFunctionHook):
         record = Record(function, tuple(reads), (), self._settings, self._seconds, in_backward=self.in_backward)
         before: dict[str, np.ndarray] = {}
         after: dict[str, np.ndarray] = {}
-        if self._trains:
+        if self.trains:
             settings, now = self._settings, vars(function)
             after = arrays_in(now)
             if not all(map(operator.is_, settings.values(), now.values())):
@@ -306,7 +307,7 @@ class Capture(AbstractFunctionHook):
             if not self.in_backward and type(y) is Variable:
                 self._watch(y)
         record.writes = tuple(writes)
-        if self._trains:
+        if self.trains:
             if after:
                 record.hidden_writes = self._new_arrays(record, before, after)
             if isinstance(function, Forget):

@@ -1,18 +1,17 @@
 """Compilation of a link and its child links: what `Link.compile` does."""
 
-from typing import Any
-
 from cvzoo.autodiff.variable import Variable
 from cvzoo.config.switches import force_backprop_mode, no_backprop_mode, using_config
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.graph.compiled_graph import CompiledGraph
+from cvzoo.graph.guards import LinkAbove
 from cvzoo.graph.replayed_method import ReplayedMethod, replay_methods
 from cvzoo.graph.training_graph import TrainingGraph
 from cvzoo.typing.aliases import Array
 
 
 def compile_link(
-    link: Any, example: tuple[Variable | Array, ...], *, limit: int, train: bool, recompute: bool
+    link: LinkAbove, example: tuple[Variable | Array, ...], *, limit: int, train: bool, recompute: bool
 ) -> CompiledGraph | TrainingGraph | None:
     """Returns the graph of the example, or None without one or if the link stays eager; see `Link.compile`.
 
@@ -37,7 +36,7 @@ def compile_link(
         return method.learning.compile(example)
 
 
-def _replay_below(link: Any, limit: int, *, train: bool, recompute: bool) -> None:
+def _replay_below(link: LinkAbove, limit: int, *, train: bool, recompute: bool) -> None:
     """Compile child links that are more than a single layer: a detector calls its heads one by one."""
     for child in link.children():
         if next(child.children(), None) is not None and (train or not child.rows_vary):
@@ -45,14 +44,14 @@ def _replay_below(link: Any, limit: int, *, train: bool, recompute: bool) -> Non
             _replay_below(child, limit, train=train, recompute=recompute)
 
 
-def uncompile_link(link: Any) -> None:
+def uncompile_link(link: LinkAbove) -> None:
     """Discard all graphs of the link and its child links, and restore their eager methods."""
     for each in link.links():
         for name in each.__dict__.pop("_replays", ()):
             del each.__dict__[name]
 
 
-def graphs_of(link: Any) -> list[CompiledGraph | TrainingGraph]:
+def graphs_of(link: LinkAbove) -> list[CompiledGraph | TrainingGraph]:
     """The graphs that this thread has compiled for the link and its child links."""
     methods: list[ReplayedMethod] = []
     for each in link.links():

@@ -12,6 +12,7 @@ from cvzoo.autodiff.variable import Variable, make_output
 from cvzoo.backends.capture import NotCapturedError, PrivatePool, captured
 from cvzoo.backends.memory_views import address_of, view_at
 from cvzoo.backends.onednn.pool import laid_out
+from cvzoo.backends.onednn.pool import pool as memory_pool
 from cvzoo.errors.exceptions import GraphError, ShapeError
 from cvzoo.functions.connection.byte_variable import Quantize
 from cvzoo.functions.connection.fewer_bits import Bf16Convolution2D, Int8Convolution2D, Int8Linear
@@ -32,10 +33,10 @@ from cvzoo.graph.passes.merge_reorders import merge_reorders
 from cvzoo.graph.passes.weights_ahead import weights_ahead
 from cvzoo.graph.program import Program
 from cvzoo.graph.records import Graph
-from cvzoo.graph.repeats import TOLERANCE, TOLERANCE_ON_DEVICE, difference, is_close, random_like
+from cvzoo.graph.repeats import TOLERANCE, TOLERANCE_ON_DEVICE, difference, is_close, random_like, to_replay
 from cvzoo.graph.steps import Block
 from cvzoo.graph.summary import summary_of
-from cvzoo.graph.trees import NotATreeError, flatten, unflatten
+from cvzoo.graph.trees import NotATreeError, Structure, flatten, unflatten
 from cvzoo.typing.aliases import Array
 
 _Run = Callable[[], int | None]
@@ -105,7 +106,7 @@ class CompiledGraph:
     def __init__(
         self,
         program: Program | DeviceProgram,
-        structure: Any,
+        structure: Structure,
         *,
         n_record: int,
         eager_peak: int,
@@ -204,45 +205,39 @@ def build(
 
     detector: called instead for the second capture, to detect side effects
     pool: the GPU memory that graphs share which are launched one after another
-    The call is captured with the arguments and with other values; both graphs must be equal, and the replay's results
-    must agree with those of the call within 1e-5 (1e-3 on a GPU, whose libraries may choose other kernels; 1e-2 where
-    it rounds to 8 or 16 bits).
+    The call is captured with copies of the arguments, and with other values in a dry run (a full run if that fails).
+    Both graphs must be equal. Functions are lowered with other values, and the replay's results must agree with those
+    of the call within 1e-5 (1e-3 on a GPU, whose libraries may choose other kernels; 1e-2 where it rounds to 8 or 16
+    bits).
     Raises NotReplayableError if they are not.
     """
     start = time.perf_counter()
-    first, second = Capture(), Capture()
+    first = Capture()
+    copied = _copied(args, kwargs, lambda x: x.copy(order="K"))
     try:
-        result = first.follow(call, *_copied(args, kwargs, lambda x: x.copy(order="K")))
+        result = first.follow(call, *copied)
     except NotATreeError as error:
         raise NotReplayableError(f"it takes or returns {error}, expected arrays", call(*args, **kwargs)) from None
-    other_args, other_kwargs = _copied(args, kwargs, random_like)
-    try:
-        other = second.follow(detector or call, other_args, other_kwargs)
-    except Exception as error:  # an error for values that the caller did not pass is no error of this call
-        raise NotReplayableError(f"it raises {type(error).__name__} for other values", result) from error
-    reason = f"values are read in {first.reasons[0]}" if first.reasons else difference(first.graph, second.graph)
-    if reason is not None:
-        raise NotReplayableError(reason, result)
-    graph = first.graph
+    others = _copied(args, kwargs, random_like)
+    graph = _recaptured(first, detector or call, others, result, on_device=pool is not None)
     graph.is_on_device = pool is not None
+    memory_pool.release()  # what eager calls freed would add to the peak of lowering
     n_record = len(graph.records)
     changed: dict[str, int] = {}
     for change in RECORD_PASSES:
         changed[change.__name__] = changed.get(change.__name__, 0) + change(graph)
-    arrays: list[Any] = []
-    flatten((other_args, other_kwargs), arrays)
-    arrays = [x._array if isinstance(x, Variable) else x for x in arrays]
     program: Program | DeviceProgram
     if pool is not None:
-        program, results = _on_device(graph, arrays, pool, detector or call, (other_args, other_kwargs), result)
+        program = _on_device(graph, pool, detector or call, others, result)
     else:
-        lowered = lower(graph, arrays)
+        lowered = lower(graph, _arrays_of(others))
         for step_pass in STEP_PASSES:
             changed[step_pass.__name__] = step_pass(lowered)
+        memory_pool.release()  # the program has memory of its own
         program = Program(lowered)
-        results = program(arrays)
+    results = program(_arrays_of(copied))
     expected_leaves: list[Variable | Array] = []
-    structure = flatten(other, expected_leaves)
+    structure = flatten(result, expected_leaves)
     is_quantized = any(isinstance(record.function, _ROUNDING) for record in graph.records)
     tolerance = TOLERANCE_ON_DEVICE if graph.is_on_device else TOLERANCE
     tolerance = _TOLERANCE_OF_ROUNDING if is_quantized else tolerance
@@ -260,20 +255,54 @@ def build(
     return compiled, result
 
 
+def _recaptured(
+    first: Capture,
+    call: Callable[..., Any],
+    others: tuple[tuple[Any, ...], dict[str, Any]],
+    result: Any,
+    *,
+    on_device: bool,
+) -> Graph:
+    """The graph of a second capture, with other values, which must equal the first; to be replayed."""
+    reason: str | None = None
+    second = first
+    for is_idle in (False,) if on_device else (True, False):
+        second = Capture()
+        second.is_idle = is_idle
+        try:
+            second.follow(call, *others)
+        except Exception as error:
+            if is_idle:
+                continue  # values are undefined in a dry run, so that any error is possible
+            # an error for values that the caller did not pass is no error of this call
+            raise NotReplayableError(f"it raises {type(error).__name__} for other values", result) from error
+        reason = f"values are read in {first.reasons[0]}" if first.reasons else difference(first.graph, second.graph)
+        if reason is None:
+            break
+    if reason is not None:
+        raise NotReplayableError(reason, result)
+    return to_replay(first.graph, second.graph)
+
+
+def _arrays_of(arguments: tuple[tuple[Any, ...], dict[str, Any]]) -> list[Array]:
+    leaves: list[Variable | Array] = []
+    flatten(arguments, leaves)
+    return [x._array if isinstance(x, Variable) else x for x in leaves]
+
+
 def _on_device(
     graph: Graph,
-    arrays: Sequence[Array],
     pool: PrivatePool,
     call: Callable[..., Any],
     arguments: tuple[tuple[Any, ...], dict[str, Any]],
     result: Any,
-) -> tuple[DeviceProgram, list[Array]]:
-    """The graph as a captured GPU program, and its outputs for `arrays`."""
+) -> DeviceProgram:
+    """The graph as a captured GPU program."""
     try:
-        program = DeviceProgram(graph, arrays, pool)
+        program = DeviceProgram(graph, _arrays_of(arguments), pool)
         # the eager call must be capturable as well: its Python code may synchronize the device outside of functions
         captured(lambda: call(*arguments[0], **arguments[1]), PrivatePool())
-        return program, program(arrays)
+        return program
     except NotCapturedError as error:
         raise NotReplayableError(f"it cannot be captured on a GPU ({error})", result) from error
 

@@ -1,7 +1,7 @@
 """Guards: whether what a graph treats as constant is unchanged."""
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -15,13 +15,16 @@ _PLAIN = (bool, int, float, str, type(None))
 _SMALL = 1 << 16  # elements; smaller parameters are compared by value before their graphs are discarded
 
 
+LinkAbove: TypeAlias = Any  # a cvzoo.links.Link, whose room is above this one
+
+
 class Fingerprint:
     """The settings of a tree of links: plain values by value, everything else by identity."""
 
     __slots__ = ("_items",)
 
     def __init__(self, states: Iterable[dict[str, Any]], hidden: frozenset[str]):
-        items: list[Any] = []
+        items: list[object] = []
         for state in states:
             items.append(state)
             for name, value in state.items():
@@ -136,7 +139,7 @@ class SettingsGuard:
         self._next = 0
         self.number = -1
 
-    def current(self, link: Any, hidden: frozenset[str]) -> int:
+    def current(self, link: LinkAbove, hidden: frozenset[str]) -> int:
         """The number of the current settings of a link and its descendants, without the attributes `hidden`."""
         # three levels, the cheapest first: has any link changed, has one of these changed, do their settings differ
         latest = changes.latest

@@ -40,7 +40,7 @@ def arrays_in(state: Mapping[str, Any]) -> dict[str, np.ndarray]:
     return arrays
 
 
-def _collect(path: str, value: Any, arrays: dict[str, np.ndarray], depth: int) -> None:
+def _collect(path: str, value: object, arrays: dict[str, np.ndarray], depth: int) -> None:
     if is_array(value):
         arrays[path] = value
     elif depth and isinstance(value, tuple | list):
@@ -70,7 +70,7 @@ def put_array(function: FunctionNode, path: str, array: Array | None) -> None:
     state[name] = _with(state.get(name), rest, array)
 
 
-def take_array(function: FunctionNode, path: str) -> Any:
+def take_array(function: FunctionNode, path: str) -> Array:
     """The array at `path`."""
     name, *rest = path.split(".")
     value = vars(function)[name]

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from cvzoo.backends.onednn.bound_call import written_of
-from cvzoo.backends.onednn.primitives import Primitive, local
+from cvzoo.backends.onednn.primitives import DST, WEIGHTS, Primitive, local
 from cvzoo.config.switches import switches
 from cvzoo.graph.readers import Recorded
 
@@ -15,14 +15,19 @@ _SMALL = 1 << 20  # bytes; larger arrays are fresh pages, which cost nothing unt
 
 @contextlib.contextmanager
 def idle_pass(recorded: Recorded) -> Iterator[None]:
-    """A context in which kernels write zeros, or leave memory uninitialized, while gradients are recorded.
+    """A context in which kernels write zeros, or leave memory uninitialized.
 
-    recorded: the capture, for its `in_backward`
-    Kernels outside of gradient computation run, as their results may be cached, such as reordered weights.
+    recorded: the capture, for its `in_backward` and `trains`
+    In a capture for training these are the kernels of which gradients are recorded. All others run, as their results
+    may be cached. In one for inference these are convolutions and matrix products. Others, which take little time,
+    run, since they may reorder weights for a cache.
     """
 
     def skip(primitive: Primitive, arrays: Sequence[np.ndarray]) -> bool:
-        if not switches.enable_backprop and not recorded.in_backward:
+        if recorded.trains:
+            if not switches.enable_backprop and not recorded.in_backward:
+                return False
+        elif WEIGHTS not in primitive.kinds or DST not in primitive.kinds:
             return False
         for k in written_of(primitive.kinds)[0]:
             if arrays[k].nbytes < _SMALL:

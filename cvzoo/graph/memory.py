@@ -3,7 +3,7 @@
 import functools
 import weakref
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -25,9 +25,9 @@ class Roots:
 
     def __init__(self) -> None:
         self.starts: list[int] = [0]  # by owner: the address of the first array that was located in its memory
-        self._known: dict[int, tuple[Callable[[], Any], int, int]] = {}
+        self._known: dict[int, tuple[Callable[[], object], int, int]] = {}
 
-    def locate(self, array: np.ndarray) -> tuple[Area, Callable[[], Any], int]:
+    def locate(self, array: np.ndarray) -> tuple[Area, Callable[[], object], int]:
         """The array's area, a weak reference to the owner of its memory, and its address."""
         if type(array) is np.ndarray:  # `root_of` inlined: this runs for thousands of arrays per capture
             root, base, address = array, array.base, array.__array_interface__["data"][0]
@@ -39,7 +39,7 @@ class Roots:
         known = self._known.get(id(root))
         if known is None or known[0]() is not root:
             try:
-                reference: Callable[[], Any] = weakref.ref(root)
+                reference: Callable[[], object] = weakref.ref(root)
             except TypeError:  # an object without weak references, such as bytes
                 reference = functools.partial(_itself, root)
             known = self._known[id(root)] = (reference, len(self.starts), address)
@@ -52,7 +52,7 @@ class Roots:
         return self.locate(array)[0]
 
 
-def _itself(root: Any) -> Any:
+def _itself(root: object) -> object:
     return root
 
 

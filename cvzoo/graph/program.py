@@ -1,23 +1,26 @@
 """Execution of a lowered graph on the CPU: a flat list of kernel calls on planned memory."""
 
+import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from cvzoo.backends.memory_views import address_of, view_at
+from cvzoo.backends.arrays import numpy_address
+from cvzoo.backends.memory_views import view_at
 from cvzoo.backends.onednn.alignment import readable
-from cvzoo.backends.onednn.bound_call import BoundCall, bound_call
-from cvzoo.backends.onednn.native_primitive import BoundNativeCall
+from cvzoo.backends.onednn.bound_call import BoundCall
+from cvzoo.backends.onednn.native_primitive import BoundNativeCall, NativePrimitive
 from cvzoo.backends.onednn.pool import laid_out, pool
 from cvzoo.backends.onednn.primitives import check, local
-from cvzoo.backends.openmp import adapt_to_load
+from cvzoo.backends.openmp import idle_threads
 from cvzoo.errors.exceptions import GraphError
 from cvzoo.graph.hidden import take_array
 from cvzoo.graph.memory import Area
 from cvzoo.graph.memory_plan import ALIGNMENT, Arena, MemoryPlan, most_alive, plan_memory
 from cvzoo.graph.records import Record
 from cvzoo.graph.steps import ARENA, EXTERNAL, RESULT, Block, Call, Evaluate, Lowered
+from cvzoo.typing.aliases import Shape
 
 
 def _plan_of(lowered: Lowered, alive: dict[int, tuple[int, int]]) -> MemoryPlan:
@@ -40,8 +43,8 @@ class _State:
 
     def __init__(self) -> None:
         self.reads_aligned = local.ready and local.library.reads_aligned
-        self.arrays: dict[int, Any] = {}
-        self.origins: dict[int, Any] = {}
+        self.arrays: dict[int, np.ndarray | Any] = {}
+        self.origins: dict[int, np.ndarray | Any] = {}  # Any stands for None, of what was released
 
 
 class _MovingCall:
@@ -49,7 +52,9 @@ class _MovingCall:
 
     __slots__ = ("_bound", "_moving", "_origins", "_run")
 
-    def __init__(self, bound: BoundCall | BoundNativeCall, moving: list[tuple[int, int, int]], origins: dict[int, Any]):
+    def __init__(
+        self, bound: BoundCall | BoundNativeCall, moving: list[tuple[int, int, int]], origins: dict[int, np.ndarray]
+    ):
         self._bound = bound
         self._moving = moving
         self._origins = origins
@@ -81,7 +86,7 @@ class _Allocate:
             if area.offset == 0 and area.shape == block.shape and area.strides == block.strides:
                 state.arrays[value] = array
             else:
-                state.arrays[value] = view_at(array, address_of(array) + area.offset, *area[2:])
+                state.arrays[value] = view_at(array, numpy_address(array) + area.offset, *area[2:])
 
 
 class _Run:
@@ -89,7 +94,7 @@ class _Run:
 
     __slots__ = ("_forward", "_label", "_layouts", "_prepared", "_reads", "_record", "_state", "_writes")
 
-    def __init__(self, record: Record, layouts: list[Any], state: _State):
+    def __init__(self, record: Record, layouts: list[tuple[int | None, Shape, Shape]], state: _State):
         self._forward = record.function.forward
         self._label = record.label
         self._record = record
@@ -175,7 +180,7 @@ class Program:
         self._steps: list[Callable[[], int | None]] = []
         self.profiled: list[float] | None = None
         self._belongs: list[int] = []  # for each of `_steps`, the index of its lowered step
-        self._keep: list[Any] = []
+        self._keep: list[object] = []
         self._inputs = [(value, lowered.areas[value].owner) for value in lowered.graph.inputs]
         self.inputs = [lowered.blocks[owner] for _, owner in self._inputs]
         self._arena = arena or Arena()
@@ -212,7 +217,7 @@ class Program:
                 self._steps.append(_Release(sorted(finished), sorted(values), self._state))
             self._belongs += [k] * (len(self._steps) - len(self._belongs))
         self.scratch_nbytes = max([bound.scratch_size for bound in bound_calls], default=0)
-        self._bound_calls = bound_calls
+        self._with_scratch = [bound for bound in bound_calls if bound.scratch_size]
         self._passing = (
             dict.fromkeys([number for number, block in lowered.blocks.items() if block.kind != ARENA]),
             dict.fromkeys([value for value, area in lowered.areas.items() if area.owner not in self.plan.offsets]),
@@ -242,7 +247,7 @@ class Program:
             return
         scratch = -(-self.plan.nbytes // ALIGNMENT) * ALIGNMENT
         memory = self._arena.reserve(scratch + self.scratch_nbytes, self)
-        base = address_of(memory)
+        base = numpy_address(memory)
         state, lowered = self._state, self.lowered
         for number, offset in self.plan.offsets.items():
             like = lowered.blocks[number]
@@ -253,7 +258,7 @@ class Program:
                 state.arrays[value] = np.ndarray(area.shape, area.dtype, memory, offset, area.strides)
         for bound, k, offset in self._bindings:
             bound.bind(k, base + offset)
-        for bound in self._bound_calls:
+        for bound in self._with_scratch:
             bound.bind_scratch(base + scratch)
         self._base = base  # last, so that an interrupted call is repeated from the start
 
@@ -277,12 +282,13 @@ class Program:
                 self._steps.append(_Allocate(number, self.lowered.blocks[number], values_of_block, self._state))
 
     def _bind(self, step: Call) -> BoundCall | BoundNativeCall:
-        bound = bound_call(step.primitive)
+        primitive = step.primitive
+        bound = BoundNativeCall(primitive) if isinstance(primitive, NativePrimitive) else BoundCall(primitive)
         moving = []
         for k, operand in enumerate(step.operands):
             if not isinstance(operand, Area):
                 self._keep.append(operand)
-                bound.bind(k, address_of(operand))
+                bound.bind(k, numpy_address(operand))
             elif operand.owner in self.plan.offsets:
                 self._bindings.append((bound, k, self.plan.offsets[operand.owner] + operand.offset))
             else:
@@ -353,7 +359,8 @@ class Program:
             arrays[value] = origins[block] = array
 
     def _run(self, steps: Sequence[Callable[[], int | None]]) -> None:
-        adapt_to_load()
+        if time.monotonic() >= idle_threads.next_look:
+            idle_threads.look()
         for step in steps:
             if step():
                 check(1, "a replayed primitive")

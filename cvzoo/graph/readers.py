@@ -7,6 +7,7 @@ from types import FrameType
 from typing import Any, Protocol
 
 from cvzoo.autodiff.variable import Variable
+from cvzoo.typing.aliases import Array
 
 # modules whose reads are harmless: they use only metadata, or are repeated by a replay
 _MAY_READ = ("cvzoo.functions.", "cvzoo.graph.", "cvzoo.backends.")
@@ -19,6 +20,7 @@ class Recorded(Protocol):
     reasons: list[str]
     depth: int
     in_backward: bool
+    trains: bool
     is_idle: bool
 
     @property
@@ -40,16 +42,14 @@ class WatchedVariable(Variable):
     __slots__ = ()
 
     @property
-    def array(self) -> Any:
+    def array(self) -> Array | Any:  # Any stands for None, as of every Variable
         _report()
         return self._array
 
     @array.setter
-    def array(self, array: Any) -> None:
+    def array(self, array: Array | Any) -> None:
         _report()
         Variable.array.fset(self, array)  # type: ignore[attr-defined]
-
-    data = array
 
     def item(self) -> float | int | bool:
         _report()

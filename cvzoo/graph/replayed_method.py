@@ -3,7 +3,7 @@
 import collections
 import threading
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Any
 
 from cvzoo.autodiff.function_hook import this_thread
@@ -11,7 +11,7 @@ from cvzoo.backends.capture import common_pool
 from cvzoo.config.switches import switches
 from cvzoo.errors.exceptions import GraphError
 from cvzoo.graph.compiled_graph import CompiledGraph, NotReplayableError, build
-from cvzoo.graph.guards import ParameterGuard, SettingsGuard
+from cvzoo.graph.guards import LinkAbove, ParameterGuard, SettingsGuard
 from cvzoo.graph.recompilation import RecompilationPolicy, outermost
 from cvzoo.graph.side_effects import SideEffectDetector
 from cvzoo.graph.training_graph import TrainingGraph
@@ -23,7 +23,7 @@ class _Local(threading.local):
     """Thread-local state: a graph belongs to the thread that made it."""
 
     def __init__(self) -> None:
-        self.graphs: collections.OrderedDict[Any, CompiledGraph] = collections.OrderedDict()
+        self.graphs: collections.OrderedDict[Hashable, CompiledGraph] = collections.OrderedDict()
         self.policy = RecompilationPolicy()
         self.guard: ParameterGuard | None = None
         self.settings = SettingsGuard()
@@ -43,7 +43,7 @@ class ReplayedMethod:
     `RecompilationPolicy`. Each thread has its own graphs.
     """
 
-    def __init__(self, link: Any, name: str, plain: Callable[..., Any], limit: int):
+    def __init__(self, link: LinkAbove, name: str, plain: Callable[..., Any], limit: int):
         self.link = link
         self.name = name
         self.limit = limit
@@ -115,7 +115,7 @@ class ReplayedMethod:
         finally:
             outermost.busy = False
 
-    def _record(self, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def _record(self, key: Hashable, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         own = self._local
         call = self._plain.__get__(self.link)
         detector = SideEffectDetector(call, self.link.states, self._hidden)
@@ -160,7 +160,7 @@ class ReplayedMethod:
         return copy
 
 
-def replay_methods(link: Any, limit: int, *, train: bool, recompute: bool = True) -> None:
+def replay_methods(link: LinkAbove, limit: int, *, train: bool, recompute: bool = True) -> None:
     """Compile the link's own methods: for inference, or with `train` for calls with gradients."""
     for name, plain in link.replayable_methods().items():
         replays = link.__dict__.setdefault("_replays", {})
@@ -170,7 +170,7 @@ def replay_methods(link: Any, limit: int, *, train: bool, recompute: bool = True
             replays[name].turn_on(train=train, recompute=recompute)
 
 
-def replay_children(link: Any, limit: int, *, train: bool, recompute: bool = True) -> None:
+def replay_children(link: LinkAbove, limit: int, *, train: bool, recompute: bool = True) -> None:
     """Compile all direct child links."""
     for child in link.children():
         if train or not child.rows_vary:

@@ -6,10 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from cvzoo.autodiff.variable import Variable
 from cvzoo.config.randomness import get_random_state, using_random_state
 from cvzoo.graph.attributes import Attributes
 from cvzoo.graph.readers import changed_arrays, reader_of_values
 from cvzoo.graph.trees import flatten, unflatten
+from cvzoo.typing.aliases import Array
 
 _RERUNS = 2  # additional reruns, while each run so far drew random numbers
 
@@ -26,7 +28,7 @@ class _Argument(np.ndarray):
 
     reads: list[str] | None = None
 
-    def __array_finalize__(self, parent: Any) -> None:
+    def __array_finalize__(self, parent: object) -> None:
         self.reads = getattr(parent, "reads", None)
 
     def report_read(self) -> None:
@@ -35,7 +37,7 @@ class _Argument(np.ndarray):
         if reader is not None and self.reads is not None:
             self.reads.append(reader)
 
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, out: Any = None, **kwargs: Any) -> Any:
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, out: Any = None, **kwargs: Any) -> Any:
         self.report_read()
         if out is not None:
             kwargs["out"] = tuple([_plain(y) for y in out])
@@ -44,7 +46,7 @@ class _Argument(np.ndarray):
         result = getattr(ufunc, method)(*[_plain(x) for x in inputs], **kwargs)
         return self if out is not None and out[0] is self else result
 
-    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+    def __array_function__(self, function: Callable[..., Any], types: Any, args: Any, kwargs: Any) -> Any:
         if function.__name__ not in _HARMLESS:
             self.report_read()
         return super().__array_function__(function, types, args, kwargs)
@@ -114,7 +116,7 @@ class SideEffectDetector:
         self._hidden = hidden
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        leaves: list[Any] = []
+        leaves: list[Variable | Array] = []
         structure = flatten((args, kwargs), leaves)
         reads: list[str] = []
         before = [x.copy() if isinstance(x, np.ndarray) else None for x in leaves]
@@ -178,7 +180,7 @@ def _global_generators() -> tuple[_Legacy, Any]:
     return _Legacy(), random.getstate()
 
 
-def _reporting(x: Any, reads: list[str]) -> Any:
+def _reporting(x: Variable | Array, reads: list[str]) -> Any:
     if type(x) is not np.ndarray:
         return x
     y = x.view(_Argument)
@@ -187,6 +189,6 @@ def _reporting(x: Any, reads: list[str]) -> Any:
 
 
 def _without_reporting(result: Any) -> Any:
-    leaves: list[Any] = []
+    leaves: list[Variable | Array] = []
     structure = flatten(result, leaves)
     return unflatten(structure, iter([_plain(x) for x in leaves]), lambda x: x)

@@ -8,6 +8,7 @@ from cvzoo.graph.device_program import DeviceProgram
 from cvzoo.graph.memory import Area
 from cvzoo.graph.program import Program
 from cvzoo.graph.steps import ARENA, RESULT, Call, Lowered
+from cvzoo.reporting.counted import counted
 
 _HEAD = ("step", "function", "kernel", "ms", "reads", "writes", "shape", "MB", "at MB", "until")
 _LEFT = {1, 2, 4, 5, 6}
@@ -119,8 +120,9 @@ def summary_of(compiled: Compiled) -> str:
         which += "; graph.profile() measures a replay" if program.profiled is None else ""
     return "\n".join(
         [
-            f"{compiled.name or 'graph'}: {compiled.n_record} functions as {program.n_call} kernels and "
-            f"{program.n_function} functions; made in {compiled.seconds:.2f} s",
+            f"{compiled.name or 'graph'}: {counted(compiled.n_record, 'function')} as "
+            f"{counted(program.n_call, 'kernel')} and "
+            f"{counted(program.n_function, 'function')}; made in {compiled.seconds:.2f} s",
             f"memory: {compiled.eager_peak / 1e6:.1f} MB eager, {compiled.planned_peak / 1e6:.1f} MB planned, "
             f"{compiled.lower_bound / 1e6:.1f} MB at least; besides, {besides}",
             f"time: {total:.2f} ms ({which})",
@@ -137,7 +139,8 @@ def _summary_on_device(compiled: Compiled, program: DeviceProgram) -> str:
     done = ", ".join(f"{name} {count}" for name, count in compiled.changed.items() if count) or "nothing"
     values = program.graph.values
     lines = [
-        f"{compiled.name or 'graph'}: {compiled.n_record} functions as {program.n_call} of one captured graph on "
+        f"{compiled.name or 'graph'}: {counted(compiled.n_record, 'function')} as {program.n_call} of one "
+        "captured graph on "
         f"{program.device.name}; made in {compiled.seconds:.2f} s",
         f"memory: {compiled.eager_peak / 1e6:.1f} MB eager, {program.plan.nbytes / 1e6:.1f} MB in the pool that graphs "
         "share",

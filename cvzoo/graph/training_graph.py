@@ -30,10 +30,10 @@ from cvzoo.graph.passes.keep_nan import keep_nan
 from cvzoo.graph.passes.recompute import recompute as recompute_pass
 from cvzoo.graph.program import Program
 from cvzoo.graph.records import Graph
-from cvzoo.graph.repeats import are_close_on_device, difference, is_close, random_like
+from cvzoo.graph.repeats import are_close_on_device, difference, is_close, random_like, to_replay
 from cvzoo.graph.steps import Block
 from cvzoo.graph.summary import summary_of
-from cvzoo.graph.trees import NotATreeError, flatten, unflatten
+from cvzoo.graph.trees import NotATreeError, Structure, flatten, unflatten
 from cvzoo.graph.watched_parameters import watching_parameters
 from cvzoo.typing.aliases import Array
 
@@ -84,7 +84,7 @@ class TrainingGraph:
         self,
         program: Program | DeviceProgram,
         capture: Capture,
-        structure: Any,
+        structure: Structure,
         guard: TrainingGuard,
         *,
         n_record: int,
@@ -219,10 +219,10 @@ def _build(
     graph.is_on_device = on_device
     for change in (*(DEVICE_PASSES if on_device else RECORD_PASSES), *((recompute_pass,) if recompute else ())):
         changed[change.__name__] = changed.get(change.__name__, 0) + change(graph)
-    arrays: list[Any] = []
-    flatten((copied_args, copied_kwargs), arrays)
+    leaves: list[Variable | Array] = []
+    flatten((copied_args, copied_kwargs), leaves)
     first.undo()  # results may depend on arrays that functions change in place
-    arrays = [*[x._array if isinstance(x, Variable) else x for x in arrays], *first.seed_gradients]
+    arrays = [*[x._array if isinstance(x, Variable) else x for x in leaves], *first.seed_gradients]
     program: Program | DeviceProgram
     if isinstance(memory, PrivatePool):
         program, results = _captured(graph, arrays, memory, random_state)
@@ -283,12 +283,9 @@ def _recaptured(
     without: frozenset[int],
     on_device: bool,
 ) -> Graph:
-    """The graph of a second capture, which must equal the first.
-
-    The second graph is the one that is replayed: constants in it that depend on the arguments would be wrong, and the
-    replay is compared with the first result.
-    """
+    """The graph of a second capture, which must equal the first; to be replayed."""
     reason: str | None = None
+    second = first
     for is_idle in (False,) if on_device else (True, False):
         second = Capture()
         second.is_idle = is_idle
@@ -308,11 +305,7 @@ def _recaptured(
             break
     if reason is not None:
         raise NotTrainableError(reason)
-    graph = second.graph
-    graph.constants = {k: first.graph.constants[k] for k in graph.constants}
-    for record, counterpart in zip(graph.records, first.graph.records):
-        record.seconds = counterpart.seconds
-    return graph
+    return to_replay(first.graph, second.graph)
 
 
 def _same_leaves(a: Capture, b: Capture) -> bool:

@@ -4,20 +4,20 @@ import collections
 import threading
 import warnings
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Any
 
 from cvzoo.autodiff.variable import Variable, make_output
 from cvzoo.backends.capture import PrivatePool
 from cvzoo.backends.device import Device
 from cvzoo.config.switches import switches
-from cvzoo.graph.guards import SettingsGuard
+from cvzoo.graph.guards import LinkAbove, SettingsGuard
 from cvzoo.graph.memory_plan import Arena
 from cvzoo.graph.recompilation import RecompilationPolicy, outermost
 from cvzoo.graph.replay import Replay
 from cvzoo.graph.side_effects import SideEffectDetector
 from cvzoo.graph.training_graph import NO_GRADIENTS, NotTrainableError, TrainingGraph, build_training
-from cvzoo.graph.trees import call_arguments, device_of_arguments, flatten, moved_beside, unflatten
+from cvzoo.graph.trees import Structure, call_arguments, device_of_arguments, flatten, moved_beside, unflatten
 from cvzoo.typing.aliases import Array
 
 
@@ -25,10 +25,10 @@ class _Local(threading.local):
     """Thread-local state: a graph belongs to the thread that made it."""
 
     def __init__(self) -> None:
-        self.graphs: collections.OrderedDict[Any, TrainingGraph] = collections.OrderedDict()
+        self.graphs: collections.OrderedDict[Hashable, TrainingGraph] = collections.OrderedDict()
         self.policy = RecompilationPolicy()
-        self.missing: dict[Any, frozenset[int]] = {}  # indexes of results that got no gradients
-        self.eager: set[Any] = set()  # signatures that are not compiled
+        self.missing: dict[Hashable, frozenset[int]] = {}  # indexes of results that got no gradients
+        self.eager: set[Hashable] = set()  # signatures that are not compiled
         self.settings = SettingsGuard()
         self.arena = Arena()
         self.pools: dict[int, PrivatePool] = {}  # by GPU
@@ -47,7 +47,7 @@ class TrainingMethod:
 
     def __init__(
         self,
-        link: Any,
+        link: LinkAbove,
         name: str,
         plain: Callable[..., Any],
         limit: int,
@@ -109,7 +109,9 @@ class TrainingMethod:
             outermost.busy = False
         return self.plain(self.link, *args, **kwargs)  # after `outermost` was reset: its children may be replayed
 
-    def _signature(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any, list[Any]] | None:
+    def _signature(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[Hashable, Structure, list[Variable | Array]] | None:
         """The cache key of a call, the arguments' structure, their arrays and Variables; None for calls that stay
         eager."""
         given = None if self.reason is not None else call_arguments(args, kwargs)
@@ -121,7 +123,7 @@ class TrainingMethod:
         key = structure, metadata, differentiable, settings, switches.backend, switches.dtype, switches.train
         return key, structure, leaves
 
-    def _known(self, key: Any) -> TrainingGraph | None:
+    def _known(self, key: Hashable) -> TrainingGraph | None:
         own = self._local
         graph = own.graphs.get(key)
         if graph is None:
@@ -132,7 +134,7 @@ class TrainingMethod:
         own.graphs.move_to_end(key)
         return graph
 
-    def _record(self, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> TrainingGraph | None:
+    def _record(self, key: Hashable, args: tuple[Any, ...], kwargs: dict[str, Any]) -> TrainingGraph | None:
         own, link = self._local, self.link
         detector = SideEffectDetector(self.plain.__get__(link), link.states, self._hidden)
         device = device_of_arguments(args, kwargs)
@@ -178,7 +180,7 @@ class TrainingMethod:
             own.pools[device.index] = PrivatePool()
         return own.pools[device.index]
 
-    def _replay(self, graph: TrainingGraph, key: Any, structure: Any, leaves: list[Variable | Array]) -> Any:
+    def _replay(self, graph: TrainingGraph, key: Hashable, structure: Structure, leaves: list[Variable | Array]) -> Any:
         own = self._local
         is_array = [not isinstance(x, Variable) for x in leaves]
 
@@ -187,7 +189,7 @@ class TrainingMethod:
             try:
                 values = [x.array if plain else x for x, plain in zip(xs, is_array)]
                 args, kwargs = unflatten(structure, iter(values), lambda variable: variable)
-                results: list[Any] = []
+                results: list[Any] = []  # Variables and arrays; the differentiable ones are Variables
                 flatten(self.plain(self.link, *args, **kwargs), results)
             finally:
                 outermost.busy = before

@@ -1,7 +1,7 @@
 """Flattening of nested arguments and results into arrays, and the inverse."""
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NamedTuple
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -15,11 +15,15 @@ from cvzoo.typing.aliases import Array
 _PLAIN = (bool, int, float, str, type(None), np.integer, np.floating)
 
 
+# nested tuples of kinds and plain values, with "array" and "variable" for leaves; hashable
+Structure: TypeAlias = Any
+
+
 class NotATreeError(TypeError):
     """A value that is neither an array, a number nor a container of them."""
 
 
-def flatten(tree: Any, leaves: list[Variable | Array]) -> Any:
+def flatten(tree: Any, leaves: list[Variable | Array]) -> Structure:
     """Returns the tree's hashable structure, without array values; appends its arrays and Variables to `leaves`.
 
     A tree is made of tuples, lists, dictionaries, plain numbers, texts, None, arrays and Variables.
@@ -41,7 +45,7 @@ def flatten(tree: Any, leaves: list[Variable | Array]) -> Any:
     raise NotATreeError(kind.__name__)
 
 
-def unflatten(structure: Any, leaves: Iterator[Any], make: Callable[[Any], Any]) -> Any:
+def unflatten(structure: Structure, leaves: Iterator[Any], make: Callable[[Any], Any]) -> Any:
     """Rebuilds the tree with the arrays of `leaves`; those that were Variables are passed to `make`."""
     if structure == "array":
         return next(leaves)
@@ -55,7 +59,8 @@ def unflatten(structure: Any, leaves: Iterator[Any], make: Callable[[Any], Any])
     parts = [unflatten(each, leaves, make) for each in rest[0]]
     if kind in (tuple, list):
         return kind(parts)
-    return kind._make(parts) if issubclass(kind, tuple) else kind(parts)  # a named tuple
+    named: Any = kind
+    return named._make(parts) if issubclass(kind, tuple) else kind(parts)
 
 
 class CallArguments(NamedTuple):
@@ -65,10 +70,10 @@ class CallArguments(NamedTuple):
     metadata: hashable, each array's shape, strides, dtype and device
     """
 
-    structure: Any
+    structure: Structure
     leaves: list[Variable | Array]
     arrays: list[Array]
-    metadata: tuple[Any, ...]
+    metadata: tuple[Hashable, ...]
 
 
 def call_arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> CallArguments | None:
@@ -111,7 +116,7 @@ def moved_beside(parameters: Iterable[Parameter], args: tuple[Any, ...]) -> tupl
     return unflatten(structure, iter([device.asarray(x) if is_array(x) else x for x in leaves]), lambda x: x)
 
 
-def structure_has_arrays(structure: Any) -> bool:
+def structure_has_arrays(structure: Structure) -> bool:
     """Whether the tree had an array that was no Variable."""
     if isinstance(structure, str):
         return structure == "array"

@@ -304,7 +304,12 @@ SHAPES = [(3, 16, 30, 31), (5,), (40000,), (300, 200), (0, 3)]
 @pytest.mark.parametrize("kind", ELTWISE_KINDS)
 def test_elementwise_functions_agree(kind, shape):
     x, gy = draw(*shape) * 3, draw(*shape, seed=1)
-    alpha, beta = {"clip": (-1.0, 1.5), "hard_sigmoid": (0.2, 0.5), "hard_swish": (1 / 6, 0.5)}.get(kind, (0.7, 0.0))
+    alpha, beta = {
+        "clamp": (-1.0, 1.5),
+        "clip": (-1.0, 1.5),
+        "hard_sigmoid": (0.2, 0.5),
+        "hard_swish": (1 / 6, 0.5),
+    }.get(kind, (0.7, 0.0))
     if kind in ("log", "sqrt"):
         x = np.abs(x) + 0.1
     orders = ORDERS if x.ndim == 4 else [None]
@@ -460,7 +465,7 @@ def test_other_dtypes_are_left_to_numpy(dtype):
     assert pooled.dtype == x.dtype
 
 
-BOUNDED = ("clip", "hard_sigmoid", "exp")  # oneDNN gives one of the bounds, or inf
+BOUNDED = ("clamp", "clip", "hard_sigmoid", "exp")  # oneDNN gives one of the bounds, or inf
 
 
 def test_nan_stays_nan_in_elementwise_functions():

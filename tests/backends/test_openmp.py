@@ -23,8 +23,9 @@ openmp.time.monotonic = lambda: now[0]
 def look(ran, waited):
     openmp._SCHEDULING.write_text(f"{{ran * 10**6}} {{waited * 10**6}} 1")
     now[0] += 0.2
-    openmp.adapt_to_load()
-    return openmp._waiting.is_brief
+    if openmp.time.monotonic() >= openmp.idle_threads.next_look:
+        openmp.idle_threads.look()
+    return openmp.idle_threads.is_brief
 def add():
     x = np.ones((8, 64, 64, 64), np.float32)
     return get_backend("onednn").eltwise("relu", x)
@@ -60,7 +61,7 @@ def test_short_times_tell_nothing_but_add_up(tmp_path):
 
 
 def test_without_statistics_or_a_thread_for_it_threads_wait_as_before(tmp_path):
-    code = "openmp._SCHEDULING.unlink()\nnow[0] += 9\nadd()\nprint(openmp._waiting.is_brief)"
+    code = "openmp._SCHEDULING.unlink()\nnow[0] += 9\nadd()\nprint(openmp.idle_threads.is_brief)"
     assert run(tmp_path, code) == ["False"]
     code = "threading.Thread.start = lambda thread: exec('raise RuntimeError')\nprint(look(1000, 1000))\nadd()"
     assert run(tmp_path, code) == ["False"]
@@ -86,7 +87,6 @@ def test_a_forked_child_does_not_look(tmp_path):
         "if child == 0:\n"
         "    openmp._SCHEDULING = None\n"
         "    now[0] += 100\n"
-        "    openmp.adapt_to_load()\n"
         "    add()\n"
         "    os._exit(0)\n"
         "print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))\n"

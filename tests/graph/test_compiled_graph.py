@@ -7,6 +7,7 @@ import pytest
 
 import cvzoo.functions as F
 import cvzoo.links as L
+from cvzoo.backends.onednn.pool import pool
 from cvzoo.errors.exceptions import ShapeError
 from cvzoo.graph.compiled_graph import NotReplayableError, build
 from cvzoo.links.chain import Chain
@@ -28,6 +29,14 @@ def test_the_summary_names_operations_memory_and_passes(graph):
 
 def test_the_plan_is_no_more_than_eager_and_no_less_than_possible(graph):
     assert 0 <= graph.lower_bound <= graph.planned_peak <= graph.eager_peak
+
+
+def test_what_eager_calls_freed_does_not_stay_beside_the_plan():
+    model, x = L.ResNet50(n_class=3), np.ones((4, 3, 128, 128), np.float32)
+    model(x)
+    eager = pool.idle_bytes
+    graph = model.compile(x)
+    assert pool.idle_bytes <= min(eager, graph.planned_peak) / 4
 
 
 @pytest.mark.parametrize(

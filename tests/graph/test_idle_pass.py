@@ -16,7 +16,7 @@ from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.graph.idle_pass import idle_pass
 from cvzoo.links.chain import Chain
 
-FORWARD = types.SimpleNamespace(in_backward=False)  # a pass that is recorded, on its way there
+FORWARD = types.SimpleNamespace(in_backward=False, trains=True)  # a pass that is recorded, on its way there
 
 
 def photos(seed=0):
@@ -41,8 +41,21 @@ def test_what_is_computed_without_gradients_is_right_since_it_may_be_kept():
 
 
 def test_a_backward_pass_is_idle_too():
-    with no_backprop_mode(), idle_pass(types.SimpleNamespace(in_backward=True)):
+    with no_backprop_mode(), idle_pass(types.SimpleNamespace(in_backward=True, trains=True)):
         assert not L.Convolution2D(16, 16, 3)(photos()).array.any()
+
+
+def test_in_inference_only_convolutions_and_products_are_idle_and_cached_weights_are_right():
+    inference = types.SimpleNamespace(in_backward=False, trains=False)
+    conv, x = L.Convolution2D(16, 16, 3), photos()
+    with no_backprop_mode():
+        expected = conv(x).array.copy()
+        conv.W.touch()
+        with idle_pass(inference):
+            assert not conv(x).array.any()
+            assert F.relu(photos()).array.any()
+        assert conv.W._packs
+        assert np.array_equal(conv(x).array, expected)
 
 
 def test_statistics_that_are_given_stay():

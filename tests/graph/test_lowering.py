@@ -81,3 +81,105 @@ def test_what_the_graph_gives_need_not_be_kept_to_the_end(record):
     results = Program(lowering.lower(graph, [photo()]))([photo()])
     for y, expected in zip(results, wanted):
         np.testing.assert_allclose(y, expected, rtol=1e-6)
+
+
+# --- functions like earlier ones ------------------------------------------------------------------------------------
+@pytest.fixture
+def skipped(monkeypatch):
+    """Whether each heavy kernel of functions like earlier ones was skipped, as it goes."""
+    found = []
+    plain = lowering._wrote_noise
+
+    def wrote_noise(primitive, arrays):
+        found.append(plain(primitive, arrays))
+        return found[-1]
+
+    monkeypatch.setattr(lowering, "_wrote_noise", wrote_noise)
+    return found
+
+
+def assert_replayed(record, replay, call, *arrays):
+    graph, expected = record(call, *arrays)
+    got, program, _ = replay(graph, *arrays)
+    for a, b in zip(got, expected):
+        np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-5)
+    return program
+
+
+def test_convolutions_like_earlier_ones_do_not_run_before_the_replay(record, replay, tried, skipped):
+    convs = [L.Convolution2D(16, 16, 3, pad=1) for _ in range(4)]
+
+    def call(x):
+        for conv in convs:
+            x = conv(x)
+        return x
+
+    assert_replayed(record, replay, call, photo())
+    assert len(tried) == 2  # the first one reads NCHW
+    assert skipped == [True, True]
+
+
+def test_a_function_of_other_settings_is_tried_on_noise(record, replay, tried, skipped):
+    convs = [L.Convolution2D(16, 16, 3, pad=1) for _ in range(3)]
+
+    def call(x):
+        for conv in convs:
+            x = conv(x)
+        return ReluPlus(2).apply((x,))[0]
+
+    program = assert_replayed(record, replay, call, photo())
+    assert skipped == [True]
+    assert len(tried) == 3
+    assert program.n_function == 1
+
+
+class KeptProduct(FunctionNode):
+    """x @ (w @ w), whose second product is kept from the first call on; `more` is added by NumPy."""
+
+    def __init__(self, w, more=0):
+        self.w = w
+        self.more = more
+        self.square = None
+
+    def forward(self, inputs):
+        if self.square is None:
+            self.square = F.matmul(self.w, self.w).array
+        y = F.matmul(inputs[0], self.square).array
+        return (np.add(y, np.float32(self.more), out=y) if self.more else y,)
+
+
+@pytest.mark.parametrize("more", [(0, 0, 0), (0, 1, 1), (1, 1, 1), (1, 0, 1)])
+def test_what_functions_keep_is_not_computed_from_noise(record, replay, more):
+    w = np.random.default_rng(3).normal(size=(64, 64)).astype(np.float32) / 8
+
+    def call(x):
+        for each in more:
+            (x,) = KeptProduct(w, each).apply((x,))
+        return x
+
+    graph, (expected,) = record(call, photo()[0, 0].repeat(2, 1))
+    for each in graph.records:
+        each.function.square = None  # as in a dry run
+    (got,), _, _ = replay(graph, photo()[0, 0].repeat(2, 1))
+    np.testing.assert_allclose(got, expected, rtol=1e-4, atol=1e-4)
+
+
+class Small(FunctionNode):
+    """x, which must have values of a convolution's sizes: noise has none below zero."""
+
+    def forward(self, inputs):
+        if (inputs[0] > 0).all():
+            raise ValueError("all values are positive")
+        return (inputs[0] * 1,)
+
+
+def test_a_function_that_refuses_noise_is_lowered_with_true_values(record, replay, skipped):
+    convs = [L.Convolution2D(16, 16, 3, pad=1) for _ in range(3)]
+
+    def call(x):
+        for conv in convs:
+            (x,) = Small().apply((conv(x),))
+        return x
+
+    assert_replayed(record, replay, call, photo())
+    assert True in skipped

@@ -56,7 +56,7 @@ class _Key(NamedTuple):
     alignments: tuple[int, int, int]
 
 
-class _Plan:
+class _MatmulPlan:
     """The arguments of cublasLtMatmul besides the arrays."""
 
     def __init__(self, library: ctypes.CDLL, handle: int, key: _Key, bias: int):
@@ -119,7 +119,7 @@ class _Plan:
 class _Local(threading.local):
     def __init__(self) -> None:
         self.handles: dict[int, int] = {}
-        self.plans: collections.OrderedDict[_Key, _Plan | None] = collections.OrderedDict()
+        self.plans: collections.OrderedDict[_Key, _MatmulPlan | None] = collections.OrderedDict()
 
 
 _local = _Local()
@@ -186,7 +186,7 @@ def gemm_with_bias(a: Array, b: Array, bias: Array, out: Array, *, activation: s
     if key not in _local.plans:
         if stream.is_capturing():  # choosing a kernel would break the capture
             return False
-        made = _Plan(library, handle, key, device_address(bias))
+        made = _MatmulPlan(library, handle, key, device_address(bias))
         _local.plans[key] = made if made.is_usable else None
         while len(_local.plans) > _MAX_PLANS:
             _local.plans.popitem(last=False)

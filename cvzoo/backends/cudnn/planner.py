@@ -95,8 +95,8 @@ class Target(NamedTuple):
         return descriptor
 
 
-class Plan:
-    """A finalized plan.
+class ExecutionPlan:
+    """A finalized execution plan of cuDNN.
 
     workspace: bytes; engine: cuDNN's index of it, -1 if read from JSON; compiled: whether its kernel was compiled
     """
@@ -116,7 +116,7 @@ class Plan:
         return self.descriptor.text(Attribute.PLAN_JSON)
 
     @classmethod
-    def from_json(cls, json: bytes, uids: tuple[int, ...], target: Target) -> "Plan":
+    def from_json(cls, json: bytes, uids: tuple[int, ...], target: Target) -> "ExecutionPlan":
         """The plan of `to_json`. Raises CudnnError if it is not valid for this target."""
         descriptor = Descriptor(Kind.PLAN).set_text(Attribute.PLAN_JSON, json)
         target.put(descriptor, Attribute.PLAN_HANDLE, Attribute.PLAN_DEVICE)
@@ -183,7 +183,9 @@ def _configs(described: Descriptor, mode: int, target: Target) -> list[Descripto
     return heuristics.fill(Attribute.HEURISTICS_RESULTS, [Descriptor(Kind.ENGINE_CONFIG) for _ in range(count)])
 
 
-def candidates(graph: Graph, rules: Rules, target: Target, *, reasons: list[str] | None = None) -> Iterator[Plan]:
+def candidates(
+    graph: Graph, rules: Rules, target: Target, *, reasons: list[str] | None = None
+) -> Iterator[ExecutionPlan]:
     """The plans that satisfy the rules, the one that cuDNN expects to be fastest first; made one by one.
 
     reasons: a line is appended for each rejected plan
@@ -226,11 +228,11 @@ def candidates(graph: Graph, rules: Rules, target: Target, *, reasons: list[str]
 
 def _finished(
     config: Descriptor, index: int, compiled: bool, graph: Graph, rules: Rules, target: Target, reasons: list[str]
-) -> Iterator[Plan]:
+) -> Iterator[ExecutionPlan]:
     try:
         made = Descriptor(Kind.PLAN).set(Attribute.PLAN_CONFIG, Type.DESCRIPTOR, config)
         target.put(made, Attribute.PLAN_HANDLE, Attribute.PLAN_DEVICE).finalize()
-        plan = Plan(made, graph.uids(), index, compiled)
+        plan = ExecutionPlan(made, graph.uids(), index, compiled)
     except CudnnError as error:
         reasons.append(f"engine {index}: {error}")
         return
@@ -240,12 +242,12 @@ def _finished(
     yield plan
 
 
-def build(graph: Graph, rules: Rules, target: Target) -> Plan | None:
+def build(graph: Graph, rules: Rules, target: Target) -> ExecutionPlan | None:
     """The first of `candidates`, or None if there is none."""
     return next(candidates(graph, rules, target), None)
 
 
-def first_candidates(graph: Graph, rules: Rules, target: Target, count: int, compiled: int) -> list[Plan]:
+def first_candidates(graph: Graph, rules: Rules, target: Target, count: int, compiled: int) -> list[ExecutionPlan]:
     """The first `count` of `candidates`, and the first `compiled` of those that had to be compiled."""
     left = {False: count, True: compiled}
     plans = []

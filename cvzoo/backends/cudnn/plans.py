@@ -9,7 +9,7 @@ from cvzoo.backends.arrays import device_address
 from cvzoo.backends.cudnn.graph import Graph, Tensor
 from cvzoo.backends.cudnn.library import CudnnError, library
 from cvzoo.backends.cudnn.plan_store import PlanStore, StoredPlan, plan_key, store_name
-from cvzoo.backends.cudnn.planner import Plan, Rules, build, first_candidates
+from cvzoo.backends.cudnn.planner import ExecutionPlan, Rules, build, first_candidates
 from cvzoo.backends.cudnn.session import Session, run_once
 from cvzoo.backends.cupy.library import cupy
 from cvzoo.config.home import cvzoo_home
@@ -20,8 +20,8 @@ _STRICT_WORKSPACE = 1 << 30  # kernels without tensor cores need NCHW, to which 
 
 _MOST_PLANS = 4096  # about 60 KB each; images of varying sizes need many
 
-_plans: OrderedDict[tuple[str, str], Plan | None] = OrderedDict()
-_compiled: list[Plan] = []  # never freed, since a captured CUDA graph may launch their kernels
+_plans: OrderedDict[tuple[str, str], ExecutionPlan | None] = OrderedDict()
+_compiled: list[ExecutionPlan] = []  # never freed, since a captured CUDA graph may launch their kernels
 _lock = threading.Lock()
 
 
@@ -41,7 +41,7 @@ def _store(device: int, home: str) -> PlanStore:
     return PlanStore(f"{home}/plans/{store_name(library().version, name, sm, facts['multiProcessorCount'], driver)}")
 
 
-def find_plan(graph: Graph, rules: Rules, session: Session, *, autotune: bool) -> Plan | None:
+def find_plan(graph: Graph, rules: Rules, session: Session, *, autotune: bool) -> ExecutionPlan | None:
     """The plan for the current device, or None if cuDNN has no kernel that satisfies the rules.
 
     autotune: choose by measuring, unless a CUDA graph is being captured
@@ -65,12 +65,12 @@ def find_plan(graph: Graph, rules: Rules, session: Session, *, autotune: bool) -
     return plan
 
 
-def _from_disk(store: PlanStore, key: str, graph: Graph, session: Session) -> Plan | None:
+def _from_disk(store: PlanStore, key: str, graph: Graph, session: Session) -> ExecutionPlan | None:
     stored = store.get(key)
     if stored is None:
         return None
     try:
-        plan = Plan.from_json(stored.plan, graph.uids(), session.target)
+        plan = ExecutionPlan.from_json(stored.plan, graph.uids(), session.target)
     except CudnnError:
         store.drop(key)
         return None
@@ -78,7 +78,9 @@ def _from_disk(store: PlanStore, key: str, graph: Graph, session: Session) -> Pl
     return plan
 
 
-def _build(store: PlanStore, key: str, graph: Graph, rules: Rules, session: Session, autotune: bool) -> Plan | None:
+def _build(
+    store: PlanStore, key: str, graph: Graph, rules: Rules, session: Session, autotune: bool
+) -> ExecutionPlan | None:
     plan = fastest(graph, rules, session) if autotune else build(graph, rules, session.target)
     if plan is not None:
         store.put(key, StoredPlan(plan.to_json(), plan.milliseconds, plan.compiled))
@@ -105,7 +107,7 @@ def size_in_bytes(tensor: Tensor) -> int:
     return (last + 1) * _BYTES[tensor.dtype]
 
 
-def fastest(graph: Graph, rules: Rules, session: Session) -> Plan | None:
+def fastest(graph: Graph, rules: Rules, session: Session) -> ExecutionPlan | None:
     """The plan with the smallest median time among the first candidates; None if there is no plan.
 
     It synchronizes with the device, so that it must not be called while a CUDA graph is being captured.
@@ -117,7 +119,7 @@ def fastest(graph: Graph, rules: Rules, session: Session) -> Plan | None:
     with xp.cuda.using_allocator(xp.get_default_memory_pool().malloc):  # not a graph's private memory
         arrays = {t.uid: xp.zeros(size_in_bytes(t), "uint8") for t in graph.tensors if not t.virtual}
     pointers = tuple(device_address(arrays[uid]) for uid in graph.uids())
-    measured: list[tuple[float, Plan]] = []
+    measured: list[tuple[float, ExecutionPlan]] = []
     for plan in plans:
         try:
             plan.milliseconds = milliseconds = _median_time(plan, session, pointers)
@@ -127,7 +129,7 @@ def fastest(graph: Graph, rules: Rules, session: Session) -> Plan | None:
     return min(measured, key=lambda pair: pair[0])[1] if measured else None
 
 
-def _median_time(plan: Plan, session: Session, pointers: tuple[int, ...]) -> float:
+def _median_time(plan: ExecutionPlan, session: Session, pointers: tuple[int, ...]) -> float:
     """Milliseconds, after one run that loads the kernel."""
     cuda = cupy().cuda
     run_once(plan, session, pointers)

@@ -10,7 +10,7 @@ import numpy as np
 from cvzoo.backends.cudnn.descriptor import Descriptor
 from cvzoo.backends.cudnn.library import check, library
 from cvzoo.backends.cudnn.names import Attribute, Kind, Type
-from cvzoo.backends.cudnn.planner import Plan, Target
+from cvzoo.backends.cudnn.planner import ExecutionPlan, Target
 from cvzoo.backends.cupy.library import CudaPointer, cupy
 from cvzoo.backends.transfer import keep_alive
 from cvzoo.typing.aliases import Array
@@ -109,7 +109,7 @@ class BoundPlan:
 
     __slots__ = ("_execute", "_packs", "plan")
 
-    def __init__(self, plan: Plan):
+    def __init__(self, plan: ExecutionPlan):
         self.plan = plan
         self._packs: OrderedDict[tuple[int, ...], Descriptor] = OrderedDict()
         self._execute = library().calls.cudnnBackendExecute
@@ -130,7 +130,7 @@ class BoundPlan:
             check(status)
 
 
-def variant_pack(plan: Plan, pointers: tuple[int, ...], workspace: int) -> Descriptor:
+def variant_pack(plan: ExecutionPlan, pointers: tuple[int, ...], workspace: int) -> Descriptor:
     """The finalized variant pack of a plan's pointers; workspace: an address, or 0."""
     made = Descriptor(Kind.VARIANT_PACK)
     made.set(Attribute.PACK_UIDS, Type.INT64, *plan.uids)
@@ -138,7 +138,7 @@ def variant_pack(plan: Plan, pointers: tuple[int, ...], workspace: int) -> Descr
     return made.set(Attribute.PACK_WORKSPACE, Type.POINTER, workspace).finalize()
 
 
-def run_once(plan: Plan, session: Session, pointers: tuple[int, ...]) -> None:
+def run_once(plan: ExecutionPlan, session: Session, pointers: tuple[int, ...]) -> None:
     """Run a plan once, without caching its variant pack."""
     pack = variant_pack(plan, pointers, session.workspace(plan.workspace))
     check(library().calls.cudnnBackendExecute(session.handle, plan.descriptor.address, pack.address))

@@ -186,6 +186,7 @@ def why_no_cupy() -> str | None:
     """Why CuPy cannot compute here, or None if it can."""
     try:
         import cupy
+        import cupy.cuda
     except ImportError as error:
         return f"CuPy cannot be imported ({error})"
     except Exception as error:  # broken installations of CUDA's libraries raise errors of many classes

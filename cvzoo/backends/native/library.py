@@ -23,6 +23,8 @@ _KERNELS = (
     "softmax",
     "winograd",
     "winograd_filters",
+    "elementwise",
+    "suppression",
 )
 _WITH_SCRATCH = ("winograd",)
 

@@ -88,6 +88,14 @@ class WinogradFiltersPlan(ctypes.Structure):
     _fields_ = [(name, ctypes.c_int64) for name in ("o", "c", "step_o", "step_c", "step_h", "step_w")]
 
 
+class SuppressionPlan(ctypes.Structure):
+    _fields_ = [("n", ctypes.c_int64), ("limit", ctypes.c_int64), ("thresh", ctypes.c_float)]
+
+
+class ElementwisePlan(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_int64) for name in ("n_operation", "n_array", "n_constant", "n_segment")]
+
+
 NO_MASK, BYTES, BITS = 0, 1, 2
 ACTIVATIONS = {None: 0, "relu": 1, "clip": 2, "leaky_relu": 3}  # of WinogradPlan
 

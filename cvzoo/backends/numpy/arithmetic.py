@@ -2,9 +2,10 @@
 
 import operator
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
+
+from cvzoo.typing.aliases import Array
 
 __all__ = ["arithmetic", "arithmetic_constant"]
 
@@ -28,11 +29,11 @@ CONSTANTS: dict[str, Callable] = {
 }
 
 
-def arithmetic(operation: str, a: Any, b: Any) -> Any:
+def arithmetic(operation: str, a: Array, b: Array) -> Array:
     """See `AbstractBackend.arithmetic`."""
     return PAIRS[operation](np, a, b)
 
 
-def arithmetic_constant(operation: str, x: Any, value: Any) -> Any:
+def arithmetic_constant(operation: str, x: Array, value: float | np.number) -> Array:
     """See `AbstractBackend.arithmetic_constant`."""
     return CONSTANTS[operation](x, value)

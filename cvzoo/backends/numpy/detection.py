@@ -203,7 +203,7 @@ def placed(bbox: np.ndarray, frame: np.ndarray, min_side: float) -> tuple[np.nda
     cut, offset, divisor, factor = (np.tile(frame[k : k + 2], 2) for k in (0, 2, 4, 6))
     if cut[0] >= 0:
         bbox = np.clip(bbox, 0, cut)
-    valid = np.isfinite(bbox).all(axis=1)
+    valid = np.all(np.isfinite(bbox), axis=1)
     shortest = max(min_side, frame[10])
     if shortest > -math.inf:
         valid &= ((bbox[:, 2:] - bbox[:, :2]) >= shortest).all(axis=1)

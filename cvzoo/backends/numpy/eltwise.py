@@ -51,6 +51,7 @@ _VALUES: dict[str, _Function] = {
     "relu": lambda x, a, b: np.maximum(x, 0),
     "leaky_relu": lambda x, a, b: np.where(x > 0, x, a * x),
     "elu": lambda x, a, b: np.where(x > 0, x, a * np.expm1(np.minimum(x, 0))),
+    "clamp": lambda x, a, b: np.clip(x, a, b),
     "clip": lambda x, a, b: np.clip(x, a, b),
     "sigmoid": lambda x, a, b: _sigmoid(x),
     "tanh": lambda x, a, b: np.tanh(x),
@@ -72,6 +73,7 @@ _SLOPES: dict[str, _Function] = {
     "relu": lambda x, a, b: x > 0,
     "leaky_relu": lambda x, a, b: np.where(x > 0, x.dtype.type(1), x.dtype.type(a)),
     "elu": lambda x, a, b: np.where(x > 0, 1, a * np.exp(np.minimum(x, 0))),
+    "clamp": lambda x, a, b: (x >= a) & (x <= b),
     "clip": lambda x, a, b: (x > a) & (x < b),
     "sigmoid": lambda x, a, b: _sigmoid(x) * _sigmoid(-x),  # 1 - sigmoid(x) would cancel
     "tanh": lambda x, a, b: 1 - np.tanh(x) ** 2,

@@ -1,9 +1,9 @@
 """Losses from scores and labels."""
 
-from typing import Any
-
 import numpy as np
+import numpy.typing as npt
 
+from cvzoo.backends.interface import State
 from cvzoo.backends.label_weights import known_and_weight, sign_and_weight
 from cvzoo.backends.numpy.softmax import log_softmax
 
@@ -21,14 +21,14 @@ __all__ = [
 
 def softmax_cross_entropy(
     x: np.ndarray, t: np.ndarray, class_weight: np.ndarray | None, *, ignore_label: int
-) -> tuple[np.ndarray, Any]:
+) -> tuple[np.ndarray, State]:
     """See `AbstractBackend.softmax_cross_entropy`."""
     return picked(log_softmax(x, axis=1), t, class_weight, ignore_label)
 
 
 def picked(
     log_p: np.ndarray, t: np.ndarray, class_weight: np.ndarray | None, ignore_label: int
-) -> tuple[np.ndarray, Any]:
+) -> tuple[np.ndarray, State]:
     """The cross entropy of log(softmax(x)), and the arrays that its gradient needs."""
     known, weight = known_and_weight(np, t, class_weight, ignore_label, log_p.dtype, log_p.shape[1])
     loss = -np.take_along_axis(log_p, known[:, None], axis=1)[:, 0] * weight
@@ -37,7 +37,7 @@ def picked(
 
 
 def softmax_cross_entropy_grad(
-    gy: np.ndarray, x: np.ndarray, t: np.ndarray, class_weight: np.ndarray | None, state: Any, *, ignore_label: int
+    gy: np.ndarray, x: np.ndarray, t: np.ndarray, class_weight: np.ndarray | None, state: State, *, ignore_label: int
 ) -> np.ndarray:
     """See `AbstractBackend.softmax_cross_entropy_grad`."""
     log_p, known, weight = state
@@ -56,7 +56,7 @@ def sigmoid_cross_entropy(x: np.ndarray, t: np.ndarray, valid: np.ndarray | None
     return loss if valid is None else np.where(valid, loss, x.dtype.type(0))
 
 
-def binary_targets(t: np.ndarray, dtype: Any) -> np.ndarray:
+def binary_targets(t: np.ndarray, dtype: npt.DTypeLike) -> np.ndarray:
     """See `AbstractBackend.binary_targets`; the caller has looked whether they are within 0 and 1."""
     return t.astype(dtype)
 
@@ -94,6 +94,6 @@ def huber_loss(d: np.ndarray, *, delta: float) -> np.ndarray:
     return near * (size - near / 2)
 
 
-def mean_factor(valid: np.ndarray, dtype: Any) -> float:
+def mean_factor(valid: np.ndarray, dtype: npt.DTypeLike) -> float:
     """See `AbstractBackend.mean_factor`: a plain number."""
     return 1.0 / max(int(valid.sum()), 1)

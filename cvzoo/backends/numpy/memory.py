@@ -1,16 +1,17 @@
 """Allocation of arrays, and their memory formats."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from cvzoo.backends import arrays
+from cvzoo.typing.aliases import ArrayLike
 
 __all__ = ["asarray", "channels_last", "empty", "like", "reshaped", "to_numpy", "zeros"]
 
 
-def empty(shape: Sequence[int], dtype: Any = "float32") -> np.ndarray:
+def empty(shape: Sequence[int], dtype: npt.DTypeLike = "float32") -> np.ndarray:
     """An array of undefined values, channels-last if it is 4-D."""
     if len(shape) == 4:
         b, c, h, w = shape
@@ -18,7 +19,7 @@ def empty(shape: Sequence[int], dtype: Any = "float32") -> np.ndarray:
     return np.empty(tuple(shape), dtype)
 
 
-def zeros(shape: Sequence[int], dtype: Any = "float32") -> np.ndarray:
+def zeros(shape: Sequence[int], dtype: npt.DTypeLike = "float32") -> np.ndarray:
     """An array of zeros, channels-last if it is 4-D."""
     if len(shape) == 4:
         b, c, h, w = shape
@@ -31,7 +32,7 @@ def like(x: np.ndarray) -> np.ndarray:
     return np.empty_like(x)
 
 
-def asarray(array: Any, dtype: Any = None) -> np.ndarray:
+def asarray(array: ArrayLike, dtype: npt.DTypeLike | None = None) -> np.ndarray:
     """`array` (of any device) as a numpy.ndarray; not copied where it is one of that dtype already."""
     return np.asarray(arrays.to_numpy(array) if arrays.is_device_array(array) else array, dtype)
 

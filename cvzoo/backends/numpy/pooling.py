@@ -2,13 +2,13 @@
 
 import functools
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from cvzoo.backends.abstract import Pad, Pair
 from cvzoo.backends.float_types import in_float32
-from cvzoo.backends.interface import as_pair
+from cvzoo.backends.interface import State, as_pair
 from cvzoo.backends.numpy.memory import zeros
 from cvzoo.backends.numpy.windows import out_size, padded_nhwc, taps, unpadded
 
@@ -51,7 +51,7 @@ def _first_maximum(x: np.ndarray, ksize: Pair, stride: Pair, pad: Pad) -> tuple[
 
 
 @in_float32
-def max_pool_2d(x: np.ndarray, *, ksize: Pair, stride: Pair, pad: Pad, keep: bool) -> tuple[np.ndarray, Any]:
+def max_pool_2d(x: np.ndarray, *, ksize: Pair, stride: Pair, pad: Pad, keep: bool) -> tuple[np.ndarray, State]:
     """See `AbstractBackend.max_pool_2d`. A NaN in a window is its maximum."""
     if keep:
         y, where = _first_maximum(x, ksize, stride, pad)
@@ -65,7 +65,7 @@ def max_pool_2d(x: np.ndarray, *, ksize: Pair, stride: Pair, pad: Pad, keep: boo
 
 @in_float32
 def max_pool_2d_grad(
-    gy: np.ndarray, state: Any, x_shape: Sequence[int], *, ksize: Pair, stride: Pair, pad: Pad
+    gy: np.ndarray, state: State, x_shape: Sequence[int], *, ksize: Pair, stride: Pair, pad: Pad
 ) -> np.ndarray:
     """See `AbstractBackend.max_pool_2d_grad`."""
     b, c, h, w = x_shape
@@ -87,7 +87,9 @@ def max_pool_2d_indices(x: np.ndarray, *, ksize: Pair, stride: Pair, pad: Pad) -
     return flat.transpose(0, 3, 1, 2)
 
 
-def _divisor(x_size: Pair, size: Pair, ksize: Pair, stride: Pair, pad: Pad, count_pad: bool, dtype: np.dtype) -> Any:
+def _divisor(
+    x_size: Pair, size: Pair, ksize: Pair, stride: Pair, pad: Pad, count_pad: bool, dtype: np.dtype
+) -> np.ndarray | np.generic:
     """By how much a window's sum is divided: a number, or (OH, OW, 1)."""
     if count_pad:
         return dtype.type(ksize[0] * ksize[1])

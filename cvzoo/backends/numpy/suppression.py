@@ -5,6 +5,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from cvzoo.backends.native.suppression import kept_natively
+
 
 def box_area(bbox: np.ndarray) -> np.ndarray:
     """(R,): height times width of bbox (R, 4); 0 for what is empty or inverted."""
@@ -221,6 +223,9 @@ def _nms_by_class(bbox: np.ndarray, label: np.ndarray, thresh: np.float32, limit
 
 def _nms_rows(bbox: np.ndarray, thresh: np.float32, limit: int | None) -> np.ndarray:
     """The rows that stay, ascending, of boxes that come best first; perhaps more than limit."""
+    kept = kept_natively(bbox, thresh, limit)
+    if kept is not None:
+        return kept
     # overflow of the area of huge boxes gives an IoU of 0 or NaN, which exceeds nothing
     with np.errstate(over="ignore", invalid="ignore"):
         if len(bbox) <= _FEW:

@@ -9,6 +9,7 @@ ELTWISE: dict[str, Callable[[float, float], tuple[int, float, float]]] = {
     "relu": lambda a, b: (0x20, 0.0, 0.0),
     "leaky_relu": lambda a, b: (0x20, a, 0.0),
     "elu": lambda a, b: (0x22, a, 0.0),
+    "clamp": lambda a, b: (0x2F, a, b),
     "clip": lambda a, b: (0x2F, a, b),
     "sigmoid": lambda a, b: (0x29, 0.0, 0.0),
     "tanh": lambda a, b: (0x21, 0.0, 0.0),

@@ -8,7 +8,6 @@ CVZOO_CHECK_ALIGNMENT=1: the alignment of results of any size is checked before 
 
 import os
 from collections.abc import Set
-from typing import Any
 
 import numpy as np
 
@@ -56,7 +55,7 @@ class Alignment:
                 hint="memory from cvzoo.backends.onednn.pool",
             )
 
-    def fitted(self, arrays: tuple[np.ndarray, ...]) -> tuple[Any, ...]:
+    def fitted(self, arrays: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
         """The arrays, copied where a read requires alignment. Raises BackendError as `check` does."""
         if self._reads_aligned:
             arrays = tuple([x if k in self._written else readable(x) for k, x in enumerate(arrays)])

@@ -107,9 +107,9 @@ def batch_norm_relu_grad(
 ) -> tuple[np.ndarray, ...]:
     """See `AbstractBackend.batch_norm_relu_grad`."""
     if mask.dtype != np.bool_:
-        found = normalization_grad(gy, x, gamma, mean, var, mask, eps)
-        if found is not None:
-            return found
+        grads = normalization_grad(gy, x, gamma, mean, var, mask, eps)
+        if grads is not None:
+            return grads
     elif is_case(x, gamma):
         gsum = gy * mask
         grads = batch_norm_grad(gsum, x, gamma, mean, var, eps=eps)

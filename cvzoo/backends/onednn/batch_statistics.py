@@ -80,8 +80,8 @@ class _Statistics:
 def _divisor(n: int, most: int, step: int = 1) -> int:
     """The largest divisor of n from most / 2 to `most` that is a multiple of `step`; `most` if there is none."""
     most = max(most, 1)
-    found = next((k for k in range(most, most // 2, -1) if n % k == 0 and k % step == 0), None)
-    return found or max(most - most % step, 1)
+    length = next((k for k in range(most, most // 2, -1) if n % k == 0 and k % step == 0), None)
+    return length or max(most - most % step, 1)
 
 
 def _cut(rows: int, c: int) -> tuple[int, int]:

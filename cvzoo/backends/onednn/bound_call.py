@@ -4,7 +4,7 @@ import ctypes
 import functools
 from collections.abc import Callable
 
-from cvzoo.backends.onednn.native_primitive import BoundNativeCall, NativePrimitive
+from cvzoo.backends.onednn.native_primitive import NativePrimitive
 from cvzoo.backends.onednn.primitives import (
     DIFF_DST,
     GRADIENTS,
@@ -12,12 +12,12 @@ from cvzoo.backends.onednn.primitives import (
     STATISTICS,
     Primitive,
     _Argument,
-    address_in,
     check,
     local,
 )
 
 _QUERY_KIND = 2
+_MEMORY = _Argument.memory.offset  # where an argument has its memory object
 _KINDS = {
     1: "reorder",
     2: "shuffle",
@@ -38,11 +38,6 @@ _KINDS = {
     20: "layer normalization",
     21: "group normalization",
 }
-
-
-def bound_call(primitive: Primitive | NativePrimitive) -> "BoundCall | BoundNativeCall":
-    """The primitive's call with its arguments bound."""
-    return BoundNativeCall(primitive) if isinstance(primitive, NativePrimitive) else BoundCall(primitive)
 
 
 def operation_of(primitive: Primitive | NativePrimitive) -> str:
@@ -104,15 +99,14 @@ class BoundCall:
         self._destroy = quick.dnnl_memory_destroy
         self._memories: list[int] = []
         engine = local.library.engine
-        descriptor, memory = ctypes.c_void_p(), ctypes.c_void_p()
-        for k in range(primitive._count):
-            argument = primitive._arguments[k]
+        descriptor = ctypes.c_void_p()
+        for own, argument in zip(self._arguments, primitive._arguments):
+            own.kind = argument.kind
             status = quick.dnnl_memory_get_memory_desc(argument.memory, ctypes.byref(descriptor))
-            status = status or quick.dnnl_memory_create(ctypes.byref(memory), descriptor, engine, None)
+            status = status or quick.dnnl_memory_create(ctypes.byref(own, _MEMORY), descriptor, engine, None)
             if status:
                 check(status, "creating memory")
-            self._memories.append(address_in(memory))
-            self._arguments[k] = _Argument(argument.kind, memory.value)
+            self._memories.append(own.memory)
         self.scratch_size = primitive.scratch_size
         self._scratch = self._memories[-1] if self.scratch_size else None
         self.run: Callable[[], int] = functools.partial(

@@ -106,6 +106,8 @@ def _grad(
     """gy * f' from v, f's input or output as the table's algorithms require; None if oneDNN does not support it."""
     if gy.dtype != F32 or gy.shape != v.shape or kind not in table or not _is_case(v):
         return None
+    if kind == "clamp":  # oneDNN's derivative at the bounds is 0
+        return None
     from_output = table is ELTWISE_FROM_OUTPUT
     key = ("grad", kind, v.size, alpha, beta, from_output)
     run = local.young.get(key)

@@ -3,12 +3,12 @@
 import ctypes
 import dataclasses
 import functools
-import importlib.metadata
 import os
 import pathlib
 import platform
 import site
 import sys
+from collections.abc import Iterator
 
 from cvzoo.backends.arrays import can_read_addresses
 from cvzoo.backends.openmp import prepare_openmp
@@ -94,18 +94,20 @@ class Library:
     engine: int
 
 
-def _candidates() -> list[str]:
+def _candidates() -> Iterator[str]:
     """Possible paths of the library by priority; the last one is searched by the loader."""
-    folders = [pathlib.Path(sys.prefix) / "lib"]
+    paths = [pathlib.Path(sys.prefix) / "lib" / _FILE]
     if site.ENABLE_USER_SITE and site.USER_BASE:
-        folders.append(pathlib.Path(site.USER_BASE) / "lib")
+        paths.append(pathlib.Path(site.USER_BASE) / "lib" / _FILE)
+    yield from map(str, filter(pathlib.Path.is_file, paths))
+    import importlib.metadata  # 20 ms, which the first command of a process would wait for
+
     try:
         files = importlib.metadata.distribution("onednn-cpu-gomp").files or ()
     except importlib.metadata.PackageNotFoundError:
         files = ()
-    folders += [pathlib.Path(file.locate()).resolve().parent for file in files if file.name == _FILE]
-    paths = [str(folder / _FILE) for folder in dict.fromkeys(folders) if (folder / _FILE).is_file()]
-    return [*paths, _FILE]
+    yield from [str(pathlib.Path(file.locate()).resolve()) for file in files if file.name == _FILE]
+    yield _FILE
 
 
 def _open(path: str) -> ctypes.CDLL:
@@ -203,21 +205,21 @@ def library() -> Library:
 
     Raises BackendError that says why it cannot be used.
     """
-    found = _search()
-    if isinstance(found, BackendError):
-        raise found
-    return found
+    loaded = _search()
+    if isinstance(loaded, BackendError):
+        raise loaded
+    return loaded
 
 
 def why_no_onednn() -> str | None:
     """Why oneDNN cannot be used here, in words; None if it can."""
-    found = _search()
-    return str(found) if isinstance(found, BackendError) else None
+    loaded = _search()
+    return str(loaded) if isinstance(loaded, BackendError) else None
 
 
 def why_no_bf16() -> str | None:
     """Why bfloat16 is not faster here, in words; None if it is."""
-    found = _search()
-    if isinstance(found, BackendError):
-        return str(found)
-    return None if found.has_bf16 else f"the CPU has no instructions for bfloat16, only {found.isa}"
+    loaded = _search()
+    if isinstance(loaded, BackendError):
+        return str(loaded)
+    return None if loaded.has_bf16 else f"the CPU has no instructions for bfloat16, only {loaded.isa}"

@@ -4,9 +4,9 @@ import abc
 import functools
 import math
 from collections.abc import Hashable, Sequence
-from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from cvzoo.backends.onednn.pool import pool
 from cvzoo.backends.onednn.primitives import (
@@ -114,7 +114,7 @@ def describe_dense(x: np.ndarray) -> Handle:
     return describe(x.shape, dense_strides(x.shape) if x.flags.c_contiguous else strides_of(x))
 
 
-def empty(shape: Sequence[int], dtype: Any = "float32") -> np.ndarray:
+def empty(shape: Sequence[int], dtype: npt.DTypeLike = "float32") -> np.ndarray:
     """An array of undefined values, channels-last if it is 4-D."""
     dtype = np.dtype(dtype)
     if dtype.hasobject:
@@ -207,7 +207,7 @@ def as_kernels_want(x: np.ndarray) -> np.ndarray:
 
 def with_plain_strides(w: np.ndarray) -> np.ndarray:
     """w itself, or a contiguous copy if its strides cannot be described."""
-    return w if is_plain(w) else np.ascontiguousarray(w)
+    return w if w.flags.c_contiguous or is_plain(w) else np.ascontiguousarray(w)
 
 
 def vector(values: np.ndarray) -> np.ndarray:

@@ -6,10 +6,12 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from cvzoo.backends.arrays import numpy_address
+from cvzoo.backends.arrays import DATA_ADDRESS_OFFSET
 from cvzoo.backends.native.library import native
 from cvzoo.backends.onednn.primitives import local
 from cvzoo.errors.exceptions import BackendError
+
+_at = ctypes.c_void_p.from_address
 
 
 class NativePrimitive:
@@ -53,7 +55,7 @@ class NativePrimitive:
             return
         addresses = self._arrays
         for k, array in enumerate(arrays):
-            addresses[k] = numpy_address(array)
+            addresses[k] = _at(id(array) + DATA_ADDRESS_OFFSET).value
         if self.scratch_size:
             addresses[len(arrays)] = local.scratch_address
         if self._function(self._address, addresses, self._threads):

@@ -244,8 +244,8 @@ def batch_norm_grad(
     gy: np.ndarray, x: np.ndarray, gamma: np.ndarray, mean: np.ndarray, var: np.ndarray, *, eps: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """See `AbstractBackend.batch_norm_grad`."""
-    found = normalization_grad(gy, x, gamma, mean, var, None, eps)
-    return numpy_batch_norm_grad(gy, x, gamma, mean, var, eps=eps) if found is None else found
+    grads = normalization_grad(gy, x, gamma, mean, var, None, eps)
+    return numpy_batch_norm_grad(gy, x, gamma, mean, var, eps=eps) if grads is None else grads
 
 
 def _make_layer(shape: tuple[int, int], eps: float) -> Primitive | Literal[False]:

@@ -45,15 +45,10 @@ def _memory_type(n_line: int) -> type:
 
 
 def _lease_type(size: int, give_back: Callable[[int, _Block], None]) -> Any:
-    class Lease(ctypes.Array):
-        _type_ = ctypes.c_ubyte
-        _length_ = size
-        block: _Block
+    def release(lease: Any) -> None:
+        give_back(size, lease.block)
 
-        def __del__(self) -> None:
-            give_back(size, self.block)
-
-    return Lease
+    return type("Lease", (ctypes.Array,), {"_type_": ctypes.c_ubyte, "_length_": size, "__del__": release})
 
 
 def _size_class(nbytes: int) -> int:

@@ -1,12 +1,12 @@
 """Max and average pooling of channels-last arrays."""
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
 from cvzoo.backends.float_types import in_float32
-from cvzoo.backends.interface import Dims, Pad, Pair
+from cvzoo.backends.interface import Dims, Pad, Pair, State
 from cvzoo.backends.native.library import native
 from cvzoo.backends.native.plans import AveragePoolPlan, SumPlan, sum_plan
 from cvzoo.backends.numpy.pooling import FEW, Stage, average_stages
@@ -124,7 +124,7 @@ class _Kept:
 
 
 @in_float32
-def max_pool_2d(x: np.ndarray, *, ksize: Pair, stride: Pair, pad: Pad, keep: bool) -> tuple[np.ndarray, Any]:
+def max_pool_2d(x: np.ndarray, *, ksize: Pair, stride: Pair, pad: Pad, keep: bool) -> tuple[np.ndarray, State]:
     """See `AbstractBackend.max_pool_2d`. NaN is ignored; the maximum of nothing else (or of -inf) is the lowest
     finite value."""
     if x.dtype == F32 and x.size:
@@ -145,7 +145,7 @@ def max_pool_2d(x: np.ndarray, *, ksize: Pair, stride: Pair, pad: Pad, keep: boo
 
 @in_float32
 def max_pool_2d_grad(
-    gy: np.ndarray, state: Any, x_shape: Sequence[int], *, ksize: Pair, stride: Pair, pad: Pad
+    gy: np.ndarray, state: State, x_shape: Sequence[int], *, ksize: Pair, stride: Pair, pad: Pad
 ) -> np.ndarray:
     """See `AbstractBackend.max_pool_2d_grad`."""
     if not isinstance(state, _Kept):

@@ -7,6 +7,7 @@ memory. So there is no locking, and evicting a primitive cannot affect another t
 import ctypes
 import os
 import threading
+import time
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
@@ -16,7 +17,7 @@ from cvzoo.backends.arrays import DATA_ADDRESS_OFFSET, numpy_address
 from cvzoo.backends.onednn.alignment import CHECKS_ALIGNMENT, Alignment
 from cvzoo.backends.onednn.library import Library, library
 from cvzoo.backends.onednn.pool import aligned_memory
-from cvzoo.backends.openmp import adapt_to_load, threads_now
+from cvzoo.backends.openmp import idle_threads, threads_now
 from cvzoo.errors.exceptions import BackendError
 
 F32, S8, U8 = np.dtype(np.float32), np.dtype(np.int8), np.dtype(np.uint8)
@@ -84,18 +85,18 @@ class _Local(threading.local):
 
     def start(self) -> None:
         """Load the library if necessary, and set the number of threads."""
-        self.library = found = library()
+        self.library = loaded = library()
         self.young = {}
         self.old: dict[Hashable, Any] = {}
         self.scratch = np.empty(0, np.uint8)
         self.scratch_address = self.scratch_size = 0
-        self.watches_addresses = CHECKS_ALIGNMENT or found.reads_aligned
+        self.watches_addresses = CHECKS_ALIGNMENT or loaded.reads_aligned
         self.threads = threads_now()[0]
-        if found.runtime == "OpenMP":
-            found.calls.omp_set_num_threads(self.threads)
+        if loaded.runtime == "OpenMP":
+            loaded.calls.omp_set_num_threads(self.threads)
         stream = ctypes.c_void_p()
-        check(found.quick.dnnl_stream_create(ctypes.byref(stream), found.engine, 1), "creating a stream")
-        self.stream = Handle(address_in(stream), found.quick.dnnl_stream_destroy)
+        check(loaded.quick.dnnl_stream_create(ctypes.byref(stream), loaded.engine, 1), "creating a stream")
+        self.stream = Handle(address_in(stream), loaded.quick.dnnl_stream_destroy)
         self.ready = True
 
     def reserve(self, size: int) -> None:
@@ -210,18 +211,18 @@ def attributes(post_ops: Sequence[tuple] = (), scales: Sequence[tuple[int, int]]
 
 def primitive_descriptor(operation: str, *arguments: Any) -> Handle | None:
     """The primitive descriptor of an operation; None if the library does not support the case."""
-    found: Library = local.library
+    loaded: Library = local.library
     result = ctypes.c_void_p()
-    create = getattr(found.calls, f"dnnl_{operation}_primitive_desc_create")
+    create = getattr(loaded.calls, f"dnnl_{operation}_primitive_desc_create")
     if operation == "reorder":
         source, target, attr = arguments
-        arguments = (source, found.engine, target, found.engine, attr)
+        arguments = (source, loaded.engine, target, loaded.engine, attr)
     else:
-        arguments = (found.engine, *arguments)
+        arguments = (loaded.engine, *arguments)
     plain = [value.address if isinstance(value, Handle) else value for value in arguments]
     if create(ctypes.byref(result), *plain) != 0:
         return None
-    return Handle(address_in(result), found.quick.dnnl_primitive_desc_destroy)
+    return Handle(address_in(result), loaded.quick.dnnl_primitive_desc_destroy)
 
 
 def supported(descriptor: Handle | None) -> Handle:
@@ -305,10 +306,10 @@ class Primitive:
 
     def __init__(self, descriptor: Handle, slots: Sequence[tuple[int, Handle | int]]):
         """slots: (argument index, memory descriptor) pairs"""
-        found = local.library
-        quick = found.quick
+        loaded = local.library
+        quick = loaded.quick
         result = ctypes.c_void_p()
-        check(found.calls.dnnl_primitive_create(ctypes.byref(result), descriptor.address), "creating a primitive")
+        check(loaded.calls.dnnl_primitive_create(ctypes.byref(result), descriptor.address), "creating a primitive")
         handle = Handle(address_in(result), quick.dnnl_primitive_destroy)
         scratch = queried(descriptor, _QUERY_SCRATCHPAD)
         size = size_of(scratch)
@@ -324,20 +325,21 @@ class Primitive:
         self._arguments = (_Argument * len(slots))()
         for k, (kind, memory_descriptor) in enumerate(slots):
             address = memory_descriptor.address if isinstance(memory_descriptor, Handle) else memory_descriptor
-            check(quick.dnnl_memory_create(ctypes.byref(result), address, found.engine, None), "creating memory")
+            check(quick.dnnl_memory_create(ctypes.byref(result), address, loaded.engine, None), "creating memory")
             self._keep.append(Handle(address_in(result), quick.dnnl_memory_destroy))
             self._memories.append(address_in(result))
             self._arguments[k] = _Argument(kind, address_in(result))
         self._scratch = self._memories.pop() if size else None
         self._primitive = handle.address
-        self._execute = found.calls.dnnl_primitive_execute
+        self._execute = loaded.calls.dnnl_primitive_execute
         self._set = quick.dnnl_memory_set_data_handle
         self._stream = local.stream.address
 
     def __call__(self, *arrays: np.ndarray) -> None:
         if local.recorder is not None and local.recorder(self, arrays):
             return
-        adapt_to_load()
+        if time.monotonic() >= idle_threads.next_look:
+            idle_threads.look()
         if self.alignment is not None:
             arrays = self.alignment.fitted(arrays)
         set_address = self._set

@@ -3,9 +3,9 @@
 import functools
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from cvzoo.backends.abstract import Pair
 from cvzoo.backends.float_types import in_float32
@@ -99,7 +99,7 @@ def resize_2d(x: np.ndarray, size: Pair, *, mode: str, align_corners: bool, anti
             if run is None:
                 run = recall(key, _make, kind, x.shape, y_shape, False)
             if run:
-                y = new_channels_last(*y_shape)
+                y = new_channels_last(x.shape[0], x.shape[1], *size)
                 run(as_kernels_want(x), y)
                 return y
     if x.dtype == F32 and x.size and mode == "bilinear" and max(x.shape[2:]) <= _FEW and size != x.shape[2:]:
@@ -119,13 +119,13 @@ def resize_2d_grad(gy: np.ndarray, size: Pair, *, mode: str, align_corners: bool
             if run is None:
                 run = recall(key, _make, kind, x_shape, gy.shape, True)
             if run:
-                gx = new_channels_last(*x_shape)
+                gx = new_channels_last(gy.shape[0], gy.shape[1], *size)
                 run(as_kernels_want(gy), gx)
                 return gx
     return numpy_resize_2d_grad(gy, size, mode=mode, align_corners=align_corners, antialias=antialias)
 
 
 def prepare_images(
-    images: Sequence[np.ndarray], plans: Sequence[ImagePlan], *, dtype: Any = np.float32, channels: int = 3
+    images: Sequence[np.ndarray], plans: Sequence[ImagePlan], *, dtype: npt.DTypeLike = np.float32, channels: int = 3
 ) -> np.ndarray:
     return prepare_on_host(images, plans, dtype, channels, resize_2d)

@@ -15,10 +15,10 @@ from cvzoo.backends.onednn.primitives import BIAS, DST, SRC, WEIGHTS, strides_of
 
 WINOGRAD = "convolution (Winograd)"  # the operation, in summaries
 _TILE = 4  # a tile of results is 4x4
-_FEWEST_TILES = 16  # of an image: with fewer, the transformed filters are read too seldom to pay
+_FEWEST_TILES = 6  # of an image: with fewer, the transformed filters are read too seldom to pay
 _FEWEST_CHANNELS = 32
-_MOST_FILTER_BYTES = 64 << 20  # of the transformed filters: 4 times those of the filters
-_POINTS = 36
+_MOST_FILTER_BYTES = 64 << 20  # of the transformed filters
+_NUMBERS = 18  # of a transformed filter: twice those of the filter
 _WIDEST = 32  # the kernels for AVX-512 compute so many output channels at a time, and the others a part of it
 
 
@@ -30,7 +30,7 @@ class _TransformedFilters(AbstractCachedWeights):
 
     def __init__(self, w: np.ndarray):
         o, c = w.shape[:2]
-        self._size = _POINTS * 4 * c * (-(-o // _WIDEST) * _WIDEST)
+        self._size = _NUMBERS * 4 * c * (-(-o // _WIDEST) * _WIDEST)
         plan = WinogradFiltersPlan(o, c, *strides_of(w))
         self._transform = NativePrimitive("reorder", "winograd_filters", plan, (SRC, DST))
 
@@ -51,7 +51,7 @@ def suits_winograd(x_shape: Dims, w_shape: Dims, geometry: Geometry) -> bool:
     o, c = w_shape[:2]
     if w_shape[2:] != (3, 3) or (stride, dilate, groups) != ((1, 1), (1, 1), 1):
         return False
-    if min(c, o) < _FEWEST_CHANNELS or c % 16 or _POINTS * 4 * c * o > _MOST_FILTER_BYTES:
+    if min(c, o) < _FEWEST_CHANNELS or c % 16 or _NUMBERS * 4 * c * o > _MOST_FILTER_BYTES:
         return False
     height, width = out_size(x_shape[2:], (3, 3), stride, pad, dilate)
     return -(-height // _TILE) * -(-width // _TILE) >= _FEWEST_TILES

@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
@@ -45,7 +45,7 @@ class ElementwiseKernel:
     def _on_gpu(self) -> KernelFunction:
         return cupy().ElementwiseKernel(*self._texts, self.name)
 
-    def __call__(self, *arguments: Array | float, size: int | None = None) -> Any:
+    def __call__(self, *arguments: Array | float, size: int | None = None) -> Array | tuple[Array, ...]:
         """The outputs, arrays of the shape that the inputs broadcast to.
 
         arguments: arrays and numbers, one per input; then, optionally, the arrays to write into, one per output

@@ -97,14 +97,15 @@ class RecomputationPlan:
             if record.in_backward:
                 self.crossing.update(record.reads, record.hidden_reads.values())
         self._kept = {*graph.constants, *graph.inputs, *self.crossing}
-        self.recipes: dict[int, _Recipe | None] = {}
+        recipes: dict[int, _Recipe | None] = {}
         self._depths: dict[int, int] = {}
         outputs = set(graph.outputs)
         self.candidates = [
             value
             for value, record in self.writers.items()
-            if value in self.crossing and value not in outputs and self.recipe(value) is not None
+            if value in self.crossing and value not in outputs and self._recipe(value, recipes) is not None
         ]
+        self.recipes = {value: recipe for value, recipe in recipes.items() if recipe is not None}
         self.view_sources = _sources_of_views(graph)
         self._plain: list[_Step] = [(record, record.all_reads, record.all_writes) for record in graph.records]
         # for each recipe the recomputable values that it reads, those at the end of long chains first, which shortens
@@ -113,26 +114,28 @@ class RecomputationPlan:
             value: [
                 (each, each not in self._kept and each not in recipe.record.all_writes)
                 for each in sorted(recipe.reads, key=self._depth, reverse=True)
-                if self.recipes.get(each) is not None
+                if each in self.recipes
             ]
             for value, recipe in self.recipes.items()
-            if recipe is not None
         }
         self._costs: dict[int, float] = {}
         self._by_cost = sorted(self.candidates, key=self._cost, reverse=True)
 
-    def recipe(self, value: int) -> _Recipe | None:
-        """How to compute the value from kept values; None if it is not cheap, or needs values that are not kept."""
-        if value not in self.recipes:
-            recipe = _recipe_of(self.graph, self.writers.get(value))
-            if recipe is not None and not all(self._is_available(each, recipe) for each in recipe.reads):
-                recipe = None
-            self.recipes[value] = recipe
-        return self.recipes[value]
+    def _recipe(self, value: int, recipes: dict[int, _Recipe | None]) -> _Recipe | None:
+        """How to compute the value from kept values; None if it is not cheap, or needs values that are not kept.
 
-    def _is_available(self, value: int, recipe: _Recipe) -> bool:
+        recipes: the answers so far, to be added to
+        """
+        if value not in recipes:
+            recipe = _recipe_of(self.graph, self.writers.get(value))
+            if recipe is not None and not all(self._is_available(each, recipe, recipes) for each in recipe.reads):
+                recipe = None
+            recipes[value] = recipe
+        return recipes[value]
+
+    def _is_available(self, value: int, recipe: _Recipe, recipes: dict[int, _Recipe | None]) -> bool:
         statistics = recipe.record.all_writes
-        return value in self._kept or value in statistics or self.recipe(value) is not None
+        return value in self._kept or value in statistics or self._recipe(value, recipes) is not None
 
     def _depth(self, value: int) -> int:
         """The length of the longest chain of recomputable values that ends in it."""
@@ -167,15 +170,10 @@ class RecomputationPlan:
                     break
             else:
                 chain.pop()
-                recipe = self._recipe(value)
+                recipe = self.recipes[value]
                 copies[value] = -1 - value
-                reads = tuple([copies.get(each, each) for each in recipe.reads])
+                reads = tuple(map(copies.get, recipe.reads, recipe.reads))
                 steps.append((recipe, reads, (-1 - value,)))
-
-    def _recipe(self, value: int) -> _Recipe:
-        recipe = self.recipes[value]
-        assert recipe is not None  # only values with a recipe are recomputed
-        return recipe
 
     def peak(self, discarded: dict[int, None]) -> int:
         """Peak memory in bytes, without the caller's results."""
@@ -206,10 +204,10 @@ class RecomputationPlan:
 
     def _cost(self, value: int) -> float:
         if value not in self._costs:
-            recipe = self._recipe(value)
+            recipe = self.recipes[value]
             cost = float(len(recipe.reads))  # such kernels are bound by memory: one pass per operand
             for each in recipe.reads:
-                if each not in self._kept and self.recipes.get(each) is not None:
+                if each not in self._kept and each in self.recipes:
                     cost += self._cost(each)
             self._costs[value] = cost
         return self._costs[value]

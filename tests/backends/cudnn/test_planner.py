@@ -17,7 +17,7 @@ from cvzoo.backends.cudnn.graph import (
 )
 from cvzoo.backends.cudnn.library import CudnnError
 from cvzoo.backends.cudnn.names import Attribute, Kind, Note, Type
-from cvzoo.backends.cudnn.planner import Plan, Rules, Target, build, candidates, first_candidates
+from cvzoo.backends.cudnn.planner import ExecutionPlan, Rules, Target, build, candidates, first_candidates
 
 WINDOW = Window((1, 1), (1, 1), (1, 1), (1, 1))
 DTYPES = ["float32", "float16", "bfloat16"]
@@ -110,7 +110,7 @@ def test_compiled_candidates_come_last_and_are_few(fake_cudnn):
 def test_a_plan_survives_as_json(h100):
     for graph in graphs("bfloat16"):
         plan = build(graph, SMALL, h100)
-        again = Plan.from_json(plan.to_json(), graph.uids(), h100)
+        again = ExecutionPlan.from_json(plan.to_json(), graph.uids(), h100)
         assert again.workspace == plan.workspace
         assert again.uids == plan.uids
         assert again.to_json() == plan.to_json()
@@ -120,7 +120,7 @@ def test_a_plan_survives_as_json(h100):
 def test_json_that_is_no_plan_is_refused(fake_cudnn, json):
     place = Target(properties=Descriptor(Kind.DEVICE_PROPERTIES).set_text(Attribute.DEVICE_JSON, b"{}").finalize())
     with pytest.raises(CudnnError, match="no plan"):
-        Plan.from_json(json, (1, 2, 3), place)
+        ExecutionPlan.from_json(json, (1, 2, 3), place)
 
 
 def test_a_descriptor_is_not_changed_once_it_is_finalized(fake_cudnn):

@@ -92,17 +92,26 @@ def test_gradients_are_float64s(rows, c, mask_kind):
     assert len(results) == 1
 
 
-def test_large_gradients_are_written_past_the_cache_and_right():
+@pytest.mark.parametrize(("rows", "c"), [(70_000, 32), (4101, 512)])
+@pytest.mark.parametrize("mask_kind", [NO_MASK, BYTES, BITS])
+def test_large_gradients_are_written_past_the_cache_and_right(rows, c, mask_kind):
     rng = np.random.default_rng(2)
-    x, gy = rng.random((2, 70_000, 32), np.float32)
-    gamma, mean, var = rng.random((3, 32), np.float32)
-    gx, (ggamma, gbeta) = new_dense(x.shape), np.empty((2, 32), np.float32)
-    kernel("batch_norm_grad", BatchNormPlan(*x.shape, NO_MASK, EPS), 8)(x, gy, gx, gamma, mean, var, ggamma, gbeta)
+    x, gy = rng.random((2, rows, c), np.float32)
+    gamma, mean, var = rng.random((3, c), np.float32)
+    mask = rng.integers(0, 256, x.size // 8, np.uint8) if mask_kind == BITS else rng.integers(0, 2, x.size, np.uint8)
+    gx, (ggamma, gbeta) = new_dense(x.shape), np.empty((2, c), np.float32)
+    run = kernel("batch_norm_grad", BatchNormPlan(*x.shape, mask_kind, EPS), 8 + (mask_kind != NO_MASK))
+    run(x, gy, gx, gamma, mean, var, ggamma, gbeta, *([mask] if mask_kind else []))
+    if mask_kind:
+        gy = gy * (np.unpackbits(mask, bitorder="little") if mask_kind == BITS else mask).reshape(gy.shape)
     expected = wanted(x, gy, gamma, mean, var)
+    terms = np.abs(gy * (x - mean)).sum(0) / np.sqrt(var + EPS)
     np.testing.assert_allclose(gx, expected[0], rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(gbeta, expected[2], rtol=4e-7)
+    assert (np.abs(ggamma - expected[1]) <= 4e-7 * terms).all()
 
 
-@pytest.mark.parametrize("c", [8, 40, 72, 256])
+@pytest.mark.parametrize("c", [8, 40, 72, 256, 512])
 def test_sums_of_gradients_keep_their_digits_where_numbers_are_large_and_vary_little(c):
     rng = np.random.default_rng(3)
     x, gy = ((rng.normal(size=(6000, c)) + far).astype(np.float32) for far in (1e4, 10))

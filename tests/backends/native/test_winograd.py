@@ -18,12 +18,13 @@ from cvzoo.backends.onednn.primitives import local, strides_of
 
 REASON = why_no_native() or why_no_onednn()
 pytestmark = pytest.mark.skipif(REASON is not None, reason=str(REASON))
+NUMBERS = 18  # of a transformed filter
 
 
 def convolved(x, w, pad=(1, 1, 1, 1), b=None, add=None, activation=None, alpha=0.0, beta=0.0, threads=1):
     o, c = w.shape[:2]
     size = x.shape[2] + pad[0] + pad[1] - 2, x.shape[3] + pad[2] + pad[3] - 2
-    filters = new_bytes(36 * 4 * c * (-(-o // 32) * 32))
+    filters = new_bytes(NUMBERS * 4 * c * (-(-o // 32) * 32))
     filters[...] = 255  # NaN, where nothing is written
     transform = NativePrimitive("reorder", "winograd_filters", WinogradFiltersPlan(o, c, *strides_of(w)), (0,) * 2)
     transform(w, filters)
@@ -93,8 +94,9 @@ def test_activations_are_those_of_eltwise(activation):
     np.testing.assert_allclose(convolved(x, filters, (1, 1, 1, 1), None, None, *activation), want, atol=1e-6)
 
 
-def test_an_image_does_not_depend_on_the_others_of_its_batch():
-    _, x, filters = drawn(2, 5, 32, 17, 19, 48)
+@pytest.mark.parametrize("size", [(17, 19), (8, 8), (9, 22), (13, 13), (4, 5)])
+def test_an_image_does_not_depend_on_the_others_of_its_batch(size):
+    _, x, filters = drawn(2, 5, 144, *size, 48)  # products of all numbers of tiles
     together = convolved(x, filters)
     for k in range(5):
         np.testing.assert_array_equal(together[k : k + 1], convolved(x[k : k + 1], filters))
@@ -113,7 +115,7 @@ def test_a_result_may_replace_its_addend():
     addend = channels_last(rng.standard_normal((2, 40, 13, 14), np.float32))
     want = convolved(x, filters, add=addend)
     sizes = (2, 13, 14, 32, 40, 13, 14, 1, 1)
-    transformed = new_bytes(36 * 4 * 32 * 64)
+    transformed = new_bytes(NUMBERS * 4 * 32 * 64)
     NativePrimitive("reorder", "winograd_filters", WinogradFiltersPlan(40, 32, *strides_of(filters)), (0,) * 2)(
         filters, transformed
     )
@@ -134,7 +136,7 @@ def test_nan_and_infinity_stay_visible_around_where_they_are():
 @pytest.mark.parametrize("threads", [1, 2, 5])
 def test_nothing_beyond_the_scratch_memory_is_written(threads):
     _, x, filters = drawn(6, 2, 48, 21, 30, 70)
-    transformed, y = new_bytes(36 * 4 * 48 * 96), new_channels_last(2, 70, 21, 30)
+    transformed, y = new_bytes(NUMBERS * 4 * 48 * 96), new_channels_last(2, 70, 21, 30)
     plan = WinogradFiltersPlan(70, 48, *strides_of(filters))
     transform = NativePrimitive("reorder", "winograd_filters", plan, (0, 0))
     transform(filters, transformed)

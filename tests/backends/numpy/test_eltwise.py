@@ -20,6 +20,7 @@ BY_HAND = {
     "relu": lambda x: max(x, 0),
     "leaky_relu": lambda x: x if x > 0 else ALPHA * x,
     "elu": lambda x: x if x > 0 else ALPHA * (math.exp(x) - 1),
+    "clamp": lambda x: min(max(x, ALPHA), BETA),
     "clip": lambda x: min(max(x, ALPHA), BETA),
     "sigmoid": sigmoid,
     "tanh": math.tanh,
@@ -57,7 +58,7 @@ def test_a_function_is_what_its_formula_says(kind):
 @pytest.mark.parametrize("kind", ELTWISE_KINDS)
 def test_a_derivative_is_the_slope(kind):
     x = points(kind)
-    alpha, beta = (-BETA, ALPHA) if kind == "clip" else (ALPHA, BETA)
+    alpha, beta = (-BETA, ALPHA) if kind in ("clamp", "clip") else (ALPHA, BETA)
     step = 1e-6
     rise = eltwise(kind, x + step, alpha=alpha, beta=beta) - eltwise(kind, x - step, alpha=alpha, beta=beta)
     got = eltwise_grad(kind, np.full_like(x, 3), x, alpha=alpha, beta=beta)

@@ -9,8 +9,9 @@ typedef struct {
 enum {
     TOGETHER = 4,
     MOST_CHUNKS = 64,
-    FAR = 1 << 21, /* numbers: of more the result is written past the caches, which do not hold it */
-    NEAR = 1 << 10, /* numbers of a row: the rows that are added next are fetched, if a level-1 cache has room for them */
+    FAR = 1 << 21, /* numbers: more than most caches hold of three arrays */
+    STREAMED = 1 << 20, /* numbers: of more the result is written past the caches */
+    NEAR = 1 << 10, /* numbers of a row: from memory the next rows are fetched, if a level-1 cache has room for them */
 };
 
 typedef struct {
@@ -19,7 +20,7 @@ typedef struct {
     float *gx;
     double *sums, *products; /* of each chunk: of gy, and of gy times the normalized x */
     int64_t n_chunk;
-    int streams;
+    int far, streams;
 } LayerNorm;
 
 typedef struct {
@@ -39,7 +40,7 @@ static inline double total(Wide v)
 }
 
 /* What lies between the gradients of m rows and their sums. */
-static inline __attribute__((always_inline)) void add_rows(Row *rows, int m, int64_t n, const float *gamma,
+static inline __attribute__((always_inline)) void add_rows(Row *rows, int m, int far, int64_t n, const float *gamma,
                                                            double *sums, double *products)
 {
     Wide by_gamma[TOGETHER] = {{0}}, by_both[TOGETHER] = {{0}};
@@ -48,7 +49,7 @@ static inline __attribute__((always_inline)) void add_rows(Row *rows, int m, int
     for (; c + 2 * LANES <= n; c += 2 * LANES) {
         Full gain = load(gamma + c), sum = {0}, product = {0};
         for (int r = 0; r < m; r++) {
-            if (n <= NEAR) {
+            if (far && n <= NEAR) {
                 __builtin_prefetch(rows[r].x + c + m * n);
                 __builtin_prefetch(rows[r].gy + c + m * n);
             }
@@ -109,11 +110,13 @@ static void rows_job(void *what, int64_t chunk)
             rows[k] = (Row){all->x + (r + k) * n, all->gy + (r + k) * n, all->gx + (r + k) * n, all->mean[r + k],
                             (float)inverse, 0, 0};
         }
-        if (m == TOGETHER)
-            add_rows(rows, TOGETHER, n, all->gamma, sums, products);
+        if (m == TOGETHER && all->far)
+            add_rows(rows, TOGETHER, 1, n, all->gamma, sums, products);
+        else if (m == TOGETHER)
+            add_rows(rows, TOGETHER, 0, n, all->gamma, sums, products);
         else
             for (int k = 0; k < m; k++)
-                add_rows(rows + k, 1, n, all->gamma, sums, products);
+                add_rows(rows + k, 1, 0, n, all->gamma, sums, products);
         for (int k = 0; k < m; k++)
             if (all->streams)
                 row_gradient(rows + k, n, all->gamma, 1);
@@ -125,15 +128,18 @@ static void rows_job(void *what, int64_t chunk)
 /* arrays: x, gy, gx (may be gy), mean, var, gamma, beta (not read), ggamma, gbeta */
 KERNEL(layer_norm_grad)(const LayerNormPlan *plan, void *const *arrays, int threads)
 {
-    LayerNorm all = {plan, arrays[0], arrays[1], arrays[3], arrays[4], arrays[5], arrays[2], NULL, NULL, 1, 0};
+    LayerNorm all = {plan, arrays[0], arrays[1], arrays[3], arrays[4], arrays[5], arrays[2], NULL, NULL, 1, 0, 0};
     float *ggamma = arrays[7], *gbeta = arrays[8];
     int64_t c = plan->c, size = plan->rows * c;
     all.n_chunk = most(least(least(plan->rows / 64, size / SMALL), MOST_CHUNKS), 1);
-    all.streams = size >= FAR && c % (2 * LANES) == 0 && (uintptr_t)all.gx % sizeof(Full) == 0;
-    all.sums = malloc((size_t)(2 * all.n_chunk * c) * sizeof *all.sums);
+    all.far = size >= FAR;
+    all.streams = size >= STREAMED && c % (2 * LANES) == 0 && (uintptr_t)all.gx % sizeof(Full) == 0;
+    int64_t room = whole_lines(all.n_chunk * c) + SPACING;
+    all.sums = new_lines((size_t)(2 * room) * sizeof *all.sums + (size_t)c * sizeof *all.gamma);
     if (!all.sums)
         return 1;
-    all.products = all.sums + all.n_chunk * c;
+    all.products = all.sums + room;
+    all.gamma = memcpy(all.products + room, all.gamma, (size_t)c * sizeof *all.gamma);
     run_jobs(rows_job, &all, all.n_chunk, size < SMALL ? 1 : threads);
     for (int64_t k = 0; k < c; k++) {
         double sum = 0, product = 0;

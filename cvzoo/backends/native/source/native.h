@@ -24,6 +24,7 @@ enum { LANES = 8 };
 #define high_half(v) ((Float)_mm512_extractf32x8_ps((__m512)(v), 1))
 #define stream(p, v) _mm512_stream_ps(p, (__m512)(v))
 #define narrowed(v) ((Float)_mm512_cvtpd_ps((__m512d)(v)))
+#define square_roots(v) ((Wide)_mm512_sqrt_pd((__m512d)(v)))
 #elif defined(__AVX2__)
 #include <immintrin.h>
 enum { LANES = 4 };
@@ -32,6 +33,7 @@ enum { LANES = 4 };
 #define high_half(v) ((Float)_mm256_extractf128_ps((__m256)(v), 1))
 #define stream(p, v) _mm256_stream_ps(p, (__m256)(v))
 #define narrowed(v) ((Float)_mm256_cvtpd_ps((__m256d)(v)))
+#define square_roots(v) ((Wide)_mm256_sqrt_pd((__m256d)(v)))
 #else
 enum { LANES = 2 };
 #define widened(v) __builtin_convertvector(v, Wide)
@@ -39,6 +41,7 @@ enum { LANES = 2 };
 #define high_half(v) ((Float){(v)[2], (v)[3]})
 #define stream(p, v) store(p, v)
 #define narrowed(v) __builtin_convertvector(v, Float)
+#define square_roots(v) ((Wide){__builtin_sqrt((v)[0]), __builtin_sqrt((v)[1])})
 #endif
 typedef float Full __attribute__((vector_size(LANES * 8)));
 typedef int32_t FullInt __attribute__((vector_size(LANES * 8)));
@@ -151,6 +154,15 @@ static inline Full where_bytes(Full v, const uint8_t *bytes)
 static inline int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 static inline int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
 static inline int64_t parts_of(int64_t n, int64_t size) { return (n + size - 1) / size; }
+
+enum { SPACING = 272 }; /* numbers between arrays that are read side by side: a level-1 cache has sets for both */
+
+/* So many numbers or more, of whole cache lines. */
+static inline int64_t whole_lines(int64_t n) { return parts_of(n, 16) * 16; }
+
+/* Memory that begins with a cache line: of an address between two, loads and stores of whole registers take twice as
+long. */
+static inline void *new_lines(size_t size) { return aligned_alloc(64, (size + 63) / 64 * 64); }
 
 /* Calls job(what, k) for each k below n, in any order, in at most so many threads. */
 void run_jobs(void (*job)(void *what, int64_t k), void *what, int64_t n, int threads);

@@ -10,12 +10,14 @@ paper uses, lose ten times as much. */
 enum {
     WIDTH = 2 * LANES, /* float32 in a register */
     ROWS = LANES == 8 ? 12 : 6, /* tiles of a product: two registers of sums each, and three more, are all there are */
+    FEW = ROWS / 3, /* tiles of the smallest product */
     COLUMNS = 2 * WIDTH, /* results of a product */
     ROUND = 64, /* results of a job's step: their products with all tiles stay in the cache */
     IN_A_ROW = 128, /* products that are summed before they are added to other sums */
     SIDE = 4, /* of a tile of results */
     REACH = 6, /* of a tile of pixels */
     POINTS = REACH * REACH,
+    TAPS = 3,
     APART = 16, /* numbers between the arrays of two points, which would share lines of the cache otherwise */
 };
 #define INNER 0.625
@@ -47,10 +49,10 @@ typedef struct {
     const WinogradFiltersPlan *plan;
     const float *w;
     float *u;
-    double values[REACH][3]; /* of 1, x, x^2 at the points, divided by what the interpolation would multiply by */
+    double values[REACH][TAPS]; /* of 1, x, x^2 at the points, divided by what the interpolation would multiply by */
 } Filters;
 
-static void evaluate_powers(double values[REACH][3])
+static void evaluate_powers(double values[REACH][TAPS])
 {
     static const double points[REACH - 1] = {0, INNER, -INNER, OUTER, -OUTER};
     for (int i = 0; i < REACH - 1; i++) {
@@ -65,42 +67,62 @@ static void evaluate_powers(double values[REACH][3])
     values[REACH - 1][2] = 1; /* at infinity: the coefficient of the highest power */
 }
 
-/* COLUMNS filters: u[point][channel][filter], and zeros for filters that are not there. */
+/* COLUMNS filters evaluated along their columns, u[row of points][channel][column of taps][filter], and zeros for filters
+that are not there. */
 static void filters_job(void *what, int64_t job)
 {
     const Filters *all_filters = what;
     const WinogradFiltersPlan *plan = all_filters->plan;
     int64_t first = job * COLUMNS, n = least(COLUMNS, plan->o - first), round = first / ROUND;
     int64_t width = least(ROUND, parts_of(plan->o, COLUMNS) * COLUMNS - round * ROUND);
-    float *u = all_filters->u + round * ROUND * POINTS * plan->c + first % ROUND * plan->c;
+    float *u = all_filters->u + (round * ROUND * REACH + first % ROUND) * TAPS * plan->c;
     for (int64_t c = 0; c < plan->c; c++) {
-        double rows[REACH][3][COLUMNS], taps[3][3][COLUMNS] = {{{0}}};
+        double taps[TAPS][TAPS][COLUMNS] = {{{0}}};
         for (int64_t k = 0; k < n; k++)
-            for (int i = 0; i < 9; i++)
-                taps[i / 3][i % 3][k] = all_filters->w[(first + k) * plan->step_o + c * plan->step_c +
-                                                       i / 3 * plan->step_h + i % 3 * plan->step_w];
-        for (int p = 0; p < REACH; p++)
-            for (int j = 0; j < 3; j++)
+            for (int i = 0; i < TAPS * TAPS; i++)
+                taps[i / TAPS][i % TAPS][k] = all_filters->w[(first + k) * plan->step_o + c * plan->step_c +
+                                                             i / TAPS * plan->step_h + i % TAPS * plan->step_w];
+        for (int p = 0; p < REACH; p++) {
+            const double *value = all_filters->values[p];
+            for (int j = 0; j < TAPS; j++) {
+                float *to = u + p * width * TAPS * plan->c + (c * TAPS + j) * COLUMNS;
                 for (int k = 0; k < COLUMNS; k++)
-                    rows[p][j][k] = all_filters->values[p][0] * taps[0][j][k] + all_filters->values[p][1] * taps[1][j][k] +
-                                    all_filters->values[p][2] * taps[2][j][k];
-        for (int p = 0; p < POINTS; p++) {
-            const double *value = all_filters->values[p % REACH];
-            float *to = u + p * width * plan->c + c * COLUMNS;
-            for (int k = 0; k < COLUMNS; k++)
-                to[k] = (float)(value[0] * rows[p / REACH][0][k] + value[1] * rows[p / REACH][1][k] +
-                                value[2] * rows[p / REACH][2][k]);
+                    to[k] = (float)(value[0] * taps[0][j][k] + value[1] * taps[1][j][k] + value[2] * taps[2][j][k]);
+            }
         }
     }
 }
 
-/* arrays: W (O, C, 3, 3); the transformed filters, POINTS * C * O numbers with O rounded up to COLUMNS */
+/* arrays: W (O, C, 3, 3); the filters evaluated along their columns, REACH * 3 * C * O numbers with O rounded up to
+COLUMNS: twice the filters' memory. `finish_filters` evaluates them along their rows, COLUMNS filters of some channels at
+a time, which all of a block's tiles then use. */
 KERNEL(winograd_filters)(const WinogradFiltersPlan *plan, void *const *arrays, int threads)
 {
     Filters filters = {plan, arrays[0], arrays[1], {{0}}};
     evaluate_powers(filters.values);
     run_jobs(filters_job, &filters, parts_of(plan->o, COLUMNS), plan->o * plan->c < SMALL ? 1 : threads);
     return 0;
+}
+
+enum { PANEL = IN_A_ROW * COLUMNS + APART }; /* numbers of COLUMNS filters at a point */
+
+/* panels[column of points][channel][filter] of u[channel][column of taps][filter]. */
+static __attribute__((noinline)) void finish_filters(int64_t c, const float *u, float *panels)
+{
+    const float inner = INNER * INNER, outer = OUTER * OUTER;
+    const float near = 1 / (2 * inner * (inner - outer)), far = 1 / (2 * outer * (outer - inner));
+    for (int64_t k = 0; k < c * COLUMNS; k += COLUMNS, u += TAPS * COLUMNS)
+        for (int half = 0; half < COLUMNS; half += WIDTH) {
+            Full x = load(u + half), y = load(u + COLUMNS + half), z = load(u + 2 * COLUMNS + half);
+            Full even = near * x + near * inner * z, more = far * x + far * outer * z;
+            float *to = panels + k + half;
+            store(to, 1 / (inner * outer) * x);
+            store(to + PANEL, even + near * (float)INNER * y);
+            store(to + 2 * PANEL, even - near * (float)INNER * y);
+            store(to + 3 * PANEL, more + far * (float)OUTER * y);
+            store(to + 4 * PANEL, more - far * (float)OUTER * y);
+            store(to + 5 * PANEL, z);
+        }
 }
 
 /* ---- tiles ---- */
@@ -127,10 +149,14 @@ static inline void interpolate(const Full *at, Full *y)
     y[3] = p * p * p * difference + q * q * q * other + at[5];
 }
 
-/* v[point * step] of WIDTH channels of a tile, whose pixels are at pixels[] + channel */
-static void transform_tile(const float *const *pixels, int64_t channel, float *v, int64_t step)
+/* v[point * step] of WIDTH channels of a tile, whose pixels are at pixels[] + channel; those of the next tile are `next`
+numbers behind them. */
+static void transform_tile(const float *const *pixels, int64_t channel, float *v, int64_t step, int64_t next)
 {
     Full columns[REACH][REACH], x[REACH], at[REACH];
+    for (int i = 0; i < REACH; i++)
+        for (int j = REACH - SIDE; j < REACH; j++)
+            __builtin_prefetch(pixels[i * REACH + j] + channel + next);
     for (int j = 0; j < REACH; j++) {
         _Pragma("GCC unroll 6") for (int i = 0; i < REACH; i++) x[i] = load(pixels[i * REACH + j] + channel);
         evaluate(x, at);
@@ -154,22 +180,25 @@ static void interpolate_tile(const float *m, int64_t step, Full y[SIDE][SIDE])
 }
 
 /* m[row][0..COLUMNS) = sums over c channels of v[channel][row] * u[channel][0..COLUMNS), added to m if `more`.
-WIDTH channels of a row of v lie together, `step` numbers before the next ones. */
-static inline __attribute__((always_inline)) void product(int64_t c, const float *v, int64_t step, const float *u,
-                                                          float *m, int64_t m_step, int more)
+WIDTH channels of a row of v lie together, `step` numbers before the next ones. Filters at `next` are fetched ahead, one
+line of the cache for a channel. */
+static inline __attribute__((always_inline)) void product(const int rows, int64_t c, const float *v, int64_t step,
+                                                          const float *u, float *m, int64_t m_step, int more,
+                                                          const float *next)
 {
     Full sums[ROWS][2] = {{{0}}};
     for (; c > 0; c -= WIDTH, v += step)
-        for (int k = 0; k < WIDTH; k++, u += COLUMNS) {
+        for (int k = 0; k < WIDTH; k++, u += COLUMNS, next += COLUMNS / 2) {
             Full left = load(u), right = load(u + WIDTH);
-            _Pragma("GCC unroll 12") for (int r = 0; r < ROWS; r++)
+            __builtin_prefetch(next, 0, 2);
+            _Pragma("GCC unroll 12") for (int r = 0; r < rows; r++)
             {
                 Full x = all(v[r * WIDTH + k]);
                 sums[r][0] += x * left;
                 sums[r][1] += x * right;
             }
         }
-    _Pragma("GCC unroll 12") for (int r = 0; r < ROWS; r++)
+    _Pragma("GCC unroll 12") for (int r = 0; r < rows; r++)
     {
         float *to = m + r * m_step;
         store(to, more ? load(to) + sums[r][0] : sums[r][0]);
@@ -177,17 +206,21 @@ static inline __attribute__((always_inline)) void product(int64_t c, const float
     }
 }
 
-static __attribute__((noinline)) void first_product(int64_t c, const float *v, int64_t step, const float *u, float *m,
-                                                    int64_t m_step)
-{
-    product(c, v, step, u, m, m_step, 0);
-}
+typedef void Product(int64_t c, const float *v, int64_t step, const float *u, float *m, int64_t m_step, int more,
+                     const float *next);
+#define PRODUCT(name, rows) \
+    static __attribute__((noinline)) void name(int64_t c, const float *v, int64_t step, const float *u, float *m, \
+                                               int64_t m_step, int more, const float *next) \
+    { \
+        product(rows, c, v, step, u, m, m_step, more, next); \
+    }
+PRODUCT(product_of_few, FEW)
+PRODUCT(product_of_more, 2 * FEW)
+PRODUCT(product_of_most, ROWS)
+static Product *const products[] = {product_of_few, product_of_more, product_of_most};
 
-static __attribute__((noinline)) void next_product(int64_t c, const float *v, int64_t step, const float *u, float *m,
-                                                   int64_t m_step)
-{
-    product(c, v, step, u, m, m_step, 1);
-}
+/* How many tiles, in units of FEW, the next product takes of those that are left: no single unit is left behind. */
+static inline int64_t units_of_product(int64_t left) { return left == ROWS / FEW + 1 ? 2 : least(left, ROWS / FEW); }
 
 /* ---- convolution ---- */
 
@@ -214,24 +247,31 @@ static void transform_tiles(const Convolution *all_tiles, int64_t first, int64_t
                 pixels[i * REACH + j] = inside ? x + ((row + i) * plan->w + column + j) * c : zeros;
             }
         for (int64_t k = 0; k < c; k += WIDTH)
-            transform_tile(pixels, k, v + k * all_tiles->room + t * WIDTH, step);
+            transform_tile(pixels, k, v + k * all_tiles->room + t * WIDTH, step, SIDE * c);
     }
 }
 
 /* The products at all points of n tiles with the filters of a round, m [point][tile][filter]. */
-static void multiply(const Convolution *all_tiles, int64_t n, int64_t round, const float *v, float *m)
+static void multiply(const Convolution *all_tiles, int64_t n, int64_t round, const float *v, float *m, float *panels)
 {
     const WinogradPlan *plan = all_tiles->plan;
-    int64_t c = plan->c, room = all_tiles->room, width = width_of_round(plan, round);
-    const float *u = all_tiles->u + round * ROUND * POINTS * c;
-    for (int p = 0; p < POINTS; p++)
-        for (int64_t k = 0; k < width; k += COLUMNS, u += COLUMNS * c)
-            for (int64_t t = 0; t < n; t += ROWS) {
-                const float *from = v + p * (room * c + APART) + t * WIDTH;
-                float *to = m + p * (room * ROUND + APART) + t * width + k;
-                first_product(least(IN_A_ROW, c), from, room * WIDTH, u, to, width);
-                for (int64_t i = IN_A_ROW; i < c; i += IN_A_ROW)
-                    next_product(least(IN_A_ROW, c - i), from + room * i, room * WIDTH, u + i * COLUMNS, to, width);
+    int64_t c = plan->c, room = all_tiles->room, width = width_of_round(plan, round), units = parts_of(n, FEW);
+    const float *u = all_tiles->u + round * ROUND * REACH * TAPS * c;
+    for (int row = 0; row < POINTS; row += REACH)
+        for (int64_t k = 0; k < width; k += COLUMNS)
+            for (int64_t i = 0; i < c; i += IN_A_ROW) {
+                int64_t some = least(IN_A_ROW, c - i);
+                finish_filters(some, u, panels);
+                u += some * TAPS * COLUMNS;
+                for (int p = 0; p < REACH; p++) {
+                    const float *from = v + (row + p) * (room * c + APART) + room * i;
+                    float *to = m + (row + p) * (room * ROUND + APART) + k;
+                    for (int64_t t = 0, taken; t < units; t += taken) {
+                        taken = units_of_product(units - t);
+                        products[taken - 1](some, from + t * FEW * WIDTH, room * WIDTH, panels + p * PANEL,
+                                            to + t * FEW * width, width, i > 0, u + p * some * COLUMNS / 2);
+                    }
+                }
             }
 }
 
@@ -274,6 +314,10 @@ static void write_results(const Convolution *all_tiles, int64_t first, int64_t n
         for (int64_t k = round * ROUND; k < least(plan->o, (round + 1) * ROUND); k += WIDTH) {
             int64_t some = least(WIDTH, plan->o - k);
             Full y[SIDE][SIDE], bias = plan->has_bias ? load_some(all_tiles->bias + k, some) : (Full){0};
+            for (int64_t i = 0; i < rows; i++) /* the next tile's results */
+                for (int64_t j = SIDE; j < 2 * SIDE; j++)
+                    __builtin_prefetch(
+                        all_tiles->y + ((image * plan->out_h + row + i) * plan->out_w + column + j) * plan->o + k, 1);
             interpolate_tile(m + t * width + k - round * ROUND, step, y);
             for (int64_t i = 0; i < rows; i++)
                 for (int64_t j = 0; j < columns; j++) {
@@ -291,11 +335,12 @@ static void write_results(const Convolution *all_tiles, int64_t first, int64_t n
     }
 }
 
-/* Numbers of scratch memory that a worker needs: transformed tiles, products, a pixel of the padding. */
+/* Numbers of scratch memory that a worker needs: transformed tiles, products, filters, a pixel of the padding. */
 static int64_t scratch_of_worker(const Convolution *all_tiles)
 {
     int64_t c = all_tiles->plan->c;
-    int64_t n = POINTS * (all_tiles->room * c + APART) + POINTS * (all_tiles->room * ROUND + APART) + c;
+    int64_t n = POINTS * (all_tiles->room * c + APART) + POINTS * (all_tiles->room * ROUND + APART);
+    n += REACH * PANEL + c;
     return parts_of(n, APART) * APART;
 }
 
@@ -304,9 +349,9 @@ static void convolution_job(const Convolution *all_tiles, int64_t job, float *v)
 {
     const WinogradPlan *plan = all_tiles->plan;
     int64_t first = job / all_tiles->splits * all_tiles->room, n = least(all_tiles->room, all_tiles->tiles - first);
-    int64_t split = job % all_tiles->splits, filled = parts_of(n, ROWS) * ROWS;
+    int64_t split = job % all_tiles->splits, filled = parts_of(n, FEW) * FEW;
     float *m = v + POINTS * (all_tiles->room * plan->c + APART);
-    float *zeros = m + POINTS * (all_tiles->room * ROUND + APART);
+    float *panels = m + POINTS * (all_tiles->room * ROUND + APART), *zeros = panels + REACH * PANEL;
     memset(zeros, 0, (size_t)plan->c * sizeof *zeros);
     transform_tiles(all_tiles, first, n, zeros, v);
     for (int64_t t = n; t < filled; t++) /* computed with the others: undefined numbers might be slow */
@@ -316,7 +361,7 @@ static void convolution_job(const Convolution *all_tiles, int64_t job, float *v)
         }
     int64_t last = (split + 1) * all_tiles->rounds / all_tiles->splits;
     for (int64_t round = split * all_tiles->rounds / all_tiles->splits; round < last; round++) {
-        multiply(all_tiles, n, round, v, m);
+        multiply(all_tiles, n, round, v, m, panels);
         write_results(all_tiles, first, n, round, m);
     }
 }
@@ -336,7 +381,7 @@ static void convolution_worker(void *what, int64_t worker)
 
 enum {
     CACHE = 1 << 19, /* bytes of transformed tiles and products that stay in the second cache */
-    BUSY = 48, /* tiles at least for each number of the filters, which come from further away */
+    BUSY = 72, /* tiles at least for each number of the filters, which come from further away */
 };
 
 /* How the work is cut for so many threads. */
@@ -352,7 +397,7 @@ static Convolution cut(const WinogradPlan *plan, int threads)
     own.splits = blocks < threads ? least(own.rounds, parts_of(threads, blocks)) : 1;
     if (blocks >= threads) /* as many for each thread */
         blocks = parts_of(blocks, threads) * threads;
-    own.room = parts_of(parts_of(own.tiles, blocks), ROWS) * ROWS;
+    own.room = parts_of(parts_of(own.tiles, blocks), FEW) * FEW;
     own.jobs = parts_of(own.tiles, own.room) * own.splits;
     own.workers = least(own.jobs, threads);
     return own;
