@@ -11,9 +11,4 @@ if TYPE_CHECKING:
 
 __all__ = ["MemoryHook", "PrintHook", "TimerHook"]
 
-_REPLACED = {
-    "CupyMemoryProfileHook": "MemoryHook, which counts bytes on every device",
-    "CUDAProfileHook": "Nsight Systems with cupyx.profiler.profile()",
-}
-
-import_on_demand(__name__, replaced=_REPLACED)
+import_on_demand(__name__)

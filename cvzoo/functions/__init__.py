@@ -44,12 +44,19 @@ if TYPE_CHECKING:
     from cvzoo.functions.attention.scaled_dot_product_attention import scaled_dot_product_attention
     from cvzoo.functions.connection.channel_sum import channel_sum
     from cvzoo.functions.connection.convolution_2d import convolution_2d, deconvolution_2d, dilated_convolution_2d
-    from cvzoo.functions.connection.convolution_nd import convolution_1d, convolution_3d, convolution_nd
+    from cvzoo.functions.connection.convolution_nd import (
+        convolution_1d,
+        convolution_3d,
+        convolution_nd,
+        deconvolution_1d,
+        deconvolution_3d,
+        deconvolution_nd,
+    )
     from cvzoo.functions.connection.deformable_convolution_2d_sampler import deformable_convolution_2d_sampler
     from cvzoo.functions.connection.depthwise_convolution_2d import depthwise_convolution_2d
     from cvzoo.functions.connection.embed_id import embed_id
     from cvzoo.functions.connection.linear import bilinear, linear
-    from cvzoo.functions.evaluation.accuracy import accuracy, binary_accuracy
+    from cvzoo.functions.evaluation.accuracy import accuracy, binary_accuracy, r2_score
     from cvzoo.functions.evaluation.classification_summary import (
         classification_summary,
         f1_score,
@@ -122,6 +129,9 @@ if TYPE_CHECKING:
         max_pooling_1d,
         max_pooling_3d,
         max_pooling_nd,
+        unpooling_1d,
+        unpooling_3d,
+        unpooling_nd,
     )
     from cvzoo.functions.pooling.unpooling_2d import unpooling_2d, upsampling_2d
     from cvzoo.functions.rnn.lstm import lstm
@@ -181,7 +191,10 @@ __all__ = [
     "crelu",
     "crop",
     "cumsum",
+    "deconvolution_1d",
     "deconvolution_2d",
+    "deconvolution_3d",
+    "deconvolution_nd",
     "deformable_convolution_2d_sampler",
     "depth2space",
     "depthwise_convolution_2d",
@@ -264,6 +277,7 @@ __all__ = [
     "ps_roi_average_pooling_2d",
     "ps_roi_max_align_2d",
     "ps_roi_max_pooling_2d",
+    "r2_score",
     "recall",
     "relu",
     "relu6",
@@ -316,7 +330,10 @@ __all__ = [
     "tile",
     "transpose",
     "triplet",
+    "unpooling_1d",
     "unpooling_2d",
+    "unpooling_3d",
+    "unpooling_nd",
     "upsample_nearest",
     "upsampling_2d",
     "vstack",
@@ -327,24 +344,5 @@ install_operators()
 del install_operators  # not a function of this room
 
 # classes of Chainer before links (FunctionSet's), and functions that go by another name
-_REPLACED = {
-    "BatchNormalization": "cvzoo.links.BatchNormalization",
-    "Bilinear": "cvzoo.links.Bilinear",
-    "BinaryHierarchicalSoftmax": "cvzoo.links.BinaryHierarchicalSoftmax",
-    "Convolution2D": "cvzoo.links.Convolution2D",
-    "Deconvolution2D": "cvzoo.links.Deconvolution2D",
-    "EmbedID": "cvzoo.links.EmbedID",
-    "Inception": "cvzoo.links.Inception",
-    "InceptionBN": "cvzoo.links.InceptionBN",
-    "Linear": "cvzoo.links.Linear",
-    "NegativeSampling": "cvzoo.links.NegativeSampling",
-    "PReLU": "cvzoo.links.PReLU",
-    "Parameter": "cvzoo.Parameter",
-    "bias": "cvzoo.functions.add, of x and b with its axes in place",
-    "deconvolution_nd": "cvzoo.functions.deconvolution_2d, of each frame",
-    "layer_norm": "cvzoo.functions.layer_normalization",
-    "scale": "cvzoo.functions.multiply, of x and y with its axes in place",
-    "squared_difference": "cvzoo.functions.squared_error",
-}
 
-import_on_demand(__name__, replaced=_REPLACED)
+import_on_demand(__name__)

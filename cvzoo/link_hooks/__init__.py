@@ -10,4 +10,4 @@ if TYPE_CHECKING:
 
 __all__ = ["SpectralNormalization", "WeightStandardization"]
 
-import_on_demand(__name__, replaced={"TimerHook": "cvzoo.function_hooks.TimerHook, which times functions"})
+import_on_demand(__name__)

@@ -10,7 +10,14 @@ if TYPE_CHECKING:
     from cvzoo.links.connection.batch_normalization import BatchNormalization, FrozenBatchNormalization
     from cvzoo.links.connection.conv_2d_bn_activ import Conv2DActiv, Conv2DBNActiv, SeparableConv2DBNActiv
     from cvzoo.links.connection.convolution_2d import Convolution2D, DepthwiseConvolution2D
-    from cvzoo.links.connection.convolution_nd import Convolution1D, Convolution3D, ConvolutionND
+    from cvzoo.links.connection.convolution_nd import (
+        Convolution1D,
+        Convolution3D,
+        ConvolutionND,
+        Deconvolution1D,
+        Deconvolution3D,
+        DeconvolutionND,
+    )
     from cvzoo.links.connection.deconvolution_2d import Deconvolution2D
     from cvzoo.links.connection.deformable_convolution_2d import DeformableConvolution2D
     from cvzoo.links.connection.embed_id import EmbedID
@@ -32,7 +39,7 @@ if TYPE_CHECKING:
     from cvzoo.links.loss.binary_hierarchical_softmax import BinaryHierarchicalSoftmax
     from cvzoo.links.loss.negative_sampling import NegativeSampling
     from cvzoo.links.model.alexnet.alexnet import AlexNet
-    from cvzoo.links.model.architectures import Architecture, architectures
+    from cvzoo.links.model.architectures import Architecture, architecture_of, architectures
     from cvzoo.links.model.augmented_predictor import AugmentedPredictor
     from cvzoo.links.model.caffe.caffe_function import CaffeFunction
     from cvzoo.links.model.cifar_resnet.cifar_resnet import CIFARResNet
@@ -101,8 +108,7 @@ if TYPE_CHECKING:
         FasterRCNNFPNResNeXt101,
     )
     from cvzoo.links.model.faster_rcnn_fpn.loss import FasterRCNNFPNLoss, RegionSampling
-    from cvzoo.links.model.faster_rcnn_fpn.region_network import FPNBoxHead
-    from cvzoo.links.model.faster_rcnn_fpn.region_proposal_network import FPNRegionProposalNetwork
+    from cvzoo.links.model.faster_rcnn_fpn.region_network import FPNBoxHead, FPNRegionProposalNetwork
     from cvzoo.links.model.fcis.fcis_resnet101 import FCISResNet101
     from cvzoo.links.model.fcis.mask_voting import mask_voting
     from cvzoo.links.model.fcis.train_chain import FCISTrainChain
@@ -262,6 +268,7 @@ __all__ = [
     "AnchorLevels",
     "AnchorTargetCreator",
     "Architecture",
+    "architecture_of",
     "architectures",
     "AsIs",
     "AugmentedPredictor",
@@ -296,7 +303,10 @@ __all__ = [
     "count_field",
     "DarknetDetector",
     "DarknetNetwork",
+    "Deconvolution1D",
     "Deconvolution2D",
+    "Deconvolution3D",
+    "DeconvolutionND",
     "DeepLabV3",
     "DeepLabV3MobileNetV3Large",
     "DeepLabV3plusXception65",
@@ -554,15 +564,5 @@ __all__ = [
     "ZooMember",
 ]
 
-_REPLACED = {
-    "DilatedConvolution2D": "cvzoo.links.Convolution2D, with dilate=",
-    "ResNet50Layers": "cvzoo.links.ResNet50, with pretrained_model='imagenet' and pick",
-    "ResNet101Layers": "cvzoo.links.ResNet101, with pretrained_model='imagenet' and pick",
-    "ResNet152Layers": "cvzoo.links.ResNet152, with pretrained_model='imagenet' and pick",
-    "Swish": "cvzoo.functions.swish, with a cvzoo.Parameter for beta",
-    "VGG16Layers": "cvzoo.links.VGG16, with pretrained_model='imagenet' and pick",
-    "VGG19Layers": "cvzoo.links.VGG19, with pretrained_model='imagenet' and pick",
-}
-
 # the module that gives Link its `repeat`
-import_on_demand(__name__, after="cvzoo.links.chain", replaced=_REPLACED)
+import_on_demand(__name__, after="cvzoo.links.chain")

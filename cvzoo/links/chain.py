@@ -84,6 +84,9 @@ class Chain(Link):
 ListSelf = TypeVar("ListSelf", bound="ChainList")
 
 
+Layer = Callable[..., Any]  # a Sequential takes any, a ChainList only links
+
+
 class ChainList(Link):
     """A list of links; children are named by their index."""
 
@@ -91,12 +94,12 @@ class ChainList(Link):
 
     _layers: list[Any]  # links, and in a Sequential other callables
 
-    def __new__(cls, *args: Any, **kwargs: Any) -> "ChainList":
+    def __new__(cls: type[ListSelf], *args: Any, **kwargs: Any) -> ListSelf:
         self = super().__new__(cls)
         self.__dict__["_layers"] = []
         return self
 
-    def __init__(self, *links: Link):
+    def __init__(self, *links: Layer):
         for link in links:
             self.append(link)
 
@@ -105,7 +108,7 @@ class ChainList(Link):
         if not isinstance(link, Link):
             raise DtypeError("a ChainList holds links", got=type(link).__name__, hint="Sequential for any callable")
 
-    def append(self, link: Link) -> None:
+    def append(self, link: Layer) -> None:
         """Append `link`."""
         self._check(link)
         self._layers.append(link)
@@ -116,12 +119,12 @@ class ChainList(Link):
         self.append(link)
         return link
 
-    def extend(self, links: Iterable[Link]) -> None:
+    def extend(self, links: Iterable[Layer]) -> None:
         """Append the links."""
         for link in links:
             self.append(link)
 
-    def insert(self, index: int, link: Link) -> None:
+    def insert(self, index: int, link: Layer) -> None:
         """Insert `link` before the one at `index`."""
         self._check(link)
         self._layers.insert(index, link)
@@ -140,7 +143,7 @@ class ChainList(Link):
     def __getitem__(self, index: int | slice) -> Link | list[Link]:
         return self._layers[index]
 
-    def __setitem__(self, index: int, link: Link) -> None:
+    def __setitem__(self, index: int, link: Layer) -> None:
         self._check(link)
         self._layers[index] = link
         self._walk.note(tree=True)
@@ -170,9 +173,6 @@ class ChainList(Link):
         return twin
 
 
-Layer = Callable[..., Any]
-
-
 class Sequential(ChainList):
     """Links and other callables, called in order.
 
@@ -188,6 +188,7 @@ class Sequential(ChainList):
         """The last layer's output; a tuple that a layer returns is passed to the next as several arguments."""
         if not self._layers:
             raise GraphError("an empty Sequential has no output")
+        out = None
         for layer in self._layers:
             out = layer(*inputs)
             inputs = out if isinstance(out, tuple) else (out,)

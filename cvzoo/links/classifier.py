@@ -37,9 +37,9 @@ class Classifier(Chain):
         self.accfun = accfun
         self.label_key = label_key
         self.compute_accuracy = True
-        self.y: Any = None
-        self.loss: Any = None
-        self.accuracy: Any = None
+        self.y: Variable | Any = None
+        self.loss: Variable | Any = None
+        self.accuracy: Variable | Any = None
         with self.init_scope():
             self.predictor = predictor
 

@@ -20,7 +20,7 @@ from cvzoo.errors.exceptions import DtypeError, GraphError, ValueRangeError, Wei
 from cvzoo.links.connection.layer_kernel import AbstractLayerKernel
 from cvzoo.links.link_hook import LinkHook, add_hook_to, between_hooks, delete_hook_of
 from cvzoo.links.walk import Walk
-from cvzoo.typing.aliases import Array, Shape
+from cvzoo.typing.aliases import Array, ArrayModule, Shape
 from cvzoo.typing.protocols import Forward, P, R
 from cvzoo.weights.report import LoadReport, match_arrays
 
@@ -72,7 +72,7 @@ class Link:
     _walk: Walk
 
     def __new__(cls: type[Self], *args: Any, **kwargs: Any) -> Self:
-        self = super().__new__(cls)
+        self = super().__new__(cls)  # pyright: ignore[reportArgumentType]  # it confuses two type variables
         state = self.__dict__
         state["_params"] = {}  # ordered sets: only the keys count, the values live in __dict__
         state["_persistents"] = {}
@@ -283,7 +283,7 @@ class Link:
         """All parameters of this link and its descendants."""
         return iter([parameter for _, parameter in self.namedparams(include_uninit)])
 
-    def namedpersistents(self) -> Iterator[tuple[str, Any]]:
+    def namedpersistents(self) -> Iterator[tuple[str, Array | Any]]:
         """(path, value) of all persistent values."""
         for path, link in self.namedlinks():
             for name in link._persistents:
@@ -294,7 +294,7 @@ class Link:
         return sum(parameter.size for parameter in self.params(include_uninit=False))
 
     @property
-    def xp(self) -> Any:
+    def xp(self) -> ArrayModule:
         """The module with NumPy's interface that the link's arrays belong to."""
         for parameter in self.params(include_uninit=False):
             return parameter.xp
@@ -458,7 +458,7 @@ class Link:
             prefix = path.strip("/") + "/" if path != "/" else ""
             for name in (*link._params, *link._persistents):
                 value = link.__dict__[name]
-                lazy = value is None or (isinstance(value, Parameter) and not value.is_initialized)
+                lazy = not getattr(value, "is_initialized", value is not None)  # a Parameter without a value, or None
                 wanted[prefix + name] = None if lazy else np.shape(value) if np.isscalar(value) else value.shape
                 places[prefix + name] = (link, name)
         matched, report = match_arrays(wanted, arrays, rename=rename, strict=strict)

@@ -13,4 +13,4 @@ if TYPE_CHECKING:
 
 __all__ = ["GradientClipping", "GradientHardClipping", "GradientNoise", "Lasso", "WeightDecay"]
 
-import_on_demand(__name__, replaced={"GradientLARS": "the optimizer cvzoo.optimizers.LARS"})
+import_on_demand(__name__)

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from cvzoo.optimizers.adam import Adam
     from cvzoo.optimizers.adam_w import AdamW
     from cvzoo.optimizers.ams_grad import AMSGrad
+    from cvzoo.optimizers.gradient_exchange import AbstractGradientExchange
     from cvzoo.optimizers.gradient_hook import AbstractGradientHook
     from cvzoo.optimizers.hooks.exponential_moving_average import ExponentialMovingAverage
     from cvzoo.optimizers.hooks.freeze import Freeze
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from cvzoo.optimizers.update_rule import AbstractLayerwiseRule, AbstractUpdateRule
 
 __all__ = [
+    "AbstractGradientExchange",
     "AbstractGradientHook",
     "AbstractLayerwiseRule",
     "AbstractOptimizer",
@@ -66,13 +68,4 @@ __all__ = [
     "WeightDecay",
 ]
 
-_REPLACED = {
-    "AdaBound": "Adam or AdamW",
-    "AMSBound": "AMSGrad",
-    "GradientLARS": "the optimizer LARS",
-    "MSVAG": "Adam or AdamW",
-    "RMSpropGraves": "RMSprop",
-    "SMORMS3": "RMSprop",
-}
-
-import_on_demand(__name__, replaced=_REPLACED)
+import_on_demand(__name__)

@@ -104,7 +104,7 @@ def _rebuild(own: dict[str, Number], parent: Hyperparameter | None) -> Hyperpara
     return Hyperparameter(own, parent=parent)
 
 
-def _checked(name: str, value: Any) -> Number:
+def _checked(name: str, value: object) -> Number:
     if isinstance(value, bool | np.bool_):
         return bool(value)
     if not isinstance(value, int | float | np.integer | np.floating):

@@ -15,7 +15,7 @@ from cvzoo.optimizers.blocks import Block
 T = TypeVar("T")
 
 WORTHWHILE = 1 << 18  # elements; for fewer, waking threads costs more than it saves
-N_SCRATCH = 4
+N_SCRATCH = 4  # arrays of a block's length that an update rule may use
 
 _executors: list[concurrent.futures.ThreadPoolExecutor] = []
 _local = threading.local()
@@ -27,7 +27,7 @@ def for_each_block(blocks: Sequence[Block], work: Callable[[Block, Sequence[np.n
 
     scratch: four arrays (n,) of the block's dtype
     """
-    results: list[Any] = [None] * len(blocks)
+    results: list[T | Any] = [None] * len(blocks)  # Any stands for None, until each block is done
     turns = itertools.count()
 
     def run() -> None:

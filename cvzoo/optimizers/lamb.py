@@ -1,7 +1,6 @@
 """LAMB: Adam with layer-wise adaptive step sizes."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -9,7 +8,7 @@ from cvzoo.optimizers.gradient_hook import Selector
 from cvzoo.optimizers.hyperparameter import HyperparameterProxy
 from cvzoo.optimizers.moments import bias_corrections, direction, update_moments
 from cvzoo.optimizers.optimizer import AbstractOptimizer
-from cvzoo.optimizers.update_rule import AbstractLayerwiseRule
+from cvzoo.optimizers.update_rule import AbstractLayerwiseRule, Ratio
 from cvzoo.typing.aliases import Array
 
 
@@ -39,7 +38,7 @@ class LAMBRule(AbstractLayerwiseRule):
         return np.where(plain, 1.0, first / np.where(plain, 1.0, second))
 
     def update_block(
-        self, p: Array, g: Array, state: Sequence[Array], c: Sequence[Array], scratch: Sequence[Array], ratio: Any
+        self, p: Array, g: Array, state: Sequence[Array], c: Sequence[Array], scratch: Sequence[Array], ratio: Ratio
     ) -> None:
         alpha = c[4]
         m, v = state

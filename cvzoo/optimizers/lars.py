@@ -1,14 +1,13 @@
 """LARS: SGD with layer-wise adaptive step sizes."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
 from cvzoo.optimizers.gradient_hook import Selector
 from cvzoo.optimizers.hyperparameter import HyperparameterProxy
 from cvzoo.optimizers.optimizer import AbstractOptimizer
-from cvzoo.optimizers.update_rule import AbstractLayerwiseRule
+from cvzoo.optimizers.update_rule import AbstractLayerwiseRule, Ratio
 from cvzoo.typing.aliases import Array
 
 
@@ -33,7 +32,7 @@ class LARSRule(AbstractLayerwiseRule):
         return np.where(plain, 1.0, hp["trust"] * first / np.where(plain, 1.0, below))
 
     def update_block(
-        self, p: Array, g: Array, state: Sequence[Array], c: Sequence[Array], scratch: Sequence[Array], ratio: Any
+        self, p: Array, g: Array, state: Sequence[Array], c: Sequence[Array], scratch: Sequence[Array], ratio: Ratio
     ) -> None:
         lr, momentum, decay = c
         (v,) = state

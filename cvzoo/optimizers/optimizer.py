@@ -4,15 +4,14 @@ import abc
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, TypeVar
 
-import numpy as np
-
 from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.arrays import device_number
-from cvzoo.backends.device import Device, device_of
+from cvzoo.backends.device import Device
 from cvzoo.errors.attributes import ReplacedAttribute
 from cvzoo.errors.exceptions import DtypeError, GraphError, ValueRangeError
 from cvzoo.links.link import Link
 from cvzoo.optimizers.entry import Entry
+from cvzoo.optimizers.gradient_exchange import AbstractGradientExchange
 from cvzoo.optimizers.gradient_hook import AbstractGradientHook, Selector
 from cvzoo.optimizers.hyperparameter import Hyperparameter
 from cvzoo.optimizers.loss_scale import LossScale
@@ -20,7 +19,7 @@ from cvzoo.optimizers.on_device.plan import DevicePlan
 from cvzoo.optimizers.on_device.scaling import ScalingOnDevice
 from cvzoo.optimizers.on_device.step import DeviceStep
 from cvzoo.optimizers.optimizer_hook import AbstractOptimizerHook
-from cvzoo.optimizers.plan import Plan, Step
+from cvzoo.optimizers.plan import Step, UpdatePlan
 from cvzoo.optimizers.state import load_optimizer_state, optimizer_state
 from cvzoo.optimizers.steps import Steps
 from cvzoo.optimizers.update_rule import AbstractUpdateRule
@@ -52,6 +51,7 @@ class AbstractOptimizer(abc.ABC):
     hyperparam: the hyperparameters of all parameters; also attributes of the optimizer
     exempt: (path, param) -> bool, parameters without decoupled weight decay and trust ratio; or None
     use_auto_new_epoch: whether the updater calls `new_epoch(auto=True)`
+    exchange: exchanges gradients with other processes before each update, see `create_multi_node_optimizer`; or None
     accumulation: gradient accumulation: number of calls of `update` per update, by the mean gradient (`accumulate`)
 
     Source: Chainer's contract. Where we differ: built-in gradient hooks do not write into gradients.
@@ -62,41 +62,44 @@ class AbstractOptimizer(abc.ABC):
         "_loss_scale",
         "_n_gradient",
         "_plans",
-        "_recorded",
         "_t",
         "accumulation",
         "epoch",
+        "exchange",
         "exempt",
         "hyperparam",
-        "mode",
         "target",
         "use_auto_new_epoch",
     )
     rule_class: ClassVar[type[AbstractUpdateRule]]
 
     accumulate_grads = ReplacedAttribute("accumulate(count), or target.addgrads(link)")
+    call_hook = ReplacedAttribute("update(), which calls the hooks")
+    call_hooks = ReplacedAttribute("update(), which calls the hooks")
+    check_nan_in_grads = ReplacedAttribute("the extension cvzoo.training.extensions.FailOnNonNumber")
     clip_grads = ReplacedAttribute("add_hook(cvzoo.optimizer_hooks.GradientClipping(threshold))")
     compute_grads_norm = ReplacedAttribute("add_hook(cvzoo.optimizer_hooks.GradientClipping(threshold))")
     serialize = ReplacedAttribute("cvzoo.serializers.save_npz and load_npz")
     set_loss_scale = ReplacedAttribute("loss_scaling(scale=...)")
+    update_loss_scale = ReplacedAttribute("loss_scaling(), which adapts the scale")
     use_cleargrads = ReplacedAttribute("nothing: gradients are cleared, never filled with zeros")
+    use_fp32_update = ReplacedAttribute("nothing: parameters are float32 in mixed precision")
     weight_decay = ReplacedAttribute("add_hook(cvzoo.optimizer_hooks.WeightDecay(rate))")
     zero_grads = ReplacedAttribute("target.cleargrads()")
 
     def __init__(self, values: Mapping[str, float], exempt: Selector | None = None):
-        self.target: Link | None = None
+        self.target: Link | Any = None  # Any stands for None, before `setup`
         self._t = 0
         self.epoch = 0
         self.hyperparam = Hyperparameter(values)
         self.exempt = exempt
         self.use_auto_new_epoch = False
         self.accumulation = 1
+        self.exchange: AbstractGradientExchange | None = None
         self._hooks: dict[str, tuple[Hook, str]] = {}
         self._loss_scale: LossScale | None = None
         self._n_gradient = 0
-        self._plans: dict[int, Plan | DevicePlan] = {}  # by device; -1: the CPU
-        self._recorded: list[tuple[Any, ...]] | None = None  # the launches of the last captured graph
-        self.mode = "run"
+        self._plans: dict[int, UpdatePlan | DevicePlan] = {}  # by device; -1: the CPU
 
     # --- setup ------------------------------------------------------------------------------------------
     def setup(self: Self, link: Link) -> Self:
@@ -132,7 +135,6 @@ class AbstractOptimizer(abc.ABC):
     def _forget_plans(self) -> None:
         self._sync_counts()
         self._plans.clear()
-        self._recorded = None
 
     def _sync_counts(self) -> None:
         """Subtract the updates that a GPU skipped from the counts."""
@@ -257,19 +259,19 @@ class AbstractOptimizer(abc.ABC):
         if lossfun is not None:
             if self._n_gradient == 0:
                 link.cleargrads()
-            loss = lossfun(*args, **kwds)
-            self.backward(loss)
-            # frees the graph before the update needs memory
-            del loss
+            if self.exchange is not None:
+                self.exchange.backward(self, lossfun, args, kwds, self._n_gradient + 1 >= self.accumulation)
+            else:
+                loss = lossfun(*args, **kwds)
+                self.backward(loss)
+                # frees the graph before the update needs memory
+                del loss
         self._n_gradient += 1
         if self._n_gradient < self.accumulation:
             return
         count, self._n_gradient = self._n_gradient, 0
-        self.mode = "record" if self._is_captured() else "run"
-        try:
+        if self.exchange is None or self.exchange.exchange(self):
             self._update(count)
-        finally:
-            self.mode = "run"
 
     def _update(self, count: int) -> None:
         step: Step | Steps | DeviceStep | None = self._begin(count)
@@ -291,17 +293,8 @@ class AbstractOptimizer(abc.ABC):
                 step = None
             hook(self)
         step = step or self._begin(None)
-        if (
-            isinstance(step, DeviceStep)
-            and self.mode == "prepare"
-            and [launch.what for launch in step.launches_of_update()] != self._recorded
-        ):
-            raise _CaptureAgain
-        if self.mode != "record":
-            self._t += 1
+        self._t += 1
         step.update()
-        if isinstance(step, DeviceStep) and self.mode == "record":
-            self._recorded = [launch.what for launch in step.launches]
         for hook, timing in list(self._hooks.values()):
             if timing == "post" and not isinstance(hook, AbstractGradientHook):
                 hook(self)
@@ -309,7 +302,7 @@ class AbstractOptimizer(abc.ABC):
     def _check(self, step: Step | Steps | DeviceStep, scale: LossScale) -> bool:
         """Whether to continue with the update: gradients are finite, or only the GPU knows."""
         if isinstance(step, DeviceStep):
-            synchronizes = self.mode == "run" and not all(_runs_on_device(hook) for hook, _ in self._hooks.values())
+            synchronizes = not all(_runs_on_device(hook) for hook, _ in self._hooks.values())
             if synchronizes:
                 self._sync_counts()
             step.check()
@@ -337,28 +330,22 @@ class AbstractOptimizer(abc.ABC):
         if not len(known) == len(by_device) == len(self._plans) or any(
             not p.fits(by_device[k]) for k, p in known.items()
         ):
-            if self.mode == "record":
-                raise GraphError(
-                    "an update cannot be captured before it has run once", hint="update once, then capture"
-                )
-            if self.mode == "prepare":
-                raise _CaptureAgain
             self._sync_counts()
-            known = {device: (Plan if device < 0 else DevicePlan)(group) for device, group in by_device.items()}
+            known = {device: (UpdatePlan if device < 0 else DevicePlan)(group) for device, group in by_device.items()}
             self._plans = known
         t = self._t + 1
         plan, *others = known.values()
         if isinstance(plan, DevicePlan) and not others:
             scaling = None if self._loss_scale is None else self._loss_scale.on_device(plan.device)
-            return DeviceStep(plan, t, count, scaling=scaling, mode=self.mode)
+            return DeviceStep(plan, t, count, scaling=scaling)
         if self._loss_scale is not None:
             self._sync_counts()
             self._loss_scale.on_host()
         divisor = None if count is None else count * self.loss_scale
         steps = [
             Step(plan, t, 1.0 if divisor is None else 1.0 / divisor)
-            if isinstance(plan, Plan)
-            else DeviceStep(plan, t, divisor, mode=self.mode)
+            if isinstance(plan, UpdatePlan)
+            else DeviceStep(plan, t, divisor)
             for plan in known.values()
         ]
         return steps[0] if len(steps) == 1 else Steps(steps)
@@ -399,37 +386,6 @@ class AbstractOptimizer(abc.ABC):
             entries.append(Entry(path, param, array, rule, key, changes, exempt))
         return entries
 
-    # --- captured updates -------------------------------------------------------------------------------------------
-    def prepare_replay(self) -> bool:
-        """Whether the last captured graph with an `update` in it may be launched.
-
-        True: the update is counted, and the GPU has its scalars.
-
-        False: capture it again, since the update has changed: a learning rate became 0, another hook, a frozen
-        parameter. Does not synchronize. Call it on the stream that the graph is launched on.
-        """
-        if self._recorded is None or self._n_gradient or not all(_replays(h, self) for h, _ in self._hooks.values()):
-            return False
-        self.mode = "prepare"
-        try:
-            self._update(1)
-        except _CaptureAgain:
-            return False
-        finally:
-            self.mode = "run"
-        return True
-
-    def _is_captured(self) -> bool:
-        """Whether a graph is being captured, so that launches are recorded and not executed."""
-        if not any(device_of(param.grad).is_capturing() for param in self._link().params(False)):
-            return False
-        for name, (hook, _) in self._hooks.items():
-            if not _replays(hook, self):
-                raise GraphError(f"an update with the hook {name!r} cannot be captured", hint="update without a graph")
-        if self.accumulation != 1:
-            raise GraphError("an update of accumulated gradients cannot be captured", hint="accumulate(1)")
-        return True
-
     # --- state ---------------------------------------------------------------------------------------------------
     def state(self) -> dict[str, Any]:
         """The state that a resumed run needs, as a tree of numbers, strings and copied arrays, without the weights."""
@@ -446,16 +402,6 @@ class AbstractOptimizer(abc.ABC):
         self._forget_plans()
 
 
-class _CaptureAgain(Exception):
-    """A captured graph is out of date and must be captured again."""
-
-
 def _runs_on_device(hook: Hook) -> bool:
     """Whether a hook needs no synchronization when a GPU decides to skip an update."""
     return isinstance(hook, AbstractGradientHook) or (isinstance(hook, AbstractOptimizerHook) and hook.runs_on_device)
-
-
-def _replays(hook: Hook, optimizer: AbstractOptimizer) -> bool:
-    if isinstance(hook, AbstractGradientHook):
-        return not hook.needs_norm or hook.coefficients_of_norm(1, np.float64(1)) is not None
-    return isinstance(hook, AbstractOptimizerHook) and hook.replays(optimizer)

@@ -2,9 +2,12 @@
 
 import abc
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cvzoo.autodiff.parameter import Parameter
+
+if TYPE_CHECKING:
+    from cvzoo.optimizers.optimizer import AbstractOptimizer
 
 
 class AbstractOptimizerHook(abc.ABC):
@@ -24,7 +27,7 @@ class AbstractOptimizerHook(abc.ABC):
     runs_on_device = False
 
     @abc.abstractmethod
-    def __call__(self, optimizer: Any) -> None:
+    def __call__(self, optimizer: "AbstractOptimizer") -> None:
         """Run the hook."""
 
     def is_frozen(self, path: str, param: Parameter, t: int) -> bool:
@@ -33,10 +36,6 @@ class AbstractOptimizerHook(abc.ABC):
 
     def left_out(self, count: int) -> None:  # noqa: B027 - most hooks do not count
         """Called with the number of updates that a GPU skipped although the hook was called for them."""
-
-    def replays(self, optimizer: Any) -> bool:
-        """Whether a captured graph with this hook is still valid."""
-        return False
 
     def state(self) -> dict[str, Any]:
         """The state that a resumed run needs."""

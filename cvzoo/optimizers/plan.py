@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
@@ -10,7 +10,8 @@ from cvzoo.optimizers.blocks import Block, cut_into_blocks
 from cvzoo.optimizers.entry import Entry, fits, grouped, prepare_state
 from cvzoo.optimizers.gradient_hook import AbstractGradientHook
 from cvzoo.optimizers.in_threads import for_each_block
-from cvzoo.optimizers.update_rule import AbstractLayerwiseRule, AbstractUpdateRule
+from cvzoo.optimizers.one_pass import one_pass_over
+from cvzoo.optimizers.update_rule import AbstractLayerwiseRule, AbstractUpdateRule, Coefficients
 from cvzoo.typing.aliases import Array
 
 # Where gradients stay zero, moving means decay to denormal numbers and stay there, and arithmetic with those takes CPUs
@@ -19,7 +20,7 @@ NEARLY_DENORMAL = 1e5
 FLUSH_EVERY = 32
 
 T = TypeVar("T")
-Change = tuple[Callable[..., None], tuple[Any, ...]]
+Change = tuple[Callable[..., None], Coefficients]
 
 
 class Group:
@@ -36,13 +37,14 @@ class Group:
             prepare_state(entry)
         arrays = [entry.array for entry in entries]
         self.blocks = cut_into_blocks(numbers, arrays, [entry.rule.state for entry in entries])
+        self.one_pass = None if isinstance(self.rule, AbstractLayerwiseRule) else one_pass_over(self.blocks, self.dtype)
 
-    def scalars(self, numbers: Sequence[float | None]) -> tuple[Any, ...]:
+    def scalars(self, numbers: Sequence[float | None]) -> Coefficients:
         """Numbers as 0-d arrays, which NumPy processes faster than Python's numbers; None stays None."""
         return tuple([None if number is None else np.asarray(number, self.dtype) for number in numbers])
 
 
-class Plan:
+class UpdatePlan:
     """The groups of a list of entries; valid as long as the entries stay the same."""
 
     def __init__(self, entries: Sequence[Entry]):
@@ -64,7 +66,7 @@ class Step:
     factor: scale of the gradients, applied first
     """
 
-    def __init__(self, plan: Plan, t: int, factor: float):
+    def __init__(self, plan: UpdatePlan, t: int, factor: float):
         self.plan = plan
         self.t = t
         self._gradients = plan.gradients()
@@ -133,8 +135,11 @@ class Step:
                     changes.append((hook.change, group.scalars(numbers)))
             hp = rule.hyperparam.get_dict()
             c = group.scalars(rule.coefficients(hp, rule.t, group.exempt))
+            limit = np.finfo(group.dtype).tiny * NEARLY_DENORMAL if rule.t % FLUSH_EVERY == 0 else None
+            if group.one_pass is not None and group.one_pass.update(rule, changes, c, self._gradients, limit):
+                continue
             ratios = self._ratios(group, rule, changes, hp, c) if isinstance(rule, AbstractLayerwiseRule) else None
-            self._over(group, changes, _updater(self, rule, c, ratios))
+            self._over(group, changes, _updater(self, rule, c, ratios, limit))
 
     def _ratios(
         self,
@@ -142,7 +147,7 @@ class Step:
         rule: AbstractLayerwiseRule,
         changes: Sequence[Change],
         hp: dict[str, float],
-        c: Sequence[Any],
+        c: Coefficients,
     ) -> np.ndarray:
         """(K,) float64, one per entry of the plan; undefined for entries of other groups."""
 
@@ -175,7 +180,9 @@ class Step:
         return g
 
 
-def _updater(step: Step, rule: AbstractUpdateRule, c: Sequence[Any], ratios: np.ndarray | None) -> Callable[..., None]:
+def _updater(
+    step: Step, rule: AbstractUpdateRule, c: Coefficients, ratios: np.ndarray | None, limit: float | None
+) -> Callable[..., None]:
     def work(block: Block, scratch: Sequence[np.ndarray], changes: Sequence[Change]) -> None:
         p = block.load()
         g = step._changed(block, p, changes, scratch)
@@ -186,8 +193,7 @@ def _updater(step: Step, rule: AbstractUpdateRule, c: Sequence[Any], ratios: np.
                 ratio = np.repeat(ratio, block.lengths)
         rule.update_block(p, g, block.state, c, scratch[1:3], ratio)
         block.store()
-        if rule.t % FLUSH_EVERY == 0:
-            limit = np.finfo(p.dtype).tiny * NEARLY_DENORMAL
+        if limit is not None:
             for slot in block.state:
                 np.copyto(slot, 0, where=np.less(np.abs(slot, scratch[0]), limit))
 

@@ -1,6 +1,6 @@
 """The state of an optimizer as a tree that can be serialized, and its restoration."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 import numpy as np
@@ -10,6 +10,8 @@ from cvzoo.backends.arrays import to_numpy
 from cvzoo.errors.exceptions import WeightsMismatchError
 from cvzoo.links.link import Link
 from cvzoo.optimizers.entry import placed
+from cvzoo.optimizers.gradient_exchange import AbstractGradientExchange
+from cvzoo.optimizers.gradient_hook import AbstractGradientHook
 from cvzoo.optimizers.hyperparameter import Hyperparameter
 from cvzoo.optimizers.loss_scale import LossScale
 from cvzoo.optimizers.optimizer_hook import AbstractOptimizerHook
@@ -19,13 +21,18 @@ from cvzoo.typing.aliases import Array
 class HasState(Protocol):
     """The attributes of `AbstractOptimizer` that make up its state."""
 
-    target: Link | None
-    t: int
+    target: Link | Any  # Any stands for None, before `setup`
     epoch: int
     hyperparam: Hyperparameter
+    exchange: AbstractGradientExchange | None
     _n_gradient: int
     _loss_scale: LossScale | None
-    _hooks: dict[str, tuple[Any, Any]]
+    _hooks: dict[str, tuple[AbstractGradientHook | AbstractOptimizerHook | Callable[[Any], None], str]]
+
+    @property
+    def t(self) -> int: ...
+    @t.setter
+    def t(self, t: int) -> None: ...
 
 
 def optimizer_state(optimizer: HasState) -> dict[str, Any]:
@@ -52,6 +59,7 @@ def optimizer_state(optimizer: HasState) -> dict[str, Any]:
         "loss_scale": None if optimizer._loss_scale is None else optimizer._loss_scale.state(),
         "n_gradient": optimizer._n_gradient,
         "gradients": gradients,
+        **({} if optimizer.exchange is None else {"exchange": optimizer.exchange.state()}),
     }
 
 
@@ -80,6 +88,8 @@ def load_optimizer_state(optimizer: HasState, state: Mapping[str, Any]) -> None:
         hook.load_state(state["hooks"][name])
     if optimizer._loss_scale is not None and state["loss_scale"] is not None:
         optimizer._loss_scale.load_state(state["loss_scale"])
+    if optimizer.exchange is not None:
+        optimizer.exchange.load_state(state.get("exchange", {}))
 
 
 def _on_host(array: Array) -> np.ndarray:

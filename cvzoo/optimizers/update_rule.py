@@ -11,8 +11,8 @@ from cvzoo.optimizers.gradient_hook import AbstractGradientHook
 from cvzoo.optimizers.hyperparameter import Hyperparameter
 from cvzoo.typing.aliases import Array
 
-Coefficients = tuple[Any, ...]
-Ratio = Array | None  # of a layer-wise rule, one number or one per element; None for other rules
+Coefficients = tuple[Any, ...]  # each a number, an array () or a cell, and None where a term is left out
+Ratio = Array | Any  # of a layer-wise rule, one number or one per element; Any stands for None, of other rules
 
 
 class AbstractUpdateRule(abc.ABC):

@@ -1,20 +1,18 @@
 """Copies of arrays to the host, and back to the device of another array."""
 
-from typing import Any
-
 import numpy as np
 
 from cvzoo.autodiff.variable import Variable
-from cvzoo.backends.arrays import to_numpy
+from cvzoo.backends.arrays import is_array, to_numpy
 from cvzoo.backends.device import device_of
-from cvzoo.typing.aliases import Array
+from cvzoo.typing.aliases import Array, ArrayLike
 
 
-def on_host(x: Any) -> np.ndarray:
+def on_host(x: Variable | ArrayLike) -> np.ndarray:
     """A Tensor or an array-like as a numpy array."""
     if isinstance(x, Variable):
         return to_numpy(x._array)
-    return to_numpy(x)
+    return to_numpy(x) if is_array(x) else np.asarray(x)
 
 
 def beside(x: Variable | Array, array: Array) -> Array:

@@ -12,7 +12,7 @@ from cvzoo.autodiff.variable import Variable
 from cvzoo.config.switches import using_config
 
 FLAT = {
-    *("accuracy", "argmax", "argmin", "ceil", "fix", "floor", "floor_divide", "sign"),  # their docstrings say so
+    *("accuracy", "argmax", "argmin", "ceil", "fix", "floor", "floor_divide", "r2_score", "sign"),  # they say so
     *("binary_accuracy", "classification_summary", "f1_score", "fbeta_score", "precision", "recall"),
 }
 ROWS, CUBE, MAP = (3, 4), (2, 3, 4), (2, 4, 5, 5)
@@ -75,6 +75,12 @@ CASES = {
     "deconvolution_2d": (
         lambda x, W, b: F.deconvolution_2d(x, W, b, 2, 1, (9, 10), groups=2),
         [MAP, (4, 3, 3, 3), (6,)],
+    ),
+    "deconvolution_1d": (lambda x, W, b: F.deconvolution_1d(x, W, b, 2, 1), [SEQUENCE, (4, 3, 3), (3,)]),
+    "deconvolution_3d": (lambda x, W, b: F.deconvolution_3d(x, W, b, pad=1), [VIDEO, (2, 2, 3, 2, 2), (2,)]),
+    "deconvolution_nd": (
+        lambda x, W, b: F.deconvolution_nd(x, W, b, (2, 1, 1), (1, 0, 1), (9, 4, 3), (2, 1, 1), 2),
+        [VIDEO, (2, 1, 3, 2, 3), (2,)],
     ),
     "deformable_convolution_2d_sampler": (
         lambda x, offset, W, b: F.deformable_convolution_2d_sampler(x, offset, W, b, 2, 1),
@@ -214,6 +220,9 @@ CASES = {
     "tile": (lambda x: F.tile(x, (2, 1, 2)), [ROWS]),
     "transpose": (lambda x: F.transpose(x, (1, 2, 0)), [CUBE]),
     "triplet": (F.triplet, [ROWS, ROWS, ROWS]),
+    "unpooling_1d": (lambda x: F.unpooling_1d(x, 3, 2), [SEQUENCE]),
+    "unpooling_3d": (lambda x: F.unpooling_3d(x, 3, 2, 1, (6, 5, 5)), [VIDEO]),
+    "unpooling_nd": (lambda x: F.unpooling_nd(x, (3, 2, 2), (2, 1, 2), cover_all=False), [VIDEO]),
     "unpooling_2d": (lambda x: F.unpooling_2d(x, 3, 2, cover_all=False), [(1, 2, 3, 3)]),
     "upsample_nearest": (lambda x: F.upsample_nearest(x, (2, 3)), [(1, 2, 3, 3)]),
     "upsampling_2d": (lambda x: F.upsampling_2d(x, INDICES, 2), [(1, 1, 2, 2)]),
@@ -252,7 +261,7 @@ def test_functions_without_a_gradient_say_so(name):
     assert re.search("gradient|not differentiable", inspect.getdoc(getattr(F, name)))
     x = Variable(np.array([[1.5, -2.25, 3.75, 0.5]] * 3))
     labels = np.array([0, 1, 2])
-    second = {"floor_divide": (0.7,), "binary_accuracy": (np.ones((3, 4), int),)}
+    second = {"floor_divide": (0.7,), "binary_accuracy": (np.ones((3, 4), int),), "r2_score": (np.ones((3, 4)),)}
     second |= dict.fromkeys(
         ("accuracy", "classification_summary", "f1_score", "fbeta_score", "precision", "recall"), (labels,)
     )

@@ -52,6 +52,7 @@ WITH_PARAMETERS = {
     **dict.fromkeys(("batch_normalization", "fixed_batch_normalization", "group_normalization"), 1),
     **dict.fromkeys(("convolution_2d", "deconvolution_2d", "depthwise_convolution_2d", "layer_normalization"), 1),
     **dict.fromkeys(("convolution_1d", "convolution_3d", "convolution_nd", "dilated_convolution_2d"), 1),
+    **dict.fromkeys(("deconvolution_1d", "deconvolution_3d", "deconvolution_nd"), 1),
     "deformable_convolution_2d_sampler": 2,
     "linear": 1,
     "embed_id": 0,

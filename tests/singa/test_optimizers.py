@@ -157,7 +157,7 @@ def test_an_optimizer_of_ones_own_writes_apply():
         (lambda: opt.Adam(beta_1=None), DtypeError),
         (lambda: opt.SGD(dtype=tensor.float16), UnsupportedError),
         (lambda: opt.ExponentialDecay(0.1, 0, 0.5), ValueRangeError),
-        (lambda: opt.DistOpt(opt.SGD()), UnsupportedError),
+        (lambda: opt.DistOpt(opt.SGD(), world_size=2), ValueRangeError),
         (lambda: opt.Constant(0.1)(3), DtypeError),
     ],
 )

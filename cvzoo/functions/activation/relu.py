@@ -9,7 +9,7 @@ from cvzoo.functions.array.concat import concat
 from cvzoo.functions.array.dtypes import agreed_pair, floating_backend
 from cvzoo.functions.math.arithmetic import negative
 from cvzoo.functions.math.elementwise import AbstractElementwiseOfOutput
-from cvzoo.functions.math.extremum import clip, max
+from cvzoo.functions.math.extremum import Clip, max
 from cvzoo.typing.aliases import Array
 
 
@@ -30,19 +30,21 @@ def relu(x: Variable | Array) -> Variable:
 
 
 def clipped_relu(x: Variable | Array, z: float = 20.0) -> Variable:
-    """min(max(x, 0), z); of NaN as `clip`.
+    """min(max(x, 0), z); of NaN as `clip`. The derivative at 0 and at z is 0.
 
     Raises ValueRangeError if z is negative.
     """
-    return clip(x, 0.0, z)
+    if not z >= 0:
+        raise ValueRangeError("clipped_relu: z must not be negative", got=z)
+    return Clip(0.0, float(z), open_bounds=True).apply((x,))[0]
 
 
 def relu6(x: Variable | Array) -> Variable:
-    """min(max(x, 0), 6); of NaN as `clip`.
+    """min(max(x, 0), 6); of NaN as `clip`. The derivative at 0 and at 6 is 0.
 
     Source: MobileNetV2: inverted residuals and linear bottlenecks (Sandler et al., CVPR 2018).
     """
-    return clip(x, 0.0, 6.0)
+    return Clip(0.0, 6.0, open_bounds=True).apply((x,))[0]
 
 
 class LeakyReLU(AbstractElementwiseOfOutput):

@@ -47,6 +47,7 @@ class HardSwish(AbstractElementwise):
     beta = 0.5
 
     def slope(self, x: Variable) -> Variable:
+        # where the gate is 1 the slope is 1: the gate's own derivative is 0 there, and `_between` leaves it out
         above = (self.alpha * x.array + self.beta >= 1).astype(x.dtype)
         return (x * (2 * self.alpha) + self.beta) * _between(x, self.alpha, self.beta) + above
 

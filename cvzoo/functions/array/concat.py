@@ -110,7 +110,7 @@ def split_axis(
     Raises ShapeError if x does not divide so.
     """
     ys = SplitAxis(indices_or_sections, axis).apply((x,))
-    return ys if force_tuple or len(ys) > 1 else ys[0]
+    return ys[0] if len(ys) == 1 and not force_tuple else ys
 
 
 def _listed(xs: Sequence[Variable | Array], function: str) -> list[Variable | Array]:

@@ -64,7 +64,7 @@ def widened(x: Variable | Array) -> Variable:
     return Cast(_FLOAT32).apply((x,))[0] if x.shape is not None and is_half(x.dtype) else x
 
 
-def agreed(*xs: Variable | Array) -> tuple[Any, ...]:
+def agreed(*xs: Variable | Array) -> tuple[Variable | Any, ...]:
     """The arrays in one dtype where some have 16 bits and others float32; as they are where dtypes differ otherwise."""
     dtypes = {x.dtype for x in xs}
     halves = [dtype for dtype in dtypes if is_half(dtype)]
@@ -76,7 +76,7 @@ def agreed(*xs: Variable | Array) -> tuple[Any, ...]:
     return tuple([x if x.dtype == dtype else Cast(dtype).apply((x,))[0] for x in xs])
 
 
-def agreed_pair(a: Variable | Array, b: Variable | Array) -> tuple[Any, Any]:
+def agreed_pair(a: Variable | Array, b: Variable | Array) -> tuple[Variable | Any, Variable | Any]:
     """`agreed` of two arrays, which most often have one dtype; other values are returned as they are."""
     try:
         same = a.dtype == b.dtype

@@ -240,12 +240,12 @@ def where(condition: Variable | Array | bool, x: Variable | Array | float, y: Va
     x, y: arrays of one dtype, or one of them a number
     Raises DtypeError if the condition is not bool or dtypes differ, ShapeError if shapes do not broadcast.
     """
-    mask: Any = as_array(condition)
+    mask: Array = np.asarray(condition) if isinstance(condition, bool) else as_array(condition)
     xp = backend_of(mask).xp
     if mask.dtype.kind != "b":
         raise DtypeError("where: the condition must be bool", got=mask.dtype, hint="condition != 0")
-    first: Any = x
-    second: Any = y
+    first: Variable | Array | Any = x
+    second: Variable | Array | Any = y
     if isinstance(first, int | float):
         first = xp.asarray(first, second.dtype)
     elif isinstance(second, int | float):

@@ -1,14 +1,12 @@
 """Bilinear sampling of feature maps at points."""
 
-from typing import Any
-
 from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.functions.array.axes import expand_dims
 from cvzoo.functions.array.dtypes import cast, widened
 from cvzoo.functions.math.arithmetic import add, multiply, subtract
-from cvzoo.typing.aliases import Array
+from cvzoo.typing.aliases import Array, ArrayModule
 
 
 class Fraction(FunctionNode):
@@ -70,7 +68,9 @@ class PixelsAtGrad(FunctionNode):
         return tuple([None if i else PixelsAt(*self._step).apply((*gys, rows, columns))[0] for i in indexes])
 
 
-def _places(xp: Any, rows: Array, columns: Array, shape: tuple[int, ...], step: tuple[int, int]) -> tuple[Array, Array]:
+def _places(
+    xp: ArrayModule, rows: Array, columns: Array, shape: tuple[int, ...], step: tuple[int, int]
+) -> tuple[Array, Array]:
     """(B, P) int64: which of the B * H * W pixels; (B, P) bool: whether the point is inside of x."""
     b, _, h, w = shape
     # points far outside and NaN must not overflow the integers

@@ -19,8 +19,8 @@ from cvzoo.functions.math.exponential import exp
 from cvzoo.functions.math.sum import sum
 from cvzoo.typing.aliases import Array
 
-BACKGROUND = -1
-IGNORED = -2
+BACKGROUND = -1  # no class is the right one: every score is a negative
+IGNORED = -2  # its scores count neither way
 
 
 class FocalLoss(FunctionNode):

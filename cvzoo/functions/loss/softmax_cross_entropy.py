@@ -1,12 +1,11 @@
 """Softmax cross entropy: the negative log-likelihood of the true class."""
 
-from typing import Any
-
 from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.on_device_of_arguments import on_device_of_arguments
 from cvzoo.autodiff.variable import Variable, as_array
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.backends.float_types import is_float
+from cvzoo.backends.interface import State
 from cvzoo.backends.label_weights import known_and_weight
 from cvzoo.errors.exceptions import DtypeError, ShapeError, ValueRangeError
 from cvzoo.functions.activation.softmax import log_softmax, softmax
@@ -47,7 +46,7 @@ class SoftmaxCrossEntropy(FunctionNode):
 class SoftmaxCrossEntropyGrad(FunctionNode):
     """x (B, C, ...), gy (B, ...) to weight * gy * (softmax(x) - onehot(t)); saved: what the loss kernel returned."""
 
-    def __init__(self, t: Array, class_weight: Array | None, ignore_label: int, saved: Any):
+    def __init__(self, t: Array, class_weight: Array | None, ignore_label: int, saved: State):
         self._t = t
         self._class_weight = class_weight
         self._ignore_label = ignore_label

@@ -2,14 +2,13 @@
 
 import abc
 from collections.abc import Sequence
-from typing import Any
 
 from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.variable import Variable, variables_of
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.config.switches import switches
 from cvzoo.functions.array.dtypes import floating_backend
-from cvzoo.typing.aliases import Array
+from cvzoo.typing.aliases import Array, ArrayModule
 
 
 class AbstractElementwise(FunctionNode, abc.ABC):
@@ -87,7 +86,7 @@ class AbstractPointwise(FunctionNode, abc.ABC):
         return (gys[0] * self.slope(x),)
 
     @abc.abstractmethod
-    def value(self, xp: Any, x: Array) -> Array:
+    def value(self, xp: ArrayModule, x: Array) -> Array:
         """The array of results."""
 
     @abc.abstractmethod

@@ -1,12 +1,11 @@
 """Exponentials, logarithms and the error function."""
 
 import math
-from typing import Any
 
 from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.erf import erf as erf_of_array
 from cvzoo.functions.math.elementwise import AbstractElementwise, AbstractElementwiseOfOutput, AbstractPointwise
-from cvzoo.typing.aliases import Array
+from cvzoo.typing.aliases import Array, ArrayModule
 
 
 class Exp(AbstractElementwiseOfOutput):
@@ -22,7 +21,7 @@ def exp(x: Variable | Array) -> Variable:
 
 
 class Expm1(AbstractPointwise):
-    def value(self, xp: Any, x: Array) -> Array:
+    def value(self, xp: ArrayModule, x: Array) -> Array:
         return xp.expm1(x)
 
     def slope(self, x: Variable) -> Variable:
@@ -47,7 +46,7 @@ def log(x: Variable | Array) -> Variable:
 
 
 class Log10(AbstractPointwise):
-    def value(self, xp: Any, x: Array) -> Array:
+    def value(self, xp: ArrayModule, x: Array) -> Array:
         return xp.log10(x)
 
     def slope(self, x: Variable) -> Variable:
@@ -60,7 +59,7 @@ def log10(x: Variable | Array) -> Variable:
 
 
 class Log1p(AbstractPointwise):
-    def value(self, xp: Any, x: Array) -> Array:
+    def value(self, xp: ArrayModule, x: Array) -> Array:
         return xp.log1p(x)
 
     def slope(self, x: Variable) -> Variable:
@@ -73,7 +72,7 @@ def log1p(x: Variable | Array) -> Variable:
 
 
 class Log2(AbstractPointwise):
-    def value(self, xp: Any, x: Array) -> Array:
+    def value(self, xp: ArrayModule, x: Array) -> Array:
         return xp.log2(x)
 
     def slope(self, x: Variable) -> Variable:
@@ -86,7 +85,7 @@ def log2(x: Variable | Array) -> Variable:
 
 
 class Erf(AbstractPointwise):
-    def value(self, xp: Any, x: Array) -> Array:
+    def value(self, xp: ArrayModule, x: Array) -> Array:
         return erf_of_array(x)
 
     def slope(self, x: Variable) -> Variable:

@@ -95,7 +95,7 @@ def _operands(a: Any, b: Any, function: str) -> tuple[Variable | Array, Variable
             return a, backend_of(array).xp.full((), float(value), "float32").astype(array.dtype)
         return a, backend_of(array).xp.full((), value, array.dtype)
     if isinstance(a, SCALARS):
-        return _operands(b, a, function)[::-1]
+        b, a = _operands(b, a, function)
     return a, b
 
 
@@ -136,19 +136,22 @@ def argmin(x: Variable | Array, axis: int | None = None) -> Variable:
 
 
 class Clip(AbstractElementwise):
-    kind = "clip"
+    """x clipped to [low, high]; the derivative at a bound is 1, or 0 with `open_bounds`, as that of ReLU at 0."""
 
-    def __init__(self, low: float, high: float):
+    def __init__(self, low: float, high: float, *, open_bounds: bool = False):
+        self.kind = "clip" if open_bounds else "clamp"
         self.alpha = low
         self.beta = high
 
     def slope(self, x: Variable) -> Variable | Array:
         array = x.array
-        return ((array > self.alpha) & (array <= self.beta)).astype(array.dtype)
+        if self.kind == "clip":
+            return ((array > self.alpha) & (array < self.beta)).astype(array.dtype)
+        return ((array >= self.alpha) & (array <= self.beta)).astype(array.dtype)
 
 
 def clip(x: Variable | Array, x_min: float | None, x_max: float | None) -> Variable:
-    """min(max(x, x_min), x_max); a bound that is None does not bind. The slope outside is 0.
+    """min(max(x, x_min), x_max); a bound that is None does not bind. The derivative is 0 outside, 1 at the bounds.
 
     NaN stays NaN with NumPy; oneDNN may make one of the bounds of it.
     Raises ValueRangeError if x_min is above x_max.

@@ -1,7 +1,6 @@
 """Powers and roots."""
 
 import math
-from typing import Any
 
 from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.variable import Variable
@@ -23,7 +22,7 @@ from cvzoo.functions.math.arithmetic import (
 )
 from cvzoo.functions.math.elementwise import AbstractElementwiseOfOutput, AbstractPointwise
 from cvzoo.functions.math.exponential import log
-from cvzoo.typing.aliases import Array
+from cvzoo.typing.aliases import Array, ArrayModule
 
 
 class Square(FunctionNode):
@@ -142,7 +141,7 @@ def sqrt(x: Variable | Array) -> Variable:
 
 
 class Rsqrt(AbstractPointwise):
-    def value(self, xp: Any, x: Array) -> Array:
+    def value(self, xp: ArrayModule, x: Array) -> Array:
         return 1 / xp.sqrt(x)
 
     def slope(self, x: Variable) -> Variable:

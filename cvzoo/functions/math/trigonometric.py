@@ -1,7 +1,5 @@
 """Trigonometric functions, their inverses, and hyperbolic ones."""
 
-from typing import Any
-
 from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.float_types import is_float
@@ -11,11 +9,11 @@ from cvzoo.functions.array.dtypes import agreed_pair
 from cvzoo.functions.math.arithmetic import check_operands
 from cvzoo.functions.math.elementwise import AbstractPointwise
 from cvzoo.functions.math.power import rsqrt
-from cvzoo.typing.aliases import Array
+from cvzoo.typing.aliases import Array, ArrayModule
 
 
 class Sin(AbstractPointwise):
-    def value(self, xp: Any, x: Array) -> Array:
+    def value(self, xp: ArrayModule, x: Array) -> Array:
         return xp.sin(x)
 
     def slope(self, x: Variable) -> Variable:
@@ -23,7 +21,7 @@ class Sin(AbstractPointwise):
 
 
 class Cos(AbstractPointwise):
-    def value(self, xp: Any, x: Array) -> Array:
+    def value(self, xp: ArrayModule, x: Array) -> Array:
         return xp.cos(x)
 
     def slope(self, x: Variable) -> Variable:
@@ -31,7 +29,7 @@ class Cos(AbstractPointwise):
 
 
 class Tan(AbstractPointwise):
-    def value(self, xp: Any, x: Array) -> Array:
+    def value(self, xp: ArrayModule, x: Array) -> Array:
         return xp.tan(x)
 
     def slope(self, x: Variable) -> Variable:
@@ -54,7 +52,7 @@ def tan(x: Variable | Array) -> Variable:
 
 
 class Arcsin(AbstractPointwise):
-    def value(self, xp: Any, x: Array) -> Array:
+    def value(self, xp: ArrayModule, x: Array) -> Array:
         return xp.arcsin(x)
 
     def slope(self, x: Variable) -> Variable:
@@ -62,7 +60,7 @@ class Arcsin(AbstractPointwise):
 
 
 class Arccos(AbstractPointwise):
-    def value(self, xp: Any, x: Array) -> Array:
+    def value(self, xp: ArrayModule, x: Array) -> Array:
         return xp.arccos(x)
 
     def slope(self, x: Variable) -> Variable:
@@ -70,7 +68,7 @@ class Arccos(AbstractPointwise):
 
 
 class Arctan(AbstractPointwise):
-    def value(self, xp: Any, x: Array) -> Array:
+    def value(self, xp: ArrayModule, x: Array) -> Array:
         return xp.arctan(x)
 
     def slope(self, x: Variable) -> Variable:
@@ -116,7 +114,7 @@ def arctan2(y: Variable | Array, x: Variable | Array) -> Variable:
 
 
 class Sinh(AbstractPointwise):
-    def value(self, xp: Any, x: Array) -> Array:
+    def value(self, xp: ArrayModule, x: Array) -> Array:
         return xp.sinh(x)
 
     def slope(self, x: Variable) -> Variable:
@@ -124,7 +122,7 @@ class Sinh(AbstractPointwise):
 
 
 class Cosh(AbstractPointwise):
-    def value(self, xp: Any, x: Array) -> Array:
+    def value(self, xp: ArrayModule, x: Array) -> Array:
         return xp.cosh(x)
 
     def slope(self, x: Variable) -> Variable:

@@ -109,7 +109,7 @@ class BatchNormalizationGrad(FunctionNode):
             if g_u_per_u is not None:
                 through_u = multiply(multiply(u, u), multiply(g_u_per_u, -inverse_count))
                 g_x = add(g_x, multiply(h, spread(through_u)))
-        grads: list[Any] = [g_x, g_gamma, g_gy]
+        grads: list[Variable | Any] = [g_x, g_gamma, g_gy]
         for i, narrow in ((0, narrow_x), (2, narrow_gy)):
             if grads[i] is not None:
                 grads[i] = cast(grads[i], narrow.dtype)

@@ -28,8 +28,8 @@ class FixedBatchNormalization(FunctionNode):
         (gy,) = gys
         u = power(add(var, self._eps), -0.5)  # 1 / std
         scale = multiply(gamma, u)
-        gbeta: Any = None
-        ggamma: Any = None
+        gbeta: Variable | Any = None
+        ggamma: Variable | Any = None
         # frozen parameters, as in fine-tuning, need neither sum
         if indexes != (0,):
             gbeta = ChannelSum().apply((gy,))[0]

@@ -1,7 +1,5 @@
 """Group normalization: of each sample's channels, by group."""
 
-from typing import Any
-
 import numpy as np
 
 from cvzoo.autodiff.function_node import FunctionNode
@@ -17,7 +15,7 @@ from cvzoo.functions.math.arithmetic import add, multiply, subtract
 from cvzoo.functions.math.power import power
 from cvzoo.functions.math.sum import sum
 from cvzoo.functions.normalization.batch_normalization import BatchNormalization, check_statistics
-from cvzoo.typing.aliases import Array
+from cvzoo.typing.aliases import Array, ArrayModule
 
 
 class GroupNormalization(FunctionNode):
@@ -49,7 +47,7 @@ class GroupNormalization(FunctionNode):
             parts.append(backend.batch_norm_fixed(sample, gamma, beta, mean, var, eps=self._eps))
         return (backend.concat(parts, axis=0) if len(parts) > 1 else parts[0],)
 
-    def _of_groups(self, xp: Any, mean: Array, var: Array) -> tuple[Array, Array]:
+    def _of_groups(self, xp: ArrayModule, mean: Array, var: Array) -> tuple[Array, Array]:
         """(C,), (C,): for each channel its group's mean and variance, of those of its strips (K, C). No difference of
         large numbers is taken."""
         means = mean.reshape(len(mean), self._groups, -1)

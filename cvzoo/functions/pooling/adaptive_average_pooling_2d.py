@@ -34,6 +34,7 @@ class WeighRowsAndColumns(FunctionNode):
 def _means(size: int, out: int) -> np.ndarray:
     """(out, size) float64: row i is the mean over floor(i * size / out) to ceil((i + 1) * size / out)."""
     start = np.arange(out) * size // out
+    # integers throughout: ceil of a quotient of floats would be one too large for some sizes
     end = -(-(np.arange(out) + 1) * size // out)
     pixels = np.arange(size)
     inside = (pixels >= start[:, None]) & (pixels < end[:, None])

@@ -8,13 +8,14 @@ from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.variable import Variable, as_array, as_variable
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.backends.float_types import is_float
+from cvzoo.backends.interface import State
 from cvzoo.config.switches import switches
 from cvzoo.errors.exceptions import DtypeError, ShapeError, ValueRangeError
 from cvzoo.functions.array.axes import reshape
 from cvzoo.functions.array.concat import concat
 from cvzoo.shapes.check import pair
 from cvzoo.shapes.sizes import conv_out_size, end_pad, pads
-from cvzoo.typing.aliases import Array
+from cvzoo.typing.aliases import Array, ArrayModule
 
 Sizes = int | Sequence[int]
 
@@ -92,7 +93,7 @@ class MaxPooling2DGrad(FunctionNode):
     saved: what the forward kernel saved; x: the pooled array, for a second derivative
     """
 
-    def __init__(self, window: dict[str, Any], saved: Any, x_shape: tuple[int, ...], x: Array | None):
+    def __init__(self, window: dict[str, Any], saved: State, x_shape: tuple[int, ...], x: Array | None):
         self._window = window
         self._saved = saved
         self._x_shape = x_shape
@@ -170,7 +171,9 @@ class PickPixels(FunctionNode):
         return Upsampling2D(self._indices, self._size).apply(gys)
 
 
-def _overlaps_image(xp: Any, size: Sequence[int], out_size: Sequence[int], window: dict[str, Any]) -> Array | None:
+def _overlaps_image(
+    xp: ArrayModule, size: Sequence[int], out_size: Sequence[int], window: dict[str, Any]
+) -> Array | None:
     """(OH, OW) bool: whether a window contains more than padding; None if all do."""
     rows = []
     for axis in (0, 1):

@@ -1,4 +1,4 @@
-"""Maxima and means of windows over any number of axes, made of two-dimensional poolings, axis by axis."""
+"""Pooling and unpooling over any number of axes, composed of two-dimensional ones, axis by axis."""
 
 import functools
 import math
@@ -9,10 +9,11 @@ from cvzoo.errors.exceptions import ShapeError, ValueRangeError
 from cvzoo.functions.array.axes import reshape
 from cvzoo.functions.connection.convolution_nd import each_axis
 from cvzoo.functions.pooling.pooling_2d import average_pooling_2d, max_pooling_2d
+from cvzoo.functions.pooling.unpooling_2d import unpooling_2d
 from cvzoo.typing.aliases import Array
 
 Sizes = int | Sequence[int]
-Pool = Callable[..., Variable]  # (x, ksize, stride, pad), each setting a pair
+Pool = Callable[..., Variable]  # (x, ksize, stride, pad), and outsize if given, each setting a pair
 
 
 def max_pooling_nd(
@@ -73,6 +74,63 @@ def average_pooling_3d(
     return _pooled(x, ksize, stride, pad, _mean(pad_value, "average_pooling_3d"), function="average_pooling_3d", n=3)
 
 
+def unpooling_nd(
+    x: Variable | Array,
+    ksize: Sizes,
+    stride: Sizes | None = None,
+    pad: Sizes = 0,
+    outsize: Sequence[int] | None = None,
+    cover_all: bool = True,
+) -> Variable:
+    """(B, C, D1, ..., DN): each element of x written to all elements of its window; where windows overlap, the sum.
+
+    x: (B, C, O1, ..., ON), N at least 1
+    ksize, stride, pad, cover_all: those of the pooling that it turns round; a number, or one for each axis
+    outsize: (D1, ..., DN); by default the size that such a pooling would bring to (O1, ..., ON)
+    Raises ShapeError if outsize would not be pooled to x's size.
+    """
+    return _unpooled(x, ksize, stride, pad, outsize, cover_all, function="unpooling_nd")
+
+
+def unpooling_1d(
+    x: Variable | Array,
+    ksize: Sizes,
+    stride: Sizes | None = None,
+    pad: Sizes = 0,
+    outsize: Sizes | None = None,
+    cover_all: bool = True,
+) -> Variable:
+    """`unpooling_nd` along one axis: (B, C, W) of x (B, C, OW)."""
+    return _unpooled(x, ksize, stride, pad, outsize, cover_all, function="unpooling_1d", n=1)
+
+
+def unpooling_3d(
+    x: Variable | Array,
+    ksize: Sizes,
+    stride: Sizes | None = None,
+    pad: Sizes = 0,
+    outsize: Sequence[int] | None = None,
+    cover_all: bool = True,
+) -> Variable:
+    """`unpooling_nd` over three axes: (B, C, D, H, W) of x (B, C, OD, OH, OW)."""
+    return _unpooled(x, ksize, stride, pad, outsize, cover_all, function="unpooling_3d", n=3)
+
+
+def _unpooled(
+    x: Variable | Array,
+    ksize: Sizes,
+    stride: Sizes | None,
+    pad: Sizes,
+    outsize: Sizes | None,
+    cover_all: bool,
+    *,
+    function: str,
+    n: int | None = None,
+) -> Variable:
+    pool = functools.partial(unpooling_2d, cover_all=cover_all)
+    return _pooled(x, ksize, stride, pad, pool, outsize=outsize, function=function, n=n)
+
+
 def _maximum(cover_all: bool) -> Pool:
     return functools.partial(max_pooling_2d, cover_all=cover_all)
 
@@ -90,10 +148,13 @@ def _pooled(
     pad: Sizes,
     pool: Pool,
     *,
+    outsize: Sizes | None = None,
     function: str,
     n: int | None = None,
 ) -> Variable:
-    """x (B, C, D1, ..., DN) pooled over its last two axes, then over each one before: maxima and means allow that.
+    """x (B, C, D1, ..., DN) pooled over its last two axes, then over each one before.
+
+    Maxima, means and unpooling are separable, so that the result is that of one window over all axes.
 
     n: the required number of axes; None for any number
     """
@@ -105,13 +166,16 @@ def _pooled(
     k = each_axis(ksize, axes, name="ksize", function=function)
     s = k if stride is None else each_axis(stride, axes, name="stride", function=function)
     p = each_axis(pad, axes, name="pad", function=function)
+    outs = None if outsize is None else each_axis(outsize, axes, name="outsize", function=function)
     lead, sizes = x.shape[:2], list(x.shape[2:])
     if axes > 1:
-        x = reshape(x, (lead[0], -1, *sizes[-2:]))
-        x = pool(x, (k[-2], k[-1]), (s[-2], s[-1]), (p[-2], p[-1]))
+        x = reshape(x, (lead[0], lead[1] * math.prod(sizes[:-2]), *sizes[-2:]))
+        out = {} if outs is None else {"outsize": outs[-2:]}
+        x = pool(x, (k[-2], k[-1]), (s[-2], s[-1]), (p[-2], p[-1]), **out)
         sizes[-2:] = x.shape[2:]
     for i in reversed(range(axes - 2 if axes > 1 else 1)):
-        x = reshape(x, (lead[0], -1, sizes[i], math.prod(sizes[i + 1 :])))
-        x = pool(x, (k[i], 1), (s[i], 1), (p[i], 0))
+        x = reshape(x, (lead[0], lead[1] * math.prod(sizes[:i]), sizes[i], math.prod(sizes[i + 1 :])))
+        out = {} if outs is None else {"outsize": (outs[i], x.shape[3])}
+        x = pool(x, (k[i], 1), (s[i], 1), (p[i], 0), **out)
         sizes[i] = x.shape[2]
     return reshape(x, (*lead, *sizes))

@@ -66,12 +66,12 @@ class Forget(FunctionNode):
         return tuple([None if sources[i] is None else next(gradients) for i in indexes])
 
 
-def _outputs(ys: Any) -> tuple[Variable, ...]:
-    ys = tuple(ys) if isinstance(ys, tuple | list) else (ys,)
-    for y in ys:
+def _outputs(ys: object) -> tuple[Variable, ...]:
+    outputs: tuple[Any, ...] = tuple(ys) if isinstance(ys, tuple | list) else (ys,)
+    for y in outputs:
         if not isinstance(y, Variable):
             raise DtypeError("forget: the block must return a Variable or a tuple of them", got=type(y).__name__)
-    return ys
+    return outputs
 
 
 def _leaves(ys: tuple[Variable, ...], arguments: list[Variable]) -> list[Variable]:

@@ -7,7 +7,7 @@ from cvzoo.typing.aliases import Array
 
 
 @overload
-def identity(x: Variable | Array, /) -> Variable: ...
+def identity(x: Variable | Array, /) -> Variable: ...  # pyright: ignore[reportOverlappingOverload]  # one input is the special case
 @overload
 def identity(*inputs: Variable | Array) -> tuple[Variable, ...]: ...
 def identity(*inputs: Variable | Array) -> Variable | tuple[Variable, ...]:

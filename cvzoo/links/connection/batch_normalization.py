@@ -1,5 +1,7 @@
 """Batch normalization, learned and frozen."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from cvzoo.autodiff.parameter import Parameter
@@ -12,6 +14,8 @@ from cvzoo.functions.normalization.fixed_batch_normalization import fixed_batch_
 from cvzoo.links.link import InitialValue, Link
 from cvzoo.typing.aliases import Array
 
+Normalize = Callable[..., Variable]  # with the arguments of `batch_normalization`
+
 
 class BatchNormalization(Link):
     """Normalizes each channel, by the batch's statistics while training and by the running ones otherwise.
@@ -20,6 +24,7 @@ class BatchNormalization(Link):
     decay: of the running statistics at each training step
     eps: added to the variance
     use_gamma, use_beta: whether a scale and a shift are learned; without them they are 1 and 0
+    normalize: the function that is used while training; one over several processes is set by `create_mnbn_model`
     frozen: False; True: the running statistics are used also while training, and stay as they are (`freeze`)
 
     gamma, beta (C,) are parameters; avg_mean, avg_var (C,) and N (number of fine-tuning steps) are persistent.
@@ -39,6 +44,7 @@ class BatchNormalization(Link):
         self.decay = decay
         self.eps = eps
         self.frozen = False
+        self.normalize: Normalize = batch_normalization
         with self.init_scope():
             self.gamma = Parameter(initial_gamma) if use_gamma else None
             self.beta = Parameter(initial_beta) if use_beta else None
@@ -77,7 +83,7 @@ class BatchNormalization(Link):
             self.N += 1
         if finetune:
             decay = 1 - 1 / self.N  # the N-th step has weight 1 / N, which makes the average an unweighted mean
-        return batch_normalization(
+        return self.normalize(
             x, gamma, beta, eps=self.eps, running_mean=self.avg_mean, running_var=self.avg_var, decay=decay
         )
 

@@ -21,9 +21,12 @@ from cvzoo.links.link import Link
 from cvzoo.links.link_hook import between_hooks
 from cvzoo.typing.aliases import Array
 
+# what weights in a kernel's format are computed from
+Source: TypeAlias = Parameter | Array | Link | float | None
+
 
 def folded(
-    W: Parameter, name: Hashable, sources: tuple[Any, ...], make: Callable[[], tuple[Any, ...]]
+    W: Parameter, name: Hashable, sources: tuple[Source, ...], make: Callable[[], tuple[Any, ...]]
 ) -> tuple[Any, ...]:
     """make(), and a table for copies of it in the kernels' formats; cached in the prepared weights of `W` as `name`.
 
@@ -45,7 +48,7 @@ def folded(
     return cached[2]
 
 
-def _mark(source: object) -> Any:
+def _mark(source: object) -> object:
     """A value that is equal as long as the source is unchanged."""
     if isinstance(source, Parameter):
         table = source.packs()
@@ -105,7 +108,7 @@ def can_fold(conv: Convolution2D, norm: Link) -> bool:
     )
 
 
-def fused_convolution(conv: Convolution2D, norm: Any = None) -> Callable[..., Variable]:
+def fused_convolution(conv: Convolution2D, norm: BatchNorm | Any = None) -> Callable[..., Variable]:
     """The function of x that is activation(norm(conv(x)) + add), by the layer's own kernel if it has one (see
     `quantize`): call it with x (B, in_channels, H, W) and, as in `fused_convolution_2d`, add, activation, alpha, beta.
 
@@ -173,7 +176,7 @@ def factors_of(
     return folded(conv.W, ("factors", id(norm)), _sources(conv, norm), lambda: _factors(conv, norm))
 
 
-def _sources(conv: Convolution2D, norm: BatchNorm) -> tuple[Any, ...]:
+def _sources(conv: Convolution2D, norm: BatchNorm) -> tuple[Source, ...]:
     return norm, norm.gamma, norm.beta, norm.avg_mean, norm.avg_var, norm.eps, conv.b
 
 
@@ -193,5 +196,5 @@ def _product(conv: Convolution2D, norm: BatchNorm) -> tuple[np.ndarray, np.ndarr
     return (W * scale[:, None, None, None]).astype(W.dtype), b
 
 
-def _array(value: Any) -> np.ndarray:
+def _array(value: Variable | Array | Any) -> np.ndarray:
     return value._array if isinstance(value, Variable) else value  # `.array` would discard prepared weights

@@ -34,10 +34,11 @@ class PowerIteration(FunctionNode):
         self._n_iteration = n_iteration
         self._eps = eps
 
-    def forward(self, inputs: tuple[Array, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array | Any, ...]:
         (W,) = inputs
         xp = backend_of(W).xp
         u = self._kept if self.effect is None else self.effect
+        v: Any = None
         for _ in range(self._n_iteration):
             v = u @ W
             v = v / (xp.sqrt((v * v).sum()) + self._eps)
@@ -90,12 +91,12 @@ class SpectralNormalization(AbstractWeightHook):
         self.vector_name = f"{weight_name}_u"
         self._vectors: tuple[Array, Array] | None = None  # of the last call in training, for gradient checkpointing
 
-    def added(self, link: Any) -> None:
+    def added(self, link: Link | Any) -> None:
         super().added(link)
         if vars(link)[self.weight_name].is_initialized:
             self._prepare(link, vars(link)[self.weight_name])
 
-    def deleted(self, link: Any) -> None:
+    def deleted(self, link: Link | Any) -> None:
         """Removes what `added` gave to the layer."""
         if self.vector_name in vars(link):
             delattr(link, self.vector_name)
@@ -139,4 +140,5 @@ class SpectralNormalization(AbstractWeightHook):
 def _as_matrix(link: Link, W: Parameter) -> Variable:
     """(O, the rest) of a layer's weight."""
     rows = moveaxis(W, 1, 0) if isinstance(link, Deconvolution2D) else W
-    return reshape(rows, ((rows.shape or ())[0], -1))
+    assert rows.shape is not None, "a weight that is normalized has its shape"
+    return reshape(rows, (rows.shape[0], -1))

@@ -106,7 +106,8 @@ def _paths(tree: Tree) -> Iterator[tuple[int, list[tuple[int, int]]]]:
 def _loss(x: Variable | Array, t: Variable | Array, W: Parameter, nodes: np.ndarray, turns: np.ndarray) -> Variable:
     x, t = widened(x), as_array(t)
     backend_of(t)
-    if x.ndim != 2 or t.shape != x.shape[:1] or x.shape[1] != (W.shape or ())[1]:
+    assert W.shape is not None, "W is made with the tree"
+    if x.ndim != 2 or t.shape != x.shape[:1] or x.shape[1] != W.shape[1]:
         raise ShapeError("BinaryHierarchicalSoftmax: x and t do not fit", got=f"x {x.shape}, t {t.shape}, W {W.shape}")
     if t.dtype.kind not in "iu":
         raise DtypeError("BinaryHierarchicalSoftmax: t must be of integers", got=t.dtype, hint="t.astype('int32')")

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.links.chain import Chain
-from cvzoo.links.model.config import checked_values, classes_field, config_from_json, config_to_json
+from cvzoo.links.model.config import ModelConfig, checked_values, classes_field, config_from_json, config_to_json
 from cvzoo.links.model.thresholds import (
     AbstractThresholds,
     ClassPreset,
@@ -70,7 +70,7 @@ class StoredDetector(NamedTuple):
     """The settings of a detector in a file: n_fg_class; config; presets and limit, None in older files."""
 
     n_fg_class: int
-    config: Any
+    config: ModelConfig
     presets: Mapping[str, Preset | ClassPreset] | None
     limit: int | None
 
@@ -84,7 +84,7 @@ def stored_detector(settings: Mapping[str, Any], config_class: type) -> StoredDe
     return StoredDetector(n_fg_class, config, stored_presets(settings), stored_limit(settings))
 
 
-def present_config(model: Any) -> Any:
+def present_config(model: Any) -> ModelConfig:
     """The model's config with the current values of its adjustable attributes."""
     now = {
         field.name: getattr(model, field.name)
@@ -99,7 +99,7 @@ class _Classes:
     n_fg_class: int = classes_field()
 
 
-def _keyed(config_class: type, settings: Mapping[str, Any], key: str) -> tuple[int, Any]:
+def _keyed(config_class: type, settings: Mapping[str, Any], key: str) -> tuple[int, ModelConfig]:
     odd = sorted(settings.keys() ^ {"n_fg_class", key})
     if odd:
         how = "unknown" if odd[0] in settings else "missing"
@@ -108,7 +108,7 @@ def _keyed(config_class: type, settings: Mapping[str, Any], key: str) -> tuple[i
     return n_fg_class, config_from_json(config_class, settings[key])
 
 
-def _built(model_class: type[Any], config: Any, label_names: Sequence[str] | None) -> Chain:
+def _built(model_class: type[Any], config: ModelConfig, label_names: Sequence[str] | None) -> Chain:
     takes = inspect.signature(model_class.__init__).parameters
     names = {"label_names": label_names} if "label_names" in takes else {}
     if "config" in takes:

@@ -69,17 +69,17 @@ class AugmentedPredictor:
         score: thresholds of a detector for this call, as for its own `predict`
         """
         check_images(imgs, batch_size)
-        found, sources, kind = [], [], type(self.model.predict([]))
+        results, sources, kind = [], [], type(self.model.predict([]))
         with using_score_of(self.model, score):
             if isinstance(self.model, AbstractSegmenter):
                 return self._label_maps(imgs, batch_size)
             for source in imgs:
-                found.append(self._of_image(read_pixels(source), batch_size))
+                results.append(self._of_image(read_pixels(source), batch_size))
                 sources.append(kept_source(source))
         if issubclass(kind, Classifications):
-            probs = np.stack(found) if found else np.zeros((0, self.model.n_class), np.float32)
+            probs = np.stack(results) if results else np.zeros((0, self.model.n_class), np.float32)
             return Classifications(probs, label_names=self.label_names, sources=sources)
-        return result_of(self.model, found, sources, kind)
+        return result_of(self.model, results, sources, kind)
 
     def predict_each(
         self, imgs: Iterable[ImageSource], *, batch_size: int = 8, score: str | float | None = None
@@ -112,21 +112,23 @@ class AugmentedPredictor:
         parts[n:] = [part.mirrored(view.shape[1:], self._pairs) for part, view in zip(parts[n:], views[n:])]
         return self._merged(concatenated([part.shifted((0, 0), size) for part in parts]), len(parts), size)
 
-    def _merged(self, found: Instances, n_view: int, size: Size) -> Instances:
+    def _merged(self, instances: Instances, n_view: int, size: Size) -> Instances:
         model = self.model
-        if found.mask is not None or found.point is not None:
-            keep = classwise_nms(found.bbox, found.label, found.score, iou_thresh=self.iou_thresh, limit=model.limit)
-            found = found.take(keep)
+        if instances.mask is not None or instances.point is not None:
+            keep = classwise_nms(
+                instances.bbox, instances.label, instances.score, iou_thresh=self.iou_thresh, limit=model.limit
+            )
+            instances = instances.take(keep)
         else:
             fused = weighted_boxes_fusion(
-                found.bbox, found.label, found.score, n_view=n_view, iou_thresh=self.iou_thresh
+                instances.bbox, instances.label, instances.score, n_view=n_view, iou_thresh=self.iou_thresh
             )
             # an object that few of the views show has a lower score than in these
             above = (fused.score > model.score_thresh) & model.above_class_thresholds(fused.label, fused.score)
             keep = np.flatnonzero(above)[: model.limit]
-            found = Instances(fused.bbox[keep], fused.label[keep], fused.score[keep], None, None, None)
-        inside = clip_bbox(found.bbox, size)  # what a larger frame let stick out of the image
-        return found.take(np.flatnonzero((inside[:, 2:] > inside[:, :2]).all(axis=1)))
+            instances = Instances(fused.bbox[keep], fused.label[keep], fused.score[keep], None, None, None)
+        inside = clip_bbox(instances.bbox, size)  # what a larger frame let stick out of the image
+        return instances.take(np.flatnonzero((inside[:, 2:] > inside[:, :2]).all(axis=1)))
 
 
 def _framed(img: Image, scale: float) -> Image:

@@ -33,7 +33,7 @@ class AbstractClassifier(AbstractPrepared, AbstractQuantizable, Chain, abc.ABC):
     n_class: int
     label_names: tuple[str, ...] | None = None
     layer_names: tuple[str, ...] = ()
-    preparation: AbstractPreparation | None
+    preparation: AbstractPreparation | None  # pyright: ignore[reportIncompatibleMethodOverride]  # an attribute, as the base class allows
     _pick: str | tuple[str, ...] | None = None
 
     @abc.abstractmethod
@@ -64,7 +64,7 @@ class AbstractClassifier(AbstractPrepared, AbstractQuantizable, Chain, abc.ABC):
         """
         names = _as_names(self._pick)
         outputs = {}
-        h: Any = None
+        h: Variable | Array = x
         for name, h in self.stages(x):
             if name in names:
                 outputs[name] = h
@@ -76,7 +76,7 @@ class AbstractClassifier(AbstractPrepared, AbstractQuantizable, Chain, abc.ABC):
 
     def scores(self, x: Variable | Array) -> Variable:
         """Logits (B, n_class) for x (B, C, H', W'), whatever `pick` is."""
-        h: Any = None
+        h: Variable | Any = None
         for _, h in self.stages(x):  # noqa: B007
             pass
         return h

@@ -4,12 +4,13 @@ import dataclasses
 import functools
 import typing
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.links.model.typed_value import NO_LIMITS, Limits, expected_words, is_named_tuple, nested_kinds, typed_value
 
 Config = TypeVar("Config")
+ModelConfig: TypeAlias = Any  # a frozen dataclass of such fields; each family of models has a class of its own
 
 COUNT = 100_000  # limit of channels, blocks or pixels; a file with more is damaged or malicious
 
@@ -175,7 +176,7 @@ def one_config(config: Config | None, settings: Config | None) -> Config | None:
     return settings if config is None else config
 
 
-def config_to_json(config: Any) -> dict[str, Any]:
+def config_to_json(config: ModelConfig) -> dict[str, Any]:
     """The fields of a config by their names in files, in order; tuples as lists.
 
     config: a dataclass or a named tuple
@@ -195,7 +196,7 @@ def config_to_json(config: Any) -> dict[str, Any]:
     return fields
 
 
-def config_from_json(config_class: type, values: Mapping[str, Any]) -> Any:
+def config_from_json(config_class: type, values: Mapping[str, Any]) -> ModelConfig:
     """The config from the output of `config_to_json`.
 
     Raises ValueRangeError that names the field that is missing, unknown, of the wrong type or out of its range.
@@ -229,7 +230,7 @@ def config_from_json(config_class: type, values: Mapping[str, Any]) -> Any:
     return config_class(**checked_values(config_class, fields))
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Any:
     own = getattr(value, "to_json", None)
     if own is not None:
         return own()

@@ -15,6 +15,7 @@ from cvzoo.images.read_image import ImageSource
 from cvzoo.images.write_image import write_image
 from cvzoo.links.model.result import SHOWN, AbstractResult, label_of, notebook_html, notebook_png
 from cvzoo.links.model.result_annotations import coco_of, voc_of
+from cvzoo.reporting.counted import counted
 from cvzoo.typing.aliases import Array, BBox, Label, Point, Score, Size
 from cvzoo.visualizations.colors import Colors, class_color
 from cvzoo.visualizations.draw_bbox import DrawStyle
@@ -240,7 +241,9 @@ class AbstractInstances(AbstractResult):
 
     def __repr__(self) -> str:
         records = self.to_records()
-        lines = [f"{type(self).__name__} of {self.n_image} images, {len(records)} {self._instances}"]
+        lines = [
+            f"{type(self).__name__} of {counted(self.n_image, 'image')}, {counted(len(records), *self._instances)}"
+        ]
         if records:
             lines.append(
                 f"{'image':>5}  {'label':<16} {'score':>5}  {'y_min':>7} {'x_min':>7} {'y_max':>7} {'x_max':>7}"
@@ -253,7 +256,7 @@ class AbstractInstances(AbstractResult):
             lines.append(f"  ... and {len(records) - SHOWN} more")
         return "\n".join(lines)
 
-    _instances = "boxes"  # in the repr
+    _instances = ("box", "boxes")  # in the repr
 
 
 class _Lists(NamedTuple):

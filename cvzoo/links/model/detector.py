@@ -98,8 +98,8 @@ class AbstractDetector(AbstractThresholds, AbstractPrepared, AbstractQuantizable
         """
         for batch in batches_for(self, imgs, batch_size=batch_size):
             with self.using_score(score):  # not while the caller has the results
-                found = self._begun(batch)()
-            for (bbox, label, scores), source in zip(found, batch.sources):
+                result = self._begun(batch)()
+            for (bbox, label, scores), source in zip(result, batch.sources):
                 yield Detections([bbox], [label], [scores], label_names=self.label_names, sources=[kept_source(source)])
 
     def _begun(self, batch: PreparedBatch) -> Callable[[], list[Found]]:

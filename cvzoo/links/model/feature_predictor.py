@@ -108,11 +108,14 @@ class FeaturePredictor(AbstractQuantizable, Chain):
 
 def _statistics(extractor: Any, mean: ArrayLike | None) -> tuple[np.ndarray, np.ndarray]:
     """Mean and standard deviation, (3, 1, 1) or (1, 1, 1) float32 each."""
-    if mean is None and isinstance(extractor, AbstractClassifier) and extractor.preparation is not None:
-        return extractor.preparation.mean_and_std()
-    if mean is None and not isinstance(extractor, _HasMean):
-        raise ValueRangeError("FeaturePredictor: the extractor does not define a normalization", hint="mean=...")
-    numbers = np.asarray(extractor.mean if mean is None else mean, np.float32).ravel()
+    values = mean
+    if values is None:
+        if isinstance(extractor, AbstractClassifier) and extractor.preparation is not None:
+            return extractor.preparation.mean_and_std()
+        if not isinstance(extractor, _HasMean):
+            raise ValueRangeError("FeaturePredictor: the extractor does not define a normalization", hint="mean=...")
+        values = extractor.mean
+    numbers = np.asarray(values, np.float32).ravel()
     if numbers.shape not in ((1,), (3,)) or not np.isfinite(numbers).all():
         raise ValueRangeError("FeaturePredictor: mean must be one number or three", got=repr(mean)[:80])
     return numbers.reshape(-1, 1, 1), np.ones((len(numbers), 1, 1), np.float32)

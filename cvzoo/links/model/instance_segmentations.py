@@ -103,4 +103,4 @@ class InstanceSegmentations(AbstractInstances, _Lists):
         masks = [mask for image in self.indices(i) for mask in self.masks[image].to_coco()]
         return [{**record, "mask": mask} for record, mask in zip(super().to_records(i), masks)]
 
-    _instances = "masks"
+    _instances = ("mask", "masks")

@@ -69,20 +69,20 @@ class AbstractInstanceSegmenter(AbstractThresholds, AbstractPrepared, AbstractQu
         """The results image by image, reading images lazily, with constant memory."""
         for batch in batches_for(self, imgs, batch_size=batch_size):
             with self.using_score(score):  # not while the caller has the results
-                found = self._found(batch)
-            for each, source in zip(found, batch.sources):
+                result = self._found(batch)
+            for each, source in zip(result, batch.sources):
                 yield self._result([each], [kept_source(source)])
 
     def _found(self, batch: PreparedBatch) -> list[FoundInstances]:
         # switches are set around the network only, since a suspended generator would leak them to its caller
         with self.device, using_config("train", False), no_backprop_mode():
-            found = self.find_instances(batch.x, batch.sizes)
+            result = self.find_instances(batch.x, batch.sizes)
         if self.class_score_thresh is None:
-            return found
-        keep = (np.flatnonzero(self.above_class_thresholds(each.label, each.score)) for each in found)
+            return result
+        keep = (np.flatnonzero(self.above_class_thresholds(each.label, each.score)) for each in result)
         return [
             FoundInstances(each.mask[rows], each.bbox[rows], each.label[rows], each.score[rows])
-            for each, rows in zip(found, keep)
+            for each, rows in zip(result, keep)
         ]
 
     def _result(self, instances: list[FoundInstances], sources: list[ImageSource | None]) -> InstanceSegmentations:

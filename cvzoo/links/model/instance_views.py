@@ -52,7 +52,7 @@ class Instances(NamedTuple):
         return self._replace(bbox=bbox, mask=mask, point=point, point_score=point_score)
 
 
-def instances_of(result: Any, i: int) -> Instances:
+def instances_of(result: object, i: int) -> Instances:
     """Image `i` of a model's result. Raises UnsupportedError for results of another task."""
     if isinstance(result, InstanceSegmentations):
         return Instances(result.bboxes[i], result.labels[i], result.scores[i], result.masks[i], None, None)

@@ -70,18 +70,18 @@ class AbstractKeypointDetector(AbstractThresholds, AbstractPrepared, AbstractQua
         """The results image by image, reading images lazily, with constant memory."""
         for batch in batches_for(self, imgs, batch_size=batch_size):
             with self.using_score(score):  # not while the caller has the results
-                found = self._found(batch)
-            for each, source in zip(found, batch.sources):
+                result = self._found(batch)
+            for each, source in zip(result, batch.sources):
                 yield self._result([each], [kept_source(source)])
 
     def _found(self, batch: PreparedBatch) -> list[FoundPoints]:
         # switches are set around the network only, since a suspended generator would leak them to its caller
         with self.device, using_config("train", False), no_backprop_mode():
-            found = self.find_points(batch.x, batch.sizes)
+            result = self.find_points(batch.x, batch.sizes)
         if self.class_score_thresh is None:
-            return found
-        keep = (self.above_class_thresholds(each.label, each.score) for each in found)
-        return [FoundPoints(*(column[rows] for column in each)) for each, rows in zip(found, keep)]
+            return result
+        keep = (self.above_class_thresholds(each.label, each.score) for each in result)
+        return [FoundPoints(*(column[rows] for column in each)) for each, rows in zip(result, keep)]
 
     def _result(self, instances: list[FoundPoints], sources: list[ImageSource | None]) -> KeypointDetections:
         points, bboxes, labels, scores, point_scores = (

@@ -6,6 +6,7 @@ import numpy as np
 
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError
 from cvzoo.geometry.as_size import as_size
+from cvzoo.links.model.image_batches import declared_preparation
 from cvzoo.links.model.segmenter import AbstractSegmenter
 from cvzoo.transforms.as_rng import as_rng
 from cvzoo.transforms.crop import crop
@@ -44,7 +45,8 @@ class LabelMapTransform:
             raise ValueRangeError("scale_range must be two positive numbers, the lower first", got=scale_range)
         if angle < 0:
             raise ValueRangeError("angle must not be negative", got=angle)
-        self.model = model
+        # without the network, which would be copied to every data-loading worker, or cannot be once it is compiled
+        self.prepare = declared_preparation(model) or model.prepare
         self.size = None if size is None else as_size(size)
         self.scale_range = scale_range
         self.angle = angle
@@ -76,7 +78,7 @@ class LabelMapTransform:
             img, label = crop(img, y_slice=ys, x_slice=xs, fill=_MEAN), crop_label_map(label, y_slice=ys, x_slice=xs)
         if self.x_flip and rng.random() < 0.5:
             img, label = flip(img, x_flip=True), flip_label_map(label, x_flip=True)
-        x = self.model.prepare(np.ascontiguousarray(img, np.float32))
+        x = self.prepare(np.ascontiguousarray(img, np.float32))
         if x.shape[1:] != label.shape:
             raise ShapeError(
                 "LabelMapTransform: the model's prepare changes the size",

@@ -1,6 +1,7 @@
 """Results of semantic segmentation, with drawing and display in notebooks."""
 
 import html
+import math
 import os
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,7 @@ from cvzoo.images.read_image import ImageSource
 from cvzoo.images.write_image import encode_png, write_image
 from cvzoo.links.model.result import SHOWN, AbstractResult, label_of, notebook_html, notebook_png
 from cvzoo.links.model.result_annotations import coco_of, label_map_png, voc_label_map
+from cvzoo.reporting.counted import counted
 from cvzoo.transforms.label_maps import resize_label_map
 from cvzoo.transforms.resize import resize
 from cvzoo.transforms.scale import scaled_size
@@ -25,6 +27,8 @@ from cvzoo.visualizations.vis_semantic_segmentation import vis_semantic_segmenta
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+LEGEND_ROWS = 24  # in a figure of matplotlib's usual height
 
 
 class LabelMaps(AbstractResult, list[ClassMap]):
@@ -89,7 +93,8 @@ class LabelMaps(AbstractResult, list[ClassMap]):
 
         def plot(axes: "Axes") -> None:
             _, handles = vis_semantic_segmentation(picture, label, names, palette, alpha=opacity, ax=axes)
-            legend = axes.legend(handles=handles, loc="upper left", bbox_to_anchor=(1, 1), fontsize=8)
+            columns = math.ceil(len(handles) / LEGEND_ROWS) or 1
+            legend = axes.legend(handles=handles, loc="upper left", bbox_to_anchor=(1, 1), fontsize=8, ncols=columns)
             for text in legend.get_texts():
                 text.set_parse_math(False)  # names may contain dollar signs
 
@@ -167,7 +172,7 @@ class LabelMaps(AbstractResult, list[ClassMap]):
         return ", ".join(parts[:6]) + (f" and {len(parts) - 6} more" if len(parts) > 6 else "")
 
     def __repr__(self) -> str:
-        lines = [f"LabelMaps of {len(self)} images"]
+        lines = [f"LabelMaps of {counted(len(self), 'image')}"]
         lines += [f"{i:>5}  {'x'.join(map(str, self[i].shape))}  {self._rows(i)}" for i in range(len(self))[:SHOWN]]
         if len(self) > SHOWN:
             lines.append(f"  ... and {len(self) - SHOWN} more")

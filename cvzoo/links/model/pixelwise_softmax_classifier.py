@@ -3,8 +3,9 @@
 import numpy as np
 
 import cvzoo.functions as F
-from cvzoo.autodiff.variable import Variable
+from cvzoo.autodiff.variable import Variable, as_array
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError
+from cvzoo.functions.loss.batch_part import AbstractBatchLoss, as_batch_mean, is_part
 from cvzoo.links.chain import Chain
 from cvzoo.links.link import Link
 from cvzoo.links.model.segmenter import AbstractSegmenter
@@ -12,7 +13,7 @@ from cvzoo.reporting.reporter import report
 from cvzoo.typing.aliases import Array
 
 
-class PixelwiseSoftmaxClassifier(Chain):
+class PixelwiseSoftmaxClassifier(AbstractBatchLoss, Chain):
     """Training loss of semantic segmentation, a scalar: the mean softmax cross entropy of the pixels, of `(x, t)`.
 
     predictor: the segmenter, or another link from x to logits (B, n_class, H, W)
@@ -74,4 +75,5 @@ class PixelwiseSoftmaxClassifier(Chain):
     def _loss(self, scores: Variable, t: Variable | Array) -> Variable:
         if scores.shape[2:] != t.shape[1:]:
             scores = F.resize_images(scores, t.shape[1:], align_corners=self._align_corners)
-        return F.softmax_cross_entropy(scores, t, class_weight=self.class_weight, ignore_label=self.ignore_label)
+        loss = F.softmax_cross_entropy(scores, t, class_weight=self.class_weight, ignore_label=self.ignore_label)
+        return as_batch_mean(loss, int((as_array(t) != self.ignore_label).sum())) if is_part() else loss

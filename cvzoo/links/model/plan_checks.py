@@ -1,7 +1,7 @@
 """Validation of the names and sizes that describe a network."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from cvzoo.errors.exceptions import ValueRangeError
 
@@ -36,5 +36,5 @@ def check_plan_numbers(what: str, counts: Mapping[str, int | Iterable[int]], *, 
         raise ValueRangeError(f"{what}: drop_path is out of range", expected="0 to 1", got=repr(drop_path)[:80])
 
 
-def _several(value: object) -> Iterable[Any]:
+def _several(value: object) -> Iterable[object]:
     return value if isinstance(value, tuple | list) else (value,)

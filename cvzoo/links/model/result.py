@@ -1,16 +1,21 @@
-"""Base class of what models predict: its images, its table of pandas, display in notebooks, labels by name."""
+"""Base class of what models predict: its methods, its images, display in notebooks, labels by name."""
 
 import abc
 import importlib
+import os
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cvzoo.errors.exceptions import ImageError, MissingExtraError, ValueRangeError
 from cvzoo.images.read_image import ImageSource, read_image
-from cvzoo.typing.aliases import LabelNames
+from cvzoo.reporting.counted import counted
+from cvzoo.typing.aliases import Image, LabelNames
 from cvzoo.visualizations.colors import check_class_name
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 SHOWN = 20  # images in a notebook's cell, rows in a repr
 
@@ -36,8 +41,39 @@ class AbstractResult(abc.ABC):
         """The number of images."""
 
     @abc.abstractmethod
+    def draw(self, i: int = 0, *, img: ImageSource | None = None) -> Image:
+        """Image `i` with what was predicted, float32 RGB in [0, 255], a new array.
+
+        img: the image, where it cannot be read again; anything that `read_image` takes
+        Raises ValueRangeError if there is no image `i`, ImageError if it cannot be read.
+        """
+
+    @abc.abstractmethod
+    def show(self, i: int = 0, *, img: ImageSource | None = None, ax: "Axes | None" = None) -> "Axes":
+        """matplotlib's axes with image `i` and what was predicted, shown in a notebook's cell or in a window.
+
+        ax: axes to draw on, which are then not shown; img, and errors: as in `draw`
+        """
+
+    @abc.abstractmethod
+    def save(self, i: int, path: str | os.PathLike, *, img: ImageSource | None = None) -> os.PathLike:
+        """Writes `draw(i)` and returns the path (.png, .jpg ...). Raises as `draw`, `write_image`."""
+
+    @abc.abstractmethod
+    def filter(self, *, classes: Sequence[int | str]) -> "AbstractResult":
+        """The result of these classes (names or labels) alone. Raises ValueRangeError for an unknown class name."""
+
+    @abc.abstractmethod
     def to_records(self) -> list[dict[str, Any]]:
         """Dicts of numbers and names, for JSON."""
+
+    @abc.abstractmethod
+    def to_coco(self) -> dict[str, Any]:
+        """A COCO annotation file as a dict. Raises UnsupportedError for results without objects."""
+
+    @abc.abstractmethod
+    def to_voc(self) -> Sequence[str | bytes]:
+        """Contents of each image's file in VOC's layout. Raises UnsupportedError for results without objects."""
 
     def to_df(self) -> Any:
         """A pandas DataFrame with the rows of `to_records`. Raises MissingExtraError without pandas."""
@@ -81,7 +117,7 @@ def notebook_html(n_image: int, shown: Callable[[int], str]) -> str | None:
     except (ImageError, OSError):
         return None
     if n_image > SHOWN:
-        parts.append(f"<p>... and {n_image - SHOWN} more images</p>")
+        parts.append(f"<p>... and {counted(n_image - SHOWN, 'more image')}</p>")
     return "\n".join(parts) or None
 
 

@@ -29,6 +29,7 @@ class ClassPreset(NamedTuple):
 class AbstractThresholds:
     """Thresholds of a model that detects instances.
 
+    n_fg_class: the number of classes, without a background; set by each network
     score_thresh: instances with scores of at most this are dropped
     class_score_thresh: the same for each class, in order of label, after `score_thresh`, NMS and `limit`; None: no
         thresholds of classes
@@ -40,6 +41,7 @@ class AbstractThresholds:
     The thresholds belong to the model, not to a thread: set them before predicting in several threads.
     """
 
+    n_fg_class: int
     presets: Mapping[str, Preset | ClassPreset] = {"visualize": Preset(0.5, 0.5), "evaluate": Preset(0.5, 0.05)}
     score_thresh: float = 0.5
     nms_thresh: float = 0.5
@@ -136,11 +138,11 @@ def stored_presets(settings: Mapping[str, Any]) -> dict[str, Preset | ClassPrese
         return None
     kind = Mapping[str, tuple[float, float] | tuple[float, float, tuple[float, ...]]]
     presets = _stored(settings, "presets", kind)
-    found: dict[str, Preset | ClassPreset] = {}
+    by_name: dict[str, Preset | ClassPreset] = {}
     for name, (nms_thresh, score_thresh, *of_classes) in presets.items():
         pair = float(nms_thresh), float(score_thresh)
-        found[name] = ClassPreset(*pair, tuple(map(float, of_classes[0]))) if of_classes else Preset(*pair)
-    return found
+        by_name[name] = ClassPreset(*pair, tuple(map(float, of_classes[0]))) if of_classes else Preset(*pair)
+    return by_name
 
 
 def stored_limit(settings: Mapping[str, Any]) -> int | None:

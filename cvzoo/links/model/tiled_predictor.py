@@ -81,14 +81,14 @@ class TiledPredictor:
         score: thresholds of a detector for this call, as for its own `predict`
         """
         check_images(imgs, batch_size)
-        found, sources, kind = [], [], type(self.model.predict([]))
+        results, sources, kind = [], [], type(self.model.predict([]))
         with using_score_of(self.model, score):
             for source in imgs:
-                found.append(self._of_image(read_pixels(source), batch_size))
+                results.append(self._of_image(read_pixels(source), batch_size))
                 sources.append(kept_source(source))
         if issubclass(kind, LabelMaps):
-            return LabelMaps(found, label_names=self.label_names, sources=sources)
-        return result_of(self.model, found, sources, kind)
+            return LabelMaps(results, label_names=self.label_names, sources=sources)
+        return result_of(self.model, results, sources, kind)
 
     def predict_each(
         self, imgs: Iterable[ImageSource], *, batch_size: int = 8, score: str | float | None = None
@@ -145,7 +145,7 @@ class TiledPredictor:
         near = np.maximum(_AT_EDGE * np.array(self.tile), 1)
         at_begin = (part.bbox[:, :2] <= begin + near) & (begin > 0)
         at_end = (part.bbox[:, 2:] >= end - near) & (end < size)
-        return (at_begin | at_end).any(axis=1)
+        return np.any(at_begin | at_end, axis=1)
 
 
 def merged_cut_boxes(instances: Instances, cut: Array, thresh: float) -> Instances:

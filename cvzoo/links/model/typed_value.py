@@ -128,4 +128,5 @@ def is_named_tuple(kind: Any) -> bool:
 def nested_kinds(kind: Any) -> list[type]:
     """The dataclasses and named tuples that a value of the type may be."""
     kinds = typing.get_args(kind) if typing.get_origin(kind) in (typing.Union, types.UnionType) else (kind,)
-    return [each for each in kinds if dataclasses.is_dataclass(each) or is_named_tuple(each)]
+    classes = [each for each in kinds if isinstance(each, type)]
+    return [each for each in classes if dataclasses.is_dataclass(each) or is_named_tuple(each)]

@@ -22,6 +22,7 @@ class ClassifierConstructor(Protocol[Model_co]):
         label_names: Sequence[str] | None = None,
     ) -> Model_co:
         """The network; arguments as in its class."""
+        ...
 
 
 def classifier_variant(name: str, make: Callable[..., Model], doc: str) -> ClassifierConstructor[Model]:

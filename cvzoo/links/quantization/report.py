@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from cvzoo.errors.exceptions import ValueRangeError
+from cvzoo.reporting.counted import counted
 
 
 class QuantizedLayer(NamedTuple):
@@ -67,8 +68,8 @@ class QuantizationReport:
 
     def summary(self) -> str:
         """One line: the number of quantized layers, the precision and the calibration."""
-        images = f"ranges of {self.n_image} images by {self.method!r}"
-        return f"{self.n_quantized} of {len(self)} layers in {self.precision}, {images}"
+        images = f"ranges of {counted(self.n_image, 'image')} by {self.method!r}"
+        return f"{self.n_quantized} of {counted(len(self), 'layer')} in {self.precision}, {images}"
 
     def __str__(self) -> str:
         lines = [self.summary()]

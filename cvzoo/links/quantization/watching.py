@@ -17,7 +17,7 @@ from cvzoo.links.connection.linear import Linear
 from cvzoo.links.quantization.flow import Flow
 from cvzoo.typing.aliases import Array
 
-_BINS = 2048
+_BINS = 2048  # of the histogram of a layer's inputs
 _SAMPLE = 1 << 16  # values of an array in the histogram; the range is that of all
 
 

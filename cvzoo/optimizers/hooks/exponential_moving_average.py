@@ -14,6 +14,8 @@ from cvzoo.optimizers.blocks import Block, cut_into_blocks
 from cvzoo.optimizers.entry import placed
 from cvzoo.optimizers.in_threads import for_each_block
 from cvzoo.optimizers.on_device.average import DeviceAverage
+from cvzoo.optimizers.on_device.trace import Cell
+from cvzoo.optimizers.optimizer import AbstractOptimizer
 from cvzoo.optimizers.optimizer_hook import AbstractOptimizerHook
 from cvzoo.typing.aliases import Array
 
@@ -51,14 +53,12 @@ class ExponentialMovingAverage(AbstractOptimizerHook):
         self._t = 0
         self._plan: tuple[list[Array], list[Block], list[DeviceAverage]] | None = None
 
-    def __call__(self, optimizer: Any) -> None:
-        self._link = optimizer.target
-        blocks, on_gpus = self._planned(self._values(self._link))
-        t = self._t + 1
-        if optimizer.mode != "record":
-            self._t = t
+    def __call__(self, optimizer: AbstractOptimizer) -> None:
+        self._link = link = optimizer.target
+        blocks, on_gpus = self._planned(self._values(link))
+        self._t = t = self._t + 1
         for group in on_gpus:
-            group.update(t, optimizer.scaling_on(group.device), optimizer.mode)
+            group.update(t, optimizer.scaling_on(group.device))
         rest = {np.dtype(d): np.asarray(self._rest(t), d) for d in (np.float32, np.float64)}
 
         def work(block: Block, scratch: Sequence[Array]) -> None:
@@ -68,7 +68,7 @@ class ExponentialMovingAverage(AbstractOptimizerHook):
 
         for_each_block(blocks, work)
 
-    def _rest(self, t: Any) -> Any:
+    def _rest(self, t: int | Cell) -> float | Cell:
         return 1 - (np.minimum((1 + t) / (10 + t), self.decay) if self.warm_up else self.decay)
 
     def _is_planned(self, arrays: Sequence[Array]) -> bool:
@@ -104,10 +104,6 @@ class ExponentialMovingAverage(AbstractOptimizerHook):
             self._plan = (arrays, blocks, on_gpus)
         assert self._plan is not None
         return self._plan[1:]
-
-    def replays(self, optimizer: Any) -> bool:
-        arrays = list(self._values(optimizer.target).values())
-        return self._plan is not None and self._is_planned(arrays) and not self._plan[1]  # no blocks on the CPU
 
     def left_out(self, count: int) -> None:
         self._t -= count

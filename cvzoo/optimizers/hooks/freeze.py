@@ -1,9 +1,8 @@
 """Freezing of parameters."""
 
-from typing import Any
-
 from cvzoo.autodiff.parameter import Parameter
 from cvzoo.optimizers.gradient_hook import Selector
+from cvzoo.optimizers.optimizer import AbstractOptimizer
 from cvzoo.optimizers.optimizer_hook import AbstractOptimizerHook
 
 
@@ -25,11 +24,8 @@ class Freeze(AbstractOptimizerHook):
         self.selector = selector
         self.iterations = iterations
 
-    def __call__(self, optimizer: Any) -> None:
+    def __call__(self, optimizer: AbstractOptimizer) -> None:
         """No-op: the optimizer calls `is_frozen`."""
-
-    def replays(self, optimizer: Any) -> bool:
-        return True
 
     def is_frozen(self, path: str, param: Parameter, t: int) -> bool:
         return (self.iterations is None or t < self.iterations) and self.selector(path, param)

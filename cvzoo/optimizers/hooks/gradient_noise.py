@@ -1,9 +1,8 @@
 """Noise on gradients."""
 
-from typing import Any
-
 from cvzoo.backends.device import on_device_of
 from cvzoo.backends.dispatch import backend_of
+from cvzoo.optimizers.optimizer import AbstractOptimizer
 from cvzoo.optimizers.optimizer_hook import AbstractOptimizerHook
 from cvzoo.typing.aliases import Array
 
@@ -24,7 +23,7 @@ class GradientNoise(AbstractOptimizerHook):
         self.eta = eta
         self.gamma = gamma
 
-    def __call__(self, optimizer: Any) -> None:
+    def __call__(self, optimizer: AbstractOptimizer) -> None:
         sigma = (self.eta / (1 + optimizer.t) ** self.gamma) ** 0.5
         seen = set()
         for param in optimizer.target.params(False):

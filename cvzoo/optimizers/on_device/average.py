@@ -1,7 +1,6 @@
 """Moving averages of parameters on a GPU."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -27,7 +26,7 @@ class DeviceAverage:
         arrays: Sequence[Array],
         averages: Sequence[Array],
         average: Callable[..., None],
-        rest: Callable[[Any], Any],
+        rest: Callable[[Cell], float | Cell],
     ):
         self.average = average
         self.rest = rest
@@ -37,8 +36,8 @@ class DeviceAverage:
             self.table = Table(arrays, [averages])
             self.words = gpu_arrays().zeros(NUMBERS, np.int64)
 
-    def update(self, t: int, scaling: ScalingOnDevice | None, mode: str) -> None:
-        """Make update t, unless `scaling` skips it, in the optimizer's mode."""
+    def update(self, t: int, scaling: ScalingOnDevice | None) -> None:
+        """Make update t, unless `scaling` skips it."""
         scalars = Trace("double", "n", lift=True)
         true_t = scalars.number(t)
         if scaling is not None:
@@ -47,12 +46,10 @@ class DeviceAverage:
         rest = rest if isinstance(rest, Cell) else scalars.number(rest)
         update_formula = formula.average_formula(scalars, self.shapes, self.average, (rest,))
         with self.device:
-            if mode != "record":
-                values = np.zeros(NUMBERS)
-                values[: len(scalars.lifted)] = scalars.lifted
-                write_words(values.view(np.int64), self.words)
-            if mode != "prepare":
-                kernel = kernel_of(kernel_text.update_text(update_formula))
-                state, non_finite = (None, None) if scaling is None else (scaling.state, scaling.non_finite)
-                self.table.load()
-                self.table.over_chunks(kernel, self.words, loss_scale=state, non_finite=non_finite)
+            values = np.zeros(NUMBERS)
+            values[: len(scalars.lifted)] = scalars.lifted
+            write_words(values.view(np.int64), self.words)
+            kernel = kernel_of(kernel_text.update_text(update_formula))
+            state, non_finite = (None, None) if scaling is None else (scaling.state, scaling.non_finite)
+            self.table.load()
+            self.table.over_chunks(kernel, self.words, loss_scale=state, non_finite=non_finite)

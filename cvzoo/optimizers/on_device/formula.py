@@ -64,7 +64,7 @@ class _Tracing:
     def formula(
         self,
         stored: Sequence[tuple[str, Cell]],
-        summed: Sequence[Any] = (),
+        summed: Sequence[Cell] = (),
         *,
         checked: bool = False,
         layerwise: bool = False,
@@ -82,6 +82,8 @@ class _Tracing:
             checked,
             self.shapes.n_slot,
             layerwise,
+            tuple(self.trace.operations),
+            self.trace.literals,
         )
 
     def with_slots(self) -> list[tuple[str, Cell]]:
@@ -106,7 +108,11 @@ def write_formula(scalars: Trace, shapes: Shapes, changes: Sequence[Change]) -> 
 
 
 def measure_formula(
-    scalars: Trace, shapes: Shapes, changes: Sequence[Change], rule: Any, coefficients: Coefficients
+    scalars: Trace,
+    shapes: Shapes,
+    changes: Sequence[Change],
+    rule: Any,
+    coefficients: Coefficients,
 ) -> Formula:
     """The first pass of a layerwise rule."""
     tracing = _Tracing(scalars, shapes)
@@ -117,7 +123,12 @@ def measure_formula(
 
 
 def update_formula(
-    scalars: Trace, shapes: Shapes, changes: Sequence[Change], rule: Any, coefficients: Coefficients, layerwise: bool
+    scalars: Trace,
+    shapes: Shapes,
+    changes: Sequence[Change],
+    rule: Any,
+    coefficients: Coefficients,
+    layerwise: bool,
 ) -> Formula:
     """The formula of the update."""
     tracing = _Tracing(scalars, shapes)

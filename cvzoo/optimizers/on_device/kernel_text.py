@@ -1,9 +1,12 @@
 """The C source of a GPU kernel around a traced formula: loads, stores and partial sums."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
+
+from cvzoo.backends.native.elementwise import Operation
 
 THREADS = 256
 CHUNK = 8192  # elements per thread block: enough blocks for small networks, enough work per block for large ones
@@ -25,6 +28,7 @@ class Formula(NamedTuple):
     checked: whether it only checks that gradients are finite
     n_slot: number of state arrays per parameter
     layerwise: whether the lines use the array's `ratio`
+    operations, literals: the lines as `Trace` has them, for our kernel on the CPU
     """
 
     dtype: np.dtype
@@ -37,6 +41,8 @@ class Formula(NamedTuple):
     checked: bool = False
     n_slot: int = 0
     layerwise: bool = False
+    operations: Sequence[Operation | None] = ()
+    literals: Mapping[str, float] = MappingProxyType({})
 
 
 def update_text(formula: Formula) -> str:

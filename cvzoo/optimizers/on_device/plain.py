@@ -7,7 +7,7 @@ import numpy as np
 
 from cvzoo.backends.gpu_kernels import gpu_arrays
 from cvzoo.optimizers.entry import Entry
-from cvzoo.optimizers.update_rule import AbstractLayerwiseRule, AbstractUpdateRule
+from cvzoo.optimizers.update_rule import AbstractLayerwiseRule, AbstractUpdateRule, Coefficients
 from cvzoo.typing.aliases import Array
 
 
@@ -23,8 +23,8 @@ class PlainUpdate:
         self,
         entries: Sequence[Entry],
         rule: AbstractUpdateRule,
-        changes: Sequence[tuple[Callable[..., None], Callable[[], Sequence[Any]]]],
-        numbers: Sequence[float | None],
+        changes: Sequence[tuple[Callable[..., None], Callable[[], Coefficients]]],
+        numbers: Coefficients,
         hp: dict[str, float],
         exempt: bool,
         skipped: Array | None,
@@ -45,7 +45,7 @@ class PlainUpdate:
         for entry in self.entries:
             self._update(entry, changes)
 
-    def _update(self, entry: Entry, changes: Sequence[tuple[Callable[..., None], Sequence[Any]]]) -> None:
+    def _update(self, entry: Entry, changes: Sequence[tuple[Callable[..., None], Coefficients]]) -> None:
         array = entry.array
         flat = array.flags.c_contiguous
         p = array.reshape(-1)
@@ -66,5 +66,5 @@ class PlainUpdate:
             array[...] = p.reshape(array.shape)
 
 
-def _of_dtype(numbers: Sequence[Any], dtype: np.dtype) -> tuple[Any, ...]:
+def _of_dtype(numbers: Coefficients, dtype: np.dtype) -> tuple[Array | Any, ...]:  # Any stands for None
     return tuple([None if number is None else dtype.type(number) for number in numbers])

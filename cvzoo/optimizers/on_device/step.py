@@ -1,8 +1,8 @@
 """One update on a GPU: kernel launches are collected, then launched in order without synchronization."""
 
 import functools
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any, cast
 
 import numpy as np
 
@@ -16,15 +16,8 @@ from cvzoo.optimizers.on_device.plain import PlainUpdate
 from cvzoo.optimizers.on_device.plan import NORMS, NUMBERS, DeviceGroup, DevicePlan
 from cvzoo.optimizers.on_device.scaling import ScalingOnDevice
 from cvzoo.optimizers.on_device.trace import Cell, Trace
-from cvzoo.optimizers.update_rule import AbstractLayerwiseRule, AbstractUpdateRule
+from cvzoo.optimizers.update_rule import AbstractLayerwiseRule, AbstractUpdateRule, Coefficients
 from cvzoo.typing.aliases import Array
-
-
-class Launch(NamedTuple):
-    """A kernel launch; `what` is equal for the same kernels on the same arrays."""
-
-    what: tuple[Any, ...]
-    run: Callable[[], None]
 
 
 class _Part:
@@ -36,13 +29,13 @@ class _Part:
         self.scalars = Trace("double", "n", lift=True)
         self.changes: list[formula.Change] = []
         # the same with scalars on the host
-        self.plain: list[tuple[Callable[..., None], Callable[[], Sequence[Any]]]] = []
+        self.plain: list[tuple[Callable[..., None], Callable[[], Coefficients]]] = []
 
-    def cells(self, numbers: Sequence[Any]) -> tuple[Cell | None, ...]:
+    def cells(self, numbers: Coefficients) -> tuple[Cell | None, ...]:
         """Numbers of the host, or of the device, as cells; None stays None."""
         return tuple([x if x is None or isinstance(x, Cell) else self.scalars.number(x) for x in numbers])
 
-    def key(self, kind: str, coefficients: Sequence[Cell | None] = ()) -> tuple[Any, ...]:
+    def key(self, kind: str, coefficients: Sequence[Cell | None] = ()) -> tuple[Hashable, ...]:
         changes = tuple([(change, _names(cells)) for change, cells in self.changes])
         return (kind, self.group.shapes, tuple(self.scalars.lines), changes, _names(coefficients))
 
@@ -56,8 +49,7 @@ class DeviceStep:
 
     count: gradients are first divided by it and by the loss scale; None: they were divided already
     scaling: decides on the GPU whether the update is skipped; None: it is not
-    mode: "run"; "record": a graph is being captured, whose scalars are written before each replay; "prepare": write the
-        scalars of the next replay, and launch nothing
+    Raises GraphError while a graph is being captured.
     """
 
     def __init__(
@@ -67,17 +59,15 @@ class DeviceStep:
         count: float | None,
         *,
         scaling: ScalingOnDevice | None = None,
-        mode: str = "run",
     ):
+        if plan.device.is_capturing():
+            raise GraphError("an update cannot be captured", hint="capture the passes, then update")
         self.plan = plan
         self.t = t
-        self.mode = mode
         self.scaling = scaling
-        self.launches: list[Launch] = []
+        self._launches: list[Callable[[], None]] = []  # not launched yet
         self.advance: list[AbstractUpdateRule] = []  # rules that will have made one more update
-        self._n_launched = 0
         self._n_norm = 0
-        self._is_complete = False
         self._gradients: list[Array] | None = None
         self._parts = [_Part(k, group) for k, group in enumerate(plan.groups)]
         if count is not None and scaling is not None:
@@ -92,9 +82,9 @@ class DeviceStep:
     def check(self) -> None:
         """Check on the GPU whether all gradients are finite; otherwise the update is skipped. Needs `scaling`."""
         assert self.scaling is not None
-        self._launch(("begin_check",), self.scaling.begin)
+        self._launches.append(self.scaling.begin)
         self._check_all(self.scaling.non_finite)
-        self._launch(("end_check",), self.scaling.end)
+        self._launches.append(self.scaling.end)
 
     def is_finite(self) -> bool:
         """Whether all gradients are finite; synchronizes."""
@@ -146,7 +136,7 @@ class DeviceStep:
                 coefficients_on_host = lambda: hook.coefficients_of_norm(self.t, np.float64(norms[index].get())) or ()  # noqa: E731
                 part.plain.append((hook.change, coefficients_on_host))
 
-    def _change_all(self, change: Callable[..., None], numbers: Sequence[Any], number: int | None = None) -> None:
+    def _change_all(self, change: Callable[..., None], numbers: Coefficients, number: int | None = None) -> None:
         for part in self._parts:
             if number is None or part.group.changes[number]:
                 part.changes.append(formula.Change(change, part.cells(numbers)))
@@ -163,7 +153,7 @@ class DeviceStep:
             self._over_chunks(part, key, make, partials=self.plan.sums(part.k), is_required=True)
         n = np.int32(len(self.plan.partials))
         args = (self.plan.partials, n, norms)
-        self._launch(("root_of_sum", index), lambda: FIXED.launch("root_of_sum", (1, 1, 1), (256, 1, 1), args))
+        self._launches.append(lambda: FIXED.launch("root_of_sum", (1, 1, 1), (256, 1, 1), args))
         return index
 
     def _check_all(self, non_finite: Array) -> None:
@@ -186,25 +176,13 @@ class DeviceStep:
                     entry.grad[...] = flat
 
     # --- the update -------------------------------------------------------------------------------------------------
-    def launches_of_update(self) -> list[Launch]:
-        """All launches of the update, including those of `update`."""
-        if not self._is_complete:
-            self._is_complete = True
-            for part in self._parts:
-                self._update(part)
-        return self.launches
-
     def update(self) -> None:
         """Update the parameters. A skipped update is counted, too: `scaling` has the number of those."""
-        self.launches_of_update()
-        if self.mode == "prepare":
-            with self.plan.device:
-                self.write_numbers()
-        else:
-            self.launch()
-        if self.mode != "record":
-            for rule in self.advance:
-                rule.t += 1
+        for part in self._parts:
+            self._update(part)
+        self.launch()
+        for rule in self.advance:
+            rule.t += 1
 
     def _update(self, part: _Part) -> None:
         group, scalars = part.group, part.scalars
@@ -244,15 +222,15 @@ class DeviceStep:
             self._update_plainly(part, numbers, hp)
             return
         if group.table.copied:
-            self._launch(("load", part.k), group.table.load)
+            self._launches.append(group.table.load)
         non_finite = None if self.scaling is None else self.scaling.non_finite
         if ratio is not None:
             self._over_chunks(part, measure_key, None, non_finite=non_finite)
             numbers_here = self.plan.numbers(part.k)
-            self._launch(("ratio", part.k, ratio), lambda: group.table.of_entries(ratio, numbers_here))
+            self._launches.append(lambda: group.table.of_entries(ratio, numbers_here))
         self._over_chunks(part, key, None, non_finite=non_finite)
         if group.table.copied:
-            self._launch(("store", part.k), group.table.store)
+            self._launches.append(group.table.store)
 
     def _ratio(self, part: _Part, rule: AbstractLayerwiseRule, hp: dict[str, float]) -> KernelModule | None:
         trace = Trace("double", "r", lift=True)
@@ -262,17 +240,12 @@ class DeviceStep:
         text = formula.traced(lambda: trace.name_of(rule.ratio(first, second, hp, part.group.exempt)))
         return None if text is None else kernel_of(kernel_text.ratio_text(trace.lines, text))
 
-    def _update_plainly(self, part: _Part, numbers: Sequence[Any], hp: dict[str, float]) -> None:
-        if self.mode != "run":
-            raise GraphError(
-                f"{type(part.group.rule).__name__} cannot be captured",
-                hint="a rule or hook of NumPy's elementwise functions, without data-dependent branches",
-            )
+    def _update_plainly(self, part: _Part, numbers: Coefficients, hp: dict[str, float]) -> None:
         skipped = None if self.scaling is None else self.scaling.non_finite
         non_finite = PlainUpdate(
             part.group.entries, part.group.rule, part.plain, numbers, hp, part.group.exempt, skipped
         )
-        self._launch(("plain", part.k), non_finite.run)
+        self._launches.append(non_finite.run)
 
     # --- launching --------------------------------------------------------------------------------------------------
     def _kernel(self, part: _Part, key: tuple, make: Callable[[], formula.Formula]) -> KernelModule | None:
@@ -292,9 +265,10 @@ class DeviceStep:
         non_finite: Array | None = None,
         is_required: bool = False,
     ) -> None:
-        kernel: Any = part.group.kernels[key] if make is None else self._kernel(part, key, make)
-        if kernel is None and is_required and make is not None:
+        found = part.group.kernels[key] if make is None else self._kernel(part, key, make)
+        if found is None and is_required and make is not None:
             make()  # raises, with the reason
+        kernel = cast(KernelModule, found)
         plan = self.plan
         numbers, gradients = plan.numbers(part.k), plan.addresses(part.k)
         state = None if self.scaling is None else self.scaling.state
@@ -310,24 +284,18 @@ class DeviceStep:
                 non_finite=non_finite,
             )
 
-        self._launch((part.k, key), run)
-
-    def _launch(self, what: tuple[Any, ...], run: Callable[[], None]) -> None:
-        self.launches.append(Launch(what, run))
+        self._launches.append(run)
 
     def launch(self) -> None:
         """Write the scalars of this step to the GPU, and launch the collected kernels."""
-        if self.mode == "prepare":
-            return
         with self.plan.device:
-            if self.mode == "run":
-                self.write_numbers()
+            self._write_numbers()
             self._write_addresses()
-            for launch in self.launches[self._n_launched :]:
-                launch.run()
-        self._n_launched = len(self.launches)
+            for run in self._launches:
+                run()
+        self._launches.clear()
 
-    def write_numbers(self) -> None:
+    def _write_numbers(self) -> None:
         """Write the scalars of this step to the GPU."""
         values = np.zeros((len(self._parts), NUMBERS))
         for part in self._parts:

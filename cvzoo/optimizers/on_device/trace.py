@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
+from cvzoo.backends.native.elementwise import Operation
+
 # functions of the prelude (functions_text.py), which are overloaded for float and double and round as NumPy does
 ARITHMETIC = {
     np.absolute: "of_absolute",
@@ -60,6 +62,8 @@ class Trace:
 
     type: "float", "double" or the name of a type, in which values are computed
     prefix: of the values' names
+    operations: of the lines that call a function of ARITHMETIC: result, function, operands; None for other lines
+    literals: the constants in the text, by it
     lifted: None: constants are literals in the text. Otherwise the values of the constants: each is read from
         `numbers[k]`, so that the text does not depend on them
     """
@@ -68,6 +72,8 @@ class Trace:
         self.type = type
         self.prefix = prefix
         self.lines: list[str] = []
+        self.operations: list[Operation | None] = []
+        self.literals: dict[str, float] = {}
         self.lift = lift
         self.lifted: list[float] = []
 
@@ -75,17 +81,18 @@ class Trace:
         """A cell with the value of that name; None: not written yet."""
         return Cell(self, name)
 
-    def number(self, value: Any) -> "Cell":
+    def number(self, value: object) -> "Cell":
         """A cell with a constant."""
         return Cell(self, self.name_of(value))
 
-    def let(self, text: str, condition: bool = False) -> str:
-        """The name of a new value."""
+    def let(self, text: str, condition: bool = False, call: tuple[np.ufunc, Sequence[str]] | None = None) -> str:
+        """The name of a new value; call: the function of ARITHMETIC and the operands that the text has."""
         name = f"{self.prefix}{len(self.lines)}"
+        self.operations.append(call and (name, *call))
         self.lines.append(f"const {'bool' if condition else self.type} {name} = {text};")
         return name
 
-    def name_of(self, value: Any) -> str:
+    def name_of(self, value: object) -> str:
         """The text of an operand in a line."""
         if isinstance(value, Cell):
             if value.trace is not self:
@@ -102,7 +109,9 @@ class Trace:
             return f"numbers[{len(self.lifted) - 1}]"
         if not np.isfinite(float(value)):
             raise NotTraceable("a constant is not finite")
-        return f"({self.type})({float(value)!r})"
+        text = f"({self.type})({float(value)!r})"
+        self.literals[text] = float(value)
+        return text
 
 
 class Cell(NDArrayOperatorsMixin):
@@ -124,9 +133,9 @@ class Cell(NDArrayOperatorsMixin):
         self,
         ufunc: np.ufunc,
         method: str,
-        *inputs: Any,
-        out: tuple[Any, ...] | None = None,
-        where: Any = True,
+        *inputs: object,
+        out: tuple[object, ...] | None = None,
+        where: object = True,
     ) -> "Cell":
         if method != "__call__":
             raise NotTraceable(f"{ufunc.__name__}.{method} is not elementwise")
@@ -137,20 +146,21 @@ class Cell(NDArrayOperatorsMixin):
         if ufunc in OF_CONDITIONS and not all(isinstance(x, bool | np.bool_) or _is_condition(x) for x in inputs):
             names = [f"({name} != 0)" for name in names]
         text = CONDITIONS[ufunc].format(*names) if condition else f"{ARITHMETIC[ufunc]}({', '.join(names)})"
-        result = Cell(self.trace, self.trace.let(text, condition), condition)
+        call = None if condition else (ufunc, names)
+        result = Cell(self.trace, self.trace.let(text, condition, call), condition)
         if out is None:
             if where is not True:
                 raise NotTraceable("`where` without `out` leaves values undefined")
             return result
         return _write(out[0], result, where)
 
-    def __array_function__(self, function: Callable[..., Any], types: Any, args: Sequence[Any], kwargs: Any) -> Any:
+    def __array_function__(self, function: Callable[..., Any], types: object, args: Sequence[Any], kwargs: Any) -> Any:
         traced = FUNCTIONS.get(function)
         if traced is None:
             raise NotTraceable(f"{function.__name__} has no kernel")
         return traced(self.trace, *args, **kwargs)
 
-    def __setitem__(self, index: Any, value: Any) -> None:
+    def __setitem__(self, index: object, value: object) -> None:
         if index is not Ellipsis and index != slice(None):
             raise NotTraceable("a part of an array is written")
         _write(self, value, True)
@@ -159,17 +169,17 @@ class Cell(NDArrayOperatorsMixin):
         """Another cell with the same value."""
         return Cell(self.trace, self.trace.name_of(self), self.condition)
 
-    def __bool__(self, *ignored: Any) -> bool:
+    def __bool__(self, *ignored: object) -> bool:
         raise NotTraceable("the formula branches on a value that is only known on the GPU")
 
     __float__ = __int__ = __index__ = __len__ = __iter__ = __getitem__ = __bool__
 
 
-def _is_condition(value: Any) -> bool:
+def _is_condition(value: object) -> bool:
     return isinstance(value, Cell) and value.condition
 
 
-def _write(target: Any, value: Any, where: Any) -> Cell:
+def _write(target: object, value: object, where: object) -> Cell:
     if not isinstance(target, Cell):
         raise NotTraceable("a result is written into an array that does not belong to the update")
     trace = target.trace
@@ -182,18 +192,18 @@ def _write(target: Any, value: Any, where: Any) -> Cell:
     return target
 
 
-def _where(trace: Trace, condition: Any, first: Any, second: Any) -> Cell:
+def _where(trace: Trace, condition: object, first: object, second: object) -> Cell:
     if not _is_condition(condition):
         raise NotTraceable("where() requires a boolean condition")
     return Cell(trace, trace.let(f"{trace.name_of(condition)} ? {trace.name_of(first)} : {trace.name_of(second)}"))
 
 
-def _copyto(trace: Trace, dst: Any, src: Any, casting: str = "same_kind", where: Any = True) -> None:
+def _copyto(trace: Trace, dst: object, src: object, casting: str = "same_kind", where: object = True) -> None:
     _write(dst, src, where)
 
 
-def _clip(trace: Trace, a: Any, a_min: Any = None, a_max: Any = None, out: Any = None) -> Cell:
-    result = a.copy()
+def _clip(trace: Trace, a: Cell, a_min: Any = None, a_max: Any = None, out: object = None) -> Cell:
+    result: Any = a.copy()
     if a_min is not None:
         result = np.maximum(result, a_min)
     if a_max is not None:

@@ -3,7 +3,7 @@
 import functools
 import threading
 from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -46,7 +46,7 @@ class Layer(Chain):
     cvzoo can be used as layers. `name` is the path from the outermost layer: "block.conv1".
     """
 
-    name: str
+    name: str  # pyright: ignore[reportIncompatibleVariableOverride]  # every layer gets one, unlike a link
     _initialized: bool
 
     def __new__(cls: type[Self], *args: Any, **kwargs: Any) -> Self:
@@ -85,8 +85,12 @@ class Layer(Chain):
             setattr(self, name, layer)
 
     # --- calling ----------------------------------------------------------------------------------------------------
-    def initialize(self, *inputs: Any) -> None:
-        """Create parameters for such inputs; optional for layers without parameters."""
+    if TYPE_CHECKING:
+        initialize: Callable[..., None]  # subclasses write their inputs out
+    else:
+
+        def initialize(self, *inputs: Any) -> None:
+            """Create parameters for such inputs; optional for layers without parameters."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if is_entered():

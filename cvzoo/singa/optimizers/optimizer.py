@@ -34,7 +34,7 @@ class Optimizer:
             )
         self.dtype = dtype
         self.lr = as_schedule(lr, "lr")
-        self.step_counter = Tensor((1,))
+        self.step_counter: Tensor = Tensor((1,))
         self.lr_value = self.lr(self.step_counter)
 
     def __call__(self, loss: Tensor) -> None:

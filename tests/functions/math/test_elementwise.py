@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import cvzoo.functions as F
+from cvzoo.autodiff.grad import grad
 from cvzoo.autodiff.gradient_check import assert_allclose, check_backward, check_double_backward
 from cvzoo.autodiff.variable import Variable
 from cvzoo.errors.exceptions import DtypeError, ValueRangeError
@@ -84,6 +85,25 @@ def test_gradients_agree_with_numbers(name, backend):
 def test_functions_of_real_numbers_refuse_integers(name, backend):
     with pytest.raises(DtypeError, match=r"floating.*\n.*int64"):
         CASES[name][0](np.arange(3))
+
+
+@pytest.mark.parametrize("double", [False, True])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
+@pytest.mark.parametrize(
+    ("function", "wanted"),
+    [
+        (lambda x: F.clip(x, 0, 6), [0, 1, 1, 1, 0]),
+        (F.relu6, [0, 0, 1, 0, 0]),
+        (lambda x: F.clipped_relu(x, 6.0), [0, 0, 1, 0, 0]),
+    ],
+    ids=["clip", "relu6", "clipped_relu"],
+)
+def test_at_its_bounds_clip_has_the_derivative_1_and_clipped_relu_0_as_in_chainer(
+    function, wanted, dtype, double, backend
+):
+    x = Variable(np.tile(np.array([-1, 0, 3, 6, 7], dtype), 1000))
+    (gx,) = grad([function(x)], [x], [np.ones(x.shape, dtype)], enable_double_backprop=double)
+    assert gx.array[:5].tolist() == gx.array[-5:].tolist() == wanted
 
 
 def test_clip_refuses_bounds_that_cross():

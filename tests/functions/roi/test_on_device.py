@@ -167,7 +167,7 @@ def test_what_does_not_fit_is_refused_and_values_of_the_gpu_are_not_read(machine
         F.roi_average_align_2d(there, rois, indices + 5, 3, SCALE)
     with pytest.raises(ValueRangeError, match="finite"):
         F.roi_max_pooling_2d(there, rois * np.nan, indices, 3, SCALE)
-    with pytest.raises(DtypeError, match="whole numbers"):
+    with pytest.raises(DtypeError, match="must be integers"):
         F.roi_max_pooling_2d(there, rois, indices.astype(np.float32), 3, SCALE)
     with pytest.raises(ShapeError, match="channels"):
         F.ps_roi_max_pooling_2d(there, rois, indices, (5, 3, 3), SCALE, 2)

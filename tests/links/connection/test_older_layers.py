@@ -75,6 +75,8 @@ def test_a_deformable_convolution_begins_as_a_convolution_and_learns_to_look_els
     [
         (lambda: L.ConvolutionND(3, None, 4, 3, pad=1, groups=1), np.ones((1, 2, 4, 5, 6), "f"), (1, 4, 4, 5, 6)),
         (lambda: L.ConvolutionND(2, 3, 4, (1, 2), (2, 1)), X, (2, 4, 3, 6)),
+        (lambda: L.DeconvolutionND(3, None, 4, 3, 2, 1), np.ones((1, 2, 4, 5, 6), "f"), (1, 4, 7, 9, 11)),
+        (lambda: L.DeconvolutionND(2, 3, 4, (1, 2), (2, 1)), X, (2, 4, 11, 8)),
         (lambda: L.Convolution1D(2, 4, 3, nobias=True), np.ones((1, 2, 9), "f"), (1, 4, 7)),
         (lambda: L.Convolution3D(2, 4, 2, 2, cover_all=True), np.ones((1, 2, 5, 4, 4), "f"), (1, 4, 3, 2, 2)),
     ],

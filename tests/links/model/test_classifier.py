@@ -4,6 +4,7 @@ import io
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 from PIL import Image
 
 import cvzoo.functions as F
@@ -14,6 +15,7 @@ from cvzoo.links.connection.linear import Linear
 from cvzoo.links.model.classifications import Classifications
 from cvzoo.links.model.classifier import AbstractClassifier
 from cvzoo.transforms.resize import resize
+from cvzoo.visualizations.draw_caption import draw_caption
 
 
 class MeanColour(AbstractClassifier):
@@ -157,6 +159,25 @@ def test_records_spell_their_fields():
         {"photo": 0, "rank": 1, "label": 1, "name": "b", "score": 0.5},
         {"photo": 1, "rank": 1, "label": 0, "name": "a", "score": pytest.approx(0.4)},
     ]
+
+
+def test_chosen_classes_are_columns_in_the_order_asked_for():
+    result = Classifications(PROBS, label_names=("a", "b", "c")).filter(classes=["c", 0, "c"])
+    np.testing.assert_array_equal(result.probs, PROBS[:, [2, 0]])
+    assert result.label_names == ("c", "a")
+    assert Classifications(PROBS).filter(classes=[2, 1]).top(1).names == [["1"], ["2"]]
+    for label in (3, -1):
+        with pytest.raises(ValueRangeError, match="no such class"):
+            Classifications(PROBS).filter(classes=[label])
+
+
+def test_a_drawing_has_the_lines_of_the_classes_that_are_shown():
+    result = Classifications(PROBS, label_names=("a", "b", "c"), sources=[RED, RED])
+    np.testing.assert_array_equal(result.draw(1, k=2), draw_caption(RED, ["a 0.400", "c 0.400"]))
+    assert result.show(1, k=2, ax=Figure().add_subplot()).get_title() == "a 0.400\nc 0.400"
+    np.testing.assert_array_equal(result.draw(-1), result.draw(1))
+    with pytest.raises(ValueRangeError, match="positive"):
+        result.draw(k=0)
 
 
 def test_a_result_shows_itself_and_escapes_names():

@@ -8,8 +8,7 @@ from neighbour import neighbour
 from cvzoo.config.randomness import set_seed
 from cvzoo.links.model.alexnet.alexnet import AlexNet
 from cvzoo.links.model.cifar_resnet.cifar_resnet import CIFARResNet
-from cvzoo.links.model.convnext.convnext import ConvNeXt
-from cvzoo.links.model.convnext.convnext import Plan as ConvNeXtPlan
+from cvzoo.links.model.convnext.convnext import ConvNeXt, ConvNeXtDimensions
 from cvzoo.links.model.densenet.densenet import DenseNet
 from cvzoo.links.model.efficientnet.efficientnet import EfficientNet
 from cvzoo.links.model.googlenet.googlenet import GoogLeNet
@@ -22,11 +21,10 @@ from cvzoo.links.model.regnet.regnet import Design, RegNet
 from cvzoo.links.model.resnet.resnet import ResNet
 from cvzoo.links.model.shufflenet_v2.shufflenet_v2 import ShuffleNetV2
 from cvzoo.links.model.squeezenet.squeezenet import SqueezeNet
-from cvzoo.links.model.swin.extractor import Plan as SwinPlan
+from cvzoo.links.model.swin.extractor import SwinDimensions
 from cvzoo.links.model.swin.swin import SwinTransformer
 from cvzoo.links.model.vgg.vgg import VGG
-from cvzoo.links.model.vit.vit import Plan as ViTPlan
-from cvzoo.links.model.vit.vit import ViT
+from cvzoo.links.model.vit.vit import ViT, ViTDimensions
 from cvzoo.testing import assert_is_classification_link
 
 SMALL_PHOTO = PhotoPreparation(36, 32)
@@ -49,17 +47,17 @@ def _resnext(n_class, pretrained_model, label_names):
 
 
 def _convnext(n_class, pretrained_model, label_names):
-    plan = ConvNeXtPlan((8, 8, 16, 16), (1, 1, 1, 1), 0.1)
+    plan = ConvNeXtDimensions((8, 8, 16, 16), (1, 1, 1, 1), 0.1)
     return ConvNeXt("tiny", n_class, pretrained_model, label_names=label_names, plan=plan, preparation=SMALL_PHOTO)
 
 
 def _vit(n_class, pretrained_model, label_names):
-    plan = ViTPlan(8, 2, 2, 16, 24)
+    plan = ViTDimensions(8, 2, 2, 16, 24)
     return ViT("b_16", n_class, pretrained_model, label_names=label_names, plan=plan, insize=32)
 
 
 def _swin(n_class, pretrained_model, label_names, *, size="t", window=3, version=1):
-    plan = SwinPlan(8, (2, 2), (2, 4), window, 0.1, version)
+    plan = SwinDimensions(8, (2, 2), (2, 4), window, 0.1, version)
     return SwinTransformer(size, n_class, pretrained_model, label_names=label_names, plan=plan, preparation=SMALL_PHOTO)
 
 

@@ -8,7 +8,7 @@ import cvzoo.functions as F
 from cvzoo.config.randomness import set_seed
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.errors.exceptions import DtypeError, ImageError, ShapeError, ValueRangeError
-from cvzoo.links.model.convnext.convnext import ConvNeXt, Plan
+from cvzoo.links.model.convnext.convnext import ConvNeXt, ConvNeXtDimensions
 from cvzoo.links.model.feature_predictor import FeaturePredictor
 from cvzoo.links.model.predict_ten_crops import predict_ten_crops
 from cvzoo.links.model.preparation.center_crop import PhotoPreparation
@@ -24,7 +24,7 @@ MEAN = (10.0, 20.0, 30.0)
 @pytest.fixture
 def model():
     set_seed(0)
-    plan = Plan((8, 8, 16, 16), (1, 1, 1, 1), 0.1)
+    plan = ConvNeXtDimensions((8, 8, 16, 16), (1, 1, 1, 1), 0.1)
     names = tuple("abcde")
     return ConvNeXt("tiny", label_names=names, plan=plan, preparation=PhotoPreparation(36, 32, mean=(0.5, 0.4, 0.3)))
 

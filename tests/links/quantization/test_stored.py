@@ -10,7 +10,7 @@ from cvzoo.backends.onednn.library import why_no_bf16
 from cvzoo.config.randomness import set_seed
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.errors.exceptions import CvzooError, FileFormatError, GraphError, UnsupportedError, ValueRangeError
-from cvzoo.links.model.convnext.convnext import ConvNeXt, Plan
+from cvzoo.links.model.convnext.convnext import ConvNeXt, ConvNeXtDimensions
 from cvzoo.links.model.resnet.resnet import ResNet
 from cvzoo.links.quantization import stored
 from cvzoo.serializers import load_model, save_model
@@ -23,7 +23,7 @@ def _resnet():
 
 
 def _convnext():
-    model = ConvNeXt(n_class=4, plan=Plan((16, 16, 32, 32), (1, 1, 1, 1), 0.0))
+    model = ConvNeXt(n_class=4, plan=ConvNeXtDimensions((16, 16, 32, 32), (1, 1, 1, 1), 0.0))
     for name, parameter in model.namedparams():
         if name.endswith("/scale") and parameter.array.ndim == 1:
             parameter.array[...] = np.linspace(-1, 1, parameter.array.size)

@@ -22,15 +22,15 @@ from cvzoo.links.model.vit.vit import ViT
 
 SMALL = PhotoPreparation(short=64, crop=64)
 NETWORKS = {
-    "vit": lambda: ViT(n_class=7, plan=vit_plan.Plan(8, 2, 2, 32, 64), insize=64, preparation=SMALL),
+    "vit": lambda: ViT(n_class=7, plan=vit_plan.ViTDimensions(8, 2, 2, 32, 64), insize=64, preparation=SMALL),
     "swin": lambda: SwinTransformer(
-        n_class=7, plan=swin_plan.Plan(32, (1, 1, 2), (2, 2, 4), 4, 0.0), preparation=SMALL
+        n_class=7, plan=swin_plan.SwinDimensions(32, (1, 1, 2), (2, 2, 4), 4, 0.0), preparation=SMALL
     ),
     "swin 2": lambda: SwinTransformer(
-        n_class=7, plan=swin_plan.Plan(32, (1, 1, 2), (2, 2, 4), 4, 0.0, 2), preparation=SMALL
+        n_class=7, plan=swin_plan.SwinDimensions(32, (1, 1, 2), (2, 2, 4), 4, 0.0, 2), preparation=SMALL
     ),
     "convnext": lambda: ConvNeXt(
-        n_class=7, plan=convnext_plan.Plan((32, 48, 64, 96), (1, 1, 1, 1), 0.0), preparation=SMALL
+        n_class=7, plan=convnext_plan.ConvNeXtDimensions((32, 48, 64, 96), (1, 1, 1, 1), 0.0), preparation=SMALL
     ),
 }
 PRECISIONS = [

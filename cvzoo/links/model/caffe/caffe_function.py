@@ -259,5 +259,5 @@ class CaffeFunction(Chain):
         return f"inputs={self.inputs}"
 
 
-_TAKEN = frozenset(dir(CaffeFunction)) | {"name", "inputs", "blobs"}
-_MAX_PLANS = 32
+_TAKEN = frozenset(dir(CaffeFunction)) | {"name", "inputs", "blobs"}  # a layer of such a name would hide an attribute
+_MAX_PLANS = 32  # one per combination of inputs and outputs; then the cache is cleared

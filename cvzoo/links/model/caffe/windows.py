@@ -28,7 +28,7 @@ def window_field(params: Mapping[str, Any], name: str, default: int | None, *, o
     short = name.removesuffix("_size")
     if f"{short}_h" in params or f"{short}_w" in params:
         # Caffe requires both; its own reader takes a missing side for 0, and a kernel of 0 is refused below
-        sides = [params.get(f"{short}_h", default), params.get(f"{short}_w", default)]
+        sides: list[Any] = [params.get(f"{short}_h", default), params.get(f"{short}_w", default)]
     else:
         value = params.get(name, [])
         sides = list(value) if isinstance(value, list) else [value]
@@ -115,7 +115,7 @@ def make_inner_product(layer: CaffeLayer) -> "Linear | InnerProduct":
     W = bias = None
     if layer.blobs:
         W = layer.blobs[0]
-        W = W.reshape(W.shape[-2:]) if W.ndim == 4 else W
+        W = W.reshape(*W.shape[-2:]) if W.ndim == 4 else W
         W = W.T if params.get("transpose", False) else W
         if W.ndim != 2 or W.shape[0] != n_out:
             raise WeightsMismatchError(f"{layer}: its weights", expected=f"({n_out}, n)", got=layer.blobs[0].shape)
@@ -181,7 +181,7 @@ class Pooling(Link):
             raise ShapeError(f"{self.label}: the input must be 4-D", expected="(B, C, H, W)", got=x.shape)
         size = x.shape[2:]
         if self.is_global:
-            ksize, stride, pads = size, (1, 1), (0, 0, 0, 0)
+            ksize, stride, pads, n = size, (1, 1), (0, 0, 0, 0), [1, 1]
         else:
             ksize, stride, pad = self.ksize, self.stride, self.pad
             n = [pooled_size(size[i], ksize[i], stride[i], pad[i], ceil=self.ceil) for i in (0, 1)]

@@ -62,7 +62,7 @@ class ConvNeXtBlock(Chain):
 Size = Literal["tiny", "small", "base", "large"]
 
 
-class Plan(NamedTuple):
+class ConvNeXtDimensions(NamedTuple):
     """Depths and widths of the network.
 
     channels, depths: of the four stages: channels of the maps, number of blocks
@@ -75,15 +75,15 @@ class Plan(NamedTuple):
 
 
 # the paper's table 10; drop_path as torchvision trained them
-PLANS: dict[str, Plan] = {
-    "tiny": Plan((96, 192, 384, 768), (3, 3, 9, 3), 0.1),
-    "small": Plan((96, 192, 384, 768), (3, 3, 27, 3), 0.4),
-    "base": Plan((128, 256, 512, 1024), (3, 3, 27, 3), 0.5),
-    "large": Plan((192, 384, 768, 1536), (3, 3, 27, 3), 0.5),
+PLANS: dict[str, ConvNeXtDimensions] = {
+    "tiny": ConvNeXtDimensions((96, 192, 384, 768), (3, 3, 9, 3), 0.1),
+    "small": ConvNeXtDimensions((96, 192, 384, 768), (3, 3, 27, 3), 0.4),
+    "base": ConvNeXtDimensions((128, 256, 512, 1024), (3, 3, 27, 3), 0.5),
+    "large": ConvNeXtDimensions((192, 384, 768, 1536), (3, 3, 27, 3), 0.5),
 }
 
 
-def plan_of(size: str, plan: Plan | None) -> Plan:
+def plan_of(size: str, plan: ConvNeXtDimensions | None) -> ConvNeXtDimensions:
     """The plan, or without one that of the size. Raises ValueRangeError for an unknown size or invalid values."""
     usual = one_of(PLANS, size, "ConvNeXt: there is no size")
     if plan is None:
@@ -126,7 +126,7 @@ class ConvNeXtExtractor(Chain):
     channels: of the four maps
     """
 
-    def __init__(self, plan: Plan):
+    def __init__(self, plan: ConvNeXtDimensions):
         self.channels = plan.channels
         n_block = sum(plan.depths)
         rates = iter([plan.drop_path * i / max(n_block - 1, 1) for i in range(n_block)])
@@ -161,7 +161,7 @@ class ConvNeXtConfig(AbstractConfig):
 
     size: Size = config_field(help="the published network that is meant")
     n_class: int = classes_field()
-    plan: Plan = config_field(help="depths and widths", inline=True)
+    plan: ConvNeXtDimensions = config_field(help="depths and widths", inline=True)
     preparation: CenterCrop = preparation_field()
 
 
@@ -192,7 +192,7 @@ class ConvNeXt(AbstractClassifier):
         pretrained_model: str | os.PathLike | None = None,
         *,
         label_names: Sequence[str] | None = None,
-        plan: Plan | None = None,
+        plan: ConvNeXtDimensions | None = None,
         preparation: CenterCrop | None = None,
     ):
         plan = plan_of(size, plan)

@@ -22,6 +22,7 @@ from cvzoo.links.model.darknet.joining import build_route, build_sam, build_scal
 from cvzoo.links.model.darknet.layer import INPUT, Activation, DarknetLayer, Shape, get_size, keep, refuse_options
 from cvzoo.links.model.darknet.resampling import build_avgpool, build_maxpool, build_reorg, build_upsample
 from cvzoo.links.model.decoding.grid_cells import RegionHead, YoloHead
+from cvzoo.reporting.counted import counted
 from cvzoo.typing.aliases import Array
 from cvzoo.weights.formats.darknet import DarknetSection, DarknetWeightsFile, read_darknet_cfg
 
@@ -168,7 +169,7 @@ class DarknetNetwork(Chain):
         return outputs if self.heads else outputs[0]
 
     def describe(self) -> str:
-        return f"input_size={self.input_size}, {len(self.layers)} layers, {len(self.heads)} heads"
+        return f"input_size={self.input_size}, {counted(len(self.layers), 'layer')}, {counted(len(self.heads), 'head')}"
 
 
 def _build(

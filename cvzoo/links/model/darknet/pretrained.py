@@ -11,6 +11,7 @@ from cvzoo.links.model.darknet.heads import with_heads
 from cvzoo.links.model.darknet.network import DarknetNetwork
 from cvzoo.links.model.pretrained.load import load_pretrained
 from cvzoo.links.model.pretrained.source import PretrainedFile, read_pretrained
+from cvzoo.reporting.counted import counted
 from cvzoo.weights.formats.darknet import DarknetWeightsFile
 from cvzoo.weights.sniff import DARKNET, sniff
 
@@ -61,7 +62,8 @@ def _load_first_layers(network: DarknetNetwork, path: str | os.PathLike) -> None
                 n_loaded = index + 1
         file.expect_end()
     warnings.warn(
-        f"{os.fspath(path)}: the first {n_loaded} of {len(network.layers)} layers were loaded, the others initialized "
+        f"{os.fspath(path)}: the first {n_loaded} of {counted(len(network.layers), 'layer')} were loaded, the "
+        "others initialized "
         "anew",
         stacklevel=3,
     )

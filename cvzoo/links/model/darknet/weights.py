@@ -39,7 +39,7 @@ YOLO_FASTEST_COCO = DarknetFiles(
         sha256="1c445c42bbd6df63edea2cc69f99667b5650d663ca11e34b116240740cd42890",
         size=1_384_268,
         score={"COCO train2017 (50 images) AP": 0.1259, "COCO train2017 (50 images) AP50": 0.2678},
-        preprocessing=Stretch((320, 320), std=(255.0,) * 3).describe(),
+        preprocessing=Stretch((320, 320), std=(255.0, 255.0, 255.0)).describe(),
     ),
     _fastest(
         name="yolo_fastest_1.1_coco.names",
@@ -70,7 +70,7 @@ MOBILENET_V2_YOLO_V3_NANO_VOC = DarknetFiles(
         url=_MOBILENET + "MobileNetV2-YOLOv3-Nano/VOC/MobileNetV2-YOLOv3-Nano-voc.weights",
         sha256="3dc752a0dee830fb974bfd518d88df924d1eef03868e551786d606cd0f81c210",
         size=3_079_020,
-        preprocessing=Stretch((320, 320), std=(255.0,) * 3).describe(),
+        preprocessing=Stretch((320, 320), std=(255.0, 255.0, 255.0)).describe(),
     ),
     _mobilenet(
         name="mobilenet_v2_yolo_v3_nano_voc.names",

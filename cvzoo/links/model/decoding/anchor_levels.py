@@ -22,9 +22,11 @@ class Anchors(Protocol):
 
     def boxes(self, size: Sequence[int]) -> np.ndarray:
         """(A, 4) float32, y_min x_min y_max x_max, for a network's input of `size` (H, W)."""
+        ...
 
     def counts(self, size: Sequence[int]) -> Sequence[int]:
         """The number of anchors of each level."""
+        ...
 
 
 Cell = tuple[tuple[float, float, float, float], ...]

@@ -16,8 +16,4 @@ __all__ = [
     "XceptionBlock",
 ]
 
-_REPLACED = {
-    "DeepLabV3plus": "cvzoo.links.DeepLabV3plusXception65, or a class of your own below cvzoo.links.AbstractSegmenter",
-}
-
-import_on_demand(__name__, replaced=_REPLACED)
+import_on_demand(__name__)

@@ -156,7 +156,7 @@ V3_RECORDS: dict[str, dict[str, Weights]] = {
 }
 
 # RGB in [-1, 1]
-IN_ONE = AsIs(mean=(127.5,) * 3, std=(127.5,) * 3, arithmetic="x / std - mean / std")
+IN_ONE = AsIs(mean=(127.5, 127.5, 127.5), std=(127.5, 127.5, 127.5), arithmetic="x / std - mean / std")
 
 
 def _v3_plus(name: str, date: str, data: str, data_licence: str, miou: float, label_names: tuple[str, ...]) -> Weights:

@@ -79,11 +79,11 @@ class Xception65(Chain):
         with self.init_scope():
             self.entryflow_conv1 = Conv2DBNActiv(3, n(32), 3, 2, 1, **_NORM)
             self.entryflow_conv2 = Conv2DBNActiv(n(32), n(64), 3, 1, 1, **_NORM)
-            self.entryflow_block1 = XceptionBlock(n(64), (n(128),) * 3, stride=2)
-            self.entryflow_block2 = XceptionBlock(n(128), (n(256),) * 3, stride=2)
-            self.entryflow_block3 = XceptionBlock(n(256), (deep,) * 3)
+            self.entryflow_block1 = XceptionBlock(n(64), (n(128), n(128), n(128)), stride=2)
+            self.entryflow_block2 = XceptionBlock(n(128), (n(256), n(256), n(256)), stride=2)
+            self.entryflow_block3 = XceptionBlock(n(256), (deep, deep, deep))
             self.middleflow = ChainList(
-                *(XceptionBlock(deep, (deep,) * 3, dilate=2, skip="sum") for _ in range(middle_blocks))
+                *(XceptionBlock(deep, (deep, deep, deep), dilate=2, skip="sum") for _ in range(middle_blocks))
             )
             self.exitflow_block1 = XceptionBlock(deep, (deep, n(1024), n(1024)), dilate=2)
             self.exitflow_block2 = XceptionBlock(

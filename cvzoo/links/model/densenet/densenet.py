@@ -23,7 +23,7 @@ from cvzoo.links.model.pretrained.load import load_pretrained
 from cvzoo.links.model.variant import classifier_variant
 from cvzoo.typing.aliases import Array
 
-EPS = 1e-5
+EPS = 1e-5  # torchvision's
 
 
 class DenseLayer(Chain):

@@ -108,7 +108,7 @@ VARIANTS = {
 }
 
 
-class Plan(NamedTuple):
+class EfficientNetDimensions(NamedTuple):
     """The channels and numbers of blocks of a variant."""
 
     stem: int
@@ -116,7 +116,7 @@ class Plan(NamedTuple):
     last: int
 
 
-def network_plan(variant: str, *, width: float | None = None, depth: float | None = None) -> Plan:
+def network_plan(variant: str, *, width: float | None = None, depth: float | None = None) -> EfficientNetDimensions:
     """The scaled channels and numbers of blocks of a variant.
 
     width, depth: instead of the variant's
@@ -136,7 +136,7 @@ def network_plan(variant: str, *, width: float | None = None, depth: float | Non
         for stage in table.stages
     )
     last = 4 * stages[-1].out_channels if table.last is None else round_channels(table.last * width)
-    return Plan(round_channels(table.stem * width), stages, last)
+    return EfficientNetDimensions(round_channels(table.stem * width), stages, last)
 
 
 class FusedInvertedResidual(Chain):

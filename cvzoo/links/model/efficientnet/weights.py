@@ -5,7 +5,7 @@ torchvision's and timm's names in an EfficientNet, and cvzoo's.
 
 from collections.abc import Mapping
 
-from cvzoo.links.model.efficientnet.extractor import Plan
+from cvzoo.links.model.efficientnet.extractor import EfficientNetDimensions
 from cvzoo.links.model.inverted_residual import sequential_places
 from cvzoo.links.model.pretrained.names import Names
 from cvzoo.links.model.publishers.timm import TIMM_AROUND, TIMM_MARKS, timm_classifier, timm_places
@@ -13,7 +13,7 @@ from cvzoo.links.model.publishers.torchvision import torchvision_classifier
 from cvzoo.weights.record import Signature
 
 
-def torchvision_places(plan: Plan) -> dict[str, str]:
+def torchvision_places(plan: EfficientNetDimensions) -> dict[str, str]:
     """cvzoo's path of each module of torchvision's."""
     places = {"features.0.0": "extractor/stem/conv", "features.0.1": "extractor/stem/bn"}
     for s, stage in enumerate(plan.stages):
@@ -28,7 +28,7 @@ def torchvision_places(plan: Plan) -> dict[str, str]:
     return {**places, f"{last}.0": "extractor/last/conv", f"{last}.1": "extractor/last/bn", "classifier.1": "fc"}
 
 
-def timm_efficientnet_places(plan: Plan) -> dict[str, str]:
+def timm_efficientnet_places(plan: EfficientNetDimensions) -> dict[str, str]:
     """cvzoo's path of each module of timm's; only for networks without fused blocks."""
     places = dict(TIMM_AROUND)
     for s, stage in enumerate(plan.stages):
@@ -38,7 +38,7 @@ def timm_efficientnet_places(plan: Plan) -> dict[str, str]:
     return places
 
 
-def efficientnet_names(plan: Plan) -> Mapping[str, Names]:
+def efficientnet_names(plan: EfficientNetDimensions) -> Mapping[str, Names]:
     """Publisher -> its array names in a network of this plan."""
     return {
         "timm": Names(marks=TIMM_MARKS, modules=timm_efficientnet_places(plan)),

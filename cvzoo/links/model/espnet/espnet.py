@@ -31,7 +31,7 @@ from cvzoo.links.model.pretrained.load import load_pretrained
 from cvzoo.links.model.segmenter import AbstractImageSegmenter
 from cvzoo.typing.aliases import Array
 
-EPS = 1e-3
+EPS = 1e-3  # of the authors' code
 DILATIONS = (1, 2, 4, 8, 16)
 
 
@@ -100,7 +100,7 @@ def _conv(in_channels: int, out_channels: int, ksize: int, stride: int = 1, *, d
     return Convolution2D(in_channels, out_channels, ksize, stride, pad, nobias=True, initialW=HeNormal(), dilate=dilate)
 
 
-_COLORS = 3
+_COLORS = 3  # the image itself, shrunk, is an input of each level
 # the shapes of all arrays of the decoder depend on the number of classes
 _DECODER = ("score3", "norm_up3", "up3", "score2", "norm_join", "join", "up2", "norm_up2", "mix", "up1")
 
@@ -173,7 +173,8 @@ class ESPNet(AbstractImageSegmenter):
         self.config = ESPNetConfig(
             n_class=self.n_class, depths=depths, channels=channels, mix_colors=mix_colors, preparation=preparation
         )
-        self.depths, self.channels, self.preparation = tuple(depths), tuple(channels), preparation
+        self.depths, self.channels = tuple(depths), tuple(channels)
+        self.preparation = preparation  # pyright: ignore[reportIncompatibleMethodOverride]  # an attribute, as the base class allows
         self.mix_colors = mix_colors
         first, second, third = channels
         n = self.n_class

@@ -19,7 +19,7 @@ from cvzoo.geometry.anchors import grid_anchors
 from cvzoo.initializers.normal import Normal
 from cvzoo.links.chain import Chain
 from cvzoo.links.connection.convolution_2d import Convolution2D
-from cvzoo.links.model.decoding.proposals import Proposals
+from cvzoo.links.model.decoding.regions import Proposals
 from cvzoo.links.model.dense_heads import flat_boxes
 from cvzoo.typing.aliases import Array
 

@@ -7,6 +7,7 @@ import numpy as np
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable, as_array
 from cvzoo.errors.exceptions import ShapeError
+from cvzoo.functions.loss.batch_part import AbstractBatchLoss, as_batch_mean, batch_divisor
 from cvzoo.links.chain import Chain
 from cvzoo.links.model.check_objects import check_objects
 from cvzoo.links.model.faster_rcnn.abstract_faster_rcnn import AbstractFasterRCNN
@@ -22,9 +23,14 @@ def loc_loss(loc: Variable, gt_loc: np.ndarray, gt_label: np.ndarray, sigma: flo
     sigma: the loss is quadratic below 1 / sigma ** 2
     """
     positive = np.flatnonzero(gt_label > 0)
-    n = max(int((gt_label >= 0).sum()), 1)
+    n = batch_divisor(int((gt_label >= 0).sum()))
     # py-faster-rcnn multiplies differences by sigma ** 2 before comparing them with 1; beta is the same limit
     return F.smooth_l1(loc[positive], gt_loc[positive], beta=1 / sigma**2, reduce="sum") * (1 / n)
+
+
+def class_loss(scores: Variable, gt_label: np.ndarray) -> Variable:
+    """Mean softmax cross entropy of samples; scores: (N, C); gt_label: (N,), -1 ignored."""
+    return as_batch_mean(F.softmax_cross_entropy(scores, gt_label), int((gt_label >= 0).sum()))
 
 
 def rpn_losses(
@@ -45,7 +51,7 @@ def rpn_losses(
     gt_loc = np.concatenate([loc for loc, _ in targets])
     gt_label = np.concatenate([label for _, label in targets])
     locs, scores = F.reshape(rpn_locs, (-1, 4)), F.reshape(rpn_scores, (-1, 2))
-    return loc_loss(locs, gt_loc, gt_label, sigma), F.softmax_cross_entropy(scores, gt_label)
+    return loc_loss(locs, gt_loc, gt_label, sigma), class_loss(scores, gt_label)
 
 
 def picked_locs(roi_cls_locs: Variable, label: np.ndarray) -> Variable:
@@ -91,11 +97,11 @@ def image_sizes(
 ) -> Sequence[Sequence[int]]:
     """sizes, or those of imgs for None. Raises ShapeError unless sizes and ground truth have one element per image."""
     n = imgs.shape[0]
-    sizes = [imgs.shape[2:]] * n if sizes is None else sizes
-    got = tuple(map(len, (*truths, sizes)))
+    known: Sequence[Sequence[int]] = [imgs.shape[2:]] * n if sizes is None else sizes
+    got = tuple(map(len, (*truths, known)))
     if set(got) != {n}:
         raise ShapeError(f"{type(chain).__name__}: one element per image", expected=n, got=got)
-    return sizes
+    return known
 
 
 def reported_sum(losses: Mapping[str, Variable], chain: Chain) -> Variable:
@@ -106,7 +112,7 @@ def reported_sum(losses: Mapping[str, Variable], chain: Chain) -> Variable:
     return loss
 
 
-class FasterRCNNTrainChain(Chain):
+class FasterRCNNTrainChain(AbstractBatchLoss, Chain):
     """Training loss of Faster R-CNN, a scalar: `FasterRCNNTrainChain(model)(imgs, bboxes, labels, scales)`.
 
     faster_rcnn: the network; both stages are trained end to end
@@ -165,7 +171,7 @@ class FasterRCNNTrainChain(Chain):
         )
         roi_cls_locs, roi_scores = model.head(for_head, sample_roi, indices)
         roi_loc_loss = loc_loss(picked_locs(roi_cls_locs, gt_roi_label), gt_roi_loc, gt_roi_label, self.roi_sigma)
-        roi_cls_loss = F.softmax_cross_entropy(roi_scores, gt_roi_label)
+        roi_cls_loss = class_loss(roi_scores, gt_roi_label)
         losses = {
             "rpn_loc_loss": rpn_loc_loss,
             "rpn_cls_loss": rpn_cls_loss,

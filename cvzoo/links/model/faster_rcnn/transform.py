@@ -1,12 +1,29 @@
 """Data augmentation and preprocessing of training examples for Faster R-CNN."""
 
+import dataclasses
+from collections.abc import Sequence
+from typing import TypeVar
+
 import numpy as np
 
 from cvzoo.config.randomness import random_generator
 from cvzoo.links.model.check_objects import ignored_of
 from cvzoo.links.model.faster_rcnn.abstract_faster_rcnn import AbstractFasterRCNN
+from cvzoo.links.model.preparation.resize_shortest_edge import ResizeShortestEdge
 from cvzoo.transforms.flip import flip, flip_bbox
 from cvzoo.transforms.resize_bbox import resize_bbox
+
+Item = TypeVar("Item")
+
+
+def scaled_preparations(usual: ResizeShortestEdge, scales: Sequence[float]) -> list[ResizeShortestEdge]:
+    """The preprocessing with other short sides. scales: these, as fractions of the usual one"""
+    return [dataclasses.replace(usual, min_size=max(round(scale * usual.min_size), 1)) for scale in scales]
+
+
+def drawn(items: Sequence[Item]) -> Item:
+    """One of them by this thread's generator, which is not used for a single one."""
+    return items[0] if len(items) == 1 else items[int(random_generator().integers(len(items)))]
 
 
 class FasterRCNNTransform:
@@ -16,10 +33,11 @@ class FasterRCNNTransform:
     (R,) bool, True for instances to be dropped, such as difficult or crowded ones.
     model: its preprocessing, sizes and mean are used
     x_flip: flip images horizontally with probability 1/2, drawn from this thread's generator
+    scales: short sides as fractions of the model's `min_size`, one of which is drawn for each image
     """
 
-    def __init__(self, model: AbstractFasterRCNN, *, x_flip: bool = True):
-        self.prepare = model.prepare
+    def __init__(self, model: AbstractFasterRCNN, *, x_flip: bool = True, scales: Sequence[float] = (1.0,)):
+        self.preparations = scaled_preparations(model.preparation, scales)
         self.x_flip = x_flip
 
     def __call__(self, example: tuple) -> tuple[np.ndarray, np.ndarray, np.ndarray, float, tuple[int, int]]:
@@ -28,7 +46,7 @@ class FasterRCNNTransform:
             ignored = ignored_of(flags, len(bbox), transform="FasterRCNNTransform", values=("img", "bbox", "label"))
             bbox, label = bbox[~ignored], label[~ignored]
         before = img.shape[1:]
-        img = self.prepare(np.asarray(img, np.float32))
+        img = drawn(self.preparations)(np.asarray(img, np.float32))
         after = img.shape[1:]
         bbox = resize_bbox(bbox, before, after)
         if self.x_flip and random_generator().random() < 0.5:

@@ -10,8 +10,7 @@ from cvzoo.backends.detection import frame
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.links.model.config import one_config
 from cvzoo.links.model.decoding.abstract import FinishedBoxes, Found, only_found, scale_to
-from cvzoo.links.model.decoding.proposals import cut_frames
-from cvzoo.links.model.decoding.regions import HeadOutputs
+from cvzoo.links.model.decoding.regions import HeadOutputs, cut_frames
 from cvzoo.links.model.detector import AbstractDetector, Preset
 from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNConfig, pyramid_preparation
 from cvzoo.links.model.faster_rcnn_fpn.names import region_networks_of_file, region_source

@@ -9,6 +9,7 @@ import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.transfer import on_host
 from cvzoo.errors.exceptions import ValueRangeError
+from cvzoo.functions.loss.batch_part import AbstractBatchLoss, as_batch_mean, batch_divisor
 from cvzoo.geometry.coding import encode_bbox
 from cvzoo.links.chain import Chain
 from cvzoo.links.model.check_objects import check_objects
@@ -111,8 +112,9 @@ class RegionLosses:
         conf = F.reshape(F.concat(confs, axis=1), (-1,))[place]
         code = F.reshape(F.concat(locs, axis=1), (-1, 4))[place[positive]]
         return {
-            "rpn_loc": F.smooth_l1(code, encode_bbox(bbox, anchor), beta=s.beta, reduce="sum") / max(len(place), 1),
-            "rpn_conf": F.sigmoid_cross_entropy(conf, positive.astype(np.int32)),
+            "rpn_loc": F.smooth_l1(code, encode_bbox(bbox, anchor), beta=s.beta, reduce="sum")
+            / batch_divisor(len(place)),
+            "rpn_conf": as_batch_mean(F.sigmoid_cross_entropy(conf, positive.astype(np.int32)), len(place)),
         }
 
     def _second(
@@ -128,8 +130,8 @@ class RegionLosses:
         code = F.reshape(loc, (-1, 4))[positive * n_fg_class + label[positive] - 1]
         target = encode_bbox(truth, bbox[positive], std=settings.loc_std)
         return {
-            "loc": F.smooth_l1(code, target, beta=s.beta, reduce="sum") / max(len(label), 1),
-            "conf": F.softmax_cross_entropy(conf, label),
+            "loc": F.smooth_l1(code, target, beta=s.beta, reduce="sum") / batch_divisor(len(label)),
+            "conf": as_batch_mean(F.softmax_cross_entropy(conf, label), len(label)),
         }
 
     def _anchor_rows(self, network: RegionNetwork, size: tuple[int, int]) -> AnchorRows:
@@ -149,7 +151,7 @@ def joined(sampled: Sequence[SampledRegions], *, positive: bool = False) -> tupl
     return np.concatenate(parts), image
 
 
-class FasterRCNNFPNLoss(Chain):
+class FasterRCNNFPNLoss(AbstractBatchLoss, Chain):
     """Training loss of Faster R-CNN with FPN, a scalar: `FasterRCNNFPNLoss(model)(x, bboxes, labels)`.
 
     model: the network

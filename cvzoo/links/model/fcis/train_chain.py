@@ -6,11 +6,19 @@ import numpy as np
 
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
+from cvzoo.functions.loss.batch_part import AbstractBatchLoss, batch_divisor
 from cvzoo.geometry.mask_to_bbox import mask_to_bbox
 from cvzoo.links.chain import Chain
 from cvzoo.links.model.check_objects import check_objects
 from cvzoo.links.model.faster_rcnn.targets import AnchorTargetCreator, ProposalTargetCreator, bbox2loc
-from cvzoo.links.model.faster_rcnn.train_chain import image_indices_of, image_sizes, loc_loss, reported_sum, rpn_losses
+from cvzoo.links.model.faster_rcnn.train_chain import (
+    class_loss,
+    image_indices_of,
+    image_sizes,
+    loc_loss,
+    reported_sum,
+    rpn_losses,
+)
 from cvzoo.links.model.fcis.fcis_resnet101 import FCISResNet101
 from cvzoo.links.model.fcis.mask_voting import resize_map, rounded
 from cvzoo.typing.aliases import Array
@@ -18,7 +26,7 @@ from cvzoo.typing.aliases import Array
 _MASK_WEIGHT = 10.0  # of a region's mask loss, which is divided by the number of its cells
 
 
-class FCISTrainChain(Chain):
+class FCISTrainChain(AbstractBatchLoss, Chain):
     """Training loss of FCIS, a scalar: `FCISTrainChain(model)(imgs, masks, labels, scales)`.
 
     fcis: the network; iter2 does not apply in training
@@ -82,9 +90,9 @@ class FCISTrainChain(Chain):
         out = model.head(for_head, roi, indices, imgs.shape[2:], gt_label, iter2=False)
         of_kind = out.ag_locs[np.arange(len(roi)), (gt_label > 0).astype(int)]
         roi_loc_loss = loc_loss(of_kind, gt_loc, gt_label, self.roi_sigma)
-        roi_cls_loss = F.softmax_cross_entropy(out.cls_scores, gt_label)
+        roi_cls_loss = class_loss(out.cls_scores, gt_label)
         each = F.softmax_cross_entropy(out.seg_scores, gt_mask, reduce="no")
-        roi_mask_loss = F.sum(each) * (_MASK_WEIGHT / max(each.size, 1))
+        roi_mask_loss = F.sum(each) * (_MASK_WEIGHT / batch_divisor(each.size))
         losses = {
             "rpn_loc_loss": rpn_loc_loss,
             "rpn_cls_loss": rpn_cls_loss,

@@ -1,9 +1,12 @@
 """Examples of a data set as an FCIS is trained on them."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from cvzoo.config.randomness import random_generator
 from cvzoo.links.model.check_objects import ignored_of
+from cvzoo.links.model.faster_rcnn.transform import drawn, scaled_preparations
 from cvzoo.links.model.fcis.fcis_resnet101 import FCISResNet101
 from cvzoo.transforms.flip import flip
 from cvzoo.transforms.masks import flip_mask, resize_mask
@@ -17,10 +20,11 @@ class FCISTransform:
     is left in the resized image.
     model: which prepares images; its sizes and mean are taken over
     x_flip: mirror every other image from left to right, drawn from this thread's generator
+    scales: short sides as fractions of the model's `min_size`, one of which is drawn for each image
     """
 
-    def __init__(self, model: FCISResNet101, *, x_flip: bool = True):
-        self.preparation = model.preparation
+    def __init__(self, model: FCISResNet101, *, x_flip: bool = True, scales: Sequence[float] = (1.0,)):
+        self.preparations = scaled_preparations(model.preparation, scales)
         self.x_flip = x_flip
 
     def __call__(self, example: tuple) -> tuple[np.ndarray, np.ndarray, np.ndarray, float, tuple[int, int]]:
@@ -35,9 +39,10 @@ class FCISTransform:
         )
         mask, label = mask[~ignored], label[~ignored]
         before = img.shape[1:]
-        img = self.preparation(np.asarray(img, np.float32))
+        preparation = drawn(self.preparations)
+        img = preparation(np.asarray(img, np.float32))
         after = img.shape[1:]
-        resized = self.preparation.placement(before).resized
+        resized = preparation.placement(before).resized
         # an image that is hardly more than a line is padded, and its masks with it
         mask = np.pad(resize_mask(mask, resized), ((0, 0), *((0, n - m) for n, m in zip(after, resized))))
         if self.x_flip and random_generator().random() < 0.5:

@@ -9,6 +9,7 @@ import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
 from cvzoo.errors.exceptions import ShapeError
 from cvzoo.functions.array.dtypes import widened
+from cvzoo.functions.loss.batch_part import AbstractBatchLoss, batch_divisor
 from cvzoo.functions.loss.focal_loss import BACKGROUND, IGNORED, focal_loss
 from cvzoo.functions.loss.giou_loss import giou_loss
 from cvzoo.functions.loss.reduction import beside
@@ -100,7 +101,7 @@ def assign_targets(
     return Targets(label, np.concatenate(positives), np.concatenate(boxes))
 
 
-class FCOSLoss(Chain):
+class FCOSLoss(AbstractBatchLoss, Chain):
     """Training loss of FCOS, a scalar: `FCOSLoss(model)(x, bboxes, labels)`.
 
     model: the network
@@ -137,7 +138,7 @@ class FCOSLoss(Chain):
         loc, conf, center = self.model(x)
         places = self.model.decoding.places(x.shape[2:])
         targets = assign_targets(places, bboxes, labels, ignored, radius=self.model.settings.radius)
-        divisor = float(max(len(targets.positive), 1))
+        divisor = float(batch_divisor(len(targets.positive)))
         conf_loss = focal_loss(conf, targets.label, alpha=self.alpha, gamma=self.gamma, normalizer=divisor)
         place = targets.positive % len(places.center)
         middle, stride = places.center[place], places.stride[place][:, None]

@@ -5,12 +5,12 @@ torchvision's names in an FCOS, and cvzoo's; conversion of its rows of classes a
 
 import dataclasses
 import re
-from typing import Any
 
 import numpy as np
 
 from cvzoo.labels.coco import coco_bbox_label_names
 from cvzoo.labels.coco_categories import torchvision_label_names
+from cvzoo.links.model.config import ModelConfig
 from cvzoo.links.model.preparation.resize_shortest_edge import torchvision_detector_preparation
 from cvzoo.links.model.pretrained.names import Arrays, Names, place_of, sigmoid_rows, yx_rows
 from cvzoo.links.model.publishers.torchvision import torchvision_weights
@@ -55,12 +55,12 @@ def _in_our_order(named: dict[str, np.ndarray], n_fg_class: int | None) -> dict[
     return named
 
 
-def _whole(base: Any, theirs: Arrays, ours: Arrays) -> Any:
+def _whole(base: ModelConfig, theirs: Arrays, ours: Arrays) -> ModelConfig:
     """The config `base` with the depth of the file's network."""
     return dataclasses.replace(base, n_layer=depth_of(ours))
 
 
-def _on_backbone(base: Any, theirs: Arrays, ours: Arrays) -> Any:
+def _on_backbone(base: ModelConfig, theirs: Arrays, ours: Arrays) -> ModelConfig:
     # statistics of ImageNet are better than those of the few images that fit into a detector's batch
     width = len(ours["extractor/conv1/conv/W"])
     return dataclasses.replace(_whole(base, theirs, ours), norm="frozen", base_channels=width)

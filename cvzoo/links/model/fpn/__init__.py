@@ -20,17 +20,4 @@ __all__ = [
     "segm_to_mask",
 ]
 
-_REPLACED = {
-    "bbox_head_loss_post": "cvzoo.links.FasterRCNNFPNLoss(model, sampling=cvzoo.links.RegionSampling())",
-    "bbox_head_loss_pre": "cvzoo.links.FasterRCNNFPNLoss(model, sampling=cvzoo.links.RegionSampling())",
-    "BboxHead": "cvzoo.links.FPNBoxHead(channels, n_fg_class), which takes the regions themselves",
-    "FasterRCNN": "cvzoo.links.FasterRCNNFPN or cvzoo.links.MaskRCNNFPN, whose settings say what they are built from",
-    "FasterRCNNFPNResNet": "cvzoo.links.FasterRCNNFPN(settings=cvzoo.links.FasterRCNNFPNConfig(...))",
-    "mask_head_loss_post": "cvzoo.links.MaskRCNNFPNLoss(model, sampling=cvzoo.links.RegionSampling())",
-    "mask_head_loss_pre": "cvzoo.links.MaskRCNNFPNLoss(model, sampling=cvzoo.links.RegionSampling())",
-    "MaskHead": "cvzoo.links.MaskHead(in_channels, n_fg_class, settings), which takes the regions themselves",
-    "RPN": "cvzoo.links.FPNRegionProposalNetwork(channels, n_anchor)",
-    "rpn_loss": "cvzoo.links.FasterRCNNFPNLoss(model, sampling=cvzoo.links.RegionSampling())",
-}
-
-import_on_demand(__name__, replaced=_REPLACED)
+import_on_demand(__name__)

@@ -20,7 +20,7 @@ from cvzoo.links.model.config import (
 from cvzoo.links.model.preparation.center_crop import CenterCrop
 from cvzoo.typing.aliases import Array
 
-EPS = 1e-3
+EPS = 1e-3  # TensorFlow's, in which Inception v3 was trained
 # the last branch: 3 x 3 average or max pooling, then its layers; or max pooling of stride 2 alone
 Pool = Literal["mean", "max", "halve"]
 

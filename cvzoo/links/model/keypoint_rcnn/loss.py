@@ -7,6 +7,7 @@ import numpy as np
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
 from cvzoo.errors.exceptions import ShapeError
+from cvzoo.functions.loss.batch_part import AbstractBatchLoss, as_batch_mean
 from cvzoo.links.chain import Chain
 from cvzoo.links.model.check_objects import check_objects
 from cvzoo.links.model.faster_rcnn_fpn.loss import RegionLosses, RegionSampling, joined, reported
@@ -15,7 +16,7 @@ from cvzoo.links.model.keypoint_rcnn.keypoint_rcnn_fpn import KeypointRCNNFPN
 from cvzoo.typing.aliases import Array
 
 
-class KeypointRCNNFPNLoss(Chain):
+class KeypointRCNNFPNLoss(AbstractBatchLoss, Chain):
     """Training loss of Keypoint R-CNN, a scalar: `KeypointRCNNFPNLoss(model)(x, bboxes, labels, points, visibles)`.
 
     model: the network
@@ -62,7 +63,8 @@ class KeypointRCNNFPNLoss(Chain):
         score = model.point_head(model.regions.regions(maps, bbox, image, model.point_settings.roi_size))
         target = point_targets(point, visible, bbox, score.shape[2])
         flat = F.reshape(score, (-1, score.shape[2] * score.shape[3]))
-        losses["point"] = F.softmax_cross_entropy(flat, target.reshape(-1), ignore_label=IGNORED)
+        loss = F.softmax_cross_entropy(flat, target.reshape(-1), ignore_label=IGNORED)
+        losses["point"] = as_batch_mean(loss, int((target != IGNORED).sum()))
         return reported(losses, self)
 
 

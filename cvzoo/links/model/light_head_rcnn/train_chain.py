@@ -8,6 +8,7 @@ import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.transfer import on_host
 from cvzoo.errors.exceptions import ValueRangeError
+from cvzoo.functions.loss.batch_part import AbstractBatchLoss, batch_divisor
 from cvzoo.functions.loss.reduction import beside
 from cvzoo.links.chain import Chain
 from cvzoo.links.model.check_objects import check_objects
@@ -23,7 +24,7 @@ from cvzoo.links.model.light_head_rcnn.light_head_rcnn_resnet101 import LightHea
 from cvzoo.typing.aliases import Array
 
 
-class LightHeadRCNNTrainChain(Chain):
+class LightHeadRCNNTrainChain(AbstractBatchLoss, Chain):
     """Training loss of Light-Head R-CNN, a scalar: `LightHeadRCNNTrainChain(model)(imgs, bboxes, labels, scales)`.
 
     light_head_rcnn: the network
@@ -110,4 +111,5 @@ def ohem_losses(
     n = max(min(n_sample, len(gt_roi_label)), 1)
     (total,) = on_host((loc.array + cls.array,))
     hardest = np.argsort(-total, kind="stable")[:n]
-    return F.sum(loc[hardest]) * (1 / n), F.sum(cls[hardest]) * (1 / n)
+    divisor = batch_divisor(n)
+    return F.sum(loc[hardest]) * (1 / divisor), F.sum(cls[hardest]) * (1 / divisor)

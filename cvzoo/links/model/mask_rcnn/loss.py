@@ -7,6 +7,7 @@ import numpy as np
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
 from cvzoo.errors.exceptions import ShapeError
+from cvzoo.functions.loss.batch_part import AbstractBatchLoss, as_batch_mean
 from cvzoo.functions.roi.roi_average_pooling_2d import roi_average_align_2d
 from cvzoo.geometry.rle import RLEs
 from cvzoo.links.chain import Chain
@@ -17,7 +18,7 @@ from cvzoo.links.model.mask_rcnn.mask_rcnn_fpn import MaskRCNNFPN
 from cvzoo.typing.aliases import Array
 
 
-class MaskRCNNFPNLoss(Chain):
+class MaskRCNNFPNLoss(AbstractBatchLoss, Chain):
     """Training loss of Mask R-CNN with FPN, a scalar: `MaskRCNNFPNLoss(model)(x, bboxes, labels, masks)`.
 
     model: the network
@@ -68,7 +69,7 @@ class MaskRCNNFPNLoss(Chain):
             mask_targets(mask, each.bbox[each.match >= 0], each.match[each.match >= 0], 2 * size)
             for mask, each in zip(masks, sampled)
         ]
-        return F.sigmoid_cross_entropy(of_class, np.concatenate(target))
+        return as_batch_mean(F.sigmoid_cross_entropy(of_class, np.concatenate(target)), len(label))
 
 
 def mask_targets(masks: np.ndarray | RLEs, bbox: np.ndarray, match: np.ndarray, size: int) -> np.ndarray:

@@ -10,7 +10,7 @@ from cvzoo.links.link import Link
 from cvzoo.links.model.inverted_residual import InvertedResidual
 from cvzoo.typing.aliases import Array
 
-_DECAY = 0.9997
+_DECAY = 0.9997  # of running statistics: TensorFlow's, in which the paper's networks were trained
 
 
 class _Stage(NamedTuple):

@@ -96,7 +96,7 @@ def _checked(
     return named
 
 
-TF_PREPARATION = CenterCrop(mean=(128 / 255,) * 3, std=(128 / 255,) * 3)
+TF_PREPARATION = CenterCrop(mean=(128 / 255, 128 / 255, 128 / 255), std=(128 / 255, 128 / 255, 128 / 255))
 TF_LABEL_NAMES = ("background", *imagenet_label_names)
 
 

@@ -32,7 +32,7 @@ class BlockRow(NamedTuple):
     dilate: int = 1
 
 
-class Plan(NamedTuple):
+class MobileNetV3Dimensions(NamedTuple):
     """An architecture: channels of the first convolution, the blocks, units of the classifier's hidden layer."""
 
     stem: int
@@ -74,7 +74,9 @@ _HIDDEN = {"large": 1280, "small": 1024}
 _TAIL = 3  # blocks of the last stage
 
 
-def network_plan(size: Size, *, width: float = 1.0, reduced_tail: bool = False, dilated: bool = False) -> Plan:
+def network_plan(
+    size: Size, *, width: float = 1.0, reduced_tail: bool = False, dilated: bool = False
+) -> MobileNetV3Dimensions:
     """The architecture of a size and width.
 
     width: multiplier of all channels
@@ -100,7 +102,7 @@ def network_plan(size: Size, *, width: float = 1.0, reduced_tail: bool = False, 
                 dilate=2 if dilated and tail >= 0 else 1,
             )
         )
-    return Plan(round_channels(16 * width), tuple(rows), round_channels(_HIDDEN[size] // part * width))
+    return MobileNetV3Dimensions(round_channels(16 * width), tuple(rows), round_channels(_HIDDEN[size] // part * width))
 
 
 class MobileNetV3Extractor(Chain):

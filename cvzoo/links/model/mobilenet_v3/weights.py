@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from cvzoo.links.model.inverted_residual import sequential_places
-from cvzoo.links.model.mobilenet_v3.extractor import Plan
+from cvzoo.links.model.mobilenet_v3.extractor import MobileNetV3Dimensions
 from cvzoo.links.model.pretrained.names import Names
 from cvzoo.links.model.publishers.timm import TIMM_MARKS, timm_classifier, timm_places
 from cvzoo.links.model.publishers.torchvision import torchvision_classifier
@@ -18,7 +18,9 @@ TIMM_EPS = 1e-5  # of timm's normalizations; torchvision's have 1e-3
 _COUNTS = {15: (1, 2, 3, 4, 2, 3), 11: (1, 2, 3, 2, 3)}  # all blocks -> blocks of each of timm's stages
 
 
-def extractor_places(plan: Plan, *, theirs: str = "features", ours: str = "extractor") -> dict[str, str]:
+def extractor_places(
+    plan: MobileNetV3Dimensions, *, theirs: str = "features", ours: str = "extractor"
+) -> dict[str, str]:
     """cvzoo's path of each module of the backbone, by torchvision's name.
 
     theirs: torchvision's name of the list of layers: "features", or "backbone" or "backbone.body" in other models
@@ -35,7 +37,7 @@ def extractor_places(plan: Plan, *, theirs: str = "features", ours: str = "extra
     return places
 
 
-def timm_mobilenet_v3_places(plan: Plan) -> dict[str, str]:
+def timm_mobilenet_v3_places(plan: MobileNetV3Dimensions) -> dict[str, str]:
     """cvzoo's path of each module of timm's, where the last convolution is a block and the hidden layer the head."""
     places = {"conv_stem": "extractor/stem/conv", "bn1": "extractor/stem/bn", "conv_head": "fc6", "classifier": "fc7"}
     counts = _COUNTS[len(plan.rows)]
@@ -49,7 +51,7 @@ def timm_mobilenet_v3_places(plan: Plan) -> dict[str, str]:
     return {**places, f"{last}.conv": "extractor/last/conv", f"{last}.bn1": "extractor/last/bn"}
 
 
-def mobilenet_v3_names(plan: Plan) -> Mapping[str, Names]:
+def mobilenet_v3_names(plan: MobileNetV3Dimensions) -> Mapping[str, Names]:
     """Publisher -> its array names in a network of this plan."""
     return {
         "timm": Names(marks=TIMM_MARKS, modules=timm_mobilenet_v3_places(plan), values=[("fc6/W", _as_matrix)]),

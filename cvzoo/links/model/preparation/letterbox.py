@@ -19,7 +19,7 @@ class Letterbox(AbstractNormalizedPreparation):
     size: Size
     _: dataclasses.KW_ONLY
     std: Three = (255.0, 255.0, 255.0)
-    fill: float = 127.5
+    fill: float = 127.5  # pyright: ignore[reportIncompatibleVariableOverride]  # read-only: the class is frozen
     resampling: Resampling = Resampling.CORNERS
 
     usual_header = ("channels", "mean", "std", "letterbox", "fill", "interpolation")

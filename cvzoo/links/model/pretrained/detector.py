@@ -4,11 +4,12 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from cvzoo.errors.exceptions import FileFormatError, WeightsMismatchError
 from cvzoo.links.chain import Chain
 from cvzoo.links.model.architecture import StoredDetector, stored_detector
+from cvzoo.links.model.config import ModelConfig
 from cvzoo.links.model.pretrained.names import Arrays, Names
 from cvzoo.links.model.pretrained.source import PretrainedFile, decided_classes, read_pretrained
 from cvzoo.links.model.thresholds import AbstractThresholds, ClassPreset
@@ -27,7 +28,7 @@ class DetectorSource(NamedTuple):
 
     n_fg_class: int
     label_names: tuple[str, ...] | None
-    config: Any
+    config: ModelConfig
     is_given: bool = False
     file: PretrainedFile | None = None
     stored: StoredDetector | None = None
@@ -71,9 +72,9 @@ def detector_source(
     *,
     n_fg_class: int | None,
     label_names: Sequence[str] | None,
-    config: Any = None,
-    base: Any = None,
-    published: Mapping[str, Any] = MappingProxyType({}),
+    config: ModelConfig = None,
+    base: ModelConfig = None,
+    published: Mapping[str, ModelConfig] = MappingProxyType({}),
 ) -> DetectorSource:
     """The settings of a detector to be built; the file is downloaded and read.
 
@@ -106,9 +107,9 @@ def detector_source(
 
 def networks_of_file(
     source: DetectorSource,
-    config: Any,
-    make: Callable[[int, Any], Chain],
-    with_anchors_of: Callable[[Any, Arrays], Any],
+    config: ModelConfig,
+    make: Callable[[int, ModelConfig], Chain],
+    with_anchors_of: Callable[[ModelConfig, Arrays], ModelConfig],
 ) -> list[Callable[[], Chain]]:
     """Constructors of the networks that a detector's file may contain, for `load_pretrained`.
 
@@ -131,7 +132,7 @@ def _read(
     records: Mapping[str, Weights],
     files: DetectorFiles,
     n_class: int | None,
-    config: Any,
+    config: ModelConfig,
 ) -> tuple[PretrainedFile, StoredDetector | None]:
     """The file with its classes (a backbone's has none), and the settings that `save_model` wrote to it."""
     names, architecture = files.names, files.architecture

@@ -11,11 +11,12 @@ from cvzoo.config.randomness import get_random_state, using_random_state
 from cvzoo.errors.exceptions import WeightsMismatchError
 from cvzoo.links.chain import Chain
 from cvzoo.links.model.pretrained.source import PretrainedFile
+from cvzoo.reporting.counted import counted
 from cvzoo.weights.download import pin_weights
 from cvzoo.weights.report import LoadReport
 
 Shapes = Mapping[str, tuple[int, ...]]
-_N_SHOWN = 20
+_N_SHOWN = 20  # names in an error
 
 
 class _Misfit(NamedTuple):
@@ -77,7 +78,7 @@ def load_pretrained(
         if misfit.missing or misfit.unexpected or not all(name.startswith(heads) for name in misfit.differing):
             _check_is_whole(wanted, given, misfit, as_written, file.path)
         anew = sorted((*misfit.missing, *misfit.differing))
-        parts = [f"{len(wanted) - len(anew)} arrays were loaded"]
+        parts = [f"{counted(len(wanted) - len(anew), 'array was', 'arrays were')} loaded"]
         parts += [f"{len(anew)} initialized anew: {_shown(anew)}"] if anew else []
         parts += [f"{len(misfit.unexpected)} dropped: {_shown(misfit.unexpected)}"] if misfit.unexpected else []
         warnings.warn(f"{os.fspath(file.path)}: {', '.join(parts)}", stacklevel=3)

@@ -3,11 +3,11 @@
 import dataclasses
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
 from cvzoo.labels.coco_categories import unused_coco_categories
+from cvzoo.links.model.config import ModelConfig
 from cvzoo.links.model.preparation.center_crop import CenterCrop
 
 Arrays = Mapping[str, np.ndarray]
@@ -47,7 +47,7 @@ class Names:
     values: Sequence[tuple[str, Callable[[np.ndarray], np.ndarray]]] = ()
     finish: Callable[[dict[str, np.ndarray], int | None], dict[str, np.ndarray]] | None = None
     only: tuple[str, ...] = ("",)
-    config: Callable[[Any, Arrays, Arrays], Any] | None = None
+    config: Callable[[ModelConfig, Arrays, Arrays], ModelConfig] | None = None
     label_names: Callable[[int], tuple[str, ...] | None] | None = None
     preparation: CenterCrop | None = None
 
@@ -138,7 +138,7 @@ def _leaf(leaf: str, weight: np.ndarray | None) -> str | None:
     return leaf if leaf in _OWN_LEAVES else _RUNNING.get(leaf)
 
 
-N_TORCHVISION_CLASS = 91
+N_TORCHVISION_CLASS = 91  # COCO's ids, unused ones and the background included
 # rows are COCO's category ids: row 0 and the ids that COCO no longer uses were never trained
 COCO_ROWS = np.array([i for i in range(1, N_TORCHVISION_CLASS) if i not in unused_coco_categories])
 

@@ -3,9 +3,10 @@
 import os
 import pathlib
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from cvzoo.errors.exceptions import CvzooError, DtypeError, ValueRangeError, WeightsMismatchError
+from cvzoo.links.model.config import ModelConfig
 from cvzoo.links.model.pretrained.names import Arrays, Names, publisher_of
 from cvzoo.weights.download import fetch_weights
 from cvzoo.weights.model_header import ModelHeader, read_model_header
@@ -59,7 +60,7 @@ class PretrainedFile(NamedTuple):
     publisher: str | None = None
     header: ModelHeader | None = None
     only: tuple[str, ...] = ("",)
-    config: Any = None
+    config: ModelConfig = None
     n_class: int | None = None
     label_names: tuple[str, ...] | None = None
 
@@ -71,7 +72,7 @@ def read_pretrained(
     *,
     architecture: str | None = None,
     n_class: int | None = None,
-    config: Any = None,
+    config: ModelConfig = None,
 ) -> PretrainedFile:
     """The file of a name or a path, downloaded if necessary, and read, without its number of classes.
 

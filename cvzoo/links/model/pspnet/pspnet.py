@@ -121,7 +121,7 @@ class PyramidPoolingModule(ChainList):
         return F.concat(maps, axis=1)
 
 
-_STRIDE = 8
+_STRIDE = 8  # of the dilated ResNet
 
 
 _USUAL_NAMES = (

@@ -14,9 +14,4 @@ __all__ = [
     "ResNet50",
 ]
 
-_REPLACED = {
-    "Bottleneck": "the blocks of cvzoo.links.ResNetExtractor(n_layer)",
-    "ResBlock": "the stages res2 to res5 of cvzoo.links.ResNetExtractor(n_layer)",
-}
-
-import_on_demand(__name__, replaced=_REPLACED)
+import_on_demand(__name__)

@@ -140,7 +140,8 @@ class ResNet(AbstractClassifier):
         if short is None:
             short = round(insize * preparation.short / preparation.crop)
         preparation = dataclasses.replace(preparation, crop=insize, short=short)
-        self.preparation = _with_input_size(preparation, stretched=stem == "cifar")
+        resized = _with_input_size(preparation, stretched=stem == "cifar")
+        self.preparation = resized  # pyright: ignore[reportIncompatibleVariableOverride]  # narrower, set once
         self.stem = stem
         self.config = self.settings = c = ResNetConfig(
             n_layer=n_layer,
@@ -174,7 +175,7 @@ class ResNet(AbstractClassifier):
 
     def stages(self, x: Variable | Array) -> Iterator[tuple[str, Variable]]:
         """conv1, pool1, res2 to res5, pool5 (B, C), fc6: logits, for x (B, 3, H, W), normalized."""
-        h: Any = None
+        h: Variable | Array = x
         for name, h in self.extractor.stages(x):
             yield name, h
         h = F.global_average_pooling_2d(h)

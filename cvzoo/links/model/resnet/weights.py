@@ -6,11 +6,11 @@ Array names of torchvision, timm, ChainerCV and cvzoo in a ResNet; differences b
 import dataclasses
 import re
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
 from cvzoo.errors.exceptions import WeightsMismatchError
+from cvzoo.links.model.config import ModelConfig
 from cvzoo.links.model.preparation.center_crop import CenterCrop, Interpolation
 from cvzoo.links.model.pretrained.classifier import ClassWeights
 from cvzoo.links.model.pretrained.names import Arrays, Names, Rule, place_of
@@ -20,7 +20,9 @@ from cvzoo.links.model.publishers.torchvision import torchvision_classifier
 from cvzoo.weights.record import Signature, Weights
 
 # Caffe's networks take values of 0 to 255 less the mean of each channel
-CAFFE_PREPARATION = CenterCrop(mean=(123.15163 / 255, 115.90288 / 255, 103.06262 / 255), std=(1 / 255,) * 3)
+CAFFE_PREPARATION = CenterCrop(
+    mean=(123.15163 / 255, 115.90288 / 255, 103.06262 / 255), std=(1 / 255, 1 / 255, 1 / 255)
+)
 
 # of torchvision's modules (timm's are the same, with squeeze-and-excitation); the first match of the whole name is used
 _MODULES = (
@@ -92,7 +94,9 @@ NAMES = {
 }
 
 
-def backbone_names(config: Callable[[Any, Arrays, Arrays], Any], *, inside: str = "") -> dict[str, Names]:
+def backbone_names(
+    config: Callable[[ModelConfig, Arrays, Arrays], ModelConfig], *, inside: str = ""
+) -> dict[str, Names]:
     """torchvision's array names of a classifier and cvzoo's of the backbone of a detector.
 
     config: as in `Names`

@@ -9,6 +9,7 @@ import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError
 from cvzoo.functions.array.dtypes import widened
+from cvzoo.functions.loss.batch_part import AbstractBatchLoss, batch_count
 from cvzoo.functions.loss.focal_loss import focal_loss
 from cvzoo.functions.loss.giou_loss import giou_loss
 from cvzoo.functions.loss.reduction import beside
@@ -24,7 +25,7 @@ from cvzoo.typing.aliases import Array
 _KEPT = 16
 
 
-class RetinaNetLoss(Chain):
+class RetinaNetLoss(AbstractBatchLoss, Chain):
     """Training loss of RetinaNet, a scalar: `RetinaNetLoss(model)(x, bboxes, labels)`.
 
     model: the network
@@ -114,13 +115,14 @@ class RetinaNetLoss(Chain):
         return F.smooth_l1(code, encode_bbox(targets.bbox, targets.anchor), beta=self.beta, reduce="sum")
 
     def _divisor(self, n_positive: int) -> float:
-        count = max(n_positive, 1)
+        total, share = batch_count(n_positive)
+        count = max(total, 1)
         if self.momentum is None:
-            return float(count)
+            return float(count * share)
         before = float(self.normalizer)
         now = count if before == 0 else self.momentum * before + (1 - self.momentum) * count
         self.normalizer = np.asarray(now, np.float32)
-        return float(self.normalizer)
+        return float(self.normalizer) * share
 
     def _anchor_rows(self, size: tuple[int, int]) -> AnchorRows:
         rows = self._rows.pop(size, None)

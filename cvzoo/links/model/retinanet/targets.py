@@ -13,7 +13,7 @@ from cvzoo.geometry.bbox_iou import bbox_iou
 
 # Number of pairs per IoU computation, to bound the memory
 _COVERED = 0.5  # fraction of an anchor that one ignored object covers, from which the anchor is ignored
-_PAIRS = 1 << 20
+_PAIRS = 1 << 20  # boxes and anchors that are compared at a time, which bounds memory
 
 
 class Overlaps(NamedTuple):

@@ -89,7 +89,7 @@ class SegNetBasic(AbstractImageSegmenter):
         self.n_class, self.label_names = source.n_class, source.label_names
         self.config = SegNetConfig(n_class=self.n_class, channels=channels, insize=insize)
         if insize is not None:
-            self.preparation = Stretch(insize)
+            self.preparation = Stretch(insize)  # pyright: ignore[reportIncompatibleMethodOverride]  # an attribute, as the base class allows
         with self.init_scope():
             self.conv1 = SegNetLayer(3, channels, activ=True)
             self.conv2 = SegNetLayer(channels, channels, activ=True)

@@ -27,9 +27,4 @@ __all__ = [
     "VGG16Extractor512",
 ]
 
-_REPLACED = {
-    "GradientScaling": "cvzoo.optimizers.GradientScaling",
-    "VGG16": "cvzoo.links.SSDVGG16Extractor()",
-}
-
-import_on_demand(__name__, replaced=_REPLACED)
+import_on_demand(__name__)

@@ -10,6 +10,7 @@ from cvzoo.backends.arrays import is_device_array
 from cvzoo.backends.device import get_device
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError
+from cvzoo.functions.loss.batch_part import AbstractBatchLoss, batch_divisor, is_part
 from cvzoo.functions.loss.softmax_cross_entropy import softmax_cross_entropy
 from cvzoo.links.chain import Chain
 from cvzoo.links.model.detector import AbstractOneStageDetector
@@ -31,8 +32,7 @@ def multibox_loss(
     mb_locs: (B, A, 4); mb_confs: (B, A, 1 + L) logits, background first
     gt_mb_locs: (B, A, 4) float32; gt_mb_labels: (B, A) integers, 0 background, -1 ignored
     k: hard negative mining: of an image's background boxes those with the highest loss, k times as many as positive
-    n_positive: the divisor; None: the positive boxes of the batch, at least 1. In training on several devices it is
-        the mean over the devices
+    n_positive: the divisor; None: the positive boxes of the batch, at least 1.
     Without any object the classification loss is 0, since there are no hard negatives.
     Raises ShapeError for arrays of wrong shapes, ValueRangeError if k is negative.
 
@@ -89,7 +89,7 @@ def hard_negatives(loss: np.ndarray, label: np.ndarray, k: float) -> np.ndarray:
     return taken
 
 
-class SSDLoss(Chain):
+class SSDLoss(AbstractBatchLoss, Chain):
     """Training loss of SSD, a scalar: `SSDLoss(model)(x, mb_locs, mb_labels)`.
 
     model: an `SSD`, or another network with such heads (`SSDLite`)
@@ -113,7 +113,8 @@ class SSDLoss(Chain):
         Raises ShapeError for wrong shapes.
         """
         loc, conf = self.model(x)
-        loc_loss, conf_loss = multibox_loss(loc, conf, mb_locs, mb_labels, self.k)
+        n_positive = batch_divisor(int((as_array(mb_labels) > 0).sum())) if is_part() else None
+        loc_loss, conf_loss = multibox_loss(loc, conf, mb_locs, mb_labels, self.k, n_positive=n_positive)
         loss = loc_loss * self.alpha + conf_loss
         report({"loss": loss, "loss/loc": loc_loss, "loss/conf": conf_loss}, self)
         return loss

@@ -35,6 +35,7 @@ _FIRST_EXTRA = {"1": "conv5_1", "3": "conv5_2", "5": "conv5_3", "7.1": "conv6", 
 _HEADS = {"classification": "conf", "regression": "loc", "class": "conf", "box": "loc"}
 _VGG16 = ("1_", "2_", "3_", "4_", "5_", "6/", "7/")  # layers of the extractor that a classifier has
 _GLUON_MEAN = (0.485 * 255, 0.456 * 255, 0.406 * 255)
+# ImageNet's, by which GluonCV divides; the file's init_scale undoes that
 _GLUON_STD = np.array([0.229, 0.224, 0.225]) * 255
 _GLUON_ANCHORS = re.compile(r"anchor_generators\.(\d+)\.anchors")
 

@@ -68,8 +68,8 @@ def ssdlite_preparation(insize: int) -> Stretch:
     """Resized to a square without antialiasing, in [-1, 1]."""
     return Stretch(
         (insize, insize),
-        mean=(127.5,) * 3,
-        std=(127.5,) * 3,
+        mean=(127.5, 127.5, 127.5),
+        std=(127.5, 127.5, 127.5),
         arithmetic="x * (1 / std) - mean / std",
         resampling=Resampling.BILINEAR,
     )

@@ -94,7 +94,7 @@ class PatchMerging(Chain):
 Size = Literal["t", "s", "b", "v2_t", "v2_s", "v2_b"]
 
 
-class Plan(NamedTuple):
+class SwinDimensions(NamedTuple):
     """Depths and widths of a Swin Transformer.
 
     n_channel: channels of the first stage; they double with each stage
@@ -113,17 +113,17 @@ class Plan(NamedTuple):
 
 
 # the papers' tables; drop_path as torchvision trained them
-PLANS: dict[str, Plan] = {
-    "t": Plan(96, (2, 2, 6, 2), (3, 6, 12, 24), 7, 0.2),
-    "s": Plan(96, (2, 2, 18, 2), (3, 6, 12, 24), 7, 0.3),
-    "b": Plan(128, (2, 2, 18, 2), (4, 8, 16, 32), 7, 0.5),
-    "v2_t": Plan(96, (2, 2, 6, 2), (3, 6, 12, 24), 8, 0.2, 2),
-    "v2_s": Plan(96, (2, 2, 18, 2), (3, 6, 12, 24), 8, 0.3, 2),
-    "v2_b": Plan(128, (2, 2, 18, 2), (4, 8, 16, 32), 8, 0.5, 2),
+PLANS: dict[str, SwinDimensions] = {
+    "t": SwinDimensions(96, (2, 2, 6, 2), (3, 6, 12, 24), 7, 0.2),
+    "s": SwinDimensions(96, (2, 2, 18, 2), (3, 6, 12, 24), 7, 0.3),
+    "b": SwinDimensions(128, (2, 2, 18, 2), (4, 8, 16, 32), 7, 0.5),
+    "v2_t": SwinDimensions(96, (2, 2, 6, 2), (3, 6, 12, 24), 8, 0.2, 2),
+    "v2_s": SwinDimensions(96, (2, 2, 18, 2), (3, 6, 12, 24), 8, 0.3, 2),
+    "v2_b": SwinDimensions(128, (2, 2, 18, 2), (4, 8, 16, 32), 8, 0.5, 2),
 }
 
 
-def plan_of(size: str, plan: Plan | None) -> Plan:
+def plan_of(size: str, plan: SwinDimensions | None) -> SwinDimensions:
     """The plan, or without one that of the size. Raises ValueRangeError for an unknown size or invalid values."""
     usual = one_of(PLANS, size, "SwinTransformer: there is no size")
     if plan is None:
@@ -167,7 +167,7 @@ class SwinExtractor(Chain):
     channels: of the feature maps
     """
 
-    def __init__(self, plan: Plan):
+    def __init__(self, plan: SwinDimensions):
         self.n_stage = len(plan.depths)
         self.channels = tuple([plan.n_channel * 2**i for i in range(self.n_stage)])
         n_block = sum(plan.depths)

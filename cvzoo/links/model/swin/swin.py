@@ -15,7 +15,7 @@ from cvzoo.links.model.config import AbstractConfig, classes_field, config_field
 from cvzoo.links.model.preparation.center_crop import CenterCrop
 from cvzoo.links.model.pretrained.classifier import classifier_source
 from cvzoo.links.model.pretrained.load import load_pretrained
-from cvzoo.links.model.swin.extractor import EPS, Plan, Size, SwinExtractor, plan_of
+from cvzoo.links.model.swin.extractor import EPS, Size, SwinDimensions, SwinExtractor, plan_of
 from cvzoo.links.model.swin.weights import WEIGHTS, swin_names
 from cvzoo.links.model.variant import classifier_variant
 from cvzoo.typing.aliases import Array
@@ -27,7 +27,7 @@ class SwinConfig(AbstractConfig):
 
     size: Size = config_field(help="the published variant")
     n_class: int = classes_field()
-    plan: Plan = config_field(help="depths and widths")
+    plan: SwinDimensions = config_field(help="depths and widths")
     preparation: CenterCrop = preparation_field()
 
 
@@ -55,7 +55,7 @@ class SwinTransformer(AbstractClassifier):
         pretrained_model: str | os.PathLike | None = None,
         *,
         label_names: Sequence[str] | None = None,
-        plan: Plan | None = None,
+        plan: SwinDimensions | None = None,
         preparation: CenterCrop | None = None,
     ):
         plan = plan_of(size, plan)

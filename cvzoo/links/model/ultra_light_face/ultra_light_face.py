@@ -136,7 +136,8 @@ class UltraLightFace(AbstractOneStageDetector):
     n_fg_class = 1
     score_thresh = 0.6
     nms_thresh = 0.3
-    preparation = PREPARATION
+    # an attribute, as the base class allows
+    preparation = PREPARATION  # pyright: ignore[reportIncompatibleMethodOverride, reportAssignmentType]
 
     def __init__(self, pretrained_model: str | os.PathLike | None = None, variant: str = "rfb_320"):
         if variant not in WEIGHTS:

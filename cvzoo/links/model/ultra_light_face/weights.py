@@ -42,8 +42,8 @@ def _block(theirs: str, ours: str) -> dict[str, str]:
 FACE_LABELS = ("face",)
 PREPARATION = Stretch(
     (240, 320),
-    mean=(127.0,) * 3,
-    std=(128.0,) * 3,
+    mean=(127.0, 127.0, 127.0),
+    std=(128.0, 128.0, 128.0),
     header=("channels", ("mean", (127 / 255,) * 3), ("std", (128 / 255,) * 3), "fit", "height", "width"),
 )
 _COMMIT = "dffdddda9794a50607cba8f318507a28c1c27cab"

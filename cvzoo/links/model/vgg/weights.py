@@ -15,7 +15,7 @@ from cvzoo.links.model.vgg.extractor import DEPTHS
 from cvzoo.weights.record import Signature
 
 # Caffe's networks take values of 0 to 255 less the mean of each channel
-CAFFE_PREPARATION = CenterCrop(mean=(123.68 / 255, 116.779 / 255, 103.939 / 255), std=(1 / 255,) * 3)
+CAFFE_PREPARATION = CenterCrop(mean=(123.68 / 255, 116.779 / 255, 103.939 / 255), std=(1 / 255, 1 / 255, 1 / 255))
 
 
 def torchvision_places(n_layer: int, *, norm: bool) -> dict[str, str]:

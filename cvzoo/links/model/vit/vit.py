@@ -33,7 +33,7 @@ from cvzoo.typing.aliases import Array
 Size = Literal["b_16", "b_32", "l_16", "l_32", "h_14"]
 
 
-class Plan(NamedTuple):
+class ViTDimensions(NamedTuple):
     """Depth and widths of a Vision Transformer.
 
     patch: side of a patch, pixels
@@ -51,16 +51,16 @@ class Plan(NamedTuple):
 
 
 # the paper's table 1
-PLANS: dict[str, Plan] = {
-    "b_16": Plan(16, 12, 12, 768, 3072),
-    "b_32": Plan(32, 12, 12, 768, 3072),
-    "l_16": Plan(16, 24, 16, 1024, 4096),
-    "l_32": Plan(32, 24, 16, 1024, 4096),
-    "h_14": Plan(14, 32, 16, 1280, 5120),
+PLANS: dict[str, ViTDimensions] = {
+    "b_16": ViTDimensions(16, 12, 12, 768, 3072),
+    "b_32": ViTDimensions(32, 12, 12, 768, 3072),
+    "l_16": ViTDimensions(16, 24, 16, 1024, 4096),
+    "l_32": ViTDimensions(32, 24, 16, 1024, 4096),
+    "h_14": ViTDimensions(14, 32, 16, 1280, 5120),
 }
 
 
-def plan_of(size: str, plan: Plan | None) -> Plan:
+def plan_of(size: str, plan: ViTDimensions | None) -> ViTDimensions:
     """The plan, or without one that of the size. Raises ValueRangeError for an unknown size or invalid values."""
     usual = one_of(PLANS, size, "ViT: there is no size")
     if plan is None:
@@ -141,7 +141,7 @@ class ViTConfig(AbstractConfig):
     size: Size = config_field(help="the published variant")
     n_class: int = classes_field()
     insize: int = count_field(help="side of the network's square input", unit="pixels")
-    plan: Plan = config_field(help="depths and widths")
+    plan: ViTDimensions = config_field(help="depths and widths")
     preparation: CenterCrop = preparation_field()
 
 
@@ -174,7 +174,7 @@ class ViT(AbstractClassifier):
         *,
         label_names: Sequence[str] | None = None,
         insize: int | None = None,
-        plan: Plan | None = None,
+        plan: ViTDimensions | None = None,
         preparation: CenterCrop | None = None,
     ):
         plan = plan_of(size, plan)

@@ -16,10 +16,4 @@ __all__ = [
     "YOLOv3",
 ]
 
-_REPLACED = {
-    "ResidualBlock": "the stages of cvzoo.links.model.yolo.Darknet53Extractor",
-    "YOLOBase": "cvzoo.links.AbstractOneStageDetector, a class of your own below it",
-    "YOLOv2Base": "cvzoo.links.YOLOv2(anchors=...), or a class of your own below cvzoo.links.AbstractOneStageDetector",
-}
-
-import_on_demand(__name__, replaced=_REPLACED)
+import_on_demand(__name__)

@@ -37,4 +37,4 @@ def darknet_letterbox(input_size: tuple[int, int]) -> Letterbox:
 
 def darknet_stretch(input_size: tuple[int, int]) -> Stretch:
     """Resized without keeping the aspect ratio; RGB in [0, 1]."""
-    return Stretch(input_size, std=(255.0,) * 3, arithmetic=_IN_ONE)
+    return Stretch(input_size, std=(255.0, 255.0, 255.0), arithmetic=_IN_ONE)

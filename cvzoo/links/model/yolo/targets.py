@@ -13,7 +13,7 @@ from cvzoo.links.model.decoding.grid_cells import RegionHead, YoloHead
 
 _COVERED = 0.5  # fraction of a prediction that one ignored object covers, from which the prediction is ignored
 _LARGEST_LOG = np.float32(25)  # exp of an untrained network's output must not overflow
-UNKNOWN = -1
+UNKNOWN = -1  # counts neither as an object nor as background
 
 
 class Grid(NamedTuple):
@@ -121,7 +121,8 @@ def assign_targets(
             continue
         objectness[i, bbox_iou(predicted, bbox).max(axis=1) > ignore_thresh] = UNKNOWN
         place = _places(grid, heads, bbox)
-        # of several objects of one cell and anchor the last one remains, as in darknet, whose loop overwrites targets
+        # of several objects of one cell and anchor the last one remains; darknet's loop overwrites the box, too, but
+        # keeps the classes of all
         place, last = np.unique(place[::-1], return_index=True)
         row = len(bbox) - 1 - last
         objectness[i, place] = 1

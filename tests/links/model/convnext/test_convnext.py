@@ -12,12 +12,12 @@ import cvzoo.functions as F
 from cvzoo.config.randomness import set_seed
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.errors.exceptions import ValueRangeError, WeightsMismatchError
-from cvzoo.links.model.convnext.convnext import PLANS, ConvNeXt, ConvNeXtExtractor, Plan
+from cvzoo.links.model.convnext.convnext import PLANS, ConvNeXt, ConvNeXtDimensions, ConvNeXtExtractor
 from cvzoo.links.model.convnext.weights import NAMES
 from cvzoo.links.model.preparation.center_crop import PhotoPreparation
 from cvzoo.optimizers.adam import Adam
 
-SMALL = Plan((8, 16, 24, 32), (1, 2, 1, 1), 0.2)
+SMALL = ConvNeXtDimensions((8, 16, 24, 32), (1, 2, 1, 1), 0.2)
 STORED = pathlib.Path(__file__).with_name("torchvision.json")
 
 

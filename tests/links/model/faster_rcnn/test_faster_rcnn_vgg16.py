@@ -181,6 +181,18 @@ def test_the_transform_moves_boxes_with_the_photo_and_leaves_out_what_is_not_to_
         transform((photo(), bbox, np.array([1, 0], "i"), np.array([False])))
 
 
+def test_one_of_several_short_sides_is_drawn():
+    transform = FasterRCNNTransform(tiny(), x_flip=False, scales=(0.5, 1.0))
+    seen = set()
+    for seed in range(8):
+        set_seed(seed)
+        img, moved, _, scale, size = transform((photo(), np.array([[0, 0, 30, 45]], "f"), np.array([1], "i")))
+        assert img.shape[1:] == size
+        assert scale == pytest.approx(size[1] / 90)
+        seen.add((size, *moved[0].round(3).tolist()))
+    assert seen == {((64, 96), 0, 0, 32, 48), ((32, 48), 0, 0, 16, 24)}
+
+
 @pytest.mark.slow
 def test_the_figure_of_the_paper_runs_as_written(tmp_path, monkeypatch):
     """A file of the published one's names and shapes stands in for it where downloads are kept."""

@@ -9,7 +9,7 @@ from cvzoo.config.randomness import set_seed
 from cvzoo.errors.exceptions import WeightsMismatchError
 from cvzoo.labels.coco import coco_bbox_label_names
 from cvzoo.links.model.faster_rcnn_fpn.names import NAMES
-from cvzoo.links.model.faster_rcnn_fpn.region_proposal_network import region_anchors
+from cvzoo.links.model.faster_rcnn_fpn.region_network import region_anchors
 from cvzoo.links.model.faster_rcnn_fpn.weights import chainercv_config
 from cvzoo.links.model.mask_rcnn.mask_rcnn_fpn import MaskRCNNFPN
 from cvzoo.weights.formats.npz import write_npz

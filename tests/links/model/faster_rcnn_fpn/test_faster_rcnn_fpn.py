@@ -12,8 +12,7 @@ from zoo_family import family_of
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.config.randomness import set_seed
 from cvzoo.errors.exceptions import ValueRangeError, WeightsMismatchError
-from cvzoo.links.model.decoding.proposals import LevelProposals, Proposals, cut_frames
-from cvzoo.links.model.decoding.regions import Regions
+from cvzoo.links.model.decoding.regions import LevelProposals, Proposals, Regions, cut_frames
 from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNSettings, pyramid_preparation
 from cvzoo.links.model.faster_rcnn_fpn.faster_rcnn_fpn import (
     FasterRCNNFPN,
@@ -24,8 +23,7 @@ from cvzoo.links.model.faster_rcnn_fpn.faster_rcnn_fpn import (
 )
 from cvzoo.links.model.faster_rcnn_fpn.names import NAMES as PUBLISHERS
 from cvzoo.links.model.faster_rcnn_fpn.names import torchvision_config
-from cvzoo.links.model.faster_rcnn_fpn.region_network import pyramid_regions, region_levels
-from cvzoo.links.model.faster_rcnn_fpn.region_proposal_network import region_anchors
+from cvzoo.links.model.faster_rcnn_fpn.region_network import pyramid_regions, region_anchors, region_levels
 from cvzoo.links.model.faster_rcnn_fpn.weights import MOBILENET_V3_LARGE_320_FPN, RESNET50_FPN
 from cvzoo.links.model.resnet.resnet import ResNet
 from cvzoo.serializers.model_file import save_model

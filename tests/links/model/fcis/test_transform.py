@@ -33,6 +33,16 @@ def test_masks_are_resized_with_the_image_and_crowds_are_left_out(model, example
     np.testing.assert_array_equal(mask_to_bbox(mask), [[10, 5, 30, 25]])
 
 
+def test_one_of_several_short_sides_is_drawn(model, example):
+    transform, seen = FCISTransform(model, x_flip=False, scales=(0.5, 1)), set()
+    set_seed(0)
+    for _ in range(20):
+        img, mask, _, scale, size = transform(example)
+        assert img.shape[1:] == mask.shape[1:] == size
+        seen.add((scale, size))
+    assert seen == {(0.5, (40, 60)), (0.25, (20, 30))}
+
+
 def test_masks_are_flipped_with_the_image(model, example):
     transform, lefts = FCISTransform(model), set()
     set_seed(0)

@@ -14,13 +14,13 @@ from cvzoo.config.randomness import set_seed
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.errors.exceptions import ValueRangeError, WeightsMismatchError
 from cvzoo.links.model.preparation.center_crop import PhotoPreparation
-from cvzoo.links.model.swin.extractor import PLANS, Plan, SwinExtractor
+from cvzoo.links.model.swin.extractor import PLANS, SwinDimensions, SwinExtractor
 from cvzoo.links.model.swin.swin import SwinTransformer
 from cvzoo.links.model.swin.weights import swin_names
 from cvzoo.links.model.swin.window_attention import relative_index, relative_places, windows_of
 from cvzoo.optimizers.adam import Adam
 
-SMALL = {1: Plan(8, (2, 1, 2), (2, 2, 4), 3, 0.2), 2: Plan(8, (2, 1, 2), (2, 2, 4), 4, 0.2, 2)}
+SMALL = {1: SwinDimensions(8, (2, 1, 2), (2, 2, 4), 3, 0.2), 2: SwinDimensions(8, (2, 1, 2), (2, 2, 4), 4, 0.2, 2)}
 STORED = json.loads(pathlib.Path(__file__).with_name("torchvision.json").read_text())
 INDEX, PLACES = "attn.relative_position_index", "attn.relative_coords_table"
 

@@ -13,11 +13,11 @@ from cvzoo.config.randomness import set_seed
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError, WeightsMismatchError
 from cvzoo.links.model.preparation.center_crop import PhotoPreparation
-from cvzoo.links.model.vit.vit import PLANS, Plan, ViT, resized_positions
+from cvzoo.links.model.vit.vit import PLANS, ViT, ViTDimensions, resized_positions
 from cvzoo.links.model.vit.weights import NAMES, WEIGHTS
 from cvzoo.optimizers.adam import Adam
 
-SMALL = Plan(8, 2, 2, 16, 24)
+SMALL = ViTDimensions(8, 2, 2, 16, 24)
 STORED = json.loads(pathlib.Path(__file__).with_name("torchvision.json").read_text())
 
 
