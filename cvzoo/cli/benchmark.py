@@ -19,11 +19,12 @@ from cvzoo.backends.threads import is_busy, load, thread_count
 from cvzoo.cli.benchmark_runtimes import RUNTIMES, compare_runtimes, percentiles
 from cvzoo.cli.check_target import check_target
 from cvzoo.cli.json_records import write_json
-from cvzoo.cli.load_predictor import load_predictor
+from cvzoo.cli.load_predictor import Predictor, load_predictor
 from cvzoo.cli.photo_sources import Trouble, photo_sources
 from cvzoo.cli.result_table import printable
 from cvzoo.errors.exceptions import BackendError, ConfigError, ImageError, UnsupportedError
 from cvzoo.images.read_image import read_image
+from cvzoo.reporting.counted import counted
 from cvzoo.training.run.environment import environment_facts
 from cvzoo.typing.aliases import Array
 
@@ -70,9 +71,9 @@ def run(args: argparse.Namespace) -> int:
 
 def _paths(words: Sequence[str]) -> list[str]:
     """The image files. Raises ImageError for what is none, or if there is none."""
-    found, _ = photo_sources(words, ())
+    sources, _ = photo_sources(words, ())
     paths = []
-    for each in found:
+    for each in sources:
         if isinstance(each, Trouble):
             raise ImageError(f"cannot measure with {each.name}: {each.why}")
         if not isinstance(each, pathlib.Path):
@@ -89,15 +90,17 @@ def _in_process(words: Sequence[str], count: int) -> dict[str, Any]:
     variables = dict(os.environ, CVZOO_NUM_THREADS=str(count), OMP_NUM_THREADS=str(count), **{_PART: "1"})
     done = subprocess.run([sys.executable, "-m", "cvzoo", *words], env=variables, stdout=subprocess.PIPE, text=True)
     try:
-        found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+        record: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     except (ValueError, IndexError):
-        raise BackendError(f"the measurement with {count} threads failed, status {done.returncode}") from None
-    return found
+        raise BackendError(
+            f"the measurement with {counted(count, 'thread')} failed, status {done.returncode}"
+        ) from None
+    return record
 
 
 # --- measuring ---
 def _measure(args: argparse.Namespace, paths: Sequence[str]) -> dict[str, Any]:
-    model: Any = load_predictor(args)
+    model: Predictor = load_predictor(args)
     if not callable(getattr(model, "predict", None)):
         raise UnsupportedError(f"a {type(model).__name__} has no predict() to measure")
     if args.compile:
@@ -112,8 +115,8 @@ def _measure(args: argparse.Namespace, paths: Sequence[str]) -> dict[str, Any]:
         record["notes"].append("neither ONNX Runtime nor OpenVINO is installed: pip install onnxruntime openvino")
     for size in args.batch_size if wanted else ():
         imgs = [read_image(path) for path in itertools.islice(itertools.cycle(paths), size)]
-        found, notes = compare_runtimes(model, imgs, wanted, calls=args.calls, n_thread=thread_count()[0])
-        record["runtimes"] += found
+        times, notes = compare_runtimes(model, imgs, wanted, calls=args.calls, n_thread=thread_count()[0])
+        record["runtimes"] += times
         record["notes"] += notes
     record["busy"] = _busy()
     return record
@@ -125,7 +128,12 @@ def _busy() -> str | None:
 
 
 def measure_stages(
-    model: Any, paths: Sequence[str], *, batch_size: int, calls: int, clock: Callable[[], float] = time.perf_counter
+    model: Predictor,
+    paths: Sequence[str],
+    *,
+    batch_size: int,
+    calls: int,
+    clock: Callable[[], float] = time.perf_counter,
 ) -> dict[str, list[float]]:
     """Seconds of each stage in each call of `predict`, and of the whole as "total"; a first call is not counted.
 
@@ -134,7 +142,7 @@ def measure_stages(
     the selection of region proposals between them is postprocessing.
     """
     times = _Times(clock)
-    found: dict[str, list[float]] = {name: [] for name in (*STAGES, "total")}
+    seconds: dict[str, list[float]] = {name: [] for name in (*STAGES, "total")}
     endless = itertools.cycle(paths)
     network = next((name for name in _NETWORKS if callable(getattr(model, name, None))), None)
     functions = _Functions(times) if network is None else times.timed(model, network, "network")
@@ -149,8 +157,8 @@ def measure_stages(
             stages = {name: times.seconds.get(name, 0.0) for name in STAGES[:3]}
             stages["postprocess"] = max(total - sum(stages.values()), 0.0)
             for name, value in {**stages, "total": total}.items():
-                found[name].append(value)
-    return found
+                seconds[name].append(value)
+    return seconds
 
 
 class _Times:
@@ -169,7 +177,7 @@ class _Times:
             yield img
 
     @contextlib.contextmanager
-    def timed(self, model: Any, method: str, stage: str) -> Iterator[None]:
+    def timed(self, model: Predictor, method: str, stage: str) -> Iterator[None]:
         """A block in which the time of a method of this model counts to a stage."""
         inner = getattr(model, method)
 
@@ -220,7 +228,8 @@ def _summary(seconds: Mapping[str, Sequence[float]], batch_size: int) -> dict[st
 # --- printing ---
 def _print(record: Mapping[str, Any]) -> None:
     machine = record["machine"]
-    print(f"{printable(str(record['model']))}: {record['class']}, {record['n_image']} images, {record['calls']} calls")
+    counts = f"{counted(record['n_image'], 'image')}, {counted(record['calls'], 'call')}"
+    print(f"{printable(str(record['model']))}: {record['class']}, {counts}")
     print(f"{machine['processor name']}; cvzoo {machine['cvzoo']}")
     if record["busy"] is not None:
         print(f"the times are unreliable: {record['busy']}")

@@ -6,10 +6,11 @@ import pathlib
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
+from cvzoo.cli.load_predictor import Predictor
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.errors.exceptions import CvzooError, MissingExtraError
 from cvzoo.export.onnx.contents import contents_of
@@ -27,12 +28,12 @@ Outputs = Sequence[Array]
 
 def percentiles(seconds: Sequence[float]) -> dict[str, float]:
     """p50, p90, p99 and the mean in milliseconds."""
-    found = {f"p{p}": 1000 * float(np.percentile(seconds, p)) for p in _PERCENTILES}
-    return {**found, "mean": 1000 * float(np.mean(seconds))}
+    milliseconds = {f"p{p}": 1000 * float(np.percentile(seconds, p)) for p in _PERCENTILES}
+    return {**milliseconds, "mean": 1000 * float(np.mean(seconds))}
 
 
 def compare_runtimes(
-    model: Any, imgs: Sequence[Array], names: Sequence[str], *, calls: int, n_thread: int
+    model: Predictor, imgs: Sequence[Array], names: Sequence[str], *, calls: int, n_thread: int
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """A record per runtime with times and differences, and notes about what could not be compared.
 
@@ -51,7 +52,7 @@ def compare_runtimes(
         return [_compared(call, file, x, name, calls, n_thread) for name in names], []
 
 
-def _batch(model: Any, imgs: Sequence[Array]) -> Array:
+def _batch(model: Predictor, imgs: Sequence[Array]) -> Array:
     prepared = [model.prepare(img) for img in imgs]
     same = [each for each in prepared if each.shape == prepared[0].shape]
     return np.ascontiguousarray(np.stack((same * len(imgs))[: len(imgs)]), np.float32)
@@ -64,8 +65,8 @@ def _compared(
 
     def ours() -> Outputs:
         with using_config("train", False), no_backprop_mode():
-            found = call(x)
-        return [widened(each).array for each in (found if isinstance(found, tuple | list) else (found,))]
+            outputs = call(x)
+        return [widened(each).array for each in (outputs if isinstance(outputs, tuple | list) else (outputs,))]
 
     a, b = ours(), theirs(x)
     scale = max(float(np.abs(each).max(initial=0)) for each in a)
@@ -86,7 +87,7 @@ def _compared(
         "cvzoo": percentiles(seconds[0]),
         "difference": float(off.max(initial=0)),
         "scale": scale,
-        # NaN agrees with nothing
+        # NaN agrees with nothing, hence not `off > ...`; the lower bound is for outputs that are all zero
         "agrees": bool(np.mean(~(off <= _TOLERANCE * max(scale, 1e-6))) <= _MOST_APART),
     }
 
@@ -100,7 +101,7 @@ def _onnxruntime(file: FilePath, n_thread: int) -> Callable[[Array], Outputs]:
     options.log_severity_level = 3
     options.intra_op_num_threads, options.inter_op_num_threads = n_thread, 1
     session = onnxruntime.InferenceSession(os.fspath(file), options, providers=["CPUExecutionProvider"])
-    return lambda x: session.run(None, {INPUT: x})
+    return lambda x: cast(Outputs, session.run(None, {INPUT: x}))
 
 
 def _openvino(file: FilePath, n_thread: int) -> Callable[[Array], Outputs]:
@@ -114,8 +115,8 @@ def _openvino(file: FilePath, n_thread: int) -> Callable[[Array], Outputs]:
     request = compiled.create_infer_request()
 
     def run(x: Array) -> Outputs:
-        found = request.infer({INPUT: x})
-        return [np.array(found[port]) for port in compiled.outputs]
+        outputs = request.infer({INPUT: x})
+        return [np.array(outputs[port]) for port in compiled.outputs]
 
     return run
 

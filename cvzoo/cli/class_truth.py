@@ -36,11 +36,11 @@ class ClassTruth:
         """The images: paths if they are files, otherwise arrays."""
         if self.paths is not None:
             return iter(self.paths)
-        photos = self.dataset.slice[: len(self.labels), "img"]
-        return (photos[i] for i in range(len(photos)))
+        images = self.dataset.slice[: len(self.labels), "img"]
+        return (images[i] for i in range(len(images)))
 
     @property
-    def photos(self) -> dict[str, int]:
+    def images_by_name(self) -> dict[str, int]:
         """The index of each image, by all accepted spellings of its name."""
         return spellings(self.photo_names, range(len(self.photo_names)))
 

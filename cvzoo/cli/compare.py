@@ -26,6 +26,7 @@ from cvzoo.errors.exceptions import ConfigError
 from cvzoo.evaluations.coco.parameters import COCOParameters
 from cvzoo.evaluations.comparison.bootstrap import Comparison, ScoreInterval, compare_scores
 from cvzoo.reporting.as_time import as_time
+from cvzoo.reporting.counted import counted
 from cvzoo.visualizations.report.comparison_report import write_comparison_report
 
 _FEW = 30  # images: below, resampling shows too little of the spread
@@ -65,10 +66,11 @@ def run(args: argparse.Namespace) -> int:
 def _compared(args: argparse.Namespace) -> Compared:
     """Both sides on the ground truth, of whatever task it is."""
     spec = args.data or args.gt
-    is_of_classes = class_kind(spec) is not None
+    is_of_label_maps = means_label_maps(args)
+    is_of_classes = class_kind(spec) is not None and not is_of_label_maps
     if args.batch_size is None:
         args.batch_size = 32 if is_of_classes else 1
-    if means_label_maps(args):
+    if is_of_label_maps:
         return compare_on_label_maps(args)
     if args.metric == "miou":
         raise ConfigError("--metric miou applies to label maps", expected="voc:ROOT or labels:DIR")
@@ -101,37 +103,40 @@ def _compared(args: argparse.Namespace) -> Compared:
 
 
 def _resampled(compared: Compared, args: argparse.Namespace) -> list[Comparison]:
-    progress = Progress(None if args.quiet else sys.stderr, total=args.resamples)
+    progress = Progress(None if args.quiet else sys.stderr, total=args.resamples, unit="resample")
     try:
-        found = compare_scores(
-            *compared.scores, (*compared.summary, *compared.classes), len(compared.photos),
+        comparisons = compare_scores(
+            *compared.scores, (*compared.summary, *compared.classes), len(compared.images),
             n_resample=args.resamples, seed=args.seed, confidence=args.confidence, step=progress.step,
         )  # fmt: skip
     finally:
         progress.clear()
     if not args.quiet:
-        print(f"{args.resamples} resamples in {as_time(progress.elapsed)}", file=sys.stderr)
-    return found
+        print(f"{counted(args.resamples, 'resample')} in {as_time(progress.elapsed)}", file=sys.stderr)
+    return comparisons
 
 
-def _record(compared: Compared, found: Sequence[Comparison], args: argparse.Namespace) -> dict[str, Any]:
+def _record(compared: Compared, comparisons: Sequence[Comparison], args: argparse.Namespace) -> dict[str, Any]:
     n = len(compared.summary)
     rows = [
         {"id": l, **_row(each), f"n_{compared.counted}": int(n_object)}
-        for l, (each, n_object) in enumerate(zip(found[n:], compared.n_objects))
+        for l, (each, n_object) in enumerate(zip(comparisons[n:], compared.n_objects))
     ]
     better, worse = compared.changed(args.worst)
     few = []
-    if len(compared.photos) < _FEW:
-        few = [f"{len(compared.photos)} images are few: intervals of fewer than {_FEW} are too narrow"]
+    if len(compared.images) < _FEW:
+        few = [
+            f"{counted(len(compared.images), 'image is', 'images are')} few: intervals of fewer than {_FEW} are "
+            "too narrow"
+        ]
     return {
         "a": args.a,
         "b": args.b,
-        "scores": [_row(each) for each in found[:n]],
+        "scores": [_row(each) for each in comparisons[:n]],
         "per_class": rows,
         "counted": compared.counted,
         "bootstrap": {"resamples": args.resamples, "seed": args.seed, "confidence": args.confidence},
-        "counts": {"images": len(compared.photos), "classes": len(compared.classes)},
+        "counts": {"images": len(compared.images), "classes": len(compared.classes)},
         "changed_images": {
             "measure": compared.measure,
             "better": [_image(compared, i) for i in better],
@@ -160,7 +165,7 @@ def _image(compared: Compared, i: int) -> dict[str, Any]:
     a, b = (_finite(float(value)) for value in compared.of_images[:, i])
     if compared.is_error and a is not None and b is not None:
         a, b = int(a), int(b)
-    return {"index": i, "photo": compared.photos[i], "a": a, "b": b}
+    return {"index": i, "photo": compared.images[i], "a": a, "b": b}
 
 
 def _finite(value: float) -> float | None:
@@ -179,13 +184,15 @@ def _print(record: dict[str, Any], *, quiet: bool) -> None:
         some = [row for row in record["per_class"] if row[f"n_{record['counted']}"]]
         print(_table(some, counted=record["counted"]))
         if len(some) < len(record["per_class"]):
-            print(f"and {len(record['per_class']) - len(some)} classes without {record['counted']}")
+            print(
+                f"and {counted(len(record['per_class']) - len(some), 'class', 'classes')} without {record['counted']}"
+            )
         print()
     print(_table(record["scores"]))
     settings, changed = record["bootstrap"], record["changed_images"]
     print(
-        f"[ ]: {settings['confidence']:.0%} intervals of {settings['resamples']} resamples of "
-        f"{record['counts']['images']} images; *: the interval of the difference excludes 0"
+        f"[ ]: {settings['confidence']:.0%} intervals of {counted(settings['resamples'], 'resample')} of "
+        f"{counted(record['counts']['images'], 'image')}; *: the interval of the difference excludes 0"
     )
     for key in () if quiet else ("better", "worse"):
         names = ", ".join(

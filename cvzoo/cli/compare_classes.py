@@ -11,6 +11,7 @@ from cvzoo.cli.evaluate_classes import found_classes, refuse_options_of_other_ta
 from cvzoo.evaluations.classification.rank_of_label import rank_of_label
 from cvzoo.evaluations.comparison.ratios import WeightedAccuracy
 from cvzoo.images.read_image import read_image
+from cvzoo.reporting.counted import counted
 from cvzoo.typing.aliases import Array
 from cvzoo.visualizations.report.detection_report import ReportPicture
 
@@ -20,13 +21,16 @@ def compare_on_classes(args: argparse.Namespace) -> Compared:
     sides = [side(args, word) for word in (args.a, args.b)]
     refuse_options_of_other_tasks(sides[0])
     truth = load_class_truth(args.data or args.gt, split=args.split, limit=args.limit)
-    found = [found_classes(truth, each) for each in sides]
+    predictions = [found_classes(truth, each) for each in sides]
     labels = truth.labels
     # results that list only the best classes have -1 for the others
-    own = np.stack([np.maximum(np.take_along_axis(probs, labels[:, None], axis=1)[:, 0], 0) for _, probs in found])
+    own = np.stack(
+        [np.maximum(np.take_along_axis(probs, labels[:, None], axis=1)[:, 0], 0) for _, probs in predictions]
+    )
     notes = [
-        f"{word}: {len(names) - len(truth.names)} classes are not in the ground truth, so their predictions are wrong"
-        for word, (names, _) in zip((args.a, args.b), found)
+        f"{word}: {counted(len(names) - len(truth.names), 'class is', 'classes are')} not in the ground truth, "
+        "so that predicting such a class is wrong"
+        for word, (names, _) in zip((args.a, args.b), predictions)
         if len(names) > len(truth.names)
     ]
 
@@ -34,20 +38,20 @@ def compare_on_classes(args: argparse.Namespace) -> Compared:
         for i in images:
             said = (
                 f"{side} {names[int(probs[i].argmax())]} {probs[i].max():.2f}"
-                for side, (names, probs) in zip("AB", found)
+                for side, (names, probs) in zip("AB", predictions)
             )
             yield ReportPicture(
                 _img(truth, i), [], f"{truth.photo_names[i]}: {truth.names[labels[i]]}; {', '.join(said)}"
             )
 
-    scores = [_accuracy(probs, labels, len(truth.names)) for _, probs in found]
+    scores = [_accuracy(probs, labels, len(truth.names)) for _, probs in predictions]
     return Compared(
         scores=(scores[0], scores[1]),
         summary=("accuracy", "top5_accuracy", "mean_class_accuracy", "macro_f1"),
         classes=truth.names,
         n_objects=np.bincount(labels, minlength=len(truth.names)),
         counted="images",
-        photos=truth.photo_names,
+        images=truth.photo_names,
         of_images=own.astype(np.float64),
         measure="score of the true class",
         is_error=False,

@@ -31,8 +31,8 @@ def compare_on_coco(truth: COCOTruth, args: argparse.Namespace, parameters: COCO
     sides = [side(args, word) for word in (args.a, args.b)]
     refuse_voc_options(sides[0])
     cases = [coco_case(truth, each, parameters) for each in sides]
-    found = [coco_instances(truth, case.dt, case.paths, case.parameters) for case in cases]
-    both = [each for each in found if each is not None]
+    instances = [coco_instances(truth, case.dt, case.paths, case.parameters) for case in cases]
+    both = [each for each in instances if each is not None]
     if len(both) < 2:
         raise ConfigError("--iou-type segm needs masks, which one of the results lacks")
     names, aps, notes = both[0].label_names, [], list(truth.gt.notes)
@@ -50,34 +50,37 @@ def compare_on_voc(truth: VOCTruth, args: argparse.Namespace) -> Compared:
     cases = [voc_case(truth, each) for each in sides]
     difficult = np.concatenate([np.zeros(0, bool), *truth.difficults])
     label = np.concatenate([np.zeros(0, np.int64), *truth.labels])
-    photo = np.repeat(np.arange(len(truth.labels)), [len(each) for each in truth.labels])
-    positives = label[~difficult], photo[~difficult]
+    image = np.repeat(np.arange(len(truth.labels)), [len(each) for each in truth.labels])
+    positives = label[~difficult], image[~difficult]
     aps = [_voc_ap(truth, case, positives, use_07_metric=args.use_07_metric) for case in cases]
-    found = [
+    instances = [
         voc_instances(
             truth, case.bboxes, case.labels, case.scores, pred_plus=truth.last_pixel if each.results is not None else 0
         )
         for case, each in zip(cases, sides)
     ]
     notes = [f"{word}: {note}" for word, case in zip((args.a, args.b), cases) for note in case.notes]
-    return _compared(found, aps, np.bincount(positives[0], minlength=len(truth.names)), notes)
+    return _compared(instances, aps, np.bincount(positives[0], minlength=len(truth.names)), notes)
 
 
 def compare_on_lvis(args: argparse.Namespace) -> Compared:
     """Both sides with LVIS' AP; images change by detections of classes that they are annotated for."""
     sides = [side(args, word) for word in (args.a, args.b)]
     loaded = load_lvis_truth(sides[0])
-    truth, aps, both = loaded.truth, [], []
+    truth, aps, both, labels = loaded.truth, [], [], np.zeros(0, np.int64)
     for each in sides:
         case = lvis_case(loaded, each)
         matches, gt, dt, parameters = match_lvis(truth.gt, case.dt, loaded.labelling, case.parameters)
-        found = coco_instances(truth, dt, case.paths, parameters)
-        if found is None:
+        instances = coco_instances(truth, dt, case.paths, parameters)
+        if instances is None:
             raise ConfigError("--iou-type segm needs masks, which one of the results lacks")
         positives = coco_positives(gt, parameters)
-        aps.append(weighted_coco_ap(matches, positives, found.label_names, parameters.iou_thrs, parameters.rec_thrs))
-        both.append(found)
-    return _compared(both, aps, np.bincount(positives[0], minlength=len(both[0].label_names)), [])
+        aps.append(
+            weighted_coco_ap(matches, positives, instances.label_names, parameters.iou_thrs, parameters.rec_thrs)
+        )
+        both.append(instances)
+        labels = positives[0]
+    return _compared(both, aps, np.bincount(labels, minlength=len(both[0].label_names)), [])
 
 
 def compare_on_voc_masks(truth: COCOTruth, args: argparse.Namespace, parameters: COCOParameters) -> Compared:
@@ -85,14 +88,15 @@ def compare_on_voc_masks(truth: COCOTruth, args: argparse.Namespace, parameters:
     iou_thresh = 0.5 if args.iou_thresh is None else args.iou_thresh
     cases = [voc_mask_case(truth, side(args, word), parameters) for word in (args.a, args.b)]
     aps = []
-    for _, found, positives in cases:
+    for _, instances, positives in cases:
         matches = match_voc_masks(
-            found.pred_masks or [], found.pred_labels, found.pred_scores, found.gt_masks or [], found.gt_labels,
+            instances.pred_masks or [], instances.pred_labels, instances.pred_scores,
+            instances.gt_masks or [], instances.gt_labels,
             iou_thresh=iou_thresh,
         )  # fmt: skip
-        aps.append(weighted_voc_ap(matches, positives, found.label_names, use_07_metric=args.use_07_metric))
+        aps.append(weighted_voc_ap(matches, positives, instances.label_names, use_07_metric=args.use_07_metric))
     notes = [f"{word}: {note}" for word, (case, _, _) in zip((args.a, args.b), cases) for note in case.notes]
-    both = [found for _, found, _ in cases]
+    both = [instances for _, instances, _ in cases]
     n_objects = np.bincount(cases[0][2][0], minlength=len(both[0].label_names))
     return _compared(both, aps, n_objects, notes)
 
@@ -115,16 +119,18 @@ def _voc_ap(truth: VOCTruth, case: FoundOnVOC, positives: tuple, *, use_07_metri
 
 
 def _compared(
-    found: list[Instances], aps: list[WeightedAveragePrecision], n_objects: np.ndarray, notes: list[str]
+    instances: list[Instances], aps: list[WeightedAveragePrecision], n_objects: np.ndarray, notes: list[str]
 ) -> Compared:
-    names, photos = found[0].label_names, found[0].photos
-    errors = [_errors(each) for each in found]
+    names, paths = instances[0].label_names, instances[0].images
+    errors = [_errors(each) for each in instances]
 
     def pictures(images: Sequence[int]) -> Iterator[ReportPicture]:
         for i in images:
-            for name, each, own in zip("AB", found, errors):
-                record = own.record(i, bboxes=(each.pred_bboxes, each.gt_bboxes), label_names=names, photo=photos[i])
-                for picture in worst_pictures([record], found[0].paths if found[0].paths[i] else found[1].paths):
+            for name, each, own in zip("AB", instances, errors):
+                record = own.record(i, bboxes=(each.pred_bboxes, each.gt_bboxes), label_names=names, image=paths[i])
+                for picture in worst_pictures(
+                    [record], instances[0].paths if instances[0].paths[i] else instances[1].paths
+                ):
                     yield picture._replace(caption=f"{name}: {picture.caption}")
 
     n_summary = len(aps[0].names) - len(names)
@@ -134,7 +140,7 @@ def _compared(
         classes=names,
         n_objects=n_objects,
         counted="objects",
-        photos=photos,
+        images=paths,
         of_images=np.stack([each.n_error for each in errors]).astype(np.float64),
         measure="false positives and false negatives from the score of the best F1 of all classes on, at IoU 0.5",
         is_error=True,
@@ -143,13 +149,13 @@ def _compared(
     )
 
 
-def _errors(found: Instances) -> ImageErrors:
+def _errors(instances: Instances) -> ImageErrors:
     """The errors of each image with detections from the score on that gives the best F1 over all classes together.
 
     A score per class would be the lowest possible where a class is hardly found, and count hundreds of detections.
     """
-    table = found.table()
+    table = instances.table()
     match, matched = match_detections(table)
     pooled = calc_pr_curves(table.pred_score, np.zeros_like(table.pred_label), match, [table.n_positive.sum()])
     (least,) = np.nan_to_num(calc_score_thresholds(pooled).threshold, nan=np.inf)
-    return ImageErrors(table, match, matched, None, np.full(table.n_fg_class, least), n_image=len(found.photos))
+    return ImageErrors(table, match, matched, None, np.full(table.n_fg_class, least), n_image=len(instances.images))

@@ -18,15 +18,15 @@ def compare_on_label_maps(args: argparse.Namespace) -> Compared:
     sides = [side(args, word) for word in (args.a, args.b)]
     refuse_detection_options(sides[0], "label maps")
     truth = load_label_map_truth(sides[0])
-    found, notes = zip(*(found_maps(truth, each) for each in sides))
-    names = [each.names for each in found if each.names is not None]
+    predictions, notes = zip(*(found_maps(truth, each) for each in sides))
+    names = [each.names for each in predictions if each.names is not None]
     if len(names) == 2 and names[0] != names[1]:
         raise ConfigError(
             "A and B have different classes, and label maps of a folder have no names",
             expected=", ".join(names[0][:20]),
             got=", ".join(names[1][:20]),
         )
-    scored = [score_maps(truth, maps, each) for maps, each in zip(found, sides)]
+    scored = [score_maps(truth, maps, each) for maps, each in zip(predictions, sides)]
     n_class = max(each.counts.shape[2] for each in scored)
     counts = [np.pad(each.counts, ((0, 0), (0, 0), (0, n_class - each.counts.shape[2]))) for each in scored]
 
@@ -34,7 +34,7 @@ def compare_on_label_maps(args: argparse.Namespace) -> Compared:
         for i in images:
             miou = " and ".join(f"{name} {each.of_images[i][0]:.3f}" for name, each in zip("AB", scored))
             caption = f"{truth.keys[i]}: mIoU of {miou}; ground truth, A and its errors, B and its errors"
-            yield ReportPicture(side_by_side(truth.read(i), *(maps.read(i) for maps in found)), [], caption)
+            yield ReportPicture(side_by_side(truth.read(i), *(maps.read(i) for maps in predictions)), [], caption)
 
     return Compared(
         scores=(WeightedIoU(counts[0]), WeightedIoU(counts[1])),
@@ -42,7 +42,7 @@ def compare_on_label_maps(args: argparse.Namespace) -> Compared:
         classes=names[0] if names else tuple(map(str, range(n_class))),
         n_objects=counts[0][:, 1].sum(axis=0),
         counted="pixels",
-        photos=truth.keys,
+        images=truth.keys,
         of_images=np.array([[miou for miou, _ in each.of_images] for each in scored]),
         measure="mean IoU of the image",
         is_error=False,

@@ -23,7 +23,7 @@ def compare_on_panoptic(args: argparse.Namespace) -> Compared:
         classes=tuple(str(each.get("name", each["id"])) for each in truth.categories),
         n_objects=(counts[0][:, 1] + counts[0][:, 3]).sum(axis=0).astype(np.int64),
         counted="segments",
-        photos=[str(image) for image, _ in pairs[0].chosen],
+        images=[str(image) for image, _ in pairs[0].chosen],
         of_images=np.stack([each[:, 2:].sum(axis=(1, 2)) for each in counts]),
         measure="false positives and false negatives",
         is_error=True,

@@ -50,7 +50,7 @@ class Compared:
     classes: tuple[str, ...]
     n_objects: Array
     counted: str
-    photos: Sequence[str]
+    images: Sequence[str]
     of_images: Array
     measure: str
     is_error: bool
@@ -60,6 +60,7 @@ class Compared:
     def changed(self, most: int) -> tuple[list[int], list[int]]:
         """The images that are better with B, and those that are worse, each the largest change first."""
         change = np.nan_to_num(self.of_images[1] - self.of_images[0]) * (-1 if self.is_error else 1)
+        # stable, so that equal changes stay in the order of the images on every machine
         better, worse = (np.argsort(sign * change, kind="stable")[:most] for sign in (-1, 1))
         return [int(i) for i in better if change[i] > 0], [int(i) for i in worse if change[i] < 0]
 
@@ -73,6 +74,8 @@ def side(args: argparse.Namespace, word: str) -> argparse.Namespace:
     is_results = path.is_dir() or path.suffix.lower() in _RESULTS
     if (is_results or means_file(word)) and not path.exists():
         raise ConfigError(f"{word} does not exist", expected="a model or results")
+    if (best := path / "best.safetensors").is_file():
+        raise ConfigError(f"{word} is the folder of a run, not a model or results", hint=str(best))
     given = dict(_OF_EVALUATE) | vars(args)
     chosen = {"model": None, "results": word} if is_results else {"model": word, "results": None}
     if not is_results and args.data is None:

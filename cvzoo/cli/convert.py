@@ -7,6 +7,7 @@ from cvzoo.cli.foreign_model import darknet_file, darknet_model, foreign_model
 from cvzoo.cli.json_records import write_json
 from cvzoo.cli.result_table import printable
 from cvzoo.errors.exceptions import ConfigError
+from cvzoo.reporting.counted import counted
 from cvzoo.serializers.convert_weights import convert_weights
 
 
@@ -43,8 +44,11 @@ def _print(certificate: dict, to: pathlib.Path, beside: pathlib.Path) -> None:
     eps = ", ".join(f"{value:g}" for value in model["normalization_eps"])
     lines = [
         ("source", f"{printable(certificate['source']['file'])}, sha256 {certificate['source']['sha256'][:16]}..."),
-        ("model", f"{model['class']}, {model['n_parameter']:,} parameters; the file {model['why']}"),
-        ("arrays", kinds + (f"; {len(certificate['dropped'])} counters dropped" if certificate["dropped"] else "")),
+        ("model", f"{model['class']}, {counted(model['n_parameter'], 'parameter', spec=',')}; the file {model['why']}"),
+        (
+            "arrays",
+            kinds + (f"; {counted(len(certificate['dropped']), 'counter')} dropped" if certificate["dropped"] else ""),
+        ),
         ("normalization", f"eps {eps}" if eps else "no batch normalization"),
         ("numbers", f"differ by at most {certificate['greatest_difference']:.3g}"),
         ("outputs", f"on one image differ by at most {outputs['greatest_difference']:.3g}"),

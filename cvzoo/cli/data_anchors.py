@@ -18,6 +18,7 @@ from cvzoo.geometry.fit_anchors import best_anchor_iou, cluster_boxes, fit_ancho
 from cvzoo.images.read_image_size import read_image_size
 from cvzoo.links.model.preparation.resize_shortest_edge import fitted_size
 from cvzoo.links.model.retinanet.config import RetinaNetSettings
+from cvzoo.reporting.counted import counted
 
 _THRESH = 0.5  # RetinaNet's IoU threshold of positive anchors
 
@@ -25,16 +26,16 @@ _THRESH = 0.5  # RetinaNet's IoU threshold of positive anchors
 def run(args: argparse.Namespace) -> int:
     """Returns 0. Raises CvzooError or OSError if there are no boxes."""
     check_target(args.json)
-    found = read_annotated_set(spec_of(args))
+    annotated = read_annotated_set(spec_of(args))
     max_size = round(args.size * 5 / 3) if args.max_size is None else max(args.max_size, args.size)
-    bbox, label, n_left_out = _boxes(found, args.size, max_size)
+    bbox, label, n_left_out = _boxes(annotated, args.size, max_size)
     if not len(bbox):
         raise DatasetError(f"{args.spec} contains no boxes to fit anchors to", hint="cvzoo data check")
-    record = _record(found.used_names(), bbox, label, args) | {
+    record = _record(annotated.used_names(), bbox, label, args) | {
         "data": args.spec,
         "size": args.size,
         "max_size": max_size,
-        "photos": len(found.images),
+        "photos": len(annotated.images),
         "boxes": len(bbox),
         "boxes_left_out": n_left_out,
     }
@@ -51,10 +52,12 @@ def anchors_text(record: dict[str, Any]) -> str:
     """The record as text for a terminal."""
     sides = f"short side {record['size']}, long side at most {record['max_size']}"
     left_out = f", {record['boxes_left_out']} dropped" if record["boxes_left_out"] else ""
+    counts = f"{counted(record['photos'], 'image')}, {counted(record['boxes'], 'box', 'boxes')}"
     lines = [
-        f"{printable(record['data'])}: {record['photos']} images, {record['boxes']} boxes{left_out}; {sides}",
+        f"{printable(record['data'])}: {counts}{left_out}; {sides}",
         "",
-        f"{len(record['groups'])} clusters of shapes, height x width (mean IoU {record['groups_mean_iou']:.3f}):",
+        f"{counted(len(record['groups']), 'cluster')} of shapes, height x width (mean IoU "
+        f"{record['groups_mean_iou']:.3f}):",
         "  " + ", ".join(f"{height:.0f} x {width:.0f}" for height, width in record["groups"]),
         "",
         f"{'anchors':<12}recall at IoU {_THRESH}  mean best IoU",
@@ -111,13 +114,13 @@ def _record(names: Sequence[str], bbox: np.ndarray, label: np.ndarray, args: arg
     }
 
 
-def _boxes(found: AnnotatedSet, min_size: int, max_size: int) -> tuple[np.ndarray, np.ndarray, int]:
+def _boxes(annotated: AnnotatedSet, min_size: int, max_size: int) -> tuple[np.ndarray, np.ndarray, int]:
     """Boxes in the network's pixels (R, 4), labels (R,), and how many could not be used; crowds do not count."""
-    names = {name: i for i, name in enumerate(found.used_names())}
+    names = {name: i for i, name in enumerate(annotated.used_names())}
     rows, labels, n_left_out = [], [], 0
-    for photo in found.images:
-        objects = [each for each in photo.objects if not each.extra.get("iscrowd")]
-        size = _size(photo) if objects else None
+    for image in annotated.images:
+        objects = [each for each in image.objects if not each.extra.get("iscrowd")]
+        size = _size(image) if objects else None
         for each in objects:
             bb = np.array(each.bbox if each.bbox is not None else (np.nan,) * 4, np.float64)
             if size is None or each.name is None or not (bb[2:] > bb[:2]).all() or not np.isfinite(bb).all():
@@ -128,10 +131,10 @@ def _boxes(found: AnnotatedSet, min_size: int, max_size: int) -> tuple[np.ndarra
     return np.array(rows, np.float32).reshape(-1, 4), np.array(labels, np.int32), n_left_out
 
 
-def _size(photo: AnnotatedImage) -> tuple[int, int] | None:
-    if photo.size is None and photo.path is not None:
+def _size(image: AnnotatedImage) -> tuple[int, int] | None:
+    if image.size is None and image.path is not None:
         try:
-            return read_image_size(photo.path)
+            return read_image_size(image.path)
         except (ImageError, OSError):
             return None
-    return photo.size if photo.size is not None and min(photo.size) > 0 else None
+    return image.size if image.size is not None and min(image.size) > 0 else None

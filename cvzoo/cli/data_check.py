@@ -22,6 +22,7 @@ from cvzoo.datasets.layouts.data_spec import DataSpec
 from cvzoo.datasets.layouts.new_folder import check_new
 from cvzoo.datasets.layouts.write import check_apart
 from cvzoo.reporting.as_time import as_time
+from cvzoo.reporting.counted import counted
 
 _CLEAN, _FINDINGS, _UNUSABLE = 0, 1, 2
 
@@ -60,7 +61,7 @@ def _fix(checkup: Checkup, args: argparse.Namespace) -> int:
     finally:
         progress.clear()
     n = len(fixed.changes)
-    words = f"{n} {'change' if n == 1 else 'changes'}, {len(fixed.annotated.images)} images"
+    words = f"{counted(n, 'change')}, {counted(len(fixed.annotated.images), 'image')}"
     print(f"corrected copy: {printable(args.fix)} ({words}; see {LOG_TEXT})", file=sys.stderr)
     copy = DataSpec(checkup.spec.kind, pathlib.Path(args.fix), base=checkup.spec.base)
     again = _examine(copy, args)
@@ -76,20 +77,20 @@ def check_text(checkup: Checkup, *, shown: int | None, suggest: bool = True) -> 
     would change anything
     """
     record = checkup.to_record()
-    lines = [f"{printable(record['data'])}: {record['photos']} images, {record['objects']} objects"]
+    lines = [
+        f"{printable(record['data'])}: {counted(record['photos'], 'image')}, {counted(record['objects'], 'object')}"
+    ]
     for kind, n in checkup.counts().items():
         lines.append(f"\n{kind.severity.value}: {kind.slug} ({n}): {kind.meaning}")
-        found = [each for each in checkup.findings if each.kind is kind]
-        for each in found if shown is None else found[:shown]:
+        findings = [each for each in checkup.findings if each.kind is kind]
+        for each in findings if shown is None else findings[:shown]:
             lines.append(f"  {printable(each.where)}: {printable(each.message)}")
         if shown and n > shown:
             lines.append(f"  and {n - shown} more")
         if shown != 0 and kind.fix is not None:
             lines.append(f"  --fix: {kind.fix}")
     severities = [each.severity for each in checkup.findings]
-    counts = [
-        f"{n} {severity.value}{'' if n == 1 else 's'}" for severity in Severity if (n := severities.count(severity))
-    ]
+    counts = [counted(n, severity.value) for severity in Severity if (n := severities.count(severity))]
     lines.append(("\n" if checkup.findings else "") + (", ".join(counts) or "no faults were found"))
     if suggest and any(kind.fix is not None for kind in checkup.counts()):
         lines.append(f"a corrected copy: {printable(fix_command(checkup.spec))}")

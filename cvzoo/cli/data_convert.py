@@ -9,6 +9,7 @@ from cvzoo.cli.progress import Progress
 from cvzoo.cli.result_table import printable
 from cvzoo.datasets.convert.convert_dataset import LOG, convert_dataset
 from cvzoo.datasets.convert.losses import CROWDS
+from cvzoo.reporting.counted import counted
 
 
 def run(args: argparse.Namespace) -> int:
@@ -32,8 +33,9 @@ def run(args: argparse.Namespace) -> int:
         for each in progress:
             each.clear()
     n_crowd = sum(loss.count for loss in done.losses if loss.what == CROWDS)
-    left_out = f"; {n_crowd} crowds dropped (--keep-crowds keeps them)" if n_crowd else ""
-    print(f"{printable(args.out)}: {done.n_image} images, {done.n_object} objects as {args.to}{left_out}")
+    left_out = f"; {counted(n_crowd, 'crowd')} dropped (--keep-crowds keeps them)" if n_crowd else ""
+    counts = f"{counted(done.n_image, 'image')}, {counted(done.n_object, 'object')}"
+    print(f"{printable(args.out)}: {counts} as {args.to}{left_out}")
     if not args.quiet:
         if done.losses:
             print(f"{args.to} cannot represent, so the copy lacks:")
@@ -43,7 +45,7 @@ def run(args: argparse.Namespace) -> int:
         log = printable(os.path.join(args.out, LOG))
         n = len(done.findings)
         print(
-            f"cvzoo data convert: {n} records were malformed, see {log} and cvzoo data check",
+            f"cvzoo data convert: {counted(n, 'record was', 'records were')} malformed, see {log} and cvzoo data check",
             file=sys.stderr,
         )
         return 1

@@ -19,7 +19,7 @@ from cvzoo.visualizations.svg.photo_overlay import OverlayBox, photo_overlay
 _PICTURES = 8  # per kind of fault
 _ROWS = 200  # per kind of fault in the table
 _BOXES = 40  # per image, besides faulty ones
-_LONG_SIDE = 260
+_LONG_SIDE = 260  # pixels of an image in the report
 _LEAST = 10  # pixels, the minimal side of a drawn faulty box, so that it is visible
 # these tables contain text, not numbers
 _STYLE = "th, td { text-align: left; white-space: normal; } td:first-child { white-space: nowrap; }"
@@ -54,22 +54,22 @@ def data_report_html(checkup: Checkup) -> str:
     }
     sections = [("Overview", overview)]
     for kind, n in counts.items():
-        found = [each for each in checkup.findings if each.kind is kind]
-        sections.append((f"{kind.slug} ({n})", _section(kind, found, images)))
+        findings = [each for each in checkup.findings if each.kind is kind]
+        sections.append((f"{kind.slug} ({n})", _section(kind, findings, images)))
     return report_page("Check of a data set", record["data"], sections)
 
 
-def _section(kind: Fault, found: list[Finding], photos: Photos) -> str:
+def _section(kind: Fault, findings: list[Finding], images: Photos) -> str:
     fix = "" if kind.fix is None else f" <code>--fix</code>: {html.escape(kind.fix)}."
     parts = [f"<p>{kind.severity.value.capitalize()}: {html.escape(kind.meaning)}.{fix}</p>"]
-    figures = [_figure(each, photos) for each in found[:_PICTURES] if each.image in photos]
+    figures = [_figure(each, images) for each in findings[:_PICTURES] if each.image in images]
     if any(figures):
         parts.append(f'<div class="grid">{"".join(filter(None, figures))}</div>')
-    rows = [(each.image or "the data set", _number(each), each.message) for each in found[:_ROWS]]
+    rows = [(each.image or "the data set", _number(each), each.message) for each in findings[:_ROWS]]
     listed = table(("photo", "object", "what"), rows)
-    more = f"<p>and {len(found) - _ROWS} more; --json has all</p>" if len(found) > _ROWS else ""
+    more = f"<p>and {len(findings) - _ROWS} more; --json has all</p>" if len(findings) > _ROWS else ""
     parts.append(
-        f"<details{'' if any(figures) else ' open'}><summary>{len(found)} in words</summary>{listed}{more}</details>"
+        f"<details{'' if any(figures) else ' open'}><summary>{len(findings)} in words</summary>{listed}{more}</details>"
     )
     return "\n".join(parts)
 
@@ -78,9 +78,9 @@ def _number(finding: Finding) -> str:
     return "" if finding.annotation is None else str(finding.annotation)
 
 
-def _figure(finding: Finding, photos: Photos) -> str:
-    pictures = [_picture(*photos[finding.image], finding)]
-    pictures += [_picture(*photos[name], None) for name in finding.others[:1] if name in photos]
+def _figure(finding: Finding, images: Photos) -> str:
+    pictures = [_picture(*images[finding.image], finding)]
+    pictures += [_picture(*images[name], None) for name in finding.others[:1] if name in images]
     if not any(pictures):
         return ""
     caption = html.escape(f"{finding.where}: {finding.message}")
@@ -116,16 +116,16 @@ def _visible(bbox: Box, size: tuple[int, int]) -> Box:
     return sides[0][0], sides[1][0], sides[0][1], sides[1][1]
 
 
-def _picture(photo: AnnotatedImage, size: tuple[int, int] | None, finding: Finding | None) -> str:
-    if photo.path is None:
+def _picture(image: AnnotatedImage, size: tuple[int, int] | None, finding: Finding | None) -> str:
+    if image.path is None:
         return ""
     try:
-        img = read_image(photo.path)
+        img = read_image(image.path)
     except (CvzooError, OSError):
         return ""
     at_fault: list[OverlayBox] = []
     others: list[OverlayBox] = []
-    for each in photo.objects:
+    for each in image.objects:
         if each.bbox is None or not finite(each.bbox):
             continue
         meant = _as_meant(each, size, finding)

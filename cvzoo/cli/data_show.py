@@ -20,6 +20,7 @@ from cvzoo.geometry.polygons_to_rle import polygons_to_rle
 from cvzoo.geometry.rle import RLEs
 from cvzoo.images.read_image import read_image
 from cvzoo.images.write_image import image_format, write_image
+from cvzoo.reporting.counted import counted
 from cvzoo.transforms.resize import resize
 from cvzoo.transforms.scale import scaled_size
 from cvzoo.typing.aliases import Image, Mask, Size
@@ -33,13 +34,13 @@ def run(args: argparse.Namespace) -> int:
     """Returns 0, or 1 if images could not be read. Raises CvzooError or OSError if there is nothing to draw."""
     check_target(args.out)
     image_format(args.out)
-    found = read_annotated_set(spec_of(args))
-    absent = [image.name for image in found.images if image.path is None]
+    annotated = read_annotated_set(spec_of(args))
+    absent = [image.name for image in annotated.images if image.path is None]
     if absent:
-        words = f"{len(absent)} images are missing or outside of the data set"
+        words = f"{counted(len(absent), 'image is', 'images are')} missing or outside of the data set"
         print(f"cvzoo data show: {words}: {printable(absent[0])}{' ...' if len(absent) > 1 else ''}", file=sys.stderr)
-    chosen = _chosen(found.images, args)
-    names = found.used_names()
+    chosen = _chosen(annotated.images, args)
+    names = annotated.used_names()
     progress = Progress(None if args.quiet else sys.stderr, total=len(chosen))
     imgs, captions, n_bad = [], [], 0
     try:
@@ -57,17 +58,17 @@ def run(args: argparse.Namespace) -> int:
     if not imgs:
         raise ConfigError(f"{args.spec} contains no image to draw", hint="cvzoo data check")
     write_image(contact_sheet(imgs, captions, columns=args.columns, side=args.side), args.out)
-    print(f"{printable(args.out)}: {len(imgs)} of {len(found.images)} images")
+    print(f"{printable(args.out)}: {len(imgs)} of {counted(len(annotated.images), 'image')}")
     return 1 if n_bad else 0
 
 
-def _chosen(photos: Sequence[AnnotatedImage], args: argparse.Namespace) -> list[AnnotatedImage]:
-    chosen = [image for image in photos if image.path is not None]
+def _chosen(images: Sequence[AnnotatedImage], args: argparse.Namespace) -> list[AnnotatedImage]:
+    chosen = [image for image in images if image.path is not None]
     if args.names:
         chosen = [image for image in chosen if image.name in args.names]
     if args.classes:
         classes = set(args.classes)
-        known = {each.name for image in photos for each in image.objects}
+        known = {each.name for image in images for each in image.objects}
         if classes - known:
             raise ConfigError(f"the data set has no object of class {', '.join(sorted(classes - known))}")
         chosen = [image for image in chosen if any(each.name in classes for each in image.objects)]
@@ -77,27 +78,27 @@ def _chosen(photos: Sequence[AnnotatedImage], args: argparse.Namespace) -> list[
     return [image for i, image in enumerate(chosen) if i in picked]
 
 
-def _drawn(photo: AnnotatedImage, names: tuple[str, ...], args: argparse.Namespace) -> Image:
+def _drawn(image: AnnotatedImage, names: tuple[str, ...], args: argparse.Namespace) -> Image:
     """The downscaled image with its annotations, which are drawn after scaling, since lines would become thinner."""
-    if photo.path is None:
-        raise ConfigError(f"{photo.name}: the image does not exist")
-    img = read_image(photo.path)
+    if image.path is None:
+        raise ConfigError(f"{image.name}: the image does not exist")
+    img = read_image(image.path)
     size = img.shape[1], img.shape[2]
     small = min(scaled_size(size, long=args.side), size)
     scale = small[0] / size[0], small[1] / size[1]
     if not args.no_masks:
-        masked = [(mask, each) for each in photo.objects for mask in _masks(each, size)]
+        masked = [(mask, each) for each in image.objects for mask in _masks(each, size)]
         if masked:
             labels = np.array([_label(each, names) for _, each in masked])
             img = draw_mask(img, np.stack([mask for mask, _ in masked]), labels)
     img = resize(img, small)
-    boxed = [(each, each.bbox) for each in photo.objects if each.bbox is not None and finite(each.bbox)]
+    boxed = [(each, each.bbox) for each in image.objects if each.bbox is not None and finite(each.bbox)]
     if boxed and not args.no_boxes:
         bbox = np.array([_ordered(box) for _, box in boxed], np.float32) * np.array([*scale, *scale], np.float32)
         label = np.array([_label(each, names) for each, _ in boxed])
         img = draw_bbox(img, bbox, label, label_names=(*names, "?"))
     if not args.no_points:
-        for each in photo.objects:
+        for each in image.objects:
             if each.points and finite(each.points):
                 xyv = np.array(each.points, np.float32).reshape(1, -1, 3)
                 img = draw_point(img, xyv[:, :, [1, 0]] * np.array(scale, np.float32), xyv[:, :, 2] > 0)

@@ -8,6 +8,7 @@ from cvzoo.cli.progress import Progress
 from cvzoo.cli.result_table import printable
 from cvzoo.datasets.split.write_split import Split, write_split
 from cvzoo.errors.exceptions import ConfigError
+from cvzoo.reporting.counted import counted
 
 
 def run(args: argparse.Namespace) -> int:
@@ -43,14 +44,19 @@ def run(args: argparse.Namespace) -> int:
 def split_text(done: Split, *, with_classes: bool) -> str:
     """The result as text for a terminal. with_classes: with the number of objects per class and part."""
     lines = []
-    for p, (name, photos) in enumerate(done.parts.items()):
+    for p, (name, images) in enumerate(done.parts.items()):
         n_object = sum(counts[p] for counts in done.objects.values())
-        lines.append(f"{printable(str(done.files[name]))}: {len(photos)} images, {n_object} objects")
+        lines.append(
+            f"{printable(str(done.files[name]))}: {counted(len(images), 'image')}, {counted(n_object, 'object')}"
+        )
     n = sum(map(len, done.parts.values()))
     if done.n_group < n:
-        lines.append(f"{n} images in {done.n_group} groups that are not split")
+        lines.append(f"{counted(n, 'image')} in {counted(done.n_group, 'group')} that are not split")
     if done.left_out:
-        words = f"{len(done.left_out)} images are missing, outside of the data set or not annotated, thus in no part"
+        words = (
+            f"{counted(len(done.left_out), 'image is', 'images are')} missing, outside of the data set or "
+            "not annotated, thus in no part"
+        )
         lines.append(f"{words}: {printable(done.left_out[0])}{' ...' if len(done.left_out) > 1 else ''}")
     if with_classes and done.objects:
         names = {name: printable(name) for name in done.objects}

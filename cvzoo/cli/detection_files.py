@@ -3,7 +3,7 @@
 import pathlib
 from collections.abc import Callable, Mapping, Sequence
 
-from cvzoo.cli.check_target import check_target
+from cvzoo.cli.check_target import check_folder, check_target
 from cvzoo.errors.exceptions import ConfigError, DatasetError
 from cvzoo.evaluations.results.box_records import BoxRecords, spellings
 from cvzoo.evaluations.results.csv_results import read_csv_results, write_csv_results
@@ -49,6 +49,8 @@ def result_format(target: str, given: str | None) -> str:
         raise ConfigError(f"--save-results {target} exists", expected="a folder that does not exist or is empty")
     elif not path.absolute().parent.is_dir():
         raise ConfigError(f"--save-results {target}: the folder {path.parent} does not exist")
+    else:
+        check_folder(path if path.is_dir() else path.absolute().parent, target)
     return kind
 
 
@@ -78,11 +80,11 @@ def write_box_results(
 
 def sizes_of_files(names: Sequence[str], paths: Sequence[pathlib.Path | None]) -> dict[str, Size]:
     """(H, W) of each image by its name, from its file. Raises DatasetError if one is unknown, ImageError."""
-    found = {}
+    sizes = {}
     for name, path in zip(names, paths):
         if path is None:
             raise DatasetError(
                 f"the size of {name} is unknown, which YOLO's results need", hint="--data SPEC, not --gt"
             )
-        found[name] = read_image_size(path)
-    return found
+        sizes[name] = read_image_size(path)
+    return sizes

@@ -8,10 +8,10 @@ _CHOICE = re.compile(r"invalid choice: '?(?P<word>[^'\s]*)'? \(choose from (?P<c
 _UNKNOWN = "unrecognized arguments: "
 
 
-def did_you_mean(message: str, options: Sequence[str]) -> str:
+def did_you_mean(message: str, options: Sequence[str], settings: Sequence[str] = ()) -> str:
     """argparse's error message, with a similar allowed word on a second line, if there is one.
 
-    options: those of the verb, for unknown options
+    options: those of the verb, for unknown options; settings: names of its words KEY=VALUE
     """
     lines = []
     if choice := _CHOICE.search(message):
@@ -20,7 +20,12 @@ def did_you_mean(message: str, options: Sequence[str]) -> str:
     elif message.startswith(_UNKNOWN):
         for word in message.removeprefix(_UNKNOWN).split():
             if word.startswith("-"):
-                lines += _nearest(word.partition("=")[0], options)
+                option, _, value = word.partition("=")
+                setting = option.lstrip("-").replace("-", "_")
+                named = [f"{setting}={value or 'VALUE'}"] if setting in settings else []
+                lines += named or _nearest(option, options)
+            elif "--model" in options and word.endswith(".safetensors"):
+                lines.append(f"--model {word}")
     return message + "".join(f"\n  did you mean {each}?" for each in lines)
 
 

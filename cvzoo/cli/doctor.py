@@ -17,6 +17,7 @@ from cvzoo.backends.device import Device, get_device, gpu_count
 from cvzoo.backends.dispatch import get_backend
 from cvzoo.backends.facts import backend_facts, gpu_facts
 from cvzoo.backends.threads import why_too_busy
+from cvzoo.cli.doctor_mpi import mpi_facts, mpi_results
 from cvzoo.cli.json_records import as_json, write_json
 from cvzoo.cli.result_table import printable
 from cvzoo.errors.exceptions import CvzooError
@@ -30,13 +31,15 @@ _TOLERANCE = 1e-5  # of float32 against float64
 def run(args: argparse.Namespace) -> int:
     """Returns 0 if the kernels work, otherwise 1."""
     if args.json is not None:
-        return _run_json(args.json)
+        return _run_json(args.json, with_mpi=args.mpi)
     _print_facts("installation", installation_facts())
     _print_facts("environment", environment_facts() or {"CVZOO_*": "nothing is set"})
     try:
         _print_facts("kernels", backend_facts())
         _print_facts("graphics processors", gpu_facts())
         difference = max(probe(device) for device in _devices())
+        if args.mpi:
+            _print_facts("MPI", mpi_facts(mpi_results()))
     except CvzooError as error:
         print(f"\nnot well: {error}")
         return 1
@@ -44,18 +47,20 @@ def run(args: argparse.Namespace) -> int:
         print(f"\nnot well: a convolution is off by {difference:.1e} of its size")
         return 1
     busy = why_too_busy()
-    proof = f"a convolution is right to {difference:.1e} of its size"
+    proof = f"a convolution is right to {difference:.1e} of its size{', and an allreduce is right' * args.mpi}"
     print(f"\nall is well: {proof}" if busy is None else f"\nright, but slow at the moment: {proof}; {busy}")
     return 0
 
 
-def _run_json(file: str) -> int:
+def _run_json(file: str, *, with_mpi: bool) -> int:
     """Writes the same facts as JSON, with the result of the test."""
     record: dict[str, Any] = {"installation": installation_facts(), "environment": environment_facts()}
     try:
         record |= {"kernels": backend_facts(), "graphics processors": gpu_facts()}
         difference = max(probe(device) for device in _devices())
         record |= {"is_right": difference <= _TOLERANCE, "greatest_difference": difference, "error": None}
+        if with_mpi:
+            record["MPI"] = mpi_results()
     except CvzooError as error:
         record |= {"is_right": False, "greatest_difference": None, "error": str(error)}
     if record["greatest_difference"] is not None and not math.isfinite(record["greatest_difference"]):

@@ -25,7 +25,8 @@ from cvzoo.cli.score_text import class_table, summary_text
 from cvzoo.cli.scored import Scored
 from cvzoo.cli.truth import COCOTruth, VOCTruth, load_truth
 from cvzoo.cli.truth_metric import as_coco, as_voc
-from cvzoo.cli.worst_pictures import worst_pictures
+from cvzoo.cli.verdicts import detection_verdicts, write_verdicts
+from cvzoo.cli.worst_pictures import N_WORST, worst_pictures
 from cvzoo.errors.exceptions import ConfigError
 from cvzoo.evaluations.analysis.analyze_detections import analyze_table
 from cvzoo.evaluations.coco.parameters import COCOParameters
@@ -41,7 +42,7 @@ def run(args: argparse.Namespace) -> int:
         )
     if args.compile and not has_model:
         raise ConfigError("--compile needs a model, but --results has none")
-    for target in (args.json, args.report, args.save_model):
+    for target in (args.json, args.report, args.save_model, args.verdicts):
         check_target(target)
     if args.save_results is not None and not has_model:
         raise ConfigError("--save-results needs a model, but --results has none")
@@ -56,6 +57,8 @@ def run(args: argparse.Namespace) -> int:
             "--metric miou applies to label maps", expected="--data voc:ROOT, camvid:ROOT, labels:DIR ..."
         )
     if (args.data or args.gt or "").startswith("panoptic:"):
+        if args.verdicts is not None:
+            raise ConfigError("--verdicts does not apply to panoptic segmentation")
         return evaluate_panoptic(args)
     if args.ignore != (255,):
         raise ConfigError("--ignore applies to label maps only")
@@ -106,8 +109,11 @@ def _of_voc_masks(args: argparse.Namespace, parameters: COCOParameters) -> Score
 def _report(scored: Scored, args: argparse.Namespace) -> int:
     """Writes and prints what is requested, and returns 0."""
     record = dict(scored.record)
-    if args.json is not None or args.report is not None:
-        record["analysis"] = _analysis(scored)
+    verdicts = None
+    if args.json is not None or args.report is not None or args.verdicts is not None:
+        record["analysis"], verdicts = _analysis(scored, every_image=args.verdicts is not None)
+        if args.verdicts is not None and verdicts is None:
+            raise ConfigError("--verdicts needs objects that are compared one by one, which these results have not")
     if args.find_thresholds is not None:
         record["deploy"] = find_thresholds(scored, args)
     if scored.explanation is not None:
@@ -115,6 +121,8 @@ def _report(scored: Scored, args: argparse.Namespace) -> int:
     # files first, since the reader of standard output may close the pipe early
     if args.json not in (None, "-"):
         write_json(record, args.json)
+    if verdicts is not None and args.verdicts is not None:
+        write_verdicts(args.verdicts, verdicts)
     if args.report is not None:
         pictures: Iterable[ReportPicture] = ()
         if scored.instances is not None:
@@ -143,11 +151,19 @@ def _print(scored: Scored, *, quiet: bool) -> None:
         print(scored.explanation)
 
 
-def _analysis(scored: Scored) -> dict[str, Any]:
+def _analysis(scored: Scored, *, every_image: bool) -> tuple[dict[str, Any], list[dict[str, Any]] | None]:
+    """The analysis, and if asked for the verdicts of every image."""
     each = scored.instances
     if each is None:
-        return {"pr_curves": scored.curves}
+        return {"pr_curves": scored.curves}, None
     analysis = analyze_table(
-        each.table(), each.pred_bboxes, each.gt_bboxes, label_names=each.label_names, photos=each.photos
+        each.table(),
+        each.pred_bboxes,
+        each.gt_bboxes,
+        label_names=each.label_names,
+        images=each.images,
+        n_worst=max(len(each.images), N_WORST) if every_image else N_WORST,
     )
-    return analysis | {"pr_curves": scored.curves}
+    verdicts = detection_verdicts(analysis["worst_photos"], each) if every_image else None
+    worst = analysis["worst_photos"][:N_WORST]
+    return analysis | {"pr_curves": scored.curves, "worst_photos": worst}, verdicts

@@ -11,11 +11,13 @@ import numpy as np
 from cvzoo.cli.about_evaluation import about_evaluation
 from cvzoo.cli.class_truth import ClassTruth, load_class_truth
 from cvzoo.cli.json_records import as_json, write_json
-from cvzoo.cli.load_predictor import named_model, with_inference_options
+from cvzoo.cli.load_predictor import Predictor, named_model, with_inference_options
 from cvzoo.cli.match_classes import class_indices
 from cvzoo.cli.progress import Progress, as_time
 from cvzoo.cli.result_table import printable
 from cvzoo.cli.score_text import class_table, summary_text
+from cvzoo.cli.verdicts import row_of, write_verdicts
+from cvzoo.cli.worst_pictures import N_WORST
 from cvzoo.errors.exceptions import ConfigError
 from cvzoo.evaluations.analysis.analyze_classes import analyze_classes
 from cvzoo.evaluations.classification.accumulator import ClassificationAccumulator
@@ -23,6 +25,7 @@ from cvzoo.evaluations.classification.eval_calibration import eval_calibration
 from cvzoo.evaluations.results.class_results import read_class_results, write_class_results
 from cvzoo.images.read_image import read_image
 from cvzoo.links.model.classifier import AbstractClassifier
+from cvzoo.reporting.counted import counted
 from cvzoo.typing.aliases import Array
 from cvzoo.visualizations.report.classification_report import write_classification_report
 from cvzoo.visualizations.report.detection_report import ReportPicture
@@ -52,9 +55,18 @@ def evaluate_on_classes(args: argparse.Namespace) -> int:
         write_class_results(args.save_results, truth.photo_names, truth.names, probs[:, : len(truth.names)])
         beyond = len(names) - len(truth.names)
         if beyond:
-            note = f"note: {args.save_results} lacks {beyond} classes that the ground truth does not have"
+            note = (
+                f"note: {args.save_results} lacks {counted(beyond, 'class', 'classes')} that the ground "
+                "truth does not have"
+            )
             print(note, file=sys.stderr)
-    record = score_classes(truth, names, probs)
+    n_worst = len(truth.labels) if args.verdicts is not None else N_WORST
+    record = score_classes(truth, names, probs, n_worst=max(n_worst, N_WORST))
+    if args.verdicts is not None:
+        worst = record["analysis"]["worst_photos"]
+        paths = truth.paths
+        write_verdicts(args.verdicts, (row_of(each, paths[each["index"]] if paths else None) for each in worst))
+        record["analysis"]["worst_photos"] = worst[:N_WORST]
     # files first, since the reader of standard output may close the pipe early
     if args.json not in (None, "-"):
         write_json(record, args.json)
@@ -86,10 +98,13 @@ def found_classes(truth: ClassTruth, args: argparse.Namespace) -> tuple[tuple[st
     return _found_by_model(truth, args)
 
 
-def score_classes(truth: ClassTruth, names: tuple[str, ...], probs: np.ndarray) -> dict[str, Any]:
+def score_classes(
+    truth: ClassTruth, names: tuple[str, ...], probs: np.ndarray, *, n_worst: int = N_WORST
+) -> dict[str, Any]:
     """The record for JSON.
 
     names: the classes of the ground truth, then additional ones of the model; probs: (B, len(names)) float
+    n_worst: number of images to list
     """
     accumulator = ClassificationAccumulator(len(names), top=(1, 5) if len(names) > 5 else (1,))
     accumulator.update(probs, truth.labels)
@@ -98,12 +113,18 @@ def score_classes(truth: ClassTruth, names: tuple[str, ...], probs: np.ndarray) 
     # results of another program may list only the best classes of an image: the others have -1
     is_complete = bool((probs >= 0).all())
     analysis = analyze_classes(
-        probs, truth.labels, label_names=names, photos=truth.photo_names, is_complete=is_complete
+        probs,
+        truth.labels,
+        label_names=names,
+        images=truth.photo_names,
+        n_worst=n_worst,
+        is_complete=is_complete,
     )
     auc = {each["label"]: each["auc"] for each in (analysis["roc"] or {}).get("classes", ())}
     scores |= {"macro_precision": result.macro_precision, "macro_f1": result.macro_f1}
     if auc:
         scores["macro_auc"] = float(np.mean(list(auc.values())))
+    # files of results have few decimals, so that rows of probabilities do not add up exactly to 1
     if is_complete and (np.abs(probs.sum(axis=1) - 1) <= 1e-3).all():
         calibration = eval_calibration(probs, truth.labels)
         scores |= {key: calibration[key] for key in _CALIBRATION if np.isfinite(calibration[key])}
@@ -122,7 +143,10 @@ def score_classes(truth: ClassTruth, names: tuple[str, ...], probs: np.ndarray) 
         for l, name in enumerate(truth.names)
     ]
     beyond = len(names) - len(truth.names)
-    words = f"{beyond} classes of the model are not in the ground truth, so their predictions are wrong"
+    words = (
+        f"{counted(beyond, 'class of the model is', 'classes of the model are')} not in the ground truth, "
+        "so that predicting such a class is wrong"
+    )
     notes = [words] if beyond else []
     return {
         **scores,
@@ -154,11 +178,11 @@ def _found_by_model(truth: ClassTruth, args: argparse.Namespace) -> tuple[tuple[
     return names, np.concatenate(rows)
 
 
-def _predict_each(predictor: Any, truth: ClassTruth, args: argparse.Namespace) -> Iterator[Array]:
+def _predict_each(predictor: Predictor, truth: ClassTruth, args: argparse.Namespace) -> Iterator[Array]:
     progress = Progress(None if args.quiet else sys.stderr, total=len(truth.labels))
-    photos = truth.imgs()
+    images = truth.imgs()
     try:
-        while batch := list(itertools.islice(photos, args.batch_size)):
+        while batch := list(itertools.islice(images, args.batch_size)):
             yield predictor.predict(batch, batch_size=args.batch_size).probs
             for _ in batch:
                 progress.step()
@@ -170,7 +194,7 @@ def _predict_each(predictor: Any, truth: ClassTruth, args: argparse.Namespace) -
 
 def _read_results(truth: ClassTruth, path: str) -> Array:
     labels = {str(l): l for l in range(len(truth.names))} | {name: l for l, name in enumerate(truth.names)}
-    return read_class_results(path).probs(truth.photos, labels, (len(truth.labels), len(truth.names)))
+    return read_class_results(path).probs(truth.images_by_name, labels, (len(truth.labels), len(truth.names)))
 
 
 def _print(record: dict[str, Any], *, quiet: bool) -> None:
@@ -183,9 +207,9 @@ def _print(record: dict[str, Any], *, quiet: bool) -> None:
 
 
 def _pictures(truth: ClassTruth, worst: Sequence[dict[str, Any]]) -> Iterator[ReportPicture]:
-    photos = truth.dataset.slice[: len(truth.labels), "img"]
+    images = truth.dataset.slice[: len(truth.labels), "img"]
     for each in worst:
-        img = photos[each["index"]] if truth.paths is None else read_image(truth.paths[each["index"]])
+        img = images[each["index"]] if truth.paths is None else read_image(truth.paths[each["index"]])
         words = f"{each['photo']}: {each['guess']} {each['score']:.2f}, is {each['label']} {each['label_score']:.2f}"
         yield ReportPicture(img, [], words)
 
@@ -197,7 +221,7 @@ def load_classifier(args: argparse.Namespace) -> AbstractClassifier:
     for option in ("cfg", "weights", "names", "resize", "clip", "score", "score_thresh", "nms_thresh"):
         if vars(args)[option] is not None:
             raise ConfigError(f"--{option.replace('_', '-')} does not apply to image classification")
-    model = named_model(args.model, args.architecture)
+    model = named_model(args.model, args.architecture, quiet=args.quiet)
     if not isinstance(model, AbstractClassifier):
         raise ConfigError(f"{args.model} is not an image classifier, as {args.data} needs")
     if args.device != "cpu":

@@ -12,7 +12,7 @@ from cvzoo.cli.about_evaluation import thresholds_of
 from cvzoo.cli.detection_files import read_box_results, result_format, write_box_results
 from cvzoo.cli.find_in_photos import find_in_photos
 from cvzoo.cli.json_records import write_json
-from cvzoo.cli.load_detector import load_detector
+from cvzoo.cli.load_detector import Finder, load_detector
 from cvzoo.cli.load_predictor import with_inference_options
 from cvzoo.cli.match_classes import match_classes
 from cvzoo.cli.pr_curves import coco_curves
@@ -22,7 +22,7 @@ from cvzoo.errors.exceptions import ConfigError, UnsupportedError
 from cvzoo.evaluations.coco.detections import COCODetections
 from cvzoo.evaluations.coco.evaluate import evaluate_coco, take_detections
 from cvzoo.evaluations.coco.ground_truth import COCOGroundTruth
-from cvzoo.evaluations.coco.parameters import COCOParameters
+from cvzoo.evaluations.coco.parameters import MEAN_OKS_SIGMA, OKS_SIGMAS, COCOParameters
 from cvzoo.evaluations.coco.read_detections import read_coco_detections
 from cvzoo.evaluations.explain.explain_coco import explain_coco
 from cvzoo.evaluations.results.box_records import BoxRecords
@@ -42,7 +42,7 @@ class COCOCase(NamedTuple):
     paths: list[pathlib.Path] | None
     notes: list[str]
     thresholds: dict[str, float]
-    model: Any
+    model: Finder | None
 
 
 def refuse_voc_options(args: argparse.Namespace) -> None:
@@ -59,10 +59,11 @@ def coco_case(truth: COCOTruth, args: argparse.Namespace, parameters: COCOParame
         parameters = dataclasses.replace(parameters, corrections=(*parameters.corrections, "ignore_field"))
     if args.limit is not None:
         parameters = dataclasses.replace(parameters, img_ids=np.array(list(truth.file_names)))
+    parameters = _with_sigmas(parameters, truth.gt, args.oks_sigma)
     paths: list[pathlib.Path] | None = None
     notes: list[str] = []
     thresholds: dict[str, float] = {}
-    model: Any = None
+    model: Finder | None = None
     if args.results is None:
         paths = truth.photo_paths(args.photos)
         # a model without any detection has a score of 0
@@ -76,6 +77,18 @@ def coco_case(truth: COCOTruth, args: argparse.Namespace, parameters: COCOParame
     if args.limit is not None:
         dt = _of_photos(dt, truth)
     return COCOCase(dt, parameters, paths, notes, thresholds, model)
+
+
+def _with_sigmas(parameters: COCOParameters, gt: COCOGroundTruth, sigma: float | None) -> COCOParameters:
+    """With one sigma for all keypoints if it is given or the keypoints are not COCO's 17. Raises ConfigError."""
+    if parameters.iou_type != "keypoints":
+        if sigma is not None:
+            raise ConfigError("--oks-sigma applies to keypoints", hint="--iou-type keypoints")
+        return parameters
+    if gt.keypoints is None or (sigma is None and gt.keypoints.shape[1] == len(OKS_SIGMAS)):
+        return parameters
+    sigmas = np.full(gt.keypoints.shape[1], MEAN_OKS_SIGMA if sigma is None else sigma)
+    return dataclasses.replace(parameters, kpt_oks_sigmas=sigmas)
 
 
 def evaluate_on_coco(truth: COCOTruth, args: argparse.Namespace, parameters: COCOParameters) -> Scored:
@@ -116,7 +129,7 @@ def save_detections(truth: COCOTruth, dt: COCODetections, args: argparse.Namespa
     names = dict(zip(truth.gt.cat_ids.tolist(), truth.gt.cat_names or map(str, truth.gt.cat_ids.tolist())))
     x, y, width, height = dt.bbox.T
     records = BoxRecords(
-        photo=[truth.file_names[image] or str(image) for image in dt.image_id.tolist()],
+        image=[truth.file_names[image] or str(image) for image in dt.image_id.tolist()],
         label=[names[cat] for cat in dt.category_id.tolist()],
         score=dt.score,
         bbox=np.stack((y, x, y + height, x + width), axis=1),
@@ -139,24 +152,24 @@ def category_ids(truth: COCOTruth, label_names: tuple[str, ...] | None, n_class:
 
 def _found_by_model(
     truth: COCOTruth, paths: list[pathlib.Path], args: argparse.Namespace
-) -> tuple[COCODetections, Any]:
-    model: Any = load_detector(args, args.iou_type)
+) -> tuple[COCODetections, Finder]:
+    model = load_detector(args, args.iou_type)
     if args.score is None and args.score_thresh is None and args.nms_thresh is None:
         model.use_preset("evaluate")
     predictor = with_inference_options(model, args)
     ids = list(truth.file_names)
     image, label, score, shape = [], [], [], []
     numbers = None
-    found: Any
-    for found, image_id in zip(find_in_photos(predictor, paths, len(paths), args), ids):
+    result: Any
+    for result, image_id in zip(find_in_photos(predictor, paths, len(paths), args), ids):
         if numbers is None:
             numbers = category_ids(truth, model.label_names, model.n_fg_class)
-        category = numbers[found.labels[0]]
+        category = numbers[result.labels[0]]
         known = category >= 0
         image.append(np.full(int(known.sum()), image_id, np.int64))
         label.append(category[known])
-        score.append(found.scores[0][known])
-        shape.append((found.bboxes if args.iou_type == "bbox" else found[0])[0][known])
+        score.append(result.scores[0][known])
+        shape.append((result.bboxes if args.iou_type == "bbox" else result[0])[0][known])
     dt = COCODetections(
         image_id=np.concatenate(image),
         category_id=np.concatenate(label).astype(np.int64),
@@ -176,10 +189,10 @@ def _columns(shapes: list[Any], iou_type: str) -> dict[str, Any]:
     """The shapes to compare, of all images. Masks and keypoints have no boxes, whose areas would be used as theirs."""
     if iou_type == "segm":
         return {"masks": RLEs.concatenate(shapes)}
-    found = np.concatenate(shapes).astype(np.float64)
+    values = np.concatenate(shapes).astype(np.float64)
     if iou_type == "keypoints":  # y x to x y v
-        return {"keypoints": np.concatenate((found[:, :, ::-1], np.full((*found.shape[:2], 1), 2.0)), axis=2)}
-    y_min, x_min, y_max, x_max = found.reshape(-1, 4).T
+        return {"keypoints": np.concatenate((values[:, :, ::-1], np.full((*values.shape[:2], 1), 2.0)), axis=2)}
+    y_min, x_min, y_max, x_max = values.reshape(-1, 4).T
     return {"bbox": np.stack((x_min, y_min, x_max - x_min, y_max - y_min), axis=1)}
 
 
@@ -197,7 +210,7 @@ def _read_results(truth: COCOTruth, name: str, parameters: COCOParameters) -> tu
     notes: list[str] = []
     if "unknown_class" in parameters.accept:
         records, notes = without_unknown(records, truth.labels)
-    return records.to_coco(truth.photos, truth.labels), notes
+    return records.to_coco(truth.images_by_name, truth.labels), notes
 
 
 def _of_photos(dt: COCODetections, truth: COCOTruth) -> COCODetections:
@@ -210,7 +223,8 @@ def _result_records(dt: COCODetections) -> list[dict[str, Any]]:
         name, shapes = "segmentation", list[Any](dt.masks.to_coco())
     elif dt.keypoints is not None:
         name, shapes = "keypoints", dt.keypoints.reshape(len(dt.keypoints), -1).tolist()
-    elif dt.bbox is not None:
+    else:
+        assert dt.bbox is not None, "detections have boxes, masks or keypoints"
         name, shapes = "bbox", dt.bbox.tolist()
     rows = zip(dt.image_id.tolist(), dt.category_id.tolist(), shapes, dt.score.tolist())
     return [
@@ -229,11 +243,11 @@ def coco_instances(
     cats = np.sort(gt.cat_ids)
     order = np.argsort(ids)
 
-    def columns(found: COCOGroundTruth | COCODetections, corners: Array, *extra: Array) -> list[list[Array]]:
-        rows = np.flatnonzero(np.isin(found.image_id, ids) & np.isin(found.category_id, cats))
-        photo = order[np.searchsorted(ids[order], found.image_id[rows])]
-        label = np.searchsorted(cats, found.category_id[rows])
-        return by_photo(photo, len(ids), corners[rows], label, *(each[rows] for each in extra), rows)
+    def columns(boxes: COCOGroundTruth | COCODetections, corners: Array, *extra: Array) -> list[list[Array]]:
+        rows = np.flatnonzero(np.isin(boxes.image_id, ids) & np.isin(boxes.category_id, cats))
+        image = order[np.searchsorted(ids[order], boxes.image_id[rows])]
+        label = np.searchsorted(cats, boxes.category_id[rows])
+        return by_photo(image, len(ids), corners[rows], label, *(each[rows] for each in extra), rows)
 
     gt_bboxes, gt_labels, gt_crowdeds, gt_rows = columns(gt, _corners(gt, iou_type), gt.crowd)
     pred_bboxes, pred_labels, pred_scores, pred_rows = columns(dt, _corners(dt, iou_type), dt.score)
@@ -251,7 +265,7 @@ def coco_instances(
     names = dict(zip(gt.cat_ids.tolist(), gt.cat_names or map(str, gt.cat_ids.tolist())))
     return Instances(
         label_names=tuple(names[cat] for cat in cats.tolist()),
-        photos=[name or str(number) for number, name in truth.file_names.items()],
+        images=[name or str(number) for number, name in truth.file_names.items()],
         paths=[None] * len(ids) if paths is None else list(paths),
         gt_bboxes=gt_bboxes,
         gt_labels=gt_labels,
@@ -266,12 +280,12 @@ def coco_instances(
     )
 
 
-def _corners(found: Any, iou_type: str) -> Array:
+def _corners(boxes: Any, iou_type: str) -> Array:
     """(N, 4) float64, y_min x_min y_max x_max: of the boxes, or around masks or keypoints."""
     if iou_type == "segm":
-        return found.masks.to_bbox().astype(np.float64)
-    if found.bbox is None:
-        x, y = found.keypoints[:, :, 0], found.keypoints[:, :, 1]
+        return boxes.masks.to_bbox().astype(np.float64)
+    if boxes.bbox is None:
+        x, y = boxes.keypoints[:, :, 0], boxes.keypoints[:, :, 1]
         return np.stack((y.min(axis=1), x.min(axis=1), y.max(axis=1), x.max(axis=1)), axis=1)
-    x, y, width, height = found.bbox.T
+    x, y, width, height = boxes.bbox.T
     return np.stack((y, x, y + height, x + width), axis=1)

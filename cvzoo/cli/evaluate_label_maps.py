@@ -9,16 +9,20 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cvzoo.cli.about_evaluation import about_evaluation
+from cvzoo.cli.check_target import check_folder
 from cvzoo.cli.found_label_maps import Maps, predicted_maps, save_map, stored_maps
 from cvzoo.cli.json_records import as_json, write_json
 from cvzoo.cli.label_map_truth import LabelMapTruth, load_label_map_truth
 from cvzoo.cli.progress import Progress, as_time
 from cvzoo.cli.result_table import printable
 from cvzoo.cli.score_text import class_table, summary_text
+from cvzoo.cli.verdicts import row_of, write_verdicts
+from cvzoo.cli.worst_pictures import N_WORST
 from cvzoo.errors.exceptions import ConfigError, CvzooError, ValueRangeError
 from cvzoo.evaluations.label_maps.accumulator import SemanticSegmentationAccumulator
 from cvzoo.evaluations.label_maps.confusion import calc_semantic_segmentation_confusion
 from cvzoo.evaluations.label_maps.result import SemanticSegmentationResult
+from cvzoo.reporting.counted import counted
 from cvzoo.typing.aliases import Array, ClassMap, Image
 from cvzoo.visualizations.colors import label_color
 from cvzoo.visualizations.report.detection_report import ReportPicture
@@ -35,7 +39,6 @@ _NO_MEANING = {
     "drop_unknown_classes": False,
     "find_thresholds": None,
 }
-_N_WORST = 12
 
 
 class MapScores(NamedTuple):
@@ -51,8 +54,8 @@ class MapScores(NamedTuple):
     @property
     def of_images(self) -> list[tuple[float, float]]:
         """Mean IoU and fraction of correct pixels of each image, NaN without a pixel that counts."""
-        right, true, found = self.counts.transpose(1, 0, 2)
-        union = true + found - right
+        right, true, predicted = self.counts.transpose(1, 0, 2)
+        union = true + predicted - right
         with np.errstate(invalid="ignore", divide="ignore"):
             iou = np.where(union > 0, right / union, np.nan)
             accuracy = right.sum(axis=1) / true.sum(axis=1)
@@ -73,14 +76,18 @@ def evaluate_label_maps(args: argparse.Namespace) -> int:
     if args.results is None and args.data is None:
         raise ConfigError("a model needs images to predict on", hint="--data labels:DIR --images DIR")
     truth = load_label_map_truth(args)
-    found, notes = found_maps(truth, args)
-    scores = score_maps(truth, found, args, save_to=_result_folder(args.save_results))
-    record = _record(scores, found.names, truth, notes)
+    predictions, notes = found_maps(truth, args)
+    scores = score_maps(truth, predictions, args, save_to=_result_folder(args.save_results))
+    record = _record(scores, predictions.names, truth, notes)
+    if args.verdicts is not None:
+        worst = _worst(scores, truth, len(truth.keys))
+        paths = truth.images
+        write_verdicts(args.verdicts, (row_of(each, paths[each["index"]] if paths else None) for each in worst))
     # files first, since the reader of standard output may close the pipe early
     if args.json not in (None, "-"):
         write_json(record, args.json)
     if args.report is not None:
-        pictures = _pictures(truth, found, record["analysis"]["worst_photos"])
+        pictures = _pictures(truth, predictions, record["analysis"]["worst_photos"])
         write_segmentation_report(args.report, record, pictures=pictures, about=about_evaluation(args, {}))
         print(f"report: {printable(args.report)}", file=sys.stderr)
     if args.json == "-":
@@ -98,7 +105,7 @@ def found_maps(truth: LabelMapTruth, args: argparse.Namespace) -> tuple[Maps, li
 
 
 def score_maps(
-    truth: LabelMapTruth, found: Maps, args: argparse.Namespace, *, save_to: pathlib.Path | None = None
+    truth: LabelMapTruth, predictions: Maps, args: argparse.Namespace, *, save_to: pathlib.Path | None = None
 ) -> MapScores:
     """The scores of all images, with progress on standard error.
 
@@ -106,13 +113,13 @@ def score_maps(
     """
     # pixels of no class are counted as a class after all others, where there may be some
     counts_others = truth.names is not None
-    n_class = 0 if found.names is None else len(found.names)
+    n_class = 0 if predictions.names is None else len(predictions.names)
     accumulator = SemanticSegmentationAccumulator(n_class=n_class + counts_others or None)
     progress = Progress(None if args.quiet else sys.stderr, total=len(truth.keys))
     counts = []
     try:
         for i, key in enumerate(truth.keys):
-            gt, pred = truth.read(i), found.read(i)
+            gt, pred = truth.read(i), predictions.read(i)
             if save_to is not None:
                 save_map(save_to, key, pred, truth.values)
             if counts_others:
@@ -149,6 +156,7 @@ def _result_folder(path: str | None) -> pathlib.Path | None:
             f"--save-results {path} exists", expected="a folder for label maps that does not exist or is empty"
         )
     folder.mkdir(exist_ok=True)
+    check_folder(folder, path)
     return folder
 
 
@@ -162,24 +170,21 @@ def refuse_detection_options(args: argparse.Namespace, what: str) -> None:
 
 
 def _record(scored: MapScores, names: Sequence[str] | None, truth: LabelMapTruth, notes: list[str]) -> dict[str, Any]:
-    result, by_photo = scored.result, scored.of_images
+    result = scored.result
     n_class, n_column = result.confusion.shape
     names = [str(l) for l in range(n_class)] if names is None else list(names)
     if n_column > n_class:
         beyond = int(result.confusion[:, n_class].sum())
-        notes = [*notes, f"{beyond} pixels are predicted as none of the classes, which is wrong"]
+        notes = [
+            *notes,
+            f"{counted(beyond, 'pixel is', 'pixels are')} predicted as none of the classes, which is wrong",
+        ]
     scores = {key: value for key, value in result.to_dict().items() if key not in ("iou", "class_accuracy")}
     per_class = [
         {"id": l, "name": name, "n_pixels": int(n), "iou": _number(iou), "accuracy": _number(accuracy)}
         for l, (name, n, iou, accuracy) in enumerate(
             zip(names, result.confusion.sum(axis=1), result.iou, result.class_accuracy)
         )
-    ]
-    order = np.argsort([np.inf if miou != miou else miou for miou, _ in by_photo], kind="stable")[:_N_WORST]
-    worst = [
-        {"index": int(i), "photo": truth.keys[i], "miou": by_photo[i][0], "pixel_accuracy": by_photo[i][1]}
-        for i in order
-        if by_photo[i][0] < 1
     ]
     return {
         **{key: _number(value) for key, value in scores.items()},
@@ -191,9 +196,20 @@ def _record(scored: MapScores, names: Sequence[str] | None, truth: LabelMapTruth
                 "names": names if n_column == n_class else [*names, "none of them"],
                 "counts": [*result.confusion.tolist(), *[[0] * n_column] * (n_column - n_class)],
             },
-            "worst_photos": worst,
+            "worst_photos": _worst(scored, truth, N_WORST),
         },
     }
+
+
+def _worst(scored: MapScores, truth: LabelMapTruth, n: int) -> list[dict[str, Any]]:
+    """The images of the lowest mIoU, at most n, without those that are all right."""
+    of_images = scored.of_images
+    order = np.argsort([np.inf if miou != miou else miou for miou, _ in of_images], kind="stable")[:n]
+    return [
+        {"index": int(i), "photo": truth.keys[i], "miou": of_images[i][0], "pixel_accuracy": of_images[i][1]}
+        for i in order
+        if of_images[i][0] < 1
+    ]
 
 
 def _number(value: float) -> float | None:
@@ -210,10 +226,10 @@ def _print(record: dict[str, Any], *, quiet: bool) -> None:
         print(f"note: {note}")
 
 
-def _pictures(truth: LabelMapTruth, found: Maps, worst: Sequence[dict[str, Any]]) -> Iterator[ReportPicture]:
+def _pictures(truth: LabelMapTruth, predictions: Maps, worst: Sequence[dict[str, Any]]) -> Iterator[ReportPicture]:
     """The ground truth, the prediction, and their differences, side by side."""
     for each in worst:
-        gt, pred = truth.read(each["index"]), found.read(each["index"])
+        gt, pred = truth.read(each["index"]), predictions.read(each["index"])
         caption = f"{each['photo']}: mIoU {each['miou']:.3f}, {each['pixel_accuracy']:.1%} of pixels right"
         yield ReportPicture(side_by_side(gt, pred), [], caption)
 

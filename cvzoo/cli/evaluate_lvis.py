@@ -8,6 +8,7 @@ from cvzoo.cli.evaluate_coco import COCOCase, coco_case, refuse_voc_options, sav
 from cvzoo.cli.pr_curves import coco_curves
 from cvzoo.cli.scored import Scored
 from cvzoo.cli.truth import COCOTruth
+from cvzoo.datasets.layouts.coco_files import LVIS, coco_file
 from cvzoo.errors.exceptions import ConfigError
 from cvzoo.evaluations.coco.image_names import read_image_names
 from cvzoo.evaluations.coco.lvis import LVISLabelling, evaluate_lvis, lvis_parameters, read_lvis_labelling
@@ -22,11 +23,13 @@ class LVISTruth(NamedTuple):
 
 
 def load_lvis_truth(args: argparse.Namespace) -> LVISTruth:
-    """The annotations of `lvis:FILE.json`. Raises ConfigError for options that do not apply, and reading errors."""
+    """The annotations of `lvis:FILE.json`, or of a split of `lvis:ROOT`.
+
+    Raises ConfigError for options that do not apply, and reading errors.
+    """
     refuse_voc_options(args)
     for option, given in (("--corrections", args.corrections), ("--max-dets", args.max_dets), ("--metric", args.metric),
-                          ("--explain", args.explain), ("--find-thresholds", args.find_thresholds),
-                          ("--split", args.split)):  # fmt: skip
+                          ("--explain", args.explain), ("--find-thresholds", args.find_thresholds)):  # fmt: skip
         if given:
             raise ConfigError(f"{option} does not apply to LVIS' metrics")
     if (args.data is None) == (args.gt is None):
@@ -34,12 +37,25 @@ def load_lvis_truth(args: argparse.Namespace) -> LVISTruth:
             "evaluate needs one ground truth", hint="--data SPEC to run a model, or --gt SPEC for --results"
         )
     parameters = lvis_parameters(args.iou_type)
-    path = pathlib.Path((args.data or args.gt).partition(":")[2])
+    path = _annotation_file(args.data or args.gt, args.split)
     source = path.read_bytes()
-    file_names = dict(list(read_image_names(source).items())[: args.limit])
+    file_names = dict(list(read_image_names(source, name=str(path)).items())[: args.limit])
     labelling = read_lvis_labelling(source)
     gt = read_coco_ground_truth(source, parameters)
     return LVISTruth(COCOTruth(path, gt, file_names, allow_outside=args.allow_outside), labelling)
+
+
+def _annotation_file(spec: str, split: str | None) -> pathlib.Path:
+    """The file of `lvis:FILE.json`, or the one of a split in `lvis:ROOT`."""
+    _, _, rest = spec.partition(":")
+    path = pathlib.Path(rest)
+    if not rest:
+        raise ConfigError(f"{spec}: the path of the data set is missing", expected="lvis:FILE.json or lvis:ROOT")
+    if path.is_dir():
+        return coco_file(path, split, first=LVIS)
+    if split is not None:
+        raise ConfigError("--split applies to folders; a file of LVIS is one split", hint="lvis:ROOT --split val")
+    return path
 
 
 def lvis_case(loaded: LVISTruth, args: argparse.Namespace) -> COCOCase:

@@ -17,6 +17,7 @@ from cvzoo.errors.exceptions import ConfigError, CvzooError, DatasetError
 from cvzoo.evaluations.panoptic.accumulator import PanopticAccumulator
 from cvzoo.evaluations.panoptic.read_coco_panoptic import COCOPanoptic, PanopticAnnotation, read_coco_panoptic
 from cvzoo.evaluations.panoptic.result import PanopticResult
+from cvzoo.reporting.counted import counted
 from cvzoo.typing.aliases import Array
 
 
@@ -61,14 +62,16 @@ def read_panoptic_pair(args: argparse.Namespace) -> PanopticPair:
             expected="--gt panoptic:FILE.json --results FILE.json, each with its PNG files in FILE/",
         )
     truth = read_coco_panoptic(args.gt.partition(":")[2])
-    found = read_coco_panoptic(args.results)
+    predictions = read_coco_panoptic(args.results)
     if not truth.categories:
         raise DatasetError(f"{args.gt} contains no categories")
     chosen = list(truth.annotations.items())[: args.limit]
-    absent = [image for image, _ in chosen if image not in found.annotations]
+    absent = [image for image, _ in chosen if image not in predictions.annotations]
     if absent:
-        raise DatasetError(f"{args.results} has no segments of {len(absent)} images", got=f"first {absent[0]}")
-    return PanopticPair(truth, found, chosen)
+        raise DatasetError(
+            f"{args.results} has no segments of {counted(len(absent), 'image')}", got=f"first {absent[0]}"
+        )
+    return PanopticPair(truth, predictions, chosen)
 
 
 def panoptic_images(pair: PanopticPair, args: argparse.Namespace) -> Iterator[PanopticAccumulator]:

@@ -1,6 +1,7 @@
 """Evaluates detections of a model or a results file with VOC's metric."""
 
 import argparse
+import os
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -8,18 +9,19 @@ import numpy as np
 from cvzoo.cli.about_evaluation import thresholds_of
 from cvzoo.cli.detection_files import read_box_results, result_format, write_box_results
 from cvzoo.cli.find_in_photos import find_in_photos
-from cvzoo.cli.load_detector import load_detector
+from cvzoo.cli.load_detector import Finder, load_detector
 from cvzoo.cli.load_predictor import with_inference_options
 from cvzoo.cli.match_classes import match_classes
 from cvzoo.cli.pr_curves import voc_curves
 from cvzoo.cli.scored import Instances, Scored, by_photo, without_unknown
 from cvzoo.cli.truth import VOCTruth
-from cvzoo.errors.exceptions import ConfigError, UnsupportedError
+from cvzoo.errors.exceptions import ConfigError, FileError, UnsupportedError
 from cvzoo.evaluations.explain.explain_voc import explain_voc
 from cvzoo.evaluations.explain.voc_rules import VOCCase
 from cvzoo.evaluations.results.box_records import BoxRecords
 from cvzoo.evaluations.voc.accumulators import DetectionVOCAccumulator
 from cvzoo.evaluations.voc.result import VOCResult
+from cvzoo.links.model.detections import AbstractInstances
 from cvzoo.typing.aliases import BBox, Label, Score
 
 _LAST = np.array([0, 0, 1, 1])
@@ -39,7 +41,7 @@ class FoundOnVOC(NamedTuple):
     thresholds: dict[str, float]
     iou_thresh: float
     plus: int
-    model: Any
+    model: Finder | None
 
 
 def voc_case(truth: VOCTruth, args: argparse.Namespace) -> FoundOnVOC:
@@ -125,20 +127,20 @@ def voc_record(
     }
 
 
-def _found_by_model(truth: VOCTruth, args: argparse.Namespace) -> tuple[list[BBox], list[Label], list[Score], Any]:
-    model: Any = load_detector(args)
+def _found_by_model(truth: VOCTruth, args: argparse.Namespace) -> tuple[list[BBox], list[Label], list[Score], Finder]:
+    model = load_detector(args)
     if args.score is None and args.score_thresh is None and args.nms_thresh is None:
         model.use_preset("evaluate")
     predictor = with_inference_options(model, args)
     numbers = match_classes(model.label_names, model.n_fg_class, truth.names)
     bboxes, labels, scores = [], [], []
-    found: Any
-    for found in find_in_photos(predictor, truth.photo_paths, len(truth.photo_names), args):
-        label = numbers[found.labels[0]]
+    result: AbstractInstances
+    for result in find_in_photos(predictor, truth.photo_paths, len(truth.photo_names), args):
+        label = numbers[result.labels[0]]
         known = label >= 0
-        bboxes.append(found.bboxes[0][known])
+        bboxes.append(result.bboxes[0][known])
         labels.append(label[known])
-        scores.append(found.scores[0][known])
+        scores.append(result.scores[0][known])
     return bboxes, labels, scores, model
 
 
@@ -148,18 +150,20 @@ def _save(
     kind = result_format(args.save_results, args.save_format)
     # the metric takes the model's boxes as boxes that include their last pixel, if the ground truth's do
     bbox = np.concatenate([np.zeros((0, 4)), *bboxes]) + truth.last_pixel * _LAST
-    photos = [name for name, label in zip(truth.photo_names, labels) for _ in label]
+    images = [name for name, label in zip(truth.photo_names, labels) for _ in label]
     records = BoxRecords(
-        photo=photos,
+        image=images,
         label=[truth.names[l] for l in np.concatenate([np.zeros(0, np.int64), *labels])],
         score=np.concatenate([np.zeros(0), *scores]).astype(np.float64),
         bbox=bbox,
-        origin=["a detection of the model"] * len(photos),
+        origin=["a detection of the model"] * len(images),
     )
     write_box_results(args.save_results, kind, records, truth.names, truth.sizes, split=args.split)
 
 
 def _read_results(truth: VOCTruth, name: str, *, drop: bool) -> tuple[list[BBox], list[Label], list[Score], list[str]]:
+    if not os.path.exists(name):
+        raise FileError(f"{name}: there is no such file or folder of results")
     records = read_box_results(name, truth.names, truth.sizes)
     if records is None:
         raise UnsupportedError(
@@ -170,13 +174,13 @@ def _read_results(truth: VOCTruth, name: str, *, drop: bool) -> tuple[list[BBox]
     notes: list[str] = []
     if drop:
         records, notes = without_unknown(records, label_of)
-    photo, label = records.places(truth.photos, label_of)
+    image, label = records.places(truth.images_by_name, label_of)
     bbox = records.bbox
     if truth.last_pixel:  # from half-open boxes to boxes that include their last pixel, as in the ground truth
         bbox = bbox - _LAST
         small = (bbox[:, 2:] < bbox[:, :2]).any(axis=1)
         bbox[small, 2:] = np.maximum(bbox[small, 2:], bbox[small, :2])
-    bboxes, labels, scores = by_photo(photo, len(truth.photo_names), bbox, label, records.score)
+    bboxes, labels, scores = by_photo(image, len(truth.photo_names), bbox, label, records.score)
     return bboxes, labels, scores, notes
 
 
@@ -186,7 +190,7 @@ def voc_instances(
     """The objects and detections for the analysis. pred_plus: 1 if the detections include their last pixel"""
     return Instances(
         label_names=truth.names,
-        photos=truth.photo_names,
+        images=truth.photo_names,
         paths=truth.photo_paths,
         gt_bboxes=[bbox.astype(np.float64) + truth.last_pixel * _LAST for bbox in truth.bboxes],
         gt_labels=truth.labels,

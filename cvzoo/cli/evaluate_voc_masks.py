@@ -17,21 +17,25 @@ from cvzoo.evaluations.voc.accumulators import InstanceSegmentationVOCAccumulato
 
 def evaluate_on_voc_masks(truth: COCOTruth, args: argparse.Namespace, parameters: COCOParameters) -> Scored:
     """VOC's mAP and AP per class of the masks of the model or of the results file of the command line."""
-    case, found, _ = voc_mask_case(truth, args, parameters)
+    case, predictions, _ = voc_mask_case(truth, args, parameters)
     if args.save_results is not None:
         save_detections(truth, case.dt, args)
     iou_thresh = 0.5 if args.iou_thresh is None else args.iou_thresh
-    names = found.label_names
+    names = predictions.label_names
     accumulator = InstanceSegmentationVOCAccumulator(iou_thresh=iou_thresh, n_fg_class=len(names))
     accumulator.update(
-        found.pred_masks or [], found.pred_labels, found.pred_scores, found.gt_masks or [], found.gt_labels
+        predictions.pred_masks or [],
+        predictions.pred_labels,
+        predictions.pred_scores,
+        predictions.gt_masks or [],
+        predictions.gt_labels,
     )
     result = accumulator.compute(use_07_metric=args.use_07_metric)
     record = voc_record(result, names, iou_thresh, case.notes, use_07_metric=args.use_07_metric)
     summary = {"map": record["map"]}
     thresholds = case.thresholds | {"matches from overlap": iou_thresh}
     curves = voc_curves(result, names, iou_thresh)
-    return Scored(summary, record["per_class"], ("AP",), record, curves, found, None, thresholds, case.model)
+    return Scored(summary, record["per_class"], ("AP",), record, curves, predictions, None, thresholds, case.model)
 
 
 def voc_mask_case(
@@ -48,8 +52,8 @@ def voc_mask_case(
     case = coco_case(truth, args, parameters)
     dt, notes = known_detections(truth.gt, case.dt, case.parameters)
     case = case._replace(dt=dt, notes=[*case.notes, *notes])
-    found = coco_instances(truth, dt, case.paths, case.parameters)
-    if found is None:
+    predictions = coco_instances(truth, dt, case.paths, case.parameters)
+    if predictions is None:
         raise ConfigError("the results have no masks", expected="COCO's results with `segmentation`")
-    image = np.repeat(np.arange(len(found.gt_labels)), [len(label) for label in found.gt_labels])
-    return case, found, (np.concatenate([np.zeros(0, np.int64), *found.gt_labels]), image)
+    image = np.repeat(np.arange(len(predictions.gt_labels)), [len(label) for label in predictions.gt_labels])
+    return case, predictions, (np.concatenate([np.zeros(0, np.int64), *predictions.gt_labels]), image)

@@ -2,12 +2,11 @@
 
 import argparse
 import pathlib
-from typing import Any
 
 import numpy as np
 
 from cvzoo.cli.foreign_model import darknet_file
-from cvzoo.cli.load_predictor import darknet_detector, make_member, means_file, refuse_architecture
+from cvzoo.cli.load_predictor import Predictor, darknet_detector, make_member, means_file, refuse_architecture
 from cvzoo.cli.own_architecture import own_architecture
 from cvzoo.cli.result_table import printable
 from cvzoo.cli.zoo_member import zoo_member
@@ -19,12 +18,13 @@ from cvzoo.export.onnx.write import export_onnx
 from cvzoo.images.read_image import read_image
 from cvzoo.links.model.raw_outputs import seeded_photo
 from cvzoo.links.model.thresholds import AbstractThresholds
+from cvzoo.reporting.counted import counted
 from cvzoo.serializers.model_file import load_model
 from cvzoo.transforms.resize import resize
 from cvzoo.typing.aliases import Array, Image
 from cvzoo.weights.model_header import read_model_header
 
-DISAGREES = 1
+DISAGREES = 1  # exit status, so that a script can tell it from an error
 _PHOTO = (480, 640)
 _TOLERANCE = 0.02  # the share of numbers: maxima that are equal but for rounding may change places
 
@@ -36,7 +36,7 @@ def run(args: argparse.Namespace) -> int:
         raise ConfigError("--to must end in .onnx, the extension of ONNX files", got=args.to)
     if not to.parent.is_dir():
         raise ConfigError(f"--to {args.to}: the folder does not exist")
-    model: Any
+    model: Predictor
     weights, metadata = None, None
     if darknet_file(args, args.model) is not None:
         refuse_architecture(args.architecture, "--cfg")
@@ -63,25 +63,28 @@ def run(args: argparse.Namespace) -> int:
     return 0 if agrees else DISAGREES
 
 
-def _checked(to: pathlib.Path, model: Any, photo: Image, exported: Exported, *, boxes: bool) -> tuple[str, bool]:
+def _checked(to: pathlib.Path, model: Predictor, image: Image, exported: Exported, *, boxes: bool) -> tuple[str, bool]:
     try:
         if boxes:
-            if exported.size not in (None, model.prepare(photo).shape[1:]):
+            if exported.size not in (None, model.prepare(image).shape[1:]):
                 return "not checked: --photo makes no input of this size", True
-            n = compare_boxes_with_onnxruntime(to, model, photo)
-            words = f"of {n.ours} boxes ONNX Runtime finds {n.same}, and {n.theirs - n.same} others"
+            n = compare_boxes_with_onnxruntime(to, model, image)
+            words = (
+                f"of {counted(n.ours, 'box', 'boxes')} ONNX Runtime finds {n.same}, and "
+                f"{counted(n.theirs - n.same, 'other')}"
+            )
             return words, n.same == n.ours == n.theirs
-        found = compare_with_onnxruntime(to, model, _input(model, photo, exported))
+        agreement = compare_with_onnxruntime(to, model, _input(model, image, exported))
     except MissingExtraError:
         return "not checked: ONNX Runtime is not installed (pip install onnxruntime)", True
-    text = f"ONNX Runtime differs by at most {found.difference:.2g}, of numbers up to {found.scale:.3g}"
-    if found.apart:
-        text += f"; {100 * found.apart:.2g} % of them by more than rounding"
-    return text, found.apart <= _TOLERANCE
+    text = f"ONNX Runtime differs by at most {agreement.difference:.2g}, of numbers up to {agreement.scale:.3g}"
+    if agreement.apart:
+        text += f"; {100 * agreement.apart:.2g} % of them by more than rounding"
+    return text, agreement.apart <= _TOLERANCE
 
 
-def _input(model: Any, photo: Image, exported: Exported) -> Array:
-    x = model.prepare(photo)
+def _input(model: Predictor, image: Image, exported: Exported) -> Array:
+    x = model.prepare(image)
     size = exported.size or tuple([-(-side // exported.size_step) * exported.size_step for side in x.shape[1:]])
     if x.shape[1:] != size:
         x = resize(x, size)
@@ -91,7 +94,10 @@ def _input(model: Any, photo: Image, exported: Exported) -> Array:
 def _print(to: pathlib.Path, exported: Exported, checked: str) -> None:
     megabytes = to.stat().st_size / 1e6
     lines = [
-        ("written", f"{printable(str(to))}, {megabytes:.1f} MB, opset {exported.opset}, {exported.n_operator} nodes")
+        (
+            "written",
+            f"{printable(str(to))}, {megabytes:.1f} MB, opset {exported.opset}, {counted(exported.n_operator, 'node')}",
+        )
     ]
     if exported.data_file is not None:
         lines.append(("numbers", f"{printable(exported.data_file)} beside it, which belongs to it"))

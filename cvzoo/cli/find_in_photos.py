@@ -7,19 +7,20 @@ from typing import Any
 
 from cvzoo.cli.load_detector import Finder
 from cvzoo.cli.progress import Progress
+from cvzoo.images.read_image import ImageSource
 from cvzoo.links.model.detections import AbstractInstances
 from cvzoo.reporting.as_time import as_time
 
 
 def find_in_photos(
-    model: Finder, photos: Iterable[Any], total: int, args: argparse.Namespace
+    model: Finder, images: Iterable[ImageSource | Any], total: int, args: argparse.Namespace
 ) -> Iterator[AbstractInstances]:
     """The predictions for each image; only `--batch-size` images are in memory. Raises ImageError that names it."""
     progress = Progress(None if args.quiet else sys.stderr, total=total)
     try:
-        for found in model.predict_each(photos, batch_size=args.batch_size):
+        for result in model.predict_each(images, batch_size=args.batch_size):
             progress.step()
-            yield found
+            yield result
     finally:
         progress.clear()
     if not args.quiet:

@@ -16,6 +16,7 @@ from cvzoo.evaluations.analysis.match_detections import match_detections
 from cvzoo.evaluations.analysis.pr_curves import calc_pr_curves
 from cvzoo.evaluations.analysis.score_thresholds import ScoreThresholds, calc_score_thresholds
 from cvzoo.links.model.thresholds import AbstractThresholds, ClassPreset
+from cvzoo.reporting.counted import counted
 from cvzoo.serializers.model_file import save_model
 from cvzoo.typing.aliases import Array
 
@@ -30,15 +31,15 @@ def find_thresholds(scored: Scored, args: argparse.Namespace) -> dict[str, Any]:
     right, or never reach the requested precision, gets the threshold 1: it is never predicted.
     Raises ConfigError if there are no instances to match, UnsupportedError if files cannot hold the model.
     """
-    model, found = scored.model, scored.instances
-    if model is None or found is None:
+    model, instances = scored.model, scored.instances
+    if model is None or instances is None:
         raise ConfigError("--find-thresholds needs the detections of a model")
-    table = found.table()
+    table = instances.table()
     iou_thresh = 0.5 if args.iou_thresh is None else args.iou_thresh
     match, _ = match_detections(table, iou_thresh=iou_thresh)
     curves = calc_pr_curves(table.pred_score, table.pred_label, match, table.n_positive)
     best = calc_score_thresholds(curves, precision=args.find_thresholds.precision)
-    index = class_indices(model.label_names, model.n_fg_class, found.label_names)
+    index = class_indices(model.label_names, model.n_fg_class, instances.label_names)
     thresholds = _of_classes(model, best, table.n_positive, index)
     nms_thresh = model.nms_thresh
     model.add_preset("deploy", ClassPreset(nms_thresh, float(thresholds.min()), tuple(thresholds.tolist())))
@@ -67,7 +68,10 @@ def thresholds_text(record: dict[str, Any]) -> str:
         lines.append(f"{name:<{width}}  {number(row['score'])}     {values[0]}  {values[1]}  {values[2]}{what}")
     n_few = sum(0 < row["n_objects"] < _FEW for row in rows)
     if n_few:
-        lines.append(f"note: {n_few} classes have fewer than {_FEW} objects, too few for a reliable threshold")
+        lines.append(
+            f"note: {counted(n_few, 'class has', 'classes have')} fewer than {_FEW} objects, too few for a "
+            "reliable threshold"
+        )
     return "\n".join(lines)
 
 

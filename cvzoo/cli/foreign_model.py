@@ -97,5 +97,5 @@ def foreign_model(path: str, name: str | None, architecture: type[Chain] | None 
             if sniff(path) == DARKNET
             else "`cvzoo models` lists what there is; --model NAME says why one does not fit",
         )
-    (found,) = fitting
-    return ForeignModel(found.load, found.why, found.member if found.is_published else None)
+    (match,) = fitting
+    return ForeignModel(match.load, match.why, match.member if match.is_published else None)

@@ -2,18 +2,19 @@
 
 import argparse
 import pathlib
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from PIL import Image
 
 from cvzoo.cli.label_map_truth import LabelMapTruth, MapValues, maps_by_stem
-from cvzoo.cli.load_predictor import load_predictor, with_inference_options
+from cvzoo.cli.load_predictor import Predictor, load_predictor, with_inference_options
 from cvzoo.cli.match_classes import class_indices
 from cvzoo.errors.exceptions import ConfigError, DatasetError, FileFormatError
 from cvzoo.files.atomic_write import atomic_write
 from cvzoo.images.read_label import read_label
 from cvzoo.links.model.segmenter import AbstractSegmenter
+from cvzoo.reporting.counted import counted
 from cvzoo.typing.aliases import Array, ClassMap
 from cvzoo.visualizations.colors import label_color
 
@@ -41,7 +42,7 @@ class PredictedMaps(NamedTuple):
 
     paths: list[pathlib.Path]
     names: tuple[str, ...] | None
-    predictor: Any
+    predictor: Predictor
     label_of: Array | None
 
     def read(self, i: int) -> ClassMap:
@@ -62,20 +63,20 @@ def stored_maps(
     """
     if names is not None and truth.names is not None:
         raise ConfigError(f"--names cannot be combined with {truth.spec}, whose classes are known")
-    found: dict[str, pathlib.Path] = {}
+    files: dict[str, pathlib.Path] = {}
     for name, path in maps_by_stem(pathlib.Path(results)).items():
         key = truth.key_of(name)
-        if found.setdefault(key, path) != path:
-            raise DatasetError(f"{path}: another label map is of the same image", got=found[key])
-    absent = [key for key in truth.keys if key not in found]
+        if files.setdefault(key, path) != path:
+            raise DatasetError(f"{path}: another label map is of the same image", got=files[key])
+    absent = [key for key in truth.keys if key not in files]
     if absent:
         raise DatasetError(
-            f"{results}: no label map for {len(absent)} of {len(truth.keys)} images, first {absent[0]}",
+            f"{results}: no label map for {len(absent)} of {counted(len(truth.keys), 'image')}, first {absent[0]}",
             expected=f"the file names of {truth.spec}",
             hint="--limit N for only the first N",
         )
-    maps = StoredMaps([found[key] for key in truth.keys], truth.values, truth.names or _names(names))
-    return maps, _more(len(found) - len(truth.keys), "label maps in the results", limit)
+    maps = StoredMaps([files[key] for key in truth.keys], truth.values, truth.names or _names(names))
+    return maps, _more(len(files) - len(truth.keys), "label maps in the results", limit)
 
 
 def predicted_maps(args: argparse.Namespace, truth: LabelMapTruth) -> tuple[PredictedMaps, list[str]]:
@@ -83,25 +84,26 @@ def predicted_maps(args: argparse.Namespace, truth: LabelMapTruth) -> tuple[Pred
 
     Raises ConfigError if it is no semantic segmentation network, DatasetError for a missing image.
     """
-    photos = truth.photos
+    images = truth.images
     notes: list[str] = []
-    if photos is None:
+    if images is None:
         if args.photos is None:
             raise ConfigError(
                 "the folder of the images is missing", hint="--images DIR, with the label maps' file names"
             )
-        found = maps_by_stem(pathlib.Path(args.photos))
-        absent = [key for key in truth.keys if key not in found]
+        paths = maps_by_stem(pathlib.Path(args.photos))
+        absent = [key for key in truth.keys if key not in paths]
         if absent:
             raise DatasetError(
-                f"{args.photos}: no image for {len(absent)} of {len(truth.keys)} label maps, first {absent[0]}",
+                f"{args.photos}: no image for {len(absent)} of {counted(len(truth.keys), 'label map')}, first "
+                f"{absent[0]}",
                 expected=f"the file names of {truth.spec}",
             )
-        photos = [found[key] for key in truth.keys]
-        notes = _more(len(found) - len(photos), "images", args.limit)
+        images = [paths[key] for key in truth.keys]
+        notes = _more(len(paths) - len(images), "images", args.limit)
     elif args.photos is not None:
         raise ConfigError(f"--images cannot be combined with {truth.spec}, whose images are known")
-    model = load_predictor(args)
+    model = load_predictor(args, quiet=args.quiet)
     if not isinstance(model, AbstractSegmenter):
         raise ConfigError(
             f"{args.model or args.cfg} is not a semantic segmentation network",
@@ -110,8 +112,8 @@ def predicted_maps(args: argparse.Namespace, truth: LabelMapTruth) -> tuple[Pred
     predictor = with_inference_options(model, args)
     own = None if model.label_names is None else tuple(model.label_names)
     if truth.names is None:
-        return PredictedMaps(photos, own, predictor, None), notes
-    return PredictedMaps(photos, truth.names, predictor, class_indices(own, model.n_class, truth.names)), notes
+        return PredictedMaps(images, own, predictor, None), notes
+    return PredictedMaps(images, truth.names, predictor, class_indices(own, model.n_class, truth.names)), notes
 
 
 def _more(n: int, what: str, limit: int | None) -> list[str]:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from cvzoo.cli.load_predictor import Predictor
 from cvzoo.errors.exceptions import FileFormatError
 from cvzoo.links.chain import Chain
 from cvzoo.links.model.raw_outputs import named_results, seeded_page, seeded_photo
@@ -20,7 +21,7 @@ def golden_path(weights: pathlib.Path) -> pathlib.Path:
     return weights.with_name(f"{weights.stem}.golden.json")
 
 
-def golden_record(model: Any) -> dict[str, Any]:
+def golden_record(model: Predictor) -> dict[str, Any]:
     """The model's outputs for `seeded_page()` and `seeded_photo()` with its current thresholds, ready for JSON."""
     images = [seeded_page(), seeded_photo()]
     return {

@@ -11,7 +11,7 @@ from cvzoo.autodiff.hooks.memory_hook import MemoryHook
 from cvzoo.autodiff.hooks.timer_hook import TimerHook
 from cvzoo.cli.check_target import check_target
 from cvzoo.cli.json_records import as_json, write_json
-from cvzoo.cli.load_predictor import load_predictor
+from cvzoo.cli.load_predictor import Predictor, load_predictor
 from cvzoo.cli.result_table import printable
 from cvzoo.errors.exceptions import ConfigError, UnsupportedError
 from cvzoo.images.read_image import MAX_PIXELS
@@ -23,6 +23,7 @@ from cvzoo.links.model.preparation.abstract import AbstractPreparation
 from cvzoo.links.model.raw_outputs import seeded_photo
 from cvzoo.links.model.thresholds import AbstractThresholds, ClassPreset
 from cvzoo.links.quantization.quantizable import AbstractQuantizable
+from cvzoo.reporting.counted import counted
 from cvzoo.typing.aliases import Size
 
 _SHOWN = 8  # kinds of functions that are printed
@@ -94,12 +95,12 @@ def _facts(model: Chain) -> dict[str, Any]:
 
 def _macs_of_parts(record: dict[str, Any]) -> dict[str, int]:
     """The multiply-adds of each part of the model."""
-    found = dict.fromkeys(record["parts"], 0)
+    macs = dict.fromkeys(record["parts"], 0)
     for each in record["prediction"]["layers"]:
         part = each["name"].partition("/")[0]
-        if part in found:
-            found[part] += each["n_multiply_add"]
-    return found
+        if part in macs:
+            macs[part] += each["n_multiply_add"]
+    return macs
 
 
 def _print_layers(layers: list[dict[str, Any]]) -> None:
@@ -123,7 +124,7 @@ def _size(link: Link) -> dict[str, int]:
     return {"n_parameter": sum(a.size for a in arrays), "nbytes": sum(a.nbytes for a in arrays)}
 
 
-def _cost(model: Any, size: Size) -> dict[str, Any]:
+def _cost(model: Predictor, size: Size) -> dict[str, Any]:
     """Time and memory of the second prediction on an image of `size` (H, W); the first one includes initialization."""
     img = seeded_photo(size).astype(np.uint8)
     model.predict([img])
@@ -181,4 +182,5 @@ def _print(record: dict[str, Any]) -> None:
         "arrays at once; functions, with their times measured one by one:"
     )
     for label, each in list(cost["functions"].items())[:_SHOWN]:
-        print(f"    {label:<32} {each['calls']:>5} calls  {each['seconds']:8.4f} s  {each['bytes'] / 1e6:9.1f} MB made")
+        calls = counted(each["calls"], "call ", "calls", spec=">5")
+        print(f"    {label:<32} {calls}  {each['seconds']:8.4f} s  {each['bytes'] / 1e6:9.1f} MB made")

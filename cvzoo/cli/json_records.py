@@ -15,14 +15,14 @@ from cvzoo.links.model.detections import Detections
 
 
 def photo_record(
-    photo: str, size: tuple[int, int], found: Detections, i: int, picture: str | None = None
+    image: str, size: tuple[int, int], result: Detections, i: int, picture: str | None = None
 ) -> dict[str, Any]:
     """The predictions for image `i` as a dictionary for JSON.
 
     photo: its name as given by the user; size: (H, W) pixels; picture: the file with the boxes drawn, if any
     """
-    objects = [{key: value for key, value in each.items() if key != "photo"} for each in found.to_records(i)]
-    return {"photo": photo, "height": size[0], "width": size[1], "picture": picture, "objects": objects}
+    objects = [{key: value for key, value in each.items() if key != "photo"} for each in result.to_records(i)]
+    return {"photo": image, "height": size[0], "width": size[1], "picture": picture, "objects": objects}
 
 
 def write_json(record: dict[str, Any] | list[dict[str, Any]], path: str | os.PathLike) -> None:
@@ -32,12 +32,15 @@ def write_json(record: dict[str, Any] | list[dict[str, Any]], path: str | os.Pat
 
 
 @contextlib.contextmanager
-def json_lines(path: str | os.PathLike | None) -> Iterator[Callable[[dict[str, Any]], None]]:
+def json_lines(
+    path: str | os.PathLike | None, *, keep_empty: bool = True
+) -> Iterator[Callable[[dict[str, Any]], None]]:
     """A function that appends a record as one line; for None one that does nothing, for "-" to standard output.
 
     The file is not written atomically, since it is a stream that other programs may follow; but each line is written
     in one call, so that an interrupted program leaves complete lines, and a partial line is removed if the disk is
     full.
+    keep_empty: whether the file stays if no line was written
     """
     if path is None:
         yield lambda record: None
@@ -45,7 +48,11 @@ def json_lines(path: str | os.PathLike | None) -> Iterator[Callable[[dict[str, A
         yield lambda record: _print_bytes(as_json(record) + b"\n")
     else:
         with open(pathlib.Path(path), "wb", buffering=0) as file:
-            yield lambda record: _append(file, as_json(record) + b"\n")
+            try:
+                yield lambda record: _append(file, as_json(record) + b"\n")
+            finally:
+                if not keep_empty and file.tell() == 0:
+                    os.unlink(path)
 
 
 def as_json(record: dict[str, Any] | list[dict[str, Any]], *, indent: int | None = None) -> bytes:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from cvzoo.datasets.label_map_folder_dataset import is_label_map_folder
 from cvzoo.datasets.label_map_splits import label_map_split
 from cvzoo.errors.exceptions import ConfigError, DatasetError
 from cvzoo.images.list_image_files import list_image_files
@@ -15,7 +16,7 @@ from cvzoo.images.read_label import read_label
 from cvzoo.labels.cityscapes import cityscapes_label_ids
 from cvzoo.typing.aliases import ClassMap
 
-_N_VALUES = 256
+_N_VALUES = 256  # of an 8-bit label map
 
 
 class MapValues(NamedTuple):
@@ -49,7 +50,6 @@ _VALUES: Mapping[str, MapValues] = MappingProxyType(
         "camvid": MapValues(tuple(range(11)), 11),
         "cityscapes": MapValues(cityscapes_label_ids, 0),
         "labels": MapValues(None, 255),
-        "voc": MapValues(tuple(range(21)), 255),
     }
 )
 LABEL_MAP_KINDS = ("ade20k", "camvid", "cityscapes", "labels")
@@ -67,7 +67,7 @@ class LabelMapTruth(NamedTuple):
     spec: str
     keys: list[str]
     read: Callable[[int], ClassMap]
-    photos: list[pathlib.Path] | None
+    images: list[pathlib.Path] | None
     names: tuple[str, ...] | None
     values: MapValues
 
@@ -77,13 +77,19 @@ class LabelMapTruth(NamedTuple):
 
 
 def means_label_maps(args: argparse.Namespace) -> bool:
-    """Whether the ground truth of a command line is a set of label maps; VOC's is if the metric is mean IoU."""
-    kind = (args.data or args.gt or "").partition(":")[0]
+    """Whether the ground truth of a command line is a set of label maps.
+
+    VOC's is if the metric is mean IoU, and a folder's if it has label maps instead of a folder per class.
+    """
+    kind, _, root = (args.data or args.gt or "").partition(":")
+    if kind == "folder":
+        return bool(root) and is_label_map_folder(root)
     return kind in LABEL_MAP_KINDS or (kind == "voc" and args.metric == "miou")
 
 
 def load_label_map_truth(args: argparse.Namespace) -> LabelMapTruth:
-    """The ground truth of --data or --gt: `labels:DIR`, or `camvid:ROOT` and kin with --split, by default val.
+    """The ground truth of --data or --gt: `labels:DIR`, or `camvid:ROOT`, `folder:ROOT` and kin with --split,
+    by default val.
 
     Raises ConfigError for a malformed specification, DatasetError if files are missing.
     """
@@ -98,9 +104,11 @@ def load_label_map_truth(args: argparse.Namespace) -> LabelMapTruth:
     dataset, names = label_map_split(spec, args.split or "val")
     n = len(dataset) if args.limit is None else min(args.limit, len(dataset))
     labels = dataset.slice[:n, "label"]
-    photos = [pathlib.Path(dataset.name(i)) for i in range(n)]
-    keys = [_key(kind, photo.stem) for photo in photos]
-    return LabelMapTruth(spec, keys, lambda i: _ignoring(labels[i], args.ignore), photos, names, _VALUES[kind])
+    images = [pathlib.Path(dataset.name(i)) for i in range(n)]
+    keys = [_key(kind, image.stem) for image in images]
+    # VOC's 21 classes, or those of a folder
+    values = _VALUES.get(kind) or MapValues(tuple(range(len(names))), 255)
+    return LabelMapTruth(spec, keys, lambda i: _ignoring(labels[i], args.ignore), images, names, values)
 
 
 def maps_by_stem(folder: pathlib.Path) -> dict[str, pathlib.Path]:

@@ -11,7 +11,7 @@ from cvzoo.links.model.keypoint_detector import AbstractKeypointDetector
 
 Finder = AbstractDetector | AbstractInstanceSegmenter | AbstractKeypointDetector
 # --iou-type -> its name in messages, and the models that predict it; all of them predict boxes
-_FINDERS = {
+_FINDERS: dict[str, tuple[str, tuple[type[Finder], ...]]] = {
     "bbox": ("boxes", (AbstractDetector, AbstractInstanceSegmenter, AbstractKeypointDetector)),
     "segm": ("masks of instances", (AbstractInstanceSegmenter,)),
     "keypoints": ("keypoints", (AbstractKeypointDetector,)),
@@ -30,7 +30,7 @@ def load_detector(args: argparse.Namespace, iou_type: str = "bbox") -> Finder:
             f"{args.model} is a model for {zoo_member(args.model).task}, it does not predict {what}",
             hint="`cvzoo predict`, or `cvzoo evaluate --data folder:ROOT` or `--data labels:DIR`",
         )
-    model = load_predictor(args)
+    model = load_predictor(args, quiet=args.quiet)
     if not isinstance(model, kinds):
         raise ConfigError(f"{args.model or args.cfg} contains a {type(model).__name__}, which does not predict {what}")
     return model

@@ -4,10 +4,11 @@ import argparse
 import os
 import pathlib
 import warnings
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
+from cvzoo import serializers
 from cvzoo.cli.fetching import fetching
 from cvzoo.cli.own_architecture import own_architecture
 from cvzoo.cli.zoo_member import zoo_member
@@ -19,21 +20,25 @@ from cvzoo.links.model.detector import AbstractDetector
 from cvzoo.links.model.thresholds import AbstractThresholds
 from cvzoo.links.model.tiled_predictor import TiledPredictor
 from cvzoo.links.model.zoo_member import ZooMember
-from cvzoo.serializers.model_file import load_model
+from cvzoo.reporting.counted import counted
 from cvzoo.weights.download import fetch_weights
 
 # extensions of files of weights, existing or not
 _ENDINGS = (".safetensors", ".npz", ".pth", ".pt", ".th", ".pkl", ".params", ".zip", ".caffemodel", ".weights")
 
+Predictor: TypeAlias = Any  # what has `predict(imgs)`; the results and other methods are those of its task
 
-def load_predictor(args: argparse.Namespace) -> Chain:
+
+def load_predictor(args: argparse.Namespace, *, quiet: bool = False) -> Chain:
     """The model, with its weights and thresholds, on its device.
+
+    quiet: no progress of downloads
 
     Raises ConfigError if options are missing or do not apply to it, and errors of reading the files.
     """
     if args.model is None:
         refuse_architecture(args.architecture, "--cfg")
-    model = darknet_detector(args) if args.model is None else _named_model(args)
+    model = darknet_detector(args) if args.model is None else _named_model(args, quiet)
     if args.score is not None:
         if not isinstance(model, AbstractThresholds):
             raise ConfigError(f"--score applies to detectors, which {args.model} is not")
@@ -57,7 +62,8 @@ def load_predictor(args: argparse.Namespace) -> Chain:
     wrong = [name for name, each in named if not np.isfinite(np.sum(each.array, dtype=np.float32))]
     if wrong:
         warnings.warn(
-            f"{len(wrong)} parameters of the model contain NaN or infinity, such as {wrong[0]}: its predictions are "
+            f"{counted(len(wrong), 'parameter of the model contains', 'parameters of the model contain')} NaN "
+            f"or infinity, such as {wrong[0]}: its predictions are "
             "meaningless",
             RuntimeWarning,
             stacklevel=2,
@@ -67,7 +73,7 @@ def load_predictor(args: argparse.Namespace) -> Chain:
     return model
 
 
-def with_inference_options(model: Chain, args: argparse.Namespace) -> Any:
+def with_inference_options(model: Chain, args: argparse.Namespace) -> Predictor:
     """The model itself, compiled if `--compile` is given, or what predicts with it by `--tile` or `--tta`.
 
     Raises ConfigError if both are given, UnsupportedError if the model's task has no such inference.
@@ -86,26 +92,27 @@ def with_inference_options(model: Chain, args: argparse.Namespace) -> Any:
 def darknet_detector(args: argparse.Namespace) -> AbstractDetector:
     """The detector of `add_darknet_arguments`. Raises ConfigError if one is missing, and errors of reading files."""
     if args.cfg is None:
-        raise ConfigError("no model was given", hint="--model NAME, or --cfg FILE --weights FILE --names FILE")
+        raise ConfigError("no model was given", hint="--model NAME or FILE, or --cfg FILE --weights FILE --names FILE")
     if args.weights is None:
         raise ConfigError("--cfg needs the weights of the network", hint="--weights FILE")
     return DarknetDetector(args.cfg, args.weights, label_names=args.names, resize=args.resize, clip=bool(args.clip))
 
 
-def _named_model(args: argparse.Namespace) -> Chain:
+def _named_model(args: argparse.Namespace, quiet: bool) -> Chain:
     refuse_darknet_options(args, "--model")
-    return named_model(args.model, args.architecture)
+    return named_model(args.model, args.architecture, quiet=quiet)
 
 
-def named_model(model: str, architecture: str | None) -> Chain:
+def named_model(model: str, architecture: str | None, *, quiet: bool = False) -> Chain:
     """The model of a self-describing file, or of the zoo. Raises ConfigError, and errors of reading the file.
 
     architecture: the value of `--architecture`, or None
+    quiet: no progress of downloads
     """
     if means_file(model):
-        return load_model(model, architecture=own_architecture(architecture))
+        return serializers.load_model(model, architecture=own_architecture(architecture))
     refuse_architecture(architecture, model)
-    return make_member(zoo_member(model))
+    return make_member(zoo_member(model), quiet=quiet)
 
 
 def refuse_architecture(architecture: str | None, what: str) -> None:
@@ -121,10 +128,10 @@ def refuse_darknet_options(args: argparse.Namespace, what: str) -> None:
         raise ConfigError(f"{', '.join(extra)} cannot be combined with {what}")
 
 
-def make_member(member: ZooMember) -> Chain:
-    """The model, its files downloaded with progress on standard error. Raises DownloadError."""
+def make_member(member: ZooMember, *, quiet: bool = False) -> Chain:
+    """The model, its files downloaded, with progress on standard error unless quiet. Raises DownloadError."""
     for record in member.files:
-        with fetching(record.file_name) as progress:
+        with fetching(record.file_name, quiet=quiet) as progress:
             fetch_weights(record, progress=progress, pin=False)  # done by the model
     return member.make()
 

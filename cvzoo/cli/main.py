@@ -38,25 +38,36 @@ class _Completion(argparse.Action):
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser that suggests corrections of misspelled words, and shows the verb's usage in errors of its options.
+    """A parser that suggests corrections of misspelled words, and whose errors begin with what is wrong, not the usage.
 
     Words of the command line are quoted without control characters.
     """
 
-    def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
+    def parse_known_args(  # type: ignore[override]  # its overloads say no more
+        self, args: Sequence[str] | None = None, namespace: Any = None
+    ) -> tuple[Any, list[str]]:
         # argparse would report unknown arguments of a verb by the main parser, with the wrong usage and options
         namespace, unknown = super().parse_known_args(args, namespace)
         if "settings" in vars(namespace):
             # argparse takes words KEY=VALUE from one place only, not from between several options
             namespace.settings += [word for word in unknown if not word.startswith("-")]
-            unknown = [word for word in unknown if word.startswith("-")]
+            unknown = [_with_value(word, args or ()) for word in unknown if word.startswith("-")]
         if unknown:
             self.error(f"unrecognized arguments: {' '.join(unknown)}")
         return namespace, unknown
 
     def error(self, message: str) -> NoReturn:
         options = re.findall(r"--[a-z][a-z0-9-]*", self.format_usage())
-        super().error(_printable_lines(did_you_mean(message, options)))
+        takes_settings = any(action.dest == "settings" for action in self._actions)
+        settings = importlib.import_module("cvzoo.cli.options.train").RECIPE_OPTIONS if takes_settings else ()
+        text = _printable_lines(did_you_mean(message, options, settings))
+        self.exit(CANNOT_RUN, f"{self.prog}: error: {text}\n  try:      {self.prog} --help\n")
+
+
+def _with_value(option: str, words: Sequence[str]) -> str:
+    """--option=VALUE for an option that is followed by a value among the words, otherwise the option itself."""
+    after = words[words.index(option) + 1 :][:1] if option in words and "=" not in option else ()
+    return "=".join((option, *(word for word in after if not word.startswith("-") and "=" not in word)))
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -91,6 +102,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         return BROKEN_PIPE
     except (CvzooError, OSError) as error:
         print(f"{prog}: error: {in_words(error)}", file=sys.stderr)
+        return CANNOT_RUN
+    except MemoryError as error:
+        words = f"out of memory{f', {error}' * bool(str(error))}\n  try:      smaller batches, images or numbers"
+        print(f"{prog}: error: {words}", file=sys.stderr)
         return CANNOT_RUN
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from cvzoo.errors.exceptions import ConfigError
+from cvzoo.reporting.counted import counted
 
 # VOC's names of COCO's classes, which darknet's list of COCO's classes uses, too
 _OTHER_NAMES = {
@@ -40,7 +41,8 @@ def class_indices(model: Sequence[str] | None, n_class: int, truth: Sequence[str
     if model is None:
         if len(truth) != n_class:
             raise ConfigError(
-                f"the model has {n_class} classes without names, the ground truth has {len(truth)}",
+                f"the model has {counted(n_class, 'class', 'classes')} without names, the ground truth has "
+                f"{len(truth)}",
                 hint="--names FILE",
             )
         return np.arange(n_class)

@@ -3,7 +3,7 @@
 import argparse
 import os
 
-from cvzoo.cli.option_values import positive, preset_or_share, share
+from cvzoo.cli.option_values import preset_or_share, share, tile_side
 
 
 def add_model_arguments(parser: argparse.ArgumentParser) -> None:
@@ -80,7 +80,7 @@ def add_inference_arguments(group: argparse._ArgumentGroup) -> None:
     """Adds `--tile`, `--tile-overlap`, `--tta` and `--compile`."""
     group.add_argument(
         "--tile",
-        type=positive,
+        type=tile_side,
         metavar="N",
         help="sliced inference for small objects in large images: predict overlapping tiles of N x N pixels, and the "
         "whole image, and merge the results",

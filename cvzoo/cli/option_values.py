@@ -1,6 +1,7 @@
 """Types of command line options."""
 
 import argparse
+import math
 from typing import NamedTuple
 
 
@@ -9,6 +10,14 @@ def positive(text: str) -> int:
     value = int(text)
     if value < 1:
         raise argparse.ArgumentTypeError(f"{text} is not a positive number")
+    return value
+
+
+def tile_side(text: str) -> int:
+    """An integer of at least 16: smaller tiles would be thousands per image, in which no network finds anything."""
+    value = int(text)
+    if value < 16:
+        raise argparse.ArgumentTypeError(f"{text} pixels are too few for a tile, at least 16")
     return value
 
 
@@ -42,6 +51,7 @@ class FrameRange(NamedTuple):
 def frame_range(text: str) -> FrameRange:
     """`A:B`, `A:B:STEP`, with each part optional, as a slice of Python."""
     parts = text.split(":")
+    start = stop = step = None
     try:
         start, stop, step = (int(each) if each.strip() else None for each in [*parts, "", ""][:3])
     except ValueError:
@@ -94,3 +104,49 @@ def color_words(text: str) -> str | tuple[str, ...] | dict[str, str]:
     if not all(name and color for name, color in named) or not named:
         raise argparse.ArgumentTypeError(f"expected CLASS=COLOR,... or COLOR,COLOR,..., not {text!r}")
     return dict(named)
+
+
+def positive_float(text: str) -> float:
+    """A finite number above 0."""
+    value = float(text)
+    if not 0 < value < math.inf:
+        raise argparse.ArgumentTypeError(f"{text} is not a positive number")
+    return value
+
+
+def measured_speedups(text: str) -> dict[int, float]:
+    """`2:1.9,8:7.2`: number of ranks to speed-up."""
+    pairs = [pair.partition(":") for pair in text.split(",")]
+    try:
+        return {int(n): positive_float(speedup) for n, _, speedup in pairs}
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"expected ranks and speed-ups, such as 2:1.9,8:7.2, not {text!r}") from None
+
+
+def not_negative(text: str) -> int:
+    """An integer of at least 0."""
+    value = int(text)
+    if value < 0:
+        raise argparse.ArgumentTypeError(f"{text} is negative")
+    return value
+
+
+def rank_range(text: str) -> tuple[int, int]:
+    """`4` or `2:4`: the least number of ranks, 1 by default, and the number."""
+    return _least_and_most(text, "1", "ranks")
+
+
+def node_range(text: str) -> tuple[int, int]:
+    """`4` or `2:4`: the least number of machines, all by default, and the most."""
+    return _least_and_most(text, text, "machines")
+
+
+def _least_and_most(text: str, default: str, noun: str) -> tuple[int, int]:
+    least, _, most = text.rpartition(":")
+    try:
+        found = (positive(least or default), positive(most))
+    except ValueError:
+        found = (1, 0)
+    if found[0] > found[1]:
+        raise argparse.ArgumentTypeError(f"expected a number of {noun}, such as 4 or 2:4, not {text!r}")
+    return found

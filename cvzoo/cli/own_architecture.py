@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import ModuleType
 
+from cvzoo import links
 from cvzoo.errors.exceptions import ConfigError, CvzooError
 from cvzoo.links.chain import Chain
-from cvzoo.links.model.architectures import architecture_of
 
 _FORM = "FILE.py:CLASS or PACKAGE.MODULE:CLASS"
 
@@ -28,18 +28,18 @@ def own_architecture(words: str | None) -> type[Chain] | None:
     if not (colon and place and name.isidentifier()):
         raise ConfigError(f"--architecture {words} does not name a class", expected=_FORM)
     module = _module(place)
-    found = getattr(module, name, None)
-    if found is None:
+    architecture = getattr(module, name, None)
+    if architecture is None:
         own = [each for each, value in vars(module).items() if _is_own(value, module)]
         raise ConfigError(
             f"--architecture {words}: {place} does not define {name}",
             expected=" or ".join(own) or "a class of models, a subclass of Chain",
         )
     try:
-        architecture_of(found)
+        links.architecture_of(architecture)  # imports the whole zoo, which only few calls of the command need
     except CvzooError as error:
         raise ConfigError(f"--architecture {words}: {error}") from error
-    return found
+    return architecture
 
 
 def _is_own(value: object, module: ModuleType) -> bool:

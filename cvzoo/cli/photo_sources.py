@@ -20,6 +20,7 @@ from cvzoo.images.read_image import read_image
 from cvzoo.images.read_image_url import download_video, read_image_url
 from cvzoo.images.read_video import VideoReader
 from cvzoo.images.video_kind import camera_of, video_kind
+from cvzoo.reporting.counted import counted
 
 _HTTP = ("http://", "https://")
 # a file with fewer frames than this of those that it states was truncated; the stated number may be an estimate
@@ -28,10 +29,14 @@ _SCHEME = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]*)://")
 
 
 class Trouble(NamedTuple):
-    """An image, or a word of the command line, that could not be used, and why."""
+    """An image, or a word of the command line, that could not be used, and why.
+
+    n_image: for how many images it counts: 0 for a video whose frames have been counted before
+    """
 
     name: str
     why: str
+    n_image: int = 1
 
 
 class Address(str):
@@ -62,20 +67,20 @@ class Frame(NamedTuple):
 Photo = pathlib.Path | Address | Frame
 
 
-def read_photo(photo: Photo) -> np.ndarray:
+def read_photo(image: Photo) -> np.ndarray:
     """As `read_image` and `read_image_url` give it, and raise."""
-    if isinstance(photo, Frame):
-        return photo.img
-    return read_image_url(photo) if isinstance(photo, Address) else read_image(photo)
+    if isinstance(image, Frame):
+        return image.img
+    return read_image_url(image) if isinstance(image, Address) else read_image(image)
 
 
-def path_of(photo: Photo) -> pathlib.PurePath:
+def path_of(image: Photo) -> pathlib.PurePath:
     """The path after which its results are named; of an address that without host and query, of a frame its number."""
-    if isinstance(photo, Frame):
-        return pathlib.PurePath(f"{video_stem(photo.video)}_{photo.number:06d}.jpg")
-    if not isinstance(photo, Address):
-        return photo
-    path = urllib.parse.unquote(urllib.parse.urlsplit(photo).path)
+    if isinstance(image, Frame):
+        return pathlib.PurePath(f"{video_stem(image.video)}_{image.number:06d}.jpg")
+    if not isinstance(image, Address):
+        return image
+    path = urllib.parse.unquote(urllib.parse.urlsplit(image).path)
     return pathlib.PurePosixPath("".join(each if each.isprintable() and each != "\\" else "_" for each in path))
 
 
@@ -86,7 +91,7 @@ def video_stem(video: Video) -> str:
 
 
 def photo_sources(
-    words: Sequence[str], listed: Iterable[bytes], *, frames: FrameRange | None = None
+    words: Sequence[str], listed: Iterable[bytes], *, frames: FrameRange | None = None, quiet: bool = False
 ) -> tuple[Iterable[Photo | Trouble], int | None]:
     """The images in order, and how many they are; None if that is not known before the list or a video has been read.
 
@@ -94,14 +99,15 @@ def photo_sources(
         https addresses, videos and cameras, and "-"
     listed: the lines of the list that "-" stands for; it is read while the images are asked for, blank lines left out
     frames: those of videos, read when they are asked for; None: a video is a Trouble
+    quiet: no progress of downloads of videos
     """
     if "-" in words:
-        return _with_frames(_each(words, listed), frames), None
-    found = list(_each(words, ()))
-    images = _with_frames(found, frames)
-    if frames is None or not any(isinstance(each, Video) for each in found):
-        return list(images), len(found)
-    counts = [_n_frame(each, frames) if isinstance(each, Video) else 1 for each in found]
+        return _with_frames(_each(words, listed), frames, quiet), None
+    sources = list(_each(words, ()))
+    images = _with_frames(sources, frames, quiet)
+    if frames is None or not any(isinstance(each, Video) for each in sources):
+        return list(images), len(sources)
+    counts = [_n_frame(each, frames) if isinstance(each, Video) else 1 for each in sources]
     return images, None if None in counts else sum(count or 0 for count in counts)
 
 
@@ -117,27 +123,29 @@ def _n_frame(video: Video, frames: FrameRange) -> int | None:
     return None if n is None else len(range(*slice(*frames).indices(n)))
 
 
-def _with_frames(found: Iterable[Photo | Video | Trouble], frames: FrameRange | None) -> Iterator[Photo | Trouble]:
+def _with_frames(
+    sources: Iterable[Photo | Video | Trouble], frames: FrameRange | None, quiet: bool
+) -> Iterator[Photo | Trouble]:
     """The sources, with videos replaced by their frames."""
-    for each in found:
+    for each in sources:
         if not isinstance(each, Video):
             yield each
         elif frames is None:
             yield Trouble(each, f"{video_kind(each)}, and images are wanted; extract frames: ffmpeg")
         else:
             try:
-                yield from _frames(each, frames)
+                yield from _frames(each, frames, quiet)
             except (CvzooError, OSError) as error:
                 strerror = error.strerror if isinstance(error, OSError) else None
                 yield Trouble(each, strerror or str(error).removeprefix(f"{each}: "))
 
 
-def _frames(video: Video, wanted: FrameRange) -> Iterator[Frame | Trouble]:
+def _frames(video: Video, wanted: FrameRange, quiet: bool) -> Iterator[Frame | Trouble]:
     with contextlib.ExitStack() as ends:
         source: str | pathlib.Path = video
         if video_kind(video) == "a video" and video.lower().startswith(_HTTP):
             folder = ends.enter_context(tempfile.TemporaryDirectory(prefix="cvzoo-"))
-            with fetching(video) as progress:
+            with fetching(video, quiet=quiet) as progress:
                 source = download_video(video, folder, progress=progress)
         reader = ends.enter_context(VideoReader(source))
         rate = None if reader.frame_rate is None else reader.frame_rate / wanted.step
@@ -148,9 +156,11 @@ def _frames(video: Video, wanted: FrameRange) -> Iterator[Frame | Trouble]:
         stated = reader.n_frame or 0
         expected = stated if wanted.stop is None else min(stated, wanted.stop)
         if reader.n_read < _WHOLE * expected - _FEW:
-            yield Trouble(video, f"ends after {reader.n_read} of {stated} frames: the file is truncated or damaged")
+            yield Trouble(
+                video, f"ends after {reader.n_read} of {counted(stated, 'frame')}: the file is truncated or damaged", 0
+            )
         elif n == 0:
-            yield Trouble(video, f"has {reader.n_read} frames, none of them in --frames {wanted}")
+            yield Trouble(video, f"has {counted(reader.n_read, 'frame')}, none of them in --frames {wanted}", 0)
 
 
 def _each(words: Iterable[str], listed: Iterable[bytes]) -> Iterator[Photo | Video | Trouble]:
@@ -184,11 +194,11 @@ def _meant_by(word: str) -> Iterator[Photo | Video | Trouble]:
         elif (scheme := _SCHEME.match(word)) is not None and not path.exists():
             yield Trouble(word, f"an address of {scheme[1]}; only http and https are fetched, and a path stands alone")
         elif path.is_dir():
-            found = list_image_files(path)
-            if not found:
+            files = list_image_files(path)
+            if not files:
                 deeper = pathlib.Path(glob.escape(word)) / "**" / "*.jpg"
                 yield Trouble(word, f"no images in this folder; for those in folders below: '{deeper}'")
-            yield from found
+            yield from files
         elif path.exists() or not glob.has_magic(word):
             # a file that is not there is told when it is read, like any other that cannot be
             yield path

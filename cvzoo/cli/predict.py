@@ -5,14 +5,13 @@ import os
 import pathlib
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
 
 import numpy as np
 
 from cvzoo.cli.draw_style import check_crops, draw_style, wanted_labels
 from cvzoo.cli.ending_signals import Ended, EndingSignals
 from cvzoo.cli.json_records import json_lines
-from cvzoo.cli.load_predictor import load_predictor, with_inference_options
+from cvzoo.cli.load_predictor import Predictor, load_predictor, with_inference_options
 from cvzoo.cli.main import in_words
 from cvzoo.cli.option_values import FrameRange
 from cvzoo.cli.photo_sources import Frame, Photo, Trouble, photo_sources, read_photo
@@ -25,13 +24,14 @@ from cvzoo.cli.result_table import printable
 from cvzoo.errors.exceptions import BackendError, ConfigError, CvzooError
 from cvzoo.images.video_kind import video_kind
 from cvzoo.reporting.as_time import as_time
+from cvzoo.reporting.counted import counted
 
 _LISTED_AGAIN = 20  # images that could not be used, in the closing lines
 
 
 def run(args: argparse.Namespace) -> int:
     """The exit status. Raises CvzooError or OSError if the model or the place for the results cannot be used."""
-    model = load_predictor(args)
+    model = load_predictor(args, quiet=args.quiet)
     presentation = presentation_of(model)
     predictor = with_inference_options(model, args)
     labels = wanted_labels(args, model)
@@ -45,13 +45,13 @@ def run(args: argparse.Namespace) -> int:
         data_set = PredictedSet(model, out, args.save_format)
     lines = args.json_lines if args.json_lines is not None or out is None else out / "results.jsonl"
     listed = sys.stdin.buffer if "-" in args.photos else ()
-    photos, total = photo_sources(args.photos, listed, frames=_wanted_frames(args))
+    images, total = photo_sources(args.photos, listed, frames=_wanted_frames(args), quiet=args.quiet)
     draws = presentation.draw is not None and not args.no_draw
     if out is not None and draws:
-        photos = _kept_apart(photos, out)
+        images = _kept_apart(images, out)
         if total is not None and not any(map(video_kind, args.photos)):
-            photos = list(photos)  # refused before the first image, not at the thousandth
-    unit = "frames" if all(video_kind(word) for word in args.photos) else "images"
+            images = list(images)  # refused before the first image, not at the thousandth
+    unit = "frame" if all(video_kind(word) for word in args.photos) else "image"
     progress = Progress(None if args.quiet else sys.stderr, total=total, unit=unit)
     troubles: list[Trouble] = []
 
@@ -59,7 +59,8 @@ def run(args: argparse.Namespace) -> int:
         progress.clear()
         print(f"cvzoo predict: {printable(trouble.name)}: {trouble.why}", file=sys.stderr)
         troubles.append(trouble)
-        progress.step()
+        for _ in range(trouble.n_image):
+            progress.step()
 
     output = PredictOutput(
         presentation,
@@ -74,10 +75,10 @@ def run(args: argparse.Namespace) -> int:
     try:
         with (
             EndingSignals() as signals,
-            json_lines(lines) as write_line,
+            json_lines(lines, keep_empty=args.json_lines is not None) as write_line,
             output,
         ):
-            for each in predict_photos(predictor, photos, batch_size=args.batch_size, report=report, labels=labels):
+            for each in predict_photos(predictor, images, batch_size=args.batch_size, report=report, labels=labels):
                 with signals.held():
                     record = output.write(each)
                     write_line(record)
@@ -115,8 +116,8 @@ def _wanted_frames(args: argparse.Namespace) -> FrameRange:
 
 
 def predict_photos(
-    model: Any,
-    photos: Iterable[Photo | Trouble],
+    model: Predictor,
+    images: Iterable[Photo | Trouble],
     *,
     batch_size: int,
     report: Callable[[Trouble], None],
@@ -129,14 +130,14 @@ def predict_photos(
     labels: only objects or pixels of these classes; None: all
     """
     batch: list[tuple[Photo, np.ndarray]] = []
-    for photo in photos:
-        if isinstance(photo, Trouble):
-            report(photo)
+    for image in images:
+        if isinstance(image, Trouble):
+            report(image)
             continue
         try:
-            batch.append((photo, read_photo(photo)))
+            batch.append((image, read_photo(image)))
         except (CvzooError, OSError, ValueError) as error:  # ValueError: a zero byte in a path
-            report(Trouble(str(photo), _without_name(error, photo)))
+            report(Trouble(str(image), _without_name(error, image)))
             continue
         if len(batch) == batch_size:
             yield from _predict_batch(model, batch, report, labels)
@@ -146,13 +147,13 @@ def predict_photos(
 
 
 def _predict_batch(
-    model: Any,
+    model: Predictor,
     batch: list[tuple[Photo, np.ndarray]],
     report: Callable[[Trouble], None],
     labels: Sequence[int] | None,
 ) -> Iterator[Predicted]:
     try:
-        found = model.predict([img for _, img in batch], batch_size=len(batch))
+        result = model.predict([img for _, img in batch], batch_size=len(batch))
     except (BackendError, ConfigError):
         raise  # no image's fault: the next one would fail as well
     except CvzooError as error:
@@ -163,16 +164,16 @@ def _predict_batch(
                 yield from _predict_batch(model, [each], report, labels)
         return
     if labels is not None:
-        found = found.filter(classes=labels)
+        result = result.filter(classes=labels)
     for i, (path, img) in enumerate(batch):
-        yield Predicted(path, img, found, i)
+        yield Predicted(path, img, result, i)
 
 
-def _kept_apart(photos: Iterable[Photo | Trouble], out: pathlib.Path) -> Iterator[Photo | Trouble]:
+def _kept_apart(images: Iterable[Photo | Trouble], out: pathlib.Path) -> Iterator[Photo | Trouble]:
     """The images. Raises ConfigError for one in the folder `out`, which would be overwritten by its visualization."""
     checked = set()
-    for photo in photos:
-        path = pathlib.Path(photo.video) if isinstance(photo, Frame) else photo
+    for image in images:
+        path = pathlib.Path(image.video) if isinstance(image, Frame) else image
         if isinstance(path, pathlib.Path) and path.parent not in checked:
             checked.add(path.parent)
             if path.is_file() and os.path.samefile(path.parent, out):
@@ -180,12 +181,12 @@ def _kept_apart(photos: Iterable[Photo | Trouble], out: pathlib.Path) -> Iterato
                     f"--out {out} is the folder of {path}: pictures with boxes would replace the images",
                     hint="another folder, or --no-draw",
                 )
-        yield photo
+        yield image
 
 
 def _print_closing(progress: Progress, troubles: list[Trouble], *, interrupted: bool, quiet: bool, unit: str) -> None:
     if interrupted:
-        print(f"cvzoo predict: interrupted after {progress.n_done} {unit}", file=sys.stderr)
+        print(f"cvzoo predict: interrupted after {counted(progress.n_done, unit)}", file=sys.stderr)
     elif not quiet and progress.n_done > 1:
         print(f"{progress.text()}, {as_time(progress.elapsed)} in all", file=sys.stderr)
     if len(troubles) > 1 or (troubles and progress.n_done > 1):
@@ -196,8 +197,8 @@ def _print_closing(progress: Progress, troubles: list[Trouble], *, interrupted: 
             print(f"  and {len(troubles) - _LISTED_AGAIN} more", file=sys.stderr)
 
 
-def _without_name(error: Exception, photo: Photo) -> str:
+def _without_name(error: Exception, image: Photo) -> str:
     """The error without the leading image name, which the report adds."""
     if isinstance(error, OSError) and error.strerror:
         return error.strerror
-    return in_words(error).removeprefix(f"{photo}: ")
+    return in_words(error).removeprefix(f"{image}: ")

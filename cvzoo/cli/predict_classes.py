@@ -12,24 +12,24 @@ _SHOWN = 5  # classes an image
 
 
 def class_record(
-    photo: str, size: tuple[int, int], found: Classifications, i: int, picture: str | None = None
+    image: str, size: tuple[int, int], result: Classifications, i: int, picture: str | None = None
 ) -> dict[str, Any]:
     """The best classes of image `i` as a table ready for JSON.
 
     photo: its name as the user gave it; size: (H, W) pixels; picture: always None, nothing is drawn
     """
-    one = Classifications(found.probs[i : i + 1], label_names=found.label_names)
+    one = Classifications(result.probs[i : i + 1], label_names=result.label_names)
     classes = [{key: each[key] for key in ("rank", "label", "name", "score")} for each in one.to_records(_SHOWN)]
-    if found.label_names is None:
+    if result.label_names is None:
         classes = [{**each, "name": None} for each in classes]
-    return {"photo": photo, "height": size[0], "width": size[1], "picture": picture, "classes": classes}
+    return {"photo": image, "height": size[0], "width": size[1], "picture": picture, "classes": classes}
 
 
-def class_table(photo: str, classes: Sequence[dict[str, Any]]) -> str:
+def class_table(image: str, classes: Sequence[dict[str, Any]]) -> str:
     """Lines of text: the image's name, then a row a class with its name and probability, the best first."""
     names = [printable(str(each["label"] if each["name"] is None else each["name"])) for each in classes]
     width = max(len("class"), *map(len, names))
-    lines = [printable(photo), f"  {'class':<{width}}  score"]
+    lines = [printable(image), f"  {'class':<{width}}  score"]
     return "\n".join([*lines, *(f"  {name:<{width}}  {each['score']:5.3f}" for name, each in zip(names, classes))])
 
 

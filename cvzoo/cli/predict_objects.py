@@ -17,8 +17,8 @@ def _table(record: dict[str, Any]) -> str:
     return result_table(record["photo"], record["objects"])
 
 
-def _draw(found: Any, i: int, img: np.ndarray, style: DrawStyle) -> np.ndarray:
-    drawn: np.ndarray = found.draw(i, img=img, **style._asdict())
+def _draw(result: Any, i: int, img: np.ndarray, style: DrawStyle) -> np.ndarray:
+    drawn: np.ndarray = result.draw(i, img=img, **style._asdict())
     return drawn
 
 

@@ -29,6 +29,7 @@ from cvzoo.links.model.classifier import AbstractClassifier
 from cvzoo.links.model.label_maps import LabelMaps
 from cvzoo.links.model.result_annotations import annotated_image, annotated_set, as_voc, voc_label_map
 from cvzoo.links.model.segmenter import AbstractSegmenter
+from cvzoo.reporting.counted import counted
 
 _LIST = "predicted"  # VOC's list of images with label maps
 
@@ -68,9 +69,9 @@ class PredictedSet:
             self._add_image(each)
 
     def _add_rows(self, each: Predicted) -> None:
-        found = each.found
-        for bb, label, score in zip(found.bboxes[each.i], found.labels[each.i], found.scores[each.i]):
-            name = str(label) if found.label_names is None else found.label_names[label]
+        result = each.found
+        for bb, label, score in zip(result.bboxes[each.i], result.labels[each.i], result.scores[each.i]):
+            name = str(label) if result.label_names is None else result.label_names[label]
             self._rows.append((str(each.path), name, float(score), bb.tolist()))
 
     def _add_image(self, each: Predicted) -> None:
@@ -104,7 +105,8 @@ class PredictedSet:
             written = dataclasses.replace(annotated, images=tuple(map(as_voc, self._images)))
         write_new_set(written, self.target, kind=self.kind, finish=self._finish)
         n_object = sum(len(image.objects) for image in self._images)
-        line = f"{self.target}: {len(self._images)} images, {n_object} objects; cvzoo data check {self.spec}"
+        counts = f"{counted(len(self._images), 'image')}, {counted(n_object, 'object')}"
+        line = f"{self.target}: {counts}; cvzoo data check {self.spec}"
         return [line, *(f"{self.kind} cannot represent {each}" for each in lacks)]
 
     @property
@@ -126,12 +128,12 @@ class PredictedSet:
 
     def _written_csv(self) -> str:
         if self._classes:
-            probs = np.stack([found.probs[i] for _, found, i in self._classes])
+            probs = np.stack([result.probs[i] for _, result, i in self._classes])
             names = self._last.label_names or tuple(map(str, range(probs.shape[1])))
-            write_class_results(self.target, [photo for photo, _, _ in self._classes], names, probs)
-            return f"{self.target}: {len(self._classes)} images"
-        photos, labels, scores, boxes = zip(*self._rows) if self._rows else ((), (), (), ())
+            write_class_results(self.target, [image for image, _, _ in self._classes], names, probs)
+            return f"{self.target}: {counted(len(self._classes), 'image')}"
+        images, labels, scores, boxes = zip(*self._rows) if self._rows else ((), (), (), ())
         table = np.array(boxes, np.float64).reshape(-1, 4)
-        records = BoxRecords(list(photos), list(labels), np.array(scores, np.float64), table, [""] * len(photos))
+        records = BoxRecords(list(images), list(labels), np.array(scores, np.float64), table, [""] * len(images))
         write_csv_results(self.target, records)
-        return f"{self.target}: {len(photos)} objects"
+        return f"{self.target}: {counted(len(images), 'object')}"

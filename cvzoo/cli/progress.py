@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import TextIO
 
 from cvzoo.reporting.as_time import as_time
+from cvzoo.reporting.counted import counted
 
 _ON_TERMINAL, _ELSEWHERE = 0.2, 10.0  # seconds between two lines
 
@@ -14,7 +15,7 @@ class Progress:
 
     stream: output, usually standard error; None: no output
     total: number of images, None if unknown
-    unit: what is counted
+    unit: what is counted, in the singular
     clock: returns seconds; for tests
     """
 
@@ -23,7 +24,7 @@ class Progress:
         stream: TextIO | None,
         *,
         total: int | None,
-        unit: str = "images",
+        unit: str = "image",
         clock: Callable[[], float] = time.monotonic,
     ):
         self.n_done = 0
@@ -54,7 +55,8 @@ class Progress:
         """The progress as in "40 of 1000 images, 8.3 a second, 1:56 left"."""
         elapsed = self._clock() - self._start
         rate = self.n_done / elapsed if elapsed > 0 else 0.0
-        parts = [f"{self.n_done}{'' if self._total is None else f' of {self._total}'} {self._unit}"]
+        of = "" if self._total is None else f"{self.n_done} of "
+        parts = [of + counted(self.n_done if self._total is None else self._total, self._unit)]
         if rate > 0:
             parts.append(f"{rate:.1f} a second" if rate >= 0.1 else f"{1 / rate:.0f} seconds each")
             if self._total is not None and self.n_done < self._total:

@@ -42,17 +42,18 @@ def run(args: argparse.Namespace) -> int:
         raise ConfigError(f"a {type(model).__name__} cannot be quantized")
     images = _photos(args.photos, args.limit)
     # before anything is written, since data that cannot be evaluated are an error
-    before = None if args.evaluate is None else evaluated([*_model_words(args), *_data_words(args)])
+    spec: str | None = args.evaluate
+    before = None if spec is None else evaluated([*_model_words(args), *_data_words(args)])
     quantized = model.quantize(images, precision=args.precision, method=args.method, in_float=args.in_float)
     save_model(to, quantized)
     print(quantized.quantization_report)
     weights = sum(array.nbytes for array in model.state_arrays().values())
     print(f"\nwritten: {printable(str(to))}, {to.stat().st_size / 1e6:.1f} MB; in float32 {weights / 1e6:.1f} MB")
-    if before is None:
+    if spec is None or before is None:
         print("the loss of accuracy was not measured: use --evaluate SPEC with annotated images")
     else:
         after = evaluated(["--model", str(to), *_threshold_words(args), *_data_words(args)])
-        print(f"\non {printable(args.evaluate)}:")
+        print(f"\non {printable(spec)}:")
         print(comparison_text({"float32": before, args.precision: after}))
     return 0
 

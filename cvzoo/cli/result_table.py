@@ -6,16 +6,16 @@ from typing import Any
 _SIDES = ("y_min", "x_min", "y_max", "x_max")
 
 
-def result_table(photo: str, objects: Sequence[dict[str, Any]]) -> str:
+def result_table(image: str, objects: Sequence[dict[str, Any]]) -> str:
     """Lines of text: the image's name, then a row per object with its label, score and box in pixels.
 
     objects: dictionaries with label, name, score, y_min, x_min, y_max, x_max, as of `photo_record`
     """
     if not objects:
-        return f"{printable(photo)}\n  nothing found"
+        return f"{printable(image)}\n  nothing found"
     names = [printable(str(each["label"] if each["name"] is None else each["name"])) for each in objects]
     width = max(len("label"), *map(len, names))
-    lines = [printable(photo), f"  {'label':<{width}}  score" + "".join(f"  {side:>7}" for side in _SIDES)]
+    lines = [printable(image), f"  {'label':<{width}}  score" + "".join(f"  {side:>7}" for side in _SIDES)]
     for name, each in zip(names, objects):
         lines.append(f"  {name:<{width}}  {each['score']:5.2f}" + "".join(f"  {each[side]:7.1f}" for side in _SIDES))
     return "\n".join(lines)

@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from cvzoo.cli.load_detector import Finder
 from cvzoo.evaluations.analysis.detection_table import DetectionTable
 from cvzoo.evaluations.explain.explanation import Explanation
 from cvzoo.evaluations.results.box_records import BoxRecords
 from cvzoo.geometry.rle import RLEs
+from cvzoo.reporting.counted import counted
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -25,7 +27,7 @@ class Instances:
     """
 
     label_names: tuple[str, ...]
-    photos: list[str]
+    images: list[str]
     paths: Sequence[pathlib.Path | None]
     gt_bboxes: list[np.ndarray]
     gt_labels: list[np.ndarray]
@@ -83,16 +85,16 @@ class Scored:
     instances: Instances | None = None
     explanation: Explanation | None = None
     thresholds: Mapping[str, float | str] = dataclasses.field(default_factory=dict)
-    model: Any = None
+    model: Finder | None = None
 
 
-def by_photo(photo: np.ndarray, n_photo: int, *columns: np.ndarray) -> list[list[np.ndarray]]:
+def by_photo(image: np.ndarray, n_photo: int, *columns: np.ndarray) -> list[list[np.ndarray]]:
     """Columns split into one array per image: a list of lists.
 
     photo: (N,) int64, 0 .. n_photo - 1, in any order; rows keep their order within an image
     """
-    order = np.argsort(photo, kind="stable")
-    ends = np.cumsum(np.bincount(photo, minlength=n_photo))[:-1]
+    order = np.argsort(image, kind="stable")
+    ends = np.cumsum(np.bincount(image, minlength=n_photo))[:-1]
     return [np.split(column[order], ends) for column in columns]
 
 
@@ -100,4 +102,6 @@ def without_unknown(records: BoxRecords, labels: Collection[str]) -> tuple[BoxRe
     """The records of known classes, and a note with the number of others, if any."""
     known = records.of_classes(labels)
     n = len(records) - len(known)
-    return known, [f"{n} of {len(records)} detections are of classes that the ground truth does not have"] if n else []
+    return known, [
+        f"{n} of {counted(len(records), 'detection')} are of classes that the ground truth does not have"
+    ] if n else []

@@ -1,14 +1,17 @@
 """`cvzoo train`: a network for your own images, without a script."""
 
 import argparse
+import contextlib
 import dataclasses
 import math
 import os
 import pathlib
 import shlex
 import sys
+from collections.abc import Iterator
 
 from cvzoo.cli.data_check import check_text, fix_command
+from cvzoo.cli.main import in_words
 from cvzoo.cli.on_device import on_device
 from cvzoo.cli.progress import Progress
 from cvzoo.cli.result_table import printable
@@ -16,12 +19,17 @@ from cvzoo.cli.score_text import class_table
 from cvzoo.cli.train_recipe import Chosen, chosen_recipe, listing_text, shown_value, started
 from cvzoo.cli.train_resume import check_same_training, data_in, with_stored_options
 from cvzoo.cli.train_try import suggest_learning_rate, try_training
+from cvzoo.config.switches import using_config
 from cvzoo.datasets.doctor.examine_dataset import examine_dataset
 from cvzoo.datasets.doctor.fault import Severity
+from cvzoo.distributed.communicator import AbstractCommunicator
+from cvzoo.distributed.create_communicator import create_communicator
 from cvzoo.errors.exceptions import ConfigError, CvzooError, DatasetError, FileError
 from cvzoo.links.model.thresholds import AbstractThresholds
+from cvzoo.reporting.counted import counted
 from cvzoo.serializers.model_file import load_model
 from cvzoo.training.output_folder import write_text
+from cvzoo.training.recipes.check_examples import check_examples
 from cvzoo.training.recipes.check_labels import check_labels
 from cvzoo.training.recipes.config_file import recipe_to_toml
 from cvzoo.training.recipes.recipe import AbstractRecipe, Splits
@@ -65,14 +73,31 @@ def run(args: argparse.Namespace) -> int:
             f"{' and '.join(missing)} must be given for a new run", hint="cvzoo train --resume DIR for an existing one"
         )
     with on_device(args):
-        return _train(args, chosen)
+        comm = create_communicator()
+        if comm.size > 1 and _is_dry(args):
+            raise ConfigError("--try and --find-lr run on one process", got=f"{comm.size} processes")
+        try:
+            device = comm.device  # by NCCL, the GPU of this rank
+            with using_config("device", device.name), device, contextlib.nullcontext() if comm.rank == 0 else _silent():
+                return _train(args, chosen, comm)
+        except (CvzooError, OSError) as error:
+            if comm.size > 1:  # the other ranks would wait for this one
+                comm.abort(f"cvzoo train: error: {in_words(error)}")
+            raise
 
 
-def _train(args: argparse.Namespace, chosen: Chosen) -> int:
+@contextlib.contextmanager
+def _silent() -> Iterator[None]:
+    """Ranks other than the first print nothing but errors."""
+    with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere), contextlib.redirect_stderr(nowhere):
+        yield
+
+
+def _train(args: argparse.Namespace, chosen: Chosen, comm: AbstractCommunicator) -> int:
     name, recipe = chosen.name, chosen.recipe
     # what is wrong with the options, the folder or the lists is said before minutes are spent on the images
     resume_with, before = "", None
-    if not _is_dry(args):
+    if not _is_dry(args) and comm.rank == 0:
         resume_with = f"cvzoo train --resume {shlex.quote(args.out)}"
         before = check_run_folder(args.out, resume=args.resume, resume_with=resume_with)
     # the same data, as named from here
@@ -86,14 +111,19 @@ def _train(args: argparse.Namespace, chosen: Chosen) -> int:
         data = {each: data_fingerprint(part) for each, part in (("train", splits.train), ("val", splits.val))}
         check_same_training(args.out, before, full, data)
     stored = {} if before is None else before["data"]
-    if data is not None and all(same_data(stored.get(each, found), found) for each, found in data.items()):
+    is_bad = False
+    if comm.rank:
+        pass
+    elif data is not None and all(same_data(stored.get(each, now), now) for each, now in data.items()):
         print("the data have not changed since the run was started, so they are not checked again", file=sys.stderr)
-    elif not args.no_check and (repairs := data_repairs(here)):
+    elif not args.no_check and (repairs := data_repairs(here, splits)):
         print(
             "\n".join(["cvzoo train: the data have errors; repair them with:", *(f"  {each}" for each in repairs)])
             + "\nor train on them as they are with --no-check",
             file=sys.stderr,
         )
+        is_bad = True
+    if comm.bcast_obj(is_bad):
         return 1
     if before is None:
         check_labels(splits)
@@ -112,7 +142,11 @@ def _train(args: argparse.Namespace, chosen: Chosen) -> int:
         data=data,
         command=args.command,
         resume_with=resume_with,
+        comm=comm,
     )
+    if comm.rank:
+        training.trainer.run()
+        return 0
     write_text(pathlib.Path(args.out, RECIPE_FILE), recipe_to_toml(name, recipe))
     _print_start(full, splits)
     if before is None:
@@ -139,10 +173,20 @@ def _is_dry(args: argparse.Namespace) -> bool:
     return bool(args.trial or args.find_lr)
 
 
-def data_repairs(recipe: AbstractRecipe) -> list[str]:
-    """A command for each part of the data with images or annotations in error; prints what is found."""
-    commands = []
-    for spec in recipe.checked_parts():
+def data_repairs(recipe: AbstractRecipe, splits: Splits) -> list[str]:
+    """A command for each part of the data with images or annotations in error; prints what is found.
+
+    Raises DatasetError for faults of data of another task than detection, for which there is no such command.
+    """
+    commands: list[str] = []
+    parts = recipe.checked_parts()
+    if not parts:
+        progress = Progress(sys.stderr, total=len(splits.train) + len(splits.val))
+        try:
+            check_examples(splits, step=progress.step)
+        finally:
+            progress.clear()
+    for spec in parts:
         progress = Progress(sys.stderr, total=None)
         try:
             checkup = examine_dataset(spec, step=progress.step)
@@ -157,7 +201,7 @@ def data_repairs(recipe: AbstractRecipe) -> list[str]:
 
 def _print_start(recipe: AbstractRecipe, splits: Splits) -> None:
     names = ", ".join(splits.label_names)
-    print(f"{len(splits.train)} images to train on, {len(splits.val)} to validate on; classes: {names}")
+    print(f"{counted(len(splits.train), 'image')} to train on, {len(splits.val)} to validate on; classes: {names}")
     for name, value in recipe.lines():
         chosen = f", here {recipe.n_process}" if (name, value) == ("processes", "auto") else ""
         print(f"  {name}: {shown_value(value)}{chosen}")

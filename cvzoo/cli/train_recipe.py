@@ -55,7 +55,7 @@ def started(chosen: Chosen, label_names: Sequence[str]) -> tuple[AbstractRecipe,
             recipe.build_model(label_names)
         except DownloadError as error:
             why = str(error).partition("\n")[0]
-            how = "--pretrained FILE takes a file that you have, --pretrained none does not try"
+            how = "pretrained=FILE takes a file that you have, pretrained=none does not try"
             return recipe.with_pretrained(None), f"starts from random weights, not {recipe.pretrained}: {why}; {how}"
     return recipe, f"starts from pretrained weights: {recipe.pretrained}"
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from cvzoo.datasets.layouts.data_spec import PLACES, is_option
+from cvzoo.distributed.create_communicator import create_communicator
 from cvzoo.errors.exceptions import ConfigError
 from cvzoo.training.recipes.recipe import AbstractRecipe
 from cvzoo.training.run.command import RECIPE_FILE, Command
@@ -20,8 +21,9 @@ def with_stored_options(args: argparse.Namespace) -> argparse.Namespace:
     """The options with those of the run that is resumed where none was given; the same if no folder was named.
 
     command, started_in: see ResumeAction; None without a folder
-    Raises ConfigError for another --out or --model than the run's.
+    Raises ConfigError for another --out or --model than the run's, FileFormatError for a folder without a run.
     """
+    check_found(args)
     args = argparse.Namespace(**{"stored": None, **vars(args)}, command=None, started_in=None)
     if args.stored is None:
         return args
@@ -62,6 +64,21 @@ def with_stored_options(args: argparse.Namespace) -> argparse.Namespace:
     args.command = Command(command.script, command.module, (*command.arguments, *changed), command.folder)
     args.started_in = place
     return args
+
+
+def check_found(args: argparse.Namespace) -> None:
+    """Raises the same ConfigError on all ranks if only some can read the run in the folder of `--resume DIR`."""
+    if not hasattr(args, "unread"):
+        return
+    found = [bool(each) for each in create_communicator().allgather_obj(args.unread is None)]
+    if any(found) and not all(found):
+        raise ConfigError(
+            "--resume: only some ranks can read the run",
+            expected="a folder that all machines share, by the same path",
+            got=f"no run on rank {', '.join(str(rank) for rank, is_found in enumerate(found) if not is_found)}",
+        )
+    if args.unread is not None:
+        raise args.unread
 
 
 def data_in(recipe: AbstractRecipe, folder: str | None) -> str:

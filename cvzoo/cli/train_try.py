@@ -10,12 +10,13 @@ import time
 
 from cvzoo.datasets.sliceable.abstract import AbstractSliceableDataset
 from cvzoo.reporting.as_time import as_time
+from cvzoo.reporting.counted import counted
 from cvzoo.training.find_learning_rate import find_learning_rate
 from cvzoo.training.recipes.recipe import AbstractRecipe, Splits
 from cvzoo.training.recipes.training import Training
 
-ITERATIONS = 20
-LR_ITERATIONS = 100
+ITERATIONS = 20  # the first ones, which allocate memory and choose kernels, are not timed
+LR_ITERATIONS = 100  # of the learning rate range test
 _WARM = 3  # kernels are chosen and memory is taken in the first iterations
 _VALIDATED = 8  # images
 
@@ -54,11 +55,13 @@ def try_training(recipe: AbstractRecipe, splits: Splits, start: str, *, compile:
     total = n * typical + n_validation * validation
     end = datetime.datetime.now() + datetime.timedelta(seconds=total)
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    batch = counted(recipe.batch_size, "image")
+    parts = f"{counted(n, 'iteration')}, {counted(n_validation, 'validation')}"
     print(start)
-    print(f"{ITERATIONS} iterations of {recipe.batch_size} images: {typical:.3g} s each, the first {seconds[0]:.3g} s")
+    print(f"{ITERATIONS} iterations of {batch}: {typical:.3g} s each, the first {seconds[0]:.3g} s")
     print(f"memory: {memory:.1f} GiB at most")
-    print(f"a validation of {len(splits.val)} images: about {as_time(validation)}")
-    print(f"{recipe.epochs} epochs, {n} iterations, {n_validation} validations: about {as_time(total)}")
+    print(f"a validation of {counted(len(splits.val), 'image')}: about {as_time(validation)}")
+    print(f"{counted(recipe.epochs, 'epoch')}, {parts}: about {as_time(total)}")
     print(f"estimated end, if started now: {end:%Y-%m-%d %H:%M}; no files were left")
     return 0
 

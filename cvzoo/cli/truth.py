@@ -10,6 +10,7 @@ import numpy as np
 from cvzoo.cli.detection_files import sizes_of_files
 from cvzoo.datasets.doctor.fault import Severity
 from cvzoo.datasets.image_location import check_image_location
+from cvzoo.datasets.layouts.coco_files import INSTANCES, KEYPOINTS, coco_file, coco_image_folders
 from cvzoo.datasets.layouts.data_spec import KINDS, DataSpec, parse_data_spec
 from cvzoo.datasets.layouts.read import read_annotated_set
 from cvzoo.datasets.voc.bbox_dataset import VOCFolderBboxDataset
@@ -20,6 +21,7 @@ from cvzoo.evaluations.coco.parameters import COCOParameters
 from cvzoo.evaluations.coco.read_ground_truth import read_coco_ground_truth
 from cvzoo.evaluations.results.box_records import spellings
 from cvzoo.labels.voc import voc_bbox_label_names
+from cvzoo.reporting.counted import counted
 from cvzoo.typing.aliases import FilePath, Size
 
 
@@ -40,7 +42,7 @@ class COCOTruth:
     has_own_ids: bool = False
 
     @property
-    def photos(self) -> dict[str, int]:
+    def images_by_name(self) -> dict[str, int]:
         """The id of each image, by all accepted spellings of its name."""
         return spellings(list(self.file_names.values()), list(self.file_names))
 
@@ -74,7 +76,7 @@ class COCOTruth:
         """
         if self.known_paths is not None:
             return [path for path in self.known_paths if path is not None]
-        folders = [pathlib.Path(folder)] if folder is not None else _photo_folders(self.path)
+        folders = [pathlib.Path(folder)] if folder is not None else coco_image_folders(self.path)
         names = list(self.file_names.values())
         if not names:
             raise DatasetError(f"{self.path} lists no images")
@@ -117,7 +119,7 @@ class VOCTruth:
         return sizes_of_files(self.photo_names, self.photo_paths)
 
     @property
-    def photos(self) -> dict[str, int]:
+    def images_by_name(self) -> dict[str, int]:
         """The index of each image, by all accepted spellings of its name."""
         return spellings(self.photo_names, range(len(self.photo_names)))
 
@@ -134,34 +136,30 @@ def load_truth(
             "evaluate needs one ground truth", hint="--data SPEC to run a model, or --gt FILE for --results"
         )
     spec = args.data if args.gt is None else args.gt
-    kind, _, rest = spec.partition(":")
-    if kind not in KINDS or not rest:
-        kind, rest = "voc" if pathlib.Path(spec).is_dir() else "coco", spec
-        if args.gt is None:
-            raise ConfigError(
-                f"--data {spec}: unknown kind of data set",
-                expected="coco:FILE.json, voc:FOLDER, yolo:FOLDER or labelme:FOLDER",
-            )
-    # as for `cvzoo data`, photos=, split= and base= may be part of the SPEC
-    named = parse_data_spec(f"{kind}:{rest}")
+    kind = spec.partition(":")[0]
+    if kind not in KINDS and args.gt is not None and not pathlib.Path(spec).is_dir():
+        spec = f"coco:{spec}"  # of any file name
+    # as for `cvzoo data`, the layout may be detected, and photos=, split= and base= may be part of the SPEC
+    named = parse_data_spec(spec)
     args.split = args.split or named.split
     args.photos = args.photos or named.photos
     named = dataclasses.replace(named, outside=named.outside or args.allow_outside)
-    if kind == "voc":
+    if named.kind == "voc":
         return _load_voc(named, args.split, limit, with_photos=args.data is not None)
-    if kind in ("yolo", "sroie", "labelme"):
+    if named.kind in ("yolo", "sroie", "labelme"):
         return _load_layout(dataclasses.replace(named, split=args.split), limit)
     if named.path.is_dir():
-        raise ConfigError(f"{spec} is a folder, but COCO's splits are files", expected="coco:FILE.json")
-    if args.split is not None:
-        raise ConfigError("--split applies to VOC's folders; COCO's splits are files")
+        first = KEYPOINTS if args.iou_type == "keypoints" else INSTANCES
+        named = dataclasses.replace(named, path=coco_file(named.path, args.split, first=first))
+    elif args.split is not None:
+        raise ConfigError("--split applies to folders; a file of COCO is one split", hint="coco:ROOT --split val")
     return _load_coco(named, parameters, limit)
 
 
 def _load_coco(named: DataSpec, parameters: COCOParameters, limit: int | None) -> COCOTruth:
     path = named.path
     source = path.read_bytes()
-    file_names = read_image_names(source)
+    file_names = read_image_names(source, name=str(path))
     gt = read_coco_ground_truth(source, parameters)
     if limit is not None and limit < len(file_names):
         file_names = dict(list(file_names.items())[:limit])
@@ -193,16 +191,18 @@ def _load_voc(named: DataSpec, split: str | None, limit: int | None, *, with_pho
 
 def _load_layout(named: DataSpec, limit: int | None) -> COCOTruth:
     """Boxes in YOLO's, SROIE's or labelme's layout. Raises DatasetError that names the first file that is malformed."""
-    found = read_annotated_set(named)
-    errors = [f"{each.where}: {each.message}" for each in found.findings if each.severity is Severity.ERROR]
-    images = found.images[:limit]
+    annotated = read_annotated_set(named)
+    errors = [f"{each.where}: {each.message}" for each in annotated.findings if each.severity is Severity.ERROR]
+    images = annotated.images[:limit]
     errors += [f"{image.name}: there is no image" for image in images if image.path is None]
     errors += [f"{image.name} cannot be read" for image in images if image.path is not None and image.size is None]
     if errors:
-        raise DatasetError(f"{errors[0]} ({len(errors)} errors)", hint=f"cvzoo data check {named}")
+        raise DatasetError(
+            f"the annotations have {counted(len(errors), 'error')}: {errors[0]}", hint=f"cvzoo data check {named}"
+        )
     if not images:
         raise DatasetError(f"{named} contains no images", hint="--split NAME")
-    names = found.used_names()
+    names = annotated.used_names()
     label = {name: l for l, name in enumerate(names, 1)}
     rows = [
         (i, label[each.name], *each.bbox)
@@ -229,12 +229,5 @@ def _load_layout(named: DataSpec, limit: int | None) -> COCOTruth:
 
 def voc_label_names(root: pathlib.Path) -> tuple[str, ...]:
     """The classes of a folder in VOC's layout in order of label: VOC's own 20, or those that occur, sorted."""
-    found = VOCFolderBboxDataset(root).label_names
-    return voc_bbox_label_names if set(found) <= set(voc_bbox_label_names) else found
-
-
-def _photo_folders(path: pathlib.Path) -> Sequence[pathlib.Path]:
-    """Candidate image folders of ROOT/annotations/instances_val2017.json: ROOT/val2017, the file's folder, ROOT."""
-    split = path.stem.rpartition("_")[2]
-    root = path.parent.parent
-    return [root / split, root / "images" / split, root / "images", path.parent, root]
+    names = VOCFolderBboxDataset(root).label_names
+    return voc_bbox_label_names if set(names) <= set(voc_bbox_label_names) else names

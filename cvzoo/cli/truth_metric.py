@@ -19,18 +19,18 @@ def as_coco(truth: COCOTruth | VOCTruth) -> COCOTruth:
     if isinstance(truth, COCOTruth):
         return truth
     n = len(truth.photo_names)
-    photo = np.repeat(np.arange(1, n + 1), [len(label) for label in truth.labels])
+    image = np.repeat(np.arange(1, n + 1), [len(label) for label in truth.labels])
     bbox = np.concatenate([np.zeros((0, 4)), *truth.bboxes]) + truth.last_pixel * _LAST
     y_min, x_min, y_max, x_max = bbox.T
     xywh = np.stack((x_min, y_min, x_max - x_min, y_max - y_min), axis=1)
     gt = COCOGroundTruth(
         img_ids=np.arange(1, n + 1),
         cat_ids=np.arange(1, len(truth.names) + 1),
-        image_id=photo,
+        image_id=image,
         category_id=np.concatenate([np.zeros(0, np.int64), *truth.labels]) + 1,
         bbox=xywh,
         area=xywh[:, 2] * xywh[:, 3],
-        crowd=np.zeros(len(photo), bool),
+        crowd=np.zeros(len(image), bool),
         ignore=np.concatenate([np.zeros(0, bool), *truth.difficults]),
         cat_names=truth.names,
         notes=("the objects are VOC's: difficult ones count neither way, areas are those of boxes",),

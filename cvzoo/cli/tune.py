@@ -9,6 +9,7 @@ from cvzoo.backends.threads import thread_count
 from cvzoo.cli.train import data_repairs
 from cvzoo.cli.train_recipe import Chosen, started
 from cvzoo.errors.exceptions import ConfigError, DatasetError
+from cvzoo.reporting.counted import counted
 from cvzoo.training.recipes.config_file import read_search_spaces, read_settings
 from cvzoo.training.recipes.listing import named_recipe
 from cvzoo.training.recipes.recipe import AbstractRecipe
@@ -31,12 +32,12 @@ def run(args: argparse.Namespace) -> int:
                 expected="--trials, --hours or --processes",
             )
         tuning = resume_tuning(args.resume, trials=args.trials, hours=args.hours, processes=args.processes)
-        print(f"resumes the search in {args.resume}: {len(tuning.search.trials)} trials so far")
+        print(f"resumes the search in {args.resume}: {counted(len(tuning.search.trials), 'trial')} so far")
     else:
-        found = _new(args)
-        if found is None:
+        tuned = _new(args)
+        if tuned is None:
             return 1
-        tuning = found
+        tuning = tuned
     tuning.run()
     return _print_end(tuning)
 
@@ -51,7 +52,7 @@ def _new(args: argparse.Namespace) -> Tuning | None:
         raise ConfigError("the search has no end", hint="--trials N, --hours H, or both")
     check_new_search(args.out)
     splits = recipe.splits()
-    if not args.no_check and (repairs := data_repairs(recipe)):
+    if not args.no_check and (repairs := data_repairs(recipe, splits)):
         print("\n".join(["cvzoo tune: the data have errors; repair them with:", *(f"  {each}" for each in repairs)]))
         return None
     is_searched = "pretrained" in words
@@ -106,13 +107,13 @@ def _recipe(args: argparse.Namespace) -> tuple[str, AbstractRecipe, dict[str, An
 
 def _print_start(tuning: Tuning, start: str, n_train: int, n_val: int) -> None:
     settings = tuning.settings
-    print(f"{n_train} images to train on, {n_val} to validate on; each trial {start}")
+    print(f"{counted(n_train, 'image')} to train on, {n_val} to validate on; each trial {start}")
     for name, space in tuning.search.spaces.items():
         print(f"  {name}: {space}")
     rungs = ", ".join(map(str, settings.rungs))
     how = "random search" if len(settings.rungs) == 1 else f"successive halving by {settings.factor}, rungs at epochs"
-    ends = [] if settings.trials is None else [f"{settings.trials} trials"]
-    ends += [] if settings.hours is None else [f"{settings.hours:g} hours"]
+    ends = [] if settings.trials is None else [counted(settings.trials, "trial")]
+    ends += [] if settings.hours is None else [counted(settings.hours, "hour", spec="g")]
     print(f"{how} {rungs}; {tuning.recipe.best}; at most {' and '.join(ends)}; processes: {settings.processes}")
     print(f"resume it with: cvzoo tune --resume {os.fspath(tuning.out)}")
 
@@ -130,7 +131,7 @@ def _print_end(tuning: Tuning) -> int:
         words = "  ".join(f"{name}={value_text(value)}" for name, value in trial.settings.items())
         print(f"{trial.number:>5}  {trial.score:>20.4g}  {trial.epochs:>6g}  {words}")
     n_failed = sum(not each.scores for each in search.trials)
-    print(f"{len(search.trials)} trials" + (f", {n_failed} without a score" if n_failed else ""))
+    print(counted(len(search.trials), "trial") + (f", {n_failed} without a score" if n_failed else ""))
     print(f"\nreport: {os.path.join(tuning.out, 'report.html')}")
     for purpose, command in tuning.commands():
         print(f"{purpose}: {command}")

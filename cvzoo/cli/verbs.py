@@ -11,11 +11,11 @@ def summaries(prefix: str = "") -> dict[str, str]:
     prefix: only files whose names begin with this, by the rest of the name: "data_" gives the actions of `cvzoo data`
     """
     folder = pkgutil.resolve_name(_FOLDER).__path__
-    found = {}
+    lines = {}
     for file in pkgutil.iter_modules(folder):
         name = file.name.removeprefix(prefix)
         if file.name.startswith(prefix) and "_" not in name:
             source = pkgutil.get_data(_FOLDER, f"{file.name}.py") or b""
             line = source.decode().splitlines()[0].strip('"')
-            found[name] = line.partition("`: ")[2].removesuffix(".")
-    return found
+            lines[name] = line.partition("`: ")[2].removesuffix(".")
+    return lines

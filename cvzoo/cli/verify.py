@@ -20,13 +20,14 @@ from cvzoo.cli.zoo_member import zoo_member
 from cvzoo.errors.exceptions import FileError, FileFormatError
 from cvzoo.links.chain import Chain
 from cvzoo.links.model.raw_outputs import seeded_page, seeded_photo
+from cvzoo.reporting.counted import counted
 from cvzoo.serializers.convert_weights import load_strictly, versions
 from cvzoo.weights.cache import cached_path, is_cached
 from cvzoo.weights.name_digits import file_hashes, published_as
 from cvzoo.weights.record import Weights, name_digits
 
 _MARKS = {True: "ok", False: "WRONG", None: "-"}
-MAX_JSON = 64 << 20
+MAX_JSON = 64 << 20  # bytes; larger files are not read into memory
 
 
 class _Subject(NamedTuple):
@@ -85,7 +86,7 @@ def _of_member(name: str, fetch: bool) -> _Subject:
     away = [record for record in member.files if not is_cached(record)]
     if away and not fetch:
         raise FileError(
-            f"{name}: {len(away)} of {len(member.files)} files are not here",
+            f"{name}: {len(away)} of {counted(len(member.files), 'file')} not here",
             expected="\n            ".join(f"{record.url}  at  {cached_path(record)}" for record in away),
             hint=f"`cvzoo verify {name} --fetch`, or put them there; `cvzoo models info {name}` says whose they are",
         )
@@ -163,7 +164,7 @@ def _json(path: pathlib.Path) -> dict[str, Any]:
     if path.stat().st_size > MAX_JSON:
         raise FileFormatError(f"{path}: the file is too large for its format")
     try:
-        found = json.loads(path.read_bytes())
+        value = json.loads(path.read_bytes())
     except (ValueError, RecursionError) as error:
         raise FileFormatError(f"{path}: is damaged: {str(error)[:80]}") from error
-    return found if isinstance(found, dict) else {}
+    return value if isinstance(value, dict) else {}

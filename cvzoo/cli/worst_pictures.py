@@ -9,6 +9,7 @@ from cvzoo.images.read_image import read_image
 from cvzoo.visualizations.report.detection_report import ReportPicture
 from cvzoo.visualizations.svg.photo_overlay import OverlayBox
 
+N_WORST = 12  # images that a report lists
 _COLORS = {"right": "#4cd964", "wrong": "#ff9f0a", "missed": "#ff453a"}
 
 

@@ -2,14 +2,14 @@
 
 import difflib
 
+from cvzoo import links
 from cvzoo.errors.exceptions import ValueRangeError
-from cvzoo.links.model.families import zoo_members
 from cvzoo.links.model.zoo_member import ZooMember
 
 
 def zoo_member(name: str) -> ZooMember:
     """The model of that name. Raises ValueRangeError, with similar names, if there is none."""
-    members = {member.name: member for member in zoo_members()}
+    members = {member.name: member for member in links.zoo_members()}
     if name not in members:
         near = difflib.get_close_matches(name, members, n=3, cutoff=0.4)
         raise ValueRangeError(

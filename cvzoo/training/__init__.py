@@ -61,10 +61,4 @@ __all__ = [
     "write_run_report",
 ]
 
-_REPLACED = {
-    "Extension": "cvzoo.training.AbstractExtension",
-    "IntervalTrigger": "cvzoo.training.triggers.IntervalTrigger",
-    "Updater": "cvzoo.training.AbstractUpdater",
-}
-
-import_on_demand(__name__, replaced=_REPLACED)
+import_on_demand(__name__)

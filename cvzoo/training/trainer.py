@@ -7,8 +7,12 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
+from cvzoo.distributed.communicator import AbstractCommunicator
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.reporting.reporter import Reporter
+from cvzoo.reporting.sign_of_life import sign_of_life
 from cvzoo.training.as_extension import ExtensionLike, as_extension
 from cvzoo.training.extension import AbstractExtension
 from cvzoo.training.interrupt import DeferredInterrupt
@@ -41,6 +45,8 @@ class Trainer:
     out: the folder for the output of extensions; created by `run`
     extensions: added by `extend`, with their default settings
     clock: seconds, for tests
+    comm: of a training on several ranks, which all stop after the same iteration if one receives a signal or its stop
+        trigger fires; None: one process
 
     update_seconds: duration of the last update, without the extensions
     observation: the values reported in the iteration, by name: "main/loss", "validation/main/accuracy"
@@ -63,6 +69,7 @@ class Trainer:
         extensions: Iterable[ExtensionLike] | None = None,
         *,
         clock: Callable[[], float] = time.monotonic,
+        comm: AbstractCommunicator | None = None,
     ):
         self.updater = updater
         self.stop_trigger = get_stop_trigger(stop_trigger)
@@ -72,6 +79,7 @@ class Trainer:
         self._entries: dict[str, _Entry] = {}
         self.update_seconds = 0.0
         self._clock = clock
+        self._comm = comm
         self._elapsed = 0.0
         self._started: float | None = None
         self._finished = False
@@ -164,7 +172,7 @@ class Trainer:
                 for entry in entries:
                     entry.extension.on_error(self, error)
                 raise
-            if interrupt.requested and not self._finished:
+            if not self._finished:
                 self._say_how_to_go_on(entries)
                 raise interrupt.error()
 
@@ -178,8 +186,9 @@ class Trainer:
     def _loop(self, entries: list[_Entry], interrupt: DeferredInterrupt) -> None:
         # a resumed run calls its stop trigger with the observation of the last iteration, as an uninterrupted one does
         self._finished = False
-        while not interrupt.requested:
-            if self.stop_trigger(self):
+        while not self._on_any_rank(interrupt.requested):
+            sign_of_life(self.updater.iteration)
+            if self._on_any_rank(self.stop_trigger(self)):
                 self._finished = True
                 if (reason := self.stop_trigger.reason()) is not None:
                     print(reason, file=sys.stderr)
@@ -193,12 +202,21 @@ class Trainer:
                     if entry.trigger(self):
                         entry.extension(self)
 
+    def _on_any_rank(self, flag: bool) -> bool:
+        """Whether it is set on any rank; signals and clocks are a rank's own, but all must stop together."""
+        return flag if self._comm is None else bool(self._comm.allgather_equal(np.array([flag], np.uint8)).any())
+
     def _say_how_to_go_on(self, entries: list[_Entry]) -> None:
+        if self._comm is not None and self._comm.rank:
+            self._comm.barrier()  # its end would end rank 0, which is saving
+            return
         iteration = self.updater.iteration
         lines = [line for entry in entries if (line := entry.extension.on_interrupt(self)) is not None]
         print(f"stopped after iteration {iteration}", file=sys.stderr)
         for line in lines or ["nothing was saved: extend the trainer with extensions.snapshot()"]:
             print(line, file=sys.stderr)
+        if self._comm is not None:
+            self._comm.barrier()
 
     def _stop_clock(self) -> None:
         self._elapsed, self._started = self.elapsed_time, None

@@ -59,7 +59,7 @@ def test_a_model_with_nan_is_told_and_agrees_with_no_runtime(imgs, classifier, c
     assert main(words) == 1
     printed, told = capsys.readouterr()
     assert "OUTPUTS DIFFER" in printed
-    assert "1 parameters of the model contain NaN or infinity, such as /fc/W" in told
+    assert "1 parameter of the model contains NaN or infinity, such as /fc/W" in told
 
 
 class Steps:

@@ -184,9 +184,12 @@ def test_what_cannot_be_compared_is_said(run, coco, tmp_path):
     a = results("a.json", 0.5)
     (tmp_path / "nan.json").write_text(a.read_text().replace('"score": 0.', '"score": NaN, "x": 0.', 1))
     (tmp_path / "text.json").write_text("hello")
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "best.safetensors").touch()
     truth = ("--gt", path)
     for words, says in (
         ((a, a), "needs one ground truth"),
+        ((tmp_path / "run", a, *truth), f"try:      {tmp_path / 'run' / 'best.safetensors'}"),
         ((a, tmp_path / "absent.json", *truth), "absent.json does not exist"),
         ((a, "yolo_fastest", *truth), "is a model and needs images"),
         ((a, tmp_path / "nan.json", *truth), "got:      nan"),

@@ -262,7 +262,7 @@ def test_conversion_says_that_crowds_are_left_out(run, coco, tmp_path):
     file["annotations"][1]["iscrowd"] = 1
     coco.write_text(json.dumps(file))
     _, out, _ = run("convert", coco, tmp_path / "out", "--to", "yolo", "--quiet")
-    assert "3 images, 3 objects as yolo; 1 crowds dropped (--keep-crowds keeps them)" in out
+    assert "3 images, 3 objects as yolo; 1 crowd dropped (--keep-crowds keeps them)" in out
     _, out, _ = run("convert", coco, tmp_path / "kept", "--to", "yolo", "--keep-crowds", "--no-polygons")
     assert "4 objects" in out
     assert "masks (polygons): 1" in out

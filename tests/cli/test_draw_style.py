@@ -67,6 +67,12 @@ def test_classes_are_names_or_numbers():
     assert wanted_labels(options(classes=("1",)), SegNetBasic(3)) == [1]
     with pytest.raises(ValueRangeError, match="did you mean road"):
         wanted_labels(options(classes=("raod",)), model)
+    with pytest.raises(ValueRangeError, match="did you mean road"):
+        wanted_labels(options(classes=("ROAD",)), model)
+    with pytest.raises(ValueRangeError, match="there is no class 3"):
+        wanted_labels(options(classes=("3",)), SegNetBasic(3))
+    with pytest.raises(ValueRangeError, match="--classes names no class"):
+        wanted_labels(options(classes=()), model)
     with pytest.raises(ConfigError, match="classes of whole images"):
         wanted_labels(options(classes=("0",)), ResNet18(n_class=2))
 

@@ -206,7 +206,7 @@ def test_a_record_that_makes_no_sense_is_named_and_no_number_printed(run, coco, 
         (("--results", "{results}"), "evaluate needs one ground truth"),
         (("--gt", "{coco}"), "evaluate needs either"),
         (("--gt", "{coco}", "--data", "coco:{coco}", "--results", "{results}"), "evaluate needs one ground truth"),
-        (("--data", "{coco}", "--results", "{results}"), "coco:FILE.json, voc:FOLDER, yolo:FOLDER or labelme:FOLDER"),
+        (("--data", "tea:{coco}", "--results", "{results}"), "is not a specification of annotated objects"),
         (("--gt", "{coco}", "--results", "{results}", "--corrections", "all"), "has an unknown name"),
         (("--gt", "{coco}", "--results", "{results}", "--save-results", "x.json"), "--save-results"),
         (("--gt", "{coco}", "--results", "{results}", "--use-07-metric"), "--metric voc"),
@@ -229,6 +229,22 @@ def test_words_that_make_no_sense_are_errors(run, coco, results, words, says):
     assert (status, out) == (2, "")
     assert says in err
     assert err.startswith("cvzoo evaluate: error: ")
+
+
+def test_a_coco_folder_means_the_file_of_its_split(run, coco, results):
+    root, words = coco.parent.parent, ("--results", results)
+    expected = run("evaluate", "--data", f"coco:{coco}", *words)
+    assert expected[0] == 0
+    for spec in (f"coco:{root}", str(root), str(coco), f"coco:{root},split=val"):  # as `cvzoo data check` reads it
+        assert run("evaluate", "--data", spec, *words) == expected, spec
+    coco.with_name("instances_train2017.json").write_text("{}")
+    status, _, err = run("evaluate", "--data", f"coco:{root}", *words)
+    assert (status, f"coco:{root} has several splits\n  expected: train2017 or val" in err) == (2, True), err
+    assert run("evaluate", "--data", f"coco:{root}", *words, "--split", "val") == expected
+    assert "has no split test" in run("evaluate", "--data", f"coco:{root}", *words, "--split", "test")[2]
+    coco.rename(coco.with_name("instances_val2017.json"))
+    coco.parent.with_name("val").rename(root / "val2017")
+    assert run("evaluate", "--data", f"coco:{root}", *words, "--split", "val") == expected  # of the year that is there
 
 
 def truth(names, ids=(1, 2, 5)):
@@ -314,7 +330,7 @@ def test_a_model_on_a_voc_folder_gets_a_report(run, net, voc, tmp_path):
     status, out, err = run("evaluate", *net, "--data", f"voc:{voc}", "--report", tmp_path / "r.html", "--limit", 1)
     assert status == 0, err
     assert "map" in out
-    assert "1 of 1 images" in err
+    assert "1 of 1 image," in err
     text = (tmp_path / "r.html").read_text()
     assert "Worst images" in text
     facts = dict(re.findall(r"<dt>(.*?)</dt><dd[^>]*>(.*?)</dd>", text))
@@ -414,6 +430,31 @@ def test_poses_get_scores_curves_and_an_analysis(run, shared, tmp_path):
         assert words in page
 
 
+def test_other_keypoints_than_coco_s_have_one_sigma(run, tmp_path):
+    points = [12, 14, 2, 30, 18, 2, 20, 40, 1]
+    shape = {"image_id": 1, "category_id": 1, "keypoints": points}
+    object_ = {**shape, "id": 1, "bbox": [10, 10, 30, 40], "area": 900, "iscrowd": 0, "num_keypoints": 3}
+    truth = {
+        "images": [{"id": 1, "file_name": "a.jpg", "height": 60, "width": 60}],
+        "annotations": [object_],
+        "categories": [{"id": 1, "name": "triangle", "keypoints": ["top", "left", "right"], "skeleton": []}],
+    }
+    moved = [{**shape, "keypoints": [12, 18, 2, 30, 22, 2, 20, 44, 1], "score": 0.9}]
+    (tmp_path / "gt.json").write_text(json.dumps(truth))
+    (tmp_path / "dt.json").write_text(json.dumps(moved))
+    words = ("--gt", tmp_path / "gt.json", "--results", tmp_path / "dt.json", "--iou-type", "keypoints", "--json")
+    aps = []
+    for more in ((), ("--oks-sigma", "0.067"), ("--oks-sigma", "0.3")):
+        status, _, err = run("evaluate", *words, tmp_path / "o.json", *more)
+        assert status == 0, err
+        aps.append(json.loads((tmp_path / "o.json").read_text())["AP"])
+    # 4 pixels off with an area of 900: an OKS of 0.61, and 0.98 with the larger sigma
+    assert aps == pytest.approx([0.3, 0.3, 1.0])
+    status, _, err = run("evaluate", *words[:4], "--oks-sigma", "0.1")
+    assert status == 2
+    assert "--oks-sigma applies to keypoints" in err
+
+
 @pytest.mark.parametrize("truth", ["coco", "voc"])
 def test_detections_of_unknown_classes_are_left_out_if_asked_and_counted(run, coco, voc, tmp_path, truth):
     photo = {"coco": "a.jpg", "voc": "p1"}[truth]
@@ -505,3 +546,36 @@ def test_files_are_written_though_nobody_reads_the_output(coco, results, tmp_pat
         evaluate.run(args.parse_args([str(word) for word in words]))
     assert json.loads((tmp_path / "o.json").read_text())["AP"] > 0
     assert (tmp_path / "r.html").stat().st_size > 1000
+
+
+def test_verdicts_say_what_went_wrong_in_each_image_and_change_no_score(run, coco, results, tmp_path):
+    words = ("evaluate", "--gt", coco, "--results", results, "--json", tmp_path / "o.json")
+    assert run(*words)[0] == 0
+    plain = (tmp_path / "o.json").read_bytes()
+    assert run(*words, "--verdicts", tmp_path / "v.jsonl")[0] == 0
+    assert (tmp_path / "o.json").read_bytes() == plain
+    (row,) = map(json.loads, (tmp_path / "v.jsonl").read_text().splitlines())
+    assert (row["image"], row["index"], row["path"]) == ("b.png", 1, None)
+    assert (row["n_right"], row["n_wrong"], row["n_missed"]) == (1, 1, 0)
+    assert [(box["verdict"], box["error"]) for box in row["boxes"]] == [("right", None), ("wrong", "background")]
+    assert [(each["label"], each["y_max"]) for each in row["objects"]] == [("cat", 40.0), ("cat", 40.0)]
+
+
+@pytest.mark.parametrize(
+    ("truth", "found", "says"),
+    [
+        ("broken.json", "empty.json", "broken.json is not a COCO annotation file"),
+        ("lvis:{}/broken.json", "empty.json", "broken.json is not a COCO annotation file"),
+        ("coco:", "empty.json", "coco:: the path of the data set is missing"),
+        ("", "empty.json", "'': the path of the data set is missing"),
+        ("voc:{}/voc", "nowhere.json", "nowhere.json: there is no such file or folder of results"),
+    ],
+)
+def test_files_that_cannot_be_read_are_named(run, voc, tmp_path, monkeypatch, truth, found, says):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "broken.json").write_text("{")
+    (tmp_path / "empty.json").write_text("[]")
+    truth = truth.replace("{}/voc", str(voc)).format(tmp_path)
+    status, out, err = run("evaluate", "--gt", truth, "--results", found)
+    assert (status, out) == (2, "")
+    assert says in err.splitlines()[0]

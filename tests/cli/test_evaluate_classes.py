@@ -79,7 +79,7 @@ def test_a_classifier_is_scored_and_its_other_classes_are_never_right(run, folde
     record = json.loads((tmp_path / "o.json").read_text())
     assert record["analysis"]["confusion"]["names"] == ["Polar_Bear", "cat", "dog", "ufo"]
     assert len(record["per_class"]) == 3
-    assert "1 classes of the model" in record["notes"][0]
+    assert "1 class of the model" in record["notes"][0]
     assert record["macro_f1"] == pytest.approx(np.mean([row["f1"] for row in record["per_class"]]))
     assert {"expected_calibration_error", "brier_score", "negative_log_likelihood", "macro_auc"} < set(record)
     assert [row["recall"] for row in record["per_class"]] == [row["accuracy"] for row in record["per_class"]]
@@ -140,7 +140,7 @@ def test_a_classifier_of_the_zoo_on_cifars_own_files(run, shared, tmp_path, monk
         ("photo,label\na,cat\na,cat\n", "line 3: this image's class was predicted before"),
         ("photo,label,score\na,cat,nan\n", "line 2: the score must be"),
         ("photo,label,score\na,cat,-1\n", "line 2: the score must be"),
-        ("photo,label,score\na,cat\n", "line 2: 2 columns"),
+        ("photo,label,score\na,cat\n", "line 2 has 2 columns"),
         ("photo,score\na,1\n", "no column for the label"),
     ],
 )
@@ -189,3 +189,11 @@ def test_a_classifier_without_names_goes_by_the_order_of_the_folders(run, folder
     status, _, err = run(*words, tmp_path / "four.safetensors")
     assert status == 2
     assert "4 classes without names" in err
+
+
+def test_verdicts_are_the_wrong_guesses(run, folder, tmp_path):
+    words = ("evaluate", "--gt", f"folder:{folder}", "--results", results(tmp_path, GUESSES))
+    assert run(*words, "--verdicts", tmp_path / "v.jsonl", "--json", tmp_path / "o.json")[0] == 0
+    rows = [json.loads(line) for line in (tmp_path / "v.jsonl").read_text().splitlines()]
+    assert rows
+    assert all(row["guess"] != row["label"] and row["path"].endswith(row["image"]) for row in rows)

@@ -167,12 +167,23 @@ def voc(root):
     (folder / "ImageSets" / "Segmentation" / "val.txt").write_text("a\n")
 
 
-@pytest.mark.parametrize("make", [camvid, cityscapes, ade20k, voc])
+def folder(root):
+    save(root / "images" / "val" / "a.png", np.zeros((3, 4, 3), np.uint8))
+    save(root / "labels" / "val" / "a.png", GT)
+    (root / "classes.txt").write_text("sky\nroad\ncar\npole\n")
+
+
+@pytest.mark.parametrize("make", [camvid, cityscapes, ade20k, voc, folder])
 def test_a_public_data_set_is_known_by_name_and_saved_maps_get_the_models_scores(run, tmp_path, make):
     make(tmp_path)
     spec = f"voc:{tmp_path / 'VOC2012'}" if make is voc else f"{make.__name__}:{tmp_path}"
     metric = ("--metric", "miou") if make is voc else ()
-    names = {camvid: "Sky Building Pole", cityscapes: "road sidewalk building", ade20k: "wall building sky"}
+    names = {
+        camvid: "Sky Building Pole",
+        cityscapes: "road sidewalk building",
+        ade20k: "wall building sky",
+        folder: "sky road car",
+    }
     own = names.get(make, "background aeroplane bicycle").split()
     model = SegNetBasic(label_names=(own[1], "dragon", own[2]), channels=2)  # in another order, and one of its own
     save_model(tmp_path / "net.safetensors", model)
@@ -188,8 +199,9 @@ def test_a_public_data_set_is_known_by_name_and_saved_maps_get_the_models_scores
     found = np.array([1, -1, 2])[model.predict([img])[0]]
     assert record["pixel_accuracy"] == pytest.approx(((found == GT) & (GT != 255)).sum() / 10)
     assert [row["n_pixels"] for row in record["per_class"]][:4] == [4, 3, 3, 0]
-    (note,) = record["notes"] or [f"{((found < 0) & (GT != 255)).sum()} pixels"]
-    assert note.startswith(f"{((found < 0) & (GT != 255)).sum()} pixels")
+    unknown = ((found < 0) & (GT != 255)).sum()
+    (note,) = record["notes"] or [f"{unknown} pixel"]
+    assert note.startswith(f"{unknown} pixel")
 
 
 def test_pixels_of_no_class_are_misses_and_no_class_of_their_own(run, tmp_path):
@@ -227,3 +239,10 @@ def test_specifications_of_label_maps_are_checked(run, folders, tmp_path, segmen
         status, out, err = run("evaluate", *words)
         assert (status, out) == (2, ""), words
         assert says in err, err
+
+
+def test_verdicts_have_the_iou_of_each_image(run, folders, tmp_path):
+    assert run("evaluate", *folders, "--verdicts", tmp_path / "v.jsonl")[0] == 0
+    (row,) = map(json.loads, (tmp_path / "v.jsonl").read_text().splitlines())
+    assert (row["image"], row["path"]) == ("town/a", None)
+    assert 0 < row["miou"] < 1

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import shutil
 
 import numpy as np
 import pytest
@@ -56,11 +57,28 @@ def test_options_of_other_metrics_and_other_files_are_refused(run, tmp_path):
         (("--metric", "voc"), "--metric does not apply to LVIS"),
         (("--iou-type", "keypoints"), "bbox or segm"),
         (("--iou-thresh", 0.7), "applies to VOC's metric"),
-        (("--split", "val"), "--split does not apply to LVIS"),
+        (("--split", "val"), "--split applies to folders"),
     ):
         status, out, err = run("evaluate", *words, *more)
         assert (status, out) == (2, "")
         assert says in err, err
+
+
+def test_a_folder_has_the_annotations_of_its_splits(run, case, tmp_path):
+    words, results, expected = case
+    (tmp_path / "LVIS/annotations").mkdir(parents=True)
+    shutil.copy(tmp_path / "gt.json", tmp_path / "LVIS/annotations/lvis_v1_val.json")
+    for name in ("lvis_v1_train", "instances_val2017"):  # of another split, and of COCO
+        (tmp_path / f"LVIS/annotations/{name}.json").write_text("{}")
+    words = ("--gt", f"lvis:{tmp_path / 'LVIS'}", *words[2:], "--results", results)
+    assert run("evaluate", *words, "--split", "val")[0] == 0
+    assert json.loads((tmp_path / "o.json").read_text())["AP"] == pytest.approx(expected["AP"], abs=1e-12)
+    for more, says in (((), "has several splits"), (("--split", "test"), "has no split test")):
+        status, _, err = run("evaluate", *words, *more)
+        assert status == 2
+        assert says in err.splitlines()[0]
+    status, _, err = run("evaluate", "--gt", "lvis:", "--results", results)
+    assert "the path of the data set is missing" in err.splitlines()[0]
 
 
 def test_an_image_without_a_file_name_has_that_of_cocos_server():

@@ -86,6 +86,28 @@ def test_results_get_vocs_map_of_masks(run, voc, tmp_path, iou_thresh):
     assert 0 < json.loads((tmp_path / "o.json").read_text())["AP"] < 1
 
 
+def test_a_folder_of_your_own_has_its_lists_classes_and_label_maps(run, voc, tmp_path):
+    results(voc, tmp_path / "found.json", 0)
+    lists = voc / "ImageSets/Segmentation"
+    (lists / "val.txt").rename(lists / "mine.txt")
+    (voc / "classes.txt").write_text("".join(f"kind {k}\n" for k in range(14)))
+    words = ("evaluate", "--gt", f"voc:{voc}", "--json", tmp_path / "o.json")
+    of_maps = (*words, "--metric", "miou", "--results", voc / "SegmentationClass")
+    status, _, err = run(*of_maps)
+    assert status == 2
+    assert "val.txt does not exist" in err
+    assert "a list of this data set: mine" in err
+    assert run(*of_maps, "--split", "mine")[0] == 0
+    record = json.loads((tmp_path / "o.json").read_text())
+    assert record["miou"] == 1
+    assert [row["name"] for row in record["per_class"]][:2] == ["background", "kind 0"]
+    of_masks = ("--iou-type", "segm", "--results", tmp_path / "found.json", "--split", "mine")
+    status, _, err = run(*words, *of_masks)
+    assert status == 0, err
+    assert json.loads((tmp_path / "o.json").read_text())["counts"]["classes"] == 14
+    assert json.loads((tmp_path / "o.json").read_text())["map"] == 1
+
+
 @pytest.mark.parametrize("metric", ["voc", "coco"])
 def test_a_model_and_what_it_saved_have_the_same_scores(run, voc, tmp_path, metric):
     set_seed(0)
@@ -106,8 +128,9 @@ def test_a_model_and_what_it_saved_have_the_same_scores(run, voc, tmp_path, metr
     assert (again["per_class"], again["counts"]) == (scores["per_class"], scores["counts"])
 
 
-def test_sbds_files_get_the_scores_of_vocs_with_the_same_masks(run, voc, tmp_path):
-    root = tmp_path / "benchmark_RELEASE/dataset"
+def sbd(voc, root, train=()):
+    """The images and masks of the folder in SBD's layout, whose masks are MATLAB's. train: their train_noval.txt"""
+    root = root / "benchmark_RELEASE/dataset"
     for folder, images, variable in (("inst", "SegmentationObject", "GTinst"), ("cls", "SegmentationClass", "GTcls")):
         (root / folder).mkdir(parents=True)
         for stem in STEMS:
@@ -115,8 +138,12 @@ def test_sbds_files_get_the_scores_of_vocs_with_the_same_masks(run, voc, tmp_pat
             pixels = np.where(pixels == 255, 0, pixels).astype(np.uint8)
             (root / folder / f"{stem}.mat").write_bytes(mat_writer.mat({variable: {"Segmentation": pixels}}, True))
     shutil.copytree(voc / "JPEGImages", root / "img")
-    for name, stems in (("train", STEMS[:1]), ("val", STEMS[1:]), ("train_noval", ())):
+    for name, stems in (("train", STEMS[:1]), ("val", STEMS[1:]), ("train_noval", train)):
         (root / f"{name}.txt").write_text("".join(f"{stem}\n" for stem in stems))
+
+
+def test_sbds_files_get_the_scores_of_vocs_with_the_same_masks(run, voc, tmp_path):
+    sbd(voc, tmp_path)
     results(voc, tmp_path / "r.json", 4)
     found = []
     for words in ((f"voc:{voc}", "--iou-type", "segm"), (f"sbd:{tmp_path}",)):
@@ -127,6 +154,37 @@ def test_sbds_files_get_the_scores_of_vocs_with_the_same_masks(run, voc, tmp_pat
         found.append(json.loads((tmp_path / "o.json").read_text()))
     assert found[0]["map"] == found[1]["map"] > 0
     assert found[0]["per_class"] == found[1]["per_class"]
+
+
+TINY = (
+    "epochs=1", "batch_size=2", "model.n_layer=10", "model.base_channels=8", "model.channels=16", "model.head_width=16",
+    "model.n_proposal=20", "model.min_size=64", "model.max_size=96", "head.depth=1", "head.channels=8", "regions=8",
+)  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore:the .* set has no labels of")
+@pytest.mark.parametrize("kind", ["sbd", "voc"])
+def test_masks_in_label_maps_are_trained_on_by_name(run, voc, tmp_path, kind):
+    sbd(voc, tmp_path, STEMS[:2])
+    (voc / "ImageSets/Segmentation/train.txt").write_text("\n".join(STEMS[:2]))
+    data = f"sbd:{tmp_path}" if kind == "sbd" else f"voc:{voc}"
+    words = ("--recipe", "mask_rcnn_fpn_resnet18_small", "--pretrained", "none", "--data", data, *TINY)
+    status, out, err = run("train", *words, "--out", tmp_path / "run")
+    assert status == 0, err
+    assert f"2 images to train on, {1 if kind == 'sbd' else 3} to validate on" in out
+    model = tmp_path / "run/best.safetensors"
+    status, out, err = run("evaluate", "--model", model, "--data", data, "--iou-type", "segm")
+    assert status == 0, err
+
+
+def test_damaged_masks_are_found_before_training(run, voc, tmp_path):
+    sbd(voc, tmp_path, STEMS[:2])
+    (tmp_path / f"benchmark_RELEASE/dataset/inst/{STEMS[1]}.mat").write_bytes(b"no MATLAB file")
+    words = ("--recipe", "mask_rcnn_fpn_resnet18_small", "--pretrained", "none", "--data", f"sbd:{tmp_path}", *TINY)
+    status, _, err = run("train", *words, "--out", tmp_path / "run")
+    assert status == 2
+    assert f"{STEMS[1]}.mat" in err.splitlines()[0]
+    assert not (tmp_path / "run").exists()
 
 
 def test_masks_are_compared(run, voc, tmp_path):
@@ -162,7 +220,7 @@ def test_what_does_not_apply_to_masks_is_said(run, voc, tmp_path):
             (*truth, "--results", tmp_path / "r.json", "--metric", "coco", "--iou-thresh", 0.7),
             "applies to VOC's metric",
         ),
-        ((*truth, "--results", tmp_path / "r.json", "--split", "moon"), "split"),
+        ((*truth, "--results", tmp_path / "r.json", "--split", "moon"), "a list of this data set: val"),
         (("--gt", "sbd:", "--results", tmp_path / "r.json"), "the folder of the data set is missing"),
         (("--gt", f"sbd:{tmp_path}", "--results", tmp_path / "r.json"), "train_noval.txt does not exist"),
     ):

@@ -117,7 +117,7 @@ def test_without_onnx_runtime_it_says_that_nothing_was_checked(run, model_file, 
         ),
         (["--format", "onnx", "--to", "out.onnx", "--batch", "0"], "at least 1"),
         (["--format", "tflite", "--to", "out.onnx"], "--format"),
-        (["--to", "out.onnx"], "--format"),
+        (["--format", "onnx"], "--to"),
     ],
 )
 def test_what_makes_no_sense_is_named(run, model_file, tmp_path, monkeypatch, words, says):
@@ -128,8 +128,8 @@ def test_what_makes_no_sense_is_named(run, model_file, tmp_path, monkeypatch, wo
     assert not (tmp_path / "out.onnx").exists()
 
 
-def test_a_network_of_darknets_files_is_exported(run, net, tmp_path):
-    words = ("--format", "onnx", "--to", tmp_path / "out.onnx")
+def test_a_network_of_darknets_files_is_exported_and_onnx_is_the_default_format(run, net, tmp_path):
+    words = ("--to", tmp_path / "out.onnx")
     status, printed, errors = run("export", *net, *words)
     assert (status, errors) == (0, "")
     assert "boxes" in printed

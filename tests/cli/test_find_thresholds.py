@@ -95,4 +95,4 @@ def test_what_makes_no_sense_is_an_error(run, net, truth, photos, tmp_path):
 def test_few_objects_are_mentioned():
     row = {"name": "cat", "n_objects": 3, "score": 0.5, "precision": 1.0, "recall": 1.0, "f1": 1.0, "note": None}
     text = thresholds_text({"rule": "f1", "classes": [row, row | {"n_objects": 10}, row | {"n_objects": 0}]})
-    assert "1 classes have fewer than 10 objects" in text
+    assert "1 class has fewer than 10 objects" in text

@@ -89,3 +89,17 @@ def test_a_full_disk_takes_its_part_line_back(record, tmp_path):
 def test_nan_and_infinity_which_json_lacks_are_null():
     record = {"a": [1.5, math.nan], "b": {"c": -math.inf}, "d": (np.float64("nan"), "nan"), "e\udcff": 1}
     assert json.loads(as_json(record)) == {"a": [1.5, None], "b": {"c": None}, "d": [None, "nan"], "e\udcff": 1}
+
+
+def test_a_file_without_lines_stays_only_if_asked(tmp_path):
+    for keep_empty in (True, False):
+        path = tmp_path / "all.jsonl"
+        with json_lines(path, keep_empty=keep_empty):
+            assert path.exists()
+        assert path.exists() == keep_empty
+    with json_lines(tmp_path / "all.jsonl", keep_empty=False) as write_line:
+        write_line({"photo": "a.jpg"})
+    assert (tmp_path / "all.jsonl").read_text() == '{"photo": "a.jpg"}\n'
+    with pytest.raises(OSError, match="full"), json_lines(tmp_path / "all.jsonl", keep_empty=False):
+        raise OSError("full")
+    assert not (tmp_path / "all.jsonl").exists()

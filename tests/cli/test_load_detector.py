@@ -17,6 +17,7 @@ from cvzoo.weights.cache import cached_path
 def load(*words):
     parser = argparse.ArgumentParser()
     add_model_arguments(parser)
+    parser.set_defaults(quiet=True)  # the option of every verb that loads one
     return load_detector(parser.parse_args(list(words)))
 
 

@@ -26,20 +26,35 @@ def test_no_words_and_help_are_help(run):
 
 
 @pytest.mark.parametrize(
-    ("words", "says", "usage"),
+    ("words", "says", "prog"),
     [
-        (("predic", "x.jpg"), "did you mean predict?", "usage: cvzoo [-h]"),
-        (("predict", "x.jpg", "--modle", "y"), "did you mean --model?", "usage: cvzoo predict"),
-        (("predict", "x.jpg", "--model=y", "--bathc-size=3"), "did you mean --batch-size?", "usage: cvzoo predict"),
-        (("data", "check", "x", "--repot", "y"), "did you mean --report?", "usage: cvzoo data check"),
-        (("models", "--task", "detect"), "did you mean detection?", "usage: cvzoo models"),
+        (("predic", "x.jpg"), "did you mean predict?", "cvzoo"),
+        (("predict", "x.jpg", "--modle", "y"), "did you mean --model?", "cvzoo predict"),
+        (("predict", "x.jpg", "--model=y", "--bathc-size=3"), "did you mean --batch-size?", "cvzoo predict"),
+        (("data", "check", "x", "--repot", "y"), "did you mean --report?", "cvzoo data check"),
+        (("models", "--task", "detect"), "did you mean detection?", "cvzoo models"),
+        (("tune", "--pretrained", "none", "lr=0.1,0.2"), "did you mean pretrained=none?", "cvzoo tune"),
+        (("tune", "--batch-size=3"), "did you mean batch_size=3?", "cvzoo tune"),
+        (("evaluate", "a.safetensors", "--data", "voc:x"), "did you mean --model a.safetensors?", "cvzoo evaluate"),
+        (("tune", "--epochs"), "did you mean epochs=VALUE?", "cvzoo tune"),
     ],
 )
-def test_a_misspelt_word_gets_a_suggestion_and_the_usage_of_its_verb(run, words, says, usage):
+def test_a_misspelt_word_is_in_the_first_line_and_gets_a_suggestion(run, words, says, prog):
     status, _, errors = run(*words)
     assert status == 2
-    assert errors.splitlines()[-1].strip() == says
-    assert usage in errors
+    first, *rest = errors.splitlines()
+    assert first.startswith(f"{prog}: error: ")
+    assert [line.strip() for line in rest] == [says, f"try:      {prog} --help"]
+
+
+def test_too_little_memory_is_an_error_of_one_line(run, monkeypatch):
+    def fail(args):
+        raise MemoryError("Unable to allocate 8.00 EiB")
+
+    monkeypatch.setattr("cvzoo.cli.info.run", fail)
+    status, _, errors = run("info", "x")
+    assert status == 2
+    assert errors.splitlines()[0] == "cvzoo info: error: out of memory, Unable to allocate 8.00 EiB"
 
 
 def test_a_word_like_no_other_gets_none(run):

@@ -1,6 +1,7 @@
 """`cvzoo predict`, used well and badly."""
 
 import contextlib
+import importlib
 import io
 import json
 import pathlib
@@ -77,7 +78,7 @@ def test_a_photo_may_be_at_an_address(run, net, photos, tmp_path, monkeypatch):
         status = types.SimpleNamespace(status=200, headers={}, read1=io.BytesIO((photos / "a.jpg").read_bytes()).read1)
         return contextlib.nullcontext(status)
 
-    monkeypatch.setattr(sys.modules["cvzoo.images.read_image_url"], "http_get", answer)
+    monkeypatch.setattr(importlib.import_module("cvzoo.images.read_image_url"), "http_get", answer)
     url = "https://example.org/pets/a.jpg?w=60"
     status, printed, _ = run("predict", url, *net, "--out", tmp_path / "out", "--score-thresh", "0")
     assert (status, asked) == (0, [url])
@@ -144,6 +145,7 @@ def test_a_truncated_video_ends_early_and_is_told(run, net, movie, tmp_path, mon
     status, _, errors = run("predict", movie, *net, "--out", out)
     assert status == 1
     assert "ends after 5 of 100 frames: the file is truncated" in errors
+    assert "5 of 100 frames, " in errors  # the end is no frame
     assert len(records(out / "results.jsonl")) == 5
     assert (out / "movie.mp4").is_file()
 
@@ -182,12 +184,15 @@ def test_a_video_at_an_address_is_downloaded_first(run, net, movie, tmp_path, mo
             types.SimpleNamespace(status=200, headers={}, read1=io.BytesIO(movie.read_bytes()).read1)
         )
 
-    monkeypatch.setattr(sys.modules["cvzoo.images.read_image_url"], "http_get", answer)
+    monkeypatch.setattr(importlib.import_module("cvzoo.images.read_image_url"), "http_get", answer)
     url = "https://example.org/clips/dogs.avi?w=60"
     status, _, errors = run("predict", url, *net, "--out", tmp_path / "out", "--frames", ":2")
     assert status == 0, errors
     assert [each["photo"] for each in records(tmp_path / "out" / "results.jsonl")] == [f"{url}#0", f"{url}#1"]
     assert (tmp_path / "out" / "dogs.mp4").is_file()
+    assert f"fetching {url}" in errors
+    status, printed, errors = run("predict", url, *net, "--frames", ":2", "--quiet")
+    assert (status, printed, errors) == (0, "", "")
 
 
 def stop_in_call(n, number, monkeypatch):
@@ -515,6 +520,7 @@ def test_tiles_and_views_are_merged_to_one_result_an_image(run, net, photos, tmp
     [
         (["--tile", "32", "--tta"], "--tile and --tta cannot be combined"),
         (["--tile-overlap", "0.5"], "--tile-overlap needs --tile"),
+        (["--tile", "1"], "1 pixels are too few for a tile"),
         (["--tile", "32", "--tile-overlap", "1"], "the overlap of tiles must be in [0, 0.9]"),
     ],
 )

@@ -157,7 +157,7 @@ def test_own_weights_that_cannot_be_fetched_are_told_and_named_ones_are_an_error
     assert cvzoo(*words) == 0
     out = capsys.readouterr().out
     assert "starts from random weights, not imagenet: " in out
-    assert "4 iterations of 1 images: " in out
+    assert "4 iterations of 1 image: " in out
     assert "estimated end" in out
     assert {path.name for path in tmp_path.iterdir()} == {"data"}
     assert cvzoo(*words, "--pretrained", "imagenet") == 2

@@ -87,10 +87,14 @@ def test_a_part_without_objects_is_refused_before_anything_is_written(tmp_path, 
 
 
 @pytest.mark.filterwarnings("default")
-def test_a_class_without_validation_images_is_said(tmp_path, capsys):
+def test_a_class_without_images_is_refused_or_said(tmp_path, capsys):
     for folder in ("train", "val"):
         (tmp_path / "classes" / folder / "medium").mkdir(parents=True)
-    assert train(tmp_path) == 0
+    assert train(tmp_path) == 2
+    first = capsys.readouterr().err.splitlines()[0]
+    assert first == "cvzoo train: error: 1 fault in the data: the class medium has no training images"
+    assert not (tmp_path / "run").exists()
+    assert train(tmp_path, "--no-check") == 0
     out, err = capsys.readouterr()
     assert "cvzoo train: the training set has no labels of medium: the network cannot learn them" in err
     assert "the validation set has no labels of medium" in err
@@ -109,6 +113,19 @@ def test_weights_that_are_not_numbers_are_named(tmp_path, capsys):
     assert "error: iteration 1 of training has NaN or infinite values" in err
     assert "/conv1/conv/W itself is bad from the beginning" in err
     assert json.loads((tmp_path / "other/status.json").read_text())["state"].startswith("failed: ")
+
+
+def test_a_batch_far_larger_than_the_training_set_is_refused(tmp_path, capsys):
+    assert train(tmp_path, "batch_size=401") == 2
+    first = capsys.readouterr().err.splitlines()[0]
+    assert "a batch would have each image of the training set more than 100 times" in first
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_recipe_that_is_no_text_is_named(tmp_path, capsys):
+    (tmp_path / "image.toml").write_bytes(b"\xff\xd8")
+    assert cvzoo("train", "--config", str(tmp_path / "image.toml"), "--out", str(tmp_path / "run")) == 2
+    assert "image.toml is no text in UTF-8" in capsys.readouterr().err.splitlines()[0]
 
 
 def test_a_loss_that_diverges_ends_the_training_at_once(tmp_path, capsys):

@@ -45,6 +45,10 @@ TINY = {
         "instance segmentation",
         f"{REGIONS} frozen=regions/extractor/conv1 head.depth=1 head.channels=8",
     ),
+    "train_any": (
+        "keypoints",
+        f"--recipe keypoint_rcnn_fpn_resnet18_small {REGIONS} head.depth=1 head.channels=8 head.roi_size=7",
+    ),
     "train_segmentation": ("segmentation", "model.channels=4 model.insize=32,48 lr=0.01 ema=0.9"),
 }
 
@@ -84,6 +88,20 @@ def test_a_script_trains_and_is_resumed(script, start, capsys):
     with pytest.warns(RuntimeWarning, match="epochs: 1 is now 2"):
         model = start(script, "epochs=2", "--resume")
     assert "resumes from" in capsys.readouterr().err
+    assert all(np.isfinite(array).all() for array in model.state_arrays().values())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
+def test_a_script_trains_on_two_ranks(script, tmp_path):
+    from on_ranks import run_ranks  # skips where MPI is absent
+
+    data, settings = TINY[script.stem]
+    data = DRAWN[data](tmp_path) if data in DRAWN else data
+    words = ["--data", data, "--out", tmp_path / "run", "pretrained=none", "batch_size=2", "processes=0", "epochs=1"]
+    done = run_ranks(2, script, *words, *settings.split())
+    assert done.returncode == 0, done.stdout
+    model = load_model(tmp_path / "run/best.safetensors")
     assert all(np.isfinite(array).all() for array in model.state_arrays().values())
 
 

@@ -1,6 +1,7 @@
 """Train a ResNet on images with a class each, by the schedule for ImageNet. Copy this script and edit it.
 
     python train_scripts/classification/train_resnet.py --data folder:ROOT --out runs/resnet50
+    cvzoo launch -n 4 train_scripts/classification/train_resnet.py --data folder:ROOT --out runs/resnet50
     cvzoo predict --model runs/resnet50/best.safetensors IMAGE.jpg
 
 Further options: --resume, KEY=VALUE of any setting of the recipe.
@@ -16,6 +17,7 @@ from typing import Any
 
 from cvzoo import training
 from cvzoo.datasets import TransformDataset
+from cvzoo.distributed import create_communicator, create_mnbn_model
 from cvzoo.links import Classifier, PhotoTransform, zero_last_gamma
 from cvzoo.training.extensions import Averaged
 from cvzoo.training.recipes import ClassifierRecipe, apply_layers, script_options
@@ -29,9 +31,11 @@ PAPER |= {"crop_area": (0.08, 1.0), "jitter": 0.4, "lighting": 25.5}
 def main(recipe: ClassifierRecipe, out: str, resume: bool) -> None:
     splits = recipe.splits()
     train, val, label_names = splits
-    run = training.Run(out, recipe, seed=recipe.seed, data={"train": train, "val": val}, resume=resume)
+    comm = create_communicator()
+    run = training.Run(out, recipe, seed=recipe.seed, data={"train": train, "val": val}, resume=resume, comm=comm)
 
-    model = recipe.build_model(label_names)  # or ResNet(50, label_names=label_names)
+    network = recipe.build_model(label_names)  # or ResNet(50, label_names=label_names)
+    model = create_mnbn_model(network, comm).to_device(comm.device)
     if recipe.pretrained is None:
         zero_last_gamma(model)
     optimizer = recipe.build_optimizer(Classifier(model))
@@ -42,13 +46,9 @@ def main(recipe: ClassifierRecipe, out: str, resume: bool) -> None:
         preparation, scale_ratio_range=recipe.crop_area, jitter=recipe.jitter, lighting=recipe.lighting
     )
     examples = TransformDataset(train, ("img", "label"), transform)
+    order = recipe.order_sampler(train)
     trainer = run.trainer(
-        optimizer,
-        examples,
-        recipe.batch_size,
-        recipe.stop,
-        n_processes=recipe.n_process,
-        order_sampler=recipe.order_sampler(train),
+        optimizer, examples, recipe.batch_size, recipe.stop, n_processes=recipe.n_process, order_sampler=order
     )
     trainer.extend(recipe.shift(len(train)), trigger=(1, "iteration"))
     every = (recipe.validation_interval, "epoch")

@@ -9,6 +9,7 @@ test from 110,000 images of VOC 2007 and 2012 trainval. Where we differ: batches
 
 from cvzoo import training
 from cvzoo.datasets import TransformDataset
+from cvzoo.distributed import create_communicator
 from cvzoo.links import (
     AnchorTargetCreator,
     FasterRCNNTrainChain,
@@ -26,17 +27,17 @@ REGIONS = ProposalTargetCreator(n_sample=128, pos_ratio=0.25)
 
 
 def main(recipe: FasterRCNNVGG16Recipe, out: str, resume: bool) -> None:
-    splits = recipe.splits()
-    train, val, label_names = splits
-    run = training.Run(out, recipe, seed=recipe.seed, data={"train": train, "val": val}, resume=resume)
+    train, val, label_names = splits = recipe.splits()
+    comm = create_communicator()
+    run = training.Run(out, recipe, seed=recipe.seed, data={"train": train, "val": val}, resume=resume, comm=comm)
 
-    model = recipe.build_model(label_names)  # or FasterRCNNVGG16(None, "imagenet", label_names=label_names, ...)
+    model = recipe.build_model(label_names).to_device(comm.device)  # or FasterRCNNVGG16(None, "imagenet", ...)
     recipe.for_validation(model)  # scores count down to 0.05
     loss = FasterRCNNTrainChain(model, anchor_target_creator=ANCHORS, proposal_target_creator=REGIONS)
     optimizer = recipe.build_optimizer(loss)
     average = apply_layers(recipe, optimizer, model)  # frozen parts, moving average of the weights
 
-    transform = FasterRCNNTransform(model, x_flip=recipe.flip)
+    transform = FasterRCNNTransform(model, x_flip=recipe.flip, scales=recipe.scales)
     examples = TransformDataset(
         recipe.mixed(train, recipe.mosaic_size), ("img", "bbox", "label", "scale", "size"), transform
     )

@@ -10,6 +10,7 @@ to the end here.
 
 from cvzoo import training
 from cvzoo.datasets import TransformDataset
+from cvzoo.distributed import create_communicator
 from cvzoo.links import FasterRCNNFPNLoss, RegionSampling, RetinaNetTransform, collate_images
 from cvzoo.training.extensions import Averaged
 from cvzoo.training.recipes import FasterRCNNFPNRecipe, apply_layers, script_options
@@ -23,9 +24,10 @@ DETECTRON |= {"regions": 512, "frozen": ("regions/extractor/conv1", "regions/ext
 def main(recipe: FasterRCNNFPNRecipe, out: str, resume: bool) -> None:
     splits = recipe.splits()
     train, val, label_names = splits
-    run = training.Run(out, recipe, seed=recipe.seed, data={"train": train, "val": val}, resume=resume)
+    comm = create_communicator()
+    run = training.Run(out, recipe, seed=recipe.seed, data={"train": train, "val": val}, resume=resume, comm=comm)
 
-    model = recipe.build_model(label_names)  # or FasterRCNNFPN(None, "imagenet", label_names=label_names, config=...)
+    model = recipe.build_model(label_names).to_device(comm.device)  # or FasterRCNNFPN(None, "imagenet", config=...)
     recipe.for_validation(model)  # scores count down to 0.05
     loss = FasterRCNNFPNLoss(model, sampling=RegionSampling(n_region=recipe.regions))
     optimizer = recipe.build_optimizer(loss)

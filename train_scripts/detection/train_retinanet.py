@@ -9,6 +9,7 @@ the width from random weights with its batch normalization trained, AdamW with a
 
 from cvzoo import training
 from cvzoo.datasets import TransformDataset
+from cvzoo.distributed import create_communicator
 from cvzoo.links import RetinaNet, RetinaNetLoss, RetinaNetTransform, collate_images
 from cvzoo.training.extensions import Averaged
 from cvzoo.training.recipes import RetinaNetRecipe, apply_layers, script_options
@@ -20,9 +21,10 @@ OWN = {"epochs": 60, "warmup": 200, "validate_every": 5, "model.max_size": 672, 
 def main(recipe: RetinaNetRecipe, out: str, resume: bool) -> None:
     splits = recipe.splits()
     train, val, label_names = splits
-    run = training.Run(out, recipe, seed=recipe.seed, data={"train": train, "val": val}, resume=resume)
+    comm = create_communicator()
+    run = training.Run(out, recipe, seed=recipe.seed, data={"train": train, "val": val}, resume=resume, comm=comm)
 
-    model = RetinaNet(None, recipe.pretrained, label_names=label_names, config=recipe.model)
+    model = RetinaNet(None, recipe.pretrained, label_names=label_names, config=recipe.model).to_device(comm.device)
     recipe.for_validation(model)  # scores count down to 0.05
     loss = RetinaNetLoss(model, alpha=recipe.alpha, gamma=recipe.gamma, box_loss=recipe.box_loss)
     optimizer = recipe.build_optimizer(loss)  # AdamW with gradient clipping

@@ -10,6 +10,7 @@ from rendered_documents import RenderedDocuments
 
 from cvzoo import training
 from cvzoo.datasets import BboxSplits, TransformDataset
+from cvzoo.distributed import create_communicator
 from cvzoo.links import RetinaNetLoss, RetinaNetTransform, collate_images
 from cvzoo.training.extensions import Averaged
 from cvzoo.training.recipes import RetinaNetRecipe, apply_layers, script_options
@@ -21,9 +22,10 @@ def main(recipe: RetinaNetRecipe, out: str, resume: bool) -> None:
     keys = ("img", "bbox", "label")
     splits = BboxSplits(documents.slice[:, keys], unseen.slice[:, keys], documents.label_names)
     train, val, label_names = splits
-    run = training.Run(out, recipe, seed=recipe.seed, data={"train": train, "val": val}, resume=resume)
+    comm = create_communicator()
+    run = training.Run(out, recipe, seed=recipe.seed, data={"train": train, "val": val}, resume=resume, comm=comm)
 
-    model = recipe.build_model(label_names)
+    model = recipe.build_model(label_names).to_device(comm.device)
     recipe.for_validation(model)  # scores count down to 0.05
     loss = RetinaNetLoss(model, alpha=recipe.alpha, gamma=recipe.gamma, box_loss=recipe.box_loss)
     optimizer = recipe.build_optimizer(loss)

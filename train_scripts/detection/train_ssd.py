@@ -11,6 +11,7 @@ images of Pascal VOC 2007 and 2012; its score on VOC 2007's test images, 11-poin
 
 from cvzoo import training
 from cvzoo.datasets import TransformDataset
+from cvzoo.distributed import create_communicator
 from cvzoo.links import SSDLoss, SSDTransform, collate_multibox
 from cvzoo.training.extensions import Averaged
 from cvzoo.training.recipes import SSDRecipe, apply_layers, script_options
@@ -23,9 +24,10 @@ PAPER |= {"schedule": "step", "steps": (2 / 3, 5 / 6)}  # the learning rate is d
 def main(recipe: SSDRecipe, out: str, resume: bool) -> None:
     splits = recipe.splits()
     train, val, label_names = splits
-    run = training.Run(out, recipe, seed=recipe.seed, data={"train": train, "val": val}, resume=resume)
+    comm = create_communicator()
+    run = training.Run(out, recipe, seed=recipe.seed, data={"train": train, "val": val}, resume=resume, comm=comm)
 
-    model = recipe.build_model(label_names)  # or SSD(config=SSDConfig(...), label_names=label_names)
+    model = recipe.build_model(label_names).to_device(comm.device)  # or SSD(config=SSDConfig(...), ...)
     recipe.for_validation(model)  # scores count down to 0.01
     loss = SSDLoss(model, k=recipe.negatives)
     optimizer = recipe.build_optimizer(loss)  # SGD with momentum; biases learn twice as fast

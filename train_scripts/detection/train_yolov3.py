@@ -10,6 +10,7 @@ the end here. Where we differ: augmentation (see `YOLOTransform`); batches are r
 
 from cvzoo import training
 from cvzoo.datasets import TransformDataset
+from cvzoo.distributed import create_communicator
 from cvzoo.links import YOLOLoss, YOLOTransform, collate_images
 from cvzoo.training.extensions import Averaged
 from cvzoo.training.recipes import YOLOv3Recipe, apply_layers, script_options
@@ -23,9 +24,10 @@ PAPER |= {"sizes": tuple(range(320, 609, 32))}
 def main(recipe: YOLOv3Recipe, out: str, resume: bool) -> None:
     splits = recipe.splits()
     train, val, label_names = splits
-    run = training.Run(out, recipe, seed=recipe.seed, data={"train": train, "val": val}, resume=resume)
+    comm = create_communicator()
+    run = training.Run(out, recipe, seed=recipe.seed, data={"train": train, "val": val}, resume=resume, comm=comm)
 
-    model = recipe.build_model(label_names)  # or YOLOv3(anchors=..., label_names=label_names)
+    model = recipe.build_model(label_names).to_device(comm.device)  # or YOLOv3(anchors=..., label_names=label_names)
     recipe.for_validation(model)  # scores count down to 0.005
     loss = YOLOLoss(model, ignore_thresh=recipe.ignore_thresh, sizes=recipe.sizes, seed=recipe.seed)
     optimizer = recipe.build_optimizer(loss)

@@ -11,6 +11,7 @@ here.
 
 from cvzoo import training
 from cvzoo.datasets import TransformDataset
+from cvzoo.distributed import create_communicator
 from cvzoo.links import MaskRCNNFPNLoss, MaskRCNNTransform, RegionSampling, collate_images
 from cvzoo.training.extensions import Averaged
 from cvzoo.training.recipes import MaskRCNNRecipe, apply_layers, script_options
@@ -24,9 +25,10 @@ DETECTRON |= {"frozen": ("regions/extractor/conv1", "regions/extractor/res2")}
 def main(recipe: MaskRCNNRecipe, out: str, resume: bool) -> None:
     splits = recipe.splits()
     train, val, label_names = splits
-    run = training.Run(out, recipe, seed=recipe.seed, data={"train": train, "val": val}, resume=resume)
+    comm = create_communicator()
+    run = training.Run(out, recipe, seed=recipe.seed, data={"train": train, "val": val}, resume=resume, comm=comm)
 
-    model = recipe.build_model(label_names)  # or MaskRCNNFPN(None, "imagenet", label_names=label_names, config=...)
+    model = recipe.build_model(label_names).to_device(comm.device)  # or MaskRCNNFPN(None, "imagenet", config=...)
     recipe.for_validation(model)  # scores count down to 0.05
     loss = MaskRCNNFPNLoss(model, sampling=RegionSampling(n_region=recipe.regions))
     optimizer = recipe.build_optimizer(loss)

@@ -13,6 +13,7 @@ on VOC 2012 val 0.772 (30,000 batches of 16 of 10,582 images). Not run to the en
 
 from cvzoo import training
 from cvzoo.datasets import TransformDataset
+from cvzoo.distributed import create_communicator
 from cvzoo.links import LabelMapTransform
 from cvzoo.training.extensions import Averaged
 from cvzoo.training.recipes import AbstractSegmentationRecipe, apply_layers, script_options
@@ -21,9 +22,10 @@ from cvzoo.training.recipes import AbstractSegmentationRecipe, apply_layers, scr
 def main(recipe: AbstractSegmentationRecipe, out: str, resume: bool) -> None:
     splits = recipe.splits()
     train, val, label_names = splits
-    run = training.Run(out, recipe, seed=recipe.seed, data={"train": train, "val": val}, resume=resume)
+    comm = create_communicator()
+    run = training.Run(out, recipe, seed=recipe.seed, data={"train": train, "val": val}, resume=resume, comm=comm)
 
-    model = recipe.build_model(label_names)  # or SegNetBasic(label_names=label_names), PSPNet(50, ...) ...
+    model = recipe.build_model(label_names).to_device(comm.device)  # or SegNetBasic(...), PSPNet(50, ...)
     loss = recipe.build_loss(model, splits)  # PixelwiseSoftmaxClassifier, with weights of classes and auxiliary heads
     optimizer = recipe.build_optimizer(loss)  # SGD with momentum; PSPNet's heads learn ten times as fast
     average = apply_layers(recipe, optimizer, model)  # frozen parts, moving average of the weights

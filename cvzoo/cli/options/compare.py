@@ -2,7 +2,7 @@
 
 import argparse
 
-from cvzoo.cli.data_options import add_truth_arguments
+from cvzoo.cli.data_options import add_iou_arguments, add_truth_arguments
 from cvzoo.cli.model_options import add_architecture_argument, add_device_argument, add_inference_arguments
 from cvzoo.cli.option_values import integers, positive, words
 
@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         choices=("coco", "voc", "miou"),
         help="COCO's or VOC's metrics; default: those of the ground truth's layout; miou: the label maps of voc:ROOT",
     )
-    group.add_argument("--iou-type", choices=("bbox", "segm", "keypoints"), default="bbox", help="what to compare")
+    add_iou_arguments(group)
     group.add_argument("--corrections", type=words, default=(), metavar="NAMES", help="as for `cvzoo evaluate`")
     group.add_argument("--drop-unknown-classes", action="store_true", help="drop detections of unknown classes")
     group.add_argument("--use-07-metric", action="store_true", help="VOC: 11-point interpolated AP, as until 2009")

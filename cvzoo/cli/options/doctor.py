@@ -11,3 +11,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--json", nargs="?", const="-", metavar="FILE", help="write it as JSON; without FILE to standard output alone"
     )
+    parser.add_argument(
+        "--mpi", action="store_true", help="also start two processes of MPI, test an allreduce, and measure their link"
+    )

@@ -2,7 +2,7 @@
 
 import argparse
 
-from cvzoo.cli.data_options import add_truth_arguments
+from cvzoo.cli.data_options import add_iou_arguments, add_truth_arguments
 from cvzoo.cli.model_options import add_inference_arguments, add_model_arguments
 from cvzoo.cli.option_values import integers, positive, threshold_rule, words
 from cvzoo.evaluations.coco.parameters import CORRECTIONS
@@ -13,8 +13,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "Evaluates a model (--model or --cfg, with --data) or a results file (--gt and --results). Object detection, "
         "instance segmentation and keypoints (coco:, voc:, yolo:, sbd:, lvis: ...): COCO's 12 metrics, VOC's mAP or "
         "LVIS' AP, and AP per class; image classification (folder:, cifar10:, cifar100:, mnist:): accuracies, F1, AUC; "
-        "semantic segmentation (camvid:, cityscapes:, ade20k:, labels:DIR, or voc: with --metric miou): mean IoU; "
-        "panoptic segmentation (--gt panoptic:FILE.json --results FILE.json): panoptic quality."
+        "semantic segmentation (camvid:, cityscapes:, ade20k:, labels:DIR, folder: with label maps, or voc: with "
+        "--metric miou): mean IoU; panoptic segmentation (--gt panoptic:FILE.json --results FILE.json): quality."
     )
     parser.epilog = "corrections: " + "; ".join(f"{name}: {words}" for name, words in CORRECTIONS.items())
     add_truth_arguments(parser)
@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         choices=("coco", "voc", "miou"),
         help="COCO's or VOC's metrics; default: those of the ground truth's layout; miou: the label maps of voc:ROOT",
     )
-    group.add_argument("--iou-type", choices=("bbox", "segm", "keypoints"), default="bbox", help="what to compare")
+    add_iou_arguments(group)
     group.add_argument(
         "--corrections",
         type=words,
@@ -78,6 +78,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="write the scores: AP AP50 ..., per_class, notes, the analysis; - for standard output only",
     )
     group.add_argument("--report", metavar="FILE.html", help="write a self-contained HTML report")
+    group.add_argument(
+        "--verdicts",
+        metavar="FILE.jsonl",
+        help="write what went wrong in each image: objects missed, detections of a wrong class, misplaced, duplicate "
+        "or of the background; of a classifier its wrong predictions; of label maps the mean IoU",
+    )
     group.add_argument(
         "--save-results",
         metavar="FILE",

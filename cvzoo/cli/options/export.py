@@ -11,7 +11,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "the same image are compared, and the largest difference is shown."
     )
     parser.add_argument("model", nargs="?", metavar="MODEL|FILE", help="a model of `cvzoo models`, or a model file")
-    parser.add_argument("--format", required=True, choices=("onnx",), help="the file format")
+    parser.add_argument("--format", default="onnx", choices=("onnx",), help="the file format (default: onnx)")
     parser.add_argument("--to", required=True, metavar="OUT.onnx", help="the file to write")
     parser.add_argument("--batch", type=_batch, metavar="N|dynamic", help="batch size (dynamic: any)")
     parser.add_argument("--size", type=_size, metavar="H,W", help="input size (default: dynamic, if the model allows)")

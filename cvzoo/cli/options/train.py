@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Sequence
 
 from cvzoo.cli.model_options import add_device_argument
-from cvzoo.errors.exceptions import ConfigError
+from cvzoo.errors.exceptions import ConfigError, FileFormatError
 from cvzoo.training.run.command import read_command
 
 MODELS = ("retinanet_resnet18_small", "retinanet_resnet18", "retinanet_resnet50")
@@ -40,7 +40,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--data",
         metavar="SPEC",
         help="boxes: voc:ROOT, coco:TRAIN.json,VAL.json, yolo:ROOT or sroie:ROOT; classes: folder:ROOT, cifar10[:DIR], "
-        "cifar100[:DIR] or mnist[:DIR]; needed for a new run",
+        "cifar100[:DIR] or mnist[:DIR]; label maps: folder:ROOT, camvid[:ROOT], cityscapes:ROOT, ade20k[:ROOT] or "
+        "voc[:ROOT]; needed for a new run",
     )
     parser.add_argument("--out", metavar="DIR", help="the run's folder; needed for a new run")
     parser.add_argument(
@@ -93,7 +94,7 @@ class ResumeAction(argparse.Action):
     """`--resume` alone resumes the run in --out; `--resume DIR` that in DIR, with its own options where none is given.
 
     Sets `resume`; and with DIR also `out`, `command` (the run's Command with what changed) and `started_in` (the folder
-    that its paths are relative to).
+    that its paths are relative to); `unread` is the error of a folder without a run, which some ranks may not see.
     """
 
     def __call__(
@@ -106,7 +107,12 @@ class ResumeAction(argparse.Action):
         namespace.resume = True
         if isinstance(values, str):
             folder = values
-            command = read_command(folder)
+            try:
+                command = read_command(folder)
+            except FileFormatError as error:
+                namespace.out, namespace.unread = folder, error
+                return
+            namespace.unread = None
             words = [word for word in command.arguments_for(folder)[1:] if word != "--resume"]
             if command.module != "cvzoo" or command.arguments[:1] != ("train",):
                 raise ConfigError(

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from cvzoo.lazy_imports.on_demand import import_on_demand
 
 if TYPE_CHECKING:
+    from cvzoo.training.extensions.allreduce_persistent import AllreducePersistent
     from cvzoo.training.extensions.averaged import Averaged
     from cvzoo.training.extensions.best_model import BestModel
     from cvzoo.training.extensions.csv_report import CSVReport
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from cvzoo.training.extensions.fail_on_non_number import FailOnNonNumber
     from cvzoo.training.extensions.json_lines_report import JSONLinesReport
     from cvzoo.training.extensions.log_report import LogReport
+    from cvzoo.training.extensions.multi_node_checkpointer import MultiNodeCheckpointer, create_multi_node_checkpointer
+    from cvzoo.training.extensions.observation_aggregator import ObservationAggregator
     from cvzoo.training.extensions.observe_lr import observe_lr, observe_value
     from cvzoo.training.extensions.parameter_statistics import ParameterStatistics
     from cvzoo.training.extensions.plot_report import PlotReport
@@ -36,9 +39,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AbstractShift",
+    "AllreducePersistent",
     "Averaged",
     "BestModel",
     "CosineShift",
+    "create_multi_node_checkpointer",
     "CSVReport",
     "DetectionVisReport",
     "dump_graph",
@@ -50,7 +55,9 @@ __all__ = [
     "LinearShift",
     "LogReport",
     "make_shift",
+    "MultiNodeCheckpointer",
     "MultistepShift",
+    "ObservationAggregator",
     "observe_lr",
     "observe_value",
     "OneCycleShift",
@@ -70,10 +77,4 @@ __all__ = [
     "WarmupShift",
 ]
 
-_REPLACED = {
-    "InverseShift": "make_shift, of a function of the trainer",
-    "MicroAverage": "Evaluator, whose means count each example once",
-    "unchain_variables": "nothing: observations keep no graphs",
-}
-
-import_on_demand(__name__, replaced=_REPLACED)
+import_on_demand(__name__)

@@ -88,12 +88,12 @@ def _read_rows(path: pathlib.Path, columns: Sequence[str], n: int) -> list[list[
     try:
         with open(path, encoding="utf-8", newline="") as file:
             reader = csv.DictReader(file)
-            found = [[row.get(column) or "" for column in columns] for row, _ in zip(reader, range(n))]
+            values = [[row.get(column) or "" for column in columns] for row, _ in zip(reader, range(n))]
     except FileNotFoundError:
         return []
     except (UnicodeDecodeError, csv.Error) as error:
         raise FileFormatError(f"{path} is not a CSV file that can be continued: {error}") from error
-    return found
+    return values
 
 
 def _cell(value: object) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 from cvzoo.backends.arrays import to_numpy
 from cvzoo.evaluations.evaluators.abstract import Predicting
 from cvzoo.images.write_image import write_image
+from cvzoo.iterators.abstract import AbstractIterator
 from cvzoo.training.extension import AbstractExtension
 from cvzoo.typing.aliases import Array, LabelNames
 from cvzoo.visualizations.draw_bbox import draw_bbox
@@ -32,7 +33,7 @@ class DetectionVisReport(AbstractExtension):
 
     def __init__(
         self,
-        iterator: Any,
+        iterator: AbstractIterator[Any],
         target: Predicting,
         label_names: LabelNames | None = None,
         filename: str = "detection_iter={iteration}_idx={index}.jpg",
@@ -55,8 +56,8 @@ class DetectionVisReport(AbstractExtension):
             batches = copy.copy(self.iterator)
         index = 0
         for batch in batches:
-            found = self.target.predict([img for img, _, _ in batch])
-            for (img, bbox, label), *predicted in zip(batch, *found):
+            result = self.target.predict([img for img, _, _ in batch])
+            for (img, bbox, label), *predicted in zip(batch, *result):
                 name = self.filename.format(iteration=trainer.updater.iteration, index=index)
                 picture = self._picture(img, (bbox, label), predicted)
                 write_image(picture, os.path.join(trainer.out, name))

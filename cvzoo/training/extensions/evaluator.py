@@ -54,6 +54,8 @@ class Evaluator(AbstractExtension):
         self.device = device
         self.eval_hook = eval_hook
         self.eval_func = eval_func
+        # means over the parts of the data on several processes, see `create_multi_node_evaluator`
+        self.over_ranks: Callable[[DictSummary], dict[str, float]] | None = None
 
     def __call__(self, trainer: "Trainer | None" = None) -> dict[str, float]:
         """The means by name, which are also reported to the current reporter, if any."""
@@ -89,7 +91,15 @@ class Evaluator(AbstractExtension):
                         eval_func(values)
                 # weighted, since the last batch may be smaller
                 summary.add({key: _weighted(value, len(batch)) for key, value in observation.items()})
-        return summary.compute_mean()
+        return summary.compute_mean() if self.over_ranks is None else self.over_ranks(summary)
+
+    def get_iterator(self, name: str) -> AbstractIterator[Any]:
+        """The iterator of that name."""
+        return self.iterators[name]
+
+    def get_target(self, name: str) -> Link:
+        """The target of that name."""
+        return self.targets[name]
 
     def finalize(self) -> None:
         for iterator in self.iterators.values():

@@ -6,6 +6,7 @@ import numpy as np
 
 from cvzoo.config.randomness import get_random_state, using_random_state
 from cvzoo.errors.exceptions import ValueRangeError
+from cvzoo.optimizers.optimizer import AbstractOptimizer
 from cvzoo.training.extension import PRIORITY_WRITER, AbstractExtension
 from cvzoo.training.non_number.all_finite import all_finite
 from cvzoo.training.non_number.first_non_number import FirstNonNumber, NonNumberFound, names_of
@@ -26,7 +27,8 @@ class FailOnNonNumber(AbstractExtension):
     and the first function with a NaN or infinite output: to find it, the iteration is repeated with the same batch and
     random numbers, with a check of the output of every function. That needs a StandardUpdater, or a subclass.
 
-    The cost is two passes over the parameters per iteration. Overflows that loss scaling handles are not errors.
+    The cost is two passes over the parameters per iteration. Overflows that loss scaling handles are not errors. While
+    the training runs, NumPy does not warn of overflows and invalid values in this thread: the error says more.
     Source: Chainer's extension of this name, which checks parameters only and names none.
     """
 
@@ -38,9 +40,11 @@ class FailOnNonNumber(AbstractExtension):
         self._before: dict[str, Any] = {}  # states of iterators and random generators before the iteration
         self._looked_at: set[int] = set()  # ids of the optimizers with finite gradients in this iteration
         self._repeating = False
+        self._numpy_errors: Any = {}  # how NumPy treated them before
 
     def initialize(self, trainer: "Trainer") -> None:
         self._trainer = trainer
+        self._numpy_errors = np.seterr(over="ignore", invalid="ignore", divide="ignore")
         for optimizer in trainer.updater.get_all_optimizers().values():
             optimizer.add_hook(self._look_at_gradients, name=_HOOK, timing="first")
         self._remember(trainer)
@@ -50,6 +54,7 @@ class FailOnNonNumber(AbstractExtension):
             for optimizer in self._trainer.updater.get_all_optimizers().values():
                 optimizer.remove_hook(_HOOK)
             self._trainer = None
+            np.seterr(**self._numpy_errors)
 
     def __call__(self, trainer: "Trainer") -> None:
         lines = _bad_losses(trainer)
@@ -66,7 +71,7 @@ class FailOnNonNumber(AbstractExtension):
         self._looked_at.clear()
         self._remember(trainer)
 
-    def _look_at_gradients(self, optimizer: Any) -> None:
+    def _look_at_gradients(self, optimizer: AbstractOptimizer) -> None:
         if self._repeating:
             raise NonNumberFound  # the forward and backward passes had no NaN: keep the parameters as they are
         trainer = self._trainer
@@ -108,8 +113,7 @@ class FailOnNonNumber(AbstractExtension):
         try:
             for name, each in updater.iterators.items():
                 each.load_state(self._before["iterators"][name])
-            # np.errstate: the first pass gave the warnings
-            with using_random_state(self._before["random"]), np.errstate(all="ignore"), hook:
+            with using_random_state(self._before["random"]), hook:
                 updater.update()
         except NonNumberFound:
             pass
@@ -124,11 +128,11 @@ class FailOnNonNumber(AbstractExtension):
 
 
 def _bad_losses(trainer: "Trainer") -> list[str]:
-    found = []
+    bad = []
     for key, value in trainer.observation.items():
         if "loss" in key.rpartition("/")[2] and np.ndim(value) == 0 and not all_finite(value):
-            found.append(f"{key} is {float(value)}")
-    return found
+            bad.append(f"{key} is {float(value)}")
+    return bad
 
 
 def _bad(what: str, arrays: dict[str, Array]) -> list[str]:
@@ -138,7 +142,7 @@ def _bad(what: str, arrays: dict[str, Array]) -> list[str]:
     return [f"{what} {names[0]}" + (f", and {len(names) - 1} more of {len(arrays)}" if len(names) > 1 else "")]
 
 
-def _about_update(optimizer: Any) -> str:
+def _about_update(optimizer: AbstractOptimizer) -> str:
     largest = max(
         (float(abs(p.grad).max()) for p in optimizer.target.params() if p.grad is not None and p.grad.size),
         default=0.0,

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from cvzoo.optimizers.optimizer import AbstractOptimizer
 from cvzoo.training.extension import PRIORITY_WRITER, FunctionExtension
 
 if TYPE_CHECKING:
@@ -25,4 +26,17 @@ def observe_lr(optimizer_name: str = "main", observation_key: str = "lr") -> Fun
 
     optimizer_name: its name in the updater
     """
-    return observe_value(observation_key, lambda trainer: trainer.updater.get_optimizer(optimizer_name).lr)
+
+    def of_trainer(trainer: "Trainer") -> object:
+        optimizer = trainer.updater.get_optimizer(optimizer_name)
+        rate = learning_rate(optimizer)
+        return optimizer.lr if rate is None else rate  # which it has not
+
+    return observe_value(observation_key, of_trainer)
+
+
+def learning_rate(optimizer: AbstractOptimizer) -> float | None:
+    """The learning rate with its schedule, which multiplies AdamW's by eta; None without one, as of AdaDelta."""
+    values = optimizer.hyperparam.get_dict()
+    rate = values.get("lr", values.get("alpha"))
+    return None if rate is None else float(rate * values.get("eta", 1.0))

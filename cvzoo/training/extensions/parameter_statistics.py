@@ -77,17 +77,17 @@ class ParameterStatistics(AbstractExtension):
         self.priority = PRIORITY_WRITER
 
     def __call__(self, trainer: "Trainer") -> None:
-        found: dict[str, float] = {}
+        statistics: dict[str, float] = {}
         for link in self._links:
             for path, parameter in link.namedparams(include_uninit=False):
                 name = "/".join(part for part in (self._prefix, link.name, path[1:]) if part)
                 if self._report_params:
-                    self._describe(f"{name}/data", parameter.array, found)
+                    self._describe(f"{name}/data", parameter.array, statistics)
                 if self._report_grads and parameter.grad is not None:
-                    self._describe(f"{name}/grad", parameter.grad, found)
-        report(found)
+                    self._describe(f"{name}/grad", parameter.grad, statistics)
+        report(statistics)
 
-    def _describe(self, name: str, array: Array, found: dict[str, float]) -> None:
+    def _describe(self, name: str, array: Array, statistics: dict[str, float]) -> None:
         flat = to_numpy(array).ravel()
         if not flat.size:
             return
@@ -97,6 +97,6 @@ class ParameterStatistics(AbstractExtension):
                 value = np.asarray(function(flat), np.float64)
             value = np.full(value.shape, np.nan) if has_nan else value
             if value.size > 1:
-                found.update((f"{name}/{key}/{i}", float(each)) for i, each in enumerate(value.ravel()))
+                statistics.update((f"{name}/{key}/{i}", float(each)) for i, each in enumerate(value.ravel()))
             else:
-                found[f"{name}/{key}"] = float(value.reshape(()))
+                statistics[f"{name}/{key}"] = float(value.reshape(()))

@@ -11,7 +11,7 @@ from cvzoo.training.extensions.log_report import LogReport
 if TYPE_CHECKING:
     from cvzoo.training.trainer import Trainer
 
-_WIDTH = 10
+_WIDTH = 10  # characters of a column
 
 
 class PrintReport(AbstractExtension):
@@ -55,8 +55,8 @@ class PrintReport(AbstractExtension):
         self._n_printed = len(log)
 
     def _lines(self, trainer: "Trainer") -> list[dict[str, Any]]:
-        found = self._log_report
-        return (trainer.get_extension(found) if isinstance(found, str) else found).log
+        report = self._log_report
+        return (trainer.get_extension(report) if isinstance(report, str) else report).log
 
     def initialize(self, trainer: "Trainer") -> None:
         self._lines(trainer)  # so that a missing LogReport is an error before training

@@ -103,11 +103,11 @@ class Snapshot(AbstractExtension):
     # --- resuming ---------------------------------------------------------------------------------------------------
     def restore(self, trainer: "Trainer") -> None:
         self._sweep(pathlib.Path(trainer.out))
-        found = _found(trainer.out, self.filename, warns=self.autoload)
-        self._order = max((order for (order, _), _, _ in found), default=0)
+        files = _found(trainer.out, self.filename, warns=self.autoload)
+        self._order = max((order for (order, _), _, _ in files), default=0)
         if not self.autoload:
             return
-        path = _load_newest(trainer, found)
+        path = _load_newest(trainer, files)
         if path is not None:
             self._saved_iteration = trainer.updater.iteration
             print(f"resumes from {path}, after iteration {trainer.updater.iteration}", file=sys.stderr)
@@ -176,21 +176,21 @@ def _found(folder: str, filename: str, *, warns: bool = True) -> list[tuple[tupl
     warns: whether to warn of damaged ones
     """
     name = pattern_of(with_plain_places(filename))
-    found = []
+    files = []
     for path in pathlib.Path(folder).iterdir():
         match = name.fullmatch(path.name)
         if match is None:
             continue
         try:
-            found.append((state_order(path), int(match[1]), path))
+            files.append((state_order(path), int(match[1]), path))
         except FileError as error:
             if warns:
                 _warn_of_damage(error)
-    return sorted(found, reverse=True)
+    return sorted(files, reverse=True)
 
 
-def _load_newest(trainer: "Trainer", found: list[tuple[tuple[int, int], int, pathlib.Path]]) -> str | None:
-    for _, _, path in found:
+def _load_newest(trainer: "Trainer", files: list[tuple[tuple[int, int], int, pathlib.Path]]) -> str | None:
+    for _, _, path in files:
         try:
             state = read_state(path)
         except FileError as error:

@@ -91,13 +91,13 @@ class TensorBoardReport(AbstractExtension):
 
 
 def _histograms(link: Link) -> dict[str, Histogram]:
-    found = {}
+    histograms = {}
     for path, parameter in link.namedparams(include_uninit=False):
         for key, array in ((path[1:], parameter.array), (f"{path[1:]}/grad", parameter.grad)):
             histogram = None if array is None else histogram_of(array)
             if histogram is not None:
-                found[key] = histogram
-    return found
+                histograms[key] = histogram
+    return histograms
 
 
 def _remove_events(folder: str) -> None:

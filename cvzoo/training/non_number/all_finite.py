@@ -7,6 +7,7 @@ import numpy as np
 from cvzoo.backends.arrays import to_numpy
 from cvzoo.backends.device import Device, device_of
 from cvzoo.backends.float_types import widened
+from cvzoo.reporting.counted import counted
 from cvzoo.typing.aliases import Array
 
 
@@ -20,12 +21,12 @@ def not_finite(arrays: Sequence[Array]) -> list[int]:
     by_device: dict[Device, list[int]] = {}
     for place, array in enumerate(arrays):
         by_device.setdefault(device_of(array), []).append(place)
-    found = []
+    bad = []
     for device, places in by_device.items():
         with device:
             fine = device.backend.are_finite([arrays[place] for place in places])
-        found += [place for place, good in zip(places, fine) if not good]
-    return sorted(found)
+        bad += [place for place, good in zip(places, fine) if not good]
+    return sorted(bad)
 
 
 def kind_of(array: Array) -> str:
@@ -35,7 +36,7 @@ def kind_of(array: Array) -> str:
         return ""
     n_nan, n_infinite = int(np.isnan(array).sum()), int(np.isinf(array).sum())
     parts = [f"{n} {word}" for n, word in ((n_nan, "NaN"), (n_infinite, "infinite")) if n]
-    return f"{' and '.join(parts)} of {array.size} values" if parts else ""
+    return f"{' and '.join(parts)} of {counted(array.size, 'value')}" if parts else ""
 
 
 def about(array: Array) -> str:

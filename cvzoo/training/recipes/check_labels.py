@@ -8,6 +8,7 @@ import numpy as np
 
 from cvzoo.datasets.sliceable.abstract import AbstractSliceableDataset
 from cvzoo.errors.exceptions import DatasetError
+from cvzoo.reporting.counted import counted
 from cvzoo.training.recipes.recipe import Splits
 
 _IGNORED = ("difficult", "crowded")  # keys of flags: such objects are neither trained on nor scored
@@ -31,7 +32,7 @@ def check_labels(splits: Splits, *, seconds: float = 5.0, clock: Callable[[], fl
             continue
         if len(absent) == n_class:
             raise DatasetError(
-                f"the {name} set has no labels in its {len(dataset)} images",
+                f"the {name} set has no labels in its {counted(len(dataset), 'image')}",
                 expected="objects, classes or labeled pixels, other than difficult or crowded ones",
                 hint="other images in its list; cvzoo data split makes lists in which all parts have all classes",
             )

@@ -11,6 +11,7 @@ import numpy as np
 from cvzoo.datasets.class_splits import ClassSplits, class_splits
 from cvzoo.datasets.sliceable.abstract import AbstractSliceableDataset
 from cvzoo.datasets.sliceable.transform_dataset import TransformDataset
+from cvzoo.datasets.soft_label_mix_dataset import SoftLabelMixDataset
 from cvzoo.evaluations.evaluators.classification_evaluator import ClassificationEvaluator
 from cvzoo.iterators.serial_iterator import SerialIterator
 from cvzoo.links.classifier import Classifier
@@ -23,21 +24,21 @@ from cvzoo.links.model.resnet.resnet import ResNet
 from cvzoo.links.model.zoo_member import Task
 from cvzoo.training.recipes.images import denormalized
 from cvzoo.training.recipes.multi_scale import at_scales, batch_scales_field
-from cvzoo.training.recipes.recipe import AbstractRecipe, ClassTable, Splits
+from cvzoo.training.recipes.recipe import AbstractRecipe, ClassTable, RecipeModel, Splits
 from cvzoo.typing.aliases import Array, Image
 
 
 def _networks() -> dict[str, Callable[..., AbstractClassifier]]:
     """Name -> constructor of every classifier of the zoo, called with pretrained_model, label_names, preparation."""
-    found: dict[str, Callable[..., AbstractClassifier]] = {
+    networks: dict[str, Callable[..., AbstractClassifier]] = {
         "resnet18_cifar": functools.partial(ResNet, 18, stem="cifar"),
         "resnet50_cifar": functools.partial(ResNet, 50, stem="cifar"),
     }
     for member in zoo_members():
         if member.task == "classification":
             name = member.name.partition("_imagenet")[0].removesuffix("_cifar10")
-            found.setdefault(name, cast(Callable[..., AbstractClassifier], member.make))
-    return dict(sorted(found.items()))
+            networks.setdefault(name, cast(Callable[..., AbstractClassifier], member.make))
+    return dict(sorted(networks.items()))
 
 
 NETWORKS: Mapping[str, Callable[..., AbstractClassifier]] = MappingProxyType(_networks())
@@ -107,6 +108,19 @@ class ClassifierRecipe(AbstractRecipe):
     )
     flip: bool = config_field(True, help="whether images are flipped horizontally at random", group="augmentation")
     jitter: float = config_field(0.2, help="strength of the color jitter", group="augmentation", at_least=0)
+    mix_up: float = config_field(
+        0.0,
+        help="mixup: alpha of the ratio's beta distribution, such as 0.2; 0: none. With cut_mix, each for half of the "
+        "images",
+        group="augmentation",
+        at_least=0,
+    )
+    cut_mix: float = config_field(
+        0.0, help="CutMix: alpha of the ratio's beta distribution, such as 1; 0: none", group="augmentation", at_least=0
+    )
+    plain_epochs: int = config_field(
+        5, help="last epochs without mix_up and cut_mix", unit="epochs", group="augmentation", at_least=0
+    )
     batch_scales: tuple[float, ...] = batch_scales_field()
     lighting: float = config_field(
         0.0, help="deviation of the PCA color noise, of values in [0, 255]", group="augmentation", at_least=0
@@ -118,10 +132,10 @@ class ClassifierRecipe(AbstractRecipe):
     def build_model(self, label_names: Sequence[str]) -> AbstractClassifier:
         return self.model.build(self.pretrained, label_names)
 
-    def build_loss(self, model: Any, splits: Splits) -> Classifier:
+    def build_loss(self, model: RecipeModel, splits: Splits) -> Classifier:
         return Classifier(model)
 
-    def examples(self, train: AbstractSliceableDataset, model: Any) -> TransformDataset:
+    def examples(self, train: AbstractSliceableDataset, model: RecipeModel) -> AbstractSliceableDataset:
         transform = PhotoTransform(
             model.preparation,
             scale_ratio_range=self.crop_area,
@@ -129,7 +143,12 @@ class ClassifierRecipe(AbstractRecipe):
             jitter=self.jitter,
             lighting=self.lighting,
         )
-        examples = TransformDataset(train, ("img", "label"), transform)
+        examples: AbstractSliceableDataset = TransformDataset(train, ("img", "label"), transform)
+        if self.mix_up or self.cut_mix:
+            until = max(self.epochs - self.plain_epochs, 0)
+            examples = SoftLabelMixDataset(
+                examples, model.n_class, mix_up=self.mix_up, cut_mix=self.cut_mix, until_epoch=until
+            )
         return at_scales(examples, model, self.batch_scales, transform.input_size)
 
     def with_size(self, side: int) -> AbstractRecipe:
@@ -139,23 +158,31 @@ class ClassifierRecipe(AbstractRecipe):
     def splits(self) -> ClassSplits:
         return class_splits(self.data)
 
-    def evaluator(self, model: Any, splits: Splits) -> ClassificationEvaluator:
+    def evaluator(self, model: RecipeModel, splits: Splits) -> ClassificationEvaluator:
         iterator = SerialIterator(splits.val, self.batch_size, repeat=False, shuffle=False)
         top = (1, 5) if len(splits.label_names) > 5 else (1,)
         return ClassificationEvaluator(iterator, model, label_names=splits.label_names, top=top)
 
-    def draw_example(self, example: tuple[Array, ...], model: Any, label_names: Sequence[str]) -> tuple[Image, str]:
+    def draw_example(
+        self, example: tuple[Array, ...], model: RecipeModel, label_names: Sequence[str]
+    ) -> tuple[Image, str]:
         img, label = example
         mean, std = model.preparation.mean_and_std()
-        return denormalized(img, mean=mean, std=std), label_names[int(label)]
+        probs = np.eye(len(label_names))[label] if np.ndim(label) == 0 else np.asarray(label)
+        caption = ", ".join(
+            label_names[k] if probs[k] == 1 else f"{label_names[k]} {probs[k]:.2f}" for k in _top(probs)
+        )
+        return denormalized(img, mean=mean, std=std), caption
 
-    def draw_prediction(self, model: Any, example: tuple[Array, ...], label_names: Sequence[str]) -> tuple[Image, str]:
+    def draw_prediction(
+        self, model: RecipeModel, example: tuple[Array, ...], label_names: Sequence[str]
+    ) -> tuple[Image, str]:
         """The most probable class, and the true one if it is another."""
         img, label, *_ = example
         (prob,) = model.predict([img])
-        found = int(prob.argmax())
-        truth = "" if found == label else f", is {label_names[int(label)]}"
-        return img, f"{label_names[found]} {prob.max():.2f}{truth}"
+        predicted = int(prob.argmax())
+        truth = "" if predicted == label else f", is {label_names[int(label)]}"
+        return img, f"{label_names[predicted]} {prob.max():.2f}{truth}"
 
     def class_table(self, result: Any, label_names: Sequence[str]) -> ClassTable:
         """The accuracy of each class."""
@@ -163,6 +190,11 @@ class ClassifierRecipe(AbstractRecipe):
         of_classes = zip(label_names, counts, result.class_accuracy)
         rows = [{"name": name, "n_photos": int(n), "accuracy": float(share)} for name, n, share in of_classes]
         return ClassTable(rows, ("accuracy",), "photos")
+
+
+def _top(probs: Array) -> list[int]:
+    """The labels of an example, the most probable first."""
+    return [int(k) for k in np.argsort(-probs, kind="stable") if probs[k] > 0]
 
 
 _TRANSFORMERS = ("convnext", "swin", "vit")

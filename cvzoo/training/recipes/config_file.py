@@ -99,7 +99,10 @@ def _toml(value: object) -> str:
 
 
 def _read(path: pathlib.Path) -> dict[str, Any]:
-    text = path.read_text(encoding="utf-8")
+    try:
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise FileFormatError(f"{path} is no text in UTF-8", got=error) from error
     suffix = path.suffix.lower()
     if suffix in _TOML:
         toml = importlib.import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
@@ -130,10 +133,10 @@ def _yaml(path: pathlib.Path, text: str) -> Any:
 
 
 def _flat(tree: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for name, value in tree.items():
         if isinstance(value, Mapping):
-            found |= _flat(value, f"{prefix}{name}.")
+            values |= _flat(value, f"{prefix}{name}.")
         else:
-            found[f"{prefix}{name}"] = value
-    return found
+            values[f"{prefix}{name}"] = value
+    return values

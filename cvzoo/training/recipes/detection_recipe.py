@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from cvzoo.datasets.bbox_splits import BboxSplits, bbox_splits, split_specs
+from cvzoo.datasets.bbox_splits import BboxSplits, bbox_splits, means_coco, split_specs
 from cvzoo.datasets.instance_splits import instance_splits
 from cvzoo.datasets.layouts.data_spec import DataSpec
 from cvzoo.datasets.mixed_dataset import MixedDataset
@@ -23,12 +23,13 @@ from cvzoo.images.read_image_size import read_image_size
 from cvzoo.iterators.balanced_samplers import GroupedOrderSampler, aspect_ratio_groups
 from cvzoo.iterators.order_samplers import Sampler
 from cvzoo.iterators.serial_iterator import SerialIterator
-from cvzoo.links.model.config import config_field
+from cvzoo.links.model.config import ModelConfig, config_field
 from cvzoo.links.model.preparation.abstract import MEAN_OF_255, STD_OF_255
 from cvzoo.links.model.retinanet.augmentation import RandomPart, RetinaNetTransform, collate_photos
 from cvzoo.links.model.zoo_member import Task
+from cvzoo.reporting.counted import counted
 from cvzoo.training.recipes.images import denormalized
-from cvzoo.training.recipes.recipe import AbstractRecipe, ClassTable, Splits
+from cvzoo.training.recipes.recipe import AbstractRecipe, ClassTable, RecipeModel, Splits
 from cvzoo.training.run.anchor_reach import Anchors
 from cvzoo.transforms.sample.mixes import CopyPaste, MixUp, Mosaic
 from cvzoo.typing.aliases import Array, ArrayLike, Image, Size
@@ -112,13 +113,13 @@ class AbstractDetectionRecipe(AbstractRecipe, abc.ABC):
         """COCO's data are scored by COCO's metric, where the task has another one."""
         if "voc" not in self.metrics:
             return dataclasses.replace(self, data=data)
-        return dataclasses.replace(self, data=data, metric="coco" if data.startswith("coco:") else "voc")
+        return dataclasses.replace(self, data=data, metric="coco" if means_coco(data) else "voc")
 
-    def for_validation(self, model: Any) -> None:
+    def for_validation(self, model: RecipeModel) -> None:
         """Low confidence scores count, too."""
         model.use_preset("evaluate")
 
-    def evaluator(self, model: Any, splits: Splits) -> DetectionCOCOEvaluator | DetectionVOCEvaluator:
+    def evaluator(self, model: RecipeModel, splits: Splits) -> DetectionCOCOEvaluator | DetectionVOCEvaluator:
         """The evaluator on the validation set by the recipe's metric; COCO's areas are those of the boxes."""
         val, label_names = splits.val, splits.label_names
         if self.metric == "voc":
@@ -126,13 +127,15 @@ class AbstractDetectionRecipe(AbstractRecipe, abc.ABC):
         val = TransformDataset(val, ("img", "bbox", "label", "area", "crowded"), _with_area)
         return DetectionCOCOEvaluator(_in_order(val), model, label_names=label_names)
 
-    def draw_prediction(self, model: Any, example: tuple[Array, ...], label_names: Sequence[str]) -> tuple[Image, str]:
+    def draw_prediction(
+        self, model: RecipeModel, example: tuple[Array, ...], label_names: Sequence[str]
+    ) -> tuple[Image, str]:
         """Detections of a score of 0.3 or more."""
         img = example[0]
         (bbox,), (label,), (score,) = model.predict([img])
         shown = score >= DRAWN_SCORE
         drawn = draw_bbox(img, bbox[shown], label[shown], score[shown], label_names=label_names)
-        return drawn, f"{shown.sum()} boxes, score {DRAWN_SCORE} or more"
+        return drawn, f"{counted(int(shown.sum()), 'box', 'boxes')}, score {DRAWN_SCORE} or more"
 
     def class_table(self, result: Any, label_names: Sequence[str]) -> ClassTable:
         """The average precision of each class."""
@@ -183,7 +186,7 @@ class AbstractPyramidRecipe(AbstractDetectionRecipe, abc.ABC):
         sizes = [read_image_size(train.name(i)) for i in range(len(train))]
         return GroupedOrderSampler(aspect_ratio_groups(sizes), self.batch_size, sampler)
 
-    def examples(self, train: AbstractSliceableDataset, model: Any) -> TransformDataset:
+    def examples(self, train: AbstractSliceableDataset, model: RecipeModel) -> TransformDataset:
         transform = RetinaNetTransform(
             self.shorts, self.model.max_size, flip=self.flip, part=self.part, jitter=self.jitter
         )
@@ -193,7 +196,9 @@ class AbstractPyramidRecipe(AbstractDetectionRecipe, abc.ABC):
         """Images of different sizes are padded."""
         return collate_photos(batch, device)
 
-    def draw_example(self, example: tuple[Array, ...], model: Any, label_names: Sequence[str]) -> tuple[Image, str]:
+    def draw_example(
+        self, example: tuple[Array, ...], model: RecipeModel, label_names: Sequence[str]
+    ) -> tuple[Image, str]:
         return draw_boxes(example, label_names, mean=MEAN_OF_255, std=STD_OF_255)
 
     def with_pretrained(self, pretrained: str | None) -> AbstractRecipe:
@@ -232,7 +237,7 @@ class AbstractPyramidRecipe(AbstractDetectionRecipe, abc.ABC):
         return tuple(max(round(scale * self.model.min_size), 32) for scale in self.scales)
 
 
-def pyramid_anchors(boxes: Callable[[Any], Array], config: Any, strides: Sequence[int]) -> Anchors:
+def pyramid_anchors(boxes: Callable[[ModelConfig], Array], config: ModelConfig, strides: Sequence[int]) -> Anchors:
     """The anchors of a feature pyramid, and settings that fit boxes.
 
     boxes: as in Anchors; config: has anchor_sizes and anchor_ratios; strides: of the levels, pixels
@@ -256,7 +261,7 @@ def draw_boxes(
     img, bbox, label, ignored = example
     drawn = draw_bbox(denormalized(img, mean=mean, std=std), bbox[~ignored], label[~ignored], label_names=label_names)
     n = int(ignored.sum())
-    return drawn, f"{len(bbox) - n} boxes" + (f", {n} ignored" if n else "")
+    return drawn, counted(len(bbox) - n, "box", "boxes") + (f", {n} ignored" if n else "")
 
 
 def _in_order(dataset: AbstractSliceableDataset) -> SerialIterator:

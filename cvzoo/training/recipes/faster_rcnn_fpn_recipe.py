@@ -9,9 +9,9 @@ from cvzoo.links.model.config import config_field
 from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNConfig
 from cvzoo.links.model.faster_rcnn_fpn.faster_rcnn_fpn import FasterRCNNFPN
 from cvzoo.links.model.faster_rcnn_fpn.loss import FasterRCNNFPNLoss, RegionSampling
-from cvzoo.links.model.faster_rcnn_fpn.region_proposal_network import region_anchors
+from cvzoo.links.model.faster_rcnn_fpn.region_network import region_anchors
 from cvzoo.training.recipes.detection_recipe import AbstractPyramidRecipe, pyramid_anchors
-from cvzoo.training.recipes.recipe import AbstractRecipe, Splits
+from cvzoo.training.recipes.recipe import AbstractRecipe, RecipeModel, Splits
 from cvzoo.training.run.anchor_reach import Anchors
 
 # for a newcomer on two cores
@@ -58,11 +58,11 @@ class FasterRCNNFPNRecipe(AbstractPyramidRecipe):
     def build_model(self, label_names: Sequence[str]) -> FasterRCNNFPN:
         return FasterRCNNFPN(None, self.pretrained, label_names=label_names, settings=self.model)
 
-    def anchors(self, model: Any) -> Anchors:
+    def anchors(self, model: RecipeModel) -> Anchors:
         """Those of the region proposal network."""
         return proposal_anchors(self.model)
 
-    def build_loss(self, model: Any, splits: Splits) -> FasterRCNNFPNLoss:
+    def build_loss(self, model: RecipeModel, splits: Splits) -> FasterRCNNFPNLoss:
         return FasterRCNNFPNLoss(model, sampling=RegionSampling(n_region=self.regions))
 
 

@@ -20,9 +20,10 @@ from cvzoo.links.model.faster_rcnn.transform import FasterRCNNTransform
 from cvzoo.links.model.light_head_rcnn.light_head_rcnn_resnet101 import LightHeadRCNNResNet101
 from cvzoo.links.model.light_head_rcnn.train_chain import LightHeadRCNNTrainChain
 from cvzoo.links.model.retinanet.augmentation import collate_photos
+from cvzoo.reporting.counted import counted
 from cvzoo.training.recipes.detection_recipe import AbstractDetectionRecipe
 from cvzoo.training.recipes.images import denormalized
-from cvzoo.training.recipes.recipe import AbstractRecipe, Splits
+from cvzoo.training.recipes.recipe import AbstractRecipe, RecipeModel, Splits
 from cvzoo.training.run.anchor_reach import Anchors
 from cvzoo.typing.aliases import Array, Image, Size
 from cvzoo.visualizations.draw_bbox import draw_bbox
@@ -84,14 +85,22 @@ class AbstractTwoStageRecipe(AbstractDetectionRecipe, abc.ABC):
     schedule: Literal["cosine", "step", "poly", "constant"] = config_field(
         "step", help="course of the learning rate after the warm-up", group="schedule"
     )
+    scales: tuple[float, ...] = config_field(
+        (1.0,), help="short sides in training, as fractions of min_size", group="augmentation", above=0, at_most=4
+    )
     flip: bool = config_field(True, help="whether images are flipped horizontally at random", group="augmentation")
+
+    def check_together(self) -> None:
+        """Raises ValueRangeError for no scales."""
+        super().check_together()
+        self.require(len(self.scales) > 0, "scales", "at least one")
 
     @property
     def mosaic_size(self) -> Size:
         """(H, W) of mosaics: a usual image's in inference."""
         return self.model.min_size, min(self.model.min_size * 4 // 3, self.model.max_size)
 
-    def anchors(self, model: Any) -> Anchors:
+    def anchors(self, model: RecipeModel) -> Anchors:
         """Those of the region proposal network."""
         rpn = model.rpn
 
@@ -108,20 +117,22 @@ class AbstractTwoStageRecipe(AbstractDetectionRecipe, abc.ABC):
 
         return Anchors(boxes, settings=settings)
 
-    def examples(self, train: AbstractSliceableDataset, model: Any) -> TransformDataset:
+    def examples(self, train: AbstractSliceableDataset, model: RecipeModel) -> TransformDataset:
         train = self.mixed(train, self.mosaic_size)
-        transform = FasterRCNNTransform(model, x_flip=self.flip)
+        transform = FasterRCNNTransform(model, x_flip=self.flip, scales=self.scales)
         return TransformDataset(train, ("img", "bbox", "label", "scale", "size"), transform)
 
     def converter(self, batch: Sequence[Any], device: str | int | None = None) -> Any:
         """Images of different sizes are padded."""
         return collate_photos(batch, device)
 
-    def draw_example(self, example: tuple[Array, ...], model: Any, label_names: Sequence[str]) -> tuple[Image, str]:
+    def draw_example(
+        self, example: tuple[Array, ...], model: RecipeModel, label_names: Sequence[str]
+    ) -> tuple[Image, str]:
         """The image with its boxes, and their number."""
         img, bbox, label, *_ = example
         drawn = draw_bbox(denormalized(img, mean=model.mean, std=1), bbox, label, label_names=label_names)
-        return drawn, f"{len(bbox)} boxes"
+        return drawn, counted(len(bbox), "box", "boxes")
 
     def with_size(self, side: int) -> AbstractRecipe:
         """The short side of an image; the long one up to 5/3 of it."""
@@ -144,7 +155,7 @@ class FasterRCNNVGG16Recipe(AbstractTwoStageRecipe):
     def build_model(self, label_names: Sequence[str]) -> FasterRCNNVGG16:
         return FasterRCNNVGG16(None, self.pretrained, label_names=label_names, **vars(self.model))
 
-    def build_loss(self, model: Any, splits: Splits) -> Link:
+    def build_loss(self, model: RecipeModel, splits: Splits) -> Link:
         return FasterRCNNTrainChain(model)
 
 
@@ -166,7 +177,7 @@ class LightHeadRCNNRecipe(AbstractTwoStageRecipe):
     def build_model(self, label_names: Sequence[str]) -> LightHeadRCNNResNet101:
         return LightHeadRCNNResNet101(None, self.pretrained, label_names=label_names, **vars(self.model))
 
-    def build_loss(self, model: Any, splits: Splits) -> Link:
+    def build_loss(self, model: RecipeModel, splits: Splits) -> Link:
         return LightHeadRCNNTrainChain(model, n_ohem_sample=self.hard_regions)
 
 

@@ -3,9 +3,10 @@
 import dataclasses
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from cvzoo.datasets.instance_splits import InstanceSplits, instance_splits
+from cvzoo.datasets.layouts.data_spec import DataSpec
 from cvzoo.datasets.sliceable.abstract import AbstractSliceableDataset
 from cvzoo.datasets.sliceable.transform_dataset import TransformDataset
 from cvzoo.evaluations.evaluators.instance_segmentation_coco_evaluator import InstanceSegmentationCOCOEvaluator
@@ -21,11 +22,12 @@ from cvzoo.training.recipes.images import denormalized
 from cvzoo.training.recipes.instance_recipe import (
     MASK_METRIC_HELP,
     MASK_METRICS,
+    checked_mask_parts,
     draw_found_masks,
     draw_masks,
     mask_evaluator,
 )
-from cvzoo.training.recipes.recipe import AbstractRecipe, Splits
+from cvzoo.training.recipes.recipe import AbstractRecipe, RecipeModel, Splits
 from cvzoo.typing.aliases import Array, Image
 
 
@@ -64,17 +66,21 @@ class FCISRecipe(AbstractTwoStageRecipe):
     def splits(self) -> InstanceSplits:  # type: ignore[override]  # masks instead of boxes
         return instance_splits(self.data)
 
+    def checked_parts(self) -> tuple[DataSpec, ...]:
+        return checked_mask_parts(self.data)
+
     def build_model(self, label_names: Sequence[str]) -> FCISResNet101:
         return FCISResNet101(None, self.pretrained, label_names=label_names, **vars(self.model))
 
-    def build_loss(self, model: Any, splits: Splits) -> Link:
+    def build_loss(self, model: RecipeModel, splits: Splits) -> Link:
         return FCISTrainChain(model)
 
-    def examples(self, train: AbstractSliceableDataset, model: Any) -> TransformDataset:
+    def examples(self, train: AbstractSliceableDataset, model: RecipeModel) -> TransformDataset:
         data = self.mixed(train.slice[:, ("img", "mask", "label", "crowded", "bbox")], self.mosaic_size)
-        return TransformDataset(data, ("img", "mask", "label", "scale", "size"), FCISTransform(model, x_flip=self.flip))
+        transform = FCISTransform(model, x_flip=self.flip, scales=self.scales)
+        return TransformDataset(data, ("img", "mask", "label", "scale", "size"), transform)
 
-    def boxed_examples(self, train: AbstractSliceableDataset, model: Any) -> TransformDataset:
+    def boxed_examples(self, train: AbstractSliceableDataset, model: RecipeModel) -> TransformDataset:
         """With the boxes around the masks."""
         return TransformDataset(
             self.examples(train, model).slice[:, ("img", "mask", "label")],
@@ -82,16 +88,20 @@ class FCISRecipe(AbstractTwoStageRecipe):
             lambda example: (example[0], mask_to_bbox(example[1]), example[2]),
         )
 
-    def evaluator(self, model: Any, splits: Splits) -> InstanceSegmentationCOCOEvaluator:  # type: ignore[override]
+    def evaluator(self, model: RecipeModel, splits: Splits) -> InstanceSegmentationCOCOEvaluator:  # type: ignore[override]
         """COCO's average precision of masks on the validation set."""
         return mask_evaluator(model, splits)
 
-    def draw_example(self, example: tuple[Array, ...], model: Any, label_names: Sequence[str]) -> tuple[Image, str]:
+    def draw_example(
+        self, example: tuple[Array, ...], model: RecipeModel, label_names: Sequence[str]
+    ) -> tuple[Image, str]:
         """The image with masks and the boxes around them, and their number."""
         img, mask, label, *_ = example
         return draw_masks(denormalized(img, mean=model.mean, std=1), mask, mask_to_bbox(mask), label, label_names)
 
-    def draw_prediction(self, model: Any, example: tuple[Array, ...], label_names: Sequence[str]) -> tuple[Image, str]:
+    def draw_prediction(
+        self, model: RecipeModel, example: tuple[Array, ...], label_names: Sequence[str]
+    ) -> tuple[Image, str]:
         """Instances of a score of 0.3 or more."""
         return draw_found_masks(model, example[0], label_names)
 

@@ -3,13 +3,12 @@
 import dataclasses
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
 
 from cvzoo.links.model.config import config_field
 from cvzoo.links.model.fcos.fcos import FCOS, FCOSConfig
 from cvzoo.links.model.fcos.loss import FCOSLoss
 from cvzoo.training.recipes.detection_recipe import AbstractPyramidRecipe
-from cvzoo.training.recipes.recipe import AbstractRecipe, Splits
+from cvzoo.training.recipes.recipe import AbstractRecipe, RecipeModel, Splits
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -28,7 +27,7 @@ class FCOSRecipe(AbstractPyramidRecipe):
     def build_model(self, label_names: Sequence[str]) -> FCOS:
         return FCOS(None, self.pretrained, label_names=label_names, config=self.model)
 
-    def build_loss(self, model: Any, splits: Splits) -> FCOSLoss:
+    def build_loss(self, model: RecipeModel, splits: Splits) -> FCOSLoss:
         return FCOSLoss(model)
 
 

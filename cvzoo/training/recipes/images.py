@@ -1,12 +1,15 @@
 """Visualizations in the folder of a training: the first batch, and predictions."""
 
+import math
 import pathlib
+import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cvzoo.datasets.sliceable.abstract import AbstractSliceableDataset
+from cvzoo.files.atomic_write import atomic_write
 from cvzoo.images.write_image import write_image
 from cvzoo.training.extension import AbstractExtension
 from cvzoo.training.output_folder import write_or_warn
@@ -17,9 +20,10 @@ if TYPE_CHECKING:
     from cvzoo.training.trainer import Trainer
     from cvzoo.training.triggers.abstract import TriggerLike
 
-_MAX_IMAGES = 8
+_MAX_IMAGES = 8  # on one contact sheet
+_MAX_SAMPLES = 24
 _COLUMNS = 4
-_SIDE = 320
+_SIDE = 320  # pixels of each image on it
 
 
 class FirstBatchImage:
@@ -55,6 +59,8 @@ class PredictionImages(AbstractExtension):
 
     dataset: the first value of an example is an image (3, H, W); path: the file
     draw: an example's image with what is predicted, and the end of its caption, which begins with the file's name
+    seconds: approximate time limit, after which it makes do with the images that it has; clock: seconds, for tests
+    samples: a folder for copies as epoch_*.jpg, of which at most 24 are kept, spread over the training; None: no copies
     """
 
     default_name = "prediction_images"
@@ -66,21 +72,34 @@ class PredictionImages(AbstractExtension):
         draw: Callable[[tuple[Array, ...]], tuple[Image, str]],
         *,
         trigger: "TriggerLike",
+        seconds: float = math.inf,
+        samples: pathlib.Path | None = None,
+        clock: Callable[[], float] = time.monotonic,
     ):
         self.trigger = trigger
+        self._seconds = seconds
+        self._clock = clock
         self._dataset = dataset
         self._path = path
         self._draw = draw
+        self._samples = samples
 
     def __call__(self, trainer: "Trainer") -> None:
-        imgs, captions = [], []
+        imgs: list[Image] = []
+        captions: list[str] = []
         n = len(self._dataset)
+        end = self._clock() + self._seconds
         # those of a folder for each class would begin with eight of one class
         for i in np.linspace(0, n - 1, min(_MAX_IMAGES, n)).astype(int).tolist():
+            if imgs and self._clock() > end:
+                break
             img, caption = self._draw(self._dataset[i])
             imgs.append(img)
             captions.append(f"{pathlib.Path(self._dataset.name(i)).name}: {caption}")
         write_or_warn(self._path, lambda: _write(self._path, imgs, captions))
+        if self._samples is not None:
+            copy = self._samples / f"epoch_{trainer.updater.epoch}.jpg"
+            write_or_warn(copy, lambda: _keep_copy(self._path, copy))
 
 
 def denormalized(img: Array, *, mean: ArrayLike, std: ArrayLike) -> Image:
@@ -92,6 +111,17 @@ def denormalized(img: Array, *, mean: ArrayLike, std: ArrayLike) -> Image:
 def _write(path: pathlib.Path, imgs: Sequence[Array], captions: Sequence[str]) -> None:
     path.parent.mkdir(exist_ok=True)
     write_image(contact_sheet(map(_enlarged, imgs), captions, columns=_COLUMNS, side=_SIDE), path)
+
+
+def _keep_copy(path: pathlib.Path, copy: pathlib.Path) -> None:
+    """Copies the file, and removes every second one of the earlier copies where there are too many."""
+    copy.parent.mkdir(exist_ok=True)
+    with atomic_write(copy) as file:
+        file.write(path.read_bytes())
+    kept = sorted(copy.parent.glob("epoch_*.jpg"), key=lambda each: (len(each.name), each.name))
+    if len(kept) > _MAX_SAMPLES:
+        for each in kept[1:-1:2]:
+            each.unlink(missing_ok=True)
 
 
 def _enlarged(img: Image) -> Image:

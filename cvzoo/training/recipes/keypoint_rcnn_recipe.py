@@ -9,7 +9,7 @@ from cvzoo.datasets.keypoint_splits import KeypointSplits, keypoint_splits, mirr
 from cvzoo.datasets.sliceable.abstract import AbstractSliceableDataset
 from cvzoo.datasets.sliceable.transform_dataset import TransformDataset
 from cvzoo.errors.exceptions import ConfigError
-from cvzoo.evaluations.coco.parameters import COCOParameters
+from cvzoo.evaluations.coco.parameters import MEAN_OKS_SIGMA, COCOParameters
 from cvzoo.evaluations.evaluators.keypoint_coco_evaluator import KeypointCOCOEvaluator
 from cvzoo.iterators.serial_iterator import SerialIterator
 from cvzoo.links.model.config import config_field
@@ -20,10 +20,11 @@ from cvzoo.links.model.keypoint_rcnn.keypoint_rcnn_fpn import KeypointRCNNFPN, P
 from cvzoo.links.model.keypoint_rcnn.loss import KeypointRCNNFPNLoss
 from cvzoo.links.model.keypoint_rcnn.weights import COCO_POINT_NAMES
 from cvzoo.links.model.zoo_member import Task
+from cvzoo.reporting.counted import counted
 from cvzoo.training.recipes.detection_recipe import DRAWN_SCORE, AbstractPyramidRecipe
 from cvzoo.training.recipes.faster_rcnn_fpn_recipe import SMALL, proposal_anchors, region_lr_field, regions_field
 from cvzoo.training.recipes.images import denormalized
-from cvzoo.training.recipes.recipe import AbstractRecipe, Splits
+from cvzoo.training.recipes.recipe import AbstractRecipe, RecipeModel, Splits
 from cvzoo.training.run.anchor_reach import Anchors
 from cvzoo.typing.aliases import Array, Image
 from cvzoo.visualizations.draw_bbox import draw_bbox
@@ -56,7 +57,7 @@ class KeypointRCNNRecipe(AbstractPyramidRecipe):
         group="validation",
     )
     oks_sigma: float = config_field(
-        0.067,
+        MEAN_OKS_SIGMA,
         help="standard deviation of annotations relative to the object's scale, of keypoints that are not COCO's; "
         "the default is the mean of COCO's",
         group="validation",
@@ -95,14 +96,14 @@ class KeypointRCNNRecipe(AbstractPyramidRecipe):
             point_names=self.point_names or None,
         )
 
-    def anchors(self, model: Any) -> Anchors:
+    def anchors(self, model: RecipeModel) -> Anchors:
         """Those of the region proposal network."""
         return proposal_anchors(self.model)
 
-    def build_loss(self, model: Any, splits: Splits) -> KeypointRCNNFPNLoss:
+    def build_loss(self, model: RecipeModel, splits: Splits) -> KeypointRCNNFPNLoss:
         return KeypointRCNNFPNLoss(model, sampling=RegionSampling(n_region=self.regions))
 
-    def examples(self, train: AbstractSliceableDataset, model: Any) -> TransformDataset:
+    def examples(self, train: AbstractSliceableDataset, model: RecipeModel) -> TransformDataset:
         transform = KeypointRCNNTransform(
             self.shorts,
             self.model.max_size,
@@ -115,7 +116,7 @@ class KeypointRCNNRecipe(AbstractPyramidRecipe):
         keys = ("img", "bbox", "label", "point", "visible", "crowded")
         return TransformDataset(self.mixed(train.slice[:, keys], self.mosaic_size), (*keys[:5], "ignored"), transform)
 
-    def evaluator(self, model: Any, splits: Splits) -> KeypointCOCOEvaluator:  # type: ignore[override]
+    def evaluator(self, model: RecipeModel, splits: Splits) -> KeypointCOCOEvaluator:  # type: ignore[override]
         """COCO's average precision of keypoints on the validation set."""
         val = splits.val.slice[:, ("img", "point", "visible", "bbox", "label", "area", "crowded")]
         sigmas = None if self.point_names == COCO_POINT_NAMES else [self.oks_sigma] * len(self.point_names)
@@ -126,23 +127,31 @@ class KeypointRCNNRecipe(AbstractPyramidRecipe):
             parameters=COCOParameters("keypoints", kpt_oks_sigmas=sigmas),
         )
 
-    def draw_example(self, example: tuple[Array, ...], model: Any, label_names: Sequence[str]) -> tuple[Image, str]:
+    def draw_example(
+        self, example: tuple[Array, ...], model: RecipeModel, label_names: Sequence[str]
+    ) -> tuple[Image, str]:
         """The image with boxes and keypoints, and the number of objects; ignored ones are not drawn."""
         img, bbox, label, point, visible, ignored = example
         pixels = denormalized(img, mean=self.model.mean, std=self.model.std)
         drawn = draw_bbox(pixels, bbox[~ignored], label[~ignored], label_names=label_names)
         n = int(ignored.sum())
-        caption = f"{len(bbox) - n} objects, {visible[~ignored].sum()} keypoints" + (f", {n} ignored" if n else "")
+        caption = f"{counted(len(bbox) - n, 'object')}, {counted(int(visible[~ignored].sum()), 'keypoint')}" + (
+            f", {n} ignored" if n else ""
+        )
         return draw_point(drawn, point[~ignored], visible[~ignored]), caption
 
-    def draw_prediction(self, model: Any, example: tuple[Array, ...], label_names: Sequence[str]) -> tuple[Image, str]:
+    def draw_prediction(
+        self, model: RecipeModel, example: tuple[Array, ...], label_names: Sequence[str]
+    ) -> tuple[Image, str]:
         """Objects of a score of 0.3 or more with their keypoints."""
         img = example[0]
-        found = model.predict([img])
-        shown = found.scores[0] >= DRAWN_SCORE
-        rest = found.labels[0][shown], found.scores[0][shown]
-        drawn = draw_bbox(img, found.bboxes[0][shown], *rest, label_names=label_names)
-        return draw_point(drawn, found.points[0][shown]), f"{shown.sum()} objects, score {DRAWN_SCORE} or more"
+        result = model.predict([img])
+        shown = result.scores[0] >= DRAWN_SCORE
+        rest = result.labels[0][shown], result.scores[0][shown]
+        drawn = draw_bbox(img, result.bboxes[0][shown], *rest, label_names=label_names)
+        return draw_point(
+            drawn, result.points[0][shown]
+        ), f"{counted(int(shown.sum()), 'object')}, score {DRAWN_SCORE} or more"
 
 
 KEYPOINT_RCNN_RECIPES: Mapping[str, AbstractRecipe] = MappingProxyType(

@@ -20,7 +20,7 @@ def apply_layers(recipe: AbstractRecipe, optimizer: AbstractOptimizer, model: Li
     model: a part of the optimizer's link
     Raises ConfigError for a path that the network has not, with the nearest one.
     """
-    loss: Any = optimizer.target
+    loss: Link | Any = optimizer.target
     prefix = next(path for path, link in loss.namedlinks() if link is model)
     for name in recipe.frozen:
         freeze(_part(model, name))

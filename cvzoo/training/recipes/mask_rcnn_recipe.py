@@ -3,9 +3,10 @@
 import dataclasses
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from cvzoo.datasets.instance_splits import InstanceSplits, instance_splits
+from cvzoo.datasets.layouts.data_spec import DataSpec
 from cvzoo.datasets.sliceable.abstract import AbstractSliceableDataset
 from cvzoo.datasets.sliceable.transform_dataset import TransformDataset
 from cvzoo.evaluations.evaluators.instance_segmentation_coco_evaluator import InstanceSegmentationCOCOEvaluator
@@ -22,11 +23,12 @@ from cvzoo.training.recipes.images import denormalized
 from cvzoo.training.recipes.instance_recipe import (
     MASK_METRIC_HELP,
     MASK_METRICS,
+    checked_mask_parts,
     draw_found_masks,
     draw_masks,
     mask_evaluator,
 )
-from cvzoo.training.recipes.recipe import AbstractRecipe, Splits
+from cvzoo.training.recipes.recipe import AbstractRecipe, RecipeModel, Splits
 from cvzoo.training.run.anchor_reach import Anchors
 from cvzoo.typing.aliases import Array, Image
 
@@ -55,17 +57,20 @@ class MaskRCNNRecipe(AbstractPyramidRecipe):
     def splits(self) -> InstanceSplits:  # type: ignore[override]  # masks instead of boxes
         return instance_splits(self.data)
 
+    def checked_parts(self) -> tuple[DataSpec, ...]:
+        return checked_mask_parts(self.data)
+
     def build_model(self, label_names: Sequence[str]) -> MaskRCNNFPN:
         return MaskRCNNFPN(None, self.pretrained, label_names=label_names, settings=self.model, mask_settings=self.head)
 
-    def anchors(self, model: Any) -> Anchors:
+    def anchors(self, model: RecipeModel) -> Anchors:
         """Those of the region proposal network."""
         return proposal_anchors(self.model)
 
-    def build_loss(self, model: Any, splits: Splits) -> MaskRCNNFPNLoss:
+    def build_loss(self, model: RecipeModel, splits: Splits) -> MaskRCNNFPNLoss:
         return MaskRCNNFPNLoss(model, sampling=RegionSampling(n_region=self.regions))
 
-    def examples(self, train: AbstractSliceableDataset, model: Any) -> TransformDataset:
+    def examples(self, train: AbstractSliceableDataset, model: RecipeModel) -> TransformDataset:
         transform = MaskRCNNTransform(
             self.shorts,
             self.model.max_size,
@@ -78,11 +83,13 @@ class MaskRCNNRecipe(AbstractPyramidRecipe):
         keys = ("img", "bbox", "label", "mask", "crowded")
         return TransformDataset(self.mixed(train.slice[:, keys], self.mosaic_size), (*keys[:4], "ignored"), transform)
 
-    def evaluator(self, model: Any, splits: Splits) -> InstanceSegmentationCOCOEvaluator:  # type: ignore[override]
+    def evaluator(self, model: RecipeModel, splits: Splits) -> InstanceSegmentationCOCOEvaluator:  # type: ignore[override]
         """COCO's average precision of masks on the validation set."""
         return mask_evaluator(model, splits)
 
-    def draw_example(self, example: tuple[Array, ...], model: Any, label_names: Sequence[str]) -> tuple[Image, str]:
+    def draw_example(
+        self, example: tuple[Array, ...], model: RecipeModel, label_names: Sequence[str]
+    ) -> tuple[Image, str]:
         """The image with boxes and masks, and their number; ignored ones are not drawn."""
         img, bbox, label, mask, ignored = example
         pixels = denormalized(img, mean=self.model.mean, std=self.model.std)
@@ -90,7 +97,9 @@ class MaskRCNNRecipe(AbstractPyramidRecipe):
         n = int(ignored.sum())
         return drawn, caption + (f", {n} ignored" if n else "")
 
-    def draw_prediction(self, model: Any, example: tuple[Array, ...], label_names: Sequence[str]) -> tuple[Image, str]:
+    def draw_prediction(
+        self, model: RecipeModel, example: tuple[Array, ...], label_names: Sequence[str]
+    ) -> tuple[Image, str]:
         """Instances of a score of 0.3 or more."""
         return draw_found_masks(model, example[0], label_names)
 

@@ -7,9 +7,11 @@ import numpy as np
 
 from cvzoo.config.batch_context import batch_generator
 from cvzoo.config.switches import no_backprop_mode, using_config
+from cvzoo.datasets.sliceable.abstract import AbstractSliceableDataset
 from cvzoo.datasets.sliceable.transform_dataset import TransformDataset
 from cvzoo.errors.exceptions import ConfigError, CvzooError
 from cvzoo.links.model.config import config_field
+from cvzoo.training.recipes.recipe import RecipeModel
 from cvzoo.transforms.label_maps import resize_label_map
 from cvzoo.transforms.resize import resize
 from cvzoo.typing.aliases import Array, Size
@@ -50,7 +52,9 @@ def scaled(size: Size, scale: float) -> Size:
     return height, width
 
 
-def at_scales(examples: TransformDataset, model: Any, scales: Sequence[float], size: Size | None) -> TransformDataset:
+def at_scales(
+    examples: AbstractSliceableDataset, model: RecipeModel, scales: Sequence[float], size: Size | None
+) -> AbstractSliceableDataset:
     """The examples at scales that are drawn for each batch. Raises ConfigError if the network takes one size only.
 
     size: (H, W) of the network's usual input; None: that of the images, which is not checked

@@ -4,7 +4,7 @@ import abc
 import dataclasses
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar, Literal, NamedTuple, Protocol
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, TypeAlias
 
 from cvzoo.datasets.layouts.data_spec import DataSpec
 from cvzoo.datasets.sliceable.abstract import AbstractSliceableDataset
@@ -24,6 +24,7 @@ from cvzoo.optimizers.momentum_sgd import MomentumSGD
 from cvzoo.optimizers.nesterov_ag import NesterovAG
 from cvzoo.optimizers.optimizer import AbstractOptimizer
 from cvzoo.optimizers.selectors import is_vector
+from cvzoo.reporting.counted import counted
 from cvzoo.training.concat_examples import concat_examples
 from cvzoo.training.extensions.shifts.abstract import AbstractShift
 from cvzoo.training.extensions.shifts.cosine_shift import CosineShift
@@ -35,7 +36,11 @@ from cvzoo.training.triggers.early_stopping_trigger import EarlyStoppingTrigger
 from cvzoo.typing.aliases import Array, Image
 
 USUAL_WARMUP = 300  # updates
+_MOST_REPEATS = 100  # of an image in a batch: what is beyond is a mistake, and a batch that may never be complete
 _MIXING = ("mosaic", "mix_up", "cut_mix", "copy_paste")  # fields of probabilities or strengths, of those that have them
+
+
+RecipeModel: TypeAlias = Any  # the network of a recipe, of the class that its `build_model` returns
 
 
 class Splits(Protocol):
@@ -175,22 +180,24 @@ class AbstractRecipe(AbstractConfig, abc.ABC):
         """The network for these classes, with its pretrained weights; random values come from the run's seed."""
 
     @abc.abstractmethod
-    def build_loss(self, model: Any, splits: Splits) -> Link:
+    def build_loss(self, model: RecipeModel, splits: Splits) -> Link:
         """The loss around the model: what the optimizer updates, called with what the converter returns."""
 
     @abc.abstractmethod
-    def examples(self, train: AbstractSliceableDataset, model: Any) -> AbstractSliceableDataset:
+    def examples(self, train: AbstractSliceableDataset, model: RecipeModel) -> AbstractSliceableDataset:
         """The training set with data augmentation, in the order of values that the converter takes."""
 
     @abc.abstractmethod
-    def draw_example(self, example: tuple[Array, ...], model: Any, label_names: Sequence[str]) -> tuple[Image, str]:
+    def draw_example(
+        self, example: tuple[Array, ...], model: RecipeModel, label_names: Sequence[str]
+    ) -> tuple[Image, str]:
         """An augmented example as an image (3, H, W) in [0, 255] and its caption."""
 
-    def anchors(self, model: Any) -> Anchors | None:
+    def anchors(self, model: RecipeModel) -> Anchors | None:
         """The anchors, whose reach the report says; None: the network has none."""
         return None
 
-    def boxed_examples(self, train: AbstractSliceableDataset, model: Any) -> AbstractSliceableDataset:
+    def boxed_examples(self, train: AbstractSliceableDataset, model: RecipeModel) -> AbstractSliceableDataset:
         """The augmented training set as (img, bbox, label) or (img, bbox, label, ignored), for the reach of anchors."""
         examples = self.examples(train, model)
         return examples.slice[:, tuple(key for key in ("img", "bbox", "label", "ignored") if key in examples.keys)]
@@ -236,18 +243,20 @@ class AbstractRecipe(AbstractConfig, abc.ABC):
         return ()
 
     @abc.abstractmethod
-    def evaluator(self, model: Any, splits: Splits) -> AbstractEvaluator:
+    def evaluator(self, model: RecipeModel, splits: Splits) -> AbstractEvaluator:
         """The evaluator on the validation set by the recipe's metric."""
 
     @abc.abstractmethod
-    def draw_prediction(self, model: Any, example: tuple[Array, ...], label_names: Sequence[str]) -> tuple[Image, str]:
+    def draw_prediction(
+        self, model: RecipeModel, example: tuple[Array, ...], label_names: Sequence[str]
+    ) -> tuple[Image, str]:
         """The image (3, H, W) of a validation example, in [0, 255], with what the model predicts, and a caption."""
 
     @abc.abstractmethod
     def class_table(self, result: Any, label_names: Sequence[str]) -> ClassTable:
         """The scores by class of the evaluator's result."""
 
-    def for_validation(self, model: Any) -> None:
+    def for_validation(self, model: RecipeModel) -> None:
         """Sets the model's thresholds to those of the validation: nothing, unless the task says otherwise."""
 
     def with_data(self, data: str) -> "AbstractRecipe":
@@ -296,14 +305,24 @@ class AbstractRecipe(AbstractConfig, abc.ABC):
         return -(-self.epochs * n_example // self.batch_size)
 
     def resolved(self, n_example: int) -> "AbstractRecipe":
-        """The recipe with an explicit warm-up. Raises ValueRangeError if that is not shorter than the training."""
+        """The recipe with an explicit warm-up.
+
+        Raises ValueRangeError if that is not shorter than the training, or if a batch is far larger than the training
+        set.
+        """
+        if self.batch_size > _MOST_REPEATS * n_example:
+            raise ValueRangeError(
+                f"a batch would have each image of the training set more than {_MOST_REPEATS} times",
+                expected=f"batch_size of at most {_MOST_REPEATS * n_example}",
+                got=self.batch_size,
+            )
         n = self.n_update(n_example)
         if self.warmup is None:
             return dataclasses.replace(self, warmup=max(min(USUAL_WARMUP, n // 3), 1) if n > 1 else 0)
         if self.warmup >= n:
             raise ValueRangeError(
                 "the warm-up is not shorter than the training: the learning rate would never be reached",
-                expected=f"fewer than its {n} updates",
+                expected=f"fewer than its {counted(n, 'update')}",
                 got=self.warmup,
             )
         return self

@@ -11,7 +11,7 @@ from cvzoo.links.model.retinanet.loss import RetinaNetLoss
 from cvzoo.links.model.retinanet.retinanet import RetinaNet
 from cvzoo.links.model.retinanet.weights import RESNET50_FPN
 from cvzoo.training.recipes.detection_recipe import AbstractPyramidRecipe, pyramid_anchors
-from cvzoo.training.recipes.recipe import AbstractRecipe, Splits
+from cvzoo.training.recipes.recipe import AbstractRecipe, RecipeModel, Splits
 from cvzoo.training.run.anchor_reach import Anchors
 
 
@@ -43,12 +43,12 @@ class RetinaNetRecipe(AbstractPyramidRecipe):
     def build_model(self, label_names: Sequence[str]) -> RetinaNet:
         return RetinaNet(None, self.pretrained, label_names=label_names, config=self.model)
 
-    def anchors(self, model: Any) -> Anchors:
+    def anchors(self, model: RecipeModel) -> Anchors:
         """Those of all levels."""
         strides = [2**level for level in range(self.model.first_level, self.model.last_level + 1)]
         return pyramid_anchors(model.anchors, self.model, strides)
 
-    def build_loss(self, model: Any, splits: Splits) -> RetinaNetLoss:
+    def build_loss(self, model: RecipeModel, splits: Splits) -> RetinaNetLoss:
         return RetinaNetLoss(model, alpha=self.alpha, gamma=self.gamma, box_loss=self.box_loss)
 
 

@@ -21,7 +21,7 @@ from cvzoo.links.model.segmenter import AbstractSegmenter
 from cvzoo.links.model.zoo_member import Task
 from cvzoo.training.recipes.images import denormalized
 from cvzoo.training.recipes.multi_scale import at_scales, batch_scales_field
-from cvzoo.training.recipes.recipe import AbstractRecipe, ClassTable, Splits
+from cvzoo.training.recipes.recipe import AbstractRecipe, ClassTable, RecipeModel, Splits
 from cvzoo.typing.aliases import Array, Image, Size
 from cvzoo.visualizations.draw_mask import draw_label_map
 
@@ -87,7 +87,7 @@ class AbstractSegmentationRecipe(AbstractRecipe, abc.ABC):
     def splits(self) -> LabelMapSplits:
         return label_map_splits(self.data)
 
-    def build_loss(self, model: Any, splits: Splits) -> PixelwiseSoftmaxClassifier:
+    def build_loss(self, model: RecipeModel, splits: Splits) -> PixelwiseSoftmaxClassifier:
         """The mean cross entropy of the pixels."""
         weights = None
         if self.class_weight == "median_frequency":
@@ -95,7 +95,7 @@ class AbstractSegmentationRecipe(AbstractRecipe, abc.ABC):
             weights = median_frequency_weights(labels, len(splits.label_names))
         return PixelwiseSoftmaxClassifier(model, class_weight=weights, aux_weight=self.aux_weight)
 
-    def examples(self, train: AbstractSliceableDataset, model: Any) -> TransformDataset:
+    def examples(self, train: AbstractSliceableDataset, model: RecipeModel) -> AbstractSliceableDataset:
         resized = TransformDataset(train, ("img", "label"), self.resized())
         transform = LabelMapTransform(
             model, self.crop_size, scale_range=self.scale_range, angle=self.angle, x_flip=self.flip
@@ -103,12 +103,14 @@ class AbstractSegmentationRecipe(AbstractRecipe, abc.ABC):
         examples = TransformDataset(resized, ("img", "label"), transform)
         return at_scales(examples, model, self.batch_scales, self.crop_size)
 
-    def evaluator(self, model: Any, splits: Splits) -> SemanticSegmentationEvaluator:
+    def evaluator(self, model: RecipeModel, splits: Splits) -> SemanticSegmentationEvaluator:
         """The evaluator on the validation set, in the images' own size."""
         iterator = SerialIterator(splits.val, 1, repeat=False, shuffle=False)
         return SemanticSegmentationEvaluator(iterator, model, label_names=splits.label_names)
 
-    def draw_example(self, example: tuple[Array, ...], model: Any, label_names: Sequence[str]) -> tuple[Image, str]:
+    def draw_example(
+        self, example: tuple[Array, ...], model: RecipeModel, label_names: Sequence[str]
+    ) -> tuple[Image, str]:
         """A crop tinted in the colors of its classes, and how much of it is labeled."""
         x, label = example
         mean, std = model.preparation.mean_and_std()
@@ -117,7 +119,9 @@ class AbstractSegmentationRecipe(AbstractRecipe, abc.ABC):
         img = img[::-1] if model.preparation.channels == "BGR" else img
         return draw_label_map(img, label), f"{np.mean(label >= 0):.0%} labeled"
 
-    def draw_prediction(self, model: Any, example: tuple[Array, ...], label_names: Sequence[str]) -> tuple[Image, str]:
+    def draw_prediction(
+        self, model: RecipeModel, example: tuple[Array, ...], label_names: Sequence[str]
+    ) -> tuple[Image, str]:
         """The image tinted in the colors of its classes, and the largest of them."""
         img = example[0]
         (label,) = model.predict([img])

@@ -9,23 +9,23 @@ from types import UnionType
 from typing import Any
 
 from cvzoo.errors.exceptions import ConfigError, ValueRangeError
-from cvzoo.links.model.config import field_types, limits_of
+from cvzoo.links.model.config import ModelConfig, field_types, limits_of
 from cvzoo.links.model.typed_value import expected_words, typed_value
 from cvzoo.training.recipes.recipe import AbstractRecipe
 
 NONE = "none"  # how None is written
 
 
-def setting_names(config: Any) -> list[str]:
+def setting_names(config: ModelConfig) -> list[str]:
     """The names of all settings of a recipe or a config, those of nested configs as "model.min_size"."""
-    found = []
+    names = []
     for field in dataclasses.fields(config):
         value = getattr(config, field.name)
         if dataclasses.is_dataclass(value):
-            found += [f"{field.name}.{name}" for name in setting_names(value)]
+            names += [f"{field.name}.{name}" for name in setting_names(value)]
         else:
-            found.append(field.name)
-    return found
+            names.append(field.name)
+    return names
 
 
 def with_settings(recipe: AbstractRecipe, values: Mapping[str, Any]) -> AbstractRecipe:
@@ -57,37 +57,37 @@ def setting_value(recipe: AbstractRecipe, name: str, value: Any) -> Any:
     ((own, value),) = _gathered(recipe, {name: value}).items()
     if own not in setting_names(recipe):
         raise ConfigError(f"the recipe has no setting {name!r}", hint=_nearest(name, recipe))
-    config: Any = recipe
+    config: ModelConfig = recipe
     *outer, last = own.split(".")
     for each in outer:
         config = getattr(config, each)
-    found = _value(config, last, value)
-    return found if own == name else found[name.partition(".")[2]]
+    typed = _value(config, last, value)
+    return typed if own == name else typed[name.partition(".")[2]]
 
 
 def settings_of_words(words: Iterable[str]) -> dict[str, str]:
     """name -> text of words KEY=VALUE. Raises ConfigError for another word."""
-    found = {}
+    settings = {}
     for word in words:
         name, equals, text = word.partition("=")
         if not equals or not name:
             raise ConfigError(f"{word!r} is no setting of the recipe", expected="KEY=VALUE, such as lr=0.01")
-        found[name.strip()] = text.strip()
-    return found
+        settings[name.strip()] = text.strip()
+    return settings
 
 
 def _gathered(recipe: AbstractRecipe, values: Mapping[str, Any]) -> dict[str, Any]:
     """The values with those of a setting that is a mapping, "layer_lr.extractor", under its own name."""
     recipe_class: type = type(recipe)
     types = field_types(recipe_class)
-    found: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
     for name, value in values.items():
         outer, dot, inner = name.partition(".")
         if dot and any(_is_mapping(kind) for kind in _kinds(types.get(outer))):
-            found[outer] = {**(getattr(recipe, outer) or {}), **found.get(outer, {}), inner: value}
+            settings[outer] = {**(getattr(recipe, outer) or {}), **settings.get(outer, {}), inner: value}
         else:
-            found[name] = value
-    return found
+            settings[name] = value
+    return settings
 
 
 def _nearest(name: str, recipe: AbstractRecipe) -> str:
@@ -101,7 +101,7 @@ def _nearest(name: str, recipe: AbstractRecipe) -> str:
     return f"did you mean {near[0]}?" if near else "cvzoo train --show-config lists them"
 
 
-def _replaced(config: Any, values: Mapping[str, Any]) -> Any:
+def _replaced(config: ModelConfig, values: Mapping[str, Any]) -> Any:
     own = {name: _value(config, name, value) for name, value in values.items() if "." not in name}
     nested: dict[str, dict[str, Any]] = {}
     for name, value in values.items():
@@ -113,7 +113,7 @@ def _replaced(config: Any, values: Mapping[str, Any]) -> Any:
     return dataclasses.replace(config, **own) if own else config
 
 
-def _value(config: Any, name: str, value: Any) -> Any:
+def _value(config: ModelConfig, name: str, value: Any) -> Any:
     (field,) = [each for each in dataclasses.fields(config) if each.name == name]
     config_class: type = type(config)
     kind, limits = field_types(config_class)[name], limits_of(field)
@@ -136,19 +136,19 @@ def _readings(kind: Any, value: Any) -> list[Any]:
         return [value]
     if value.lower() in (NONE, "null") and takes_none:
         return [None]
-    found: list[Any] = [value]
+    readings: list[Any] = [value]
     for text in (value, value.lower(), f"[{value}]"):
         try:
-            found.append(json.loads(text))
+            readings.append(json.loads(text))
         except ValueError:
             continue
     try:
-        found.append(float(value))  # 1e-3 is JSON, .5 is not
+        readings.append(float(value))  # 1e-3 is JSON, .5 is not
     except ValueError:
         pass
     if value:
-        found.append([each.strip() for each in value.split(",")])
-    return found
+        readings.append([each.strip() for each in value.split(",")])
+    return readings
 
 
 def _is_mapping(kind: object) -> bool:

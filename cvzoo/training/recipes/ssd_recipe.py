@@ -19,9 +19,10 @@ from cvzoo.links.model.ssd.weights import SSD300_WEIGHTS, SSD512_WEIGHTS
 from cvzoo.optimizers.hooks.gradient_scaling import GradientScaling
 from cvzoo.optimizers.optimizer import AbstractOptimizer
 from cvzoo.optimizers.selectors import named
+from cvzoo.reporting.counted import counted
 from cvzoo.training.recipes.detection_recipe import AbstractDetectionRecipe
 from cvzoo.training.recipes.images import denormalized
-from cvzoo.training.recipes.recipe import Splits
+from cvzoo.training.recipes.recipe import RecipeModel, Splits
 from cvzoo.training.run.anchor_reach import Anchors
 from cvzoo.typing.aliases import Array, Image
 from cvzoo.visualizations.draw_bbox import draw_bbox
@@ -57,7 +58,7 @@ class SSDRecipe(AbstractDetectionRecipe):
         records = SSD512_WEIGHTS if self.model.insize == SSD512_SETTINGS.insize else SSD300_WEIGHTS
         return SSD(None, self.pretrained, label_names=label_names, config=self.model, records=records)
 
-    def build_loss(self, model: Any, splits: Splits) -> SSDLoss:
+    def build_loss(self, model: RecipeModel, splits: Splits) -> SSDLoss:
         return SSDLoss(model, k=self.negatives)
 
     def build_optimizer(self, loss: Link) -> AbstractOptimizer:
@@ -67,21 +68,21 @@ class SSDRecipe(AbstractDetectionRecipe):
             optimizer.add_hook(GradientScaling(self.bias_lr, only=named("b")))
         return optimizer
 
-    def anchors(self, model: Any) -> Anchors:
+    def anchors(self, model: RecipeModel) -> Anchors:
         """The default boxes."""
         return Anchors(lambda size: model.coder.default)
 
-    def boxed_examples(self, train: AbstractSliceableDataset, model: Any) -> TransformDataset:
+    def boxed_examples(self, train: AbstractSliceableDataset, model: RecipeModel) -> TransformDataset:
         """The augmented boxes, before they become targets of default boxes."""
         return TransformDataset(self._mixed(train), ("img", "bbox", "label"), self._transform(model).augmented)
 
-    def examples(self, train: AbstractSliceableDataset, model: Any) -> TransformDataset:
+    def examples(self, train: AbstractSliceableDataset, model: RecipeModel) -> TransformDataset:
         return TransformDataset(self._mixed(train), ("img", "mb_loc", "mb_label"), self._transform(model))
 
     def _mixed(self, train: AbstractSliceableDataset) -> AbstractSliceableDataset:
         return self.mixed(train, (self.model.insize, self.model.insize))
 
-    def _transform(self, model: Any) -> SSDTransform:
+    def _transform(self, model: RecipeModel) -> SSDTransform:
         size = (model.insize, model.insize)
         return SSDTransform(model.coder, size, mean=model.mean, augment=self.augment)
 
@@ -89,7 +90,9 @@ class SSDRecipe(AbstractDetectionRecipe):
         """Images and targets are stacked."""
         return collate_multibox(batch, device)
 
-    def draw_example(self, example: tuple[Array, ...], model: Any, label_names: Sequence[str]) -> tuple[Image, str]:
+    def draw_example(
+        self, example: tuple[Array, ...], model: RecipeModel, label_names: Sequence[str]
+    ) -> tuple[Image, str]:
         """The boxes of the default boxes that are to find an object."""
         img, mb_loc, mb_label = example
         conf = np.zeros((len(mb_loc), 1 + len(label_names)), np.float32)
@@ -99,7 +102,11 @@ class SSDRecipe(AbstractDetectionRecipe):
         drawn = draw_bbox(
             denormalized(img, mean=model.mean, std=1), objects.astype(np.float32), label[first], label_names=label_names
         )
-        return drawn, f"{len(objects)} boxes, {int((mb_label > 0).sum())} default boxes"
+        return (
+            drawn,
+            f"{counted(len(objects), 'box', 'boxes')}, "
+            f"{counted(int((mb_label > 0).sum()), 'default box', 'default boxes')}",
+        )
 
 
 SSD_RECIPES: Mapping[str, SSDRecipe] = MappingProxyType(

@@ -22,9 +22,9 @@ from cvzoo.links.model.yolo.loss import YOLOLoss
 from cvzoo.links.model.yolo.preparation import Fit
 from cvzoo.links.model.yolo.yolo_v3 import ANCHORS, YOLOv3
 from cvzoo.training.recipes.detection_recipe import AbstractDetectionRecipe, draw_boxes
-from cvzoo.training.recipes.recipe import AbstractRecipe, Splits
+from cvzoo.training.recipes.recipe import AbstractRecipe, RecipeModel, Splits
 from cvzoo.training.run.anchor_reach import Anchors
-from cvzoo.typing.aliases import Array, Image
+from cvzoo.typing.aliases import Array, Image, Size
 
 Shapes = tuple[tuple[tuple[float, float], ...], ...]
 
@@ -101,10 +101,10 @@ class AbstractYOLORecipe(AbstractDetectionRecipe, abc.ABC):
             if not bias.any():  # trained ones are not all zero
                 bias.reshape(len(head.anchors), -1)[:, 4] = prior_bias(self.prior)
 
-    def build_loss(self, model: Any, splits: Splits) -> YOLOLoss:
+    def build_loss(self, model: RecipeModel, splits: Splits) -> YOLOLoss:
         return YOLOLoss(model, ignore_thresh=self.ignore_thresh, sizes=self.sizes, seed=self.seed)
 
-    def anchors(self, model: Any) -> Anchors | None:
+    def anchors(self, model: RecipeModel) -> Anchors | None:
         """Of each object the loss takes the anchor of the most similar shape; None for anchors in cells."""
         if any(isinstance(head, RegionHead) for head in model.heads):
             return None
@@ -117,8 +117,9 @@ class AbstractYOLORecipe(AbstractDetectionRecipe, abc.ABC):
         """Settings whose anchors fit these boxes better, pixels of the input; none unless the family says otherwise."""
         return {}
 
-    def examples(self, train: AbstractSliceableDataset, model: Any) -> TransformDataset:
-        size = (max(self.sizes),) * 2 if self.sizes else model.preparation.size
+    def examples(self, train: AbstractSliceableDataset, model: RecipeModel) -> TransformDataset:
+        largest = max(self.sizes or (0,))
+        size: Size = (largest, largest) if self.sizes else model.preparation.size
         fit: Fit = "stretch" if isinstance(model.preparation, Stretch) else "letterbox"
         train = self.mixed(train, size)
         transform = YOLOTransform(size, augment=self.augment, fit=fit)
@@ -128,7 +129,9 @@ class AbstractYOLORecipe(AbstractDetectionRecipe, abc.ABC):
         """Images are stacked, boxes are lists."""
         return collate_photos(batch, device)
 
-    def draw_example(self, example: tuple[Array, ...], model: Any, label_names: Sequence[str]) -> tuple[Image, str]:
+    def draw_example(
+        self, example: tuple[Array, ...], model: RecipeModel, label_names: Sequence[str]
+    ) -> tuple[Image, str]:
         return draw_boxes(example, label_names, mean=0, std=255)
 
 

@@ -14,13 +14,14 @@ from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.geometry.bbox_iou import bbox_iou
 from cvzoo.geometry.fit_anchors import iou_at_offset
 from cvzoo.iterators.fetch import Task, fetch
+from cvzoo.reporting.counted import counted
 from cvzoo.training.output_folder import write_text
 from cvzoo.typing.aliases import Array, FilePath
 from cvzoo.visualizations.report.page import bar, table
 
 FILENAME = "anchors.json"
 _SIDES = (0.0, 16.0, 32.0, 64.0, 128.0, 256.0, np.inf)  # pixels of the network's input
-_POOR = 0.9
+_POOR = 0.9  # share of boxes that an anchor matches; below it the run warns
 
 
 class Anchors(NamedTuple):
@@ -109,10 +110,11 @@ def reach_section(reach: dict[str, Any] | None) -> str:
     if reach is None:
         return ""
     words = (
-        f"{reach['reached']:.1%} of {reach['n_box']} boxes in {reach['n_image']} augmented training images have an "
+        f"{reach['reached']:.1%} of {counted(reach['n_box'], 'box', 'boxes')} in "
+        f"{counted(reach['n_image'], 'augmented training image')} have an "
         f"anchor with an IoU of {reach['thresh']:g} or more; the mean of the best IoUs is {reach['mean_iou']:.2f}."
         if reach["n_box"]
-        else f"There are no boxes in {reach['n_image']} augmented training images."
+        else f"There are no boxes in {counted(reach['n_image'], 'augmented training image')}."
     )
     suggested = reach.get("suggested") or {}
     if suggested:

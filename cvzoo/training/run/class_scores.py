@@ -25,31 +25,31 @@ def class_scores(keys: Sequence[str], label_names: Sequence[str]) -> ClassScores
 
     keys: of the log; label_names: of the data set
     """
-    found: dict[str, dict[str, str]] = {}
+    scores: dict[str, dict[str, str]] = {}
     for name in label_names:
         for key in keys:
             prefix = key.removesuffix(f"/{name}")
             if prefix != key and not prefix.endswith("main"):
-                found.setdefault(prefix, {})[name] = key
-    whole = {prefix: of_classes for prefix, of_classes in found.items() if len(of_classes) == len(label_names)}
+                scores.setdefault(prefix, {})[name] = key
+    whole = {prefix: of_classes for prefix, of_classes in scores.items() if len(of_classes) == len(label_names)}
     return ClassScores(tuple((prefix.rpartition("main/")[2], each) for prefix, each in whole.items()))
 
 
-def class_table(found: ClassScores, last: Mapping[str, Any], best: Mapping[str, Any] | None) -> str:
+def class_table(scores: ClassScores, last: Mapping[str, Any], best: Mapping[str, Any] | None) -> str:
     """HTML of the scores by class, from the highest of the first score; "" without such scores.
 
     last, best: rows of the log: the last validation, and the one of the best model
     """
-    if not found.keys:
+    if not scores.keys:
         return ""
     rows = [("last", last)] + ([("best", best)] if best is not None and best is not last else [])
-    heads = ["class", *(f"{title}, {which}" for title, _ in found.keys for which, _ in rows)]
-    first = found.keys[0][1]
+    heads = ["class", *(f"{title}, {which}" for title, _ in scores.keys for which, _ in rows)]
+    first = scores.keys[0][1]
 
     def order(name: str) -> tuple[bool, float]:
         value = last.get(first[name])
         return (value is None, 0.0 if value is None else -value)
 
     names = sorted(first, key=order)
-    lines = [[name, *(bar(row.get(each[name])) for _, each in found.keys for _, row in rows)] for name in names]
+    lines = [[name, *(bar(row.get(each[name])) for _, each in scores.keys for _, row in rows)] for name in names]
     return f"<h3>By class</h3>{table(heads, lines, sorted_by=heads[1])}"

@@ -38,7 +38,7 @@ def data_fingerprint(
     sizes = [_file_size(name) for name in names]
     are_files = bool(sizes) and all(size is not None for size in sizes)
     wanted = tuple(k for k, key in enumerate(keys) if not (are_files and key in _PHOTO_KEYS))
-    found: dict[str, Any] = {
+    fingerprint: dict[str, Any] = {
         "n_example": len(source),
         "keys": list(keys),
         "label_names": _label_names(dataset),
@@ -46,8 +46,8 @@ def data_fingerprint(
         "content": {},
     }
     if wanted:
-        _add_content(found["content"], source, wanted, start + seconds, clock)
-    return found
+        _add_content(fingerprint["content"], source, wanted, start + seconds, clock)
+    return fingerprint
 
 
 def same_data(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool | None:

@@ -38,7 +38,7 @@ def plain(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {str(key): plain(each) for key, each in value.items()}
     fields = type(value).__dict__.get("_fields") if isinstance(value, tuple) else None
-    if fields is not None:  # a named tuple
+    if isinstance(value, tuple) and fields is not None:  # a named tuple
         return {name: plain(each) for name, each in zip(fields, value)}
     if isinstance(value, list | tuple):
         return [plain(each) for each in value]
@@ -59,7 +59,7 @@ def stored_as(settings: object, tree: Mapping[str, Any]) -> Mapping[str, Any]:
     if not isinstance(settings, AbstractConfig):
         return tree
     try:
-        found: dict[str, Any] = plain(config_from_json(type(settings), tree))
+        values: dict[str, Any] = plain(config_from_json(type(settings), tree))
     except CvzooError:
         return tree
-    return found
+    return values

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from cvzoo.errors.exceptions import UnsupportedError, ValueRangeError
 from cvzoo.files.file_hash import sha256_of
+from cvzoo.reporting.counted import counted
 from cvzoo.training.interval_means import WHERE
 from cvzoo.training.run.command import RECIPE_FILE, SCRIPT_COPY, Command, read_command
 from cvzoo.training.run.data_fingerprint import same_data
@@ -123,7 +124,7 @@ def _notes(folder: pathlib.Path, out: pathlib.Path) -> list[str]:
 
 def _metric_notes(then: list[dict[str, Any]], now: list[dict[str, Any]]) -> list[str]:
     if len(then) != len(now):
-        return [f"metrics.jsonl has {len(now)} lines, not {len(then)}"]
+        return [f"metrics.jsonl has {counted(len(now), 'line')}, not {len(then)}"]
     for a, b in zip(then, now):
         for key in [*a, *(key for key in b if key not in a)]:
             if key != WHERE[2] and a.get(key) != b.get(key):

@@ -13,6 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cvzoo.config.randomness import set_seed
+from cvzoo.distributed.communicator import AbstractCommunicator
+from cvzoo.distributed.create_multi_node_optimizer import create_multi_node_optimizer
+from cvzoo.distributed.null_communicator import NullCommunicator
+from cvzoo.distributed.scatter_dataset import scatter_batches
 from cvzoo.errors.exceptions import FileFormatError, ValueRangeError
 from cvzoo.iterators.abstract import AbstractIterator
 from cvzoo.iterators.multiprocess_iterator import MultiprocessIterator
@@ -27,7 +31,10 @@ from cvzoo.training.extensions.best_model import BestModel
 from cvzoo.training.extensions.csv_report import CSVReport
 from cvzoo.training.extensions.fail_on_non_number import FailOnNonNumber
 from cvzoo.training.extensions.json_lines_report import JSONLinesReport
+from cvzoo.training.extensions.live_report import LiveReport
 from cvzoo.training.extensions.log_report import LogReport
+from cvzoo.training.extensions.multi_node_checkpointer import create_multi_node_checkpointer
+from cvzoo.training.extensions.observation_aggregator import ObservationAggregator
 from cvzoo.training.extensions.plot_report import PlotReport
 from cvzoo.training.extensions.print_report import PrintReport
 from cvzoo.training.extensions.progress_bar import ProgressBar
@@ -49,7 +56,7 @@ from cvzoo.typing.protocols import IndexableDataset
 if TYPE_CHECKING:
     from cvzoo.training.triggers.abstract import TriggerLike
 
-_FORMAT = 1
+_FORMAT = 1  # of run.json
 ENVIRONMENT, DATA, PLOTS = "environment.json", "data.json", "plots"
 
 
@@ -69,6 +76,8 @@ class Run:
     command: the command of the run; None: that of this process
     resume_with: the command that resumes the run, for messages and the report; None: that of this script if it has
         --resume, else `Run(..., resume=True)`
+    comm: of a training on several ranks, of which rank 0 writes the files; `trainer` gives each its part of the batches
+        and updates by the mean gradients; None: one process
 
     Writes config.json (recipe, seed, command), environment.json (versions, CPU, threads), data.json (fingerprints),
     script.py (a copy of the script); `extend` adds the files that are written during training.
@@ -86,16 +95,14 @@ class Run:
         resume: bool = False,
         command: Command | None = None,
         resume_with: str | None = None,
+        comm: AbstractCommunicator | None = None,
     ):
+        self.comm: AbstractCommunicator = NullCommunicator() if comm is None else comm
         self.out = os.fspath(out)
         self.seed = int(seed)
         self.resume = bool(resume)
         command = this_command(self.out) if command is None else command
         self.resume_with = resume_with or resume_words(command, self.out) or f"Run({self.out!r}, ..., resume=True)"
-        before = check_run_folder(self.out, resume=self.resume, resume_with=self.resume_with)
-        make_output_folder(self.out)
-        for folder in (self.out, pathlib.Path(self.out, PLOTS)):
-            sweep_parts(folder)
         _seed_all(self.seed)
         self.config = {
             "format": _FORMAT,
@@ -107,6 +114,15 @@ class Run:
             name: dict(each) if isinstance(each, Mapping) else data_fingerprint(each)
             for name, each in (data or {}).items()
         }
+        if self.comm.rank == 0:
+            self._begin(recipe, command)
+
+    def _begin(self, recipe: object, command: Command) -> None:
+        """Checks the folder and writes the first files."""
+        before = check_run_folder(self.out, resume=self.resume, resume_with=self.resume_with)
+        make_output_folder(self.out)
+        for folder in (self.out, pathlib.Path(self.out, PLOTS)):
+            sweep_parts(folder)
         if before:
             before["config"]["recipe"] = stored_as(recipe, before["config"]["recipe"])
             _warn_of_changes(self.out, before, self.config, self.data)
@@ -121,7 +137,7 @@ class Run:
         try:
             yield
         except BaseException:
-            if not self.resume:
+            if not self.resume and self.comm.rank == 0:
                 with contextlib.suppress(OSError):
                     for name in (CONFIG, DATA, ENVIRONMENT, SCRIPT_COPY):
                         pathlib.Path(self.out, name).unlink(missing_ok=True)
@@ -164,7 +180,11 @@ class Run:
             )
         else:
             iterator = SerialIterator(examples, batch_size, order_sampler=order_sampler, seed=self.seed)
-        return Trainer(StandardUpdater(iterator, optimizer, converter=converter), stop, out=self.out)
+        if self.comm.size == 1:
+            return Trainer(StandardUpdater(iterator, optimizer, converter=converter), stop, out=self.out)
+        iterator = scatter_batches(iterator, self.comm)
+        optimizer = create_multi_node_optimizer(optimizer, self.comm)
+        return Trainer(StandardUpdater(iterator, optimizer, converter=converter), stop, out=self.out, comm=self.comm)
 
     def extend(
         self,
@@ -192,18 +212,26 @@ class Run:
         half, label_names: as for BestModel
         average: best.safetensors has these averages of the weights; extend the trainer with `Averaged` evaluators
         Files: metrics.jsonl, metrics.csv, log (JSON), events for TensorBoard, plots/, snapshot_iter_*.npz, report.html,
-        status.json, and iterations.jsonl, which has each of the first 100 iterations, then every tenth, and so on
+        status.json, live.jsonl (rows every few seconds), and iterations.jsonl, which has each of the first 100
+        iterations, then every tenth, and so on
         Raises ValueRangeError if the trainer has a different folder.
         """
         if os.path.abspath(trainer.out) != os.path.abspath(self.out):
             raise ValueRangeError(
                 "the trainer has a different output folder", expected=self.out, got=trainer.out, hint="out=run.out"
             )
-        os.makedirs(pathlib.Path(self.out, PLOTS), exist_ok=True)
         trainer.extend(FailOnNonNumber())
+        keeper = snapshot(autoload=self.resume, resume_with=self.resume_with)
+        if self.comm.size > 1:
+            trainer.extend(ObservationAggregator(self.comm))
+            trainer.extend(create_multi_node_checkpointer(keeper, self.comm), trigger=save)
+        if self.comm.rank:
+            return
+        os.makedirs(pathlib.Path(self.out, PLOTS), exist_ok=True)
         trainer.extend(LogReport(trigger=log))
         trainer.extend(JSONLinesReport(trigger=log))
         trainer.extend(JSONLinesReport(trigger=_ever_less_often, filename=ITERATIONS), name="iterations")
+        trainer.extend(LiveReport())
         trainer.extend(CSVReport(trigger=log))
         trainer.extend(TensorBoardReport(trigger=log))
         trainer.extend(PlotReport(plot_keys, trigger=log, filename="plots/loss.svg", marker=None), name="plot_loss")
@@ -211,10 +239,11 @@ class Run:
         trainer.extend(ProgressBar())
         if best is not None:
             trainer.extend(PlotReport(best, trigger=log, filename="plots/best.svg", marker=None), name="plot_best")
-            keeper = BestModel(model, best, best_is, half=half, label_names=label_names)
-            trainer.extend(keeper if average is None else Averaged(keeper, average))
+            best_model = BestModel(model, best, best_is, half=half, label_names=label_names)
+            trainer.extend(best_model if average is None else Averaged(best_model, average))
         trainer.extend(RunReport(best, best_is, log, resume_with=self.resume_with))
-        trainer.extend(snapshot(autoload=self.resume, resume_with=self.resume_with), trigger=save)
+        if self.comm.size == 1:
+            trainer.extend(keeper, trigger=save)
 
 
 def _seed_all(seed: int) -> None:
@@ -248,16 +277,16 @@ def check_run_folder(out: FilePath, *, resume: bool, resume_with: str) -> dict[s
 
 def _before(out: str) -> dict[str, Any] | None:
     """config and data of the run in the folder; None if there is none."""
-    found = {}
+    values = {}
     for key, name in (("config", CONFIG), ("data", DATA)):
         path = pathlib.Path(out, name)
         if not path.exists():
             return None
         try:
-            found[key] = json.loads(path.read_text(encoding="utf-8"))
+            values[key] = json.loads(path.read_text(encoding="utf-8"))
         except ValueError as error:
             raise FileFormatError(f"{path} is damaged: {error}") from error
-    return found
+    return values
 
 
 def _warn_of_changes(out: str, before: Mapping[str, Any], config: Mapping[str, Any], data: Mapping[str, Any]) -> None:
@@ -279,7 +308,7 @@ def differences(a: object, b: object, name: str = "") -> list[tuple[str, object,
     """(name, value in a, value in b) of the differences of two JSON trees; None for missing values."""
     if not (isinstance(a, dict) and isinstance(b, dict)):
         return [] if a == b and type(a) is type(b) else [(name, a, b)]
-    found = []
+    lines = []
     for key in [*a, *(key for key in b if key not in a)]:
-        found += differences(a.get(key), b.get(key), f"{name}.{key}" if name else key)
-    return found
+        lines += differences(a.get(key), b.get(key), f"{name}.{key}" if name else key)
+    return lines

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from cvzoo.reporting.counted import counted
 from cvzoo.training.interval_means import WHERE
 from cvzoo.typing.aliases import Array
 from cvzoo.visualizations.svg.line_plot import Line, line_plot
@@ -31,7 +32,7 @@ def curves(rows: Rows, iterations: Rows = ()) -> str:
         if lines:
             pieces.append(_plot(lines, title if len(keys) > 1 else keys[0]))
     left_out = len(groups) - _MAX_PLOTS
-    note = f"<p>{left_out} more values are in metrics.csv.</p>" if left_out > 0 else ""
+    note = f"<p>{counted(left_out, 'more value is', 'more values are')} in metrics.csv.</p>" if left_out > 0 else ""
     return f'<div class="grid">{"".join(pieces)}</div>{note}' if pieces else ""
 
 

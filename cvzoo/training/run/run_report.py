@@ -10,6 +10,7 @@ from typing import Any
 
 from cvzoo.errors.exceptions import FileFormatError
 from cvzoo.reporting.as_time import as_time
+from cvzoo.reporting.counted import counted
 from cvzoo.training.output_folder import write_text
 from cvzoo.training.run.anchor_reach import FILENAME as ANCHORS
 from cvzoo.training.run.anchor_reach import reach_section
@@ -110,7 +111,9 @@ def _tiles(
     if iteration is not None:
         tiles += [("epochs", f"{epoch}"), ("iterations", f"{iteration:,}")]
     if rows:
-        tiles += [(f"training time, {last['iteration']:,} iterations", as_time(last["elapsed_time"]))]
+        tiles += [
+            (f"training time, {counted(last['iteration'], 'iteration', spec=',')}", as_time(last["elapsed_time"]))
+        ]
     if best_row is not None and best is not None:
         tiles += [(f"best {best}, epoch {best_row['epoch']}", _number(best_row[best]))]
     if said is not None:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
         MaxValueTrigger,
         MinValueTrigger,
     )
-    from cvzoo.training.triggers.early_stopping_trigger import EarlyStoppingTrigger
+    from cvzoo.training.triggers.early_stopping_trigger import EarlyStoppingTrigger, MultiNodeEarlyStoppingTrigger
     from cvzoo.training.triggers.get_trigger import FunctionTrigger, get_stop_trigger, get_trigger
     from cvzoo.training.triggers.interval_trigger import IntervalTrigger, UntilTrigger
     from cvzoo.training.triggers.manual_schedule_trigger import ManualScheduleTrigger
@@ -31,6 +31,7 @@ __all__ = [
     "ManualScheduleTrigger",
     "MaxValueTrigger",
     "MinValueTrigger",
+    "MultiNodeEarlyStoppingTrigger",
     "OnceTrigger",
     "TimeTrigger",
     "UntilTrigger",

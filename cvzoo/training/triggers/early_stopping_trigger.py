@@ -5,6 +5,7 @@ import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from cvzoo.distributed.communicator import AbstractCommunicator
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.training.triggers.abstract import AbstractTrigger
 from cvzoo.training.triggers.get_trigger import get_stop_trigger
@@ -26,6 +27,7 @@ class EarlyStoppingTrigger(AbstractTrigger):
         ap or miou, smaller for others
     verbose: print the result of each check
     max_trigger: the maximum length of training
+    comm: of a training on several ranks, which all check the mean of their values; None: one process
     min_delta: a value must be better than the best one by more than this to be an improvement
 
     best, best_iteration, count: the best value so far, its iteration, and the checks since then
@@ -44,6 +46,7 @@ class EarlyStoppingTrigger(AbstractTrigger):
         max_trigger: "TriggerLike" = (100, "epoch"),
         *,
         min_delta: float = 0.0,
+        comm: AbstractCommunicator | None = None,
     ):
         if mode not in ("auto", "max", "min"):
             raise ValueRangeError(
@@ -60,6 +63,7 @@ class EarlyStoppingTrigger(AbstractTrigger):
         self.patience = patience
         self.verbose = verbose
         self.min_delta = min_delta
+        self._comm = comm
         self.best: float | None = None
         self.best_iteration: int | None = None
         self.count = 0  # checks since the best one
@@ -76,6 +80,9 @@ class EarlyStoppingTrigger(AbstractTrigger):
 
     def _look(self, trainer: "Trainer") -> None:
         value = self._mean(trainer)
+        if self._comm is not None and self._comm.size > 1:
+            values = [each for each in self._comm.allgather_obj(value) if each is not None]
+            value = sum(values) / len(values) if values else None
         if value is None:
             return
         sign = 1 if self.mode == "max" else -1
@@ -115,3 +122,19 @@ class EarlyStoppingTrigger(AbstractTrigger):
         self.best_iteration = state.get("best_iteration")  # None in snapshots of earlier versions
         self.count = int(state["count"])
         self._looked_at = int(state["looked_at"])
+
+
+def MultiNodeEarlyStoppingTrigger(
+    comm: AbstractCommunicator,
+    check_trigger: "TriggerLike" = (1, "epoch"),
+    monitor: str = "main/loss",
+    patience: int = 3,
+    mode: str = "auto",
+    verbose: bool = False,
+    max_trigger: "TriggerLike" = (100, "epoch"),
+) -> EarlyStoppingTrigger:
+    """An `EarlyStoppingTrigger` whose values are means over the ranks, so that all of them stop together.
+
+    Source: ChainerMN's class of this name.
+    """
+    return EarlyStoppingTrigger(check_trigger, monitor, patience, mode, verbose, max_trigger, comm=comm)

@@ -1,7 +1,7 @@
 """Conversion of triggers from pairs and functions."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
 from cvzoo.errors.exceptions import DtypeError
 from cvzoo.training.triggers.abstract import AbstractTrigger
@@ -35,13 +35,13 @@ def get_stop_trigger(trigger: "TriggerLike") -> AbstractTrigger:
     return _as_trigger(trigger, UntilTrigger)
 
 
-def _as_trigger(trigger: Any, of_pair: Callable[[float, str], AbstractTrigger]) -> AbstractTrigger:
+def _as_trigger(trigger: object, of_pair: Callable[[float, str], AbstractTrigger]) -> AbstractTrigger:
     if isinstance(trigger, AbstractTrigger):
         return trigger
     if isinstance(trigger, tuple | list) and len(trigger) == 2:
         return of_pair(*trigger)
     if trigger is None or callable(trigger):
-        return FunctionTrigger(trigger)
+        return FunctionTrigger(cast("Callable[[Trainer], bool] | None", trigger))
     raise DtypeError(
         "the argument is not a trigger",
         expected='a pair such as (1, "epoch"), a trigger, or a function',

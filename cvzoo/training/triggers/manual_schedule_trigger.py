@@ -9,7 +9,7 @@ from cvzoo.training.triggers.interval_trigger import check_interval
 if TYPE_CHECKING:
     from cvzoo.training.trainer import Trainer
 
-_SLACK = 1e-9
+_SLACK = 1e-9  # of epochs: fractions such as 1/3 are rounded where they are added up
 
 
 class ManualScheduleTrigger(AbstractTrigger):

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
 from cvzoo.errors.exceptions import ConfigError, FileFormatError, ValueRangeError
+from cvzoo.reporting.counted import counted
 from cvzoo.training.output_folder import check_output_folder, make_output_folder, write_text
 from cvzoo.training.recipes.config_file import read_recipe, recipe_to_toml
 from cvzoo.training.recipes.listing import named_recipe
@@ -107,7 +108,7 @@ def _rungs(recipe: AbstractRecipe, first: int | None, factor: int) -> tuple[int,
         first = max(recipe.epochs // factor**2, math.ceil(warmup * recipe.batch_size / n_example), 1)
     elif not 1 <= first <= recipe.epochs:
         raise ValueRangeError(
-            "the first rung does not fit the training", expected=f"1 to {recipe.epochs} epochs", got=first
+            "the first rung does not fit the training", expected=f"1 to {counted(recipe.epochs, 'epoch')}", got=first
         )
     return rung_epochs(recipe.epochs, first=first, factor=factor, every=recipe.validation_interval)
 

@@ -58,14 +58,14 @@ def rung_epochs(epochs: int, *, first: int, factor: int, every: int = 1) -> tupl
     """
     if factor < 2:
         raise ValueRangeError("factor must be at least 2", got=factor)
-    found = [epochs]
+    rungs = [epochs]
     length = epochs / factor
     while length >= first - 0.5:  # a rung is rounded up
         rung = math.ceil(length / every) * every
-        if rung < found[0]:
-            found.insert(0, rung)
+        if rung < rungs[0]:
+            rungs.insert(0, rung)
         length /= factor
-    return tuple(found)
+    return tuple(rungs)
 
 
 class Search:

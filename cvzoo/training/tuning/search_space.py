@@ -95,8 +95,8 @@ def read_space(recipe: AbstractRecipe, name: str, words: object) -> Space:
     words: text of the form LOW..HIGH, log:LOW..HIGH, A,B,C, or A|B for settings that are lists; or a list of values
     Raises ConfigError for an unknown setting, with the nearest one; ValueRangeError for an invalid space.
     """
-    if isinstance(words, str) and (found := _RANGE.fullmatch(words.strip())):
-        return _range(recipe, name, words, found)
+    if isinstance(words, str) and (match := _RANGE.fullmatch(words.strip())):
+        return _range(recipe, name, words, match)
     if isinstance(words, str) and words.startswith("log:"):
         raise ValueRangeError(f"{name}: {words!r} is no search space", expected=SYNTAX)
     values = [setting_value(recipe, name, each) for each in _candidates(recipe, name, words)]
@@ -118,10 +118,10 @@ def _candidates(recipe: AbstractRecipe, name: str, words: object) -> list[object
     return [whole] if isinstance(whole, tuple) else [each.strip() for each in words.split(",")]
 
 
-def _range(recipe: AbstractRecipe, name: str, words: str, found: re.Match[str]) -> Range:
+def _range(recipe: AbstractRecipe, name: str, words: str, match: re.Match[str]) -> Range:
     ends = []
     for end in ("low", "high"):
-        value = setting_value(recipe, name, found[end].strip())
+        value = setting_value(recipe, name, match[end].strip())
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise ValueRangeError(
                 f"{name}: {words!r} is a range, but its values are no numbers", expected="choices A,B,C", got=words
@@ -130,7 +130,7 @@ def _range(recipe: AbstractRecipe, name: str, words: str, found: re.Match[str]) 
     low, high = ends
     if not low < high:
         raise ValueRangeError(f"{name}: the range {words!r} is empty", expected="LOW..HIGH, LOW below HIGH")
-    is_log = found["log"] is not None
+    is_log = match["log"] is not None
     if is_log and low <= 0:
         raise ValueRangeError(f"{name}: a logarithmic range begins above 0", expected="log:LOW..HIGH", got=words)
     return Range(low, high, is_log, _is_integer(recipe, name, low, high))

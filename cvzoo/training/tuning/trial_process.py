@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from cvzoo.backends.device import get_device
 from cvzoo.config.switches import using_config
 from cvzoo.errors.exceptions import CvzooError, ValueRangeError
+from cvzoo.reporting.counted import counted
 from cvzoo.training.recipes.config_file import read_recipe
 from cvzoo.training.recipes.training import Training
 from cvzoo.training.run.command import RECIPE_FILE, Command
@@ -122,7 +123,7 @@ class PauseTrigger(AbstractTrigger):
         return self._stop.training_length()
 
     def reason(self) -> str | None:
-        return f"paused after {self._epochs:g} epochs" if self._is_paused else self._stop.reason()
+        return f"paused after {counted(self._epochs, 'epoch', spec='g')}" if self._is_paused else self._stop.reason()
 
     def state(self) -> dict[str, Any]:
         return self._stop.state()

@@ -15,6 +15,7 @@ from cvzoo.backends.threads import thread_count
 from cvzoo.errors.exceptions import ConfigError, CvzooError, ValueRangeError
 from cvzoo.files.atomic_write import atomic_write
 from cvzoo.reporting.as_time import as_time
+from cvzoo.reporting.counted import counted
 from cvzoo.training.interrupt import DeferredInterrupt
 from cvzoo.training.output_folder import make_output_folder, write_or_warn, write_text
 from cvzoo.training.recipes.config_file import recipe_to_toml
@@ -32,7 +33,7 @@ from cvzoo.typing.aliases import FilePath
 METRICS = "metrics.jsonl"  # of a run
 STATE, TRIALS, BEST_RECIPE, BEST_MODEL = "search.json", "trials", "best.toml", "best.safetensors"
 Engine = Literal["processes", "ray"]
-_FORMAT = 1
+_FORMAT = 1  # of the tuning's file
 _SAVED_EVERY, _REPORT_EVERY = 30.0, 10.0  # seconds
 _POLL = 0.2  # seconds between looks at processes
 _HOPELESS = 5  # failures without a success after which a search without an end is given up
@@ -204,8 +205,9 @@ class Tuning:
     def _why_stop(self, interrupt: DeferredInterrupt) -> str:
         if interrupt.requested:
             return "interrupted"
-        if self.is_spent:
-            return f"the budget of {self.settings.hours:g} hours is spent"
+        hours = self.settings.hours
+        if self.is_spent and hours is not None:
+            return f"the budget of {counted(hours, 'hour', spec='g')} is spent"
         trials = self.search.trials
         failed = [trial for trial in trials if trial.state == FAILED]
         if len(failed) >= _HOPELESS and len(failed) == len(trials):
@@ -268,7 +270,7 @@ class Tuning:
     def _words(self, trial: Trial) -> str:
         if not trial.scores:
             return trial.reason
-        return f"{self.recipe.best} {trial.score:.4g} after {trial.epochs:g} epochs"
+        return f"{self.recipe.best} {trial.score:.4g} after {counted(trial.epochs, 'epoch', spec='g')}"
 
     def _progress(self) -> str:
         best, hours = self.search.best, self.settings.hours
@@ -315,12 +317,12 @@ class Tuning:
         if trial is None:
             return ()
         model, recipe = (shlex.quote(os.fspath(self.out / each)) for each in (BEST_MODEL, BEST_RECIPE))
-        found = [("use it", f"cvzoo predict IMAGE.jpg --model {model} --out FOLDER")]
+        lines = [("use it", f"cvzoo predict IMAGE.jpg --model {model} --out FOLDER")]
         if trial.state != FINISHED:
             folder = shlex.quote(os.fspath(self.folder_of(trial)))
-            found.append((f"train it to epoch {self.recipe.epochs}", f"cvzoo train --resume {folder}"))
+            lines.append((f"train it to epoch {self.recipe.epochs}", f"cvzoo train --resume {folder}"))
         longer = f"cvzoo train --config {recipe} --out FOLDER epochs={3 * self.recipe.epochs}"
-        return (*found, ("train it longer", longer))
+        return (*lines, ("train it longer", longer))
 
 
 class _NotStarted:

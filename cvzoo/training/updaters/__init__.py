@@ -11,6 +11,4 @@ if TYPE_CHECKING:
 
 __all__ = ["AbstractUpdater", "ParallelUpdater", "StandardUpdater"]
 
-import_on_demand(
-    __name__, replaced={"MultiprocessParallelUpdater": "cvzoo.training.updaters.ParallelUpdater, of one process"}
-)
+import_on_demand(__name__)

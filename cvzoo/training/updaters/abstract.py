@@ -40,7 +40,7 @@ class AbstractUpdater(abc.ABC):
         """Whether the last step completed an epoch."""
 
     @abc.abstractmethod
-    def get_optimizer(self, name: str) -> Any:
+    def get_optimizer(self, name: str) -> Any:  # an optimizer, whose hyperparameters are attributes
         """The optimizer of that name."""
 
     @abc.abstractmethod

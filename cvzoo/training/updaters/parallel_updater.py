@@ -8,7 +8,9 @@ from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.device import get_device
 from cvzoo.config.switches import using_config
 from cvzoo.errors.exceptions import ValueRangeError
+from cvzoo.iterators.abstract import AbstractIterator
 from cvzoo.links.link import Link
+from cvzoo.optimizers.optimizer import AbstractOptimizer
 from cvzoo.reporting.reporter import Reporter
 from cvzoo.training.concat_examples import concat_examples
 from cvzoo.training.updaters.standard_updater import Converter, StandardUpdater
@@ -31,8 +33,8 @@ class ParallelUpdater(StandardUpdater):
 
     def __init__(
         self,
-        iterator: Any,
-        optimizer: Any,
+        iterator: AbstractIterator[Any] | Mapping[str, AbstractIterator[Any]],
+        optimizer: AbstractOptimizer | Mapping[str, AbstractOptimizer],
         converter: Converter = concat_examples,
         *,
         devices: Mapping[str, str],

@@ -24,7 +24,7 @@ class StandardUpdater(AbstractUpdater):
         moved to the GPU of the main one, if any
     loss_func: the loss; None: the main optimizer's target
     update_core: the step itself, a function of this updater, for steps with several iterators or optimizers; None: the
-        above, with the main ones
+        above, with the main ones. A subclass may override the method of that name instead, as in Chainer
 
     The state includes all iterators, optimizers and their targets. `new_epoch()` of optimizers is called here. If
     config.dtype is "mixed_fp16", the main optimizer scales losses (`loss_scaling`), unless there is an `update_core`.
@@ -63,22 +63,24 @@ class StandardUpdater(AbstractUpdater):
     def _scale_losses(self) -> None:
         """Turns loss scaling on for float16, where small gradients underflow; an `update_core` must do so itself."""
         optimizer = self.optimizers["main"]
-        if switches.dtype == "mixed_fp16" and self._update_core is None and not optimizer.is_scaling:
+        is_standard = self._update_core is None and type(self).update_core is StandardUpdater.update_core
+        if switches.dtype == "mixed_fp16" and is_standard and not optimizer.is_scaling:
             optimizer.loss_scaling()
 
     def update(self) -> None:
         before = self.epoch_detail
-        if self._update_core is None:
-            self._update_main()
-        else:
-            self._update_core(self)
+        self.update_core()
         if self.is_new_epoch:
             for optimizer in self.optimizers.values():
                 optimizer.new_epoch(auto=True)
         self._previous_epoch_detail = before
         self.iteration += 1
 
-    def _update_main(self) -> None:
+    def update_core(self) -> None:
+        """One step: the constructor's `update_core`, or by default a step of the main optimizer on the next batch."""
+        if self._update_core is not None:
+            self._update_core(self)
+            return
         iterator, optimizer = self.iterators["main"], self.optimizers["main"]
         loss_func = optimizer.target if self.loss_func is None else self.loss_func
         self._scale_losses()
@@ -110,7 +112,7 @@ class StandardUpdater(AbstractUpdater):
         """The iterator of that name."""
         return self.iterators[name]
 
-    def get_optimizer(self, name: str) -> Any:
+    def get_optimizer(self, name: str) -> Any:  # an optimizer, whose hyperparameters are attributes
         return self.optimizers[name]
 
     def get_all_optimizers(self) -> dict[str, Any]:

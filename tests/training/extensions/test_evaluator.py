@@ -62,6 +62,19 @@ def test_each_run_reads_all_examples():
     assert each() == each() == each()
 
 
+class _Count(extensions.Evaluator):
+    """As Chainer's users write their own evaluation."""
+
+    def evaluate(self):
+        iterator = self.get_iterator("main")
+        iterator.reset()
+        return {"n": sum(len(self.get_target("main")(np.stack(batch))) for batch in iterator)}
+
+
+def test_a_subclass_may_override_the_evaluation():
+    assert _Count(SerialIterator(DATA, 2, repeat=False), Model())() == {"n": 5}
+
+
 def test_in_a_trainer_it_reports_under_its_name(small):
     it = small((2, "epoch"))
     seen = []

@@ -7,7 +7,8 @@ import types
 import pytest
 
 from cvzoo.errors import ValueRangeError
-from cvzoo.training import extensions
+from cvzoo.optimizers import AdamW
+from cvzoo.training import StandardUpdater, Trainer, extensions
 from cvzoo.training.extensions import (
     CosineShift,
     ExponentialShift,
@@ -137,6 +138,16 @@ def test_in_a_trainer_the_rate_that_was_used_is_observed(small):
     it.trainer.extend(lambda trainer: seen.append((trainer.observation["lr"], trainer.observation["t"])))
     it.trainer.run()
     assert seen == [(0.1, 1), (0.1, 2), (0.05, 3), (0.05, 4), (0.025, 5), (0.025, 6)]
+
+
+def test_the_observed_rate_of_adamw_has_its_schedule(small):
+    made = small(stop=(2, "iteration"))
+    trainer = Trainer(StandardUpdater(made.iterator, AdamW(0.1, eta=0.5).setup(made.model)), (2, "iteration"))
+    seen = []
+    trainer.extend(extensions.observe_lr(), trigger=(1, "iteration"))
+    trainer.extend(lambda trainer: seen.append(trainer.observation["lr"]))
+    trainer.run()
+    assert seen == [0.05, 0.05]
 
 
 def test_a_schedule_by_epochs(small):

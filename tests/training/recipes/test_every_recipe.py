@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import pickle
 
 import numpy as np
 import pytest
@@ -111,6 +112,7 @@ TINY = {
     "fcis_resnet101": {
         "copy_paste": 1,
         "plain_epochs": 0,
+        "scales": (0.75, 1),
         "model.n_layer": 10,
         "model.base_channels": 4,
         "model.rpn_channels": 8,
@@ -141,6 +143,7 @@ TINY = {
         "regions": 16,
     },
     "faster_rcnn_vgg16": {
+        "scales": (0.75, 1),
         "model.min_size": 64,
         "model.max_size": 96,
         "model.anchor_scales": (1, 2),
@@ -175,6 +178,9 @@ TINY = {
         "layer_lr": {"stage1": 0.5},
         "sampling": "balanced",
         "batch_scales": (0.75, 1.25),
+        "mix_up": 0.2,
+        "cut_mix": 1.0,
+        "plain_epochs": 1,
     },
     "segnet": {"model.channels": 4, "model.insize": (32, 48), "lr": 0.01, "batch_scales": (0.5, 1)},
     "pspnet_resnet50": {"model.n_layer": 10, "model.base_channels": 4, "model.window": (33, 41)},
@@ -288,6 +294,18 @@ def test_a_compiled_training_differs_in_last_bits_only_and_mixed_precision_is_fi
         assert np.isfinite(found["mixed"][path]).all(), path
 
 
+@pytest.mark.parametrize("name", TINY)
+def test_the_examples_can_be_sent_to_workers_without_the_network(name, tiny):
+    """A compiled one is not pickled, and others take long."""
+    recipe = tiny(name)
+    splits = recipe.splits()
+    recipe = recipe.with_splits(splits)
+    model = recipe.build_model(splits.label_names)
+    recipe.build_loss(model, splits).compile(train=True)
+    examples = pickle.loads(pickle.dumps(recipe.examples(splits.train, model)))
+    assert len(examples) == len(splits.train)
+
+
 def assert_anchors_are_found(reach, recipe):
     """Of all boxes, and what is suggested are settings of the recipe, under which more boxes are reached."""
     assert reach["n_box"] >= 3  # random crops may leave one out
@@ -309,8 +327,10 @@ def _validation_losses(folder):
 
 
 @pytest.mark.usefixtures("without_plots")
-def test_predictions_are_drawn_long_before_the_end_of_a_long_epoch(tiny, tmp_path, monkeypatch):
-    monkeypatch.setattr(training, "_EARLY", 1)
+@pytest.mark.parametrize(("iterations", "seconds"), [(1, 1e9), (1000, -1.0)])
+def test_predictions_are_drawn_long_before_the_end_of_a_long_epoch(tiny, tmp_path, monkeypatch, iterations, seconds):
+    monkeypatch.setattr(training, "_EARLY", iterations)
+    monkeypatch.setattr(training, "_EARLY_SECONDS", seconds)
 
     def look(trainer):
         seen.append((tmp_path / "run/images/predictions.jpg").is_file())

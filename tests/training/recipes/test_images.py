@@ -1,5 +1,8 @@
 """What is drawn while a network is trained."""
 
+import itertools
+import types
+
 import numpy as np
 import pytest
 
@@ -9,6 +12,7 @@ from cvzoo.training.recipes.images import FirstBatchImage, PredictionImages
 from cvzoo.training.recipes.listing import named_recipe
 
 MEAN, STD = np.float32([10, 20, 30]), np.float32([50, 60, 70])
+LABEL = np.float32([0.25, 0.75, 0])
 BOX = np.float32([[8, 8, 24, 24], [30, 30, 34, 34]])
 
 
@@ -87,6 +91,30 @@ def test_the_images_are_spread_over_the_data_which_may_be_sorted_by_class(tmp_pa
     assert shown == [0, 2, 4, 6, 8, 10, 12, 14]
 
 
+def test_images_that_take_long_are_fewer_but_one(tmp_path):
+    shown = []
+    draw = lambda example: (shown.append(1) or example[0], "")  # noqa: E731
+    for seconds, n in ((2.5, 3), (-1.0, 1)):
+        clock = itertools.count().__next__
+        images = PredictionImages(Data(15), tmp_path / "a.jpg", draw, trigger=None, seconds=seconds, clock=clock)
+        images(None)
+        assert len(shown) == n
+        shown.clear()
+
+
+def test_predictions_of_earlier_epochs_are_kept_spread_over_the_training(tmp_path):
+    trainer = types.SimpleNamespace(updater=types.SimpleNamespace(epoch=0))
+    draw = lambda example: (example[0], "")  # noqa: E731
+    images = PredictionImages(Data(1), tmp_path / "a.jpg", draw, trigger=None, samples=tmp_path / "samples")
+    for epoch in range(1, 101):
+        trainer.updater.epoch = epoch
+        images(trainer)
+    kept = sorted(int(path.stem.removeprefix("epoch_")) for path in (tmp_path / "samples").iterdir())
+    assert 12 <= len(kept) <= 24
+    assert (kept[0], kept[-1]) == (1, 100)
+    assert kept[len(kept) // 3] < 90
+
+
 def test_a_wrong_class_is_shown_beside_the_true_one():
     class Model:
         def predict(self, imgs):
@@ -96,6 +124,14 @@ def test_a_wrong_class_is_shown_beside_the_true_one():
     img = np.zeros((3, 4, 4), np.float32)
     assert draw(Model(), (img, 1), ("cat", "dog"))[1] == "dog 0.75"
     assert draw(Model(), (img, 0), ("cat", "dog"))[1] == "dog 0.75, is cat"
+
+
+def test_classes_of_a_mixed_image_have_their_fractions():
+    recipe = named_recipe("cifar_resnet20")
+    model = recipe.build_model(("cat", "dog", "cow"))
+    img = np.zeros((3, 32, 32), np.float32)
+    captions = [recipe.draw_example((img, label), model, model.label_names)[1] for label in (np.int32(1), LABEL)]
+    assert captions == ["dog", "dog 0.75, cat 0.25"]
 
 
 def test_a_disk_that_is_full_ends_no_training(tmp_path):

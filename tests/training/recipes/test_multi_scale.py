@@ -5,7 +5,7 @@ import pytest
 from drawn_data import boxes, classes, masks
 
 from cvzoo.datasets import bbox_splits
-from cvzoo.errors import ConfigError
+from cvzoo.errors import ConfigError, DatasetError
 from cvzoo.iterators import SerialIterator
 from cvzoo.training.recipes.listing import RECIPES
 from cvzoo.training.recipes.multi_scale import BatchScale, scaled
@@ -56,7 +56,7 @@ def test_objects_with_masks_are_pasted_for_detectors_of_boxes(tmp_path):
 
 def test_pasting_without_masks_is_one_error(tmp_path):
     recipe = with_settings(RECIPES["retinanet_resnet18_small"], {"data": boxes(tmp_path), "copy_paste": 1})
-    with pytest.raises(ConfigError, match="not two files of instance masks"):
+    with pytest.raises(DatasetError, match="Segmentation"):
         recipe.splits()
     with pytest.raises(ConfigError, match="copy_paste needs masks"):
         recipe.mixed(bbox_splits(recipe.data).train, (64, 80))

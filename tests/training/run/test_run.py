@@ -80,7 +80,7 @@ def test_a_run_leaves_all_its_files(tmp_path):
     assert names == {
         *("config.json", "data.json", "environment.json", "log", "metrics.csv", "metrics.jsonl", "events.out"),
         *("plots", "best.safetensors", "report.html", "snapshot_iter_9.npz", "snapshot_iter_14.npz"),
-        *("status.json", "iterations.jsonl"),
+        *("status.json", "iterations.jsonl", "live.jsonl"),
     }
     assert {path.name for path in (out / "plots").iterdir()} == {"loss.svg", "best.svg"}
     config = load(out / "config.json")

@@ -292,7 +292,7 @@ def test_a_trial_paused_at_a_rung_ends_with_the_bits_of_a_whole_training(trial, 
     Training(read_recipe(trial / "recipe.toml")[1], None, tmp_path / "whole").trainer.run()
     train_trial(trial, 1, **OPTIONS)
     paused = json.loads((trial / "status.json").read_text())
-    assert (paused["epoch"], paused["reason"]) == (1, "paused after 1 epochs")
+    assert (paused["epoch"], paused["reason"]) == (1, "paused after 1 epoch")
     train_trial(trial, 1, **OPTIONS)  # a rung that was completed just before a kill
     assert json.loads((trial / "status.json").read_text())["epoch"] == 1
     train_trial(trial, 3, **OPTIONS)

@@ -128,6 +128,22 @@ def test_several_iterators_and_optimizers_go_on_with_the_same_bits(tmp_path):
             np.testing.assert_array_equal(array, second.target.state_arrays()[path], err_msg=f"{name} {path}")
 
 
+class _Twice(StandardUpdater):
+    """As Chainer's users write their own steps."""
+
+    def update_core(self):
+        batch = self.converter(self.get_iterator("main").next(), self.device)
+        for _ in range(2):
+            self.get_optimizer("main").update(lambda: F.sum(self.get_optimizer("main").target(batch)))
+
+
+def test_a_subclass_may_override_the_step():
+    optimizer = SGD(0.1).setup(L.Linear(2, 1))
+    updater = _Twice(SerialIterator(X, 2), optimizer)
+    updater.update()
+    assert (updater.iteration, optimizer.t) == (1, 2)
+
+
 def test_what_is_missing_is_told():
     iterator, optimizer = SerialIterator(X, 2), SGD().setup(L.Linear(2, 1))
     with pytest.raises(ValueRangeError, match="iterator must be called 'main'"):

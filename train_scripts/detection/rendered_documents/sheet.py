@@ -88,7 +88,7 @@ class Sheet:
     def print_at(self, scale):
         """(canvas, outlines): the ink on white, and where it is.
 
-        canvas: an image, RGB, or L if no ink has a colour; outlines: float32 (P, 2) arrays of (y, x), one a run
+        canvas: an image, RGB, or L if no ink has a colour; outlines: float32 (P, 2) arrays of (y, x), one per run
 
         An outline holds corners of boxes around the ink of each few columns of a run: whatever a smooth bend of the
         paper does, its extremes are those of the ink. Runs without ink have none.

@@ -1,0 +1,60 @@
+"""`cvzoo studio`: show trainings in the browser, live."""
+
+import argparse
+
+from cvzoo.cli.option_values import positive
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "A web application that shows the runs below folders, live: curves, scores by class, predictions, reports, "
+        "comparisons. Serves this machine only unless TLS or a proxy is named."
+    )
+    parser.epilog = 'Needs the extra: pip install "cvzoo[studio]"'
+    parser.add_argument(
+        "--watch", action="append", default=[], metavar="DIR", help="show the runs below this folder; may be repeated"
+    )
+    parser.add_argument("--listen", metavar="HOST:PORT", help="the address to serve (default: 127.0.0.1:8700)")
+    parser.add_argument("--tls-cert", metavar="FILE", help="certificate for HTTPS")
+    parser.add_argument("--tls-key", metavar="FILE", help="key of the certificate")
+    parser.add_argument(
+        "--behind-proxy", metavar="ADDRESS", help="address of a reverse proxy with TLS, whose headers are trusted"
+    )
+    parser.add_argument(
+        "--hostname",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="a further name by which browsers may address the server; may be repeated",
+    )
+    parser.add_argument("--home", metavar="DIR", help="the studio's own folder (default: studio below CVZOO_HOME)")
+    parser.add_argument("--no-browser", action="store_true", help="only print the link")
+    actions = parser.add_subparsers(metavar="ACTION", title="actions", dest="action")
+    actions.add_parser("open", help="print a new one-time link to the running server", allow_abbrev=False)
+    token = actions.add_parser(
+        "token", help="print a token for programs that use the REST interface", allow_abbrev=False
+    )
+    token.add_argument("name", metavar="NAME", help="what the token is for")
+    token.add_argument("--scope", choices=("read", "write"), default="read", help="what it may do (default: read)")
+    token.add_argument("--days", type=positive, default=90, metavar="N", help="days until it expires (default: 90)")
+    token.add_argument("--revoke", action="store_true", help="revoke the tokens of this name")
+    backup = actions.add_parser(
+        "backup",
+        help="copy the database and the studio's own files, while it runs, too; the copy is read back",
+        allow_abbrev=False,
+    )
+    backup.add_argument("file", metavar="FILE", help="the tar file to write; an existing one is not replaced")
+    backup.add_argument(
+        "--incomplete",
+        action="store_true",
+        help="keep the copy if files that the database names are missing or damaged",
+    )
+    restore = actions.add_parser(
+        "restore", help="unpack a backup as the studio's folder, which must be empty or missing", allow_abbrev=False
+    )
+    restore.add_argument("file", metavar="FILE", help="the backup")
+    actions.add_parser(
+        "reindex",
+        help="add jobs and data sets whose files are there and which the database lacks; no server may be running",
+        allow_abbrev=False,
+    )

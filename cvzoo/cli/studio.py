@@ -1,0 +1,130 @@
+"""`cvzoo studio`: serves the web application, prints links to it and tokens."""
+
+import argparse
+import importlib
+import importlib.util
+import pathlib
+from collections.abc import Callable
+from typing import Any
+
+from cvzoo.config.home import cvzoo_home
+from cvzoo.errors.exceptions import ConfigError, MissingExtraError
+from cvzoo.reporting.counted import counted
+
+_NEEDED = ("fastapi", "uvicorn", "httptools", "jinja2", "sqlalchemy", "alembic", "psutil", "python_multipart")
+_PORTS = range(1, 65536)
+
+
+def run(args: argparse.Namespace) -> int:
+    """0 after the server was ended. Raises MissingExtraError without the extra, ConfigError for unsafe options."""
+    missing = [name for name in _NEEDED if importlib.util.find_spec(name) is None]
+    if missing:
+        raise MissingExtraError(
+            f"cvzoo studio needs packages that are not installed: {', '.join(missing)}",
+            hint='pip install "cvzoo[studio]"',
+        )
+    home = pathlib.Path(args.home).expanduser() if args.home else cvzoo_home() / "studio"
+    actions: dict[str | None, Callable[[argparse.Namespace, pathlib.Path], None]] = {
+        None: _serve,
+        "open": _open,
+        "token": _token,
+        "backup": _backup,
+        "restore": _restore,
+        "reindex": _reindex,
+    }
+    actions[args.action](args, home)
+    return 0
+
+
+def _serve(args: argparse.Namespace, home: pathlib.Path) -> None:
+    host, port = _address(args.listen)
+    settings = importlib.import_module("cvzoo.studio.settings").Settings(
+        home=home,
+        host=host,
+        port=port,
+        watch=tuple(pathlib.Path(each).expanduser().absolute() for each in args.watch),
+        tls_cert=None if args.tls_cert is None else pathlib.Path(args.tls_cert),
+        tls_key=None if args.tls_key is None else pathlib.Path(args.tls_key),
+        behind_proxy=args.behind_proxy,
+        hostnames=tuple(args.hostname),
+        open_browser=not args.no_browser,
+    )
+    importlib.import_module("cvzoo.studio.serve").serve(settings)
+
+
+def _open(args: argparse.Namespace, home: pathlib.Path) -> None:
+    place = importlib.import_module("cvzoo.studio.place").Place(home)
+    print(importlib.import_module("cvzoo.studio.serve").new_link(place))
+
+
+def _token(args: argparse.Namespace, home: pathlib.Path) -> None:
+    place = importlib.import_module("cvzoo.studio.place").Place(home)
+    if not place.database.is_file():
+        raise ConfigError(f"no server has run in {home}", hint="run cvzoo studio once")
+    tokens = importlib.import_module("cvzoo.studio.access.tokens")
+    clock = importlib.import_module("cvzoo.studio.clock").now_ms
+    engine = importlib.import_module("cvzoo.studio.database.migrate").ready_database(place)
+    if args.revoke:
+        print(f"{tokens.revoke_tokens(engine, args.name, clock)} revoked")
+    else:
+        print(tokens.new_token(engine, args.name, args.scope, args.days, clock))
+    engine.dispose()
+
+
+def _backup(args: argparse.Namespace, home: pathlib.Path) -> None:
+    module, place, clock = _care("backup", home)
+    found = module.make_backup(place, pathlib.Path(args.file), clock, is_incomplete_allowed=args.incomplete)
+    print(f"{args.file}: {_contents(found)}; read back and compared")
+    for name in found.missing:
+        print(f"missing: {name}")
+
+
+def _restore(args: argparse.Namespace, home: pathlib.Path) -> None:
+    module, place, _ = _care("restore", home)
+    found = module.restore_backup(place, pathlib.Path(args.file))
+    print(f"{home}: {_contents(found)}")
+    for name in found.missing:
+        print(f"missing: {name}")
+
+
+def _reindex(args: argparse.Namespace, home: pathlib.Path) -> None:
+    if not home.is_dir():
+        raise ConfigError(f"no server has run in {home}", hint="--home DIR, the studio's own folder")
+    module, place, clock = _care("reindex", home)
+    with importlib.import_module("cvzoo.studio.serve").one_server(place):
+        found = module.reindex(place, clock)
+    print(f"{counted(found.n_job, 'job')} and {counted(len(found.datasets), 'data set')} added")
+    for name in found.datasets:
+        print(f"{name}: as in its newest version; later edits, history and waived findings are in backups only")
+    for name, why in found.failed:
+        print(f"{name}: {why}")
+
+
+def _care(name: str, home: pathlib.Path) -> tuple[Any, Any, Any]:
+    """(the module of an action, the studio's paths, the clock)."""
+    place = importlib.import_module("cvzoo.studio.place").Place(home)
+    return importlib.import_module(f"cvzoo.studio.{name}"), place, importlib.import_module("cvzoo.studio.clock").now_ms
+
+
+def _contents(found: Any) -> str:
+    numbers = (
+        (found.n_dataset, "data set"),
+        (found.n_image, "image"),
+        (found.n_version, "version"),
+        (found.n_job, "job"),
+    )
+    words = ", ".join(counted(n, name) for n, name in numbers)
+    return f"{words}; {counted(found.n_file, 'file')}, {found.n_byte / 1e6:.1f} MB"
+
+
+def _address(text: str | None) -> tuple[str, int | None]:
+    """The host and port of "HOST:PORT", "PORT" or "HOST"."""
+    if text is None:
+        return "127.0.0.1", None
+    host, colon, port = text.rpartition(":")
+    is_ipv6 = text.startswith("[") or text.count(":") > 1
+    if (not colon and not text.isdigit()) or (is_ipv6 and not host.endswith("]")):
+        return f"[{text.strip('[]')}]" if is_ipv6 else text, None
+    if not port.isdigit() or int(port) not in _PORTS:
+        raise ConfigError(f"--listen has no valid port: {text}", expected="HOST:PORT, such as 127.0.0.1:8700")
+    return host or "127.0.0.1", int(port)
