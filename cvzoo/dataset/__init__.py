@@ -11,19 +11,4 @@ if TYPE_CHECKING:
 
 __all__ = ["concat_examples", "DatasetMixin", "Iterator", "to_device"]
 
-_FETCHED = (
-    "cvzoo.weights.fetch_weights, or a data set of cvzoo.datasets with data_dir='auto', which check what they fetch"
-)
-_REPLACED = {
-    "cache_or_load_file": _FETCHED,
-    "cached_download": _FETCHED,
-    "ConcatWithAsyncTransfer": "concat_examples; updaters upload a batch while the last one is learned",
-    "Converter": "any function of a batch and a device",
-    "converter": "any function of a batch and a device",
-    "get_dataset_directory": "cvzoo.datasets.dataset_home()",
-    "get_dataset_root": "cvzoo.datasets.dataset_home()",
-    "set_dataset_root": "the environment variable CVZOO_HOME",
-    "TabularDataset": "cvzoo.datasets.TupleDataset or GetterDataset, which have slice",
-}
-
-import_on_demand(__name__, replaced=_REPLACED)
+import_on_demand(__name__)

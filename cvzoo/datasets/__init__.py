@@ -67,6 +67,8 @@ if TYPE_CHECKING:
         get_cross_validation_datasets,
         get_cross_validation_datasets_random,
         split_dataset,
+        split_dataset_n,
+        split_dataset_n_random,
         split_dataset_random,
         split_dataset_stratified,
     )
@@ -206,6 +208,8 @@ __all__ = [
     "SoftLabelMixDataset",
     "Split",
     "split_dataset",
+    "split_dataset_n",
+    "split_dataset_n_random",
     "split_dataset_random",
     "split_dataset_stratified",
     "SROIETextDataset",
@@ -226,15 +230,4 @@ __all__ = [
     "YOLOBboxDataset",
 ]
 
-_REPLACED = {
-    "DictDataset": "TupleDataset(('x', xs), ('t', ts)), whose values have names",
-    "get_cifar10": "CIFAR10Dataset(split='train'), CIFAR10Dataset(split='test')",
-    "get_cifar100": "CIFAR100Dataset(split='train'), CIFAR100Dataset(split='test')",
-    "get_fashion_mnist": "MNISTDataset(folder, split='train'), which reads Fashion-MNIST's four files, too",
-    "get_mnist": "MNISTDataset(split='train'), MNISTDataset(split='test')",
-    "LabeledZippedImageDataset": "LabeledImageDataset, of the unpacked archive",
-    "MultiZippedImageDataset": "ImageDataset, of the unpacked archives",
-    "ZippedImageDataset": "ImageDataset, of the unpacked archive",
-}
-
-import_on_demand(__name__, replaced=_REPLACED)
+import_on_demand(__name__)

@@ -52,16 +52,17 @@ def provide(
 ) -> pathlib.Path:
     """The data set's folder, which contains the path `needs`.
 
-    data_dir: a folder of the user's, used as it is; or "auto", the folder below CVZOO_HOME, to which the archives are
-        downloaded if `needs` does not exist yet
+    data_dir: a folder of the user's, used as it is, or a folder at the beginning of `needs` in it; or "auto", the
+        folder below CVZOO_HOME, to which the archives are downloaded if `needs` does not exist yet
     archives: empty if the license forbids redistribution
     page: the publisher's page for manual downloads
     Raises DatasetError if files are missing: it says where to get them and where to put them. DownloadError.
     """
     if not isinstance(data_dir, str) or data_dir != "auto":
         root = pathlib.Path(data_dir)
-        if (root / needs).exists():
-            return root
+        for each in (root, *_above(root, needs)):
+            if (each / needs).exists():
+                return each
         raise DatasetError(
             f"{name}: {root / needs} does not exist",
             expected=f"the official layout below {root}",
@@ -89,6 +90,12 @@ def provide(
     if not (root / needs).exists():
         raise DatasetError(f"{name}: the archives do not contain {needs}", got=[archive.url for archive in archives])
     return root
+
+
+def _above(folder: pathlib.Path, needs: str) -> list[pathlib.Path]:
+    """The folders above a folder with the name of a part of the path `needs`, in which that path would begin."""
+    parts, place = pathlib.PurePosixPath(needs).parts, folder.absolute()
+    return [place.parents[i] for i in range(min(len(parts), len(place.parents))) if parts[i] == place.name]
 
 
 def _stamp(root: pathlib.Path, archive: Archive) -> pathlib.Path:

@@ -9,7 +9,8 @@ from typing import NamedTuple, TypeAlias, TypeVar
 import numpy as np
 
 from cvzoo.datasets.coco.json_datasets import COCOJSONBboxDataset
-from cvzoo.datasets.layouts.data_spec import DataSpec, parse_data_spec
+from cvzoo.datasets.layouts.coco_files import INSTANCES, KEYPOINTS, coco_file
+from cvzoo.datasets.layouts.data_spec import KINDS, DataSpec, parse_data_spec
 from cvzoo.datasets.layouts.read_yolo import yolo_class_names
 from cvzoo.datasets.sliceable.abstract import AbstractSliceableDataset
 from cvzoo.datasets.sliceable.getter_dataset import GetterDataset
@@ -42,9 +43,10 @@ def bbox_splits(spec: str) -> BboxSplits:
     """The training set and the evaluation set that a specification names.
 
     spec: "voc:ROOT", the lists train.txt and val.txt in ROOT/ImageSets/Main; "coco:TRAIN.json,VAL.json", optionally
-        with ",photos=DIR"; "yolo:ROOT", the folders train and val below ROOT/images or the lists train.txt and val.txt
-        in ROOT; "sroie:ROOT", its train.txt and val.txt. ",lists=DIR" for lists in another folder, ",base=0" for VOC
-        files with 0-based coordinates, ",outside=1" to allow images outside of the data set's folder
+        with ",photos=DIR", or "coco:ROOT" with annotations/instances_train*.json and instances_val*.json; "yolo:ROOT",
+        the folders train and val below ROOT/images or the lists train.txt and val.txt in ROOT; "sroie:ROOT", its
+        train.txt and val.txt. ",lists=DIR" for lists in another folder, ",base=0" for VOC files with 0-based
+        coordinates, ",outside=1" to allow images outside of the data set's folder
     Boxes with zero area are dropped.
     Raises ConfigError for a malformed specification, DatasetError if a part is missing or empty, or if the two parts
     have different classes.
@@ -53,13 +55,12 @@ def bbox_splits(spec: str) -> BboxSplits:
     if pair is None:
         part = parse_data_spec(spec)
         if part.kind == "coco":
-            raise ConfigError(f"{spec} names only one file", expected="two: coco:TRAIN.json,VAL.json")
+            raise ConfigError(f"{spec} names only one file", expected="two: coco:TRAIN.json,VAL.json, or coco:ROOT")
         if part.kind not in _READERS:
             raise ConfigError(
                 f"{spec}: {part.kind}'s layout is not trained on", hint=f"cvzoo data convert {spec} NEW --to coco"
             )
-        if part.split is not None:
-            raise ConfigError(f"{spec}: split= selects one part only", expected="both parts, train and val")
+        _refuse_split(part)
         train: _Splittable = _READERS[part.kind](part, "train")
         val: _Splittable = _READERS[part.kind](part, "val")
     else:
@@ -82,14 +83,43 @@ def split_specs(spec: str) -> tuple[DataSpec, ...]:
     return coco_pair(spec) or (parse_data_spec(spec),)
 
 
-def coco_pair(spec: str) -> tuple[DataSpec, DataSpec] | None:
-    """The two files of "coco:A.json,B.json"; None for another specification."""
+def coco_pair(spec: str, *, keypoints: bool = False) -> tuple[DataSpec, DataSpec] | None:
+    """The two files of "coco:A.json,B.json", or those of train and val in "coco:ROOT"; None for another specification.
+
+    keypoints: in a folder, those of keypoints
+    Raises ConfigError for a malformed specification, or if a part is missing.
+    """
     kind, _, rest = spec.partition(":")
     first, comma, second = rest.partition(".json,")
     if kind != "coco" or not comma or not second.partition(",")[0].endswith(".json"):
-        return None
+        return _pair_in_folder(parse_data_spec(spec), keypoints)
     options = "".join("," + word for word in second.split(",")[1:])
     return parse_data_spec(f"coco:{first}.json{options}"), parse_data_spec(f"coco:{second}")
+
+
+def means_coco(spec: str) -> bool:
+    """Whether a specification is of COCO's files, by its prefix or, without one, by what is in the folder."""
+    kind, colon, _ = spec.partition(":")
+    if colon and kind in KINDS:
+        return kind == "coco"
+    try:
+        return parse_data_spec(spec).kind == "coco"
+    except ConfigError:  # such as a folder that does not exist, which is said where it is read
+        return False
+
+
+def _pair_in_folder(spec: DataSpec, keypoints: bool) -> tuple[DataSpec, DataSpec] | None:
+    if spec.kind != "coco" or not spec.path.is_dir():
+        return None
+    _refuse_split(spec)
+    first = KEYPOINTS if keypoints else INSTANCES
+    train, val = (coco_file(spec.path, split, first=first) for split in ("train", "val"))
+    return dataclasses.replace(spec, path=train), dataclasses.replace(spec, path=val)
+
+
+def _refuse_split(spec: DataSpec) -> None:
+    if spec.split is not None:
+        raise ConfigError(f"{spec.text}: split= selects one part only", expected="both parts, train and val")
 
 
 def _coco(spec: DataSpec) -> COCOJSONBboxDataset:

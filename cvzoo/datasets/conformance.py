@@ -194,8 +194,8 @@ def _check_labels(label: Label, n_instance: int, n_fg_class: int) -> None:
 
 
 def _check_scalar(label: Any, n_class: int) -> None:
-    _check(isinstance(label, np.int32) and np.ndim(label) == 0, "label is not an np.int32", got=type(label).__name__)
-    _check(0 <= label < n_class, "label is outside of its range", f"0 .. {n_class - 1}", int(label))
+    _check(type(label) is np.int32 and np.ndim(label) == 0, "label is not an np.int32", got=type(label).__name__)
+    _check(bool(0 <= label < n_class), "label is outside of its range", f"0 .. {n_class - 1}", int(label))
 
 
 def _row(table: Array, rows: Array) -> str | None:

@@ -18,10 +18,10 @@ from cvzoo.errors.exceptions import FileFormatError, UnsafeFileError
 from cvzoo.typing.aliases import FilePath
 
 MAX_FILES = 5_000_000  # ImageNet has 1.4 million
-MAX_BYTES = 1 << 40
+MAX_BYTES = 1 << 40  # 1 TiB; ImageNet has 0.15
 MAX_RATIO = 300  # compression ratio: images hardly shrink, label maps do, a decompression bomb does much more
 SMALL = 256 << 20  # bytes in total for which the ratio is not limited
-_CHUNK = 1 << 20
+_CHUNK = 1 << 20  # bytes that are written at a time
 _FORBIDDEN = re.compile(r"[\x00-\x1f\\:]")
 _DAMAGE = (tarfile.TarError, zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError)
 

@@ -31,13 +31,14 @@ class KeypointSplits(NamedTuple):
 def keypoint_splits(spec: str) -> KeypointSplits:
     """The training set and the evaluation set that a specification names.
 
-    spec: "coco:TRAIN.json,VAL.json", optionally with ",photos=DIR", files such as person_keypoints_train2017.json
+    spec: "coco:TRAIN.json,VAL.json", optionally with ",photos=DIR", files such as person_keypoints_train2017.json; or
+        "coco:ROOT" with both in ROOT/annotations
     Raises ConfigError for a malformed specification, DatasetError if a part is missing or empty, if it has no
     keypoints, or if the two parts have different classes or keypoints.
     """
-    pair = coco_pair(spec)
+    pair = coco_pair(spec, keypoints=True)
     if pair is None:
-        raise ConfigError(f"{spec}: not two files of keypoints", expected="coco:TRAIN.json,VAL.json")
+        raise ConfigError(f"{spec}: not two files of keypoints", expected="coco:TRAIN.json,VAL.json or coco:ROOT")
     train, val = map(_read, pair)
     for part, dataset in zip(pair, (train, val)):
         if not len(dataset):

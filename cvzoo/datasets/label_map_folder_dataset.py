@@ -69,3 +69,9 @@ class LabelMapFolderDataset(GetterDataset):
                 f"{path} has a pixel of no class", expected=f"0 .. {n - 1}, or 255", got=int(label.max())
             )
         return label
+
+
+def is_label_map_folder(data_dir: FilePath) -> bool:
+    """Whether the folder has the layout of `LabelMapFolderDataset`, not a folder per class."""
+    root = pathlib.Path(data_dir)
+    return (root / "classes.txt").is_file() and (root / "labels").is_dir()

@@ -13,7 +13,6 @@ from cvzoo.errors.exceptions import ConfigError
 from cvzoo.labels.ade20k import ade20k_semantic_segmentation_label_names
 from cvzoo.labels.camvid import camvid_label_names
 from cvzoo.labels.cityscapes import cityscapes_semantic_segmentation_label_names
-from cvzoo.labels.voc import voc_semantic_segmentation_label_names
 
 
 class LabelMapSplits(NamedTuple):
@@ -31,9 +30,9 @@ class LabelMapSplits(NamedTuple):
 def label_map_splits(spec: str) -> LabelMapSplits:
     """The training set and the evaluation set that a specification names.
 
-    spec: "camvid:ROOT", "cityscapes:ROOT" (fine labels), "ade20k:ROOT" or "voc:ROOT" (2012), ROOT as data_dir of those
-        data sets; without ":ROOT", the data set below CVZOO_HOME, downloaded where that is allowed. Of your own:
-        "folder:ROOT", see `LabelMapFolderDataset`
+    spec: "camvid:ROOT", "cityscapes:ROOT" (fine labels), "ade20k:ROOT" or "voc:ROOT" (2012, or a folder in its layout),
+        ROOT as data_dir of those data sets; without ":ROOT", the data set below CVZOO_HOME, downloaded where that is
+        allowed. Of your own: "folder:ROOT", see `LabelMapFolderDataset`
     Raises ConfigError for a malformed specification, DatasetError if files are missing.
     """
     train, label_names = label_map_split(spec, "train")
@@ -47,9 +46,12 @@ def label_map_split(spec: str, split: str) -> tuple[GetterDataset, tuple[str, ..
     if kind == "folder" and root:
         dataset = LabelMapFolderDataset(root, split)
         return dataset, dataset.label_names
-    if kind not in _MAKERS:
-        known = ("folder:ROOT", *(f"{each}[:ROOT]" for each in _MAKERS))
+    if kind not in _MAKERS and kind != "voc":
+        known = ("folder:ROOT", *(f"{each}[:ROOT]" for each in (*_MAKERS, "voc")))
         raise ConfigError(f"{spec}: unknown kind of data set", expected=" or ".join(known))
+    if kind == "voc":
+        voc = VOCSemanticSegmentationDataset(root or "auto", split)
+        return voc, voc.label_names
     make, label_names = _MAKERS[kind]
     return make(root or "auto", split), label_names
 
@@ -63,9 +65,5 @@ _MAKERS = {
     "cityscapes": (
         lambda root, split: CityscapesSemanticSegmentationDataset(root, "fine", split),
         cityscapes_semantic_segmentation_label_names,
-    ),
-    "voc": (
-        lambda root, split: VOCSemanticSegmentationDataset(root, split),
-        voc_semantic_segmentation_label_names,
     ),
 }

@@ -13,10 +13,10 @@ from cvzoo.typing.aliases import FilePath
 
 _DTYPES = {1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 9: "f8", 12: "i8", 13: "u8"}
 _MATRIX, _COMPRESSED = 14, 15
-_STRUCT = 2
+_STRUCT = 2  # MATLAB's class number
 _CLASSES = {6: "f8", 7: "f4", 8: "i1", 9: "u1", 10: "i2", 11: "u2", 12: "i4", 13: "u4", 14: "i8", 15: "u8"}
-_MAX_BYTES = 1 << 30
-_MAX_DEPTH = 16
+_MAX_BYTES = 1 << 30  # of the file, and of what its compressed parts expand to
+_MAX_DEPTH = 16  # of nested structs, so that a file cannot exhaust the stack
 
 
 def read_mat(path: FilePath) -> dict[str, Any]:

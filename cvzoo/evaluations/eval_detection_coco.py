@@ -62,7 +62,7 @@ def eval_detection_coco(
 class DetectionCOCOAccumulator(AbstractCOCOAccumulator):
     """Streaming `eval_detection_coco`, a few images at a time, with the same arrays and keys."""
 
-    iou_type: IoUType = "bbox"
+    iou_type: IoUType = "bbox"  # pyright: ignore[reportIncompatibleMethodOverride]  # the abstract property
 
     def __init__(self, *, parameters: COCOParameters | None = None, decimals: int | None = 2) -> None:
         super().__init__(parameters)
@@ -82,7 +82,7 @@ class DetectionCOCOAccumulator(AbstractCOCOAccumulator):
     ) -> None:
         """Adds images, by lists of one array per image. img_ids: ids of the images; None: numbered from 1 in order."""
         first = self._n_photos
-        found, n_found = boxes_of(pred_bboxes, "pred_bboxes", first)
+        detections, n_found = boxes_of(pred_bboxes, "pred_bboxes", first)
         label, n_label = labels_of(pred_labels, "pred_labels", first)
         score, n_score = scores_of(pred_scores, "pred_scores", first)
         objects, n_objects = boxes_of(gt_bboxes, "gt_bboxes", first)
@@ -109,6 +109,9 @@ class DetectionCOCOAccumulator(AbstractCOCOAccumulator):
             crowd=crowd,
         )
         dt = COCODetections(
-            image_id=np.repeat(ids, n_found), category_id=label, score=score, bbox=rounded_xywh(found, self.decimals)
+            image_id=np.repeat(ids, n_found),
+            category_id=label,
+            score=score,
+            bbox=rounded_xywh(detections, self.decimals),
         )
         self._add(gt, dt)

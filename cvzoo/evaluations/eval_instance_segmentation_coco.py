@@ -58,7 +58,7 @@ def eval_instance_segmentation_coco(
 class InstanceSegmentationCOCOAccumulator(AbstractCOCOAccumulator):
     """Streaming `eval_instance_segmentation_coco`, a few images at a time, with the same arrays and keys."""
 
-    iou_type: IoUType = "segm"
+    iou_type: IoUType = "segm"  # pyright: ignore[reportIncompatibleMethodOverride]  # the abstract property
 
     def __init__(self, *, parameters: COCOParameters | None = None) -> None:
         super().__init__(parameters)
@@ -77,7 +77,7 @@ class InstanceSegmentationCOCOAccumulator(AbstractCOCOAccumulator):
     ) -> None:
         """Adds images, by lists of one array per image. img_ids: ids of the images; None: numbered from 1 in order."""
         first = self._n_photos
-        found, n_found = _masks_of(pred_masks, "pred_masks", first)
+        masks, n_found = _masks_of(pred_masks, "pred_masks", first)
         label, n_label = labels_of(pred_labels, "pred_labels", first)
         score, n_score = scores_of(pred_scores, "pred_scores", first)
         objects, n_objects = _masks_of(gt_masks, "gt_masks", first)
@@ -93,7 +93,7 @@ class InstanceSegmentationCOCOAccumulator(AbstractCOCOAccumulator):
         same_lengths("pred_masks", n_found, {"pred_labels": n_label, "pred_scores": n_score}, first)
         same_lengths("gt_masks", n_objects, lengths, first)
         check_same_images(n_found, n_objects)
-        _same_sizes(found, n_found, objects, n_objects, first)
+        _same_sizes(masks, n_found, objects, n_objects, first)
         ids = self._next_ids(len(n_objects), img_ids)
         self._areas_given &= gt_areas is not None
         gt = COCOGroundTruth(
@@ -106,12 +106,12 @@ class InstanceSegmentationCOCOAccumulator(AbstractCOCOAccumulator):
             crowd=crowd,
             masks=objects,
         )
-        self._add(gt, COCODetections(image_id=np.repeat(ids, n_found), category_id=label, score=score, masks=found))
+        self._add(gt, COCODetections(image_id=np.repeat(ids, n_found), category_id=label, score=score, masks=masks))
 
 
-def _same_sizes(found: RLEs, n_found: Array, objects: RLEs, n_objects: Array, first: int) -> None:
+def _same_sizes(masks: RLEs, n_found: Array, objects: RLEs, n_objects: Array, first: int) -> None:
     """Raises ShapeError that names the image if its masks have different sizes, since their IoU would always be 0."""
-    sizes = np.concatenate([found.sizes, objects.sizes])
+    sizes = np.concatenate([masks.sizes, objects.sizes])
     image = np.concatenate([np.repeat(np.arange(len(n)), n) for n in (n_found, n_objects)])
     order = np.argsort(image, kind="stable")
     sizes, image = sizes[order], image[order]

@@ -75,7 +75,7 @@ def eval_keypoint_coco(
 class KeypointCOCOAccumulator(AbstractCOCOAccumulator):
     """Streaming `eval_keypoint_coco`, a few images at a time, with the same arrays and keys."""
 
-    iou_type: IoUType = "keypoints"
+    iou_type: IoUType = "keypoints"  # pyright: ignore[reportIncompatibleMethodOverride]  # the abstract property
 
     def __init__(self, *, parameters: COCOParameters | None = None, decimals: int | None = 2) -> None:
         super().__init__(parameters)
@@ -97,7 +97,7 @@ class KeypointCOCOAccumulator(AbstractCOCOAccumulator):
     ) -> None:
         """Adds images, by lists of one array per image. img_ids: ids of the images; None: numbered from 1 in order."""
         first, n_point = self._n_photos, self.parameters.kpt_oks_sigmas.size
-        found, n_found = _points_of(pred_points, "pred_points", n_point, first)
+        points, n_found = _points_of(pred_points, "pred_points", n_point, first)
         label, n_label = labels_of(pred_labels, "pred_labels", first)
         score, n_score = scores_of(pred_scores, "pred_scores", first)
         objects, n_objects = _points_of(gt_points, "gt_points", n_point, first)
@@ -124,9 +124,9 @@ class KeypointCOCOAccumulator(AbstractCOCOAccumulator):
             keypoints=_as_coco(objects, visible),
             num_keypoints=visible.sum(axis=1),
         )
-        shown = np.ones(found.shape[:2], bool)
+        shown = np.ones(points.shape[:2], bool)
         dt = COCODetections(
-            image_id=np.repeat(ids, n_found), category_id=label, score=score, keypoints=_as_coco(found, shown)
+            image_id=np.repeat(ids, n_found), category_id=label, score=score, keypoints=_as_coco(points, shown)
         )
         self._add(gt, dt)
 

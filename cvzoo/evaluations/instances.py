@@ -10,10 +10,11 @@ import numpy.typing as npt
 
 from cvzoo.errors.exceptions import DtypeError, ShapeError, ValueRangeError
 from cvzoo.geometry.rle import RLEs
+from cvzoo.reporting.counted import counted
 from cvzoo.typing.aliases import Array, ArrayLike
 
 _END = object()
-MAX_LABEL = 1 << 20
+MAX_LABEL = 1 << 20  # a larger one is a mistake: arrays have a row per class
 """Exclusive limit of labels: there are arrays indexed by class."""
 
 
@@ -31,7 +32,7 @@ class Instances:
     score: Array
 
     @property
-    def photo(self) -> Array:
+    def image(self) -> Array:
         """(N,) int64, the index of each row's image."""
         return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
 
@@ -46,7 +47,9 @@ def zip_images(iterables: Mapping[str, Iterable[Any]]) -> Iterator[tuple[Any, ..
     for n, values in enumerate(itertools.zip_longest(*iterables.values(), fillvalue=_END)):
         ended = [name for name, value in zip(iterables, values) if value is _END]
         if ended:
-            raise ShapeError(f"{', '.join(ended)} ended after {n} images, the others did not", expected="equal lengths")
+            raise ShapeError(
+                f"{', '.join(ended)} ended after {counted(n, 'image')}, the others did not", expected="equal lengths"
+            )
         yield values
 
 
@@ -59,7 +62,7 @@ def same_length(iterables: Mapping[str, Iterable[Any]]) -> list[list[Any]]:
     return columns
 
 
-def as_array(value: ArrayLike | RLEs, name: str) -> Any:
+def as_array(value: ArrayLike | RLEs, name: str) -> Array | Any:  # Any stands for RLEs
     """The value as an array; RLEs are returned as they are. Raises ShapeError if it cannot be an array."""
     if isinstance(value, np.ndarray | RLEs):
         return value

@@ -36,4 +36,4 @@ __all__ = [
     "unzip",
 ]
 
-import_on_demand(__name__, replaced={"DaliIterator": "cvzoo.iterators.MultiprocessIterator"})
+import_on_demand(__name__)

@@ -6,6 +6,7 @@ from typing import Generic, TypeVar
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.iterators.cursor import Cursor, IteratorState
 from cvzoo.iterators.order_samplers import Sampler
+from cvzoo.reporting.sign_of_life import sign_of_life
 from cvzoo.typing.protocols import IndexableDataset
 
 Example = TypeVar("Example")
@@ -69,6 +70,7 @@ class AbstractIterator(abc.ABC, Generic[Example]):
         batch = self._next_batch()
         if batch is None:
             raise StopIteration
+        sign_of_life()
         return batch
 
     def next(self) -> list[Example]:
@@ -91,6 +93,36 @@ class AbstractIterator(abc.ABC, Generic[Example]):
         """
         self._cursor.load_state(state)
         self._restart()
+
+    def take_part(self: Self, number: int, n_part: int) -> Self:
+        """This iterator, returning from now on part `number` (0 to n_part - 1) of each batch, which processes share.
+
+        Order, epochs, positions and states are those of the whole batches, so that a state is one for any number of
+        parts, which differ by one example at most. Raises ValueRangeError if it is finite, or batches are too small.
+        """
+        if not 0 <= number < n_part:
+            raise ValueRangeError("take_part: there is no such part", expected=f"0 to {n_part - 1}", got=number)
+        if not self.repeat or self.batch_size < n_part:
+            raise ValueRangeError(
+                "take_part: some parts of batches would be empty",
+                expected=f"repeat=True and a batch_size of at least {n_part}, over all parts",
+                got=f"repeat={self.repeat}, batch_size={self.batch_size}",
+            )
+        self._cursor.part = number, n_part
+        self._restart()
+        return self
+
+    def take_first(self: Self, n: int) -> Self:
+        """This iterator, from the beginning, over the first n examples of the data set only.
+
+        Raises ValueRangeError if there are fewer, or an order sampler decides on the order.
+        """
+        if not 0 <= n <= len(self.dataset) or self._cursor.order_sampler is not None:
+            raise ValueRangeError("take_first: the data set has fewer examples, or a sampler of its own", got=n)
+        self._cursor.n_example = n
+        self._cursor.reset()
+        self._restart()
+        return self
 
     @property
     def batch_size(self) -> int:

@@ -52,6 +52,7 @@ class Cursor:
         self.order_sampler = order_sampler
         self._sampled = None if order_sampler is None else SampledOrders(order_sampler, n_example)
         self._cached_order: tuple[int, Array] | None = None  # (epoch, its order)
+        self.part: tuple[int, int] = 0, 1  # which of how many parts of each batch is returned
         self.reset()
 
     def reset(self) -> None:
@@ -79,7 +80,8 @@ class Cursor:
                     break
         self.is_new_epoch = self.epoch > before[0]
         self.previous = before
-        return batch
+        number, n_part = self.part
+        return batch[len(batch) * number // n_part : len(batch) * (number + 1) // n_part]
 
     @property
     def given_shuffle(self) -> bool | None:

@@ -156,5 +156,5 @@ class MultiprocessIterator(AbstractIterator[Example]):
             start_method=self._start_method,
             timeout=self._timeout,
         )
-        other.load_state(self.state())
+        other._cursor = self._cursor.copy()
         return other

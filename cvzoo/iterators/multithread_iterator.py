@@ -97,5 +97,5 @@ class MultithreadIterator(AbstractIterator[Example]):
             order_sampler=self._cursor.order_sampler,
             seed=self.seed,
         )
-        other.load_state(self.state())
+        other._cursor = self._cursor.copy()
         return other

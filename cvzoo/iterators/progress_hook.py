@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TextIO
 
 from cvzoo.reporting.as_time import as_time
+from cvzoo.reporting.counted import counted
 
 _TERMINAL_INTERVAL = 0.2  # seconds between two lines
 _FILE_INTERVAL = 10.0
@@ -56,11 +57,15 @@ class ProgressHook:
 
     def text(self) -> str:
         """The progress as in "40 of 1000 examples, 8.3 a second, 1:56 left"."""
-        parts = [f"{self.n_done} examples" if self._n_total is None else f"{self.n_done} of {self._n_total} examples"]
+        parts = [
+            counted(self.n_done, "example")
+            if self._n_total is None
+            else f"{self.n_done} of {counted(self._n_total, 'example')}"
+        ]
         elapsed = 0.0 if self._start is None else self._clock() - self._start
-        counted = self.n_done - self._first
-        if elapsed > 0 and counted > 0:
-            rate = counted / elapsed
+        n_new = self.n_done - self._first
+        if elapsed > 0 and n_new > 0:
+            rate = n_new / elapsed
             parts.append(f"{rate:.1f} a second" if rate >= 0.1 else f"{1 / rate:.0f} seconds each")
             if self._n_total is not None and self.n_done < self._n_total:
                 parts.append(f"{as_time((self._n_total - self.n_done) / rate)} left")

@@ -42,5 +42,5 @@ class SerialIterator(AbstractIterator[Example]):
 
     def __copy__(self) -> "SerialIterator[Example]":
         other: SerialIterator[Example] = object.__new__(SerialIterator)
-        other.__dict__.update(self.__dict__, _cursor=self._cursor.copy())
+        vars(other).update(self.__dict__, _cursor=self._cursor.copy())
         return other

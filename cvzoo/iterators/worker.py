@@ -10,7 +10,7 @@ import sys
 import traceback
 from collections.abc import Sequence
 from multiprocessing.connection import Connection
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -57,7 +57,7 @@ def work(
     try:
         if dataset is None:
             try:
-                dataset = pickle.loads(connection.recv_bytes())
+                dataset = cast(IndexableDataset[Any], pickle.loads(connection.recv_bytes()))
             except EOFError:
                 return
             except Exception as error:

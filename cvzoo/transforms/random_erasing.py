@@ -12,7 +12,7 @@ from cvzoo.transforms.as_rng import as_rng
 from cvzoo.transforms.keep_dtype import keep_dtype
 from cvzoo.typing.aliases import ArrayLike, Image
 
-_N_TRIAL = 100
+_N_TRIAL = 100  # a rectangle that does not fit is drawn again, and at last left out
 
 
 @overload

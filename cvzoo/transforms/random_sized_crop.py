@@ -12,7 +12,7 @@ from cvzoo.transforms.as_rng import as_rng
 from cvzoo.transforms.random_crop import draw_window
 from cvzoo.typing.aliases import Image
 
-_N_TRIAL = 10
+_N_TRIAL = 10  # as in torchvision; after them the scale is drawn from those that fit
 
 
 @overload
@@ -72,6 +72,7 @@ def draw_sized_window(
         if not 0 < low <= high:
             raise ValueRangeError(f"{name} must be positive and ascending", got=(low, high))
     height, width = in_size
+    aspect_ratio = 1.0
     for _ in range(_N_TRIAL):
         scale_ratio = rng.uniform(*scale_ratio_range)
         aspect_ratio = rng.uniform(*aspect_ratio_range)

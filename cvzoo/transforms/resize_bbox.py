@@ -24,7 +24,9 @@ def resize_bbox(bbox: ArrayLike, in_size: Sequence[int], out_size: Sequence[int]
 
 
 @overload
-def resize_point(point: Sequence[Array], in_size: Sequence[int], out_size: Sequence[int]) -> list[Point]: ...
+def resize_point(  # pyright: ignore[reportOverlappingOverload]  # a list of arrays is also ArrayLike
+    point: Sequence[Array], in_size: Sequence[int], out_size: Sequence[int]
+) -> list[Point]: ...
 @overload
 def resize_point(point: ArrayLike, in_size: Sequence[int], out_size: Sequence[int]) -> Point: ...
 def resize_point(

@@ -19,7 +19,7 @@ _Slices: TypeAlias = tuple[slice, slice]
 _REACH = {"bilinear": 1, "bicubic": 2, "lanczos": 3, "box": 0.5}
 # OpenCV interpolates the two nearest pixel centers, at most one pixel away; half a pixel is for rounding
 _REACH_OPENCV = 1.5
-_MARGIN_OPENCV = 4
+_MARGIN_OPENCV = 4  # pixels, more than OpenCV reads beside a position
 
 
 def resize_window(

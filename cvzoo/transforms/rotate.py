@@ -53,9 +53,8 @@ def rotate(
     fills = filled(img, (1, 1), fill)[:, 0, 0]
     for plane, value, result in zip(img, fills, out):
         pil = Image.fromarray(np.ascontiguousarray(plane))
-        result[...] = pil.transform(
-            out_size[::-1], Image.Transform.AFFINE, matrix, _INTERPOLATIONS[interpolation], fillcolor=value.item()
-        )
+        x_y_size, method = (out_size[1], out_size[0]), _INTERPOLATIONS[interpolation]
+        result[...] = pil.transform(x_y_size, Image.Transform.AFFINE, matrix, method, fillcolor=value.item())
     return out
 
 

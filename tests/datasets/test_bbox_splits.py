@@ -1,6 +1,7 @@
 """Both parts of a detector's data from one word."""
 
 import json
+import pathlib
 import pickle
 
 import numpy as np
@@ -8,7 +9,13 @@ import pytest
 from PIL import Image
 
 from cvzoo.datasets import SROIETextDataset, VOCFolderBboxDataset, bbox_splits
+from cvzoo.datasets.bbox_splits import means_coco, split_specs
+from cvzoo.datasets.instance_splits import instance_splits
+from cvzoo.datasets.layouts.data_spec import parse_data_spec
+from cvzoo.datasets.layouts.read import read_annotated_set
 from cvzoo.errors import ConfigError, DatasetError
+from cvzoo.training.recipes.listing import RECIPES
+from cvzoo.training.recipes.settings import with_settings
 
 
 def photo(path):
@@ -85,6 +92,20 @@ def test_a_voc_folder_gives_its_two_lists_with_the_classes_of_both(tmp_path):
     assert splits.val[0][2].tolist() == [0]
 
 
+def test_a_folder_is_cocos_by_its_contents_too(tmp_path):
+    coco(tmp_path, train="cell", val="cell")
+    (tmp_path / "annotations").mkdir()
+    for split in ("train", "val"):
+        (tmp_path / f"{split}.json").rename(tmp_path / f"annotations/instances_{split}2017.json")
+    recipe = RECIPES["retinanet_resnet18_small"]
+    for spec, metric in ((f"coco:{tmp_path}", "coco"), (str(tmp_path), "coco"), (voc(tmp_path / "v", {}), "voc")):
+        assert means_coco(spec) == (metric == "coco")
+        assert with_settings(recipe, {"data": spec}).metric == metric
+    assert with_settings(recipe, {"data": str(tmp_path / "v")}).metric == "voc"
+    assert with_settings(recipe, {"data": "nowhere"}).metric == "voc"
+    assert with_settings(recipe, {"data": str(tmp_path), "metric": "voc"}).metric == "voc"
+
+
 def test_pixels_may_be_counted_from_zero(tmp_path):
     spec = voc(tmp_path, {"train": ("a", "cell"), "val": ("b", "cell")})
     assert bbox_splits(spec + ",base=0").train[0][1].tolist() == [[2, 3, 9, 11]]
@@ -96,6 +117,33 @@ def test_two_coco_files_give_crowds_with_their_flag(tmp_path):
     assert bbox.tolist() == [[1, 2, 8, 10]]
     assert label.tolist() == [0]
     assert crowded.tolist() == [True]
+
+
+def test_a_coco_folder_gives_the_files_of_train_and_val_with_or_without_a_year(tmp_path):
+    coco(tmp_path, train="cell", val="cell")
+    (tmp_path / "annotations").mkdir()
+    (tmp_path / "train.json").rename(tmp_path / "annotations" / "instances_train2017.json")
+    with pytest.raises(ConfigError, match=r"has no split val\s+expected: train2017"):
+        bbox_splits(f"coco:{tmp_path}")
+    (tmp_path / "val.json").rename(tmp_path / "annotations" / "instances_val.json")
+    for spec in (f"coco:{tmp_path}", str(tmp_path)):
+        splits = bbox_splits(spec)
+        assert [pathlib.Path(each.name(0)).stem for each in (splits.train, splits.val)] == ["train", "val"]
+    names = [each.path.name for each in split_specs(f"coco:{tmp_path}")]
+    assert names == ["instances_train2017.json", "instances_val.json"]
+    assert instance_splits(f"coco:{tmp_path}").label_names == ("cell",)
+    for split in ("train", "train2017"):  # the name without its year selects one of the splits, too
+        annotated = read_annotated_set(parse_data_spec(f"coco:{tmp_path},split={split}"))
+        assert [image.splits for image in annotated.images] == [("train2017",)]
+    with pytest.raises(ConfigError, match=r"unknown split trai\s+expected: train2017, val"):
+        read_annotated_set(parse_data_spec(f"coco:{tmp_path},split=trai"))
+    (tmp_path / "annotations/instances_train2014.json").write_bytes(
+        (tmp_path / "annotations/instances_train2017.json").read_bytes()
+    )
+    with pytest.raises(ConfigError, match=r"several splits are train\s+expected: train2014, train2017"):
+        read_annotated_set(parse_data_spec(f"coco:{tmp_path},split=train"))
+    with pytest.raises(ConfigError, match="both parts"):
+        bbox_splits(f"coco:{tmp_path},split=val")
 
 
 def test_a_yolo_folder_gives_its_two_folders(tmp_path):

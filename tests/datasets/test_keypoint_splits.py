@@ -37,6 +37,12 @@ def test_both_parts_have_the_keypoints_of_the_file(annotations, tmp_path):
     assert (label.tolist(), bbox.tolist(), area.tolist(), crowded.tolist()) == ([0], [[1, 1, 5, 5]], [12], [False])
 
 
+def test_a_folder_gives_the_files_of_keypoints(annotations, tmp_path):
+    for name in ("person_keypoints_train", "person_keypoints_val", "instances_train", "instances_val"):
+        annotations(name, ["nose"] if name.startswith("person") else [])
+    assert keypoint_splits(f"coco:{tmp_path}").point_names == ("nose",)
+
+
 def test_parts_with_different_keypoints_or_without_images_are_refused(annotations, tmp_path):
     train, other, empty = (
         annotations("train", ["nose"]),

@@ -169,6 +169,45 @@ def test_cityscapes_ids_become_classes_that_count(tmp_path):
         D.CityscapesSemanticSegmentationDataset("auto", "fine")
 
 
+@pytest.mark.parametrize(
+    ("layout", "make", "inner"),
+    [
+        (layouts.ade20k, lambda r: D.ADE20KSemanticSegmentationDataset(r, "val"), "ADEChallengeData2016"),
+        (layouts.ade20k, D.ADE20KTestImageDataset, "release_test"),
+        (layouts.cityscapes, lambda r: D.CityscapesSemanticSegmentationDataset(r, "fine", "val"), "leftImg8bit"),
+        (layouts.cityscapes, lambda r: D.CityscapesSemanticSegmentationDataset(r, "fine", "val"), "gtFine"),
+        (
+            lambda r: layouts.voc(r, "2012", "val").parents[1],
+            lambda r: D.VOCSemanticSegmentationDataset(r, "val"),
+            "VOCdevkit",
+        ),
+        (
+            lambda r: layouts.voc(r, "2012", "val").parents[1],
+            lambda r: D.VOCSemanticSegmentationDataset(r, "val"),
+            "VOCdevkit/VOC2012",
+        ),
+        (lambda r: layouts.camvid(r / "CamVid").parent, lambda r: D.CamVidDataset(r, "val"), "CamVid"),
+    ],
+)
+def test_the_publishers_inner_folder_is_the_data_set_too(tmp_path, monkeypatch, layout, make, inner):
+    root = layout(tmp_path)
+    n = len(make(root))
+    assert n > 0
+    assert len(make(str(root / inner))) == n
+    monkeypatch.chdir(root / inner)
+    assert len(make(".")) == n
+
+
+def test_ade20ks_folder_may_have_another_name(tmp_path):
+    inner = layouts.ade20k(tmp_path) / "ADEChallengeData2016"
+    inner.rename(tmp_path / "scenes")
+    dataset = D.ADE20KSemanticSegmentationDataset(str(tmp_path / "scenes"), "val")
+    assert len(dataset) == 2
+    assert dataset[0][0].shape[1:] == dataset[0][1].shape
+    with pytest.raises(DatasetError, match="ADEChallengeData2016/annotations/training does not exist"):
+        D.ADE20KSemanticSegmentationDataset(tmp_path)
+
+
 def test_ade20k_counts_from_minus_one(tmp_path):
     label = D.ADE20KSemanticSegmentationDataset(layouts.ade20k(tmp_path), "val")[0][1]
     np.testing.assert_array_equal(label[[0, 3, 9], 0], [-1, 149, 0])

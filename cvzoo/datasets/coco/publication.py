@@ -3,6 +3,7 @@
 import pathlib
 
 from cvzoo.datasets.archive import Archive, provide
+from cvzoo.datasets.layouts.coco_files import coco_image_folders
 from cvzoo.datasets.text_files import check_choice
 from cvzoo.errors.exceptions import DatasetError
 from cvzoo.typing.aliases import FilePath
@@ -66,9 +67,7 @@ def find_image_dir(json_path: FilePath, image_dir: FilePath | None, first: str |
     json_path = pathlib.Path(json_path)
     if image_dir is not None:
         return pathlib.Path(image_dir)
-    here, above = json_path.parent, json_path.parent.parent
-    name = json_path.stem.split("_")[-1]
-    folders = [above / name, above / "images" / name, above / "images", above, here / "images", here / name, here]
+    folders = coco_image_folders(json_path)
     for folder in folders:
         if first is None or (folder / first).is_file():
             return folder

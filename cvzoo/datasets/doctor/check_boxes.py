@@ -75,13 +75,16 @@ def _check_position(
 
 
 def _check_text(each: AnnotatedObject, height: float, width: float, name: str) -> Iterator[Finding]:
-    text = each.extra["text"].strip()
+    text = str(each.extra["text"]).strip()
     if not text:
         yield Finding(Fault.TEXT_EMPTY, "the region has no text", name, each.index)
     elif len(text) > 3 and height > _UPRIGHT * width:
         yield Finding(Fault.TEXT_UPRIGHT, f"{height:.4g} high, {width:.4g} wide for {text!r:.40}", name, each.index)
-    corners = each.written
+    corners = each.polygons[0] if each.polygons else ()
+    if len(corners) != 8:  # a region without a quadrilateral, of a layout that has boxes
+        return
     xs, ys = corners[0::2], corners[1::2]
+    # the shoelace formula: the halves of a crossed quadrilateral cancel out, and the wrong direction is negative
     area = sum(xs[i] * ys[(i + 1) % 4] - xs[(i + 1) % 4] * ys[i] for i in range(4)) / 2
     if area < 0.5 * height * width:
         yield Finding(Fault.QUAD_CROSSED, f"({_numbers(corners)})", name, each.index)

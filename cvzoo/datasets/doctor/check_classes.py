@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from cvzoo.datasets.doctor.fault import Fault
 from cvzoo.datasets.doctor.finding import Finding
 from cvzoo.datasets.layouts.annotated_set import AnnotatedSet
+from cvzoo.reporting.counted import counted
 
 # COCO's own ids are 80 of 1 .. 90
 _COCO_GAPS = {12, 26, 29, 30, 45, 66, 68, 69, 71, 83}
@@ -32,7 +33,7 @@ def check_classes(annotated: AnnotatedSet) -> Iterator[Finding]:
         if set(gaps) - _COCO_GAPS or first not in (None, 0, 1):
             yield Finding(Fault.CLASS_GAP, f"ids begin at {first}; {_listed(gaps) or 'none'} are missing")
     for alike in _alike([*(annotated.names or ()), *used]):
-        counts = ", ".join(f"{name!r} ({used[name]} objects)" for name in alike)
+        counts = ", ".join(f"{name!r} ({counted(used[name], 'object')})" for name in alike)
         yield Finding(Fault.CLASS_NAMES_ALIKE, counts)
 
 
@@ -72,6 +73,7 @@ def _gaps(numbers: Iterable[int]) -> tuple[int | None, list[int]]:
     known = sorted(number for number in numbers if number >= 0)
     if not known:
         return None, []
+    # such numbers are not indices but ids or a mistake: one gap says so, a list of millions would not help
     if known[-1] - known[0] > 10_000:
         return known[0], [known[0] + 1]
     return known[0], sorted(set(range(known[0], known[-1])) - set(known))

@@ -7,6 +7,7 @@ from cvzoo.datasets.doctor.fault import Fault
 from cvzoo.datasets.doctor.finding import Finding
 from cvzoo.datasets.layouts.annotated_set import AnnotatedImage, AnnotatedObject, AnnotatedSet, Box
 from cvzoo.datasets.layouts.decimals import finite, minus, times
+from cvzoo.reporting.counted import counted
 from cvzoo.typing.aliases import Size
 
 # faults of all boxes of an image, after which single boxes are not checked: they would all be outside
@@ -91,7 +92,7 @@ def _finding(
     example = ", ".join(f"{value:g}" for value in wrong[0].written)
     return Finding(
         kind,
-        f"{len(wrong)} of {len(boxed)} boxes, such as ({example})",
+        f"{len(wrong)} of {counted(len(boxed), 'box', 'boxes')}, such as ({example})",
         image.name,
         wrong[0].index if len(boxed) == 1 else None,
     )
@@ -169,7 +170,8 @@ def _find_zero_based(annotated: AnnotatedSet) -> Iterator[Finding]:
     if len(zeros) > ones:
         yield Finding(
             Fault.ZERO_BASED,
-            f"{len(zeros)} boxes begin at 0, {ones} at 1, as in {zeros[0]}; base=0 reads them as 0-based",
+            f"{counted(len(zeros), 'box begins', 'boxes begin')} at 0, {ones} at 1, as in {zeros[0]}; base=0 "
+            "reads them as 0-based",
         )
 
 
@@ -188,5 +190,6 @@ def _find_one_based(annotated: AnnotatedSet, sizes: Sequence[Size | None]) -> It
     if len(late) + n_edge >= 3 and late and not n_zero:
         yield Finding(
             Fault.ONE_BASED,
-            f"{len(late)} boxes end a pixel beyond the image, {n_edge} begin at 1, none at 0; {late[0]}",
+            f"{counted(len(late), 'box ends', 'boxes end')} a pixel beyond the image, {n_edge} begin at 1, none "
+            f"at 0; {late[0]}",
         )

@@ -2,7 +2,7 @@
 
 import collections
 import dataclasses
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
 from cvzoo.datasets.doctor.check_boxes import check_boxes
@@ -72,14 +72,23 @@ def examine_dataset(
     annotated = read_annotated_set(spec)
     if start is not None:
         start(len(annotated.images))
-    findings = list(annotated.findings)
-    findings += check_files(annotated)
-    findings += check_classes(annotated)
     facts: list[ImageFacts | None] = []
     for file_facts in many_image_facts(image.path for image in annotated.images):
         facts.append(file_facts)
         if step is not None:
             step()
+    findings = examine_annotated_set(annotated, facts)
+    return Checkup(spec, annotated, tuple(facts), tuple(each for each in findings if each.kind not in ignore))
+
+
+def examine_annotated_set(annotated: AnnotatedSet, facts: Sequence[ImageFacts | None]) -> tuple[Finding, ...]:
+    """The findings of a data set whose images have been looked at: its own, and those of all checks, sorted.
+
+    facts: properties of each image file, None if it does not exist
+    """
+    findings = list(annotated.findings)
+    findings += check_files(annotated)
+    findings += check_classes(annotated)
     unsafe = {each.image for each in findings if each.kind is Fault.NAME_UNSAFE}
     for image, file_facts in zip(annotated.images, facts):
         if file_facts is not None or image.name not in unsafe:  # unsafe paths are not opened, but that is no fault
@@ -99,7 +108,7 @@ def examine_dataset(
         )
         findings += check_masks(image, size)
     findings += check_duplicates(annotated.images, facts)
-    return Checkup(spec, annotated, tuple(facts), tuple(_sorted(each for each in findings if each.kind not in ignore)))
+    return tuple(sorted_findings(findings))
 
 
 def annotation_size(image: AnnotatedImage, facts: ImageFacts | None) -> tuple[int, int] | None:
@@ -109,7 +118,8 @@ def annotation_size(image: AnnotatedImage, facts: ImageFacts | None) -> tuple[in
     return facts.stored_size if boxes_are_as_stored(image, facts) else facts.size
 
 
-def _sorted(findings: Iterable[Finding]) -> list[Finding]:
+def sorted_findings(findings: Iterable[Finding]) -> list[Finding]:
+    """The findings without repetitions: errors first, then warnings, then notes; grouped by kind."""
     severities = list(Severity)
     kinds = list(Fault)
     # overlapping files of annotations yield the same finding twice

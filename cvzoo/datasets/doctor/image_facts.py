@@ -8,6 +8,7 @@ import io
 import os
 import pathlib
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 import numpy as np
 from PIL import Image
@@ -32,7 +33,7 @@ _ENDINGS = {
     "JPEG2000": {".jp2"},
     "AVIF": {".avif"},
 }
-_ORIENTATION = 0x0112
+_ORIENTATION = 0x0112  # the EXIF tag
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -59,8 +60,10 @@ class ImageFacts:
     look: Array | None = None
 
 
-def image_facts(path: pathlib.Path) -> ImageFacts:
-    """The properties of one file; its faults are among them and not raised."""
+def image_facts(path: pathlib.Path, name: str | None = None) -> ImageFacts:
+    """The properties of one file; its faults are among them and not raised. name: of the file, if not the path's"""
+    name = path.name if name is None else name
+    ending = pathlib.PurePath(name).suffix.lower()
     try:
         data = path.read_bytes()
     except OSError as error:
@@ -69,19 +72,19 @@ def image_facts(path: pathlib.Path) -> ImageFacts:
         return ImageFacts((Fault.PHOTO_EMPTY, "the file has 0 bytes"))
     digest = hashlib.sha256(data).digest()
     try:
-        pil = identify(io.BytesIO(data), path.name)
-        check_pixel_count(pil.size, name=path.name, max_pixels=MAX_PIXELS)
+        pil = identify(io.BytesIO(data), name)
+        check_pixel_count(pil.size, name=name, max_pixels=MAX_PIXELS)
     except ImageError as error:
-        return ImageFacts((Fault.PHOTO_UNREADABLE, _reason(error, path)), digest=digest)
+        return ImageFacts((Fault.PHOTO_UNREADABLE, _reason(error, name)), digest=digest)
     width, height = pil.size
     kind = pil.format
     try:
         orientation = _orientation(pil)
-        turned = upright(load(pil, name=path.name))
+        turned = upright(load(pil, name=name))
         gray = turned.convert("L") if turned.mode != "L" else turned
     except (ImageError, ValueError, OSError) as error:
         return ImageFacts(
-            (Fault.PHOTO_TRUNCATED, _reason(error, path)), stored_size=(height, width), format=kind, digest=digest
+            (Fault.PHOTO_TRUNCATED, _reason(error, name)), stored_size=(height, width), format=kind, digest=digest
         )
     # a difference hash: one more column than bits in a row
     small = np.asarray(gray.resize((HASH_SIDE + 1, HASH_SIDE), Image.Resampling.BOX, reducing_gap=3)).astype(np.int16)
@@ -90,7 +93,7 @@ def image_facts(path: pathlib.Path) -> ImageFacts:
         stored_size=(height, width),
         orientation=orientation,
         format=kind,
-        ending_fits=path.suffix.lower() in _ENDINGS.get(kind or "", {path.suffix.lower()}),
+        ending_fits=ending in _ENDINGS.get(kind or "", {ending}),
         is_blank=_is_blank(turned),
         digest=digest,
         fingerprint=np.packbits(small[:, 1:] > small[:, :-1]),
@@ -128,13 +131,13 @@ def _orientation(pil: Image.Image) -> int:
 
 
 def _is_blank(pil: Image.Image) -> bool:
-    extremes = pil.getextrema()
+    extremes: Any = pil.getextrema()  # of one channel a pair, of several a pair for each
     bands = extremes if isinstance(extremes[0], tuple) else (extremes,)
     return all(low == high for low, high in bands)
 
 
-def _reason(error: BaseException, path: pathlib.Path) -> str:
+def _reason(error: BaseException, name: str) -> str:
     lines = str(error).splitlines()
-    first = lines[0].removeprefix(f"{path.name}: ")
+    first = lines[0].removeprefix(f"{name}: ")
     got = next((line.split(":", 1)[1].strip() for line in lines if line.strip().startswith("got:")), "")
     return f"{first} ({got})" if got else first

@@ -8,7 +8,7 @@ _MAX_DISTANCE = 32  # bits of 256; images of different scenes differ in about 12
 # of the thumbnails: receipts of one printer reach 0.95; the same image, compressed or downscaled again, 0.99
 _MIN_CORRELATION = 0.98
 _FLAT = 12.0  # standard deviation in gray levels below which the bits of the hash are noise
-_BLOCK = 256
+_BLOCK = 256  # images compared with all others at a time, which bounds memory
 
 
 def near_duplicates(fingerprints: Array, looks: Array) -> list[tuple[int, int]]:

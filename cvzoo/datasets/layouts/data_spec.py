@@ -89,7 +89,7 @@ def parse_data_spec(text: FilePath) -> DataSpec:
     path = pathlib.Path(",".join(words))
     if not rest or not path.exists():
         raise ConfigError(
-            f"{text}: {path} does not exist" if rest else f"{text}: the path of the data set is missing",
+            f"{text}: {path} does not exist" if rest else f"{text or repr(text)}: the path of the data set is missing",
             expected=SPEC_HELP,
         )
     if options.get("base", "1") not in ("0", "1"):
@@ -103,6 +103,7 @@ def parse_data_spec(text: FilePath) -> DataSpec:
     lists = pathlib.Path(options["lists"]) if "lists" in options else None
     if lists is not None and not lists.is_dir():
         raise ConfigError(f"{text}: {lists} is not a folder")
+    path = _year_of_voc(path) if kind in ("", "voc") else path
     kind = kind or _kind_of(path)
     if lists is not None and kind == "coco":
         raise ConfigError(f"{text}: lists= does not apply to COCO, whose JSON files are the splits")
@@ -113,6 +114,17 @@ def is_option(word: str) -> bool:
     """Whether a word between commas of a specification is an option, not a part of a path."""
     name, equals, _ = word.partition("=")
     return bool(equals) and name in _OPTIONS
+
+
+def _year_of_voc(path: pathlib.Path) -> pathlib.Path:
+    """VOCdevkit/VOC2012 of the folder VOCdevkit, or of the one that contains it; any other path as it is.
+
+    Raises ConfigError if it contains several years.
+    """
+    years = sorted(each.parent for inner in ("", "VOCdevkit/") for each in path.glob(f"{inner}VOC2*/Annotations"))
+    if len(years) > 1 and not (path / "Annotations").is_dir():
+        raise ConfigError(f"{path} contains several data sets of VOC", expected=" or ".join(f"voc:{y}" for y in years))
+    return years[0] if len(years) == 1 and not (path / "Annotations").is_dir() else path
 
 
 def _kind_of(path: pathlib.Path) -> str:

@@ -8,6 +8,7 @@ from cvzoo.datasets.doctor.fault import Fault
 from cvzoo.datasets.doctor.finding import Finding
 from cvzoo.datasets.image_location import is_below, leads_out
 from cvzoo.datasets.layouts.annotated_set import AnnotatedSet
+from cvzoo.datasets.layouts.coco_files import splits_named
 from cvzoo.datasets.layouts.data_spec import DataSpec
 from cvzoo.datasets.layouts.read_coco import read_coco
 from cvzoo.datasets.layouts.read_labelme import read_labelme
@@ -34,12 +35,16 @@ def read_annotated_set(spec: DataSpec) -> AnnotatedSet:
     annotated = _with_outside(annotated) if spec.outside else _without_outside(annotated, spec)
     if spec.split is None:
         return annotated
-    if spec.split not in annotated.splits:
-        raise ConfigError(f"{spec}: unknown split {spec.split}", expected=", ".join(annotated.splits) or "no split=")
-    images = tuple(image for image in annotated.images if spec.split in image.splits)
+    named = splits_named(spec.split, annotated.splits)
+    if len(named) != 1:
+        raise ConfigError(
+            f"{spec}: {'several splits are' if named else 'unknown split'} {spec.split}",
+            expected=", ".join(named or annotated.splits) or "no split=",
+        )
+    images = tuple(image for image in annotated.images if named[0] in image.splits)
     names = {image.name for image in images}
     findings = tuple(each for each in annotated.findings if each.image is None or each.image in names)
-    return dataclasses.replace(annotated, images=images, splits=(spec.split,), findings=findings)
+    return dataclasses.replace(annotated, images=images, splits=(named[0],), findings=findings)
 
 
 def _check_split(spec: DataSpec) -> None:

@@ -12,6 +12,7 @@ from cvzoo.datasets.doctor.fault import Fault
 from cvzoo.datasets.doctor.finding import Finding
 from cvzoo.datasets.image_location import leads_out
 from cvzoo.datasets.layouts.annotated_set import AnnotatedImage, AnnotatedObject, AnnotatedSet
+from cvzoo.datasets.layouts.coco_files import coco_files, coco_image_folders, coco_split
 from cvzoo.datasets.layouts.coco_records import Categories, as_text, read_categories, read_object
 from cvzoo.datasets.layouts.data_spec import DataSpec
 from cvzoo.datasets.layouts.lenient_text import decode_leniently, display_name
@@ -30,7 +31,7 @@ def read_coco(spec: DataSpec) -> AnnotatedSet:
     """
     findings: list[Finding] = []
     if spec.path.is_dir():
-        paths = _files_in(spec.path)
+        paths = coco_files(spec.path)
     else:
         paths = [spec.path]
     images: list[AnnotatedImage] = []
@@ -60,26 +61,13 @@ def read_coco(spec: DataSpec) -> AnnotatedSet:
     )
 
 
-def _files_in(root: pathlib.Path) -> list[pathlib.Path]:
-    folder = root / "annotations" if (root / "annotations").is_dir() else root
-    for pattern in ("instances_*.json", "person_keypoints_*.json", "*.json"):
-        paths = sorted(folder.glob(pattern))
-        if paths:
-            return paths
-    raise DatasetError(f"{root} contains no annotations", expected="annotations/instances_*.json")
-
-
 def _has_siblings(path: pathlib.Path) -> bool:
     return path.is_file() and len(list(path.parent.glob("*.json"))) > 1
 
 
-def _split_of(path: pathlib.Path) -> str:
-    return path.stem.rpartition("_")[2] or path.stem
-
-
 def _splits_of(path: pathlib.Path) -> tuple[str, ...]:
     """The split of the file, by its name; none for the file of all images, or of those without a split."""
-    split = _split_of(path)
+    split = coco_split(path)
     return () if split in NO_SPLIT else (split,)
 
 
@@ -125,9 +113,7 @@ def _load(path: pathlib.Path, findings: list[Finding]) -> dict[str, Any]:
 def _image_folder(path: pathlib.Path, spec: DataSpec, file: Mapping[str, Any]) -> pathlib.Path:
     if spec.photos is not None:
         return spec.photos
-    here, above = path.parent, path.parent.parent
-    name = _split_of(path)
-    folders = [above / name, above / "images" / name, above / "images", above, here / "images", here / name, here]
+    folders = coco_image_folders(path)
     names = [each.get("file_name") for each in file["images"] if isinstance(each, dict)]
     for image_name in [each for each in names if isinstance(each, str) and "\0" not in each][:20]:
         for folder in folders:

@@ -14,6 +14,7 @@ from cvzoo.datasets.layouts.data_spec import DataSpec
 from cvzoo.datasets.layouts.lenient_text import by_key, read_leniently, read_list, read_names, splits_of_lists
 from cvzoo.errors.exceptions import DatasetError
 from cvzoo.images.list_image_files import list_image_files
+from cvzoo.reporting.counted import counted
 
 _LISTS = ("train", "val", "test")
 _OWN = ("label", "points", "group_id", "shape_type", "flags", "description", "mask")  # fields of a shape
@@ -100,7 +101,13 @@ def _read_image(
         if group is not None and group in points:
             objects[i] = dataclasses.replace(objects[i], points=tuple(points.pop(group)))
     if points:
-        findings.append(Finding(Fault.FIELD_MALFORMED, f"{len(points)} groups of points have no object", name))
+        findings.append(
+            Finding(
+                Fault.FIELD_MALFORMED,
+                f"{counted(len(points), 'group of points has', 'groups of points have')} no object",
+                name,
+            )
+        )
     return AnnotatedImage(name, path, text_path, size, (), tuple(objects))
 
 

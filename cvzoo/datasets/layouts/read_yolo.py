@@ -15,6 +15,7 @@ from cvzoo.datasets.text_files import read_bytes
 from cvzoo.errors.exceptions import DatasetError, ImageError
 from cvzoo.images.list_image_files import IMAGE_ENDINGS, list_image_files
 from cvzoo.images.read_image_size import read_image_size
+from cvzoo.reporting.counted import counted
 from cvzoo.typing.aliases import Size
 
 _NAME_FILES = ("classes.txt", "obj.names", "names.txt")
@@ -170,7 +171,12 @@ def _read_line(
     is_polygon = len(values) >= 6 and len(values) % 2 == 0
     if len(values) != 4 and not is_polygon:
         findings.append(
-            Finding(Fault.FIELD_MALFORMED, f"a line has {len(values)} numbers after the class, not 4", name, index)
+            Finding(
+                Fault.FIELD_MALFORMED,
+                f"a line has {counted(len(values), 'number')} after the class, not 4",
+                name,
+                index,
+            )
         )
         return None
     class_name, class_number = None, None

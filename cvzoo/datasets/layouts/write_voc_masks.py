@@ -56,13 +56,13 @@ def _label_maps(image: AnnotatedImage, numbers: Mapping[str, int]) -> tuple[Arra
     size = image.size or (0, 0)
     objects, classes = np.zeros((2, *size), np.uint8)
     written = [each for each in image.objects if each.name is not None and each.bbox is not None]
-    found = []
+    maps = []
     for number, each in enumerate(written[:MAX_OBJECTS], 1):
         label = numbers.get(each.name or "")
         if has_mask(each) and label is not None:
             mask = _mask(each, size)
-            found.append((-int(mask.sum()), number, label, mask))
-    for _, number, label, mask in sorted(found, key=lambda row: row[:2]):  # the smallest last
+            maps.append((-int(mask.sum()), number, label, mask))
+    for _, number, label, mask in sorted(maps, key=lambda row: row[:2]):  # the smallest last
         objects[mask], classes[mask] = number, label
     return objects, classes
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from cvzoo.datasets.sliceable.selection import Rows, example_index, example_indices, key_indices
 from cvzoo.errors.exceptions import ValueRangeError
+from cvzoo.reporting.counted import counted
 from cvzoo.typing.aliases import Array
 
 
@@ -79,9 +80,9 @@ class Slicer:
                 raise ValueRangeError(
                     "a slice of a data set takes rows and keys only",
                     expected='slice[rows] or slice[rows, keys], such as slice[:100, ("img", "bbox")]',
-                    got=f"{len(selection)} indices",
+                    got=counted(len(selection), "index", "indices"),
                 )
-            rows, keys = (*selection, None)[:2]
+            rows, keys = selection if len(selection) == 2 else (*selection, None)
         else:
             rows, keys = selection, None
         dataset = self._dataset

@@ -6,6 +6,7 @@ from typing import Any, SupportsIndex, TypeAlias
 import numpy as np
 
 from cvzoo.errors.exceptions import DtypeError, ExampleIndexError, NoSuchKeyError, ShapeError
+from cvzoo.reporting.counted import counted
 from cvzoo.typing.aliases import Array
 
 Rows: TypeAlias = range | Array  # indices of examples; an array is (N,) int64
@@ -18,7 +19,7 @@ def example_index(index: SupportsIndex, n_example: int) -> int:
     except AttributeError:
         raise DtypeError("the index of an example must be an integer", got=repr(index)[:80]) from None
     if not -n_example <= number < n_example:
-        raise ExampleIndexError(f"index {number} is out of range for a data set of {n_example} examples")
+        raise ExampleIndexError(f"index {number} is out of range for a data set of {counted(n_example, 'example')}")
     return number % n_example
 
 
@@ -51,7 +52,7 @@ def example_indices(indices: slice | Sequence[int] | Array, n_example: int) -> R
     outside = (rows < -n_example) | (rows >= n_example)
     if outside.any():
         first = rows[outside][0]
-        raise ExampleIndexError(f"index {first} is out of range for a data set of {n_example} examples")
+        raise ExampleIndexError(f"index {first} is out of range for a data set of {counted(n_example, 'example')}")
     return np.where(rows < 0, rows + n_example, rows)
 
 
@@ -66,15 +67,16 @@ def key_indices(chosen: Any, keys: tuple[str, ...]) -> tuple[tuple[int, ...], bo
         return (_key_index(chosen, keys),), True
     if isinstance(chosen, slice):
         return tuple(range(len(keys))[chosen]), False
+    several: Any = chosen
     try:
-        chosen = tuple(chosen)
+        several = tuple(several)
     except TypeError:
         raise DtypeError("keys must be names or indices", got=repr(chosen)[:80]) from None
-    if chosen and all(isinstance(each, (bool, np.bool_)) for each in chosen):
-        if len(chosen) != len(keys):
-            raise ShapeError("a boolean index of keys needs one value per key", expected=keys, got=chosen)
-        return tuple(k for k, each in enumerate(chosen) if each), False
-    return tuple(_key_index(each, keys) for each in chosen), False
+    if several and all(isinstance(each, (bool, np.bool_)) for each in several):
+        if len(several) != len(keys):
+            raise ShapeError("a boolean index of keys needs one value per key", expected=keys, got=several)
+        return tuple(k for k, each in enumerate(several) if each), False
+    return tuple(_key_index(each, keys) for each in several), False
 
 
 def _key_index(key: object, keys: tuple[str, ...]) -> int:

@@ -34,11 +34,13 @@ class SubDataset(AbstractSliceableDataset):
                 expected=f"within 0 .. {n_example}",
                 got=(start, finish),
             )
-        if order is not None:
-            rows = example_indices(order, n_example)
-            if len(rows) != n_example:
-                raise ShapeError("SubDataset: the order must contain every example", expected=n_example, got=len(rows))
-        self._indices = range(start, finish) if order is None else rows[start:finish]
+        if order is None:
+            self._indices: Sequence[int] | Array = range(start, finish)
+            return
+        rows = example_indices(order, n_example)
+        if len(rows) != n_example:
+            raise ShapeError("SubDataset: the order must contain every example", expected=n_example, got=len(rows))
+        self._indices = rows[start:finish]
 
     def __len__(self) -> int:
         return len(self._indices)
@@ -69,6 +71,27 @@ def split_dataset_random(
     seed: the same seed gives the same split; None draws from cvzoo's generator
     """
     return split_dataset(dataset, first_size, _permutation(len(dataset), seed))
+
+
+def split_dataset_n(
+    dataset: IndexableDataset[Any], n: int, order: Sequence[int] | Array | None = None
+) -> list[SubDataset]:
+    """A list of n SubDatasets of len(dataset) // n consecutive examples (of `order`, if given); a rest is left out.
+
+    Raises ValueRangeError if n is not positive.
+    """
+    if n < 1:
+        raise ValueRangeError("split_dataset_n: n must be positive", got=n)
+    size = len(dataset) // n
+    return [SubDataset(dataset, i * size, (i + 1) * size, order) for i in range(n)]
+
+
+def split_dataset_n_random(dataset: IndexableDataset[Any], n: int, seed: int | None = None) -> list[SubDataset]:
+    """A list of n SubDatasets of len(dataset) // n random examples each.
+
+    seed: the same seed gives the same split; None draws from cvzoo's generator
+    """
+    return split_dataset_n(dataset, n, _permutation(len(dataset), seed))
 
 
 def split_dataset_stratified(

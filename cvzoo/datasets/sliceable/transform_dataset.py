@@ -8,6 +8,7 @@ from typing import Any
 from cvzoo.datasets.sliceable.abstract import AbstractSliceableDataset
 from cvzoo.datasets.sliceable.sequence_dataset import as_sliceable, peek_keys
 from cvzoo.errors.exceptions import DtypeError, ExampleError, ShapeError
+from cvzoo.reporting.counted import counted
 from cvzoo.typing.protocols import IndexableDataset
 
 
@@ -63,7 +64,7 @@ class TransformDataset(AbstractSliceableDataset):
             raise ShapeError(
                 "TransformDataset: the transform must return one value per key",
                 expected=f"a tuple of {', '.join(keys)}",
-                got=f"{len(example)} values" if isinstance(example, tuple) else type(example).__name__,
+                got=counted(len(example), "value") if isinstance(example, tuple) else type(example).__name__,
             )
         return tuple(example[k] for k in key_indices)
 

@@ -20,6 +20,7 @@ from cvzoo.datasets.text_files import read_bytes
 from cvzoo.datasets.voc.folders import voc_folders
 from cvzoo.errors.exceptions import ConfigError, DatasetError
 from cvzoo.files.atomic_write import atomic_write
+from cvzoo.reporting.counted import counted
 from cvzoo.typing.aliases import Array, FilePath
 
 
@@ -72,12 +73,13 @@ def write_split(
         start(len(images))
     groups = image_groups(images, pattern=group_pattern, column=group_column, look_alikes=group_look_alikes, step=step)
     names, counts = _class_counts(annotated, images)
-    part = stratified_parts(counts, _sizes(list(shares.values()), len(images)), groups=np.array(groups), seed=seed)
+    part = stratified_parts(counts, part_sizes(list(shares.values()), len(images)), groups=np.array(groups), seed=seed)
     parts = {name: [image for image, each in zip(images, part) if each == p] for p, name in enumerate(shares)}
     for name, chosen in parts.items():
         if not chosen:
             raise DatasetError(
-                f"{spec}: no image is left for {name}", got=f"{len(images)} images in {len(set(groups))} groups"
+                f"{spec}: no image is left for {name}",
+                got=f"{counted(len(images), 'image')} in {counted(len(set(groups)), 'group')}",
             )
     _write(spec, files, parts)
     kept = {image.name for image in images}
@@ -145,9 +147,10 @@ def _class_counts(annotated: AnnotatedSet, images: Sequence[AnnotatedImage]) -> 
     return names, counts
 
 
-def _sizes(shares: Sequence[float], n: int) -> list[int]:
+def part_sizes(shares: Sequence[float], n: int) -> list[int]:
     """Numbers of images that sum to n, by the largest remainder method, none 0 if possible."""
     exact = np.array(shares) * n
+    # 0.29 of 100 images is 28.999... in binary
     sizes = np.floor(exact + 1e-9).astype(np.int64)
     for p in np.argsort(-(exact - sizes), kind="stable")[: n - sizes.sum()]:
         sizes[p] += 1

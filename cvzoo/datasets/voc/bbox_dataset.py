@@ -15,6 +15,7 @@ from cvzoo.images.list_image_files import list_image_files
 from cvzoo.images.read_image import read_image
 from cvzoo.labels.class_colors import class_colors
 from cvzoo.labels.voc import voc_bbox_label_names
+from cvzoo.reporting.counted import counted
 from cvzoo.typing.aliases import BBox, FilePath, Flags, Image, Label, LabelNames
 
 
@@ -149,7 +150,8 @@ class VOCFolderBboxDataset(AbstractVOCBboxDataset):
         missing = [id_ for id_ in ids if id_ not in files]
         if missing:
             raise DatasetError(
-                f"{root}: {len(missing)} images are not in {folders.images.name}", got=", ".join(missing[:5])
+                f"{root}: {counted(len(missing), 'image is', 'images are')} not in {folders.images.name}",
+                got=", ".join(missing[:5]),
             )
         if label_names is None:
             label_names = _find_names(folders.annotations)

@@ -4,6 +4,7 @@ import pathlib
 
 from cvzoo.datasets.archive import Archive, provide
 from cvzoo.datasets.text_files import check_choice
+from cvzoo.errors.exceptions import DatasetError
 from cvzoo.typing.aliases import FilePath
 
 _SITE = "http://host.robots.ox.ac.uk/pascal/VOC"
@@ -30,13 +31,20 @@ def provide_voc(data_dir: FilePath, *, year: str, split: str, image_set: str) ->
     """(the folder VOC<year>, the path of the list of the split's image ids).
 
     data_dir: "auto", the folder VOC<year> itself, or a folder that contains VOCdevkit/VOC<year>
+    split: a list of the publisher's, or of a folder of your own in that layout
     image_set: "Main" or "Segmentation"
+    Raises ValueRangeError for a year or a split that does not exist, DatasetError, DownloadError as `provide`.
     """
     check_choice("year", year, tuple(_SPLITS))
-    check_choice("split", split, _SPLITS[year])
     ids = f"ImageSets/{image_set}/{split}.txt"
-    if data_dir != "auto" and (pathlib.Path(data_dir) / ids).is_file():
-        return pathlib.Path(data_dir), pathlib.Path(data_dir) / ids
+    if data_dir != "auto":
+        root = pathlib.Path(data_dir)
+        if (root / ids).is_file():
+            return root, root / ids
+        lists = sorted(path.stem for path in (root / ids).parent.glob("*.txt"))
+        if lists:
+            raise DatasetError(f"{root / ids} does not exist", expected=f"a list of this data set: {', '.join(lists)}")
+    check_choice("split", split, _SPLITS[year])
     root = provide(
         data_dir,
         "voc",

@@ -20,15 +20,16 @@ def analyze_classes(
     labels: ArrayLike,
     *,
     label_names: LabelNames,
-    photos: Sequence[str],
+    images: Sequence[str] = (),
     n_worst: int = 12,
     is_complete: bool = True,
+    photos: Sequence[str] | None = None,
 ) -> dict:
     """Error analysis of a classifier, in numbers, str, lists and dictionaries only.
 
     probs: (B, L) float, probabilities or logits; labels: (B,) int
     label_names: L names
-    photos: names of the B images; n_worst: number of images to list
+    images: names of the B images, formerly `photos`; n_worst: number of images to list
     is_complete: whether all classes have scores, as ROC curves need
     Returns
       confusion: names, counts (rows: true classes)
@@ -39,10 +40,11 @@ def analyze_classes(
       worst_photos: errors, the most confident first [{`index, photo, label, guess, score, label_score, rank`}]
     Raises ShapeError if lengths differ, and the errors of `rank_of_label`.
     """
+    images = images if photos is None else photos
     probs, labels = np.asarray(probs), np.asarray(labels)
     rank = rank_of_label(probs, labels)
-    if probs.shape != (len(photos), len(label_names)):
-        raise ShapeError("probs must be (images, classes)", expected=(len(photos), len(label_names)), got=probs.shape)
+    if probs.shape != (len(images), len(label_names)):
+        raise ShapeError("probs must be (images, classes)", expected=(len(images), len(label_names)), got=probs.shape)
     n_class = len(label_names)
     guess = probs.argmax(axis=1) if n_class else np.zeros(0, np.int64)
     best = np.take_along_axis(probs, guess[:, None], axis=1)[:, 0]
@@ -57,9 +59,9 @@ def analyze_classes(
         "worst_photos": [
             {
                 "index": i,
-                "photo": photos[i],
-                "label": label_names[labels[i]],
-                "guess": label_names[guess[i]],
+                "photo": images[i],
+                "label": label_names[int(labels[i])],
+                "guess": label_names[int(guess[i])],
                 "score": float(best[i]),
                 "label_score": float(probs[i, labels[i]]),
                 "rank": int(rank[i]) + 1,

@@ -27,18 +27,19 @@ def analyze_detections(
     gt_labels: Iterable[ArrayLike],
     *,
     label_names: LabelNames,
-    photos: Sequence[str],
+    images: Sequence[str] = (),
     gt_difficults: Iterable[ArrayLike] | None = None,
     gt_crowdeds: Iterable[ArrayLike] | None = None,
     iou_thresh: float = 0.5,
     wished_precision: float = 0.9,
     n_worst: int = 12,
+    photos: Sequence[str] | None = None,
 ) -> dict:
     """Error analysis of a detector, in numbers, str, lists and dictionaries only.
 
     pred_bboxes ... gt_labels, gt_difficults, gt_crowdeds: lists with one array per image, as for
         `DetectionTable.of_bboxes`; boxes half-open
-    label_names: names of the classes; images: names of the images
+    label_names: names of the classes; images: names of the images, formerly `photos`
     iou_thresh: overlaps of it and above find an object; wished_precision: see `thresholds`
     n_worst: number of images to list
     Returns
@@ -59,7 +60,7 @@ def analyze_detections(
         gt_difficults=gt_difficults, gt_crowdeds=gt_crowdeds, n_fg_class=len(label_names),
     )  # fmt: skip
     return analyze_table(
-        table, pred_bboxes, gt_bboxes, label_names=label_names, photos=photos,
+        table, pred_bboxes, gt_bboxes, label_names=label_names, images=images if photos is None else photos,
         iou_thresh=iou_thresh, wished_precision=wished_precision, n_worst=n_worst,
     )  # fmt: skip
 
@@ -70,25 +71,25 @@ def analyze_table(
     gt_bboxes: Sequence[ArrayLike],
     *,
     label_names: LabelNames,
-    photos: Sequence[str],
+    images: Sequence[str],
     iou_thresh: float = 0.5,
     wished_precision: float = 0.9,
     n_worst: int = 12,
 ) -> dict:
     """As `analyze_detections`, from a table of boxes or of masks; the boxes are only for drawing."""
-    if not len(photos) == len(pred_bboxes) == len(gt_bboxes):
-        raise ShapeError("`photos` must have one name per image", expected=len(pred_bboxes), got=len(photos))
-    match, found = match_detections(table, iou_thresh=iou_thresh)
+    if not len(images) == len(pred_bboxes) == len(gt_bboxes):
+        raise ShapeError("`images` must have one name per image", expected=len(pred_bboxes), got=len(images))
+    match, matched = match_detections(table, iou_thresh=iou_thresh)
     curves = calc_pr_curves(table.pred_score, table.pred_label, match, table.n_positive)
     best, wished = calc_score_thresholds(curves), calc_score_thresholds(curves, precision=wished_precision)
     # a class without true positives has no best threshold: all of its detections are left out
     least = np.where(np.isnan(best.threshold), np.inf, best.threshold)
     errors = calc_error_types(table, iou_thresh=iou_thresh)
     worst = list_worst_images(
-        ImageErrors(table, match, found, errors.error, least, n_image=len(photos)),
+        ImageErrors(table, match, matched, errors.error, least, n_image=len(images)),
         bboxes=(pred_bboxes, gt_bboxes),
         label_names=label_names,
-        photos=photos,
+        images=images,
         n_worst=n_worst,
     )
     return {

@@ -105,7 +105,7 @@ class DetectionTable:
         def overlaps(a: Array, b: Array) -> Array:
             iou = rle_iou_pairs(pred_rle, gt_rle, a, b, crowd, at_least=LEAST_OVERLAP)
             if (iou < 0).any():
-                raise ShapeError(f"the masks of image {pred.photo[a[np.argmax(iou < 0)]]} are of different sizes")
+                raise ShapeError(f"the masks of image {pred.image[a[np.argmax(iou < 0)]]} are of different sizes")
             return iou
 
         return _table(pred, gt, difficult | crowd, overlaps, n_fg_class)
@@ -204,11 +204,11 @@ def _table(
     if seen > n:
         raise ValueRangeError("a label is out of range", expected=f"0 .. {n - 1}", got=seen - 1)
     parts = [(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))]
-    for _, _, a, b in pairs_within_groups(pred.photo, gt.photo):
+    for _, _, a, b in pairs_within_groups(pred.image, gt.image):
         iou = overlaps(a, b)
         near = np.flatnonzero(iou >= LEAST_OVERLAP)
         parts.append((a[near], b[near], iou[near]))
     pair_pred, pair_gt, pair_iou = (np.concatenate(each) for each in zip(*parts))
     return DetectionTable(
-        pred.photo, pred.label, pred.score, gt.photo, gt.label, ignored, pair_pred, pair_gt, pair_iou, n
+        pred.image, pred.label, pred.score, gt.image, gt.label, ignored, pair_pred, pair_gt, pair_iou, n
     )

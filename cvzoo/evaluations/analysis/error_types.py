@@ -57,10 +57,10 @@ def calc_error_types(table: DetectionTable, *, iou_thresh: float = 0.5, backgrou
         raise ValueRangeError(
             f"thresholds must ascend from {LEAST_OVERLAP} to 1", got=(LEAST_OVERLAP, background_thresh, iou_thresh, 1)
         )
-    match, found = match_detections(table, iou_thresh=iou_thresh)
+    match, matched = match_detections(table, iou_thresh=iou_thresh)
     error, target = _kinds(table, match, iou_thresh, background_thresh)
     free = ~table.gt_ignored
-    free[found[found >= 0]] = False
+    free[matched[matched >= 0]] = False
     missed = free.copy()
     missed[target[target >= 0]] = False
     counts = {kind: int((error == code).sum()) for code, kind in enumerate(ERRORS)} | {"missed": int(missed.sum())}

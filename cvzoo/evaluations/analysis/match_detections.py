@@ -25,9 +25,9 @@ def match_detections(table: DetectionTable, *, iou_thresh: float = 0.5) -> tuple
     match = np.zeros(len(table.pred_label), np.int8)
     match[pred[ignored]] = -1
     order = np.lexsort((gt, -table.pair_iou[near], pred, -table.pred_score[pred]))
-    found = first_come(pred[order[~ignored[order]]], gt[order[~ignored[order]]], len(match), len(table.gt_label))
-    match[found >= 0] = 1
-    return match, found
+    matched = first_come(pred[order[~ignored[order]]], gt[order[~ignored[order]]], len(match), len(table.gt_label))
+    match[matched >= 0] = 1
+    return match, matched
 
 
 def first_come(pred: Array, gt: Array, n_pred: int, n_gt: int) -> Array:

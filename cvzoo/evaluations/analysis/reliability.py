@@ -7,7 +7,7 @@ import numpy as np
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError
 from cvzoo.typing.aliases import Array, ArrayLike
 
-_MOST_BINS = 1_000_000
+_MOST_BINS = 1_000_000  # a larger number is a mistake, and would exhaust memory
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -75,12 +75,14 @@ def reliability_record(score: ArrayLike, correct: ArrayLike) -> dict | None:
     score = np.asarray(score)
     if ((score < 0) | (score > 1)).any():
         return None
-    found = calc_reliability(score, correct)
+    reliability = calc_reliability(score, correct)
     names = ("low", "high", "count", "confidence", "precision")
-    bins = zip(found.edges, found.edges[1:], found.count, found.confidence, found.accuracy)
+    bins = zip(
+        reliability.edges, reliability.edges[1:], reliability.count, reliability.confidence, reliability.accuracy
+    )
     return {
-        "ece": _number(found.ece),
-        "mce": _number(found.mce),
+        "ece": _number(reliability.ece),
+        "mce": _number(reliability.mce),
         "bins": [{name: _number(value) for name, value in zip(names, row)} for row in bins],
     }
 

@@ -19,13 +19,13 @@ class ImageErrors:
     """
 
     def __init__(
-        self, table: DetectionTable, match: Array, found: Array, error: Array | None, least: Array, *, n_image: int
+        self, table: DetectionTable, match: Array, matched: Array, error: Array | None, least: Array, *, n_image: int
     ) -> None:
         looked = table.pred_score >= least[table.pred_label]
         self._table, self._error = table, error
         self._right, self._wrong = looked & (match == 1), looked & (match == 0)
         self._missed = ~table.gt_ignored
-        self._missed[found[self._right]] = False
+        self._missed[matched[self._right]] = False
         self.n_wrong = np.bincount(table.pred_photo[self._wrong], minlength=n_image)
         self.n_missed = np.bincount(table.gt_photo[self._missed], minlength=n_image)
         self.n_right = np.bincount(table.pred_photo[self._right], minlength=n_image)
@@ -38,9 +38,9 @@ class ImageErrors:
         return self.n_wrong + self.n_missed
 
     def record(
-        self, i: int, *, bboxes: tuple[Sequence[ArrayLike], Sequence[ArrayLike]], label_names: LabelNames, photo: str
+        self, i: int, *, bboxes: tuple[Sequence[ArrayLike], Sequence[ArrayLike]], label_names: LabelNames, image: str
     ) -> dict[str, Any]:
-        """Image `i`, named `photo`, as `list_worst_images` has it; the other arguments are that function's."""
+        """Image `i`, named `image`, as `list_worst_images` has it; the other arguments are that function's."""
         table, boxes = self._table, []
         for verdict, rows in (("right", self._right), ("wrong", self._wrong)):
             begin, end = self._first_pred[i : i + 2]
@@ -48,15 +48,14 @@ class ImageErrors:
                 at = row + begin
                 is_known = verdict == "wrong" and self._error is not None and self._error[at] >= 0
                 kind = ERRORS[self._error[at]] if is_known and self._error is not None else None
-                name, score = label_names[table.pred_label[at]], float(table.pred_score[at])
+                name, score = label_names[int(table.pred_label[at])], float(table.pred_score[at])
                 boxes.append(_box(verdict, kind, name, score, np.asarray(bboxes[0][i])[row]))
         begin, end = self._first_gt[i : i + 2]
         for row in np.flatnonzero(self._missed[begin:end]).tolist():
-            boxes.append(
-                _box("missed", None, label_names[table.gt_label[row + begin]], None, np.asarray(bboxes[1][i])[row])
-            )
+            name = label_names[int(table.gt_label[row + begin])]
+            boxes.append(_box("missed", None, name, None, np.asarray(bboxes[1][i])[row]))
         counts = {"n_right": int(self.n_right[i]), "n_wrong": int(self.n_wrong[i]), "n_missed": int(self.n_missed[i])}
-        return {"index": i, "photo": photo, **counts, "boxes": boxes}
+        return {"index": i, "photo": image, **counts, "boxes": boxes}
 
 
 def list_worst_images(
@@ -64,7 +63,7 @@ def list_worst_images(
     *,
     bboxes: tuple[Sequence[ArrayLike], Sequence[ArrayLike]],
     label_names: LabelNames,
-    photos: Sequence[str],
+    images: Sequence[str],
     n_worst: int,
 ) -> list[dict]:
     """The images with the most false negatives and false positives, worst first; images without any are left out.
@@ -75,8 +74,8 @@ def list_worst_images(
     """
     order = np.argsort(-errors.n_error, kind="stable")[:n_worst]
     return [
-        errors.record(i, bboxes=bboxes, label_names=label_names, photo=photos[i])
-        for i in order[errors.n_error[order] > 0].tolist()
+        errors.record(i, bboxes=bboxes, label_names=label_names, image=images[i])
+        for i in map(int, order[errors.n_error[order] > 0])
     ]
 
 

@@ -1,6 +1,7 @@
 """Streaming COCO evaluation, on one worker or on many."""
 
 import abc
+import dataclasses
 
 import numpy as np
 
@@ -50,6 +51,15 @@ class AbstractCOCOAccumulator(abc.ABC):
         self._parts = [join_matches([*self._parts, *other._parts])] if self._parts or other._parts else []
         self._n_photos += other._n_photos
         self._areas_given &= other._areas_given
+
+    def shift_ids(self, n: int) -> None:
+        """Adds n to the images' ids: a worker that has n images before it numbers its own from 1 and shifts them."""
+        self._parts = [
+            dataclasses.replace(part, img_ids=part.img_ids + n, image_id=part.image_id + n) for part in self._parts
+        ]
+
+    def __len__(self) -> int:
+        return self._n_photos
 
     def result(self) -> COCOResult:
         """The result of the images so far; its classes are the labels that occur, of objects or of detections."""

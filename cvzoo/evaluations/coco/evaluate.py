@@ -21,6 +21,7 @@ from cvzoo.evaluations.coco.read_detections import DetectionsSource, read_coco_d
 from cvzoo.evaluations.coco.read_ground_truth import GroundTruthSource, read_coco_ground_truth
 from cvzoo.evaluations.coco.result import COCOResult
 from cvzoo.evaluations.coco.traps import traps
+from cvzoo.reporting.counted import counted
 from cvzoo.typing.aliases import Array
 
 
@@ -155,7 +156,7 @@ def known_detections(
             "detections", "category_id", dt.category_id, ~known, "the id of a class of the ground truth",
             hint='accept=("unknown_class",) drops such detections, as pycocotools does silently',
         )  # fmt: skip
-    note = f"unknown_class: {(~known).sum()} detections of classes that the ground truth lacks were dropped"
+    note = f"unknown_class: {counted(int((~known).sum()), 'detection')} of classes that the ground truth lacks dropped"
     return take_detections(dt, np.flatnonzero(known)), (note,)
 
 

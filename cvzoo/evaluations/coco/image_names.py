@@ -24,10 +24,11 @@ class _File(msgspec.Struct):
     images: list[_Image]
 
 
-def read_image_names(source: FilePath | bytes) -> dict[int, str]:
+def read_image_names(source: FilePath | bytes, *, name: str = "ground truth") -> dict[int, str]:
     """File names by image id ("" if the record has none), in the order of the records.
 
     source: a path, or the file's bytes
+    name: of the bytes in errors
     Raises FileFormatError or ValueRangeError if it is not an annotation file.
     """
     text = source if isinstance(source, bytes) else pathlib.Path(source).read_bytes()
@@ -35,7 +36,7 @@ def read_image_names(source: FilePath | bytes) -> dict[int, str]:
         return {image.id: image.name for image in msgspec.json.decode(text, type=_File).images}
     except msgspec.DecodeError as error:
         if b"NaN" in text:  # msgspec does not accept NaN, which many programs write
-            file = convert(loads(text, "ground truth"), _File, "ground truth")
+            file = convert(loads(text, name), _File, name)
             return {image.id: image.name for image in file.images}
-        name = "ground truth" if isinstance(source, bytes) else source
-        raise FileFormatError(f"{name} is not a COCO annotation file: {error}") from error
+        where = name if isinstance(source, bytes) else source
+        raise FileFormatError(f"{where} is not a COCO annotation file: {error}") from error

@@ -49,17 +49,17 @@ def decode_columns(
     if not isinstance(source, bytes | mmap.mmap):
         return [columns(block, first) for first, block in _converted_blocks(source, record, name)]
     decoder = msgspec.json.Decoder(list[record])  # type: ignore[valid-type]  # a type made at run time
-    found, n_done = [], 0
+    records, n_done = [], 0
     try:
         for text in json_blocks(source, _BLOCK_BYTES):
             block = decoder.decode(text)
-            found.append(columns(block, n_done))
+            records.append(columns(block, n_done))
             n_done += len(block)
     except (msgspec.DecodeError, RecursionError):
         # a block may have been cut within a string or a nested list, and msgspec does not accept NaN: the fallback
         # decodes the whole text, and its errors name the record
         return [columns(block, first) for first, block in _converted_blocks(loads(source, name), record, name)]
-    return found
+    return records
 
 
 def json_blocks(text: bytes | mmap.mmap, size: int) -> Iterator[bytes]:
@@ -167,11 +167,11 @@ def _converted_blocks(records: object, kind: Any, name: str) -> Iterator[tuple[i
 
 
 def _fault(error: Exception, block: list[object], start: int, name: str) -> ValueRangeError:
-    found = _RECORD.search(str(error))
-    if not found:
+    match = _RECORD.search(str(error))
+    if not match:
         return ValueRangeError(f"{name}[{start}] or later is malformed: {error}")
-    index, rest = int(found[1]), found[2]
-    what = str(error)[: found.start()].rstrip(" -")
+    index, rest = int(match[1]), match[2]
+    what = str(error)[: match.start()].rstrip(" -")
     return ValueRangeError(f"{name}[{start + index}]{rest}: {what}", got=repr(block[index])[:200])
 
 

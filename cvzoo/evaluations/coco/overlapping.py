@@ -38,10 +38,10 @@ def overlapping(
         return np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0)
     overlap = {"bbox": _boxes, "segm": _masks, "keypoints": _points}[iou_type](gt, dt, groups, lowest, sigmas)
     # in blocks: intermediate arrays of all pairs at once would exceed the caches, and for large data sets the memory
-    found = [overlap(*block) for block in pairs_of_groups(groups, block=1 << 17)]
-    if not found:
+    pairs = [overlap(*block) for block in pairs_of_groups(groups, block=1 << 17)]
+    if not pairs:
         return np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0)
-    dts, gts, iou = (np.concatenate(part) for part in zip(*found))
+    dts, gts, iou = (np.concatenate(part) for part in zip(*pairs))
     return dts, gts, iou
 
 

@@ -24,6 +24,9 @@ CORRECTIONS = {
 OKS_SIGMAS = np.array([26, 25, 25, 35, 35, 79, 79, 72, 72, 62, 62, 107, 107, 87, 87, 89, 89]) / 100 / 10.0
 """(17,) float64, standard deviations of human annotations of COCO's 17 keypoints, relative to the object's scale."""
 
+MEAN_OKS_SIGMA = 0.067
+"""The mean of `OKS_SIGMAS`, for keypoints that are not COCO's."""
+
 _SMALL, _LARGE, _ALL = 32.0**2, 96.0**2, 1e5**2
 _AREAS = {"all": (0.0, _ALL), "small": (0.0, _SMALL), "medium": (_SMALL, _LARGE), "large": (_LARGE, _ALL)}
 

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import mmap
+import os
 import pathlib
 from collections.abc import Mapping
 from itertools import chain
@@ -86,12 +87,13 @@ def read_coco_detections(source: DetectionsSource, parameters: COCOParameters | 
     if isinstance(source, np.ndarray):
         return _from_array(source)
     records = source if isinstance(source, bytes | list) else _mapped(source)
+    name = "detections" if isinstance(source, bytes | list) else f"{os.fspath(source)}: detections"
     kind = _kind(records, parameters.iou_type)
-    parts = decode_columns(records, kind, _columns, name="detections")
-    columns = join_blocks(parts, _columns([]), "detections")
+    parts = decode_columns(records, kind, _columns, name=name)
+    columns = join_blocks(parts, _columns([]), name)
     bbox, masks = columns.get("bbox"), None
     if "counts" in columns:  # all at once, to avoid copies of the runs
-        masks = masks_of_counts(columns["counts"], columns["size"], "detections", range(len(columns["counts"])))
+        masks = masks_of_counts(columns["counts"], columns["size"], name, range(len(columns["counts"])))
     bbox = None if bbox is None else bbox.reshape(-1, 4)
     area = None
     if bbox is None and masks is not None and parameters.iou_type == "bbox":

@@ -24,6 +24,7 @@ from cvzoo.evaluations.coco.json_records import (
 from cvzoo.evaluations.coco.lookup import lookup
 from cvzoo.evaluations.coco.mask_records import RLERecord, masks_of
 from cvzoo.evaluations.coco.parameters import COCOParameters
+from cvzoo.reporting.counted import counted
 from cvzoo.typing.aliases import Array, FilePath
 
 GroundTruthSource: TypeAlias = FilePath | bytes | Mapping[str, Any]
@@ -195,7 +196,10 @@ def _area(area: Array, bbox: Array, parameters: COCOParameters, notes: list[str]
     missing = np.isnan(area)
     if parameters.corrects("missing_area"):
         if missing.any():
-            notes.append(f"missing_area: {missing.sum()} objects have no area; the area of their box is used")
+            notes.append(
+                f"missing_area: {counted(int(missing.sum()), 'object has', 'objects have')} no area; the area "
+                "of their box is used"
+            )
         return np.where(missing, bbox[:, 2] * bbox[:, 3], area)
     refuse_first(
         "annotations", "area", area, missing, "a number", hint='corrections=("missing_area",): the area of the box'
@@ -207,7 +211,10 @@ def _crowd(crowd: Array, parameters: COCOParameters, notes: list[str]) -> Array:
     missing = np.isnan(crowd)
     if parameters.corrects("missing_iscrowd"):
         if missing.any():
-            notes.append(f"missing_iscrowd: {missing.sum()} objects have no iscrowd; none of them is a crowd region")
+            notes.append(
+                f"missing_iscrowd: {counted(int(missing.sum()), 'object has', 'objects have')} no iscrowd; none "
+                "of them is a crowd region"
+            )
         return np.nan_to_num(crowd) != 0
     refuse_first("annotations", "iscrowd", crowd, missing, "0 or 1", hint='corrections=("missing_iscrowd",): no crowds')
     return crowd != 0

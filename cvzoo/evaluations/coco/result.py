@@ -7,6 +7,7 @@ import numpy as np
 from cvzoo.errors.exceptions import ConfigError
 from cvzoo.evaluations.coco.parameters import COCOParameters
 from cvzoo.evaluations.coco.summarize import summarize
+from cvzoo.reporting.counted import counted
 from cvzoo.typing.aliases import Array
 
 
@@ -95,7 +96,7 @@ class COCOResult:
 
     def __repr__(self) -> str:
         numbers = ", ".join(f"{key}={value:.4f}" for key, value in self.summary.items())
-        return f"COCOResult({self.parameters.iou_type}, {len(self.cat_ids)} classes, {numbers})"
+        return f"COCOResult({self.parameters.iou_type}, {counted(len(self.cat_ids), 'class', 'classes')}, {numbers})"
 
     def __str__(self) -> str:
         lines = [f"{key:6s} {value:7.4f}" for key, value in self.summary.items()]

@@ -5,6 +5,7 @@ import numpy as np
 from cvzoo.evaluations.coco.detections import COCODetections
 from cvzoo.evaluations.coco.ground_truth import COCOGroundTruth
 from cvzoo.evaluations.coco.parameters import COCOParameters
+from cvzoo.reporting.counted import counted
 
 
 def traps(gt: COCOGroundTruth, dt: COCODetections, parameters: COCOParameters) -> tuple[str, ...]:
@@ -22,7 +23,7 @@ def traps(gt: COCOGroundTruth, dt: COCODetections, parameters: COCOParameters) -
     if gt.ignore is not None and (gt.ignore != gt.crowd).any():
         n = int((gt.ignore != gt.crowd).sum())
         notes.append(
-            f"ignore_field: {n} objects have a field `ignore` different from iscrowd; "
+            f"ignore_field: {counted(n, 'object has', 'objects have')} a field `ignore` different from iscrowd; "
             + ("it is respected (corrected)" if parameters.corrects("ignore_field") else "pycocotools overwrites it")
         )
     usual = 20 if parameters.iou_type == "keypoints" else 100
@@ -56,12 +57,14 @@ def traps(gt: COCOGroundTruth, dt: COCODetections, parameters: COCOParameters) -
             if wrong.any():
                 n, i = int(wrong.sum()), int(np.argmax(wrong))
                 notes.append(
-                    f"mask_size: {n} masks do not have the size of their image ({name}[{i}] first); masks of different "
+                    f"mask_size: {counted(n, 'mask does', 'masks do')} not have the size of their image "
+                    f"({name}[{i}] first); masks of different "
                     "sizes never match"
                 )
     if (gt.area < 0).any():
         n, i = int((gt.area < 0).sum()), int(np.argmax(gt.area < 0))
         notes.append(
-            f"negative_area: {n} objects have an area below 0 (annotations[{i}] first): they are in no area range"
+            f"negative_area: {counted(n, 'object has', 'objects have')} an area below 0 (annotations[{i}] "
+            f"first) and {'is' if n == 1 else 'are'} in no area range"
         )
     return tuple(notes)

@@ -144,10 +144,10 @@ def weighted_voc_ap(
     matches: VOCMatches, positives: tuple[Array, Array], cat_names: Sequence[str], *, use_07_metric: bool
 ) -> WeightedAveragePrecision:
     """VOC's mAP and the AP of each class. positives: class and image of each object that is not difficult."""
-    order = np.argsort(matches.photo, kind="stable")
+    order = np.argsort(matches.image, kind="stable")
     return WeightedAveragePrecision(
         cat=matches.label[order],
-        image=matches.photo[order],
+        image=matches.image[order],
         score=matches.score[order],
         verdict=np.where(matches.match < 0, 2, matches.match).astype(np.int8)[None, order],
         positives=positives,

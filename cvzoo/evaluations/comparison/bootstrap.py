@@ -102,7 +102,8 @@ def _intervals(values: Array, resampled: Array, tail: float) -> list[ScoreInterv
     for value, column in zip(values.tolist(), resampled.T):
         some = column[~np.isnan(column)]
         is_known = value == value and len(column) - len(some) <= _MOST_UNDEFINED * len(column)
-        low, high = np.quantile(some, (tail, 1 - tail)) if is_known else (np.nan, np.nan)
+        # the (n + 1) q-th smallest, as p-values count: the interval excludes 0 where p is below 1 - confidence
+        low, high = np.quantile(some, (tail, 1 - tail), method="weibull") if is_known else (np.nan, np.nan)
         intervals.append(ScoreInterval(value, float(low), float(high)))
     return intervals
 

@@ -18,8 +18,8 @@ class WeightedIoU:
 
     def __call__(self, weights: Array) -> Array:
         """(2 + L,) float64: mean IoU, pixel accuracy and the IoUs; NaN where undefined. weights: (I,) float64."""
-        right, true, found = np.tensordot(weights, self.counts, axes=1)
-        iou = _ratio(right, true + found - right)
+        right, true, predicted = np.tensordot(weights, self.counts, axes=1)
+        iou = _ratio(right, true + predicted - right)
         return np.concatenate(([_mean(iou)], _ratio(right.sum(keepdims=True), true.sum(keepdims=True)), iou))
 
 
@@ -44,9 +44,9 @@ class WeightedAccuracy:
         n, right = self.n_class, self.label == self.pred
         true = np.bincount(self.label, weights, minlength=n)[:n]
         hit = np.bincount(self.label[right], weights[right], minlength=n)[:n]
-        found = np.bincount(self.pred, weights, minlength=n)[:n]
+        predicted = np.bincount(self.pred, weights, minlength=n)[:n]
         recall, total = _ratio(hit, true), weights.sum()
-        f1 = _ratio(2 * hit, true + found)
+        f1 = _ratio(2 * hit, true + predicted)
         means = hit.sum() / total, weights[self.is_top5].sum() / total, _mean(recall), _mean(f1[true > 0])
         return np.concatenate((means, recall))
 

@@ -66,6 +66,8 @@ class AbstractEvaluator(abc.ABC):
         self.hook = hook
         self.name: str | None = None  # a trainer that extends itself with an evaluator names it
         self.result: Any = None
+        # how parts of the data on several processes are evaluated together, see `create_multi_node_evaluator`
+        self.over_ranks: Callable[[Any], dict[str, float]] | None = None
 
     # --- what an evaluator writes -----------------------------------------------------------------------------------
     @property
@@ -107,7 +109,7 @@ class AbstractEvaluator(abc.ABC):
 
     def evaluate(self) -> dict[str, float]:
         """The scores by key, "main/..."."""
-        return self.report(self.accumulate())
+        return self.report(self.accumulate()) if self.over_ranks is None else self.over_ranks(self)
 
     def report(self, accumulator: Any) -> dict[str, float]:
         """The scores of an accumulator by key, "main/..."."""

@@ -14,14 +14,14 @@ def explain_voc(case: VOCCase, other: ScoresSource | OtherScores) -> Explanation
     Raises FileFormatError if there is no mAP. See `search_rules` for the algorithm.
     """
     other = read_scores(other) if not isinstance(other, OtherScores) else other
-    found = [other.scores[key] for key in ("AP50", "AP") if key in other.scores]
-    if not found:
+    scores = [other.scores[key] for key in ("AP50", "AP") if key in other.scores]
+    if not scores:
         raise FileFormatError("the other scores do not have a mAP", expected="map", got=" ".join(other.scores))
     return search_rules(
         case,
         voc_rules(case),
         other,
-        {"map": found[0]},
+        {"map": scores[0]},
         change=lambda rule, each: rule.apply(each),
         score=lambda each: each.score(),
     )

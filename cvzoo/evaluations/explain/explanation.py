@@ -93,11 +93,11 @@ def search_rules(
     ours = _chosen(score(case), wanted)
     distance = nearest = _distance(ours, wanted)
     tried: tuple[TriedRule, ...] = ()
-    found: list[TriedRule] = []
+    tried_rules: list[TriedRule] = []
     for _ in range(_MOST_RULES):
         if nearest <= other.tolerance:
             break
-        used = {rule.name for rule in found}
+        used = {rule.name for rule in tried_rules}
         rows = []
         for rule in rules:
             if rule.name in used:
@@ -117,11 +117,11 @@ def search_rules(
         if not rows or rows[0][0].distance >= nearest:
             break
         best, case = rows[0]
-        found.append(best)
+        tried_rules.append(best)
         nearest = best.distance
     if nearest > other.tolerance:
-        found = []
-    return Explanation(ours, dict(wanted), distance, other.tolerance, tried, tuple(found), other.notes)
+        tried_rules = []
+    return Explanation(ours, dict(wanted), distance, other.tolerance, tried, tuple(tried_rules), other.notes)
 
 
 def _chosen(scores: Mapping[str, float], wanted: Mapping[str, float]) -> dict[str, float]:

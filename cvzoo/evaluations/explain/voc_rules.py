@@ -24,10 +24,10 @@ class VOCCase(NamedTuple):
 
     def score(self) -> dict[str, float]:
         """{"map": mAP}; -1 without any object."""
-        found = eval_detection_voc(
+        result = eval_detection_voc(
             *self[:6], iou_thresh=self.iou_thresh, use_07_metric=self.use_07_metric, plus=self.plus
         )["map"]
-        return {"map": -1.0 if np.isnan(found) else float(found)}
+        return {"map": -1.0 if np.isnan(result) else float(result)}
 
 
 class VOCRule(NamedTuple):

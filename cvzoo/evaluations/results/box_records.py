@@ -20,7 +20,7 @@ class BoxRecords:
     origin: (N,) list of str: file and line of each one, for errors ("results.csv, line 7")
     """
 
-    photo: list[str]
+    image: list[str]
     label: list[str]
     score: Array
     bbox: Array
@@ -41,9 +41,9 @@ class BoxRecords:
             )
 
     def __len__(self) -> int:
-        return len(self.photo)
+        return len(self.image)
 
-    def places(self, photos: Mapping[str, int], labels: Mapping[str, int]) -> tuple[Array, Array]:
+    def places(self, images: Mapping[str, int], labels: Mapping[str, int]) -> tuple[Array, Array]:
         """The indices or ids of images and of classes, (N,) int64 each.
 
         photos: index or id by every accepted name of an image (file name, name without suffix, number)
@@ -51,7 +51,7 @@ class BoxRecords:
         Raises ValueRangeError that names the first record whose image or class is not among them.
         """
         image = np.array(
-            [place_of(photos, name, "photo", where) for name, where in zip(self.photo, self.origin)], np.int64
+            [place_of(images, name, "photo", where) for name, where in zip(self.image, self.origin)], np.int64
         )
         label = np.array(
             [place_of(labels, name, "class", where) for name, where in zip(self.label, self.origin)], np.int64
@@ -62,16 +62,16 @@ class BoxRecords:
         """The records of the given classes."""
         rows = [i for i, name in enumerate(self.label) if name in labels]
         return BoxRecords(
-            photo=[self.photo[i] for i in rows],
+            image=[self.image[i] for i in rows],
             label=[self.label[i] for i in rows],
             score=self.score[rows],
             bbox=self.bbox[rows],
             origin=[self.origin[i] for i in rows],
         )
 
-    def to_coco(self, photos: Mapping[str, int], labels: Mapping[str, int]) -> COCODetections:
+    def to_coco(self, images: Mapping[str, int], labels: Mapping[str, int]) -> COCODetections:
         """The same detections with COCO's ids. images, labels, Raises: as for `places`."""
-        image_id, category_id = self.places(photos, labels)
+        image_id, category_id = self.places(images, labels)
         y_min, x_min, y_max, x_max = self.bbox.T
         return COCODetections(
             image_id=image_id,
@@ -86,16 +86,16 @@ def spellings(file_names: Sequence[str], numbers: Sequence[int]) -> dict[str, in
 
     Ambiguous names are left out.
     """
-    found: dict[str, int] = {}
+    values: dict[str, int] = {}
     twice: set[str] = set()
     for file_name, number in zip(file_names, numbers):
         name = file_name.replace("\\", "/").rsplit("/", 1)[-1]
         for spelling in {file_name, name, name.rsplit(".", 1)[0]} - {""}:
-            if found.setdefault(spelling, number) != number:
+            if values.setdefault(spelling, number) != number:
                 twice.add(spelling)
     for number in numbers:  # a number is the image of this number, unless it is a file name
-        found.setdefault(str(number), number)
-    return {spelling: number for spelling, number in found.items() if spelling not in twice}
+        values.setdefault(str(number), number)
+    return {spelling: number for spelling, number in values.items() if spelling not in twice}
 
 
 def place_of(known: Mapping[str, int], name: str, what: str, where: str) -> int:

@@ -11,6 +11,7 @@ import numpy as np
 from cvzoo.errors.exceptions import FileFormatError, ValueRangeError
 from cvzoo.evaluations.results.box_records import place_of
 from cvzoo.files.atomic_write import atomic_write
+from cvzoo.reporting.counted import counted
 from cvzoo.typing.aliases import Array, FilePath
 
 _PHOTO = ("photo", "image", "image_id", "file_name", "filename", "img", "image_name")
@@ -25,28 +26,30 @@ class ClassRecords:
     photo, label: (N,) lists of str, as in the file; score: (N,) float64; origin: (N,) list of str, for errors
     """
 
-    photo: list[str]
+    image: list[str]
     label: list[str]
     score: Array
     origin: list[str]
 
-    def probs(self, photos: Mapping[str, int], labels: Mapping[str, int], shape: tuple[int, int]) -> Array:
+    def probs(self, images: Mapping[str, int], labels: Mapping[str, int], shape: tuple[int, int]) -> Array:
         """(B, L) float64: the score of each prediction, -1 for classes without a prediction.
 
         photos, labels: index by every accepted name; shape: B images, L classes
         Raises ValueRangeError that names the record of an unknown or repeated prediction, or an image without any.
         """
-        found = np.full(shape, -1.0)
-        for image, label, score, where in zip(self.photo, self.label, self.score, self.origin):
-            place = place_of(photos, image, "photo", where), place_of(labels, label, "class", where)
-            if found[place] >= 0:
+        probs = np.full(shape, -1.0)
+        for image, label, score, where in zip(self.image, self.label, self.score, self.origin):
+            place = place_of(images, image, "photo", where), place_of(labels, label, "class", where)
+            if probs[place] >= 0:
                 raise ValueRangeError(f"{where}: this image's class was predicted before", got=(image, label))
-            found[place] = score
-        silent = (found < 0).all(axis=1)
+            probs[place] = score
+        silent = (probs < 0).all(axis=1)
         if silent.any():
-            name = next(name for name, place in photos.items() if place == int(np.argmax(silent)))
-            raise ValueRangeError(f"no class is predicted for {int(silent.sum())} of {shape[0]} images, first {name}")
-        return found
+            name = next(name for name, place in images.items() if place == int(np.argmax(silent)))
+            raise ValueRangeError(
+                f"no class is predicted for {int(silent.sum())} of {counted(shape[0], 'image')}, first {name}"
+            )
+        return probs
 
 
 def read_class_results(path: FilePath) -> ClassRecords:
@@ -75,7 +78,9 @@ def read_class_results(path: FilePath) -> ClassRecords:
             if not any(cell.strip() for cell in row):
                 continue
             if len(row) != len(heads):
-                raise ValueRangeError(f"{where}: {len(row)} columns", expected=f"{len(heads)}: {first.strip()}")
+                raise ValueRangeError(
+                    f"{where} has {counted(len(row), 'column')}", expected=f"{len(heads)}: {first.strip()}"
+                )
             images.append(row[image].strip())
             labels.append(row[label].strip())
             seen[images[-1]] = seen.get(images[-1], 0) + 1
@@ -86,7 +91,7 @@ def read_class_results(path: FilePath) -> ClassRecords:
     return ClassRecords(images, labels, np.array(scores, np.float64), origin)
 
 
-def write_class_results(path: FilePath, photos: Sequence[str], label_names: Sequence[str], probs: Array) -> None:
+def write_class_results(path: FilePath, images: Sequence[str], label_names: Sequence[str], probs: Array) -> None:
     """Writes a CSV file that `read_class_results` reads: one line per image and class, `photo,label,score`.
 
     photos: B names of images; label_names: L names; probs: (B, L) float, 0 or more
@@ -95,21 +100,21 @@ def write_class_results(path: FilePath, photos: Sequence[str], label_names: Sequ
     text = io.StringIO()
     rows = csv.writer(text, lineterminator="\n")
     rows.writerow(("photo", "label", "score"))
-    for image, row in zip(photos, probs.tolist()):
+    for image, row in zip(images, probs.tolist()):
         rows.writerows((image, name, value) for name, value in zip(label_names, row))
     with atomic_write(path) as file:
         file.write(text.getvalue().encode("utf-8"))
 
 
 def _column(path: pathlib.Path, heads: Sequence[str], names: Sequence[str]) -> int:
-    found = [i for i, head in enumerate(heads) if head in names]
-    if len(found) != 1:
+    columns = [i for i, head in enumerate(heads) if head in names]
+    if len(columns) != 1:
         raise FileFormatError(
-            f"{path}: {'no column' if not found else 'several columns'} for the {names[0]}",
+            f"{path}: {'no column' if not columns else 'several columns'} for the {names[0]}",
             expected="a first line that names the columns, such as image,label,score",
             got=",".join(heads)[:200],
         )
-    return found[0]
+    return columns[0]
 
 
 def _score(text: str, where: str) -> float:

@@ -10,6 +10,7 @@ import numpy as np
 from cvzoo.errors.exceptions import FileFormatError, ValueRangeError
 from cvzoo.evaluations.results.box_records import BoxRecords
 from cvzoo.files.atomic_write import atomic_write
+from cvzoo.reporting.counted import counted
 from cvzoo.typing.aliases import FilePath
 
 _PHOTO = ("photo", "image", "image_id", "file_name", "filename", "img", "image_name")
@@ -47,7 +48,9 @@ def read_csv_results(path: FilePath) -> BoxRecords:
             if not any(cell.strip() for cell in row):
                 continue
             if len(row) != len(heads):
-                raise ValueRangeError(f"{where}: {len(row)} columns", expected=f"{len(heads)}: {first.strip()}")
+                raise ValueRangeError(
+                    f"{where} has {counted(len(row), 'column')}", expected=f"{len(heads)}: {first.strip()}"
+                )
             images.append(row[image].strip())
             labels.append(row[label].strip())
             numbers.append([_number(row[i], heads[i], where) for i in (score, *sides)])
@@ -71,21 +74,21 @@ def write_csv_results(path: FilePath, records: BoxRecords) -> None:
     rows.writerow(_EXAMPLE.split(","))
     rows.writerows(
         (image, label, score, *bb)
-        for image, label, score, bb in zip(records.photo, records.label, records.score.tolist(), records.bbox.tolist())
+        for image, label, score, bb in zip(records.image, records.label, records.score.tolist(), records.bbox.tolist())
     )
     with atomic_write(path) as file:
         file.write(text.getvalue().encode("utf-8"))
 
 
 def _column(path: pathlib.Path, heads: Sequence[str], names: Sequence[str]) -> int:
-    found = [i for i, head in enumerate(heads) if head in names]
-    if len(found) != 1:
+    columns = [i for i, head in enumerate(heads) if head in names]
+    if len(columns) != 1:
         raise FileFormatError(
-            f"{path}: {'no column' if not found else 'several columns'} for the {names[0]}",
+            f"{path}: {'no column' if not columns else 'several columns'} for the {names[0]}",
             expected=f"a first line that names the columns, such as {_EXAMPLE}",
             got=",".join(heads)[:200],
         )
-    return found[0]
+    return columns[0]
 
 
 def _sides(path: pathlib.Path, heads: Sequence[str]) -> tuple[list[int], bool]:

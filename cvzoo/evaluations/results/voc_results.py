@@ -20,10 +20,10 @@ def voc_results_files(path: FilePath) -> list[pathlib.Path]:
     path = pathlib.Path(path)
     if not path.is_dir():
         return [path]
-    found = sorted(each for each in path.glob("*.txt") if _NAME.fullmatch(each.name) and each.is_file())
-    if not found:
+    files = sorted(each for each in path.glob("*.txt") if _NAME.fullmatch(each.name) and each.is_file())
+    if not files:
         raise FileFormatError(f"{path}: no results", expected="comp4_det_test_CLASS.txt, one file a class")
-    return found
+    return files
 
 
 def read_voc_results(paths: Sequence[FilePath]) -> BoxRecords:
@@ -37,8 +37,8 @@ def read_voc_results(paths: Sequence[FilePath]) -> BoxRecords:
     """
     images, labels, numbers, origin = [], [], [], []
     for path in map(pathlib.Path, paths):
-        found = _NAME.fullmatch(path.name)
-        if not found:
+        match = _NAME.fullmatch(path.name)
+        if not match:
             raise FileFormatError(
                 f"{path} has no class in its name", expected="a name such as comp4_det_test_CLASS.txt"
             )
@@ -51,7 +51,7 @@ def read_voc_results(paths: Sequence[FilePath]) -> BoxRecords:
             if words:
                 where = f"{path.name}, line {number}"
                 images.append(words[0])
-                labels.append(found[1])
+                labels.append(match[1])
                 numbers.append(_numbers(words, where))
                 origin.append(where)
     table = np.array(numbers, np.float64).reshape(-1, 5)
@@ -72,7 +72,7 @@ def write_voc_results(folder: FilePath, records: BoxRecords, label_names: Sequen
     Raises ValueRangeError for a name of an image or class that the format cannot hold, OSError.
     """
     lines: dict[str, list[str]] = {name: [] for name in label_names}
-    for image, label, score, bb in zip(records.photo, records.label, records.score.tolist(), records.bbox):
+    for image, label, score, bb in zip(records.image, records.label, records.score.tolist(), records.bbox):
         stem = pathlib.PurePosixPath(image).with_suffix("").as_posix()
         if stem.split() != [stem]:
             raise ValueRangeError("VOC's results cannot hold an image name with blanks", got=image)

@@ -60,7 +60,7 @@ def write_yolo_results(
     """
     numbers = {name: number for number, name in enumerate(label_names)}
     lines: dict[str, list[str]] = {name: [] for name in sizes}
-    for image, label, score, bb in zip(records.photo, records.label, records.score.tolist(), records.bbox):
+    for image, label, score, bb in zip(records.image, records.label, records.score.tolist(), records.bbox):
         fractions = to_cxcywh(to_normalized(bb[None], sizes[image]))[0].tolist()
         lines[image].append(" ".join((str(numbers[label]), *map(repr, fractions), repr(score))))
     for image, rows in lines.items():

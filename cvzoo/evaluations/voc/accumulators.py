@@ -71,7 +71,7 @@ class AbstractVOCAccumulator(abc.ABC):
                 raise ValueRangeError("indices must not repeat an image", got=indices.tolist())
             self._note_seen(numbers)
             matches = VOCMatches(
-                indices.astype(np.int64)[matches.photo],
+                indices.astype(np.int64)[matches.image],
                 matches.label,
                 matches.score,
                 matches.match,
@@ -176,5 +176,5 @@ class InstanceSegmentationVOCAccumulator(AbstractVOCAccumulator):
 
 def _shifted(matches: VOCMatches, shift: int) -> VOCMatches:
     return VOCMatches(
-        matches.photo + shift, matches.label, matches.score, matches.match, matches.n_positive, matches.n_photo
+        matches.image + shift, matches.label, matches.score, matches.match, matches.n_positive, matches.n_photo
     )

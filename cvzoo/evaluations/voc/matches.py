@@ -25,7 +25,7 @@ class VOCMatches:
     n_photo: number of images
     """
 
-    photo: Array
+    image: Array
     label: Array
     score: Array
     match: Array
@@ -39,7 +39,7 @@ class VOCMatches:
         rec is None for a class without objects, and prec as well if it has no detections either. Precision is NaN as
         long as all detections are ignored. Equal scores keep the order of images, then the order within the image.
         """
-        order = np.lexsort((self.photo, -self.score, self.label))
+        order = np.lexsort((self.image, -self.score, self.label))
         n = len(self.n_positive)
         label, match = self.label[order], self.match[order]
         begin, end = (np.searchsorted(label, np.arange(n), side=side) for side in ("left", "right"))
@@ -63,7 +63,7 @@ class VOCMatches:
         for part in parts:
             n_positive[: len(part.n_positive)] += part.n_positive
         return cls(
-            np.concatenate([np.empty(0, np.int64), *(part.photo for part in parts)]),
+            np.concatenate([np.empty(0, np.int64), *(part.image for part in parts)]),
             np.concatenate([np.empty(0, np.int64), *(part.label for part in parts)]),
             np.concatenate([np.empty(0, np.float64), *(part.score for part in parts)]),
             np.concatenate([np.empty(0, np.int8), *(part.match for part in parts)]),
@@ -158,7 +158,7 @@ def _match(
         raise ValueRangeError("iou_thresh must be above 0 and at most 1", got=iou_thresh)
     n_class = int(max(pred.label.max(initial=-1), gt.label.max(initial=-1))) + 1
     # an image and a class: boxes are compared within these only
-    pred_group, gt_group = (each.photo * n_class + each.label for each in (pred, gt))
+    pred_group, gt_group = (each.image * n_class + each.label for each in (pred, gt))
     best, overlap = _best(pred_group, gt_group, overlaps)
     hit = np.flatnonzero(overlap >= iou_thresh)
     match = np.zeros(len(pred.label), np.int8)
@@ -168,16 +168,16 @@ def _match(
     hit = hit[np.argsort(-pred.score[hit], kind="stable")]
     match[hit[np.unique(best[hit], return_index=True)[1]]] = 1
     n_positive = np.bincount(gt.label[~difficult], minlength=n_class)
-    return VOCMatches(pred.photo, pred.label, pred.score, match, n_positive, len(pred.offsets) - 1)
+    return VOCMatches(pred.image, pred.label, pred.score, match, n_positive, len(pred.offsets) - 1)
 
 
 def _best(pred_group: Array, gt_group: Array, overlaps: Callable[[Array, Array], Array]) -> tuple[Array, Array]:
     """The row of the object of highest IoU with each detection, the first of equal ones, and the IoU."""
     best, overlap = np.zeros(len(pred_group), np.int64), np.zeros(len(pred_group))
     for rows, first, pred, gt in pairs_within_groups(pred_group, gt_group):
-        found = overlaps(pred, gt)
-        most = np.maximum.reduceat(found, first)
-        top = np.flatnonzero(found == np.repeat(most, np.diff(np.append(first, len(pred)))))
+        ious = overlaps(pred, gt)
+        most = np.maximum.reduceat(ious, first)
+        top = np.flatnonzero(ious == np.repeat(most, np.diff(np.append(first, len(pred)))))
         best[rows] = gt[top[np.searchsorted(top, first)]]
         overlap[rows] = most
     return best, overlap

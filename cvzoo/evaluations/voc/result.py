@@ -7,6 +7,7 @@ import numpy as np
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.evaluations.voc.average_precision import VOC07_RECALLS, calc_detection_voc_ap
 from cvzoo.evaluations.voc.matches import VOCMatches
+from cvzoo.reporting.counted import counted
 from cvzoo.typing.aliases import Array, ArrayLike
 
 
@@ -57,7 +58,7 @@ class VOCResult:
         n = seen if n_fg_class is None else n_fg_class
         if seen > n:
             bad = matches.label >= n
-            where = f"a detection on image {matches.photo[bad][0]}" if bad.any() else "an object"
+            where = f"a detection on image {matches.image[bad][0]}" if bad.any() else "an object"
             raise ValueRangeError(f"{where} has a label out of range", expected=f"0 .. {n - 1}", got=seen - 1)
         prec, rec = matches.prec_rec(n)
         n_positive = np.zeros(n, np.int64)
@@ -71,12 +72,13 @@ class VOCResult:
         if len(unscored):
             notes.append(
                 f"classes {unscored.tolist()} have detections and no object that counts: their AP is NaN and their "
-                f"{int(fp[unscored].sum())} wrong detections lower nothing"
+                f"{counted(int(fp[unscored].sum()), 'wrong detection lowers', 'wrong detections lower')} nothing"
             )
         tied = _tied(matches)
         if tied:
             notes.append(
-                f"{tied} detections have the score of a differently judged one of their class: the order of photos "
+                f"{counted(tied, 'detection has', 'detections have')} the score of a differently judged one of "
+                "their class: the order of photos "
                 "decides, and another order may give another AP"
             )
         ap = calc_detection_voc_ap(prec, rec, use_07_metric, recalls=recalls)

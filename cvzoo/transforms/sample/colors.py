@@ -31,7 +31,7 @@ class ColorJitter(AbstractTransform):
         backend: ColorBackend = "numpy",
     ) -> None:
         self.dtype = dtype
-        self.backend = backend
+        self.backend: ColorBackend = backend
         self.ranges = (brightness, contrast, saturation, hue)
 
     def draw(self, sample: Sample, rng: np.random.Generator) -> Mapping[str, Any]:
@@ -57,7 +57,7 @@ class RandomDistort(AbstractTransform):
         backend: ColorBackend = "numpy",
     ) -> None:
         self.dtype = dtype
-        self.backend = backend
+        self.backend: ColorBackend = backend
         self.ranges = (brightness_delta, (contrast_low, contrast_high), (saturation_low, saturation_high), hue_delta)
 
     def draw(self, sample: Sample, rng: np.random.Generator) -> Mapping[str, Any]:

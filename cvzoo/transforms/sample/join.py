@@ -15,7 +15,7 @@ def instances_of_all(samples: Sequence[Sample]) -> dict[str, Any]:
     A label of a whole image is not an instance field; it becomes None.
     """
     known = [sample.instances() for sample in samples]
-    joined = dict.fromkeys(PER_INSTANCE)
+    joined: dict[str, Any] = dict.fromkeys(PER_INSTANCE)
     for name in PER_INSTANCE:
         if all(name in fields for fields in known):
             parts = [fields[name] for fields in known]

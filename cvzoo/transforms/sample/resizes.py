@@ -25,8 +25,8 @@ class Resize(AbstractTransform):
         self, size: Sequence[int], *, interpolation: Interpolation | int = "bilinear", backend: Backend = "pillow"
     ) -> None:
         self.size = as_size(size)
-        self.interpolation = interpolation
-        self.backend = backend
+        self.interpolation: Interpolation | int = interpolation
+        self.backend: Backend = backend
 
     def draw(self, sample: Sample, rng: np.random.Generator) -> Mapping[str, Any]:
         return {"size": self.size}
@@ -40,7 +40,7 @@ class ResizeWithRandomInterpolation(AbstractTransform):
 
     def __init__(self, size: Sequence[int], *, backend: Backend = "pillow") -> None:
         self.size = as_size(size)
-        self.backend = backend
+        self.backend: Backend = backend
 
     def draw(self, sample: Sample, rng: np.random.Generator) -> Mapping[str, Any]:
         return draw_interpolation(rng)
@@ -62,8 +62,8 @@ class Scale(AbstractTransform):
     ) -> None:
         self.short = short
         self.long = long
-        self.interpolation = interpolation
-        self.backend = backend
+        self.interpolation: Interpolation | int = interpolation
+        self.backend: Backend = backend
 
     def draw(self, sample: Sample, rng: np.random.Generator) -> Mapping[str, Any]:
         return {"size": scaled_size(sample.size, short=self.short, long=self.long)}
@@ -85,8 +85,8 @@ class ResizeContain(AbstractTransform):
     ) -> None:
         self.size = as_size(size)
         self.fill = fill
-        self.interpolation = interpolation
-        self.backend = backend
+        self.interpolation: Interpolation | int = interpolation
+        self.backend: Backend = backend
 
     def draw(self, sample: Sample, rng: np.random.Generator) -> Mapping[str, Any]:
         return contain_frame(sample.size, self.size)

@@ -730,3 +730,11 @@ def test_tiny_coco_has_notes_only(shared):
     checkup = examine_dataset(parse_data_spec(f"coco:{shared / 'data/tiny_coco/annotations/instances_train2017.json'}"))
     assert checkup.is_clean
     assert {each.kind for each in checkup.findings} == {Fault.CLASS_UNUSED, Fault.NO_OBJECTS}
+
+
+def test_a_text_without_corners_is_no_crossed_quadrilateral(coco):
+    for each in coco.file["annotations"]:
+        each.pop("segmentation", None)
+        each["text"] = "TOTAL"
+    checkup = examine_dataset(parse_data_spec(f"coco:{coco.save()}"))
+    assert Fault.QUAD_CROSSED not in checkup.counts()

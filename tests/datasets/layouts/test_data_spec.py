@@ -42,6 +42,16 @@ def test_the_words_mean_a_place(here, text, expected):
     assert parse_data_spec(text) == expected
 
 
+def test_the_folder_around_voc_means_the_year_in_it(here):
+    year = here / "data" / "VOCdevkit" / "VOC2012"
+    (year / "Annotations").mkdir(parents=True)
+    for text in ("voc:data", "data", "voc:data/VOCdevkit", "voc:data/VOCdevkit/VOC2012"):
+        assert parse_data_spec(text) == DataSpec("voc", pathlib.Path("data/VOCdevkit/VOC2012")), text
+    (year.with_name("VOC2007") / "Annotations").mkdir(parents=True)
+    with pytest.raises(ConfigError, match=r"several data sets of VOC\n  expected: voc:.*VOC2007 or voc:.*VOC2012"):
+        parse_data_spec("voc:data")
+
+
 @pytest.mark.parametrize(
     "text",
     ["", "voc:", "voc:nowhere", "nowhere", "tar:voc", "a,b", "voc:voc,base=2", "voc:voc,photos=nowhere", ":", ","],

@@ -14,6 +14,8 @@ from cvzoo.datasets.sliceable.sub_dataset import (
     get_cross_validation_datasets,
     get_cross_validation_datasets_random,
     split_dataset,
+    split_dataset_n,
+    split_dataset_n_random,
     split_dataset_random,
 )
 from cvzoo.datasets.sliceable.transform_dataset import TransformDataset
@@ -254,6 +256,17 @@ def test_splits_hold_every_example_once(dataset):
     assert first[:] != split_dataset_random(dataset, 4, seed=1)[0][:]
     assert split_dataset(dataset, 2)[0].slice[:, "img"][:] == [100, 101]
     assert SubDataset(dataset, 1, 3, np.arange(10)[::-1]).name(0) == "8.jpg"
+
+
+def test_equal_parts_leave_a_rest_out():
+    parts = split_dataset_n(list(range(11)), 3)
+    assert [part[:] for part in parts] == [[0, 1, 2], [3, 4, 5], [6, 7, 8]]
+    drawn = [part[:] for part in split_dataset_n_random(list(range(11)), 3, seed=0)]
+    assert [len(part) for part in drawn] == [3, 3, 3]
+    assert len({each for part in drawn for each in part}) == 9
+    assert drawn == [part[:] for part in split_dataset_n_random(list(range(11)), 3, seed=0)]
+    with pytest.raises(ValueRangeError, match="n must be positive"):
+        split_dataset_n([1, 2], 0)
 
 
 def test_folds_test_every_example_once(dataset):

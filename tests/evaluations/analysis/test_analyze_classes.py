@@ -27,13 +27,13 @@ def test_confusions_and_worst_photos_by_hand():
 
 
 def test_logits_have_no_reliability_and_no_photos_are_no_trouble():
-    assert analyze_classes(PROBS * 9, [0, 1, 2, 0], label_names=NAMES, photos=PHOTOS)["reliability"] is None
+    assert analyze_classes(PROBS * 9, [0, 1, 2, 0], label_names=NAMES, images=PHOTOS)["reliability"] is None
     empty = analyze_classes(np.zeros((0, 3)), np.zeros(0, int), label_names=NAMES, photos=())
     assert (empty["confused"], empty["worst_photos"], empty["reliability"]["ece"]) == ([], [], None)
 
 
 def test_names_and_photos_must_fit():
     with pytest.raises(ShapeError, match=r"\(images, classes\)"):
-        analyze_classes(PROBS, [0, 0, 2, 2], label_names=NAMES, photos=PHOTOS[:3])
+        analyze_classes(PROBS, [0, 0, 2, 2], label_names=NAMES, images=PHOTOS[:3])
     with pytest.raises(ShapeError):
         analyze_classes(PROBS, [0, 0, 2, 2], label_names=NAMES[:2], photos=PHOTOS)

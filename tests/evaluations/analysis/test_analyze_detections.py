@@ -76,7 +76,7 @@ def test_curves_have_101_recalls(analysis):
 def test_scores_beyond_one_have_no_reliability():
     columns = scene()
     columns[2][0] = columns[2][0] * 10
-    assert analyze_detections(*columns, label_names=NAMES, photos=PHOTOS)["reliability"] is None
+    assert analyze_detections(*columns, label_names=NAMES, images=PHOTOS)["reliability"] is None
 
 
 def test_all_of_it_is_json(analysis):
@@ -86,7 +86,7 @@ def test_all_of_it_is_json(analysis):
 def test_no_detections_and_no_photos_are_no_error():
     columns = scene()
     none = [[np.zeros((0, 4))] * 3, [np.zeros(0, np.int32)] * 3, [np.zeros(0)] * 3]
-    found = analyze_detections(*none, *columns[3:], label_names=NAMES, photos=PHOTOS)
+    found = analyze_detections(*none, *columns[3:], label_names=NAMES, images=PHOTOS)
     json.dumps(found, allow_nan=False)
     assert found["worst_photos"][0]["n_missed"] == 2
     json.dumps(analyze_detections([], [], [], [], [], label_names=NAMES, photos=[]), allow_nan=False)
@@ -95,10 +95,10 @@ def test_no_detections_and_no_photos_are_no_error():
 def test_ignored_objects_are_neither_missed_nor_wrongly_found():
     columns = scene()
     crowds = [np.array([False, True]), np.array([False, True]), np.zeros(0, bool)]
-    found = analyze_detections(*columns, gt_crowdeds=crowds, label_names=NAMES, photos=PHOTOS)
+    found = analyze_detections(*columns, gt_crowdeds=crowds, label_names=NAMES, images=PHOTOS)
     assert {each["type"]: each["count"] for each in found["errors"]["types"]}["missed"] == 0
 
 
 def test_as_many_names_as_photos():
-    with pytest.raises(ShapeError, match="photos"):
-        analyze_detections(*scene(), label_names=NAMES, photos=PHOTOS[:2])
+    with pytest.raises(ShapeError, match="images"):
+        analyze_detections(*scene(), label_names=NAMES, images=PHOTOS[:2])

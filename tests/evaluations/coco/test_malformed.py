@@ -154,7 +154,7 @@ def test_classes_that_are_unknown_can_be_dropped_by_name():
     with pytest.raises(ValueRangeError, match="unknown_class"):
         evaluate_coco(GT, dt)
     result = evaluate_coco(GT, dt, COCOParameters(accept=("unknown_class",)))
-    assert result.notes[0].startswith("unknown_class: 1 detections")
+    assert result.notes[0].startswith("unknown_class: 1 detection of")
 
 
 @pytest.mark.parametrize("ids", [{"img_ids": [1, 99]}, {"cat_ids": [8]}])
@@ -328,3 +328,15 @@ def test_no_junk_stops_an_evaluation_but_with_its_own_error(part, iou_type, as_t
         except CvzooError:
             continue
         assert np.isfinite(result.stats).all()
+
+
+def test_a_results_file_is_named_in_its_errors(tmp_path):
+    path = tmp_path / "found.json"
+    path.write_text("{")
+    with pytest.raises(FileFormatError) as not_json:
+        read_coco_detections(path)
+    assert str(not_json.value).startswith(f"{path}: detections is not JSON")
+    path.write_text(json.dumps([{"image_id": 1, "category_id": 7, "bbox": [1, 2, 3], "score": 0.5}]))
+    with pytest.raises(ValueRangeError) as short:
+        read_coco_detections(path)
+    assert str(short.value).startswith(f"{path}: detections[0].bbox")

@@ -24,6 +24,16 @@ def test_the_interval_of_a_mean_is_that_of_the_central_limit_theorem():
     assert found.p_value < 0.001
 
 
+def test_an_interval_excludes_zero_where_the_p_value_is_below_the_rest_of_the_confidence():
+    seen = set()
+    for seed in range(60):
+        values = np.random.default_rng(seed).normal(0.33, 1, 40)  # about two standard errors from zero
+        (found,) = compare_scores(mean_of(0 * values), mean_of(values), ["mean"], 40, n_resample=199, seed=seed)
+        assert found.differs == (found.p_value <= 0.05), found
+        seen.add(found.differs)
+    assert seen == {False, True}
+
+
 def test_equal_predictions_do_not_differ():
     values = np.random.default_rng(0).normal(size=30)
     (found,) = compare_scores(mean_of(values), mean_of(values), ["mean"], 30, n_resample=50)

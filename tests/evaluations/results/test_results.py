@@ -23,7 +23,7 @@ def write(path, text):
 )
 def test_csv_columns_are_known_by_their_names(tmp_path, text):
     found = read_csv_results(write(tmp_path / "r.csv", text))
-    assert (found.photo, found.label, found.score.tolist()) == (["a.jpg"], ["cat"], [0.5])
+    assert (found.image, found.label, found.score.tolist()) == (["a.jpg"], ["cat"], [0.5])
     assert found.bbox.tolist() == [[1, 2, 11, 22]]
 
 
@@ -59,7 +59,7 @@ def test_voc_files_count_pixels_from_one_and_hold_the_last(tmp_path):
     write(tmp_path / "notes.txt", "hello")
     found = read_voc_results(voc_results_files(tmp_path))
     assert found.label == ["cat", "cat", "potted_plant"]
-    assert found.photo == ["000004", "000012", "000004"]
+    assert found.image == ["000004", "000012", "000004"]
     assert found.score.tolist() == [0.9, 0.25, 0.001]
     assert found.bbox.tolist() == [[0, 0, 20, 10], [3, 2.5, 6, 5], [1, 1, 2, 2]]
 

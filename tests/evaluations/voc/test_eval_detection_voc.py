@@ -169,7 +169,7 @@ def slow_curve(photos, label, plus):
 def test_matches_are_those_of_the_rules_read_slowly(plus):
     photos = random_photos(np.random.default_rng(plus), 60)
     matches = match_voc_bboxes(*photos, plus=plus)
-    order = np.lexsort((matches.photo, -matches.score, matches.label))
+    order = np.lexsort((matches.image, -matches.score, matches.label))
     for label in range(3):
         flags, n_positive = slow_curve(photos, label, plus)
         mine = order[matches.label[order] == label]
@@ -267,7 +267,7 @@ def test_what_makes_no_sense_is_named_with_its_photo(which, value, error, words)
 def test_iterables_of_unequal_length_are_refused():
     args = columns(([(BOX, 0.9)], [(BOX, False)]), ([(BOX, 0.9)], [(BOX, False)]))
     args[2] = iter(args[2][:1])
-    with pytest.raises(ShapeError, match="pred_scores ended after 1 images"):
+    with pytest.raises(ShapeError, match="pred_scores ended after 1 image,"):
         eval_detection_voc(*args)
 
 
