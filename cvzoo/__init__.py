@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         config,
         dataset,
         datasets,
+        distributed,
         errors,
         evaluations,
         experimental,
@@ -74,6 +75,7 @@ __all__ = [
     "config",
     "dataset",
     "datasets",
+    "distributed",
     "errors",
     "evaluations",
     "experimental",
@@ -120,36 +122,5 @@ __all__ = [
     "weights",
 ]
 
-_ARRAYS = "cvzoo.get_device and arrays' own methods: cupy.asarray(x), cvzoo.get_device('gpu:0').asarray(x)"
-_REPLACED = {
-    "AbstractSerializer": "cvzoo.serializers, and Link.state_arrays",
-    "Deserializer": "cvzoo.serializers, and Link.state_arrays",
-    "DeviceResident": "Link, whose to_device moves it",
-    "Flag": "with cvzoo.no_backprop_mode(): ..., which took the place of volatile",
-    "DictSummary": "cvzoo.reporting.DictSummary",
-    "FunctionHook": "cvzoo.autodiff.AbstractFunctionHook",
-    "FunctionSet": "class Net(cvzoo.Chain), with its links assigned in `with self.init_scope():`",
-    "GradientMethod": "cvzoo.optimizers.AbstractOptimizer",
-    "Initializer": "any function that fills an array, as those of cvzoo.initializers",
-    "Optimizer": "cvzoo.optimizers.AbstractOptimizer",
-    "OFF": "with cvzoo.no_backprop_mode(): ..., which took the place of volatile",
-    "ON": "with cvzoo.no_backprop_mode(): ..., which took the place of volatile",
-    "Reporter": "cvzoo.reporting.Reporter",
-    "Serializer": "cvzoo.serializers, and Link.state_arrays",
-    "UpdateRule": "cvzoo.optimizers.AbstractUpdateRule",
-    "backend": "cvzoo.get_device, and x.xp of a Variable or a Link",
-    "cuda": _ARRAYS,
-    "get_current_reporter": "cvzoo.reporting.get_current_reporter",
-    "global_config": "with cvzoo.using_config(name, value): ..., around the program's main part",
-    "is_debug": "cvzoo.training.extensions.FailOnNonNumber",
-    "set_debug": "cvzoo.training.extensions.FailOnNonNumber",
-    "print_runtime_info": "the command `cvzoo doctor`",
-    "report_scope": "cvzoo.reporting.report_scope",
-    "should_use_cudnn": "cvzoo.config.backend",
-    "static_graph": "link.compile()",
-    "Summary": "cvzoo.reporting.Summary",
-    "using_device": "with cvzoo.get_device('gpu:0'): ...",
-}
-
 # the operators of Variable are functions: without that room `x + y` would not be known
-import_on_demand(__name__, after="cvzoo.functions", replaced=_REPLACED)
+import_on_demand(__name__, after="cvzoo.functions")

@@ -12,13 +12,14 @@ MOST_ASKS = 9
 
 # words that users see or files contain: file, what its lines may say, why
 ALLOWED = [
-    ("__init__.py", 'cupy\\.asarray|"cuda"|"should_use_cudnn"', "Chainer's names, and what replaces them"),
-    ("function_hooks/__init__.py", '"(Cupy|CUDA)\\w+"|cupyx', "Chainer's names, and what replaces them"),
+    ("lazy_imports/absent_names.py", r"(?i)[\w.]*(cuda|cupy|cudnn)\w*", "Chainer's names, and what replaces them"),
     ("typing/aliases.py", "CuPy", "whose arrays the aliases stand for as well"),
     ("config/switches.py", '"cudnn"|"cupy"', "values of config.backend"),
     ("weights/formats/torch_pickle.py", r'"torch\.cuda"', "PyTorch's name of a storage in its files"),
     ("weights/formats/caffe/schema.py", "CUDNN", "a value of an enumeration in Caffe's files"),
+    ("distributed/create_communicator.py", "non_cuda_aware", "ChainerMN's name of a communicator"),
     ("singa/device.py", "create_cuda_gpu", "SINGA's names of functions"),
+    ("studio/worker/supervise.py", '"CUDA_"', "variables of the environment that a training gets"),
     ("singa/layer.py", "CudnnRNN", "SINGA's name of a layer"),
     ("singa/layers/recurrent.py", "CudnnRNN|cuDNN's recurrent", "SINGA's name of a layer, and what it stands for"),
     ("singa/layers/convolution.py", "cudnn_prefer|for cuDNN", "SINGA's name of an argument, and what it is for"),

@@ -12,6 +12,7 @@ ROOT = pathlib.Path(__file__).parents[1]
 CODE = re.compile(r"``?[^`]+``?|--?\w[\w-]*|\b\w+=|^\s*[\w, *]+: |\S*[/_.]\w\S*", re.MULTILINE)
 FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 NOT_LINE_END = re.compile(r"[^\n]+")
+FOLDERS = ("cvzoo", "examples", "train_scripts", "benchmarks", "scripts", "docs")
 HELP = {"help", "description", "epilog", "title"}
 
 
@@ -97,9 +98,10 @@ def help_texts(tree, path):
                     yield Text(path, node.lineno, "\n".join(_strings(keyword.value)))
 
 
-def package_trees():
-    for file in sorted((ROOT / "cvzoo").rglob("*.py")):
-        yield ast.parse(file.read_text()), file.relative_to(ROOT).as_posix()
+def trees(*folders):
+    for folder in folders:
+        for file in sorted((ROOT / folder).rglob("*.py")):
+            yield ast.parse(file.read_text()), file.relative_to(ROOT).as_posix()
 
 
 def _blank(match):
@@ -136,7 +138,7 @@ def test_the_glossary_has_terms_and_what_they_replace():
 
 def test_docstrings_errors_and_help_use_the_fields_words(terms):
     found = []
-    for tree, path in package_trees():
+    for tree, path in trees(*FOLDERS):
         texts = [*docstrings(tree, path), *(words for _, words in raised(tree, path)), *help_texts(tree, path)]
         found += [line for text in texts for line in complaints(text, terms)]
     assert not found, "\n" + "\n".join(found)
@@ -152,7 +154,7 @@ def test_pages_use_the_fields_words(terms):
 
 def test_the_first_line_of_an_error_says_what_was_wrong():
     found = []
-    for tree, path in package_trees():
+    for tree, path in trees("cvzoo"):
         for first, _ in raised(tree, path):
             line = first.words.partition("\n")[0]
             if line and not stands_alone(line):

@@ -96,7 +96,7 @@ class MissingExtraError(CvzooError, ImportError):
 
 
 class ReplacedNameError(CvzooError, ImportError):
-    """A name of Chainer or ChainerCV has another name in cvzoo."""
+    """A name of Chainer or ChainerCV has another name in cvzoo, or no counterpart."""
 
 
 class ReplacedAttributeError(CvzooError, AttributeError):

@@ -17,8 +17,11 @@ def file_size(path: str | os.PathLike) -> int:
         ) from None
     except (OSError, ValueError) as error:  # ValueError: a zero byte in the name
         raise FileError(f"{path}: cannot be read: {error}") from error
+    if stat.S_ISDIR(facts.st_mode):
+        best = pathlib.Path(path) / "best.safetensors"  # of a training run
+        raise FileError(f"{path}: a folder, not a file", hint=str(best) if best.is_file() else None)
     if not stat.S_ISREG(facts.st_mode):
-        raise FileError(f"{path}: {'a folder' if stat.S_ISDIR(facts.st_mode) else 'a device'}, not a file")
+        raise FileError(f"{path}: a device, not a file")
     return facts.st_size
 
 

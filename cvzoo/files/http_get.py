@@ -47,9 +47,10 @@ def http_get(url: str, *, headers: Mapping[str, str], timeout: float) -> Iterato
     """
     try:
         import requests
+        import urllib3
     except ImportError as error:
         raise MissingExtraError("requests is not installed", hint="pip install requests") from error
-    retry = requests.adapters.Retry(total=RETRIES, backoff_factor=BACKOFF, status=0, respect_retry_after_header=False)
+    retry = urllib3.Retry(total=RETRIES, backoff_factor=BACKOFF, status=0, respect_retry_after_header=False)
     with requests.Session() as session:
         for scheme in ("http://", "https://"):
             session.mount(scheme, paced_adapter(retry))

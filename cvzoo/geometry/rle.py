@@ -7,6 +7,7 @@ import numpy as np
 
 from cvzoo.errors.exceptions import DtypeError, ShapeError, ValueRangeError
 from cvzoo.geometry.rle_string import blocks_of_masks, decode_rle_strings, encode_rle_strings
+from cvzoo.reporting.counted import counted
 from cvzoo.typing.aliases import Area, Array, ArrayLike, BBox, Mask
 
 # Pixels of dense masks that are encoded at once, which limits the temporary memory
@@ -217,7 +218,7 @@ class RLEs:
     __hash__ = None  # type: ignore[assignment]  # the arrays behind == cannot be hashed
 
     def __repr__(self) -> str:
-        return f"RLEs({len(self)} masks, {len(self.counts)} runs)"
+        return f"RLEs({counted(len(self), 'mask')}, {counted(len(self.counts), 'run')})"
 
 
 def sums_between(values: Array, offsets: Array) -> Array:

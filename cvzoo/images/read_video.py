@@ -186,13 +186,18 @@ _CLOSED = {
 }
 
 
+_SILENT = 0  # OpenCV's LOG_LEVEL_SILENT
+
+
 @contextlib.contextmanager
 def silent(cv2: ModuleType) -> Iterator[None]:
     """Without OpenCV's own messages, which repeat in other words what the error says."""
-    before = cv2.utils.logging.getLogLevel()
+    # cv2.utils.logging, which older versions do not have, or the same functions in cv2 itself
+    logging = getattr(cv2.utils, "logging", cv2)
+    before = logging.getLogLevel()
     os.environ.setdefault("OPENCV_FFMPEG_LOGLEVEL", "-8")  # read when FFmpeg is first used
-    cv2.utils.logging.setLogLevel(cv2.utils.logging.LOG_LEVEL_SILENT)
+    logging.setLogLevel(_SILENT)
     try:
         yield
     finally:
-        cv2.utils.logging.setLogLevel(before)
+        logging.setLogLevel(before)

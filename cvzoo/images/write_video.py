@@ -50,15 +50,14 @@ class VideoWriter:
         if the folder cannot be written.
         """
         pixels = np.asarray(to_pil(img).convert("RGB"))
-        if self._writer is None:
-            self._open(pixels.shape[:2])
+        writer = self._open(pixels.shape[:2]) if self._writer is None else self._writer
         if pixels.shape[:2] != self.size:
             raise ShapeError("all frames of a video must be of one size", expected=self.size, got=pixels.shape[:2])
         height, width = self._even
-        self._writer.write(self._cv2.cvtColor(np.ascontiguousarray(pixels[:height, :width]), self._cv2.COLOR_RGB2BGR))
+        writer.write(self._cv2.cvtColor(np.ascontiguousarray(pixels[:height, :width]), self._cv2.COLOR_RGB2BGR))
         self.n_frame += 1
 
-    def _open(self, size: tuple[int, ...]) -> None:
+    def _open(self, size: tuple[int, ...]) -> Any:
         height, width = size
         with open(self._part, "wb"):  # OpenCV would not say why it cannot be written
             pass
@@ -74,6 +73,7 @@ class VideoWriter:
                 hint="another extension: .avi (Motion JPEG)",
             )
         self._writer, self.size = writer, (height, width)
+        return writer
 
     def close(self) -> None:
         """Completes the file. Raises ImageError if it has not grown as it should, as on a full disk; OSError."""

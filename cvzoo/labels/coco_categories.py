@@ -4,7 +4,7 @@ from cvzoo.labels.coco import coco_bbox_label_names
 
 # ids of removed categories; networks whose labels are category ids have outputs for them
 unused_coco_categories = (12, 26, 29, 30, 45, 66, 68, 69, 71, 83)
-_category_names = list(coco_bbox_label_names)
+_category_names: list[str] = list(coco_bbox_label_names)
 for _number in unused_coco_categories:
     _category_names.insert(_number - 1, "N/A")
 _names_by_count = {80: coco_bbox_label_names, 90: tuple(_category_names), 91: ("N/A", *_category_names)}

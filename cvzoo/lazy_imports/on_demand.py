@@ -3,11 +3,10 @@
 import ast
 import sys
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from importlib import import_module
 from importlib.abc import InspectLoader
 from importlib.util import find_spec
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 
@@ -23,17 +22,13 @@ class _LazyPackage(types.ModuleType):
 
     _homes: dict[str, _Home]
     _after: str | None
-    _replaced: Mapping[str, str]
 
     def __getattr__(self, name: str) -> Any:
         home = self.__dict__["_homes"].get(name)
-        if name in self.__dict__["_replaced"]:
-            # no AttributeError: `from package import name` would say "cannot import name" in its place
-            replaced_name_error = import_module("cvzoo.errors.exceptions").ReplacedNameError
-            raise replaced_name_error(f"{self.__name__} has no {name}: use {self.__dict__['_replaced'][name]}")
         if home is None and not name.startswith("_") and find_spec(f"{self.__name__}.{name}") is not None:
             home = _Home(f"{self.__name__}.{name}", None)  # a part of the package
         if home is None:
+            _refuse_absent(self.__name__, name)
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}", name=name, obj=self)
         if home.name is not None and self.__dict__["_after"]:
             import_module(self.__dict__["_after"])
@@ -58,15 +53,21 @@ class _LazyPackage(types.ModuleType):
         return import_module, (self.__name__,)
 
 
-def import_on_demand(
-    package: str, *, after: str | None = None, replaced: Mapping[str, str] = MappingProxyType({})
-) -> None:
+def _refuse_absent(package: str, name: str) -> None:
+    """Raise ReplacedNameError for a name of Chainer or ChainerCV that the package does not have."""
+    reason = import_module("cvzoo.lazy_imports.absent_names").ABSENT.get(package, {}).get(name)
+    if reason is not None:
+        # no AttributeError: `from package import name` would say "cannot import name" in its place
+        raise import_module("cvzoo.errors.exceptions").ReplacedNameError(f"{package} has no {name}: {reason}")
+
+
+def import_on_demand(package: str, *, after: str | None = None) -> None:
     """Let names that the package's `__init__.py` imports under `if TYPE_CHECKING:` be imported when they are used.
 
     That block is the one list of public names: type checkers read it, and so does this function. `package` is the
     `__name__` of the `__init__.py` that calls it. `after`: a module that is imported before the first of the names.
-    `replaced`: names of Chainer or ChainerCV that the package does not have, and for each what to use: asking for one
-    raises ReplacedNameError, which says so.
+    A name of Chainer or ChainerCV that the package does not have raises ReplacedNameError, which says what to use
+    (`absent_names`).
 
     Raises:
         ImportError: the source file `__init__.py` is missing.
@@ -79,7 +80,6 @@ def import_on_demand(
         raise ImportError(f"{package} was installed without its source file __init__.py; install cvzoo's wheel again")
     module.__dict__["_homes"] = homes_in(source, package)
     module.__dict__["_after"] = after
-    module.__dict__["_replaced"] = replaced
     module.__class__ = _LazyPackage
 
 

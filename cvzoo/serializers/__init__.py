@@ -22,13 +22,4 @@ __all__ = [
     "save_safetensors",
 ]
 
-_REPLACED = {
-    "DictionarySerializer": "Link.state_arrays, a dictionary of arrays",
-    "HDF5Deserializer": "cvzoo.serializers.load_npz",
-    "HDF5Serializer": "cvzoo.serializers.save_npz",
-    "load_hdf5": "cvzoo.serializers.load_npz",
-    "NpzDeserializer": "cvzoo.serializers.load_npz",
-    "save_hdf5": "cvzoo.serializers.save_npz",
-}
-
-import_on_demand(__name__, replaced=_REPLACED)
+import_on_demand(__name__)

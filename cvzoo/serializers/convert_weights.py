@@ -17,6 +17,7 @@ from cvzoo.files.file_hash import sha256_of
 from cvzoo.links.chain import Chain
 from cvzoo.links.connection.batch_normalization import BatchNormalization, FrozenBatchNormalization
 from cvzoo.links.model.raw_outputs import greatest_difference, raw_outputs, seeded_photo
+from cvzoo.reporting.counted import counted
 from cvzoo.serializers.model_file import load_model, save_model
 from cvzoo.serializers.tensor_parity import TensorParity, tensor_parity
 from cvzoo.weights.formats.safetensors import read_safetensors
@@ -152,11 +153,15 @@ def versions() -> dict[str, str]:
 def _refuse_not_finite(values: Mapping[str, np.ndarray], source: str | os.PathLike) -> None:
     wrong = [name for name, array in values.items() if not np.isfinite(array).all()]
     if wrong:
-        raise FileError(f"{source}: {len(wrong)} arrays hold NaN or infinity: {', '.join(wrong[:10])}")
+        raise FileError(
+            f"{source}: {counted(len(wrong), 'array holds', 'arrays hold')} NaN or infinity: {', '.join(wrong[:10])}"
+        )
 
 
 def _refuse_losses(parity: TensorParity, source: str | os.PathLike) -> None:
     for names, what in ((parity.unused, "went nowhere"), (parity.unfilled, "came from nowhere")):
         if names:
             more = f" and {len(names) - 10} more" if len(names) > 10 else ""
-            raise WeightsMismatchError(f"{source}: {len(names)} arrays {what}: {', '.join(names[:10])}{more}")
+            raise WeightsMismatchError(
+                f"{source}: {counted(len(names), 'array')} {what}: {', '.join(names[:10])}{more}"
+            )

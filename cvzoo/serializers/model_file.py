@@ -80,7 +80,10 @@ def load_model(file: str | os.PathLike, *, architecture: type[Chain] | None = No
     header = read_model_header(file)
     if header is None:
         if sniff(file) is None:
-            raise FileFormatError(f"{os.fspath(file)}: not a weights file of a format that cvzoo reads")
+            raise FileFormatError(
+                f"{os.fspath(file)}: not a weights file of a format that cvzoo reads",
+                got=f"{os.path.getsize(file)} bytes",
+            )
         raise FileFormatError(
             f"{os.fspath(file)}: does not say which model its numbers belong to",
             expected="a file that save_model wrote",

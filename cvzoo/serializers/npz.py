@@ -18,9 +18,11 @@ class Stateful(Protocol):
 
     def state(self) -> dict[str, Any]:
         """The state that is needed to resume."""
+        ...
 
     def load_state(self, state: Mapping[str, Any]) -> Any:
         """Resume from a state."""
+        ...
 
 
 def save_npz(file: str | os.PathLike, target: Link | Stateful, compression: bool = True) -> None:

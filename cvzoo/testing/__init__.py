@@ -47,12 +47,4 @@ __all__ = [
     "LinkTestCase",
 ]
 
-_REPLACED = {
-    "assert_allclose": "numpy.testing.assert_allclose, of x.array",
-    "inject_backend_tests": "pytest.mark.parametrize, and cvzoo.using_config('backend', name)",
-    "parameterize": "pytest.mark.parametrize",
-    "product": "pytest.mark.parametrize, once for each axis",
-    "run_module": "pytest.main([file])",
-}
-
-import_on_demand(__name__, replaced=_REPLACED)
+import_on_demand(__name__)

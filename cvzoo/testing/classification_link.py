@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from cvzoo.backends.arrays import to_numpy
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.links.model.classifier import AbstractClassifier
 from cvzoo.testing.contract import Arrays, Contract, keep, require
@@ -53,20 +54,16 @@ def _stages(contract: Contract) -> None:
         return
     x = link.xp.asarray(link.prepare(seeded_images()[0])[None])
     with using_config("train", False), no_backprop_mode():
-        stages = [(name, _host(h.array)) for name, h in link.stages(x)]
+        stages = [(name, to_numpy(h.array)) for name, h in link.stages(x)]
         names = tuple(name for name, _ in stages)
         require(names == tuple(link.layer_names), "layer_names", names, link.layer_names)
         require(stages[-1][1].shape == (1, link.n_class), "the last stage", (1, link.n_class), stages[-1][1].shape)
         try:
             for name, array in stages:
                 link.pick = name
-                require(np.array_equal(_host(link(x).array), array), f"pick = {name!r} gives another array")
+                require(np.array_equal(to_numpy(link(x).array), array), f"pick = {name!r} gives another array")
             link.pick = names[-1], names[0]
-            picked = [_host(each.array) for each in link(x)]
+            picked = [to_numpy(each.array) for each in link(x)]
         finally:
             link.pick = None
     require(all(map(np.array_equal, picked, (stages[-1][1], stages[0][1]))), "two picks at once")
-
-
-def _host(array: Any) -> np.ndarray:
-    return array.get() if hasattr(array, "get") else array

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 Array: TypeAlias = npt.NDArray[Any]  # any shape and dtype, of NumPy or CuPy
 ArrayLike: TypeAlias = npt.ArrayLike  # an array or nested lists of numbers
+ArrayModule: TypeAlias = Any  # the module of an array's functions, NumPy or CuPy, which has no stubs
 
 Image: TypeAlias = npt.NDArray[Any]  # (3, H, W) float32, RGB in [0, 255]; grayscale (1, H, W)
 BBox: TypeAlias = npt.NDArray[Any]  # (R, 4) float32, y_min, x_min, y_max, x_max in pixels

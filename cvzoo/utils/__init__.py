@@ -69,11 +69,4 @@ __all__ = [
     "write_image",
 ]
 
-_REPLACED = {
-    "cached_download": "cvzoo.weights.fetch_weights(cvzoo.weights.Weights(...)), which checks what it fetches",
-    "download_model": "cvzoo.weights.fetch_weights(cvzoo.weights.Weights(...)), which checks what it fetches",
-    "extractall": "zipfile or tarfile; the data sets of cvzoo.datasets unpack their own archives",
-    "prepare_pretrained_model": "cvzoo.serializers.load_weights(model, path)",
-}
-
-import_on_demand(__name__, replaced=_REPLACED)
+import_on_demand(__name__)

@@ -84,7 +84,8 @@ def class_color(colors: Colors | None, label_names: LabelNames | None) -> Callab
 def check_class_name(name: str, label_names: LabelNames) -> None:
     """Raises ValueRangeError, with the most similar class, unless the name is one of a class."""
     if name not in label_names:
-        near = difflib.get_close_matches(name, label_names, n=1)
+        same = [each for each in label_names if each.casefold() == name.casefold()]
+        near = same or difflib.get_close_matches(name, label_names, n=1)
         raise ValueRangeError(
             f"there is no class {name!r}",
             expected=", ".join(label_names),

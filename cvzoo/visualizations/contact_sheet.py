@@ -4,12 +4,13 @@ import math
 from collections.abc import Iterable
 
 import numpy as np
-from PIL import Image, ImageDraw, ImageFont
+from PIL import Image, ImageDraw
 
 from cvzoo.errors.exceptions import ShapeError
 from cvzoo.images.from_pil import from_pil
 from cvzoo.images.write_image import to_pil
 from cvzoo.typing.aliases import Array, ArrayLike
+from cvzoo.visualizations.text_font import Font, text_font
 
 _GAP, _FONT_SIZE, _PAPER, _INK, _FRAME = 8, 13, (250, 250, 248), (40, 40, 40), (222, 222, 218)
 
@@ -28,7 +29,7 @@ def contact_sheet(
     captions = list(captions)
     columns = columns or max(math.ceil(math.sqrt(len(captions))), 1)
     rows = max(math.ceil(len(captions) / columns), 1)
-    font = ImageFont.load_default(_FONT_SIZE)
+    font = text_font(_FONT_SIZE, captions)
     line = _FONT_SIZE + 6
     cell = side + _GAP, side + line + _GAP
     # a single row needs no more columns than images
@@ -52,7 +53,7 @@ def contact_sheet(
     return from_pil(sheet, color=True, background=None, name="the sheet")
 
 
-def _cut(text: str, width: int, font: ImageFont.FreeTypeFont | ImageFont.ImageFont, draw: ImageDraw.ImageDraw) -> str:
+def _cut(text: str, width: int, font: Font, draw: ImageDraw.ImageDraw) -> str:
     text = "".join(letter if letter.isprintable() else "?" for letter in text)
     if draw.textlength(text, font=font) <= width:
         return text

@@ -5,7 +5,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from PIL import ImageDraw, ImageFont
+from PIL import ImageDraw
 
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError
 from cvzoo.geometry.as_bbox import as_bbox
@@ -14,8 +14,8 @@ from cvzoo.images.write_image import to_pil
 from cvzoo.typing.aliases import Array, ArrayLike, Image, LabelNames
 from cvzoo.visualizations.colors import RGB, Colors, class_color, ink_on
 from cvzoo.visualizations.place_plate import place_plate
+from cvzoo.visualizations.text_font import Font, text_font
 
-Font: TypeAlias = ImageFont.FreeTypeFont | ImageFont.ImageFont
 Frame: TypeAlias = tuple[int, int, int, int]  # left, top, right, bottom, inclusive
 
 # Line width and font size for an image with a long side of 1000 pixels; the minimum font size is legible
@@ -68,7 +68,7 @@ def draw_bbox(
     bbox, label, score = checked_boxes(bbox, label, score, label_names)
     pil = to_pil(np.asarray(img)).convert("RGB")
     scale = max(pil.size) / 1000
-    widest = max(round(_LINE_WIDTH * scale), 1) if line_width is None else line_width
+    widest = max(round(_LINE_WIDTH * scale), 1) if line_width is None else min(line_width, max(pil.size))
     if font_size is None:
         font_size = max(round(_FONT_SIZE * scale), _MIN_FONT_SIZE)
     worst_first = list(range(len(bbox)))[::-1] if score is None else np.argsort(score, kind="stable").tolist()
@@ -161,7 +161,7 @@ def _placed_plates(
         frame = frames[i]
         if frame is None or not captions[i]:
             continue
-        font, plate_size, offset = _fitting(draw, captions[i], font_size, size, fonts)
+        font, plate_size, offset = _fitting(draw, captions, i, font_size, size, fonts)
         corner = place_plate(frame, plate_size, size, [plate[:4] for plate in plates])
         plates.append(_Plate(corner[0], corner[1], plate_size[0], plate_size[1], i, font, offset))
     return plates
@@ -186,17 +186,23 @@ def _draw_plates(
 
 
 def _fitting(
-    draw: ImageDraw.ImageDraw, text: str, font_size: int, size: tuple[int, int], fonts: dict[int, Font]
+    draw: ImageDraw.ImageDraw,
+    captions: Sequence[str],
+    i: int,
+    font_size: int,
+    size: tuple[int, int],
+    fonts: dict[int, Font],
 ) -> tuple[Font, tuple[int, int], tuple[float, float]]:
-    """The largest font up to font_size for which the text fits the image's width; its background's size, its offset."""
+    """The largest font up to font_size with which caption i fits the image's width; its plate's size, its offset."""
     while True:
         if font_size not in fonts:
-            fonts[font_size] = ImageFont.load_default(font_size)
+            fonts[font_size] = text_font(font_size, captions)
         font = fonts[font_size]
         pad = max(round(font_size / 6), 1)
-        left, _, right, _ = draw.textbbox((0, 0), text, font=font)
-        # the height depends on the font only, not on the letters
-        _, top, _, bottom = draw.textbbox((0, 0), "Ag|", font=font)
+        left, _, right, _ = draw.textbbox((0, 0), captions[i], font=font)
+        # one height for all captions of the image; accents on capitals are higher than any letter of ASCII
+        highest = "Ag|" if all(map(str.isascii, captions)) else "ÅÉg|"
+        _, top, _, bottom = draw.textbbox((0, 0), highest, font=font)
         plate_size = right - left + 2 * pad, bottom - top + 2 * pad
         if plate_size[0] <= size[0] or font_size <= _MIN_FONT_SIZE // 2:
             return font, (round(plate_size[0]), round(plate_size[1])), (pad - left, pad - top)

@@ -5,13 +5,14 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from cvzoo.errors.exceptions import ShapeError
+from cvzoo.reporting.counted import counted
 from cvzoo.transforms.sample.sample import Sample, settle
 from cvzoo.typing.aliases import Array, ArrayLike, Image, LabelNames
 from cvzoo.visualizations.draw_bbox import draw_bbox
 from cvzoo.visualizations.draw_mask import draw_label_map, draw_mask
 from cvzoo.visualizations.draw_point import draw_point
 
-_N_NAMED = 3
+_N_NAMED = 3  # classes in a caption
 
 
 def draw_sample(
@@ -57,7 +58,7 @@ def describe_sample(sample: Sample, score: ArrayLike | None = None, *, label_nam
     if counts:
         (count,) = counts
         ignored = int(_ignored(sample, count).sum())
-        parts.append(f"{count - ignored} object{'s' if count - ignored != 1 else ''}")
+        parts.append(counted(count - ignored, "object"))
         parts += [f"{ignored} ignored"] if ignored else []
     if sample.label_map is not None:
         parts += _classes_of_map(sample.label_map, name)

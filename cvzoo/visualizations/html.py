@@ -8,6 +8,7 @@ import numpy as np
 
 from cvzoo.images.from_pil import from_array
 from cvzoo.images.write_image import encode_jpeg, encode_png
+from cvzoo.reporting.counted import counted
 from cvzoo.transforms.resize import resize
 from cvzoo.transforms.resize_bbox import resize_bbox
 from cvzoo.transforms.scale import scaled_size
@@ -50,7 +51,7 @@ def detection_html(
     """
     picture = inline_jpeg(_drawn(img, bbox, label, score, label_names, long_side))
     table = detection_table(bbox, label, score, label_names=label_names, max_rows=max_rows)
-    alt = f"photo with {len(bbox)} {'box' if len(bbox) == 1 else 'boxes'}"
+    alt = f"photo with {counted(len(bbox), 'box', 'boxes')}"
     return f'<figure><img alt="{alt}" style="max-width:100%" src="{picture}"></figure>\n{table}'
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from cvzoo.errors.exceptions import WeightsMismatchError
+from cvzoo.reporting.counted import counted
 
 MAX_SHOWN = 10
 
@@ -82,7 +83,7 @@ def match_arrays(
     report = LoadReport(tuple(missing), unexpected, mismatching)
     if strict and not report.is_clean:
         raise WeightsMismatchError(
-            f"the file does not fit the model: {len(fitting)} of {len(wanted)} parameters match\n{report}",
+            f"the file does not fit the model: {len(fitting)} of {counted(len(wanted), 'parameter')} match\n{report}",
             hint="strict=False loads what fits and returns this as a report",
         )
     return fitting, report

@@ -39,6 +39,7 @@ def sniff(path: str | os.PathLike, *, name: str | None = None) -> str | None:
     does not read ("hdf5", "tar", "onnx"); None if unknown.
 
     The extension, that of `name` or by default of the path, is used only for kinds with ambiguous first bytes.
+    Raises FileError if it cannot be read.
     """
     size = file_size(path)
     try:
@@ -64,7 +65,9 @@ def sniff(path: str | os.PathLike, *, name: str | None = None) -> str | None:
         return HDF5
     if head[257:262] == b"ustar":
         return TAR
-    if len(head) > 8 and head[8:9] == b"{" and int.from_bytes(head[:8], "little") <= size - 8:
+    # one that was cut within its header is told so by its reader
+    is_whole = int.from_bytes(head[:8], "little") <= size - 8
+    if len(head) > 8 and head[8:9] == b"{" and (is_whole or ending == ".safetensors"):
         return SAFETENSORS
     if len(head) >= 16 and _is_darknet(head) and (size % 4 == 0 or ending == ".weights"):
         return DARKNET
@@ -110,4 +113,6 @@ def read_arrays(path: str | os.PathLike, *, name: str | None = None) -> dict[str
         )
     if kind is not None:
         raise UnsupportedError(f"{path}: {kind} files are not read", hint="convert it to .safetensors or .npz")
-    raise FileFormatError(f"{path}: not a weight file of a known kind, or damaged at its beginning")
+    raise FileFormatError(
+        f"{path}: not a weight file of a known kind, or damaged at its beginning", got=f"{file_size(path)} bytes"
+    )

@@ -5,6 +5,7 @@ import pathlib
 import shutil
 
 import numpy as np
+import pytest
 from neighbour import module_at
 from PIL import Image
 
@@ -350,3 +351,9 @@ def draw_what_would_be_fetched(monkeypatch):
             return make(**({} if "label_names" in given else settings), **given)
 
         monkeypatch.setattr(L, name, stand_in)
+
+
+def launch(folder):
+    """A program for several processes, and MPI to start them."""
+    pytest.importorskip("mpi4py")
+    (folder / "program.py").write_text("from cvzoo.reporting import sign_of_life\n\nsign_of_life()\n")

@@ -22,7 +22,7 @@ stand_ins = neighbour(__file__, "stand_ins")
 NOT_RUN = {
     (
         "docs/ARCHITECTURE.md",
-        "12  cli                                      the command line",
+        "14  cli                                      the command line",
     ): "a drawing of the rooms, which tests/test_imports_go_down.py holds",
     (
         "docs/weights.md",
@@ -36,6 +36,29 @@ NOT_RUN = {
         "docs/from_torchvision.md",
         "weights = FasterRCNN_ResNet50_FPN_Weights.DEFAULT",
     ): "a program for torchvision",
+    ("docs/clusters.md", "export RAY_AUTH_MODE=token"): "Ray's own commands",
+    (
+        "docs/clusters.md",
+        "cvzoo launch --engine ray --nodes 1:4 --per-node 8 --restarts 20 -- \\",
+    ): "a job for a Ray cluster, which tests/distributed/launching/test_ray_engine.py starts",
+    ("docs/clusters.md", "#!/bin/bash"): "scripts for Slurm, which are not tested, as the page says",
+    ("docs/clusters.md", "apiVersion: ray.io/v1"): "a resource of Kubernetes, which is not tested, as the page says",
+    ("docs/studio.md", 'pip install "cvzoo[studio]"'): "a server, which tests/studio starts",
+    ("docs/studio.md", "cvzoo studio open"): "of a running server, which tests/studio starts",
+    (
+        "docs/studio.md",
+        "cvzoo studio backup studio-2026-11-23.tar",
+    ): "of a studio with data; tests/studio/data copies one",
+    ("docs/studio.md", "import json"): "a program for a running server, which tests/studio/test_app.py asks likewise",
+    (
+        "docs/studio.md",
+        'image = open("image.jpg", "rb").read()',
+    ): "a program for a running server, which tests/studio/api asks likewise",
+    (
+        "docs/studio.md",
+        "cvzoo evaluate --model best.safetensors --data voc:FOLDER --split val --json scores.json "
+        "--verdicts verdicts.jsonl",
+    ): "a model and data of yours; tests/cli writes verdicts",
     ("docs/from_ultralytics.md", 'model = YOLO("yolo11n.pt")'): "a program for ultralytics",
     (
         "docs/graph.md",

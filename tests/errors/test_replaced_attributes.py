@@ -57,18 +57,6 @@ def test_layers_are_links_and_no_functions(name):
         getattr(F, name)
 
 
-def test_what_functions_and_optimizers_are_said_to_be_is_there():
-    training = cvzoo.training
-    rooms = (F, optimizers, cvzoo.datasets, cvzoo.dataset, cvzoo.links, cvzoo.serializers, cvzoo.iterators, cvzoo)
-    for room in (*rooms, training, training.updaters, training.extensions, cvzoo.optimizer_hooks, cvzoo.testing):
-        for use in room._replaced.values():
-            for word in use.replace(",", " ").split():
-                target = cvzoo
-                if word.startswith("cvzoo."):
-                    for part in word.split("(")[0].strip(".").split(".")[1:]:
-                        target = getattr(target, part)
-
-
 @pytest.mark.parametrize("name", ["train", "enable_backprop", "dtype"])
 def test_switches_are_not_assigned(name):
     with pytest.raises(

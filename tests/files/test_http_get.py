@@ -17,6 +17,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def do_GET(self):
         self.server.asked.append((self.path, dict(self.headers)))
+        if len(self.server.asked) <= self.server.n_dropped:
+            self.close_connection = True
+            return
         if self.path == "/loop":
             self.send_response(302)
             self.send_header("Location", "loop")
@@ -35,7 +38,7 @@ def server(monkeypatch):
     monkeypatch.setenv("no_proxy", "*")
     monkeypatch.setattr(module, "BACKOFF", 0.001)
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        server.asked = []
+        server.asked, server.n_dropped = [], 0
         server.url = f"http://127.0.0.1:{server.server_port}"
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
@@ -59,6 +62,17 @@ def test_status_headers_and_body_come_and_ours_go(server):
         assert headers["User-Agent"] == "cvzoo"
     with http_get(f"{server.url}/absent", headers={}, timeout=5) as answer:
         assert (answer.status, answer.reason) == (404, "Not Found")
+
+
+def test_a_connection_that_breaks_before_the_response_is_tried_again(server):
+    server.n_dropped = module.RETRIES
+    with http_get(f"{server.url}/file", headers={}, timeout=5) as answer:
+        assert answer.read1(9) == b"abc"
+    assert len(server.asked) == module.RETRIES + 1
+    server.asked.clear()
+    server.n_dropped += 1
+    with pytest.raises(ConnectionError), http_get(f"{server.url}/file", headers={}, timeout=5):
+        pass
 
 
 def test_redirects_have_an_end(server):

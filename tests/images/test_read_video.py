@@ -2,6 +2,7 @@
 
 import itertools
 import time
+import types
 
 import cv2
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 
 from cvzoo.errors import DtypeError, ImageError, ValueRangeError
 from cvzoo.images import VideoReader, read_video
+from cvzoo.images.read_video import silent
 
 COLORS = [(250, 20, 20), (20, 250, 20), (20, 20, 250), (128, 128, 128), (240, 240, 10)]
 
@@ -174,3 +176,13 @@ def test_opencvs_own_messages_are_silent_only_while_a_video_is_opened(tmp_path):
     with pytest.raises(ImageError, match="cannot be opened"):
         VideoReader(tmp_path / "letter.mp4")
     assert logging.getLogLevel() == before
+
+
+def test_messages_of_an_older_opencv_are_silenced_too():
+    levels = [3]
+    cv2 = types.SimpleNamespace(
+        utils=types.SimpleNamespace(), getLogLevel=lambda: levels[-1], setLogLevel=levels.append
+    )
+    with silent(cv2):
+        assert levels[-1] == 0
+    assert levels[-1] == 3

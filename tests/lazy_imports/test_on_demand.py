@@ -39,6 +39,11 @@ def test_the_help_of_a_verb_imports_no_kernels_and_no_models(verb):
     assert modules_after(program) <= 40
 
 
+def test_predict_with_a_model_of_its_own_files_imports_no_other_models():
+    program = "import sys, cvzoo.cli.predict; assert 'cvzoo.links.model.families' not in sys.modules\n"
+    assert modules_after(program) <= 340
+
+
 def test_a_name_is_the_function_and_not_the_file_of_its_name():
     program = "import cvzoo.geometry.nms, cvzoo.geometry as g; assert callable(g.nms) and g.nms is g.nms"
     subprocess.run([sys.executable, "-c", program], check=True)

@@ -69,7 +69,7 @@ def test_an_array_too_many_or_too_few_is_named_and_nothing_is_written(source, tm
 def test_a_converter_that_forgets_an_array_is_caught_by_the_numbers(source, tmp_path):
     arrays = read_npz(source)
     write_npz(tmp_path / "more.npz", {**arrays, "surplus": np.full(3, 7, "f4")})
-    with pytest.raises(WeightsMismatchError, match="1 arrays went nowhere: surplus"):
+    with pytest.raises(WeightsMismatchError, match="1 array went nowhere: surplus"):
         convert_weights(tmp_path / "more.npz", tmp_path / "out.safetensors", lambda path: load(source), why="")
     write_npz(tmp_path / "fewer.npz", {name: a for name, a in arrays.items() if name != "fc/W"})
     with pytest.raises(WeightsMismatchError, match="came from nowhere"):

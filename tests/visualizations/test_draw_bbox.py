@@ -181,3 +181,8 @@ def test_texts_may_lack_labels_or_scores():
     np.testing.assert_array_equal(neither, draw_bbox(*arguments, plates=False))
     np.testing.assert_array_equal(label, draw_bbox(*arguments[:3]))
     assert len({each.tobytes() for each in (both, label, score, neither)}) == 4
+
+
+def test_lines_wider_than_the_image_take_no_longer_than_it():
+    drawn = draw_bbox(GREY, [[10, 20, 40, 70]], line_width=10**12)
+    np.testing.assert_array_equal(drawn, draw_bbox(GREY, [[10, 20, 40, 70]], line_width=80))

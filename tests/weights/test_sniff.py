@@ -48,6 +48,15 @@ def test_anything_else_is_refused(write, data):
         read_arrays(write(data, "x.pth"))
 
 
+@pytest.mark.parametrize(("n_byte", "words"), [(0, "got: *0 bytes"), (20, "cut off")])
+def test_a_download_that_broke_off_at_its_beginning_is_told_so(tmp_path, n_byte, words):
+    whole, cut = tmp_path / "whole.safetensors", tmp_path / "cut.safetensors"
+    write_safetensors(whole, {"W": np.zeros(3, np.float32)})
+    cut.write_bytes(whole.read_bytes()[:n_byte])
+    with pytest.raises(FileFormatError, match=words):
+        read_arrays(cut)
+
+
 def test_an_absent_file_is_an_error(tmp_path):
     with pytest.raises(WeightsError, match="no such file"):
         read_arrays(tmp_path / "none")

@@ -70,8 +70,8 @@ def compare_with_onnxruntime(file: str | os.PathLike, model: Chain, x: np.ndarra
     """
     session = _session(file)
     with using_config("train", False), no_backprop_mode():
-        ours = contents_of(model).call(Variable(x))
-    ours = ours if isinstance(ours, tuple) else (ours,)
+        outputs = contents_of(model).call(Variable(x))
+    ours: tuple[Any, ...] = outputs if isinstance(outputs, tuple) else (outputs,)
     theirs = session.run(None, {INPUT: x})
     shapes = [each.shape for each in ours], [each.shape for each in theirs]
     if shapes[0] != shapes[1]:

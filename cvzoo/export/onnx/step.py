@@ -74,6 +74,6 @@ def equal(a: object, b: object) -> bool:
         return isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and np.array_equal(a, b)
     if isinstance(a, dict) and isinstance(b, dict):
         return a.keys() == b.keys() and all(equal(a[key], b[key]) for key in a)
-    if isinstance(a, tuple | list) and type(a) is type(b):
+    if isinstance(a, tuple | list) and isinstance(b, tuple | list) and type(a) is type(b):
         return len(a) == len(b) and all(map(equal, a, b))
     return bool(a == b)

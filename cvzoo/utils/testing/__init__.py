@@ -39,11 +39,4 @@ __all__ = [
     "generate_random_bbox",
 ]
 
-_REPLACED = {
-    "parameterize": "pytest.mark.parametrize",
-    "product": "pytest.mark.parametrize, once an argument",
-    "product_dict": "pytest.mark.parametrize",
-    "run_module": "the command pytest FILE",
-}
-
-import_on_demand(__name__, replaced=_REPLACED)
+import_on_demand(__name__)

@@ -16,7 +16,7 @@ from cvzoo.visualizations.svg.line_plot import Line, line_plot
 from cvzoo.visualizations.svg.photo_overlay import photo_overlay
 
 _MOST = 60  # classes of a readable matrix
-_MOST_CURVES = 12
+_MOST_CURVES = 12  # of the classes with the lowest AUC; more are not told apart in a plot
 
 
 def write_classification_report(

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from cvzoo.files.atomic_write import atomic_write
+from cvzoo.reporting.counted import counted
 from cvzoo.typing.aliases import FilePath
 from cvzoo.visualizations.report.detection_report import ReportPicture
 from cvzoo.visualizations.report.page import NOTHING, Markup, report_page, score, table
@@ -45,7 +46,8 @@ def write_comparison_report(
 def _scores(record: Mapping[str, Any]) -> str:
     settings = record["bootstrap"]
     text = (
-        f"<p>Intervals contain {settings['confidence']:.0%} of {settings['resamples']} resamples of the images, the "
+        f"<p>Intervals contain {settings['confidence']:.0%} of {counted(settings['resamples'], 'resample')} of "
+        "the images, the "
         "same ones for A and B (paired bootstrap). A difference is printed in bold if its interval excludes 0.</p>"
     )
     notes = "".join(f'<p class="note">{html.escape(note)}</p>' for note in record["notes"])
@@ -54,19 +56,20 @@ def _scores(record: Mapping[str, Any]) -> str:
 
 
 def _classes(record: Mapping[str, Any]) -> str:
-    counted, confidence = record["counted"], record["bootstrap"]["confidence"]
+    unit, confidence = record["counted"], record["bootstrap"]["confidence"]
     rows = [row for row in record["per_class"] if row["difference"]["value"] is not None]
     if not rows:
         return ""
     rows.sort(key=lambda row: -row["difference"]["value"])
     n_known = sum(row["difference"]["low"] is not None for row in rows)
     text = (
-        f"<p>{sum(row['differs'] for row in rows)} of {n_known} intervals exclude 0; if no class differed, about "
+        f"<p>{sum(row['differs'] for row in rows)} of {counted(n_known, 'interval')} exclude 0; if no class "
+        "differed, about "
         f"{(1 - confidence) * n_known:.1f} would by chance. Classes in too few images have no interval. A click on a "
         "header sorts by that column.</p>"
     )
-    heads = ("class", counted, "A", "A interval", "B", "B interval", "B − A", "interval", "p")
-    cells = [(row["name"], row[f"n_{counted}"], *_cells(row)) for row in rows]
+    heads = ("class", unit, "A", "A interval", "B", "B interval", "B − A", "interval", "p")
+    cells = [(row["name"], row[f"n_{unit}"], *_cells(row)) for row in rows]
     far = sorted(rows, key=lambda row: -abs(row["difference"]["value"]))[:_MOST_PLOTTED]
     far.sort(key=lambda row: -row["difference"]["value"])
     plot = interval_plot(

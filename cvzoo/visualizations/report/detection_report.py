@@ -111,24 +111,24 @@ def _classes(record: Mapping[str, Any], analysis: Mapping[str, Any]) -> str:
     if not rows:
         return ""
     columns = [key for key in ("AP", "AP50", "AP75", "AR") if key in rows[0]]
-    found = {each["label"]: each for each in analysis.get("thresholds", {}).get("classes", ())}
+    thresholds = {each["label"]: each for each in analysis.get("thresholds", {}).get("classes", ())}
     heads = ["class", "objects", *columns]
     wished = analysis.get("thresholds", {}).get("wished_precision")
-    if found:
+    if thresholds:
         heads += ["best F1", "at score", "precision", "recall", f"score for precision {wished:g}", "its recall"]
     body = []
     empty = [row["name"] for row in rows if not row["n_objects"]]
     for row in _best_first([row for row in rows if row["n_objects"]], columns[0]):
         cells = [row["name"], row["n_objects"], *(bar(row[key]) for key in columns[:1])]
         cells += [score(row[key]) for key in columns[1:]]
-        if found:
-            each = found.get(row["name"], {})
+        if thresholds:
+            each = thresholds.get(row["name"], {})
             cells += [score(each.get(key)) for key in ("f1", "f1_score", "f1_precision", "f1_recall")]
             cells += [score(each.get("wished_score")), score(each.get("wished_recall"))]
         body.append(cells)
     iou = analysis.get("iou_thresh")
     words = f"Sorted by {columns[0]}, the best first; a click on a header sorts by that column."
-    words += f" F1, precision and recall are taken at overlap {iou:g}." if found else ""
+    words += f" F1, precision and recall are taken at overlap {iou:g}." if thresholds else ""
     absent = f"<p class='soft'>Without objects: {html.escape(', '.join(empty))}.</p>" if empty else ""
     return f"<p class='soft'>{words}</p>{table(heads, body, sorted_by=columns[0])}{absent}"
 

@@ -24,9 +24,10 @@ th, td { text-align: right; padding: 3px 10px; border-bottom: 1px solid var(--so
 th:first-child, td:first-child { text-align: left; }
 thead th { position: sticky; top: 0; background: Canvas; }
 .sortable { font-size: 13px; } .sortable th, .sortable td { padding: 3px 7px; }
-.sortable th { white-space: normal; vertical-align: bottom; max-width: 92px; }
+.sortable th { white-space: normal; vertical-align: bottom; max-width: 92px; overflow-wrap: break-word; }
 .sortable td:first-child { white-space: normal; min-width: 84px; overflow-wrap: anywhere; }
-.sortable button { all: unset; cursor: pointer; } .sortable button:hover { text-decoration: underline; }
+.sortable button { all: unset; cursor: pointer; max-width: 100%; }
+.sortable button:hover { text-decoration: underline; }
 .sortable button:focus-visible { outline: 2px solid currentColor; outline-offset: 2px; }
 th[aria-sort="descending"] button::after { content: " ▾"; } th[aria-sort="ascending"] button::after { content: " ▴"; }
 .facts { display: grid; grid-template-columns: max-content 1fr; gap: 2px 14px; margin: 12px 0; font-size: 14px; }

@@ -1,4 +1,4 @@
-"""MXNet's `.params` files, as written by `nd.save`, a module's checkpoint or gluon's `save_parameters`.
+"""MXNet's `.params` files, as written by `nd.save`, a module's checkpoint or a Block's `save_parameters`.
 
 Source: the layout in MXNet's src/ndarray/ndarray.cc, versions 0 to 3 of its arrays. We differ: sparse arrays are
 refused; every length is checked against the size of the file before memory is allocated.
@@ -15,6 +15,7 @@ import numpy as np
 from cvzoo.errors.exceptions import FileError, FileFormatError, UnsupportedError, WeightsMismatchError
 from cvzoo.files.file_bytes import file_size
 from cvzoo.files.zip_archive import ZipArchive
+from cvzoo.reporting.counted import counted
 from cvzoo.weights.formats.declared_shape import MAX_RANK, is_possible_shape
 from cvzoo.weights.formats.torch_tensor import widen_bfloat16
 from cvzoo.weights.magic_numbers import MXNET_MAGIC
@@ -96,17 +97,23 @@ def _arrays(file: _Bytes, drop_prefix: bool) -> dict[str, np.ndarray]:
     file.number("<Q", "the header")  # reserved
     n = file.number("<Q", "the header")
     if n > MAX_ARRAYS:
-        raise FileFormatError(f"{file.where}: the header declares {n} arrays", expected=f"at most {MAX_ARRAYS}")
+        raise FileFormatError(
+            f"{file.where}: the header declares {counted(n, 'array')}", expected=f"at most {MAX_ARRAYS}"
+        )
     if n > file.left // 4:  # an array has at least four bytes
-        raise FileFormatError(f"{file.where}: the header declares {n} arrays", got=f"{file.left} bytes for them")
+        raise FileFormatError(
+            f"{file.where}: the header declares {counted(n, 'array')}", got=f"{file.left} bytes for them"
+        )
     arrays = [_array(file, f"array {i}") for i in range(n)]
     names = _names(file)
     if file.left:
         raise FileFormatError(f"{file.where}: {file.left} bytes too many at the end")
     if not names and n:
-        raise UnsupportedError(f"{file.where}: its {n} arrays have no names", hint="save a dict of arrays")
+        raise UnsupportedError(
+            f"{file.where}: its {counted(n, 'array has no name', 'arrays have no names')}", hint="save a dict of arrays"
+        )
     if len(names) != n:
-        raise FileFormatError(f"{file.where}: has {n} arrays and {len(names)} names")
+        raise FileFormatError(f"{file.where}: has {counted(n, 'array')} and {counted(len(names), 'name')}")
     by_name: dict[str, np.ndarray] = {}
     for name, array in zip(names, arrays):
         if drop_prefix and name.startswith(PREFIXES):
@@ -121,7 +128,9 @@ def _arrays(file: _Bytes, drop_prefix: bool) -> dict[str, np.ndarray]:
 def _names(file: _Bytes) -> list[str]:
     n = file.number("<Q", "the names")
     if n > min(file.left // 8, MAX_ARRAYS):
-        raise FileFormatError(f"{file.where}: the header declares {n} names", got=f"{file.left} bytes for them")
+        raise FileFormatError(
+            f"{file.where}: the header declares {counted(n, 'name')}", got=f"{file.left} bytes for them"
+        )
     names = []
     for i in range(n):
         length = file.number("<Q", f"name {i}")

@@ -89,10 +89,10 @@ def _read_header(path: str | os.PathLike) -> tuple[dict, int, int]:
 
 
 def _unique(pairs: list) -> dict:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    values = dict(pairs)
+    if len(values) != len(pairs):
         raise ValueError("a name occurs twice")
-    return found
+    return values
 
 
 def _checked(header: dict, n_byte: int, where: str) -> dict[str, tuple[str, tuple[int, ...], int, int]]:

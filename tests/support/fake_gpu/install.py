@@ -9,7 +9,7 @@ from types import ModuleType
 
 import numpy as np
 
-from fake_gpu import functions, machine, memory, operators, raw, runtime, ufuncs
+from fake_gpu import fake_nccl, functions, machine, memory, operators, raw, runtime, ufuncs
 
 VERSION = "14.2.0"
 
@@ -40,6 +40,7 @@ def _allow_synchronize(allow: bool) -> Iterator[None]:
 def modules() -> dict[str, ModuleType]:
     """New modules `cupy` and `cupyx`, by what sys.modules calls them."""
     cuda = runtime.cuda_module()
+    cuda.nccl = fake_nccl.nccl_module()
     cupy = ModuleType("cupy")
     cupy.__version__ = VERSION
     cupy.cuda = cuda
@@ -60,6 +61,7 @@ def modules() -> dict[str, ModuleType]:
         "cupy.cuda.runtime": cuda.runtime,
         "cupy.cuda.stream": cuda.stream,
         "cupy.cuda.memory": cuda.memory,
+        "cupy.cuda.nccl": cuda.nccl,
         "cupyx": cupyx,
     }
 

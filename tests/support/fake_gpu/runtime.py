@@ -125,6 +125,7 @@ def runtime_module() -> ModuleType:
     made.getDevice = lambda: machine().here.device
     made.setDevice = set_device
     made.getDeviceProperties = properties
+    made.deviceGetPCIBusId = lambda device: f"0000:{properties(device)['pciBusID']:02X}:00.0"
     made.deviceSynchronize = lambda: machine().sync_device("deviceSynchronize")
     made.deviceCanAccessPeer = _can_access_peer
     made.streamSynchronize = lambda stream: machine().sync("streamSynchronize", stream)

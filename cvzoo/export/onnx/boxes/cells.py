@@ -22,7 +22,7 @@ class Proposed(NamedTuple):
     """
 
     boxes: str
-    photos: str
+    images: str
 
 
 def proposed_regions(
@@ -80,7 +80,7 @@ def max_pooled(g: OnnxGraph, x: str, proposed: Proposed, size: int, scale: float
     # edges are rounded here, since runtimes differ in how they round halves
     pixels = g.add("Floor", [g.add("Add", [g.add("Mul", [proposed.boxes, numbers(g, scale)]), numbers(g, 0.5)])])
     turned = g.add("Gather", [pixels, g.integers(1, 0, 3, 2)], {"axis": 1})
-    images = g.add("Unsqueeze", [g.add("Cast", [proposed.photos], {"to": 1}), g.integers(1)])
+    images = g.add("Unsqueeze", [g.add("Cast", [proposed.images], {"to": 1}), g.integers(1)])
     rois = g.add("Concat", [images, turned], {"axis": 1})
     return g.add("MaxRoiPool", [x, rois], {"pooled_shape": [size, size], "spatial_scale": 1.0})
 
@@ -152,7 +152,7 @@ def _aligned(
     cells = g.add("Gather", [g.add("Reshape", [cells, g.integers(-1, 4)]), g.integers(1, 0, 3, 2)], {"axis": 1})
     place = _grid(size) * maps.group // size
     place = (place[:, 0] * maps.group + place[:, 1]).astype(np.int64)
-    of_photo = g.add("Unsqueeze", [g.add("Mul", [proposed.photos, g.integers(maps.group**2)]), g.integers(1)])
+    of_photo = g.add("Unsqueeze", [g.add("Mul", [proposed.images, g.integers(maps.group**2)]), g.integers(1)])
     index = g.add("Reshape", [g.add("Add", [of_photo, g.constant(place)]), g.integers(-1)])
     attributes: dict[str, Attribute] = {
         "output_height": n_out,

@@ -80,9 +80,9 @@ def faster_rcnn_detections(
     code = g.add("Transpose", [g.add("Reshape", [loc, g.integers(-1, n_class, 4)])], {"perm": [1, 0, 2]})
     code = g.add("Slice", [code, g.integers(1), g.integers(n_class), g.integers(0)])  # without the background's boxes
     boxes = of_proposals(g, code, proposed.boxes, model.decoding.std, model.decoding.mean)
-    boxes, _ = clipped_at(g, boxes, g.add("Gather", [image, proposed.photos], {"axis": 0}))
+    boxes, _ = clipped_at(g, boxes, g.add("Gather", [image, proposed.images], {"axis": 0}))
     count = g.add("Shape", [of_head], {"start": 0, "end": 1})
-    detections, _ = nms_per_class(g, boxes, scores, proposed.photos, count, rules)
+    detections, _ = nms_per_class(g, boxes, scores, proposed.images, count, rules)
     return inside_images(
         g, sorted_by_score(g, detections, count, rules.limit), image, fills_input=False, clip=rules.clip
     )

@@ -39,7 +39,7 @@ def fcis_first_stage(model: FCISResNet101) -> Network:
 
 
 def fcis_instances(
-    g: OnnxGraph, model: FCISResNet101, x: str, outputs: Sequence[str], photo: str, photo_size: str, rules: Rules
+    g: OnnxGraph, model: FCISResNet101, x: str, outputs: Sequence[str], image: str, photo_size: str, rules: Rules
 ) -> tuple[Detections, str]:
     """The instances by descending score, boxes in pixels of x; and (K, S, S) float32, mask probabilities.
 
@@ -49,7 +49,7 @@ def fcis_instances(
     """
     of_seg, of_loc, loc, score = outputs
     head = model.head
-    scale = g.add("Div", [_sides(g, photo, 1), columns(g, photo_size, 1, 2)])  # (B, 1)
+    scale = g.add("Div", [_sides(g, image, 1), columns(g, photo_size, 1, 2)])  # (B, 1)
     proposed = proposed_regions(g, model.rpn, extent_of(g, x), extent_of(g, of_seg), loc, score, scale)
     # an empty box, which is discarded later: some runtimes fail on RoiAlign without any region
     empty = numbers(g, [[0, 0, 0, 0]]), g.integers(0)
@@ -66,7 +66,7 @@ def fcis_instances(
         code = g.add("Gather", [outputs_of_regions.loc, g.constant(np.array(1, np.int64))], {"axis": 1})
         moved = of_proposals(g, code, proposed.boxes, head.loc_normalize_std, head.loc_normalize_mean)
         frame = g.add("Concat", [numbers(g, [0, 0]), as_pair(g, extent_of(g, x))], {"axis": 0})
-        refined = Proposed(clipped_at(g, moved, frame)[0], proposed.photos)
+        refined = Proposed(clipped_at(g, moved, frame)[0], proposed.images)
         outputs_of_regions = RegionOutputs(
             *[g.add("Concat", pair, {"axis": 0}) for pair in zip(outputs_of_regions, head_outputs(refined))]
         )
@@ -75,25 +75,25 @@ def fcis_instances(
     prob = g.add("Gather", [prob, g.constant(np.array(1, np.int64))], {"axis": 1})
     classes = g.add("Softmax", [outputs_of_regions.classes], {"axis": 1})
     # from here on in pixels of the original images, where masks are merged
-    sizes = g.add("Gather", [photo_size, proposed.photos], {"axis": 0})
-    scales = g.add("Gather", [scale, proposed.photos], {"axis": 0})
+    sizes = g.add("Gather", [photo_size, proposed.images], {"axis": 0})
+    scales = g.add("Gather", [scale, proposed.images], {"axis": 0})
     frames = g.add("Concat", [g.add("Mul", [sizes, numbers(g, 0)]), sizes], {"axis": 1})
     boxes, large = clipped_at(g, g.add("Div", [proposed.boxes, scales]), frames)
     count = g.add("Shape", [x], {"start": 0, "end": 1})
-    detections, index = _suppressed(g, boxes, classes, large, proposed.photos, count, rules)
-    voters = Voters(boxes, proposed.photos, prob, classes, head.roi_size)
+    detections, index = _suppressed(g, boxes, classes, large, proposed.images, count, rules)
+    voters = Voters(boxes, proposed.images, prob, classes, head.roi_size)
     masked = voted(g, voters, detections, index, model.mask_merge_thresh, model.binary_thresh)
     sides = g.add("Sub", [columns(g, masked.boxes, 2, 4), columns(g, masked.boxes, 0, 2)])
     side = g.add("ReduceMin", [sides], {"axes": [1], "keepdims": 0})
     large_enough = g.add("And", [masked.has_mask, g.add("Greater", [side, numbers(g, model.min_drop_size)])])
-    scales = g.add("Gather", [scale, detections.photos], {"axis": 0})
+    scales = g.add("Gather", [scale, detections.images], {"axis": 0})
     detections = detections._replace(boxes=g.add("Mul", [masked.boxes, scales]))
     *rows, masks = [g.add("Compress", [each, large_enough], {"axis": 0}) for each in (*detections, masked.masks)]
     return Detections(*rows), masks
 
 
-def _sides(g: OnnxGraph, photo: str, axis: int) -> str:
-    return g.add("Sub", [columns(g, photo, 2 + axis, 3 + axis), columns(g, photo, axis, axis + 1)])
+def _sides(g: OnnxGraph, image: str, axis: int) -> str:
+    return g.add("Sub", [columns(g, image, 2 + axis, 3 + axis), columns(g, image, axis, axis + 1)])
 
 
 def _region_outputs(g: OnnxGraph, cells: str, n_class: int, size: int) -> RegionOutputs:
@@ -109,7 +109,7 @@ def _region_outputs(g: OnnxGraph, cells: str, n_class: int, size: int) -> Region
 
 
 def _suppressed(
-    g: OnnxGraph, boxes: str, classes: str, large: str, photos: str, count: str, rules: Rules
+    g: OnnxGraph, boxes: str, classes: str, large: str, images: str, count: str, rules: Rules
 ) -> tuple[Detections, str]:
     """The detections by descending score, and their region indices (K,) int64."""
     end = g.integers(np.iinfo(np.int64).max)
@@ -118,7 +118,7 @@ def _suppressed(
     shape = g.add("Concat", [n_class, g.integers(1, 1)], {"axis": 0})
     repeated = g.add("Expand", [g.add("Unsqueeze", [boxes, g.integers(0)]), shape])  # (L, R, 4)
     scores = g.add("Where", [large, scores, numbers(g, 0)])
-    detections, index = nms_per_class(g, repeated, scores, photos, count, rules)
+    detections, index = nms_per_class(g, repeated, scores, images, count, rules)
     numbered = detections._replace(boxes=g.add("Unsqueeze", [index, g.integers(1)]))
     ordered = sorted_by_score(g, numbered, count, rules.limit)
     index = g.add("Squeeze", [ordered.boxes, g.integers(1)])

@@ -20,7 +20,7 @@ from cvzoo.export.onnx.boxes.one_stage import level_anchors
 from cvzoo.export.onnx.model_proto import Attribute
 from cvzoo.export.onnx.network import add_network
 from cvzoo.export.onnx.onnx_graph import OnnxGraph
-from cvzoo.links.model.decoding.proposals import LevelProposals
+from cvzoo.links.model.decoding.regions import LevelProposals
 from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNConfig
 from cvzoo.links.model.faster_rcnn_fpn.region_network import RegionNetwork
 from cvzoo.links.model.keypoint_rcnn.keypoint_rcnn_fpn import KeypointRCNNFPN
@@ -32,7 +32,7 @@ def fpn_detections(
     regions: RegionNetwork,
     x: str,
     outputs: Sequence[str],
-    photo: str,
+    image: str,
     rules: Rules,
     names: Mapping[str, np.ndarray],
 ) -> Detections:
@@ -47,8 +47,8 @@ def fpn_detections(
     input_extent = extent_of(g, x)
     levels = [strided(g, input_extent, stride) for stride in decoding.anchors.strides]
     anchors = level_anchors(g, decoding.anchors, input_extent, levels)
-    proposed = _proposals(g, decoding, anchors, locs, confs, photo, count)
-    boxes, images, inside = regions_by_level(g, s, maps, proposed.boxes, proposed.photos, s.roi_size)
+    proposed = _proposals(g, decoding, anchors, locs, confs, image, count)
+    boxes, images, inside = regions_by_level(g, s, maps, proposed.boxes, proposed.images, s.roi_size)
     channels = g.shape_of(maps[0])[1][0]
     # two probes with different numbers of regions, so that their number stays dynamic
     shapes = [(k, channels, s.roi_size, s.roi_size) for k in (7, 11)]
@@ -57,7 +57,7 @@ def fpn_detections(
     scores = g.add("Transpose", [columns(g, g.add("Softmax", [conf], {"axis": 1}), 1, n_class + 1)], {"perm": [1, 0]})
     code = g.add("Transpose", [g.add("Reshape", [loc, g.integers(-1, n_class, 4)])], {"perm": [1, 0, 2]})
     boxes = of_proposals(g, code, boxes, regions.decoding.std)  # (L, R, 4)
-    boxes, large = clipped_at(g, boxes, g.add("Gather", [photo, images], {"axis": 0}), regions.decoding.min_side)
+    boxes, large = clipped_at(g, boxes, g.add("Gather", [image, images], {"axis": 0}), regions.decoding.min_side)
     scores = g.add("Where", [large, scores, numbers(g, 0)])
     detections, _ = nms_per_class(g, boxes, scores, images, count, rules)
     return sorted_by_score(g, detections, count, rules.limit)
@@ -69,7 +69,7 @@ def _proposals(
     anchors: Sequence[str],
     locs: Sequence[str],
     confs: Sequence[str],
-    photo: str,
+    image: str,
     count: str,
 ) -> Detections:
     """The region proposals of the first stage; `labels` are their levels."""
@@ -83,7 +83,7 @@ def _proposals(
         scores.append(g.add("Sigmoid", [best]))
         levels.append(g.add("Expand", [g.integers(level), k]))
     box, large = clipped_at(
-        g, g.add("Concat", boxes, {"axis": 1}), g.add("Unsqueeze", [photo, g.integers(1)]), decoding.min_side
+        g, g.add("Concat", boxes, {"axis": 1}), g.add("Unsqueeze", [image, g.integers(1)]), decoding.min_side
     )
     score = g.add("Concat", scores, {"axis": 1})
     good = g.add("And", [large, g.add("GreaterOrEqual", [score, numbers(g, decoding.score_thresh)])])
@@ -97,26 +97,26 @@ def _proposals(
 
 
 def regions_by_level(
-    g: OnnxGraph, s: FasterRCNNFPNConfig, maps: Sequence[str], boxes: str, photos: str, size: int
+    g: OnnxGraph, s: FasterRCNNFPNConfig, maps: Sequence[str], boxes: str, images: str, size: int
 ) -> tuple[str, str, str]:
     """Boxes (R, 4), images (R,) and regions (R, C, size, size), level by level, as `pyramid_regions`."""
-    by_level = _by_level(g, s, maps, boxes, photos, size)[:3]
+    by_level = _by_level(g, s, maps, boxes, images, size)[:3]
     in_levels, of_images, regions = [g.add("Concat", parts, {"axis": 0}) for parts in by_level]
     return in_levels, of_images, regions
 
 
 def regions_in_order(
-    g: OnnxGraph, s: FasterRCNNFPNConfig, maps: Sequence[str], boxes: str, photos: str, size: int
+    g: OnnxGraph, s: FasterRCNNFPNConfig, maps: Sequence[str], boxes: str, images: str, size: int
 ) -> str:
     """Regions (R, C, size, size) of boxes (R, 4) in images (R,), in the order of the boxes."""
-    _, _, regions, ranks = _by_level(g, s, maps, boxes, photos, size)
+    _, _, regions, ranks = _by_level(g, s, maps, boxes, images, size)
     rank = g.add("Concat", ranks, {"axis": 0})
     _, back = g.add_many("TopK", [rank, g.add("Shape", [rank])], 2, {"axis": 0, "largest": 0})
     return g.add("Gather", [g.add("Concat", regions, {"axis": 0}), back], {"axis": 0})
 
 
 def _by_level(
-    g: OnnxGraph, s: FasterRCNNFPNConfig, maps: Sequence[str], boxes: str, photos: str, size: int
+    g: OnnxGraph, s: FasterRCNNFPNConfig, maps: Sequence[str], boxes: str, images: str, size: int
 ) -> tuple[list[str], list[str], list[str], list[str]]:
     """For each level its boxes, images, regions, and their indices among all boxes."""
     sides = g.add("Sub", [columns(g, boxes, 2, 4), columns(g, boxes, 0, 2)])
@@ -126,10 +126,10 @@ def _by_level(
     first, last = (round(math.log2(stride)) for stride in (s.strides[0], s.strides[-1]))
     level = g.add("Clip", [level, numbers(g, first), numbers(g, last)])
     by_level: tuple[list[str], list[str], list[str], list[str]] = ([], [], [], [])
-    rank = counted(g, g.add("Shape", [photos]))
+    rank = counted(g, g.add("Shape", [images]))
     for i, stride in enumerate(s.strides):
         in_level = g.add("Equal", [level, numbers(g, first + i)])
-        box, image, index = (g.add("Compress", [each, in_level], {"axis": 0}) for each in (boxes, photos, rank))
+        box, image, index = (g.add("Compress", [each, in_level], {"axis": 0}) for each in (boxes, images, rank))
         turned = g.add("Gather", [box, g.integers(1, 0, 3, 2)], {"axis": 1})
         attributes = {
             "output_height": size,
@@ -156,7 +156,7 @@ def masks_of(
 ) -> str:
     """(K, M, M) float32: the foreground probability of each cell of a box."""
     s, size = model.settings, model.mask_settings.roi_size
-    regions = regions_in_order(g, s, maps, detections.boxes, detections.photos, size)
+    regions = regions_in_order(g, s, maps, detections.boxes, detections.images, size)
     shapes = [(k, s.channels, size, size) for k in (7, 11)]
     (logits,) = add_network(g, regions, model.mask_head, shapes, names=names)
     of_label = g.add("GatherND", [logits, g.add("Unsqueeze", [detections.labels, g.integers(1)])], {"batch_dims": 1})
@@ -168,7 +168,7 @@ def points_of(
 ) -> tuple[str, str]:
     """(K, P, 2) float32 y x, pixels of the network's input, and (K, P) float32 scores, as `decode_points`."""
     s, size = model.settings, model.point_settings.roi_size
-    regions = regions_in_order(g, s, maps, detections.boxes, detections.photos, size)
+    regions = regions_in_order(g, s, maps, detections.boxes, detections.images, size)
     shapes = [(k, s.channels, size, size) for k in (7, 11)]
     (large,) = add_network(g, regions, model.point_head, shapes, names=names)
     first = columns(g, detections.boxes, 0, 2)
@@ -196,6 +196,6 @@ def points_of(
         point = g.add("Add", [g.add("Mul", [middle, g.add("Div", [side, pixels])]), corner])
         return (), (point, g.add("ReduceMax", [enlarged], {"axes": [1], "keepdims": 0}))
 
-    count = scalar(g, g.add("Shape", [detections.photos]))
+    count = scalar(g, g.add("Shape", [detections.images]))
     points, scores = g.loop(count, best_places, scan_outputs=[("float32", (n_point, 2)), ("float32", (n_point,))])
     return points, scores

@@ -17,7 +17,7 @@ class Voters(NamedTuple):
     """
 
     boxes: str
-    photos: str
+    images: str
     prob: str
     classes: str
     side: int
@@ -48,9 +48,9 @@ def voted(
 
     def one(k: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
         at = g.add("Gather", [index, k])
-        box, image, area = (g.add("Gather", [each, at]) for each in (voters.boxes, voters.photos, areas))
+        box, image, area = (g.add("Gather", [each, at]) for each in (voters.boxes, voters.images, areas))
         near = g.add(
-            "And", [_overlaps(g, voters.boxes, areas, box, area, merge_thresh), g.add("Equal", [voters.photos, image])]
+            "And", [_overlaps(g, voters.boxes, areas, box, area, merge_thresh), g.add("Equal", [voters.images, image])]
         )
         weight = g.add("Compress", [g.add("Gather", [likely, k]), near], {"axis": 0})
         weight = g.add("Div", [weight, g.add("ReduceSum", [weight], {"keepdims": 1})])

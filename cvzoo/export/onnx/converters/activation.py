@@ -62,7 +62,7 @@ def curve(g: OnnxGraph, x: str, kind: str, alpha: float, beta: float) -> str:
         return g.add("LeakyRelu", [x], {"alpha": float(alpha)})
     if kind == "elu":
         return g.add("Elu", [x], {"alpha": float(alpha)})
-    if kind == "clip":
+    if kind in ("clamp", "clip"):
         return g.add("Clip", [x, number(g, alpha), number(g, beta)])
     if kind == "softplus":
         scaled = x if alpha == 1 else g.add("Mul", [x, number(g, alpha)])

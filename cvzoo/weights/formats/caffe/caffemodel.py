@@ -63,8 +63,8 @@ def _message(wire: WireReader, message: str, begin: int, end: int, layer: str) -
 
 def _layer_name(wire: WireReader, message: str, begin: int, end: int) -> str:
     number = MESSAGES[message]["name"].number
-    for found, kind, _, at, after in wire.fields(begin, end):
-        if found == number and kind == BYTES:
+    for field_number, kind, _, at, after in wire.fields(begin, end):
+        if field_number == number and kind == BYTES:
             return wire.text(at, after)[:200]
     return "(without a name)"
 

@@ -164,8 +164,8 @@ class _Parser:
             raise FileFormatError(f"{self._where}, line {line}: {name} is a {kind}, not {text[:40]}") from error
 
 
-def _unescape(match: re.Match) -> str:
-    code = match.group(1)
+def _unescape(match: re.Match[str]) -> str:
+    code: str = match.group(1)
     if code[0] == "x":
         return chr(int(code[1:], 16))
     if code[0] in "01234567":

@@ -17,10 +17,4 @@ __all__ = [
     "mask_voting",
 ]
 
-_REPLACED = {
-    "FCIS": "cvzoo.links.FCISResNet101, or a class of your own below cvzoo.links.AbstractInstanceSegmenter",
-    "ProposalTargetCreator": "cvzoo.links.ProposalTargetCreator, given to cvzoo.links.FCISTrainChain",
-    "ResNet101Extractor": "cvzoo.links.ResNetExtractor(101, arch='he', norm='frozen', dilations=(1, 1, 1, 2))",
-}
-
-import_on_demand(__name__, replaced=_REPLACED)
+import_on_demand(__name__)

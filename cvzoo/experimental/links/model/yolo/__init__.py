@@ -11,8 +11,4 @@ __all__ = [
     "YOLOv2Tiny",
 ]
 
-_REPLACED = {
-    "DarknetExtractor": "cvzoo.links.YOLOv2Tiny, whose conv1 to conv8 it was",
-}
-
-import_on_demand(__name__, replaced=_REPLACED)
+import_on_demand(__name__)
