@@ -109,7 +109,7 @@ def measure(function, kernel, repeat, calls):
 
 
 def processor():
-    """The processor's name."""
+    """The CPU's name."""
     path = pathlib.Path("/proc/cpuinfo")
     names = [line.split(":")[1].strip() for line in path.read_text().splitlines() if line.startswith("model name")]
     return f"{names[0]}, {os.cpu_count()} cores" if names else platform.processor()

@@ -3,7 +3,7 @@
     python benchmarks/coco_eval_data.py FOLDER [--images 5000] [--classes 80] [--seed 777]
 
 FOLDER gets gt.json (polygons, some crowds as runs), dt_bbox.json and dt_segm.json. The same seed gives the same files.
-Outlines are wavy circles; a detection is an object's outline, moved, stretched and bent, or one that nobody drew.
+Outlines are wavy circles; a detection is an object's outline, moved, stretched and bent, or one without an object.
 """
 
 import argparse
@@ -27,7 +27,7 @@ def outlines(rng, n):
 
 
 def vertices(outline):
-    """(n, VERTICES, 2) float64: x, y inside of the photo, hundredths of a pixel."""
+    """(n, VERTICES, 2) float64: x, y inside of the image, hundredths of a pixel."""
     centre, radius, waves = outline
     angle = np.linspace(0, 2 * np.pi, VERTICES, endpoint=False)
     order = np.arange(2, WAVES + 2)[:, None] * angle

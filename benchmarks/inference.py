@@ -13,6 +13,10 @@ in a row; then it is another program's turn.
 Of detectors it is the network, without decoding. `layers` are four 3x3 convolutions with ReLU in a row, between a 1x1
 convolution of three channels and a mean over the map, as in the middle of a network: where images have C order and
 convolutions another one, no program has to reorder C channels for the measurement.
+`--int8` measures quantized networks: ours by `quantize` with four images, the others' by ONNX Runtime's static
+quantization of the exported file with four (QDQ, scales by channel), which OpenVINO reads too. Images are random.
+`--side` measures square images of these sides; `--plot FILE.svg` draws how times grow with the batch, the side or the
+number of threads, whichever of them there are several of.
 `--isa avx2` asks every program for AVX2 only; ONNX Runtime cannot be asked and is left out.
 On a machine with other work on it, `--clock cpu --threads 1` measures the CPU time of the process.
 """
@@ -20,7 +24,6 @@ On a machine with other work on it, `--clock cpu --threads 1` measures the CPU t
 import argparse
 import os
 import pathlib
-import resource
 import subprocess
 import sys
 import tempfile
@@ -29,7 +32,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from side_by_side import Worker, compare, machine, serve, write_results
+from side_by_side import Worker, compare, largest_memory, machine, serve, write_results
 
 
 class Network(NamedTuple):
@@ -87,10 +90,26 @@ _PEERS = ("onnxruntime", "openvino", "torch")
 _OURS = ("cvzoo", "direct", "eager")
 _AVX2 = {"ONEDNN_MAX_CPU_ISA": "AVX2", "CVZOO_NATIVE": "avx2", "ATEN_CPU_CAPABILITY": "avx2"}
 _MEMORY = "largest memory"
+_CALIBRATION = 4  # images
 
 
 def images(batch: int, shape: tuple[int, int, int]) -> np.ndarray:
     return np.random.default_rng(batch).standard_normal((batch, *shape), "float32")
+
+
+def base(name: str) -> str:
+    """The network's name without the side of the images."""
+    return name.partition("@")[0]
+
+
+def add_sides(names: Sequence[str], sides: Sequence[int] | None) -> list[str]:
+    """The names of the networks for square images of these sides, name@side; `names` without sides."""
+    if not sides:
+        return list(names)
+    for name in names:
+        for side in sides:
+            NETWORKS[f"{name}@{side}"] = NETWORKS[name]._replace(shape=(3, side, side))
+    return [f"{name}@{side}" for name in names for side in sides]
 
 
 def case_name(name: str, batch: int) -> str:
@@ -153,9 +172,13 @@ def our_model(name: str):
     if name == "box_head":
         return _part(L.FPNBoxHead(256, 90), network.shape)
     maker = getattr(L, network.ours)
-    if name in DETECTORS:
+    if base(name) in DETECTORS:
         return maker(n_fg_class=90)
-    return maker(n_class=21 if name in SEGMENTERS else 1000)
+    return maker(n_class=21 if base(name) in SEGMENTERS else 1000)
+
+
+def calibration_images(name: str) -> list[np.ndarray]:
+    return [255 * np.random.default_rng(k).random(input_shape(name), "float32") for k in range(_CALIBRATION)]
 
 
 def input_shape(name: str) -> tuple[int, int, int]:
@@ -174,7 +197,9 @@ def _first(y: Any) -> np.ndarray:
     return np.asarray((y[0] if isinstance(y, tuple | list) else y).array)
 
 
-def cvzoo_cases(who: str, folder: pathlib.Path, cases: Sequence[tuple[str, int]]) -> dict[str, Callable[[], object]]:
+def cvzoo_cases(
+    who: str, folder: pathlib.Path, cases: Sequence[tuple[str, int]], int8: bool
+) -> dict[str, Callable[[], object]]:
     import cvzoo
 
     def run(model, x):
@@ -184,7 +209,10 @@ def cvzoo_cases(who: str, folder: pathlib.Path, cases: Sequence[tuple[str, int]]
 
     made, calls = {}, {}
     for name, batch in cases:
-        model = made.setdefault(name, our_model(name))
+        if name not in made:
+            made[name] = our_model(name)
+            made[name] = made[name].quantize(calibration_images(name), precision="int8") if int8 else made[name]
+        model = made[name]
         x = images(batch, input_shape(name))
         case = case_name(name, batch)
         if who != "eager":
@@ -199,6 +227,34 @@ def cvzoo_cases(who: str, folder: pathlib.Path, cases: Sequence[tuple[str, int]]
 
 
 # --- others ---------------------------------------------------------------------------------------------------------
+def quantize_files(folder: pathlib.Path, names: Sequence[str]) -> None:
+    """Replace the files of networks by quantized ones; in an environment with onnxruntime and onnx."""
+    from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantType, quantize_static
+
+    class Images(CalibrationDataReader):
+        def __init__(self, batches: list[np.ndarray]):
+            self._left = iter(batches)
+
+        def get_next(self) -> dict[str, np.ndarray] | None:
+            x = next(self._left, None)
+            return None if x is None else {"x": x}
+
+    for file in folder.glob("*.onnx"):
+        name, batch = next(
+            (name, int(file.stem[len(name) + 8 :])) for name in names if file.stem.startswith(f"{name},")
+        )
+        x = [np.repeat(each[None], batch, axis=0) for each in images_in_range(name)]
+        done = file.with_suffix(".int8")
+        kinds = {"activation_type": QuantType.QUInt8, "weight_type": QuantType.QInt8}
+        quantize_static(file, done, Images(x), quant_format=QuantFormat.QDQ, per_channel=True, **kinds)
+        done.rename(file)
+
+
+def images_in_range(name: str) -> list[np.ndarray]:
+    """Normal numbers, as a prepared image has; times do not depend on them."""
+    return [np.random.default_rng(k).standard_normal(input_shape(name), "float32") for k in range(_CALIBRATION)]
+
+
 def onnxruntime_cases(folder: pathlib.Path, cases: Sequence[tuple[str, int]]) -> dict[str, Callable[[], object]]:
     import onnxruntime
 
@@ -254,7 +310,7 @@ def _torch_model(name: str):
     home, _, maker = network.theirs.rpartition(".")
     models = getattr(torchvision.models, home) if home else torchvision.models
     model = getattr(models, maker)(**({"weights": None, "weights_backbone": None} if home else {"weights": None}))
-    if name not in DETECTORS:
+    if base(name) not in DETECTORS:
         return model
     network = torch.nn.Module()
     network.backbone, network.head = model.backbone, model.head
@@ -276,17 +332,19 @@ def torch_cases(cases: Sequence[tuple[str, int]]) -> dict[str, Callable[[], obje
     return calls
 
 
-def serve_program(who: str, folder: pathlib.Path, cases: Sequence[tuple[str, int]], repeat: int, clock: str) -> None:
+def serve_program(
+    who: str, folder: pathlib.Path, cases: Sequence[tuple[str, int]], repeat: int, clock: str, int8: bool
+) -> None:
     if who == "torch":
         import torch
 
         torch.inference_mode().__enter__()
         calls = torch_cases(cases)
     elif who in _OURS:
-        calls = cvzoo_cases(who, folder, cases)
+        calls = cvzoo_cases(who, folder, cases, int8)
     else:
         calls = (onnxruntime_cases if who == "onnxruntime" else openvino_cases)(folder, cases)
-    calls[_MEMORY] = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    calls[_MEMORY] = largest_memory
     serve(calls, repeat=repeat, clock=time.process_time if clock == "cpu" else time.perf_counter)
 
 
@@ -307,12 +365,21 @@ def _has(python: str, package: str) -> bool:
 
 def programs(arguments: argparse.Namespace) -> dict[str, str]:
     """The Python of each program to measure."""
-    found = dict.fromkeys(arguments.ours, sys.executable)
-    for who in _PEERS:
+    ours = [who for who in arguments.ours if not arguments.int8 or who != "direct"]
+    found = dict.fromkeys(ours, sys.executable)
+    for who in _PEERS[:2] if arguments.int8 else _PEERS:
         python = getattr(arguments, f"{who}_python") or arguments.peers_python
         if python and _has(python, who) and not (who == "onnxruntime" and arguments.isa == "avx2"):
             found[who] = python
     return found
+
+
+def _flags(arguments: argparse.Namespace, names: Sequence[str]) -> list[str]:
+    """The command line's end, after --model, for a program that measures these networks."""
+    flags = list(dict.fromkeys(map(base, names)))
+    flags += ["--side", *(name.partition("@")[2] for name in names)] if "@" in names[0] else []
+    flags += ["--batch", *map(str, arguments.batch)] if arguments.batch else []
+    return [*flags, "--int8"] if arguments.int8 else flags
 
 
 def measure(arguments: argparse.Namespace, names: Sequence[str], threads: int) -> list[dict]:
@@ -323,8 +390,11 @@ def measure(arguments: argparse.Namespace, names: Sequence[str], threads: int) -
     with tempfile.TemporaryDirectory() as place:
         folder = pathlib.Path(place)
         write_onnx(folder, cases)
-        tail = ["--folder", place, "--repeat", str(arguments.repeat), "--clock", arguments.clock, "--model", *names]
-        tail += ["--batch", *map(str, arguments.batch)] if arguments.batch else []
+        if arguments.int8:
+            python = arguments.onnxruntime_python or arguments.peers_python
+            subprocess.run([python, __file__, "--quantize", place, "--model", *_flags(arguments, names)], check=True)
+        tail = ["--folder", place, "--repeat", str(arguments.repeat), "--clock", arguments.clock, "--model"]
+        tail += _flags(arguments, names)
         workers = [
             Worker(who, [python, __file__, "--serve", who, *tail], environment)
             for who, python in programs(arguments).items()
@@ -338,7 +408,8 @@ def measure(arguments: argparse.Namespace, names: Sequence[str], threads: int) -
                 row[worker.name]["greatest_difference"] = _difference(folder, worker.name, case)
             compiling = folder / f"compile-cvzoo-{case}.txt"
             row |= {"model": name, "batch": batch, "threads": threads}
-            row |= {"isa": arguments.isa or "all", "clock": arguments.clock}
+            row |= {"isa": arguments.isa or "all", "clock": arguments.clock, "side": input_shape(name)[-1]}
+            row |= {"precision": "int8" if arguments.int8 else "float32", "load": round(os.getloadavg()[0], 1)}
             rows.append(row | ({"compile_seconds": float(compiling.read_text())} if compiling.exists() else {}))
         for worker in workers:
             memory = round(worker.run(_MEMORY))
@@ -347,6 +418,24 @@ def measure(arguments: argparse.Namespace, names: Sequence[str], threads: int) -
                     row[worker.name]["largest_memory_mb"] = memory
             worker.close()
     return rows
+
+
+def plot(path: str, rows: Sequence[dict]) -> None:
+    """Milliseconds by what differs: the batch, the side of images or the number of threads."""
+    from matplotlib.figure import Figure
+
+    varied = next((key for key in ("batch", "side", "threads") if len({row[key] for row in rows}) > 1), "batch")
+    names = list(dict.fromkeys(base(row["model"]) for row in rows))
+    figure = Figure(figsize=(5 * len(names), 4), layout="constrained")
+    for axes, name in zip(figure.subplots(1, len(names), squeeze=False)[0], names):
+        of_name = [row for row in rows if base(row["model"]) == name]
+        for who in (*_OURS, *_PEERS):
+            points = [(row[varied], row[who]["median_ms"]) for row in of_name if who in row]
+            if points:
+                axes.loglog(*zip(*points), marker="o", base=2, label=who)
+        axes.set(title=name, xlabel=varied, ylabel=f"ms ({rows[0]['clock']} time)")
+        axes.legend()
+    figure.savefig(path)
 
 
 def _versions() -> dict[str, str]:
@@ -371,15 +460,24 @@ def main() -> None:
     for who in _PEERS:
         parser.add_argument(f"--{who}-python", help=f"the python of an environment with {who}")
     parser.add_argument("--out", help="write a JSON file of results")
+    parser.add_argument("--int8", action="store_true", help="quantized networks")
+    parser.add_argument("--side", nargs="+", type=int, help="square images of these sides; default: by network")
+    parser.add_argument("--plot", help="write an SVG file of how times grow")
     parser.add_argument("--serve", help=argparse.SUPPRESS)
+    parser.add_argument("--quantize", type=pathlib.Path, help=argparse.SUPPRESS)
     parser.add_argument("--folder", type=pathlib.Path, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
-    names = [name for given in arguments.model for name in GROUPS.get(given, [given])]
+    names = add_sides([name for given in arguments.model for name in GROUPS.get(given, [given])], arguments.side)
+    if arguments.quantize:
+        return quantize_files(arguments.quantize, names)
     if arguments.serve:
         cases = [(name, batch) for name in names for batch in arguments.batch or NETWORKS[name].batches]
-        return serve_program(arguments.serve, arguments.folder, cases, arguments.repeat, arguments.clock)
+        return serve_program(
+            arguments.serve, arguments.folder, cases, arguments.repeat, arguments.clock, arguments.int8
+        )
     print(machine(), flush=True)
     together = [[name for name in names if name in LAYERS], *([name] for name in names if name not in LAYERS)]
+    together = [names] if arguments.side else together
     rows = []
     for threads in arguments.threads:
         for some in filter(None, together):
@@ -387,6 +485,8 @@ def main() -> None:
             rows += measure(arguments, some, threads)
             if arguments.out:  # each time: an interrupted run keeps what it has measured
                 write_results(arguments.out, title="Inference", rows=rows, versions=_versions(), notes=__doc__)
+            if arguments.plot:
+                plot(arguments.plot, rows)
 
 
 if __name__ == "__main__":

@@ -1,136 +1,95 @@
-"""Where a compiled network's time goes: each kernel of oneDNN, its GFLOP/s, and the most that this processor does.
+"""Where a compiled network's time goes: its kernels, their GFLOP/s, and the most that this CPU does.
 
-    python benchmarks/inference_profile.py --model resnet50 [--batch 1] [--threads 1]
+    python benchmarks/inference_profile.py --model resnet50 [--batch 1] [--threads 1] [--runs 9]
 
-The library reports each call itself (ONEDNN_VERBOSE); times are medians over replays. The most is what a product of
-matrices or a convolution reaches that fit in a processor's own cache, with as many threads. Kernels
-that compute nothing (copies, pooling) have no GFLOP/s.
+Networks are those of inference.py. A kernel's time is the CPU time of the process, the median over replays
+(`CompiledGraph.profile`); equal kernels on equal shapes are one row. GFLOP/s count a convolution's multiplications and
+additions as direct ones, so Winograd's may exceed the most, which is what a product of matrices reaches that fits in a
+CPU's own cache.
 """
 
 import argparse
 import collections
-import math
 import os
-import re
 import statistics
-import subprocess
-import sys
 import time
+import types
 
 import numpy as np
-from inference import MODELS, our_model, photos
+from inference import NETWORKS, images, input_shape, our_model
 
-_MARK = "cvzoo replay"
 _SIDE = 768
 
 
-def serve(name: str, batch: int, runs: int) -> None:
-    """Replays, each behind a line that says so."""
-    import cvzoo
-
-    model, x = our_model(name), photos(batch, MODELS[name][2])
-    with cvzoo.using_config("train", False), cvzoo.no_backprop_mode():
-        model.compile(x)
-        for _ in range(runs):
-            print(_MARK, flush=True)
-            start = time.perf_counter()
-            model(x)
-            print(_MARK, time.perf_counter() - start, flush=True)
-
-
 def peak() -> float:
-    """GFLOP/s of the better of a product of matrices and a convolution that fit in a processor's own cache."""
+    """GFLOP/s of a product of matrices."""
+    import cvzoo
     import cvzoo.functions as F
-    from cvzoo import Parameter, no_backprop_mode
 
-    generator = np.random.default_rng(0)
-    a = generator.standard_normal((_SIDE, _SIDE), "float32")
-    x = np.ascontiguousarray(generator.standard_normal((1, 28, 28, 128), "float32")).transpose(0, 3, 1, 2)
-    w = Parameter(generator.standard_normal((128, 128, 3, 3), "float32"))
-    cases = {
-        2 * _SIDE**3: lambda: F.matmul(a, a),
-        2 * 128 * 128 * 9 * 28 * 28: lambda: F.convolution_2d(x, w, pad=1),
-    }
-    most = 0.0
-    with no_backprop_mode():
-        for work, run in cases.items():
-            times = []
-            for _ in range(100):
-                start = time.perf_counter()
-                run()
-                times.append(time.perf_counter() - start)
-            most = max(most, work / min(times) / 1e9)
-    return most
+    a = np.random.default_rng(0).standard_normal((_SIDE, _SIDE), "float32")
+    times = []
+    with cvzoo.no_backprop_mode():
+        for _ in range(50):
+            start = time.process_time()
+            F.matmul(a, a)
+            times.append(time.process_time() - start)
+    return 2 * _SIDE**3 / min(times) / 1e9
 
 
-def flops(kind: str, problem: str) -> float:
-    """How many a call does, from the library's words for its shape."""
-    if kind == "convolution":
-        n = collections.defaultdict(lambda: 1, {k: int(v) for k, v in re.findall(r"([a-z]+)(\d+)", problem)})
-        return 2.0 * n["mb"] * n["oc"] * n["oh"] * n["ow"] * n["ic"] / n["g"] * n["kh"] * n["kw"]
-    if kind == "matmul":
-        a, b = ([int(v) for v in part.split("x")] for part in problem.split(":")[:2])
-        return 2.0 * math.prod(a) * b[-1] * max(math.prod(b[:-2]) // max(math.prod(a[:-2]), 1), 1)
-    return 0.0
+def flops(operation: str, reads: list[tuple[int, ...]], y: tuple[int, ...]) -> float:
+    """How many a kernel does that computes an array of shape y."""
+    if operation.startswith("convolution") and len(reads) > 1 and len(reads[1]) == len(y) == 4:
+        return 2.0 * np.prod(reads[1][1:]) * np.prod(y)
+    return 2.0 * reads[0][-1] * np.prod(y) if operation in ("matmul", "inner_product") else 0.0
 
 
-def read(lines: list[str]) -> tuple[list[list[tuple]], list[float]]:
-    """Of each replay its calls (kind, kernel, shape, ms), and its seconds."""
-    replays, seconds, calls = [], [], None
-    for line in lines:
-        if line.startswith(_MARK):
-            if calls is None:
-                calls = []
-            else:
-                replays.append(calls)
-                seconds.append(float(line[len(_MARK) :]))
-                calls = None
-        elif calls is not None and "verbose," in line and ",exec," in line:
-            part = line.strip().split(",")
-            at = part.index("exec")
-            calls.append((part[at + 2], part[at + 3], part[-2], float(part[-1])))
-    return replays, seconds
+def rows_of(graph, n_run: int) -> list[tuple[str, float, float]]:
+    """What, seconds, and floating point operations, of each step of a compiled graph."""
+    from cvzoo.graph import compiled_graph
+    from cvzoo.graph.steps import Call
+
+    compiled_graph.time = types.SimpleNamespace(perf_counter=time.process_time)
+    rows, values = [], graph.program.graph.values
+    for step, seconds in zip(graph.program.lowered.steps, graph.profile(n_run=n_run), strict=True):
+        reads = [tuple(values[value].shape) for value in step.record.reads]
+        y = tuple(values[step.record.writes[0]].shape)
+        operation = step.operation if isinstance(step, Call) else "Python"
+        shapes = " ".join("x".join(map(str, shape)) for shape in (*reads[:2], y))
+        rows.append((f"{operation}  {step.record.label}  {shapes}", seconds, flops(operation, reads, y)))
+    return rows
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--model", choices=sorted(MODELS), default="resnet50")
+    parser.add_argument("--model", choices=sorted(NETWORKS), default="resnet50", metavar="NAME")
     parser.add_argument("--batch", type=int, default=1)
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--runs", type=int, default=15)
+    parser.add_argument("--runs", type=int, default=9)
     parser.add_argument("--top", type=int, default=25, help="so many rows")
-    parser.add_argument("--serve", choices=("replays", "peak"), help=argparse.SUPPRESS)
     arguments = parser.parse_args()
-    if arguments.serve == "replays":
-        return serve(arguments.model, arguments.batch, arguments.runs)
-    if arguments.serve == "peak":
-        return print(peak())
-    threads = {key: str(arguments.threads) for key in ("CVZOO_NUM_THREADS", "OMP_NUM_THREADS")}
-    command = [sys.executable, __file__, "--model", arguments.model, "--batch", str(arguments.batch)]
-    command += ["--runs", str(arguments.runs), "--serve"]
+    os.environ |= {key: str(arguments.threads) for key in ("CVZOO_NUM_THREADS", "OMP_NUM_THREADS")}
+    import cvzoo
 
-    def run(what: str, **environment: str) -> str:
-        environment = {**os.environ, **threads, **environment}
-        return subprocess.run([*command, what], env=environment, text=True, stdout=subprocess.PIPE, check=True).stdout
-
-    most = float(run("peak"))
-    replays, seconds = read(run("replays", ONEDNN_VERBOSE="1").splitlines())
-    whole = statistics.median(seconds) * 1e3
-    rows = collections.defaultdict(lambda: [0, 0.0, 0.0])
-    for calls in zip(*replays):
-        kind, kernel, problem, _ = calls[0]
-        row = rows[kind, kernel, problem]
-        row[0] += 1
-        row[1] += statistics.median([ms for *_, ms in calls])
-        row[2] += flops(kind, problem)
-    inside = sum(ms for _, ms, _ in rows.values())
-    done = sum(work for *_, work in rows.values())
-    print(f"{arguments.model}, batch {arguments.batch}, threads {arguments.threads}")
-    print(f"{whole:.2f} ms, in kernels {inside:.2f} ms")
-    print(f"{done / 1e9:.2f} GFLOP at {done / whole / 1e6:.0f} GFLOP/s; the most here is {most:.0f}")
-    for (kind, kernel, problem), (count, ms, work) in sorted(rows.items(), key=lambda row: -row[1][1])[: arguments.top]:
-        speed = f"{work / ms / 1e6:6.0f} GFLOP/s" if work else " " * 14
-        print(f"{ms:8.3f} ms  {count:3d} x  {speed}  {kind}  {kernel}  {problem}")
+    model, x = our_model(arguments.model), images(arguments.batch, input_shape(arguments.model))
+    times = []
+    with cvzoo.using_config("train", False), cvzoo.no_backprop_mode():
+        model(x)
+        graph = model.compile(x)
+        for _ in range(arguments.runs):
+            start = time.process_time()
+            model(x)
+            times.append(time.process_time() - start)
+        rows = rows_of(graph, arguments.runs)
+    together = collections.defaultdict(lambda: [0, 0.0, 0.0])
+    for what, seconds, work in rows:
+        row = together[what]
+        row[:] = row[0] + 1, row[1] + seconds, row[2] + work
+    done, whole = sum(work for *_, work in rows), statistics.median(times)
+    print(f"{arguments.model}, batch {arguments.batch}, threads {arguments.threads}: {whole * 1e3:.2f} ms")
+    print(f"{done / 1e9:.2f} GFLOP at {done / whole / 1e9:.0f} GFLOP/s; the most here is {peak():.0f}")
+    for what, (count, seconds, work) in sorted(together.items(), key=lambda row: -row[1][1])[: arguments.top]:
+        speed = f"{work / seconds / 1e9:6.0f} GFLOP/s" if work else " " * 14
+        print(f"{seconds * 1e3:8.3f} ms  {count:3d} x  {speed}  {what}")
 
 
 if __name__ == "__main__":

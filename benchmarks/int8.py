@@ -1,11 +1,11 @@
-"""Networks in float32, in eight bits and (where it can be had) in bfloat16: how fast, and how right on real photos.
+"""Networks in float32, in int8 and (where it can be had) in bfloat16: how fast, and how right on real images.
 
     python benchmarks/int8.py [--out benchmarks/results/FILE.json] [--threads 1 4] [--runs 9]
 
 Speed: ResNet-50, MobileNetV2 (random weights: time does not depend on them) and Yolo-Fastest, eager and compiled, one
-and eight photos; the kinds in turn, each in a process of its own for each number of threads.
-Scores: of ResNet-20 how many of 4,000 CIFAR photos are right, of Yolo-Fastest COCO's AP of 50 photos; of public weights
-in the folder ../shared, without which both are left out, and Yolo-Fastest's speed. Default settings, 64 and 16 photos.
+and eight images; the kinds in turn, each in a process of its own for each number of threads.
+Scores: of ResNet-20 how many of 4,000 CIFAR images are right, of Yolo-Fastest COCO's AP of 50 images; of public weights
+in the folder ../shared, without which both are left out, and Yolo-Fastest's speed. Default settings, 64 and 16 images.
 """
 
 import argparse

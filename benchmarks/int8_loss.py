@@ -1,13 +1,13 @@
-"""What eight bits cost public networks on real photos that no range was taken of: ways to quantize, side by side.
+"""What int8 costs public networks on real images that no range was taken of: ways to quantize, side by side.
 
     python benchmarks/int8_loss.py [--out benchmarks/results/FILE.json] [--only NAME ...] [--ways NAME ...]
 
-Each way quantizes each network several times, with other photos for the ranges each time, and is scored on photos that
+Each way quantizes each network several times, with other images for the ranges each time, and is scored on images that
 are not among them; float32 is scored on the same ones. A row has the mean of what is lost, its standard deviation and
 its worst over these times, and how far the raw outputs are off (root mean squares, relative to their spread). A
-detector's "agreement" is AP50 against the boxes that float32 finds (scores above 0.25): AP on 50 photos moves by a
+detector's "agreement" is AP50 against the boxes that float32 finds (scores above 0.25): AP on 50 images moves by a
 hundredth with any change of the numbers, up or down.
-Reads weights and photos in the folder ../shared.
+Reads weights and images in the folder ../shared.
 """
 
 import argparse
@@ -45,11 +45,11 @@ KEYS = ("map/iou=0.50:0.95/area=all/max_dets=100", "map/iou=0.50/area=all/max_de
 
 
 class Case(NamedTuple):
-    """A network, its photos, and how it is scored.
+    """A network, its images, and how it is scored.
 
-    draws: what ranges are taken of, and the numbers of the photos that are scored then
+    draws: what ranges are taken of, and the numbers of the images that are scored then
     metrics: names of the scores
-    score: of (model, numbers): the scores, and the raw outputs (photos, ...)
+    score: of (model, numbers): the scores, and the raw outputs (images, ...)
     """
 
     name: str
@@ -72,7 +72,7 @@ def coco() -> COCOJSONBboxDataset:
 
 
 def darknet(folder: str, stem: str, names: str, title: str, n_own: int, n_street: int) -> Case:
-    """A detector on the 50 photos of COCO; ranges of 16 of them, or of 16 frames of CamVid."""
+    """A detector on the 50 images of COCO; ranges of 16 of them, or of 16 frames of CamVid."""
     path = SHARED / "weights" / folder
     model = DarknetDetector(path / f"{stem}.cfg", path / f"{stem}.weights", label_names=path / names)
     data = coco()

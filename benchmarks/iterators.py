@@ -1,12 +1,12 @@
-"""Photos a second through the iterators, beside torch's DataLoader on the same data set.
+"""Images per second through the iterators, beside torch's DataLoader on the same data set.
 
-    python benchmarks/iterators.py PHOTOS [--torch PYTHON] [--runs 7] [--photos 96] [--out FILE]
+    python benchmarks/iterators.py FOLDER [--torch PYTHON] [--runs 7] [--photos 96] [--out FILE]
 
 Read a JPEG whose long side is 640, flip it, resize it to 640 x 640, as float32 (4.9 MB an example), in batches of 16:
 one thread, then 1, 2 and 4 threads and processes, each in a program of its own, in turn. A pass begins with nothing
 read ahead and ends with the last batch; workers were started before. "tiny" is the same with examples of 3 kB that cost
 nothing: what a worker's answer costs. PYTHON is an interpreter that has torch and what cvzoo needs: its DataLoader
-reads the very same data set, given as tensors, once as lists of photos and once stacked in the workers (its default);
+reads the very same data set, given as tensors, once as lists of images and once stacked in the workers (its default);
 cvzoo-stacked stacks in the program itself.
 """
 
@@ -30,7 +30,7 @@ NOTES = (
 
 
 class Photos:
-    """Example i: a photo of the folder, flipped or not, (3, 640, 640) float32."""
+    """Example i: an image of the folder, flipped or not, (3, 640, 640) float32."""
 
     def __init__(self, folder, n):
         import cvzoo.transforms as T

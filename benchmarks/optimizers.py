@@ -19,7 +19,7 @@ STEPS_OF_SMALL = 50
 
 
 def resnet50() -> list[tuple[int, ...]]:
-    """The shapes of its 161 parameters, 25.6 million numbers."""
+    """The shapes of its 161 parameters, 25.6 M values."""
     shapes: list[tuple[int, ...]] = [(64, 3, 7, 7), (64,), (64,)]
     channels = 64
     for mid, blocks in ((64, 3), (128, 4), (256, 6), (512, 3)):

@@ -8,7 +8,7 @@ script for detection recommends for one process: 26 epochs, batches of 2, SGD of
 decay 1e-4, a tenth after epochs 16 and 22, warm-up from a thousandth over the first epoch, horizontal flips, batches of
 images of similar shape (which BCCD's all are). Where we differ: no worker processes load images, since one thread is
 compared, and weights are random, since none can be compared otherwise. Every epoch ends with a checkpoint, from which
-the same command goes on.
+the same command resumes.
 """
 
 import argparse

@@ -2,7 +2,7 @@
 
     python benchmarks/reductions.py --against FOLDER [--threads N] [--only PATTERN] [--out benchmarks/results/FILE.json]
 
-A run of a case is the best of some bursts of a few milliseconds: of the processor's own time where there is one thread,
+A run of a case is the best of some bursts of a few milliseconds: of the CPU's own time where there is one thread,
 else by the clock. Other programs on the machine only add to either, so that the least of all runs says most.
 """
 

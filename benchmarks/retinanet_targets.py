@@ -4,7 +4,7 @@
 
 ENV is an environment with torch and torchvision. The focal loss, forward and backward, of whole batches of scores:
 torch is given its one-hot targets as its RetinaNet makes them, in the measured time, as cvzoo takes whole numbers. And
-one photo's targets: the matrix of all IoUs and torchvision's matcher against cvzoo's search in rows.
+one image's targets: the matrix of all IoUs and torchvision's matcher against cvzoo's search in rows.
 """
 
 import argparse
@@ -17,7 +17,7 @@ from side_by_side import Worker, compare, machine, serve, write_results
 
 # anchors, classes
 LOSSES = {"focal loss 8 x 76725 anchors, 1 class": (8 * 76725, 1), "focal loss 76725 anchors, 91 classes": (76725, 91)}
-# size of the photo, objects, whether they are lines of text
+# size of the image, objects, whether they are lines of text
 TARGETS = {
     "targets 640 x 640, 20 objects": ((640, 640), 20, False),
     "targets 1024 x 768, 200 lines": ((1024, 768), 200, True),

@@ -103,6 +103,12 @@ def compare(workers: Sequence[Worker], case: str, *, runs: int, warmup: int = 3,
     return row
 
 
+def largest_memory() -> float:
+    """MB: the largest resident memory of this process; getrusage would count its parent's before exec."""
+    lines = pathlib.Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) / 1024 for line in lines if line.startswith("VmHWM"))
+
+
 def machine() -> dict:
     """What the numbers were measured on."""
     model = platform.processor()

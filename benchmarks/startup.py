@@ -2,7 +2,7 @@
 
     python benchmarks/startup.py [--repeat 5] [--out benchmarks/results]
 
-Each row is a process of its own, started `--repeat` times, the rows taking turns: median processor seconds (of all its
+Each row is a process of its own, started `--repeat` times, the rows taking turns: median CPU seconds (of all its
 threads, user and system), the median of the same seconds of an empty `python -c pass` beside it, and how many files of
 cvzoo it imported. The models have random weights, so that nothing is fetched.
 """

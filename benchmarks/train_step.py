@@ -3,7 +3,7 @@
     python benchmarks/train_step.py --torch-python ENV/bin/python [--out benchmarks/results/FILE.json]
 
 ENV is an environment with the CPU build of torch; this one needs only cvzoo. All use the same number of threads. A step
-is forward, softmax cross entropy, backward and an update by SGD with momentum 0.9, on the same photos each time.
+is forward, softmax cross entropy, backward and an update by SGD with momentum 0.9, on the same images each time.
 
 Memory is measured apart, each in a fresh process that does nothing else: `peak_mb` is the most memory that was resident
 from the start to the end (compiling included, which runs the network eagerly), `step_peak_mb` the most after two steps.

@@ -1,11 +1,11 @@
 """SSD's training pipeline, from a JPEG to a float32 array of 300 x 300, beside albumentations and torchvision v2.
 
-    python benchmarks/transforms.py PHOTOS [--opencv PYTHON] [--albumentations PYTHON] [--torchvision PYTHON]
+    python benchmarks/transforms.py FOLDER [--opencv PYTHON] [--albumentations PYTHON] [--torchvision PYTHON]
                                     [--runs 15] [--out FILE]
 
 Read, expand (every other time, up to 4 times the sides), crop, resize to 300 x 300, flip, jitter: each library with
 its own transforms for it, in a process of its own (PYTHON is the interpreter that has it), on one thread, A B C A B C.
-The photos of the folder are shrunk to VOC's size (500 on the long side, JPEG) first. Seconds are those of 40 photos.
+The images of the folder are shrunk to VOC's size (500 on the long side, JPEG) first. Seconds are those of 40 images.
 What the libraries call expand and crop differs a little; the notes in the result say how.
 """
 
@@ -128,7 +128,7 @@ PIPELINES = {
 
 
 def photos(folder):
-    """Paths and boxes of the photos, N_PHOTO in all."""
+    """Paths and boxes of the images, N_PHOTO in all."""
     from PIL import Image
 
     rng = random.Random(0)

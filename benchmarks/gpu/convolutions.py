@@ -3,7 +3,7 @@
     python benchmarks/gpu/convolutions.py --batch 256 --dtype mixed_bf16 --out result.json
 
 Milliseconds are medians of events; each repetition has its own arrays, so that no cache holds what it reads. `host` is
-what a call costs the processor. Under ten minutes on an H100; not yet run on one.
+what a call costs the CPU. Under ten minutes on an H100; not yet run on one.
 """
 
 import argparse
@@ -65,7 +65,7 @@ def milliseconds(calls: list[Callable[[], object]], repeats: int) -> float:
 
 
 def host_microseconds(call: Callable[[], object], count: int = 200) -> float:
-    """What a call costs the processor while the GPU is behind."""
+    """What a call costs the CPU while the GPU is behind."""
     call()
     cupy().cuda.Device().synchronize()
     start = time.perf_counter()
@@ -77,7 +77,7 @@ def host_microseconds(call: Callable[[], object], count: int = 200) -> float:
 
 
 def photos(shape, dtype):
-    """Random numbers that lie channels-last; each photo is the first one, darker or brighter."""
+    """Random numbers that lie channels-last; each image is the first one, darker or brighter."""
     b, c, h, w = shape
     rng = np.random.default_rng(0)
     photo, light = rng.standard_normal((h, w, c), np.float32), rng.standard_normal((b, 1, 1, 1), np.float32)

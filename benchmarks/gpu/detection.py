@@ -1,14 +1,14 @@
-"""`predict()` of detectors on a GPU, end to end from photos of 8 bits on the host to boxes there, against torchvision.
+"""`predict()` of detectors on a GPU, end to end from images of 8 bits on the host to boxes there, against torchvision.
 
     python benchmarks/gpu/detection.py --out result.json [--models retinanet_resnet50_fpn ...] [--batches 1 8]
 
-Ours is `model.compile()` and `model.predict(photos)`, in 16 bits (--dtype); "ours float32" the same in true float32.
-torchvision is run as its documentation shows, photos going to the GPU as they are and becoming float32 there, eager:
+Ours is `model.compile()` and `model.predict(images)`, in 16 bits (--dtype); "ours float32" the same in true float32.
+torchvision is run as its documentation shows, images going to the GPU as they are and becoming float32 there, eager:
 "torchvision" under autocast in the same 16 bits, weights channels-last; "torchvision TF32" without autocast. Both have
 the same numbers, seeded by torchvision's names of the tensors, and its thresholds; both wait for their boxes on the
 host. The clock is the host's. YOLO has no counterpart there and is measured alone.
 
-`parity`: the share of torchvision's boxes in float32, of each photo's best hundred, of which ours in float32 has one
+`parity`: the share of torchvision's boxes in float32, of each image's best hundred, of which ours in float32 has one
 with an IoU over 0.95 and a score within 0.1. Ours leaves out the eleven classes that COCO has numbers for and no names,
 which random weights give their share of a softmax; and such weights make many boxes that score alike, of which rounding
 may choose others: it need not be 1.
@@ -69,7 +69,7 @@ class Rival:
         self.model.to(torch_device(), memory_format=torch.channels_last)
 
     def predict(self, imgs: list[np.ndarray], mode: str) -> list[dict[str, np.ndarray]]:
-        """Boxes of each photo (3, H, W) uint8, on the host."""
+        """Boxes of each image (3, H, W) uint8, on the host."""
         torch = self.torch
         torch.backends.cudnn.allow_tf32 = torch.backends.cuda.matmul.allow_tf32 = mode != "float32"
         kind = {"mixed_bf16": torch.bfloat16, "mixed_fp16": torch.float16}.get(mode)

@@ -2,12 +2,12 @@
 
     python benchmarks/gpu/inference.py --out result.json [--models resnet50] [--batches 256 1 32]
 
-Both sides have the same numbers, seeded by PyTorch's names of the tensors, and photos of 224 x 224 in 16 bits that lie
-channels-last; nothing is measured on zeros, and each call has the next of three sets of photos. PyTorch chooses its
+Both sides have the same numbers, seeded by PyTorch's names of the tensors, and images of 224 x 224 in 16 bits that lie
+channels-last; nothing is measured on zeros, and each call has the next of three sets of images. PyTorch chooses its
 kernels by measuring (cudnn.benchmark; max-autotune for ResNet-50, the default mode for the others), so do we.
 
-`ours` is `model.compile(x)`: a copy of the photos into the graph, its launch, a copy of the result out of it. `first
-over this` below 1: ours takes less time. `wall` rows are what who waits for each result sees, `predict` from a photo
+`ours` is `model.compile(x)`: a copy of the images into the graph, its launch, a copy of the result out of it. `first
+over this` below 1: ours takes less time. `wall` rows are what who waits for each result sees, `predict` from an image
 of 8 bits to names on the host. `parity` rows compare with PyTorch in float32: ||a - b|| / ||b|| of a batch of eight.
 """
 
@@ -86,7 +86,7 @@ class Rival:
         return {"mixed_bf16": torch.bfloat16, "mixed_fp16": torch.float16}.get(mode, torch.float32)
 
     def photos(self, xs: list[Any], mode: str) -> list[Any]:
-        """The same photos."""
+        """The same images."""
         torch = self.torch
         like = {"device": torch_device(), "dtype": self.kind(mode), "memory_format": torch.channels_last}
         return [torch.from_numpy(x.astype("float32").get()).to(**like) for x in xs]

@@ -41,7 +41,7 @@ DEPTHWISE = [
     (96, 56, 7, 1),
     (384, 14, 7, 1),
 ]
-LAYER_NORMS = [(197, 768), (3136, 96), (196, 384)]  # rows a photo, numbers a row
+LAYER_NORMS = [(197, 768), (3136, 96), (196, 384)]  # rows an image, numbers a row
 
 Case = tuple[str, int, list[Callable[[], object]], list[Callable[[], object]]]  # name, bytes, ours, PyTorch's
 
@@ -57,7 +57,7 @@ def with_torch(make: Callable[[], Callable[[], object]]) -> list[Callable[[], ob
 
 
 def batch_norms(batch: int, dtype) -> list[Case]:
-    """Learning with and without an addend, the rectifier behind both, and the way back."""
+    """Learning with and without an addend, the ReLU behind both, and the way back."""
     cases, xp = [], cupy()
     for c, size in BATCH_NORMS:
         forward, added, back, theirs = [], [], [], []
@@ -86,7 +86,7 @@ def batch_norms(batch: int, dtype) -> list[Case]:
 
 
 def depthwise(batch: int, dtype) -> list[Case]:
-    """Forward with a bias and a rectifier, and both gradients."""
+    """Forward with a bias and a ReLU, and both gradients."""
     cases, xp = [], cupy()
     for c, size, k, stride in DEPTHWISE:
         given = {"stride": (stride, stride), "pad": (k // 2,) * 4, "dilate": (1, 1)}

@@ -3,7 +3,7 @@
     python benchmarks/gpu/smoke.py --out result.json [--device-json FILE]
 
 Copies (GB/s, counting bytes read and written), products of 8192 x 8192 matrices (TFLOP/s) in each dtype, what a launch
-costs the processor and the device, one capture and its replays, and cuDNN against float64 on a few convolutions.
+costs the CPU and the device, one capture and its replays, and cuDNN against float64 on a few convolutions.
 --device-json: keep the device as cuDNN describes it, from which plans are made where there is no such device.
 """
 
@@ -61,7 +61,7 @@ def products(n: int, mode: str) -> dict:
 
 
 def launches(count: int) -> dict:
-    """Microseconds of a small kernel: for the processor, for the device, and in a graph of a hundred."""
+    """Microseconds of a small kernel: for the CPU, for the device, and in a graph of a hundred."""
     xp, backend = gpu(), get_device("gpu:0").backend
     x = xp.ones(256, xp.float32)
 

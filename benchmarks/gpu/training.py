@@ -3,11 +3,11 @@
     python benchmarks/gpu/training.py --out result.json [--batch 256] [--dtype mixed_bf16]
 
 A step is forward, softmax cross entropy, backward and SGD with momentum 0.9, PyTorch's fused; parameters and their
-updates are float32 on both sides. Photos are random numbers that lie channels-last, the next of three batches each
+updates are float32 on both sides. Images are random numbers that lie channels-last, the next of three batches each
 time. All begin with the same numbers, seeded by PyTorch's names of the tensors. `memory` is what a side holds of the
 device after its steps, that of graphs included, other sides' left-over memory given back before.
 
-Then the losses of `--steps` steps on one batch that is learned by heart, ours and PyTorch's, from the same start. Both
+Then the losses of `--steps` steps on one batch that is overfit, ours and PyTorch's, from the same start. Both
 round to 16 bits in ways of their own, and such steps make much of what is rounded: PyTorch's other curve, in float32
 (TF32), says how much. `difference` is the mean of |a - b| over the steps in parts of the mean of b.
 """
@@ -44,7 +44,7 @@ Step = Callable[[int], Any]
 
 
 def labels(batch: int, n_class: int, count: int) -> list[np.ndarray]:
-    """Random classes of each photo."""
+    """Random classes of each image."""
     rng = np.random.default_rng(1)
     return [rng.integers(0, n_class, batch).astype("int32") for _ in range(count)]
 
@@ -131,7 +131,7 @@ class Theirs:
 
 
 def free_memory() -> int:
-    """Bytes that nobody holds, left-over memory given back before."""
+    """Unallocated bytes, after cached memory was released."""
     import gc
     import sys
 

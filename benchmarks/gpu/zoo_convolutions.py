@@ -1,8 +1,8 @@
 """Write down every convolution of every network of the zoo: `zoo_convolutions.py OUT.json`.
 
-Each network is built with random weights and predicts one photo, while convolutions and matrix products only say what
+Each network is built with random weights and predicts one image, while convolutions and matrix products only say what
 they were asked: nothing is computed, nothing is fetched, the whole zoo takes some minutes on one core. Sizes are those
-of a photo of 480 x 640 pixels as the network's own preparation makes it.
+of an image of 480 x 640 pixels as the network's own preparation makes it.
 """
 
 import argparse

@@ -25,7 +25,7 @@ class Check:
 
 @dataclasses.dataclass(frozen=True)
 class Case:
-    """Calls with the same arrays. words: shapes and settings; inputs: arrays that nobody may change."""
+    """Calls with the same arrays. words: shapes and settings; inputs: arrays, which must not be changed."""
 
     words: str
     inputs: Sequence[np.ndarray]

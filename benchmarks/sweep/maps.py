@@ -85,7 +85,7 @@ def _gradients(gy: np.ndarray, x: np.ndarray, gamma: np.ndarray, parts: tuple, a
 
 
 def batch_normalization(rng: np.random.Generator) -> Case:
-    """Training, fixed statistics and gradients, each with and without the rectifier."""
+    """Training, fixed statistics and gradients, each with and without the ReLU."""
     shape = _map_shape(rng, 24)
     shape = (shape[0] + 1, *shape[1:])
     x, gy = image(rng, *shape) + np.float32(rng.normal()), image(rng, *shape)

@@ -1,7 +1,7 @@
 """Every kind of kernel x instruction sets x threads, on shapes drawn from a seed: against float64, and against itself.
 
 scripts/sweep runs it. Cases of a kind are numbered, and the same in every run with this seed. Each is computed three
-times in other memory, and some once more in another process. Ctrl-C ends it with the table of what was done.
+times in other memory, and some again in another process. Ctrl-C ends it with the table of what was done.
 """
 
 import argparse
@@ -150,7 +150,7 @@ class Sweep:
                 worker.close()
 
     def table(self) -> str:
-        """Instruction sets and threads, one a line."""
+        """A line per instruction set and number of threads."""
         lines = [f"{'instruction set':34s} threads   cases   calls  " + "  ".join(FAILURES)]
         for isa, threads in dict.fromkeys(key[:2] for key in self.rows):
             rows = [row for key, row in self.rows.items() if key[:2] == (isa, threads)]
