@@ -19,8 +19,8 @@ class PublicName(NamedTuple):
     door: the public module, such as "cvzoo.geometry"
     name, value: the name, and what it stands for
     kind: "class", "function" or "data"
-    folder: the folder of the file that defines it, below the door's own ("model/ssd"); "" if it is none
-    entry: the full public name under which the reference documents it, of another door if this is a re-export
+    folder: the folder of the file that defines it, below the module's own ("model/ssd"); "" if it is none
+    entry: the full public name under which the reference documents it, of another module if this is a re-export
     """
 
     door: str
@@ -32,7 +32,7 @@ class PublicName(NamedTuple):
 
     @property
     def path(self) -> str:
-        """The full public name: door, dot, name."""
+        """The full public name: module, dot, name."""
         return f"{self.door}.{self.name}"
 
     @property
@@ -66,7 +66,7 @@ def doors() -> tuple[str, ...]:
 
 @functools.cache
 def public_names() -> tuple[PublicName, ...]:
-    """Every public name, door by door; modules, which are doors, are left out."""
+    """Every public name, module by module; modules themselves are left out."""
     found = [
         (door, name, value)
         for door in doors()

@@ -1,4 +1,4 @@
-"""The pages of the API reference: one a public module, or one a folder of it where a module has many names."""
+"""The pages of the API reference: one per public module, or one per folder of it where a module has many names."""
 
 import importlib
 import inspect
@@ -25,7 +25,7 @@ def meaning_of(written: str, door: str) -> str | None:
     """The full public name of the entry that `written` means on a page of `door`, or None.
 
     written: "nms", "geometry.nms", "L.ResNet50" or "cvzoo.geometry.nms"; with or without `()` at its end
-    A bare name means the door's own, else the only one of that name anywhere.
+    A bare name means the module's own, else the only one of that name anywhere.
     """
     name = written.removesuffix("()")
     if not _TOKEN.fullmatch(name):
