@@ -82,7 +82,7 @@ class Attempt:
         self._outcome: Outcome | None = None
         self._lost: Outcome | None = None  # a machine
         self._kill_at: float | None = None
-        self._passed_on = 0  # signal of the user, for ranks that start later
+        self._passed_on = 0  # signal for ranks that start later, too
         self._first_failure: int | None = None
 
     def run(self, ending: EndingRequest) -> Outcome:
@@ -114,20 +114,24 @@ class Attempt:
             if ending.count > passed_on:
                 passed_on = ending.count
                 self._outcome = self._outcome or interrupted(ending.number)
-                self._passed_on = ending.number
-                ranks.signal(ending.number)
+                self._pass_on(ranks, ending.number)
                 self._kill_at = now if passed_on > 1 else now + self._grace
             elif self._outcome is None:
                 self._look_for_failure(ranks, now)
             if self._kill_at is not None and now >= self._kill_at:
                 ranks.kill()
 
+    def _pass_on(self, ranks: AbstractRanks, number: int) -> None:
+        """Sends the signal to all ranks, also to those that start later."""
+        self._passed_on = number
+        ranks.signal(number)
+
     def _look_for_failure(self, ranks: AbstractRanks, now: float) -> None:
         """Sets the outcome, and the time when what is left of the job is killed, if something is wrong."""
         full = next((each.log for each in self._ranks if each.log.error is not None), None)
         if full is not None:
             self._outcome = of_full_disk(self._logs, full.error)
-            ranks.signal(signal.SIGTERM)
+            self._pass_on(ranks, signal.SIGTERM)
             self._kill_at = now + self._grace
         elif self._lost is not None:
             self._outcome, self._kill_at = self._lost, now

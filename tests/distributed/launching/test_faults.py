@@ -16,6 +16,7 @@ from cvzoo.distributed.launching.job import Job, run_job
 from cvzoo.distributed.launching.leftovers import shared_memory
 
 PROGRAM = str(pathlib.Path(__file__).with_name("rank_program.py"))
+BOUND = 30  # seconds: on a busy machine, too, but half of the grace that a rank has which is not told to end
 pytest.importorskip("mpi4py")
 
 
@@ -98,14 +99,14 @@ def test_an_exception_of_one_rank_ends_all(launched, no_new_segments):
     assert done.last.reason == "rank 1 ended with exit status 1: ValueError: boom"
     assert 'raise ValueError("boom")' in done.said
     assert "rank 0 was ended with the job" in done.said
-    assert done.seconds < 10
+    assert done.seconds < BOUND
 
 
 @pytest.mark.parametrize("mode", ["exited", "exited_with_mpi"])
 def test_an_exit_status_of_one_rank_is_that_of_the_job(launched, mode):
     done = launched(mode)
     assert (done.last.status, done.last.reason) == (3, "rank 1 ended with exit status 3")
-    assert done.seconds < 10
+    assert done.seconds < BOUND
 
 
 def test_a_killed_rank_is_named_and_the_job_restarted(launched, tmp_path):
@@ -122,7 +123,7 @@ def test_a_rank_killed_within_mpi_ends_the_job(launched, no_new_segments):
     done = launched("killed_with_mpi", restarts=1)
     assert len(done.reports) == 2
     assert (done.last.status, done.last.reason) == (137, "rank 1 was killed by SIGKILL")
-    assert done.seconds < 20
+    assert done.seconds < BOUND
 
 
 @pytest.mark.parametrize(("how", "n_attempt"), [("as before", 2), ("further", 3)])
@@ -139,10 +140,10 @@ def test_a_crash_leaves_the_stack_in_the_log(launched):
 
 
 def test_a_stopped_rank_is_named(launched):
-    done = launched("stopped", patience=0.5)
+    done = launched("stopped", patience=2)
     assert done.last.status == 124
-    assert done.last.reason == "the job hangs: rank 1 has been stopped (SIGSTOP) for 0.5 s"
-    assert done.seconds < 10
+    assert done.last.reason == "the job hangs: rank 1 has been stopped (SIGSTOP) for 2 s"
+    assert done.seconds < BOUND
 
 
 def test_a_deadlock_ends_with_the_stacks_of_all_ranks(launched, no_new_segments):
@@ -151,7 +152,7 @@ def test_a_deadlock_ends_with_the_stacks_of_all_ranks(launched, no_new_segments)
     assert "no rank has shown a sign of life for 2 s" in done.last.reason
     assert "in waits_for_rank_0" in done.said
     assert "in deadlock" in done.said
-    assert done.seconds < 15
+    assert done.seconds < BOUND
 
 
 def test_signs_of_life_keep_a_silent_rank_from_being_taken_for_hanging(launched):
@@ -187,7 +188,15 @@ def test_a_full_disk_of_the_logs_ends_the_job(launched, tmp_path):
     assert len(done.reports) == 1
     assert done.last.status == 1
     assert done.last.reason == f"the logs in {folder} cannot be written: No space left on device"
-    assert done.seconds < 10
+    assert done.seconds < BOUND
+
+
+def test_ranks_that_start_after_a_log_has_failed_are_ended_too(launched, tmp_path):
+    folder = tmp_path / "logs" / "attempt-0"
+    (folder / "rank-1.log").mkdir(parents=True)  # fails when it is opened, before any rank has started
+    done = launched("waits")
+    assert done.last.reason == f"the logs in {folder} cannot be written: Is a directory"
+    assert done.seconds < BOUND
 
 
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
@@ -209,7 +218,7 @@ def test_a_signal_before_the_ranks_have_started_reaches_them(launched, monkeypat
     monkeypatch.setattr(job, "EndingRequest", Early)
     ended = launched("waits")
     assert ended.last.reason == "interrupted by SIGTERM"
-    assert ended.seconds < 10
+    assert ended.seconds < BOUND
 
 
 def test_the_first_rank_may_save_for_a_while(launched, tmp_path):
@@ -221,7 +230,7 @@ def test_the_first_rank_may_save_for_a_while(launched, tmp_path):
 def test_ranks_that_do_not_end_after_the_grace_are_killed(launched):
     done = launched("ignores_signals", os.getpid(), grace=0.3)
     assert done.last.status == 130
-    assert done.seconds < 10
+    assert done.seconds < BOUND
 
 
 def test_processes_that_ranks_started_are_ended_with_the_job(launched, tmp_path):
