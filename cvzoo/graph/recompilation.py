@@ -15,7 +15,7 @@ outermost = Outermost()
 
 
 _N_COUNTED = 256  # shapes whose calls are counted
-_AMORTIZED = 50  # replays that amortize a compilation, which takes as long as five calls and saves a tenth of each
+_AMORTIZED = 50  # replays that amortize a compilation: takes as long as three to five calls and saves a tenth of each
 
 
 class RecompilationPolicy:
