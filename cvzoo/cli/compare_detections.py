@@ -86,7 +86,8 @@ def compare_on_lvis(args: argparse.Namespace) -> Compared:
 def compare_on_voc_masks(truth: COCOTruth, args: argparse.Namespace, parameters: COCOParameters) -> Compared:
     """Both sides with VOC's metric of masks."""
     iou_thresh = 0.5 if args.iou_thresh is None else args.iou_thresh
-    cases = [voc_mask_case(truth, side(args, word), parameters) for word in (args.a, args.b)]
+    sides = [side(args, word) for word in (args.a, args.b)]
+    cases = [voc_mask_case(truth, each, parameters) for each in sides]
     aps = []
     for _, instances, positives in cases:
         matches = match_voc_masks(

@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 
 from cvzoo.cli.load_predictor import means_file
+from cvzoo.cli.zoo_member import zoo_member
 from cvzoo.errors.exceptions import ConfigError
 from cvzoo.evaluations.comparison.bootstrap import Scores
 from cvzoo.typing.aliases import Array
 from cvzoo.visualizations.report.detection_report import ReportPicture
+from cvzoo.weights.model_header import read_model_header
 
 _RESULTS = (".json", ".csv", ".tsv", ".txt")
 _OF_EVALUATE: Mapping[str, Any] = {
@@ -66,7 +68,10 @@ class Compared:
 
 
 def side(args: argparse.Namespace, word: str) -> argparse.Namespace:
-    """The options of `cvzoo evaluate` for a model or results. Raises ConfigError if a file does not exist.
+    """The options of `cvzoo evaluate` for a model or results, which are opened, but not read.
+
+    Raises ConfigError if a file does not exist, ValueRangeError for no model of the zoo, FileFormatError for a file
+    whose header is damaged: both sides are made first, so that neither is evaluated in vain.
 
     word: a model's name or file, or a file or folder of results
     """
@@ -80,4 +85,8 @@ def side(args: argparse.Namespace, word: str) -> argparse.Namespace:
     chosen = {"model": None, "results": word} if is_results else {"model": word, "results": None}
     if not is_results and args.data is None:
         raise ConfigError(f"{word} is a model and needs images to predict on", hint="--data SPEC instead of --gt")
+    if not is_results and means_file(word):
+        read_model_header(word)
+    elif not is_results:
+        zoo_member(word)
     return argparse.Namespace(**(given | chosen))

@@ -113,6 +113,18 @@ def test_vocs_metric_and_a_model_on_one_side(run, coco, net, tmp_path):
     assert record["scores"][0]["b"]["value"] < 0.5
 
 
+@pytest.mark.parametrize("metric", ["coco", "voc"])
+def test_a_model_that_cannot_be_opened_is_refused_before_the_other_side_is_evaluated(run, coco, tmp_path, metric):
+    path, _ = coco
+    (tmp_path / "a.json").write_text("no JSON")  # which an evaluation would stumble over
+    (tmp_path / "cut.safetensors").write_bytes((1 << 40).to_bytes(8, "little") + b"{")
+    words = ("--data", f"coco:{path}", "--metric", metric)
+    for b in ("no_such_model", "cut.safetensors"):
+        status, _, err = run("compare", tmp_path / "a.json", b if "_" in b else tmp_path / b, *words)
+        assert status == 2
+        assert b in err.splitlines()[0]
+
+
 def test_label_maps_are_compared(run, tmp_path):
     rng = np.random.default_rng(0)
     for name in ("gt", "a", "b"):
