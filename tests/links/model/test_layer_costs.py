@@ -6,6 +6,7 @@ import pathlib
 import numpy as np
 import pytest
 from neighbour import module_at
+from processor import needs_bf16
 
 import cvzoo.functions as F
 import cvzoo.links as L
@@ -54,7 +55,7 @@ def test_layers_add_up_to_what_inference_multiplies(listed, name):
     assert {each.name for each in costs if each.n_parameter} <= names
 
 
-@pytest.mark.parametrize("precision", ["int8", "bf16"])
+@pytest.mark.parametrize("precision", ["int8", pytest.param("bf16", marks=needs_bf16)])
 def test_a_quantized_model_multiplies_as_often(precision):
     model = L.ResNet(10, 3, base_channels=8, stem="cifar")
     counts = [

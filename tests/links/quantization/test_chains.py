@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
+from processor import needs_bf16
 
-from cvzoo.backends.onednn.library import why_no_bf16
 from cvzoo.config.randomness import set_seed
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.functions.connection.byte_variable import ByteVariable
@@ -97,9 +97,6 @@ def test_light_layers_that_read_numbers_stay(mobilenet, photos):
     names = [each.path for each in report]
     after = report[names[names.index(first[0]) + 1]]
     assert after.precision == "float32"
-
-
-needs_bf16 = pytest.mark.skipif(why_no_bf16() is not None, reason=f"no bfloat16: {why_no_bf16()}")
 
 
 @needs_bf16

@@ -5,11 +5,12 @@ import pathlib
 
 import numpy as np
 import pytest
+from processor import needs_bf16
 
 import cvzoo.functions as F
 import cvzoo.links.quantization.quantize as quantize_file
 from cvzoo.autodiff.variable import Variable
-from cvzoo.backends.onednn.library import why_no_bf16, why_no_onednn
+from cvzoo.backends.onednn.library import why_no_onednn
 from cvzoo.config.randomness import set_seed
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.errors.exceptions import DtypeError, GraphError, ShapeError, UnsupportedError, ValueRangeError
@@ -329,7 +330,7 @@ def test_a_filter_of_zeros_gives_its_bias(photos):
     assert (y[:, 3] == 0.75).all()
 
 
-@pytest.mark.skipif(why_no_bf16() is not None, reason=f"no bfloat16: {why_no_bf16()}")
+@needs_bf16
 def test_layers_may_be_in_bfloat16(network, photos):
     expected = np.asarray(network.predict(photos))
     quantized = network.quantize(photos, precision="bf16")

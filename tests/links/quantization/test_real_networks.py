@@ -6,8 +6,8 @@ import pathlib
 import numpy as np
 import pytest
 from neighbour import module_at
+from processor import needs_bf16
 
-from cvzoo.backends.onednn.library import why_no_bf16
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.images.read_image import read_image
 from cvzoo.links.model.cifar_resnet.cifar_resnet import CIFARResNet
@@ -36,7 +36,7 @@ def test_resnet_20_is_right_as_often_in_eight_bits(cifar, how):
     assert right >= 3992 * 0.995  # in float32: 3992
 
 
-@pytest.mark.skipif(why_no_bf16() is not None, reason=f"no bfloat16: {why_no_bf16()}")
+@needs_bf16
 def test_resnet_20_is_right_as_often_in_bfloat16(cifar):
     model, images, labels = cifar
     quantized = model.quantize(images[:16], precision="bf16")

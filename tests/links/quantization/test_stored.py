@@ -5,8 +5,8 @@ import os
 
 import numpy as np
 import pytest
+from processor import needs_bf16
 
-from cvzoo.backends.onednn.library import why_no_bf16
 from cvzoo.config.randomness import set_seed
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.errors.exceptions import CvzooError, FileFormatError, GraphError, UnsupportedError, ValueRangeError
@@ -86,7 +86,7 @@ def test_bytes_take_a_quarter_of_the_room(photos, tmp_path):
     assert sum(name.endswith("/W_steps") for name in dtypes) == n_quantized
 
 
-@pytest.mark.skipif(why_no_bf16() is not None, reason=f"no bfloat16: {why_no_bf16()}")
+@needs_bf16
 def test_bfloat16_comes_back_and_is_refused_where_there_is_none(network, photos, tmp_path, monkeypatch):
     model = network.quantize(photos, precision="bf16")
     save_model(tmp_path / "m.safetensors", model)
