@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -24,7 +25,7 @@ from cvzoo.studio.jobs.orphans import kill_orphans
 from cvzoo.studio.jobs.rows import last_rows
 from cvzoo.studio.jobs.run_record import ITERATIONS, LIVE, number
 from cvzoo.studio.jobs.run_state import is_locked
-from cvzoo.studio.jobs.spec import Spec, TrainSpec, argv_of
+from cvzoo.studio.jobs.spec import PREDICTED_FOLDER, PredictSpec, Spec, TrainSpec, argv_of
 from cvzoo.studio.jobs.states import Event, Facts
 from cvzoo.studio.place import Place
 from cvzoo.studio.worker.supervise import CONTROL, EXIT, FAILED, INTERRUPT, KILL, LOG, ORDER, STARTED
@@ -98,6 +99,8 @@ class Conductor:
         run = self._place.run(job.id)
         folder = attempt_folder(run, attempt)
         folder.mkdir(parents=True, exist_ok=True)
+        if isinstance(job.spec, PredictSpec):
+            shutil.rmtree(run / PREDICTED_FOLDER, ignore_errors=True)  # `cvzoo predict` adds to no data set
         with atomic_write(folder / ORDER) as file:
             order = {"argv": argv_of(job.spec, run), "folder": str(self._place.runs), **kept_rights(job.spec, run)}
             file.write(json.dumps(order).encode())

@@ -137,9 +137,8 @@ class PredictSpec:
     def words(self, run: pathlib.Path) -> list[str]:
         """The arguments of `cvzoo` that write the predictions into the folder."""
         lines = ["--json-lines", str(run / PREDICTED["jsonl"])]
-        form = (
-            [] if self.form == "jsonl" else ["--out", str(run / "predicted"), "--no-draw", "--save-format", self.form]
-        )
+        out = ["--out", str(run / PREDICTED_FOLDER), "--no-draw", "--save-format", self.form]
+        form = [] if self.form == "jsonl" else out
         return ["predict", f"--model={self.model}", *lines, *form, "--", self.images]
 
     def is_done(self, run: pathlib.Path) -> bool:
@@ -151,10 +150,11 @@ class PredictSpec:
         return {"kind": self.kind, **dataclasses.asdict(self)}
 
 
+PREDICTED_FOLDER = "predicted"
 PREDICTED: dict[PredictionForm, str] = {
     "jsonl": "predictions.jsonl",
-    "csv": "predicted/results.csv",
-    "coco": "predicted/coco/annotations/instances_all.json",
+    "csv": f"{PREDICTED_FOLDER}/results.csv",
+    "coco": f"{PREDICTED_FOLDER}/coco/annotations/instances_all.json",
 }
 SCORES, VERDICTS, DEPLOYED = "scores.json", "verdicts.jsonl", "deploy.safetensors"
 MADE: dict[Form, str] = {"onnx": "model.onnx", "int8": "int8.safetensors"}

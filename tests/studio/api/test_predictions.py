@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from cvzoo.studio.jobs.conductor import Conductor
 from cvzoo.studio.jobs.spec import PredictSpec, argv_of, spec_from_json
 
 
@@ -69,6 +70,17 @@ def test_by_the_form_it_is_queued_and_a_mistake_is_told_at_its_field(browser, st
     (job,) = studio.jobs.all()
     assert (job.spec.images, job.spec.form) == (str(images), "coco")
     assert "--save-format coco" in browser.get(answer.headers["location"]).text
+
+
+def test_after_a_killed_attempt_the_data_set_is_written_anew(browser, studio, run_id, model, images):
+    job = studio.jobs.get(
+        browser.post(f"/api/v1/models/{run_id}/predictions", json={"images": str(images), "form": "coco"}).json()["id"]
+    )
+    run = studio.place.run(job.id)
+    (run / "predicted" / "coco" / "annotations").mkdir(parents=True)  # by which `cvzoo predict` refuses the folder
+    Conductor(studio.jobs, studio.place).tick()
+    assert studio.jobs.get(job.id).state == "starting"
+    assert not (run / "predicted").exists()
 
 
 @pytest.mark.parametrize("body", [{"images": ""}, {"images": "/nothing/here"}, {"images": "a\0b"}, {}])
