@@ -1,6 +1,9 @@
 """Requests that no page of the studio's own would send."""
 
 import pytest
+from starlette.datastructures import Headers
+
+from cvzoo.studio.access.guard import Guard
 
 FORM = {"ticket": "x"}
 
@@ -14,6 +17,15 @@ FORM = {"ticket": "x"}
         "127.0.0.1@evil.example.org",
         "",
         "10.0.0.1",
+        "127.1",
+        "2130706433",
+        "0x7f000001",
+        "0177.0.0.1",
+        "0.0.0.0",
+        "[::]",
+        "[::ffff:127.0.0.1]",
+        "localhost.",
+        "127.0.0.1:8700:8700",
     ],
 )
 def test_another_host_name_is_refused(stranger, host):
@@ -76,3 +88,11 @@ def test_no_page_has_a_script_or_a_style_of_its_own(browser, run_id):
         assert " style=" not in text
         assert " onclick=" not in text
         assert "<script>" not in text
+
+
+@pytest.mark.parametrize("length", ["\xb2", "9" * 5000, "-1", "+1", "1_0", ""])
+def test_a_length_that_is_no_number_is_refused(studio, length):
+    guard = Guard(None, studio.settings)
+    headers = [(b"host", b"127.0.0.1:8700"), (b"content-length", length.encode("latin-1"))]
+    scope = {"type": "http", "method": "GET", "path": "/", "headers": headers}
+    assert guard._problem(scope, Headers(scope=scope), 1000)[0] == 413

@@ -109,3 +109,27 @@ def test_signing_in_is_audited(stranger, studio):
             "open.refused",
             "open",
         ]
+
+
+def test_a_cookie_that_was_planted_before_signing_in_is_replaced(stranger, studio):
+    stranger.cookies.set(studio.cookie, "planted")
+    answer = open_with(stranger, tickets.new_ticket(studio.engine, studio.clock))
+    assert "planted" not in answer.headers["set-cookie"]
+    stranger.cookies.clear()
+    assert stranger.get("/api/v1/jobs", headers={"cookie": f"{studio.cookie}=planted"}).status_code == 401
+
+
+def test_no_secret_is_printed_or_answered(stranger, studio, capfd, caplog):
+    caplog.set_level("DEBUG")
+    ticket = tickets.new_ticket(studio.engine, studio.clock)
+    secret = tokens.new_token(studio.engine, "script", "read", 90, studio.clock)
+    bearer = {"authorization": f"Bearer {secret}"}
+    answers = [open_with(stranger, ticket), open_with(stranger, ticket)]
+    cookie = stranger.cookies[studio.cookie]
+    answers += [stranger.get(path, headers=bearer) for path in ("/api/v1/jobs", "/nothing")]
+    answers.append(stranger.post("/api/v1/jobs", headers=bearer, json={}))
+    answers.append(stranger.get("/api/v1/jobs", headers={"authorization": f"Bearer {secret}x"}))
+    logged = [record.getMessage() for record in caplog.records]
+    said = "".join([*capfd.readouterr(), *logged, *(answer.text for answer in answers)])
+    for each in (ticket, secret, cookie):
+        assert each not in said
