@@ -139,7 +139,7 @@ def split_dataset(request: Request, dataset: FoundDataset, body: SplitRequest, w
 def get_revisions(
     request: Request,
     dataset: FoundDataset,
-    before: Annotated[int | None, Query(ge=1)] = None,
+    before: Annotated[int | None, Query(ge=1, le=2**31)] = None,
     limit: Annotated[int, Query(ge=1, le=200)] = 100,
 ) -> dict[str, Any]:
     """Revisions, the newest first."""

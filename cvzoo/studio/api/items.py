@@ -63,8 +63,8 @@ def list_images(
     request: Request,
     dataset: FoundDataset,
     wanted: Wanted,
-    rev: Annotated[int | None, Query(ge=1)] = None,
-    after: Annotated[int, Query(ge=-1)] = -1,
+    rev: Annotated[int | None, Query(ge=1, le=2**31)] = None,
+    after: Annotated[int, Query(ge=-1, le=2**31)] = -1,
     limit: Annotated[int, Query(ge=1, le=200)] = 100,
 ) -> dict[str, Any]:
     """A page of images with their objects. rev: a revision, the newest by default"""

@@ -154,7 +154,7 @@ def delete_by_form(request: Request, dataset: FoundDataset, who: Writer, name: _
 
 @router.get("/data/{dataset}/history")
 def history_page(
-    request: Request, dataset: FoundDataset, before: Annotated[int | None, Query(ge=1)] = None
+    request: Request, dataset: FoundDataset, before: Annotated[int | None, Query(ge=1, le=2**31)] = None
 ) -> Response:
     """All revisions."""
     found = studio_of(request).data.datasets.revisions(dataset.id, before, 100)

@@ -29,8 +29,8 @@ def explorer(
     request: Request,
     dataset: FoundDataset,
     wanted: Wanted,
-    after: Annotated[int, Query(ge=-1)] = -1,
-    before: Annotated[int | None, Query(ge=0)] = None,
+    after: Annotated[int, Query(ge=-1, le=2**31)] = -1,
+    before: Annotated[int | None, Query(ge=0, le=2**31)] = None,
 ) -> Response:
     """Images in a grid, with their boxes."""
     data = studio_of(request).data

@@ -1,7 +1,9 @@
 """Archives and images that somebody made to do harm: each is refused, or judged, in words."""
 
+import functools
 import gzip
 import io
+import lzma
 import struct
 import tarfile
 import zipfile
@@ -74,6 +76,13 @@ ARCHIVES = {
     "empty.zip": (zipped([]), "there are no images"),
     "nested.zip": (zipped([("inner.zip", zipped([("a.png", png())]))]), "there are no images"),
     "svg.zip": (zipped([("a.svg", "<svg onload='alert(1)'/>")]), "there are no images"),
+    "dots.tar": (tarred([("a/../../evil.png", png(), {})]), "leads out of the folder"),
+    "slash.tar": (tarred([("/srv/evil.png", png(), {})]), "leads out of the folder"),
+    "twice.zip": (zipped([("a.png", png()), ("./a.png", png())]), "two entries have the same name"),
+    "deep.zip": (functools.reduce(lambda data, i: zipped([(f"{i}.zip", data)]), range(20), png()), "are no images"),
+    "cut.tar.xz": (lzma.compress(tarred([("a.png", png((60, 60)), {})]))[:2000], "damaged or truncated"),
+    "html.zip": (zipped([("a.html", "<script>alert(1)</script>")]), "there are no images"),
+    "pickle.zip": (zipped([("a.pkl", b"cos\nsystem\n(S'id'\ntR.")]), "there are no images"),
     "null.tar": (tarred([("a.png\n", png(), {})]), "leads out of the folder"),
 }
 
@@ -188,3 +197,32 @@ def test_a_folder_whose_name_is_an_option_is_no_option(sent, browser, tmp_path):
     name = f"x,photos={tmp_path}/elsewhere".replace("/", "_")
     found = sent("option.zip", zipped([(f"{name}/a.png", png(seed=1))]))
     assert (found["state"], found["n_image"]) == ("ready", 1)
+
+
+@pytest.mark.parametrize("kind", ["JPEG", "PNG", "GIF", "WEBP", "BMP", "TIFF"])
+def test_a_truncated_image_of_each_format_is_a_finding(sent, browser, kind):
+    buffer = io.BytesIO()
+    pixels = np.random.default_rng(0).integers(0, 255, (64, 64, 3), np.uint8)
+    Image.fromarray(pixels).save(buffer, kind)
+    data = buffer.getvalue()
+    ending = {"JPEG": "jpg", "TIFF": "tif"}.get(kind, kind.lower())
+    found = sent("cut.zip", zipped([(f"0.{ending}", data[: len(data) // 2]), ("1.png", png())]))
+    assert found["state"] == "ready"
+    findings = browser.get(f"/api/v1/datasets/{found['id']}/findings").json()["items"]
+    assert {each["ordinal"] for each in findings if each["severity"] == "error"} == {0}
+
+
+@pytest.mark.parametrize("name", ["after", "before", "rev"])
+@pytest.mark.parametrize("place", ["/api/v1/datasets/{}/images", "/api/v1/datasets/{}/revisions", "/data/{}/images"])
+def test_a_number_that_no_database_has_is_refused(browser, dataset, place, name):
+    answer = browser.get(f"{place.format(dataset)}?{name}={10**30}")
+    assert answer.status_code in (200, 422)  # 200 where the parameter is unknown
+
+
+def test_a_name_that_is_a_script_is_text(browser, dataset):
+    name = "<svg onload=alert(1)>"
+    assert browser.patch(f"/api/v1/datasets/{dataset}", json={"name": name}).status_code == 200
+    for path in ("/data", f"/data/{dataset}", f"/data/{dataset}/images"):
+        text = browser.get(path).text
+        assert "<svg onload" not in text
+    assert "&lt;svg onload" in text
