@@ -89,7 +89,10 @@ class Imaging:
             process.wait()
             for pipe in (process.stdin, process.stdout):
                 if pipe is not None:
-                    pipe.close()
+                    try:
+                        pipe.close()
+                    except OSError:  # it sends what the process did not live to read; and is closed all the same
+                        pass
 
     def _spoil(self, sha256: str, reason: str) -> None:
         facts = {"trouble": ["photo-unreadable", reason], "size": None, "stored_size": None, "orientation": 1}
