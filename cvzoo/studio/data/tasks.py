@@ -118,13 +118,16 @@ class Tasks:
         return may_start
 
     def clean(self) -> None:
-        """Removes folders of tasks that are done, which a killed server left."""
+        """Removes folders of tasks that are done, which a killed server left, and files that were never finished."""
         known = {task.id for task in self.open()}
         for folder in self._place.tasks.iterdir():
             if folder.name not in known:
                 shutil.rmtree(folder, ignore_errors=True)
-        for part in self._place.images.glob(".*.part"):
-            part.unlink(missing_ok=True)
+        if known:  # its process may have outlived the server, and be writing them
+            return
+        for pattern in (".*.part", "*/.*.part"):  # of copies, and of thumbnails and properties
+            for part in self._place.images.glob(pattern):
+                part.unlink(missing_ok=True)
 
     def _check_edited(self) -> None:
         is_behind = (DATASET.c.state == "ready") & (DATASET.c.head_rev > DATASET.c.checked_rev)
