@@ -1,7 +1,10 @@
 """Processes of models: kept, ended, and replaced when they die."""
 
+import contextlib
 import os
 import pathlib
+import random
+import signal
 import sys
 import threading
 
@@ -136,3 +139,37 @@ def test_more_than_sixteen_do_not_wait(pool, monkeypatch):
     assert caught.value.status_code == 429
     go_on.set()
     thread.join()
+
+
+@pytest.mark.slow
+def test_forty_kills_at_random_moments_give_the_right_answer_or_a_clear_error(pool):
+    moments, ended, killed = random.Random(0), threading.Event(), []
+
+    def kill():
+        while not ended.is_set() and len(killed) < 40:
+            ended.wait(moments.uniform(0, 0.5))
+            for pid in set(pool.pids) - set(killed):
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+                    killed.append(pid)
+
+    thread = threading.Thread(target=kill)
+    thread.start()
+    right, problems = 0, []
+    try:
+        while thread.is_alive():
+            try:
+                answer, payload = pool.ask(FIRST, {"op": "say"}, b"abc" * 10_000)
+            except Problem as problem:
+                problems.append(problem)
+            else:
+                assert (answer["n_byte"], payload) == (30_000, b"cba" * 10_000)
+                right += 1
+    finally:
+        ended.set()
+        thread.join()
+    assert len(killed) >= 40
+    assert right
+    assert all(each.status_code == 422 and "signal 9" in each.detail for each in problems)
+    assert pid_of(pool, FIRST) not in killed
+    assert all(not pathlib.Path(f"/proc/{pid}").exists() for pid in killed)
