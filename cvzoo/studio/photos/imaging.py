@@ -1,4 +1,4 @@
-"""Asks processes about images; one that dies or takes too long costs its image, and nothing else."""
+"""Asks processes about images; an image that ends three of them, or takes too long, is lost, and nothing else."""
 
 import json
 import pathlib
@@ -14,6 +14,7 @@ from cvzoo.studio.worker.supervise import kept_environment
 
 TIMEOUT_S = 30.0
 _RENEWED_AFTER = 5000
+_N_TRY = 3  # a process may also be killed, by the kernel for memory or by a user, while its image is sound
 
 
 class Imaging:
@@ -50,6 +51,14 @@ class Imaging:
         return int(height), int(width)
 
     def _ask(self, question: dict[str, str]) -> dict[str, Any]:
+        for _ in range(_N_TRY):
+            answer = self._ask_once(question)
+            if answer is not None:
+                return answer
+        return {"error": "decoding it ended the process"}
+
+    def _ask_once(self, question: dict[str, str]) -> dict[str, Any] | None:
+        """The answer; None if the process has ended."""
         if self._n >= _RENEWED_AFTER:
             self._end()
         process = self._started()
@@ -67,8 +76,7 @@ class Imaging:
             answer: dict[str, Any] = json.loads(line)
             return answer
         self._end()
-        words = "decoding it ended the process" if ready else f"decoding it took more than {self._timeout:g} s"
-        return {"error": words}
+        return None if ready else {"error": f"decoding it took more than {self._timeout:g} s"}
 
     def _started(self) -> "subprocess.Popen[bytes]":
         if self._process is None:
