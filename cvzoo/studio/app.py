@@ -23,13 +23,14 @@ from cvzoo.studio.api import (
     predict,
     session,
     uploads,
+    users,
     versions,
 )
+from cvzoo.studio.pages import admin, new_training, playground, runs
 from cvzoo.studio.pages import data as data_pages
 from cvzoo.studio.pages import evaluations as evaluation_pages
 from cvzoo.studio.pages import images as image_pages
 from cvzoo.studio.pages import models as model_pages
-from cvzoo.studio.pages import new_training, playground, runs
 from cvzoo.studio.pages import versions as version_pages
 from cvzoo.studio.problems import (
     JSONText,
@@ -55,6 +56,7 @@ API: Sequence[APIRouter] = (
     models.router,
     predict.router,
     evaluations.router,
+    users.router,
 )
 # bytes of a body
 LARGE = (
@@ -73,6 +75,7 @@ PAGES: Sequence[APIRouter] = (
     data_pages.router,
     image_pages.router,
     version_pages.router,
+    admin.router,
 )
 
 

@@ -6,6 +6,7 @@ import dataclasses
 from fastapi import Request
 from sqlalchemy import Engine
 
+from cvzoo.studio.access.attempts import Attempts
 from cvzoo.studio.clock import Clock
 from cvzoo.studio.data.library import DataLibrary
 from cvzoo.studio.inference.pool import Pool
@@ -36,6 +37,7 @@ class Studio:
     data: DataLibrary
     models: Models
     inference: Pool
+    attempts: Attempts
     stopping: asyncio.Event
 
     @property
@@ -51,7 +53,8 @@ def make_studio(settings: Settings, place: Place, engine: Engine, clock: Clock) 
     runs = AllRuns(WatchedRuns(settings.watch), jobs, place, clock)
     conductor, data = Conductor(jobs, place), DataLibrary(engine, place, clock)
     models, pool = Models(runs, jobs, place, Zoo()), Pool()
-    return Studio(settings, place, engine, clock, runs, jobs, conductor, data, models, pool, asyncio.Event())
+    attempts = Attempts(clock)
+    return Studio(settings, place, engine, clock, runs, jobs, conductor, data, models, pool, attempts, asyncio.Event())
 
 
 def studio_of(request: Request) -> Studio:

@@ -6,9 +6,11 @@ import pytest
 
 from cvzoo.studio.access.tickets import new_ticket
 from cvzoo.studio.access.tokens import new_token, revoke_tokens
+from cvzoo.studio.access.users import add_user
 from cvzoo.studio.app import API, PAGES
 
-PUBLIC = {("GET", "/open"), ("POST", "/open"), ("GET", "/api/v1/health"), ("GET", "/api/v1/version")}
+PUBLIC = {("GET", "/open"), ("POST", "/open"), ("GET", "/sign-in"), ("POST", "/sign-in")}
+PUBLIC |= {("GET", "/api/v1/health"), ("GET", "/api/v1/version")}
 # a POST that changes nothing: tokens that only read may send it
 READING_POSTS = {"/api/v1/predict", "/api/v1/predict/activations"}
 ROUTES = sorted(
@@ -19,6 +21,14 @@ ROUTES = sorted(
     for method in route.methods
 )
 SAFE = ("GET", "HEAD", "OPTIONS")
+ROLES = ("viewer", "annotator", "trainer", "administrator")
+# what a request that changes something needs, by what its path begins with; all others may be made by viewers
+NEEDED = (
+    (("/api/v1/users", "/admin"), "administrator"),
+    (("/api/v1/jobs", "/api/v1/evaluations", "/api/v1/models", "/jobs", "/evaluations", "/models"), "trainer"),
+    (("/api/v1/uploads", "/api/v1/datasets", "/api/v1/versions", "/data"), "annotator"),
+)
+SEEN_BY_ADMINISTRATORS = {"/api/v1/users", "/api/v1/audit", "/api/v1/storage", "/admin"}
 
 
 def filled(path, ids):
@@ -34,6 +44,8 @@ def ids(request, run_id):
         "dataset": "ds_" + "a" * 16,
         "upload": "up_" + "a" * 16,
         "version": "ve_" + "a" * 16,
+        "user": "us_" + "a" * 16,
+        "token": "tk_" + "a" * 16,
     }
 
 
@@ -94,6 +106,37 @@ def test_another_host_name_is_refused_everywhere(browser, ids):
     for method, path in ROUTES:
         found = status(browser, method, filled(path, ids), {"host": "evil.example.org"})
         assert found == 421, (method, path, found)
+
+
+def needed(method, path):
+    """The role that a route asks for."""
+    if method in SAFE:
+        is_for_administrators = path in SEEN_BY_ADMINISTRATORS or path.startswith("/admin")
+        return "administrator" if is_for_administrators else "viewer"
+    return next((role for prefixes, role in NEEDED if path.startswith(prefixes)), "viewer")
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_each_role_may_do_what_the_table_says_and_nothing_more(stranger, studio, ids, role, monkeypatch):
+    monkeypatch.setattr(studio.models.zoo, "members", list)
+    new_ticket(studio.engine, studio.clock)
+    user = add_user(studio.engine, "somebody", role, studio.clock).id
+    stranger.headers["sec-fetch-site"] = "same-origin"
+    assert stranger.post("/open", data={"ticket": new_ticket(studio.engine, studio.clock, user)}).status_code == 303
+    n_forbidden = 0
+    for method, path in ROUTES:
+        if path.endswith(("/events", "/recipes", "/jobs/new")) or path in ("/sign-out", "/open", "/sign-in"):
+            continue  # streams, and questions to a process
+        answer = stranger.request(
+            method, filled(path, ids), json={} if method not in SAFE else None, headers={"accept": "application/json"}
+        )
+        is_forbidden = "needs the role" in answer.text
+        if ROLES.index(role) >= ROLES.index(needed(method, path)):
+            assert not is_forbidden, (method, path, answer.text)
+        else:  # everybody may learn that there is no such thing
+            assert is_forbidden or (answer.status_code == 404 and "{" in path), (method, path, answer.text)
+            n_forbidden += is_forbidden
+    assert (n_forbidden > 10) == (role != "administrator") or (role == "trainer" and n_forbidden > 5)
 
 
 def test_a_session_is_never_refused_nor_does_a_route_fail(browser, studio, ids, monkeypatch):

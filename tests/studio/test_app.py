@@ -9,7 +9,8 @@ import pytest
 
 from cvzoo.studio.app import API, PAGES
 
-PUBLIC = {("GET", "/open"), ("POST", "/open"), ("GET", "/api/v1/health"), ("GET", "/api/v1/version")}
+PUBLIC = {("GET", "/open"), ("POST", "/open"), ("GET", "/sign-in"), ("POST", "/sign-in")}
+PUBLIC |= {("GET", "/api/v1/health"), ("GET", "/api/v1/version")}
 
 
 def routes():

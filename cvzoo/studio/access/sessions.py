@@ -26,15 +26,16 @@ def session_identity(engine: Engine, cookie: str, clock: Clock) -> Identity | No
     """Who has the cookie; None if it is unknown or expired. A session that is used is prolonged."""
     digest, now = digest_of(cookie), clock()
     with reading(engine) as connection:
-        query = select(USER.c.id, USER.c.name, SESSION.c.seen_at).join(USER, USER.c.id == SESSION.c.user)
-        row = connection.execute(query.where(SESSION.c.digest == digest, SESSION.c.expires_at > now)).first()
+        query = select(USER.c.id, USER.c.name, USER.c.role, SESSION.c.seen_at).join(USER, USER.c.id == SESSION.c.user)
+        valid = (SESSION.c.digest == digest) & (SESSION.c.expires_at > now) & USER.c.is_active
+        row = connection.execute(query.where(valid)).first()
     if row is None:
         return None
     if now - row.seen_at > _SEEN_MS:
         with writing(engine) as connection:
             mine = update(SESSION).where(SESSION.c.digest == digest)
             connection.execute(mine.values(seen_at=now, expires_at=now + VALID_MS))
-    return Identity(row.id, row.name, may_write=True, via="session")
+    return Identity(row.id, row.name, row.role, may_write=True, via="session")
 
 
 def close_session(engine: Engine, cookie: str) -> None:

@@ -1,10 +1,12 @@
-"""Dependencies of routes: who makes the request, and whether it may write."""
+"""Dependencies of routes: who makes the request, and whether the role and the token allow it."""
 
+from collections.abc import Callable
 from typing import Annotated, TypeAlias
 
 from fastapi import Depends, Request
 
 from cvzoo.studio.access.identity import Identity
+from cvzoo.studio.access.roles import Role, includes
 from cvzoo.studio.access.sessions import session_identity
 from cvzoo.studio.access.tokens import token_identity
 from cvzoo.studio.problems import Problem
@@ -26,16 +28,35 @@ def require_reader(request: Request) -> Identity:
     identity = identity_of(request)
     if identity is None:
         raise Problem(401, "this needs a session or a token", hint="cvzoo studio open prints a link")
+    request.state.who = identity  # pages show what this user may do
     return identity
 
 
-def require_writer(request: Request) -> Identity:
-    """Who makes a request that changes something. Raises Problem 401 or 403."""
-    identity = require_reader(request)
-    if not identity.may_write:
-        raise Problem(403, "this token only reads", hint="cvzoo studio token NAME --scope write")
-    return identity
+def required(role: Role, *, writes: bool = True) -> Callable[[Request], Identity]:
+    """A dependency that gives who makes the request. It raises Problem 401, or 403 if the role or the token forbids."""
+
+    def require(request: Request) -> Identity:
+        identity = require_reader(request)
+        if not includes(identity.role, role):
+            raise Problem(403, f"this needs the role {role}", got=identity.role, hint="ask an administrator")
+        if writes and not identity.may_write:
+            raise Problem(403, "this token only reads", hint="cvzoo studio token NAME --scope write")
+        return identity
+
+    return require
+
+
+def require_owner(who: Identity, created_by: str | None) -> None:
+    """Raises Problem 403 unless the user created the thing, or is an administrator."""
+    if created_by != who.user and not includes(who.role, "administrator"):
+        raise Problem(403, "this belongs to another user", hint="ask its creator or an administrator")
 
 
 Reader: TypeAlias = Annotated[Identity, Depends(require_reader)]
-Writer: TypeAlias = Annotated[Identity, Depends(require_writer)]
+# changes something of one's own, such as the password
+Writer: TypeAlias = Annotated[Identity, Depends(required("viewer"))]
+Annotator: TypeAlias = Annotated[Identity, Depends(required("annotator"))]
+Trainer: TypeAlias = Annotated[Identity, Depends(required("trainer"))]
+Administrator: TypeAlias = Annotated[Identity, Depends(required("administrator"))]
+# of what only administrators see
+Overseer: TypeAlias = Annotated[Identity, Depends(required("administrator", writes=False))]

@@ -8,7 +8,8 @@ from pydantic import BaseModel, Field
 
 from cvzoo.studio.access.audit import record
 from cvzoo.studio.access.identity import Identity
-from cvzoo.studio.access.who import Reader, Writer
+from cvzoo.studio.access.who import Reader, Trainer, require_owner
+from cvzoo.studio.api.named_data import require_data
 from cvzoo.studio.ids import is_id
 from cvzoo.studio.jobs.job import Job
 from cvzoo.studio.jobs.recipe_helper import check, recipes
@@ -39,8 +40,9 @@ def list_recipes(_: Reader) -> dict[str, Any]:
 
 
 @router.post("/jobs", status_code=201)
-def create_job(request: Request, body: NewJob, who: Writer) -> dict[str, Any]:
+def create_job(request: Request, body: NewJob, who: Trainer) -> dict[str, Any]:
     """A new training at the end of the queue; 422 with `fields` if a setting or the data are wrong."""
+    require_data(request, who, body.data)
     wrong = check(body.recipe, body.data, body.settings)
     if wrong:
         raise Problem(422, "the training cannot be started with these values", fields=wrong)
@@ -52,7 +54,7 @@ def create_job(request: Request, body: NewJob, who: Writer) -> dict[str, Any]:
 
 
 @router.post("/jobs/{job}:{action}", status_code=202)
-def act(request: Request, job: str, action: Action, who: Writer) -> dict[str, Any]:
+def act(request: Request, job: str, action: Action, who: Trainer) -> dict[str, Any]:
     """Asks the job for something; 409 with what is possible in its state."""
     apply_action(request, job, action, who)
     found = studio_of(request).runs.record(job)
@@ -75,6 +77,7 @@ def apply_action(request: Request, job_id: str, action: Action, who: Identity) -
         job = studio.jobs.get(job_id) if is_id(job_id, "jb") else None
         if job is None:
             raise Problem(404, "there is no such job", hint="runs of watched folders are only shown")
+        require_owner(who, job.created_by)
         if step(job.state, action) is None:
             possible = ", ".join(allowed(job.state)) or "nothing: it ends by itself"
             raise Problem(409, f"a {job.state} job cannot {action}", expected=possible, got=action)
@@ -93,7 +96,7 @@ pages = APIRouter(include_in_schema=False)
 
 
 @pages.post("/jobs/{job}/actions")
-def act_by_form(request: Request, job: str, action: Annotated[Action, Form()], who: Writer) -> Response:
+def act_by_form(request: Request, job: str, action: Annotated[Action, Form()], who: Trainer) -> Response:
     """A button of the job's page."""
     apply_action(request, job, action, who)
     return RedirectResponse(f"/jobs/{job}", status_code=303)

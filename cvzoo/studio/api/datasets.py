@@ -7,8 +7,9 @@ from pydantic import BaseModel, Field
 
 from cvzoo.studio.access.audit import record
 from cvzoo.studio.access.identity import Identity
-from cvzoo.studio.access.who import Reader, Writer
+from cvzoo.studio.access.who import Annotator, Reader, require_owner
 from cvzoo.studio.api.found_dataset import FoundDataset
+from cvzoo.studio.api.named_data import require_data
 from cvzoo.studio.data.datasets import Dataset
 from cvzoo.studio.data.split import apply_split, planned_split
 from cvzoo.studio.ids import is_id
@@ -73,7 +74,7 @@ def list_datasets(request: Request, _: Reader) -> dict[str, Any]:
 
 
 @router.post("/datasets", status_code=202)
-def create_dataset(request: Request, body: NewDataset, who: Writer) -> dict[str, Any]:
+def create_dataset(request: Request, body: NewDataset, who: Annotator) -> dict[str, Any]:
     """Imports a data set; its `state` tells when that is done."""
     return new_dataset(request, body.name, body.source, who).to_json()
 
@@ -88,7 +89,7 @@ def get_dataset(request: Request, dataset: FoundDataset) -> dict[str, Any]:
 
 
 @router.patch("/datasets/{dataset}")
-def rename_dataset(request: Request, dataset: FoundDataset, body: Changed, who: Writer) -> dict[str, Any]:
+def rename_dataset(request: Request, dataset: FoundDataset, body: Changed, who: Annotator) -> dict[str, Any]:
     """Another name; 409 if it is taken."""
     studio_of(request).data.datasets.rename(dataset.id, body.name)
     audit(request, who, "dataset.rename", dataset.id, {"name": body.name})
@@ -97,8 +98,9 @@ def rename_dataset(request: Request, dataset: FoundDataset, body: Changed, who: 
 
 
 @router.delete("/datasets/{dataset}", status_code=204)
-def delete_dataset(request: Request, dataset: FoundDataset, who: Writer) -> None:
+def delete_dataset(request: Request, dataset: FoundDataset, who: Annotator) -> None:
     """Deletes the data set with its annotations; materialized versions stay for the runs that were trained on them."""
+    require_owner(who, dataset.created_by)
     studio_of(request).data.datasets.delete(dataset.id)
     audit(request, who, "dataset.delete", dataset.id, {"name": dataset.name})
 
@@ -110,7 +112,7 @@ def get_classes(request: Request, dataset: FoundDataset) -> dict[str, Any]:
 
 
 @router.put("/datasets/{dataset}/classes")
-def set_classes(request: Request, dataset: FoundDataset, body: Classes, who: Writer) -> dict[str, Any]:
+def set_classes(request: Request, dataset: FoundDataset, body: Classes, who: Annotator) -> dict[str, Any]:
     """Adds, orders, renames, merges or removes classes; 409 if one that goes has objects."""
     rev = studio_of(request).data.edits.set_classes(dataset.id, body.names, body.renamed, who.user)
     audit(request, who, "dataset.classes", dataset.id, {"rev": rev})
@@ -118,7 +120,7 @@ def set_classes(request: Request, dataset: FoundDataset, body: Classes, who: Wri
 
 
 @router.post("/datasets/{dataset}:split")
-def split_dataset(request: Request, dataset: FoundDataset, body: SplitRequest, who: Writer) -> dict[str, Any]:
+def split_dataset(request: Request, dataset: FoundDataset, body: SplitRequest, who: Annotator) -> dict[str, Any]:
     """A split that is stratified by class; the same seed gives the same one."""
     data = studio_of(request).data
     classes = data.datasets.classes(dataset.id, dataset.head_rev)
@@ -148,7 +150,7 @@ def get_revisions(
 
 
 @router.post("/datasets/{dataset}:revert")
-def revert_dataset(request: Request, dataset: FoundDataset, body: Reverted, who: Writer) -> dict[str, Any]:
+def revert_dataset(request: Request, dataset: FoundDataset, body: Reverted, who: Annotator) -> dict[str, Any]:
     """Images as they were at an older revision, which is a new revision."""
     rev, n = studio_of(request).data.edits.revert(dataset.id, body.rev, body.ordinals, who.user)
     audit(request, who, "dataset.revert", dataset.id, {"rev": rev, "to": body.rev})
@@ -156,7 +158,7 @@ def revert_dataset(request: Request, dataset: FoundDataset, body: Reverted, who:
 
 
 @router.post("/datasets/{dataset}:check", status_code=202)
-def check_dataset(request: Request, dataset: FoundDataset, _: Writer) -> dict[str, Any]:
+def check_dataset(request: Request, dataset: FoundDataset, _: Annotator) -> dict[str, Any]:
     """Checks the newest revision; edits are checked by themselves some seconds after the last one."""
     data = studio_of(request).data
     require_ready(dataset)
@@ -170,6 +172,8 @@ def new_dataset(request: Request, name: str, source: Source, who: Identity) -> D
     data = studio_of(request).data
     if sum(value is not None for value in (source.uploads, source.spec, source.sample)) != 1:
         raise Problem(422, "the source is not one of uploads, spec and sample", fields={"source": "choose one"})
+    if source.spec is not None:
+        require_data(request, who, source.spec)
     tree: dict[str, Any] = {"spec": source.spec} if source.spec is not None else {"sample": source.sample}
     if source.uploads is not None:
         uploads = [data.uploads.get(each) if is_id(each, "up") else None for each in source.uploads]

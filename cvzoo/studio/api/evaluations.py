@@ -7,9 +7,10 @@ from fastapi.responses import Response
 from pydantic import BaseModel, Field
 
 from cvzoo.studio.access.identity import Identity
-from cvzoo.studio.access.who import Reader, Writer
+from cvzoo.studio.access.who import Reader, Trainer
 from cvzoo.studio.api.actions import new_job
 from cvzoo.studio.api.models import digest_of, found_model, require_loadable
+from cvzoo.studio.api.named_data import require_data
 from cvzoo.studio.evaluations.results import KINDS, Results, image_of, read_results
 from cvzoo.studio.ids import is_id
 from cvzoo.studio.jobs.job import Job
@@ -57,7 +58,7 @@ def list_evaluations(request: Request, _: Reader) -> dict[str, Any]:
 
 
 @router.post("/evaluations", status_code=201)
-def create_evaluation(request: Request, body: NewEvaluation, who: Writer) -> dict[str, Any]:
+def create_evaluation(request: Request, body: NewEvaluation, who: Trainer) -> dict[str, Any]:
     """A job of `cvzoo evaluate`."""
     return {"id": evaluate(request, body, who).id}
 
@@ -68,6 +69,7 @@ def evaluate(request: Request, body: NewEvaluation, who: Identity) -> Job:
     require_loadable(found)
     if not body.data.strip():
         raise Problem(422, "some values are invalid", fields={"data": "the data must be named, such as voc:FOLDER"})
+    require_data(request, who, body.data.strip())
     spec = EvaluateSpec(
         found.word, found.key, digest_of(found), body.data.strip(), body.split, find_thresholds=body.find_thresholds
     )

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Depends, Path, Query, Request
 from fastapi.responses import Response
 from pydantic import BaseModel, Field
 
-from cvzoo.studio.access.who import Writer
+from cvzoo.studio.access.who import Annotator
 from cvzoo.studio.api.datasets import audit, require_ready
 from cvzoo.studio.api.found_dataset import FoundDataset
 from cvzoo.studio.data.items import Filter, Item
@@ -95,7 +95,7 @@ def get_history(request: Request, dataset: FoundDataset, ordinal: Ordinal) -> di
 
 
 @router.put("/datasets/{dataset}/images/{ordinal}/labels")
-def set_labels(request: Request, dataset: FoundDataset, ordinal: Ordinal, body: Labels, who: Writer) -> Response:
+def set_labels(request: Request, dataset: FoundDataset, ordinal: Ordinal, body: Labels, who: Annotator) -> Response:
     """Replaces the objects of an image. 412 with the image as it is, if it was changed since `base`."""
     require_ready(dataset)
     edits = studio_of(request).data.edits
@@ -115,7 +115,7 @@ def set_labels(request: Request, dataset: FoundDataset, ordinal: Ordinal, body: 
 
 
 @router.patch("/datasets/{dataset}/images")
-def change_images(request: Request, dataset: FoundDataset, body: Bulk, who: Writer) -> dict[str, Any]:
+def change_images(request: Request, dataset: FoundDataset, body: Bulk, who: Annotator) -> dict[str, Any]:
     """Moves images to a split, or deletes them from the data set; both can be reverted."""
     require_ready(dataset)
     if (body.split is None) is (body.delete is None):
@@ -150,7 +150,7 @@ def list_findings(
 
 
 @router.patch("/datasets/{dataset}/findings")
-def waive_findings(request: Request, dataset: FoundDataset, body: Waiver, who: Writer) -> dict[str, Any]:
+def waive_findings(request: Request, dataset: FoundDataset, body: Waiver, who: Annotator) -> dict[str, Any]:
     """Waives findings, with a reason, or opens them again."""
     findings = studio_of(request).data.findings
     waived = body.state == "waived"

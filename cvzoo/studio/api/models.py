@@ -9,8 +9,9 @@ from fastapi.responses import FileResponse, Response
 from pydantic import BaseModel, Field
 
 from cvzoo.studio.access.identity import Identity
-from cvzoo.studio.access.who import Reader, Writer
+from cvzoo.studio.access.who import Reader, Trainer
 from cvzoo.studio.api.actions import new_job
+from cvzoo.studio.api.named_data import require_folder
 from cvzoo.studio.jobs.job import Job
 from cvzoo.studio.jobs.spec import ExportSpec, Form, PredictionForm, PredictSpec
 from cvzoo.studio.models.card import card_of
@@ -80,13 +81,13 @@ def get_model_file(found: FoundModel, _: Reader) -> Response:
 
 
 @router.post("/models/{model}/exports", status_code=201)
-def create_export(request: Request, found: FoundModel, body: NewExport, who: Writer) -> dict[str, Any]:
+def create_export(request: Request, found: FoundModel, body: NewExport, who: Trainer) -> dict[str, Any]:
     """A job that exports the model to ONNX, or quantizes it to int8."""
     return {"id": export(request, found, body, who).id}
 
 
 @router.post("/models/{model}/predictions", status_code=201)
-def create_predictions(request: Request, found: FoundModel, body: NewPredictions, who: Writer) -> dict[str, Any]:
+def create_predictions(request: Request, found: FoundModel, body: NewPredictions, who: Trainer) -> dict[str, Any]:
     """A job of `cvzoo predict` on a folder of images."""
     return {"id": predict_many(request, found, body, who).id}
 
@@ -95,6 +96,7 @@ def predict_many(request: Request, found: Model, body: NewPredictions, who: Iden
     """Queues the predictions. Raises Problem 409 of a model that is none of cvzoo's, 422 if there are no images."""
     require_loadable(found)
     images = body.images.strip()
+    require_folder(request, who, images)
     if not images or "\0" in images or not os.path.exists(images):
         wrong = {"predicted": f"{images[:200]} does not exist" if images else "a folder of images must be named"}
         raise Problem(422, "some values are invalid", fields=wrong)
@@ -109,6 +111,7 @@ def export(request: Request, found: Model, body: NewExport, who: Identity) -> Jo
         wrong = {"images": "int8 needs images, or a folder of images, to find the ranges of activations"}
         raise Problem(422, "the model cannot be quantized without images", fields=wrong)
     for each in body.images:
+        require_folder(request, who, each)
         if not os.path.exists(each):
             raise Problem(422, "some values are invalid", fields={"images": f"{each[:200]} does not exist"})
     spec = ExportSpec(found.word, found.key, digest_of(found), body.form, tuple(body.images))

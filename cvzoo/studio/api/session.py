@@ -8,6 +8,7 @@ from fastapi.responses import RedirectResponse, Response
 from cvzoo.studio.access.audit import record
 from cvzoo.studio.access.sessions import VALID_MS, close_session, open_session
 from cvzoo.studio.access.tickets import redeem
+from cvzoo.studio.access.users import user_of_password
 from cvzoo.studio.access.who import Reader
 from cvzoo.studio.pages.render import render
 from cvzoo.studio.problems import Problem
@@ -31,9 +32,43 @@ def use_ticket(request: Request, ticket: Annotated[str, Form(max_length=100)]) -
     if user is None:
         record(studio.engine, studio.clock, user=None, address=address, action="open.refused", thing="", detail={})
         raise Problem(403, "this link was used before, or is older than ten minutes", hint="cvzoo studio open")
+    return _signed_in(request, user, "open")
+
+
+@router.get("/sign-in")
+def show_sign_in(request: Request) -> Response:
+    """The form of name and password."""
+    return render(request, "sign_in.html", values={"error": "", "name": ""})
+
+
+@router.post("/sign-in")
+def sign_in(
+    request: Request,
+    name: Annotated[str, Form(max_length=80)] = "",
+    password: Annotated[str, Form(max_length=1000)] = "",
+) -> Response:
+    """Signs in by name and password; after five wrong ones each waits, twice as long as the one before."""
+    studio = studio_of(request)
+    address = request.client.host if request.client else ""
+    wait = studio.attempts.begin(name.casefold(), address)
+    if wait:
+        values = {"error": f"too many attempts: wait {wait} seconds", "name": name}
+        return render(request, "sign_in.html", status_code=429, values=values)
+    user = user_of_password(studio.engine, name, password)
+    if user is None:
+        record(studio.engine, studio.clock, user=None, address=address, action="sign-in.refused", thing="", detail={})
+        values = {"error": "the name or the password is wrong", "name": name}
+        return render(request, "sign_in.html", status_code=403, values=values)
+    studio.attempts.succeeded(name.casefold(), address)
+    return _signed_in(request, user, "sign-in")
+
+
+def _signed_in(request: Request, user: str, action: str) -> Response:
+    studio = studio_of(request)
+    address = request.client.host if request.client else ""
     browser = request.headers.get("user-agent", "")
     cookie = open_session(studio.engine, user, address, browser, studio.clock)
-    record(studio.engine, studio.clock, user=user, address=address, action="open", thing=user, detail={})
+    record(studio.engine, studio.clock, user=user, address=address, action=action, thing=user, detail={})
     response = RedirectResponse("/", status_code=303)
     response.set_cookie(
         studio.cookie,

@@ -9,7 +9,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Header, Request
 from fastapi.responses import Response
 
-from cvzoo.studio.access.who import Reader, Writer
+from cvzoo.studio.access.who import Annotator, Reader, require_owner
 from cvzoo.studio.ids import is_id
 from cvzoo.studio.problems import Problem
 from cvzoo.studio.state import studio_of
@@ -43,7 +43,7 @@ def describe(_: Reader) -> Response:
 @router.post("/uploads", status_code=201)
 def create_upload(
     request: Request,
-    who: Writer,
+    who: Annotator,
     upload_length: Annotated[int, Header(ge=1)],
     upload_metadata: Annotated[str, Header(max_length=2000)] = "",
 ) -> Response:
@@ -67,12 +67,13 @@ def get_offset(upload: FoundUpload) -> Response:
 async def append(
     request: Request,
     upload: FoundUpload,
-    _: Writer,
+    who: Annotator,
     upload_offset: Annotated[int, Header(ge=0)],
     content_type: Annotated[str, Header()] = "",
     upload_checksum: Annotated[str, Header(max_length=100)] = "",
 ) -> Response:
     """Adds bytes. 409 for another offset than that of HEAD, 460 if they have not the checksum"""
+    require_owner(who, upload.created_by)
     if content_type != _BYTES:
         raise Problem(415, "the body is of another type", expected=_BYTES, got=content_type[:80])
     sha256 = _sha256(upload_checksum) if upload_checksum else None
@@ -83,8 +84,9 @@ async def append(
 
 
 @router.delete("/uploads/{upload}", status_code=204)
-def delete_upload(request: Request, upload: FoundUpload, _: Writer) -> Response:
+def delete_upload(request: Request, upload: FoundUpload, who: Annotator) -> Response:
     """Removes an upload."""
+    require_owner(who, upload.created_by)
     studio_of(request).data.uploads.delete(upload.id)
     return _answer(204, {})
 

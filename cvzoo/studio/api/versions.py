@@ -7,7 +7,7 @@ from fastapi.responses import Response
 from pydantic import BaseModel, Field
 
 from cvzoo.studio.access.identity import Identity
-from cvzoo.studio.access.who import Writer
+from cvzoo.studio.access.who import Annotator
 from cvzoo.studio.api.datasets import audit, require_ready
 from cvzoo.studio.api.found_dataset import FoundDataset, FoundVersion
 from cvzoo.studio.data.datasets import Dataset
@@ -32,7 +32,7 @@ def list_versions(request: Request, dataset: FoundDataset) -> dict[str, Any]:
 
 
 @router.post("/datasets/{dataset}/versions")
-def create_version(request: Request, dataset: FoundDataset, body: NewVersion, who: Writer) -> Response:
+def create_version(request: Request, dataset: FoundDataset, body: NewVersion, who: Annotator) -> Response:
     """Makes a version of the newest revision, 202; 200 with the one of the same content if there is one.
 
     409 while errors are neither fixed nor waived, or without the splits train and val.

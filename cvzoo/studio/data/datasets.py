@@ -35,6 +35,7 @@ class Dataset:
     checked_rev: int
     changed_at: int
     created_at: int
+    created_by: str | None
 
     def to_json(self) -> dict[str, Any]:
         """For the REST interface."""
@@ -154,5 +155,4 @@ def _rank(split: str) -> tuple[int, str]:
 
 def _dataset_of(row: Row[Any]) -> Dataset:
     tree = dict(row._mapping)
-    tree.pop("created_by")
     return Dataset(**tree | {"source": json.loads(tree["source"])})

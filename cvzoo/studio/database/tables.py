@@ -13,6 +13,7 @@ from sqlalchemy import (
     Text,
     UniqueConstraint,
     text,
+    true,
 )
 
 METADATA = MetaData()
@@ -21,8 +22,10 @@ USER = Table(
     "user",
     METADATA,
     Column("id", String(19), primary_key=True),
-    Column("name", String(80), unique=True, nullable=False),
-    Column("is_admin", Boolean, nullable=False),
+    Column("name", String(80), unique=True, nullable=False),  # folded to lower case
+    Column("role", String(14), nullable=False, server_default="viewer"),
+    Column("is_active", Boolean, nullable=False, server_default=true()),
+    Column("password", LargeBinary(48)),  # salt and hash; null: signs in by links only
     Column("created_at", Integer, nullable=False),
 )
 TICKET = Table(

@@ -36,6 +36,7 @@ class Job:
     queued_at: int
     changed_at: int
     created_at: int
+    created_by: str | None
 
 
 class Jobs:
@@ -143,7 +144,6 @@ class Jobs:
 
 def _job_of(row: Row[Any]) -> Job | None:
     tree: dict[str, Any] = dict(row._mapping)
-    tree.pop("created_by")
     try:
         spec = spec_from_json(json.loads(tree["spec"]))
     except (ValueError, TypeError, RecursionError):

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import RedirectResponse, Response
 
-from cvzoo.studio.access.who import Reader, Writer
+from cvzoo.studio.access.who import Annotator, Reader, require_owner
 from cvzoo.studio.api.datasets import MAX_SAMPLE, Source, audit, new_dataset
 from cvzoo.studio.api.found_dataset import FoundDataset
 from cvzoo.studio.api.versions import new_version
@@ -42,7 +42,7 @@ def import_form(request: Request, _: Reader) -> Response:
 
 @router.post("/data/new")
 def import_by_form(
-    request: Request, who: Writer, name: _Text = "", spec: _Text = "", sample: _Text = "", kind: _Text = ""
+    request: Request, who: Annotator, name: _Text = "", spec: _Text = "", sample: _Text = "", kind: _Text = ""
 ) -> Response:
     """Imports what is on this machine, or the sample; uploads are sent by the page's script."""
     given = {"name": name.strip(), "spec": spec.strip(), "sample": sample.strip()}
@@ -75,7 +75,7 @@ def dataset_page(request: Request, dataset: FoundDataset) -> Response:
 def split_by_form(
     request: Request,
     dataset: FoundDataset,
-    who: Writer,
+    who: Annotator,
     train: Annotated[int, Form(ge=0, le=100)],
     val: Annotated[int, Form(ge=0, le=100)],
     test: Annotated[int, Form(ge=0, le=100)] = 0,
@@ -101,7 +101,7 @@ def split_by_form(
 
 
 @router.post("/data/{dataset}/versions")
-def version_by_form(request: Request, dataset: FoundDataset, who: Writer, name: _Text = "") -> Response:
+def version_by_form(request: Request, dataset: FoundDataset, who: Annotator, name: _Text = "") -> Response:
     """Makes a version of the newest revision."""
     try:
         version, _ = new_version(request, dataset, name.strip()[:120] or f"revision {dataset.head_rev}", who)
@@ -112,7 +112,7 @@ def version_by_form(request: Request, dataset: FoundDataset, who: Writer, name: 
 
 @router.post("/data/{dataset}/classes")
 def classes_by_form(
-    request: Request, dataset: FoundDataset, who: Writer, name: _Text = "", old: _Text = ""
+    request: Request, dataset: FoundDataset, who: Annotator, name: _Text = "", old: _Text = ""
 ) -> Response:
     """Adds a class, or renames the one called `old`; an empty name removes one without objects."""
     data = studio_of(request).data
@@ -133,7 +133,7 @@ def classes_by_form(
 
 @router.post("/data/{dataset}/revert")
 def revert_by_form(
-    request: Request, dataset: FoundDataset, who: Writer, rev: Annotated[int, Form(ge=1)], ordinal: _Text = ""
+    request: Request, dataset: FoundDataset, who: Annotator, rev: Annotated[int, Form(ge=1)], ordinal: _Text = ""
 ) -> Response:
     """Everything, or one image, as it was at an older revision."""
     ordinals = [int(ordinal)] if ordinal.isdigit() and len(ordinal) < 10 else None
@@ -143,10 +143,11 @@ def revert_by_form(
 
 
 @router.post("/data/{dataset}/delete")
-def delete_by_form(request: Request, dataset: FoundDataset, who: Writer, name: _Text = "") -> Response:
+def delete_by_form(request: Request, dataset: FoundDataset, who: Annotator, name: _Text = "") -> Response:
     """Deletes the data set, if its name was typed."""
     if name.strip() != dataset.name:
         return _page(request, dataset, {"delete_error": "type the name of the data set"})
+    require_owner(who, dataset.created_by)
     studio_of(request).data.datasets.delete(dataset.id)
     audit(request, who, "dataset.delete", dataset.id, {"name": dataset.name})
     return RedirectResponse("/data", status_code=303)

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import RedirectResponse, Response
 from pydantic import ValidationError
 
-from cvzoo.studio.access.who import Reader, Writer
+from cvzoo.studio.access.who import Reader, Trainer
 from cvzoo.studio.api.evaluations import FoundEvaluation, NewEvaluation, evaluate
 from cvzoo.studio.evaluations.plots import calibration_plot, confusion_table, pr_plot
 from cvzoo.studio.evaluations.results import KINDS, Results, read_results
@@ -31,7 +31,7 @@ def evaluations_page(request: Request, _: Reader, model: Annotated[str, Query(ma
 @router.post("/evaluations")
 def evaluate_by_form(
     request: Request,
-    who: Writer,
+    who: Trainer,
     model: Annotated[str, Form(max_length=200)] = "",
     data: Annotated[str, Form(max_length=2000)] = "",
     split: Annotated[str, Form(max_length=40)] = "",

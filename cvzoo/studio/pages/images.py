@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import RedirectResponse, Response
 
-from cvzoo.studio.access.who import Writer
+from cvzoo.studio.access.who import Annotator
 from cvzoo.studio.api.datasets import audit
 from cvzoo.studio.api.found_dataset import FoundDataset
 from cvzoo.studio.api.items import Ordinal, Wanted
@@ -128,7 +128,7 @@ def findings(
 def waive_by_form(
     request: Request,
     dataset: FoundDataset,
-    who: Writer,
+    who: Annotator,
     kind: Annotated[str, Form(max_length=40)],
     reason: Annotated[str, Form(max_length=400)] = "",
     finding: Annotated[str, Form(max_length=20)] = "",

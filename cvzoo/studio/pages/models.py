@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import RedirectResponse, Response
 
-from cvzoo.studio.access.who import Reader, Writer
+from cvzoo.studio.access.who import Reader, Trainer
 from cvzoo.studio.api.models import (
     FoundModel,
     NewExport,
@@ -77,7 +77,7 @@ def network_page(request: Request, found: FoundModel, _: Reader) -> Response:
 def export_by_form(
     request: Request,
     model: str,
-    who: Writer,
+    who: Trainer,
     form: Annotated[str, Form(pattern="^(onnx|int8)$")],
     images: Annotated[str, Form(max_length=2000)] = "",
 ) -> Response:
@@ -96,7 +96,7 @@ def export_by_form(
 def predict_by_form(
     request: Request,
     found: FoundModel,
-    who: Writer,
+    who: Trainer,
     predicted: Annotated[str, Form(max_length=2000)] = "",
     as_form: Annotated[str, Form(alias="form", pattern="^(jsonl|csv|coco)$")] = "jsonl",
 ) -> Response:

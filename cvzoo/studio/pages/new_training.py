@@ -9,8 +9,9 @@ from starlette.datastructures import FormData
 
 from cvzoo.errors.exceptions import ConfigError
 from cvzoo.studio.access.identity import Identity
-from cvzoo.studio.access.who import Reader, Writer
+from cvzoo.studio.access.who import Reader, Trainer
 from cvzoo.studio.api.actions import new_job
+from cvzoo.studio.api.named_data import require_data
 from cvzoo.studio.jobs.recipe_helper import check, recipes
 from cvzoo.studio.jobs.spec import TrainSpec
 from cvzoo.studio.pages.render import render
@@ -41,7 +42,7 @@ def show_form(
 
 
 @router.post("/jobs/new")
-async def submit_form(request: Request, who: Writer) -> Response:
+async def submit_form(request: Request, who: Trainer) -> Response:
     """Creates the job, or shows what is wrong at each field."""
     return await run_in_threadpool(_submit, request, await request.form(max_fields=500), who)
 
@@ -62,6 +63,7 @@ def _submit(request: Request, form: FormData, who: Identity) -> Response:
     }
     name, data = texts.get("name", ""), texts.get("data", "")
     given = {"name": name, "data": data, "settings": settings}
+    require_data(request, who, data)
     try:
         wrong = check(recipe, data, settings)
     except ConfigError as error:

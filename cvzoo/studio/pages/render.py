@@ -10,6 +10,8 @@ from fastapi import Request
 from fastapi.responses import HTMLResponse
 
 from cvzoo.reporting.as_time import as_time
+from cvzoo.studio.access.identity import Identity
+from cvzoo.studio.access.roles import Role, includes
 
 _FOLDER = pathlib.Path(__file__).with_name("templates")
 _NONE = "–"
@@ -65,7 +67,12 @@ _TEMPLATES = _environment()
 def render(
     request: Request, template: str, *, status_code: int = 200, values: Mapping[str, Any] | None = None
 ) -> HTMLResponse:
-    """The page of a template. values: what the template names"""
-    text = _TEMPLATES.get_template(template).render(path=request.url.path, **(values or {}))
+    """The page of a template, with `who` is signed in and what the user `may` do. values: what the template names"""
+    who: Identity | None = getattr(request.state, "who", None)
+
+    def may(role: Role) -> bool:
+        return who is not None and who.may_write and includes(who.role, role)
+
+    text = _TEMPLATES.get_template(template).render(path=request.url.path, who=who, may=may, **(values or {}))
     # names of files that are not UTF-8 have surrogates
     return HTMLResponse(text.encode("utf-8", "replace"), status_code=status_code)

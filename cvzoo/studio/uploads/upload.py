@@ -28,6 +28,7 @@ class Upload:
     name: str
     size: int
     offset: int
+    created_by: str | None
 
 
 class Uploads:
@@ -49,12 +50,12 @@ class Uploads:
         free = room(self._place.uploads)
         if size + missing > free:
             raise Problem(507, "the disk has not enough room for the file", expected=f"{size + missing}", got=f"{free}")
-        upload = Upload(new_id("up"), _plain_name(name), size, 0)
+        upload = Upload(new_id("up"), _plain_name(name), size, 0, user)
         descriptor = os.open(self._place.upload(upload.id), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         os.close(descriptor)
         now = self._clock()
         with writing(self._engine) as connection:
-            row = dataclasses.asdict(upload) | {"touched_at": now, "created_at": now, "created_by": user}
+            row = dataclasses.asdict(upload) | {"touched_at": now, "created_at": now}
             connection.execute(insert(UPLOAD).values(**row))
         return upload
 
@@ -62,7 +63,7 @@ class Uploads:
         """The upload; None if there is none."""
         with reading(self._engine) as connection:
             row = connection.execute(select(UPLOAD).where(UPLOAD.c.id == upload)).first()
-        return None if row is None else Upload(row.id, row.name, row.size, row.offset)
+        return None if row is None else Upload(row.id, row.name, row.size, row.offset, row.created_by)
 
     async def append(
         self, upload: Upload, offset: int, body: AsyncIterator[bytes], sha256: bytes | None

@@ -1,0 +1,130 @@
+"""Users: their roles, passwords and states."""
+
+import dataclasses
+import re
+from typing import Any
+
+from sqlalchemy import Connection, Engine, delete, func, insert, select, update
+from sqlalchemy.exc import IntegrityError
+
+from cvzoo.errors.exceptions import ConfigError
+from cvzoo.studio.access.passwords import MAX_LENGTH, MIN_LENGTH, hash_of, is_password
+from cvzoo.studio.access.roles import Role
+from cvzoo.studio.clock import Clock
+from cvzoo.studio.database.engine import reading, writing
+from cvzoo.studio.database.tables import SESSION, TICKET, TOKEN, USER
+from cvzoo.studio.ids import new_id
+
+_NAME = re.compile(r"[\w.@+-]{1,80}")
+
+
+@dataclasses.dataclass(frozen=True)
+class User:
+    """A user. is_active: false of one who may not sign in; created_at: milliseconds since 1970"""
+
+    id: str
+    name: str
+    role: Role
+    is_active: bool
+    has_password: bool
+    created_at: int
+
+    def to_json(self) -> dict[str, Any]:
+        """For the REST interface."""
+        return dataclasses.asdict(self)
+
+
+def all_users(engine: Engine) -> list[User]:
+    """All users by name."""
+    with reading(engine) as connection:
+        return [_user(row) for row in connection.execute(select(USER).order_by(USER.c.name))]
+
+
+def find_user(engine: Engine, user: str) -> User | None:
+    """The user of an identifier, or of a name."""
+    mine = (USER.c.id == user) | (USER.c.name == user.casefold())
+    with reading(engine) as connection:
+        row = connection.execute(select(USER).where(mine)).first()
+    return None if row is None else _user(row)
+
+
+def add_user(engine: Engine, name: str, role: Role, clock: Clock) -> User:
+    """A new user without a password, who signs in by a one-time link. Raises ConfigError for a taken or odd name."""
+    name = name.strip().casefold()
+    if not _NAME.fullmatch(name):
+        raise ConfigError("a user cannot have this name", expected="letters, digits and . @ + - _, at most 80")
+    user = User(new_id("us"), name, role, is_active=True, has_password=False, created_at=clock())
+    row = {"id": user.id, "name": name, "role": role, "is_active": True, "created_at": user.created_at}
+    try:
+        with writing(engine) as connection:
+            connection.execute(insert(USER).values(**row))
+    except IntegrityError:
+        raise ConfigError(f"there is a user {name} already", hint="another name") from None
+    return user
+
+
+def change_user(engine: Engine, user: str, *, role: Role | None = None, is_active: bool | None = None) -> None:
+    """Another role, or whether the user may sign in; disabling ends the user's sessions and links.
+
+    Raises ConfigError if no active administrator would be left.
+    """
+    given: dict[str, Any] = {} if role is None else {"role": role}
+    given |= {} if is_active is None else {"is_active": is_active}
+    if not given:
+        return
+    with writing(engine) as connection:
+        connection.execute(update(USER).where(USER.c.id == user).values(**given))
+        left = select(func.count()).select_from(USER).where(USER.c.role == "administrator", USER.c.is_active)
+        if not connection.execute(left).scalar_one():
+            raise ConfigError("no active administrator would be left", hint="make another user administrator first")
+        if is_active is False:
+            _sign_out(connection, user)
+
+
+def forget_password(engine: Engine, user: str) -> None:
+    """Ends the sessions and links of the user, revokes the tokens, and removes the password."""
+    with writing(engine) as connection:
+        connection.execute(update(USER).where(USER.c.id == user).values(password=None))
+        connection.execute(delete(TOKEN).where(TOKEN.c.user == user))
+        _sign_out(connection, user)
+
+
+def set_password(engine: Engine, user: str, current: str, new: str) -> None:
+    """A new password, which ends the user's other sessions.
+
+    current: not looked at if the user has none yet
+    Raises ConfigError if `current` is wrong, or `new` shorter than 10 characters.
+    """
+    if not MIN_LENGTH <= len(new) <= MAX_LENGTH:
+        raise ConfigError(
+            "the new password is too short" if len(new) < MIN_LENGTH else "the new password is too long",
+            expected=f"{MIN_LENGTH} to {MAX_LENGTH} characters",
+        )
+    with reading(engine) as connection:
+        before = connection.execute(select(USER.c.password).where(USER.c.id == user)).scalar_one()
+    if before is not None and not is_password(current, before):
+        raise ConfigError("the current password is wrong")
+    stored = hash_of(new)
+    with writing(engine) as connection:
+        same = USER.c.password.is_(None) if before is None else USER.c.password == before
+        if connection.execute(update(USER).where(USER.c.id == user, same).values(password=stored)).rowcount != 1:
+            raise ConfigError("the password was changed meanwhile")
+        _sign_out(connection, user)
+
+
+def user_of_password(engine: Engine, name: str, password: str) -> str | None:
+    """The identifier of the active user with this name and password, or None; as slow for unknown names."""
+    with reading(engine) as connection:
+        query = select(USER.c.id, USER.c.password).where(USER.c.name == name.strip().casefold(), USER.c.is_active)
+        row = connection.execute(query).first()
+    is_right = is_password(password[:MAX_LENGTH], None if row is None else row.password)
+    return row.id if row is not None and is_right else None
+
+
+def _sign_out(connection: Connection, user: str) -> None:
+    for table in (SESSION, TICKET):
+        connection.execute(delete(table).where(table.c.user == user))
+
+
+def _user(row: Any) -> User:
+    return User(row.id, row.name, row.role, row.is_active, row.password is not None, row.created_at)

@@ -1,0 +1,235 @@
+"""Users and tokens, the audit, and what is stored, for administrators; the own password and tokens, for all."""
+
+import os
+import pathlib
+from typing import Annotated, Any, Literal, TypeAlias
+
+from fastapi import APIRouter, Query, Request
+from pydantic import BaseModel, Field
+
+from cvzoo.studio.access.audit import Entry, entries, record
+from cvzoo.studio.access.identity import Identity, Scope
+from cvzoo.studio.access.roles import Role
+from cvzoo.studio.access.tickets import new_ticket
+from cvzoo.studio.access.tokens import new_token, revoke_token, tokens_of
+from cvzoo.studio.access.users import User, add_user, all_users, change_user, find_user, forget_password, set_password
+from cvzoo.studio.access.who import Administrator, Overseer, Reader, Writer
+from cvzoo.studio.ids import is_id
+from cvzoo.studio.problems import Problem
+from cvzoo.studio.state import studio_of
+
+router = APIRouter(tags=["users"])
+_Password: TypeAlias = Annotated[str, Field(max_length=1000)]
+MAX_DAYS = 3650
+
+
+class NewUser(BaseModel):
+    """A user, who gets a one-time link."""
+
+    name: Annotated[str, Field(max_length=80)]
+    role: Role = "viewer"
+
+
+class ChangedUser(BaseModel):
+    """What changes of a user. is_active: false: may not sign in"""
+
+    role: Role | None = None
+    is_active: bool | None = None
+
+
+class NewPassword(BaseModel):
+    """The own password. current: not needed if there is none yet"""
+
+    current: _Password = ""
+    new: _Password
+
+
+class NewToken(BaseModel):
+    """A token of one's own for programs."""
+
+    name: Annotated[str, Field(min_length=1, max_length=80)]
+    scope: Literal["read", "write"] = "read"
+    days: Annotated[int, Field(ge=1, le=MAX_DAYS)] = 90
+
+
+@router.get("/me")
+def get_me(who: Reader) -> dict[str, Any]:
+    """Who makes the request."""
+    return {"id": who.user, "name": who.name, "role": who.role, "may_write": who.may_write, "via": who.via}
+
+
+@router.put("/me/password", status_code=204)
+def put_password(request: Request, body: NewPassword, who: Writer) -> None:
+    """Sets one's own password; all sessions of the user end. 403 for a token."""
+    change_password(request, who, body.current, body.new)
+
+
+@router.get("/tokens")
+def list_tokens(request: Request, who: Reader) -> dict[str, Any]:
+    """One's own tokens that are valid; their secrets are not stored."""
+    studio = studio_of(request)
+    return {"items": [each.to_json() for each in tokens_of(studio.engine, who.user, studio.clock)]}
+
+
+@router.post("/tokens", status_code=201)
+def create_token(request: Request, body: NewToken, who: Writer) -> dict[str, Any]:
+    """A token of one's own, which is shown this once. 403 for a token, which would outlive its own end."""
+    return {"token": add_token(request, who, body.name, body.scope, body.days)}
+
+
+@router.delete("/tokens/{token}", status_code=204)
+def delete_token(request: Request, token: str, who: Writer) -> None:
+    """Revokes one of one's own tokens."""
+    end_token(request, who, token)
+
+
+@router.get("/users")
+def list_users(request: Request, _: Overseer) -> dict[str, Any]:
+    """All users."""
+    return {"items": [each.to_json() for each in all_users(studio_of(request).engine)]}
+
+
+@router.post("/users", status_code=201)
+def create_user(request: Request, body: NewUser, who: Administrator) -> dict[str, Any]:
+    """A new user, with the path of a link that signs in once, within ten minutes; 409 if the name is taken."""
+    user, path = invite(request, who, body.name, body.role)
+    return {**user.to_json(), "link": path}
+
+
+@router.patch("/users/{user}")
+def patch_user(request: Request, user: str, body: ChangedUser, who: Administrator) -> dict[str, Any]:
+    """Another role or state; 409 if no active administrator would be left."""
+    return update_user(request, who, user, body.role, body.is_active).to_json()
+
+
+@router.post("/users/{user}/link", status_code=201)
+def create_link(request: Request, user: str, who: Administrator) -> dict[str, Any]:
+    """A link that signs the user in once; the password, sessions and tokens that the user had are removed."""
+    return {"link": new_link(request, who, user)}
+
+
+@router.get("/audit")
+def list_audit(
+    request: Request,
+    _: Overseer,
+    before: Annotated[int | None, Query(ge=1, le=2**62)] = None,
+    action: Annotated[str, Query(max_length=40)] = "",
+) -> dict[str, Any]:
+    """Who did what, the newest first, 200 at a time. action: what the entries' actions begin with"""
+    found = entries(studio_of(request).engine, before=before, action=action, limit=200)
+    return {"items": [each.to_json() for each in found], "next": _next(found, 200)}
+
+
+@router.get("/storage")
+def get_storage(request: Request, _: Overseer) -> dict[str, Any]:
+    """Bytes and files below the studio's own folder, by its subfolders."""
+    return {"items": storage(studio_of(request).place.home)}
+
+
+def known_user(request: Request, user: str) -> User:
+    """The user of an identifier. Raises Problem 404."""
+    found = find_user(studio_of(request).engine, user) if is_id(user, "us") else None
+    if found is None:
+        raise Problem(404, "there is no such user")
+    return found
+
+
+def invite(request: Request, who: Identity, name: str, role: Role) -> tuple[User, str]:
+    """A new user, and the path of the one-time link. Raises Problem 403 for a token."""
+    _require_session(who)
+    studio = studio_of(request)
+    user = add_user(studio.engine, name, role, studio.clock)
+    _record(request, who, "user.create", user.id, {"name": user.name, "role": role})
+    return user, f"/open?ticket={new_ticket(studio.engine, studio.clock, user.id)}"
+
+
+def update_user(request: Request, who: Identity, user: str, role: Role | None, is_active: bool | None) -> User:
+    """Changes a user. Raises Problem 403 for a token, 404."""
+    _require_session(who)
+    before = known_user(request, user)
+    change_user(studio_of(request).engine, user, role=role, is_active=is_active)
+    after = known_user(request, user)
+    detail: dict[str, list[Any]] = {"role": [before.role, after.role], "is_active": [before.is_active, after.is_active]}
+    _record(request, who, "user.change", user, {key: pair for key, pair in detail.items() if pair[0] != pair[1]})
+    return after
+
+
+def new_link(request: Request, who: Identity, user: str) -> str:
+    """The path of a one-time link for a user, whose password is forgotten. Raises Problem 403, 404, 409."""
+    _require_session(who)
+    studio = studio_of(request)
+    if not known_user(request, user).is_active:
+        raise Problem(409, "this user may not sign in", hint="activate the user first")
+    if user != who.user:  # one's own link is for another browser
+        forget_password(studio.engine, user)
+    _record(request, who, "user.link", user, {})
+    return f"/open?ticket={new_ticket(studio.engine, studio.clock, user)}"
+
+
+def change_password(request: Request, who: Identity, current: str, new: str) -> None:
+    """Sets one's own password. Raises Problem 403 for a token, ConfigError as `set_password`."""
+    _require_session(who)
+    studio = studio_of(request)
+    address = _address(request)
+    wait = studio.attempts.begin(who.name, address)
+    if wait:
+        raise Problem(429, "too many wrong passwords", hint=f"wait {wait} seconds")
+    set_password(studio.engine, who.user, current, new)
+    studio.attempts.succeeded(who.name, address)
+    _record(request, who, "password.set", who.user, {})
+
+
+def add_token(request: Request, who: Identity, name: str, scope: Scope, days: int) -> str:
+    """The secret of a new token. Raises Problem 403 for a token."""
+    _require_session(who)
+    studio = studio_of(request)
+    secret = new_token(studio.engine, name, scope, days, studio.clock, who.user)
+    _record(request, who, "token.create", who.user, {"name": name, "scope": scope, "days": days})
+    return secret
+
+
+def end_token(request: Request, who: Identity, token: str) -> None:
+    """Revokes a token of one's own. Raises Problem 404."""
+    studio = studio_of(request)
+    if not is_id(token, "tk") or not revoke_token(studio.engine, who.user, token, studio.clock):
+        raise Problem(404, "there is no such token")
+    _record(request, who, "token.revoke", token, {})
+
+
+def storage(home: pathlib.Path) -> list[dict[str, Any]]:
+    """{"name", "n_file", "n_byte"} of each subfolder, and of the files beside them; hard links count once."""
+    seen: set[tuple[int, int]] = set()
+    sums: dict[str, list[int]] = {}
+    for folder, _, files in os.walk(home):
+        parts = pathlib.Path(folder).relative_to(home).parts
+        found = sums.setdefault(parts[0] if parts else "database", [0, 0])
+        for name in files:
+            try:
+                status = os.lstat(os.path.join(folder, name))
+            except FileNotFoundError:  # removed meanwhile
+                continue
+            if (status.st_dev, status.st_ino) not in seen:
+                seen.add((status.st_dev, status.st_ino))
+                found[0] += 1
+                found[1] += status.st_size
+    return [{"name": name, "n_file": n, "n_byte": size} for name, (n, size) in sorted(sums.items())]
+
+
+def _next(found: list[Entry], limit: int) -> int | None:
+    return found[-1].id if len(found) == limit else None
+
+
+def _require_session(who: Identity) -> None:
+    if who.via != "session":
+        raise Problem(403, "a token cannot do this", expected="a session", hint="sign in with a browser")
+
+
+def _address(request: Request) -> str:
+    return request.client.host if request.client else ""
+
+
+def _record(request: Request, who: Identity, action: str, thing: str, detail: dict[str, Any]) -> None:
+    studio = studio_of(request)
+    record(
+        studio.engine, studio.clock, user=who.user, address=_address(request), action=action, thing=thing, detail=detail
+    )

@@ -1,0 +1,147 @@
+"""The pages of the own account, of users, and of the audit."""
+
+import csv
+import io
+from typing import Annotated, Any, TypeAlias
+
+from fastapi import APIRouter, Form, Query, Request
+from fastapi.responses import RedirectResponse, Response
+
+from cvzoo.errors.exceptions import ConfigError
+from cvzoo.studio.access.audit import entries
+from cvzoo.studio.access.identity import Identity
+from cvzoo.studio.access.roles import ROLES, as_role
+from cvzoo.studio.access.tokens import tokens_of
+from cvzoo.studio.access.users import all_users, find_user
+from cvzoo.studio.access.who import Administrator, Overseer, Reader, Writer
+from cvzoo.studio.api.users import (
+    add_token,
+    change_password,
+    end_token,
+    invite,
+    known_user,
+    new_link,
+    storage,
+    update_user,
+)
+from cvzoo.studio.pages.render import render
+from cvzoo.studio.problems import Problem
+from cvzoo.studio.state import studio_of
+
+router = APIRouter(include_in_schema=False)
+_Text: TypeAlias = Annotated[str, Form(max_length=1000)]
+_PAGE = 200
+_ALL = 1_000_000
+
+
+@router.get("/account")
+def account_page(request: Request, who: Reader) -> Response:
+    """The own password and tokens."""
+    return _account(request, who, {}, 200)
+
+
+@router.post("/account/password")
+def password_by_form(request: Request, who: Writer, new: _Text = "", current: _Text = "") -> Response:
+    """Sets the password; this browser is signed out, as all others."""
+    try:
+        change_password(request, who, current, new)
+    except ConfigError as error:
+        return _account(request, who, {"password_error": str(error).replace("\n", ", ")}, 422)
+    return RedirectResponse("/sign-in", status_code=303)
+
+
+@router.post("/account/tokens")
+def token_by_form(
+    request: Request,
+    who: Writer,
+    name: Annotated[str, Form(max_length=80)] = "",
+    scope: Annotated[str, Form(pattern="^(read|write)$")] = "read",
+) -> Response:
+    """Makes a token, and shows it this once."""
+    if not name.strip():
+        return _account(request, who, {"token_error": "the token needs a name"}, 422)
+    secret = add_token(request, who, name.strip(), "write" if scope == "write" else "read", 90)
+    return _account(request, who, {"secret": secret}, 200)
+
+
+@router.post("/account/tokens/{token}")
+def revoke_by_form(request: Request, token: str, who: Writer) -> Response:
+    """Revokes a token."""
+    end_token(request, who, token)
+    return RedirectResponse("/account", status_code=303)
+
+
+@router.get("/admin")
+def admin_page(request: Request, _: Overseer) -> Response:
+    """Users, and what is stored."""
+    return _admin(request, {}, 200)
+
+
+@router.post("/admin/users")
+def add_by_form(request: Request, who: Administrator, name: _Text = "", role: _Text = "") -> Response:
+    """Adds a user, and shows the link once."""
+    chosen = as_role(role)
+    if chosen is None:
+        raise Problem(422, "there is no such role", expected=", ".join(ROLES), got=role[:40])
+    try:
+        user, path = invite(request, who, name, chosen)
+    except ConfigError as error:
+        return _admin(request, {"error": str(error).replace("\n", ", "), "typed": name}, 422)
+    return _admin(request, {"link": path, "linked": user}, 200)
+
+
+@router.post("/admin/users/{user}")
+def change_by_form(request: Request, user: str, who: Administrator, role: _Text = "", action: _Text = "") -> Response:
+    """Another role, another state, or a new link."""
+    try:
+        if action == "link":
+            path = new_link(request, who, user)
+            return _admin(request, {"link": path, "linked": known_user(request, user)}, 200)
+        is_active = {"disable": False, "activate": True}.get(action)
+        update_user(request, who, user, as_role(role) if is_active is None else None, is_active)
+    except ConfigError as error:
+        return _admin(request, {"error": str(error).replace("\n", ", ")}, 409)
+    return RedirectResponse("/admin", status_code=303)
+
+
+@router.get("/admin/audit")
+def audit_page(
+    request: Request,
+    _: Overseer,
+    before: Annotated[int | None, Query(ge=1, le=2**62)] = None,
+    action: Annotated[str, Query(max_length=40)] = "",
+) -> Response:
+    """Who did what."""
+    found = entries(studio_of(request).engine, before=before, action=action, limit=_PAGE)
+    values = {"entries": found, "action": action, "next": found[-1].id if len(found) == _PAGE else None}
+    return render(request, "audit.html", values=values)
+
+
+@router.get("/admin/audit.csv")
+def audit_table(request: Request, _: Overseer) -> Response:
+    """All of the audit as CSV."""
+    text = io.StringIO()
+    table = csv.writer(text)
+    table.writerow(["id", "at", "user", "address", "action", "object", "detail"])
+    for each in reversed(entries(studio_of(request).engine, before=None, action="", limit=_ALL)):
+        # a spreadsheet would compute what begins like a formula
+        row = [each.user or "", each.address, each.action, each.object, each.detail]
+        table.writerow([each.id, each.at, *(f"'{cell}" if cell[:1] in "=+-@" and cell else cell for cell in row)])
+    headers = {"content-disposition": 'attachment; filename="audit.csv"'}
+    return Response(text.getvalue().encode("utf-8", "replace"), media_type="text/csv; charset=utf-8", headers=headers)
+
+
+def _account(request: Request, who: Identity, more: dict[str, Any], status: int) -> Response:
+    studio = studio_of(request)
+    user = find_user(studio.engine, who.user)
+    values: dict[str, Any] = {"password_error": "", "token_error": "", "secret": "", "user": user}
+    values["tokens"] = tokens_of(studio.engine, who.user, studio.clock)
+    return render(request, "account.html", status_code=status, values=values | more)
+
+
+def _admin(request: Request, more: dict[str, Any], status: int) -> Response:
+    studio = studio_of(request)
+    values: dict[str, Any] = {"error": "", "typed": "", "link": "", "linked": None, "roles": ROLES}
+    values |= {"users": all_users(studio.engine), "storage": storage(studio.place.home)}
+    values["base"] = str(request.base_url).rstrip("/")
+    return render(request, "admin.html", status_code=status, values=values | more)
