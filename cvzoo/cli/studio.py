@@ -28,6 +28,7 @@ def run(args: argparse.Namespace) -> int:
         None: _serve,
         "open": _open,
         "token": _token,
+        "user": _user,
         "backup": _backup,
         "restore": _restore,
         "reindex": _reindex,
@@ -69,6 +70,32 @@ def _token(args: argparse.Namespace, home: pathlib.Path) -> None:
     else:
         print(tokens.new_token(engine, args.name, args.scope, args.days, clock))
     engine.dispose()
+
+
+def _user(args: argparse.Namespace, home: pathlib.Path) -> None:
+    module, place, clock = _care("access.users", home)
+    if not place.database.is_file():
+        raise ConfigError(f"no server has run in {home}", hint="run cvzoo studio once")
+    engine = importlib.import_module("cvzoo.studio.database.migrate").ready_database(place)
+    try:
+        if args.change == "list":
+            for each in module.all_users(engine):
+                print(each.name, each.role, "active" if each.is_active else "disabled")
+            return
+        added = module.add_user(engine, args.name, args.role, clock) if args.change == "add" else None
+        user = added or module.find_user(engine, args.name)
+        if user is None:
+            raise ConfigError(f"there is no user {args.name}", hint="cvzoo studio user list")
+        if args.change in ("disable", "activate"):
+            module.change_user(engine, user.id, is_active=args.change == "activate")
+        elif args.change == "role":
+            module.change_user(engine, user.id, role=args.role)
+        else:
+            if args.change == "link":
+                module.forget_password(engine, user.id)
+            print(importlib.import_module("cvzoo.studio.serve").new_link(place, user.id))
+    finally:
+        engine.dispose()
 
 
 def _backup(args: argparse.Namespace, home: pathlib.Path) -> None:

@@ -125,21 +125,22 @@ def _part_of(path: pathlib.Path) -> Iterator[BinaryIO]:
     """A file of the owner's only, to write and read, which is deleted at the end of the block."""
     name = _part_name(path)
     descriptor = os.open(name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-    with open(descriptor, "w+b") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise ConfigError(f"another process writes {path}", hint="another name") from None
-        try:
-            file.truncate(0)  # of what a killed process left
-            yield file
-        except OSError as error:
-            if error.errno is not None and error.filename is None:  # of a full disk
-                error.filename = str(path)
-                del error.filename2
-            raise
-        finally:
-            name.unlink(missing_ok=True)
+    try:
+        with open(descriptor, "w+b") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise ConfigError(f"another process writes {path}", hint="another name") from None
+            try:
+                file.truncate(0)  # of what a killed process left
+                yield file
+            finally:
+                name.unlink(missing_ok=True)
+    except OSError as error:  # of a full disk; closing writes what is buffered, and fails once more
+        if error.errno is not None and error.filename is None:
+            error.filename = str(path)
+            del error.filename2
+        raise
 
 
 def _part_name(path: pathlib.Path) -> pathlib.Path:

@@ -160,13 +160,13 @@ def write_link(place: Place, address: str) -> None:
     os.chmod(place.open_url, 0o600)
 
 
-def new_link(place: Place) -> str:
-    """A new one-time link to the running server. Raises ConfigError if none has run in this folder."""
+def new_link(place: Place, user: str | None = None) -> str:
+    """A one-time link to the server, by default for the administrator. Raises ConfigError if none ran in the folder."""
     path: pathlib.Path = place.open_url
     if not path.is_file():
         raise ConfigError(f"no server has run in {place.home}", hint="cvzoo studio")
     engine = ready_database(place)
     try:
-        return f"{path.read_text().strip()}/open?ticket={new_ticket(engine, now_ms)}"
+        return f"{path.read_text().strip()}/open?ticket={new_ticket(engine, now_ms, user)}"
     finally:
         engine.dispose()

@@ -3,6 +3,7 @@
 import argparse
 
 from cvzoo.cli.option_values import positive
+from cvzoo.studio.access.roles import ROLES
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -38,6 +39,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     token.add_argument("--scope", choices=("read", "write"), default="read", help="what it may do (default: read)")
     token.add_argument("--days", type=positive, default=90, metavar="N", help="days until it expires (default: 90)")
     token.add_argument("--revoke", action="store_true", help="revoke the tokens of this name")
+    user = actions.add_parser("user", help="add, list, change and disable users", allow_abbrev=False)
+    changes = user.add_subparsers(metavar="CHANGE", title="changes", dest="change", required=True)
+    changes.add_parser("list", help="print the users with their roles", allow_abbrev=False)
+    add = changes.add_parser("add", help="add a user, and print a one-time link", allow_abbrev=False)
+    role = changes.add_parser("role", help="give a user another role", allow_abbrev=False)
+    link = changes.add_parser(
+        "link", help="print a one-time link; the password, sessions and tokens are removed", allow_abbrev=False
+    )
+    disable = changes.add_parser("disable", help="end the sessions, links and tokens of a user", allow_abbrev=False)
+    activate = changes.add_parser("activate", help="allow a disabled user to sign in again", allow_abbrev=False)
+    for each in (add, role, link, disable, activate):
+        each.add_argument("name", metavar="NAME", help="of the user")
+    add.add_argument("--role", choices=ROLES, default="viewer", help="what the user may do (default: viewer)")
+    role.add_argument("role", choices=ROLES, help="what the user may do from now on")
     backup = actions.add_parser(
         "backup",
         help="copy the database and the studio's own files, while it runs, too; the copy is read back",

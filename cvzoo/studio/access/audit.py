@@ -14,7 +14,7 @@ from cvzoo.studio.database.tables import AUDIT, USER
 
 @dataclasses.dataclass(frozen=True)
 class Entry:
-    """What somebody did. at: milliseconds since 1970; user: the name; detail: JSON"""
+    """What a user did. at: milliseconds since 1970; user: the name; detail: JSON"""
 
     id: int
     at: int

@@ -12,7 +12,7 @@ from cvzoo.studio.api.datasets import audit
 from cvzoo.studio.api.found_dataset import FoundDataset
 from cvzoo.studio.api.items import Ordinal, Wanted
 from cvzoo.studio.data.items import NO_SPLIT
-from cvzoo.studio.pages.render import render
+from cvzoo.studio.pages.render import may, render
 from cvzoo.studio.problems import Problem
 from cvzoo.studio.state import studio_of
 
@@ -83,6 +83,7 @@ def editor(
         "after": after,
         "query": urlencode(wanted.query()),
         "isOld": rev is not None and rev < dataset.head_rev,
+        "isReadOnly": (rev is not None and rev < dataset.head_rev) or not may(request, "annotator"),
     }
     values = {
         "dataset": dataset,

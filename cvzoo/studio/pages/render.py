@@ -1,5 +1,6 @@
 """Pages from templates, in which all values are escaped."""
 
+import functools
 import pathlib
 import time
 from collections.abc import Mapping
@@ -68,11 +69,18 @@ def render(
     request: Request, template: str, *, status_code: int = 200, values: Mapping[str, Any] | None = None
 ) -> HTMLResponse:
     """The page of a template, with `who` is signed in and what the user `may` do. values: what the template names"""
-    who: Identity | None = getattr(request.state, "who", None)
-
-    def may(role: Role) -> bool:
-        return who is not None and who.may_write and includes(who.role, role)
-
-    text = _TEMPLATES.get_template(template).render(path=request.url.path, who=who, may=may, **(values or {}))
+    known = {"path": request.url.path, "who": _who(request), "may": functools.partial(may, request)}
+    text = _TEMPLATES.get_template(template).render(**known, **(values or {}))
     # names of files that are not UTF-8 have surrogates
     return HTMLResponse(text.encode("utf-8", "replace"), status_code=status_code)
+
+
+def may(request: Request, role: Role) -> bool:
+    """Whether who is signed in may do what needs the role; what is not possible is not shown."""
+    who = _who(request)
+    return who is not None and who.may_write and includes(who.role, role)
+
+
+def _who(request: Request) -> Identity | None:
+    who: Identity | None = getattr(request.state, "who", None)
+    return who

@@ -2,6 +2,7 @@
 
 import pytest
 
+from cvzoo.cli.main import main
 from cvzoo.errors.exceptions import ConfigError
 from cvzoo.studio.access import attempts, passwords, tickets, tokens, users
 
@@ -215,3 +216,22 @@ def test_pages_show_what_the_user_may_do(browser, stranger, studio):
     for path in ("/account", "/admin", "/admin/audit"):
         assert browser.get(path).status_code == 200
         assert (stranger.get(path).status_code == 200) == (path == "/account")
+
+
+def test_users_are_added_and_changed_on_the_command_line(studio, stranger, capsys):
+    def studio_user(*words):
+        status = main(["studio", "--home", str(studio.place.home), "user", *words])
+        return status, capsys.readouterr()
+
+    tickets.new_ticket(studio.engine, studio.clock)
+    studio.place.open_url.write_text("http://127.0.0.1:8700\n")
+    status, said = studio_user("add", "Ada", "--role", "annotator")
+    assert status == 0
+    assert said.out.startswith("http://127.0.0.1:8700/open?ticket=")
+    assert studio_user("role", "ada", "trainer")[0] == 0
+    assert studio_user("disable", "ada")[0] == 0
+    assert studio_user("list")[1].out == "ada trainer disabled\nadmin administrator active\n"
+    status, said = studio_user("role", "nobody", "viewer")
+    assert (status, said.err.splitlines()[0]) == (2, "cvzoo studio: error: there is no user nobody")
+    status, said = studio_user("disable", "admin")
+    assert "no active administrator would be left" in said.err

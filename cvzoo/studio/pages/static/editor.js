@@ -52,7 +52,7 @@ function change(after, select = selected) {
 }
 
 function step(from, to) {
-  if (!from.length || page.isOld) return;
+  if (!from.length || page.isReadOnly) return;
   to.push(copy(objects));
   objects = from.pop();
   if (!objects.some((each) => each.id === selected)) selected = null;
@@ -109,14 +109,14 @@ function add(box) {
 }
 
 function remove() {
-  if (page.isOld || !one()) return;
+  if (page.isReadOnly || !one()) return;
   const at = objects.findIndex((each) => each.id === selected);
   const rest = objects.filter((each) => each.id !== selected);
   change(rest, rest[Math.min(at, rest.length - 1)]?.id ?? null);
 }
 
 function setClass(name) {
-  if (page.isOld || !classes.includes(name) && name !== "") return;
+  if (page.isReadOnly || !classes.includes(name) && name !== "") return;
   picker.value = name;
   if (!isBoxes) {
     if ((objects[0]?.class ?? "") !== name) change(name ? [{ id: objects[0]?.id ?? newId(), class: name }] : []);
@@ -140,15 +140,15 @@ function walk(by) {
 }
 
 function draw(on) {
-  isDrawing = on && !page.isOld && classes.length > 0;
+  isDrawing = on && !page.isReadOnly && classes.length > 0;
   byId("draw")?.setAttribute("aria-pressed", String(isDrawing));
   if (canvas) canvas.style.cursor = isDrawing ? "crosshair" : "default";
 }
 
 function show() {
-  byId("undo").disabled = !past.length || page.isOld;
-  byId("redo").disabled = !future.length || page.isOld;
-  if (byId("remove")) byId("remove").disabled = !one() || page.isOld;
+  byId("undo").disabled = !past.length || page.isReadOnly;
+  byId("redo").disabled = !future.length || page.isReadOnly;
+  if (byId("remove")) byId("remove").disabled = !one() || page.isReadOnly;
   if (list) showList();
   if (!isBoxes) picker.value = objects[0]?.class ?? "";
   if (!view) return;
@@ -193,11 +193,11 @@ function press(event) {
   if (event.button === 1) drag = { kind: "pan", x: event.offsetX, y: event.offsetY };
   else if (event.button === 0 && isBoxes) {
     const hit = isDrawing ? null : view.at(event.offsetX, event.offsetY);
-    if (hit && hit.id === selected && !page.isOld) drag = { kind: hit.part, x, y, box: one().box, before: objects };
+    if (hit && hit.id === selected && !page.isReadOnly) drag = { kind: hit.part, x, y, box: one().box, before: objects };
     else if (hit) {
       select(hit.id);
-      if (!page.isOld) drag = { kind: "inside", x, y, box: one().box, before: objects };
-    } else if (!page.isOld && classes.length) {
+      if (!page.isReadOnly) drag = { kind: "inside", x, y, box: one().box, before: objects };
+    } else if (!page.isReadOnly && classes.length) {
       drag = { kind: "draw", x: clamp(x, 0, item.width), y: clamp(y, 0, item.height) };
       select(null);
     }
@@ -265,12 +265,12 @@ document.addEventListener("keydown", (event) => {
     const at = objects.findIndex((each) => each.id === selected);
     if (event.shiftKey ? at === 0 : at === objects.length - 1) return; // the focus leaves the image after the last one
     walk(event.shiftKey ? -1 : 1);
-  } else if (event.key.startsWith("Arrow") && one()?.box && !page.isOld && (onCanvas || event.target === document.body)) arrows(event);
+  } else if (event.key.startsWith("Arrow") && one()?.box && !page.isReadOnly && (onCanvas || event.target === document.body)) arrows(event);
   else if (event.key === "b") draw(!isDrawing);
   else if (event.key === "Escape") {
     if (isDrawing) draw(false);
     else select(null);
-  } else if (event.key === "n" && isBoxes && !page.isOld) {
+  } else if (event.key === "n" && isBoxes && !page.isReadOnly) {
     const [x, y] = view.toImage(canvas.clientWidth / 2, canvas.clientHeight / 2);
     const half = Math.min(item.width, item.height) / 8;
     const [cx, cy] = [clamp(x, half, item.width - half), clamp(y, half, item.height - half)];
@@ -297,17 +297,17 @@ byId("delete-image").addEventListener("click", async () => {
   if (answer.ok) location.assign((byId("after") ?? byId("to-grid")).href);
 });
 for (const name of isBoxes ? classes : ["", ...classes]) picker.add(new Option(name || "no class", name));
-picker.disabled = page.isOld;
+picker.disabled = page.isReadOnly;
 picker.addEventListener("change", () => setClass(picker.value));
-byId("delete-image").disabled = page.isOld;
+byId("delete-image").disabled = page.isReadOnly;
 
-const left = page.isOld ? null : journal.left();
+const left = page.isReadOnly ? null : journal.left();
 if (left) {
   objects = left.next ?? left.objects;
   journal.tell("waiting");
   journal.send();
 }
-if (!page.isOld) sendLeft(journal.path);
+if (!page.isReadOnly) sendLeft(journal.path);
 if (canvas) {
   const image = new Image();
   image.onload = () => {
