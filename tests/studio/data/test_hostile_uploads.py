@@ -1,5 +1,6 @@
 """Archives and images that somebody made to do harm: each is refused, or judged, in words."""
 
+import dataclasses
 import functools
 import gzip
 import io
@@ -94,7 +95,7 @@ def sent(browser, studio, work):
     def send(name, data):
         upload = studio.data.uploads.create(name, len(data), None)
         studio.place.upload(upload.id).write_bytes(data)
-        studio.data.uploads._accept(type(upload)(upload.id, upload.name, len(data), len(data)))
+        studio.data.uploads._accept(dataclasses.replace(upload, offset=len(data)))
         body = {"name": name, "source": {"uploads": [upload.id]}}
         dataset = browser.post("/api/v1/datasets", json=body).json()["id"]
         work(studio)
