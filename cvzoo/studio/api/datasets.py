@@ -18,7 +18,7 @@ from cvzoo.studio.state import studio_of
 
 router = APIRouter(tags=["datasets"])
 _Name: TypeAlias = Annotated[str, Field(min_length=1, max_length=120)]
-_Ordinals: TypeAlias = Annotated[list[Annotated[int, Field(ge=0)]], Field(max_length=100_000)]
+_Ordinals: TypeAlias = Annotated[list[Annotated[int, Field(ge=0, le=2**31)]], Field(max_length=100_000)]
 _Class: TypeAlias = Annotated[str, Field(max_length=200)]
 MAX_SAMPLE = 1000
 
@@ -63,7 +63,7 @@ class SplitRequest(BaseModel):
 class Reverted(BaseModel):
     """To which revision. ordinals: of the images; without them all images and the classes"""
 
-    rev: Annotated[int, Field(ge=1)]
+    rev: Annotated[int, Field(ge=1, le=2**31)]
     ordinals: _Ordinals | None = None
 
 

@@ -23,14 +23,14 @@ class Labels(BaseModel):
     """All objects of an image. edit_id: of the browser, so that what is sent twice applies once; base: `first_rev`"""
 
     edit_id: Annotated[str, Field(min_length=8, max_length=40)]
-    base: Annotated[int, Field(ge=1)]
+    base: Annotated[int, Field(ge=1, le=2**31)]
     objects: Annotated[list[Any], Field(max_length=5000)]
 
 
 class Bulk(BaseModel):
     """A change of several images: their split ("": none), or that they are deleted."""
 
-    ordinals: Annotated[list[Annotated[int, Field(ge=0)]], Field(min_length=1, max_length=100_000)]
+    ordinals: Annotated[list[Annotated[int, Field(ge=0, le=2**31)]], Field(min_length=1, max_length=100_000)]
     split: Annotated[str, Field(max_length=40, pattern="^[A-Za-z0-9_-]*$")] | None = None
     delete: Literal[True] | None = None
 
@@ -76,7 +76,7 @@ def list_images(
 
 @router.get("/datasets/{dataset}/images/{ordinal}")
 def get_image(
-    request: Request, dataset: FoundDataset, ordinal: Ordinal, rev: Annotated[int | None, Query(ge=1)] = None
+    request: Request, dataset: FoundDataset, ordinal: Ordinal, rev: Annotated[int | None, Query(ge=1, le=2**31)] = None
 ) -> dict[str, Any]:
     """One image with its objects and open findings. 410 if it is not in that revision."""
     data = studio_of(request).data

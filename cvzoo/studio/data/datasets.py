@@ -60,9 +60,9 @@ class Datasets:
         self._engine, self._clock = engine, clock
 
     def create(self, name: str, source: dict[str, Any], user: str | None) -> Dataset:
-        """A new data set that is to be imported. Raises Problem 409 if the name is taken."""
-        now = self._clock()
-        row = {"id": new_id("ds"), "name": name.strip()[:120], "task": "", "layout": "", "state": "importing"}
+        """A new data set that is to be imported. Raises Problem 409 if the name is taken, 422 if it cannot be shown."""
+        name, now = _shown(name), self._clock()
+        row = {"id": new_id("ds"), "name": name, "task": "", "layout": "", "state": "importing"}
         more = {"detail": "", "source": json.dumps(source), "head_rev": 0, "checked_rev": 0, "changed_at": now}
         try:
             with writing(self._engine) as connection:
@@ -84,10 +84,11 @@ class Datasets:
             return [_dataset_of(row) for row in connection.execute(query)]
 
     def rename(self, dataset: str, name: str) -> None:
-        """Raises Problem 409 if the name is taken."""
+        """Raises Problem 409 if the name is taken, 422 if it cannot be shown."""
+        name = _shown(name)
         try:
             with writing(self._engine) as connection:
-                values = {"name": name.strip()[:120], "changed_at": self._clock()}
+                values = {"name": name, "changed_at": self._clock()}
                 connection.execute(update(DATASET).where(DATASET.c.id == dataset).values(**values))
         except IntegrityError:
             raise Problem(409, f"there is a data set {name} already", fields={"name": "taken"}) from None
@@ -146,6 +147,13 @@ def classes_at(connection: Connection, dataset: str, rev: int) -> list[str]:
     query = select(REVISION.c.classes).where(mine).order_by(REVISION.c.rev.desc()).limit(1)
     names: list[str] = json.loads(connection.execute(query).scalar() or "[]")
     return names
+
+
+def _shown(name: str) -> str:
+    name = name.strip()[:120]
+    if not name.isprintable() or not name:
+        raise Problem(422, "some values are invalid", fields={"name": "a name of letters that can be shown"})
+    return name
 
 
 def _rank(split: str) -> tuple[int, str]:

@@ -133,7 +133,11 @@ def classes_by_form(
 
 @router.post("/data/{dataset}/revert")
 def revert_by_form(
-    request: Request, dataset: FoundDataset, who: Annotator, rev: Annotated[int, Form(ge=1)], ordinal: _Text = ""
+    request: Request,
+    dataset: FoundDataset,
+    who: Annotator,
+    rev: Annotated[int, Form(ge=1, le=2**31)],
+    ordinal: _Text = "",
 ) -> Response:
     """Everything, or one image, as it was at an older revision."""
     ordinals = [int(ordinal)] if ordinal.isdigit() and len(ordinal) < 10 else None

@@ -1,5 +1,6 @@
 """Edits of annotations: once each, in order, none lost."""
 
+import json
 import threading
 
 import pytest
@@ -150,3 +151,25 @@ def test_a_write_of_another_site_is_refused(browser, path):
     del browser.headers["sec-fetch-site"]
     answer = browser.put(f"{path}/labels", json={"edit_id": "edit-0001", "base": 1, "objects": []})
     assert answer.status_code == 403
+
+
+@pytest.mark.parametrize("name", ["\x00", "a\nb", " ", "a\u202eb", "\ud800"])
+def test_a_name_that_cannot_be_shown_is_refused(browser, dataset, name):
+    for answer in (
+        browser.post("/api/v1/datasets", content=json.dumps({"name": name, "source": {"sample": 4}})),
+        browser.patch(f"/api/v1/datasets/{dataset}", content=json.dumps({"name": name})),
+    ):
+        assert answer.status_code == 422, answer.text
+
+
+@pytest.mark.parametrize("number", [2**31 + 1, 2**63, 10**30, -1])
+def test_numbers_beyond_the_range_of_the_database_are_refused(browser, dataset, path, number):
+    objects = {"edit_id": "0123456789abcdef", "objects": [], "base": number}
+    answers = [
+        browser.put(f"{path}/labels", json=objects),
+        browser.post(f"/api/v1/datasets/{dataset}:revert", json={"rev": number}),
+        browser.post(f"/api/v1/datasets/{dataset}:revert", json={"rev": 1, "ordinals": [number]}),
+        browser.patch(f"/api/v1/datasets/{dataset}/images", json={"ordinals": [number], "delete": True}),
+        browser.post(f"/data/{dataset}/revert", data={"rev": number}),
+    ]
+    assert [answer.status_code for answer in answers] == [422] * len(answers)
