@@ -47,6 +47,10 @@ NOT_RUN = {
     ("docs/studio.md", "cvzoo studio open"): "of a running server, which tests/studio starts",
     (
         "docs/studio.md",
+        "cvzoo studio user add ada --role annotator      # prints the link",
+    ): "of a studio with users, as tests/studio/access has",
+    (
+        "docs/studio.md",
         "cvzoo studio backup studio-2026-11-23.tar",
     ): "of a studio with data; tests/studio/data copies one",
     ("docs/studio.md", "import json"): "a program for a running server, which tests/studio/test_app.py asks likewise",

@@ -133,13 +133,13 @@ def test_a_mask_has_the_color_of_its_class(page, pages, masked):
         "(() => { const c = document.querySelector('#canvas');"
         " return String(c.getContext('2d').getImageData(c.width / 2, c.height / 2, 1, 1).data.slice(0, 3)) })()"
     )
-    page.wait_for_function(f"!['', '0,0,0'].includes({middle})")
+    page.wait_for_function(f"() => !['', '0,0,0'].includes({middle})")
     before = page.evaluate(middle)
     page.keyboard.press("Tab")
     page.keyboard.press("2")
-    page.wait_for_function(f"{middle} !== '{before}'")
+    page.wait_for_function(f"() => {middle} !== '{before}'")
     page.keyboard.press("Control+z")
-    page.wait_for_function(f"{middle} === '{before}'")
+    page.wait_for_function(f"() => {middle} === '{before}'")
     assert pages.faults == []
 
 
