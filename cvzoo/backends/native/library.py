@@ -4,13 +4,15 @@ import ctypes
 import functools
 import os
 import pathlib
+import platform
 
 from cvzoo.backends.native.build import FOLDER, NAME, SOURCES, hash_of_sources
 from cvzoo.backends.openmp import parallel_function
 from cvzoo.errors.exceptions import BackendError, ConfigError
 
 _INSTRUCTIONS = ("plain", "avx2", "avx512")
-_WORDS = {"plain": "baseline instructions", "avx2": "AVX2", "avx512": "AVX-512"}
+_PLAIN = "NEON, tested under emulation only" if platform.machine() == "aarch64" else "baseline instructions"
+_WORDS = {"plain": _PLAIN, "avx2": "AVX2", "avx512": "AVX-512"}
 _HOW = "python -m cvzoo.backends.native.build"
 _KERNELS = (
     "sum",
