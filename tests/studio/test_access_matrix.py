@@ -25,7 +25,8 @@ ROLES = ("viewer", "annotator", "trainer", "administrator")
 # what a request that changes something needs, by what its path begins with; all others may be made by viewers
 NEEDED = (
     (("/api/v1/users", "/admin"), "administrator"),
-    (("/api/v1/jobs", "/api/v1/evaluations", "/api/v1/models", "/jobs", "/evaluations", "/models"), "trainer"),
+    (("/api/v1/jobs", "/api/v1/evaluations", "/api/v1/models", "/api/v1/queue"), "trainer"),
+    (("/jobs", "/evaluations", "/models"), "trainer"),
     (("/api/v1/uploads", "/api/v1/datasets", "/api/v1/versions", "/data"), "annotator"),
 )
 SEEN_BY_ADMINISTRATORS = {"/api/v1/users", "/api/v1/audit", "/api/v1/storage", "/admin"}

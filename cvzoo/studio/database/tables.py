@@ -85,11 +85,12 @@ JOB = Table(
     Column("n_lost", Integer, nullable=False),
     Column("iteration", Integer, nullable=False),  # at the start of the last attempt
     Column("queued_at", Integer, nullable=False),
+    Column("place", Integer, nullable=False, server_default="0"),  # in the queue, different for each job
     Column("changed_at", Integer, nullable=False),
     Column("created_at", Integer, nullable=False),
     Column("created_by", String(19)),
 )
-Index("job_state", JOB.c.state, JOB.c.queued_at)
+Index("job_state", JOB.c.state, JOB.c.place)
 UPLOAD = Table(
     "upload",
     METADATA,
@@ -208,7 +209,8 @@ TASK = Table(
     Column("subject", String(19), nullable=False),  # the version, or ""
     Column("detail", Text, nullable=False),
     Column("state", String(8), nullable=False),  # queued, running, done, failed
-    Column("n_try", Integer, nullable=False),
+    Column("n_try", Integer, nullable=False),  # processes that ended without a result since the last progress
+    Column("reached", Integer, nullable=False, server_default="0"),  # images that were done when the last of them ended
     Column("created_at", Integer, nullable=False),
 )
 Index("task_state", TASK.c.state, TASK.c.created_at)

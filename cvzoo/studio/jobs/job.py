@@ -4,7 +4,7 @@ import dataclasses
 import json
 from typing import Any, get_args
 
-from sqlalchemy import Engine, Row, Select, insert, select, update
+from sqlalchemy import Engine, Row, ScalarSelect, Select, func, insert, select, update
 
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.files.atomic_write import atomic_write
@@ -18,6 +18,8 @@ from cvzoo.studio.jobs.states import LIVING, Event, Facts, JobState, allowed, st
 from cvzoo.studio.place import Place
 
 _SPEC = "job.json"
+_WHOLE = ("rank", "attempt", "n_lost", "iteration", "queued_at", "place", "changed_at", "created_at")
+QUEUED = select(JOB).where(JOB.c.state == "queued").order_by(JOB.c.place, JOB.c.id)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -34,6 +36,7 @@ class Job:
     n_lost: int
     iteration: int
     queued_at: int
+    place: int
     changed_at: int
     created_at: int
     created_by: str | None
@@ -60,7 +63,7 @@ class Jobs:
         """The job; None if there is none, or its row cannot be read."""
         with reading(self._engine) as connection:
             row = connection.execute(select(JOB).where(JOB.c.id == job)).first()
-        return None if row is None else _job_of(row)
+        return None if row is None else job_of(row)
 
     def all(self) -> list[Job]:
         """All jobs, the newest first. Rows that this version cannot read are left out, here and below."""
@@ -72,7 +75,7 @@ class Jobs:
 
     def queued(self) -> list[Job]:
         """The queue, the first one first."""
-        return self._found(select(JOB).where(JOB.c.state == "queued").order_by(JOB.c.queued_at, JOB.c.id))
+        return self._found(QUEUED)
 
     def apply(
         self,
@@ -99,7 +102,7 @@ class Jobs:
         more = {"attempt": attempt, "iteration": iteration, "n_lost": n_lost}
         values |= {key: value for key, value in more.items() if value is not None}
         if state == "queued" and event in ("resume", "retry"):
-            values |= {"queued_at": now, "n_lost": 0}
+            values |= {"queued_at": now, "place": _at_the_end(), "n_lost": 0}
         with writing(self._engine) as connection:
             mine = (JOB.c.id == job.id) & (JOB.c.rank == job.rank)
             if connection.execute(update(JOB).where(mine).values(**values)).rowcount != 1:
@@ -124,7 +127,7 @@ class Jobs:
 
     def _found(self, query: Select[Any]) -> list[Job]:
         with reading(self._engine) as connection:
-            jobs = [_job_of(row) for row in connection.execute(query)]
+            jobs = [job_of(row) for row in connection.execute(query)]
         return [job for job in jobs if job is not None]
 
     def _insert(
@@ -133,8 +136,9 @@ class Jobs:
         now = self._clock()
         row = {"id": job, "name": name, "spec": json.dumps(spec.to_json()), "state": state, "detail": detail}
         times = {"queued_at": now, "changed_at": now, "created_at": now, "created_by": user}
+        numbers = {"rank": 0, "attempt": attempt, "n_lost": 0, "iteration": 0, "place": _at_the_end()}
         with writing(self._engine) as connection:
-            connection.execute(insert(JOB).values(**row, **times, rank=0, attempt=attempt, n_lost=0, iteration=0))
+            connection.execute(insert(JOB).values(**row, **times, **numbers))
 
     def _known(self, job: str) -> Job:
         found = self.get(job)
@@ -142,13 +146,19 @@ class Jobs:
         return found
 
 
-def _job_of(row: Row[Any]) -> Job | None:
+def _at_the_end() -> ScalarSelect[int]:
+    """The place after all others, those of running jobs included: one that is started again comes first."""
+    return select(func.coalesce(func.max(JOB.c.place), 0) + 1).scalar_subquery()
+
+
+def job_of(row: Row[Any]) -> Job | None:
+    """The job of a row of the table; None if this version cannot read it."""
     tree: dict[str, Any] = dict(row._mapping)
     try:
         spec = spec_from_json(json.loads(tree["spec"]))
     except (ValueError, TypeError, RecursionError):
         return None
-    whole = (tree[name] for name in ("rank", "attempt", "n_lost", "iteration", "queued_at", "changed_at", "created_at"))
+    whole = (tree[name] for name in _WHOLE)
     if spec is None or tree["state"] not in get_args(JobState) or not all(isinstance(each, int) for each in whole):
         return None
     tree["spec"] = spec

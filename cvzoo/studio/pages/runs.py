@@ -9,6 +9,7 @@ from fastapi.responses import RedirectResponse, Response
 from cvzoo.studio.access.who import Reader
 from cvzoo.studio.api.found_run import FoundRun
 from cvzoo.studio.api.jobs import matching
+from cvzoo.studio.api.queue import queue_of
 from cvzoo.studio.ids import is_id
 from cvzoo.studio.jobs.command_line import command_line
 from cvzoo.studio.jobs.compare import differences
@@ -58,16 +59,17 @@ def home(request: Request, _: Reader) -> Response:
 @router.get("/jobs")
 def jobs(
     request: Request,
-    _: Reader,
+    who: Reader,
     state: str = "",
     text: Annotated[str, Query(max_length=200)] = "",
     after: Annotated[int, Query(ge=0)] = 0,
 ) -> Response:
-    """The list of runs."""
+    """The queue and the list of runs."""
     runs = studio_of(request).runs
     records = runs.records()
     found = matching(records, state, text)
     values = {
+        "queue": queue_of(request, who)[1],
         "records": found[after : after + _PAGE],
         "total": len(found),
         "after": after,

@@ -1,11 +1,14 @@
 """Databases of older, newer and damaged kinds."""
 
+import pathlib
+
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from sqlalchemy import text
 
 from cvzoo.errors.exceptions import FileFormatError
+from cvzoo.studio.database import migrate
 from cvzoo.studio.database.engine import open_database, writing
 from cvzoo.studio.database.migrate import HEAD, ready_database
 from cvzoo.studio.database.tables import METADATA
@@ -22,6 +25,30 @@ def test_a_second_start_changes_nothing(studio):
     ready_database(studio.place).dispose()
     assert studio.place.database.read_bytes() == before
     assert list(studio.place.backups.iterdir()) == []
+
+
+def test_jobs_of_an_older_database_keep_the_order_in_which_they_were_queued(studio, clock):
+    from alembic import command
+    from alembic.config import Config
+
+    from cvzoo.studio.jobs.job import Jobs
+    from cvzoo.studio.jobs.spec import TrainSpec
+
+    for i, later in enumerate((3, 1, 2, 1)):
+        clock.now = 1_800_000_000_000 + later
+        studio.jobs.create(str(i), TrainSpec("ssd300", "voc:shapes"), None)
+    config = Config()
+    config.set_main_option("script_location", str(pathlib.Path(migrate.__file__).with_name("migrations")))
+    with writing(studio.engine) as connection:
+        config.attributes["connection"] = connection
+        command.downgrade(config, "0004")
+    studio.engine.dispose()
+    engine = ready_database(studio.place)
+    jobs = Jobs(engine, studio.place, clock).queued()
+    engine.dispose()
+    assert [job.queued_at % 10 for job in jobs] == [1, 1, 2, 3]
+    assert [job.place for job in jobs] == [1, 2, 3, 4]
+    assert list(studio.place.backups.iterdir()) == [studio.place.backups / f"before-{HEAD}-from-0004.db"]
 
 
 def test_a_database_of_a_newer_version_is_refused(studio):
