@@ -27,6 +27,7 @@ _KERNELS = (
     "winograd_filters",
     "elementwise",
     "suppression",
+    "prepare",
 )
 _WITH_SCRATCH = ("winograd",)
 

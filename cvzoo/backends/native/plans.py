@@ -92,6 +92,20 @@ class SuppressionPlan(ctypes.Structure):
     _fields_ = [("n", ctypes.c_int64), ("limit", ctypes.c_int64), ("thresh", ctypes.c_float)]
 
 
+class PreparePlan(ctypes.Structure):
+    _fields_ = [
+        *(
+            (name, ctypes.c_int64)
+            for name in (
+                *("h", "w", "step_c", "step_h", "step_w"),
+                *("is_bytes", "has_mean", "has_std", "before", "row_taps", "column_taps", "new_h", "new_w"),
+                *("first_row", "rows", "first_column", "columns", "out_step_h", "out_step_w"),
+            )
+        ),
+        *((name, ctypes.c_float) for name in ("factor", "divisor", "shift")),
+    ]
+
+
 class ElementwisePlan(ctypes.Structure):
     _fields_ = [(name, ctypes.c_int64) for name in ("n_operation", "n_array", "n_constant", "n_segment")]
 

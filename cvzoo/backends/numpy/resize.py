@@ -122,7 +122,7 @@ Size = tuple[int, int]
 def prepare_images(
     images: Sequence[np.ndarray], plans: Sequence[ImagePlan], *, dtype: npt.DTypeLike = np.float32, channels: int = 3
 ) -> np.ndarray:
-    return prepare_on_host(images, plans, dtype, channels, resize_2d)
+    return prepare_on_host(images, plans, dtype, channels, functools.partial(prepare_image, resize_2d=resize_2d))
 
 
 def prepare_on_host(
@@ -130,30 +130,34 @@ def prepare_on_host(
     plans: Sequence[ImagePlan],
     dtype: npt.DTypeLike,
     channels: int,
-    resize_2d: Callable[..., np.ndarray],
+    prepare: Callable[[np.ndarray, ImagePlan, np.ndarray], None],
 ) -> np.ndarray:
-    """As `prepare_images`, with the `resize_2d` of a backend."""
+    """As `prepare_images`; prepare: as `prepare_image`."""
     frame = frame_of(images, plans)
     x = np.zeros((len(images), *frame, channels), np.float32).transpose(0, 3, 1, 2)
     for image, plan, out in zip(images, plans, x[:, :3]):
-        _prepare(image, plan, out, resize_2d)
+        prepare(image[::-1] if plan.bgr else image, plan, inside_frame(plan, out))
     return x.astype(dtype, copy=False)
 
 
-def _prepare(image: np.ndarray, plan: ImagePlan, out: np.ndarray, resize_2d: Callable[..., np.ndarray]) -> None:
-    """Carry out the plan, into out (3, H, W)."""
-    image = image[::-1] if plan.bgr else image
+def inside_frame(plan: ImagePlan, frame: np.ndarray) -> np.ndarray:
+    """The part of the frame (3, H, W) that the image covers; the rest is filled."""
+    part = [slice(None)]
+    for new, start, side in zip(plan.resized, plan.offset, plan.frame):
+        part.append(slice(max(start, 0), max(start, 0) + min(new, side - start) - max(-start, 0)))
+    inside = frame[tuple(part)]
+    if inside.shape != frame.shape and any(plan.fill):
+        frame[...] = np.array(plan.fill, np.float32)[:, None, None]
+    return inside
+
+
+def prepare_image(image: np.ndarray, plan: ImagePlan, inside: np.ndarray, resize_2d: Callable[..., np.ndarray]) -> None:
+    """Resize and normalize an image, its channels in the network's order, into its part of the frame."""
     if plan.before:
         image = _normalized(image, plan, np.empty_like(image, np.float32))
-    image = _resampled(image, plan.resized, plan.how, resize_2d)
-    source, target = [slice(None)], [slice(None)]
-    for new, start, side in zip(plan.resized, plan.offset, plan.frame):
-        first, last = max(-start, 0), min(new, side - start)
-        source.append(slice(first, last))
-        target.append(slice(max(start, 0), max(start, 0) + last - first))
-    image, inside = image[tuple(source)], out[tuple(target)]
-    if inside.shape != out.shape and any(plan.fill):
-        out[...] = np.array(plan.fill, np.float32)[:, None, None]
+    image = resampled(image, plan.resized, plan.how, resize_2d)
+    top, left = (max(-start, 0) for start in plan.offset)
+    image = image[:, top : top + inside.shape[1], left : left + inside.shape[2]]
     # planes are computed as planes: side by side with other channels that takes three times as long
     x = inside if image.strides[0] < image.strides[2] else np.empty_like(image, np.float32)
     if plan.before:
@@ -193,7 +197,7 @@ def _has_pixels_in_rows(image: np.ndarray) -> bool:
     return image.strides[0] == image.itemsize and image.strides[2] == len(image) * image.itemsize == 3 * image.itemsize
 
 
-def _resampled(image: np.ndarray, size: Size, how: Resampling, resize_2d: Callable[..., np.ndarray]) -> np.ndarray:
+def resampled(image: np.ndarray, size: Size, how: Resampling, resize_2d: Callable[..., np.ndarray]) -> np.ndarray:
     """The image (3, H, W) at the size (H, W): uint8 where Pillow resizes bytes, else float32."""
     if how in (Resampling.PILLOW, Resampling.PILLOW_CUBIC):
         pixels = image if image.dtype == np.uint8 else np.clip(np.rint(image), 0, 255).astype(np.uint8)

@@ -9,8 +9,10 @@ import numpy.typing as npt
 
 from cvzoo.backends.abstract import Pair
 from cvzoo.backends.float_types import in_float32
-from cvzoo.backends.image_plan import ImagePlan
-from cvzoo.backends.numpy.resize import axis_matrix, prepare_on_host
+from cvzoo.backends.image_plan import ImagePlan, Resampling
+from cvzoo.backends.native.library import native
+from cvzoo.backends.native.preparation import Taps, prepare_natively
+from cvzoo.backends.numpy.resize import axis_matrix, axis_taps, prepare_image, prepare_on_host, resampled
 from cvzoo.backends.numpy.resize import resize_2d as numpy_resize_2d
 from cvzoo.backends.numpy.resize import resize_2d_grad as numpy_resize_2d_grad
 from cvzoo.backends.onednn.matmul import matmul
@@ -87,6 +89,10 @@ def _shrinks(size: Pair, other: Pair) -> bool:
     return other[0] < size[0] or other[1] < size[1]
 
 
+def _suits_products(size: Pair, other: Pair, mode: str) -> bool:
+    return mode == "bilinear" and max(size) <= _FEW and other != size
+
+
 @in_float32
 def resize_2d(x: np.ndarray, size: Pair, *, mode: str, align_corners: bool, antialias: bool) -> np.ndarray:
     """See `AbstractBackend.resize_2d`."""
@@ -102,7 +108,7 @@ def resize_2d(x: np.ndarray, size: Pair, *, mode: str, align_corners: bool, anti
                 y = new_channels_last(x.shape[0], x.shape[1], *size)
                 run(as_kernels_want(x), y)
                 return y
-    if x.dtype == F32 and x.size and mode == "bilinear" and max(x.shape[2:]) <= _FEW and size != x.shape[2:]:
+    if x.dtype == F32 and x.size and _suits_products(x.shape[2:], size, mode):
         return _by_products(x, size, align_corners, antialias)
     return numpy_resize_2d(x, size, mode=mode, align_corners=align_corners, antialias=antialias)
 
@@ -125,7 +131,38 @@ def resize_2d_grad(gy: np.ndarray, size: Pair, *, mode: str, align_corners: bool
     return numpy_resize_2d_grad(gy, size, mode=mode, align_corners=align_corners, antialias=antialias)
 
 
+@functools.lru_cache(256)
+def _rows(n_in: int, n_out: int, antialias: bool) -> Taps:
+    """(T, n_out) int32 and float32: input rows of each row, their weights."""
+    index, weights = axis_taps(n_in, n_out, "bilinear", False, antialias)
+    return np.ascontiguousarray(index.T, np.int32), np.ascontiguousarray(weights.T, np.float32)
+
+
+@functools.lru_cache(256)
+def _columns(n_in: int, n_out: int, antialias: bool) -> Taps:
+    """(T, 3 n_out) int32 and float32: values of an input row for each value of a row, their weights."""
+    index, weights = _rows(n_in, n_out, antialias)
+    index = index[:, :, None] * 3 + np.arange(3, dtype=np.int32)
+    return index.reshape(len(index), -1), np.repeat(weights, 3, axis=1)
+
+
+def _prepare(image: np.ndarray, plan: ImagePlan, inside: np.ndarray) -> None:
+    """As `prepare_image`, with the same bits, by our own kernel where there is one."""
+    size, antialias = image.shape[1:], plan.how is Resampling.ANTIALIASED
+    resizes = size != plan.resized and (antialias or plan.how is Resampling.BILINEAR)
+    if resizes and not (antialias and _shrinks(size, plan.resized)):
+        resizes = _algorithm(size, plan.resized, "bilinear", False) is None
+    resizes = resizes and not _suits_products(size, plan.resized, "bilinear")
+    if native() is None or not image.size or (plan.before and not resizes):
+        return prepare_image(image, plan, inside, resize_2d)
+    if not resizes:
+        return prepare_natively(resampled(image, plan.resized, plan.how, resize_2d), plan, inside, None, None)
+    rows = None if size[0] == plan.resized[0] else _rows(size[0], plan.resized[0], antialias)
+    columns = None if size[1] == plan.resized[1] else _columns(size[1], plan.resized[1], antialias)
+    return prepare_natively(image, plan, inside, rows, columns)
+
+
 def prepare_images(
     images: Sequence[np.ndarray], plans: Sequence[ImagePlan], *, dtype: npt.DTypeLike = np.float32, channels: int = 3
 ) -> np.ndarray:
-    return prepare_on_host(images, plans, dtype, channels, resize_2d)
+    return prepare_on_host(images, plans, dtype, channels, _prepare)
