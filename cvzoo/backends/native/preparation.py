@@ -13,6 +13,7 @@ from cvzoo.backends.openmp import threads_now
 
 Taps = tuple[np.ndarray, np.ndarray]
 _Arrays = ctypes.c_void_p * 8
+_NONE = (None, None)
 
 
 @functools.lru_cache(64)
@@ -28,8 +29,8 @@ def prepare_natively(
 
     image: (3, H, W) uint8 or float32
     out: (3, H', W') float32, channels-last: the part of the plan's resized image that is in the frame
-    rows, columns: (T, n) int32 and float32, input rows of each row and their weights; (T, 3 n) input values of a row for
-        each value of a row; None: the axis is not resized
+    rows: (T, n) int32 and float32, the input rows of each row and their weights; None: the axis is not resized
+    columns: (T, 3 n), the same for each value of a row
     Raises MemoryError if there is none for the strips.
     """
     library = native()
@@ -57,7 +58,7 @@ def prepare_natively(
         plan.divisor,
         plan.shift,
     )
-    tables = [None if table is None else numpy_address(table) for pair in (rows, columns) for table in pair or (None,) * 2]
+    tables = [numpy_address(each) if each is not None else None for each in (*(rows or _NONE), *(columns or _NONE))]
     arrays = _Arrays(numpy_address(image), numpy_address(out), *tables, numpy_address(mean), numpy_address(std))
     if library.kernels["prepare"](ctypes.addressof(native_plan), arrays, threads_now()[0]):
         raise MemoryError
