@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from cvzoo.backends.native.runs import differences_natively
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError
 from cvzoo.geometry.rle import RLEs, sums_between
 from cvzoo.typing.aliases import Array, ArrayLike, BBox
@@ -91,7 +92,11 @@ def rle_difference(rles_a: RLEs, rles_b: RLEs, index_a: Array, index_b: Array) -
     and the 4th end and so on, whichever mask each end is from. All pairs of a block are sorted at once: cumulative sums
     over the runs raise the ends of each pair above those of the pair before, for both masks alike. Both masks end at
     their last pixel, so where the numbers of runs differ in parity, one more end at that pixel makes the total even.
+    Our own kernel, where there is one, merges the ends of one pair after another instead.
     """
+    counted = differences_natively((rles_a.counts, rles_a.offsets), (rles_b.counts, rles_b.offsets), index_a, index_b)
+    if counted is not None:
+        return counted
     out = np.zeros(len(index_a), np.int64)
     length_a, length_b = np.diff(rles_a.offsets)[index_a], np.diff(rles_b.offsets)[index_b]
     uneven = (length_a + length_b) % 2

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from cvzoo.backends.native.runs import decoded_natively
 from cvzoo.errors.exceptions import DtypeError, ValueRangeError
 from cvzoo.typing.aliases import Array
 
@@ -47,7 +48,9 @@ def decode_rle_strings(strings: Iterable[str | bytes]) -> tuple[Array, Array]:
     # there are at most as many integers as characters
     counts, offsets = np.empty(stops[-1], np.int32), np.zeros(len(encoded) + 1, np.int64)
     for begin, end in blocks_of_masks(stops):
-        part, ends = _decode(_bytes(empty.join(encoded[begin:end])), stops[begin + 1 : end + 1] - stops[begin], begin)
+        text, ends_of_text = _bytes(empty.join(encoded[begin:end])), stops[begin + 1 : end + 1] - stops[begin]
+        # NumPy tells what is wrong with a malformed string
+        part, ends = decoded_natively(text, ends_of_text) or _decode(text, ends_of_text, begin)
         counts[offsets[begin] : offsets[begin] + len(part)] = part
         offsets[begin + 1 : end + 1] = ends + offsets[begin]
     return counts[: offsets[-1]].copy() if 2 * offsets[-1] < len(counts) else counts[: offsets[-1]], offsets

@@ -28,6 +28,8 @@ _KERNELS = (
     "elementwise",
     "suppression",
     "prepare",
+    "run_difference",
+    "run_strings",
 )
 _WITH_SCRATCH = ("winograd",)
 

@@ -106,6 +106,10 @@ class PreparePlan(ctypes.Structure):
     ]
 
 
+class RunsPlan(ctypes.Structure):
+    _fields_ = [("n", ctypes.c_int64)]
+
+
 class ElementwisePlan(ctypes.Structure):
     _fields_ = [(name, ctypes.c_int64) for name in ("n_operation", "n_array", "n_constant", "n_segment")]
 
