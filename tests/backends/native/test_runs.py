@@ -18,7 +18,7 @@ pytestmark = pytest.mark.skipif(why_no_native() is not None, reason=str(why_no_n
 
 
 def by_numpy(function, *arguments):
-    with mock.patch.object(runs, "native", lambda: None):
+    with mock.patch.object(runs, "native", return_value=None):
         return function(*arguments)
 
 
@@ -44,7 +44,7 @@ def test_the_pixels_in_which_masks_differ_are_those_of_dense_masks(seed, n, size
     a, b = masks(seed, n, *size, empty_runs), masks(seed + 1, n + 1, *size, empty_runs)
     rng = np.random.default_rng(seed)
     index_a, index_b = rng.integers(0, n, n_pair), rng.integers(0, n + 1, n_pair)
-    with mock.patch.object(runs, "threads_now", lambda: (threads, "")):
+    with mock.patch.object(runs, "threads_now", return_value=(threads, "")):
         got = rle_difference(a, b, index_a, index_b)
     np.testing.assert_array_equal(got, (a.to_masks()[index_a] ^ b.to_masks()[index_b]).sum((1, 2)))
     np.testing.assert_array_equal(got, by_numpy(rle_difference, a, b, index_a, index_b))
