@@ -6,6 +6,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from cvzoo.backends.native.runs import drawn_natively
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError
 from cvzoo.geometry.rle import RLEs
 from cvzoo.geometry.rle_merge import changes_to_rles, merge_rles
@@ -45,15 +46,21 @@ def polygons_to_rle(polygons: Sequence[Sequence[Polygon]], sizes: ArrayLike) -> 
         raise ValueRangeError(
             f"object {r} has a vertex out of range", expected="|x|, |y| <= 1e8", got=tuple(xy[bad].tolist())
         )
-    x, y = np.trunc(_SCALE * xy.T + 0.5).astype(np.int32)
+    x, y = np.ascontiguousarray(np.trunc(_SCALE * xy.T + 0.5), np.int32)
+    drawn = drawn_natively(x, y, length, sizes[owner])
+    rles = RLEs(*drawn, sizes[owner]) if drawn is not None else _drawn(x, y, length, sizes[owner])
+    return rles if len(length) == len(polygons) else merge_rles(rles, group=owner)
+
+
+def _drawn(x: Array, y: Array, length: Array, sizes: Array) -> RLEs:
+    """The masks of P rings with these numbers of vertices, which are on the fine grid; sizes: (P, 2) int64."""
     follower = np.arange(1, len(x) + 1)
     last = np.cumsum(length) - 1
     follower[last] = last - length + 1
     part = np.repeat(np.arange(len(length)), length)
-    height, width = sizes.astype(np.int32)[owner][part].T
+    height, width = sizes.astype(np.int32)[part].T
     position, edge = _crossings(x, y, x[follower], y[follower], height, width)
-    rles = changes_to_rles(position, part[edge], sizes[owner])
-    return rles if len(length) == len(polygons) else merge_rles(rles, group=owner)
+    return changes_to_rles(position, part[edge], sizes)
 
 
 def _vertices(rings: Sequence[Polygon], owner: Array) -> tuple[Array, Array]:

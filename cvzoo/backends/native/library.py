@@ -30,6 +30,8 @@ _KERNELS = (
     "prepare",
     "run_difference",
     "run_strings",
+    "polygon_changes",
+    "polygon_runs",
 )
 _WITH_SCRATCH = ("winograd",)
 

@@ -110,6 +110,10 @@ class RunsPlan(ctypes.Structure):
     _fields_ = [("n", ctypes.c_int64)]
 
 
+class PolygonsPlan(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_int64) for name in ("n", "most_changes", "most_columns")]
+
+
 class ElementwisePlan(ctypes.Structure):
     _fields_ = [(name, ctypes.c_int64) for name in ("n_operation", "n_array", "n_constant", "n_segment")]
 

@@ -6,9 +6,10 @@ import numpy as np
 
 from cvzoo.backends.arrays import numpy_address
 from cvzoo.backends.native.library import native
-from cvzoo.backends.native.plans import RunsPlan
+from cvzoo.backends.native.plans import PolygonsPlan, RunsPlan
 from cvzoo.backends.openmp import threads_now
 
+_LONGEST = 1 << 15  # side of a mask: pixels are counted in 32 bits, and each column takes memory
 Runs = tuple[np.ndarray, np.ndarray]  # counts (N,) int32, offsets (R + 1,) int64
 
 
@@ -39,3 +40,29 @@ def decoded_natively(text: bytes, stops: np.ndarray) -> Runs | None:
     if library.kernels["run_strings"](ctypes.addressof(RunsPlan(len(stops))), arrays, 1):
         return None
     return counts[: ends[-1] if len(ends) else 0], ends
+
+
+def drawn_natively(x: np.ndarray, y: np.ndarray, length: np.ndarray, sizes: np.ndarray) -> Runs | None:
+    """counts (N,) int32 and offsets (P + 1,) int64 of the masks of P rings; None if NumPy must draw.
+
+    x, y: (V,) int32, the rings' vertices on the fine grid of `geometry.polygons_to_rle`
+    length: (P,) int64, how many of them each ring has
+    sizes: (P, 2) int, (H, W) of the masks
+    """
+    library = native()
+    if library is None or not len(length) or sizes.min() < 0 or sizes.max() > _LONGEST:
+        return None
+    sizes = np.ascontiguousarray(sizes, np.int32)
+    n_change, offsets = np.empty(len(length), np.int64), np.zeros(len(length) + 1, np.int64)
+    parts = (x, y, np.cumsum(length), sizes)
+    shared = [numpy_address(part) for part in parts]
+    plan = PolygonsPlan(len(length), 0, 0)
+    library.kernels["polygon_changes"](
+        ctypes.addressof(plan), (ctypes.c_void_p * 5)(*shared, numpy_address(n_change)), 1
+    )
+    counts = np.empty(int(n_change.sum()) + len(length), np.int32)
+    plan.most_changes, plan.most_columns = int(n_change.max()), int(sizes[:, 1].max()) + 2
+    arrays = (ctypes.c_void_p * 6)(*shared, numpy_address(counts), numpy_address(offsets[1:]))
+    if library.kernels["polygon_runs"](ctypes.addressof(plan), arrays, 1):
+        raise MemoryError
+    return counts[: offsets[-1]], offsets

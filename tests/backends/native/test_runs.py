@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from cvzoo.backends.native import runs
 from cvzoo.backends.native.library import why_no_native
 from cvzoo.errors.exceptions import ValueRangeError
+from cvzoo.geometry.polygons_to_rle import polygons_to_rle
 from cvzoo.geometry.rle import RLEs
 from cvzoo.geometry.rle_iou import rle_difference
 from cvzoo.geometry.rle_string import decode_rle_strings, encode_rle_strings
@@ -74,3 +75,30 @@ def test_a_malformed_string_has_the_same_error_and_a_sound_one_the_same_counts(s
             return str(error)
 
     assert outcome(lambda function, *arguments: function(*arguments)) == outcome(by_numpy)
+
+
+coordinates = st.floats(-20, 70) | st.sampled_from([-1e8, 1e8, 0.0, 2.5, 12.1, 30.0]) | st.integers(-5, 50)
+
+
+@given(
+    rings=st.lists(st.lists(st.tuples(coordinates, coordinates), min_size=3, max_size=12), min_size=1, max_size=5),
+    size=st.tuples(st.integers(0, 60), st.integers(0, 60)),
+)
+def test_polygons_have_numpys_masks(rings, size):
+    polygons = [[[float(value) for point in ring for value in point]] for ring in rings]
+    assert polygons_to_rle(polygons, size) == by_numpy(polygons_to_rle, polygons, size)
+
+
+def test_outlines_of_usual_images_have_numpys_masks():
+    rng = np.random.default_rng(0)
+    angle = np.linspace(0, 2 * np.pi, 40, endpoint=False)
+    reach = rng.uniform(1, 400, (200, 1, 2)) * rng.uniform(0.7, 1.3, (200, 40, 1))
+    points = rng.uniform(0, 640, (200, 1, 2)) + reach * np.stack([np.cos(angle), np.sin(angle)], 1)
+    polygons = [[each.ravel().tolist()] for each in np.round(points, 2)]
+    assert polygons_to_rle(polygons, (480, 640)) == by_numpy(polygons_to_rle, polygons, (480, 640))
+
+
+def test_a_polygon_that_crosses_a_column_a_thousand_times_has_numpys_mask():
+    x, y = np.tile([3.0, 9.0], 1000), np.linspace(0, 50, 2000)
+    polygon = [[np.stack([x, y], 1).ravel().tolist()]]
+    assert polygons_to_rle(polygon, (60, 12)) == by_numpy(polygons_to_rle, polygon, (60, 12))

@@ -1,4 +1,10 @@
-/* Run-length encoded masks: COCO's strings decoded, and the pixels in which two masks differ. */
+/* Run-length encoded masks: COCO's strings decoded, polygons rasterized, and the pixels in which two masks differ. */
+#if defined(__clang__)
+#pragma STDC FP_CONTRACT OFF
+#else
+#pragma GCC optimize("fp-contract=off") /* each operation of a polygon's edge rounds as pycocotools' does */
+#endif
+#include <math.h>
 #include "native.h"
 
 enum { ZERO = 48, MORE = 32, SIGN = 16, MOST_GROUPS = 7 /* 35 bits hold every int32 */, PAIRS = 64 };
@@ -82,5 +88,155 @@ KERNEL(run_strings)(const RunsPlan *plan, void *const *arrays, int threads)
         }
         ends[r] = n;
     }
+    return 0;
+}
+
+/* ---- polygons, by the rules that geometry/polygons_to_rle.py tells ---- */
+
+enum { GRID = 5, MANY = 32 /* changes in a column: from then on they are sorted by qsort */ };
+
+typedef struct {
+    int32_t x, y, long_side, wide, first, n; /* the start; steps; whether along x; the columns that are crossed */
+    double slope;
+} Edge;
+
+static Edge edge_between(int32_t x, int32_t y, int32_t x_to, int32_t y_to, int32_t width)
+{
+    Edge edge;
+    int32_t low = x < x_to ? x : x_to, high = x < x_to ? x_to : x;
+    edge.wide = high - low >= (y < y_to ? y_to - y : y - y_to);
+    if (edge.wide ? x > x_to : y > y_to) {
+        int32_t swapped = x;
+        x = x_to, x_to = swapped;
+        swapped = y, y = y_to, y_to = swapped;
+    }
+    edge.x = x, edge.y = y;
+    edge.long_side = edge.wide ? x_to - x : y_to - y;
+    edge.slope = (double)(edge.wide ? y_to - y : x_to - x) / (edge.long_side > 1 ? edge.long_side : 1);
+    edge.first = low <= GRID / 2 ? 0 : (low - GRID / 2 + GRID - 1) / GRID;
+    int32_t last = high <= GRID / 2 ? -1 : (high - GRID / 2 - 1) / GRID;
+    last = last < width ? last : width - 1;
+    edge.n = last >= edge.first ? last + 1 - edge.first : 0;
+    return edge;
+}
+
+static inline int is_on_start_side(const Edge *edge, int32_t step, int32_t center)
+{
+    int is_past = trunc(edge->x + edge->slope * step + 0.5) > center;
+    return edge->slope > 0 ? !is_past : is_past;
+}
+
+/* A quotient estimates the step up to rounding; the expression that pycocotools evaluates at each step decides. */
+static int32_t steps_before(const Edge *edge, int32_t center)
+{
+    double estimate = edge->slope == 0 ? 0 : floor((center + 0.5 - edge->x) / edge->slope);
+    if (!isfinite(estimate))
+        estimate = 0;
+    int32_t step = estimate < 0 ? 0 : estimate > edge->long_side ? edge->long_side : (int32_t)estimate;
+    while (step < edge->long_side && is_on_start_side(edge, step + 1, center))
+        step++;
+    while (step > 0 && !is_on_start_side(edge, step, center))
+        step--;
+    return step;
+}
+
+static int32_t row_of(const Edge *edge, int32_t column, int32_t height)
+{
+    int32_t center = GRID * column + GRID / 2, y;
+    if (edge->wide)
+        y = (int32_t)trunc(edge->y + edge->slope * (center - edge->x + (edge->slope < 0)) + 0.5);
+    else
+        y = edge->y + steps_before(edge, center);
+    double row = (y + 0.5) / GRID - 0.5;
+    return (int32_t)ceil(row < 0 ? 0 : row > height ? height : row);
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static void sort_few(int64_t *x, int64_t n)
+{
+    if (n > MANY) {
+        qsort(x, (size_t)n, sizeof *x, compare_numbers);
+        return;
+    }
+    for (int64_t k = 1; k < n; k++) {
+        int64_t one = x[k], j = k;
+        for (; j > 0 && x[j - 1] > one; j--)
+            x[j] = x[j - 1];
+        x[j] = one;
+    }
+}
+
+typedef struct {
+    int64_t n, most_changes, most_columns; /* rings; scratch: changes of a ring, columns of a mask and one more */
+} PolygonsPlan;
+
+/* How often each ring crosses columns. arrays: x and y of the vertices, int32; the end of each ring's, int64; (H, W) of
+each ring's mask, int32; the numbers, int64 */
+KERNEL(polygon_changes)(const PolygonsPlan *plan, void *const *arrays, int threads)
+{
+    const int32_t *x = arrays[0], *y = arrays[1], *size = arrays[3];
+    const int64_t *ends = arrays[2];
+    int64_t *numbers = arrays[4];
+    (void)threads;
+    for (int64_t ring = 0, first = 0; ring < plan->n; first = ends[ring++]) {
+        numbers[ring] = 0;
+        for (int64_t k = first; k < ends[ring]; k++) {
+            int64_t to = k + 1 < ends[ring] ? k + 1 : first;
+            numbers[ring] += edge_between(x[k], y[k], x[to], y[to], size[2 * ring + 1]).n;
+        }
+    }
+    return 0;
+}
+
+/* The masks of rings. arrays: as of polygon_changes; the counts of all masks, int32, as many as changes and rings; the end
+of each mask's, int64 */
+KERNEL(polygon_runs)(const PolygonsPlan *plan, void *const *arrays, int threads)
+{
+    const int32_t *x = arrays[0], *y = arrays[1], *size = arrays[3];
+    const int64_t *ends = arrays[2];
+    int32_t *counts = arrays[4];
+    int64_t *count_ends = arrays[5], n = 0;
+    size_t room = (size_t)plan->most_changes;
+    int64_t *positions = malloc((2 * room + (size_t)plan->most_columns) * sizeof *positions + 1);
+    (void)threads;
+    if (!positions)
+        return 1;
+    int64_t *sorted = positions + room, *starts = sorted + room;
+    for (int64_t ring = 0, first = 0; ring < plan->n; first = ends[ring++]) {
+        int64_t height = size[2 * ring], width = size[2 * ring + 1], m = 0, position = 0;
+        for (int64_t k = first; k < ends[ring]; k++) {
+            int64_t to = k + 1 < ends[ring] ? k + 1 : first;
+            Edge edge = edge_between(x[k], y[k], x[to], y[to], (int32_t)width);
+            for (int32_t column = edge.first; column < edge.first + edge.n; column++)
+                positions[m++] = column * height + row_of(&edge, column, (int32_t)height);
+        }
+        /* by columns, of which each has a few; a position at a column's end is the next one's first */
+        memset(starts, 0, (size_t)(width + 2) * sizeof *starts);
+        for (int64_t k = 0; k < m; k++)
+            starts[positions[k] / most(height, 1) + 1]++;
+        for (int64_t column = 0; column < width + 1; column++)
+            starts[column + 1] += starts[column];
+        for (int64_t k = 0; k < m; k++)
+            sorted[starts[positions[k] / most(height, 1)]++] = positions[k];
+        for (int64_t column = 0, from = 0; column < width + 1; from = starts[column++])
+            sort_few(sorted + from, starts[column] - from);
+        for (int64_t k = 0; k < m && sorted[k] < height * width;) {
+            int64_t same = k;
+            while (k < m && sorted[k] == sorted[same])
+                k++;
+            if ((k - same) % 2) { /* two changes at one position cancel out */
+                counts[n++] = (int32_t)(sorted[same] - position);
+                position = sorted[same];
+            }
+        }
+        counts[n++] = (int32_t)(height * width - position);
+        count_ends[ring] = n;
+    }
+    free(positions);
     return 0;
 }
