@@ -27,7 +27,7 @@ from cvzoo.studio.api import (
     users,
     versions,
 )
-from cvzoo.studio.pages import admin, new_training, playground, runs
+from cvzoo.studio.pages import admin, new_training, playground, runs, tour
 from cvzoo.studio.pages import data as data_pages
 from cvzoo.studio.pages import evaluations as evaluation_pages
 from cvzoo.studio.pages import images as image_pages
@@ -79,6 +79,7 @@ PAGES: Sequence[APIRouter] = (
     image_pages.router,
     version_pages.router,
     admin.router,
+    tour.router,
 )
 
 

@@ -13,6 +13,9 @@ NEEDED = ("fastapi", "sqlalchemy", "alembic", "jinja2", "uvicorn", "psutil", "py
 MISSING = [name for name in NEEDED if importlib.util.find_spec(name) is None]
 
 
+CLASSES = ("cat", "dog")
+
+
 class _Skipped(pytest.File):
     """A file of tests that is not imported, as packages that it needs are not installed."""
 
@@ -133,3 +136,33 @@ def https(studio):
     """The same studio behind a proxy with TLS."""
     settings = dataclasses.replace(studio.settings, behind_proxy="10.0.0.1", hostnames=("studio.example.org",))
     return dataclasses.replace(studio, settings=settings)
+
+
+def write_coco(root, *, n=10, boxes=2, seed=0, splits=("train", "val")):
+    """A data set in COCO's layout: n images, every fifth in val, with a few boxes each."""
+    import numpy as np
+    from PIL import Image
+
+    rng = np.random.default_rng(seed)
+    (root / "images").mkdir(parents=True)
+    (root / "annotations").mkdir()
+    categories = [{"id": k + 1, "name": name} for k, name in enumerate(CLASSES)]
+    files = {split: {"images": [], "annotations": [], "categories": categories} for split in splits}
+    for i in range(n):
+        pixels = rng.integers(0, 255, (6, 8, 3), np.uint8)
+        Image.fromarray(pixels).resize((80, 60)).save(root / "images" / f"{i}.png")
+        file = files[splits[-1] if i % 5 == 4 else splits[0]]
+        file["images"].append({"id": i + 1, "file_name": f"{i}.png", "height": 60, "width": 80})
+        for k in range(boxes):
+            box = [5.5 + 20 * k, 10, 12, 8.25]
+            number = len(file["annotations"]) + 1000 * (file is files[splits[-1]]) + 1
+            more = {"category_id": (i + k) % 2 + 1, "area": 99.0, "iscrowd": 0}
+            file["annotations"].append({"id": number, "image_id": i + 1, "bbox": box} | more)
+    for split, file in files.items():
+        (root / "annotations" / f"instances_{split}.json").write_text(json.dumps(file))
+    return root
+
+
+@pytest.fixture(name="write_coco")
+def write_coco_fixture():
+    return write_coco

@@ -11,7 +11,7 @@ from cvzoo.studio.access.who import Reader, Trainer
 from cvzoo.studio.api.actions import new_job
 from cvzoo.studio.api.models import digest_of, found_model, require_loadable
 from cvzoo.studio.api.named_data import require_data
-from cvzoo.studio.evaluations.results import KINDS, Results, image_of, read_results
+from cvzoo.studio.evaluations.results import KINDS, Results, image_of, read_results, row_of
 from cvzoo.studio.ids import is_id
 from cvzoo.studio.jobs.job import Job
 from cvzoo.studio.jobs.spec import EvaluateSpec
@@ -105,7 +105,7 @@ def list_images(
 @router.get("/evaluations/{job}/images/{index}")
 def get_image(request: Request, found: FoundEvaluation, _: Reader, index: int) -> Response:
     """The bytes of an image with errors."""
-    row = next((each for each in results_of(request, found).verdicts if each.get("index") == index), None)
+    row = row_of(results_of(request, found), index)
     image = None if row is None else image_of(row)
     if image is None:
         raise Problem(404, "there is no such image", hint="its file may have been moved, or is none that browsers show")

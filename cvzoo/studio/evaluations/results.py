@@ -99,6 +99,11 @@ def read_results(folder: pathlib.Path) -> Results | None:
     return Results(scores, [row for row in rows if isinstance(row.get("image"), str)])
 
 
+def row_of(results: Results, index: int) -> Row | None:
+    """The row of the image with this index; None if it has no errors."""
+    return next((each for each in results.verdicts if each.get("index") == index), None)
+
+
 def kinds_of(row: Row) -> list[str]:
     """The kinds of the errors in an image, one for each."""
     if "guess" in row:

@@ -36,10 +36,16 @@ def score_table(rows: Sequence[Row], data: dict[str, Any], best_key: str | None,
     if not validated:
         return None
     chosen = [("last", validated[-1])] + ([("best", best)] if best is not None and best is not validated[-1] else [])
-    columns = tuple(f"{title}, {which}" for title, _ in found.keys for which, _ in chosen)
+    columns = tuple(f"{score_name(title)}, {which}" for title, _ in found.keys for which, _ in chosen)
     lines = [
         (name, tuple(number(row.get(keys[name])) for _, keys in found.keys for _, row in chosen))
         for name in found.keys[0][1]
     ]
     lines.sort(key=lambda line: (line[1][0] is None, -(line[1][0] or 0.0), line[0]))
     return ScoreTable(columns, tuple(lines))
+
+
+def score_name(key: str) -> str:
+    """A key of the log in few words, as "map" or "map, iou 0.50:0.95": what COCO's rules always have is left out."""
+    parts = [part for part in key.split("/") if part not in ("validation", "main", "area=all", "max_dets=100")]
+    return ", ".join(part.replace("=", " ") for part in parts) or key

@@ -29,8 +29,14 @@ class TrainSpec:
         """The arguments of `cvzoo` that start the run in the folder, or resume the one that is there."""
         if (run / "config.json").is_file():
             return ["train", "--resume", str(run)]
-        settings = [f"{name}={value}" for name, value in self.settings]
-        return ["train", "--recipe", self.recipe, f"--data={self.data}", "--out", str(run), *settings]
+        return ["train", "--recipe", self.recipe, f"--data={self.data}", "--out", str(run), *self._settings()]
+
+    def trial_words(self) -> list[str]:
+        """The arguments of `cvzoo` that try it, and leave no files."""
+        return ["train", "--recipe", self.recipe, f"--data={self.data}", "--try", *self._settings()]
+
+    def _settings(self) -> list[str]:
+        return [f"{name}={value}" for name, value in self.settings]
 
     def is_done(self, run: pathlib.Path) -> bool:
         """Whether the run says that it finished, and its best model is there."""

@@ -1,5 +1,6 @@
 """The pages of data sets: the list, the import, and one data set with its forms."""
 
+import itertools
 import json
 from typing import Annotated, Any
 
@@ -46,6 +47,8 @@ def import_by_form(
 ) -> Response:
     """Imports what is on this machine, or the sample; uploads are sent by the page's script."""
     given = {"name": name.strip(), "spec": spec.strip(), "sample": sample.strip()}
+    if kind == "sample" and not given["name"]:
+        given["name"] = _free_name(request, "Sample receipts")
     wrong = {} if 1 <= len(given["name"]) <= 120 else {"name": "the data set needs a name of at most 120 letters"}
     source = Source(spec=given["spec"])
     if kind == "sample":
@@ -170,6 +173,13 @@ def history_page(
 def _import_form(request: Request, given: dict[str, str], wrong: dict[str, str]) -> Response:
     status = 422 if wrong else 200
     return render(request, "import.html", status_code=status, values={"given": given, "wrong": wrong})
+
+
+def _free_name(request: Request, name: str) -> str:
+    """The name, with a number if a data set has it."""
+    taken = {each.name for each in studio_of(request).data.datasets.all()}
+    numbered = itertools.chain([name], (f"{name} {i}" for i in itertools.count(2)))
+    return next(each for each in numbered if each not in taken)
 
 
 def _page(request: Request, dataset: Dataset, more: dict[str, Any]) -> Response:

@@ -7,9 +7,10 @@ from fastapi.responses import RedirectResponse, Response
 from pydantic import ValidationError
 
 from cvzoo.studio.access.who import Reader, Trainer
-from cvzoo.studio.api.evaluations import FoundEvaluation, NewEvaluation, evaluate
+from cvzoo.studio.api.evaluations import FoundEvaluation, NewEvaluation, evaluate, results_of
+from cvzoo.studio.evaluations.corrections import place_of, version_of
 from cvzoo.studio.evaluations.plots import calibration_plot, confusion_table, pr_plot
-from cvzoo.studio.evaluations.results import KINDS, Results, read_results
+from cvzoo.studio.evaluations.results import KINDS, Results, read_results, row_of
 from cvzoo.studio.jobs.files import run_files
 from cvzoo.studio.jobs.job_log import command_of, log_tail, sandbox_of
 from cvzoo.studio.jobs.spec import EvaluateSpec
@@ -100,6 +101,7 @@ def evaluation_page(
         "kind": kind if kind in KINDS else "",
         "label": label,
         "files": run_files(run),
+        "is_version": version_of(studio, found) is not None,
     }
     if results is not None:
         analysis = results.analysis
@@ -111,6 +113,20 @@ def evaluation_page(
             "labels": sorted({row["name"] for row in results.per_class[1] if isinstance(row.get("name"), str)}),
         }
     return render(request, "evaluation.html", values=values)
+
+
+@router.get("/evaluations/{job}/images/{index}/correct")
+def correct_labels(request: Request, found: FoundEvaluation, _: Reader, index: int) -> Response:
+    """The editor with an image that has errors, and with what was predicted on it."""
+    studio = studio_of(request)
+    version = version_of(studio, found)
+    row = row_of(results_of(request, found), index)
+    place = None if version is None or row is None else place_of(studio, version, row)
+    if place is None:
+        raise Problem(404, "the image is not in a data set of the studio", hint="it may have been deleted from it")
+    return RedirectResponse(
+        f"/data/{place.dataset}/images/{place.ordinal}?evaluation={found.id}-{index}", status_code=303
+    )
 
 
 def state_of(studio: Studio, job_id: str) -> dict[str, Any]:

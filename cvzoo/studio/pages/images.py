@@ -12,6 +12,8 @@ from cvzoo.studio.api.datasets import audit
 from cvzoo.studio.api.found_dataset import FoundDataset
 from cvzoo.studio.api.items import Ordinal, Wanted
 from cvzoo.studio.data.items import NO_SPLIT
+from cvzoo.studio.evaluations.results import read_results, row_of
+from cvzoo.studio.ids import is_id
 from cvzoo.studio.pages.render import may, render
 from cvzoo.studio.problems import Problem
 from cvzoo.studio.state import studio_of
@@ -64,8 +66,12 @@ def editor(
     ordinal: Ordinal,
     wanted: Wanted,
     rev: Annotated[int | None, Query(ge=1)] = None,
+    evaluation: Annotated[str, Query(max_length=40)] = "",
 ) -> Response:
-    """One image with its objects, to be edited; at an older revision only to be seen."""
+    """One image with its objects, to be edited; at an older revision only to be seen.
+
+    evaluation: JOB-INDEX, an evaluation that found errors in the image, whose predictions are drawn, too
+    """
     data = studio_of(request).data
     shown = dataset.head_rev if rev is None else min(rev, dataset.head_rev)
     item = data.items.get(dataset.id, ordinal, shown)
@@ -82,6 +88,7 @@ def editor(
         "before": before,
         "after": after,
         "query": urlencode(wanted.query()),
+        "predicted": _predicted(request, evaluation),
         "isOld": rev is not None and rev < dataset.head_rev,
         "isReadOnly": (rev is not None and rev < dataset.head_rev) or not may(request, "annotator"),
     }
@@ -90,11 +97,24 @@ def editor(
         "item": item,
         "page": page,
         "query": page["query"],
+        "evaluation": evaluation.partition("-")[0] if page["predicted"] else "",
         "findings": data.findings.page(dataset.id, ordinal=ordinal, limit=_N_FINDING),
         "history": data.items.history(dataset.id, ordinal)[:_N_HISTORY],
         "splits": [name for name, *_ in data.datasets.counts(dataset.id)["splits"]],
     }
     return render(request, "editor.html", values=values)
+
+
+def _predicted(request: Request, evaluation: str) -> list[Any]:
+    """The boxes of JOB-INDEX with their verdicts; [] if there are none."""
+    job, _, index = evaluation.partition("-")
+    studio = studio_of(request)
+    if not is_id(job, "jb") or not index.isdecimal() or len(index) > 9:
+        return []
+    results = read_results(studio.place.run(job))
+    row = None if results is None else row_of(results, int(index))
+    boxes = None if row is None else row.get("boxes")
+    return boxes if isinstance(boxes, list) else []
 
 
 @router.get("/data/{dataset}/findings")

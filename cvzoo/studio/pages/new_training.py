@@ -1,5 +1,6 @@
 """The page that starts a training: a form made of the recipe's fields."""
 
+import json
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
@@ -12,7 +13,7 @@ from cvzoo.studio.access.identity import Identity
 from cvzoo.studio.access.who import Reader, Trainer
 from cvzoo.studio.api.actions import new_job
 from cvzoo.studio.api.named_data import require_data
-from cvzoo.studio.jobs.recipe_helper import check, recipes
+from cvzoo.studio.jobs.recipe_helper import check, preview, recipes, tried
 from cvzoo.studio.jobs.spec import TrainSpec
 from cvzoo.studio.pages.render import render
 from cvzoo.studio.problems import Problem
@@ -22,6 +23,13 @@ router = APIRouter(include_in_schema=False)
 _PREFIX = "set:"  # of the fields of settings
 _OPEN = ("schedule", "optimizer")
 _MAX_TEXT = 2000
+_FIRST_CHOICES = (
+    ("retinanet_resnet18_small", "boxes; some minutes for a hundred images"),
+    ("mask_rcnn_fpn_resnet18_small", "boxes with masks"),
+    ("cifar_resnet20", "classes of small images"),
+    ("segnet", "label maps"),
+)
+PLOT = (360, 160)  # width and height of the plot of learning rates
 
 
 @router.get("/jobs/new")
@@ -64,17 +72,46 @@ def _submit(request: Request, form: FormData, who: Identity) -> Response:
     name, data = texts.get("name", ""), texts.get("data", "")
     given = {"name": name, "data": data, "settings": settings}
     require_data(request, who, data)
+    spec = TrainSpec(recipe, data, tuple(settings.items()))
+    action = texts.get("action", "")
+    result: dict[str, Any] = {}
     try:
-        wrong = check(recipe, data, settings)
+        if action == "preview":
+            answer = preview(recipe, data, settings)
+            wrong, result = answer["fields"], {"preview": _drawn(answer.get("preview"))}
+        else:
+            wrong = check(recipe, data, settings)
+        if action == "try" and not wrong:
+            result = {"trial": tried(spec)}
     except ConfigError as error:
-        wrong = {"data": str(error)}
+        wrong = {"settings" if action else "data": str(error)}
     if wrong:
         return _form(request, recipe, given, wrong, status=422)
-    job = new_job(request, name, TrainSpec(recipe, data, tuple(settings.items())), who)
+    if result:
+        return _form(request, recipe, given, {}, result=result)
+    job = new_job(request, name, spec, who)
     return RedirectResponse(f"/jobs/{job.id}", status_code=303)
 
 
-def _form(request: Request, recipe: str, given: dict[str, Any], wrong: dict[str, str], status: int = 200) -> Response:
+def _drawn(found: dict[str, Any] | None) -> dict[str, Any] | None:
+    """The preview with the learning rates as points of a plot."""
+    if found is None:
+        return None
+    top, last = max(rate for _, rate in found["rates"]), max(found["n_update"] - 1, 1)
+    points = (f"{x / last * PLOT[0]:.1f},{(1 - y / top) * PLOT[1]:.1f}" for x, y in found["rates"])
+    suggested = {name: json.dumps(value) for name, value in ((found["reach"] or {}).get("suggested") or {}).items()}
+    return found | {"points": " ".join(points), "top": top, "suggested": suggested}
+
+
+def _form(
+    request: Request,
+    recipe: str,
+    given: dict[str, Any],
+    wrong: dict[str, str],
+    *,
+    status: int = 200,
+    result: dict[str, Any] | None = None,
+) -> Response:
     known = recipes()
     chosen = known.get(recipe)
     groups: dict[str, list[dict[str, Any]]] = {}
@@ -89,13 +126,15 @@ def _form(request: Request, recipe: str, given: dict[str, Any], wrong: dict[str,
     values = {
         "tasks": tasks,
         "chosen": chosen,
+        "first_choices": [each for each in _FIRST_CHOICES if each[0] in known],
         "given": given,
         "versions": _versions(request),
         "wrong": wrong,
         "others": {name: text for name, text in wrong.items() if name in ("recipe", "settings")},
         "groups": [(name, groups[name], _is_open(name, groups[name])) for name in order if name in groups],
     }
-    return render(request, "new_training.html", status_code=status, values=values)
+    more: dict[str, Any] = {"preview": None, "trial": None, "plot": PLOT} | (result or {})
+    return render(request, "new_training.html", status_code=status, values=values | more)
 
 
 def _versions(request: Request) -> list[tuple[str, str]]:

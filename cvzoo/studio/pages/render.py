@@ -13,6 +13,7 @@ from fastapi.responses import HTMLResponse
 from cvzoo.reporting.as_time import as_time
 from cvzoo.studio.access.identity import Identity
 from cvzoo.studio.access.roles import Role, includes
+from cvzoo.studio.jobs.scores import score_name
 
 _FOLDER = pathlib.Path(__file__).with_name("templates")
 _NONE = "–"
@@ -57,7 +58,13 @@ def _environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"score": score, "duration": duration, "size": size, "middle_cut": middle_cut}
+    environment.filters |= {
+        "score": score,
+        "score_name": score_name,
+        "duration": duration,
+        "size": size,
+        "middle_cut": middle_cut,
+    }
     environment.filters |= {"utc": utc}
     return environment
 

@@ -22,7 +22,8 @@ from cvzoo.studio.jobs.scores import score_table
 from cvzoo.studio.jobs.spec import EvaluateSpec, ExportSpec, PredictSpec
 from cvzoo.studio.jobs.states import LIVING, allowed
 from cvzoo.studio.pages.evaluations import state_of
-from cvzoo.studio.pages.render import render
+from cvzoo.studio.pages.render import may, render
+from cvzoo.studio.pages.tour import Step, tour
 from cvzoo.studio.problems import Problem
 from cvzoo.studio.state import Studio, studio_of
 
@@ -52,6 +53,7 @@ def home(request: Request, _: Reader) -> Response:
         "recent": of("finished", "succeeded", "stopped")[:6],
         "n_run": len(records),
         "watch": [str(each) for each in studio.settings.watch],
+        "steps": _tour(request, studio, records),
     }
     return render(request, "home.html", values=values)
 
@@ -143,6 +145,14 @@ def compare(
     return render(request, "compare.html", values=values)
 
 
+def _tour(request: Request, studio: Studio, records: list[RunRecord]) -> list[Step]:
+    """The tour, for users who can walk it, until they have; who only watches runs did not come for it."""
+    if not may(request, "trainer") or (records and not studio.data.datasets.all()):
+        return []
+    steps = tour(studio)
+    return [] if all(each.is_done for each in steps) else steps
+
+
 def _is_prediction(name: str) -> bool:
     return name.startswith(("images/predictions", "samples/"))
 
@@ -166,6 +176,7 @@ def _facts(studio: Studio, run: RunRecord) -> dict[str, Any]:
         "rows": shown[::-1],
         "row_keys": [key for key in keys if key is not None and any(key in row for row in shown)],
         "files": run_files(run.folder),
+        "has_model": run_file(run.folder, "best.safetensors") is not None,
         "resume": shlex.join(["cvzoo", "train", "--resume", str(run.folder)]),
     }
 

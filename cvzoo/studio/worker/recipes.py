@@ -1,9 +1,12 @@
 """What the server asks about recipes, in a process of its own, as it may not import networks.
 
 `python -m cvzoo.studio.worker.recipes` reads one JSON object from standard input and writes one to standard output:
-{} lists the recipes; {"recipe": NAME, "data": SPEC, "settings": {name: text}} checks them.
+{} lists the recipes; {"recipe": NAME, "data": SPEC, "settings": {name: text}} checks them, and with "preview": true
+shows what the training will do, too.
 """
 
+import base64
+import contextlib
 import dataclasses
 import json
 import sys
@@ -11,10 +14,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from cvzoo.errors.exceptions import CvzooError
+from cvzoo.images.write_image import encode_jpeg
 from cvzoo.links.model.config import field_types, limits_of
 from cvzoo.links.model.typed_value import expected_words
 from cvzoo.training.recipes.check_labels import check_labels
 from cvzoo.training.recipes.listing import RECIPES, named_recipe
+from cvzoo.training.recipes.preview import preview
+from cvzoo.training.recipes.recipe import AbstractRecipe, Splits
 from cvzoo.training.recipes.settings import setting_value, with_settings
 from cvzoo.training.run.plain import plain
 
@@ -31,8 +37,11 @@ def listing() -> dict[str, Any]:
     }
 
 
-def checked(name: str, data: str, settings: Mapping[str, str]) -> dict[str, Any]:
-    """{"fields": {name: what is wrong}}, empty if a training can start, and {"n_train", "n_val"} then."""
+def checked(name: str, data: str, settings: Mapping[str, str], *, with_preview: bool = False) -> dict[str, Any]:
+    """{"fields": {name: what is wrong}}, empty if a training can start, and {"n_train", "n_val"} then.
+
+    with_preview: "preview", too, as `preview_of` has it
+    """
     wrong: dict[str, str] = {}
     try:
         recipe = named_recipe(name)
@@ -56,7 +65,24 @@ def checked(name: str, data: str, settings: Mapping[str, str]) -> dict[str, Any]
         check_labels(splits)
     except (CvzooError, OSError) as error:
         return {"fields": {"data": _sentence(error)}}
-    return {"fields": {}, "n_train": len(splits.train), "n_val": len(splits.val)}
+    answer = {"fields": {}, "n_train": len(splits.train), "n_val": len(splits.val)}
+    if not with_preview:
+        return answer
+    try:
+        return answer | {"preview": preview_of(recipe, splits)}
+    except CvzooError as error:
+        return {"fields": {"settings": _sentence(error)}}
+
+
+def preview_of(recipe: AbstractRecipe, splits: Splits) -> dict[str, Any]:
+    """{"sheet": a JPEG as base64, "rates": [[update, learning rate]], "n_update", "reach": of the anchors or None}."""
+    found = preview(recipe, splits)
+    return {
+        "sheet": base64.b64encode(encode_jpeg(found.sheet)).decode(),
+        "rates": found.rates,
+        "n_update": recipe.n_update(len(splits.train)),
+        "reach": found.reach,
+    }
 
 
 def _fields(recipe: Any, prefix: str) -> Iterator[dict[str, Any]]:
@@ -102,8 +128,13 @@ def _sentence(error: BaseException) -> str:
 def main() -> None:
     """Answers the question on standard input."""
     asked = json.load(sys.stdin)
-    answer = checked(asked["recipe"], asked["data"], asked["settings"]) if asked else listing()
+    with contextlib.redirect_stdout(sys.stderr):  # what is said while images are read is no answer
+        answer = _answer(asked) if asked else listing()
     json.dump(answer, sys.stdout)
+
+
+def _answer(asked: dict[str, Any]) -> dict[str, Any]:
+    return checked(asked["recipe"], asked["data"], asked["settings"], with_preview=asked.get("preview", False))
 
 
 if __name__ == "__main__":

@@ -50,8 +50,7 @@ class FirstBatchImage:
         return self._converter(batch, device)
 
     def _write(self, batch: Sequence[tuple[Array, ...]]) -> None:
-        imgs, captions = zip(*map(self._draw, batch))
-        _write(self._path, imgs, captions)
+        _write(self._path, [self._draw(each) for each in batch])
 
 
 class PredictionImages(AbstractExtension):
@@ -85,18 +84,16 @@ class PredictionImages(AbstractExtension):
         self._samples = samples
 
     def __call__(self, trainer: "Trainer") -> None:
-        imgs: list[Image] = []
-        captions: list[str] = []
+        drawn: list[tuple[Image, str]] = []
         n = len(self._dataset)
         end = self._clock() + self._seconds
         # those of a folder for each class would begin with eight of one class
         for i in np.linspace(0, n - 1, min(_MAX_IMAGES, n)).astype(int).tolist():
-            if imgs and self._clock() > end:
+            if drawn and self._clock() > end:
                 break
             img, caption = self._draw(self._dataset[i])
-            imgs.append(img)
-            captions.append(f"{pathlib.Path(self._dataset.name(i)).name}: {caption}")
-        write_or_warn(self._path, lambda: _write(self._path, imgs, captions))
+            drawn.append((img, f"{pathlib.Path(self._dataset.name(i)).name}: {caption}"))
+        write_or_warn(self._path, lambda: _write(self._path, drawn))
         if self._samples is not None:
             copy = self._samples / f"epoch_{trainer.updater.epoch}.jpg"
             write_or_warn(copy, lambda: _keep_copy(self._path, copy))
@@ -108,9 +105,15 @@ def denormalized(img: Array, *, mean: ArrayLike, std: ArrayLike) -> Image:
     return np.clip(np.rint(img * std + mean), 0, 255).astype(np.float32)
 
 
-def _write(path: pathlib.Path, imgs: Sequence[Array], captions: Sequence[str]) -> None:
+def example_sheet(drawn: Sequence[tuple[Image, str]]) -> Array:
+    """Images with their captions as one image (3, H, W)."""
+    imgs, captions = zip(*drawn)
+    return contact_sheet(map(_enlarged, imgs), captions, columns=_COLUMNS, side=_SIDE)
+
+
+def _write(path: pathlib.Path, drawn: Sequence[tuple[Image, str]]) -> None:
     path.parent.mkdir(exist_ok=True)
-    write_image(contact_sheet(map(_enlarged, imgs), captions, columns=_COLUMNS, side=_SIDE), path)
+    write_image(example_sheet(drawn), path)
 
 
 def _keep_copy(path: pathlib.Path, copy: pathlib.Path) -> None:

@@ -329,8 +329,7 @@ class AbstractRecipe(AbstractConfig, abc.ABC):
 
     def shift(self, n_example: int) -> AbstractShift:
         """The schedule of the learning rate, an extension that is called at each update."""
-        # AdamW multiplies its steps and its weight decay by eta; the others have a learning rate alone
-        attr, base = {"adamw": ("eta", 1.0), "adam": ("alpha", self.lr)}.get(self.optimizer, ("lr", self.lr))
+        attr, base = self._shifted
         n = self.n_update(n_example)
         after: AbstractShift = MultistepShift(attr, 0.1, [])  # constant
         if self.schedule == "cosine":
@@ -341,6 +340,21 @@ class AbstractRecipe(AbstractConfig, abc.ABC):
             after = PolynomialShift(attr, 0.9, n)
         warmup = self.resolved(n_example).warmup
         return WarmupShift(attr, 0.01 * base, warmup, then=after) if warmup else after
+
+    @property
+    def _shifted(self) -> tuple[str, float]:
+        """The hyperparameter that the schedule changes, and its value without one."""
+        # AdamW multiplies its steps and its weight decay by eta; the others have a learning rate alone
+        return {"adamw": ("eta", 1.0), "adam": ("alpha", self.lr)}.get(self.optimizer, ("lr", self.lr))
+
+    def learning_rates(self, n_example: int, updates: Sequence[int]) -> list[float]:
+        """The learning rates of these updates, counted from 0, of a training on n_example images."""
+        shift = self.shift(n_example)
+        _, base = self._shifted
+        shift.init = base
+        if isinstance(shift, WarmupShift) and shift.then is not None:
+            shift.then.init = base
+        return [shift.value(t) / base * self.lr for t in updates]
 
     @property
     def stop(self) -> tuple[float, str] | EarlyStoppingTrigger:

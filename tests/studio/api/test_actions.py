@@ -1,12 +1,15 @@
 """Jobs by REST and by forms; recipes are asked of the real helper."""
 
 import json
+import types
 
 import pytest
 
+from cvzoo.errors.exceptions import ConfigError
 from cvzoo.studio.access.tokens import new_token
 from cvzoo.studio.jobs import recipe_helper
 from cvzoo.studio.jobs.spec import TrainSpec
+from cvzoo.studio.pages import new_training
 
 FIELDS = [
     {
@@ -127,3 +130,64 @@ def test_the_helper_lists_the_recipes():
     (lr,) = [field for field in known["ssd300"]["fields"] if field["name"] == "lr"]
     assert lr["help"] == "learning rate after the warm-up"
     assert lr["expected"].startswith("a number")
+
+
+PREVIEW = {"sheet": "/9j/", "rates": [[0, 0.001], [9, 0.0]], "n_update": 10} | {
+    "reach": {"n_box": 5, "n_image": 4, "thresh": 0.5, "reached": 0.4, "suggested": {"model.insize": [1, 2]}}
+}
+
+
+def test_the_form_shows_a_preview_and_keeps_what_was_typed(browser, asked, studio, monkeypatch):
+    monkeypatch.setattr(new_training, "preview", lambda *_: {"fields": {}, "preview": PREVIEW})
+    form = {"recipe": "ssd300", "data": "voc:shapes", "set:lr": "0.5", "action": "preview"}
+    page = browser.post("/jobs/new", data=form).text
+    assert "Learning rate, 10 updates" in page
+    assert 'points="0.0,0.0 360.0,160.0"' in page
+    assert "40.0 % of 5 boxes" in page
+    assert "model.insize=[1, 2]" in page
+    assert 'name="set:lr" value="0.5"' in page
+    monkeypatch.setattr(new_training, "preview", lambda *_: {"fields": {"lr": "lr is invalid"}})
+    answer = browser.post("/jobs/new", data=form)
+    assert answer.status_code == 422
+    assert "lr is invalid" in answer.text
+    assert studio.jobs.all() == []
+
+
+def test_the_form_tries_a_training_and_tells_why_it_could_not(browser, asked, studio, monkeypatch):
+    form = {"recipe": "ssd300", "data": "voc:shapes", "action": "try"}
+    monkeypatch.setattr(new_training, "tried", lambda spec: (" ".join(spec.trial_words()), "20 iterations: <1 s>"))
+    page = browser.post("/jobs/new", data=form).text
+    assert "train --recipe ssd300 --data=voc:shapes --try" in page
+    assert "20 iterations: &lt;1 s&gt;" in page
+
+    def fails(spec):
+        raise ConfigError("20 iterations failed: out of memory")
+
+    monkeypatch.setattr(new_training, "tried", fails)
+    answer = browser.post("/jobs/new", data=form)
+    assert answer.status_code == 422
+    assert "out of memory" in answer.text
+    assert studio.jobs.all() == []
+
+
+@pytest.mark.parametrize("status", [0, 1])
+def test_a_try_is_the_command_and_its_output(monkeypatch, status):
+    done = types.SimpleNamespace(stdout=b"what it prints", returncode=status)
+    monkeypatch.setattr(recipe_helper.subprocess, "run", lambda argv, **_: done)
+    spec = TrainSpec("ssd300", "voc:a b", (("lr", "0.1"),))
+    if status:
+        with pytest.raises(ConfigError, match="failed: what it prints"):
+            recipe_helper.tried(spec)
+    command = "cvzoo train --recipe ssd300 '--data=voc:a b' --try lr=0.1"
+    done.returncode = 0
+    assert recipe_helper.tried(spec) == (command, "what it prints")
+
+
+def test_two_trainings_are_not_tried_at_once(monkeypatch):
+    def run(argv, **_):
+        with pytest.raises(ConfigError, match="another training is being tried"):
+            recipe_helper.tried(TrainSpec("ssd300", "voc:x"))
+        return types.SimpleNamespace(stdout=b"", returncode=0)
+
+    monkeypatch.setattr(recipe_helper.subprocess, "run", run)
+    recipe_helper.tried(TrainSpec("ssd300", "voc:x"))

@@ -1,8 +1,11 @@
 """The pages of data sets."""
 
+import json
 import re
 
 import pytest
+
+from cvzoo.studio.jobs.spec import EvaluateSpec
 
 
 @pytest.fixture
@@ -62,7 +65,7 @@ def test_forms_split_rename_and_revert(browser, studio, path, dataset):
 
 
 def test_a_form_says_what_is_wrong(browser, path, dataset):
-    assert "needs a name" in browser.post("/data/new", data={"kind": "sample", "sample": "9"}).text
+    assert "needs a name" in browser.post("/data/new", data={"kind": "spec", "spec": "voc:x"}).text
     assert "a number from 4" in browser.post("/data/new", data={"kind": "sample", "sample": "x", "name": "a"}).text
     answer = browser.post("/data/new", data={"kind": "sample", "sample": "9", "name": "shapes"})
     assert "there is a data set shapes already" in answer.text
@@ -83,3 +86,43 @@ def test_hostile_names_are_text(browser, studio, work, tmp_path, write_coco):
         shown = browser.get(page).text
         assert "<img src=x" not in shown
         assert "alert(1)></script>" not in shown
+
+
+def test_an_image_of_an_evaluation_leads_to_the_same_image_of_the_data_set(browser, studio, work, path, dataset):
+    version = browser.post(f"/api/v1/datasets/{dataset}/versions", json={"name": "first"}).json()
+    work(studio)
+    data = browser.get(f"/api/v1/versions/{version['id']}").json()["data"]
+    spec = EvaluateSpec("/m.safetensors", "jb_" + "a" * 16, "0" * 64, data, "val")
+    job = studio.jobs.create("mine", spec, None)
+    run = studio.place.run(job.id)
+    wrong = {"verdict": "wrong", "label": "cat", "score": 0.5, "y_min": 1, "x_min": 2, "y_max": 3, "x_max": 4}
+    image = next(studio.place.version(version["id"]).rglob("4.png"))
+    (run / "scores.json").write_text('{"map": 0.5}')
+    row = {"index": 0, "image": "4.png", "path": str(image), "boxes": [wrong]}
+    (run / "verdicts.jsonl").write_text(json.dumps(row) + "\n")
+    place = f"/evaluations/{job.id}/images/0/correct"
+    answer = browser.get(place)
+    assert answer.status_code == 303, answer.text
+    assert answer.headers["location"] == f"{path}/images/4?evaluation={job.id}-0"
+    page = browser.get(answer.headers["location"]).text
+    assert f"/evaluations/{job.id}#h-images" in page
+    assert '"predicted": [{' in page
+    assert browser.get(f"{path}/images/4?evaluation=../x-0").status_code == 200
+    assert browser.get(place.replace("/0/", "/1/")).status_code == 404
+    browser.patch(f"/api/v1/datasets/{dataset}/images", json={"ordinals": [4], "delete": True})
+    assert browser.get(place).status_code == 404
+
+
+def test_the_tour_ends_when_all_steps_are_done(browser, studio, dataset):
+    page = browser.get("/").text
+    assert page.count('class="done"') == 2  # the data set, and the watched runs
+    assert 'aria-current="step"' in page
+    assert "Make a sample data set" not in page
+    help = browser.get("/help").text
+    assert "/api/v1/datasets/{dataset}/findings" in help
+
+
+def test_samples_without_a_name_are_numbered(browser, studio):
+    for name in ("Sample receipts", "Sample receipts 2"):
+        answer = browser.post("/data/new", data={"kind": "sample", "sample": "5"})
+        assert studio.data.datasets.get(answer.headers["location"].rpartition("/")[2]).name == name

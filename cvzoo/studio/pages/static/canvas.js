@@ -65,7 +65,22 @@ export class View {
     for (const each of this.objects) if (each.id !== this.selected) this.drawObject(each, false);
     const selected = this.objects.find((each) => each.id === this.selected);
     if (selected) this.drawObject(selected, true);
+    this.drawGhosts();
     if (this.draft) this.drawBox(this.draft, "#ffffff", true);
+  }
+
+  /** What an evaluation predicted wrongly: boxes with verdicts, which are only shown. */
+  setGhosts(ghosts) {
+    this.ghosts = ghosts.filter((each) => each.verdict === "wrong");
+    this.draw();
+  }
+
+  drawGhosts() {
+    const context = this.context;
+    context.save();
+    context.setLineDash([6, 4]);
+    for (const each of this.ghosts ?? []) this.drawBox([each.y_min, each.x_min, each.y_max, each.x_max], "#ff9f0a", false);
+    context.restore();
   }
 
   drawObject(each, isSelected) {

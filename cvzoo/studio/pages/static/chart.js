@@ -80,12 +80,13 @@ export class Chart {
       ticks: { stroke: style.getPropertyValue("--line"), width: 1 },
     };
     const digits = (plot, value) => (value === null || value === undefined ? "–" : Number(value.toPrecision(4)).toString());
+    const short = (tick) => (tick && Math.abs(tick) < 0.001 ? tick.toExponential().replace("e-", "e−") : digits(null, tick));
     const label = { iteration: "iteration", epoch: "epoch", elapsed_time: "minutes" }[options.x];
     return {
       width: this.width(),
       height: HEIGHT,
       scales: { x: { time: false }, y: { distr: options.log ? 3 : 1 } },
-      axes: [axis, { ...axis, size: 62, values: (plot, ticks) => ticks.map((tick) => (tick === null ? "" : digits(plot, tick))) }],
+      axes: [axis, { ...axis, size: 62, values: (plot, ticks) => ticks.map((tick) => (tick === null ? "" : short(tick))) }],
       series: [
         { label, value: digits },
         ...series.map((each, i) => ({

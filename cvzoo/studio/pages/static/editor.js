@@ -312,6 +312,10 @@ if (canvas) {
   const image = new Image();
   image.onload = () => {
     view = new View(canvas, image, colors);
+    const shown = byId("show-predicted");
+    const ghosts = () => view.setGhosts(shown?.checked ? page.predicted : []);
+    shown?.addEventListener("change", ghosts);
+    ghosts();
     canvas.addEventListener("pointerdown", press);
     canvas.addEventListener("pointermove", pull);
     canvas.addEventListener("pointerup", drop);

@@ -75,6 +75,13 @@ function add(row) {
   attempt.textContent = "Try";
   attempt.setAttribute("aria-label", `Try ${row.image}`);
   name.append(link, " · ", attempt);
+  if (form.dataset.correct) {
+    const correct = document.createElement("a");
+    correct.href = `/evaluations/${form.dataset.evaluation}/images/${row.index}/correct`;
+    correct.textContent = "Correct";
+    correct.setAttribute("aria-label", `Correct the labels of ${row.image}`);
+    name.append(" · ", correct);
+  }
   const text = document.createElement("p");
   text.className = "soft";
   text.textContent = words;

@@ -14,17 +14,36 @@ let offsets = "";
 let stream = null;
 let waiting = false;
 
+// COCO's keys: kind of score, IoU, size of objects, detections per image, and the class if it is of one
+const COCO = /^validation\/main\/(m?a[pr])\/iou=([\d.:]+)\/area=(\w+)\/max_dets=(\d+)(?:\/(.+))?$/;
+const SCORES = "Scores of the validation";
+
+function cocoGroup([, kind, iou, area, detections, name]) {
+  if (name) return kind === "ap" && area === "all" && detections === "100" ? `AP by class, IoU ${iou}` : "";
+  if (kind === "mar") return area === "all" ? "Recall by detections per image" : "Recall by size of objects";
+  return area === "all" ? SCORES : "AP by size of objects";
+}
+
+function cocoName([, kind, iou, area, detections, name]) {
+  if (name) return name;
+  if (area !== "all") return area;
+  return kind === "mar" ? detections : `AP, IoU ${iou}`;
+}
+
 const GROUPS = [
   ["Loss", (key) => /^(main|validation_loss\/main|validation\/main)\/loss$/.test(key)],
   ["Learning rate", (key) => key === "lr"],
-  ["Scores of the validation", (key) => key === page.dataset.best || /^validation\/main\/[^/]+$/.test(key)],
+  [SCORES, (key) => key === page.dataset.best || /^validation\/main\/[^/]+$/.test(key)],
   ["Scores while training", (key) => /^main\/[^/]+$/.test(key)],
   ["Parts of the loss", (key) => /^main\/loss\//.test(key)],
   ["Parts of the loss of the validation", (key) => /^validation_loss\/main\/loss\//.test(key)],
   ["Other losses and scores of the validation", (key) => /^validation_loss\/main\/[^/]+$/.test(key)],
 ];
 
+/** The title of a key's chart; "" if it has none, as scores of one class by size: they are in the log. */
 function groupOf(key) {
+  const coco = key.match(COCO);
+  if (coco) return cocoGroup(coco);
   const found = GROUPS.find(([, belongs]) => belongs(key));
   if (found) return found[0];
   const byClass = key.match(/^validation\/main\/(.+)\/[^/]+$/);
@@ -32,6 +51,8 @@ function groupOf(key) {
 }
 
 const shortName = (key, group) => {
+  const coco = key.match(COCO);
+  if (coco) return cocoName(coco);
   if (group.endsWith("by class") || group.startsWith("Parts")) return key.split("/").pop();
   return key.replace("validation_loss/main/", "validation ").replace(/^validation\/main\//, "").replace(/^main\//, "");
 };
@@ -39,9 +60,10 @@ const shortName = (key, group) => {
 function draw() {
   const groups = new Map();
   for (const each of series.values()) {
-    if (each.value.length) groups.set(groupOf(each.key), [...(groups.get(groupOf(each.key)) ?? []), each]);
+    if (each.value.length && groupOf(each.key)) groups.set(groupOf(each.key), [...(groups.get(groupOf(each.key)) ?? []), each]);
   }
-  const order = [...GROUPS.map(([title]) => title), ...[...groups.keys()].filter((title) => title.endsWith("by class")), "Others"];
+  const known = [...GROUPS.map(([title]) => title), "AP by size of objects", "Recall by detections per image", "Recall by size of objects"];
+  const order = [...known, ...[...groups.keys()].filter((title) => title.includes("by class")), "Others"];
   for (const title of order) {
     const members = groups.get(title);
     if (!members) continue;
