@@ -10,25 +10,6 @@ from cvzoo.training.run.run_status import folder_lock
 pytestmark = pytest.mark.slow
 
 
-def test_every_page_at_every_width_in_light_and_dark(pages, server, run_id, studio, violations):
-    pages.sign_in(server.link)
-    ids = [record.id for record in studio.runs.records()]
-    paths = ("/", "/jobs", f"/jobs/{run_id}", f"/compare?job={ids[0]}&job={ids[1]}", "/compare", "/jobs/x")
-    for width in (360, 1280, 2560):
-        for dark in (False, True):
-            page = pages.page(width=width, dark=dark)
-            for path in paths:
-                page.goto(server.address + path)
-                if path == paths[2]:
-                    page.wait_for_selector("#charts[aria-busy=false] canvas")
-                wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
-                assert wide <= 0, (path, width)
-                assert violations(page) == [], (path, width, dark)
-            page.context.close()
-    pages.faults = [each for each in pages.faults if "404" not in each]  # of /jobs/x
-    assert pages.faults == []
-
-
 def test_a_run_is_watched_while_it_is_trained(pages, server, watched, run_id):
     run = watched / "first"
     page = pages.sign_in(server.link)

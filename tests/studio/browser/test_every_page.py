@@ -1,0 +1,102 @@
+"""Each page and dialog at every width, in light and dark: nothing is cut off, nothing is inaccessible, no error."""
+
+import pytest
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def page(pages, server):
+    page = pages.sign_in(server.link)
+    page.set_default_timeout(90_000)
+    return page
+
+
+@pytest.fixture
+def dataset(page, rest, tmp_path, write_coco):
+    """The identifier of a data set of ten images, two versions of it, and a finding."""
+    root = write_coco(tmp_path / "shapes")
+    found = rest.post(page, "/api/v1/datasets", {"name": "shapes", "source": {"spec": f"coco:{root}"}})["id"]
+    path = f"/api/v1/datasets/{found}"
+    rest.until(page, path, lambda tree: tree["state"] == "ready")
+    rest.post(page, f"{path}/versions", {"name": "first"})
+    image = rest.get(page, f"{path}/images/0")
+    objects = [*image["labels"], image["labels"][0] | {"id": "again"}]  # the same box twice is a finding
+    put = page.request.put(
+        f"{page.url.rstrip('/')}{path}/images/0/labels",
+        data={"edit_id": "edit-0001", "base": image["first_rev"], "objects": objects},
+        headers={"sec-fetch-site": "same-origin"},
+    )
+    assert put.ok, put.text()
+    rest.until(page, path, lambda tree: tree["checked_rev"] == tree["head_rev"])
+    rest.post(page, f"{path}/versions", {"name": "second"})
+    rest.until(page, f"{path}/versions", lambda tree: all(each["state"] == "ready" for each in tree["items"]))
+    return found
+
+
+def ready_model(page):
+    page.wait_for_selector("#thresholds:not([hidden])")
+
+
+def keys(page):
+    page.keyboard.press("?")
+    page.locator("#keys[open]").wait_for()
+
+
+def preview(page):
+    page.get_by_role("button", name="Preview").click()
+    page.locator("#result").wait_for()
+
+
+def form_errors(page):
+    page.fill("[name='set:epochs']", "x")
+    page.click("button.primary")
+    page.locator(".error").wait_for()
+
+
+def conflict(page):
+    """Another window changes the image meanwhile."""
+    page.wait_for_selector("#canvas[data-ready]")
+    page.evaluate("document.querySelector('#conflict').showModal()")
+
+
+def all_settings(page):
+    page.eval_on_selector_all("details", "all => all.forEach(each => each.open = true)")
+
+
+def test_the_pages_without_data_sets(page, pages):
+    for path in ("/", "/data", "/data/new", "/models", "/evaluations", "/jobs/new"):
+        pages.look(path)
+    pages.look("/try?model=zoo:retinanet_text", act=ready_model)
+    pages.look("/", act=keys)
+    pages.look("/help", act=all_settings)
+
+
+def test_the_pages_of_data_sets(page, pages, dataset, rest):
+    path = f"/data/{dataset}"
+    second, first = (each["id"] for each in rest.get(page, f"/api/v1/datasets/{dataset}/versions")["items"])
+    kind = rest.get(page, f"/api/v1/datasets/{dataset}/findings")["items"][0]["kind"]
+    for each in ("/", "/data", path, f"{path}/images", f"{path}/findings?kind={kind}", f"{path}/history"):
+        pages.look(each)
+    pages.look(f"{path}/images/0", act=lambda page: page.wait_for_selector("#canvas[data-ready]"))
+    pages.look(f"{path}/images/0", act=conflict)
+    pages.look(f"/versions/{second}")
+    pages.look(f"/versions/{second}/diff?other={first}")
+    data = rest.get(page, f"/api/v1/versions/{second}")["data"]
+    pages.look(f"/jobs/new?recipe=retinanet_resnet18_small&data={data}", act=all_settings)
+    pages.look(f"/jobs/new?recipe=retinanet_resnet18_small&data={data}", act=form_errors, but=("422",))
+    pages.look(f"/jobs/new?recipe=retinanet_resnet18_small&data={data}", act=preview)
+
+
+def test_the_pages_of_runs(page, pages, run_id, studio):
+    ids = [record.id for record in studio.runs.records()]
+    pages.look("/jobs")
+    pages.look(f"/jobs/{run_id}", act=lambda page: page.wait_for_selector("#charts[aria-busy=false] canvas"))
+    pages.look(f"/compare?job={ids[0]}&job={ids[1]}", act=lambda page: page.wait_for_selector("#compare canvas"))
+    pages.look("/compare")
+    pages.look("/jobs/x", but=("404",))
+
+
+def test_the_pages_of_administration(page, pages):
+    for path in ("/admin", "/admin/audit", "/account", "/sign-in"):
+        pages.look(path)
