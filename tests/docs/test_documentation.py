@@ -44,6 +44,7 @@ NOT_RUN = {
     ("docs/clusters.md", "#!/bin/bash"): "scripts for Slurm, which are not tested, as the page says",
     ("docs/clusters.md", "apiVersion: ray.io/v1"): "a resource of Kubernetes, which is not tested, as the page says",
     ("docs/studio.md", 'pip install "cvzoo[studio]"'): "a server, which tests/studio starts",
+    ("docs/tutorials/studio.md", 'pip install "cvzoo[studio]"'): "a server, which scripts/studio_walk starts",
     ("docs/studio.md", "cvzoo studio open"): "of a running server, which tests/studio starts",
     (
         "docs/studio.md",
