@@ -14,8 +14,7 @@ from cvzoo.backends.onednn.native_primitive import NativePrimitive
 from cvzoo.backends.onednn.primitives import BIAS, DST, SRC, WEIGHTS, strides_of
 
 WINOGRAD = "convolution (Winograd)"  # the operation, in summaries
-_TILE = 4  # a tile of results is 4x4
-_FEWEST_TILES = 6  # of an image: with fewer, the transformed filters are read too seldom to pay
+_FEWEST_PIXELS = 36  # of an image's result: with fewer, the transformed filters are read too seldom to pay
 _FEWEST_CHANNELS = 32
 _MOST_FILTER_BYTES = 64 << 20  # of the transformed filters
 _NUMBERS = 18  # of a transformed filter: twice those of the filter
@@ -54,7 +53,7 @@ def suits_winograd(x_shape: Dims, w_shape: Dims, geometry: Geometry) -> bool:
     if min(c, o) < _FEWEST_CHANNELS or c % 16 or _NUMBERS * 4 * c * o > _MOST_FILTER_BYTES:
         return False
     height, width = out_size(x_shape[2:], (3, 3), stride, pad, dilate)
-    return -(-height // _TILE) * -(-width // _TILE) >= _FEWEST_TILES
+    return height * width >= _FEWEST_PIXELS
 
 
 def make_winograd(

@@ -45,8 +45,9 @@ def transformed(layer):
         ((1, 64, 16, 16), (64, 64, 3, 3), WINDOW, True),
         ((9, 64, 16, 16), (64, 64, 3, 3), WINDOW, True),
         ((1, 64, 7, 9), (64, 64, 3, 3), WINDOW, True),
-        ((1, 64, 7, 7), (64, 64, 3, 3), WINDOW, False),  # four tiles
-        ((64, 64, 7, 7), (64, 64, 3, 3), WINDOW, False),  # the batch does not count
+        ((1, 64, 6, 6), (64, 64, 3, 3), WINDOW, True),
+        ((1, 64, 5, 7), (64, 64, 3, 3), WINDOW, False),
+        ((64, 64, 5, 7), (64, 64, 3, 3), WINDOW, False),  # the batch does not count
         ((1, 40, 16, 16), (64, 40, 3, 3), WINDOW, False),
         ((1, 64, 16, 16), (31, 64, 3, 3), WINDOW, False),
         ((1, 64, 16, 16), (33, 64, 3, 3), WINDOW, True),

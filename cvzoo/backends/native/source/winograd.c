@@ -5,33 +5,21 @@ Tiles of 6x6 pixels and filters are evaluated, as polynomials, at 6x6 points; fo
 the channels, a product of matrices; 4x4 results are interpolated. Errors depend on the points. 0, +-5/8, +-3/2 and
 infinity, with sums of at most 128 products in a row, are about as exact as direct convolution; 0, +-1, +-2, which the
 paper uses, lose ten times as much. */
-#include "native.h"
+#include "products.h"
+#include "winograd_tiles.h"
 
 enum {
-    WIDTH = 2 * LANES, /* float32 in a register */
-    ROWS = LANES == 8 ? 12 : 6, /* tiles of a product: two registers of sums each, and three more, are all there are */
-    FEW = ROWS / 3, /* tiles of the smallest product */
-    COLUMNS = 2 * WIDTH, /* results of a product */
     ROUND = 64, /* results of a job's step: their products with all tiles stay in the cache */
     IN_A_ROW = 128, /* products that are summed before they are added to other sums */
-    SIDE = 4, /* of a tile of results */
-    REACH = 6, /* of a tile of pixels */
-    POINTS = REACH * REACH,
-    TAPS = 3,
     APART = 16, /* numbers between the arrays of two points, which would share lines of the cache otherwise */
+    MOST_TILES = 72, /* of a block: many for each number of the filters, which come from further away than tiles */
 };
-#define INNER 0.625
-#define OUTER 1.5
-
-enum { LINEAR, RELU, CLIP, LEAKY_RELU };
 
 typedef struct {
     int64_t b, h, w, c, o, out_h, out_w, top, left;
     int64_t has_bias, has_addend, activation;
     double alpha, beta;
 } WinogradPlan;
-
-static inline Full all(float x) { return x - (Full){0}; }
 
 /* Where a filter's results are: `rounds` of ROUND each, the last one filled up to whole COLUMNS. */
 static inline int64_t width_of_round(const WinogradPlan *plan, int64_t round)
@@ -125,102 +113,24 @@ static __attribute__((noinline)) void finish_filters(int64_t c, const float *u, 
         }
 }
 
-/* ---- tiles ---- */
-
-/* The polynomial with the coefficients x at the six points. */
-static inline void evaluate(const Full *x, Full *at)
-{
-    const float inner = INNER * INNER, outer = OUTER * OUTER;
-    Full even = x[4] - outer * x[2], odd = (float)INNER * (x[3] - outer * x[1]);
-    at[0] = x[4] - (inner + outer) * x[2] + inner * outer * x[0];
-    at[1] = even + odd, at[2] = even - odd;
-    even = x[4] - inner * x[2], odd = (float)OUTER * (x[3] - inner * x[1]);
-    at[3] = even + odd, at[4] = even - odd;
-    at[5] = x[5] - (inner + outer) * x[3] + inner * outer * x[1];
-}
-
-static inline void interpolate(const Full *at, Full *y)
-{
-    const float p = INNER, q = OUTER;
-    Full sum = at[1] + at[2], difference = at[1] - at[2], more = at[3] + at[4], other = at[3] - at[4];
-    y[0] = at[0] + (sum + more);
-    y[1] = p * difference + q * other;
-    y[2] = p * p * sum + q * q * more;
-    y[3] = p * p * p * difference + q * q * q * other + at[5];
-}
-
-/* v[point * step] of WIDTH channels of a tile, whose pixels are at pixels[] + channel; those of the next tile are `next`
-numbers behind them. */
-static void transform_tile(const float *const *pixels, int64_t channel, float *v, int64_t step, int64_t next)
-{
-    Full columns[REACH][REACH], x[REACH], at[REACH];
-    for (int i = 0; i < REACH; i++)
-        for (int j = REACH - SIDE; j < REACH; j++)
-            __builtin_prefetch(pixels[i * REACH + j] + channel + next);
-    for (int j = 0; j < REACH; j++) {
-        _Pragma("GCC unroll 6") for (int i = 0; i < REACH; i++) x[i] = load(pixels[i * REACH + j] + channel);
-        evaluate(x, at);
-        _Pragma("GCC unroll 6") for (int i = 0; i < REACH; i++) columns[i][j] = at[i];
-    }
-    for (int i = 0; i < REACH; i++) {
-        evaluate(columns[i], at);
-        _Pragma("GCC unroll 6") for (int j = 0; j < REACH; j++) store(v + (i * REACH + j) * step, at[j]);
-    }
-}
-
-static void interpolate_tile(const float *m, int64_t step, Full y[SIDE][SIDE])
-{
-    Full columns[SIDE][REACH], x[REACH], at[SIDE];
-    for (int j = 0; j < REACH; j++) {
-        _Pragma("GCC unroll 6") for (int i = 0; i < REACH; i++) x[i] = load(m + (i * REACH + j) * step);
-        interpolate(x, at);
-        _Pragma("GCC unroll 4") for (int i = 0; i < SIDE; i++) columns[i][j] = at[i];
-    }
-    _Pragma("GCC unroll 4") for (int i = 0; i < SIDE; i++) interpolate(columns[i], y[i]);
-}
-
-/* m[row][0..COLUMNS) = sums over c channels of v[channel][row] * u[channel][0..COLUMNS), added to m if `more`.
-WIDTH channels of a row of v lie together, `step` numbers before the next ones. Filters at `next` are fetched ahead, one
-line of the cache for a channel. */
-static inline __attribute__((always_inline)) void product(const int rows, int64_t c, const float *v, int64_t step,
-                                                          const float *u, float *m, int64_t m_step, int more,
-                                                          const float *next)
-{
-    Full sums[ROWS][2] = {{{0}}};
-    for (; c > 0; c -= WIDTH, v += step)
-        for (int k = 0; k < WIDTH; k++, u += COLUMNS, next += COLUMNS / 2) {
-            Full left = load(u), right = load(u + WIDTH);
-            __builtin_prefetch(next, 0, 2);
-            _Pragma("GCC unroll 12") for (int r = 0; r < rows; r++)
-            {
-                Full x = all(v[r * WIDTH + k]);
-                sums[r][0] += x * left;
-                sums[r][1] += x * right;
-            }
-        }
-    _Pragma("GCC unroll 12") for (int r = 0; r < rows; r++)
-    {
-        float *to = m + r * m_step;
-        store(to, more ? load(to) + sums[r][0] : sums[r][0]);
-        store(to + WIDTH, more ? load(to + WIDTH) + sums[r][1] : sums[r][1]);
-    }
-}
-
 typedef void Product(int64_t c, const float *v, int64_t step, const float *u, float *m, int64_t m_step, int more,
                      const float *next);
-#define PRODUCT(name, rows) \
-    static __attribute__((noinline)) void name(int64_t c, const float *v, int64_t step, const float *u, float *m, \
-                                               int64_t m_step, int more, const float *next) \
+#define PRODUCT(rows) \
+    static __attribute__((noinline)) void product_of_##rows(int64_t c, const float *v, int64_t step, const float *u, \
+                                                            float *m, int64_t m_step, int more, const float *next) \
     { \
-        product(rows, c, v, step, u, m, m_step, more, next); \
+        product(rows, c, v, WIDTH, step, u, m, m_step, more, next); \
     }
-PRODUCT(product_of_few, FEW)
-PRODUCT(product_of_more, 2 * FEW)
-PRODUCT(product_of_most, ROWS)
-static Product *const products[] = {product_of_few, product_of_more, product_of_most};
-
-/* How many tiles, in units of FEW, the next product takes of those that are left: no single unit is left behind. */
-static inline int64_t units_of_product(int64_t left) { return left == ROWS / FEW + 1 ? 2 : least(left, ROWS / FEW); }
+PRODUCT(1) PRODUCT(2) PRODUCT(3) PRODUCT(4) PRODUCT(5) PRODUCT(6)
+#if defined(__AVX512F__) && defined(__AVX512DQ__)
+PRODUCT(7) PRODUCT(8) PRODUCT(9) PRODUCT(10) PRODUCT(11) PRODUCT(12)
+#endif
+static Product *const products[ROWS] = {
+    product_of_1, product_of_2, product_of_3, product_of_4,  product_of_5,  product_of_6,
+#if defined(__AVX512F__) && defined(__AVX512DQ__)
+    product_of_7, product_of_8, product_of_9, product_of_10, product_of_11, product_of_12,
+#endif
+};
 
 /* ---- convolution ---- */
 
@@ -231,15 +141,56 @@ typedef struct {
     int64_t tiles_h, tiles_w, tiles, room, rounds, splits, jobs, workers, next;
 } Convolution;
 
-/* Tiles first ... first + n, in v [point][channel / WIDTH][tile][channel % WIDTH]; `zeros` are a pixel of the padding. */
-static void transform_tiles(const Convolution *all_tiles, int64_t first, int64_t n, const float *zeros, float *v)
+/* A tile: where its results are, and how many. */
+typedef struct {
+    int64_t image, row, column, rows, columns;
+} Tile;
+
+static inline Tile tile_at(const Convolution *all_tiles, int64_t tile)
+{
+    const WinogradPlan *plan = all_tiles->plan;
+    Tile own = {.column = tile % all_tiles->tiles_w * SIDE, .row = tile / all_tiles->tiles_w % all_tiles->tiles_h * SIDE};
+    own.image = tile / (all_tiles->tiles_w * all_tiles->tiles_h);
+    own.rows = least(SIDE, plan->out_h - own.row), own.columns = least(SIDE, plan->out_w - own.column);
+    return own;
+}
+
+/* The tiles of a block in the order low, whole, narrow, both: those that have a point are side by side. */
+typedef struct {
+    int64_t n, low, whole, narrow;
+    Tile tiles[MOST_TILES];
+} Block;
+
+static Block block_at(const Convolution *all_tiles, int64_t first)
+{
+    Block block = {.n = least(all_tiles->room, all_tiles->tiles - first)};
+    int64_t place[4] = {0};
+    for (int64_t turn = 0; turn < 2; turn++) {
+        for (int64_t t = 0; t < block.n; t++) {
+            Tile own = tile_at(all_tiles, first + t);
+            int of = own.rows < SIDE ? own.columns < SIDE ? 3 : 0 : own.columns < SIDE ? 2 : 1;
+            if (turn)
+                block.tiles[place[of]] = own;
+            place[of]++;
+        }
+        if (turn)
+            break;
+        block.low = place[0], block.whole = place[1], block.narrow = place[2];
+        place[3] = block.low + block.whole + block.narrow, place[2] = block.low + block.whole, place[1] = block.low;
+        place[0] = 0;
+    }
+    return block;
+}
+
+/* The tiles of a block, in v [point][channel / WIDTH][tile][channel % WIDTH]; `zeros` are a pixel of the padding. */
+static void transform_tiles(const Convolution *all_tiles, const Block *block, const float *zeros, float *v)
 {
     const WinogradPlan *plan = all_tiles->plan;
     int64_t c = plan->c, step = all_tiles->room * c + APART;
-    for (int64_t t = 0; t < n; t++) {
-        int64_t tile = first + t, column = tile % all_tiles->tiles_w * SIDE - plan->left;
-        int64_t row = tile / all_tiles->tiles_w % all_tiles->tiles_h * SIDE - plan->top;
-        const float *x = all_tiles->x + tile / (all_tiles->tiles_w * all_tiles->tiles_h) * plan->h * plan->w * c;
+    for (int64_t t = 0; t < block->n; t++) {
+        Tile own = block->tiles[t];
+        int64_t column = own.column - plan->left, row = own.row - plan->top;
+        const float *x = all_tiles->x + own.image * plan->h * plan->w * c;
         const float *pixels[POINTS];
         for (int i = 0; i < REACH; i++)
             for (int j = 0; j < REACH; j++) {
@@ -247,70 +198,48 @@ static void transform_tiles(const Convolution *all_tiles, int64_t first, int64_t
                 pixels[i * REACH + j] = inside ? x + ((row + i) * plan->w + column + j) * c : zeros;
             }
         for (int64_t k = 0; k < c; k += WIDTH)
-            transform_tile(pixels, k, v + k * all_tiles->room + t * WIDTH, step, SIDE * c);
+            transform_tile(own.rows, own.columns, pixels, k, v + k * all_tiles->room + t * WIDTH, step, SIDE * c);
     }
 }
 
-/* The products at all points of n tiles with the filters of a round, m [point][tile][filter]. */
-static void multiply(const Convolution *all_tiles, int64_t n, int64_t round, const float *v, float *m, float *panels)
+/* The products at all points of a block's tiles with the filters of a round, m [point][tile][filter]. */
+static void multiply(const Convolution *all_tiles, const Block *block, int64_t round, const float *v, float *m,
+                     float *panels)
 {
     const WinogradPlan *plan = all_tiles->plan;
-    int64_t c = plan->c, room = all_tiles->room, width = width_of_round(plan, round), units = parts_of(n, FEW);
+    int64_t c = plan->c, room = all_tiles->room, width = width_of_round(plan, round);
+    const uint8_t *of_low = points_of[(plan->out_h - 1) % SIDE + 1], *of_narrow = points_of[(plan->out_w - 1) % SIDE + 1];
     const float *u = all_tiles->u + round * ROUND * REACH * TAPS * c;
-    for (int row = 0; row < POINTS; row += REACH)
+    for (int row = 0; row < REACH; row++)
         for (int64_t k = 0; k < width; k += COLUMNS)
             for (int64_t i = 0; i < c; i += IN_A_ROW) {
                 int64_t some = least(IN_A_ROW, c - i);
                 finish_filters(some, u, panels);
                 u += some * TAPS * COLUMNS;
                 for (int p = 0; p < REACH; p++) {
-                    const float *from = v + (row + p) * (room * c + APART) + room * i;
-                    float *to = m + (row + p) * (room * ROUND + APART) + k;
-                    for (int64_t t = 0, taken; t < units; t += taken) {
-                        taken = units_of_product(units - t);
-                        products[taken - 1](some, from + t * FEW * WIDTH, room * WIDTH, panels + p * PANEL,
-                                            to + t * FEW * width, width, i > 0, u + p * some * COLUMNS / 2);
+                    const float *from = v + (row * REACH + p) * (room * c + APART) + room * i;
+                    float *to = m + (row * REACH + p) * (room * ROUND + APART) + k;
+                    int64_t t = of_low[row] ? 0 : block->low, end = block->low + block->whole;
+                    if (of_narrow[p])
+                        end = of_low[row] ? block->n : end + block->narrow;
+                    for (int64_t turns = parts_of(end - t, ROWS); turns > 0; turns--) {
+                        int64_t taken = parts_of(end - t, turns);
+                        products[taken - 1](some, from + t * WIDTH, room * WIDTH, panels + p * PANEL, to + t * width,
+                                            width, i > 0, u + p * some * COLUMNS / 2);
+                        t += taken;
                     }
                 }
             }
 }
 
-static inline Full chosen(FullInt where, Full a, Full b) { return (Full)((where & (FullInt)a) | (~where & (FullInt)b)); }
-
-static inline Full activated(const WinogradPlan *plan, Full v)
-{
-    const Full alpha = all((float)plan->alpha), beta = all((float)plan->beta), zero = {0};
-    switch (plan->activation) { /* by comparisons that leave NaN as it is */
-    case RELU:
-        return chosen(v < zero, zero, v);
-    case CLIP:
-        v = chosen(v < alpha, alpha, v);
-        return chosen(v > beta, beta, v);
-    case LEAKY_RELU:
-        return chosen(v < zero, v * alpha, v);
-    default:
-        return v;
-    }
-}
-
-/* `n` numbers at p, at most a register full */
-static inline Full load_some(const float *p, int64_t n)
-{
-    Full v = {0};
-    memcpy(&v, p, (size_t)n * sizeof *p);
-    return v;
-}
-
-/* The results of n tiles with the filters of a round. */
-static void write_results(const Convolution *all_tiles, int64_t first, int64_t n, int64_t round, const float *m)
+/* The results of a block's tiles with the filters of a round. */
+static void write_results(const Convolution *all_tiles, const Block *block, int64_t round, const float *m)
 {
     const WinogradPlan *plan = all_tiles->plan;
     int64_t width = width_of_round(plan, round), step = all_tiles->room * ROUND + APART;
-    for (int64_t t = 0; t < n; t++) {
-        int64_t tile = first + t, column = tile % all_tiles->tiles_w * SIDE;
-        int64_t row = tile / all_tiles->tiles_w % all_tiles->tiles_h * SIDE;
-        int64_t image = tile / (all_tiles->tiles_w * all_tiles->tiles_h);
-        int64_t rows = least(SIDE, plan->out_h - row), columns = least(SIDE, plan->out_w - column);
+    for (int64_t t = 0; t < block->n; t++) {
+        int64_t column = block->tiles[t].column, row = block->tiles[t].row, image = block->tiles[t].image;
+        int64_t rows = block->tiles[t].rows, columns = block->tiles[t].columns;
         for (int64_t k = round * ROUND; k < least(plan->o, (round + 1) * ROUND); k += WIDTH) {
             int64_t some = least(WIDTH, plan->o - k);
             Full y[SIDE][SIDE], bias = plan->has_bias ? load_some(all_tiles->bias + k, some) : (Full){0};
@@ -318,14 +247,14 @@ static void write_results(const Convolution *all_tiles, int64_t first, int64_t n
                 for (int64_t j = SIDE; j < 2 * SIDE; j++)
                     __builtin_prefetch(
                         all_tiles->y + ((image * plan->out_h + row + i) * plan->out_w + column + j) * plan->o + k, 1);
-            interpolate_tile(m + t * width + k - round * ROUND, step, y);
+            interpolate_tile(rows, columns, m + t * width + k - round * ROUND, step, y);
             for (int64_t i = 0; i < rows; i++)
                 for (int64_t j = 0; j < columns; j++) {
                     int64_t at = ((image * plan->out_h + row + i) * plan->out_w + column + j) * plan->o + k;
                     Full result = y[i][j] + bias;
                     if (plan->has_addend)
                         result += some == WIDTH ? load(all_tiles->addend + at) : load_some(all_tiles->addend + at, some);
-                    result = activated(plan, result);
+                    result = activated(plan->activation, plan->alpha, plan->beta, result);
                     if (some == WIDTH)
                         store(all_tiles->y + at, result);
                     else
@@ -348,21 +277,16 @@ static int64_t scratch_of_worker(const Convolution *all_tiles)
 static void convolution_job(const Convolution *all_tiles, int64_t job, float *v)
 {
     const WinogradPlan *plan = all_tiles->plan;
-    int64_t first = job / all_tiles->splits * all_tiles->room, n = least(all_tiles->room, all_tiles->tiles - first);
-    int64_t split = job % all_tiles->splits, filled = parts_of(n, FEW) * FEW;
+    int64_t split = job % all_tiles->splits;
     float *m = v + POINTS * (all_tiles->room * plan->c + APART);
     float *panels = m + POINTS * (all_tiles->room * ROUND + APART), *zeros = panels + REACH * PANEL;
+    Block block = block_at(all_tiles, job / all_tiles->splits * all_tiles->room);
     memset(zeros, 0, (size_t)plan->c * sizeof *zeros);
-    transform_tiles(all_tiles, first, n, zeros, v);
-    for (int64_t t = n; t < filled; t++) /* computed with the others: undefined numbers might be slow */
-        for (int64_t k = 0; k < POINTS * (plan->c / WIDTH); k++) {
-            int64_t at = k / (plan->c / WIDTH) * (all_tiles->room * plan->c + APART);
-            memset(v + at + (k % (plan->c / WIDTH) * all_tiles->room + t) * WIDTH, 0, WIDTH * sizeof *v);
-        }
+    transform_tiles(all_tiles, &block, zeros, v);
     int64_t last = (split + 1) * all_tiles->rounds / all_tiles->splits;
     for (int64_t round = split * all_tiles->rounds / all_tiles->splits; round < last; round++) {
-        multiply(all_tiles, n, round, v, m, panels);
-        write_results(all_tiles, first, n, round, m);
+        multiply(all_tiles, &block, round, v, m, panels);
+        write_results(all_tiles, &block, round, m);
     }
 }
 
@@ -379,11 +303,6 @@ static void convolution_worker(void *what, int64_t worker)
     }
 }
 
-enum {
-    CACHE = 1 << 19, /* bytes of transformed tiles and products that stay in the second cache */
-    BUSY = 72, /* tiles at least for each number of the filters, which come from further away */
-};
-
 /* How the work is cut for so many threads. */
 static Convolution cut(const WinogradPlan *plan, int threads)
 {
@@ -392,12 +311,11 @@ static Convolution cut(const WinogradPlan *plan, int threads)
     own.tiles_w = parts_of(plan->out_w, SIDE);
     own.tiles = plan->b * own.tiles_h * own.tiles_w;
     own.rounds = parts_of(plan->o, ROUND);
-    int64_t room = least(own.tiles, most(BUSY, CACHE / (POINTS * (int64_t)sizeof(float) * (plan->c + ROUND))));
-    int64_t blocks = parts_of(own.tiles, room);
+    int64_t blocks = parts_of(own.tiles, MOST_TILES);
     own.splits = blocks < threads ? least(own.rounds, parts_of(threads, blocks)) : 1;
     if (blocks >= threads) /* as many for each thread */
         blocks = parts_of(blocks, threads) * threads;
-    own.room = parts_of(parts_of(own.tiles, blocks), FEW) * FEW;
+    own.room = parts_of(own.tiles, blocks);
     own.jobs = parts_of(own.tiles, own.room) * own.splits;
     own.workers = least(own.jobs, threads);
     return own;
