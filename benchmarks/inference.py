@@ -13,8 +13,9 @@ in a row; then it is another program's turn.
 Of detectors it is the network, without decoding. `layers` are four 3x3 convolutions with ReLU in a row, between a 1x1
 convolution of three channels and a mean over the map, as in the middle of a network: where images have C order and
 convolutions another one, no program has to reorder C channels for the measurement.
-`--int8` measures quantized networks: ours by `quantize` with four images, the others' by ONNX Runtime's static
-quantization of the exported file with four (QDQ, scales by channel), which OpenVINO reads too. Images are random.
+`--int8` measures quantized networks: ours by `quantize` with four images, with all layers in int8 as the others have
+them ("cvzoo") and by default ("default"), the others' by ONNX Runtime's static quantization of the exported file with
+four (QDQ, scales by channel), which OpenVINO reads too. Images are random.
 `--side` measures square images of these sides; `--plot FILE.svg` draws how times grow with the batch, the side or the
 number of threads, whichever of them there are several of.
 `--isa avx2` asks every program for AVX2 only; ONNX Runtime cannot be asked and is left out.
@@ -87,7 +88,7 @@ GROUPS = {
 }
 _IN_A_ROW = 4  # convolutions of LAYERS
 _PEERS = ("onnxruntime", "openvino", "torch")
-_OURS = ("cvzoo", "direct", "eager")
+_OURS = ("cvzoo", "direct", "default", "eager")
 _AVX2 = {"ONEDNN_MAX_CPU_ISA": "AVX2", "CVZOO_NATIVE": "avx2", "ATEN_CPU_CAPABILITY": "avx2"}
 _MEMORY = "largest memory"
 _CALIBRATION = 4  # images
@@ -211,7 +212,9 @@ def cvzoo_cases(
     for name, batch in cases:
         if name not in made:
             made[name] = our_model(name)
-            made[name] = made[name].quantize(calibration_images(name), precision="int8") if int8 else made[name]
+            if int8:
+                how = {"precision": "int8", "first_and_last": who == "default"}
+                made[name] = made[name].quantize(calibration_images(name), **how)
         model = made[name]
         x = images(batch, input_shape(name))
         case = case_name(name, batch)
@@ -365,7 +368,7 @@ def _has(python: str, package: str) -> bool:
 
 def programs(arguments: argparse.Namespace) -> dict[str, str]:
     """The Python of each program to measure."""
-    ours = [who for who in arguments.ours if not arguments.int8 or who != "direct"]
+    ours = [who for who in arguments.ours if who != ("direct" if arguments.int8 else "default")]
     found = dict.fromkeys(ours, sys.executable)
     for who in _PEERS[:2] if arguments.int8 else _PEERS:
         python = getattr(arguments, f"{who}_python") or arguments.peers_python

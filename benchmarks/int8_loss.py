@@ -36,6 +36,9 @@ WAYS: dict[str, dict[str, Any]] = {
     "the same, percentile 99.999": {"method": "percentile", "percentile": 99.999, "max_error": 0.05},
     "the same, minmax": {"method": "minmax", "max_error": 0.05},
     "the same, entropy": {"method": "mse", "max_error": 0.05, "entropy": True},
+    "the same, first layer too": {"method": "mse", "max_error": 0.05, "in_float": "last"},
+    "the same, last layers too": {"method": "mse", "max_error": 0.05, "in_float": "first"},
+    "the same, first and last too": {"method": "mse", "max_error": 0.05, "first_and_last": False},
 }
 VOC_NAMES = {
     **{"airplane": "aeroplane", "motorcycle": "motorbike", "couch": "sofa", "potted plant": "pottedplant"},
@@ -191,8 +194,14 @@ def by_entropy(self: ValueRange, method: str, percentile: float) -> Counting:
     return Counting(float(np.float32(min(best[1], largest) / steps)), signed)
 
 
-def quantized(model: Any, photos: list[Any], *, corrected: bool = True, entropy: bool = False, **how: Any) -> Any:
+def quantized(
+    model: Any, photos: list[Any], *, corrected: bool = True, entropy: bool = False, in_float: str = "", **how: Any
+) -> Any:
+    """in_float: "first" or "last", of the layers that are left in float32 by default, those which still are"""
     kept = Comparison.correct, ValueRange.counting
+    if in_float:
+        rows = model.quantize(photos, **how).quantization_report
+        how |= {"in_float": [row.path for row in rows if row.why == in_float], "first_and_last": False}
     if not corrected:
         Comparison.correct = lambda self: None  # type: ignore[method-assign]
     if entropy:

@@ -67,13 +67,13 @@ class ParameterGuard:
     def __init__(self, parameters: Iterable[Parameter], persistents: Iterable[tuple[dict[str, Any], str]]):
         self._observed = [self._observe(each) for each in parameters if each.is_initialized]
         self._persistents = [(state, name, state[name]) for state, name in persistents]
-        self._arrays: list[np.ndarray] = []
+        self._arrays: list[np.ndarray | memoryview] = []  # views of memory where there is no gap
         self._on_device: list[tuple[Array, Array]] = []
         for _, _, value in self._persistents:
             if is_device_array(value):
                 self._on_device.append((value, value.copy()))
-            elif is_array(value):
-                self._arrays.append(value)
+            elif is_array(value) and value.size:
+                self._arrays.append(value.data.cast("B") if value.flags.c_contiguous else value)
         self._bytes = self._joined()
         self._count = effects.count
 
@@ -85,7 +85,7 @@ class ParameterGuard:
         return _Observed(parameter, array, packs if locked else None, copy)
 
     def _joined(self) -> bytes:
-        return b"".join([np.ascontiguousarray(array).data.cast("B") for array in self._arrays if array.size])
+        return b"".join([a if type(a) is memoryview else np.ascontiguousarray(a).data.cast("B") for a in self._arrays])
 
     def is_unchanged(self) -> bool:
         """Whether all values are unchanged. To be called without gradients."""

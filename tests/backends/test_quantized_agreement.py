@@ -160,6 +160,37 @@ def test_what_is_added_may_be_bytes(kind, groups, signed):
 
 
 @needs_onednn
+@pytest.mark.parametrize("add", [False, True], ids=["alone", "sum"])
+@pytest.mark.parametrize(
+    "kind",
+    [("relu", 0, 0), ("leaky_relu", 0.5, 0), ("leaky_relu", -0.5, 0), ("clip", 0, 64), ("clip", 0, 63.75)]
+    + [("clip", 0, 63.5), ("clip", 0, 20), ("clip", -3, 90), ("clip", 2, 90), ("clip", -90, -1)],
+    ids=str,
+)
+def test_an_activation_before_rounding_to_bytes_is_computed_unless_rounding_implies_it(kind, add):
+    x, w = bytes_of(1, 32, 9, 9, signed=True), bytes_of(16, 32, 1, 1, signed=True)
+    scale, b = np.full(16, 1 / 1024, np.float32), np.arange(16, dtype=np.float32)  # exact: no last bit decides
+    how = PLAIN | {"activation": kind[0], "alpha": kind[1], "beta": kind[2], "out_scale": 0.25}
+    if add:
+        how |= {"add": bytes_of(1, 16, 11, 11, signed=False), "add_scale": 0.125}
+    for out_signed in (False, True):
+        expected = REFERENCE.conv_2d_int8(x, w, scale, b, **how, out_signed=out_signed)
+        np.testing.assert_array_equal(FAST.conv_2d_int8(x, w, scale, b, **how, out_signed=out_signed), expected)
+
+
+@pytest.mark.parametrize("window", [(2, 2, 0), (3, 2, 1), (5, 1, 2)], ids=str)
+@pytest.mark.parametrize("signed", [False, True], ids=["uint8", "int8"])
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_maxima_of_bytes_are_those_of_what_they_mean(backend, signed, window):
+    x, (k, stride, p) = bytes_of(2, 19, 13, 11, signed=signed), window
+    how = {"ksize": (k, k), "stride": (stride, stride), "pad": (p, p, p, 0), "keep": False}
+    for each in (x, x.transpose(0, 3, 1, 2)):
+        y, _ = backend.max_pool_2d(each, **how)
+        assert y.dtype == x.dtype
+        np.testing.assert_array_equal(y, REFERENCE.max_pool_2d(each.astype(np.float32), **how)[0])
+
+
+@needs_onednn
 @pytest.mark.parametrize("signed", [False, True], ids=["uint8", "int8"])
 @pytest.mark.parametrize("n", [0, 1, 3, 64])
 def test_linear_layers_of_bytes_agree(n, signed):

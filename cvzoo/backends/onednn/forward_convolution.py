@@ -181,6 +181,7 @@ def make_forward(
     add_scale: float | None = None,
     scaled: bool = False,
     out_scaled: bool = False,
+    counts_as_added: bool = False,
     name: str = "",
 ) -> ForwardConvolution | Literal[False]:
     """The kernel of a case; False if the library does not support it.
@@ -188,6 +189,7 @@ def make_forward(
     source, factors, target: dtypes of x, of the filters as the kernel reads them, and of the result
     added: dtype of the addend; add_scale: scale of an int8 addend
     scaled: each filter's sums are multiplied by a scale; out_scaled: the result is divided by one
+    counts_as_added: that one is the result's own divided by add_scale; the activation must not depend on a factor
     name: identifies the filters of this kernel among others in the same memory format
     """
     stride, pad, dilate, groups = geometry
@@ -208,7 +210,8 @@ def make_forward(
     elif has_add and add_scale is not None:
         # the addend of a post-op has no scale: the convolution is computed in the scale of the addend
         post_ops += [("eltwise", _LINEAR, 1 / add_scale, 0.0), ("binary", _BINARY_ADD, second.address)]
-        post_ops.append(("eltwise", _LINEAR, add_scale, 0.0))
+        if not counts_as_added:
+            post_ops.append(("eltwise", _LINEAR, add_scale, 0.0))
     if activation is not None:
         if activation not in ELTWISE:
             return False

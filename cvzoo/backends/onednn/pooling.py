@@ -16,7 +16,7 @@ from cvzoo.backends.numpy.pooling import max_pool_2d as numpy_max_pool_2d
 from cvzoo.backends.numpy.pooling import max_pool_2d_grad as numpy_max_pool_2d_grad
 from cvzoo.backends.numpy.windows import out_size
 from cvzoo.backends.onednn.algorithms import ELTWISE
-from cvzoo.backends.onednn.memory import as_kernels_want, new_bytes, new_channels_last
+from cvzoo.backends.onednn.memory import as_kernels_want, channels_last, new_bytes, new_channels_last
 from cvzoo.backends.onednn.native_primitive import NativePrimitive
 from cvzoo.backends.onednn.primitives import (
     DIFF_DST,
@@ -26,7 +26,9 @@ from cvzoo.backends.onednn.primitives import (
     FORWARD_INFERENCE,
     FORWARD_TRAINING,
     QUERY_WORKSPACE,
+    S8,
     SRC,
+    U8,
     WORKSPACE,
     Handle,
     Primitive,
@@ -57,11 +59,11 @@ class _Pooling:
 
 
 def _plan(
-    kind: int, prop: int, x_shape: Dims, ksize: Pair, stride: Pair, pad: Pad, factor: float = 1.0
+    kind: int, prop: int, x_shape: Dims, ksize: Pair, stride: Pair, pad: Pad, factor: float = 1.0, dtype: np.dtype = F32
 ) -> tuple | None:
     """The forward plan, the descriptors of x and y, the geometry, and y's shape; None if oneDNN does not support it.
 
-    factor: of y
+    factor: of y; dtype: of x and y
     """
     size = out_size(x_shape[2:], ksize, stride, pad)
     after = []
@@ -73,8 +75,8 @@ def _plan(
             return None
     y_shape = (*x_shape[:2], *size)
     source, target = (
-        describe_image(x_shape),
-        describe_image(y_shape),
+        describe_image(x_shape, dtype),
+        describe_image(y_shape, dtype),
     )
     geometry = (dims(stride), dims(ksize), dims((0, 0)), dims((pad[0], pad[2])), dims(after))
     attr = attributes([("eltwise", *ELTWISE["linear"](factor, 0.0))] if factor != 1 else [])
@@ -83,9 +85,16 @@ def _plan(
 
 
 def _make(
-    kind: int, keep: bool, x_shape: Dims, ksize: Pair, stride: Pair, pad: Pad, factor: float = 1.0
+    kind: int,
+    keep: bool,
+    x_shape: Dims,
+    ksize: Pair,
+    stride: Pair,
+    pad: Pad,
+    factor: float = 1.0,
+    dtype: np.dtype = F32,
 ) -> _Pooling | Literal[False]:
-    planned = _plan(kind, FORWARD_TRAINING if keep else FORWARD_INFERENCE, x_shape, ksize, stride, pad, factor)
+    planned = _plan(kind, FORWARD_TRAINING if keep else FORWARD_INFERENCE, x_shape, ksize, stride, pad, factor, dtype)
     if planned is None:
         return False
     plan, source, target, _, y_shape = planned
@@ -127,15 +136,15 @@ class _Kept:
 def max_pool_2d(x: np.ndarray, *, ksize: Pair, stride: Pair, pad: Pad, keep: bool) -> tuple[np.ndarray, State]:
     """See `AbstractBackend.max_pool_2d`. NaN is ignored; the maximum of nothing else (or of -inf) is the lowest
     finite value."""
-    if x.dtype == F32 and x.size:
-        key = ("max_pool", keep, x.shape, ksize, stride, pad)
+    if x.size and (x.dtype == F32 or (x.dtype in (S8, U8) and not keep)):
+        key = ("max_pool", keep, x.shape, x.dtype, ksize, stride, pad)
         op = local.young.get(key)
         if op is None:
-            op = recall(key, _make, _MAX, keep, x.shape, ksize, stride, pad)
+            op = recall(key, _make, _MAX, keep, x.shape, ksize, stride, pad, 1.0, x.dtype)
         if op:
-            y = new_channels_last(*op.shape)
+            y = new_channels_last(*op.shape, x.dtype)
             if not op.kept_size:
-                op.run(as_kernels_want(x), y)
+                op.run(as_kernels_want(x) if x.dtype == F32 else channels_last(x), y)
                 return y, None
             workspace = new_bytes(op.kept_size)
             op.run(as_kernels_want(x), y, workspace)

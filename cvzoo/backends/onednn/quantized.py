@@ -45,7 +45,9 @@ from cvzoo.backends.onednn.primitives import (
 __all__ = ["conv_2d_int8", "linear_int8", "quantize"]
 
 _BYTES = (S8, U8)
-_FEW = 1 << 12  # elements; for fewer, NumPy is faster than a oneDNN call
+_FEW = 1 << 12  # elements; for fewer, NumPy is faster than a oneDNN call, but not replayed without Python
+_HOMOGENEOUS = (None, "relu", "leaky_relu")  # f(c * x) = c * f(x) for c > 0
+_CERTAINLY_LAST = 254.75  # steps, which are rounded to 255 whatever the last bits
 
 
 def _has_bytes() -> bool:
@@ -76,7 +78,7 @@ def _make_quantize(x: np.ndarray, scale: float, signed: bool) -> _Quantize | Lit
 @in_float32(rounds=False)
 def quantize(x: np.ndarray, *, scale: float, signed: bool) -> np.ndarray:
     """See `AbstractBackend.quantize`."""
-    if x.dtype != F32 or x.size < _FEW:
+    if x.dtype != F32 or not x.size or (x.size < _FEW and local.recorder is None):
         return numpy_quantize(x, scale=scale, signed=signed)
     x = channels_last(x) if x.ndim == 4 else np.ascontiguousarray(x)
     key = ("quantize", x.size, scale, signed)
@@ -106,6 +108,9 @@ def _make_convolution(
     out_dtype: np.dtype,
 ) -> _Convolution | Literal[False]:
     has_scale = out_scale is not None
+    activation, add_scale = case[3], added[1]
+    # one pass over the sums less: they are divided by the scale of the addend, and once by the remaining factor
+    counts_as_added = has_scale and add_scale is not None and activation in _HOMOGENEOUS
     run = make_forward(
         x.shape,
         w,
@@ -114,17 +119,27 @@ def _make_convolution(
         factors=S8,
         target=out_dtype,
         added=added[0],
-        add_scale=added[1],
+        add_scale=add_scale,
         scaled=True,
         out_scaled=has_scale,
+        counts_as_added=counts_as_added,
         name=x.dtype.str,
     )
     if not run:
         return False
     made = _Convolution()
     made.run = run
-    made.out_scale = (np.array([out_scale], F32),) if has_scale else ()
+    if out_scale is not None and counts_as_added:
+        out_scale /= add_scale
+    made.out_scale = () if out_scale is None else (np.array([out_scale], F32),)
     return made
+
+
+def _is_implied(activation: str | None, alpha: float, beta: float, out_scale: float) -> bool:
+    """Whether the rounding to 0 .. 255 steps of out_scale does what the activation would do."""
+    if activation in ("clip", "clamp"):
+        return alpha <= 0 and beta >= _CERTAINLY_LAST * out_scale
+    return activation == "relu" or (activation == "leaky_relu" and alpha >= 0)
 
 
 def conv_2d_int8(
@@ -161,6 +176,8 @@ def conv_2d_int8(
         return y if out_scale is None else quantize(y, scale=out_scale, signed=out_signed)
     w = with_plain_strides(w)
     out_dtype = F32 if out_scale is None else S8 if out_signed else U8
+    if out_scale is not None and not out_signed and _is_implied(activation, alpha, beta, out_scale):
+        activation, alpha, beta = None, 0.0, 0.0
     case = (b is not None, (stride, pad, dilate, groups), add is not None, activation, alpha, beta)
     added = (F32 if add is None else add.dtype, add_scale)
     key = ("conv_int8", x.shape, x.dtype, w.shape, w.strides, case, added, out_scale, out_dtype)

@@ -13,6 +13,7 @@ from cvzoo.config.switches import switches
 from cvzoo.errors.exceptions import DtypeError, ShapeError, ValueRangeError
 from cvzoo.functions.array.axes import reshape
 from cvzoo.functions.array.concat import concat
+from cvzoo.functions.connection.byte_variable import ByteVariable, Counting
 from cvzoo.shapes.check import pair
 from cvzoo.shapes.sizes import conv_out_size, end_pad, pads
 from cvzoo.typing.aliases import Array, ArrayModule
@@ -63,10 +64,15 @@ def pool_window(
         return _cached_window.__wrapped__(function, shape[2], shape[3], *plain, cover_all)
 
 
+def keeps_bytes(window: dict[str, Any]) -> bool:
+    """Whether maxima of int8 values are those of what they mean: not of a window that is entirely in the padding."""
+    return all(pad < window["ksize"][k // 2] for k, pad in enumerate(window["pad"]))
+
+
 class MaxPooling2D(FunctionNode):
     """x (B, C, H, W) to (B, C, OH, OW).
 
-    keep: whether the state for a gradient is stored
+    window: as of `pool_window`; keep: whether the state for a gradient is stored
     """
 
     def __init__(self, window: dict[str, Any], keep: bool):
@@ -226,6 +232,10 @@ def max_pooling_2d(
     """
     x = as_variable(x)
     window = pool_window(x, ksize, stride, pad, cover_all, function="max_pooling_2d")
+    if isinstance(x, ByteVariable) and not return_indices:
+        held = x.held()
+        if held is not None and isinstance(held[1], Counting) and keeps_bytes(window):
+            return ByteVariable(MaxPooling2D(window, False).apply((held[0],))[0], held[1])
     y = MaxPooling2D(window, x.requires_grad and switches.enable_backprop).apply((x,))[0]
     if return_indices:
         if not switches.enable_backprop:

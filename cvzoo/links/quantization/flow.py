@@ -8,13 +8,14 @@ import numpy as np
 from cvzoo.autodiff.function_hook import AbstractFunctionHook
 from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.variable import Variable, as_variable
+from cvzoo.functions.pooling.pooling_2d import MaxPooling2D, keeps_bytes
 from cvzoo.typing.aliases import Array
 
 
 class _Value(NamedTuple):
     alive: "weakref.ref[Array]"
     behind: frozenset[str]  # layers that it was computed from since the last layers
-    maker: str | None  # the layer whose output it is
+    maker: str | None  # the layer whose output it is, or maxima of it
 
 
 class Flow(AbstractFunctionHook):
@@ -23,6 +24,7 @@ class Flow(AbstractFunctionHook):
     read_by, added_by: layer -> the layers that read its output directly, or add it to theirs
     read_in_float: layers whose output is read by a function
     made_between: layers whose input is computed by a function, or is the image
+        (here, max pooling is no function: it keeps int8)
     followed: layers that are followed by another one
     first: layers whose input does not depend on a layer
     """
@@ -35,7 +37,7 @@ class Flow(AbstractFunctionHook):
         self.followed: set[str] = set()
         self.first: set[str] = set()
         self._values: dict[int, _Value] = {}
-        self._inputs: dict[int, frozenset[str]] = {}
+        self._inputs: dict[int, tuple[frozenset[str], str | None]] = {}
         self._in_layer = False
 
     def _value(self, array: Array | None) -> _Value | None:
@@ -53,6 +55,11 @@ class Flow(AbstractFunctionHook):
         if value.maker is not None:
             self.read_in_float.add(value.maker)
         return value.behind
+
+    def _passed_on(self, function: FunctionNode, in_data: tuple[Array, ...]) -> _Value | None:
+        """The value that a function reads and whose format it keeps; None if it reads, or makes, float32."""
+        keeps = isinstance(function, MaxPooling2D) and keeps_bytes(function._window)
+        return self._value(in_data[0]) if keeps else None
 
     # --- called by layers -------------------------------------------------------------------------------------------
     def enter(self, layer: str, x: Variable | Array) -> None:
@@ -80,10 +87,14 @@ class Flow(AbstractFunctionHook):
     # --- as a hook --------------------------------------------------------------------------------------------------
     def forward_preprocess(self, function: FunctionNode, in_data: tuple[Array, ...]) -> None:
         if not self._in_layer:
-            self._inputs[id(function)] = frozenset().union(*map(self._read, in_data))
+            value = self._passed_on(function, in_data)
+            if value is not None:
+                self._inputs[id(function)] = value.behind, value.maker
+            else:
+                self._inputs[id(function)] = frozenset().union(*map(self._read, in_data)), None
 
     def outputs_made(self, function: FunctionNode, outputs: tuple[Variable, ...]) -> None:
         if not self._in_layer:
-            behind = self._inputs.pop(id(function), frozenset())
+            behind, maker = self._inputs.pop(id(function), (frozenset(), None))
             for y in outputs:
-                self._note(y._array, behind, None)
+                self._note(y._array, behind, maker)
