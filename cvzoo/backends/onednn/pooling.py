@@ -142,7 +142,8 @@ def max_pool_2d(x: np.ndarray, *, ksize: Pair, stride: Pair, pad: Pad, keep: boo
         if op is None:
             op = recall(key, _make, _MAX, keep, x.shape, ksize, stride, pad, 1.0, x.dtype)
         if op:
-            y = new_channels_last(*op.shape, x.dtype)
+            b, c, oh, ow = op.shape
+            y = new_channels_last(b, c, oh, ow, x.dtype)
             if not op.kept_size:
                 op.run(as_kernels_want(x) if x.dtype == F32 else channels_last(x), y)
                 return y, None

@@ -107,10 +107,9 @@ def _make_convolution(
     out_scale: float | None,
     out_dtype: np.dtype,
 ) -> _Convolution | Literal[False]:
-    has_scale = out_scale is not None
-    activation, add_scale = case[3], added[1]
-    # one pass over the sums less: they are divided by the scale of the addend, and once by the remaining factor
-    counts_as_added = has_scale and add_scale is not None and activation in _HOMOGENEOUS
+    dtype, add_scale = added
+    # one multiplication less: sums stay divided by the scale of the addend, and are divided once by what remains
+    counts_as_added = out_scale is not None and add_scale is not None and case[3] in _HOMOGENEOUS
     run = make_forward(
         x.shape,
         w,
@@ -118,10 +117,10 @@ def _make_convolution(
         source=x.dtype,
         factors=S8,
         target=out_dtype,
-        added=added[0],
+        added=dtype,
         add_scale=add_scale,
         scaled=True,
-        out_scaled=has_scale,
+        out_scaled=out_scale is not None,
         counts_as_added=counts_as_added,
         name=x.dtype.str,
     )
@@ -129,7 +128,7 @@ def _make_convolution(
         return False
     made = _Convolution()
     made.run = run
-    if out_scale is not None and counts_as_added:
+    if out_scale is not None and add_scale is not None and counts_as_added:
         out_scale /= add_scale
     made.out_scale = () if out_scale is None else (np.array([out_scale], F32),)
     return made
