@@ -143,17 +143,19 @@ def test_a_mask_has_the_color_of_its_class(page, pages, masked):
     assert pages.faults == []
 
 
-def color_at(page, x, y):
-    """The color of the canvas at a point of the image."""
-    return page.evaluate(
+def is_cat_at(page, x, y):
+    """Whether the canvas has the color of the first class within two pixels of a point of the image."""
+    pixels = page.evaluate(
         """([x, y, width, height]) => {
             const c = document.querySelector("#canvas");
             const scale = Math.min(c.width / width, c.height / height);
             const place = [(c.width - width * scale) / 2 + x * scale, (c.height - height * scale) / 2 + y * scale];
-            return [...c.getContext("2d").getImageData(...place.map(Math.round), 1, 1).data].slice(0, 3);
+            return [...c.getContext("2d").getImageData(...place.map((each) => Math.round(each) - 2), 5, 5).data];
         }""",
         [x, y, 80, 60],
     )
+    colors = np.reshape(pixels, (-1, 4))[:, :3]
+    return bool((np.abs(colors - [230, 25, 75]).sum(axis=1) < 90).any())  # thin lines blend with what is below
 
 
 def on_screen(page, x, y):
@@ -178,13 +180,13 @@ def test_a_box_is_where_it_was_drawn_and_moved_to_after_a_reload_in_the_middle_o
     drag(page, (10, 10), (30, 30))
     page.keyboard.press("Escape")
     page.wait_for_timeout(100)  # the next frame is drawn
-    assert color_at(page, 10, 20) == [230, 25, 75]  # its left edge has the color of the first class
+    assert is_cat_at(page, 10, 20)  # its left edge has the color of the first class
     drag(page, (20, 20), (50, 25))
     page.reload()  # at once: what was not sent yet is in the browser's journal
     page.wait_for_selector("#canvas[data-ready]")
     page.locator("#saved", has_text=SAVED).wait_for()
-    assert color_at(page, 40, 25) == [230, 25, 75]
-    assert color_at(page, 10, 20) != [230, 25, 75]
+    assert is_cat_at(page, 40, 25)
+    assert not is_cat_at(page, 10, 20)
     page.reload()
     page.wait_for_selector("#canvas[data-ready]")
     page.focus("#canvas")
