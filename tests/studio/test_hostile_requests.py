@@ -72,11 +72,11 @@ def test_a_hostile_request_has_one_harmless_answer(browser, studio, monkeypatch,
     from cvzoo.studio.jobs import recipe_helper
 
     monkeypatch.setattr(recipe_helper, "_ask", lambda question: {"recipes": []})
-    recipe_helper.recipes.cache_clear()
+    recipe_helper._listing.cache_clear()
     monkeypatch.setattr(studio.models.zoo, "members", list)
     encoded = {name: value.encode("latin-1") for name, value in headers.items()}
     answer = browser.request(method, path, headers=encoded, content=body)
-    recipe_helper.recipes.cache_clear()
+    recipe_helper._listing.cache_clear()
     assert answer.status_code in statuses, answer.text[:300]
     assert "access-control-allow-origin" not in answer.headers
     assert answer.headers["x-content-type-options"] == "nosniff"

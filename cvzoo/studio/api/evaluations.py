@@ -15,6 +15,7 @@ from cvzoo.studio.evaluations.results import KINDS, Results, image_of, read_resu
 from cvzoo.studio.ids import is_id
 from cvzoo.studio.jobs.job import Job
 from cvzoo.studio.jobs.spec import EvaluateSpec
+from cvzoo.studio.models.fits import why_no_evaluation
 from cvzoo.studio.problems import Problem
 from cvzoo.studio.state import studio_of
 
@@ -70,6 +71,9 @@ def evaluate(request: Request, body: NewEvaluation, who: Identity) -> Job:
     if not body.data.strip():
         raise Problem(422, "some values are invalid", fields={"data": "the data must be named, such as voc:FOLDER"})
     require_data(request, who, body.data.strip())
+    wrong = why_no_evaluation(found, body.data.strip(), find_thresholds=body.find_thresholds)
+    if wrong:
+        raise Problem(422, "the evaluation cannot be started with these values", fields=wrong)
     spec = EvaluateSpec(
         found.word, found.key, digest_of(found), body.data.strip(), body.split, find_thresholds=body.find_thresholds
     )

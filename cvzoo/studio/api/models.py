@@ -15,6 +15,7 @@ from cvzoo.studio.api.named_data import require_folder
 from cvzoo.studio.jobs.job import Job
 from cvzoo.studio.jobs.spec import ExportSpec, Form, PredictionForm, PredictSpec
 from cvzoo.studio.models.card import card_of
+from cvzoo.studio.models.fits import why_no_export, why_no_predictions
 from cvzoo.studio.models.found import Model, sha256_of
 from cvzoo.studio.problems import Problem
 from cvzoo.studio.state import studio_of
@@ -93,20 +94,30 @@ def create_predictions(request: Request, found: FoundModel, body: NewPredictions
 
 
 def predict_many(request: Request, found: Model, body: NewPredictions, who: Identity) -> Job:
-    """Queues the predictions. Raises Problem 409 of a model that is none of cvzoo's, 422 if there are no images."""
+    """Queues the predictions. Raises Problem 409 of a model that is none of cvzoo's, 422 without images, or if the
+    format does not fit.
+    """
     require_loadable(found)
     images = body.images.strip()
     require_folder(request, who, images)
     if not images or "\0" in images or not os.path.exists(images):
         wrong = {"predicted": f"{images[:200]} does not exist" if images else "a folder of images must be named"}
         raise Problem(422, "some values are invalid", fields=wrong)
+    refusal = why_no_predictions(found, body.form)
+    if refusal is not None:
+        raise Problem(422, "some values are invalid", fields={"form": refusal})
     spec = PredictSpec(found.word, found.key, digest_of(found), os.path.abspath(images), body.form)
     return new_job(request, f"{found.name} on {images}", spec, who)
 
 
 def export(request: Request, found: Model, body: NewExport, who: Identity) -> Job:
-    """Queues the export. Raises Problem 409 of a model that is none of cvzoo's, 422 without images for int8."""
+    """Queues the export. Raises Problem 409 of a model that is none of cvzoo's, 422 of a quantized one, or without
+    images for int8.
+    """
     require_loadable(found)
+    refusal = why_no_export(found, body.form)
+    if refusal is not None:
+        raise Problem(422, f"the model cannot be exported: {refusal}", fields={"form": refusal})
     if body.form == "int8" and not body.images:
         wrong = {"images": "int8 needs images, or a folder of images, to find the ranges of activations"}
         raise Problem(422, "the model cannot be quantized without images", fields=wrong)

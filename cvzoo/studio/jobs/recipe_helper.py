@@ -19,10 +19,20 @@ _ONE_TRIAL = threading.Semaphore(1)
 _AT_ONCE = threading.Semaphore(2)
 
 
-@functools.cache
 def recipes() -> dict[str, dict[str, Any]]:
     """The listed recipes by name, with task, summary and fields; asked once."""
-    return {recipe["name"]: recipe for recipe in _ask({})["recipes"]}
+    return {recipe["name"]: recipe for recipe in _listing()["recipes"]}
+
+
+def tasks_of_architectures() -> dict[str, str]:
+    """Of the architectures of model files whose predictions can be shown: name -> task; asked once."""
+    tasks: dict[str, str] = _listing()["tasks"]
+    return tasks
+
+
+@functools.cache
+def _listing() -> dict[str, Any]:
+    return _ask({})
 
 
 def check(recipe: str, data: str, settings: Mapping[str, str]) -> dict[str, str]:

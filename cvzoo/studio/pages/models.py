@@ -106,6 +106,7 @@ def predict_by_form(
         job = predict_many(request, found, NewPredictions(images=predicted, form=form), who)
     except Problem as problem:
         fields = problem.more.get("fields", {"predicted": str(problem.detail)})
+        fields = {"predicted": fields.get("predicted") or fields["form"]}  # "form" is the export's on this page
         return _page(request, found, fields | {"typed_folder": predicted}, problem.status_code)
     return RedirectResponse(f"/jobs/{job.id}", status_code=303)
 

@@ -15,8 +15,10 @@ from typing import Any
 
 from cvzoo.errors.exceptions import CvzooError
 from cvzoo.images.write_image import encode_jpeg
+from cvzoo.links.model.architectures import architectures
 from cvzoo.links.model.config import field_types, limits_of
 from cvzoo.links.model.typed_value import expected_words
+from cvzoo.studio.inference.predictions import TASKS
 from cvzoo.training.recipes.check_labels import check_labels
 from cvzoo.training.recipes.listing import RECIPES, named_recipe
 from cvzoo.training.recipes.preview import preview
@@ -28,13 +30,20 @@ _OWN = ("data",)  # which the form has a field of its own for
 
 
 def listing() -> dict[str, Any]:
-    """{"recipes": [...]}: of each name, task, summary, fields: name, help, unit, group, default, expected."""
+    """{"recipes": [...]}: of each name, task, summary, fields: name, help, unit, group, default, expected;
+    {"tasks": {name of an architecture: task}}.
+    """
     return {
+        "tasks": {each.name: task for each in architectures() if (task := _task_of(each.model_class)) is not None},
         "recipes": [
             {"name": name, "task": recipe.task, "summary": recipe.summary(), "fields": list(_fields(recipe, ""))}
             for name, recipe in RECIPES.items()
-        ]
+        ],
     }
+
+
+def _task_of(model_class: type[Any]) -> str | None:
+    return next((task for task, of_task in TASKS.items() if issubclass(model_class, of_task)), None)
 
 
 def checked(name: str, data: str, settings: Mapping[str, str], *, with_preview: bool = False) -> dict[str, Any]:

@@ -38,9 +38,9 @@ def asked(monkeypatch):
         return {"fields": wrong | ({"lr": "lr is invalid"} if question["settings"].get("lr") == "x" else {})}
 
     monkeypatch.setattr(recipe_helper, "_ask", ask)
-    recipe_helper.recipes.cache_clear()
+    recipe_helper._listing.cache_clear()
     yield found
-    recipe_helper.recipes.cache_clear()
+    recipe_helper._listing.cache_clear()
 
 
 def test_a_job_is_created_and_asked_to_pause(browser, asked, studio):
@@ -124,7 +124,7 @@ def test_malformed_bodies_are_refused(browser, body):
 
 
 def test_the_helper_lists_the_recipes():
-    recipe_helper.recipes.cache_clear()
+    recipe_helper._listing.cache_clear()
     known = recipe_helper.recipes()
     assert {"ssd300", "retinanet_resnet18_small"} <= set(known)
     (lr,) = [field for field in known["ssd300"]["fields"] if field["name"] == "lr"]

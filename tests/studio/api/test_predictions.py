@@ -65,17 +65,15 @@ def test_by_the_form_it_is_queued_and_a_mistake_is_told_at_its_field(browser, st
     assert refused.status_code == 422
     assert "/nothing/here does not exist" in refused.text
     assert 'value="/nothing/here"' in refused.text
-    answer = browser.post(path, data={"predicted": str(images), "form": "coco"})
+    answer = browser.post(path, data={"predicted": str(images), "form": "csv"})
     assert answer.status_code == 303
     (job,) = studio.jobs.all()
-    assert (job.spec.images, job.spec.form) == (str(images), "coco")
-    assert "--save-format coco" in browser.get(answer.headers["location"]).text
+    assert (job.spec.images, job.spec.form) == (str(images), "csv")
+    assert "--save-format csv" in browser.get(answer.headers["location"]).text
 
 
-def test_after_a_killed_attempt_the_data_set_is_written_anew(browser, studio, run_id, model, images):
-    job = studio.jobs.get(
-        browser.post(f"/api/v1/models/{run_id}/predictions", json={"images": str(images), "form": "coco"}).json()["id"]
-    )
+def test_after_a_killed_attempt_the_data_set_is_written_anew(studio, images):
+    job = studio.jobs.create("", PredictSpec("retinanet_text", "zoo:retinanet_text", "", str(images), "coco"), None)
     run = studio.place.run(job.id)
     (run / "predicted" / "coco" / "annotations").mkdir(parents=True)  # by which `cvzoo predict` refuses the folder
     Conductor(studio.jobs, studio.place).tick()
