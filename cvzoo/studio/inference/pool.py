@@ -1,5 +1,6 @@
 """Processes with a loaded model each: started when they are asked, ended when idle, killed when they take too long."""
 
+import concurrent.futures
 import contextlib
 import dataclasses
 import subprocess
@@ -46,6 +47,8 @@ class Pool:
         self._lock = threading.Lock()
         self._processes: dict[Loaded, _Process] = {}
         self._n_waiting = 0
+        # a process ends with the thread that starts it: that of a request may end before
+        self._starter = concurrent.futures.ThreadPoolExecutor(1, "inference")
 
     def ask(self, which: Loaded, tree: dict[str, Any], payload: bytes = b"") -> tuple[dict[str, Any], bytes]:
         """The answer of the model's process, which is started if there is none.
@@ -69,11 +72,12 @@ class Pool:
                     process.end()
 
     def close(self) -> None:
-        """Ends all processes."""
+        """Ends all processes; none is started again."""
         with self._lock:
             for process in self._processes.values():
                 process.end()
             self._processes.clear()
+            self._starter.shutdown()
 
     @property
     def pids(self) -> list[int]:
@@ -99,7 +103,8 @@ class Pool:
             process = self._processes.get(which)
             if process is None or process.is_dead:
                 self._make_room(which)
-                process = self._processes[which] = _Process([*self._command, which.word, which.data])
+                words = [*self._command, which.word, which.data]
+                process = self._processes[which] = self._starter.submit(_Process, words).result()
             process.n_user += 1
         try:
             with process.lock:

@@ -1,8 +1,8 @@
 """A loaded model that answers messages: `python -m cvzoo.studio.inference.worker MODEL [DATA]`.
 
 MODEL: a file, or a name of the zoo; DATA: the specification of a run's data. Messages come on standard input, answers
-go to standard output; the process ends with its input. It decodes images of strangers, and therefore gives up all
-rights but reading the program, the model and the data before the first message.
+go to standard output; the process ends with its input, and with its parent. It decodes images of strangers, and
+therefore gives up all rights but reading the program, the model and the data before the first message.
 """
 
 import io
@@ -29,6 +29,7 @@ from cvzoo.studio.inference.layers import activations_of, layers_of, weights_of
 from cvzoo.studio.inference.predictions import facts_of, predicted, task_of
 from cvzoo.studio.inference.validation_images import ValidationImages
 from cvzoo.studio.worker.landlock import restrict
+from cvzoo.studio.worker.parent import end_with_parent
 
 MAX_PIXELS = 40_000_000
 _MEMORY = 12 << 30  # of addresses, of which oneDNN reserves more than it uses
@@ -110,6 +111,7 @@ def _readable(model: str, data: str) -> list[str]:
 
 def main(model: str, data: str = "") -> int:
     """0 when the input ends."""
+    end_with_parent(listens=True)
     incoming, outgoing = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a library prints is no message
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

@@ -6,7 +6,6 @@ answers with a line. It has 2 GB of memory and ends with its parent.
 """
 
 import base64
-import ctypes
 import json
 import os
 import pathlib
@@ -22,13 +21,13 @@ from cvzoo.datasets.doctor.image_facts import ImageFacts, image_facts
 from cvzoo.errors.exceptions import ImageError
 from cvzoo.files.atomic_write import atomic_write
 from cvzoo.images.decode import identify, load, open_file, upright
+from cvzoo.studio.worker.parent import end_with_parent
 from cvzoo.typing.aliases import Array
 
 MEMORY = 2 << 30
 _FILE_SIZE = 256 << 20
 THUMBNAIL_SIDE, _VIEW_SIDE = 256, 4096
 _BROWSERS = ("JPEG", "PNG", "GIF", "WEBP", "MPO")
-_PR_SET_PDEATHSIG = 1
 
 
 def look(path: pathlib.Path, name: str, out: pathlib.Path) -> dict[str, Any]:
@@ -88,7 +87,7 @@ def limit() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     resource.setrlimit(resource.RLIMIT_FSIZE, (_FILE_SIZE, _FILE_SIZE))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    end_with_parent(listens=True)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 

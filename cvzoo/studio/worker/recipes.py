@@ -19,6 +19,7 @@ from cvzoo.links.model.architectures import architectures
 from cvzoo.links.model.config import field_types, limits_of
 from cvzoo.links.model.typed_value import expected_words
 from cvzoo.studio.inference.predictions import TASKS
+from cvzoo.studio.worker.parent import end_with_parent
 from cvzoo.training.recipes.check_labels import check_labels
 from cvzoo.training.recipes.listing import RECIPES, named_recipe
 from cvzoo.training.recipes.preview import preview
@@ -136,6 +137,7 @@ def _sentence(error: BaseException) -> str:
 
 def main() -> None:
     """Answers the question on standard input."""
+    end_with_parent()
     asked = json.load(sys.stdin)
     with contextlib.redirect_stdout(sys.stderr):  # what is said while images are read is no answer
         answer = _answer(asked) if asked else listing()

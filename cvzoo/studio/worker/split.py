@@ -11,6 +11,7 @@ import numpy as np
 
 from cvzoo.datasets.sliceable.stratified_parts import stratified_parts
 from cvzoo.datasets.split.write_split import part_sizes
+from cvzoo.studio.worker.parent import end_with_parent
 
 
 def parts(counts: list[list[int]], fractions: list[float], seed: int) -> list[int]:
@@ -22,6 +23,7 @@ def parts(counts: list[list[int]], fractions: list[float], seed: int) -> list[in
 
 def main() -> None:
     """Answers the question on standard input."""
+    end_with_parent()
     asked = json.load(sys.stdin)
     json.dump(parts(asked["counts"], asked["fractions"], asked["seed"]), sys.stdout)
 

@@ -5,7 +5,9 @@ import sys
 import time
 
 from cvzoo.studio.inference.frames import read_frame, write_frame
+from cvzoo.studio.worker.parent import end_with_parent
 
+end_with_parent(listens=True)
 out = os.fdopen(os.dup(1), "wb")
 if sys.argv[1] == "damaged":
     write_frame(out, {"error": "the file is damaged"})

@@ -4,7 +4,9 @@ import contextlib
 import os
 import pathlib
 import random
+import select
 import signal
+import subprocess
 import sys
 import threading
 
@@ -139,6 +141,33 @@ def test_more_than_sixteen_do_not_wait(pool, monkeypatch):
     assert caught.value.status_code == 429
     go_on.set()
     thread.join()
+
+
+# as a server does: asks for an answer that never comes, in a thread of a request that has ended before
+SERVER = """
+import sys, threading
+from cvzoo.studio.inference.pool import Loaded, Pool
+pool, which = Pool(command=tuple(sys.argv[2:])) if sys.argv[2:] else Pool(), Loaded(sys.argv[1], 1, "")
+first = threading.Thread(target=pool.ask, args=(which, {"op": "facts"}))
+first.start()
+first.join()
+print(*pool.pids, flush=True)
+pool.ask(which, {"op": "hang" if sys.argv[2:] else "facts"})
+threading.Event().wait()
+"""
+
+
+@pytest.mark.parametrize("kind", ["imitated", pytest.param("real", marks=pytest.mark.slow)])
+def test_a_process_that_hangs_ends_with_a_server_that_is_killed(kind):
+    words = ["first", sys.executable, str(WORKER)] if kind == "imitated" else ["retinanet_text"]
+    server = subprocess.Popen([sys.executable, "-c", SERVER, *words], stdout=subprocess.PIPE)
+    with server, os.fdopen(os.pidfd_open(int(server.stdout.readline()))) as process:
+        if kind == "real":
+            signal.pidfd_send_signal(process.fileno(), signal.SIGSTOP)
+        server.kill()
+        poll = select.poll()
+        poll.register(process, select.POLLIN)
+        assert poll.poll(20_000), "it outlives the server"
 
 
 @pytest.mark.slow
