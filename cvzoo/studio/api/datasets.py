@@ -101,8 +101,23 @@ def rename_dataset(request: Request, dataset: FoundDataset, body: Changed, who: 
 def delete_dataset(request: Request, dataset: FoundDataset, who: Annotator) -> None:
     """Deletes the data set with its annotations; materialized versions stay for the runs that were trained on them."""
     require_owner(who, dataset.created_by)
-    studio_of(request).data.datasets.delete(dataset.id)
+    studio_of(request).data.tasks.delete(dataset)
     audit(request, who, "dataset.delete", dataset.id, {"name": dataset.name})
+
+
+@router.post("/datasets/{dataset}:import-again", status_code=202)
+def import_again(request: Request, dataset: FoundDataset, who: Annotator) -> dict[str, Any]:
+    """Repeats an import that failed; 409 if it has not, or if what was uploaded for it is gone."""
+    repeat_import(request, dataset, who)
+    found = studio_of(request).data.datasets.get(dataset.id)
+    return {} if found is None else found.to_json()
+
+
+def repeat_import(request: Request, dataset: Dataset, who: Identity) -> None:
+    """Repeats an import and records it in the audit. Raises Problem 403, 409."""
+    require_owner(who, dataset.created_by)
+    studio_of(request).data.tasks.repeat_import(dataset)
+    audit(request, who, "dataset.import", dataset.id, {"name": dataset.name})
 
 
 @router.get("/datasets/{dataset}/classes")

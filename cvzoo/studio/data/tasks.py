@@ -10,37 +10,44 @@ import shutil
 import subprocess
 import sys
 import threading
+import time
+from collections.abc import Callable
 from typing import Any
 
-from sqlalchemy import Connection, Engine, insert, select, update
+from sqlalchemy import Connection, Engine, func, insert, select, update
 
 from cvzoo.files.atomic_write import atomic_write
 from cvzoo.studio.clock import Clock
-from cvzoo.studio.data.datasets import Datasets, classes_at
+from cvzoo.studio.data.datasets import Dataset, Datasets, classes_at
 from cvzoo.studio.data.findings import Findings, replace_findings
 from cvzoo.studio.data.items import Items
 from cvzoo.studio.data.take_in import take_in_import
 from cvzoo.studio.data.versions import finish_version, write_note
 from cvzoo.studio.database.engine import reading, writing
-from cvzoo.studio.database.tables import DATASET, TASK
+from cvzoo.studio.database.tables import DATASET, TASK, UPLOAD
 from cvzoo.studio.ids import new_id
 from cvzoo.studio.jobs.json_file import read_json_object
 from cvzoo.studio.jobs.run_state import is_locked
 from cvzoo.studio.place import Place
+from cvzoo.studio.problems import Problem
 from cvzoo.studio.uploads.upload import drop_upload
 from cvzoo.studio.worker.supervise import kept_environment
 
 INTERVAL_S = 0.3
-_AT_ONCE, _MAX_TRY = 2, 3
+_AT_ONCE, _MAX_TRY = 2, 3  # attempts without progress
+_MAX_START = 5  # of processes that end before their first step
 _QUIET_MS = 3000  # without an edit, after which a data set is checked again
-ORDER, ITEMS, RESULT, PROGRESS, LOCK, ROWS = (
-    *("order.json", "items.jsonl", "result.json", "progress.json", "lock", "rows.jsonl"),
+ORDER, ITEMS, RESULT, PROGRESS, LOCK, ROWS, STARTED = (
+    *("order.json", "items.jsonl", "result.json", "progress.json", "lock", "rows.jsonl", "started"),
 )
 
 
 @dataclasses.dataclass(frozen=True)
 class Task:
-    """A row of the table. kind: "import", "check" or "version"; subject: the version; detail: why it failed"""
+    """A row of the table. kind: "import", "check" or "version"; subject: the version; detail: why it failed
+
+    n_try: processes that ended without a result since the last progress; reached: images that were done then
+    """
 
     id: str
     kind: str
@@ -50,28 +57,41 @@ class Task:
     detail: str
     state: str
     n_try: int
+    reached: int
+
+
+@dataclasses.dataclass(frozen=True)
+class _Start:
+    """A process of a task. at: seconds, when it was started; n: how many were, with this one, before a first step"""
+
+    process: subprocess.Popen[bytes]
+    at: float
+    n: int
 
 
 class Tasks:
-    """The tasks of a studio. engine, place, clock: of the studio"""
+    """The tasks of a studio. engine, place, clock: of the studio; seconds: do not jump when the time is set"""
 
-    def __init__(self, engine: Engine, place: Place, clock: Clock):
-        self._engine, self._place, self._clock = engine, place, clock
-        self._children: dict[str, subprocess.Popen[bytes]] = {}
+    def __init__(self, engine: Engine, place: Place, clock: Clock, seconds: Callable[[], float] = time.monotonic):
+        self._engine, self._place, self._clock, self._seconds = engine, place, clock, seconds
+        self._starts: dict[str, _Start] = {}
         self._lock = threading.Lock()
 
     @property
     def n_child(self) -> int:
         """The number of processes that this server started and that live."""
-        return len(self._children)
+        return sum(each.process.poll() is None for each in self._starts.values())
 
     def create(self, kind: str, dataset: str, rev: int = 0, subject: str = "") -> str:
         """The identifier of a new task."""
-        task = new_id("tk")
+        row = self._row(kind, dataset, rev, subject)
         with writing(self._engine) as connection:
-            row = {"id": task, "kind": kind, "dataset": dataset, "rev": rev, "subject": subject, "detail": ""}
-            connection.execute(insert(TASK).values(**row, state="queued", n_try=0, created_at=self._clock()))
-        return task
+            connection.execute(insert(TASK).values(**row))
+        return str(row["id"])
+
+    def _row(self, kind: str, dataset: str, rev: int = 0, subject: str = "") -> dict[str, Any]:
+        row = {"id": new_id("tk"), "kind": kind, "dataset": dataset, "rev": rev, "subject": subject, "detail": ""}
+        return row | {"state": "queued", "n_try": 0, "reached": 0, "created_at": self._clock()}
 
     def open(self, dataset: str | None = None) -> list[Task]:
         """Tasks that are not done, the oldest first."""
@@ -91,11 +111,14 @@ class Tasks:
     def tick(self) -> None:
         """Brings all tasks a step further."""
         with self._lock:
-            self._children = {name: each for name, each in self._children.items() if each.poll() is None}
             self._check_edited()
             n_running = 0
             errors: list[Exception] = []
-            for task in self.open():
+            tasks = self.open()
+            known = {task.id for task in tasks}
+            # an ended one is no zombie then
+            self._starts = {k: each for k, each in self._starts.items() if each.process.poll() is None or k in known}
+            for task in tasks:
                 try:
                     n_running += self._step(task, may_start=n_running < _AT_ONCE)
                 except Exception as error:  # the others go ahead
@@ -111,20 +134,30 @@ class Tasks:
         if (folder / RESULT).is_file():
             self._end(task, folder)
             return False
-        if task.id in self._children:
+        known = self._starts.get(task.id)
+        if known is not None and known.process.poll() is None:
             return True  # it is being born
-        if may_start:
-            self._start(task, folder)
-        return may_start
+        return may_start and self._start(task, folder)
 
     def clean(self) -> None:
         """Removes folders of tasks that are done, which a killed server left, and files that were never finished."""
+        with reading(self._engine) as connection:
+            kept = set(connection.scalars(select(UPLOAD.c.id)))
+        for dataset in Datasets(self._engine, self._clock).all() if kept else ():
+            if dataset.state == "ready" and any(each["id"] in kept for each in dataset.source.get("uploads", ())):
+                self.drop_uploads(dataset)  # a server that was killed did not come to it
         known = {task.id for task in self.open()}
         for folder in self._place.tasks.iterdir():
             if folder.name not in known:
                 shutil.rmtree(folder, ignore_errors=True)
-        if known:  # its process may have outlived the server, and be writing them
+        self._clean_parts()
+
+    def _clean_parts(self) -> None:
+        """Removes files that killed processes did not finish; none while a process may be writing them."""
+        if self.open():
             return
+        for folder in self._place.versions.glob(".*.part"):
+            shutil.rmtree(folder, ignore_errors=True)
         for pattern in (".*.part", "*/.*.part"):  # of copies, and of thumbnails and properties
             for part in self._place.images.glob(pattern):
                 part.unlink(missing_ok=True)
@@ -138,21 +171,31 @@ class Tasks:
             if not self.open(row.id):
                 self.create("check", row.id, row.head_rev)
 
-    def _start(self, task: Task, folder: pathlib.Path) -> None:
+    def _start(self, task: Task, folder: pathlib.Path) -> bool:
+        """Whether a process was started. One that ended without a result is counted before."""
+        if (folder / STARTED).exists():
+            task = self._counted(task, folder)
         if task.n_try >= _MAX_TRY:
-            self._fail(task, "its process ended without a result, three times")
-            return
+            self._fail(task, f"its process ended without a result, {_MAX_TRY} times without progress", may_pass=True)
+            return False
+        known, now = self._starts.get(task.id), self._seconds()
+        if known is not None and known.n >= _MAX_START:
+            code = known.process.poll()
+            self._fail(task, f"its process could not be started: exit status {code}", may_pass=True)
+            return False
+        # each next one later: what keeps it from starting, such as a full disk, lasts
+        if known is not None and now - known.at < INTERVAL_S * 2**known.n:
+            return False
         folder.mkdir(mode=0o700, exist_ok=True)
         try:
             self._write_order(task, folder)
         except OSError as error:
-            self._fail(task, f"{error.filename or 'a file'}: {error.strerror}")
-            return
+            self._fail(task, f"{error.filename or 'a file'}: {error.strerror}", may_pass=True)
+            return False
         with writing(self._engine) as connection:
-            values = {"state": "running", "n_try": task.n_try + 1}
-            connection.execute(update(TASK).where(TASK.c.id == task.id).values(**values))
+            connection.execute(update(TASK).where(TASK.c.id == task.id).values(state="running"))
         with open(folder / "log.txt", "ab") as log:
-            self._children[task.id] = subprocess.Popen(
+            process = subprocess.Popen(
                 [sys.executable, "-m", "cvzoo.studio.worker.data_task", str(folder)],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
@@ -160,6 +203,20 @@ class Tasks:
                 env=kept_environment() | {"OPENBLAS_NUM_THREADS": "1"},
                 start_new_session=True,
             )
+        self._starts[task.id] = _Start(process, now, 1 if known is None else known.n + 1)
+        return True
+
+    def _counted(self, task: Task, folder: pathlib.Path) -> Task:
+        """The task after an attempt that ended without a result."""
+        said = read_json_object(folder / PROGRESS).get("reached")
+        reached = max(said, task.reached) if isinstance(said, int) else task.reached
+        after = dataclasses.replace(task, n_try=1 if reached > task.reached else task.n_try + 1, reached=reached)
+        with writing(self._engine) as connection:
+            values = {"n_try": after.n_try, "reached": after.reached}
+            connection.execute(update(TASK).where(TASK.c.id == task.id).values(**values))
+        (folder / STARTED).unlink()
+        self._starts.pop(task.id, None)
+        return after
 
     def _write_order(self, task: Task, folder: pathlib.Path) -> None:
         dataset = Datasets(self._engine, self._clock).get(task.dataset)
@@ -196,7 +253,7 @@ class Tasks:
     def _end(self, task: Task, folder: pathlib.Path) -> None:
         result = read_json_result(folder / RESULT)
         if "error" in result:
-            self._fail(task, str(result["error"]))
+            self._fail(task, str(result["error"]), may_pass=result.get("may_pass") is True)
             return
         if task.kind == "import":
             take_in_import(self._engine, self._clock, task.dataset, folder / ROWS, result)
@@ -213,13 +270,16 @@ class Tasks:
             connection.execute(update(TASK).where(TASK.c.id == task.id).values(state="done"))
         shutil.rmtree(folder, ignore_errors=True)
         self._drop_uploads(task)
+        if task.n_try:  # processes of it were killed
+            self._clean_parts()
 
     def _take_in_findings(self, connection: Connection, task: Task, result: dict[str, Any]) -> None:
         replace_findings(connection, task.dataset, result["findings"], self._clock())
         mine = (DATASET.c.id == task.dataset) & (DATASET.c.checked_rev < task.rev)
         connection.execute(update(DATASET).where(mine).values(checked_rev=task.rev))
 
-    def _fail(self, task: Task, detail: str) -> None:
+    def _fail(self, task: Task, detail: str, *, may_pass: bool) -> None:
+        """may_pass: the data are not why, so that uploads are kept, from which the import may be repeated"""
         if task.kind == "import":
             Datasets(self._engine, self._clock).fail(task.dataset, detail)
         with writing(self._engine) as connection:
@@ -231,13 +291,46 @@ class Tasks:
                 mine = DATASET.c.id == task.dataset
                 connection.execute(update(DATASET).where(mine).values(checked_rev=task.rev))
         shutil.rmtree(self._place.task(task.id), ignore_errors=True)
-        self._drop_uploads(task)
+        if not may_pass:
+            self._drop_uploads(task)
+        self._clean_parts()
 
     def _drop_uploads(self, task: Task) -> None:
         """Deletes what was imported, or cannot be."""
         dataset = Datasets(self._engine, self._clock).get(task.dataset) if task.kind == "import" else None
-        for each in dataset.source.get("uploads", ()) if dataset is not None else ():
+        if dataset is not None:
+            self.drop_uploads(dataset)
+
+    def drop_uploads(self, dataset: Dataset) -> None:
+        """Deletes the files from which a data set was, or was to be, imported."""
+        for each in dataset.source.get("uploads", ()):
             drop_upload(self._engine, self._place, each["id"])
+
+    def repeat_import(self, dataset: Dataset) -> None:
+        """Repeats the import of a data set, which failed. Raises Problem 409 if it has not, or its files are gone."""
+        ids = [each["id"] for each in dataset.source.get("uploads", ())]
+        with writing(self._engine) as connection:
+            n_known = connection.execute(select(func.count()).where(UPLOAD.c.id.in_(ids))).scalar_one()
+            if n_known != len(ids):
+                raise Problem(409, "the uploaded files are gone", hint="delete the data set, and upload them again")
+            failed = (DATASET.c.id == dataset.id) & (DATASET.c.state == "failed")
+            values = {"state": "importing", "detail": "", "changed_at": self._clock()}
+            if connection.execute(update(DATASET).where(failed).values(**values)).rowcount != 1:
+                raise Problem(409, "only a failed import is repeated", got=dataset.state)
+            connection.execute(insert(TASK).values(**self._row("import", dataset.id)))
+
+    def delete(self, dataset: Dataset) -> None:
+        """Deletes a data set, what was uploaded for it and is not imported, and ends the work on it."""
+        with self._lock:
+            tasks = self.open(dataset.id)
+            Datasets(self._engine, self._clock).delete(dataset.id)
+            for task in tasks:
+                known = self._starts.pop(task.id, None)
+                if known is not None:
+                    known.process.kill()
+                    known.process.wait()
+                shutil.rmtree(self._place.task(task.id), ignore_errors=True)
+            self.drop_uploads(dataset)
 
 
 def read_json_result(path: pathlib.Path) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import RedirectResponse, Response
 
 from cvzoo.studio.access.who import Annotator, Reader, require_owner
-from cvzoo.studio.api.datasets import MAX_SAMPLE, Source, audit, new_dataset
+from cvzoo.studio.api.datasets import MAX_SAMPLE, Source, audit, new_dataset, repeat_import
 from cvzoo.studio.api.found_dataset import FoundDataset
 from cvzoo.studio.api.versions import new_version
 from cvzoo.studio.data.datasets import Dataset
@@ -149,13 +149,20 @@ def revert_by_form(
     return RedirectResponse(f"/data/{dataset.id}" + (f"/images/{ordinal}" if ordinals else ""), status_code=303)
 
 
+@router.post("/data/{dataset}/import-again")
+def import_again_by_form(request: Request, dataset: FoundDataset, who: Annotator) -> Response:
+    """Repeats an import that failed."""
+    repeat_import(request, dataset, who)
+    return RedirectResponse(f"/data/{dataset.id}", status_code=303)
+
+
 @router.post("/data/{dataset}/delete")
 def delete_by_form(request: Request, dataset: FoundDataset, who: Annotator, name: _Text = "") -> Response:
     """Deletes the data set, if its name was typed."""
     if name.strip() != dataset.name:
         return _page(request, dataset, {"delete_error": "type the name of the data set"})
     require_owner(who, dataset.created_by)
-    studio_of(request).data.datasets.delete(dataset.id)
+    studio_of(request).data.tasks.delete(dataset)
     audit(request, who, "dataset.delete", dataset.id, {"name": dataset.name})
     return RedirectResponse("/data", status_code=303)
 

@@ -1,7 +1,8 @@
 """Work on a data set in a process of its own: `python -m cvzoo.studio.worker.data_task FOLDER`.
 
 FOLDER has order.json, and items.jsonl of an existing data set. The process holds a lock on it for as long as it lives,
-and ends by writing result.json, {"error": ...} if the work cannot be done. It may be killed and started again.
+and ends by writing result.json, {"error": ...} if the work cannot be done, with "may_pass" if the data are not why. It
+may be killed and started again.
 """
 
 import fcntl
@@ -21,6 +22,8 @@ from cvzoo.studio.worker.import_data import import_data
 from cvzoo.studio.worker.make_version import make_version
 
 ORDER, ITEMS, RESULT, PROGRESS, LOCK = "order.json", "items.jsonl", "result.json", "progress.json", "lock"
+STARTED = "started"  # is there from the first step on, until the server has counted the attempt
+KEPT = "reading images"  # the phase whose work the next attempt finds done
 _EVERY_S = 0.5
 
 
@@ -28,15 +31,17 @@ class Progress:
     """Writes how far a task is, at most twice a second."""
 
     def __init__(self, folder: pathlib.Path):
-        self._path, self._at = folder / PROGRESS, 0.0
+        self._path, self._at, self._reached = folder / PROGRESS, 0.0, 0
 
     def __call__(self, phase: str, done: int = 0, total: int = 0) -> None:
         """phase: in words; done, total: images"""
+        if phase == KEPT:
+            self._reached = done
         now = time.monotonic()
         if now - self._at >= _EVERY_S or done == 0:
             self._at = now
             part = self._path.with_name(f".{PROGRESS}.part")
-            part.write_text(json.dumps({"phase": phase, "done": done, "total": total}))
+            part.write_text(json.dumps({"phase": phase, "done": done, "total": total, "reached": self._reached}))
             os.replace(part, self._path)
 
 
@@ -76,16 +81,17 @@ def main(folder_name: str) -> int:
         return 1
     if (folder / RESULT).exists():
         return 1
+    (folder / STARTED).touch()
     order = json.loads((folder / ORDER).read_text(encoding="utf-8"))
     try:
         result = _WORK[order["kind"]](order, folder, Progress(folder))
     except CvzooError as error:
         result = {"error": "; ".join(" ".join(line.split()) for line in str(error).splitlines())}
     except OSError as error:
-        result = {"error": f"{error.filename or 'a file'}: {error.strerror or error}"}
+        result = {"error": f"{error.filename or 'a file'}: {error.strerror or error}", "may_pass": True}
     except Exception as error:
         traceback.print_exc()
-        result = {"error": f"{type(error).__name__}: {error}"}
+        result = {"error": f"{type(error).__name__}: {error}", "may_pass": True}
     with atomic_write(folder / RESULT) as file:
         file.write(json.dumps(result).encode())
     os.close(descriptor)

@@ -28,6 +28,8 @@ def make_version(
     if n_error:
         return {"findings": findings, "n_error": n_error}
     out = pathlib.Path(order["out"])
+    for part in out.parent.glob(f".{out.name}.*.part"):  # of an attempt that was killed
+        shutil.rmtree(part)
     if out.is_dir():  # of an attempt that was killed after the rename
         shutil.rmtree(out)
     sound = [row for row in rows if row["height"]]
