@@ -39,6 +39,7 @@ from cvzoo.studio.problems import (
     on_database_error,
     on_error,
     on_http_error,
+    on_os_error,
     on_validation_error,
 )
 from cvzoo.studio.state import Studio
@@ -103,5 +104,6 @@ def create_app(studio: Studio) -> FastAPI:
     app.add_exception_handler(RequestValidationError, on_validation_error)
     app.add_exception_handler(CvzooError, on_cvzoo_error)
     app.add_exception_handler(DatabaseError, on_database_error)
+    app.add_exception_handler(OSError, on_os_error)
     app.add_exception_handler(Exception, on_error)
     return app

@@ -1,5 +1,6 @@
 """Errors as JSON by RFC 9457, and as pages."""
 
+import errno
 import json
 import sys
 from typing import Any
@@ -31,6 +32,9 @@ _TITLES = {
     503: "Not available now",
     507: "Disk full",
 }
+
+
+_OF_THE_DISK = {errno.ENOSPC: 507, errno.EDQUOT: 507, errno.EROFS: 503}
 
 
 class JSONText(JSONResponse):
@@ -105,6 +109,16 @@ async def on_database_error(request: Request, error: Any) -> Response:
     response = problem_response(request, 503, f"the database failed: {error.orig}", more)
     response.headers["retry-after"] = "5"
     return response
+
+
+async def on_os_error(request: Request, error: Any) -> Response:
+    """Of a disk that is full or read-only; any other is a defect of the server. Raises it then."""
+    assert isinstance(error, OSError)
+    if error.errno not in _OF_THE_DISK:
+        raise error
+    print(f"cvzoo studio: {error}", file=sys.stderr, flush=True)
+    more = {"try": "again when there is room; what was accepted before is kept"}
+    return problem_response(request, _OF_THE_DISK[error.errno], f"the disk refused to write: {error.strerror}", more)
 
 
 async def on_error(request: Request, _: Exception) -> Response:

@@ -31,6 +31,10 @@ from cvzoo.studio.place import Place
 from cvzoo.studio.worker.supervise import CONTROL, EXIT, FAILED, INTERRUPT, KILL, LOG, ORDER, STARTED
 
 INTERVAL_S = 0.5
+_KILL_GRACE_S = 10.0  # of a supervisor that does not obey, as it is suspended: then it is killed, too
+MIN_FREE = 2 << 30  # bytes of the disk, below which no job is started
+_LAST_FREE = 512 << 20  # below which trainings are paused, while a snapshot still fits
+_DISK_S = 10.0  # how often the disk is looked at
 _GRACE_S = 10 * 60.0  # of an iteration, a validation and a snapshot, after which it is killed
 _UNBORN_S = 10.0  # after which a supervisor that did not start is started again
 _MAX_START = 5  # of supervisors that end before they have started anything
@@ -59,6 +63,7 @@ class Conductor:
         self._children: dict[str, _Child] = {}
         self._asked: dict[str, tuple[int, float]] = {}  # job -> the change by which its end was asked for, and when
         self._looked: dict[str, float] = {}  # job -> when it was looked for orphans
+        self._disk: tuple[float, int] | None = None  # when it was looked at, and what was free
         self._lock = threading.Lock()
 
     @property
@@ -77,13 +82,24 @@ class Conductor:
                 name: each for name, each in self._children.items() if each.process.poll() is None or name in known
             }
             self._asked = {job.id: self._asked[job.id] for job in living if job.id in self._asked}
+            free = self._free()
             for job in living:
                 try:
                     self._follow(job)
+                    if free < _LAST_FREE and isinstance(job.spec, TrainSpec) and job.state == "running":
+                        self._jobs.apply(
+                            job, "pause", detail=f"Paused, as {_room(free)}; resume it when there is more."
+                        )
                 except Exception as error:
                     errors.append(error)
             busy = {lane_of(job.spec) for job in self._jobs.living()}
-            for job in self._jobs.queued():
+            queued, is_full = self._jobs.queued(), free < MIN_FREE
+            why = f"Waits: {_room(free)}, and {MIN_FREE / 1e9:.1f} GB are needed to start a job." if is_full else ""
+            try:
+                self._wait(queued, why)
+            except Exception as error:  # the database may be on that disk
+                errors.append(error)
+            for job in [] if is_full else self._jobs.queued():
                 lane = lane_of(job.spec)
                 if lane not in busy:
                     try:
@@ -93,6 +109,19 @@ class Conductor:
                         errors.append(error)
         if errors:
             raise errors[0]
+
+    def _free(self) -> int:
+        """The bytes that are free on the disk of the runs."""
+        now = self._clock()
+        if self._disk is None or now - self._disk[0] >= _DISK_S:
+            self._disk = now, shutil.disk_usage(self._place.runs).free
+        return self._disk[1]
+
+    def _wait(self, queued: list[Job], why: str) -> None:
+        """Tells, or takes back, why jobs are not started though it is their turn."""
+        for job in queued:
+            if job.detail != why and (why or job.detail.startswith("Waits:")):
+                self._jobs.tell(job, why)
 
     def _admit(self, job: Job) -> None:
         attempt = job.attempt + 1
@@ -112,11 +141,16 @@ class Conductor:
         lock = self._place.lock(job.id, job.attempt)
         if is_held(lock):
             is_training = isinstance(job.spec, TrainSpec)
-            if job.state == "starting" and (not is_training or iteration_of(run, since=folder / STARTED) > 0):
+            # by the times of files, or if those were set back by the number of iterations
+            has_begun = (
+                not is_training or iteration_of(run, since=folder / STARTED) > 0 or iteration_of(run) > job.iteration
+            )
+            if job.state == "starting" and has_begun:
                 self._jobs.apply(job, "begin")
             self._control(job, folder, lock)
         elif (folder / EXIT).is_file():
-            self._end(job, run, folder, "exit")
+            # a file system may have lost what was written to it
+            self._end(job, run, folder, "exit" if _has_ended(read_json_object(folder / EXIT)) else "lose")
         elif (folder / STARTED).is_file():
             # the lock was free before the file was looked for: between the two it may have been written
             if not (folder / EXIT).is_file():
@@ -133,7 +167,9 @@ class Conductor:
             return
         if self._asked.get(job.id, (None, 0.0))[0] != job.rank:
             self._asked[job.id] = job.rank, self._clock()
-        if INTERRUPT in names and self._clock() - self._asked[job.id][1] > _GRACE_S:
+        waited = self._clock() - self._asked[job.id][1]
+        is_deaf = waited > (_GRACE_S if INTERRUPT in names else 0.0) + _KILL_GRACE_S
+        if INTERRUPT in names and waited > _GRACE_S:
             names = names | {KILL}
         for name in names:
             if control.is_dir() and not (control / name).exists():
@@ -141,7 +177,7 @@ class Conductor:
         if KILL in names and self._clock() - self._looked.get(job.id, -_ORPHAN_S) >= _ORPHAN_S:
             self._looked[job.id] = self._clock()
             pid = number(read_json_object(folder / STARTED).get("pid"))
-            kill_orphans(lock, None if pid is None else int(pid))
+            kill_orphans(lock, None if pid is None or is_deaf else int(pid))
 
     def _start(self, job: Job, folder: pathlib.Path, lock: pathlib.Path) -> None:
         known = self._children.get(lock.name)
@@ -176,6 +212,14 @@ class Conductor:
             reason=error_in(folder / LOG),
         )
         self._jobs.apply(job, event, facts, n_lost=n_lost + (facts.code is None))
+
+
+def _has_ended(tree: dict[str, Any]) -> bool:
+    return number(tree.get("code")) is not None or number(tree.get("signal")) is not None
+
+
+def _room(free: int) -> str:
+    return f"the disk has {free / 1e9:.1f} GB free"
 
 
 def _unborn(code: int) -> str:

@@ -86,19 +86,22 @@ class Jobs:
         attempt: int | None = None,
         iteration: int | None = None,
         n_lost: int | None = None,
+        detail: str = "",
     ) -> Job | None:
         """The job after the event; None if it changed meanwhile, so that the event is to be judged again.
 
-        attempt, iteration, n_lost: what changes with it
+        attempt, iteration, n_lost: what changes with it; detail: why the event happens, kept while it pauses
         Raises ValueRangeError if the event is not possible in the job's state.
         """
         after = step(job.state, event, facts)
         if after is None:
             words = ", ".join(allowed(job.state)) or "wait"
             raise ValueRangeError(f"a {job.state} job cannot {event}", expected=words, got=event)
-        state, detail = after
+        state, why = after
+        if state in ("pausing", "paused") and job.state != "queued":
+            why = why or detail or (job.detail if job.state == "pausing" else "")
         now = self._clock()
-        values: dict[str, Any] = {"state": state, "detail": detail, "rank": job.rank + 1, "changed_at": now}
+        values: dict[str, Any] = {"state": state, "detail": why, "rank": job.rank + 1, "changed_at": now}
         more = {"attempt": attempt, "iteration": iteration, "n_lost": n_lost}
         values |= {key: value for key, value in more.items() if value is not None}
         if state == "queued" and event in ("resume", "retry"):
@@ -108,6 +111,12 @@ class Jobs:
             if connection.execute(update(JOB).where(mine).values(**values)).rowcount != 1:
                 return None
         return self._known(job.id)
+
+    def tell(self, job: Job, detail: str) -> None:
+        """Sets what is told of the job in its state; nothing if that has changed meanwhile."""
+        with writing(self._engine) as connection:
+            mine = (JOB.c.id == job.id) & (JOB.c.rank == job.rank)
+            connection.execute(update(JOB).where(mine).values(detail=detail, rank=job.rank + 1))
 
     def reindex(self) -> int:
         """Adds jobs whose folders are not in the database, as stopped ones; returns how many."""

@@ -8,12 +8,12 @@ import psutil
 
 
 def holders(lock: pathlib.Path) -> list[int]:
-    """The process ids of this user's processes that have the lock file open."""
+    """The process ids of this user's other processes that have the lock file open."""
     name = os.path.realpath(lock)
     found = []
     for process in psutil.process_iter():
         try:
-            if any(file.path == name for file in process.open_files()):
+            if process.pid != os.getpid() and any(file.path == name for file in process.open_files()):
                 found.append(process.pid)
         except (psutil.Error, OSError):
             continue
@@ -23,7 +23,7 @@ def holders(lock: pathlib.Path) -> list[int]:
 def kill_orphans(lock: pathlib.Path, supervisor: int | None) -> bool:
     """Kills what holds the lock if the supervisor does not, which would do it otherwise; whether it did.
 
-    supervisor: its process id, None if unknown
+    supervisor: its process id; None if unknown, or if it is to be killed, too
     """
     found = holders(lock)
     if not found or supervisor in found:

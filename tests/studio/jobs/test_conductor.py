@@ -1,5 +1,6 @@
 """Jobs with real processes: a training is imitated, its supervisor is not."""
 
+import contextlib
 import json
 import os
 import pathlib
@@ -8,6 +9,7 @@ import signal
 import sys
 import tempfile
 import time
+import types
 
 import pytest
 
@@ -208,6 +210,87 @@ def test_a_pause_of_a_deaf_training_without_a_supervisor_ends(machine):
     machine.conductor.tick()
     machine.later += 11 * 60
     machine.until("paused")
+
+
+@pytest.mark.parametrize("who", ["supervisor", "trainer"])
+def test_what_is_suspended_can_be_killed(machine, who):
+    machine.until("running")
+    supervisor, trainer = machine.supervisor(), machine.trainer()
+    os.kill(supervisor if who == "supervisor" else trainer, signal.SIGSTOP)
+    machine.ask("kill")
+    machine.conductor.tick()
+    machine.later += 11
+    assert machine.until("stopped").detail == "Killed."
+    assert not pathlib.Path(f"/proc/{trainer}/exe").exists()
+    assert not pathlib.Path(f"/proc/{supervisor}/exe").exists()
+
+
+def test_a_pause_that_a_suspended_supervisor_does_not_hear_ends(machine):
+    machine.until("running")
+    os.kill(machine.supervisor(), signal.SIGSTOP)
+    machine.ask("pause")
+    machine.conductor.tick()
+    machine.later += 11 * 60
+    assert "killed" in machine.until("paused").detail
+    assert (machine.run / "live.jsonl").exists()
+
+
+@pytest.mark.parametrize("text", ["", "{", '{"code": ', "[]", '{"code": "x", "signal": null}', "\0" * 20])
+def test_a_malformed_end_is_that_of_a_lost_attempt(machine, text, monkeypatch):
+    machine.until("running")
+    trainer = machine.trainer()
+    os.kill(machine.supervisor(), signal.SIGKILL)
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(trainer, signal.SIGKILL)
+    lock = machine.studio.place.lock(machine.id, 1)
+    end = time.monotonic() + 20
+    while is_held(lock):
+        assert time.monotonic() < end
+    (machine.attempt / EXIT).write_text(text)
+    with monkeypatch.context() as patched:
+        patched.setattr(Conductor, "_admit", lambda *_: None)
+        machine.conductor.tick()
+    assert machine.job.detail.startswith("Its supervisor and its process were lost")
+    machine.until("running", attempt=2)
+
+
+def test_a_clock_that_was_set_back_does_not_keep_a_job_starting(machine):
+    machine.conductor.tick()
+    machine.until_true(lambda: (machine.attempt / STARTED).exists() or machine.job.state != "starting")
+    later = time.time() + 3600
+    os.utime(machine.attempt / STARTED, (later, later))
+    machine.until("running")
+
+
+def test_on_a_disk_that_is_nearly_full_no_job_starts_and_says_why(machine, studio, monkeypatch):
+    free = [1 << 30]
+    monkeypatch.setattr(Conductor, "_free", lambda self: free[0])
+    for _ in range(3):
+        machine.conductor.tick()
+    assert machine.job.state == "queued"
+    assert machine.job.detail == "Waits: the disk has 1.1 GB free, and 2.1 GB are needed to start a job."
+    free[0] = 4 << 30
+    assert machine.until("running").detail == ""
+    free[0] = 1 << 30
+    machine.conductor.tick()
+    assert machine.job.state == "running"
+    free[0] = 100 << 20  # a snapshot still fits
+    paused = machine.until("paused")
+    assert paused.detail == "Paused, as the disk has 0.1 GB free; resume it when there is more."
+    assert (machine.run / "snapshot").exists()
+    machine.ask("resume")
+    machine.conductor.tick()
+    assert machine.job.state == "queued"
+    free[0] = 4 << 30
+    machine.until("running", attempt=2)
+
+
+def test_the_disk_of_the_runs_is_looked_at_every_ten_seconds(machine, monkeypatch):
+    found = iter([1, 2])
+    monkeypatch.setattr(conductor_module.shutil, "disk_usage", lambda path: types.SimpleNamespace(free=next(found)))
+    assert [machine.conductor._free() for _ in range(3)] == [1, 1, 1]
+    machine.later += 10
+    assert machine.conductor._free() == 2
 
 
 def test_a_supervisor_that_cannot_write_is_started_five_times_ever_later(machine):
