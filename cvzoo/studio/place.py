@@ -12,10 +12,10 @@ _PRIVATE = 0o700
 class Place:
     """The folder of the studio, by default `studio` below CVZOO_HOME.
 
-    home: the folder
+    home: the folder; tls_key: the server's, which jobs may not read
     """
 
-    def __init__(self, home: str | os.PathLike[str]):
+    def __init__(self, home: str | os.PathLike[str], tls_key: pathlib.Path | None = None):
         self.home = pathlib.Path(home).absolute()
         self.database = self.home / "studio.db"
         self.open_url = self.home / "open.url"
@@ -27,6 +27,7 @@ class Place:
         self.images = self.home / "images"
         self.tasks = self.home / "tasks"
         self.versions = self.home / "versions"
+        self._tls_key = tls_key
 
     def make(self) -> None:
         """Creates the folders, readable by their owner only. Raises OSError."""
@@ -35,6 +36,12 @@ class Place:
         folders = (self.backups, self.runs, self.locks, self.uploads, self.images, self.tasks, self.versions)
         for folder in folders:
             folder.mkdir(mode=_PRIVATE, exist_ok=True)
+
+    @property
+    def secrets(self) -> list[str]:
+        """What no job may read: the database, copies of it, uploads of users, and the server's key."""
+        found = [self.backups, self.uploads, self.open_url, *self.home.glob(f"{self.database.name}*")]
+        return list(map(str, found + ([] if self._tls_key is None else [self._tls_key])))
 
     def run(self, job: str) -> pathlib.Path:
         """The run folder of a job. Raises UnsafeFileError for anything else than an identifier of a job."""

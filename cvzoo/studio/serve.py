@@ -34,7 +34,7 @@ REAP_S = 5.0  # how often idle models are looked for
 
 def serve(settings: Settings) -> None:
     """Serves until it is interrupted. Raises ConfigError if the studio is served already or the address is in use."""
-    place = Place(settings.home)
+    place = Place(settings.home, settings.tls_key)
     place.make()
     with one_server(place), contextlib.closing(bound_socket(settings)) as listener:
         port = listener.getsockname()[1]

@@ -200,7 +200,7 @@ class Tasks:
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
-                env=kept_environment() | {"OPENBLAS_NUM_THREADS": "1"},
+                env=kept_environment() | {"OPENBLAS_NUM_THREADS": "1", "TMPDIR": str(folder)},
                 start_new_session=True,
             )
         self._starts[task.id] = _Start(process, now, 1 if known is None else known.n + 1)
@@ -231,6 +231,7 @@ class Tasks:
             "source": source,
             "images": str(self._place.images),
             "task": dataset.task,
+            "hidden": self._place.secrets,
         }
         order |= {"layout": dataset.layout, "extra": dataset.source.get("extra", {})}
         if task.kind != "import":

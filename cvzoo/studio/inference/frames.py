@@ -1,7 +1,11 @@
 """Messages between the server and a process: an object of JSON and bytes, each after its length."""
 
+import contextlib
 import json
 import struct
+import subprocess
+import threading
+from collections.abc import Iterator
 from typing import IO, Any
 
 MAX_BYTES = 256 << 20
@@ -29,6 +33,24 @@ def read_frame(file: IO[bytes]) -> tuple[dict[str, Any], bytes]:
     if not isinstance(tree, dict):
         raise EOFError("a message is malformed")
     return tree, payload
+
+
+@contextlib.contextmanager
+def killed_after(process: "subprocess.Popen[bytes]", seconds: float) -> Iterator[threading.Event]:
+    """A block after whose time the process is killed; the event says whether it was."""
+    expired = threading.Event()
+
+    def expire() -> None:
+        expired.set()
+        process.kill()
+
+    timer = threading.Timer(seconds, expire)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield expired
+    finally:
+        timer.cancel()
 
 
 def _exactly(file: IO[bytes], n: int) -> bytes:

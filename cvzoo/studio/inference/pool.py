@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from cvzoo.studio.inference.frames import read_frame, write_frame
+from cvzoo.studio.inference.frames import killed_after, read_frame, write_frame
 from cvzoo.studio.problems import Problem
 from cvzoo.studio.worker.supervise import kept_environment
 
@@ -163,7 +163,7 @@ class _Process:
         assert self._popen.stdin is not None
         assert self._popen.stdout is not None
         if not self._is_loaded:
-            with self._limit(LOAD_S) as expired:
+            with killed_after(self._popen, LOAD_S) as expired:
                 try:
                     answer, _ = read_frame(self._popen.stdout)
                 except _ENDED:
@@ -173,7 +173,7 @@ class _Process:
                 self._popen.wait()
                 return answer, b""
             self._is_loaded = True
-        with self._limit(ANSWER_S) as expired:
+        with killed_after(self._popen, ANSWER_S) as expired:
             try:
                 write_frame(self._popen.stdin, tree, payload)
                 return read_frame(self._popen.stdout)
@@ -192,23 +192,6 @@ class _Process:
     def _end_code(self) -> int:
         self._popen.kill()
         return self._popen.wait()
-
-    @contextlib.contextmanager
-    def _limit(self, seconds: float) -> Iterator[threading.Event]:
-        """A block after whose time the process is killed; the event says whether it was."""
-        expired = threading.Event()
-
-        def expire() -> None:
-            expired.set()
-            self._popen.kill()
-
-        timer = threading.Timer(seconds, expire)
-        timer.daemon = True
-        timer.start()
-        try:
-            yield expired
-        finally:
-            timer.cancel()
 
 
 def _why(code: int, expired: threading.Event, what: str, seconds: float) -> str:

@@ -8,9 +8,7 @@ therefore gives up all rights but reading the program, the model and the data be
 import io
 import os
 import pathlib
-import resource
 import sys
-import sysconfig
 import time
 from collections.abc import Callable
 from typing import Any
@@ -19,6 +17,7 @@ import numpy as np
 from PIL import Image as PILImage
 
 from cvzoo.config.home import cvzoo_home
+from cvzoo.datasets.layouts.coco_files import coco_image_folders
 from cvzoo.errors.exceptions import CvzooError, ImageError
 from cvzoo.images.read_image import read_image
 from cvzoo.links.model.families import zoo_members
@@ -29,12 +28,14 @@ from cvzoo.studio.inference.layers import activations_of, layers_of, weights_of
 from cvzoo.studio.inference.predictions import facts_of, predicted, task_of
 from cvzoo.studio.inference.validation_images import ValidationImages
 from cvzoo.studio.worker.landlock import restrict
+from cvzoo.studio.worker.limits import limit
 from cvzoo.studio.worker.parent import end_with_parent
+from cvzoo.studio.worker.rights import program
 
 MAX_PIXELS = 40_000_000
 _MEMORY = 12 << 30  # of addresses, of which oneDNN reserves more than it uses
 _SIZE = (480, 640)  # of the image that layers are listed for, as of `cvzoo info`
-_SYSTEM = ("/usr", "/lib", "/lib64", "/bin", "/etc", "/opt", "/proc", "/sys", "/dev")
+_N_TASK = 1024  # threads of a pool on many cores, but no fork bomb
 Answer = tuple[dict[str, Any], bytes]
 
 
@@ -98,15 +99,26 @@ def _png(img: np.ndarray) -> bytes:
     return file.getvalue()
 
 
-def _readable(model: str, data: str) -> list[str]:
-    """What may be read: the system, Python, cvzoo, the model, and the folder of the data."""
-    own = [*_SYSTEM, sys.prefix, sys.base_prefix, *sysconfig.get_paths().values(), *filter(None, sys.path)]
-    own += [str(pathlib.Path(__file__).parents[3]), str(cvzoo_home() / "weights"), model]
+def confine(model: str, data: str) -> str:
+    """Gives up all rights but reading the program, the model and its data; returns what keeps them, in words."""
+    limit(memory=_MEMORY, n_task=_N_TASK, file_size=0)
+    readable = [*program(), str(cvzoo_home() / "weights"), model, *_folders(data)]
+    return restrict(readable=readable, writable=["/dev/null"], network=False)
+
+
+def _folders(data: str) -> list[str]:
+    """What the data of a specification are in: its folders, and for COCO's files those of their images."""
     _, _, rest = data.partition(":")
     words = [word.rpartition("=")[2] for word in rest.split(",")]
-    roots = [pathlib.Path(word) for word in words if word]
-    # COCO's file is in a folder beside those of its images
-    return own + [str(path.parent.parent if path.is_file() else path) for path in roots if path.exists()]
+    found = []
+    for path in [path for path in map(pathlib.Path, filter(None, words)) if path.exists()]:
+        found += [path]
+        if path.is_file():
+            above = path.absolute().parent.parent
+            # what is above a file is all of a user's files if this is a user's folder
+            found += [each for each in coco_image_folders(path) if each.absolute() != above]
+            found += [above] if path.parent.name == "annotations" else []
+    return list(map(str, found))
 
 
 def main(model: str, data: str = "") -> int:
@@ -114,10 +126,8 @@ def main(model: str, data: str = "") -> int:
     end_with_parent(listens=True)
     incoming, outgoing = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a library prints is no message
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
     try:
-        sandbox = restrict(readable=_readable(model, data), writable=["/dev/null"], network=False)
+        sandbox = confine(model, data)
         loaded = load_model(model) if os.path.isfile(model) else _member(model)
         if task_of(loaded) is None:
             raise CvzooError(f"the predictions of a {type(loaded).__name__} cannot be shown")

@@ -11,7 +11,6 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Callable
@@ -27,8 +26,9 @@ from cvzoo.studio.jobs.run_record import ITERATIONS, LIVE, number
 from cvzoo.studio.jobs.run_state import is_locked
 from cvzoo.studio.jobs.spec import PREDICTED_FOLDER, PredictSpec, Spec, TrainSpec, argv_of
 from cvzoo.studio.jobs.states import Event, Facts
-from cvzoo.studio.place import Place
-from cvzoo.studio.worker.supervise import CONTROL, EXIT, FAILED, INTERRUPT, KILL, LOG, ORDER, STARTED
+from cvzoo.studio.place import Place, inside
+from cvzoo.studio.worker.rights import devices, secrets
+from cvzoo.studio.worker.supervise import CONTROL, EXIT, FAILED, INTERRUPT, KILL, LOG, ORDER, STARTED, delete_temporary
 
 INTERVAL_S = 0.5
 _KILL_GRACE_S = 10.0  # of a supervisor that does not obey, as it is suspended: then it is killed, too
@@ -127,11 +127,15 @@ class Conductor:
         attempt = job.attempt + 1
         run = self._place.run(job.id)
         folder = attempt_folder(run, attempt)
+        for each in (folder.parent, folder):  # an attempt before may have put a link there
+            if each.is_symlink():
+                each.unlink()
         folder.mkdir(parents=True, exist_ok=True)
         if isinstance(job.spec, PredictSpec):
             shutil.rmtree(run / PREDICTED_FOLDER, ignore_errors=True)  # `cvzoo predict` adds to no data set
         with atomic_write(folder / ORDER) as file:
-            order = {"argv": argv_of(job.spec, run), "folder": str(self._place.runs), **kept_rights(job.spec, run)}
+            rights = kept_rights(job.spec, run, self._place.secrets)
+            order = {"argv": argv_of(job.spec, run), "folder": str(self._place.runs), **rights}
             file.write(json.dumps(order).encode())
         self._jobs.apply(job, "admit", attempt=attempt, iteration=iteration_of(run))
 
@@ -147,7 +151,7 @@ class Conductor:
             )
             if job.state == "starting" and has_begun:
                 self._jobs.apply(job, "begin")
-            self._control(job, folder, lock)
+            self._control(job, run, folder, lock)
         elif (folder / EXIT).is_file():
             # a file system may have lost what was written to it
             self._end(job, run, folder, "exit" if _has_ended(read_json_object(folder / EXIT)) else "lose")
@@ -160,8 +164,8 @@ class Conductor:
         else:
             self._end(job, run, folder, "lose")
 
-    def _control(self, job: Job, folder: pathlib.Path, lock: pathlib.Path) -> None:
-        control = folder / CONTROL
+    def _control(self, job: Job, run: pathlib.Path, folder: pathlib.Path, lock: pathlib.Path) -> None:
+        control = inside(run, *folder.relative_to(run).parts, CONTROL)
         names = {"pausing": {INTERRUPT}, "stopping": {INTERRUPT}, "killing": {KILL}}.get(job.state, set())
         if not names:
             return
@@ -172,7 +176,7 @@ class Conductor:
         if INTERRUPT in names and waited > _GRACE_S:
             names = names | {KILL}
         for name in names:
-            if control.is_dir() and not (control / name).exists():
+            if control is not None and not (control / name).exists():
                 (control / name).touch()
         if KILL in names and self._clock() - self._looked.get(job.id, -_ORPHAN_S) >= _ORPHAN_S:
             self._looked[job.id] = self._clock()
@@ -200,6 +204,7 @@ class Conductor:
         self._children[lock.name] = _Child(process, self._clock(), n_start + 1)
 
     def _end(self, job: Job, run: pathlib.Path, folder: pathlib.Path, event: Event) -> None:
+        delete_temporary(str(self._place.lock(job.id, job.attempt)))
         tree = read_json_object(folder / EXIT)
         progressed = iteration_of(run) > job.iteration
         n_lost = 0 if progressed else job.n_lost
@@ -232,14 +237,17 @@ def lane_of(spec: Spec) -> str:
     return "long" if isinstance(spec, TrainSpec) else "short"
 
 
-def kept_rights(spec: Spec, run: pathlib.Path) -> dict[str, Any]:
-    """What a job may change: its folder, temporary files, and what it downloads; and whether it may use the network."""
-    home = cvzoo_home()
-    writable = [run, pathlib.Path(tempfile.gettempdir()), home / "weights", home / "datasets", pathlib.Path("/dev")]
-    for folder in writable[2:4]:
-        folder.mkdir(parents=True, exist_ok=True)
+def kept_rights(spec: Spec, run: pathlib.Path, hidden: list[str]) -> dict[str, Any]:
+    """What a job may change: its folder, devices, and what it downloads; whether it may use the network; and what it
+    may not read: secrets of the user, and those of the studio, which are `hidden`.
+    """
     # of a training, weights to start from may have to be downloaded
-    return {"writable": list(map(str, writable)), "network": isinstance(spec, TrainSpec) or not spec.sha256}
+    network = isinstance(spec, TrainSpec) or not spec.sha256
+    downloads = [cvzoo_home() / "weights", cvzoo_home() / "datasets"] if network else []
+    for folder in downloads:
+        folder.mkdir(parents=True, exist_ok=True)
+    writable = [str(run), *map(str, downloads), *devices()]
+    return {"writable": writable, "network": network, "hidden": [*hidden, *secrets()]}
 
 
 def attempt_folder(run: pathlib.Path, attempt: int) -> pathlib.Path:

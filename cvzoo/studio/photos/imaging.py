@@ -2,13 +2,13 @@
 
 import json
 import pathlib
-import select
 import subprocess
 import sys
 from types import TracebackType
 from typing import Any
 
 from cvzoo.files.atomic_write import atomic_write
+from cvzoo.studio.inference.frames import killed_after, read_frame, write_frame
 from cvzoo.studio.photos.store import ImageStore
 from cvzoo.studio.worker.supervise import kept_environment
 
@@ -25,7 +25,7 @@ class Imaging:
 
     def __init__(self, store: ImageStore, timeout: float = TIMEOUT_S, command: tuple[str, ...] | None = None):
         self._store, self._timeout = store, timeout
-        self._command = command or (sys.executable, "-m", "cvzoo.studio.photos.imaging_worker")
+        self._command = command or (sys.executable, "-m", "cvzoo.studio.photos.imaging_worker", str(store.root))
         self._process: subprocess.Popen[bytes] | None = None
         self._n = 0
 
@@ -42,22 +42,32 @@ class Imaging:
         """
         facts = read_facts(self._store, sha256)
         if facts is None:
-            out = self._store.image(sha256)
-            answer = self._ask({"path": str(out), "name": name, "out": str(out)})
-            if "error" in answer:
-                self._spoil(sha256, answer["error"])
-            facts = read_facts(self._store, sha256) or {}
-        height, width = facts.get("size") or (0, 0)
+            answer, payload = self._ask({"path": str(self._store.image(sha256)), "name": name})
+            facts = answer.get("facts") or _unreadable(str(answer["error"]))
+            self._keep(sha256, facts, payload, answer.get("n_thumbnail", 0))
+        height, width = facts["size"] or (0, 0)
         return int(height), int(width)
 
-    def _ask(self, question: dict[str, str]) -> dict[str, Any]:
+    def _keep(self, sha256: str, facts: dict[str, Any], payload: bytes, n_thumbnail: int) -> None:
+        """Writes what the process, which may write nothing, said of an image; the properties last."""
+        files = (
+            (self._store.thumbnail(sha256), payload[:n_thumbnail]),
+            (self._store.view(sha256), payload[n_thumbnail:]),
+            (self._store.facts(sha256), json.dumps(facts).encode()),
+        )
+        for path, data in files:
+            if data:
+                with atomic_write(path) as file:
+                    file.write(data)
+
+    def _ask(self, question: dict[str, str]) -> tuple[dict[str, Any], bytes]:
         for _ in range(_N_TRY):
             answer = self._ask_once(question)
             if answer is not None:
                 return answer
-        return {"error": "decoding it ended the process"}
+        return {"error": "decoding it ended the process"}, b""
 
-    def _ask_once(self, question: dict[str, str]) -> dict[str, Any] | None:
+    def _ask_once(self, question: dict[str, str]) -> tuple[dict[str, Any], bytes] | None:
         """The answer; None if the process has ended."""
         if self._n >= _RENEWED_AFTER:
             self._end()
@@ -65,18 +75,14 @@ class Imaging:
         assert process.stdin is not None
         assert process.stdout is not None
         self._n += 1
-        try:
-            process.stdin.write(json.dumps(question).encode() + b"\n")
-            process.stdin.flush()
-            ready, _, _ = select.select([process.stdout], [], [], self._timeout)
-            line = process.stdout.readline() if ready else b""
-        except OSError:
-            ready, line = [process.stdout], b""
-        if line.endswith(b"\n"):
-            answer: dict[str, Any] = json.loads(line)
-            return answer
+        with killed_after(process, self._timeout) as expired:
+            try:
+                write_frame(process.stdin, question)
+                return read_frame(process.stdout)
+            except (EOFError, OSError):
+                pass
         self._end()
-        return None if ready else {"error": f"decoding it took more than {self._timeout:g} s"}
+        return ({"error": f"decoding it took more than {self._timeout:g} s"}, b"") if expired.is_set() else None
 
     def _started(self) -> "subprocess.Popen[bytes]":
         if self._process is None:
@@ -102,11 +108,11 @@ class Imaging:
                     except OSError:  # it sends what the process did not live to read; and is closed all the same
                         pass
 
-    def _spoil(self, sha256: str, reason: str) -> None:
-        facts = {"trouble": ["photo-unreadable", reason], "size": None, "stored_size": None, "orientation": 1}
-        more = {"format": None, "ending_fits": True, "is_blank": False, "fingerprint": None, "look": None}
-        with atomic_write(self._store.facts(sha256)) as file:
-            file.write(json.dumps(facts | more).encode())
+
+def _unreadable(reason: str) -> dict[str, Any]:
+    """The properties of an image that could not be looked at."""
+    facts = {"trouble": ["photo-unreadable", reason], "size": None, "stored_size": None, "orientation": 1}
+    return facts | {"format": None, "ending_fits": True, "is_blank": False, "fingerprint": None, "look": None}
 
 
 def read_facts(store: ImageStore, sha256: str) -> dict[str, Any] | None:

@@ -1,15 +1,14 @@
 """A process that decodes images, of which any may be hostile: `python -m cvzoo.studio.photos.imaging_worker`.
 
-It reads a JSON object a line from standard input, {"path": the file, "name": its name, "out": path without an ending},
-and writes OUT.jpg, a thumbnail, OUT.view.jpg if browsers do not decode the format, and OUT.json, the properties; it
-answers with a line. It has 2 GB of memory and ends with its parent.
+It reads messages from standard input, {"path": the file, "name": its name}, and answers with the properties of the
+image and the bytes of a thumbnail, and of a JPEG of its pixels if browsers do not decode the format. It has 2 GB of
+memory, reads the program and the folder of the images, writes nothing, has no network, and ends with its parent.
 """
 
 import base64
-import json
+import io
 import os
 import pathlib
-import resource
 import signal
 import sys
 from typing import Any
@@ -19,28 +18,29 @@ from PIL import Image
 
 from cvzoo.datasets.doctor.image_facts import ImageFacts, image_facts
 from cvzoo.errors.exceptions import ImageError
-from cvzoo.files.atomic_write import atomic_write
 from cvzoo.images.decode import identify, load, open_file, upright
+from cvzoo.studio.inference.frames import read_frame, write_frame
+from cvzoo.studio.worker.landlock import restrict
+from cvzoo.studio.worker.limits import limit
 from cvzoo.studio.worker.parent import end_with_parent
+from cvzoo.studio.worker.rights import program
 from cvzoo.typing.aliases import Array
 
 MEMORY = 2 << 30
-_FILE_SIZE = 256 << 20
+_N_TASK = 256  # threads of a decoder on many cores, but no fork bomb
 THUMBNAIL_SIDE, _VIEW_SIDE = 256, 4096
 _BROWSERS = ("JPEG", "PNG", "GIF", "WEBP", "MPO")
 
 
-def look(path: pathlib.Path, name: str, out: pathlib.Path) -> dict[str, Any]:
-    """Writes the files of an image, and returns {"height", "width"} of its pixels, 0 if it cannot be decoded."""
+def look(path: pathlib.Path, name: str) -> tuple[dict[str, Any], bytes]:
+    """({"facts": the properties, "n_thumbnail", "n_view": bytes}, the bytes of both) of an image."""
     facts = image_facts(path, name)
+    thumbnail = view = b""
     if facts.trouble is None:
-        _write_jpeg(path, out.with_suffix(".jpg"), THUMBNAIL_SIDE)
+        thumbnail = _jpeg(path, THUMBNAIL_SIDE)
         if facts.format not in _BROWSERS:
-            _write_jpeg(path, out.with_suffix(".view.jpg"), _VIEW_SIDE)
-    with atomic_write(out.with_suffix(".json")) as file:
-        file.write(json.dumps(as_json(facts)).encode())
-    height, width = facts.size or (0, 0)
-    return {"height": height, "width": width}
+            view = _jpeg(path, _VIEW_SIDE)
+    return {"facts": as_json(facts), "n_thumbnail": len(thumbnail), "n_view": len(view)}, thumbnail + view
 
 
 def as_json(facts: ImageFacts) -> dict[str, Any]:
@@ -62,7 +62,7 @@ def _as_text(array: Array | None) -> str | None:
     return None if array is None else base64.b64encode(array.tobytes()).decode()
 
 
-def _write_jpeg(path: pathlib.Path, target: pathlib.Path, side: int) -> None:
+def _jpeg(path: pathlib.Path, side: int) -> bytes:
     with open_file(path) as file:
         pil = identify(file, path.name)
         pil.draft("RGB", (side, side))  # a JPEG is decoded at a fraction of its size
@@ -78,33 +78,35 @@ def _write_jpeg(path: pathlib.Path, target: pathlib.Path, side: int) -> None:
             image = Image.fromarray(((values - values.min()) * scale).astype(np.uint8))
         image = image.convert("RGB")
         image.thumbnail((side, side))
-        with atomic_write(target) as out:
-            image.save(out, "JPEG", quality=80)
+        out = io.BytesIO()
+        image.save(out, "JPEG", quality=80)
+        return out.getvalue()
 
 
-def limit() -> None:
-    """Limits this process: memory, sizes of files, no core; it ends with its parent."""
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    resource.setrlimit(resource.RLIMIT_FSIZE, (_FILE_SIZE, _FILE_SIZE))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+def confine(root: str) -> str:
+    """Gives up all rights but reading the program and the images; returns what keeps them, in words."""
+    limit(memory=MEMORY, n_task=_N_TASK, file_size=0)
     end_with_parent(listens=True)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    return restrict(readable=[*program(), root], writable=["/dev/null"], network=False)
 
 
-def main() -> None:
-    """Answers each line of standard input, until it ends."""
-    limit()
-    answers = os.fdopen(os.dup(1), "w")
+def main(root: str) -> None:
+    """Answers each message of standard input, until it ends. root: the folder of the images"""
+    confine(root)
+    answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a library prints is no answer
-    for line in sys.stdin:
-        asked = json.loads(line)
+    while True:
         try:
-            answer = look(pathlib.Path(asked["path"]), asked["name"], pathlib.Path(asked["out"]))
+            asked, _ = read_frame(sys.stdin.buffer)
+        except EOFError:
+            return
+        try:
+            tree, payload = look(pathlib.Path(asked["path"]), asked["name"])
         except (ImageError, OSError, ValueError, MemoryError) as error:
-            answer = {"error": f"{type(error).__name__}: {error}".splitlines()[0][:300]}
-        answers.write(json.dumps(answer) + "\n")
-        answers.flush()
+            tree, payload = {"error": f"{type(error).__name__}: {error}".splitlines()[0][:300]}, b""
+        write_frame(answers, tree, payload)
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1])

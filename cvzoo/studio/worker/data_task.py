@@ -3,6 +3,9 @@
 FOLDER has order.json, and items.jsonl of an existing data set. The process holds a lock on it for as long as it lives,
 and ends by writing result.json, {"error": ...} if the work cannot be done, with "may_pass" if the data are not why. It
 may be killed and started again.
+
+Archives and annotations may be hostile: it writes only FOLDER, the images and the version, has no network and 16 GB of
+memory, and reads, next to the program, only these and the uploads, unless an administrator names a folder to import.
 """
 
 import fcntl
@@ -19,12 +22,17 @@ from cvzoo.errors.exceptions import CvzooError
 from cvzoo.files.atomic_write import atomic_write
 from cvzoo.studio.worker.check_data import check_items
 from cvzoo.studio.worker.import_data import import_data
+from cvzoo.studio.worker.landlock import restrict
+from cvzoo.studio.worker.limits import limit
 from cvzoo.studio.worker.make_version import make_version
+from cvzoo.studio.worker.rights import program, secrets
 
 ORDER, ITEMS, RESULT, PROGRESS, LOCK = "order.json", "items.jsonl", "result.json", "progress.json", "lock"
 STARTED = "started"  # is there from the first step on, until the server has counted the attempt
 KEPT = "reading images"  # the phase whose work the next attempt finds done
 _EVERY_S = 0.5
+_MEMORY = 16 << 30  # of addresses, of which a data set of 100,000 images uses a fraction
+_N_TASK = 1024
 
 
 class Progress:
@@ -71,6 +79,24 @@ def _version(order: Mapping[str, Any], folder: pathlib.Path, progress: Progress)
 _WORK: Mapping[str, _Work] = {"import": _import, "check": _check, "version": _version}
 
 
+def confine(folder_name: str) -> str:
+    """Gives up all rights that the task does not need; returns what keeps them, in words."""
+    folder = pathlib.Path(folder_name)
+    limit(memory=_MEMORY, n_task=_N_TASK)
+    order = json.loads((folder / ORDER).read_text(encoding="utf-8"))
+    own = [str(folder), order["images"], *([str(pathlib.Path(order["out"]).parent)] if "out" in order else [])]
+    uploads = [each["path"] for each in order["source"].get("uploads", ())]
+    # the folder of a specification may have links to others
+    is_elsewhere = order["kind"] == "import" and "spec" in order["source"]
+    readable = None if is_elsewhere else [*program(), *own, *uploads]
+    return restrict(
+        readable=readable,
+        writable=[*own, "/dev/null"],
+        network=False,
+        hidden=[*order["hidden"], *secrets()],
+    )
+
+
 def main(folder_name: str) -> int:
     """0 after the result was written; 1 if another process works on it, or has."""
     folder = pathlib.Path(folder_name)
@@ -89,6 +115,8 @@ def main(folder_name: str) -> int:
         result = {"error": "; ".join(" ".join(line.split()) for line in str(error).splitlines())}
     except OSError as error:
         result = {"error": f"{error.filename or 'a file'}: {error.strerror or error}", "may_pass": True}
+    except MemoryError:
+        result = {"error": "there is not enough memory for the data set's annotations"}
     except Exception as error:
         traceback.print_exc()
         result = {"error": f"{type(error).__name__}: {error}", "may_pass": True}
@@ -99,4 +127,5 @@ def main(folder_name: str) -> int:
 
 
 if __name__ == "__main__":
+    confine(sys.argv[1])
     sys.exit(main(sys.argv[1]))

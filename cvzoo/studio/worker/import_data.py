@@ -88,10 +88,10 @@ def _found(source: Mapping[str, Any], folder: pathlib.Path, progress: _Progress)
     for upload in source["uploads"]:
         path = pathlib.Path(upload["path"])
         if upload["name"].lower().endswith(_ARCHIVES):
-            # the archive's own name is in errors, not that of the upload
+            # the archive's own name is in errors, not that of the upload, to which this process may add no link
             named = folder / pathlib.PurePath(upload["name"]).name
             named.unlink(missing_ok=True)
-            os.link(path, named)
+            os.symlink(path, named)
             extract(named, unpacked, max_files=MAX_FILES, max_bytes=MAX_UNPACKED)
             named.unlink()
         else:

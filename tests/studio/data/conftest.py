@@ -26,7 +26,7 @@ def in_this_process(monkeypatch):
             return 0
 
     def ask(self, question):
-        return look(pathlib.Path(question["path"]), question["name"], pathlib.Path(question["out"]))
+        return look(pathlib.Path(question["path"]), question["name"])
 
     monkeypatch.setattr(tasks, "subprocess", types.SimpleNamespace(Popen=Done, DEVNULL=subprocess.DEVNULL))
     monkeypatch.setattr(Imaging, "_ask", ask)

@@ -7,7 +7,6 @@ import pathlib
 import random
 import signal
 import sys
-import tempfile
 import time
 import types
 
@@ -113,15 +112,13 @@ def test_a_job_is_queued_runs_and_succeeds(machine):
 
 
 def test_a_job_changes_nothing_but_its_folder(machine, studio, monkeypatch, tmp_path):
-    (tmp_path / "temporary").mkdir()
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
     code = (
-        "import pathlib, sys\n"
-        "for path in sys.argv[1:]:\n"
+        "import pathlib, sys, tempfile\n"
+        "for path in [tempfile.gettempdir(), *sys.argv[1:]]:\n"
         "    try:\n        pathlib.Path(path, 'new').write_text('x'); print('written')\n"
         "    except OSError as error: print(type(error).__name__)\n"
     )
-    folders = [str(each) for each in (machine.run, tmp_path / "temporary", studio.place.home, tmp_path)]
+    folders = [str(each) for each in (machine.run, studio.place.home, tmp_path)]
     monkeypatch.setattr(conductor_module, "argv_of", lambda spec, run: [sys.executable, "-c", code, *folders])
     machine.until("failed")  # it wrote no result
     sandbox = json.loads((machine.attempt / STARTED).read_text())["sandbox"]

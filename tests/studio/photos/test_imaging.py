@@ -16,7 +16,7 @@ from cvzoo.studio.photos.store import ImageStore
 
 HANGING = (sys.executable, "-c", "import time; time.sleep(600)")
 # ends at each image, and notes that it was started
-DYING = (sys.executable, "-c", "import sys; open(sys.argv[1], 'a').write('x'); sys.stdin.readline()")
+DYING = (sys.executable, "-c", "import sys; open(sys.argv[1], 'a').write('x'); sys.stdin.buffer.read(8)")
 
 
 def make_store(root, n):

@@ -42,8 +42,3 @@ def test_what_was_not_kept_is_refused(tmp_path, readable, read):
     assert found[0].startswith("Landlock, version")
     assert found[1:] == ["done", read, "PermissionError", "PermissionError", "FileNotFoundError"]
     assert secret.read_text() == "x"
-
-
-def test_a_kernel_without_it_is_told(monkeypatch):
-    monkeypatch.setattr(landlock, "landlock_version", lambda: 0)
-    assert landlock.restrict(readable=[], writable=[], network=False) == "none: the kernel has no Landlock"
