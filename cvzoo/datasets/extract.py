@@ -66,6 +66,7 @@ class _Limit:
         self._max_bytes = max(min(max_bytes, MAX_RATIO * os.path.getsize(path)), min(SMALL, max_bytes))
         self._n_file = self._n_byte = 0
         self._names: set[str] = set()
+        self._folders: set[str] = set()
 
     def name(self, name: str, *, is_folder: bool) -> str:
         """The normalized name; "" for the archive's root. Raises UnsafeFileError."""
@@ -78,6 +79,11 @@ class _Limit:
             return ""
         if plain.startswith("/") or _FORBIDDEN.search(plain) or ".." in parts or "" in parts:
             raise UnsafeFileError(f"{self.path}: the name of an entry leads out of the folder", got=repr(name)[:120])
+        inner = parts if is_folder else parts[:-1]
+        folders = {"/".join(inner[: i + 1]) for i in range(len(inner))} - self._folders if len(inner) < 1000 else set()
+        self._folders |= folders
+        if not folders.isdisjoint(self._names) or (not is_folder and plain in self._folders):
+            raise UnsafeFileError(f"{self.path}: a file and a folder have the same name", got=repr(name)[:120])
         if not is_folder:
             self._n_file += 1
             if self._n_file > self._max_files:

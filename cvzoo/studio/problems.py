@@ -66,6 +66,14 @@ class Problem(HTTPException):
         self.more: dict[str, Any] = {key: value for key, value in more.items() if value is not None}
 
 
+def shown_name(name: str) -> str:
+    """The name without spaces around it, at most 120 letters. Raises Problem 422 if it cannot be shown."""
+    name = name.strip()[:120]
+    if not name.isprintable() or not name:
+        raise Problem(422, "some values are invalid", fields={"name": "a name of letters that can be shown"})
+    return name
+
+
 def problem_response(request: Request, status: int, detail: str, more: dict[str, Any] | None = None) -> Response:
     """The response to a request that failed: a page for a browser's navigation, else JSON."""
     title = _TITLES.get(status, "Error")

@@ -14,9 +14,11 @@ from collections.abc import Callable, Iterator
 
 import uvicorn
 from fastapi.concurrency import run_in_threadpool
+from starlette.types import ASGIApp
 
 from cvzoo.errors.exceptions import ConfigError
 from cvzoo.files.atomic_write import atomic_write
+from cvzoo.studio.access.proxy import OnlyFromProxy
 from cvzoo.studio.access.tickets import new_ticket
 from cvzoo.studio.app import create_app
 from cvzoo.studio.clock import now_ms
@@ -25,7 +27,7 @@ from cvzoo.studio.database.migrate import ready_database
 from cvzoo.studio.jobs.conductor import INTERVAL_S
 from cvzoo.studio.place import Place
 from cvzoo.studio.protocol import BoundedHeaders
-from cvzoo.studio.settings import Settings
+from cvzoo.studio.settings import Settings, url_host
 from cvzoo.studio.state import Studio, make_studio
 
 PORT = 8700
@@ -52,12 +54,11 @@ def serve(settings: Settings) -> None:
             webbrowser.open(link)
         sys.stdout.flush()
         config = uvicorn.Config(
-            create_app(studio),
+            served(studio),
             log_level="warning",
             access_log=False,
             server_header=False,
-            proxy_headers=settings.behind_proxy is not None,
-            forwarded_allow_ips=settings.behind_proxy,
+            proxy_headers=False,  # `served` reads them, and only the proxy's
             ssl_certfile=settings.tls_cert,
             ssl_keyfile=settings.tls_key,
             timeout_keep_alive=30,
@@ -70,6 +71,12 @@ def serve(settings: Settings) -> None:
         finally:
             studio.inference.close()
             engine.dispose()
+
+
+def served(studio: Studio) -> ASGIApp:
+    """The application, behind a proxy if there is one."""
+    app: ASGIApp = create_app(studio)
+    return app if studio.settings.behind_proxy is None else OnlyFromProxy(app, studio.settings.behind_proxy)
 
 
 class _Server(uvicorn.Server):
@@ -146,7 +153,7 @@ def bound_socket(settings: Settings) -> socket.socket:
 
 def base_address(settings: Settings) -> str:
     """The address of the studio for browsers."""
-    name = settings.hostnames[0] if settings.hostnames else settings.host
+    name = settings.hostnames[0] if settings.hostnames else url_host(settings.host)
     if settings.behind_proxy is not None and settings.hostnames:
         return f"https://{name}"
     return f"{'https' if settings.has_tls else 'http'}://{name}:{settings.port}"

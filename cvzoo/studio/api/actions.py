@@ -65,6 +65,8 @@ def act(request: Request, job: str, action: Action, who: Trainer) -> dict[str, A
 def new_job(request: Request, name: str, spec: Spec, who: Identity) -> Job:
     """Creates a job and records it in the audit."""
     studio = studio_of(request)
+    if name and not name.isprintable():
+        raise Problem(422, "some values are invalid", fields={"name": "a name of letters that can be shown"})
     job = studio.jobs.create(name, spec, who.user)
     _record(request, studio, who, "job.create", job.id, spec.to_json())
     return job

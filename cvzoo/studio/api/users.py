@@ -15,7 +15,7 @@ from cvzoo.studio.access.tokens import new_token, revoke_token, tokens_of
 from cvzoo.studio.access.users import User, add_user, all_users, change_user, find_user, forget_password, set_password
 from cvzoo.studio.access.who import Administrator, Overseer, Reader, Writer
 from cvzoo.studio.ids import is_id
-from cvzoo.studio.problems import Problem
+from cvzoo.studio.problems import Problem, shown_name
 from cvzoo.studio.state import studio_of
 
 router = APIRouter(tags=["users"])
@@ -183,6 +183,7 @@ def add_token(request: Request, who: Identity, name: str, scope: Scope, days: in
     """The secret of a new token. Raises Problem 403 for a token."""
     _require_session(who)
     studio = studio_of(request)
+    name = shown_name(name)
     secret = new_token(studio.engine, name, scope, days, studio.clock, who.user)
     _record(request, who, "token.create", who.user, {"name": name, "scope": scope, "days": days})
     return secret

@@ -13,7 +13,7 @@ from cvzoo.studio.api.found_dataset import FoundDataset, FoundVersion
 from cvzoo.studio.data.datasets import Dataset
 from cvzoo.studio.data.versions import TRAINED, Version, summary
 from cvzoo.studio.ids import is_id
-from cvzoo.studio.problems import JSONText, Problem
+from cvzoo.studio.problems import JSONText, Problem, shown_name
 from cvzoo.studio.state import studio_of
 
 router = APIRouter(tags=["versions"])
@@ -82,7 +82,7 @@ def new_version(request: Request, dataset: Dataset, name: str, who: Identity) ->
     known = data.versions.same(dataset.id, content)
     if known is not None:
         return known, False
-    version = data.versions.create(dataset, name, content, counts, who.user)
+    version = data.versions.create(dataset, shown_name(name), content, counts, who.user)
     data.tasks.create("version", dataset.id, dataset.head_rev, version.id)
     audit(request, who, "version.create", version.id, {"dataset": dataset.id, "rev": dataset.head_rev})
     return version, True

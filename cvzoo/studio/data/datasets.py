@@ -11,7 +11,7 @@ from cvzoo.studio.clock import Clock
 from cvzoo.studio.database.engine import reading, writing
 from cvzoo.studio.database.tables import DATASET, ITEM, ITEM_CLASS, REVISION
 from cvzoo.studio.ids import new_id
-from cvzoo.studio.problems import Problem
+from cvzoo.studio.problems import Problem, shown_name
 
 
 @dataclasses.dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Datasets:
 
     def create(self, name: str, source: dict[str, Any], user: str | None) -> Dataset:
         """A new data set that is to be imported. Raises Problem 409 if the name is taken, 422 if it cannot be shown."""
-        name, now = _shown(name), self._clock()
+        name, now = shown_name(name), self._clock()
         row = {"id": new_id("ds"), "name": name, "task": "", "layout": "", "state": "importing"}
         more = {"detail": "", "source": json.dumps(source), "head_rev": 0, "checked_rev": 0, "changed_at": now}
         try:
@@ -85,7 +85,7 @@ class Datasets:
 
     def rename(self, dataset: str, name: str) -> None:
         """Raises Problem 409 if the name is taken, 422 if it cannot be shown."""
-        name = _shown(name)
+        name = shown_name(name)
         try:
             with writing(self._engine) as connection:
                 values = {"name": name, "changed_at": self._clock()}
@@ -147,13 +147,6 @@ def classes_at(connection: Connection, dataset: str, rev: int) -> list[str]:
     query = select(REVISION.c.classes).where(mine).order_by(REVISION.c.rev.desc()).limit(1)
     names: list[str] = json.loads(connection.execute(query).scalar() or "[]")
     return names
-
-
-def _shown(name: str) -> str:
-    name = name.strip()[:120]
-    if not name.isprintable() or not name:
-        raise Problem(422, "some values are invalid", fields={"name": "a name of letters that can be shown"})
-    return name
 
 
 def _rank(split: str) -> tuple[int, str]:

@@ -16,7 +16,7 @@ from cvzoo.studio.database.engine import writing
 from cvzoo.studio.database.tables import DATASET, ITEM, ITEM_CLASS, REVISION
 from cvzoo.studio.problems import Problem
 
-MAX_CLASSES, _MAX_NAME = 1000, 200
+MAX_CLASSES, MAX_NAME = 1000, 200
 _AT_ONCE = 500  # images of a statement
 
 
@@ -88,13 +88,15 @@ class Edits:
         Raises Problem 422 for impossible names, 409 if a class that goes has objects.
         """
         names = [" ".join(name.split()) for name in names]
-        if len(set(names)) != len(names) or not all(1 <= len(name) <= _MAX_NAME for name in names):
-            raise Problem(422, "the classes need different names", expected=f"1 to {_MAX_NAME} letters")
+        if len(set(names)) != len(names) or not all(1 <= len(name) <= MAX_NAME for name in names):
+            raise Problem(422, "the classes need different names", expected=f"1 to {MAX_NAME} letters")
         if len(names) > MAX_CLASSES:
             raise Problem(422, f"the data set has {len(names)} classes", expected=f"at most {MAX_CLASSES}")
         with writing(self._engine) as connection:
             head, _ = _ready(connection, dataset)
             before = classes_at(connection, dataset, head)
+            if not all(name.isprintable() for name in names if name not in before):
+                raise Problem(422, "the classes need names of letters that can be shown")
             after = {name: renamed.get(name, name) for name in before}
             lost = [name for name in before if after[name] not in names]
             used = _images_with(connection, dataset, lost)

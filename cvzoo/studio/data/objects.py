@@ -11,7 +11,7 @@ MAX_OBJECTS = 5000
 _MAX_POINTS = 200_000  # numbers of all polygons of an image
 _FAR = 1e6  # pixels
 _KEYS = {"id", "class", "box", "polygons", "rle", "points", "extra"}
-_MAX_TEXT = 100_000
+MAX_TEXT = 100_000
 
 
 def checked_objects(objects: list[Any], classes: Collection[str], task: str) -> list[dict[str, Any]]:
@@ -52,7 +52,7 @@ def _trouble(each: Any, classes: Collection[str], task: str) -> str | None:
     if not _are_numbers(each.get("points", [])):
         return "has points that are not finite numbers"
     for key in ("rle", "extra"):
-        if not isinstance(each.get(key, {}), dict) or len(json.dumps(each.get(key, {}))) > _MAX_TEXT:
+        if not isinstance(each.get(key, {}), dict) or len(json.dumps(each.get(key, {}))) > MAX_TEXT:
             return f"has a malformed {key}"
     return None
 

@@ -83,6 +83,14 @@ def _jpeg(path: pathlib.Path, side: int) -> bytes:
         return out.getvalue()
 
 
+def answer(asked: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
+    """The answer to a message: as of `look`, or {"error": ...}."""
+    try:
+        return look(pathlib.Path(asked["path"]), asked["name"])
+    except (ImageError, OSError, ValueError, MemoryError) as error:
+        return {"error": f"{type(error).__name__}: {error}".splitlines()[0][:300]}, b""
+
+
 def confine(root: str) -> str:
     """Gives up all rights but reading the program and the images; returns what keeps them, in words."""
     limit(memory=MEMORY, n_task=_N_TASK, file_size=0)
@@ -101,11 +109,7 @@ def main(root: str) -> None:
             asked, _ = read_frame(sys.stdin.buffer)
         except EOFError:
             return
-        try:
-            tree, payload = look(pathlib.Path(asked["path"]), asked["name"])
-        except (ImageError, OSError, ValueError, MemoryError) as error:
-            tree, payload = {"error": f"{type(error).__name__}: {error}".splitlines()[0][:300]}, b""
-        write_frame(answers, tree, payload)
+        write_frame(answers, *answer(asked))
 
 
 if __name__ == "__main__":

@@ -15,7 +15,10 @@ from cvzoo.datasets.doctor.fault import Fault
 from cvzoo.datasets.extract import extract
 from cvzoo.datasets.layouts.annotated_set import AnnotatedImage
 from cvzoo.errors.exceptions import DatasetError
+from cvzoo.studio.data.edit import MAX_NAME
 from cvzoo.studio.data.labels import new_object_id, object_to_json
+from cvzoo.studio.data.objects import MAX_TEXT
+from cvzoo.studio.jobs.json_file import parse_json
 from cvzoo.studio.photos.imaging import Imaging
 from cvzoo.studio.photos.store import ImageStore
 from cvzoo.studio.uploads.limits import MAX_FILES, MAX_UNPACKED
@@ -59,18 +62,26 @@ def import_data(order: Mapping[str, Any], folder: pathlib.Path, progress: _Progr
     images = [image for image in annotated.images if image.path is not None]
     if len(images) > MAX_FILES:
         raise DatasetError(f"the data set has {len(images)} images", expected=f"at most {MAX_FILES}")
+    classes: list[str] = _plain_tree(list(annotated.used_names()))
+    longest = max(classes, key=len, default="")
+    if len(longest) > MAX_NAME:
+        raise DatasetError(
+            f"the name of a class has {len(longest)} letters", expected=f"at most {MAX_NAME}", got=f"{longest[:40]} ..."
+        )
     rows = []
     with open(folder / ROWS, "w", encoding="utf-8") as file:
         for ordinal, (image, (sha256, size)) in enumerate(zip(images, _stored(images, store, progress))):
-            row = _row(image, ordinal, sha256, size, found.task)
-            file.write(json.dumps(row) + "\n")
+            row = _plain_tree(_row(image, ordinal, sha256, size, found.task))
+            line = json.dumps(row)
+            if len(line) > MAX_TEXT:
+                _check_texts(row)
+            file.write(line + "\n")
             rows.append(row)
         file.flush()
         os.fsync(file.fileno())
     progress("checking", 0, 0)
-    classes = list(annotated.used_names())
     result = {"task": found.task, "layout": annotated.kind, "classes": classes, "n": len(rows)}
-    extra = {"categories": annotated.extra.get("categories", [])}
+    extra = _plain_tree({"categories": annotated.extra.get("categories", [])})
     findings = _findings(found, rows, store, {**order, **result, "extra": extra})
     shutil.rmtree(folder / "unpacked", ignore_errors=True)
     return result | {"extra": extra, "findings": findings}
@@ -160,6 +171,26 @@ def _row(image: AnnotatedImage, ordinal: int, sha256: str, size: tuple[int, int]
         "labels": labels,
         "extra": {key: value for key, value in image.extra.items() if key != "id"},
     }
+
+
+def _check_texts(row: dict[str, Any]) -> None:
+    """Raises DatasetError for what no edit could save."""
+    for each in [row, *row["labels"]]:
+        n = len(json.dumps(each.get("extra", {})))
+        if n > MAX_TEXT:
+            name = str(row["name"])[:80]
+            raise DatasetError(f"an annotation of {name} has a text of {n} letters", expected=f"at most {MAX_TEXT}")
+
+
+def _plain_tree(tree: Any) -> Any:
+    """The tree as JSON and databases can have it: numbers that are not finite are None, text is UTF-8.
+
+    Raises DatasetError if it is nested too deeply.
+    """
+    try:
+        return parse_json(json.dumps(tree, ensure_ascii=False).encode("utf-8", "replace"))
+    except RecursionError:
+        raise DatasetError("values of an annotation are nested too deeply") from None
 
 
 def _split_of(image: AnnotatedImage) -> str:

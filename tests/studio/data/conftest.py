@@ -9,11 +9,9 @@ import pytest
 @pytest.fixture(autouse=True)
 def in_this_process(monkeypatch):
     """Tasks, imaging and splits without processes."""
-    import pathlib
-
     from cvzoo.studio.data import split, tasks
     from cvzoo.studio.photos.imaging import Imaging
-    from cvzoo.studio.photos.imaging_worker import look
+    from cvzoo.studio.photos.imaging_worker import answer
     from cvzoo.studio.uploads import upload
     from cvzoo.studio.worker import data_task
     from cvzoo.studio.worker.split import parts
@@ -25,11 +23,8 @@ def in_this_process(monkeypatch):
         def poll(self):
             return 0
 
-    def ask(self, question):
-        return look(pathlib.Path(question["path"]), question["name"])
-
     monkeypatch.setattr(tasks, "subprocess", types.SimpleNamespace(Popen=Done, DEVNULL=subprocess.DEVNULL))
-    monkeypatch.setattr(Imaging, "_ask", ask)
+    monkeypatch.setattr(Imaging, "_ask", lambda self, question: answer(question))
     monkeypatch.setattr(split, "_ask", parts)
     monkeypatch.setattr(upload, "room", lambda folder: 1 << 30)  # whatever the disk of this machine has
 
