@@ -1,12 +1,13 @@
 """Every route, asked by everybody: generated from the application's own routes and its OpenAPI description."""
 
+import collections
 import re
 
 import pytest
 
 from cvzoo.studio.access.tickets import new_ticket
-from cvzoo.studio.access.tokens import new_token, revoke_tokens
-from cvzoo.studio.access.users import add_user
+from cvzoo.studio.access.tokens import new_token, revoke_tokens, tokens_of
+from cvzoo.studio.access.users import add_user, all_users
 from cvzoo.studio.app import API, PAGES
 
 PUBLIC = {("GET", "/open"), ("POST", "/open"), ("GET", "/sign-in"), ("POST", "/sign-in")}
@@ -22,14 +23,65 @@ ROUTES = sorted(
 )
 SAFE = ("GET", "HEAD", "OPTIONS")
 ROLES = ("viewer", "annotator", "trainer", "administrator")
-# what a request that changes something needs, by what its path begins with; all others may be made by viewers
-NEEDED = (
-    (("/api/v1/users", "/admin"), "administrator"),
-    (("/api/v1/jobs", "/api/v1/evaluations", "/api/v1/models", "/api/v1/queue"), "trainer"),
-    (("/jobs", "/evaluations", "/models"), "trainer"),
-    (("/api/v1/uploads", "/api/v1/datasets", "/api/v1/versions", "/data"), "annotator"),
-)
-SEEN_BY_ADMINISTRATORS = {"/api/v1/users", "/api/v1/audit", "/api/v1/storage", "/admin"}
+# who may ask for what: each route is listed, so that a new one is thought about; a line is a method and paths
+TABLE = {
+    ("viewer", "reads"): """
+    GET / /account /api/v1/datasets /api/v1/datasets/{dataset} /api/v1/datasets/{dataset}/classes
+    GET /api/v1/datasets/{dataset}/findings /api/v1/datasets/{dataset}/images
+    GET /api/v1/datasets/{dataset}/images/{ordinal} /api/v1/datasets/{dataset}/images/{ordinal}/history
+    GET /api/v1/datasets/{dataset}/revisions /api/v1/datasets/{dataset}/versions /api/v1/evaluations
+    GET /api/v1/evaluations/{job} /api/v1/evaluations/{job}/images /api/v1/evaluations/{job}/images/{index}
+    GET /api/v1/images/{sha256}/file /api/v1/images/{sha256}/thumbnail.jpg /api/v1/images/{sha256}/view
+    GET /api/v1/jobs /api/v1/jobs/{job} /api/v1/jobs/{job}/events /api/v1/jobs/{job}/files/{name:path}
+    GET /api/v1/jobs/{job}/metrics /api/v1/me /api/v1/models /api/v1/models/{model} /api/v1/models/{model}/facts
+    GET /api/v1/models/{model}/file /api/v1/models/{model}/layers /api/v1/models/{model}/validation-images/{index}
+    GET /api/v1/models/{model}/weights /api/v1/queue /api/v1/recipes /api/v1/tokens /api/v1/versions/{version}
+    GET /api/v1/versions/{version}/diff /compare /data /data/new /data/{dataset} /data/{dataset}/findings
+    GET /data/{dataset}/history /data/{dataset}/images /data/{dataset}/images/{ordinal} /evaluations
+    GET /evaluations/{job} /jobs /jobs/new /jobs/{job} /jobs/{job}/facts /jobs/{job}/log /jobs/{job}/tables /models
+    GET /models/{model} /models/{model}/network /try /versions/{version} /versions/{version}/diff
+    HEAD /api/v1/uploads/{upload}
+    OPTIONS /api/v1/uploads
+    """,
+    ("administrator", "reads"): """
+    GET /admin /admin/audit /admin/audit.csv /api/v1/audit /api/v1/storage /api/v1/users
+    """,
+    ("viewer", "changes"): """
+    DELETE /api/v1/tokens/{token}
+    POST /account/password /account/tokens /account/tokens/{token} /api/v1/predict /api/v1/predict/activations
+    POST /api/v1/tokens /sign-out
+    PUT /api/v1/me/password
+    """,
+    ("annotator", "changes"): """
+    DELETE /api/v1/datasets/{dataset} /api/v1/uploads/{upload}
+    PATCH /api/v1/datasets/{dataset} /api/v1/datasets/{dataset}/findings /api/v1/datasets/{dataset}/images
+    PATCH /api/v1/uploads/{upload}
+    POST /api/v1/datasets /api/v1/datasets/{dataset}/versions /api/v1/datasets/{dataset}:check
+    POST /api/v1/datasets/{dataset}:revert /api/v1/datasets/{dataset}:split /api/v1/uploads /data/new
+    POST /data/{dataset}/classes /data/{dataset}/delete /data/{dataset}/findings /data/{dataset}/revert
+    POST /data/{dataset}/split /data/{dataset}/versions
+    PUT /api/v1/datasets/{dataset}/classes /api/v1/datasets/{dataset}/images/{ordinal}/labels
+    """,
+    ("trainer", "changes"): """
+    POST /api/v1/evaluations /api/v1/jobs /api/v1/jobs/{job}:{action} /api/v1/models/{model}/exports
+    POST /api/v1/models/{model}/predictions /api/v1/queue:reorder /evaluations /jobs/new /jobs/{job}/actions
+    POST /jobs/{job}/place /models/{model}/exports /models/{model}/predictions
+    """,
+    ("administrator", "changes"): """
+    PATCH /api/v1/users/{user}
+    POST /admin/users /admin/users/{user} /api/v1/users /api/v1/users/{user}/link
+    """,
+}
+ROLE_OF = {
+    (line.split()[0], path): role
+    for (role, _), text in TABLE.items()
+    for line in text.split("\n")
+    for path in line.split()[1:]
+}
+# what makes a way to sign in, or names who may: tokens of administrators cannot, either
+SESSION_ONLY = {("PATCH", "/api/v1/users/{user}"), ("POST", "/api/v1/users"), ("POST", "/api/v1/users/{user}/link")}
+SESSION_ONLY |= {("POST", "/api/v1/tokens"), ("PUT", "/api/v1/me/password"), ("POST", "/account/tokens")}
+SESSION_ONLY |= {("POST", "/account/password"), ("POST", "/admin/users"), ("POST", "/admin/users/{user}")}
 
 
 def filled(path, ids):
@@ -60,6 +112,15 @@ def test_the_openapi_description_has_every_route_of_the_interface(browser):
     own = {(method, re.sub(r":path\}", "}", path)) for method, path in ROUTES if path.startswith("/api/v1")}
     assert own <= described
     assert len(own) > 30
+
+
+def test_each_route_has_its_place_in_the_table_and_no_other_has():
+    assert {*ROLE_OF, *PUBLIC} == set(ROUTES)
+    assert len(ROLE_OF) == sum(
+        len(line.split()) - 1 for text in TABLE.values() for line in text.split("\n") if line.strip()
+    )
+    for (_, kind), text in TABLE.items():
+        assert {line.split()[0] in SAFE for line in text.split("\n") if line.strip()} == {kind == "reads"}
 
 
 def test_a_stranger_and_a_wrong_token_get_401_everywhere(stranger, studio, ids):
@@ -109,14 +170,6 @@ def test_another_host_name_is_refused_everywhere(browser, ids):
         assert found == 421, (method, path, found)
 
 
-def needed(method, path):
-    """The role that a route asks for."""
-    if method in SAFE:
-        is_for_administrators = path in SEEN_BY_ADMINISTRATORS or path.startswith("/admin")
-        return "administrator" if is_for_administrators else "viewer"
-    return next((role for prefixes, role in NEEDED if path.startswith(prefixes)), "viewer")
-
-
 @pytest.mark.parametrize("role", ROLES)
 def test_each_role_may_do_what_the_table_says_and_nothing_more(stranger, studio, ids, role, monkeypatch):
     monkeypatch.setattr(studio.models.zoo, "members", list)
@@ -126,18 +179,47 @@ def test_each_role_may_do_what_the_table_says_and_nothing_more(stranger, studio,
     assert stranger.post("/open", data={"ticket": new_ticket(studio.engine, studio.clock, user)}).status_code == 303
     n_forbidden = 0
     for method, path in ROUTES:
-        if path.endswith(("/events", "/recipes", "/jobs/new")) or path in ("/sign-out", "/open", "/sign-in"):
+        if path.endswith(("/events", "/recipes", "/jobs/new")) or path == "/sign-out" or (method, path) in PUBLIC:
             continue  # streams, and questions to a process
         answer = stranger.request(
             method, filled(path, ids), json={} if method not in SAFE else None, headers={"accept": "application/json"}
         )
         is_forbidden = "needs the role" in answer.text
-        if ROLES.index(role) >= ROLES.index(needed(method, path)):
+        if ROLES.index(role) >= ROLES.index(ROLE_OF[method, path]):
             assert not is_forbidden, (method, path, answer.text)
         else:  # everybody may learn that there is no such thing
             assert is_forbidden or (answer.status_code == 404 and "{" in path), (method, path, answer.text)
             n_forbidden += is_forbidden
     assert (n_forbidden > 10) == (role != "administrator") or (role == "trainer" and n_forbidden > 5)
+
+
+@pytest.mark.parametrize("scope", ["read", "write"])
+@pytest.mark.parametrize("role", ROLES)
+def test_a_token_may_do_what_its_scope_and_its_user_may(stranger, studio, ids, role, scope, monkeypatch):
+    monkeypatch.setattr(studio.models.zoo, "members", list)
+    new_ticket(studio.engine, studio.clock)
+    user = add_user(studio.engine, "somebody", role, studio.clock).id
+    bearer = {"authorization": f"Bearer {new_token(studio.engine, 'mine', scope, 1, studio.clock, user)}"}
+    seen = collections.Counter()
+    for method, path in sorted(ROLE_OF):
+        if path.endswith(("/events", "/recipes", "/jobs/new")) or path == "/sign-out":
+            continue  # streams, and questions to a process
+        body = {"name": "x", "new": "a" * 12, "role": "viewer"} if method not in SAFE else None
+        answer = stranger.request(method, filled(path, ids), json=body, headers=bearer | {"accept": "application/json"})
+        has_role = ROLES.index(role) >= ROLES.index(ROLE_OF[method, path])
+        only_reads = scope == "read" and method not in SAFE and path not in READING_POSTS
+        if not has_role or only_reads:
+            # who may not learn more may learn that there is no such thing
+            assert answer.status_code == 403 or (answer.status_code == 404 and "{" in path), (method, path, answer.text)
+        elif (method, path) in SESSION_ONLY:
+            assert answer.status_code in (403, 404, 422), (method, path, answer.text)
+        else:
+            assert answer.status_code not in (401, 403), (method, path, answer.text)
+            assert answer.status_code < 500
+        seen[answer.status_code] += 1
+    assert seen[403] > 10 or (role, scope) in {("administrator", "write"), ("trainer", "write")}
+    assert {each.name for each in all_users(studio.engine)} == {"admin", "somebody"}
+    assert len(tokens_of(studio.engine, user, studio.clock)) == 1
 
 
 def test_a_session_is_never_refused_nor_does_a_route_fail(browser, studio, ids, monkeypatch):

@@ -1,6 +1,8 @@
 """Requests that come through a reverse proxy: others could reach the server without TLS."""
 
 import ipaddress
+import typing
+from typing import Any
 
 from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -18,7 +20,9 @@ class OnlyFromProxy:
 
     def __init__(self, app: ASGIApp, proxies: str):
         self._networks = networks_of(proxies)
-        self._app = ProxyHeadersMiddleware(app, trusted_hosts=[str(each) for each in self._networks])
+        trusted = [str(each) for each in self._networks]
+        # uvicorn's types are those of asgiref, which are other names of the same
+        self._app: ASGIApp = typing.cast(Any, ProxyHeadersMiddleware)(app, trusted_hosts=trusted)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and not self._is_proxy(scope):
