@@ -133,3 +133,45 @@ def test_no_secret_is_printed_or_answered(stranger, studio, capfd, caplog):
     said = "".join([*capfd.readouterr(), *logged, *(answer.text for answer in answers)])
     for each in (ticket, secret, cookie):
         assert each not in said
+
+
+def test_a_cookie_that_was_planted_is_no_session_after_signing_in(studio, stranger):
+    stranger.headers["sec-fetch-site"] = "same-origin"
+    stranger.cookies.set(studio.cookie, "planted-by-an-attacker")
+    answer = stranger.post("/open", data={"ticket": tickets.new_ticket(studio.engine, studio.clock)})
+    fresh = answer.cookies[studio.cookie]
+    assert "planted" not in fresh
+    stranger.cookies.clear()
+    for cookie, status in (("planted-by-an-attacker", 401), (fresh, 200)):
+        assert stranger.get("/api/v1/me", headers={"cookie": f"{studio.cookie}={cookie}"}).status_code == status
+
+
+def test_no_secret_is_in_a_file_or_in_what_is_printed(studio, stranger, capfd):
+    stranger.headers["sec-fetch-site"] = "same-origin"
+    secrets = {"ticket": tickets.new_ticket(studio.engine, studio.clock), "password": "correct horse battery"}
+    answer = stranger.post("/open", data={"ticket": secrets["ticket"]}, headers={"user-agent": "a browser"})
+    secrets["cookie"] = answer.cookies[studio.cookie]
+    assert stranger.put("/api/v1/me/password", json={"new": secrets["password"]}).status_code == 204
+    form = {"name": "admin", "password": secrets["password"]}
+    secrets["second cookie"] = stranger.post("/sign-in", data=form).cookies[studio.cookie]
+    secrets["token"] = stranger.post("/api/v1/tokens", json={"name": "mine"}).json()["token"]
+    bearer = {"authorization": f"Bearer {secrets['token']}"}
+    for path in (
+        "/api/v1/me",
+        "/api/v1/jobs/jb_x",
+        f"/open?ticket={secrets['ticket']}",
+        "/api/v1/jobs?limit=x",
+        "/api/v1/audit",
+    ):
+        stranger.get(path, headers=bearer)
+    stranger.post("/open", data={"ticket": secrets["ticket"]})  # refused, and in the audit
+    stranger.post("/sign-in", data={"name": "admin", "password": secrets["password"] + "!"})
+    with studio.engine.connect() as connection:
+        connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+    printed = "".join(capfd.readouterr()).encode()
+    files = {path: path.read_bytes() for path in studio.place.home.rglob("*") if path.is_file()}
+    assert any(path.name == "studio.db" and b"sign-in.refused" in data for path, data in files.items())
+    for name, secret in secrets.items():
+        assert secret.encode() not in printed, name
+        for path, data in files.items():
+            assert secret.encode() not in data, (name, path)

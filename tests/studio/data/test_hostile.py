@@ -3,6 +3,7 @@
 import dataclasses
 import lzma
 import re
+import socket
 import tarfile
 
 import hostile_files as made
@@ -185,6 +186,14 @@ REQUESTS = [
     ("GET", "/static/base.css", {"if-modified-since": "\xff" * 100}, b"", {200, 304}),
 ]
 
+# addresses, of which the studio fetches none: what names them is a path that does not exist, or data that are not known
+ADDRESSES = (
+    *("http://127.0.0.1:8700/", "http://127.1/", "http://[::]/", "http://[::ffff:127.0.0.1]/", "http://2130706433/"),
+    *("http://0x7f.1/", "http://0177.0.0.1/", "http://localhost./", "http://169.254.169.254/latest/meta-data/"),
+    *("http://127.0.0.1.nip.io/", "https://user@127.0.0.1/", "//127.0.0.1/share", "\\\\127.0.0.1\\share"),
+    *("file:///etc/passwd", "ftp://127.0.0.1/a.png", "gopher://127.0.0.1:70/1", "rtsp://127.0.0.1/stream", "data:,a"),
+)
+
 
 @pytest.fixture
 def sent(browser, studio, work):
@@ -286,6 +295,27 @@ def test_a_hostile_request_has_one_harmless_answer(browser, studio, monkeypatch,
     assert "access-control-allow-origin" not in answer.headers
     assert answer.headers["x-content-type-options"] == "nosniff"
     assert "Traceback" not in answer.text
+    assert studio.jobs.all() == []
+
+
+@pytest.mark.parametrize("address", ADDRESSES)
+def test_no_address_is_fetched(browser, studio, work, monkeypatch, address):
+    met = []
+    for name in ("connect", "connect_ex", "sendto"):
+        monkeypatch.setattr(socket.socket, name, lambda *words: met.append(words))
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *words, **_: met.append(words) or [])
+    monkeypatch.setattr(studio.models.zoo, "members", list)
+    model = next(each.id for each in studio.runs.records())
+    statuses = {
+        browser.post(f"/api/v1/models/{model}/predictions", json={"images": address}).status_code,
+        browser.post(f"/api/v1/models/{model}/exports", json={"form": "int8", "images": [address]}).status_code,
+    }
+    assert statuses == {422}
+    for spec in (address, f"coco:{address}", f"voc:{address}", f"coco:/nothing,photos={address}"):
+        answer = browser.post("/api/v1/datasets", json={"name": spec[:100], "source": {"spec": spec}})
+        work(studio)
+        assert browser.get(f"/api/v1/datasets/{answer.json()['id']}").json()["state"] == "failed", spec
+    assert met == []
     assert studio.jobs.all() == []
 
 
