@@ -54,6 +54,7 @@ TABLE = {
     PUT /api/v1/me/password
     """,
     ("annotator", "changes"): """
+    POST /api/v1/datasets/{dataset}:import-again /data/{dataset}/import-again
     DELETE /api/v1/datasets/{dataset} /api/v1/uploads/{upload}
     PATCH /api/v1/datasets/{dataset} /api/v1/datasets/{dataset}/findings /api/v1/datasets/{dataset}/images
     PATCH /api/v1/uploads/{upload}
