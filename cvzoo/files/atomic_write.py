@@ -9,11 +9,13 @@ from typing import BinaryIO
 
 
 @contextlib.contextmanager
-def atomic_write(path: str | os.PathLike) -> Iterator[BinaryIO]:
+def atomic_write(path: str | os.PathLike, *, is_durable: bool = True) -> Iterator[BinaryIO]:
     """A temporary binary file to write to, which is renamed to the path at the end of the block.
 
     It is in the same folder, so that the rename is within one file system and thus atomic. If the block raises, it is
     deleted, and an existing file is unchanged.
+    is_durable: whether the contents survive a power failure; False for what is made again if it is damaged, since
+    waiting for the disk takes milliseconds a file
     Raises OSError, naming the path, if the folder is missing or not writable.
     """
     path = pathlib.Path(path)
@@ -26,8 +28,9 @@ def atomic_write(path: str | os.PathLike) -> Iterator[BinaryIO]:
         with os.fdopen(descriptor, "wb") as file:
             yield file
             file.flush()
-            # before the rename: otherwise a power failure may leave the new name without its contents
-            os.fsync(file.fileno())
+            if is_durable:
+                # before the rename: otherwise a power failure may leave the new name without its contents
+                os.fsync(file.fileno())
         os.chmod(name, 0o666 & ~_umask())  # mkstemp's files are readable by their owner only
         os.replace(name, path)
     except BaseException as error:
@@ -38,7 +41,8 @@ def atomic_write(path: str | os.PathLike) -> Iterator[BinaryIO]:
             error.filename = str(path)
             del error.filename2  # None would be printed
         raise
-    sync_folder(path.parent)
+    if is_durable:
+        sync_folder(path.parent)
 
 
 def sync_folder(folder: str | os.PathLike) -> None:

@@ -61,3 +61,15 @@ def test_a_folder_in_its_place_is_named_by_what_was_asked_for(tmp_path):
         file.write(b"new")
     assert str(caught.value).endswith(f"'{path}'")
     assert os.listdir(tmp_path) == ["x.npz"]
+
+
+def test_what_can_be_made_again_does_not_wait_for_the_disk(tmp_path, monkeypatch):
+    synced = []
+    monkeypatch.setattr(os, "fsync", synced.append)
+    with atomic_write(tmp_path / "a.bin", is_durable=False) as file:
+        file.write(b"new")
+    assert (tmp_path / "a.bin").read_bytes() == b"new"
+    assert not synced
+    with atomic_write(tmp_path / "a.bin") as file:
+        file.write(b"newer")
+    assert len(synced) == 2  # the file, and its folder

@@ -57,7 +57,7 @@ class Imaging:
         )
         for path, data in files:
             if data:
-                with atomic_write(path) as file:
+                with atomic_write(path, is_durable=False) as file:
                     file.write(data)
 
     def _ask(self, question: dict[str, str]) -> tuple[dict[str, Any], bytes]:
@@ -116,10 +116,12 @@ def _unreadable(reason: str) -> dict[str, Any]:
 
 
 def read_facts(store: ImageStore, sha256: str) -> dict[str, Any] | None:
-    """The properties of an image, None if it was not looked at, or its thumbnail is missing."""
+    """The properties of an image, None if it was not looked at, or its thumbnail is missing or empty."""
     path: pathlib.Path = store.facts(sha256)
+    # what a power failure damaged is made again, so that nothing waits until it is on the disk
     try:
         facts: dict[str, Any] = json.loads(path.read_bytes())
+        is_whole = facts["trouble"] is not None or store.thumbnail(sha256).stat().st_size > 0
     except (OSError, ValueError):
         return None
-    return facts if facts["trouble"] is not None or store.thumbnail(sha256).is_file() else None
+    return facts if is_whole else None

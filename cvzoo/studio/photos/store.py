@@ -48,6 +48,7 @@ class ImageStore:
     def add(self, source: pathlib.Path) -> str:
         """Copies a file into the store, if it is not in it, and returns its SHA-256; nothing is decoded.
 
+        Its bytes are on the disk before it has its name; `sync` makes names survive a power failure.
         Raises OSError, for links, FIFOs and devices too.
         """
         digest = hashlib.sha256()
@@ -66,8 +67,12 @@ class ImageStore:
         target.parent.mkdir(mode=0o700, exist_ok=True)
         os.chmod(part, 0o444)
         os.rename(part, target)
-        sync_folder(target.parent)
         return sha256
+
+    def sync(self) -> None:
+        """Returns when the names of all images are on the disk."""
+        for folder in (self.root, *(each for each in self.root.iterdir() if each.is_dir())):
+            sync_folder(folder)
 
 
 def media_type_of(path: pathlib.Path) -> str | None:

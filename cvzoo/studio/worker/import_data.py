@@ -27,7 +27,7 @@ from cvzoo.studio.worker.find_data import FoundData, find_data
 from cvzoo.studio.worker.sample import draw_sample
 
 ROWS = "rows.jsonl"
-_N_IMAGING = 2
+_N_IMAGING, _N_COPYING = 2, 8  # processes; threads, which wait for the disk
 _AHEAD = 16  # images that are looked at before the first of them is written
 _ARCHIVES = (".zip", ".tar", ".tgz", ".tar.gz", ".tar.bz2", ".tar.xz")
 # what the import corrects itself, without losing anything
@@ -77,6 +77,7 @@ def import_data(order: Mapping[str, Any], folder: pathlib.Path, progress: _Progr
                 _check_texts(row)
             file.write(line + "\n")
             rows.append(row)
+        store.sync()
         file.flush()
         os.fsync(file.fileno())
     progress("checking", 0, 0)
@@ -141,7 +142,7 @@ def _stored(
             free.put(worker)
 
     ahead: collections.deque[concurrent.futures.Future[tuple[str, tuple[int, int]]]] = collections.deque()
-    with concurrent.futures.ThreadPoolExecutor(_N_IMAGING) as pool:
+    with concurrent.futures.ThreadPoolExecutor(_N_COPYING) as pool:
         try:
             for i, image in enumerate(images):
                 ahead.append(pool.submit(look, image))
