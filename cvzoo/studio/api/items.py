@@ -17,6 +17,7 @@ from cvzoo.studio.state import studio_of
 router = APIRouter(tags=["images of data sets"])
 Ordinal: TypeAlias = Annotated[int, Path(ge=0, le=2**31)]
 _Text: TypeAlias = Annotated[str, Query(max_length=200)]
+_ClassName: TypeAlias = Annotated[str, Field(max_length=200)]
 
 
 class Labels(BaseModel):
@@ -45,14 +46,14 @@ class Waiver(BaseModel):
 
 
 def wanted_images(
-    class_name: Annotated[str, Query(alias="class", max_length=200)] = "",
+    classes: Annotated[list[_ClassName] | None, Query(alias="class", max_length=8)] = None,
     split: _Text = "",
     finding: _Text = "",
     text: _Text = "",
     edited: bool = False,
 ) -> Filter:
-    """The filter of a request."""
-    return Filter(class_name, split, finding, text, edited)
+    """The filter of a request. class: may be repeated, for images with objects of each"""
+    return Filter(tuple(each for each in classes or () if each), split, finding, text, edited)
 
 
 Wanted: TypeAlias = Annotated[Filter, Depends(wanted_images)]
@@ -66,12 +67,13 @@ def list_images(
     rev: Annotated[int | None, Query(ge=1, le=2**31)] = None,
     after: Annotated[int, Query(ge=-1, le=2**31)] = -1,
     limit: Annotated[int, Query(ge=1, le=200)] = 100,
-) -> dict[str, Any]:
+) -> Response:
     """A page of images with their objects. rev: a revision, the newest by default"""
     rev = dataset.head_rev if rev is None else min(rev, dataset.head_rev)
     found = studio_of(request).data.items.page(dataset.id, rev, wanted, after=after, limit=limit)
     more = found[-1].ordinal if len(found) == limit else None
-    return {"items": [each.to_json() for each in found], "next": more, "rev": rev}
+    # not a dict, whose values FastAPI would look through one by one
+    return JSONText({"items": [each.to_json() for each in found], "next": more, "rev": rev})
 
 
 @router.get("/datasets/{dataset}/images/{ordinal}")

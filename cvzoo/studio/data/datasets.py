@@ -4,12 +4,13 @@ import dataclasses
 import json
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Row, delete, func, insert, select, update
+from sqlalchemy import Connection, Engine, Row, delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from cvzoo.studio.clock import Clock
+from cvzoo.studio.data.items import facets_of
 from cvzoo.studio.database.engine import reading, writing
-from cvzoo.studio.database.tables import DATASET, ITEM, ITEM_CLASS, REVISION
+from cvzoo.studio.database.tables import DATASET, REVISION
 from cvzoo.studio.ids import new_id
 from cvzoo.studio.problems import Problem, shown_name
 
@@ -120,19 +121,13 @@ class Datasets:
 
     def counts(self, dataset: str) -> dict[str, Any]:
         """Of the newest revision: n_image, n_object, and lists of (name, n_image, n_object) by class and by split."""
-        now = (ITEM.c.dataset == dataset) & ITEM.c.last_rev.is_(None)
-        sums = func.count(), func.coalesce(func.sum(ITEM.c.n_object), 0)
         with reading(self._engine) as connection:
             head = connection.execute(select(DATASET.c.head_rev).where(DATASET.c.id == dataset)).scalar() or 0
             names = classes_at(connection, dataset, head)
-            now &= ITEM.c.first_rev <= head
-            n_image, n_object = connection.execute(select(*sums).where(now)).one()
-            splits = connection.execute(select(ITEM.c.split, *sums).where(now).group_by(ITEM.c.split)).all()
-            open_ = (ITEM_CLASS.c.dataset == dataset) & ITEM_CLASS.c.last_rev.is_(None)
-            query = select(ITEM_CLASS.c.name, func.count(), func.sum(ITEM_CLASS.c.n)).where(open_)
-            used = {row[0]: (row[1], row[2]) for row in connection.execute(query.group_by(ITEM_CLASS.c.name))}
+            splits, used = (facets_of(connection, dataset, kind) for kind in ("split", "class"))
+        n_image, n_object = (sum(each[i] for each in splits.values()) for i in (0, 1))
         by_class = [(name, *used.get(name, (0, 0))) for name in names]
-        by_split = sorted(((row[0], row[1], row[2]) for row in splits), key=lambda row: _rank(row[0]))
+        by_split = sorted(((name, *each) for name, each in splits.items()), key=lambda row: _rank(row[0]))
         return {"n_image": n_image, "n_object": n_object, "classes": by_class, "splits": by_split}
 
     def _known(self, dataset: str) -> Dataset:

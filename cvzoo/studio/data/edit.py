@@ -10,6 +10,7 @@ from sqlalchemy import Connection, Engine, insert, select, update
 
 from cvzoo.studio.clock import Clock
 from cvzoo.studio.data.datasets import classes_at
+from cvzoo.studio.data.facets import change_facets
 from cvzoo.studio.data.items import Item, item_at, item_of, valid_at
 from cvzoo.studio.data.objects import checked_objects, text_of
 from cvzoo.studio.database.engine import writing
@@ -154,6 +155,7 @@ class Edits:
             part = changes[start : start + _AT_ONCE]
             close_items(connection, dataset, [each.before.ordinal for each in part if each.before is not None], rev)
             insert_items(connection, dataset, rev, [each.after for each in part if each.after is not None])
+        change_facets(connection, dataset, (each.before for each in changes), (each.after for each in changes))
         now = self._clock()
         row = {"dataset": dataset, "rev": rev, "kind": kind, "message": message[:400], "n_changed": n, "at": now}
         names = "" if classes is None else json.dumps(classes)

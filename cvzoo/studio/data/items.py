@@ -3,13 +3,14 @@
 import dataclasses
 import json
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
-from sqlalchemy import ColumnElement, Connection, Engine, Row, func, select
+from sqlalchemy import ColumnElement, Connection, Engine, FromClause, Row, Select, func, select
 
 from cvzoo.studio.database.engine import reading
-from cvzoo.studio.database.tables import FINDING, ITEM, ITEM_CLASS, REVISION
+from cvzoo.studio.database.tables import DATASET, FACET, FINDING, ITEM, ITEM_CLASS, REVISION
 
+FacetKind: TypeAlias = Literal["split", "class"]
 NO_SPLIT = "-"  # of a filter: images without a split
 
 
@@ -35,23 +36,28 @@ class Item:
 
     def to_json(self) -> dict[str, Any]:
         """For the REST interface."""
-        return dataclasses.asdict(self)
+        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}  # asdict() copies values
 
 
 @dataclasses.dataclass(frozen=True)
 class Filter:
-    """Which images. class_name, split, finding: "" for any; text: a part of the name; edited: changed since import."""
+    """Which images.
 
-    class_name: str = ""
+    classes: all of them are in the image; split, finding: "" for any; text: a part of the name
+    edited: changed since the import
+    """
+
+    classes: tuple[str, ...] = ()
     split: str = ""
     finding: str = ""
     text: str = ""
     edited: bool = False
 
-    def query(self) -> dict[str, str]:
+    def query(self) -> list[tuple[str, str]]:
         """The parameters of an address, without those that are not set."""
-        tree = {"class": self.class_name, "split": self.split, "finding": self.finding, "text": self.text}
-        return {key: value for key, value in (tree | {"edited": "1" if self.edited else ""}).items() if value}
+        more = [("split", self.split), ("finding", self.finding), ("text", self.text)]
+        found = [("class", name) for name in self.classes] + more + [("edited", "1" if self.edited else "")]
+        return [(key, value) for key, value in found if value]
 
 
 class Items:
@@ -64,13 +70,13 @@ class Items:
         self, dataset: str, rev: int, wanted: Filter, *, after: int = -1, before: int | None = None, limit: int = 100
     ) -> list[Item]:
         """Images in the order of their numbers. after, before: the ordinal that the page follows, or precedes"""
-        query = select(ITEM).where(valid_at(dataset, rev), *_conditions(dataset, rev, wanted)).limit(limit)
-        if before is not None:
-            query = query.where(ITEM.c.ordinal < before).order_by(ITEM.c.ordinal.desc())
-        else:
-            query = query.where(ITEM.c.ordinal > after).order_by(ITEM.c.ordinal)
         with reading(self._engine) as connection:
-            found = [item_of(row) for row in connection.execute(query)]
+            query, column = _chosen(connection, dataset, rev, wanted, *ITEM.c)
+            if before is not None:
+                query = query.where(column < before).order_by(column.desc())
+            else:
+                query = query.where(column > after).order_by(column)
+            found = [item_of(row) for row in connection.execute(query.limit(limit))]
         return found[::-1] if before is not None else found
 
     def get(self, dataset: str, ordinal: int, rev: int) -> Item | None:
@@ -80,21 +86,20 @@ class Items:
 
     def count(self, dataset: str, rev: int, wanted: Filter) -> int:
         """How many images the filter leaves."""
-        query = select(func.count()).select_from(ITEM).where(valid_at(dataset, rev), *_conditions(dataset, rev, wanted))
         with reading(self._engine) as connection:
+            known = _counted(connection, dataset, wanted) if _is_newest(connection, dataset, rev) else None
+            if known is not None:
+                return known
+            query, _ = _chosen(connection, dataset, rev, wanted, func.count())
             return int(connection.execute(query).scalar() or 0)
 
     def neighbors(self, dataset: str, ordinal: int, rev: int, wanted: Filter) -> tuple[int | None, int | None]:
         """The ordinals of the image before and of the one after, among those that the filter leaves."""
-        conditions = (valid_at(dataset, rev), *_conditions(dataset, rev, wanted))
-        column = ITEM.c.ordinal
         with reading(self._engine) as connection:
-            before = connection.execute(
-                select(column).where(*conditions, column < ordinal).order_by(column.desc()).limit(1)
-            ).scalar()
-            after = connection.execute(
-                select(column).where(*conditions, column > ordinal).order_by(column).limit(1)
-            ).scalar()
+            query, column = _chosen(connection, dataset, rev, wanted, ITEM.c.ordinal)
+            query = query.limit(1)
+            before = connection.execute(query.where(column < ordinal).order_by(column.desc())).scalar()
+            after = connection.execute(query.where(column > ordinal).order_by(column)).scalar()
         return before, after
 
     def history(self, dataset: str, ordinal: int) -> list[tuple[Item, str, int]]:
@@ -116,6 +121,13 @@ class Items:
             yield item_of(row)
 
 
+def facets_of(connection: Connection, dataset: str, kind: FacetKind) -> dict[str, tuple[int, int]]:
+    """(images, objects) of each split or class that has images."""
+    mine = (FACET.c.dataset == dataset) & (FACET.c.kind == kind) & (FACET.c.n_image > 0)
+    query = select(FACET.c.name, FACET.c.n_image, FACET.c.n_object).where(mine)
+    return {row.name: (row.n_image, row.n_object) for row in connection.execute(query)}
+
+
 def valid_at(dataset: str, rev: int) -> ColumnElement[bool]:
     """The condition that a row is of this revision."""
     is_open = ITEM.c.last_rev.is_(None) | (ITEM.c.last_rev > rev)
@@ -135,22 +147,59 @@ def item_of(row: Row[Any]) -> Item:
     return Item(**tree | {"labels": json.loads(tree["labels"]), "extra": json.loads(tree["extra"])})
 
 
-def _conditions(dataset: str, rev: int, wanted: Filter) -> list[ColumnElement[bool]]:
-    found: list[ColumnElement[bool]] = []
-    if wanted.class_name:
-        is_open = ITEM_CLASS.c.last_rev.is_(None) | (ITEM_CLASS.c.last_rev > rev)
-        mine = (ITEM_CLASS.c.dataset == dataset) & (ITEM_CLASS.c.name == wanted.class_name) & is_open
-        chosen = select(ITEM_CLASS.c.ordinal).where(mine, ITEM_CLASS.c.first_rev <= rev)
-        found.append(ITEM.c.ordinal.in_(chosen))
+def _is_newest(connection: Connection, dataset: str, rev: int) -> bool:
+    """Whether the revision is the newest, of which the rows without an end are; not while the set is imported."""
+    head = connection.execute(select(DATASET.c.head_rev).where(DATASET.c.id == dataset)).scalar()
+    return bool(head) and head == rev
+
+
+def _counted(connection: Connection, dataset: str, wanted: Filter) -> int | None:
+    """The number of images of the newest revision, if it is kept; None if they must be counted."""
+    if wanted.finding or wanted.text or wanted.edited or len(wanted.classes) + bool(wanted.split) > 1:
+        return None
+    if wanted.classes:
+        return facets_of(connection, dataset, "class").get(wanted.classes[0], (0, 0))[0]
+    splits = facets_of(connection, dataset, "split")
     if wanted.split:
-        found.append(ITEM.c.split == ("" if wanted.split == NO_SPLIT else wanted.split))
+        return splits.get("" if wanted.split == NO_SPLIT else wanted.split, (0, 0))[0]
+    return sum(n for n, _ in splits.values())
+
+
+def _chosen(
+    connection: Connection, dataset: str, rev: int, wanted: Filter, *columns: Any
+) -> tuple[Select[Any], ColumnElement[int]]:
+    """(the query of the images that the filter leaves, the column of their ordinals, by which they are in order).
+
+    It starts with the rows of a class, of which there is an index by ordinal, if the filter has one.
+    """
+    newest = _is_newest(connection, dataset, rev)
+
+    def valid(table: FromClause) -> ColumnElement[bool]:
+        is_open = table.c.last_rev.is_(None)  # the condition of the indexes
+        return is_open if newest else (table.c.first_rev <= rev) & (is_open | (table.c.last_rev > rev))
+
+    source: FromClause = ITEM
+    column: ColumnElement[int] = ITEM.c.ordinal
+    conditions = [ITEM.c.dataset == dataset, valid(ITEM)]
+    names = list(dict.fromkeys(wanted.classes))
+    if len(names) > 1:  # the rarest one comes last, whose rows are gone through
+        known = facets_of(connection, dataset, "class")
+        names.sort(key=lambda name: -known.get(name, (0, 0))[0])
+    for i, name in enumerate(names):
+        rows = ITEM_CLASS.alias(f"class_{i}")
+        conditions += [rows.c.dataset == dataset, rows.c.name == name, valid(rows)]
+        # "+ 0", as SQLite would carry a condition such as `ordinal > ?` over to the other table, and use it instead
+        source = rows.join(source, column == rows.c.ordinal + 0)
+        column = rows.c.ordinal
+    if wanted.split:
+        conditions.append(ITEM.c.split == ("" if wanted.split == NO_SPLIT else wanted.split))
     if wanted.finding:
         mine = (FINDING.c.dataset == dataset) & (FINDING.c.state == "open") & FINDING.c.ordinal.is_not(None)
         if wanted.finding != "any":
             mine &= FINDING.c.kind == wanted.finding
-        found.append(ITEM.c.ordinal.in_(select(FINDING.c.ordinal).where(mine)))
+        conditions.append(ITEM.c.ordinal.in_(select(FINDING.c.ordinal).where(mine)))
     if wanted.text:
-        found.append(ITEM.c.name.contains(wanted.text, autoescape=True))
+        conditions.append(ITEM.c.name.contains(wanted.text, autoescape=True))
     if wanted.edited:
-        found.append(ITEM.c.first_rev > 1)
-    return found
+        conditions.append(ITEM.c.first_rev > 1)
+    return select(*columns).select_from(source).where(*conditions), column

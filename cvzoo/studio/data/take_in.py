@@ -8,6 +8,7 @@ from sqlalchemy import Connection, Engine, delete, insert, update
 
 from cvzoo.studio.clock import Clock
 from cvzoo.studio.data.edit import insert_items
+from cvzoo.studio.data.facets import recount_facets
 from cvzoo.studio.data.findings import replace_findings
 from cvzoo.studio.data.items import Item
 from cvzoo.studio.database.engine import writing
@@ -34,6 +35,7 @@ def take_in_import(engine: Engine, clock: Clock, dataset: str, rows: pathlib.Pat
     with writing(engine) as connection:
         row = {"dataset": dataset, "rev": 1, "kind": "import", "message": "", "n_changed": result["n"], "at": now}
         connection.execute(insert(REVISION).values(**row, classes=json.dumps(result["classes"])))
+        recount_facets(connection, dataset)
         replace_findings(connection, dataset, result["findings"], now)
         _finish(connection, dataset, result, now)
 

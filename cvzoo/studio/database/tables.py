@@ -151,7 +151,9 @@ ITEM = Table(
     Column("extra", Text, nullable=False),
 )
 Index("item_ordinal", ITEM.c.dataset, ITEM.c.ordinal, ITEM.c.first_rev, unique=True)
-Index("item_head", ITEM.c.dataset, ITEM.c.ordinal, sqlite_where=text("last_rev IS NULL"))
+# of the newest revision; with the name, so that a part of it is looked for in the index alone
+Index("item_name", ITEM.c.dataset, ITEM.c.ordinal, ITEM.c.name, sqlite_where=text("last_rev IS NULL"))
+Index("item_split", ITEM.c.dataset, ITEM.c.split, ITEM.c.ordinal, sqlite_where=text("last_rev IS NULL"))
 ITEM_CLASS = Table(
     "item_class",
     METADATA,
@@ -161,6 +163,15 @@ ITEM_CLASS = Table(
     Column("first_rev", Integer, primary_key=True),
     Column("last_rev", Integer),
     Column("n", Integer, nullable=False),
+)
+FACET = Table(
+    "facet",
+    METADATA,
+    Column("dataset", ForeignKey("dataset.id", ondelete="CASCADE"), primary_key=True),
+    Column("kind", String(5), primary_key=True),  # split, class
+    Column("name", String(200), primary_key=True),
+    Column("n_image", Integer, nullable=False),
+    Column("n_object", Integer, nullable=False),
 )
 VERSION = Table(
     "version",

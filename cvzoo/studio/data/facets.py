@@ -1,0 +1,53 @@
+"""How many images and objects each split and class of a data set's newest revision has, kept as the images change.
+
+Counting 100,000 images anew takes most of a second, and pages show the numbers after each edit.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+
+from sqlalchemy import Connection, delete, insert, literal, select
+from sqlalchemy.dialects.sqlite import insert as insert_or_update
+from sqlalchemy.sql import func
+
+from cvzoo.studio.data.items import FacetKind, Item
+from cvzoo.studio.database.tables import FACET, ITEM, ITEM_CLASS
+
+
+def change_facets(
+    connection: Connection, dataset: str, before: Iterable[Item | None], after: Iterable[Item | None]
+) -> None:
+    """Changes the numbers by images that are not in the newest revision any more, and those that are instead."""
+    images: Counter[tuple[FacetKind, str]] = Counter()
+    objects: Counter[tuple[FacetKind, str]] = Counter()
+    for sign, items in ((-1, before), (1, after)):
+        for item in items:
+            if item is None:
+                continue
+            images["split", item.split] += sign
+            objects["split", item.split] += sign * len(item.labels)
+            for name, n in Counter(each["class"] for each in item.labels).items():
+                images["class", name] += sign
+                objects["class", name] += sign * n
+    rows = [
+        {"dataset": dataset, "kind": key[0], "name": key[1], "n_image": images[key], "n_object": objects[key]}
+        for key in sorted(images)
+        if images[key] or objects[key]
+    ]
+    if rows:
+        query = insert_or_update(FACET)
+        sums = {name: FACET.c[name] + query.excluded[name] for name in ("n_image", "n_object")}
+        connection.execute(query.on_conflict_do_update(index_elements=["dataset", "kind", "name"], set_=sums), rows)
+
+
+def recount_facets(connection: Connection, dataset: str) -> None:
+    """Counts all images anew, such as after an import."""
+    connection.execute(delete(FACET).where(FACET.c.dataset == dataset))
+    names = ["dataset", "kind", "name", "n_image", "n_object"]
+    for kind, table, name, n in (
+        ("split", ITEM, ITEM.c.split, ITEM.c.n_object),
+        ("class", ITEM_CLASS, ITEM_CLASS.c.name, ITEM_CLASS.c.n),
+    ):
+        mine = (table.c.dataset == dataset) & table.c.last_rev.is_(None)
+        counted = select(literal(dataset), literal(kind), name, func.count(), func.sum(n)).where(mine).group_by(name)
+        connection.execute(insert(FACET).from_select(names, counted))
