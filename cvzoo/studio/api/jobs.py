@@ -14,7 +14,7 @@ from cvzoo.studio.jobs.curves import Offsets, parse_offsets, read_curves
 from cvzoo.studio.jobs.files import media_type, run_file, run_files, run_images
 from cvzoo.studio.jobs.json_file import read_json_object
 from cvzoo.studio.jobs.run_record import CONFIG, RunRecord
-from cvzoo.studio.problems import Problem
+from cvzoo.studio.problems import JSONText, Problem
 from cvzoo.studio.state import studio_of
 
 router = APIRouter(tags=["jobs"])
@@ -32,13 +32,15 @@ def list_jobs(
     state: str = "",
     text: Annotated[str, Query(max_length=200)] = "",
     after: Annotated[int, Query(ge=0)] = 0,
-    limit: Annotated[int, Query(ge=1, le=200)] = 100,
-) -> dict[str, Any]:
+    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+) -> Response:
     """A page of runs: running ones first, then those that changed last. after: `next` of the page before"""
     found = matching(studio_of(request).runs.records(), state, text)
     page = found[after : after + limit]
     end = after + len(page)
-    return {"items": [each.to_json() for each in page], "next": end if end < len(found) else None, "total": len(found)}
+    items = [each.to_json() for each in page]
+    # not a dict, whose values FastAPI would look through one by one
+    return JSONText({"items": items, "next": end if end < len(found) else None, "total": len(found)})
 
 
 @router.get("/jobs/{job}")
@@ -51,10 +53,10 @@ def get_job(run: FoundRun, _: Reader) -> dict[str, Any]:
 
 
 @router.get("/jobs/{job}/metrics")
-def get_metrics(run: FoundRun, _: Reader, points: Annotated[int, Query(ge=10, le=20_000)] = 1500) -> dict[str, Any]:
+def get_metrics(run: FoundRun, _: Reader, points: Annotated[int, Query(ge=10, le=20_000)] = 1500) -> Response:
     """The curves, each of at most `points` points, and `offsets`, from which events follow without a gap."""
     series, offsets = read_curves(run.folder, points)
-    return {"series": series, "offsets": str(offsets)}
+    return JSONText({"series": series, "offsets": str(offsets)})
 
 
 @router.get("/jobs/{job}/events")

@@ -4,7 +4,7 @@ import os
 import pathlib
 from typing import Any, TypeAlias
 
-from cvzoo.studio.jobs.json_file import open_regular, parse_json
+from cvzoo.studio.jobs.json_file import decoder_of, open_regular
 
 Row: TypeAlias = dict[str, Any]
 _MAX_READ = 8 << 20  # bytes per call: a longer file is read in several
@@ -70,9 +70,10 @@ def last_rows(path: pathlib.Path, n_byte: int = 1 << 15) -> list[Row]:
 
 def _rows_of(data: bytes) -> list[Row]:
     rows = []
+    decoder = decoder_of(data)
     for line in data.splitlines():
         try:
-            row = parse_json(line)
+            row = decoder.decode(line.decode())
         except (ValueError, RecursionError):
             continue
         if isinstance(row, dict):

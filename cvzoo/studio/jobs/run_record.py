@@ -15,6 +15,7 @@ from cvzoo.studio.jobs.states import JobState
 
 CONFIG, METRICS, ITERATIONS, DATA, LIVE = "config.json", "metrics.jsonl", "iterations.jsonl", "data.json", "live.jsonl"
 _MAX_ITERATION = 1e15  # more is no training but a mistake in its files
+_RECENT, _LAST = 1 << 15, 1 << 12  # bytes of a log: for the pace of a running training, and for the last row
 _PACE_ROWS = 200  # of which the present speed is the mean
 
 
@@ -31,7 +32,7 @@ class RunRecord:
     elapsed: seconds of training; seconds_left: None unless it is running at a known pace
     seen: the last update, as status.json has it
     changed_at: milliseconds since 1970
-    longest_gap: seconds between two rows of the recent log, validations included; 0 if there are none
+    longest_gap: seconds between two rows of the recent log of one that runs, validations included; 0 if there are none
     silent_since: milliseconds since 1970 of the last sign of life of one that runs and may hang; None of others
     """
 
@@ -68,7 +69,7 @@ class RunRecord:
 
     def to_json(self) -> dict[str, Any]:
         """For the REST interface."""
-        tree = dataclasses.asdict(self)
+        tree = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}  # asdict() copies values
         return tree | {"folder": str(self.folder), "progress": self.progress}
 
 
@@ -78,7 +79,8 @@ def read_record(folder: pathlib.Path, run_id: str, name: str) -> RunRecord:
     config = read_json_object(folder / CONFIG)
     recipe = _mapping(config.get("recipe"))
     rows, _ = all_rows(folder / METRICS)
-    recent = last_rows(folder / LIVE) or last_rows(folder / ITERATIONS)
+    size = _RECENT if state == "running" else _LAST
+    recent = last_rows(folder / LIVE, size) or last_rows(folder / ITERATIONS, size)
     best_key = said if isinstance(said := status.get("best"), str) else None
     best_is = "smallest" if status.get("best_is") == "smallest" else "largest"
     best_row = best_of(rows, best_key, best_is)

@@ -12,7 +12,8 @@ from cvzoo.studio.jobs.run_record import CONFIG, DATA, ITERATIONS, LIVE, METRICS
 from cvzoo.studio.jobs.run_state import is_locked
 
 _MAX_DEPTH, _MAX_FOLDERS = 8, 20_000
-_FRESH_S = 2.0  # the folders are not walked more often
+_FRESH_S = 2.0  # the folders are not walked more often, nor those of runs looked at that have ended
+_ENDED = ("finished", "stopped", "failed")  # as their status files say, without a look at locks
 _READ = (CONFIG, DATA, METRICS, ITERATIONS, LIVE, "status.json")
 
 
@@ -30,6 +31,7 @@ class WatchedRuns:
         self._lock = threading.Lock()
         self._folders: dict[str, tuple[pathlib.Path, str]] = {}
         self._records: dict[str, tuple[tuple[int, ...], RunRecord]] = {}
+        self._looked: dict[str, float] = {}
         self._walked: float | None = None
         self.is_truncated = False
 
@@ -49,11 +51,15 @@ class WatchedRuns:
             if run_id not in self._folders:
                 return None
             folder, name = self._folders[run_id]
-        # whether a process lives, no file shows
-        marks = (*marks_of(folder), {None: -1, False: 0, True: 1}[is_locked(folder)])
-        with self._lock:
-            known = self._records.get(run_id)
-        if known is not None and known[0] == marks:
+            known, now = self._records.get(run_id), self._clock()
+            has_ended = known is not None and known[1].state in _ENDED
+            if known is not None and has_ended and now - self._looked[run_id] < _FRESH_S:
+                return known[1]
+            self._looked[run_id] = now
+        # whether a process lives, no file shows; of what has ended, its status file says if it is resumed
+        lock = 0 if has_ended else {None: -1, False: 0, True: 1}[is_locked(folder)]
+        marks = (*marks_of(folder), lock)
+        if known is not None and known[0][:-1] == marks[:-1] and (has_ended or known[0] == marks):
             return known[1]
         if marks[0] == 0 and not folder.is_dir():
             return None
@@ -82,6 +88,7 @@ class WatchedRuns:
             self.is_truncated |= budget[0] <= 0
         self._folders = found
         self._records = {key: value for key, value in self._records.items() if key in found}
+        self._looked = {key: value for key, value in self._looked.items() if key in found}
 
 
 def _run_folders(folder: pathlib.Path, depth: int, budget: list[int]) -> Iterator[pathlib.Path]:
@@ -106,9 +113,10 @@ def _run_folders(folder: pathlib.Path, depth: int, budget: list[int]) -> Iterato
 def marks_of(folder: pathlib.Path) -> tuple[int, ...]:
     """What changes if one of a run's files does: their times and sizes."""
     marks: list[int] = []
+    path = os.fspath(folder)
     for name in _READ:
         try:
-            found = os.stat(folder / name)
+            found = os.stat(f"{path}/{name}")
             marks += [found.st_mtime_ns, found.st_size]
         except OSError:
             marks += [0, 0]
