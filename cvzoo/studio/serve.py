@@ -97,6 +97,7 @@ class _Server(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._studio.stopping.set()
+        self._studio.follows.wake()
         await self._conducting
         await super().shutdown(sockets)
 

@@ -9,6 +9,7 @@ from sqlalchemy import Engine
 from cvzoo.studio.access.attempts import Attempts
 from cvzoo.studio.clock import Clock
 from cvzoo.studio.data.library import DataLibrary
+from cvzoo.studio.events.follow import Follows
 from cvzoo.studio.inference.pool import Pool
 from cvzoo.studio.jobs.all_runs import AllRuns
 from cvzoo.studio.jobs.conductor import Conductor
@@ -32,6 +33,7 @@ class Studio:
     engine: Engine
     clock: Clock
     runs: AllRuns
+    follows: Follows
     jobs: Jobs
     conductor: Conductor
     data: DataLibrary
@@ -53,8 +55,9 @@ def make_studio(settings: Settings, place: Place, engine: Engine, clock: Clock) 
     runs = AllRuns(WatchedRuns(settings.watch), jobs, place, clock)
     conductor, data = Conductor(jobs, place), DataLibrary(engine, place, clock)
     models, pool = Models(runs, jobs, place, Zoo()), Pool()
-    attempts = Attempts(clock)
-    return Studio(settings, place, engine, clock, runs, jobs, conductor, data, models, pool, attempts, asyncio.Event())
+    attempts, follows = Attempts(clock), Follows(runs)
+    parts = (runs, follows, jobs, conductor, data, models, pool, attempts)
+    return Studio(settings, place, engine, clock, *parts, asyncio.Event())
 
 
 def studio_of(request: Request) -> Studio:

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from cvzoo.studio.events import stream
+from cvzoo.studio.events import follow, stream
 from cvzoo.studio.jobs.curves import Offsets, read_curves
 
 
@@ -36,7 +36,9 @@ def first_events(studio, record, offsets, n, change=None):
 
 @pytest.fixture(autouse=True)
 def fast(monkeypatch):
-    monkeypatch.setattr(stream, "INTERVAL_S", 0.001)
+    monkeypatch.setattr(stream, "ASK_S", 0.0)
+    monkeypatch.setattr(follow, "LOOK_S", 0.001)
+    monkeypatch.setattr(follow, "ANEW_S", 0.001)
 
 
 @pytest.fixture
