@@ -1,5 +1,6 @@
 // draws an image with its objects, and tells what is at a point; all coordinates are pixels of the image
 const HANDLE = 7; // pixels of the screen
+const MANY = 100; // objects
 
 export class View {
   constructor(canvas, image, colors) {
@@ -62,7 +63,7 @@ export class View {
     context.clearRect(0, 0, canvas.width, canvas.height);
     context.imageSmoothingEnabled = this.scale < 3;
     context.drawImage(this.image, this.left, this.top, this.image.width * this.scale, this.image.height * this.scale);
-    for (const each of this.objects) if (each.id !== this.selected) this.drawObject(each, false);
+    this.drawOthers(this.objects.filter((each) => each.id !== this.selected));
     const selected = this.objects.find((each) => each.id === this.selected);
     if (selected) this.drawObject(selected, true);
     this.drawGhosts();
@@ -81,6 +82,28 @@ export class View {
     context.setLineDash([6, 4]);
     for (const each of this.ghosts ?? []) this.drawBox([each.y_min, each.x_min, each.y_max, each.x_max], "#ff9f0a", false);
     context.restore();
+  }
+
+  // what is not selected; many objects are drawn once and kept as an image, since a drag changes only the selected one
+  drawOthers(others) {
+    if (others.length < MANY) {
+      for (const each of others) this.drawObject(each, false);
+      return;
+    }
+    const { context, canvas, ratio } = this;
+    const now = [canvas.width, canvas.height, ratio, this.scale, this.left, this.top, ...others];
+    if (now.length !== this.kept?.length || now.some((value, i) => value !== this.kept[i])) {
+      this.kept = now;
+      this.layer ??= document.createElement("canvas");
+      Object.assign(this.layer, { width: canvas.width, height: canvas.height });
+      this.context = this.layer.getContext("2d");
+      this.context.setTransform(ratio, 0, 0, ratio, 0, 0);
+      for (const each of others) this.drawObject(each, false);
+      this.context = context;
+    }
+    context.setTransform(1, 0, 0, 1, 0, 0);
+    context.drawImage(this.layer, 0, 0);
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
   }
 
   drawObject(each, isSelected) {
