@@ -103,7 +103,7 @@ class AbstractBackend(DetectionKernels, ImageKernels, IndexKernels, LossKernels,
 
         Then, in this order: `add` (B, O, OH, OW) is added, `activation` (a kind of `eltwise`) is applied.
         pack: a cache of the backend for reordered copies of w; the owner of w clears it when w
-            changes. None: w is used once.
+            changes. None: w is used once. If it has a `scale` (O,), the filters are those of w times it.
         winograd: Winograd's algorithm may be used where the backend has it: for results that need no gradients
         """
         ...

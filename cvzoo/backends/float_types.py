@@ -29,6 +29,30 @@ def bfloat16() -> np.dtype:
     return np.dtype(scalar)
 
 
+def scaled_filters(w: Array, scale: Array) -> Array:
+    """w (O, ...) with each filter multiplied by scale (O,), in float64, so that it is rounded once; in C order."""
+    if not isinstance(w, np.ndarray):
+        return (w * scale.reshape(-1, *[1] * (w.ndim - 1))).astype(w.dtype)
+    y = np.empty(w.shape, w.dtype)
+    for k, factor in enumerate(scale):  # one by one: no product of all of them in float64
+        np.multiply(w[k], factor, out=y[k], dtype=np.float64, casting="same_kind")
+    return y
+
+
+def filters_of_pack(w: Array, pack: dict | None) -> Array:
+    """w as kernels' formats are made of it: multiplied by the `scale` of the cache `pack`, if that has one.
+
+    For kernels without a format of their own: the product is cached.
+    """
+    scale = getattr(pack, "scale", None)
+    if pack is None or scale is None:
+        return w
+    product = pack.get("scaled")
+    if product is None:
+        product = pack["scaled"] = scaled_filters(w, scale)
+    return product
+
+
 def is_bfloat16(dtype: np.dtype) -> bool:
     """Whether a NumPy dtype is bfloat16, without importing ml_dtypes."""
     return dtype.kind == "V" and dtype.type.__name__ == "bfloat16"

@@ -219,6 +219,7 @@ def build(
     except NotATreeError as error:
         raise NotReplayableError(f"it takes or returns {error}, expected arrays", call(*args, **kwargs)) from None
     others = _copied(args, kwargs, random_like)
+    memory_pool.release()  # kernels that do not run leave fresh memory alone
     graph = _recaptured(first, detector or call, others, result, on_device=pool is not None)
     graph.is_on_device = pool is not None
     memory_pool.release()  # what eager calls freed would add to the peak of lowering

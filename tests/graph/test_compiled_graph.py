@@ -8,6 +8,7 @@ import pytest
 import cvzoo.functions as F
 import cvzoo.links as L
 from cvzoo.backends.onednn.pool import pool
+from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.errors.exceptions import ShapeError
 from cvzoo.graph.compiled_graph import NotReplayableError, build
 from cvzoo.links.chain import Chain
@@ -37,6 +38,17 @@ def test_what_eager_calls_freed_does_not_stay_beside_the_plan():
     eager = pool.idle_bytes
     graph = model.compile(x)
     assert pool.idle_bytes <= min(eager, graph.planned_peak) / 4
+
+
+def test_a_pass_leaves_little_more_idle_memory_than_its_peak():
+    model, x = L.ResNet50(n_class=3), np.ones((4, 3, 128, 128), np.float32)
+    with using_config("train", False), no_backprop_mode():
+        model(x)
+        pool.release()
+        for _ in range(2):
+            model(x)
+    idle = pool.idle_bytes
+    assert idle <= 1.4 * model.compile(x).eager_peak
 
 
 @pytest.mark.parametrize(

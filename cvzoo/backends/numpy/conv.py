@@ -7,7 +7,7 @@ and in a batch.
 import numpy as np
 
 from cvzoo.backends.abstract import Pad, Pair
-from cvzoo.backends.float_types import in_float32
+from cvzoo.backends.float_types import filters_of_pack, in_float32
 from cvzoo.backends.numpy.eltwise import eltwise
 from cvzoo.backends.numpy.windows import out_size, padded_nhwc, taps, unpadded
 
@@ -40,7 +40,8 @@ def conv_2d(
     pack: dict | None = None,
     winograd: bool = False,
 ) -> np.ndarray:
-    """See `AbstractBackend.conv_2d`; `pack` and `winograd` are not used."""
+    """See `AbstractBackend.conv_2d`; `winograd` is not used."""
+    w = filters_of_pack(w, pack)
     o, c_group, kh, kw = w.shape
     ksize = kh, kw
     padded = padded_nhwc(x, pad, 0)

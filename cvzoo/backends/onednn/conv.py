@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from cvzoo.backends.float_types import in_float32, is_half
+from cvzoo.backends.float_types import filters_of_pack, in_float32, is_half
 from cvzoo.backends.interface import Dims, Pad, Pair
 from cvzoo.backends.native.library import native
 from cvzoo.backends.native.plans import DepthwisePlan
@@ -94,6 +94,7 @@ def conv_2d(
             y = new_channels_last(*op.shape)
             op(as_kernels_want(x), w, b, add, y, pack)
             return y if op.after is None else eltwise(op.after, y, alpha=alpha, beta=beta)
+    w = filters_of_pack(w, pack)
     settings: dict[str, Any] = {
         "stride": stride,
         "pad": pad,

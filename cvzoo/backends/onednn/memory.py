@@ -8,7 +8,8 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from cvzoo.backends.onednn.pool import pool
+from cvzoo.backends.float_types import filters_of_pack, scaled_filters
+from cvzoo.backends.onednn.pool import aligned_memory, pool
 from cvzoo.backends.onednn.primitives import (
     DST,
     F32,
@@ -66,6 +67,12 @@ def new_vector(size: int) -> np.ndarray:
 def new_bytes(size: int) -> np.ndarray:
     """(size,) uint8 of undefined values."""
     return pool.take((size,), (1,), _BYTE, size)
+
+
+def lasting_bytes(size: int) -> np.ndarray:
+    """(size,) uint8 of undefined values, not from the pool: what is kept would separate its gaps."""
+    memory, start = aligned_memory(size)
+    return memory[start : start + size]
 
 
 def new_like(x: np.ndarray) -> np.ndarray:
@@ -230,11 +237,14 @@ class AbstractCachedWeights(abc.ABC):
 
     def __call__(self, w: np.ndarray, pack: dict | None) -> np.ndarray:
         """The weights in the kernel's format, from the cache `pack` if it has them."""
-        if pack is None or self.layout is None:
+        if pack is None:
             return self.make(w)
+        if self.layout is None:
+            return self.make(filters_of_pack(w, pack))
         made = pack.get(self.layout)
         if made is None:
-            made = pack[self.layout] = self.make(w)
+            scale = getattr(pack, "scale", None)
+            made = pack[self.layout] = self.make(w if scale is None else scaled_filters(w, scale))
         return made
 
 
@@ -259,6 +269,6 @@ class PackedWeights(AbstractCachedWeights):
         """The weights reordered, or w itself."""
         if self._reorder is None:
             return w
-        packed = new_bytes(self._size)
+        packed = lasting_bytes(self._size)
         self._reorder(w, packed)
         return packed

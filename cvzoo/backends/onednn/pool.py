@@ -4,16 +4,20 @@ All results of oneDNN are allocated here. For results larger than the cache, ker
 fault unless the result is aligned to 64 bytes: those of resampling do.
 
 A new array of 25 MB causes 6,400 page faults: several milliseconds. So the memory of a large array without references
-is kept for the next one of about the same size. Such an array is a plain numpy.ndarray; its base is a lease that
-returns the memory to the pool when the last view of it is freed.
+is kept for the next ones. Blocks are cut from long segments, the smallest sufficient gap first, and freed neighbors are
+joined: what a network needs at its peak is about all that is ever kept, whatever the sizes of its arrays. Such an array
+is a plain numpy.ndarray; its base is a lease that returns the memory to the pool when the last view of it is freed.
 
 CVZOO_MEMORY_POOL: limit of idle memory in megabytes; 0 turns the pool off. Default: an eighth of the machine's memory.
-Beyond the limit, the least recently requested sizes are freed first, as images of varying sizes leave many behind.
+Beyond the limit, the largest gaps are returned to the system.
 """
 
+import bisect
+import collections
 import contextlib
 import ctypes
 import functools
+import mmap
 import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -27,8 +31,11 @@ from cvzoo.errors.exceptions import ConfigError
 ALIGNMENT = 64  # bytes; a cache line, and the widest instructions
 _SMALLEST = 1 << 16
 _FRUGAL = 16 << 20
+_LAZY = 1 << 20  # bytes; smaller freed blocks are added to the gaps later
+_MOST_FREED = 32
+_SEGMENT = 1 << 29  # bytes of address space; memory is only taken for what was used
+_PRIVATE: dict[str, Any] = {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS} if hasattr(mmap, "MAP_PRIVATE") else {}
 _BYTE = np.dtype(np.uint8)
-_Block = tuple[np.ndarray, int]  # the memory, and its first aligned address
 
 
 def aligned_memory(nbytes: int) -> tuple[np.ndarray, int]:
@@ -44,16 +51,16 @@ def _memory_type(n_line: int) -> type:
     return type("Memory", (ctypes.Array,), {"_type_": ctypes.c_ubyte, "_length_": size})
 
 
-def _lease_type(size: int, give_back: Callable[[int, _Block], None]) -> Any:
+def _lease_type(size: int, give_back: Callable[["_Block"], None]) -> Any:
     def release(lease: Any) -> None:
-        give_back(size, lease.block)
+        give_back(lease.block)
 
     return type("Lease", (ctypes.Array,), {"_type_": ctypes.c_ubyte, "_length_": size, "__del__": release})
 
 
 def _size_class(nbytes: int) -> int:
-    """The next of four sizes an octave, so that at most a fifth of a block is unused."""
-    shift = (nbytes - 1).bit_length() - 3
+    """The next of 32 sizes an octave, as each size has a type of its own; at most 3 per cent of a block are unused."""
+    shift = max((nbytes - 1).bit_length() - 6, 6)
     return (((nbytes - 1) >> shift) + 1) << shift
 
 
@@ -66,21 +73,89 @@ def _limit_of_this_machine() -> int:
     return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 8
 
 
+class _Segment:
+    """Consecutive memory from which blocks are cut.
+
+    used: bytes from the start that may be resident; behind them is fresh memory
+    gaps: free ranges among them, in order: where they begin and end, and whether their memory is resident
+    """
+
+    __slots__ = ("_memory", "gaps", "size", "start", "used")
+
+    def __init__(self, size: int):
+        self._memory = mmap.mmap(-1, size, **_PRIVATE)
+        if hasattr(mmap, "MADV_HUGEPAGE"):
+            with contextlib.suppress(OSError):  # a system without large pages
+                self._memory.madvise(mmap.MADV_HUGEPAGE)
+        self.start = numpy_address(np.frombuffer(self._memory, _BYTE))
+        self.size = size
+        self.used = 0
+        self.gaps: list[tuple[int, int, bool]] = []
+
+    def discard(self, begin: int, end: int) -> None:
+        """Return the whole pages of a range to the system."""
+        begin, end = -(-begin // mmap.PAGESIZE) * mmap.PAGESIZE, end // mmap.PAGESIZE * mmap.PAGESIZE
+        if begin < end and hasattr(mmap, "MADV_DONTNEED"):
+            with contextlib.suppress(OSError):  # memory that the program has locked stays
+                self._memory.madvise(mmap.MADV_DONTNEED, begin, end - begin)
+
+
+_Block = tuple[_Segment, int, int]  # where it begins, and its size
+
+
+def _lease_of(
+    lease_type: Any, block: _Block, shape: Sequence[int], strides: Sequence[int], dtype: np.dtype
+) -> np.ndarray:
+    lease = lease_type.from_address(block[0].start + block[1])
+    lease.block = block
+    # the array's base is the lease, which returns the block when the last view is freed
+    return np.ndarray(shape, dtype, lease, 0, strides)
+
+
+class _Lock:
+    """A lock that knows which thread has it; 0: none."""
+
+    __slots__ = ("_lock", "owner")
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self.owner = 0
+
+    def try_now(self) -> bool:
+        """Take it, unless it is taken; returns whether it was."""
+        if not self._lock.acquire(blocking=False):
+            return False
+        self.owner = threading.get_ident()
+        return True
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+        self.owner = threading.get_ident()
+
+    def __exit__(self, *_: object) -> None:
+        self.owner = 0
+        self._lock.release()
+
+
 class Pool:
     """A thread-safe memory pool for arrays.
 
     limit: the most idle bytes
+    most_bytes: the largest sum of `live_bytes` and `idle_bytes` so far
+    made_blocks: how many blocks are not from idle memory
     """
 
     def __init__(self, limit: int):
         self.limit = limit
-        self.idle_bytes = 0
+        self.most_bytes = 0
+        self._live = self._idle = 0
         self.made_blocks = 0
         self._n_frugal = 0
-        self._idle: dict[int, list[_Block]] = {}
+        self._segments: list[_Segment] = []
         self._types: dict[int, Any] = {}  # by size, a type of ctypes.Array
-        # reentrant: the garbage collector may free a lease during take(), in the same thread
-        self._lock = threading.RLock()
+        self._lock = _Lock()
+        # freed blocks, until somebody adds them to the gaps: the garbage collector may free one anywhere
+        self._freed: collections.deque[_Block] = collections.deque()
 
     def take(self, shape: Sequence[int], strides: Sequence[int], dtype: np.dtype, nbytes: int) -> np.ndarray:
         """An aligned array of undefined values; strides: in bytes, none negative, spanning `nbytes`."""
@@ -90,37 +165,122 @@ class Pool:
         if self.limit == 0:
             return np.ndarray(shape, dtype, *aligned_memory(nbytes), strides)
         size = _size_class(nbytes)
-        block = None
+        lease_type = self._types.get(size)
+        if lease_type is None:
+            lease_type = self._types.setdefault(size, _lease_type(size, self._give_back))
+        if size < _LAZY and self._freed:
+            with contextlib.suppress(IndexError):  # another thread was faster
+                block = self._freed.pop()
+                if block[2] == size:  # most often the one that was just freed
+                    return _lease_of(lease_type, block, shape, strides, dtype)
+                self._freed.append(block)
+        if self._lock.owner == threading.get_ident():  # the garbage collector came by below, and calls a finalizer
+            return np.ndarray(shape, dtype, *aligned_memory(nbytes), strides)
         with self._lock:
-            idle = self._idle.pop(size, None)
-            if idle:
-                block = idle.pop()
-                self.idle_bytes -= size
-            if idle is not None:
-                self._idle[size] = idle  # behind the others: it is in use
-        if block is None:
-            block = self._new_block(size)
-        lease = self._types[size].from_address(block[1])
-        lease.block = block
-        # the array's base is the lease, which returns the block when the last view is freed
-        return np.ndarray(shape, dtype, lease, 0, strides)
+            self._collect()
+            segment, begin = self._cut(size)
+            self._live += size
+            self.most_bytes = max(self.most_bytes, self._live + self._idle)
+        return _lease_of(lease_type, (segment, begin, size), shape, strides, dtype)
 
-    def _new_block(self, size: int) -> _Block:
-        if size not in self._types:
-            self._types[size] = _lease_type(size, self._give_back)
+    def _cut(self, size: int) -> tuple[_Segment, int]:
+        """A block of the smallest gap that is large enough; of fresh memory if there is none."""
+        best: tuple[int, _Segment, int] | None = None
+        for segment in self._segments:
+            for k, (begin, end, _) in enumerate(segment.gaps):
+                if end - begin >= size and (best is None or end - begin < best[0]):
+                    best = end - begin, segment, k
+        if best is not None:
+            _, segment, k = best
+            begin, end, is_resident = segment.gaps[k]
+            segment.gaps[k : k + 1] = [(begin + size, end, is_resident)] if end - begin > size else []
+            self._idle -= size if is_resident else 0
+            self.made_blocks += not is_resident
+            return segment, begin
         self.made_blocks += 1
-        memory, start = aligned_memory(size)
-        return memory, numpy_address(memory) + start
+        for segment in self._segments:
+            # a gap at the end is a beginning
+            has_gap = bool(segment.gaps) and segment.gaps[-1][1] == segment.used
+            begin = segment.gaps[-1][0] if has_gap else segment.used
+            if begin + size <= segment.size:
+                if has_gap:
+                    _, end, is_resident = segment.gaps.pop()
+                    self._idle -= end - begin if is_resident else 0
+                segment.used = begin + size
+                return segment, begin
+        try:
+            segment = _Segment(max(size, _SEGMENT))
+        except (OSError, MemoryError):  # address space is limited
+            segment = _Segment(size)
+        segment.used = size
+        self._segments.append(segment)
+        return segment, 0
 
-    def _give_back(self, size: int, block: _Block) -> None:
-        with self._lock:
+    @property
+    def idle_bytes(self) -> int:
+        """Bytes of resident memory without references."""
+        self._collect_unless_busy()
+        return self._idle
+
+    @property
+    def live_bytes(self) -> int:
+        """Bytes of all arrays' blocks."""
+        self._collect_unless_busy()
+        return self._live
+
+    def _give_back(self, block: _Block) -> None:
+        self._freed.append(block)
+        if block[2] >= _LAZY or len(self._freed) > _MOST_FREED:
+            self._collect_unless_busy()
+
+    def _collect_unless_busy(self) -> None:
+        """Add freed blocks to the gaps, unless somebody has the lock, who did or will do so."""
+        while self._freed and self._lock.try_now():
+            try:
+                self._collect()
+            finally:
+                self._lock.__exit__()
+
+    def _collect(self) -> None:
+        while self._freed:
+            segment, begin, size = self._freed.popleft()
+            self._live -= size
+            self._idle += size
+            end, gaps = begin + size, segment.gaps
+            k = bisect.bisect(gaps, (begin,))
+            if k < len(gaps) and gaps[k][0] == end:
+                _, end, is_resident = gaps.pop(k)
+                self._idle += 0 if is_resident else end - begin - size
+            if k and gaps[k - 1][1] == begin:
+                k -= 1
+                first, _, is_resident = gaps.pop(k)
+                self._idle += 0 if is_resident else begin - first
+                begin = first
+            gaps.insert(k, (begin, end, True))
             limit = min(self.limit, _FRUGAL) if self._n_frugal else self.limit
-            if size > limit:
-                return
-            self._idle.setdefault(size, []).append(block)
-            self.idle_bytes += size
-            while self.idle_bytes > limit:
-                self._drop_stale()
+            while self._idle > limit:
+                self._shrink()
+
+    def _shrink(self) -> None:
+        """Return the largest gap's memory to the system."""
+        sizes = [
+            (end - begin, s, k)
+            for s, segment in enumerate(self._segments)
+            for k, (begin, end, is_resident) in enumerate(segment.gaps)
+            if is_resident
+        ]
+        size, s, k = max(sizes)
+        segment = self._segments[s]
+        begin, end, _ = segment.gaps[k]
+        segment.discard(begin, end)
+        self._idle -= size
+        if end < segment.used:
+            segment.gaps[k] = begin, end, False
+            return
+        del segment.gaps[k]  # the last one, whose memory is fresh from now on
+        segment.used = begin
+        if not segment.used:
+            del self._segments[s]
 
     @contextlib.contextmanager
     def frugal(self) -> Iterator[None]:
@@ -133,23 +293,14 @@ class Pool:
             with self._lock:
                 self._n_frugal -= 1
 
-    def _drop_stale(self) -> None:
-        """Free a block of the least recently requested size."""
-        size = next(iter(self._idle))
-        idle = self._idle[size]
-        if idle:
-            idle.pop()
-            self.idle_bytes -= size
-        if not idle:
-            del self._idle[size]
-
     def release(self) -> int:
         """Return all idle memory to the system; returns its size in bytes."""
         with self._lock:
-            idle, self._idle = self._idle, {}
-            released, self.idle_bytes = self.idle_bytes, 0
-        # outside of the lock, since freeing large blocks takes time
-        del idle
+            self._collect()
+            released = self._idle
+            while self._idle:
+                self._shrink()
+        self._collect_unless_busy()
         if _trim is not None:
             _trim(0)  # glibc does not return freed pieces to the system by itself
         return released
@@ -173,7 +324,7 @@ pool = Pool(_limit_of_this_machine())
 
 def _new_lock() -> None:
     # another thread may have held it when this process was forked
-    pool._lock = threading.RLock()
+    pool._lock = _Lock()
 
 
 os.register_at_fork(after_in_child=_new_lock)

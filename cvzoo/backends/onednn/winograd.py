@@ -9,7 +9,7 @@ from cvzoo.backends.native.library import native
 from cvzoo.backends.native.plans import ACTIVATIONS, WinogradFiltersPlan, WinogradPlan
 from cvzoo.backends.numpy.windows import out_size
 from cvzoo.backends.onednn.forward_convolution import ForwardConvolution, Geometry, post_op_source
-from cvzoo.backends.onednn.memory import AbstractCachedWeights, new_bytes
+from cvzoo.backends.onednn.memory import AbstractCachedWeights, lasting_bytes
 from cvzoo.backends.onednn.native_primitive import NativePrimitive
 from cvzoo.backends.onednn.primitives import BIAS, DST, SRC, WEIGHTS, strides_of
 
@@ -35,7 +35,7 @@ class _TransformedFilters(AbstractCachedWeights):
 
     def make(self, w: np.ndarray) -> np.ndarray:
         """The transformed filters."""
-        transformed = new_bytes(self._size)
+        transformed = lasting_bytes(self._size)
         self._transform(w, transformed)
         return transformed
 

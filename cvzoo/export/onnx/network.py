@@ -22,6 +22,7 @@ from cvzoo.export.onnx.onnx_graph import OnnxGraph, Shape
 from cvzoo.export.onnx.sizes import SizeDependenceError
 from cvzoo.export.onnx.step import Step
 from cvzoo.graph.capture import Capture
+from cvzoo.graph.passes.fold_batch_normalization import fold_scales
 from cvzoo.graph.records import Graph
 
 _SEED = 20170615
@@ -38,6 +39,9 @@ class Probes:
     def __init__(self, call: Network, shapes: Sequence[tuple[int, ...]]):
         """Run the call once per shape, on noise. Raises GraphError or SizeDependenceError if its functions differ."""
         self.graphs = [_graph_of(call, shape, k) for k, shape in enumerate(shapes)]
+        products: dict[tuple[int, int], np.ndarray] = {}
+        for graph in self.graphs:
+            fold_scales(graph, products)
         first = self.graphs[0]
         for other in self.graphs[1:]:
             if _wiring(first) != _wiring(other):

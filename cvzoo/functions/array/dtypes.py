@@ -115,5 +115,6 @@ def rounded_weight(W: Array, dtype: np.dtype, pack: PreparedWeights | None) -> t
         return float_types.rounded(W, dtype), None
     cached = pack.made.get(dtype)
     if cached is None:
-        cached = pack.made[dtype] = (float_types.rounded(W, dtype), PreparedWeights())
+        own = W if pack.scale is None else float_types.scaled_filters(W, pack.scale)
+        cached = pack.made[dtype] = (float_types.rounded(own, dtype), PreparedWeights())
     return cached

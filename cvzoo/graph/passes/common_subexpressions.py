@@ -12,7 +12,7 @@ def common_subexpressions(graph: Graph) -> int:
     merge_constants(graph)
     for record in graph.records:
         record.reads = tuple([same_as.get(value, value) for value in record.reads])
-        alike = known.setdefault((type(record.function), record.reads), [])
+        alike = known.setdefault((type(record.function), record.reads, _scale_of(record)), [])
         first = next((each for each in alike if same_settings(each.settings, record.settings)), None)
         # outputs are not merged: a caller that writes into one result must not change another
         if first is None or set(record.writes) & set(graph.outputs):
@@ -24,6 +24,14 @@ def common_subexpressions(graph: Graph) -> int:
     graph.records = remaining
     graph.drop_unused()
     return merged
+
+
+def _scale_of(record: Record) -> int | None:
+    """The `id` of the scale of a convolution's filters, which is kept in their cache and is no setting."""
+    settings = record.settings.get("_settings")
+    pack = settings.get("pack") if isinstance(settings, dict) else None
+    scale = getattr(pack, "scale", None)
+    return None if scale is None else id(scale)
 
 
 def merge_constants(graph: Graph) -> None:

@@ -11,6 +11,7 @@ from cvzoo.autodiff.parameter import Parameter
 from cvzoo.autodiff.prepared_weights import PreparedWeights
 from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.dispatch import backend_of
+from cvzoo.backends.float_types import scaled_filters
 from cvzoo.config.switches import switches
 from cvzoo.functions.activation.relu import leaky_relu, relu, relu6
 from cvzoo.functions.activation.sigmoid import hard_sigmoid, hard_swish, sigmoid, silu, tanh
@@ -143,7 +144,7 @@ def _one_by_one(
 
 def float_convolution(conv: Convolution2D, norm: BatchNorm | None) -> Callable[..., Variable]:
     """The same in float32, ignoring the layer's kernel."""
-    W, b, pack = filters_of(conv, norm)
+    W, b, pack = _scaled_filters_of(conv, norm)
     return functools.partial(
         fused_convolution_2d,
         W=W,
@@ -163,6 +164,17 @@ def filters_of(
     if norm is None:
         return conv.W, conv.b, conv.W.packs()
     return folded(conv.W, ("filters", id(norm)), _sources(conv, norm), lambda: _product(conv, norm))
+
+
+def _scaled_filters_of(
+    conv: Convolution2D, norm: BatchNorm | None
+) -> tuple[Variable | Array, Variable | Array | None, PreparedWeights | None]:
+    """The same, but W as it is if its cache has a scale: the product is not kept next to its reordered copies."""
+    if norm is None or type(conv.W._array) is not np.ndarray:  # kernels of a GPU do not know the scale
+        return filters_of(conv, norm)
+    scale, b, pack = folded(conv.W, ("scale of filters", id(norm)), _sources(conv, norm), lambda: _factors(conv, norm))
+    pack.scale = scale
+    return conv.W, b, pack
 
 
 def factors_of(
@@ -191,9 +203,8 @@ def _factors(conv: Convolution2D, norm: BatchNorm) -> tuple[np.ndarray, np.ndarr
 
 
 def _product(conv: Convolution2D, norm: BatchNorm) -> tuple[np.ndarray, np.ndarray]:
-    W = conv.W._array
     scale, b = _factors(conv, norm)
-    return (W * scale[:, None, None, None]).astype(W.dtype), b
+    return scaled_filters(conv.W._array, scale), b
 
 
 def _array(value: Variable | Array | Any) -> np.ndarray:

@@ -92,7 +92,70 @@ def test_small_arrays_have_memory_of_their_own():
 @pytest.mark.parametrize("n", [1, 5, 1000, 65536, 65537, 81920, 81921, 10**7 + 1])
 def test_a_block_is_large_enough_and_not_much_larger(n):
     n = max(n, 65536)
-    assert n <= _size_class(n) <= 1.25 * n
+    assert n <= _size_class(n) <= 1.04 * n
+    assert _size_class(n) % 64 == 0
+
+
+def test_freed_neighbors_are_one_gap_for_larger_arrays():
+    pool = Pool(1 << 30)
+    arrays = [take(pool, 1 << 18) for _ in range(8)]
+    addresses = [x.ctypes.data for x in arrays]
+    for k in (1, 3, 2, 0, 4, 7, 5, 6):
+        arrays[k] = None
+    assert (pool.live_bytes, pool.idle_bytes) == (0, 8 << 20)
+    x = take(pool, 8 << 18)
+    assert x.ctypes.data == addresses[0]
+    assert (pool.live_bytes, pool.idle_bytes, pool.most_bytes) == (8 << 20, 0, 8 << 20)
+
+
+def test_the_smallest_sufficient_gap_is_taken():
+    pool = Pool(1 << 30)
+    arrays = [take(pool, n << 18) for n in (4, 1, 2, 1, 3)]
+    expected = arrays[2].ctypes.data
+    arrays[0] = arrays[2] = None
+    assert take(pool, 2 << 18).ctypes.data == expected
+
+
+def test_a_network_of_many_sizes_leaves_little_more_than_its_peak():
+    pool, sizes, peak = Pool(1 << 30), (50, 13, 50, 27, 7, 28, 14, 3, 13), 0
+    for _ in range(3):
+        x = None
+        for size in sizes:  # each needs its input and an intermediate result
+            h = take(pool, size << 17)
+            x = take(pool, size << 18)
+            peak = max(peak, pool.live_bytes)
+            del h
+        del x
+    assert pool.live_bytes == 0
+    assert pool.idle_bytes == pool.most_bytes <= 1.6 * peak
+    assert pool.idle_bytes < sum(set(sizes)) * (3 << 19)  # a block for each size, as it is if they are not joined
+
+
+def test_memory_that_was_returned_to_the_system_is_fresh():
+    pool = Pool(1 << 30)
+    first, x, last = (take(pool, 1 << 20) for _ in range(3))
+    first[...], x[...], last[...] = 1, 2, 3
+    address = x.ctypes.data
+    del x
+    assert pool.release() == 4 << 20
+    assert (first == 1).all()
+    assert (last == 3).all()
+    x = take(pool, 1 << 20)
+    assert x.ctypes.data == address
+    assert not x.any()  # pages that the system has filled with zeros
+
+
+def test_a_finalizer_may_take_and_free_while_the_pool_is_at_work():
+    pool = Pool(1 << 30)
+    x = take(pool, 1 << 20)
+    with pool._lock:  # as the garbage collector, in the middle of another call
+        y = take(pool, 1 << 20)
+        y[...] = 5
+        del x
+        assert pool._idle == 0
+    assert (y == 5).all()
+    assert pool.idle_bytes == 4 << 20
+    assert take(pool, 1 << 20) is not None
 
 
 @pytest.mark.slow

@@ -8,13 +8,16 @@ import numpy as np
 import pytest
 
 import cvzoo.functions as F
+from cvzoo.autodiff.prepared_weights import PreparedWeights
 from cvzoo.config.randomness import set_seed
 from cvzoo.config.switches import no_backprop_mode, using_config
+from cvzoo.links.chain import Chain
 from cvzoo.links.connection.batch_normalization import BatchNormalization, FrozenBatchNormalization
 from cvzoo.links.connection.conv_2d_bn_activ import Conv2DActiv, Conv2DBNActiv, ConvNormActiv
 from cvzoo.links.connection.convolution_2d import Convolution2D
 from cvzoo.links.connection.fused_convolution import can_fold, filters_of, fused_convolution
 from cvzoo.links.connection.group_normalization import GroupNormalization
+from cvzoo.links.model.resnet.resnet import ResNet18
 
 
 def layers(kind=BatchNormalization, nobias=True, eps=1e-5):
@@ -89,6 +92,70 @@ def test_the_product_is_made_once_and_again_for_another_normalization():
         other.avg_var *= 2
         assert np.abs(filters_of(conv, other)[0] - first).max() > 1e-3
         assert filters_of(conv, norm)[0] is first
+
+
+def arrays_of(table):
+    """The arrays in a table of prepared weights, and in the tables that it has made."""
+    for value in table.values():
+        yield value
+    for entry in table.made.values():
+        for value in entry[2]:
+            if isinstance(value, PreparedWeights):
+                yield from arrays_of(value)
+            elif isinstance(value, np.ndarray):
+                yield value
+
+
+def test_the_product_is_not_kept_next_to_what_kernels_read():
+    model, x = ResNet18(n_class=3), np.ones((1, 3, 64, 64), np.float32)
+    with using_config("train", False), no_backprop_mode():
+        model(x)
+        convs = [link for link in model.links() if isinstance(link, Convolution2D)]
+        assert len(convs) == 20
+        for conv in convs:
+            in_formats = [each for each in arrays_of(conv.W.packs()) if each.nbytes >= conv.W._array.nbytes]
+            assert len(in_formats) <= 1
+            assert all(each.nbytes <= 2 * conv.W._array.nbytes for each in in_formats)
+
+
+@pytest.mark.parametrize("backend", ["numpy", "auto"])
+@pytest.mark.parametrize("dtype", ["float32", "mixed_bf16"])
+def test_two_normalizations_of_one_convolution_are_not_mixed_up(backend, dtype):
+    conv, norm, x = layers()
+    _, other, _ = layers()
+    other.avg_var *= 4
+    with using_config("train", False), using_config("backend", backend), no_backprop_mode():
+        expected = [each(conv(x)).array for each in (norm, other)]
+        with using_config("dtype", dtype):
+            tolerance = 1e-5 if dtype == "float32" else 0.1
+            for _ in range(2):
+                for each, y in zip((norm, other), expected):
+                    got = fused_convolution(conv, each)(x).array.astype(np.float32)
+                    np.testing.assert_allclose(got, y, atol=tolerance)
+
+
+class Fork(Chain):
+    """Two normalizations without a shift of one convolution: their filters differ only by the scale."""
+
+    def __init__(self):
+        with self.init_scope():
+            self.conv, self.norm, _ = layers()
+            self.other = copy.deepcopy(self.norm)
+        for norm in (self.norm, self.other):
+            norm.beta.array[:], norm.avg_mean[:] = 0, 0
+        self.other.avg_var *= 4
+
+    def forward(self, x):
+        return F.concat([fused_convolution(self.conv, self.norm)(x), fused_convolution(self.conv, self.other)(x)])
+
+
+def test_a_graph_keeps_both_normalizations_of_one_convolution():
+    model, x = Fork(), layers()[2]
+    with using_config("train", False), no_backprop_mode():
+        expected = model(x).array
+        assert np.abs(expected[:, :5] - expected[:, 5:]).max() > 0.1
+        graph = model.compile(x)
+        np.testing.assert_array_equal(graph([x]).array, expected)
 
 
 def test_copies_prepare_their_weights_themselves():

@@ -85,6 +85,7 @@ class Bottleneck(Chain):
         first, second = (1, stride) if arch == "v1.5" else (stride, 1)
         width = mid * base_width // 64 * groups
         kind: NormSettings = {"norm": norm, "eps": eps}
+        self._shrinks = stride != 1
         with self.init_scope():
             self.conv1 = ConvNormActiv(in_channels, width, 1, first, **kind)
             self.conv2 = ConvNormActiv(width, width, 3, second, dilate=dilate, groups=groups, **kind)
@@ -94,8 +95,12 @@ class Bottleneck(Chain):
 
     def forward(self, x: Variable | Array) -> Variable:
         """(B, 4 * mid, H / stride, W / stride) of x (B, in_channels, H, W)."""
-        h = self.conv2(self.conv1(x))
-        return _joined(self.conv3, self.se, h, x if self.shortcut is None else self.shortcut(x))
+        if self._shrinks or self.shortcut is None:
+            h = self.conv2(self.conv1(x))
+            return _joined(self.conv3, self.se, h, x if self.shortcut is None else self.shortcut(x))
+        # the largest result first, which then fits where the result of the stem was: 29 of 204 MB at 800x1088 pixels
+        residual = self.shortcut(x)
+        return _joined(self.conv3, self.se, self.conv2(self.conv1(x)), residual)
 
 
 def _joined(last: ConvNormActiv, se: SEBlock | None, h: Variable | Array, residual: Variable | Array) -> Variable:
