@@ -42,8 +42,8 @@ def instance_splits(spec: str) -> InstanceSplits:
     spec: "coco:TRAIN.json,VAL.json", optionally with ",photos=DIR"; or "coco:ROOT" with
         annotations/instances_train*.json and instances_val*.json; "voc:ROOT", the masks in SegmentationObject of 2012
         or of a folder in its layout; "sbd:ROOT", ROOT as data_dir of `SBDInstanceSegmentationDataset`
-    Raises ConfigError for a malformed specification, DatasetError if a part is missing or empty, or if the two parts
-    have different classes.
+    Raises ConfigError for a malformed specification, DatasetError if a part is missing or empty, if an object has no
+    mask, or if the two parts have different classes.
     """
     kind, _, root = spec.partition(":")
     train: _Dataset
@@ -84,7 +84,7 @@ class _OfMasks:
 
 
 def _read(spec: DataSpec) -> COCOJSONInstanceSegmentationDataset:
-    return COCOJSONInstanceSegmentationDataset(
+    dataset = COCOJSONInstanceSegmentationDataset(
         spec.path,
         spec.photos,
         use_crowded=True,
@@ -93,3 +93,8 @@ def _read(spec: DataSpec) -> COCOJSONInstanceSegmentationDataset:
         return_bbox=True,
         allow_outside=spec.outside,
     )
+    n = dataset.n_without_mask
+    if n:
+        words = f"{spec.path}: {n} object{'s have' if n > 1 else ' has'} a box, but no mask"
+        raise DatasetError(words, expected="a polygon or a run-length encoding of each object")
+    return dataset

@@ -60,6 +60,12 @@ class COCOJSONInstanceSegmentationDataset(AbstractCOCODataset):
             ("img", "mask", "label"), (("area", return_area), ("crowded", return_crowded), ("bbox", return_bbox))
         )
 
+    @property
+    def n_without_mask(self) -> int:
+        """The number of objects of the file that have a box only, whose images cannot be read."""
+        spans = self._columns.mask_spans
+        return 0 if spans is None else int((spans[:, 0] < 0).sum())
+
 
 class COCOJSONKeypointDataset(AbstractCOCODataset):
     """Images with the keypoints of objects, from a JSON file in COCO's format (person_keypoints_*.json).

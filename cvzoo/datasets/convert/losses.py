@@ -26,7 +26,7 @@ LAST_PIXELS = "last pixels of boxes that end with the image, where VOC's coordin
 ONLY_LAST_PIXELS = "boxes in an image's last row or column only"
 # keys that all of COCO's annotations have, and that can be recovered or generated
 _OF_COCO = ("id", "area", "iscrowd", "image_id")
-_OF_VOC = ("pose", "truncated", "difficult", "occluded", "voc_xml")
+_OF_VOC = ("pose", "truncated", "difficult", "occluded", "text", "voc_xml")
 
 
 def is_left_out(each: AnnotatedObject, kind: str, *, keep_crowds: bool) -> bool:

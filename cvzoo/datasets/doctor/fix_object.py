@@ -85,8 +85,11 @@ def _clipped(each: AnnotatedObject, size: Size | None, last_pixel: int, log: Log
         each = dataclasses.replace(each, bbox=bbox)
         if "text" in each.extra:  # SROIE's polygon is the region itself, clipped like its box
             limits = (float(width), float(height))
-            polygon = tuple(min(max(value, 0.0), limits[i % 2]) for i, value in enumerate(each.polygons[0]))
-            each = dataclasses.replace(each, polygons=(polygon,))
+            polygons = (
+                tuple(min(max(value, 0.0), limits[i % 2]) for i, value in enumerate(polygon))
+                for polygon in each.polygons
+            )
+            each = dataclasses.replace(each, polygons=tuple(polygons))
         elif len(each.written) == 4 and each.polygons and "area" not in each.extra:
             each = dataclasses.replace(each, polygons=())  # otherwise YOLO's box would again be that of its polygon
     if bbox[0] == bbox[2] or bbox[1] == bbox[3]:

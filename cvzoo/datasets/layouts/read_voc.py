@@ -149,6 +149,8 @@ def _read_object(
         if flag in extra and extra[flag] not in (0, 1):
             findings.append(Finding(Fault.FIELD_MALFORMED, f"{flag} is {extra[flag]!r:.60}", name, index))
             del extra[flag]
+    if "text" in extra:
+        extra["text"] = str(extra["text"])  # a line of text may be a number
     return AnnotatedObject(index, class_name, bbox, written, extra=extra)
 
 

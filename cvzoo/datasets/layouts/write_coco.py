@@ -105,7 +105,7 @@ def _annotation(each: AnnotatedObject, bbox: Box, id_: int, image_id: int, numbe
         "image_id": image_id,
         "category_id": number,
         "bbox": [_whole(value) for value in (x_min, y_min, width, height)],
-        "area": _whole(float(exact(width) * exact(height))) if math.isfinite(width * height) else 0,
+        "area": _area(each, width, height),
         "iscrowd": 0,
     }
     if each.polygons:
@@ -115,6 +115,17 @@ def _annotation(each: AnnotatedObject, bbox: Box, id_: int, image_id: int, numbe
     if each.points:
         record["keypoints"] = list(each.points)
     return record | {key: value for key, value in each.extra.items() if key not in ("id", "image_id")}
+
+
+def _area(each: AnnotatedObject, width: float, height: float) -> float | int:
+    """The area of the polygons, which evaluation sorts objects by, or else of the box."""
+    if not each.polygons:
+        return _whole(float(exact(width) * exact(height))) if math.isfinite(width * height) else 0
+    area = 0.0
+    for polygon in each.polygons:
+        xs, ys = polygon[0::2], polygon[1::2]
+        area += abs(math.fsum(xs[i - 1] * ys[i] - xs[i] * ys[i - 1] for i in range(len(xs)))) / 2
+    return _whole(area)
 
 
 def _whole(value: float) -> float | int:

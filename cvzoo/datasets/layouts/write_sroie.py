@@ -19,7 +19,7 @@ def write_sroie(annotated: AnnotatedSet, folder: pathlib.Path, names: Mapping[st
             corners: tuple[float, ...] = (x_min, y_min, x_max, y_min, x_max, y_max, x_min, y_max)
             if each.polygons and len(each.polygons[0]) == 8:
                 corners = each.polygons[0]
-            text = str(each.extra.get("text", "")).replace("\n", " ")
+            text = " ".join(str(each.extra.get("text", "")).splitlines())
             lines.append(",".join([*map(number_text, map(float, corners)), text]) + "\n")
         path = folder / "box" / pathlib.PurePath(names[image.name]).with_suffix(".csv")
         path.write_text("".join(lines), encoding="utf-8")

@@ -63,6 +63,8 @@ def image_xml(image: AnnotatedImage, name: str, base: int) -> bytes:
         for flag in FLAGS:
             if flag != "occluded" or flag in each.extra:
                 _add(node, flag, each.extra.get(flag, 0))
+        if "text" in each.extra:
+            _add(node, "text", each.extra["text"])
         y_min, x_min, y_max, x_max = each.bbox
         box = ElementTree.SubElement(node, "bndbox")
         for corner, value in zip(CORNERS, (x_min, y_min, x_max, y_max)):

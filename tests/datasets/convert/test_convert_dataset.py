@@ -138,6 +138,28 @@ def test_marks_of_voc_survive_a_stay_in_coco(tmp_path):
     assert after.extra["folder"] == "VOC2007"
 
 
+def test_the_text_of_an_object_survives_a_stay_in_voc(coco, tmp_path):
+    path = coco / "annotations/instances_train.json"
+    tree = json.loads(path.read_text())
+    tree["annotations"][0]["text"] = "12"  # no number
+    path.write_text(json.dumps(tree))
+    convert("coco", coco, tmp_path / "voc", "voc")
+    convert("voc", tmp_path / "voc", tmp_path / "back", "coco")
+    back = [each.extra.get("text") for image in read("coco", tmp_path / "back").images for each in image.objects]
+    assert [text for text in back if text is not None] == ["12"]
+
+
+def test_the_area_of_a_polygon_without_one_is_that_of_the_polygon(coco, tmp_path):
+    path = coco / "annotations/instances_train.json"
+    tree = json.loads(path.read_text())
+    tree["annotations"][0] |= {"segmentation": [[0, 0, 10, 0, 10, 5], [20, 20, 24, 20, 24, 22, 20, 22]]}
+    del tree["annotations"][0]["area"]
+    path.write_text(json.dumps(tree))
+    convert("coco", coco, tmp_path / "out", "coco")
+    new = json.loads((tmp_path / "out/annotations/instances_train.json").read_text())["annotations"][0]
+    assert new["area"] == 33
+
+
 def test_what_cannot_be_carried_is_listed_and_logged(coco, tmp_path):
     done = convert("coco", coco, tmp_path / "out", "yolo")
     lost = {each.what: each.count for each in done.losses}

@@ -1,5 +1,7 @@
 """What the corrected boxes are."""
 
+import json
+
 import pytest
 from PIL import Image
 
@@ -43,6 +45,15 @@ def test_boxes_of_a_voc_folder_are_corrected(voc, objects, expected):
 def test_boxes_of_a_coco_file_are_corrected(coco, bboxes, expected):
     coco.add("x.jpg", *bboxes)
     assert boxes(fix(examine_dataset(parse_data_spec(f"coco:{coco.save()}"))).annotated, "x.jpg") == expected
+
+
+def test_a_box_with_a_text_and_no_corners_is_cut_at_the_edge(coco):
+    coco.add("x.jpg", (70, 10, 30, 20))
+    path = coco.save()
+    tree = json.loads(path.read_text())
+    tree["annotations"][0]["text"] = "TOTAL"
+    path.write_text(json.dumps(tree))
+    assert boxes(fix(examine_dataset(parse_data_spec(f"coco:{path}"))).annotated, "x.jpg") == [(10, 70, 30, 80)]
 
 
 def test_pixels_in_yolos_labels_are_corrected(yolo):
