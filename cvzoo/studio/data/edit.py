@@ -54,7 +54,8 @@ class Edits:
             item = item_at(connection, dataset, ordinal, head)
             if item is None:
                 raise Problem(410, "the image was deleted from the data set", hint="revert the deletion")
-            checked = checked_objects(objects, classes_at(connection, dataset, head), task)
+            size = (item.height, item.width)
+            checked = checked_objects(objects, classes_at(connection, dataset, head), task, size)
             if item.first_rev != base:
                 return head, item
             after = dataclasses.replace(item, labels=checked, n_object=len(checked))

@@ -19,6 +19,8 @@ from cvzoo.studio.database.tables import DATASET, VERSION
 from cvzoo.studio.ids import new_id
 from cvzoo.studio.place import Place
 
+_KINDS = ("added", "deleted", "moved", "renamed", "rewritten")
+_SHAPES = ("box", "polygons", "rle", "points")
 TRAINED = ("train", "val")  # splits that a training needs
 
 
@@ -51,6 +53,7 @@ class ImageDifference:
     """What differs between two versions of an image. Lists of objects: of each what the second, or the first, has.
 
     item: the image, of the second version if it is there; kind: "added", "deleted" or "changed"
+    moved: with another box, polygon, mask or keypoints; renamed: of another class; rewritten: with another text
     """
 
     item: Item
@@ -59,6 +62,7 @@ class ImageDifference:
     deleted: list[dict[str, Any]]
     moved: list[tuple[dict[str, Any], dict[str, Any]]]
     renamed: list[tuple[dict[str, Any], dict[str, Any]]]
+    rewritten: list[tuple[dict[str, Any], dict[str, Any]]]
     split: tuple[str, str] | None
 
     def to_json(self) -> dict[str, Any]:
@@ -147,15 +151,13 @@ def finish_version(connection: Connection, version: str, state: str, detail: str
 def summary(found: list[ImageDifference]) -> dict[str, Any]:
     """The numbers of images and of objects of each kind of difference, and of objects by class."""
     images = Counter(each.kind for each in found)
-    objects = {
-        kind: sum(len(getattr(each, kind)) for each in found) for kind in ("added", "deleted", "moved", "renamed")
-    }
+    objects = {kind: sum(len(getattr(each, kind)) for each in found) for kind in _KINDS}
     classes: dict[str, Counter[str]] = {}
     for each in found:
         for kind in ("added", "deleted"):
             for tree in getattr(each, kind):
                 classes.setdefault(tree["class"], Counter())[kind] += 1
-        for kind in ("moved", "renamed"):
+        for kind in _KINDS[2:]:
             for _, after in getattr(each, kind):
                 classes.setdefault(after["class"], Counter())[kind] += 1
     n_split = sum(each.split is not None for each in found)
@@ -173,7 +175,7 @@ def _difference(before: Item | None, after: Item | None) -> ImageDifference:
         assert item is not None
         kind = "added" if before is None else "deleted"
         objects = {"added": item.labels if kind == "added" else [], "deleted": item.labels if kind == "deleted" else []}
-        return ImageDifference(item, kind, objects["added"], objects["deleted"], [], [], None)
+        return ImageDifference(item, kind, objects["added"], objects["deleted"], [], [], [], None)
     old = {each["id"]: each for each in before.labels}
     new = {each["id"]: each for each in after.labels}
     both = [(old[key], new[key]) for key in old if key in new]
@@ -182,8 +184,9 @@ def _difference(before: Item | None, after: Item | None) -> ImageDifference:
         "changed",
         [each for key, each in new.items() if key not in old],
         [each for key, each in old.items() if key not in new],
-        [(a, b) for a, b in both if a.get("box") != b.get("box") or a.get("polygons") != b.get("polygons")],
+        [(a, b) for a, b in both if any(a.get(key) != b.get(key) for key in _SHAPES)],
         [(a, b) for a, b in both if a["class"] != b["class"]],
+        [(a, b) for a, b in both if a.get("extra", {}).get("text") != b.get("extra", {}).get("text")],
         None if before.split == after.split else (before.split, after.split),
     )
 

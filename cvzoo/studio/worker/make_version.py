@@ -44,7 +44,7 @@ def _write_boxes(
     folder: pathlib.Path,
     progress: Callable[[str, int, int], None],
 ) -> str:
-    kind = _layout(order)
+    kind = _layout(order, rows)
     annotated = annotated_set(order, rows, kind)
     names = plain_names([row["name"] for row in rows], flat=kind != "coco")
     images = folder / PHOTO_FOLDERS[kind]
@@ -57,11 +57,17 @@ def _write_boxes(
     return f"{kind}:{folder}"
 
 
-def _layout(order: Mapping[str, Any]) -> str:
+def _layout(order: Mapping[str, Any], rows: Sequence[dict[str, Any]]) -> str:
     """The layout to write: that of the original if it can hold the objects, since metrics depend on it, else COCO's."""
-    if order["layout"] == "sroie":
-        return "sroie" if list(order["classes"]) == ["text"] else "coco"
-    return "voc" if order["layout"] == "voc" else "coco"  # COCO's has no objects that are difficult
+    objects = [each for row in rows for each in row["labels"]]
+    if order["layout"] == "sroie":  # a line of text has four corners
+        is_held = all("rle" not in each and set(map(len, each.get("polygons", ()))) <= {8} for each in objects)
+        is_held &= all(len(each.get("polygons", ())) <= 1 for each in objects)
+        return "sroie" if is_held and list(order["classes"]) == ["text"] else "coco"
+    if order["layout"] == "voc":  # its masks have no text; COCO's layout has no objects that are difficult
+        is_held = not any("text" in each.get("extra", {}) and each.get("polygons") for each in objects)
+        return "voc" if is_held else "coco"
+    return "coco"
 
 
 def _write_classes(

@@ -49,7 +49,7 @@ def test_the_same_content_gives_the_same_version(browser, studio, work, dataset)
     second = new_version(browser, studio, work, dataset, "less")
     assert second["id"] != first["id"]
     found = browser.get(f"/api/v1/versions/{second['id']}/diff?other={first['id']}").json()
-    assert found["objects"] == {"added": 0, "deleted": 1, "moved": 0, "renamed": 0}
+    assert found["objects"] == {"added": 0, "deleted": 1, "moved": 0, "renamed": 0, "rewritten": 0}
     assert found["classes"] == {"dog": {"deleted": 1}}
     browser.post(f"/api/v1/datasets/{dataset}:revert", json={"rev": 1})
     assert new_version(browser, studio, work, dataset, "as before")["id"] == first["id"]

@@ -1,11 +1,16 @@
 // draws an image with its objects, and tells what is at a point; all coordinates are pixels of the image
+import { boxCorners, contains, isItsBox, maskRuns } from "./shapes.js";
+
 const HANDLE = 7; // pixels of the screen
-const MANY = 100; // objects
+const TOUCH = 14; // of a finger
 
 export class View {
+  // objects: all; live: the selected one while it is changed, instead of it; outline: of a polygon that is being drawn
   constructor(canvas, image, colors) {
-    Object.assign(this, { canvas, image, colors, scale: 1, left: 0, top: 0, objects: [], selected: null, draft: null });
+    Object.assign(this, { canvas, image, colors, scale: 1, left: 0, top: 0, objects: [], selected: null });
+    Object.assign(this, { live: null, draft: null, outline: null, corner: null, hasCorners: false, near: HANDLE });
     this.context = canvas.getContext("2d");
+    this.layer = document.createElement("canvas");
     this.masks = new Map();
     new ResizeObserver(() => this.fit()).observe(canvas);
   }
@@ -13,8 +18,8 @@ export class View {
   fit() {
     const { clientWidth: width, clientHeight: height } = this.canvas;
     this.ratio = devicePixelRatio || 1;
-    this.canvas.width = Math.round(width * this.ratio);
-    this.canvas.height = Math.round(height * this.ratio);
+    for (const each of [this.canvas, this.layer]) Object.assign(each, { width: Math.round(width * this.ratio), height: Math.round(height * this.ratio) });
+    this.painted = null;
     this.scale = Math.min(width / this.image.width, height / this.image.height);
     this.left = (width - this.image.width * this.scale) / 2;
     this.top = (height - this.image.height * this.scale) / 2;
@@ -57,17 +62,21 @@ export class View {
     this.frame = requestAnimationFrame(() => this.drawNow());
   }
 
+  // what does not change while an object is dragged is painted once
   drawNow() {
     const { context, canvas, ratio } = this;
-    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    const state = [this.objects, this.selected, this.scale, this.left, this.top];
+    if (!this.painted || state.some((value, i) => value !== this.painted[i])) this.paintLayer();
+    this.painted = state;
+    context.setTransform(1, 0, 0, 1, 0, 0);
     context.clearRect(0, 0, canvas.width, canvas.height);
-    context.imageSmoothingEnabled = this.scale < 3;
-    context.drawImage(this.image, this.left, this.top, this.image.width * this.scale, this.image.height * this.scale);
-    this.drawOthers(this.objects.filter((each) => each.id !== this.selected));
-    const selected = this.objects.find((each) => each.id === this.selected);
-    if (selected) this.drawObject(selected, true);
+    context.drawImage(this.layer, 0, 0);
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    const selected = this.live ?? this.objects.find((each) => each.id === this.selected);
+    if (selected) this.drawSelected(selected);
     this.drawGhosts();
     if (this.draft) this.drawBox(this.draft, "#ffffff", true);
+    if (this.outline) this.drawOutline();
   }
 
   /** What an evaluation predicted wrongly: boxes with verdicts, which are only shown. */
@@ -84,45 +93,117 @@ export class View {
     context.restore();
   }
 
-  // what is not selected; many objects are drawn once and kept as an image, since a drag changes only the selected one
-  drawOthers(others) {
-    if (others.length < MANY) {
-      for (const each of others) this.drawObject(each, false);
-      return;
-    }
-    const { context, canvas, ratio } = this;
-    const now = [canvas.width, canvas.height, ratio, this.scale, this.left, this.top, ...others];
-    if (now.length !== this.kept?.length || now.some((value, i) => value !== this.kept[i])) {
-      this.kept = now;
-      this.layer ??= document.createElement("canvas");
-      Object.assign(this.layer, { width: canvas.width, height: canvas.height });
-      this.context = this.layer.getContext("2d");
-      this.context.setTransform(ratio, 0, 0, ratio, 0, 0);
-      for (const each of others) this.drawObject(each, false);
-      this.context = context;
-    }
-    context.setTransform(1, 0, 0, 1, 0, 0);
-    context.drawImage(this.layer, 0, 0);
-    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+  paintLayer() {
+    const context = this.layer.getContext("2d");
+    const shown = this.context;
+    this.context = context;
+    context.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
+    context.clearRect(0, 0, this.layer.width, this.layer.height);
+    context.imageSmoothingEnabled = this.scale < 3;
+    context.drawImage(this.image, this.left, this.top, this.image.width * this.scale, this.image.height * this.scale);
+    const others = this.objects.filter((each) => each.id !== this.selected);
+    for (const each of others) this.drawShapes(each, false);
+    this.drawBoxes(others.filter((each) => each.box));
+    if (this.objects.length < 16) for (const each of others) if (each.box) this.drawName(each);
+    this.context = shown;
   }
 
-  drawObject(each, isSelected) {
-    const color = this.colors[each.class] ?? "#888888";
+  // one by one: a path of thousands of rectangles takes fifty times as long
+  drawBoxes(objects) {
+    const { context } = this;
+    for (const [width, color] of [[3, "#000000aa"], [1.5, null]]) {
+      context.lineWidth = width;
+      for (const { box, class: name } of objects) {
+        const [left, top] = this.toScreen(box[1], box[0]);
+        context.strokeStyle = color ?? this.colorOf(name);
+        context.strokeRect(left, top, (box[3] - box[1]) * this.scale, (box[2] - box[0]) * this.scale);
+      }
+    }
+  }
+
+  colorOf(name) {
+    return this.colors[name] ?? "#888888";
+  }
+
+  drawShapes(each, isSelected) {
+    const color = this.colorOf(each.class);
     if (each.rle) this.drawMask(each, color);
     for (const polygon of each.polygons ?? []) this.drawPolygon(polygon, color, isSelected);
     for (let i = 0; i + 2 < (each.points ?? []).length; i += 3) if (each.points[i + 2]) this.drawPoint(each.points[i], each.points[i + 1], color);
+  }
+
+  drawSelected(each) {
+    this.drawShapes(each, true);
     if (!each.box) return;
-    this.drawBox(each.box, color, isSelected);
-    if (isSelected) {
-      for (const [x, y] of corners(each.box)) {
-        const [sx, sy] = this.toScreen(x, y);
-        this.context.fillStyle = "#ffffff";
-        this.context.fillRect(sx - 4, sy - 4, 8, 8);
-        this.context.strokeStyle = color;
-        this.context.strokeRect(sx - 4, sy - 4, 8, 8);
+    const color = this.colorOf(each.class);
+    this.drawBox(each.box, color, true);
+    if (!each.rle) for (let corners = boxCorners(each.box), i = 0; i < 8; i += 2) this.drawHandle(corners[i], corners[i + 1], color);
+    if (this.showsCorners(each)) this.drawCorners(each, color);
+    this.drawName(each);
+  }
+
+  showsCorners(each) {
+    return Boolean(each.polygons?.length) && (this.hasCorners || this.corner !== null || !isItsBox(each));
+  }
+
+  drawHandle(x, y, color, side = 8) {
+    const [sx, sy] = this.toScreen(x, y);
+    this.context.fillStyle = "#ffffff";
+    this.context.fillRect(sx - side / 2, sy - side / 2, side, side);
+    this.context.lineWidth = 1.5;
+    this.context.strokeStyle = color;
+    this.context.strokeRect(sx - side / 2, sy - side / 2, side, side);
+  }
+
+  // corners, and smaller marks on edges, where a corner is added
+  drawCorners(each, color) {
+    each.polygons.forEach((polygon, k) => {
+      for (let i = 0; i < polygon.length; i += 2) {
+        const isActive = this.corner && this.corner[0] === k && this.corner[1] === i / 2;
+        if (this.isLong(polygon, i)) this.drawDot(...middle(polygon, i), 3, color, "#ffffff");
+        this.drawDot(polygon[i], polygon[i + 1], isActive ? 8 : 5, isActive ? "#ffffff" : color, isActive ? color : "#ffffff");
+      }
+    });
+  }
+
+  isLong(polygon, i) {
+    const n = polygon.length;
+    return Math.hypot(polygon[(i + 2) % n] - polygon[i], polygon[(i + 3) % n] - polygon[i + 1]) * this.scale > 4 * HANDLE;
+  }
+
+  drawDot(x, y, radius, fill, stroke) {
+    const [sx, sy] = this.toScreen(x, y);
+    const context = this.context;
+    context.beginPath();
+    context.arc(sx, sy, radius, 0, 2 * Math.PI);
+    Object.assign(context, { fillStyle: fill, strokeStyle: stroke, lineWidth: 2 });
+    context.fill();
+    context.stroke();
+  }
+
+  drawOutline() {
+    const { corners, cursor } = this.outline;
+    const context = this.context;
+    for (const [color, width] of [["#000000aa", 5], ["#ffffff", 2]]) {
+      context.beginPath();
+      for (let i = 0; i < corners.length; i += 2) context.lineTo(...this.toScreen(corners[i], corners[i + 1]));
+      if (cursor && corners.length) context.lineTo(...this.toScreen(...cursor));
+      Object.assign(context, { strokeStyle: color, lineWidth: width });
+      context.stroke();
+    }
+    for (let i = 0; i < corners.length; i += 2) this.drawDot(corners[i], corners[i + 1], i ? 4 : 7, i ? "#ffffff" : "#3cb44b", "#000000");
+    if (cursor) {
+      const [x, y] = this.toScreen(...cursor);
+      for (const [color, width] of [["#000000", 4], ["#ffffff", 2]]) {
+        context.beginPath();
+        for (const [dx, dy] of [[10, 0], [0, 10]]) {
+          context.moveTo(x - dx, y - dy);
+          context.lineTo(x + dx, y + dy);
+        }
+        Object.assign(context, { strokeStyle: color, lineWidth: width });
+        context.stroke();
       }
     }
-    if (isSelected || this.objects.length < 16) this.drawName(each, color);
   }
 
   drawBox([y0, x0, y1, x1], color, isSelected) {
@@ -160,13 +241,16 @@ export class View {
   }
 
   drawMask(each, color) {
-    const key = `${each.id} ${color}`; // its class may change
-    if (!this.masks.has(key)) this.masks.set(key, maskImage(each.rle, color));
-    const mask = this.masks.get(key);
-    if (mask) this.context.drawImage(mask, this.left, this.top, mask.width * this.scale, mask.height * this.scale);
+    const key = each.id;
+    const known = this.masks.get(key);
+    if (known?.color !== color || known.rle !== each.rle) this.masks.set(key, { rle: each.rle, color, mask: maskImage(each.rle, color) });
+    const { mask } = this.masks.get(key);
+    const [dx, dy] = (each.maskAt ?? [0, 0]).map((value) => value * this.scale);
+    if (mask) this.context.drawImage(mask, this.left + dx, this.top + dy, mask.width * this.scale, mask.height * this.scale);
   }
 
-  drawName(each, color) {
+  drawName(each) {
+    const color = this.colorOf(each.class);
     const [left, y] = this.toScreen(Math.min(each.box[1], each.box[3]), Math.min(each.box[0], each.box[2]));
     const top = y < 16 && y > -1 ? y + 16 : y; // inside of a box at the upper edge
     const context = this.context;
@@ -181,24 +265,60 @@ export class View {
 
   // {id, part}: the smallest object at a point of the screen; part: of its box, such as "top left", or "inside"
   at(sx, sy) {
-    const near = HANDLE / this.scale;
+    const near = this.near / this.scale;
     const [x, y] = this.toImage(sx, sy);
-    const order = [...this.objects].filter((each) => each.box).sort((a, b) => (b.id === this.selected) - (a.id === this.selected) || area(a.box) - area(b.box));
-    for (const each of order) {
+    let found = null;
+    for (const each of this.objects) {
+      if (!each.box) continue;
       const [y0, x0, y1, x1] = each.box;
       if (x < x0 - near || x > x1 + near || y < y0 - near || y > y1 + near) continue;
       const vertical = Math.abs(y - y0) <= near ? "top" : Math.abs(y - y1) <= near ? "bottom" : "";
       const horizontal = Math.abs(x - x0) <= near ? "left" : Math.abs(x - x1) <= near ? "right" : "";
       const edge = `${vertical} ${horizontal}`.trim();
-      // of an object that is not selected, edges only select it
-      if (edge || each.id !== this.selected || (x >= x0 && x <= x1 && y >= y0 && y <= y1)) return { id: each.id, part: (each.id === this.selected && edge) || "inside" };
+      const isSelected = each.id === this.selected;
+      const isInside = x >= x0 && x <= x1 && y >= y0 && y <= y1;
+      if (isSelected && !edge && !isInside) continue;
+      // the selected one first, then one whose polygon is there, then the smallest
+      const isHit = !each.polygons?.length || Boolean(edge) || each.polygons.some((polygon) => contains(polygon, x, y));
+      const rank = [isSelected ? 0 : 1, isHit ? 0 : 1, area(each.box)];
+      // of an object that is not selected, edges only select it; a mask is not resized
+      if (!found || isBefore(rank, found.rank)) found = { id: each.id, part: (isSelected && !each.rle && edge) || "inside", rank };
     }
-    return null;
+    return found;
+  }
+
+  // {polygon, corner, isNew}: the corner of the selected object at a point of the screen, or where one can be added
+  cornerAt(sx, sy) {
+    const selected = this.objects.find((each) => each.id === this.selected);
+    if (!selected || !this.showsCorners(selected)) return null;
+    let found = null;
+    selected.polygons.forEach((polygon, k) => {
+      for (let i = 0; i < polygon.length; i += 2) {
+        const candidates = [[polygon[i], polygon[i + 1], { polygon: k, corner: i / 2, isNew: false }]];
+        if (this.isLong(polygon, i)) candidates.push([...middle(polygon, i), { polygon: k, corner: i / 2 + 1, isNew: true }]);
+        for (const [x, y, what] of candidates) {
+          const [px, py] = this.toScreen(x, y);
+          const distance = Math.hypot(px - sx, py - sy) + (what.isNew ? 0.5 : 0);
+          if (distance <= this.near + 1 && (!found || distance < found.distance)) found = { ...what, distance };
+        }
+      }
+    });
+    return found;
+  }
+
+  // fingers are less exact than a mouse
+  touched(event) {
+    this.near = event.pointerType === "touch" ? TOUCH : HANDLE;
   }
 }
 
+export const cursorOf = (part) => ({ "top left": "nwse-resize", "bottom right": "nwse-resize", "top right": "nesw-resize", "bottom left": "nesw-resize", top: "ns-resize", bottom: "ns-resize", left: "ew-resize", right: "ew-resize", inside: "move" })[part] ?? "default";
+const isBefore = (a, b) => {
+  const i = a.findIndex((value, k) => value !== b[k]);
+  return i >= 0 && a[i] < b[i];
+};
+const middle = (polygon, i) => [0, 1].map((k) => (polygon[i + k] + polygon[(i + 2 + k) % polygon.length]) / 2);
 const area = ([y0, x0, y1, x1]) => (y1 - y0) * (x1 - x0);
-const corners = ([y0, x0, y1, x1]) => [[x0, y0], [x1, y0], [x0, y1], [x1, y1]];
 
 // of WCAG
 function luminance(color) {
@@ -208,11 +328,11 @@ function luminance(color) {
 
 const rgbOf = (color) => [1, 3, 5].map((at) => parseInt(color.slice(at, at + 2), 16));
 
-// the pixels of COCO's run-length encoding, column by column, as numbers or as its compressed text
+// the pixels of COCO's run-length encoding, column by column
 function maskImage(rle, color) {
   const [height, width] = rle.size ?? [];
-  const counts = typeof rle.counts === "string" ? decompressed(rle.counts) : rle.counts;
-  if (!Array.isArray(counts) || !(height * width <= 5e7)) return null;
+  const counts = maskRuns(rle);
+  if (!counts) return null;
   const canvas = document.createElement("canvas");
   Object.assign(canvas, { width, height });
   const context = canvas.getContext("2d");
@@ -224,23 +344,4 @@ function maskImage(rle, color) {
   });
   context.putImageData(data, 0, 0);
   return canvas;
-}
-
-function decompressed(text) {
-  const counts = [];
-  for (let at = 0; at < text.length; ) {
-    let value = 0;
-    let shift = 0;
-    let more = true;
-    while (more && at < text.length) {
-      const bits = text.charCodeAt(at++) - 48;
-      value |= (bits & 31) << shift;
-      more = (bits & 32) !== 0;
-      shift += 5;
-      if (!more && bits & 16) value |= -1 << shift;
-    }
-    if (counts.length > 2) value += counts[counts.length - 2];
-    counts.push(value);
-  }
-  return counts;
 }

@@ -1,8 +1,17 @@
 // edits that the server has not answered yet, kept in the browser until it has
 const KEY = "cvzoo:edits";
 
-const read = () => JSON.parse(localStorage.getItem(KEY) ?? "{}");
-const write = (edits) => localStorage.setItem(KEY, JSON.stringify(edits));
+// edits that the browser's storage has no room for wait in the page
+let kept = null;
+const read = () => kept ?? JSON.parse(localStorage.getItem(KEY) ?? "{}");
+const write = (edits) => {
+  try {
+    localStorage.setItem(KEY, JSON.stringify(edits));
+    kept = null;
+  } catch {
+    kept = edits;
+  }
+};
 const newId = () => [...crypto.getRandomValues(new Uint8Array(12))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 
 // Sends the edits of one image, one after the other; tells what state they are in.
