@@ -172,6 +172,20 @@ def revert_dataset(request: Request, dataset: FoundDataset, body: Reverted, who:
     return {"rev": rev, "n": n}
 
 
+class Undone(BaseModel):
+    """Which revision."""
+
+    rev: Annotated[int, Field(ge=1, le=2**31)]
+
+
+@router.post("/datasets/{dataset}:undo")
+def undo_revision(request: Request, dataset: FoundDataset, body: Undone, who: Annotator) -> dict[str, Any]:
+    """Images as they were before one revision, where nothing has changed them since; this is a new revision, too."""
+    rev, n = studio_of(request).data.edits.undo(dataset.id, body.rev, who.user)
+    audit(request, who, "dataset.undo", dataset.id, {"rev": rev, "undone": body.rev, "n": n})
+    return {"rev": rev, "n": n}
+
+
 @router.post("/datasets/{dataset}:check", status_code=202)
 def check_dataset(request: Request, dataset: FoundDataset, _: Annotator) -> dict[str, Any]:
     """Checks the newest revision; edits are checked by themselves some seconds after the last one."""

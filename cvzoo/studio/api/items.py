@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from fastapi import APIRouter, Depends, Path, Query, Request
 from fastapi.responses import Response
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from cvzoo.studio.access.who import Annotator
 from cvzoo.studio.api.datasets import audit, require_ready
@@ -28,10 +28,28 @@ class Labels(BaseModel):
     objects: Annotated[list[Any], Field(max_length=5000)]
 
 
-class Bulk(BaseModel):
-    """A change of several images: their split ("": none), or that they are deleted."""
+class Where(BaseModel):
+    """A filter, as in the query of the list of images."""
 
-    ordinals: Annotated[list[Annotated[int, Field(ge=0, le=2**31)]], Field(min_length=1, max_length=100_000)]
+    model_config = ConfigDict(extra="forbid")  # a name with a mistake would choose all images
+    classes: Annotated[list[_ClassName], Field(alias="class", max_length=8)] = []
+    split: Annotated[str, Field(max_length=200)] = ""
+    finding: Annotated[str, Field(max_length=200)] = ""
+    text: Annotated[str, Field(max_length=200)] = ""
+    edited: bool = False
+
+
+class Bulk(BaseModel):
+    """A change of several images: their split ("": none), or that they are deleted.
+
+    ordinals: the images; or where: those that the filter leaves, all if it is empty; dry: only counts them
+    """
+
+    ordinals: Annotated[list[Annotated[int, Field(ge=0, le=2**31)]], Field(min_length=1, max_length=100_000)] | None = (
+        None
+    )
+    where: Where | None = None
+    dry: bool = False
     split: Annotated[str, Field(max_length=40, pattern="^[A-Za-z0-9_-]*$")] | None = None
     delete: Literal[True] | None = None
 
@@ -122,14 +140,23 @@ def change_images(request: Request, dataset: FoundDataset, body: Bulk, who: Anno
     require_ready(dataset)
     if (body.split is None) is (body.delete is None):
         raise Problem(422, "the change is not one of split and delete", fields={"split": "or delete"})
-    split = body.split
+    if (body.ordinals is None) is (body.where is None):
+        raise Problem(422, "the images are not named by one of ordinals and where", fields={"ordinals": "or where"})
+    split, data = body.split, studio_of(request).data
+    ordinals = body.ordinals
+    if body.where is not None:
+        wanted = wanted_images(**dict(body.where))
+        ordinals = data.items.ordinals(dataset.id, dataset.head_rev, wanted)
+    ordinals = ordinals or []
+    if body.dry:
+        return {"rev": dataset.head_rev, "n": len(ordinals)}
 
     def change(item: Item) -> Item | None:
         return None if split is None else dataclasses.replace(item, split=split)
 
     kind = "delete" if split is None else "split"
     words = f"{'deleted' if split is None else 'moved to ' + (split or 'no split')}"
-    rev, n = studio_of(request).data.edits.change_images(dataset.id, body.ordinals, change, kind, words, who.user)
+    rev, n = data.edits.change_images(dataset.id, ordinals, change, kind, words, who.user)
     audit(request, who, f"images.{kind}", dataset.id, {"rev": rev, "n": n})
     return {"rev": rev, "n": n}
 

@@ -54,8 +54,7 @@ class Edits:
             item = item_at(connection, dataset, ordinal, head)
             if item is None:
                 raise Problem(410, "the image was deleted from the data set", hint="revert the deletion")
-            size = (item.height, item.width)
-            checked = checked_objects(objects, classes_at(connection, dataset, head), task, size)
+            checked = checked_objects(objects, classes_at(connection, dataset, head), task, (item.height, item.width))
             if item.first_rev != base:
                 return head, item
             after = dataclasses.replace(item, labels=checked, n_object=len(checked))
@@ -136,6 +135,31 @@ class Edits:
             words = f"as at revision {rev}"
             new = self._apply(connection, dataset, head, changes, "revert", words, user, classes=after)
             return new, len(changes)
+
+    def undo(self, dataset: str, rev: int, user: str) -> tuple[int, int]:
+        """(the new revision, the number of images) after images are as they were before one revision.
+
+        Images that were changed again since stay as they are.
+        Raises Problem 404 for a revision that does not exist, 409 for one of classes or the import.
+        """
+        with writing(self._engine) as connection:
+            head, _ = _ready(connection, dataset)
+            query = select(REVISION.c.classes).where(REVISION.c.dataset == dataset, REVISION.c.rev == rev)
+            row = connection.execute(query).first()
+            if row is None:
+                raise Problem(404, f"there is no revision {rev}", expected=f"1 to {head}")
+            if rev == 1 or row.classes:
+                words = "the import, reverts and changes of classes are not undone alone"
+                raise Problem(409, words, hint="revert to the revision before")
+            changes = []
+            for before, after in differences(connection, dataset, rev - 1, rev):
+                ordinal = (before or after).ordinal  # type: ignore[union-attr]
+                if item_at(connection, dataset, ordinal, head) == after:
+                    changes.append(Change(after, before))
+            if not changes:
+                return head, 0
+            words = f"undid revision {rev}"
+            return self._apply(connection, dataset, head, changes, "revert", words, user), len(changes)
 
     def _apply(
         self,

@@ -93,6 +93,12 @@ class Items:
             query, _ = _chosen(connection, dataset, rev, wanted, func.count())
             return int(connection.execute(query).scalar() or 0)
 
+    def ordinals(self, dataset: str, rev: int, wanted: Filter) -> list[int]:
+        """The ordinals of all images that the filter leaves."""
+        with reading(self._engine) as connection:
+            query, column = _chosen(connection, dataset, rev, wanted, ITEM.c.ordinal)
+            return [int(row.ordinal) for row in connection.execute(query.order_by(column))]
+
     def neighbors(self, dataset: str, ordinal: int, rev: int, wanted: Filter) -> tuple[int | None, int | None]:
         """The ordinals of the image before and of the one after, among those that the filter leaves."""
         with reading(self._engine) as connection:

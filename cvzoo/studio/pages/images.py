@@ -51,6 +51,8 @@ def explorer(
         "counts": counts,
         "kinds": [each for each in data.findings.summary(dataset.id) if each["n_open"]],
         "query": urlencode(wanted.query()),
+        "where": {"split": wanted.split, "finding": wanted.finding, "text": wanted.text, "edited": wanted.edited}
+        | {"class": wanted.classes},
         "has_before": ends[0] is not None,
         "has_after": ends[1] is not None,
         "no_split": NO_SPLIT,

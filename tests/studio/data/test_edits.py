@@ -173,3 +173,29 @@ def test_numbers_beyond_the_range_of_the_database_are_refused(browser, dataset, 
         browser.post(f"/data/{dataset}/revert", data={"rev": number}),
     ]
     assert [answer.status_code for answer in answers] == [422] * len(answers)
+
+
+def test_a_change_of_all_that_a_filter_leaves_is_undone_alone(browser, studio, dataset, path):
+    images = f"/api/v1/datasets/{dataset}/images"
+    change = {"where": {"split": "train"}, "split": "test"}
+    assert browser.patch(images, json=change | {"dry": True}).json() == {"rev": 1, "n": 8}
+    assert browser.patch(images, json=change).json() == {"rev": 2, "n": 8}
+    assert studio.data.datasets.counts(dataset)["splits"] == [("val", 2, 4), ("test", 8, 16)]
+    put(browser, path, 2, [])  # a later edit of one of them, which stays
+    assert browser.post(f"/api/v1/datasets/{dataset}:undo", json={"rev": 2}).json() == {"rev": 4, "n": 7}
+    assert browser.get(path).json()["split"] == "test"
+    assert browser.get(path).json()["labels"] == []
+    assert browser.patch(images, json={"where": {"class": ["cat"]}, "delete": True}).json() == {"rev": 5, "n": 9}
+    assert browser.post(f"/api/v1/datasets/{dataset}:undo", json={"rev": 5}).json() == {"rev": 6, "n": 9}
+    assert browser.get(f"/api/v1/datasets/{dataset}").json()["n_image"] == 10
+    assert browser.post(f"/api/v1/datasets/{dataset}:undo", json={"rev": 5}).json() == {"rev": 6, "n": 0}
+
+
+def test_what_cannot_be_undone_alone_says_why(browser, dataset):
+    address = f"/api/v1/datasets/{dataset}"
+    assert browser.put(f"{address}/classes", json={"names": ["cat", "dog", "cow"]}).json() == {"rev": 2}
+    for rev, code, words in ((1, 409, "the import"), (2, 409, "changes of classes"), (9, 404, "no revision 9")):
+        answer = browser.post(f"{address}:undo", json={"rev": rev})
+        assert (answer.status_code, words in answer.json()["detail"]) == (code, True)
+    for body in ({"split": "val"}, {"split": "val", "ordinals": [1], "where": {}}, {"where": {"x": 1}, "split": "val"}):
+        assert browser.patch(f"{address}/images", json=body).status_code == 422

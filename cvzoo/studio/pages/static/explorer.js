@@ -26,12 +26,16 @@ grid.addEventListener("click", (event) => {
     for (let i = Math.min(at, last); i <= Math.max(at, last); i++) boxes[i].checked = event.target.checked;
   }
   last = at;
+  isAll = false;
   show();
 });
 
+// all images that the filter leaves, instead of those of the page
+const all = document.getElementById("choose-all");
+let isAll = false;
 const chosen = () => boxes.filter((box) => box.checked).map((box) => Number(box.value));
 function show() {
-  const n = chosen().length;
+  const n = isAll ? Number(all.dataset.total) : chosen().length;
   bar.hidden = n === 0;
   document.getElementById("n-chosen").textContent = `${n} image${n === 1 ? "" : "s"} chosen`;
 }
@@ -40,16 +44,52 @@ async function change(what) {
   const response = await fetch(`/api/v1/datasets/${grid.dataset.dataset}/images`, {
     method: "PATCH",
     headers: { "content-type": "application/json" },
-    body: JSON.stringify({ ordinals: chosen(), ...what }),
+    body: JSON.stringify({ ...(isAll ? { where: JSON.parse(all.dataset.where) } : { ordinals: chosen() }), ...what }),
   });
-  if (response.ok) location.reload();
-  else document.getElementById("n-chosen").textContent = (await response.json()).detail;
+  const answer = await response.json();
+  if (!response.ok) {
+    document.getElementById("n-chosen").textContent = answer.detail;
+    return;
+  }
+  if (answer.n) sessionStorage.setItem(KEY, JSON.stringify({ ...answer, words: what.delete ? "deleted" : "moved" }));
+  location.reload();
 }
+
+// what was done last is undone by a button, as long as this tab lives
+const KEY = `cvzoo:undo:${grid.dataset.dataset}`;
+const undo = document.getElementById("undo");
+const done = JSON.parse(sessionStorage.getItem(KEY) ?? "null");
+if (done) {
+  document.getElementById("done").textContent = `${done.n} image${done.n === 1 ? "" : "s"} ${done.words}.`;
+  undo.hidden = false;
+}
+undo.addEventListener("click", async () => {
+  const response = await fetch(`/api/v1/datasets/${grid.dataset.dataset}:undo`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ rev: done.rev }),
+  });
+  const answer = await response.json();
+  sessionStorage.removeItem(KEY);
+  if (response.ok) location.reload();
+  else document.getElementById("done").textContent = answer.detail;
+});
+document.getElementById("choose-page")?.addEventListener("click", () => {
+  isAll = false;
+  for (const box of boxes) box.checked = true;
+  show();
+});
+all?.addEventListener("click", () => {
+  isAll = true;
+  for (const box of boxes) box.checked = true;
+  show();
+});
 document.getElementById("move").addEventListener("click", () => change({ split: document.getElementById("to-split").value }));
 document.getElementById("delete").addEventListener("click", () => {
-  if (confirm(`Delete ${chosen().length} image(s) from the data set? This can be reverted in its history.`)) change({ delete: true });
+  if (confirm(`Delete ${isAll ? all.dataset.total : chosen().length} image(s) from the data set? This can be reverted in its history.`)) change({ delete: true });
 });
 document.getElementById("unchoose").addEventListener("click", () => {
+  isAll = false;
   for (const box of boxes) box.checked = false;
   show();
 });
