@@ -135,7 +135,9 @@ class Watched:
 
 @pytest.fixture
 def pages(chromium, server):
-    return Watched(chromium, server.address)
+    yield Watched(chromium, server.address)
+    for context in chromium.contexts:  # a page that stays open may keep later ones from opening a file chooser
+        context.close()
 
 
 def _violations(page):

@@ -18,7 +18,7 @@ def test_a_run_is_watched_while_it_is_trained(pages, server, watched, run_id):
         (run / "status.json").write_text(json.dumps(status))
         page.goto(f"{server.address}/jobs/{run_id}")
         page.wait_for_selector("#charts canvas")
-        assert page.inner_text("#facts .badge") == "running"
+        page.locator("#facts .badge", has_text="running").wait_for()
         with open(run / "metrics.jsonl", "a") as file:
             file.write(
                 '{"epoch": 4, "iteration": 10, "elapsed_time": 40, "main/loss": 0.1, "validation/main/map": 0.75}\n'
