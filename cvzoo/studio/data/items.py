@@ -208,4 +208,5 @@ def _chosen(
         conditions.append(ITEM.c.name.contains(wanted.text, autoescape=True))
     if wanted.edited:
         conditions.append(ITEM.c.first_rev > 1)
-    return select(*columns).select_from(source).where(*conditions), column
+    query: Any = select(*columns).select_from(source).where(*conditions)  # how many columns: more than a type can tell
+    return query, column
