@@ -140,6 +140,14 @@ def pages(chromium, server):
         context.close()
 
 
+@pytest.fixture
+def page(pages, server):
+    """The page of a person who has just signed in; steps on a busy machine take long."""
+    page = pages.sign_in(server.link)
+    page.set_default_timeout(90_000)
+    return page
+
+
 def _violations(page):
     """What axe finds in a page; nothing only if it is not installed."""
     if importlib.util.find_spec("axe_playwright_python") is None:

@@ -9,13 +9,6 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
-def page(pages, server):
-    page = pages.sign_in(server.link)
-    page.set_default_timeout(90_000)
-    return page
-
-
-@pytest.fixture
 def dataset(page, rest, server, tmp_path, write_coco):
     """The address of a data set of ten images, one of which cannot be decoded."""
     root = write_coco(tmp_path / "shapes")

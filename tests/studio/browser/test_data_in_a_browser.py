@@ -12,13 +12,6 @@ SAVED = re.compile("^saved$")
 
 
 @pytest.fixture
-def page(pages, server):
-    page = pages.sign_in(server.link)
-    page.set_default_timeout(90_000)
-    return page
-
-
-@pytest.fixture
 def uploaded(page, server, tmp_path):
     """The address of a data set of three images that were uploaded."""
     paths = []

@@ -6,13 +6,6 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
-def page(pages, server):
-    page = pages.sign_in(server.link)
-    page.set_default_timeout(90_000)
-    return page
-
-
-@pytest.fixture
 def dataset(page, rest, tmp_path, write_coco):
     """The identifier of a data set of ten images, two versions of it, and a finding."""
     root = write_coco(tmp_path / "shapes")

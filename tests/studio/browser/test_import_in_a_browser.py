@@ -11,13 +11,6 @@ pytestmark = pytest.mark.slow
 CHUNK = 8 << 20
 
 
-@pytest.fixture
-def page(pages, server):
-    page = pages.sign_in(server.link)
-    page.set_default_timeout(90_000)
-    return page
-
-
 def drop(page, selector, path):
     """Drops a file or folder of this machine on an element, as a file manager does."""
     page.locator(selector).scroll_into_view_if_needed()
