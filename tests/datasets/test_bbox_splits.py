@@ -45,6 +45,7 @@ def coco(root, **names):
             "categories": [{"id": 7, "name": name}],
             "annotations": [{"id": 1, "image_id": 1, "category_id": 7, "bbox": [2, 1, 8, 7], "area": 56, "iscrowd": 1}],
         }
+        content["annotations"][0]["segmentation"] = {"size": [20, 30], "counts": [41, 559]}
         paths.append(root / f"{split}.json")
         paths[-1].write_text(json.dumps(content))
     return f"coco:{paths[0]},{paths[1]},photos={root}"

@@ -25,7 +25,7 @@ def modules_after(statement):
         ("import cvzoo.links", 10),
         ("from cvzoo.geometry import nms", 60),
         ("from cvzoo import Link", 87),
-        ("from cvzoo.links import SSD300", 235),
+        ("from cvzoo.links import SSD300", 238),
     ],
 )
 def test_a_name_imports_little_besides_itself(statement, most):

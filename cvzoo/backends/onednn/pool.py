@@ -112,31 +112,6 @@ def _lease_of(
     return np.ndarray(shape, dtype, lease, 0, strides)
 
 
-class _Lock:
-    """A lock that knows which thread has it; 0: none."""
-
-    __slots__ = ("_lock", "owner")
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self.owner = 0
-
-    def try_now(self) -> bool:
-        """Take it, unless it is taken; returns whether it was."""
-        if not self._lock.acquire(blocking=False):
-            return False
-        self.owner = threading.get_ident()
-        return True
-
-    def __enter__(self) -> None:
-        self._lock.acquire()
-        self.owner = threading.get_ident()
-
-    def __exit__(self, *_: object) -> None:
-        self.owner = 0
-        self._lock.release()
-
-
 class Pool:
     """A thread-safe memory pool for arrays.
 
@@ -153,7 +128,8 @@ class Pool:
         self._n_frugal = 0
         self._segments: list[_Segment] = []
         self._types: dict[int, Any] = {}  # by size, a type of ctypes.Array
-        self._lock = _Lock()
+        # reentrant, as it tells then whether this thread has it; only in `with`, which no interrupt leaves locked
+        self._lock = threading.RLock()
         # freed blocks, until somebody adds them to the gaps: the garbage collector may free one anywhere
         self._freed: collections.deque[_Block] = collections.deque()
 
@@ -174,7 +150,7 @@ class Pool:
                 if block[2] == size:  # most often the one that was just freed
                     return _lease_of(lease_type, block, shape, strides, dtype)
                 self._freed.append(block)
-        if self._lock.owner == threading.get_ident():  # the garbage collector came by below, and calls a finalizer
+        if self._is_at_work():  # the garbage collector came by below, and calls a finalizer
             return np.ndarray(shape, dtype, *aligned_memory(nbytes), strides)
         with self._lock:
             self._collect()
@@ -233,13 +209,15 @@ class Pool:
         if block[2] >= _LAZY or len(self._freed) > _MOST_FREED:
             self._collect_unless_busy()
 
+    def _is_at_work(self) -> bool:
+        """Whether this thread is within one of the methods below, in a finalizer."""
+        return self._lock._is_owned()  # type: ignore[attr-defined]  # which threading.Condition uses, too
+
     def _collect_unless_busy(self) -> None:
-        """Add freed blocks to the gaps, unless somebody has the lock, who did or will do so."""
-        while self._freed and self._lock.try_now():
-            try:
+        """Add freed blocks to the gaps, unless this thread is doing so, or will."""
+        if self._freed and not self._is_at_work():
+            with self._lock:
                 self._collect()
-            finally:
-                self._lock.__exit__()
 
     def _collect(self) -> None:
         while self._freed:
@@ -262,13 +240,16 @@ class Pool:
                 self._shrink()
 
     def _shrink(self) -> None:
-        """Return the largest gap's memory to the system."""
+        """Return the largest gap's memory to the system; there is none only if an interrupt left a wrong sum."""
         sizes = [
             (end - begin, s, k)
             for s, segment in enumerate(self._segments)
             for k, (begin, end, is_resident) in enumerate(segment.gaps)
             if is_resident
         ]
+        if not sizes:
+            self._idle = 0
+            return
         size, s, k = max(sizes)
         segment = self._segments[s]
         begin, end, _ = segment.gaps[k]
@@ -324,7 +305,7 @@ pool = Pool(_limit_of_this_machine())
 
 def _new_lock() -> None:
     # another thread may have held it when this process was forked
-    pool._lock = _Lock()
+    pool._lock = threading.RLock()
 
 
 os.register_at_fork(after_in_child=_new_lock)

@@ -1,7 +1,11 @@
 import copy
+import functools
 import gc
+import itertools
+import linecache
 import pickle
 import random
+import sys
 import threading
 
 import numpy as np
@@ -225,3 +229,72 @@ def test_in_a_frugal_block_large_memory_does_not_lie_idle():
     arrays = [pool.take((30 << 20,), (1,), np.dtype(np.uint8), 30 << 20) for _ in range(4)]
     del arrays
     assert pool.idle_bytes > 100 << 20
+
+
+class Interrupt(BaseException):
+    pass
+
+
+def interrupted_at(k, action):
+    """Run the action, and raise an Interrupt at the k-th line of the pool that it runs; whether there were as many.
+
+    `with` is not such a line: between its block and the release only a trace can raise, no handler of a signal.
+    """
+    left = k
+
+    def trace(frame, event, _):
+        nonlocal left
+        path = frame.f_code.co_filename
+        if path != Pool.take.__code__.co_filename:
+            return None
+        if event == "line" and not linecache.getline(path, frame.f_lineno).lstrip().startswith("with "):
+            left -= 1
+            if left == 0:
+                raise Interrupt
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        action()
+    except Interrupt:
+        pass
+    finally:
+        sys.settrace(before)
+    return left <= 0
+
+
+def takes_and_returns(pool):
+    x = [take(pool, n << 18) for n in (2, 5, 1)]
+    del x[0]
+    with pool.frugal():
+        x.append(take(pool, 3 << 18))
+    del x
+    pool.release()
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # an interrupt in a finalizer
+def test_an_interrupt_at_any_line_leaves_the_pool_usable_by_all_threads():
+    for k in range(1, 1000):
+        pool = Pool(8 << 20)
+        kept = [take(pool, n << 18) for n in (1, 2, 3, 4)]
+        del kept[1]
+        came = interrupted_at(k, functools.partial(takes_and_returns, pool))
+        arrays = []
+        others = functools.partial(takes_and_keeps, pool, arrays)
+        thread = threading.Thread(target=others, daemon=True)
+        thread.start()
+        thread.join(30)
+        assert len(arrays) == 3, f"after an interrupt at line {k} other threads wait forever"
+        spans = sorted((x.ctypes.data, x.ctypes.data + x.nbytes) for x in (*kept, *arrays))
+        assert all(end <= begin for (_, end), (begin, _) in itertools.pairwise(spans))
+        del arrays[:]
+        pool.release()
+        assert pool.idle_bytes == 0
+        if not came:
+            return
+    raise AssertionError("there is no end of lines")
+
+
+def takes_and_keeps(pool, arrays):
+    arrays.extend(take(pool, n << 18) for n in (1, 2, 6))
