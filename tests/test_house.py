@@ -16,6 +16,7 @@ TRACES = [
     (re.compile(r"https?://[^/\s]*(artifactory|\.internal\b|\.local\b)"), "a host of one network"),
     (re.compile(r"\b(issue|ticket)\s+#?\d+", re.IGNORECASE), "an issue's number"),
     (re.compile(r"\b(sub-?agents?|(AI|coding) agents?|large language models?|LLMs?)\b", re.IGNORECASE), "who wrote it"),
+    (re.compile(r"^(<{7}|>{7}) "), "a merge's conflict"),
 ]
 
 
@@ -101,7 +102,7 @@ def test_public_functions_write_their_arguments_out():
     assert not found, "write the arguments out:\n" + "\n".join(found)
 
 
-def test_no_traces_of_one_computer():
+def test_no_traces_of_one_computer_or_an_unfinished_merge():
     found = [
         f"{path.relative_to(ROOT)}:{line}" for path in texts() for line in traces(path.read_text(errors="replace"))
     ]
@@ -114,6 +115,7 @@ def test_no_traces_of_one_computer():
         ("open('/home/me/cat.jpg')", 1),
         ("see /work/x", 1),
         ("fixes issue 12", 1),
+        ("<<<<<<< HEAD", 1),
         ("https://x.internal/simple", 1),
         ("see https://example.org/home/page", 0),  # a page's address
         ("a b /c d", 0),
