@@ -20,6 +20,8 @@ from cvzoo.datasets.layouts.lenient_text import (
     read_names,
     splits_of_lists,
 )
+from cvzoo.datasets.layouts.read_voc_masks import FOLDER as MASK_FOLDER
+from cvzoo.datasets.layouts.read_voc_masks import with_masks
 from cvzoo.datasets.layouts.write_voc import CORNERS, FLAGS
 from cvzoo.datasets.text_files import read_bytes
 from cvzoo.datasets.voc.folders import voc_folders
@@ -33,7 +35,8 @@ _DECLARATION = re.compile(r"^\s*<\?xml[^>]*\?>")
 
 
 def read_voc(spec: DataSpec) -> AnnotatedSet:
-    """The data set of JPEGImages (or images), Annotations (or annotations), ImageSets/Main and optionally classes.txt.
+    """The data set of JPEGImages (or images), Annotations (or annotations), ImageSets/Main, and optionally classes.txt
+    and masks in SegmentationObject.
 
     Raises DatasetError if the folder has no annotations at all.
     """
@@ -50,7 +53,9 @@ def read_voc(spec: DataSpec) -> AnnotatedSet:
     for stem in stems:
         path, text = files.get(stem), texts.get(stem)
         name = path.name if path is not None else f"{stem}.jpg"
-        images.append(_read_image(name, path, text, spec.base, findings))
+        image = _read_image(name, path, text, spec.base, findings)
+        mask_path = root / MASK_FOLDER / f"{stem}.png"
+        images.append(with_masks(image, mask_path, findings) if text is not None and mask_path.is_file() else image)
     lists = {
         path.stem: [line.split()[0] for line in read_list(path, findings)]
         for path in _list_files(spec.lists or folders.lists)

@@ -208,6 +208,28 @@ def test_masks_become_vocs_label_maps_and_are_read_again(coco, tmp_path):
     assert img.shape == (3, 60, 81)
     np.testing.assert_array_equal(mask, [part, square & ~part])
     assert [dataset.label_names[each] for each in label] == ["ant", "zebra"]
+    objects = next(photo for photo in read("voc", tmp_path / "out").images if photo.name == "0.png").objects
+    assert [each.rle is None for each in objects] == [False, True, False]
+    back = RLEs.from_coco([objects[0].rle, objects[2].rle]).to_masks()
+    np.testing.assert_array_equal(back, [part, square & ~part])
+
+
+def test_label_maps_that_do_not_fit_the_xml_are_findings(coco, tmp_path):
+    square = np.zeros((60, 81), np.uint8)
+    square[10:40, 10:50], square[20:30, 20:30], square[9:10] = 1, 7, 255
+    convert("coco", coco, tmp_path / "voc", "voc")
+    folder = tmp_path / "voc/SegmentationObject"
+    folder.mkdir(exist_ok=True)
+    Image.fromarray(square).save(folder / "0.png")
+    (folder / "1.png").write_bytes(b"no image")
+    Image.fromarray(np.zeros((60, 81, 3), np.uint8)).save(folder / "2.png")
+    found = read("voc", tmp_path / "voc")
+    said = {each.photo: each.message for each in found.findings if each.kind.slug == "mask-malformed"}
+    assert "has an object 7, and the .xml file 1 objects" in said["0.png"]
+    assert said["1.png"].startswith("SegmentationObject/1.png: ")
+    assert "this file has colors" in said["2.png"]
+    (mask,) = RLEs.from_coco([found.images[0].objects[0].rle]).to_masks()
+    np.testing.assert_array_equal(mask, square == 1)
 
 
 def test_classes_of_voc_keep_vocs_numbers(coco, tmp_path):
