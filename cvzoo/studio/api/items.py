@@ -1,23 +1,36 @@
 """The images of a data set, their annotations, and the findings about them."""
 
 import dataclasses
+from collections.abc import Callable
 from typing import Annotated, Any, Literal, TypeAlias
 
 from fastapi import APIRouter, Depends, Path, Query, Request
 from fastapi.responses import Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from cvzoo.studio.access.who import Annotator
+from cvzoo.studio.access.identity import Identity
+from cvzoo.studio.access.roles import includes
+from cvzoo.studio.access.users import User, all_users
+from cvzoo.studio.access.who import Annotator, Reader
 from cvzoo.studio.api.datasets import audit, require_ready
 from cvzoo.studio.api.found_dataset import FoundDataset
-from cvzoo.studio.data.items import Filter, Item
+from cvzoo.studio.data.datasets import Dataset
+from cvzoo.studio.data.items import Item
+from cvzoo.studio.data.where import RANGE, Filter, Sort, Stage
+from cvzoo.studio.evaluations.corrections import errors_of
+from cvzoo.studio.ids import is_id
 from cvzoo.studio.problems import JSONText, Problem
-from cvzoo.studio.state import studio_of
+from cvzoo.studio.state import Studio, studio_of
 
 router = APIRouter(tags=["images of data sets"])
 Ordinal: TypeAlias = Annotated[int, Path(ge=0, le=2**31)]
 _Text: TypeAlias = Annotated[str, Query(max_length=200)]
 _ClassName: TypeAlias = Annotated[str, Field(max_length=200)]
+_Short: TypeAlias = Annotated[str, Field(max_length=200)]
+_Tag: TypeAlias = Annotated[str, Field(min_length=1, max_length=60)]
+StageFilter: TypeAlias = Literal["", "open", "todo", "done", "accepted", "back"]
+ME = "@me"  # instead of a user's name: who asks
+MAX_TAGS = 50  # of an image
 
 
 class Labels(BaseModel):
@@ -33,14 +46,22 @@ class Where(BaseModel):
 
     model_config = ConfigDict(extra="forbid")  # a name with a mistake would choose all images
     classes: Annotated[list[_ClassName], Field(alias="class", max_length=8)] = []
-    split: Annotated[str, Field(max_length=200)] = ""
-    finding: Annotated[str, Field(max_length=200)] = ""
-    text: Annotated[str, Field(max_length=200)] = ""
+    split: _Short = ""
+    finding: _Short = ""
+    text: _Short = ""
     edited: bool = False
+    tag: _Short = ""
+    stage: StageFilter = ""
+    assignee: _Short = ""
+    n: Annotated[str, Field(pattern=RANGE)] = ""
+    size: Annotated[str, Field(pattern=RANGE)] = ""
+    verdict: Annotated[str, Field(max_length=20)] = ""
+    sort: Sort = ""
 
 
 class Bulk(BaseModel):
-    """A change of several images: their split ("": none), or that they are deleted.
+    """A change of several images: their split ("": none), tags, stage or assignee ("": none, "@me": who asks), or that
+    they are deleted.
 
     ordinals: the images; or where: those that the filter leaves, all if it is empty; dry: only counts them
     """
@@ -51,6 +72,10 @@ class Bulk(BaseModel):
     where: Where | None = None
     dry: bool = False
     split: Annotated[str, Field(max_length=40, pattern="^[A-Za-z0-9_-]*$")] | None = None
+    add_tags: Annotated[list[_Tag], Field(min_length=1, max_length=20)] | None = None
+    remove_tags: Annotated[list[_Tag], Field(min_length=1, max_length=20)] | None = None
+    stage: Stage | None = None
+    assignee: Annotated[str, Field(max_length=80)] | None = None
     delete: Literal[True] | None = None
 
 
@@ -64,14 +89,71 @@ class Waiver(BaseModel):
 
 
 def wanted_images(
+    request: Request,
+    dataset: FoundDataset,
+    who: Reader,
     classes: Annotated[list[_ClassName] | None, Query(alias="class", max_length=8)] = None,
     split: _Text = "",
     finding: _Text = "",
     text: _Text = "",
     edited: bool = False,
+    tag: _Text = "",
+    stage: StageFilter = "",
+    assignee: _Text = "",
+    n: Annotated[str, Query(pattern=RANGE)] = "",
+    size: Annotated[str, Query(pattern=RANGE)] = "",
+    verdict: Annotated[str, Query(max_length=20)] = "",
+    sort: Sort = "",
 ) -> Filter:
-    """The filter of a request. class: may be repeated, for images with objects of each"""
-    return Filter(tuple(each for each in classes or () if each), split, finding, text, edited)
+    """The filter of a request. class: may be repeated, for images with objects of each
+
+    assignee: the name of a user, "@me" or "-"; n: of objects, as "3", "2-5", "4-" or "-4"; size: of the longer side
+    verdict: an evaluation, in which the images have errors
+    """
+    where = Where(
+        split=split,
+        finding=finding,
+        text=text,
+        edited=edited,
+        tag=tag,
+        stage=stage,
+        assignee=assignee,
+        n=n,
+        size=size,
+        verdict=verdict,
+        sort=sort,
+        **{"class": [each for each in classes or () if each]},
+    )
+    return filter_of(request, dataset, who, where)
+
+
+def filter_of(request: Request, dataset: Dataset, who: Identity, where: Where) -> Filter:
+    """The filter that a body names. Raises Problem 422 for an evaluation of other data."""
+    errors = None
+    if where.verdict:
+        studio = studio_of(request)
+        job = studio.jobs.get(where.verdict) if is_id(where.verdict, "jb") else None
+        errors = None if job is None else errors_of(studio, dataset.id, job)
+        if errors is None:
+            words = "an evaluation of a version of this data set, with verdicts"
+            raise Problem(422, "some values are invalid", fields={"verdict": words})
+    if where.sort == "-errors" and errors is None:
+        raise Problem(422, "some values are invalid", fields={"sort": "errors need an evaluation as verdict"})
+    return Filter(
+        tuple(where.classes),
+        where.split,
+        where.finding,
+        where.text,
+        where.edited,
+        where.tag,
+        where.stage,
+        who.name if where.assignee == ME else where.assignee,
+        where.n,
+        where.size,
+        where.sort,
+        where.verdict,
+        errors,
+    )
 
 
 Wanted: TypeAlias = Annotated[Filter, Depends(wanted_images)]
@@ -136,29 +218,63 @@ def set_labels(request: Request, dataset: FoundDataset, ordinal: Ordinal, body: 
 
 @router.patch("/datasets/{dataset}/images")
 def change_images(request: Request, dataset: FoundDataset, body: Bulk, who: Annotator) -> dict[str, Any]:
-    """Moves images to a split, or deletes them from the data set; both can be reverted."""
+    """Gives images a split, tags, a stage or an assignee, or deletes them; each can be reverted."""
     require_ready(dataset)
-    if (body.split is None) is (body.delete is None):
-        raise Problem(422, "the change is not one of split and delete", fields={"split": "or delete"})
     if (body.ordinals is None) is (body.where is None):
         raise Problem(422, "the images are not named by one of ordinals and where", fields={"ordinals": "or where"})
-    split, data = body.split, studio_of(request).data
+    change, kind, words = _change_of(request, body, who)
+    data = studio_of(request).data
     ordinals = body.ordinals
     if body.where is not None:
-        wanted = wanted_images(**dict(body.where))
+        wanted = filter_of(request, dataset, who, body.where)
         ordinals = data.items.ordinals(dataset.id, dataset.head_rev, wanted)
     ordinals = ordinals or []
     if body.dry:
         return {"rev": dataset.head_rev, "n": len(ordinals)}
-
-    def change(item: Item) -> Item | None:
-        return None if split is None else dataclasses.replace(item, split=split)
-
-    kind = "delete" if split is None else "split"
-    words = f"{'deleted' if split is None else 'moved to ' + (split or 'no split')}"
     rev, n = data.edits.change_images(dataset.id, ordinals, change, kind, words, who.user)
-    audit(request, who, f"images.{kind}", dataset.id, {"rev": rev, "n": n})
+    audit(request, who, f"images.{kind}", dataset.id, {"rev": rev, "n": n, "what": words})
     return {"rev": rev, "n": n}
+
+
+def _change_of(request: Request, body: Bulk, who: Identity) -> tuple[Callable[[Item], Item | None], str, str]:
+    """(the change of an image, its kind, in words). Raises Problem 422 unless it is one of split, tags, ... delete."""
+    has_tags = body.add_tags is not None or body.remove_tags is not None
+    given = [body.split is not None, has_tags, body.stage is not None, body.assignee is not None, bool(body.delete)]
+    if sum(given) != 1:
+        expected = "one of split, add_tags and remove_tags, stage, assignee, and delete"
+        raise Problem(422, "the change is not one of those that are possible", fields={"split": expected})
+    if body.delete:
+        return lambda _: None, "delete", "deleted"
+    if body.split is not None:
+        split = body.split
+        return lambda item: dataclasses.replace(item, split=split), "split", f"moved to {split or 'no split'}"
+    if body.stage is not None:
+        stage = body.stage
+        return lambda item: dataclasses.replace(item, stage=stage), "stage", f"now {stage}"
+    if body.assignee is not None:
+        name = who.name if body.assignee == ME else body.assignee.casefold()
+        if name and not any(each.name == name for each in annotators(studio_of(request))):
+            words = "the name of an active user who may annotate"
+            raise Problem(422, "some values are invalid", fields={"assignee": words})
+        return lambda item: dataclasses.replace(item, assignee=name), "assign", f"assigned to {name or 'no user'}"
+    more, fewer = ({" ".join(tag.split()) for tag in tags or ()} for tags in (body.add_tags, body.remove_tags))
+    if not all(tag.isprintable() and tag for tag in more):
+        raise Problem(422, "some values are invalid", fields={"add_tags": "letters that can be shown"})
+
+    def tagged(item: Item) -> Item:
+        tags = sorted({*item.tags, *more} - fewer)
+        if len(tags) > MAX_TAGS:
+            words = f"{item.name} would have {len(tags)} tags"
+            raise Problem(422, words, expected=f"at most {MAX_TAGS}", fields={"add_tags": words})
+        return dataclasses.replace(item, tags=tags)
+
+    said = [f"{word} {', '.join(sorted(tags))}" for word, tags in (("tagged", more), ("without", fewer)) if tags]
+    return tagged, "tags", "; ".join(said)
+
+
+def annotators(studio: Studio) -> list[User]:
+    """The active users who may annotate, by name."""
+    return [each for each in all_users(studio.engine) if each.is_active and includes(each.role, "annotator")]
 
 
 @router.get("/datasets/{dataset}/findings")

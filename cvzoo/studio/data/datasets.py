@@ -8,7 +8,7 @@ from sqlalchemy import Connection, Engine, Row, delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from cvzoo.studio.clock import Clock
-from cvzoo.studio.data.items import facets_of
+from cvzoo.studio.data.where import STAGES, facets_of
 from cvzoo.studio.database.engine import reading, writing
 from cvzoo.studio.database.tables import DATASET, REVISION
 from cvzoo.studio.ids import new_id
@@ -129,6 +129,16 @@ class Datasets:
         by_class = [(name, *used.get(name, (0, 0))) for name in names]
         by_split = sorted(((name, *each) for name, each in splits.items()), key=lambda row: _rank(row[0]))
         return {"n_image": n_image, "n_object": n_object, "classes": by_class, "splits": by_split}
+
+    def work(self, dataset: str) -> dict[str, list[tuple[str, int]]]:
+        """The numbers of images of the newest revision: "tags", "stages" in order, and "assignees", "" for none."""
+        with reading(self._engine) as connection:
+            tags, stages, users = (facets_of(connection, dataset, kind) for kind in ("tag", "stage", "user"))
+        return {
+            "tags": sorted((name, n) for name, (n, _) in tags.items()),
+            "stages": [(name, stages.get(name, (0, 0))[0]) for name in STAGES],
+            "assignees": sorted((name, n) for name, (n, _) in users.items()),
+        }
 
     def _known(self, dataset: str) -> Dataset:
         found = self.get(dataset)

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Engine, insert, select, update
 from cvzoo.studio.clock import Clock
 from cvzoo.studio.data.datasets import classes_at
 from cvzoo.studio.data.facets import change_facets
-from cvzoo.studio.data.items import Item, item_at, item_of, valid_at
+from cvzoo.studio.data.items import Item, item_at, item_of, tags_text, valid_at
 from cvzoo.studio.data.objects import checked_objects, text_of
 from cvzoo.studio.database.engine import writing
 from cvzoo.studio.database.tables import DATASET, ITEM, ITEM_CLASS, REVISION
@@ -55,7 +55,7 @@ class Edits:
             if item is None:
                 raise Problem(410, "the image was deleted from the data set", hint="revert the deletion")
             checked = checked_objects(objects, classes_at(connection, dataset, head), task, (item.height, item.width))
-            if item.first_rev != base:
+            if item.first_rev != base and not _has_same_objects(connection, dataset, item, base):
                 return head, item
             after = dataclasses.replace(item, labels=checked, n_object=len(checked))
             return self._apply(
@@ -203,7 +203,8 @@ def insert_items(connection: Connection, dataset: str, rev: int, items: Sequence
         texts = {"labels": text_of(item.labels), "extra": json.dumps(item.extra), "n_object": len(item.labels)}
         where = {"dataset": dataset, "ordinal": item.ordinal, "first_rev": rev, "last_rev": None}
         file = {"name": item.name, "sha256": item.sha256, "height": item.height, "width": item.width}
-        rows.append(where | file | {"split": item.split} | texts)
+        work = {"tags": tags_text(item.tags), "stage": item.stage, "assignee": item.assignee}
+        rows.append(where | file | {"split": item.split} | texts | work)
         for name, n in Counter(each["class"] for each in item.labels).items():
             classes.append(where | {"name": name, "n": n})
     if rows:
@@ -231,7 +232,13 @@ def differences(connection: Connection, dataset: str, first: int, second: int) -
 def _same(before: Item | None, after: Item | None) -> bool:
     if before is None or after is None:
         return before is after
-    return (before.labels, before.split, before.name) == (after.labels, after.split, after.name)
+    return before.content == after.content and before.work == after.work
+
+
+def _has_same_objects(connection: Connection, dataset: str, item: Item, base: int) -> bool:
+    """Whether what changed since the revision is not the objects, such as the split or a tag."""
+    before = item_at(connection, dataset, item.ordinal, base)
+    return before is not None and before.labels == item.labels
 
 
 def _ready(connection: Connection, dataset: str) -> tuple[int, str]:

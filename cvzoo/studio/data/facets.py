@@ -1,4 +1,4 @@
-"""How many images and objects each split and class of a data set's newest revision has, kept as the images change.
+"""How many images and objects each split, class, tag ... of the newest revision has, kept as the images change.
 
 Counting 100,000 images anew takes most of a second, and pages show the numbers after each edit.
 """
@@ -10,8 +10,11 @@ from sqlalchemy import Connection, delete, insert, literal, select
 from sqlalchemy.dialects.sqlite import insert as insert_or_update
 from sqlalchemy.sql import func
 
-from cvzoo.studio.data.items import FacetKind, Item
+from cvzoo.studio.data.items import Item
+from cvzoo.studio.data.where import FacetKind
 from cvzoo.studio.database.tables import FACET, ITEM, ITEM_CLASS
+
+_TAG: FacetKind = "tag"
 
 
 def change_facets(
@@ -26,6 +29,10 @@ def change_facets(
                 continue
             images["split", item.split] += sign
             objects["split", item.split] += sign * len(item.labels)
+            work: list[tuple[FacetKind, str]] = [("stage", item.stage), ("user", item.assignee)]
+            for key in (*work, *((_TAG, tag) for tag in item.tags)):
+                images[key] += sign
+                objects[key] += sign * len(item.labels)
             for name, n in Counter(each["class"] for each in item.labels).items():
                 images["class", name] += sign
                 objects["class", name] += sign * n
@@ -41,11 +48,13 @@ def change_facets(
 
 
 def recount_facets(connection: Connection, dataset: str) -> None:
-    """Counts all images anew, such as after an import."""
+    """Counts all images of an import anew, which have no tags yet."""
     connection.execute(delete(FACET).where(FACET.c.dataset == dataset))
     names = ["dataset", "kind", "name", "n_image", "n_object"]
     for kind, table, name, n in (
         ("split", ITEM, ITEM.c.split, ITEM.c.n_object),
+        ("stage", ITEM, ITEM.c.stage, ITEM.c.n_object),
+        ("user", ITEM, ITEM.c.assignee, ITEM.c.n_object),
         ("class", ITEM_CLASS, ITEM_CLASS.c.name, ITEM_CLASS.c.n),
     ):
         mine = (table.c.dataset == dataset) & table.c.last_rev.is_(None)

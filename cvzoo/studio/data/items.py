@@ -2,16 +2,14 @@
 
 import dataclasses
 import json
-from collections.abc import Iterator
-from typing import Any, Literal, TypeAlias
+from collections.abc import Iterator, Sequence
+from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Engine, FromClause, Row, Select, func, select
+from sqlalchemy import ColumnElement, Connection, Engine, Row, func, select
 
+from cvzoo.studio.data.where import Filter, chosen, counted, is_newest, page_of
 from cvzoo.studio.database.engine import reading
-from cvzoo.studio.database.tables import DATASET, FACET, FINDING, ITEM, ITEM_CLASS, REVISION
-
-FacetKind: TypeAlias = Literal["split", "class"]
-NO_SPLIT = "-"  # of a filter: images without a split
+from cvzoo.studio.database.tables import ITEM, REVISION
 
 
 @dataclasses.dataclass(frozen=True)
@@ -20,6 +18,7 @@ class Item:
 
     ordinal: its number in the data set, which never changes; height, width: 0 if it cannot be decoded
     labels: its annotated objects; extra: other fields of its layout
+    tags: sorted; stage: how far its annotation is; assignee: the name of the user who does it, or ""
     """
 
     ordinal: int
@@ -33,31 +32,23 @@ class Item:
     n_object: int
     labels: list[dict[str, Any]]
     extra: dict[str, Any]
+    tags: list[str] = dataclasses.field(default_factory=list)
+    stage: str = "todo"
+    assignee: str = ""
+
+    @property
+    def content(self) -> tuple[Any, ...]:
+        """What versions have of it."""
+        return self.labels, self.split, self.name
+
+    @property
+    def work(self) -> tuple[Any, ...]:
+        """What only the studio has of it."""
+        return self.tags, self.stage, self.assignee
 
     def to_json(self) -> dict[str, Any]:
         """For the REST interface."""
         return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}  # asdict() copies values
-
-
-@dataclasses.dataclass(frozen=True)
-class Filter:
-    """Which images.
-
-    classes: all of them are in the image; split, finding: "" for any; text: a part of the name
-    edited: changed since the import
-    """
-
-    classes: tuple[str, ...] = ()
-    split: str = ""
-    finding: str = ""
-    text: str = ""
-    edited: bool = False
-
-    def query(self) -> list[tuple[str, str]]:
-        """The parameters of an address, without those that are not set."""
-        more = [("split", self.split), ("finding", self.finding), ("text", self.text)]
-        found = [("class", name) for name in self.classes] + more + [("edited", "1" if self.edited else "")]
-        return [(key, value) for key, value in found if value]
 
 
 class Items:
@@ -69,15 +60,25 @@ class Items:
     def page(
         self, dataset: str, rev: int, wanted: Filter, *, after: int = -1, before: int | None = None, limit: int = 100
     ) -> list[Item]:
-        """Images in the order of their numbers. after, before: the ordinal that the page follows, or precedes"""
+        """Images in the filter's order. after, before: the ordinal that the page follows, or precedes"""
         with reading(self._engine) as connection:
-            query, column = _chosen(connection, dataset, rev, wanted, *ITEM.c)
-            if before is not None:
-                query = query.where(column < before).order_by(column.desc())
-            else:
-                query = query.where(column > after).order_by(column)
+            if wanted.errors is not None and wanted.sort == "-errors":
+                order = self._by_errors(connection, dataset, rev, wanted)
+                ordinals = _around(order, None if after < 0 else after, before, limit)
+                items = [item_at(connection, dataset, ordinal, rev) for ordinal in ordinals]
+                return [each for each in items if each is not None]
+            query, column = chosen(connection, dataset, rev, wanted, *ITEM.c)
+            start = None if after < 0 else after
+            query = page_of(query, column, wanted, dataset, rev, after=start, before=before)
             found = [item_of(row) for row in connection.execute(query.limit(limit))]
         return found[::-1] if before is not None else found
+
+    def _by_errors(self, connection: Connection, dataset: str, rev: int, wanted: Filter) -> list[int]:
+        """The ordinals of the images, those with the most errors of the evaluation first."""
+        query, column = chosen(connection, dataset, rev, wanted, ITEM.c.ordinal)
+        found = [int(row.ordinal) for row in connection.execute(query.order_by(column))]
+        errors = wanted.errors or {}
+        return sorted(found, key=lambda ordinal: -errors[ordinal])
 
     def get(self, dataset: str, ordinal: int, rev: int) -> Item | None:
         """One image; None if there is none at that revision."""
@@ -87,26 +88,31 @@ class Items:
     def count(self, dataset: str, rev: int, wanted: Filter) -> int:
         """How many images the filter leaves."""
         with reading(self._engine) as connection:
-            known = _counted(connection, dataset, wanted) if _is_newest(connection, dataset, rev) else None
+            known = counted(connection, dataset, wanted) if is_newest(connection, dataset, rev) else None
             if known is not None:
                 return known
-            query, _ = _chosen(connection, dataset, rev, wanted, func.count())
+            query, _ = chosen(connection, dataset, rev, wanted, func.count())
             return int(connection.execute(query).scalar() or 0)
 
     def ordinals(self, dataset: str, rev: int, wanted: Filter) -> list[int]:
         """The ordinals of all images that the filter leaves."""
         with reading(self._engine) as connection:
-            query, column = _chosen(connection, dataset, rev, wanted, ITEM.c.ordinal)
+            query, column = chosen(connection, dataset, rev, wanted, ITEM.c.ordinal)
             return [int(row.ordinal) for row in connection.execute(query.order_by(column))]
 
     def neighbors(self, dataset: str, ordinal: int, rev: int, wanted: Filter) -> tuple[int | None, int | None]:
         """The ordinals of the image before and of the one after, among those that the filter leaves."""
         with reading(self._engine) as connection:
-            query, column = _chosen(connection, dataset, rev, wanted, ITEM.c.ordinal)
-            query = query.limit(1)
-            before = connection.execute(query.where(column < ordinal).order_by(column.desc())).scalar()
-            after = connection.execute(query.where(column > ordinal).order_by(column)).scalar()
-        return before, after
+            if wanted.errors is not None and wanted.sort == "-errors":
+                order = self._by_errors(connection, dataset, rev, wanted)
+                before, after = _around(order, None, ordinal, 1), _around(order, ordinal, None, 1)
+                return before[0] if before else None, after[0] if after else None
+            found = []
+            for start, end in ((None, ordinal), (ordinal, None)):
+                query, column = chosen(connection, dataset, rev, wanted, ITEM.c.ordinal)
+                query = page_of(query, column, wanted, dataset, rev, after=start, before=end)
+                found.append(connection.execute(query.limit(1)).scalar())
+        return found[0], found[1]
 
     def history(self, dataset: str, ordinal: int) -> list[tuple[Item, str, int]]:
         """(the image, kind of the revision that made it so, when), the newest first."""
@@ -127,13 +133,6 @@ class Items:
             yield item_of(row)
 
 
-def facets_of(connection: Connection, dataset: str, kind: FacetKind) -> dict[str, tuple[int, int]]:
-    """(images, objects) of each split or class that has images."""
-    mine = (FACET.c.dataset == dataset) & (FACET.c.kind == kind) & (FACET.c.n_image > 0)
-    query = select(FACET.c.name, FACET.c.n_image, FACET.c.n_object).where(mine)
-    return {row.name: (row.n_image, row.n_object) for row in connection.execute(query)}
-
-
 def valid_at(dataset: str, rev: int) -> ColumnElement[bool]:
     """The condition that a row is of this revision."""
     is_open = ITEM.c.last_rev.is_(None) | (ITEM.c.last_rev > rev)
@@ -150,63 +149,19 @@ def item_at(connection: Connection, dataset: str, ordinal: int, rev: int) -> Ite
 def item_of(row: Row[Any]) -> Item:
     """The image of a row."""
     tree = {field.name: getattr(row, field.name) for field in dataclasses.fields(Item)}
-    return Item(**tree | {"labels": json.loads(tree["labels"]), "extra": json.loads(tree["extra"])})
+    parsed = {name: json.loads(tree[name] or "[]") for name in ("labels", "extra", "tags")}
+    return Item(**tree | parsed)
 
 
-def _is_newest(connection: Connection, dataset: str, rev: int) -> bool:
-    """Whether the revision is the newest, of which the rows without an end are; not while the set is imported."""
-    head = connection.execute(select(DATASET.c.head_rev).where(DATASET.c.id == dataset)).scalar()
-    return bool(head) and head == rev
+def tags_text(tags: Sequence[str]) -> str:
+    """The tags as they are stored."""
+    return json.dumps(list(tags)) if tags else ""
 
 
-def _counted(connection: Connection, dataset: str, wanted: Filter) -> int | None:
-    """The number of images of the newest revision, if it is kept; None if they must be counted."""
-    if wanted.finding or wanted.text or wanted.edited or len(wanted.classes) + bool(wanted.split) > 1:
-        return None
-    if wanted.classes:
-        return facets_of(connection, dataset, "class").get(wanted.classes[0], (0, 0))[0]
-    splits = facets_of(connection, dataset, "split")
-    if wanted.split:
-        return splits.get("" if wanted.split == NO_SPLIT else wanted.split, (0, 0))[0]
-    return sum(n for n, _ in splits.values())
-
-
-def _chosen(
-    connection: Connection, dataset: str, rev: int, wanted: Filter, *columns: Any
-) -> tuple[Select[Any], ColumnElement[int]]:
-    """(the query of the images that the filter leaves, the column of their ordinals, by which they are in order).
-
-    It starts with the rows of a class, of which there is an index by ordinal, if the filter has one.
-    """
-    newest = _is_newest(connection, dataset, rev)
-
-    def valid(table: FromClause) -> ColumnElement[bool]:
-        is_open = table.c.last_rev.is_(None)  # the condition of the indexes
-        return is_open if newest else (table.c.first_rev <= rev) & (is_open | (table.c.last_rev > rev))
-
-    source: FromClause = ITEM
-    column: ColumnElement[int] = ITEM.c.ordinal
-    conditions = [ITEM.c.dataset == dataset, valid(ITEM)]
-    names = list(dict.fromkeys(wanted.classes))
-    if len(names) > 1:  # the rarest one comes last, whose rows are gone through
-        known = facets_of(connection, dataset, "class")
-        names.sort(key=lambda name: -known.get(name, (0, 0))[0])
-    for i, name in enumerate(names):
-        rows = ITEM_CLASS.alias(f"class_{i}")
-        conditions += [rows.c.dataset == dataset, rows.c.name == name, valid(rows)]
-        # "+ 0", as SQLite would carry a condition such as `ordinal > ?` over to the other table, and use it instead
-        source = rows.join(source, column == rows.c.ordinal + 0)
-        column = rows.c.ordinal
-    if wanted.split:
-        conditions.append(ITEM.c.split == ("" if wanted.split == NO_SPLIT else wanted.split))
-    if wanted.finding:
-        mine = (FINDING.c.dataset == dataset) & (FINDING.c.state == "open") & FINDING.c.ordinal.is_not(None)
-        if wanted.finding != "any":
-            mine &= FINDING.c.kind == wanted.finding
-        conditions.append(ITEM.c.ordinal.in_(select(FINDING.c.ordinal).where(mine)))
-    if wanted.text:
-        conditions.append(ITEM.c.name.contains(wanted.text, autoescape=True))
-    if wanted.edited:
-        conditions.append(ITEM.c.first_rev > 1)
-    query: Any = select(*columns).select_from(source).where(*conditions)  # how many columns: more than a type can tell
-    return query, column
+def _around(order: list[int], after: int | None, before: int | None, limit: int) -> list[int]:
+    """The part of a list behind `after`, or in front of `before`; what is not in the list is at its beginning."""
+    if before is not None:
+        end = order.index(before) if before in order else 0
+        return order[max(end - limit, 0) : end]
+    start = order.index(after) + 1 if after is not None and after in order else 0
+    return order[start : start + limit]

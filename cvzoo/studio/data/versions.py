@@ -122,7 +122,11 @@ class Versions:
         """What differs from the first version to the second, by image."""
         with reading(self._engine) as connection:
             pairs = differences(connection, first.dataset, first.rev, second.rev)
-        return [_difference(before, after) for before, after in pairs]
+        return [
+            _difference(before, after)
+            for before, after in pairs
+            if before is None or after is None or before.content != after.content
+        ]
 
     def _all(self, condition: Any) -> list[Version]:
         query = select(VERSION).where(condition).order_by(VERSION.c.created_at.desc(), VERSION.c.id)

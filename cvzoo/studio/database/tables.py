@@ -149,11 +149,18 @@ ITEM = Table(
     Column("n_object", Integer, nullable=False),
     Column("labels", Text, nullable=False),
     Column("extra", Text, nullable=False),
+    Column("tags", Text, nullable=False, server_default=""),  # a list as JSON; "": none
+    Column("stage", String(8), nullable=False, server_default="todo"),  # todo, done, accepted, back
+    Column("assignee", String(80), nullable=False, server_default=""),  # the name of a user
 )
 Index("item_ordinal", ITEM.c.dataset, ITEM.c.ordinal, ITEM.c.first_rev, unique=True)
 # of the newest revision; with the name, so that a part of it is looked for in the index alone
 Index("item_name", ITEM.c.dataset, ITEM.c.ordinal, ITEM.c.name, sqlite_where=text("last_rev IS NULL"))
 Index("item_split", ITEM.c.dataset, ITEM.c.split, ITEM.c.ordinal, sqlite_where=text("last_rev IS NULL"))
+Index("item_stage", ITEM.c.dataset, ITEM.c.stage, ITEM.c.ordinal, sqlite_where=text("last_rev IS NULL"))
+Index("item_assignee", ITEM.c.dataset, ITEM.c.assignee, ITEM.c.ordinal, sqlite_where=text("last_rev IS NULL"))
+_TAGGED = text("last_rev IS NULL AND tags != ''")
+Index("item_tagged", ITEM.c.dataset, ITEM.c.ordinal, ITEM.c.tags, sqlite_where=_TAGGED)
 ITEM_CLASS = Table(
     "item_class",
     METADATA,
@@ -168,7 +175,7 @@ FACET = Table(
     "facet",
     METADATA,
     Column("dataset", ForeignKey("dataset.id", ondelete="CASCADE"), primary_key=True),
-    Column("kind", String(5), primary_key=True),  # split, class
+    Column("kind", String(5), primary_key=True),  # split, class, tag, stage, user
     Column("name", String(200), primary_key=True),
     Column("n_image", Integer, nullable=False),
     Column("n_object", Integer, nullable=False),

@@ -12,8 +12,8 @@ from cvzoo.studio.api.datasets import MAX_SAMPLE, Source, audit, new_dataset, re
 from cvzoo.studio.api.found_dataset import FoundDataset
 from cvzoo.studio.api.versions import new_version
 from cvzoo.studio.data.datasets import Dataset
-from cvzoo.studio.data.items import Filter
 from cvzoo.studio.data.split import apply_split, planned_split
+from cvzoo.studio.data.where import Filter
 from cvzoo.studio.pages.render import render
 from cvzoo.studio.problems import Problem
 from cvzoo.studio.state import studio_of

@@ -101,7 +101,7 @@ def evaluation_page(
         "kind": kind if kind in KINDS else "",
         "label": label,
         "files": run_files(run),
-        "is_version": version_of(studio, found) is not None,
+        "version": version_of(studio, found),
     }
     if results is not None:
         analysis = results.analysis

@@ -10,8 +10,9 @@ from fastapi.responses import RedirectResponse, Response
 from cvzoo.studio.access.who import Annotator
 from cvzoo.studio.api.datasets import audit
 from cvzoo.studio.api.found_dataset import FoundDataset
-from cvzoo.studio.api.items import Ordinal, Wanted
-from cvzoo.studio.data.items import NO_SPLIT
+from cvzoo.studio.api.items import ME, Ordinal, Wanted, annotators
+from cvzoo.studio.data.datasets import Dataset
+from cvzoo.studio.data.where import NONE, OPEN, Filter
 from cvzoo.studio.evaluations.results import read_results, row_of
 from cvzoo.studio.ids import is_id
 from cvzoo.studio.pages.render import may, render
@@ -24,6 +25,17 @@ COLORS = (
     *("#e6194b", "#3cb44b", "#4363d8", "#f58231", "#911eb4", "#008080", "#f032e6", "#9a6324", "#808000", "#e0a800"),
     *("#00a0c0", "#800000"),
 )
+STAGE_WORDS = {"todo": "to do", "done": "done", "accepted": "accepted", "back": "sent back"}
+SORTS = {
+    "": "number",
+    "name": "name",
+    "-objects": "most objects first",
+    "objects": "fewest objects first",
+    "-size": "largest first",
+    "size": "smallest first",
+    "-findings": "most findings first",
+    "-errors": "most errors first",
+}
 
 
 @router.get("/data/{dataset}/images")
@@ -38,6 +50,7 @@ def explorer(
     data = studio_of(request).data
     found = data.items.page(dataset.id, dataset.head_rev, wanted, after=after, before=before, limit=_PAGE)
     counts = data.datasets.counts(dataset.id)
+    n_open = data.items.count(dataset.id, dataset.head_rev, Filter(stage=OPEN, assignee=_name(request)))
     ends: tuple[int | None, int | None] = (None, None)
     if found:
         first, _ = data.items.neighbors(dataset.id, found[0].ordinal, dataset.head_rev, wanted)
@@ -51,11 +64,15 @@ def explorer(
         "counts": counts,
         "kinds": [each for each in data.findings.summary(dataset.id) if each["n_open"]],
         "query": urlencode(wanted.query()),
-        "where": {"split": wanted.split, "finding": wanted.finding, "text": wanted.text, "edited": wanted.edited}
-        | {"class": wanted.classes},
+        "where": dict(wanted.query()) | {"class": wanted.classes, "edited": wanted.edited},
+        "work": data.datasets.work(dataset.id),
+        "users": [each.name for each in annotators(studio_of(request))],
+        "stages": STAGE_WORDS,
+        "sorts": SORTS if wanted.evaluation else {key: words for key, words in SORTS.items() if key != "-errors"},
         "has_before": ends[0] is not None,
         "has_after": ends[1] is not None,
-        "no_split": NO_SPLIT,
+        "none": NONE,
+        "n_open": n_open,
         "colors": colors_of([name for name, *_ in counts["classes"]]),
     }
     return render(request, "explorer.html", values=values)
@@ -91,6 +108,7 @@ def editor(
         "after": after,
         "query": urlencode(wanted.query()),
         "predicted": _predicted(request, evaluation),
+        "tags": item.tags,
         "isOld": rev is not None and rev < dataset.head_rev,
         "isReadOnly": (rev is not None and rev < dataset.head_rev) or not may(request, "annotator"),
     }
@@ -102,9 +120,28 @@ def editor(
         "evaluation": evaluation.partition("-")[0] if page["predicted"] else "",
         "findings": data.findings.page(dataset.id, ordinal=ordinal, limit=_N_FINDING),
         "history": data.items.history(dataset.id, ordinal)[:_N_HISTORY],
-        "splits": [name for name, *_ in data.datasets.counts(dataset.id)["splits"]],
+        "stages": STAGE_WORDS,
+        "users": [each.name for each in annotators(studio_of(request))],
+        "known_tags": [name for name, _ in data.datasets.work(dataset.id)["tags"]],
+        "mine": _next_of_mine(request, dataset, ordinal),
     }
     return render(request, "editor.html", values=values)
+
+
+def _name(request: Request) -> str:
+    """The name of who is signed in."""
+    return str(request.state.who.name)
+
+
+def _next_of_mine(request: Request, dataset: Dataset, ordinal: int) -> str | None:
+    """The address of the next image that who asks is to annotate, after the last the first one; None: none."""
+    items, wanted = studio_of(request).data.items, Filter(stage=OPEN, assignee=_name(request))
+    _, after = items.neighbors(dataset.id, ordinal, dataset.head_rev, wanted)
+    if after is None:
+        first = items.page(dataset.id, dataset.head_rev, wanted, limit=1)
+        after = first[0].ordinal if first and first[0].ordinal != ordinal else None
+    query = urlencode({"stage": OPEN, "assignee": ME})
+    return None if after is None else f"/data/{dataset.id}/images/{after}?{query}"
 
 
 def _predicted(request: Request, evaluation: str) -> list[Any]:

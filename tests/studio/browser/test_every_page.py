@@ -53,6 +53,12 @@ def conflict(page):
     page.evaluate("document.querySelector('#conflict').showModal()")
 
 
+def choose(page):
+    """Images are chosen, and the bar of what can be done with them is shown."""
+    page.get_by_role("button", name="Choose this page").click()
+    page.locator("#bulk-bar").wait_for()
+
+
 def all_settings(page):
     page.eval_on_selector_all("details", "all => all.forEach(each => each.open = true)")
 
@@ -71,6 +77,14 @@ def test_the_pages_of_data_sets(page, pages, dataset, rest):
     kind = rest.get(page, f"/api/v1/datasets/{dataset}/findings")["items"][0]["kind"]
     for each in ("/", "/data", path, f"{path}/images", f"{path}/findings?kind={kind}", f"{path}/history"):
         pages.look(each)
+    change = {"ordinals": [1, 2], "add_tags": ["a long tag of two lines or so", "night"]}
+    for what in (change, {"ordinals": [1], "stage": "done"}, {"ordinals": [0, 1], "assignee": "@me"}):
+        headers = {"sec-fetch-site": "same-origin"}
+        assert page.request.patch(
+            f"{pages.address}/api/v1{path}/images".replace("/data/", "/datasets/"), data=what, headers=headers
+        ).ok
+    pages.look(f"{path}/images", act=choose)
+    pages.look(f"{path}/images/1", act=lambda page: page.wait_for_selector("#canvas[data-ready]"))
     pages.look(f"{path}/images/0", act=lambda page: page.wait_for_selector("#canvas[data-ready]"))
     pages.look(f"{path}/images/0", act=conflict)
     pages.look(f"/versions/{second}")

@@ -1,5 +1,6 @@
 """The kept numbers of images and objects, and the filters, give what counting and looking through all images gives."""
 
+import collections
 import itertools
 import pathlib
 import random
@@ -26,21 +27,26 @@ def recounted(studio, dataset):
         split: (sum(i.split == split for i in items), sum(len(i.labels) for i in items if i.split == split))
         for split in splits
     }
-    return len(items), sum(len(item.labels) for item in items), by_class, by_split
+    work = {
+        "tags": sorted(collections.Counter(tag for item in items for tag in item.tags).items()),
+        "stages": [(name, sum(item.stage == name for item in items)) for name in ("todo", "done", "accepted", "back")],
+        "assignees": sorted(collections.Counter(item.assignee for item in items).items()),
+    }
+    return len(items), sum(len(item.labels) for item in items), by_class, by_split, work
 
 
 def kept(studio, dataset):
     counts = studio.data.datasets.counts(dataset)
     by_split = {name: (n, n_object) for name, n, n_object in counts["splits"]}
-    return counts["n_image"], counts["n_object"], counts["classes"], by_split
+    return counts["n_image"], counts["n_object"], counts["classes"], by_split, studio.data.datasets.work(dataset)
 
 
 def test_the_numbers_are_those_of_a_count_after_any_change(browser, studio, dataset):
     assert kept(studio, dataset) == recounted(studio, dataset)
     base = f"/api/v1/datasets/{dataset}"
     rng = random.Random(0)
-    for i in range(30):
-        kind = rng.choice(("edit", "edit", "split", "delete", "revert", "classes"))
+    for i in range(50):
+        kind = rng.choice(("edit", "edit", "split", "delete", "revert", "classes", "stage", "tags", "assign"))
         ordinal = rng.randrange(10)
         if kind == "edit":
             item = browser.get(f"{base}/images/{ordinal}").json()
@@ -52,6 +58,13 @@ def test_the_numbers_are_those_of_a_count_after_any_change(browser, studio, data
             assert browser.put(f"{base}/images/{ordinal}/labels", json=body).status_code == 200
         elif kind == "split":
             browser.patch(f"{base}/images", json={"ordinals": [ordinal, 3], "split": rng.choice(("test", "", "val"))})
+        elif kind == "stage":
+            browser.patch(f"{base}/images", json={"ordinals": [ordinal, 4], "stage": rng.choice(("todo", "done"))})
+        elif kind == "tags":
+            tags = {rng.choice(("add_tags", "remove_tags")): [rng.choice(("night", "blurred"))]}
+            browser.patch(f"{base}/images", json={"ordinals": [ordinal, 5, 6], **tags})
+        elif kind == "assign":
+            browser.patch(f"{base}/images", json={"ordinals": [ordinal], "assignee": rng.choice(("admin", ""))})
         elif kind == "delete":
             browser.patch(f"{base}/images", json={"ordinals": [ordinal], "delete": True})
         elif kind == "revert":
@@ -108,7 +121,7 @@ def test_an_older_database_gets_the_numbers(browser, studio, dataset):
     from cvzoo.studio.database.engine import writing
 
     browser.patch(f"/api/v1/datasets/{dataset}/images", json={"ordinals": [7], "delete": True})
-    before = studio.data.datasets.counts(dataset)
+    before = studio.data.datasets.counts(dataset), studio.data.datasets.work(dataset)
     config = Config()
     config.set_main_option("script_location", str(pathlib.Path(migrate.__file__).with_name("migrations")))
     with writing(studio.engine) as connection:
@@ -116,6 +129,7 @@ def test_an_older_database_gets_the_numbers(browser, studio, dataset):
         command.downgrade(config, "0005")
     studio.engine.dispose()
     engine = migrate.ready_database(studio.place)
-    after = Datasets(engine, studio.clock).counts(dataset)
+    datasets = Datasets(engine, studio.clock)
+    after = datasets.counts(dataset), datasets.work(dataset)
     engine.dispose()
     assert after == before

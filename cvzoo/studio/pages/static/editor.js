@@ -389,7 +389,7 @@ function outlineKey(event) {
 }
 
 document.addEventListener("keydown", (event) => {
-  if (document.querySelector("dialog[open]")) return;
+  if (document.querySelector("dialog[open]") || event.defaultPrevented) return;
   const command = event.ctrlKey || event.metaKey;
   const isField = event.target.closest("input, textarea");
   if (isField && event.key === "Enter" && isField.id === "text") {

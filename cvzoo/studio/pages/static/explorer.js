@@ -51,7 +51,7 @@ async function change(what) {
     document.getElementById("n-chosen").textContent = answer.detail;
     return;
   }
-  if (answer.n) sessionStorage.setItem(KEY, JSON.stringify({ ...answer, words: what.delete ? "deleted" : "moved" }));
+  if (answer.n) sessionStorage.setItem(KEY, JSON.stringify({ ...answer, words: what.delete ? "deleted" : "changed" }));
   location.reload();
 }
 
@@ -84,7 +84,15 @@ all?.addEventListener("click", () => {
   for (const box of boxes) box.checked = true;
   show();
 });
-document.getElementById("move").addEventListener("click", () => change({ split: document.getElementById("to-split").value }));
+const value = (id) => document.getElementById(id).value;
+const tags = () => value("tags").split(",").map((tag) => tag.trim()).filter(Boolean);
+const onClick = (id, what) => document.getElementById(id).addEventListener("click", () => change(what()));
+onClick("move", () => ({ split: value("to-split") }));
+onClick("set-stage", () => ({ stage: value("to-stage") }));
+onClick("assign", () => ({ assignee: value("to-user") }));
+for (const [id, key] of [["add-tags", "add_tags"], ["remove-tags", "remove_tags"]]) {
+  document.getElementById(id).addEventListener("click", () => (tags().length ? change({ [key]: tags() }) : document.getElementById("tags").focus()));
+}
 document.getElementById("delete").addEventListener("click", () => {
   if (confirm(`Delete ${isAll ? all.dataset.total : chosen().length} image(s) from the data set? This can be reverted in its history.`)) change({ delete: true });
 });

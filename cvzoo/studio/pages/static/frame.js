@@ -14,7 +14,10 @@ let afterG = false;
 document.addEventListener("keydown", (event) => {
   const typing = event.target.closest("input, select, textarea, [contenteditable]");
   if (typing || event.ctrlKey || event.metaKey || event.altKey || dialog.open) return;
-  if (afterG && PAGES[event.key]) location.assign(PAGES[event.key]);
+  if (afterG && PAGES[event.key]) {
+    location.assign(PAGES[event.key]);
+    event.preventDefault(); // the key is none of the page's own
+  }
   afterG = event.key === "g";
   if (event.key === "?") dialog.showModal();
   if (event.key === "/") {
