@@ -10,6 +10,7 @@ from cvzoo.studio.access.identity import Identity
 from cvzoo.studio.access.who import Annotator, Reader, require_owner
 from cvzoo.studio.api.found_dataset import FoundDataset
 from cvzoo.studio.api.named_data import require_data
+from cvzoo.studio.data.classes import class_changes, colors_of
 from cvzoo.studio.data.datasets import Dataset
 from cvzoo.studio.data.split import apply_split, planned_split
 from cvzoo.studio.ids import is_id
@@ -45,10 +46,15 @@ class Changed(BaseModel):
 
 
 class Classes(BaseModel):
-    """All classes in the order of their labels. renamed: names before and after; two that become one are merged"""
+    """All classes in the order of their labels. renamed: names before and after; two that become one are merged
+
+    colors: of classes, as "#e6194b"; dry: nothing is changed
+    """
 
     names: Annotated[list[_Class], Field(max_length=1000)]
     renamed: dict[_Class, _Class] = {}
+    colors: dict[_Class, Annotated[str, Field(max_length=20)]] = {}
+    dry: bool = False
 
 
 class SplitRequest(BaseModel):
@@ -122,14 +128,18 @@ def repeat_import(request: Request, dataset: Dataset, who: Identity) -> None:
 
 @router.get("/datasets/{dataset}/classes")
 def get_classes(request: Request, dataset: FoundDataset) -> dict[str, Any]:
-    """The classes in the order of their labels."""
-    return {"names": studio_of(request).data.datasets.classes(dataset.id, dataset.head_rev)}
+    """The classes in the order of their labels, and their colors."""
+    names = studio_of(request).data.datasets.classes(dataset.id, dataset.head_rev)
+    return {"names": names, "colors": colors_of(names, dataset.colors)}
 
 
 @router.put("/datasets/{dataset}/classes")
 def set_classes(request: Request, dataset: FoundDataset, body: Classes, who: Annotator) -> dict[str, Any]:
-    """Adds, orders, renames, merges or removes classes; 409 if one that goes has objects."""
-    rev = studio_of(request).data.edits.set_classes(dataset.id, body.names, body.renamed, who.user)
+    """Adds, orders, renames, merges, removes or colors classes; 409 if one that goes has objects."""
+    if body.dry:
+        counts = studio_of(request).data.datasets.counts(dataset.id)["classes"]
+        return {"rev": dataset.head_rev, "changes": class_changes(counts, body.names, body.renamed)}
+    rev = studio_of(request).data.edits.set_classes(dataset.id, body.names, body.renamed, who.user, body.colors)
     audit(request, who, "dataset.classes", dataset.id, {"rev": rev})
     return {"rev": rev}
 

@@ -21,7 +21,7 @@ class Dataset:
 
     task: "boxes" or "classes", "" while it is imported; layout: that it was read from
     state: "importing", "ready" or "failed"; detail: why it failed
-    source: what it was imported from, and what only its layout has
+    source: what it was imported from, and what only its layout has; colors: of classes, as "#e6194b", if chosen
     head_rev: the newest revision, 0 while it is imported; checked_rev: the last one that was checked
     """
 
@@ -32,6 +32,7 @@ class Dataset:
     state: str
     detail: str
     source: dict[str, Any]
+    colors: dict[str, str]
     head_rev: int
     checked_rev: int
     changed_at: int
@@ -161,4 +162,4 @@ def _rank(split: str) -> tuple[int, str]:
 
 def _dataset_of(row: Row[Any]) -> Dataset:
     tree = dict(row._mapping)
-    return Dataset(**tree | {"source": json.loads(tree["source"])})
+    return Dataset(**tree | {name: json.loads(tree[name]) for name in ("source", "colors")})

@@ -3,12 +3,13 @@
 import dataclasses
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import Connection, Engine, insert, select, update
 
 from cvzoo.studio.clock import Clock
+from cvzoo.studio.data.classes import checked_colors
 from cvzoo.studio.data.datasets import classes_at
 from cvzoo.studio.data.facets import change_facets
 from cvzoo.studio.data.items import Item, item_at, item_of, tags_text, valid_at
@@ -82,10 +83,18 @@ class Edits:
                 return head, 0
             return self._apply(connection, dataset, head, changes, kind, message, user), len(changes)
 
-    def set_classes(self, dataset: str, names: Sequence[str], renamed: dict[str, str], user: str) -> int:
+    def set_classes(
+        self,
+        dataset: str,
+        names: Sequence[str],
+        renamed: Mapping[str, str],
+        user: str,
+        colors: Mapping[str, str] | None = None,
+    ) -> int:
         """The revision in which the data set has these classes, in this order.
 
         renamed: names before and after; two that become one are merged
+        colors: of classes after it, None as before; they have no history
         Raises Problem 422 for impossible names, 409 if a class that goes has objects.
         """
         names = [" ".join(name.split()) for name in names]
@@ -99,6 +108,7 @@ class Edits:
             if not all(name.isprintable() for name in names if name not in before):
                 raise Problem(422, "the classes need names of letters that can be shown")
             after = {name: renamed.get(name, name) for name in before}
+            _keep_colors(connection, dataset, names, after, colors)
             lost = [name for name in before if after[name] not in names]
             used = _images_with(connection, dataset, lost)
             if used:
@@ -187,6 +197,17 @@ class Edits:
         connection.execute(insert(REVISION).values(**row, classes=names, edit_id=edit_id, user=user))
         connection.execute(update(DATASET).where(DATASET.c.id == dataset).values(head_rev=rev, changed_at=now))
         return rev
+
+
+def _keep_colors(
+    connection: Connection, dataset: str, names: list[str], after: Mapping[str, str], colors: Mapping[str, str] | None
+) -> None:
+    """The colors that were chosen, under the names of the classes afterwards, and the new ones."""
+    known = json.loads(connection.execute(select(DATASET.c.colors).where(DATASET.c.id == dataset)).scalar_one())
+    kept = {after.get(name, name): color for name, color in known.items()}
+    kept = {name: color for name, color in kept.items() if name in names} | checked_colors(colors or {}, names)
+    if kept != known:
+        connection.execute(update(DATASET).where(DATASET.c.id == dataset).values(colors=json.dumps(kept)))
 
 
 def close_items(connection: Connection, dataset: str, ordinals: Sequence[int], rev: int) -> None:

@@ -112,6 +112,9 @@ DATASET = Table(
     Column("state", String(10), nullable=False),  # importing, ready, failed
     Column("detail", Text, nullable=False),
     Column("source", Text, nullable=False),
+    Column(
+        "colors", Text, nullable=False, server_default="{}"
+    ),  # name of a class -> as "#e6194b", of those with their own
     Column("head_rev", Integer, nullable=False),
     Column("checked_rev", Integer, nullable=False),
     Column("changed_at", Integer, nullable=False),

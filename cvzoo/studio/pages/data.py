@@ -6,11 +6,13 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import RedirectResponse, Response
+from pydantic import Field
 
 from cvzoo.studio.access.who import Annotator, Reader, require_owner
 from cvzoo.studio.api.datasets import MAX_SAMPLE, Source, audit, new_dataset, repeat_import
 from cvzoo.studio.api.found_dataset import FoundDataset
 from cvzoo.studio.api.versions import new_version
+from cvzoo.studio.data.classes import class_changes, colors_of
 from cvzoo.studio.data.datasets import Dataset
 from cvzoo.studio.data.split import apply_split, planned_split
 from cvzoo.studio.data.where import Filter
@@ -21,6 +23,7 @@ from cvzoo.studio.state import studio_of
 router = APIRouter(include_in_schema=False)
 _N_REVISION = 12
 _Text = Annotated[str, Form(max_length=2000)]
+_Class = Annotated[str, Field(max_length=200)]
 
 
 @router.get("/data")
@@ -115,20 +118,37 @@ def version_by_form(request: Request, dataset: FoundDataset, who: Annotator, nam
 
 @router.post("/data/{dataset}/classes")
 def classes_by_form(
-    request: Request, dataset: FoundDataset, who: Annotator, name: _Text = "", old: _Text = ""
+    request: Request,
+    dataset: FoundDataset,
+    who: Annotator,
+    name: Annotated[list[_Class], Form(max_length=1000)] = [],  # noqa: B006 FastAPI copies it
+    old: Annotated[list[_Class], Form(max_length=1000)] = [],  # noqa: B006
+    color: Annotated[list[_Class], Form(max_length=1000)] = [],  # noqa: B006
+    number: Annotated[list[int], Form(max_length=1000)] = [],  # noqa: B006
+    action: Annotated[str, Form(max_length=10)] = "",
 ) -> Response:
-    """Adds a class, or renames the one called `old`; an empty name removes one without objects."""
+    """Adds a class; or changes all: their names, of which an empty one removes the class, colors and numbers."""
     data = studio_of(request).data
-    names = data.datasets.classes(dataset.id, dataset.head_rev)
-    name = " ".join(name.split())
+    known = data.datasets.classes(dataset.id, dataset.head_rev)
+    name = [" ".join(each.split()) for each in name]
     try:
         if not old:
-            data.edits.set_classes(dataset.id, [*names, name], {}, who.user)
-        elif not name:
-            data.edits.set_classes(dataset.id, [each for each in names if each != old], {}, who.user)
-        else:
-            after = list(dict.fromkeys(name if each == old else each for each in names))
-            data.edits.set_classes(dataset.id, after, {old: name}, who.user)
+            data.edits.set_classes(dataset.id, [*known, *name], {}, who.user)
+            return RedirectResponse(f"/data/{dataset.id}#classes", status_code=303)
+        if len({len(old), len(name), len(color), len(number)}) > 1 or set(old) != set(known):
+            raise Problem(409, "the classes were changed meanwhile", hint="the page shows them now")
+        rows = sorted(zip(number, range(len(old)), old, name, color))
+        renamed = {before: after for _, _, before, after, _ in rows if after and after != before}
+        names = list(dict.fromkeys(after for *_, after, _ in rows if after))
+        usual = colors_of(known, dataset.colors)
+        colors = {after: each for *_, before, after, each in rows if after and each.lower() != usual[before]}
+        if action == "preview":
+            counts = data.datasets.counts(dataset.id)["classes"]
+            shown = [{"old": before, "name": after, "color": each} for *_, before, after, each in rows]
+            more = {"class_changes": class_changes(counts, names, renamed), "class_rows": shown, "preview": None}
+            return _page(request, dataset, more)
+        rev = data.edits.set_classes(dataset.id, names, renamed, who.user, colors)
+        audit(request, who, "dataset.classes", dataset.id, {"rev": rev})
     except Problem as problem:
         return _page(request, dataset, {"class_error": str(problem.detail)})
     return RedirectResponse(f"/data/{dataset.id}#classes", status_code=303)
@@ -193,9 +213,15 @@ def _page(request: Request, dataset: Dataset, more: dict[str, Any]) -> Response:
     data = studio_of(request).data
     tasks = [{"kind": each.kind, **data.tasks.progress(each)} for each in data.tasks.open(dataset.id)]
     values: dict[str, Any] = {"preview": None, "split_error": "", "version_error": "", "class_error": ""}
+    counts = data.datasets.counts(dataset.id)
+    names = [name for name, *_ in counts["classes"]]
+    colors = colors_of(names, dataset.colors)
     values |= {
         "dataset": dataset,
-        "counts": data.datasets.counts(dataset.id),
+        "counts": counts,
+        "colors": colors,
+        "class_changes": [],
+        "class_rows": [{"old": name, "name": name, "color": colors[name]} for name in names],
         "tasks": tasks,
         "findings": data.findings.summary(dataset.id),
         "n_open_error": data.findings.n_open_error(dataset.id),

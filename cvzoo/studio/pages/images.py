@@ -1,6 +1,5 @@
 """The pages of the images of a data set: the explorer, the editor, and the findings."""
 
-from collections.abc import Sequence
 from typing import Annotated, Any
 from urllib.parse import urlencode
 
@@ -11,6 +10,7 @@ from cvzoo.studio.access.who import Annotator
 from cvzoo.studio.api.datasets import audit
 from cvzoo.studio.api.found_dataset import FoundDataset
 from cvzoo.studio.api.items import ME, Ordinal, Wanted, annotators
+from cvzoo.studio.data.classes import colors_of
 from cvzoo.studio.data.datasets import Dataset
 from cvzoo.studio.data.where import NONE, OPEN, Filter
 from cvzoo.studio.evaluations.results import read_results, row_of
@@ -21,10 +21,6 @@ from cvzoo.studio.state import studio_of
 
 router = APIRouter(include_in_schema=False)
 _PAGE, _N_FINDING, _N_HISTORY = 100, 100, 20
-COLORS = (
-    *("#e6194b", "#3cb44b", "#4363d8", "#f58231", "#911eb4", "#008080", "#f032e6", "#9a6324", "#808000", "#e0a800"),
-    *("#00a0c0", "#800000"),
-)
 STAGE_WORDS = {"todo": "to do", "done": "done", "accepted": "accepted", "back": "sent back"}
 SORTS = {
     "": "number",
@@ -73,7 +69,7 @@ def explorer(
         "has_after": ends[1] is not None,
         "none": NONE,
         "n_open": n_open,
-        "colors": colors_of([name for name, *_ in counts["classes"]]),
+        "colors": colors_of([name for name, *_ in counts["classes"]], dataset.colors),
     }
     return render(request, "explorer.html", values=values)
 
@@ -103,7 +99,7 @@ def editor(
         "task": dataset.task,
         "item": item.to_json(),
         "classes": names,
-        "colors": colors_of(names),
+        "colors": colors_of(names, dataset.colors),
         "before": before,
         "after": after,
         "query": urlencode(wanted.query()),
@@ -200,8 +196,3 @@ def waive_by_form(
     )
     audit(request, who, f"findings.{state}", dataset.id, {"n": n, "kind": kind, "reason": reason})
     return RedirectResponse(f"/data/{dataset.id}/findings?{urlencode({'kind': kind})}", status_code=303)
-
-
-def colors_of(names: Sequence[str]) -> dict[str, str]:
-    """A color for each class."""
-    return {name: COLORS[i % len(COLORS)] for i, name in enumerate(names)}

@@ -51,11 +51,15 @@ def test_forms_split_rename_and_revert(browser, studio, path, dataset):
     assert studio.data.datasets.get(dataset).head_rev == 1
     assert browser.post(f"{path}/split", data={"train": "50", "val": "50", "action": "split"}).status_code == 303
     assert browser.post(f"{path}/split", data={"train": "50", "val": "20"}).status_code == 422
-    browser.post(f"{path}/classes", data={"old": "cat", "name": "lion"})
+    both = {"old": ["cat", "dog"], "color": ["#e6194b", "#3cb44b"], "number": ["1", "2"]}
+    browser.post(f"{path}/classes", data=both | {"name": ["lion", "dog"]})
     assert studio.data.datasets.counts(dataset)["classes"] == [("lion", 10, 10), ("dog", 10, 10)]
-    browser.post(f"{path}/classes", data={"old": "lion", "name": "dog"})
+    browser.post(f"{path}/classes", data=both | {"old": ["lion", "dog"], "name": ["dog", "dog"]})
     assert studio.data.datasets.counts(dataset)["classes"] == [("dog", 10, 20)]
-    assert "has objects" in browser.post(f"{path}/classes", data={"old": "dog", "name": ""}).text
+    assert (
+        "has objects"
+        in browser.post(f"{path}/classes", data={"old": "dog", "name": "", "color": "#3cb44b", "number": "1"}).text
+    )
     browser.post(f"{path}/classes", data={"name": "bird"})
     browser.post(f"{path}/revert", data={"rev": "1"})
     counts = studio.data.datasets.counts(dataset)

@@ -9,6 +9,7 @@ export class View {
   constructor(canvas, image, colors) {
     Object.assign(this, { canvas, image, colors, scale: 1, left: 0, top: 0, objects: [], selected: null });
     Object.assign(this, { live: null, draft: null, outline: null, corner: null, hasCorners: false, near: HANDLE });
+    this.brightness = 1;
     this.context = canvas.getContext("2d");
     this.layer = document.createElement("canvas");
     this.masks = new Map();
@@ -31,6 +32,12 @@ export class View {
     this.scale = Math.min(Math.max(this.scale * factor, 0.02), 32);
     this.left = x - ix * this.scale;
     this.top = y - iy * this.scale;
+    this.draw();
+  }
+
+  setBrightness(factor) {
+    this.brightness = factor;
+    this.painted = null;
     this.draw();
   }
 
@@ -100,7 +107,9 @@ export class View {
     context.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
     context.clearRect(0, 0, this.layer.width, this.layer.height);
     context.imageSmoothingEnabled = this.scale < 3;
+    context.filter = this.brightness === 1 ? "none" : `brightness(${this.brightness})`;
     context.drawImage(this.image, this.left, this.top, this.image.width * this.scale, this.image.height * this.scale);
+    context.filter = "none";
     const others = this.objects.filter((each) => each.id !== this.selected);
     for (const each of others) this.drawShapes(each, false);
     this.drawBoxes(others.filter((each) => each.box));

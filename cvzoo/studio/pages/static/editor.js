@@ -1,6 +1,7 @@
 // edits the objects of one image by mouse, touch and keyboard; each gesture is saved at once
 import { View, cursorOf } from "./canvas.js";
 import { Journal, sendLeft } from "./journal.js";
+import { attachTools } from "./image_tools.js";
 import { ObjectList, described, shapeWords } from "./object_list.js";
 import { boxCorners, clamp, crossesAt, moved, pointInside, polygonTrouble, resized, rounded, withBox, withCornerAfter, withPolygons } from "./shapes.js";
 
@@ -469,6 +470,7 @@ if (left) {
   journal.send();
 }
 if (!page.isReadOnly) sendLeft(journal.path);
+attachTools({ page, item, tell, view: () => view, add: (more) => change(isBoxes ? [...objects, ...more] : more, more.at(-1).id) });
 if (canvas) {
   const image = new Image();
   image.onload = () => {

@@ -1,0 +1,53 @@
+"""Colors, order, names and merges of classes, by REST and by the form."""
+
+import pytest
+
+
+@pytest.fixture
+def path(dataset):
+    return f"/api/v1/datasets/{dataset}/classes"
+
+
+def test_colors_are_kept_with_their_class(browser, path, dataset):
+    assert browser.get(path).json()["colors"] == {"cat": "#e6194b", "dog": "#3cb44b"}
+    body = {"names": ["cat", "dog"], "colors": {"dog": "#ABCDEF"}}
+    assert browser.put(path, json=body).json() == {"rev": 1}  # colors have no history
+    body = {"names": ["dog", "lion"], "renamed": {"cat": "lion"}}
+    assert browser.put(path, json=body).json() == {"rev": 2}
+    assert browser.get(path).json() == {"names": ["dog", "lion"], "colors": {"dog": "#abcdef", "lion": "#3cb44b"}}
+    assert browser.put(path, json={"names": ["wolf", "lion"], "renamed": {"dog": "wolf"}}).status_code == 200
+    assert browser.get(path).json()["colors"]["wolf"] == "#abcdef"
+    for page in ("images", "images/1", ""):
+        assert "#abcdef" in browser.get(f"/data/{dataset}/{page}".rstrip("/")).text, page
+
+
+@pytest.mark.parametrize("color", ["red", "#12345", "#1234567", '#12"45a', "url(x)"])
+def test_what_is_no_color_is_refused(browser, path, color):
+    body = {"names": ["cat", "dog"], "renamed": {}, "colors": {"cat": color}}
+    assert browser.put(path, json=body).status_code == 422
+    assert browser.put(path, json=body | {"colors": {"cow": "#123456"}}).status_code == 422
+    assert browser.get(path).json()["colors"]["cat"] == "#e6194b"
+
+
+def test_a_change_is_told_before_it_is_made(browser, path):
+    body = {"names": ["animal", "bird"], "renamed": {"cat": "animal", "dog": "animal"}, "dry": True}
+    answer = browser.put(path, json=body).json()
+    assert answer["rev"] == 1
+    assert answer["changes"] == [
+        {"name": "cat", "after": "animal", "number": [0, 0], "n_image": 10, "n_object": 10, "merged": ["dog"]},
+        {"name": "dog", "after": "animal", "number": [1, 0], "n_image": 10, "n_object": 10, "merged": ["cat"]},
+    ]
+    assert browser.get(path).json()["names"] == ["cat", "dog"]
+
+
+def test_the_form_orders_renames_and_colors_at_once(browser, path, dataset, studio):
+    form = {"old": ["cat", "dog"], "name": ["cat", "wolf"], "color": ["#e6194b", "#101010"], "number": ["2", "1"]}
+    page = browser.post(f"/data/{dataset}/classes", data=form | {"action": "preview"})
+    assert page.status_code == 200
+    assert "dog is now wolf: 10 objects in 10 images, number 0 instead of 1" in page.text
+    assert browser.get(path).json()["names"] == ["cat", "dog"]
+    assert browser.post(f"/data/{dataset}/classes", data=form).status_code == 303
+    assert browser.get(path).json() == {"names": ["wolf", "cat"], "colors": {"wolf": "#101010", "cat": "#3cb44b"}}
+    late = browser.post(f"/data/{dataset}/classes", data=form)
+    assert (late.status_code, "changed meanwhile" in late.text) == (422, True)
+    assert studio.data.datasets.get(dataset).head_rev == 2
