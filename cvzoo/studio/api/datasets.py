@@ -22,6 +22,7 @@ _Name: TypeAlias = Annotated[str, Field(min_length=1, max_length=120)]
 _Ordinals: TypeAlias = Annotated[list[Annotated[int, Field(ge=0, le=2**31)]], Field(max_length=100_000)]
 _Class: TypeAlias = Annotated[str, Field(max_length=200)]
 MAX_SAMPLE = 1000
+MAX_NOTES = 10_000
 
 
 class Source(BaseModel):
@@ -40,9 +41,11 @@ class NewDataset(BaseModel):
 
 
 class Changed(BaseModel):
-    """Another name."""
+    """What is different: the name, the licence, notes."""
 
-    name: _Name
+    name: _Name | None = None
+    licence: Annotated[str, Field(max_length=200)] | None = None
+    notes: Annotated[str, Field(max_length=MAX_NOTES)] | None = None
 
 
 class Classes(BaseModel):
@@ -95,12 +98,18 @@ def get_dataset(request: Request, dataset: FoundDataset) -> dict[str, Any]:
 
 
 @router.patch("/datasets/{dataset}")
-def rename_dataset(request: Request, dataset: FoundDataset, body: Changed, who: Annotator) -> dict[str, Any]:
-    """Another name; 409 if it is taken."""
-    studio_of(request).data.datasets.rename(dataset.id, body.name)
-    audit(request, who, "dataset.rename", dataset.id, {"name": body.name})
+def change_dataset(request: Request, dataset: FoundDataset, body: Changed, who: Annotator) -> dict[str, Any]:
+    """Another name, licence or notes; 409 if the name is taken."""
+    change_about(request, dataset, body, who)
     found = studio_of(request).data.datasets.get(dataset.id)
     return {} if found is None else found.to_json()
+
+
+def change_about(request: Request, dataset: Dataset, body: Changed, who: Identity) -> None:
+    """Changes what is said of a data set, and records it in the audit. Raises Problem 409, 422."""
+    values = body.model_dump(exclude_none=True)
+    studio_of(request).data.datasets.change(dataset.id, **values)
+    audit(request, who, "dataset.change", dataset.id, values)
 
 
 @router.delete("/datasets/{dataset}", status_code=204)

@@ -33,6 +33,8 @@ class Dataset:
     detail: str
     source: dict[str, Any]
     colors: dict[str, str]
+    licence: str
+    notes: str
     head_rev: int
     checked_rev: int
     changed_at: int
@@ -85,15 +87,19 @@ class Datasets:
         with reading(self._engine) as connection:
             return [_dataset_of(row) for row in connection.execute(query)]
 
-    def rename(self, dataset: str, name: str) -> None:
-        """Raises Problem 409 if the name is taken, 422 if it cannot be shown."""
-        name = shown_name(name)
+    def change(
+        self, dataset: str, *, name: str | None = None, licence: str | None = None, notes: str | None = None
+    ) -> None:
+        """Another name, licence, or notes; None stays. Raises Problem 409 if the name is taken, 422 if it is none."""
+        given = {"licence": licence, "notes": notes, "name": None if name is None else shown_name(name)}
+        values = {key: value.strip() for key, value in given.items() if value is not None}
+        if not values:
+            return
         try:
             with writing(self._engine) as connection:
-                values = {"name": name, "changed_at": self._clock()}
                 connection.execute(update(DATASET).where(DATASET.c.id == dataset).values(**values))
         except IntegrityError:
-            raise Problem(409, f"there is a data set {name} already", fields={"name": "taken"}) from None
+            raise Problem(409, f"there is a data set {values['name']} already", fields={"name": "taken"}) from None
 
     def delete(self, dataset: str) -> None:
         """Removes its rows; the images stay in the store, and materialized versions in their folders."""

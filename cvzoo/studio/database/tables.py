@@ -115,6 +115,8 @@ DATASET = Table(
     Column(
         "colors", Text, nullable=False, server_default="{}"
     ),  # name of a class -> as "#e6194b", of those with their own
+    Column("licence", String(200), nullable=False, server_default=""),
+    Column("notes", Text, nullable=False, server_default=""),
     Column("head_rev", Integer, nullable=False),
     Column("checked_rev", Integer, nullable=False),
     Column("changed_at", Integer, nullable=False),

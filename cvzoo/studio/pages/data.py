@@ -6,10 +6,19 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import RedirectResponse, Response
-from pydantic import Field
+from pydantic import Field, ValidationError
 
 from cvzoo.studio.access.who import Annotator, Reader, require_owner
-from cvzoo.studio.api.datasets import MAX_SAMPLE, Source, audit, new_dataset, repeat_import
+from cvzoo.studio.api.datasets import (
+    MAX_NOTES,
+    MAX_SAMPLE,
+    Changed,
+    Source,
+    audit,
+    change_about,
+    new_dataset,
+    repeat_import,
+)
 from cvzoo.studio.api.found_dataset import FoundDataset
 from cvzoo.studio.api.versions import new_version
 from cvzoo.studio.data.classes import class_changes, colors_of
@@ -23,6 +32,7 @@ from cvzoo.studio.state import studio_of
 router = APIRouter(include_in_schema=False)
 _N_REVISION = 12
 _Text = Annotated[str, Form(max_length=2000)]
+_Notes = Annotated[str, Form(max_length=2 * MAX_NOTES)]
 _Class = Annotated[str, Field(max_length=200)]
 
 
@@ -114,6 +124,21 @@ def version_by_form(request: Request, dataset: FoundDataset, who: Annotator, nam
     except Problem as problem:
         return _page(request, dataset, {"version_error": str(problem.detail)})
     return RedirectResponse(f"/versions/{version.id}", status_code=303)
+
+
+@router.post("/data/{dataset}/about")
+def about_by_form(
+    request: Request, dataset: FoundDataset, who: Annotator, name: _Text = "", licence: _Text = "", notes: _Notes = ""
+) -> Response:
+    """Another name, licence or notes."""
+    try:
+        body = Changed(name=name.strip(), licence=licence.strip(), notes=notes.replace("\r\n", "\n").strip())
+        change_about(request, dataset, body, who)
+    except ValidationError:
+        return _page(request, dataset, {"about_error": "the name has 1 to 120 letters, the licence at most 200"})
+    except Problem as problem:
+        return _page(request, dataset, {"about_error": str(problem.detail)})
+    return RedirectResponse(f"/data/{dataset.id}", status_code=303)
 
 
 @router.post("/data/{dataset}/classes")
@@ -212,7 +237,13 @@ def _free_name(request: Request, name: str) -> str:
 def _page(request: Request, dataset: Dataset, more: dict[str, Any]) -> Response:
     data = studio_of(request).data
     tasks = [{"kind": each.kind, **data.tasks.progress(each)} for each in data.tasks.open(dataset.id)]
-    values: dict[str, Any] = {"preview": None, "split_error": "", "version_error": "", "class_error": ""}
+    values: dict[str, Any] = {
+        "preview": None,
+        "split_error": "",
+        "version_error": "",
+        "class_error": "",
+        "about_error": "",
+    }
     counts = data.datasets.counts(dataset.id)
     names = [name for name, *_ in counts["classes"]]
     colors = colors_of(names, dataset.colors)

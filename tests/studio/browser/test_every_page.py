@@ -80,9 +80,9 @@ def test_the_pages_of_data_sets(page, pages, dataset, rest):
     change = {"ordinals": [1, 2], "add_tags": ["a long tag of two lines or so", "night"]}
     for what in (change, {"ordinals": [1], "stage": "done"}, {"ordinals": [0, 1], "assignee": "@me"}):
         headers = {"sec-fetch-site": "same-origin"}
-        assert page.request.patch(
-            f"{pages.address}/api/v1{path}/images".replace("/data/", "/datasets/"), data=what, headers=headers
-        ).ok
+        address = f"{pages.address}/api/v1/datasets/{dataset}/images"
+        assert page.request.patch(address, data=what, headers=headers).ok
+    pages.look(path, act=all_settings)
     pages.look(f"{path}/images", act=choose)
     pages.look(f"{path}/images/1", act=lambda page: page.wait_for_selector("#canvas[data-ready]"))
     pages.look(f"{path}/images/0", act=lambda page: page.wait_for_selector("#canvas[data-ready]"))

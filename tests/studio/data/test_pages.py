@@ -130,3 +130,20 @@ def test_samples_without_a_name_are_numbered(browser, studio):
     for name in ("Sample receipts", "Sample receipts 2"):
         answer = browser.post("/data/new", data={"kind": "sample", "sample": "5"})
         assert studio.data.datasets.get(answer.headers["location"].rpartition("/")[2]).name == name
+
+
+def test_a_data_set_has_a_name_a_licence_and_notes(browser, path, dataset):
+    form = {"name": " Receipts ", "licence": "CC BY 4.0", "notes": "of 2026\r\n<b>scanned</b>"}
+    assert browser.post(f"{path}/about", data=form).status_code == 303
+    tree = browser.get(f"/api/v1/datasets/{dataset}").json()
+    assert (tree["name"], tree["licence"], tree["notes"]) == ("Receipts", "CC BY 4.0", "of 2026\n<b>scanned</b>")
+    assert tree["head_rev"] == 1
+    page = browser.get(path).text
+    assert "<h1>Receipts</h1>" in page
+    assert "&lt;b&gt;scanned" in page
+    browser.post("/api/v1/datasets", json={"name": "other", "source": {"sample": 4}})
+    assert "other already" in browser.post(f"{path}/about", data=form | {"name": "other"}).text
+    for wrong in ({"name": " "}, {"licence": "x" * 201}):
+        assert browser.post(f"{path}/about", data=form | wrong).status_code == 422, wrong
+    answer = browser.patch(f"/api/v1/datasets/{dataset}", json={"notes": ""})
+    assert (answer.json()["notes"], answer.json()["name"]) == ("", "Receipts")
