@@ -21,6 +21,7 @@ from cvzoo.files.atomic_write import sync_folder
 from cvzoo.studio.clock import Clock
 from cvzoo.studio.database.migrate import HEAD, copy_database
 from cvzoo.studio.jobs.json_file import open_regular
+from cvzoo.studio.models.register import FILE as MODEL_FILE
 from cvzoo.studio.place import Place
 
 FORMAT = 1
@@ -167,7 +168,7 @@ def _copied(place: Place) -> Iterator[pathlib.Path]:
 
 def _expect_room(place: Place, path: pathlib.Path) -> None:
     sizes = {}
-    for folder in (place.images, place.versions, place.uploads, place.runs):
+    for folder in (place.images, place.versions, place.models, place.uploads, place.runs):
         for name in _files_below(folder):
             with contextlib.suppress(OSError):
                 found = os.lstat(folder / name)
@@ -188,7 +189,7 @@ def _write(archive: tarfile.TarFile, place: Place, copy: pathlib.Path, clock: Cl
     add(copy / DATABASE, DATABASE)
     for upload in sorted(path.name for path in copy.iterdir() if path.name.startswith("up_")):
         add(copy / upload, f"uploads/{upload}")
-    for folder in (place.images, place.versions):
+    for folder in (place.images, place.versions, place.models):
         for each in _files_below(folder):
             if not each.startswith("."):  # what an import or a new version is being written to
                 add(folder / each, f"{folder.name}/{each}")
@@ -274,17 +275,26 @@ def _compared(
             images = {row[0] for row in connection.execute("SELECT DISTINCT sha256 FROM item")}
             uploads = connection.execute("SELECT id, offset FROM upload").fetchall()
             versions = [row[0] for row in connection.execute("SELECT id FROM version WHERE state = 'ready'")]
+            models = _models_in(connection)
             jobs = [row[0] for row in connection.execute("SELECT id FROM job")]
             (n_dataset,) = connection.execute("SELECT count(*) FROM dataset").fetchone()
     except sqlite3.Error as error:
         raise FileFormatError(f"the database in {path} is damaged: {error}") from None
     names = {f"images/{sha[:2]}/{sha}": sha for sha in images}
+    names |= {f"models/{model}/{MODEL_FILE}": sha for model, sha in models}
     missing = [name for name, sha in names.items() if name not in found or found[name][1] != sha]
     missing += [f"uploads/{name}" for name, size in uploads if found.get(f"uploads/{name}", (-1, ""))[0] < size]
     folders = {name.split("/")[1] for name in found if name.startswith(("versions/", "runs/"))}
     missing += [f"versions/{name}" for name in versions if name not in folders]
     missing += [f"runs/{name}" for name in jobs if name not in folders]
     return (len(images), n_dataset, len(versions), len(jobs)), tuple(sorted(missing))
+
+
+def _models_in(connection: sqlite3.Connection) -> list[tuple[str, str]]:
+    """(identifier, SHA-256) of uploaded models, which older databases do not have."""
+    if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'model'").fetchone():
+        return []
+    return connection.execute("SELECT id, sha256 FROM model").fetchall()
 
 
 def _listed(names: Iterable[str]) -> str:

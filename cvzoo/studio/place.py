@@ -27,6 +27,7 @@ class Place:
         self.images = self.home / "images"
         self.tasks = self.home / "tasks"
         self.versions = self.home / "versions"
+        self.models = self.home / "models"
         self._tls_key = tls_key
 
     def make(self) -> None:
@@ -34,7 +35,7 @@ class Place:
         self.home.mkdir(mode=_PRIVATE, parents=True, exist_ok=True)
         os.chmod(self.home, _PRIVATE)
         folders = (self.backups, self.runs, self.locks, self.uploads, self.images, self.tasks, self.versions)
-        for folder in folders:
+        for folder in (*folders, self.models):
             folder.mkdir(mode=_PRIVATE, exist_ok=True)
 
     @property
@@ -64,6 +65,10 @@ class Place:
     def version(self, version: str) -> pathlib.Path:
         """The folder of a version of a data set. Raises UnsafeFileError for anything else than its identifier."""
         return _child(self.versions, version, "ve")
+
+    def model(self, model: str) -> pathlib.Path:
+        """The folder of an uploaded model. Raises UnsafeFileError for anything else than its identifier."""
+        return _child(self.models, model, "md")
 
     def version_note(self, version: str) -> pathlib.Path:
         """What the database knows of a version, beside its folder. Raises UnsafeFileError as `version` does."""

@@ -14,7 +14,7 @@ from cvzoo.studio.backup import CONTENTS, DATABASE, Backup, read_backup
 from cvzoo.studio.database.migrate import HEAD
 from cvzoo.studio.place import Place
 
-_FOLDERS = ("images", "versions", "uploads", "runs")
+_FOLDERS = ("images", "versions", "models", "uploads", "runs")
 
 
 def restore_backup(place: Place, path: pathlib.Path) -> Backup:

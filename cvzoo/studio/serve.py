@@ -45,6 +45,7 @@ def serve(settings: Settings) -> None:
         studio = make_studio(settings, place, engine, now_ms)
         studio.jobs.reindex()
         studio.data.clean()
+        studio.models.register.clean()
         address = base_address(settings)
         link = f"{address}/open?ticket={new_ticket(engine, now_ms)}"
         write_link(place, address)

@@ -16,6 +16,7 @@ from cvzoo.studio.jobs.conductor import Conductor
 from cvzoo.studio.jobs.job import Jobs
 from cvzoo.studio.jobs.watched import WatchedRuns
 from cvzoo.studio.models.found import Models
+from cvzoo.studio.models.register import Register
 from cvzoo.studio.models.zoo import Zoo
 from cvzoo.studio.place import Place
 from cvzoo.studio.settings import Settings
@@ -54,7 +55,7 @@ def make_studio(settings: Settings, place: Place, engine: Engine, clock: Clock) 
     jobs = Jobs(engine, place, clock)
     runs = AllRuns(WatchedRuns(settings.watch), jobs, place, clock)
     conductor, data = Conductor(jobs, place), DataLibrary(engine, place, clock)
-    models, pool = Models(runs, jobs, place, Zoo()), Pool()
+    models, pool = Models(runs, jobs, place, Zoo(), Register(engine, place, clock)), Pool()
     attempts, follows = Attempts(clock), Follows(runs)
     parts = (runs, follows, jobs, conductor, data, models, pool, attempts)
     return Studio(settings, place, engine, clock, *parts, asyncio.Event())

@@ -67,6 +67,10 @@ TABLE = {
     PUT /api/v1/datasets/{dataset}/classes /api/v1/datasets/{dataset}/images/{ordinal}/labels
     """,
     ("trainer", "changes"): """
+    DELETE /api/v1/models/{model}/aliases/{alias}
+    PATCH /api/v1/models/{model}
+    PUT /api/v1/models/{model}/aliases/{alias}
+    POST /api/v1/models /models/{model}/about
     POST /api/v1/evaluations /api/v1/jobs /api/v1/jobs/{job}:{action} /api/v1/models/{model}/exports
     POST /api/v1/models/{model}/predictions /api/v1/queue:reorder /evaluations /jobs/new /jobs/{job}/actions
     POST /jobs/{job}/place /models/{model}/exports /models/{model}/predictions

@@ -2,6 +2,7 @@
 
 import os
 import re
+from collections.abc import Mapping
 from typing import Annotated, Any, TypeAlias
 
 from fastapi import APIRouter, Depends, Request
@@ -9,20 +10,38 @@ from fastapi.responses import FileResponse, Response
 from pydantic import BaseModel, Field
 
 from cvzoo.studio.access.identity import Identity
-from cvzoo.studio.access.who import Reader, Trainer
+from cvzoo.studio.access.who import Reader, Trainer, require_owner
 from cvzoo.studio.api.actions import new_job
+from cvzoo.studio.api.datasets import MAX_NOTES, audit
 from cvzoo.studio.api.named_data import require_folder
+from cvzoo.studio.ids import is_id
+from cvzoo.studio.inference.pool import Loaded
 from cvzoo.studio.jobs.job import Job
 from cvzoo.studio.jobs.spec import ExportSpec, Form, PredictionForm, PredictSpec
 from cvzoo.studio.models.card import card_of
 from cvzoo.studio.models.fits import why_no_export, why_no_predictions
-from cvzoo.studio.models.found import Model, sha256_of
+from cvzoo.studio.models.found import Model, header_of, sha256_of
+from cvzoo.studio.models.lineage import lineage_of
 from cvzoo.studio.problems import Problem
 from cvzoo.studio.state import studio_of
+from cvzoo.weights.model_header import ModelHeader
 
 router = APIRouter(tags=["models"])
 _Path: TypeAlias = Annotated[str, Field(max_length=2000)]
 MAX_CALIBRATION = 64
+
+
+class NewModel(BaseModel):
+    """A model that a user brings. upload: of its file"""
+
+    name: Annotated[str, Field(min_length=1, max_length=120)]
+    upload: Annotated[str, Field(max_length=20)]
+
+
+class Notes(BaseModel):
+    """What is noted of a model."""
+
+    notes: Annotated[str, Field(max_length=MAX_NOTES)]
 
 
 class NewExport(BaseModel):
@@ -58,15 +77,88 @@ FoundModel: TypeAlias = Annotated[Model, Depends(_of_path)]
 def list_models(request: Request, _: Reader) -> dict[str, Any]:
     """The best models of runs, what was made of models, and the zoo's."""
     models = studio_of(request).models
-    own = [*models.of_runs(), *models.made()]
     zoo = [{"key": f"zoo:{each['name']}", **each} for each in models.zoo.members()]
-    return {"items": [_row(each) for each in own], "zoo": zoo}
+    aliases = models.register.aliases()
+    return {"items": [_row(each, aliases) for each in models.own()], "zoo": zoo, "aliases": aliases}
+
+
+@router.post("/models", status_code=201)
+def create_model(request: Request, body: NewModel, who: Trainer) -> dict[str, Any]:
+    """A model of a file that was uploaded, which is loaded once; 415 if it is no model of cvzoo."""
+    found = bring_model(request, body, who)
+    return _row(found, studio_of(request).models.register.aliases())
 
 
 @router.get("/models/{model}")
-def get_model(found: FoundModel, _: Reader) -> dict[str, Any]:
-    """A model's card: provenance, thresholds, scores."""
-    return {**_row(found), "card": card_of(found)}
+def get_model(request: Request, found: FoundModel, _: Reader) -> dict[str, Any]:
+    """A model's card, with provenance, thresholds and scores; its notes; and its lineage, back to the images."""
+    studio = studio_of(request)
+    register = studio.models.register
+    more = {"card": card_of(found), "notes": register.notes(found.key)}
+    lineage = [each.to_json() for each in lineage_of(found, studio.data)]
+    return {**_row(found, register.aliases()), **more, "lineage": lineage}
+
+
+@router.patch("/models/{model}")
+def change_model(request: Request, found: FoundModel, body: Notes, who: Trainer) -> dict[str, Any]:
+    """Other notes."""
+    studio_of(request).models.register.set_notes(found.key, body.notes.strip())
+    audit(request, who, "model.notes", found.key, {})
+    return {"notes": body.notes.strip()}
+
+
+@router.put("/models/{model}/aliases/{alias}")
+def set_alias(request: Request, found: FoundModel, alias: str, who: Trainer) -> dict[str, Any]:
+    """Gives the model an alias, by which `@ALIAS` names it instead of a key; another model loses it."""
+    name_model(request, found, alias, who)
+    return {"aliases": studio_of(request).models.register.aliases()}
+
+
+@router.delete("/models/{model}/aliases/{alias}", status_code=204)
+def remove_alias(request: Request, found: FoundModel, alias: str, who: Trainer) -> None:
+    """Takes an alias from the model."""
+    if not studio_of(request).models.register.remove_alias(alias, found.key):
+        raise Problem(404, "the model has no such alias")
+    audit(request, who, "model.alias", found.key, {"alias": alias, "is_removed": True})
+
+
+def name_model(request: Request, found: Model, alias: str, who: Identity) -> None:
+    """Gives the model an alias. Raises Problem 422 for an impossible one."""
+    register = studio_of(request).models.register
+    before = register.aliases().get(alias)
+    register.set_alias(alias, found.key)
+    audit(request, who, "model.alias", found.key, {"alias": alias, "before": before})
+
+
+def bring_model(request: Request, body: NewModel, who: Identity) -> Model:
+    """A model of an upload, after a process with few rights has loaded it.
+
+    Raises Problem 404 or 409 for an upload that is not there or not whole, 415 if it is no model, 422 if it does not
+    load.
+    """
+    studio = studio_of(request)
+    upload = studio.data.uploads.get(body.upload) if is_id(body.upload, "up") else None
+    if upload is None:
+        raise Problem(404, "there is no such upload", hint="it may have expired")
+    require_owner(who, upload.created_by)
+    if upload.offset < upload.size:
+        raise Problem(409, f"{upload.name} is not whole yet", hint="HEAD tells where the upload continues")
+    header = header_of(studio.place.upload(upload.id))
+    if not isinstance(header, ModelHeader):
+        words = f"{upload.name} is no model of cvzoo"
+        raise Problem(415, words, expected="a .safetensors file that cvzoo wrote", got=header or "another file")
+    register = studio.models.register
+    made = register.add(body.name, upload.id, who.user)
+    found = studio.models.find(made.id)
+    assert found is not None
+    try:
+        studio.inference.ask(loaded_of(found), {"op": "facts"})
+    except Problem:
+        register.remove(made.id)
+        raise
+    studio.data.uploads.delete(upload.id)
+    audit(request, who, "model.create", made.id, {"name": made.name, "sha256": made.sha256})
+    return found
 
 
 @router.get("/models/{model}/file")
@@ -148,7 +240,12 @@ def digest_of(found: Model) -> str:
         raise Problem(404, "the model's file is gone") from None
 
 
-def _row(found: Model) -> dict[str, Any]:
+def loaded_of(found: Model) -> Loaded:
+    """The process that has the model."""
+    return Loaded(found.word, found.changed_at, "" if found.run is None else found.run.data)
+
+
+def _row(found: Model, aliases: Mapping[str, str]) -> dict[str, Any]:
     run = None if found.run is None else {"id": found.run.id, "name": found.run.name, "state": found.run.state}
     return {
         "key": found.key,
@@ -158,4 +255,5 @@ def _row(found: Model) -> dict[str, Any]:
         "changed_at": found.changed_at or None,
         "run": run,
         "is_loadable": found.is_loadable,
+        "aliases": [alias for alias, key in aliases.items() if key == found.key],
     }

@@ -7,9 +7,7 @@ from fastapi import APIRouter, Query, Request
 from fastapi.concurrency import run_in_threadpool
 
 from cvzoo.studio.access.who import Reader
-from cvzoo.studio.api.models import found_model, require_loadable
-from cvzoo.studio.inference.pool import Loaded
-from cvzoo.studio.models.found import Model
+from cvzoo.studio.api.models import found_model, loaded_of, require_loadable
 from cvzoo.studio.problems import Problem
 from cvzoo.studio.state import Studio, studio_of
 
@@ -25,7 +23,8 @@ async def predict(
     nms: Annotated[float | None, Query(ge=0, le=1)] = None,
 ) -> dict[str, Any]:
     """What the model says of the image that is the body: `objects` from a score of 0.05 on, `classes`, or the runs of a
-    label map. nms: the overlap from which on of two boxes of a class the one with the lower score is dropped
+    label map. model: a key, or "@" and an alias
+    nms: the overlap from which on of two boxes of a class the one with the lower score is dropped
     """
     payload = await request.body()
     if not payload:
@@ -93,8 +92,3 @@ def _ask(request: Request, model: str, asked: dict[str, Any], payload: bytes) ->
     found = found_model(request, model)
     require_loadable(found)
     return studio.inference.ask(loaded_of(found), asked, payload)
-
-
-def loaded_of(found: Model) -> Loaded:
-    """The process that has the model."""
-    return Loaded(found.word, found.changed_at, "" if found.run is None else found.run.data)

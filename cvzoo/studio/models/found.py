@@ -14,12 +14,15 @@ from cvzoo.studio.jobs.files import run_file
 from cvzoo.studio.jobs.job import Job, Jobs
 from cvzoo.studio.jobs.run_record import RunRecord
 from cvzoo.studio.jobs.spec import DEPLOYED, MADE, EvaluateSpec, ExportSpec
+from cvzoo.studio.models.register import FILE as UPLOADED
+from cvzoo.studio.models.register import Register, Uploaded
 from cvzoo.studio.models.zoo import NAME, Zoo
 from cvzoo.studio.place import Place
 from cvzoo.weights.model_header import ModelHeader, read_model_header
 
-Origin: TypeAlias = Literal["run", "export", "thresholds", "zoo"]
+Origin: TypeAlias = Literal["run", "export", "thresholds", "upload", "zoo"]
 ZOO = "zoo:"
+ALIAS = "@"  # in front of an alias, which names a model as a key does
 _BEST = "best.safetensors"
 
 
@@ -60,10 +63,10 @@ class Model:
 
 
 class Models:
-    """The models of a studio. runs, jobs, place, zoo: of the studio"""
+    """The models of a studio. runs, jobs, place, zoo, register: of the studio"""
 
-    def __init__(self, runs: AllRuns, jobs: Jobs, place: Place, zoo: Zoo):
-        self._runs, self._jobs, self._place, self.zoo = runs, jobs, place, zoo
+    def __init__(self, runs: AllRuns, jobs: Jobs, place: Place, zoo: Zoo, register: Register):
+        self._runs, self._jobs, self._place, self.zoo, self.register = runs, jobs, place, zoo, register
 
     def of_runs(self) -> list[Model]:
         """The best models of runs, in the order of the list of runs."""
@@ -75,8 +78,24 @@ class Models:
         found = (self._made_by(job) for job in self._jobs.all())
         return [each for each in found if each is not None]
 
+    def uploaded(self) -> list[Model]:
+        """The models that users brought, the newest first."""
+        found = (self._of_upload(each) for each in self.register.uploaded())
+        return [each for each in found if each is not None]
+
+    def own(self) -> list[Model]:
+        """All but the zoo's."""
+        return [*self.of_runs(), *self.made(), *self.uploaded()]
+
     def find(self, key: str) -> Model | None:
-        """The model of a key; None if there is none. Raises ConfigError if the zoo cannot be listed."""
+        """The model of a key, or of "@" and an alias; None if there is none.
+
+        Raises ConfigError if the zoo cannot be listed.
+        """
+        if key.startswith(ALIAS):
+            key = self.register.aliases().get(key.removeprefix(ALIAS), "")
+        if is_id(key, "md"):
+            return next((each for each in self.uploaded() if each.key == key), None)
         if key.startswith(ZOO):
             name = key.removeprefix(ZOO)
             member = self.zoo.member(name) if NAME.fullmatch(name) else None
@@ -92,8 +111,12 @@ class Models:
         record = self._runs.record(key)
         return None if record is None else self._best_of(record)
 
+    def _of_upload(self, each: Uploaded) -> Model | None:
+        path = self._place.model(each.id) / UPLOADED
+        return _of_file(path, key=each.id, name=each.name, origin="upload", run=None)
+
     def _best_of(self, record: RunRecord) -> Model | None:
-        return _of_file(record.folder, _BEST, key=record.id, name=record.name, origin="run", run=record)
+        return _of_file(run_file(record.folder, _BEST), key=record.id, name=record.name, origin="run", run=record)
 
     def _made_by(self, job: Job) -> Model | None:
         if not isinstance(job.spec, EvaluateSpec | ExportSpec):
@@ -103,12 +126,12 @@ class Models:
         source = job.spec.source
         run = self._runs.record(source) if is_id(source, "wr") or is_id(source, "jb") else None
         origin: Origin = "export" if is_export else "thresholds"
-        return _of_file(self._place.run(job.id), name, key=job.id, name=job.name, origin=origin, run=run, job=job)
+        path = run_file(self._place.run(job.id), name)
+        return _of_file(path, key=job.id, name=job.name, origin=origin, run=run, job=job)
 
 
 def _of_file(
-    folder: pathlib.Path,
-    file: str,
+    path: pathlib.Path | None,
     *,
     key: str,
     name: str,
@@ -116,7 +139,6 @@ def _of_file(
     run: RunRecord | None,
     job: Job | None = None,
 ) -> Model | None:
-    path = run_file(folder, file)
     if path is None:
         return None
     try:

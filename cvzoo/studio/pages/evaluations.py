@@ -54,7 +54,7 @@ def evaluate_by_form(
 def _list(request: Request, given: dict[str, Any], wrong: dict[str, str], status: int) -> Response:
     studio = studio_of(request)
     jobs = [job for job in studio.jobs.all() if isinstance(job.spec, EvaluateSpec)]
-    own = [each for each in (*studio.models.of_runs(), *studio.models.made()) if each.is_loadable]
+    own = [each for each in studio.models.own() if each.is_loadable]
     members = [each for each in studio.models.zoo.members() if each["here"]]
     chosen = next((each for each in own if each.key == given.get("model")), None)
     if chosen is not None and "data" not in given:

@@ -4,27 +4,34 @@ from typing import Annotated
 
 from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import RedirectResponse, Response
+from pydantic import ValidationError
 
 from cvzoo.studio.access.who import Reader, Trainer
+from cvzoo.studio.api.datasets import MAX_NOTES
 from cvzoo.studio.api.models import (
     FoundModel,
     NewExport,
     NewPredictions,
+    Notes,
+    change_model,
     export,
     found_model,
+    name_model,
     predict_many,
+    remove_alias,
     require_loadable,
 )
 from cvzoo.studio.jobs.spec import EvaluateSpec, ExportSpec, PredictionForm, PredictSpec
 from cvzoo.studio.models.card import card_of
 from cvzoo.studio.models.found import Model
+from cvzoo.studio.models.lineage import lineage_of
 from cvzoo.studio.pages.render import render
 from cvzoo.studio.problems import Problem
 from cvzoo.studio.state import studio_of
 
 router = APIRouter(include_in_schema=False)
 _IMAGES = ("images", "JPEGImages", "img")  # folders of a version's images, by layout
-_ORIGINS = {"export": "exported", "thresholds": "with thresholds of classes"}
+_ORIGINS = {"export": "exported", "thresholds": "with thresholds of classes", "upload": "uploaded"}
 
 
 @router.get("/models")
@@ -49,6 +56,8 @@ def models_page(
     values = {
         "runs": [each for each in models.of_runs() if all(word in each.name.casefold() for word in words)],
         "made": [each for each in models.made() if all(word in each.name.casefold() for word in words)],
+        "uploaded": [each for each in models.uploaded() if all(word in each.name.casefold() for word in words)],
+        "aliases": models.register.aliases(),
         "origins": _ORIGINS,
         "zoo": zoo,
         "n_member": len(members),
@@ -71,6 +80,30 @@ def network_page(request: Request, found: FoundModel, _: Reader) -> Response:
     """The model's layers, their weights, and their outputs for an image."""
     require_loadable(found)
     return render(request, "network.html", values={"model": found, "has_data": bool(found.run and found.run.data)})
+
+
+@router.post("/models/{model}/about")
+def about_by_form(
+    request: Request,
+    found: FoundModel,
+    who: Trainer,
+    alias: Annotated[str, Form(max_length=100)] = "",
+    removed: Annotated[str, Form(max_length=100)] = "",
+    notes: Annotated[str | None, Form(max_length=2 * MAX_NOTES)] = None,
+) -> Response:
+    """Gives the model an alias, takes one, or changes its notes."""
+    try:
+        if alias.strip():
+            name_model(request, found, alias.strip().lower(), who)
+        elif removed:
+            remove_alias(request, found, removed, who)
+        elif notes is not None:
+            change_model(request, found, Notes(notes=notes.replace("\r\n", "\n")), who)
+    except ValidationError:
+        return _page(request, found, {"notes": f"at most {MAX_NOTES} letters"}, 422)
+    except Problem as problem:
+        return _page(request, found, problem.more.get("fields", {"alias": str(problem.detail)}), problem.status_code)
+    return RedirectResponse(f"/models/{found.key}", status_code=303)
 
 
 @router.post("/models/{model}/exports")
@@ -120,5 +153,8 @@ def _page(request: Request, found: Model, wrong: dict[str, str], status: int) ->
     ]
     versions = (studio.place.version(each.id) for each in studio.data.versions.ready())
     folders = [str(version / name) for version in versions for name in _IMAGES if (version / name).is_dir()]
+    register = studio.models.register
     values = {"model": found, "card": card_of(found), "jobs": jobs, "wrong": wrong, "folders": folders}
+    values |= {"lineage": lineage_of(found, studio.data), "notes": register.notes(found.key), "max_notes": MAX_NOTES}
+    values["aliases"] = [alias for alias, key in register.aliases().items() if key == found.key]
     return render(request, "model.html", status_code=status, values=values)
