@@ -26,7 +26,7 @@ ROLES = ("viewer", "annotator", "trainer", "administrator")
 # who may ask for what: each route is listed, so that a new one is thought about; a line is a method and paths
 TABLE = {
     ("viewer", "reads"): """
-    GET /evaluations/{job}/images/{index}/correct /help
+    GET /evaluations/{job}/images/{index}/correct /evaluations/{job}/diff /api/v1/evaluations/{job}/diff /help
     GET / /account /api/v1/datasets /api/v1/datasets/{dataset} /api/v1/datasets/{dataset}/classes
     GET /api/v1/datasets/{dataset}/findings /api/v1/datasets/{dataset}/images
     GET /api/v1/datasets/{dataset}/images/{ordinal} /api/v1/datasets/{dataset}/images/{ordinal}/history

@@ -11,6 +11,7 @@ from cvzoo.studio.access.who import Reader, Trainer
 from cvzoo.studio.api.actions import new_job
 from cvzoo.studio.api.models import digest_of, found_model, require_loadable
 from cvzoo.studio.api.named_data import require_data
+from cvzoo.studio.evaluations.difference import difference
 from cvzoo.studio.evaluations.results import KINDS, Results, image_of, read_results, row_of
 from cvzoo.studio.ids import is_id
 from cvzoo.studio.jobs.job import Job
@@ -104,6 +105,35 @@ def list_images(
     end = min(after + limit, len(rows))
     items = [{key: value for key, value in row.items() if key != "path"} for row in rows[after:end]]
     return {"items": items, "next": end if end < len(rows) else None, "total": len(rows)}
+
+
+@router.get("/evaluations/{job}/diff")
+def get_difference(
+    request: Request, found: FoundEvaluation, _: Reader, other: Annotated[str, Query(max_length=20)]
+) -> dict[str, Any]:
+    """What differs from the other evaluation to this one: scores, and images with fewer or more errors, such as
+    without any ("fixed"). 409 if they are not of the same data and split.
+    """
+    first = other_evaluation(request, found, other)
+    answer = difference(results_of(request, first), results_of(request, found))
+    items = [each.to_json() for each in answer.images[:1000]]
+    return {"scores": answer.scores, "counts": answer.counts, "items": items, "n": len(answer.images)}
+
+
+def other_evaluation(request: Request, job: Job, other: str) -> Job:
+    """The other evaluation of a comparison. Raises Problem 404, or 409 if it is of other data."""
+    found = studio_of(request).jobs.get(other) if is_id(other, "jb") else None
+    if found is None or not isinstance(found.spec, EvaluateSpec):
+        raise Problem(404, "there is no such evaluation")
+    if not has_same_data(found, job):
+        raise Problem(409, "the evaluations are of different data, or of different splits")
+    return found
+
+
+def has_same_data(first: Job, second: Job) -> bool:
+    """Whether two evaluations are of the same images."""
+    specs = [each.spec for each in (first, second) if isinstance(each.spec, EvaluateSpec)]
+    return len({(each.data, each.split) for each in specs}) == 1 and len(specs) == 2
 
 
 @router.get("/evaluations/{job}/images/{index}")

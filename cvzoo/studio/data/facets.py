@@ -14,8 +14,6 @@ from cvzoo.studio.data.items import Item
 from cvzoo.studio.data.where import FacetKind
 from cvzoo.studio.database.tables import FACET, ITEM, ITEM_CLASS
 
-_TAG: FacetKind = "tag"
-
 
 def change_facets(
     connection: Connection, dataset: str, before: Iterable[Item | None], after: Iterable[Item | None]
@@ -29,8 +27,10 @@ def change_facets(
                 continue
             images["split", item.split] += sign
             objects["split", item.split] += sign * len(item.labels)
-            work: list[tuple[FacetKind, str]] = [("stage", item.stage), ("user", item.assignee)]
-            for key in (*work, *((_TAG, tag) for tag in item.tags)):
+            keys: list[tuple[FacetKind, str]] = [("stage", item.stage), ("user", item.assignee)]
+            for tag in item.tags:
+                keys.append(("tag", tag))
+            for key in keys:
                 images[key] += sign
                 objects[key] += sign * len(item.labels)
             for name, n in Counter(each["class"] for each in item.labels).items():

@@ -7,8 +7,16 @@ from fastapi.responses import RedirectResponse, Response
 from pydantic import ValidationError
 
 from cvzoo.studio.access.who import Reader, Trainer
-from cvzoo.studio.api.evaluations import FoundEvaluation, NewEvaluation, evaluate, results_of
+from cvzoo.studio.api.evaluations import (
+    FoundEvaluation,
+    NewEvaluation,
+    evaluate,
+    has_same_data,
+    other_evaluation,
+    results_of,
+)
 from cvzoo.studio.evaluations.corrections import place_of, version_of
+from cvzoo.studio.evaluations.difference import difference
 from cvzoo.studio.evaluations.plots import calibration_plot, confusion_table, pr_plot
 from cvzoo.studio.evaluations.results import KINDS, Results, read_results, row_of
 from cvzoo.studio.jobs.files import run_files
@@ -21,6 +29,13 @@ from cvzoo.studio.problems import Problem
 from cvzoo.studio.state import Studio, studio_of
 
 router = APIRouter(include_in_schema=False)
+_N_SHOWN = 60  # images of each change
+_CHANGES = {
+    "fixed": "Images without errors now",
+    "broken": "Images with errors now only",
+    "better": "Images with fewer errors",
+    "worse": "Images with more errors",
+}
 
 
 @router.get("/evaluations")
@@ -102,6 +117,7 @@ def evaluation_page(
         "label": label,
         "files": run_files(run),
         "version": version_of(studio, found),
+        "others": [each for each in studio.jobs.all() if each.id != found.id and has_same_data(each, found)],
     }
     if results is not None:
         analysis = results.analysis
@@ -113,6 +129,24 @@ def evaluation_page(
             "labels": sorted({row["name"] for row in results.per_class[1] if isinstance(row.get("name"), str)}),
         }
     return render(request, "evaluation.html", values=values)
+
+
+@router.get("/evaluations/{job}/diff")
+def difference_page(
+    request: Request, found: FoundEvaluation, _: Reader, other: Annotated[str, Query(max_length=20)]
+) -> Response:
+    """What differs from the other evaluation to this one."""
+    first = other_evaluation(request, found, other)
+    values = {
+        "job": found,
+        "first": first,
+        "found": difference(results_of(request, first), results_of(request, found)),
+        "is_version": version_of(studio_of(request), found) is not None,
+        "kinds": KINDS,
+        "changes": _CHANGES,
+        "n_shown": _N_SHOWN,
+    }
+    return render(request, "evaluation_difference.html", values=values)
 
 
 @router.get("/evaluations/{job}/images/{index}/correct")

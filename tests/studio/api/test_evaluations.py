@@ -194,3 +194,39 @@ def test_an_unknown_evaluation_is_not_found(browser, studio, run_id):
     for job in (run_id, "jb_" + "a" * 16, "x"):
         assert browser.get(f"/api/v1/evaluations/{job}").status_code == 404
         assert browser.get(f"/evaluations/{job}").status_code == 404
+
+
+def test_two_evaluations_of_the_same_data_are_compared_image_by_image(browser, studio, evaluation):
+    path = f"/api/v1/evaluations/{evaluation}"
+    spec = EvaluateSpec("/n.safetensors", "zoo:n", "", "voc:shapes", "val")
+    second = studio.jobs.create("second", spec, None)
+    run = studio.place.run(second.id)
+    (run / "scores.json").write_text(json.dumps(SCORES | {"map": 0.625}))
+    rows = [{"index": 7, "image": "b.jpg", "boxes": [box("missed", None, "dog"), box("right", None, "cat")]}]
+    rows.append({"index": 9, "image": "c.jpg", "boxes": [box("wrong", "localization", "dog")] * 4})
+    (run / "verdicts.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    answer = browser.get(f"/api/v1/evaluations/{second.id}/diff?other={evaluation}").json()
+    assert answer["scores"] == [["map", 0.5, 0.625]]
+    assert answer["counts"] == {"fixed": 1, "better": 1, "worse": 0, "broken": 1}
+    assert [(each["image"], each["change"]) for each in answer["items"]] == [
+        ("c.jpg", "broken"),
+        ("a.jpg", "fixed"),
+        ("b.jpg", "better"),
+    ]
+    assert answer["items"][1]["before"] == {"missed": 1, "duplicate": 1}
+    back = browser.get(f"{path}/diff?other={second.id}").json()
+    assert back["counts"] == {"fixed": 1, "better": 0, "worse": 1, "broken": 1}
+    page = browser.get(f"/evaluations/{second.id}/diff?other={evaluation}").text
+    assert "+0.125" in page
+    assert "1 missed, 1 duplicate before, no error now" in page
+    assert f'<option value="{second.id}">second</option>' in browser.get(f"/evaluations/{evaluation}").text
+    assert browser.get(f"{path}/diff?other={evaluation}").json()["n"] == 0
+
+
+def test_evaluations_of_other_data_are_not_compared(browser, studio, evaluation, run_id):
+    spec = EvaluateSpec("/n.safetensors", "zoo:n", "", "voc:shapes", "train")
+    other = studio.jobs.create("other", spec, None)
+    path = f"/api/v1/evaluations/{evaluation}/diff?other="
+    assert browser.get(path + other.id).status_code == 409
+    assert browser.get(path + "jb_" + "a" * 16).status_code == 404
+    assert browser.get(path + run_id).status_code == 404

@@ -77,14 +77,6 @@ def test_the_pages_of_data_sets(page, pages, dataset, rest):
     kind = rest.get(page, f"/api/v1/datasets/{dataset}/findings")["items"][0]["kind"]
     for each in ("/", "/data", path, f"{path}/images", f"{path}/findings?kind={kind}", f"{path}/history"):
         pages.look(each)
-    change = {"ordinals": [1, 2], "add_tags": ["a long tag of two lines or so", "night"]}
-    for what in (change, {"ordinals": [1], "stage": "done"}, {"ordinals": [0, 1], "assignee": "@me"}):
-        headers = {"sec-fetch-site": "same-origin"}
-        address = f"{pages.address}/api/v1/datasets/{dataset}/images"
-        assert page.request.patch(address, data=what, headers=headers).ok
-    pages.look(path, act=all_settings)
-    pages.look(f"{path}/images", act=choose)
-    pages.look(f"{path}/images/1", act=lambda page: page.wait_for_selector("#canvas[data-ready]"))
     pages.look(f"{path}/images/0", act=lambda page: page.wait_for_selector("#canvas[data-ready]"))
     pages.look(f"{path}/images/0", act=conflict)
     pages.look(f"/versions/{second}")
@@ -95,9 +87,23 @@ def test_the_pages_of_data_sets(page, pages, dataset, rest):
     pages.look(f"/jobs/new?recipe=retinanet_resnet18_small&data={data}", act=preview)
 
 
+def test_the_pages_of_images_with_tags(page, pages, dataset):
+    path = f"/data/{dataset}"
+    change = {"ordinals": [1, 2], "add_tags": ["a long tag of two lines or so", "night"]}
+    for what in (change, {"ordinals": [1], "stage": "done"}, {"ordinals": [0, 1], "assignee": "@me"}):
+        headers = {"sec-fetch-site": "same-origin"}
+        address = f"{pages.address}/api/v1/datasets/{dataset}/images"
+        assert page.request.patch(address, data=what, headers=headers).ok
+    pages.look(path, act=all_settings)
+    pages.look(f"{path}/images", act=choose)
+    pages.look(f"{path}/images/1", act=lambda page: page.wait_for_selector("#canvas[data-ready]"))
+
+
 def test_the_pages_of_runs(page, pages, run_id, studio):
     ids = [record.id for record in studio.runs.records()]
     pages.look("/jobs")
+    pages.look("/models", act=all_settings)
+    pages.look(f"/models/{run_id}")
     pages.look(f"/jobs/{run_id}", act=lambda page: page.wait_for_selector("#charts[aria-busy=false] canvas"))
     pages.look(f"/compare?job={ids[0]}&job={ids[1]}", act=lambda page: page.wait_for_selector("#compare canvas"))
     pages.look("/compare")

@@ -72,6 +72,7 @@ export class View {
   // what does not change while an object is dragged is painted once
   drawNow() {
     const { context, canvas, ratio } = this;
+    if (!canvas.width || !canvas.height) return; // it is not laid out, as in a window without a size
     const state = [this.objects, this.selected, this.scale, this.left, this.top];
     if (!this.painted || state.some((value, i) => value !== this.painted[i])) this.paintLayer();
     this.painted = state;
