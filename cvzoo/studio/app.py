@@ -11,6 +11,7 @@ from starlette.exceptions import HTTPException
 
 from cvzoo.errors.exceptions import CvzooError
 from cvzoo.studio.access.guard import Guard
+from cvzoo.studio.access.idempotency import Idempotency
 from cvzoo.studio.api import (
     actions,
     datasets,
@@ -99,6 +100,7 @@ def create_app(studio: Studio) -> FastAPI:
     for router in PAGES:
         app.include_router(router)
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
+    app.add_middleware(Idempotency, studio=studio)
     app.add_middleware(Guard, settings=studio.settings, large=LARGE)
     app.add_exception_handler(HTTPException, on_http_error)
     app.add_exception_handler(RequestValidationError, on_validation_error)

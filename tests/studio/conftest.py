@@ -108,6 +108,11 @@ def client_of(studio):
     return TestClient(create_app(studio), base_url="http://127.0.0.1:8700", follow_redirects=False)
 
 
+@pytest.fixture(name="client_of")
+def client_of_fixture():
+    return client_of
+
+
 @pytest.fixture
 def stranger(studio):
     return client_of(studio)

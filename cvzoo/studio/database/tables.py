@@ -237,26 +237,13 @@ TASK = Table(
     Column("created_at", Integer, nullable=False),
 )
 Index("task_state", TASK.c.state, TASK.c.created_at)
-# files that users brought; models of runs and exports are found by their folders
-MODEL = Table(
-    "model",
+SEEN_KEY = Table(
+    "seen_key",
     METADATA,
-    Column("id", String(19), primary_key=True),
-    Column("name", String(120), nullable=False),
-    Column("sha256", String(64), nullable=False),
-    Column("created_at", Integer, nullable=False),
-    Column("created_by", String(19)),
+    Column("user", ForeignKey("user.id", ondelete="CASCADE"), primary_key=True),
+    Column("key", String(80), primary_key=True),
+    Column("digest", String(64), nullable=False),  # SHA-256 of the request
+    Column("answer", Text, nullable=False),  # JSON; "" until it is known
+    Column("expires_at", Integer, nullable=False),
 )
-MODEL_ALIAS = Table(
-    "model_alias",
-    METADATA,
-    Column("name", String(40), primary_key=True),
-    Column("model", String(90), nullable=False),  # the key of any model
-    Column("changed_at", Integer, nullable=False),
-)
-MODEL_NOTES = Table(
-    "model_notes",
-    METADATA,
-    Column("model", String(90), primary_key=True),
-    Column("notes", Text, nullable=False),
-)
+Index("seen_key_expires", SEEN_KEY.c.expires_at)
