@@ -13,7 +13,9 @@ from cvzoo.errors.exceptions import CvzooError
 from cvzoo.studio.access.guard import Guard
 from cvzoo.studio.access.idempotency import Idempotency
 from cvzoo.studio.api import (
+    about,
     actions,
+    copies,
     datasets,
     evaluations,
     health,
@@ -50,7 +52,9 @@ STATIC = pathlib.Path(__file__).with_name("pages") / "static"
 API: Sequence[APIRouter] = (
     health.router,
     jobs.router,
+    copies.router,
     actions.router,
+    about.router,
     queue.router,
     uploads.router,
     images.router,
@@ -72,6 +76,8 @@ PAGES: Sequence[APIRouter] = (
     session.router,
     new_training.router,
     actions.pages,
+    copies.pages,
+    about.pages,
     queue.pages,
     runs.router,
     model_pages.router,

@@ -29,6 +29,7 @@ from cvzoo.studio.place import Place
 from cvzoo.studio.protocol import BoundedHeaders
 from cvzoo.studio.settings import Settings, url_host
 from cvzoo.studio.state import Studio, make_studio
+from cvzoo.studio.trash import INTERVAL_S as TRASH_INTERVAL_S
 
 PORT = 8700
 REAP_S = 5.0  # how often idle models are looked for
@@ -93,6 +94,7 @@ class _Server(uvicorn.Server):
             (self._studio.conductor.tick, INTERVAL_S),
             (self._studio.data.tasks.tick, DATA_INTERVAL_S),
             (self._studio.inference.reap, REAP_S),
+            (self._studio.trash.tick, TRASH_INTERVAL_S),
         )
         self._conducting = asyncio.gather(*(conduct(self._studio, *each) for each in ticks))
 

@@ -14,12 +14,14 @@ from cvzoo.studio.inference.pool import Pool
 from cvzoo.studio.jobs.all_runs import AllRuns
 from cvzoo.studio.jobs.conductor import Conductor
 from cvzoo.studio.jobs.job import Jobs
+from cvzoo.studio.jobs.job_bin import JobBin
 from cvzoo.studio.jobs.watched import WatchedRuns
 from cvzoo.studio.models.found import Models
 from cvzoo.studio.models.register import Register
 from cvzoo.studio.models.zoo import Zoo
 from cvzoo.studio.place import Place
 from cvzoo.studio.settings import Settings
+from cvzoo.studio.trash import Trash
 
 
 @dataclasses.dataclass(frozen=True)
@@ -41,6 +43,7 @@ class Studio:
     models: Models
     inference: Pool
     attempts: Attempts
+    trash: Trash
     stopping: asyncio.Event
 
     @property
@@ -55,9 +58,9 @@ def make_studio(settings: Settings, place: Place, engine: Engine, clock: Clock) 
     jobs = Jobs(engine, place, clock)
     runs = AllRuns(WatchedRuns(settings.watch), jobs, place, clock)
     conductor, data = Conductor(jobs, place), DataLibrary(engine, place, clock)
-    models, pool = Models(runs, jobs, place, Zoo(), Register(engine, place, clock)), Pool()
-    attempts, follows = Attempts(clock), Follows(runs)
-    parts = (runs, follows, jobs, conductor, data, models, pool, attempts)
+    models, pool = Models(runs, jobs, place, Zoo()), Pool()
+    attempts, follows, trash = Attempts(clock), Follows(runs), Trash([JobBin(jobs, place)], clock)
+    parts = (runs, follows, jobs, conductor, data, models, pool, attempts, trash)
     return Studio(settings, place, engine, clock, *parts, asyncio.Event())
 
 

@@ -381,6 +381,10 @@ def test_a_run_is_repeated_to_the_bit_from_its_folder(data, tmp_path):
     done = subprocess.run(again, cwd=tmp_path, env=variables, check=False, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "run-again: the same to the bit" in done.stdout
+    compared = ["rerun", f"{tmp_path}/run", "--out", f"{tmp_path}/run-again", "--compare"]
+    assert main(compared) == 0
+    (tmp_path / "run-again/best.safetensors").write_bytes(b"other")
+    assert main(compared) == 1
 
 
 def test_a_folder_without_a_run_cannot_be_repeated(tmp_path, capsys):

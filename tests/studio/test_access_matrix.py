@@ -40,6 +40,7 @@ TABLE = {
     GET /api/v1/versions/{version}/diff /compare /data /data/new /data/{dataset} /data/{dataset}/findings
     GET /data/{dataset}/history /data/{dataset}/images /data/{dataset}/images/{ordinal} /evaluations
     GET /evaluations/{job} /jobs /jobs/new /jobs/{job} /jobs/{job}/facts /jobs/{job}/log /jobs/{job}/tables /models
+    GET /api/v1/trash /trash
     GET /models/{model} /models/{model}/network /try /versions/{version} /versions/{version}/diff
     HEAD /api/v1/uploads/{upload}
     OPTIONS /api/v1/uploads
@@ -58,6 +59,8 @@ TABLE = {
     DELETE /api/v1/datasets/{dataset} /api/v1/uploads/{upload}
     PATCH /api/v1/datasets/{dataset} /api/v1/datasets/{dataset}/findings /api/v1/datasets/{dataset}/images
     PATCH /api/v1/uploads/{upload}
+    DELETE /api/v1/trash/{thing}
+    POST /api/v1/trash/{thing}:restore /trash/{thing}
     POST /api/v1/datasets /api/v1/datasets/{dataset}/versions /api/v1/datasets/{dataset}:check
     POST /api/v1/datasets/{dataset}:revert /api/v1/datasets/{dataset}:split /api/v1/datasets/{dataset}:undo
     POST /api/v1/uploads /data/new
@@ -73,6 +76,10 @@ TABLE = {
     POST /api/v1/models /models/{model}/about
     POST /api/v1/evaluations /api/v1/jobs /api/v1/jobs/{job}:{action} /api/v1/models/{model}/exports
     POST /api/v1/models/{model}/predictions /api/v1/queue:reorder /evaluations /jobs/new /jobs/{job}/actions
+    DELETE /api/v1/jobs/{job}
+    PATCH /api/v1/jobs/{job}
+    POST /api/v1/jobs/{job}:clone /api/v1/jobs/{job}:extend /api/v1/jobs/{job}:rerun
+    POST /jobs/{job}/about /jobs/{job}/delete /jobs/{job}/extend /jobs/{job}/rerun
     POST /jobs/{job}/place /models/{model}/exports /models/{model}/predictions
     """,
     ("administrator", "changes"): """

@@ -8,3 +8,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = "exit status: 0 identical, bit for bit; 1 results differ; 2 it cannot be repeated or failed"
     parser.add_argument("folder", metavar="FOLDER", help="the folder of a finished run")
     parser.add_argument("--out", metavar="DIR", help="the new folder (default: FOLDER-again)")
+    parser.add_argument(
+        "--compare", action="store_true", help="train nothing: compare with the repetition that --out has already"
+    )

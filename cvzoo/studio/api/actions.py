@@ -1,5 +1,7 @@
 """Jobs: create one, and ask it to pause, resume, stop, end at once, or start again."""
 
+import pathlib
+from collections.abc import Callable
 from typing import Annotated, Any, Literal, TypeAlias
 
 from fastapi import APIRouter, Form, Request
@@ -9,9 +11,9 @@ from pydantic import BaseModel, Field
 from cvzoo.studio.access.audit import record
 from cvzoo.studio.access.identity import Identity
 from cvzoo.studio.access.who import Reader, Trainer, require_owner
+from cvzoo.studio.api.found_run import found_job
 from cvzoo.studio.api.named_data import require_data
-from cvzoo.studio.ids import is_id
-from cvzoo.studio.jobs.job import Job
+from cvzoo.studio.jobs.job import Job, Relation
 from cvzoo.studio.jobs.recipe_helper import check, recipes
 from cvzoo.studio.jobs.spec import Spec, TrainSpec
 from cvzoo.studio.jobs.states import allowed, step
@@ -62,13 +64,23 @@ def act(request: Request, job: str, action: Action, who: Trainer) -> dict[str, A
     return found.to_json()
 
 
-def new_job(request: Request, name: str, spec: Spec, who: Identity) -> Job:
-    """Creates a job and records it in the audit."""
+def new_job(
+    request: Request,
+    name: str,
+    spec: Spec,
+    who: Identity,
+    *,
+    parent: str | None = None,
+    relation: Relation = "",
+    fill: Callable[[pathlib.Path], None] | None = None,
+) -> Job:
+    """Creates a job and records it in the audit. parent, relation, fill: as of `Jobs.create`"""
     studio = studio_of(request)
     if name and not name.isprintable():
         raise Problem(422, "some values are invalid", fields={"name": "a name of letters that can be shown"})
-    job = studio.jobs.create(name, spec, who.user)
-    _record(request, studio, who, "job.create", job.id, spec.to_json())
+    job = studio.jobs.create(name, spec, who.user, parent=parent, relation=relation, fill=fill)
+    origin = {"parent": parent, "relation": relation} if parent else {}
+    _record(request, studio, who, "job.create", job.id, spec.to_json() | origin)
     return job
 
 
@@ -76,9 +88,7 @@ def apply_action(request: Request, job_id: str, action: Action, who: Identity) -
     """Changes a job's state. Raises Problem 404 or 409."""
     studio = studio_of(request)
     for _ in range(5):  # it may change between the look and the change
-        job = studio.jobs.get(job_id) if is_id(job_id, "jb") else None
-        if job is None:
-            raise Problem(404, "there is no such job", hint="runs of watched folders are only shown")
+        job = found_job(request, job_id)
         require_owner(who, job.created_by)
         if step(job.state, action) is None:
             possible = ", ".join(allowed(job.state)) or "nothing: it ends by itself"

@@ -10,12 +10,14 @@ from cvzoo.studio.access.who import Reader, identity_of
 from cvzoo.studio.api.found_run import FoundRun
 from cvzoo.studio.events.stream import run_events
 from cvzoo.studio.jobs.command_line import command_line
+from cvzoo.studio.jobs.copies import comparison
 from cvzoo.studio.jobs.curves import Offsets, parse_offsets, read_curves
 from cvzoo.studio.jobs.files import media_type, run_file, run_files, run_images
+from cvzoo.studio.jobs.job import Job
 from cvzoo.studio.jobs.json_file import read_json_object
 from cvzoo.studio.jobs.run_record import CONFIG, RunRecord
 from cvzoo.studio.problems import JSONText, Problem
-from cvzoo.studio.state import studio_of
+from cvzoo.studio.state import Studio, studio_of
 
 router = APIRouter(tags=["jobs"])
 # of a report, which may come from a stranger: it runs in an origin of its own and reaches nothing
@@ -44,12 +46,25 @@ def list_jobs(
 
 
 @router.get("/jobs/{job}")
-def get_job(run: FoundRun, _: Reader) -> dict[str, Any]:
-    """One run, with its command line and files."""
+def get_job(request: Request, response: Response, run: FoundRun, _: Reader) -> dict[str, Any]:
+    """One run, with its command line and files; of a rerun that has finished, whether it has the same bits."""
     config = read_json_object(run.folder / CONFIG)
     files = [{"name": name, "bytes": size} for name, size in run_files(run.folder)]
     more = {"command": command_line(config, run.folder), "files": files, "images": run_images(run.folder)}
+    studio = studio_of(request)
+    job = studio.jobs.get(run.id)
+    if job is not None:
+        response.headers["etag"] = f'"{job.rank}"'
+        more |= {"notes": job.notes, "parent": job.parent, "relation": job.relation}
+        more |= {"repetition": repetition_of(studio, job)}
     return {**run.to_json(), **more, "settings": config}
+
+
+def repetition_of(studio: Studio, job: Job) -> dict[str, Any] | None:
+    """Whether a rerun has the bits of its origin; None of other jobs, before the end, or if the origin is gone."""
+    if job.relation != "rerun" or job.state != "succeeded" or job.parent is None:
+        return None
+    return comparison(studio.place.run(job.parent), studio.place.run(job.id)) or None
 
 
 @router.get("/jobs/{job}/metrics")
@@ -98,13 +113,13 @@ def get_file(run: FoundRun, _: Reader, name: str, download: bool = False) -> Res
 
 
 def matching(records: list[RunRecord], state: str, text: str) -> list[RunRecord]:
-    """The runs of this state ("": of any) that have each word of the text in name, recipe or data."""
+    """The runs of this state ("": of any) that have each word of the text in name, recipe, data or tags."""
     words = text.casefold().split()
     return [
         each
         for each in records
         if (not state or each.state == state)
-        and all(word in f"{each.name} {each.recipe} {each.data}".casefold() for word in words)
+        and all(word in " ".join((each.name, each.recipe, each.data, *each.tags)).casefold() for word in words)
     ]
 
 

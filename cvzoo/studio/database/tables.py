@@ -89,6 +89,11 @@ JOB = Table(
     Column("changed_at", Integer, nullable=False),
     Column("created_at", Integer, nullable=False),
     Column("created_by", String(19)),
+    Column("parent", String(19)),  # the job that it was made of
+    Column("relation", String(8), nullable=False, server_default=""),  # clone, rerun, extend
+    Column("notes", Text, nullable=False, server_default=""),
+    Column("tags", Text, nullable=False, server_default="[]"),  # JSON
+    Column("trashed_at", Integer),
 )
 Index("job_state", JOB.c.state, JOB.c.place)
 UPLOAD = Table(

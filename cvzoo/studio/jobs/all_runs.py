@@ -79,6 +79,7 @@ class AllRuns:
             data=job.spec.data if isinstance(job.spec, TrainSpec | EvaluateSpec) else "",
             seconds_left=read.seconds_left if is_running else None,
             changed_at=max(read.changed_at, job.changed_at),
+            tags=job.tags,
         )
         self._records[job.id] = marks, record
         return record

@@ -2,9 +2,12 @@
 
 import dataclasses
 import json
-from typing import Any, get_args
+import pathlib
+import shutil
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, TypeAlias, get_args
 
-from sqlalchemy import Engine, Row, ScalarSelect, Select, func, insert, select, update
+from sqlalchemy import Engine, Row, ScalarSelect, Select, delete, func, insert, select, update
 
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.files.atomic_write import atomic_write
@@ -17,14 +20,19 @@ from cvzoo.studio.jobs.spec import Spec, spec_from_json
 from cvzoo.studio.jobs.states import LIVING, Event, Facts, JobState, allowed, step
 from cvzoo.studio.place import Place
 
-_SPEC = "job.json"
+Relation: TypeAlias = Literal["", "clone", "rerun", "extend"]
+_SPEC, _ABOUT = "job.json", "about.json"
 _WHOLE = ("rank", "attempt", "n_lost", "iteration", "queued_at", "place", "changed_at", "created_at")
+MAX_NOTES, MAX_TAGS = 10_000, 20
 QUEUED = select(JOB).where(JOB.c.state == "queued").order_by(JOB.c.place, JOB.c.id)
 
 
 @dataclasses.dataclass(frozen=True)
 class Job:
-    """A row of the table; times are milliseconds since 1970."""
+    """A row of the table; times are milliseconds since 1970.
+
+    parent, relation: the job that it was made of, and how
+    """
 
     id: str
     name: str
@@ -40,6 +48,11 @@ class Job:
     changed_at: int
     created_at: int
     created_by: str | None
+    parent: str | None = None
+    relation: Relation = ""
+    notes: str = ""
+    tags: tuple[str, ...] = ()
+    trashed_at: int | None = None
 
 
 class Jobs:
@@ -48,26 +61,51 @@ class Jobs:
     def __init__(self, engine: Engine, place: Place, clock: Clock):
         self._engine, self._place, self._clock = engine, place, clock
 
-    def create(self, name: str, spec: Spec, user: str | None) -> Job:
-        """A new job at the end of the queue; its folder has the specification, so that the database can be rebuilt."""
+    def create(
+        self,
+        name: str,
+        spec: Spec,
+        user: str | None,
+        *,
+        parent: str | None = None,
+        relation: Relation = "",
+        fill: Callable[[pathlib.Path], None] | None = None,
+    ) -> Job:
+        """A new job at the end of the queue; its folder has the specification, so that the database can be rebuilt.
+
+        fill: writes what the folder begins with
+        """
         job = new_id("jb")
         folder = self._place.run(job)
         folder.mkdir(mode=0o700)
         name = (name.strip() or spec.title)[:120]
-        with atomic_write(folder / _SPEC) as file:
-            file.write(json.dumps({"name": name, "created_at": self._clock(), **spec.to_json()}).encode())
-        self._insert(job, name, spec, "queued", "", user)
+        try:
+            if fill is not None:
+                fill(folder)
+            origin = {"parent": parent, "relation": relation} if parent else {}
+            tree = {"name": name, "created_at": self._clock(), **spec.to_json(), **origin}
+            with atomic_write(folder / _SPEC) as file:
+                file.write(json.dumps(tree).encode())
+            self._insert(job, name, spec, "queued", "", user, parent=parent, relation=relation)
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
         return self._known(job)
 
     def get(self, job: str) -> Job | None:
-        """The job; None if there is none, or its row cannot be read."""
-        with reading(self._engine) as connection:
-            row = connection.execute(select(JOB).where(JOB.c.id == job)).first()
-        return None if row is None else job_of(row)
+        """The job; None if there is none, if it was deleted, or its row cannot be read."""
+        found = self._found(select(JOB).where(JOB.c.id == job))
+        return found[0] if found else None
 
     def all(self) -> list[Job]:
-        """All jobs, the newest first. Rows that this version cannot read are left out, here and below."""
+        """All jobs, the newest first. Deleted ones, and rows that this version cannot read, are left out, here and
+        below.
+        """
         return self._found(select(JOB).order_by(JOB.c.created_at.desc()))
+
+    def trashed(self) -> list[Job]:
+        """Jobs that were deleted and can be restored."""
+        return self._found(select(JOB), is_trashed=True)
 
     def living(self) -> list[Job]:
         """Jobs that have, or should have, a process."""
@@ -112,6 +150,42 @@ class Jobs:
                 return None
         return self._known(job.id)
 
+    def describe(
+        self, job: Job, *, name: str | None = None, notes: str | None = None, tags: Sequence[str] | None = None
+    ) -> Job | None:
+        """The job with another name, other notes or tags; None if it changed meanwhile."""
+        given = {"name": name, "notes": notes, "tags": None if tags is None else json.dumps(list(tags))}
+        return self._change(job, {key: value for key, value in given.items() if value is not None})
+
+    def trash(self, job: Job) -> Job | None:
+        """Deletes an ended job, so that it can be restored; None if it changed meanwhile."""
+        return self._change(job, {"trashed_at": self._clock()})
+
+    def restore(self, job: Job) -> Job | None:
+        """Takes a deleted job back; None if it changed meanwhile."""
+        return self._change(job, {"trashed_at": None})
+
+    def purge(self, job: Job) -> None:
+        """Deletes a job of the trash for good: its folder first, as a folder without a row would be found again."""
+        folder = self._place.run(job.id)
+        gone = folder.with_name(f".{job.id}.deleted")
+        if folder.exists() and not gone.exists():
+            folder.rename(gone)
+        shutil.rmtree(gone, ignore_errors=True)
+        with writing(self._engine) as connection:
+            connection.execute(delete(JOB).where(JOB.c.id == job.id, JOB.c.trashed_at.is_not(None)))
+
+    def _change(self, job: Job, values: dict[str, Any]) -> Job | None:
+        with writing(self._engine) as connection:
+            mine = (JOB.c.id == job.id) & (JOB.c.rank == job.rank)
+            row = connection.execute(update(JOB).where(mine).values(**values, rank=job.rank + 1).returning(JOB)).first()
+        found = None if row is None else job_of(row)
+        if found is not None:  # for a database that is built again
+            tree = {"name": found.name, "notes": found.notes, "tags": found.tags, "trashed_at": found.trashed_at}
+            with atomic_write(self._place.run(job.id) / _ABOUT) as file:
+                file.write(json.dumps(tree).encode())
+        return found
+
     def tell(self, job: Job, detail: str) -> None:
         """Sets what is told of the job in its state; nothing if that has changed meanwhile."""
         with writing(self._engine) as connection:
@@ -129,25 +203,41 @@ class Jobs:
             if is_id(folder.name, "jb") and folder.name not in known and spec is not None:
                 attempts = [int(path.name) for path in folder.glob("attempts/*") if path.name.isdigit()]
                 detail = "Its entry in the database was lost."
-                name = str(tree.get("name") or spec.title)[:120]
-                self._insert(folder.name, name, spec, "stopped", detail, None, max(attempts, default=0))
+                about = _about_of(tree, read_json_object(folder / _ABOUT))
+                name = about.pop("name") or spec.title
+                self._insert(folder.name, name, spec, "stopped", detail, None, max(attempts, default=0), **about)
                 n += 1
         return n
 
-    def _found(self, query: Select[Any]) -> list[Job]:
+    def _found(self, query: Select[Any], *, is_trashed: bool = False) -> list[Job]:
+        there = JOB.c.trashed_at.is_not(None) if is_trashed else JOB.c.trashed_at.is_(None)
         with reading(self._engine) as connection:
-            jobs = [job_of(row) for row in connection.execute(query)]
+            jobs = [job_of(row) for row in connection.execute(query.where(there))]
         return [job for job in jobs if job is not None]
 
     def _insert(
-        self, job: str, name: str, spec: Spec, state: JobState, detail: str, user: str | None, attempt: int = 0
+        self,
+        job: str,
+        name: str,
+        spec: Spec,
+        state: JobState,
+        detail: str,
+        user: str | None,
+        attempt: int = 0,
+        *,
+        parent: str | None = None,
+        relation: str = "",
+        notes: str = "",
+        tags: str = "[]",
+        trashed_at: int | None = None,
     ) -> None:
         now = self._clock()
         row = {"id": job, "name": name, "spec": json.dumps(spec.to_json()), "state": state, "detail": detail}
         times = {"queued_at": now, "changed_at": now, "created_at": now, "created_by": user}
         numbers = {"rank": 0, "attempt": attempt, "n_lost": 0, "iteration": 0, "place": _at_the_end()}
+        about = {"parent": parent, "relation": relation, "notes": notes, "tags": tags, "trashed_at": trashed_at}
         with writing(self._engine) as connection:
-            connection.execute(insert(JOB).values(**row, **times, **numbers))
+            connection.execute(insert(JOB).values(**row, **times, **numbers, **about))
 
     def _known(self, job: str) -> Job:
         found = self.get(job)
@@ -170,5 +260,28 @@ def job_of(row: Row[Any]) -> Job | None:
     whole = (tree[name] for name in _WHOLE)
     if spec is None or tree["state"] not in get_args(JobState) or not all(isinstance(each, int) for each in whole):
         return None
-    tree["spec"] = spec
+    tree |= {"spec": spec, "tags": _tags_of(tree["tags"])}
     return Job(**tree)
+
+
+def _tags_of(text: str) -> tuple[str, ...]:
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return ()
+    return tuple(map(str, found)) if isinstance(found, list) else ()
+
+
+def _about_of(made: dict[str, Any], said: dict[str, Any]) -> dict[str, Any]:
+    """The columns that job.json and about.json of a folder tell; either may be malformed, as the job can write them."""
+    parent, relation, at = made.get("parent"), made.get("relation"), said.get("trashed_at")
+    has_parent = isinstance(parent, str) and is_id(parent, "jb") and relation in get_args(Relation)
+    tags = said.get("tags")
+    return {
+        "name": str(said.get("name") or made.get("name") or "")[:120],
+        "parent": parent if has_parent else None,
+        "relation": relation if has_parent else "",
+        "notes": str(said.get("notes") or "")[:MAX_NOTES],
+        "tags": json.dumps([str(each)[:40] for each in tags[:MAX_TAGS]] if isinstance(tags, list) else []),
+        "trashed_at": at if isinstance(at, int) and not isinstance(at, bool) else None,
+    }

@@ -13,11 +13,15 @@ PredictionForm: TypeAlias = Literal["jsonl", "csv", "coco"]
 
 @dataclasses.dataclass(frozen=True)
 class TrainSpec:
-    """A training. recipe: of `cvzoo train --list`; data: a specification; settings: name -> text, those that differ"""
+    """A training. recipe: of `cvzoo train --list`; data: a specification; settings: name -> text, those that differ
+
+    continues: the job with a copy of whose folder it begins, to train for the `epochs` of the settings; "" of others
+    """
 
     recipe: str
     data: str
     settings: tuple[tuple[str, str], ...] = ()
+    continues: str = ""
     kind: ClassVar[str] = "train"
 
     @property
@@ -28,7 +32,8 @@ class TrainSpec:
     def words(self, run: pathlib.Path) -> list[str]:
         """The arguments of `cvzoo` that start the run in the folder, or resume the one that is there."""
         if (run / "config.json").is_file():
-            return ["train", "--resume", str(run)]
+            longer = [word for word in self._settings() if self.continues and word.startswith("epochs=")]
+            return ["train", "--resume", str(run), *longer]
         return ["train", "--recipe", self.recipe, f"--data={self.data}", "--out", str(run), *self._settings()]
 
     def trial_words(self) -> list[str]:
@@ -44,7 +49,18 @@ class TrainSpec:
 
     def to_json(self) -> dict[str, Any]:
         """For job.json and the database."""
-        return {"kind": self.kind, "recipe": self.recipe, "data": self.data, "settings": dict(self.settings)}
+        tree = {"kind": self.kind, "recipe": self.recipe, "data": self.data, "settings": dict(self.settings)}
+        return tree | ({"continues": self.continues} if self.continues else {})
+
+    def changed(self, settings: dict[str, str]) -> "TrainSpec":
+        """The same training but for these settings, and from the start."""
+        return TrainSpec(self.recipe, self.data, tuple((dict(self.settings) | settings).items()))
+
+    def differences(self, origin: "TrainSpec") -> list[tuple[str, str | None, str | None]]:
+        """(name, the origin's value, this one's) of what differs; None: the recipe's own value."""
+        before, after = ({"recipe": each.recipe, "data": each.data, **dict(each.settings)} for each in (origin, self))
+        names = dict.fromkeys([*before, *after])
+        return [(name, before.get(name), after.get(name)) for name in names if before.get(name) != after.get(name)]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -177,7 +193,7 @@ def spec_from_json(tree: dict[str, Any]) -> Spec | None:
     try:
         if tree.get("kind", "train") == "train":
             settings = tuple((str(k), str(v)) for k, v in tree["settings"].items())
-            return TrainSpec(str(tree["recipe"]), str(tree["data"]), settings)
+            return TrainSpec(str(tree["recipe"]), str(tree["data"]), settings, str(tree.get("continues", "")))
         common = {key: str(tree[key]) for key in ("model", "source", "sha256")}
         if tree["kind"] == "evaluate":
             more = {key: str(tree[key]) for key in ("data", "split")}

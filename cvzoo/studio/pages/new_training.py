@@ -13,6 +13,7 @@ from cvzoo.studio.access.identity import Identity
 from cvzoo.studio.access.who import Reader, Trainer
 from cvzoo.studio.api.actions import new_job
 from cvzoo.studio.api.named_data import require_data
+from cvzoo.studio.jobs.job import Job
 from cvzoo.studio.jobs.recipe_helper import check, preview, recipes, tried
 from cvzoo.studio.jobs.spec import TrainSpec
 from cvzoo.studio.pages.render import render
@@ -45,7 +46,7 @@ def show_form(
     job = studio.jobs.get(clone) if clone else None
     if job is not None and isinstance(job.spec, TrainSpec):
         given = {"name": f"{job.name} again", "data": job.spec.data, "settings": dict(job.spec.settings)}
-        return _form(request, job.spec.recipe, given, {})
+        return _form(request, job.spec.recipe, given | {"clone": job.id}, {})
     return _form(request, recipe, {"name": "", "data": data, "settings": {}}, {})
 
 
@@ -70,7 +71,7 @@ def _submit(request: Request, form: FormData, who: Identity) -> Response:
         if texts.get(_PREFIX + name, default) != default
     }
     name, data = texts.get("name", ""), texts.get("data", "")
-    given = {"name": name, "data": data, "settings": settings}
+    given = {"name": name, "data": data, "settings": settings, "clone": texts.get("clone", "")}
     require_data(request, who, data)
     spec = TrainSpec(recipe, data, tuple(settings.items()))
     action = texts.get("action", "")
@@ -89,8 +90,16 @@ def _submit(request: Request, form: FormData, who: Identity) -> Response:
         return _form(request, recipe, given, wrong, status=422)
     if result:
         return _form(request, recipe, given, {}, result=result)
-    job = new_job(request, name, spec, who)
+    origin = _origin(request, given)
+    parent = None if origin is None else origin[0].id
+    job = new_job(request, name, spec, who, parent=parent, relation="clone" if parent else "")
     return RedirectResponse(f"/jobs/{job.id}", status_code=303)
+
+
+def _origin(request: Request, given: dict[str, Any]) -> tuple[Job, TrainSpec] | None:
+    """The training that is cloned; None without one, or if it was deleted meanwhile."""
+    job = studio_of(request).jobs.get(given["clone"]) if given.get("clone") else None
+    return None if job is None or not isinstance(job.spec, TrainSpec) else (job, job.spec)
 
 
 def _drawn(found: dict[str, Any] | None) -> dict[str, Any] | None:
@@ -115,9 +124,19 @@ def _form(
     known = recipes()
     chosen = known.get(recipe)
     groups: dict[str, list[dict[str, Any]]] = {}
+    origin = _origin(request, given)
+    differs: list[tuple[str, str, str]] = []
+    if origin is not None:
+        pairs = (("network", origin[1].recipe, recipe), ("data", origin[1].data, given["data"]))
+        differs = [each for each in pairs if each[1] != each[2]]
+    before = dict(origin[1].settings) if origin is not None and origin[1].recipe == recipe else None
     for field in [] if chosen is None else chosen["fields"]:
         value = given["settings"].get(field["name"], field["default"])
         shown = field | {"value": value, "error": wrong.get(field["name"], ""), "changed": value != field["default"]}
+        was = value if before is None else before.get(field["name"], field["default"])
+        shown |= {"was": was, "differs": was != value}
+        if was != value:
+            differs.append((field["name"], was, value))
         groups.setdefault(field["group"], []).append(shown)
     order = [*_OPEN, *sorted(set(groups) - {*_OPEN, "model"}), "model"]
     tasks: dict[str, list[dict[str, Any]]] = {}
@@ -127,7 +146,9 @@ def _form(
         "tasks": tasks,
         "chosen": chosen,
         "first_choices": [each for each in _FIRST_CHOICES if each[0] in known],
-        "given": given,
+        "given": {"clone": ""} | given,
+        "origin": None if origin is None else origin[0],
+        "differs": differs,
         "versions": _versions(request),
         "wrong": wrong,
         "others": {name: text for name, text in wrong.items() if name in ("recipe", "settings")},

@@ -8,19 +8,21 @@ from fastapi.responses import RedirectResponse, Response
 
 from cvzoo.studio.access.who import Reader
 from cvzoo.studio.api.found_run import FoundRun
-from cvzoo.studio.api.jobs import matching
+from cvzoo.studio.api.jobs import matching, repetition_of
 from cvzoo.studio.api.queue import queue_of
 from cvzoo.studio.ids import is_id
 from cvzoo.studio.jobs.command_line import command_line
 from cvzoo.studio.jobs.compare import differences
+from cvzoo.studio.jobs.copies import has_snapshot
 from cvzoo.studio.jobs.files import run_file, run_files, run_images
+from cvzoo.studio.jobs.job import Job
 from cvzoo.studio.jobs.job_log import command_of, log_tail, sandbox_of
 from cvzoo.studio.jobs.json_file import read_json_object
 from cvzoo.studio.jobs.rows import all_rows, last_rows
 from cvzoo.studio.jobs.run_record import CONFIG, DATA, METRICS, RunRecord
 from cvzoo.studio.jobs.scores import score_table
-from cvzoo.studio.jobs.spec import EvaluateSpec, ExportSpec, PredictSpec
-from cvzoo.studio.jobs.states import LIVING, allowed
+from cvzoo.studio.jobs.spec import EvaluateSpec, ExportSpec, PredictSpec, TrainSpec
+from cvzoo.studio.jobs.states import ENDED, LIVING, allowed
 from cvzoo.studio.pages.evaluations import state_of
 from cvzoo.studio.pages.render import may, render
 from cvzoo.studio.pages.tour import Step, tour
@@ -103,6 +105,7 @@ def job_page(request: Request, run: FoundRun, _: Reader) -> Response:
         "predictions": [name for name in images if _is_prediction(name)],
         "has_report": run_file(run.folder, "report.html") is not None,
         "settings": _settings(read_json_object(run.folder / CONFIG)),
+        "about": None if job is None else {"name": job.name, "notes": job.notes, "tags": ", ".join(job.tags)},
     }
     return render(request, "job.html", values=values)
 
@@ -178,7 +181,21 @@ def _facts(studio: Studio, run: RunRecord) -> dict[str, Any]:
         "files": run_files(run.folder),
         "has_model": run_file(run.folder, "best.safetensors") is not None,
         "resume": shlex.join(["cvzoo", "train", "--resume", str(run.folder)]),
+        **_origin(studio, job),
+        "is_longer": job is not None and job.state in ENDED and bool(run.n_epoch) and has_snapshot(run.folder),
+        "has_ended": job is not None and job.state in ENDED,
     }
+
+
+def _origin(studio: Studio, job: Job | None) -> dict[str, Any]:
+    """Of a job that was made of another one: which, what differs, and whether a rerun has the same bits."""
+    origin = None if job is None or job.parent is None else studio.jobs.get(job.parent)
+    both = None if job is None or origin is None else (job.spec, origin.spec)
+    differs = []
+    if both is not None and isinstance(both[0], TrainSpec) and isinstance(both[1], TrainSpec):
+        differs = both[0].differences(both[1])
+    repetition = None if job is None else repetition_of(studio, job)
+    return {"origin": origin, "origin_differs": differs, "repetition": repetition}
 
 
 def _settings(config: dict[str, Any]) -> list[tuple[str, str]]:

@@ -61,7 +61,15 @@ def rerun(folder: FilePath, out: FilePath, *, python: str = sys.executable) -> R
     words = [python, *_script_words(folder, command), *arguments]
     status = subprocess.run(words, cwd=start, env=_variables(folder, command), check=False).returncode
     notes = [] if status == 0 else [f"its process ended with status {status}"]
-    return Rerun(os.fspath(out), status, (*notes, *_notes(folder, out)))
+    return Rerun(os.fspath(out), status, (*notes, *compare_runs(folder, out)))
+
+
+def compare_runs(folder: FilePath, out: FilePath) -> tuple[str, ...]:
+    """One line per difference of a repetition from its run, as of `Rerun`; empty if the bits are the same.
+
+    folder: of the run; out: of the repetition, which may have been made in another way than by `rerun`
+    """
+    return tuple(_notes(pathlib.Path(folder), pathlib.Path(out)))
 
 
 def _script_words(folder: pathlib.Path, command: Command) -> Sequence[str]:

@@ -1,0 +1,212 @@
+"""What people say of jobs, their deletion, and the trash."""
+
+from typing import Annotated, Any, TypeAlias
+
+from fastapi import APIRouter, Form, Header, Request
+from fastapi.responses import RedirectResponse, Response
+from pydantic import BaseModel, Field
+
+from cvzoo.studio.access.audit import record
+from cvzoo.studio.access.identity import Identity
+from cvzoo.studio.access.users import all_users
+from cvzoo.studio.access.who import Annotator, Reader, Trainer, require_owner
+from cvzoo.studio.api.found_run import found_job
+from cvzoo.studio.jobs.job import MAX_NOTES, MAX_TAGS, Job
+from cvzoo.studio.jobs.spec import TrainSpec
+from cvzoo.studio.jobs.states import ENDED
+from cvzoo.studio.pages.render import render
+from cvzoo.studio.problems import Problem, shown_name
+from cvzoo.studio.state import studio_of
+from cvzoo.studio.trash import KEPT_MS, Trashed
+
+router = APIRouter(tags=["jobs"])
+pages = APIRouter(include_in_schema=False)
+_Tag: TypeAlias = Annotated[str, Field(min_length=1, max_length=40)]
+_Name: TypeAlias = Annotated[str, Field(max_length=120)]
+_Notes: TypeAlias = Annotated[str, Field(max_length=MAX_NOTES)]
+
+
+class About(BaseModel):
+    """What is changed; null: it stays."""
+
+    name: _Name | None = None
+    notes: _Notes | None = None
+    tags: Annotated[list[_Tag], Field(max_length=MAX_TAGS)] | None = None
+
+
+@router.patch("/jobs/{job}")
+def describe_job(
+    request: Request,
+    response: Response,
+    job: str,
+    body: About,
+    who: Trainer,
+    if_match: Annotated[str | None, Header(max_length=80)] = None,
+) -> dict[str, Any]:
+    """Another name, other notes or tags; 412 with If-Match of an older state of the job."""
+    changed = describe(request, job, body, who, if_match)
+    response.headers["etag"] = f'"{changed.rank}"'
+    found = studio_of(request).runs.record(job)
+    assert found is not None
+    return found.to_json()
+
+
+@router.delete("/jobs/{job}", status_code=204)
+def delete_job(request: Request, job: str, who: Trainer) -> None:
+    """Moves an ended job to the trash, from which it can be restored for 30 days; 409 if it has not ended, or if
+    a job that waits or runs uses its model.
+    """
+    delete(request, job, who)
+
+
+@router.get("/trash")
+def list_trash(request: Request, _: Reader) -> dict[str, Any]:
+    """What was deleted, the last one first, and until when it can be restored."""
+    return {"items": trash_rows(request)}
+
+
+@router.post("/trash/{thing}:restore", status_code=204)
+def restore_thing(request: Request, thing: str, who: Annotator) -> None:
+    """Takes a deleted thing back."""
+    restore(request, thing, who)
+
+
+@router.delete("/trash/{thing}", status_code=204)
+def purge_thing(request: Request, thing: str, who: Annotator) -> None:
+    """Deletes a thing of the trash for good."""
+    purge(request, thing, who)
+
+
+def describe(request: Request, job: str, body: About, who: Identity, known: str | None = None) -> Job:
+    """Changes what is said of a job. Raises Problem 403, 404, 409, 412, 422."""
+    studio = studio_of(request)
+    for _ in range(5):  # it may change between the look and the change
+        found = found_job(request, job)
+        require_owner(who, found.created_by)
+        if known is not None and known.strip('"') != str(found.rank):
+            raise Problem(412, "the job has changed", expected=str(found.rank), got=known[:40])
+        tags = None if body.tags is None else _tags(body.tags)
+        name = None if body.name is None else shown_name(body.name)
+        changed = studio.jobs.describe(found, name=name, notes=body.notes, tags=tags)
+        if changed is not None:
+            _audit(request, who, "job.describe", job, body.model_dump(exclude_none=True, exclude={"notes"}))
+            return changed
+    raise Problem(409, "the job changes too often; try again")
+
+
+def _tags(given: list[str]) -> list[str]:
+    tags = list(dict.fromkeys(each.strip() for each in given if each.strip()))
+    if not all(each.isprintable() for each in tags):
+        raise Problem(422, "some values are invalid", fields={"tags": "words of letters that can be shown"})
+    return tags
+
+
+def delete(request: Request, job: str, who: Identity) -> None:
+    """Moves a job to the trash. Raises Problem 403, 404, 409."""
+    studio = studio_of(request)
+    found = found_job(request, job)
+    require_owner(who, found.created_by)
+    if found.state not in ENDED:
+        raise Problem(409, f"a {found.state} job cannot be deleted", expected=", ".join(ENDED), hint="stop it first")
+    waiting = (*studio.jobs.living(), *studio.jobs.queued())
+    users = [each.name for each in waiting if not isinstance(each.spec, TrainSpec) and each.spec.source == found.id]
+    if users:
+        raise Problem(409, f"the job is used by {users[0]}", hint="wait for it, or stop it")
+    if studio.jobs.trash(found) is None:
+        raise Problem(409, "the job has changed meanwhile; try again")
+    _audit(request, who, "job.delete", job, {"name": found.name})
+
+
+def restore(request: Request, thing: str, who: Identity) -> Trashed:
+    """Takes a thing back. Raises Problem 403, 404."""
+    found = _found(request, thing, who)
+    if not studio_of(request).trash.restore(thing):
+        raise _gone()
+    _audit(request, who, "trash.restore", thing, {"name": found.name})
+    return found
+
+
+def purge(request: Request, thing: str, who: Identity) -> None:
+    """Deletes a thing for good. Raises Problem 403, 404."""
+    found = _found(request, thing, who)
+    studio_of(request).trash.purge(thing)
+    _audit(request, who, "trash.purge", thing, {"name": found.name})
+
+
+def trash_rows(request: Request) -> list[dict[str, Any]]:
+    """A row for each deleted thing."""
+    studio = studio_of(request)
+    names = {user.id: user.name for user in all_users(studio.engine)}
+    return [
+        {
+            "id": each.id,
+            "kind": each.kind,
+            "name": each.name,
+            "user": names.get(each.created_by or ""),
+            "trashed_at": each.trashed_at,
+            "kept_until": each.trashed_at + KEPT_MS,
+        }
+        for each in studio.trash.items()
+    ]
+
+
+def _found(request: Request, thing: str, who: Identity) -> Trashed:
+    found = studio_of(request).trash.find(thing)
+    if found is None:
+        raise _gone()
+    require_owner(who, found.created_by)
+    return found
+
+
+def _gone() -> Problem:
+    return Problem(404, "there is no such thing in the trash", hint="it may have been restored, or deleted for good")
+
+
+def _audit(request: Request, who: Identity, action: str, thing: str, detail: dict[str, Any]) -> None:
+    studio = studio_of(request)
+    address = request.client.host if request.client else ""
+    record(studio.engine, studio.clock, user=who.user, address=address, action=action, thing=thing, detail=detail)
+
+
+@pages.post("/jobs/{job}/about")
+def describe_by_form(
+    request: Request,
+    job: str,
+    who: Trainer,
+    name: Annotated[str, Form(max_length=120)] = "",
+    notes: Annotated[str, Form(max_length=MAX_NOTES)] = "",
+    tags: Annotated[str, Form(max_length=1000)] = "",
+) -> Response:
+    """The form of the job's page; tags have commas between them."""
+    words = [each.strip() for each in tags.split(",") if each.strip()]
+    if len(words) > MAX_TAGS or any(len(each) > 40 for each in words):
+        raise Problem(422, "some values are invalid", fields={"tags": f"at most {MAX_TAGS}, of 40 letters"})
+    describe(request, job, About(name=name or None, notes=notes, tags=words), who)
+    return RedirectResponse(f"/jobs/{job}", status_code=303)
+
+
+@pages.post("/jobs/{job}/delete")
+def delete_by_form(request: Request, job: str, who: Trainer) -> Response:
+    """The button of the job's page."""
+    delete(request, job, who)
+    return RedirectResponse("/trash", status_code=303)
+
+
+@pages.get("/trash")
+def trash_page(request: Request, who: Reader) -> Response:
+    """What was deleted."""
+    own = {each.id for each in studio_of(request).trash.items() if each.created_by == who.user}
+    return render(request, "trash.html", values={"rows": trash_rows(request), "own": own})
+
+
+@pages.post("/trash/{thing}")
+def trash_by_form(
+    request: Request, thing: str, who: Annotator, action: Annotated[str, Form(pattern="^(restore|purge)$")]
+) -> Response:
+    """The buttons of the page."""
+    if action == "purge":
+        purge(request, thing, who)
+        return RedirectResponse("/trash", status_code=303)
+    restore(request, thing, who)
+    is_job = thing.startswith("jb_")
+    return RedirectResponse(f"/jobs/{thing}" if is_job else f"/data/{thing}", status_code=303)
