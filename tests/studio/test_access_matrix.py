@@ -80,10 +80,12 @@ TABLE = {
     PATCH /api/v1/jobs/{job}
     POST /api/v1/jobs/{job}:clone /api/v1/jobs/{job}:extend /api/v1/jobs/{job}:rerun
     POST /jobs/{job}/about /jobs/{job}/delete /jobs/{job}/extend /jobs/{job}/rerun
+    POST /jobs/{job}/priority
     POST /jobs/{job}/place /models/{model}/exports /models/{model}/predictions
     """,
     ("administrator", "changes"): """
     PATCH /api/v1/users/{user}
+    POST /api/v1/queue:hold /api/v1/queue:release /queue/{action}
     POST /admin/users /admin/users/{user} /api/v1/users /api/v1/users/{user}/link
     """,
 }

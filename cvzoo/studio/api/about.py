@@ -11,7 +11,8 @@ from cvzoo.studio.access.identity import Identity
 from cvzoo.studio.access.users import all_users
 from cvzoo.studio.access.who import Annotator, Reader, Trainer, require_owner
 from cvzoo.studio.api.found_run import found_job
-from cvzoo.studio.jobs.job import MAX_NOTES, MAX_TAGS, Job
+from cvzoo.studio.jobs.job import MAX_NOTES, MAX_TAGS, PRIORITIES, Job
+from cvzoo.studio.jobs.queue import priority_refusal
 from cvzoo.studio.jobs.spec import TrainSpec
 from cvzoo.studio.jobs.states import ENDED
 from cvzoo.studio.pages.render import render
@@ -27,11 +28,12 @@ _Notes: TypeAlias = Annotated[str, Field(max_length=MAX_NOTES)]
 
 
 class About(BaseModel):
-    """What is changed; null: it stays."""
+    """What is changed; null: it stays. priority: 0 to 9, which starts first; above 5 by administrators only"""
 
     name: _Name | None = None
     notes: _Notes | None = None
     tags: Annotated[list[_Tag], Field(max_length=MAX_TAGS)] | None = None
+    priority: Annotated[int, Field(ge=PRIORITIES[0], le=PRIORITIES[-1])] | None = None
 
 
 @router.patch("/jobs/{job}")
@@ -43,7 +45,7 @@ def describe_job(
     who: Trainer,
     if_match: Annotated[str | None, Header(max_length=80)] = None,
 ) -> dict[str, Any]:
-    """Another name, other notes or tags; 412 with If-Match of an older state of the job."""
+    """Another name, other notes, tags or another priority; 412 with If-Match of an older state of the job."""
     changed = describe(request, job, body, who, if_match)
     response.headers["etag"] = f'"{changed.rank}"'
     found = studio_of(request).runs.record(job)
@@ -87,7 +89,10 @@ def describe(request: Request, job: str, body: About, who: Identity, known: str 
             raise Problem(412, "the job has changed", expected=str(found.rank), got=known[:40])
         tags = None if body.tags is None else _tags(body.tags)
         name = None if body.name is None else shown_name(body.name)
-        changed = studio.jobs.describe(found, name=name, notes=body.notes, tags=tags)
+        refusal = None if body.priority is None else priority_refusal(who, found, body.priority)
+        if refusal is not None:
+            raise Problem(403, refusal, hint="ask an administrator")
+        changed = studio.jobs.describe(found, name=name, notes=body.notes, tags=tags, priority=body.priority)
         if changed is not None:
             _audit(request, who, "job.describe", job, body.model_dump(exclude_none=True, exclude={"notes"}))
             return changed
@@ -106,7 +111,7 @@ def delete(request: Request, job: str, who: Identity) -> None:
     studio = studio_of(request)
     found = found_job(request, job)
     require_owner(who, found.created_by)
-    if found.state not in ENDED:
+    if found.state not in (*ENDED, "draft"):
         raise Problem(409, f"a {found.state} job cannot be deleted", expected=", ".join(ENDED), hint="stop it first")
     waiting = (*studio.jobs.living(), *studio.jobs.queued())
     users = [each.name for each in waiting if not isinstance(each.spec, TrainSpec) and each.spec.source == found.id]

@@ -10,29 +10,35 @@ from pydantic import BaseModel, Field
 
 from cvzoo.studio.access.audit import record
 from cvzoo.studio.access.identity import Identity
+from cvzoo.studio.access.roles import includes
 from cvzoo.studio.access.who import Reader, Trainer, require_owner
 from cvzoo.studio.api.found_run import found_job
 from cvzoo.studio.api.named_data import require_data
-from cvzoo.studio.jobs.job import Job, Relation
+from cvzoo.studio.jobs.job import PRIORITIES, USUAL, Job, Relation
 from cvzoo.studio.jobs.recipe_helper import check, recipes
 from cvzoo.studio.jobs.spec import Spec, TrainSpec
-from cvzoo.studio.jobs.states import allowed, step
+from cvzoo.studio.jobs.states import allowed
 from cvzoo.studio.problems import Problem
 from cvzoo.studio.state import Studio, studio_of
 
 router = APIRouter(tags=["jobs"])
-Action: TypeAlias = Literal["pause", "resume", "stop", "kill", "retry"]
+Action: TypeAlias = Literal["start", "pause", "resume", "stop", "kill", "retry", "hold", "release"]
 _Short: TypeAlias = Annotated[str, Field(max_length=200)]
 _Long: TypeAlias = Annotated[str, Field(max_length=2000)]
 
 
 class NewJob(BaseModel):
-    """A training. settings: name -> text, as KEY=VALUE of `cvzoo train`, those that differ from the recipe's"""
+    """A training. settings: name -> text, as KEY=VALUE of `cvzoo train`, those that differ from the recipe's
+
+    start: false of a draft, which is saved as it is, and checked when it is started; priority: 0 to 9, 9 comes first
+    """
 
     recipe: _Short
     data: _Long
     name: _Short = ""
     settings: Annotated[dict[_Short, _Long], Field(max_length=300)] = {}
+    start: bool = True
+    priority: Annotated[int, Field(ge=PRIORITIES[0], le=PRIORITIES[-1])] = USUAL
 
 
 @router.get("/recipes")
@@ -44,12 +50,12 @@ def list_recipes(_: Reader) -> dict[str, Any]:
 @router.post("/jobs", status_code=201)
 def create_job(request: Request, body: NewJob, who: Trainer) -> dict[str, Any]:
     """A new training at the end of the queue; 422 with `fields` if a setting or the data are wrong."""
-    require_data(request, who, body.data)
-    wrong = check(body.recipe, body.data, body.settings)
-    if wrong:
-        raise Problem(422, "the training cannot be started with these values", fields=wrong)
     spec = TrainSpec(body.recipe, body.data, tuple(body.settings.items()))
-    job = new_job(request, body.name, spec, who)
+    if body.start:
+        check_spec(request, spec, who)
+    if body.priority > USUAL and not includes(who.role, "administrator"):
+        raise Problem(403, f"only administrators give priorities above {USUAL}", hint="ask an administrator")
+    job = new_job(request, body.name, spec, who, is_draft=not body.start, priority=body.priority)
     found = studio_of(request).runs.record(job.id)
     assert found is not None
     return found.to_json()
@@ -64,6 +70,14 @@ def act(request: Request, job: str, action: Action, who: Trainer) -> dict[str, A
     return found.to_json()
 
 
+def check_spec(request: Request, spec: TrainSpec, who: Identity) -> None:
+    """Raises Problem 403 of data that the user may not name, 422 with `fields` if the training cannot be started."""
+    require_data(request, who, spec.data)
+    wrong = check(spec.recipe, spec.data, dict(spec.settings))
+    if wrong:
+        raise Problem(422, "the training cannot be started with these values", fields=wrong)
+
+
 def new_job(
     request: Request,
     name: str,
@@ -73,12 +87,16 @@ def new_job(
     parent: str | None = None,
     relation: Relation = "",
     fill: Callable[[pathlib.Path], None] | None = None,
+    is_draft: bool = False,
+    priority: int = USUAL,
 ) -> Job:
-    """Creates a job and records it in the audit. parent, relation, fill: as of `Jobs.create`"""
+    """Creates a job and records it in the audit. Further arguments are those of `Jobs.create`."""
     studio = studio_of(request)
     if name and not name.isprintable():
         raise Problem(422, "some values are invalid", fields={"name": "a name of letters that can be shown"})
-    job = studio.jobs.create(name, spec, who.user, parent=parent, relation=relation, fill=fill)
+    job = studio.jobs.create(
+        name, spec, who.user, parent=parent, relation=relation, fill=fill, is_draft=is_draft, priority=priority
+    )
     origin = {"parent": parent, "relation": relation} if parent else {}
     _record(request, studio, who, "job.create", job.id, spec.to_json() | origin)
     return job
@@ -90,13 +108,25 @@ def apply_action(request: Request, job_id: str, action: Action, who: Identity) -
     for _ in range(5):  # it may change between the look and the change
         job = found_job(request, job_id)
         require_owner(who, job.created_by)
-        if step(job.state, action) is None:
-            possible = ", ".join(allowed(job.state)) or "nothing: it ends by itself"
+        if action not in possible_actions(job):
+            possible = ", ".join(possible_actions(job)) or "nothing: it ends by itself"
             raise Problem(409, f"a {job.state} job cannot {action}", expected=possible, got=action)
-        if studio.jobs.apply(job, action) is not None:
+        if action == "start" and isinstance(job.spec, TrainSpec):
+            check_spec(request, job.spec, who)
+        if action == "hold" or action == "release":
+            changed = studio.jobs.hold(job, is_held=action == "hold")
+        else:
+            changed = studio.jobs.apply(job, action)
+        if changed is not None:
             _record(request, studio, who, f"job.{action}", job_id, {})
             return
     raise Problem(409, "the job changes too often; try again")
+
+
+def possible_actions(job: Job) -> list[str]:
+    """What people may ask of the job now, each an Action."""
+    events: list[str] = [*allowed(job.state)]
+    return [*events, "release" if job.is_held else "hold"] if job.state == "queued" else events
 
 
 def _record(request: Request, studio: Studio, who: Identity, action: str, thing: str, detail: dict[str, Any]) -> None:

@@ -9,12 +9,10 @@ from pydantic import BaseModel, Field
 
 from cvzoo.studio.access.identity import Identity
 from cvzoo.studio.access.who import Trainer
-from cvzoo.studio.api.actions import new_job
+from cvzoo.studio.api.actions import check_spec, new_job
 from cvzoo.studio.api.found_run import found_job
-from cvzoo.studio.api.named_data import require_data
 from cvzoo.studio.jobs.copies import copy_run, has_snapshot
 from cvzoo.studio.jobs.job import Job
-from cvzoo.studio.jobs.recipe_helper import check
 from cvzoo.studio.jobs.spec import TrainSpec
 from cvzoo.studio.jobs.states import ENDED
 from cvzoo.studio.problems import Problem
@@ -71,7 +69,7 @@ def extend_job(request: Request, job: str, body: Longer, who: Trainer) -> dict[s
 
 def clone(request: Request, name: str, spec: TrainSpec, who: Identity, origin: Job) -> Job:
     """Queues a training whose origin is another one. Raises Problem 403, 422."""
-    _check(request, spec, who)
+    check_spec(request, spec, who)
     return new_job(request, name, spec, who, parent=origin.id, relation="clone")
 
 
@@ -83,7 +81,7 @@ def rerun(request: Request, job: str, name: str, who: Identity) -> Job:
     if spec.continues:
         raise Problem(409, "a training that continued another one has no start of its own", hint="clone it")
     again = TrainSpec(spec.recipe, spec.data, spec.settings)
-    _check(request, again, who)
+    check_spec(request, again, who)
     return new_job(request, name or f"{origin.name}, rerun", again, who, parent=origin.id, relation="rerun")
 
 
@@ -99,7 +97,7 @@ def extend(request: Request, job: str, epochs: int, name: str, who: Identity) ->
         raise Problem(409, "the training has left no snapshot to continue from", hint="start it again, or clone it")
     total = f"{record.n_epoch + epochs:g}"
     longer = dataclasses.replace(spec.changed({"epochs": total}), continues=origin.id)
-    _check(request, longer, who)
+    check_spec(request, longer, who)
     name = name or f"{origin.name}, {total} epochs"
     return new_job(
         request, name, longer, who, parent=origin.id, relation="extend", fill=lambda folder: copy_run(run, folder)
@@ -111,13 +109,6 @@ def _training(request: Request, job: str) -> tuple[Job, TrainSpec]:
     if not isinstance(found.spec, TrainSpec):
         raise Problem(409, "only trainings are repeated or extended", got=found.spec.kind)
     return found, found.spec
-
-
-def _check(request: Request, spec: TrainSpec, who: Identity) -> None:
-    require_data(request, who, spec.data)
-    wrong = check(spec.recipe, spec.data, dict(spec.settings))
-    if wrong:
-        raise Problem(422, "the training cannot be started with these values", fields=wrong)
 
 
 def _made(request: Request, job: Job) -> dict[str, Any]:

@@ -50,7 +50,8 @@ def get_job(request: Request, response: Response, run: FoundRun, _: Reader) -> d
     """One run, with its command line and files; of a rerun that has finished, whether it has the same bits."""
     config = read_json_object(run.folder / CONFIG)
     files = [{"name": name, "bytes": size} for name, size in run_files(run.folder)]
-    more = {"command": command_line(config, run.folder), "files": files, "images": run_images(run.folder)}
+    more: dict[str, Any] = {"command": command_line(config, run.folder), "files": files}
+    more["images"] = run_images(run.folder)
     studio = studio_of(request)
     job = studio.jobs.get(run.id)
     if job is not None:

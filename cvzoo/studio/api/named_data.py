@@ -15,7 +15,8 @@ def require_data(request: Request, who: Identity, data: str) -> None:
     if includes(who.role, "administrator") or not data:
         return
     studio = studio_of(request)
-    known = {each.data for each in studio.data.versions.ready()} | {each.data for each in studio.runs.records()}
+    known = {each.data for each in studio.data.versions.ready()}
+    known |= {each.data for each in studio.runs.records() if each.state != "draft"}  # what drafts name was not judged
     if data not in known:
         raise _refused(data, "a version of a data set, or the data of a run")
 

@@ -12,6 +12,7 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    false,
     text,
     true,
 )
@@ -94,6 +95,8 @@ JOB = Table(
     Column("notes", Text, nullable=False, server_default=""),
     Column("tags", Text, nullable=False, server_default="[]"),  # JSON
     Column("trashed_at", Integer),
+    Column("priority", Integer, nullable=False, server_default="5"),  # 0 to 9; 9 comes first
+    Column("is_held", Boolean, nullable=False, server_default=false()),
 )
 Index("job_state", JOB.c.state, JOB.c.place)
 UPLOAD = Table(
@@ -242,6 +245,12 @@ TASK = Table(
     Column("created_at", Integer, nullable=False),
 )
 Index("task_state", TASK.c.state, TASK.c.created_at)
+SETTING = Table(
+    "setting",
+    METADATA,
+    Column("name", String(40), primary_key=True),
+    Column("value", Text, nullable=False),  # JSON
+)
 SEEN_KEY = Table(
     "seen_key",
     METADATA,

@@ -93,15 +93,14 @@ class Conductor:
                 except Exception as error:
                     errors.append(error)
             busy = {lane_of(job.spec) for job in self._jobs.living()}
-            queued, is_full = self._jobs.queued(), free < MIN_FREE
-            why = f"Waits: {_room(free)}, and {MIN_FREE / 1e9:.1f} GB are needed to start a job." if is_full else ""
+            waits = self._reasons(self._jobs.queued(), free)
             try:
-                self._wait(queued, why)
+                self._wait(waits)
             except Exception as error:  # the database may be on that disk
                 errors.append(error)
-            for job in [] if is_full else self._jobs.queued():
+            for job in self._jobs.queued():
                 lane = lane_of(job.spec)
-                if lane not in busy:
+                if lane not in busy and not waits.get(job.id, (job, ""))[1]:
                     try:
                         self._admit(job)
                         busy.add(lane)
@@ -117,9 +116,24 @@ class Conductor:
             self._disk = now, shutil.disk_usage(self._place.runs).free
         return self._disk[1]
 
-    def _wait(self, queued: list[Job], why: str) -> None:
-        """Tells, or takes back, why jobs are not started though it is their turn."""
+    def _reasons(self, queued: list[Job], free: int) -> dict[str, tuple[Job, str]]:
+        """Why each queued job is not started even if it is its turn, "" if it is."""
+        holder = self._jobs.queue_held_by if queued else None
+        found = {}
         for job in queued:
+            why = ""
+            if free < MIN_FREE:
+                why = f"Waits: {_room(free)}, and {MIN_FREE / 1e9:.1f} GB are needed to start a job."
+            elif job.is_held:
+                why = "Waits: it is held until it is released."
+            elif holder is not None:
+                why = f"Waits: {holder} holds the whole queue."
+            found[job.id] = job, why
+        return found
+
+    def _wait(self, reasons: dict[str, tuple[Job, str]]) -> None:
+        """Tells, or takes back, why jobs are not started though it is their turn."""
+        for job, why in reasons.values():
             if job.detail != why and (why or job.detail.startswith("Waits:")):
                 self._jobs.tell(job, why)
 

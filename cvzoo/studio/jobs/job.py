@@ -13,6 +13,7 @@ from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.files.atomic_write import atomic_write
 from cvzoo.studio.clock import Clock
 from cvzoo.studio.database.engine import reading, writing
+from cvzoo.studio.database.server_settings import read_setting, write_setting
 from cvzoo.studio.database.tables import JOB
 from cvzoo.studio.ids import is_id, new_id
 from cvzoo.studio.jobs.json_file import read_json_object
@@ -21,10 +22,11 @@ from cvzoo.studio.jobs.states import LIVING, Event, Facts, JobState, allowed, st
 from cvzoo.studio.place import Place
 
 Relation: TypeAlias = Literal["", "clone", "rerun", "extend"]
-_SPEC, _ABOUT = "job.json", "about.json"
+_SPEC, _ABOUT, _HOLD = "job.json", "about.json", "queue_held_by"
 _WHOLE = ("rank", "attempt", "n_lost", "iteration", "queued_at", "place", "changed_at", "created_at")
 MAX_NOTES, MAX_TAGS = 10_000, 20
-QUEUED = select(JOB).where(JOB.c.state == "queued").order_by(JOB.c.place, JOB.c.id)
+QUEUED = select(JOB).where(JOB.c.state == "queued").order_by(JOB.c.priority.desc(), JOB.c.place, JOB.c.id)
+PRIORITIES, USUAL = range(10), 5
 
 
 @dataclasses.dataclass(frozen=True)
@@ -32,6 +34,7 @@ class Job:
     """A row of the table; times are milliseconds since 1970.
 
     parent, relation: the job that it was made of, and how
+    priority: 9 comes first; is_held: whether it waits until it is released
     """
 
     id: str
@@ -53,6 +56,8 @@ class Job:
     notes: str = ""
     tags: tuple[str, ...] = ()
     trashed_at: int | None = None
+    priority: int = USUAL
+    is_held: bool = False
 
 
 class Jobs:
@@ -70,10 +75,12 @@ class Jobs:
         parent: str | None = None,
         relation: Relation = "",
         fill: Callable[[pathlib.Path], None] | None = None,
+        is_draft: bool = False,
+        priority: int = USUAL,
     ) -> Job:
         """A new job at the end of the queue; its folder has the specification, so that the database can be rebuilt.
 
-        fill: writes what the folder begins with
+        fill: writes what the folder begins with; is_draft: whether it is only saved
         """
         job = new_id("jb")
         folder = self._place.run(job)
@@ -86,7 +93,8 @@ class Jobs:
             tree = {"name": name, "created_at": self._clock(), **spec.to_json(), **origin}
             with atomic_write(folder / _SPEC) as file:
                 file.write(json.dumps(tree).encode())
-            self._insert(job, name, spec, "queued", "", user, parent=parent, relation=relation)
+            state: JobState = "draft" if is_draft else "queued"
+            self._insert(job, name, spec, state, "", user, parent=parent, relation=relation, priority=priority)
         except BaseException:
             shutil.rmtree(folder, ignore_errors=True)
             raise
@@ -142,7 +150,7 @@ class Jobs:
         values: dict[str, Any] = {"state": state, "detail": why, "rank": job.rank + 1, "changed_at": now}
         more = {"attempt": attempt, "iteration": iteration, "n_lost": n_lost}
         values |= {key: value for key, value in more.items() if value is not None}
-        if state == "queued" and event in ("resume", "retry"):
+        if state == "queued" and event in ("start", "resume", "retry"):
             values |= {"queued_at": now, "place": _at_the_end(), "n_lost": 0}
         with writing(self._engine) as connection:
             mine = (JOB.c.id == job.id) & (JOB.c.rank == job.rank)
@@ -151,11 +159,46 @@ class Jobs:
         return self._known(job.id)
 
     def describe(
-        self, job: Job, *, name: str | None = None, notes: str | None = None, tags: Sequence[str] | None = None
+        self,
+        job: Job,
+        *,
+        name: str | None = None,
+        notes: str | None = None,
+        tags: Sequence[str] | None = None,
+        priority: int | None = None,
     ) -> Job | None:
-        """The job with another name, other notes or tags; None if it changed meanwhile."""
-        given = {"name": name, "notes": notes, "tags": None if tags is None else json.dumps(list(tags))}
+        """The job with another name, other notes, tags or another priority; None if it changed meanwhile."""
+        given: dict[str, Any] = {"name": name, "notes": notes, "priority": priority}
+        given["tags"] = None if tags is None else json.dumps(list(tags))
         return self._change(job, {key: value for key, value in given.items() if value is not None})
+
+    def hold(self, job: Job, *, is_held: bool) -> Job | None:
+        """The queued job, which waits until it is released, or does so no more; None if it changed meanwhile."""
+        detail = {} if is_held or not job.is_held else {"detail": ""}
+        return self._change(job, {"is_held": is_held, **detail})
+
+    @property
+    def queue_held_by(self) -> str | None:
+        """The user who held the whole queue; None if it runs."""
+        found = read_setting(self._engine, _HOLD)
+        return str(found) if found else None
+
+    def hold_queue(self, user: str | None) -> None:
+        """Starts no job any more until it is released, by None. user: who holds it, for people"""
+        write_setting(self._engine, _HOLD, user)
+
+    def redraft(self, job: Job, name: str, spec: Spec) -> Job | None:
+        """The draft with another name and specification; None if it changed meanwhile, or is no draft any more."""
+        if job.state != "draft":
+            return None
+        changed = self._change(job, {"name": name or spec.title, "spec": json.dumps(spec.to_json())})
+        if changed is not None:
+            path = self._place.run(job.id) / _SPEC
+            tree = {"name": changed.name, "created_at": job.created_at, **spec.to_json()}
+            origin = {"parent": job.parent, "relation": job.relation} if job.parent else {}
+            with atomic_write(path) as file:
+                file.write(json.dumps(tree | origin).encode())
+        return changed
 
     def trash(self, job: Job) -> Job | None:
         """Deletes an ended job, so that it can be restored; None if it changed meanwhile."""
@@ -230,12 +273,14 @@ class Jobs:
         notes: str = "",
         tags: str = "[]",
         trashed_at: int | None = None,
+        priority: int = USUAL,
     ) -> None:
         now = self._clock()
         row = {"id": job, "name": name, "spec": json.dumps(spec.to_json()), "state": state, "detail": detail}
         times = {"queued_at": now, "changed_at": now, "created_at": now, "created_by": user}
         numbers = {"rank": 0, "attempt": attempt, "n_lost": 0, "iteration": 0, "place": _at_the_end()}
-        about = {"parent": parent, "relation": relation, "notes": notes, "tags": tags, "trashed_at": trashed_at}
+        about: dict[str, Any] = {"parent": parent, "relation": relation, "notes": notes, "tags": tags}
+        about |= {"trashed_at": trashed_at, "priority": priority}
         with writing(self._engine) as connection:
             connection.execute(insert(JOB).values(**row, **times, **numbers, **about))
 

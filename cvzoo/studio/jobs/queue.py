@@ -11,7 +11,7 @@ from cvzoo.studio.access.roles import includes
 from cvzoo.studio.database.engine import reading, writing
 from cvzoo.studio.database.tables import JOB
 from cvzoo.studio.jobs.conductor import lane_of
-from cvzoo.studio.jobs.job import QUEUED, Job, job_of
+from cvzoo.studio.jobs.job import QUEUED, USUAL, Job, job_of
 from cvzoo.studio.problems import Problem
 
 
@@ -19,7 +19,8 @@ from cvzoo.studio.problems import Problem
 class Waiting:
     """A queued job. position: in its lane, from 1 on; n: how many wait there
 
-    earlier, later: before which job ("": at the end) it comes when it is moved by one; None if it may not be
+    earlier, later: before which job ("": after all of its priority) it comes when it is moved by one; None if it may
+        not be
     """
 
     job: Job
@@ -49,15 +50,17 @@ class Queue:
         """The jobs, and where the user may move them."""
         found = []
         for name in ("long", "short"):
-            jobs = self.lane(name)
-            for i, job in enumerate(jobs):
+            lane = self.lane(name)
+            for position, job in enumerate(lane):
+                jobs = _equals(lane, job)
+                i = jobs.index(job)
                 earlier = jobs[i - 1].id if i else None
                 later = None if i + 1 == len(jobs) else jobs[i + 2].id if i + 2 < len(jobs) else ""
                 if earlier is not None and _refusal(who, job, jobs, earlier) is not None:
                     earlier = None
                 if later is not None and _refusal(who, job, jobs, later or None) is not None:
                     later = None
-                found.append(Waiting(job, name, i + 1, len(jobs), earlier, later))
+                found.append(Waiting(job, name, position + 1, len(lane), earlier, later))
         return found
 
 
@@ -69,10 +72,12 @@ def read_queue(engine: Engine) -> Queue:
 
 
 def move(engine: Engine, job: str, before: str | None, who: Identity, known: str | None = None) -> tuple[int, int]:
-    """Moves a job in its lane: before another one, or to the end; returns the positions before and after, from 1 on.
+    """Moves a job among those of its lane and priority: before another one, or to the end; returns the positions before
+    and after, from 1 on.
 
     known: the etag of the order that the user has seen; None: whatever it is
-    Raises Problem 403, 409 if one of the two does not wait any more, or waits in the other lane, 412.
+    Raises Problem 403, 409 if one of the two does not wait any more, waits in the other lane, or has another priority,
+    412.
     """
     with writing(engine) as connection:  # nothing is queued or started meanwhile
         found = [job_of(row) for row in connection.execute(QUEUED)]
@@ -80,9 +85,17 @@ def move(engine: Engine, job: str, before: str | None, who: Identity, known: str
         if known is not None and known != queue.etag:
             raise Problem(412, "the queue has changed", expected=queue.etag, got=known)
         mine = _found(queue.jobs, job)
-        lane = queue.lane(lane_of(mine.spec))
+        lane = _equals(queue.lane(lane_of(mine.spec)), mine)
         if before is not None:
-            _found(lane, before)
+            other = _found(queue.lane(lane_of(mine.spec)), before)
+            if other.priority != mine.priority:
+                raise Problem(
+                    409,
+                    "the jobs have different priorities, which come before the order",
+                    expected=str(other.priority),
+                    got=str(mine.priority),
+                    hint="change its priority",
+                )
         refusal = _refusal(who, mine, lane, before)
         if refusal is not None:
             raise Problem(403, refusal, hint="ask its creator or an administrator")
@@ -92,6 +105,18 @@ def move(engine: Engine, job: str, before: str | None, who: Identity, known: str
             if each.place != place:
                 connection.execute(update(JOB).where(JOB.c.id == each.id).values(place=place))
     return lane.index(mine) + 1, after.index(mine) + 1
+
+
+def priority_refusal(who: Identity, job: Job, priority: int) -> str | None:
+    """Why the user may not give the job this priority; None if it is allowed. Only administrators let jobs pass."""
+    if priority > max(USUAL, job.priority) and not includes(who.role, "administrator"):
+        return f"only administrators give priorities above {USUAL}"
+    return None
+
+
+def _equals(lane: Sequence[Job], job: Job) -> list[Job]:
+    """The jobs of the lane that have the job's priority."""
+    return [each for each in lane if each.priority == job.priority]
 
 
 def _found(jobs: Sequence[Job], job: str) -> Job:

@@ -1,17 +1,19 @@
 """The states of a job, and how events change them: one pure function."""
 
 import dataclasses
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
-JobState: TypeAlias = Literal[
-    "queued", "starting", "running", "pausing", "stopping", "killing", "paused", "succeeded", "failed", "stopped"
-]
-Event: TypeAlias = Literal["admit", "begin", "pause", "resume", "stop", "kill", "retry", "exit", "lose"]
-LIVING: tuple[JobState, ...] = ("starting", "running", "pausing", "stopping", "killing")
-ENDED: tuple[JobState, ...] = ("succeeded", "failed", "stopped")
+_Waiting: TypeAlias = Literal["draft", "queued", "paused"]
+_Living: TypeAlias = Literal["starting", "running", "pausing", "stopping", "killing"]
+_Ended: TypeAlias = Literal["succeeded", "failed", "stopped"]
+JobState: TypeAlias = Literal[_Waiting, _Living, _Ended]
+Event: TypeAlias = Literal["start", "admit", "begin", "pause", "resume", "stop", "kill", "retry", "exit", "lose"]
+LIVING: tuple[JobState, ...] = get_args(_Living)
+ENDED: tuple[JobState, ...] = get_args(_Ended)
 MAX_LOST = 3  # attempts without progress
 # what people ask for, and the state after it
 _ASKED: dict[tuple[JobState, Event], JobState] = {
+    ("draft", "start"): "queued",
     ("queued", "pause"): "paused",
     ("queued", "stop"): "stopped",
     ("queued", "kill"): "stopped",

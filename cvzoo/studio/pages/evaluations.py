@@ -7,14 +7,8 @@ from fastapi.responses import RedirectResponse, Response
 from pydantic import ValidationError
 
 from cvzoo.studio.access.who import Reader, Trainer
-from cvzoo.studio.api.evaluations import (
-    FoundEvaluation,
-    NewEvaluation,
-    evaluate,
-    has_same_data,
-    other_evaluation,
-    results_of,
-)
+from cvzoo.studio.api.actions import possible_actions
+from cvzoo.studio.api.evaluations import FoundEvaluation, NewEvaluation, evaluate, results_of
 from cvzoo.studio.evaluations.corrections import place_of, version_of
 from cvzoo.studio.evaluations.difference import difference
 from cvzoo.studio.evaluations.plots import calibration_plot, confusion_table, pr_plot
@@ -22,7 +16,7 @@ from cvzoo.studio.evaluations.results import KINDS, Results, read_results, row_o
 from cvzoo.studio.jobs.files import run_files
 from cvzoo.studio.jobs.job_log import command_of, log_tail, sandbox_of
 from cvzoo.studio.jobs.spec import EvaluateSpec
-from cvzoo.studio.jobs.states import LIVING, allowed
+from cvzoo.studio.jobs.states import LIVING
 from cvzoo.studio.models.found import Model
 from cvzoo.studio.pages.render import render
 from cvzoo.studio.problems import Problem
@@ -172,7 +166,7 @@ def state_of(studio: Studio, job_id: str) -> dict[str, Any]:
     return {
         "job": job,
         "is_living": job.state in (*LIVING, "queued"),
-        "actions": allowed(job.state),
+        "actions": possible_actions(job),
         "command": command_of(job, run),
         "log": log_tail(run, job.attempt),
         "sandbox": sandbox_of(run, job.attempt),

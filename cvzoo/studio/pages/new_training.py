@@ -10,14 +10,15 @@ from starlette.datastructures import FormData
 
 from cvzoo.errors.exceptions import ConfigError
 from cvzoo.studio.access.identity import Identity
-from cvzoo.studio.access.who import Reader, Trainer
-from cvzoo.studio.api.actions import new_job
+from cvzoo.studio.access.who import Reader, Trainer, require_owner
+from cvzoo.studio.api.actions import apply_action, new_job
+from cvzoo.studio.api.found_run import found_job
 from cvzoo.studio.api.named_data import require_data
-from cvzoo.studio.jobs.job import Job
+from cvzoo.studio.jobs.job import Job, Relation
 from cvzoo.studio.jobs.recipe_helper import check, preview, recipes, tried
 from cvzoo.studio.jobs.spec import TrainSpec
 from cvzoo.studio.pages.render import render
-from cvzoo.studio.problems import Problem
+from cvzoo.studio.problems import Problem, shown_name
 from cvzoo.studio.state import studio_of
 
 router = APIRouter(include_in_schema=False)
@@ -40,9 +41,14 @@ def show_form(
     recipe: str = "",
     clone: str = "",
     data: Annotated[str, Query(max_length=_MAX_TEXT)] = "",
+    draft: str = "",
 ) -> Response:
-    """The form of a recipe; clone: a job whose values it begins with; data: a specification"""
+    """The form of a recipe; clone: a job whose values it begins with; draft: that is edited; data: a specification"""
     studio = studio_of(request)
+    saved = studio.jobs.get(draft) if draft else None
+    if saved is not None and saved.state == "draft" and isinstance(saved.spec, TrainSpec):
+        given = {"name": saved.name, "data": saved.spec.data, "settings": dict(saved.spec.settings)}
+        return _form(request, saved.spec.recipe, given | {"clone": saved.parent or "", "draft": saved.id}, {})
     job = studio.jobs.get(clone) if clone else None
     if job is not None and isinstance(job.spec, TrainSpec):
         given = {"name": f"{job.name} again", "data": job.spec.data, "settings": dict(job.spec.settings)}
@@ -71,10 +77,13 @@ def _submit(request: Request, form: FormData, who: Identity) -> Response:
         if texts.get(_PREFIX + name, default) != default
     }
     name, data = texts.get("name", ""), texts.get("data", "")
-    given = {"name": name, "data": data, "settings": settings, "clone": texts.get("clone", "")}
-    require_data(request, who, data)
+    given = {"name": name, "data": data, "settings": settings}
+    given |= {"clone": texts.get("clone", ""), "draft": texts.get("draft", "")}
     spec = TrainSpec(recipe, data, tuple(settings.items()))
     action = texts.get("action", "")
+    if action == "save":
+        return RedirectResponse(f"/jobs/{_saved(request, given, spec, who).id}", status_code=303)
+    require_data(request, who, data)
     result: dict[str, Any] = {}
     try:
         if action == "preview":
@@ -90,9 +99,9 @@ def _submit(request: Request, form: FormData, who: Identity) -> Response:
         return _form(request, recipe, given, wrong, status=422)
     if result:
         return _form(request, recipe, given, {}, result=result)
-    origin = _origin(request, given)
-    parent = None if origin is None else origin[0].id
-    job = new_job(request, name, spec, who, parent=parent, relation="clone" if parent else "")
+    job = _saved(request, given, spec, who, is_draft=bool(given["draft"]))
+    if job.state == "draft":
+        apply_action(request, job.id, "start", who)
     return RedirectResponse(f"/jobs/{job.id}", status_code=303)
 
 
@@ -100,6 +109,22 @@ def _origin(request: Request, given: dict[str, Any]) -> tuple[Job, TrainSpec] | 
     """The training that is cloned; None without one, or if it was deleted meanwhile."""
     job = studio_of(request).jobs.get(given["clone"]) if given.get("clone") else None
     return None if job is None or not isinstance(job.spec, TrainSpec) else (job, job.spec)
+
+
+def _saved(request: Request, given: dict[str, Any], spec: TrainSpec, who: Identity, *, is_draft: bool = True) -> Job:
+    """The draft that was edited, or a new job. Raises Problem 403, 409 if the draft was started meanwhile."""
+    jobs = studio_of(request).jobs
+    if given["draft"]:
+        before = found_job(request, given["draft"])
+        require_owner(who, before.created_by)
+        changed = jobs.redraft(before, shown_name(given["name"] or spec.title), spec)
+        if changed is None:
+            raise Problem(409, "the draft has been changed or started meanwhile", got=before.state)
+        return changed
+    origin = _origin(request, given)
+    parent = None if origin is None else origin[0].id
+    relation: Relation = "clone" if parent else ""
+    return new_job(request, given["name"], spec, who, parent=parent, relation=relation, is_draft=is_draft)
 
 
 def _drawn(found: dict[str, Any] | None) -> dict[str, Any] | None:
@@ -146,7 +171,7 @@ def _form(
         "tasks": tasks,
         "chosen": chosen,
         "first_choices": [each for each in _FIRST_CHOICES if each[0] in known],
-        "given": {"clone": ""} | given,
+        "given": {"clone": "", "draft": ""} | given,
         "origin": None if origin is None else origin[0],
         "differs": differs,
         "versions": _versions(request),

@@ -7,6 +7,7 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import RedirectResponse, Response
 
 from cvzoo.studio.access.who import Reader
+from cvzoo.studio.api.actions import possible_actions
 from cvzoo.studio.api.found_run import FoundRun
 from cvzoo.studio.api.jobs import matching, repetition_of
 from cvzoo.studio.api.queue import queue_of
@@ -22,7 +23,7 @@ from cvzoo.studio.jobs.rows import all_rows, last_rows
 from cvzoo.studio.jobs.run_record import CONFIG, DATA, METRICS, RunRecord
 from cvzoo.studio.jobs.scores import score_table
 from cvzoo.studio.jobs.spec import EvaluateSpec, ExportSpec, PredictSpec, TrainSpec
-from cvzoo.studio.jobs.states import ENDED, LIVING, allowed
+from cvzoo.studio.jobs.states import ENDED, LIVING
 from cvzoo.studio.pages.evaluations import state_of
 from cvzoo.studio.pages.render import may, render
 from cvzoo.studio.pages.tour import Step, tour
@@ -33,7 +34,7 @@ router = APIRouter(include_in_schema=False)
 _PAGE = 100
 _N_ROW = 12
 STATES = (
-    *("queued", "starting", "running", "pausing", "stopping", "killing", "paused"),
+    *("draft", "queued", "starting", "running", "pausing", "stopping", "killing", "paused"),
     *("finished", "succeeded", "stopped", "failed", "killed", "unknown"),
 )
 MAX_COMPARED = 8
@@ -50,7 +51,7 @@ def home(request: Request, _: Reader) -> Response:
 
     values = {
         "running": of("running", *LIVING),
-        "waiting": of("queued", "paused"),
+        "waiting": of("queued", "paused", "draft"),
         "broken": of("failed", "killed")[:6],
         "recent": of("finished", "succeeded", "stopped")[:6],
         "n_run": len(records),
@@ -74,6 +75,7 @@ def jobs(
     found = matching(records, state, text)
     values = {
         "queue": queue_of(request, who)[1],
+        "held_by": studio_of(request).jobs.queue_held_by,
         "records": found[after : after + _PAGE],
         "total": len(found),
         "after": after,
@@ -172,7 +174,7 @@ def _facts(studio: Studio, run: RunRecord) -> dict[str, Any]:
         "command": command_line(config, run.folder, absolute=job is not None)
         or ("" if job is None else command_of(job, run.folder)),
         "job": job,
-        "actions": [] if job is None else allowed(job.state),
+        "actions": [] if job is None else possible_actions(job),
         "log": None if job is None else log_tail(run.folder, job.attempt),
         "sandbox": "" if job is None else sandbox_of(run.folder, job.attempt),
         "table": table,

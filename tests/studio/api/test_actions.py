@@ -6,7 +6,9 @@ import types
 import pytest
 
 from cvzoo.errors.exceptions import ConfigError
+from cvzoo.studio.access.tickets import new_ticket
 from cvzoo.studio.access.tokens import new_token
+from cvzoo.studio.access.users import add_user
 from cvzoo.studio.jobs import recipe_helper
 from cvzoo.studio.jobs.spec import TrainSpec
 from cvzoo.studio.pages import new_training
@@ -191,3 +193,56 @@ def test_two_trainings_are_not_tried_at_once(monkeypatch):
 
     monkeypatch.setattr(recipe_helper.subprocess, "run", run)
     recipe_helper.tried(TrainSpec("ssd300", "voc:x"))
+
+
+def test_a_draft_is_saved_as_it_is_and_checked_when_it_starts(browser, asked, studio):
+    answer = browser.post("/api/v1/jobs", json={"recipe": "ssd300", "data": "voc:nowhere", "start": False})
+    assert (answer.status_code, answer.json()["state"]) == (201, "draft")
+    job = answer.json()["id"]
+    assert browser.get("/api/v1/queue").json()["items"] == []
+    refused = browser.post(f"/api/v1/jobs/{job}:start")
+    assert (refused.status_code, refused.json()["fields"]) == (422, {"data": "there is no such folder"})
+    assert browser.post(f"/api/v1/jobs/{job}:stop").json()["expected"] == "start"
+    assert studio.jobs.get(job).state == "draft"
+    assert "Start" in browser.get(f"/jobs/{job}").text
+    form = browser.get(f"/jobs/new?draft={job}").text
+    assert 'value="voc:nowhere"' in form
+    fields = {"recipe": "ssd300", "data": "voc:shapes", "name": "better", "set:lr": "x", "draft": job}
+    assert browser.post("/jobs/new", data=fields | {"action": "save"}).headers["location"] == f"/jobs/{job}"
+    assert studio.jobs.get(job).spec == TrainSpec("ssd300", "voc:shapes", (("lr", "x"), ("model.insize", "300"))[:1])
+    assert json.loads((studio.place.run(job) / "job.json").read_text())["data"] == "voc:shapes"
+    assert browser.post("/jobs/new", data=fields).status_code == 422
+    assert studio.jobs.get(job).state == "draft"
+    assert browser.post("/jobs/new", data=fields | {"set:lr": "0.1"}).headers["location"] == f"/jobs/{job}"
+    assert (studio.jobs.get(job).state, studio.jobs.get(job).name) == ("queued", "better")
+    assert [each["id"] for each in browser.get("/api/v1/queue").json()["items"]] == [job]
+    assert len(studio.jobs.all()) == 1
+    assert browser.post("/jobs/new", data=fields | {"action": "save"}).status_code == 409  # it has started
+
+
+def test_a_form_without_data_can_be_saved_and_deleted(browser, asked, studio):
+    saved = browser.post("/jobs/new", data={"recipe": "ssd300", "action": "save"})
+    job = saved.headers["location"].split("/")[-1]
+    assert (studio.jobs.get(job).state, studio.jobs.get(job).spec.data) == ("draft", "")
+    assert browser.post(f"/jobs/{job}/delete").status_code == 303
+    assert studio.jobs.all() == []
+
+
+def test_a_draft_starts_behind_what_was_queued_meanwhile(browser, asked, studio):
+    body = {"recipe": "ssd300", "data": "voc:shapes"}
+    draft = browser.post("/api/v1/jobs", json=body | {"start": False}).json()["id"]
+    second = browser.post("/api/v1/jobs", json=body).json()["id"]
+    first = browser.post("/api/v1/jobs", json=body | {"priority": 9}).json()["id"]
+    assert browser.post(f"/api/v1/jobs/{draft}:start").json()["state"] == "queued"
+    assert [each["id"] for each in browser.get("/api/v1/queue").json()["items"]] == [first, second, draft]
+
+
+def test_a_draft_gives_no_right_to_the_folder_that_it_names(browser, stranger, asked, studio, clock):
+    user = add_user(studio.engine, "carla", "trainer", clock).id
+    stranger.headers["sec-fetch-site"] = "same-origin"
+    stranger.post("/open", data={"ticket": new_ticket(studio.engine, clock, user)})
+    body = {"recipe": "ssd300", "data": "voc:/private"}
+    draft = stranger.post("/api/v1/jobs", json=body | {"start": False}).json()["id"]
+    assert stranger.post(f"/api/v1/jobs/{draft}:start").status_code == 403
+    assert stranger.post("/api/v1/jobs", json=body).status_code == 403
+    assert studio.jobs.get(draft).state == "draft"

@@ -1,12 +1,16 @@
 """The queue by REST and by forms: roles, races and the audit."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from cvzoo.studio.access.audit import entries
 from cvzoo.studio.access.tickets import new_ticket
 from cvzoo.studio.access.tokens import new_token
 from cvzoo.studio.access.users import add_user
+from cvzoo.studio.jobs.forecast import starts
 from cvzoo.studio.jobs.spec import TrainSpec
+from cvzoo.studio.jobs.states import Facts
 
 SPEC = TrainSpec("ssd300", "voc:shapes")
 
@@ -115,3 +119,90 @@ def test_the_order_is_that_of_the_next_server(browser, jobs, studio):
     engine = ready_database(studio.place)
     assert [job.id for job in read_queue(engine).jobs] == [jobs[i] for i in (0, 3, 1, 2)]
     engine.dispose()
+
+
+def test_a_higher_priority_comes_first_and_moves_stay_within_it(browser, jobs):
+    assert browser.patch(f"/api/v1/jobs/{jobs[2]}", json={"priority": 7}).status_code == 200
+    assert browser.post(f"/jobs/{jobs[0]}/priority", data={"priority": "2"}).status_code == 303
+    assert names(browser) == ["2", "1", "3", "0"]
+    rows = browser.get("/api/v1/queue").json()["items"]
+    assert [(row["priority"], row["position"]) for row in rows] == [(7, 1), (5, 2), (5, 3), (2, 4)]
+    assert [(row["earlier"], row["later"]) for row in rows] == [
+        (None, None),
+        (None, ""),
+        (jobs[1], None),
+        (None, None),
+    ]
+    refused = browser.post("/api/v1/queue:reorder", json={"job": jobs[3], "before": jobs[2]})
+    assert (refused.status_code, refused.json()["expected"]) == (409, "7")
+    assert browser.post("/api/v1/queue:reorder", json={"job": jobs[3], "before": jobs[1]}).status_code == 200
+    assert names(browser) == ["2", "3", "1", "0"]
+    for wrong in (-1, 10, "x"):
+        assert browser.patch(f"/api/v1/jobs/{jobs[2]}", json={"priority": wrong}).status_code == 422
+
+
+def test_only_administrators_let_jobs_pass_others(studio, stranger, clock):
+    user = add_user(studio.engine, "carl", "trainer", clock).id
+    mine = studio.jobs.create("mine", TrainSpec("ssd300", "voc:shapes"), user).id
+    stranger.headers["sec-fetch-site"] = "same-origin"
+    stranger.post("/open", data={"ticket": new_ticket(studio.engine, clock, user)})
+    assert stranger.patch(f"/api/v1/jobs/{mine}", json={"priority": 6}).status_code == 403
+    assert stranger.patch(f"/api/v1/jobs/{mine}", json={"priority": 1}).status_code == 200
+    assert stranger.patch(f"/api/v1/jobs/{mine}", json={"priority": 5}).status_code == 200
+    assert stranger.post("/api/v1/queue:hold").status_code == 403
+    assert stranger.post(f"/api/v1/jobs/{mine}:hold").status_code == 202
+    page = stranger.get("/jobs").text
+    assert "Release" in page
+    assert "Hold the queue" not in page
+
+
+def test_held_jobs_and_a_held_queue_are_not_started(browser, jobs, studio, monkeypatch):
+    admitted = []
+    monkeypatch.setattr(studio.conductor, "_admit", lambda job: admitted.append(job.id))
+    monkeypatch.setattr(studio.conductor, "_free", lambda: 1 << 40)
+    assert browser.post(f"/api/v1/jobs/{jobs[0]}:hold").status_code == 202
+    studio.conductor.tick()
+    assert admitted == [jobs[1]]
+    assert studio.jobs.get(jobs[0]).detail == "Waits: it is held until it is released."
+    assert browser.post(f"/api/v1/jobs/{jobs[0]}:hold").json()["expected"] == "pause, stop, kill, release"
+    assert browser.post("/api/v1/queue:hold").json()["held_by"] == "admin"
+    assert browser.post(f"/jobs/{jobs[0]}/actions", data={"action": "release"}).status_code == 303
+    studio.conductor.tick()
+    assert admitted == [jobs[1]]
+    assert studio.jobs.get(jobs[0]).detail == "Waits: admin holds the whole queue."
+    assert "holds the queue" in browser.get("/jobs").text
+    assert browser.post("/queue/release").status_code == 303
+    studio.conductor.tick()
+    assert admitted == [jobs[1], jobs[0]]
+    assert studio.jobs.get(jobs[0]).detail == ""
+
+
+def test_the_start_is_forecast_by_what_such_jobs_took(browser, jobs, studio, write_run):
+    assert [row["starts_in"] for row in browser.get("/api/v1/queue").json()["items"]] == [0.0, None, None, None]
+    done = studio.jobs.create("done", TrainSpec("ssd300", "voc:shapes"), None).id
+    run = studio.place.run(done)
+    (run / "job.json").unlink()
+    run.rmdir()
+    write_run(run)  # 30 s of 4 epochs
+    for event in ("admit", "begin", "exit"):
+        studio.jobs.apply(studio.jobs.get(done), event, Facts(code=0, has_result=True))
+    assert [row["starts_in"] for row in browser.get("/api/v1/queue").json()["items"]] == [0.0, 30.0, 60.0, 90.0]
+    browser.post(f"/api/v1/jobs/{jobs[1]}:hold")
+    assert [row["starts_in"] for row in browser.get("/api/v1/queue").json()["items"]] == [0.0, None, 30.0, 60.0]
+    assert "Starts in about 1:00, by earlier runs" in browser.get("/jobs").text
+
+
+def test_what_runs_at_an_unknown_pace_leaves_the_start_unknown(browser, jobs, studio):
+    studio.jobs.apply(studio.jobs.get(jobs[0]), "admit")
+    assert [row["starts_in"] for row in browser.get("/api/v1/queue").json()["items"]] == [None] * 3
+
+
+@given(st.one_of(st.none(), st.floats(0, 1e6)), st.lists(st.one_of(st.none(), st.floats(0, 1e6)), max_size=8))
+def test_forecasts_never_come_earlier_and_stay_unknown(left, durations):
+    found = starts(left, durations)
+    assert len(found) == len(durations)
+    for i, at in enumerate(found):
+        is_known = left is not None and None not in durations[:i]
+        assert (at is not None) is is_known
+        if is_known:
+            assert at == pytest.approx(left + sum(durations[:i]))

@@ -64,7 +64,7 @@ def all_settings(page):
 
 
 def test_the_pages_without_data_sets(page, pages):
-    for path in ("/", "/data", "/data/new", "/models", "/evaluations", "/jobs/new"):
+    for path in ("/", "/data", "/data/new", "/models", "/evaluations", "/jobs/new", "/trash"):
         pages.look(path)
     pages.look("/try?model=zoo:retinanet_text", act=ready_model)
     pages.look("/", act=keys)

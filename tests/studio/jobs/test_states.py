@@ -8,10 +8,11 @@ from hypothesis import strategies as st
 
 from cvzoo.studio.jobs.states import ENDED, LIVING, MAX_LOST, Facts, allowed, step
 
-STATES = ("queued", "paused", *LIVING, *ENDED)
-EVENTS = ("admit", "begin", "pause", "resume", "stop", "kill", "retry", "exit", "lose")
+STATES = ("draft", "queued", "paused", *LIVING, *ENDED)
+EVENTS = ("start", "admit", "begin", "pause", "resume", "stop", "kill", "retry", "exit", "lose")
 # (state, event) -> the state after it; of "exit" and "lose" see below
 EDGES = {
+    ("draft", "start"): "queued",
     ("queued", "admit"): "starting",
     ("queued", "pause"): "paused",
     ("queued", "stop"): "stopped",
@@ -84,13 +85,14 @@ def test_what_is_allowed_is_what_works(state):
 @given(st.lists(st.tuples(st.sampled_from(EVENTS), st.sampled_from([DONE, ERROR, INTERRUPTED, SHOT, LOST_OFTEN]))))
 def test_random_histories_stop_only_more_severely(history):
     severity = {"pausing": 1, "stopping": 2, "killing": 3}
-    state = "queued"
+    state = "draft"
     for event, facts in history:
         found = step(state, event, facts)
         if found is None:
             continue
         after = found[0]
         assert after in STATES
+        assert after != "draft"  # what was started once is no draft any more
         if state in severity and after in LIVING:
             assert severity[after] > severity[state]
         if after in LIVING:  # no process without an admission

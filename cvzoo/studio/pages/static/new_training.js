@@ -8,7 +8,7 @@ if (shown) shown.focus();
 
 // a second click while the data are checked would start a second training
 const form = document.getElementById("settings");
-const WORDS = { preview: "The first images are read …", try: "20 iterations are run; this may take minutes …" };
+const WORDS = { preview: "The first images are read …", try: "20 iterations are run; this may take minutes …", save: "The draft is saved …" };
 form?.addEventListener("submit", (event) => {
   if (form.dataset.sent) event.preventDefault();
   form.dataset.sent = "1";

@@ -74,6 +74,7 @@ async function move(job, name, before) {
 }
 
 queue.addEventListener("submit", (event) => {
+  if (!event.target.matches(".moves")) return;
   const { job } = event.target.closest("[data-job]").dataset;
   const { way } = event.submitter.dataset;
   event.preventDefault();
@@ -120,5 +121,5 @@ document.addEventListener("keydown", (event) => {
 
 showTimes();
 setInterval(() => {
-  if (!document.hidden && !dragged && !nMoving) refresh();
+  if (!document.hidden && !dragged && !nMoving && !queue.querySelector("details[open]")) refresh();
 }, EVERY_MS);
