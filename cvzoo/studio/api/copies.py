@@ -67,6 +67,30 @@ def extend_job(request: Request, job: str, body: Longer, who: Trainer) -> dict[s
     return _made(request, extend(request, job, body.epochs, body.name, who))
 
 
+@router.post("/jobs/{job}:remedy", status_code=201)
+def remedy_job(request: Request, job: str, body: Named, who: Trainer) -> dict[str, Any]:
+    """A new training with the settings that the job's `outcome` proposes: half of the learning rate, from the last
+    snapshot, after values that are no numbers, or half of the batch after an end without memory. 409 if it has none.
+    """
+    return _made(request, remedy(request, job, body.name, who))
+
+
+def remedy(request: Request, job: str, name: str, who: Identity) -> Job:
+    """Queues the training that the outcome proposes. Raises Problem 403, 404, 409, 422."""
+    origin, spec = _training(request, job)
+    if origin.outcome is None or not origin.outcome.changes or origin.state not in ENDED:
+        raise Problem(409, "the end of this training proposes no other settings")
+    changes = dict(origin.outcome.changes)
+    run = studio_of(request).place.run(origin.id)
+    is_resumed = origin.outcome.is_resumed and has_snapshot(run)
+    changed = dataclasses.replace(spec.changed(changes), continues=origin.id if is_resumed else "")
+    check_spec(request, changed, who)
+    words = ", ".join(f"{key} {value}" for key, value in changes.items())
+    fill = (lambda folder: copy_run(run, folder)) if is_resumed else None
+    name = name or f"{origin.name}, {words}"
+    return new_job(request, name, changed, who, parent=origin.id, relation="remedy", fill=fill)
+
+
 def clone(request: Request, name: str, spec: TrainSpec, who: Identity, origin: Job) -> Job:
     """Queues a training whose origin is another one. Raises Problem 403, 422."""
     check_spec(request, spec, who)
@@ -121,6 +145,12 @@ def _made(request: Request, job: Job) -> dict[str, Any]:
 def rerun_by_form(request: Request, job: str, who: Trainer) -> Response:
     """The button of the job's page."""
     return RedirectResponse(f"/jobs/{rerun(request, job, '', who).id}", status_code=303)
+
+
+@pages.post("/jobs/{job}/remedy")
+def remedy_by_form(request: Request, job: str, who: Trainer) -> Response:
+    """The button of the job's page."""
+    return RedirectResponse(f"/jobs/{remedy(request, job, '', who).id}", status_code=303)
 
 
 @pages.post("/jobs/{job}/extend")

@@ -11,7 +11,7 @@ from cvzoo.studio.api.found_run import FoundRun
 from cvzoo.studio.events.stream import run_events
 from cvzoo.studio.jobs.command_line import command_line
 from cvzoo.studio.jobs.copies import comparison
-from cvzoo.studio.jobs.curves import Offsets, parse_offsets, read_curves
+from cvzoo.studio.jobs.curves import Offsets, parse_offsets, read_curves, usage_curves
 from cvzoo.studio.jobs.files import media_type, run_file, run_files, run_images
 from cvzoo.studio.jobs.job import Job
 from cvzoo.studio.jobs.json_file import read_json_object
@@ -58,6 +58,7 @@ def get_job(request: Request, response: Response, run: FoundRun, _: Reader) -> d
         response.headers["etag"] = f'"{job.rank}"'
         more |= {"notes": job.notes, "parent": job.parent, "relation": job.relation}
         more |= {"repetition": repetition_of(studio, job)}
+        more["outcome"] = None if job.outcome is None else job.outcome.to_json()
     return {**run.to_json(), **more, "settings": config}
 
 
@@ -73,6 +74,15 @@ def get_metrics(run: FoundRun, _: Reader, points: Annotated[int, Query(ge=10, le
     """The curves, each of at most `points` points, and `offsets`, from which events follow without a gap."""
     series, offsets = read_curves(run.folder, points)
     return JSONText({"series": series, "offsets": str(offsets)})
+
+
+@router.get("/jobs/{job}/usage")
+def get_usage(
+    request: Request, run: FoundRun, _: Reader, points: Annotated[int, Query(ge=10, le=20_000)] = 1000
+) -> Response:
+    """What the processes of a job's last attempt used: CPU cores, bytes in RAM, bytes read and written per second."""
+    job = studio_of(request).jobs.get(run.id)
+    return JSONText({"series": [] if job is None else usage_curves(run.folder, job.attempt, points)})
 
 
 @router.get("/jobs/{job}/events")

@@ -91,12 +91,13 @@ JOB = Table(
     Column("created_at", Integer, nullable=False),
     Column("created_by", String(19)),
     Column("parent", String(19)),  # the job that it was made of
-    Column("relation", String(8), nullable=False, server_default=""),  # clone, rerun, extend
+    Column("relation", String(8), nullable=False, server_default=""),  # clone, rerun, extend, remedy
     Column("notes", Text, nullable=False, server_default=""),
     Column("tags", Text, nullable=False, server_default="[]"),  # JSON
     Column("trashed_at", Integer),
     Column("priority", Integer, nullable=False, server_default="5"),  # 0 to 9; 9 comes first
     Column("is_held", Boolean, nullable=False, server_default=false()),
+    Column("outcome", Text, nullable=False, server_default=""),  # JSON of its last attempt
 )
 Index("job_state", JOB.c.state, JOB.c.place)
 UPLOAD = Table(

@@ -80,6 +80,8 @@ class AllRuns:
             seconds_left=read.seconds_left if is_running else None,
             changed_at=max(read.changed_at, job.changed_at),
             tags=job.tags,
+            outcome="" if job.outcome is None else job.outcome.word,
+            hint="" if job.outcome is None else job.outcome.hint,
         )
         self._records[job.id] = marks, record
         return record

@@ -4,6 +4,7 @@ Each step follows from the state alone, so that a server that was killed in the 
 """
 
 import dataclasses
+import errno
 import json
 import os
 import pathlib
@@ -18,17 +19,31 @@ from typing import Any
 
 from cvzoo.config.home import cvzoo_home
 from cvzoo.files.atomic_write import atomic_write
+from cvzoo.studio.jobs.copies import has_snapshot
 from cvzoo.studio.jobs.job import Job, Jobs
 from cvzoo.studio.jobs.json_file import open_regular, read_json_object
 from cvzoo.studio.jobs.orphans import kill_orphans
+from cvzoo.studio.jobs.outcomes import End, Outcome, Word, judge
 from cvzoo.studio.jobs.rows import last_rows
-from cvzoo.studio.jobs.run_record import ITERATIONS, LIVE, number
+from cvzoo.studio.jobs.run_record import CONFIG, ITERATIONS, LIVE, number
 from cvzoo.studio.jobs.run_state import is_locked
 from cvzoo.studio.jobs.spec import PREDICTED_FOLDER, PredictSpec, Spec, TrainSpec, argv_of
 from cvzoo.studio.jobs.states import Event, Facts
 from cvzoo.studio.place import Place, inside
+from cvzoo.studio.worker.liveness import Limits
 from cvzoo.studio.worker.rights import devices, secrets
-from cvzoo.studio.worker.supervise import CONTROL, EXIT, FAILED, INTERRUPT, KILL, LOG, ORDER, STARTED, delete_temporary
+from cvzoo.studio.worker.supervise import (
+    BEAT,
+    CONTROL,
+    EXIT,
+    FAILED,
+    INTERRUPT,
+    KILL,
+    LOG,
+    ORDER,
+    STARTED,
+    delete_temporary,
+)
 
 INTERVAL_S = 0.5
 _KILL_GRACE_S = 10.0  # of a supervisor that does not obey, as it is suspended: then it is killed, too
@@ -39,7 +54,8 @@ _GRACE_S = 10 * 60.0  # of an iteration, a validation and a snapshot, after whic
 _UNBORN_S = 10.0  # after which a supervisor that did not start is started again
 _MAX_START = 5  # of supervisors that end before they have started anything
 _ORPHAN_S = 2.0  # how often it is asked whether a training has lost its supervisor: all processes are looked at
-_ERROR = re.compile(rb"^cvzoo \w+: error: (.*(?:\n  .*)*)|^(\w+(?:Error|Exception): .*)$", re.MULTILINE)
+LIMITS: dict[str, float] = dataclasses.asdict(Limits())  # of silence, after which a job is taken for hanging
+_ERROR = re.compile(r"^cvzoo \w+: error: (.*(?:\n  .*)*)|^((?:\w+\.)*\w+(?:Error|Exception)(?:: .*)?)$", re.MULTILINE)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -149,7 +165,7 @@ class Conductor:
             shutil.rmtree(run / PREDICTED_FOLDER, ignore_errors=True)  # `cvzoo predict` adds to no data set
         with atomic_write(folder / ORDER) as file:
             rights = kept_rights(job.spec, run, self._place.secrets)
-            order = {"argv": argv_of(job.spec, run), "folder": str(self._place.runs), **rights}
+            order = {"argv": argv_of(job.spec, run), "folder": str(self._place.runs), "limits": LIMITS, **rights}
             file.write(json.dumps(order).encode())
         self._jobs.apply(job, "admit", attempt=attempt, iteration=iteration_of(run))
 
@@ -203,7 +219,9 @@ class Conductor:
         if known is not None:
             code = known.process.poll()
             if code is not None and n_start >= _MAX_START:
-                self._jobs.apply(job, "exit", Facts(code=1, reason=_unborn(code)))
+                word: Word = "disk-full" if code - FAILED in (errno.ENOSPC, errno.EDQUOT) else "killed"
+                outcome = Outcome(word, _unborn(code), "correct that, then start it again")
+                self._jobs.apply(job, "exit", Facts(code=1, reason=_unborn(code)), outcome=outcome)
                 return
             # each next one later: what keeps it from starting, such as a full disk, lasts
             if self._clock() - known.at < (_UNBORN_S if code is None else INTERVAL_S * 2**n_start):
@@ -222,19 +240,54 @@ class Conductor:
         tree = read_json_object(folder / EXIT)
         progressed = iteration_of(run) > job.iteration
         n_lost = 0 if progressed else job.n_lost
-        code, signal = number(tree.get("code")), number(tree.get("signal"))
-        facts = Facts(
-            code=None if code is None else int(code),
-            signal=None if signal is None else int(signal),
-            has_result=job.spec.is_done(run),
-            n_lost=n_lost,
-            reason=error_in(folder / LOG),
+        code, signal, error = _integer(tree.get("code")), _integer(tree.get("signal")), error_in(folder / LOG)
+        has_result = job.spec.is_done(run)
+        end = End(
+            code=code,
+            signal=signal,
+            reason=str(tree.get("reason") or ""),
+            has_result=has_result,
+            is_asked=job.state in ("pausing", "stopping", "killing"),
+            out_of_memory=tree.get("out_of_memory") is True,
+            peak=_integer(tree.get("peak")) or 0,
+            step=step_of(folder),
+            text=tail_of(folder / LOG),
+            error=error,
+            settings=read_json_object(run / CONFIG).get("recipe") or {},
+            has_snapshot=has_snapshot(run),
         )
-        self._jobs.apply(job, event, facts, n_lost=n_lost + (facts.code is None))
+        outcome = judge(end, job.outcome)
+        lost = "" if code is not None else outcome.sentence
+        facts = Facts(code, signal, has_result, n_lost, error, lost=lost, is_final=outcome.is_final)
+        self._jobs.apply(job, event, facts, n_lost=n_lost + (code is None), outcome=outcome)
 
 
 def _has_ended(tree: dict[str, Any]) -> bool:
     return number(tree.get("code")) is not None or number(tree.get("signal")) is not None
+
+
+def _integer(value: object) -> int | None:
+    found = number(value)
+    return None if found is None else int(found)
+
+
+def step_of(attempt: pathlib.Path) -> int:
+    """The number of iterations that an attempt had made when it told of itself last; 0 if it has not."""
+    try:
+        with open_regular(attempt / BEAT) as file:
+            return int(file.read(20) or b"0")
+    except (OSError, ValueError):
+        return 0
+
+
+def tail_of(log: pathlib.Path) -> str:
+    """The last 64 kB of a log; "" if there is none."""
+    try:
+        with open_regular(log) as file:
+            file.seek(max(os.fstat(file.fileno()).st_size - (1 << 16), 0))
+            return file.read(1 << 16).decode("utf-8", "replace")
+    except OSError:
+        return ""
 
 
 def _room(free: int) -> str:
@@ -291,13 +344,8 @@ def iteration_of(run: pathlib.Path, since: pathlib.Path | None = None) -> int:
 
 def error_in(log: pathlib.Path) -> str:
     """The last error message in a log, "" if there is none."""
-    try:
-        with open_regular(log) as file:
-            file.seek(max(os.fstat(file.fileno()).st_size - (1 << 16), 0))
-            found = list(_ERROR.finditer(file.read()))
-    except OSError:
-        return ""
+    found = list(_ERROR.finditer(tail_of(log)))
     if not found:
         return ""
-    text = (found[-1][1] or found[-1][2]).decode("utf-8", "replace")
+    text = found[-1][1] or found[-1][2]
     return "; ".join(" ".join(line.split()) for line in text.splitlines())[:600]

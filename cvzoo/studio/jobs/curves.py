@@ -5,13 +5,17 @@ import pathlib
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from cvzoo.studio.jobs.conductor import attempt_folder
 from cvzoo.studio.jobs.rows import Row, all_rows, read_rows
 from cvzoo.studio.jobs.run_record import ITERATIONS, LIVE, METRICS, number
 from cvzoo.studio.jobs.thin import thinned
+from cvzoo.studio.worker.supervise import USAGE
 
 X_KEYS = ("iteration", "epoch", "elapsed_time")
 # rows every few seconds, means of few iterations, means of epochs; the source with the most values of a key is drawn
 SOURCES = (LIVE, ITERATIONS, METRICS)
+
+USED = ("cpu", "memory", "read", "written")  # cores, bytes, and bytes per second, of the processes of a job
 
 
 @dataclasses.dataclass(frozen=True)
@@ -79,3 +83,18 @@ def _series(key: str, source: str, rows: Sequence[Row], n_point: int) -> dict[st
         **columns,
         "value": [row[key] for row in kept],
     }
+
+
+def usage_curves(folder: pathlib.Path, attempt: int, n_point: int) -> list[dict[str, Any]]:
+    """Of the processes of an attempt: series with key, elapsed_time and value, lists of one length."""
+    rows, _ = all_rows(attempt_folder(folder, attempt) / USAGE)
+    found = []
+    for key in USED:
+        known = [
+            row for row in rows if number(row.get(key)) is not None and number(row.get("elapsed_time")) is not None
+        ]
+        kept = [known[i] for i in thinned([row["elapsed_time"] for row in known], [row[key] for row in known], n_point)]
+        if kept:
+            columns = {"elapsed_time": [row["elapsed_time"] for row in kept], "value": [row[key] for row in kept]}
+            found.append({"key": key, **columns})
+    return found

@@ -17,11 +17,12 @@ from cvzoo.studio.database.server_settings import read_setting, write_setting
 from cvzoo.studio.database.tables import JOB
 from cvzoo.studio.ids import is_id, new_id
 from cvzoo.studio.jobs.json_file import read_json_object
+from cvzoo.studio.jobs.outcomes import Outcome, outcome_from_json
 from cvzoo.studio.jobs.spec import Spec, spec_from_json
 from cvzoo.studio.jobs.states import LIVING, Event, Facts, JobState, allowed, step
 from cvzoo.studio.place import Place
 
-Relation: TypeAlias = Literal["", "clone", "rerun", "extend"]
+Relation: TypeAlias = Literal["", "clone", "rerun", "extend", "remedy"]
 _SPEC, _ABOUT, _HOLD = "job.json", "about.json", "queue_held_by"
 _WHOLE = ("rank", "attempt", "n_lost", "iteration", "queued_at", "place", "changed_at", "created_at")
 MAX_NOTES, MAX_TAGS = 10_000, 20
@@ -58,6 +59,7 @@ class Job:
     trashed_at: int | None = None
     priority: int = USUAL
     is_held: bool = False
+    outcome: Outcome | None = None
 
 
 class Jobs:
@@ -132,11 +134,12 @@ class Jobs:
         attempt: int | None = None,
         iteration: int | None = None,
         n_lost: int | None = None,
+        outcome: Outcome | None = None,
         detail: str = "",
     ) -> Job | None:
         """The job after the event; None if it changed meanwhile, so that the event is to be judged again.
 
-        attempt, iteration, n_lost: what changes with it; detail: why the event happens, kept while it pauses
+        attempt, iteration, n_lost, outcome: what changes with it; detail: why the event happens, kept while it pauses
         Raises ValueRangeError if the event is not possible in the job's state.
         """
         after = step(job.state, event, facts)
@@ -150,6 +153,8 @@ class Jobs:
         values: dict[str, Any] = {"state": state, "detail": why, "rank": job.rank + 1, "changed_at": now}
         more = {"attempt": attempt, "iteration": iteration, "n_lost": n_lost}
         values |= {key: value for key, value in more.items() if value is not None}
+        if outcome is not None:
+            values["outcome"] = json.dumps(outcome.to_json())
         if state == "queued" and event in ("start", "resume", "retry"):
             values |= {"queued_at": now, "place": _at_the_end(), "n_lost": 0}
         with writing(self._engine) as connection:
@@ -305,8 +310,15 @@ def job_of(row: Row[Any]) -> Job | None:
     whole = (tree[name] for name in _WHOLE)
     if spec is None or tree["state"] not in get_args(JobState) or not all(isinstance(each, int) for each in whole):
         return None
-    tree |= {"spec": spec, "tags": _tags_of(tree["tags"])}
+    tree |= {"spec": spec, "tags": _tags_of(tree["tags"]), "outcome": _outcome_of(tree["outcome"])}
     return Job(**tree)
+
+
+def _outcome_of(text: str) -> Outcome | None:
+    try:
+        return outcome_from_json(json.loads(text)) if text else None
+    except (ValueError, RecursionError):
+        return None
 
 
 def _tags_of(text: str) -> tuple[str, ...]:

@@ -34,7 +34,7 @@ class RunRecord:
     changed_at: milliseconds since 1970
     longest_gap: seconds between two rows of the recent log of one that runs, validations included; 0 if there are none
     silent_since: milliseconds since 1970 of the last sign of life of one that runs and may hang; None of others
-    tags: of a job
+    tags: of a job; outcome, hint: why its last attempt ended, in a word, and what helps
     """
 
     id: str
@@ -59,6 +59,8 @@ class RunRecord:
     longest_gap: float = 0.0
     silent_since: int | None = None
     tags: tuple[str, ...] = ()
+    outcome: str = ""
+    hint: str = ""
 
     @property
     def progress(self) -> float | None:

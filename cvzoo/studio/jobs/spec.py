@@ -15,7 +15,7 @@ PredictionForm: TypeAlias = Literal["jsonl", "csv", "coco"]
 class TrainSpec:
     """A training. recipe: of `cvzoo train --list`; data: a specification; settings: name -> text, those that differ
 
-    continues: the job with a copy of whose folder it begins, to train for the `epochs` of the settings; "" of others
+    continues: the job with a copy of whose folder it begins, to resume it with these settings; "" of others
     """
 
     recipe: str
@@ -32,8 +32,7 @@ class TrainSpec:
     def words(self, run: pathlib.Path) -> list[str]:
         """The arguments of `cvzoo` that start the run in the folder, or resume the one that is there."""
         if (run / "config.json").is_file():
-            longer = [word for word in self._settings() if self.continues and word.startswith("epochs=")]
-            return ["train", "--resume", str(run), *longer]
+            return ["train", "--resume", str(run), *(self._settings() if self.continues else [])]
         return ["train", "--recipe", self.recipe, f"--data={self.data}", "--out", str(run), *self._settings()]
 
     def trial_words(self) -> list[str]:

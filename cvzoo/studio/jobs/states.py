@@ -41,7 +41,8 @@ class Facts:
     code: exit status, None if a signal ended it; signal: its number
     has_result: whether the run says that it finished, and its best model is there
     n_lost: earlier attempts that were lost since the last progress
-    reason: a sentence from the log
+    reason: a sentence from the log; lost: one that says how it was lost
+    is_final: whether the same would happen again, so that it is not started again
     """
 
     code: int | None = None
@@ -49,6 +50,8 @@ class Facts:
     has_result: bool = False
     n_lost: int = 0
     reason: str = ""
+    lost: str = ""
+    is_final: bool = False
 
 
 def step(state: JobState, event: Event, facts: Facts | None = None) -> tuple[JobState, str] | None:
@@ -82,7 +85,10 @@ def _ended(state: JobState, facts: Facts, *, is_lost: bool) -> tuple[JobState, s
         return "stopped", "It was interrupted from outside of the studio."
     if facts.code is not None:
         return "failed", facts.reason or f"It ended with exit status {facts.code}."
-    why = "Its supervisor and its process were lost" if is_lost else f"Its process was killed by signal {facts.signal}"
+    how = "Its supervisor and its process were lost" if is_lost else f"Its process was killed by signal {facts.signal}"
+    why = facts.lost or f"{how}."
+    if facts.is_final:
+        return "failed", why
     if facts.n_lost + 1 < MAX_LOST:
-        return "queued", f"{why}; it is started again from its last snapshot."
-    return "failed", f"{why}, for the {MAX_LOST}rd time without progress. {facts.reason}".strip()
+        return "queued", f"{why} It is started again from its last snapshot."
+    return "failed", f"{why} It was the {MAX_LOST}rd time without progress. {facts.reason}".strip()

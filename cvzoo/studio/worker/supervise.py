@@ -23,11 +23,21 @@ from typing import Any, BinaryIO
 
 from cvzoo.studio.worker.landlock import landlock_version, restrict
 from cvzoo.studio.worker.limits import go_first, limit_tasks
+from cvzoo.studio.worker.liveness import Limits, Liveness
+from cvzoo.studio.worker.log_file import cut
+from cvzoo.studio.worker.usage import TreeUsage, n_out_of_memory
 
 STARTED, EXIT, ORDER, LOG, CONTROL = "started.json", "exit.json", "order.json", "log.txt", "control"
+USAGE = "usage.jsonl"
 INTERRUPT, KILL = "interrupt", "kill"  # files in `control`
 FAILED = 100
 _POLL_S = 0.2
+_SAMPLE_S, _MAX_SAMPLES = 2.0, 20_000  # then one per 20,000th of the time that has passed
+_DUMP_S = 5.0  # for a process to write its stacks
+# written while a job makes progress; of a training, in its folder
+_MARKS = ("live.jsonl", "iterations.jsonl", "metrics.jsonl", "status.json")
+# by these variables iterators and trainers tell of each batch and iteration (cvzoo.reporting.sign_of_life)
+_BEAT_FOLDER, _BEAT_RANK, BEAT = "CVZOO_LAUNCH_FOLDER", "CVZOO_LAUNCH_RANK", "alive-0"
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 _N_TASK = 4096  # threads of workers on many cores, but no fork bomb
 _N_LOOK, _LOOK_S = 200, 0.01  # for what a job leaves running
@@ -52,7 +62,7 @@ def main(attempt: str, lock: str) -> int:
     number of the operating system's error, such as that of a full disk.
 
     attempt: the folder with order.json, {"argv": [...], "folder": where it is started, "writable": [...], "network":
-        whether it may use TCP, "hidden": what it may not read}; lock: the lock file
+        whether it may use TCP, "hidden": what it may not read, "limits": of Limits}; lock: the lock file
     """
     try:
         return _supervise(pathlib.Path(attempt), lock)
@@ -80,11 +90,14 @@ def _supervise(folder: pathlib.Path, lock: str) -> int:
         version = landlock_version()
         sandbox = f"Landlock, version {version}" if version else "none: the kernel has no Landlock"
         _write(inner, STARTED, {"pid": os.getpid(), "at": time.time_ns() // 1_000_000, "sandbox": sandbox})
+        _opened(inner, BEAT, os.O_TRUNC).close()
+        more = {"TMPDIR": temporary, "PYTHONFAULTHANDLER": "1", _BEAT_FOLDER: str(folder), _BEAT_RANK: "0"}
+        n_before = n_out_of_memory()
         try:
             process = subprocess.Popen(
                 order["argv"],
                 cwd=order["folder"],
-                env=kept_environment() | {"TMPDIR": temporary},
+                env=kept_environment() | more,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
@@ -96,10 +109,13 @@ def _supervise(folder: pathlib.Path, lock: str) -> int:
             log.write(f"{order['argv'][0]}: {getattr(error, 'strerror', None) or error}\n".encode())
             _write(inner, EXIT, {"code": 127, "signal": None})
             return 0
-        code = _watch(process, folder / CONTROL)
+        watch = _Watch(process, folder, inner, Limits(**order.get("limits", {})))
+        code = watch.until_end()
         _end_group(process.pid)
         _end_children()
-    _write(inner, EXIT, {"code": code if code >= 0 else None, "signal": -code if code < 0 else None})
+    tree: dict[str, Any] = {"code": code if code >= 0 else None, "signal": -code if code < 0 else None}
+    tree |= {"reason": watch.reason, "peak": watch.usage.peak, "out_of_memory": n_out_of_memory() > n_before}
+    _write(inner, EXIT, tree)
     return 0
 
 
@@ -108,19 +124,78 @@ def kept_environment() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name in _KEPT or name.startswith(_KEPT_PREFIXES)}
 
 
-def _watch(process: subprocess.Popen, control: pathlib.Path) -> int:
-    """The exit status of the process, negative for a signal; passes on what the files in `control` ask for."""
-    interrupted = False
-    while True:
-        try:
-            return process.wait(_POLL_S)
-        except subprocess.TimeoutExpired:
-            pass
-        if (control / KILL).exists():
-            _end_group(process.pid)
-        elif (control / INTERRUPT).exists() and not interrupted:
-            interrupted = True
-            process.send_signal(signal.SIGINT)  # to the training alone: its workers end with it
+class _Watch:
+    """What a supervisor does while its process lives: it obeys, measures, and ends what hangs.
+
+    folder, inner: of the attempt, and its descriptor; reason: why it ended the process, None if it did not
+    """
+
+    def __init__(self, process: subprocess.Popen, folder: pathlib.Path, inner: int, limits: Limits):
+        self._process, self._folder, self._inner = process, folder, inner
+        self._start = self._next = time.monotonic()
+        self._liveness = Liveness(limits, time.monotonic)
+        self.usage = TreeUsage(os.getpid())
+        self.reason: str | None = None
+
+    def until_end(self) -> int:
+        """The exit status of the process, negative for a signal; passes on what the files in `control` ask for."""
+        control, interrupted = self._folder / CONTROL, False
+        while True:
+            try:
+                return self._process.wait(_POLL_S)
+            except subprocess.TimeoutExpired:
+                pass
+            if (control / KILL).exists():
+                _end_group(self._process.pid)
+            elif (control / INTERRUPT).exists() and not interrupted:
+                interrupted = True
+                self._process.send_signal(signal.SIGINT)  # to the training alone: its workers end with it
+            if time.monotonic() >= self._next:
+                self._look()
+
+    def _look(self) -> None:
+        elapsed = time.monotonic() - self._start
+        self._next = self._start + elapsed + max(_SAMPLE_S, elapsed / _MAX_SAMPLES)
+        with contextlib.suppress(OSError), _opened(self._inner, USAGE, os.O_APPEND) as file:  # the disk may be full
+            file.write(json.dumps(self.usage.sample(elapsed)).encode() + b"\n")
+        with contextlib.suppress(OSError):
+            descriptor = os.open(LOG, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=self._inner)
+            try:
+                cut(descriptor)
+            finally:
+                os.close(descriptor)
+        reason = self._liveness.look(*self._marks())
+        if reason is not None and self.reason is None:
+            self.reason = reason
+            self._dump()
+            _end_group(self._process.pid)
+
+    def _marks(self) -> tuple[int | None, int, tuple[int, ...]]:
+        """(the number of iterations, when a batch was read last, when anything was written)."""
+        step, beat = None, 0
+        with contextlib.suppress(OSError, ValueError):
+            descriptor = os.open(BEAT, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=self._inner)
+            try:
+                beat, text = os.fstat(descriptor).st_mtime_ns, os.pread(descriptor, 20, 0)
+            finally:
+                os.close(descriptor)
+            step = int(text) if text.strip() else None
+        written = []
+        for path in (self._folder / LOG, *(self._folder.parents[1] / name for name in _MARKS)):
+            try:
+                written.append(os.lstat(path).st_mtime_ns)
+            except OSError:
+                written.append(0)
+        return step, beat, tuple(written)
+
+    def _dump(self) -> None:
+        """Has each process write its stacks into the log: by faulthandler, which is enabled, SIGABRT does that."""
+        group = self._process.pid
+        with contextlib.suppress(OSError):
+            os.killpg(group, signal.SIGABRT)
+            os.killpg(group, signal.SIGCONT)  # what is suspended writes nothing
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(_DUMP_S)
 
 
 def _prepare(supervisor: int, order: dict[str, Any], temporary: str) -> None:

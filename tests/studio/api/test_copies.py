@@ -9,6 +9,7 @@ from cvzoo.studio.access.tickets import new_ticket
 from cvzoo.studio.access.users import add_user
 from cvzoo.studio.jobs import copies, recipe_helper
 from cvzoo.studio.jobs.job import Jobs
+from cvzoo.studio.jobs.outcomes import End, judge
 from cvzoo.studio.jobs.spec import EvaluateSpec, TrainSpec
 from cvzoo.studio.jobs.states import Facts
 from cvzoo.studio.trash import KEPT_MS
@@ -144,7 +145,7 @@ def test_a_training_is_extended_from_a_copy(browser, studio, origin):
     assert job.spec == TrainSpec("ssd300", "voc:shapes", (("lr", "0.1"), ("epochs", "7")), continues=origin)
     assert (job.parent, job.relation, job.name) == (origin, "extend", "mine, 7 epochs")
     run, before = studio.place.run(job.id), studio.place.run(origin)
-    assert job.spec.words(run) == ["train", "--resume", str(run), "epochs=7"]
+    assert job.spec.words(run) == ["train", "--resume", str(run), "lr=0.1", "epochs=7"]
     for name in ("metrics.jsonl", "snapshot_iter_8.npz", "config.json", "images/predictions.jpg"):
         assert (run / name).read_bytes() == (before / name).read_bytes()
     with open(run / "metrics.jsonl", "a") as file:
@@ -295,3 +296,58 @@ def test_a_database_that_is_built_again_knows_names_tags_and_the_trash(browser, 
     engine.dispose()
     assert (job.id, job.name, job.notes, job.tags) == (second, "named", "n", ("t",))
     assert (job.parent, job.relation, gone.id) == (origin, "clone", origin)
+
+
+NAN = "cvzoo train: error: iteration 12 of training has NaN or infinite values:\n  first: Exp of /a\n"
+
+
+def failed(studio, write_run, **end):
+    """A job that has failed, whose outcome is judged."""
+    job = ended(studio, write_run, code=1)
+    settings = {"lr": 0.1, "batch_size": 4}
+    outcome = judge(End(settings=settings, has_snapshot=True, **end), judge(End(signal=9, out_of_memory=True), None))
+    for event in ("retry", "admit", "begin", "exit"):
+        last = outcome if event == "exit" else None
+        studio.jobs.apply(studio.jobs.get(job), event, Facts(code=1, reason=outcome.sentence), outcome=last)
+    return job
+
+
+def test_after_values_that_are_no_numbers_it_resumes_with_half_of_the_learning_rate(browser, studio, write_run):
+    job = failed(studio, write_run, code=2, text=NAN)
+    tree = browser.get(f"/api/v1/jobs/{job}").json()["outcome"]
+    assert (tree["word"], tree["changes"], tree["is_resumed"]) == ("non-number", {"lr": "0.05"}, True)
+    page = browser.get(f"/jobs/{job}").text
+    assert "Retry from the last snapshot with lr 0.05" in page
+    assert "<b>non-number</b>" in page
+    assert "Try: resume from the last snapshot" in browser.get("/").text
+    made = studio.jobs.get(browser.post(f"/jobs/{job}/remedy").headers["location"].split("/")[-1])
+    assert (made.parent, made.relation, made.spec.continues) == (job, "remedy", job)
+    run = studio.place.run(made.id)
+    assert made.spec.words(run) == ["train", "--resume", str(run), "lr=0.05", "epochs=4"]
+
+
+def test_without_memory_it_trains_with_half_of_the_batch(browser, studio, write_run):
+    job = failed(studio, write_run, signal=9, out_of_memory=True, peak=3_000_000_000)
+    page = browser.get(f"/jobs/{job}").text
+    assert "Train again with batch_size 2" in page
+    assert "at most 3 GB in RAM" in page
+    made = studio.jobs.get(browser.post(f"/api/v1/jobs/{job}:remedy", json={}).json()["id"])
+    assert (made.spec.continues, dict(made.spec.settings)["batch_size"]) == ("", "2")
+    assert not (studio.place.run(made.id) / "config.json").exists()
+
+
+def test_what_proposes_nothing_has_no_remedy(browser, studio, write_run, origin):
+    killed = failed(studio, write_run, signal=11)
+    for job in (origin, killed):
+        assert browser.post(f"/api/v1/jobs/{job}:remedy", json={}).status_code == 409
+    assert "/remedy" not in browser.get(f"/jobs/{killed}").text
+
+
+def test_what_a_job_used_is_drawn(browser, studio, origin):
+    rows = [{"elapsed_time": 2.0 * i, "cpu": 1.5, "memory": 10 + i, "read": 0, "written": 5} for i in range(100)]
+    text = "".join(json.dumps(row) + "\n" for row in [*rows, {"cpu": "x"}, {}])
+    (studio.place.run(origin) / "attempts" / "1" / "usage.jsonl").write_text(text)
+    series = browser.get(f"/api/v1/jobs/{origin}/usage?points=10").json()["series"]
+    assert [each["key"] for each in series] == ["cpu", "memory", "read", "written"]
+    assert all(len(each["value"]) == len(each["elapsed_time"]) == 10 for each in series)
+    assert series[1]["value"][-1] == 109

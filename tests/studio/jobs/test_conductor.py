@@ -107,7 +107,8 @@ def test_a_job_is_queued_runs_and_succeeds(machine):
     machine.until("running")
     (machine.run / "finish").touch()
     assert machine.until("succeeded").detail == ""
-    assert json.loads((machine.attempt / EXIT).read_text()) == {"code": 0, "signal": None}
+    end = json.loads((machine.attempt / EXIT).read_text())
+    assert (end["code"], end["signal"], end["reason"]) == (0, None, None)
     assert machine.log() == "False\n"  # no variable that it does not need
 
 
@@ -444,3 +445,69 @@ def test_a_malformed_job_folder_does_not_keep_the_server_from_starting(studio):
         studio.place.run(job).mkdir()
         (studio.place.run(job) / "job.json").write_text(text)
     assert studio.jobs.reindex() == 0
+
+
+HANGS = """
+import os, sys, threading, time
+run, how = sys.argv[1:]
+alive = os.path.join(os.environ["CVZOO_LAUNCH_FOLDER"], f"alive-{os.environ['CVZOO_LAUNCH_RANK']}")
+def step(i):
+    with open(alive, "r+") as file:
+        file.write("%-20d" % i)
+open(os.path.join(run, "live.jsonl"), "a").write('{"iteration": 1}\\n')
+for i in range(40, 41 if how == "start" else 43):
+    step(i)
+    time.sleep(0.3)
+def waits_for_ever():
+    if how == "crash":
+        os.abort()
+    threading.Event().wait()
+waits_for_ever()
+"""
+
+
+@pytest.fixture
+def hanging(monkeypatch):
+    """Sets how the training of the machine hangs; that it does is seen after a second."""
+    from cvzoo.studio.worker import liveness
+
+    limits = dict.fromkeys(("iteration", "validation", "start"), 1.0)
+    monkeypatch.setattr(conductor_module, "LIMITS", limits)
+    assert set(limits) == {field.name for field in liveness.dataclasses.fields(liveness.Limits)}
+
+    def hang(how):
+        monkeypatch.setattr(conductor_module, "argv_of", lambda spec, run: [sys.executable, "-c", HANGS, str(run), how])
+
+    return hang
+
+
+def test_a_training_that_hangs_is_ended_with_its_stacks_and_started_again(machine, hanging):
+    hanging("iteration")
+    machine.until("queued", "starting", "running")
+    machine.until_true(lambda: machine.job.outcome is not None)
+    outcome = machine.job.outcome
+    assert (outcome.word, outcome.step, outcome.is_final) == ("hung", 42, False)
+    first = attempt_folder(machine.run, 1)
+    log = (first / LOG).read_text()
+    assert "Fatal Python error: Aborted" in log
+    assert "in waits_for_ever" in log
+    assert json.loads((first / EXIT).read_text())["reason"] == "hung"
+    job = machine.until("failed")  # at the same iteration again
+    assert (job.attempt, job.outcome.word) == (2, "poisoned")
+    assert "second time at iteration 42" in job.detail
+    rows = [json.loads(line) for line in (first / "usage.jsonl").read_text().splitlines()]
+    assert rows
+    assert rows[-1]["processes"] >= 1
+    assert rows[-1]["memory"] > 1 << 20
+
+
+def test_what_crashes_twice_at_one_iteration_is_not_tried_a_third_time(machine, hanging):
+    hanging("crash")
+    job = machine.until("failed")
+    assert (job.attempt, job.outcome.word, job.outcome.signal) == (2, "poisoned", signal.SIGABRT)
+
+
+def test_what_does_not_begin_is_ended(machine, hanging):
+    hanging("start")
+    machine.until_true(lambda: machine.job.outcome is not None)
+    assert machine.job.outcome.word == "start-timeout"

@@ -203,6 +203,33 @@ if (page.dataset.isJob) {
   }, 3000);
 }
 
+// --- what the processes use ---
+const USED = { cpu: ["CPU cores", 1], memory: ["Memory, GB", 1e9], read: ["Disk, MB/s", 1e6], written: ["Disk, MB/s", 1e6] };
+const used = new Map();
+
+async function drawUsage() {
+  const holder = document.getElementById("usage-charts");
+  if (!holder || document.hidden) return;
+  const response = await fetch(`${base}/usage`).catch(() => null);
+  if (!response?.ok) return;
+  const groups = new Map();
+  for (const { key, elapsed_time, value } of (await response.json()).series) {
+    const [title, unit] = USED[key];
+    const each = { key, label: key, elapsed_time, value: value.map((number) => number / unit) };
+    groups.set(title, [...(groups.get(title) ?? []), each]);
+  }
+  document.getElementById("usage").hidden = !groups.size;
+  for (const [title, members] of groups) {
+    if (!used.has(title)) used.set(title, new Chart(holder, title));
+    used.get(title).draw(members, { x: "elapsed_time", smooth: 0, log: false });
+  }
+}
+
+if (page.dataset.isJob) {
+  drawUsage();
+  setInterval(drawUsage, 10_000);
+}
+
 async function restart() {
   stream?.close();
   try {
