@@ -1,4 +1,4 @@
-"""Jobs made of ended ones: with other settings, once more, or for more epochs."""
+"""Jobs made of ended ones: with other settings, as a rerun, or for more epochs."""
 
 import dataclasses
 from typing import Annotated, Any, TypeAlias

@@ -37,7 +37,7 @@ def get_queue(request: Request, response: Response, who: Reader) -> dict[str, An
 
 @router.post("/queue:hold")
 def hold_queue(request: Request, response: Response, who: Administrator) -> dict[str, Any]:
-    """Starts no job any more, until the queue is released; what runs goes on."""
+    """Starts no job any more, until the queue is released; what runs is not stopped."""
     change_hold(request, who, is_held=True)
     return _answer(request, response, who)
 
