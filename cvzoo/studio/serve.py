@@ -23,7 +23,10 @@ from cvzoo.studio.access.tickets import new_ticket
 from cvzoo.studio.app import create_app
 from cvzoo.studio.clock import now_ms
 from cvzoo.studio.data.tasks import INTERVAL_S as DATA_INTERVAL_S
+from cvzoo.studio.database.hourly import INTERVAL_S as COPY_INTERVAL_S
+from cvzoo.studio.database.hourly import HourlyCopies
 from cvzoo.studio.database.migrate import ready_database
+from cvzoo.studio.database.network_disk import require_local_disk
 from cvzoo.studio.jobs.conductor import INTERVAL_S
 from cvzoo.studio.place import Place
 from cvzoo.studio.protocol import BoundedHeaders
@@ -36,7 +39,11 @@ REAP_S = 5.0  # how often idle models are looked for
 
 
 def serve(settings: Settings) -> None:
-    """Serves until it is interrupted. Raises ConfigError if the studio is served already or the address is in use."""
+    """Serves until it is interrupted.
+
+    Raises ConfigError if the studio is served already, the address is in use, or the folder is on a network disk.
+    """
+    require_local_disk(settings.home)
     place = Place(settings.home, settings.tls_key)
     place.make()
     with one_server(place), contextlib.closing(bound_socket(settings)) as listener:
@@ -95,6 +102,7 @@ class _Server(uvicorn.Server):
             (self._studio.data.tasks.tick, DATA_INTERVAL_S),
             (self._studio.inference.reap, REAP_S),
             (self._studio.trash.tick, TRASH_INTERVAL_S),
+            (HourlyCopies(self._studio.place, self._studio.clock).tick, COPY_INTERVAL_S),
         )
         self._conducting = asyncio.gather(*(conduct(self._studio, *each) for each in ticks))
 

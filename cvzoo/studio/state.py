@@ -15,6 +15,7 @@ from cvzoo.studio.jobs.all_runs import AllRuns
 from cvzoo.studio.jobs.conductor import Conductor
 from cvzoo.studio.jobs.job import Jobs
 from cvzoo.studio.jobs.job_bin import JobBin
+from cvzoo.studio.jobs.use import Use
 from cvzoo.studio.jobs.watched import WatchedRuns
 from cvzoo.studio.models.found import Models
 from cvzoo.studio.models.register import Register
@@ -44,6 +45,7 @@ class Studio:
     inference: Pool
     attempts: Attempts
     trash: Trash
+    use: Use
     stopping: asyncio.Event
 
     @property
@@ -57,10 +59,11 @@ def make_studio(settings: Settings, place: Place, engine: Engine, clock: Clock) 
     """The parts of a server, connected."""
     jobs = Jobs(engine, place, clock)
     runs = AllRuns(WatchedRuns(settings.watch), jobs, place, clock)
-    conductor, data = Conductor(jobs, place), DataLibrary(engine, place, clock)
+    use = Use(engine, jobs, place)
+    conductor, data = Conductor(jobs, place, use=use), DataLibrary(engine, place, clock)
     models, pool = Models(runs, jobs, place, Zoo()), Pool()
     attempts, follows, trash = Attempts(clock), Follows(runs), Trash([JobBin(jobs, place)], clock)
-    parts = (runs, follows, jobs, conductor, data, models, pool, attempts, trash)
+    parts = (runs, follows, jobs, conductor, data, models, pool, attempts, trash, use)
     return Studio(settings, place, engine, clock, *parts, asyncio.Event())
 
 

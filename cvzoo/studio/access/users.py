@@ -9,6 +9,7 @@ from sqlalchemy.exc import IntegrityError
 
 from cvzoo.errors.exceptions import ConfigError
 from cvzoo.studio.access.passwords import MAX_LENGTH, MIN_LENGTH, hash_of, is_password
+from cvzoo.studio.access.quotas import Quota, quota_from_json
 from cvzoo.studio.access.roles import Role
 from cvzoo.studio.clock import Clock
 from cvzoo.studio.database.engine import reading, writing
@@ -28,10 +29,11 @@ class User:
     is_active: bool
     has_password: bool
     created_at: int
+    quota: Quota
 
     def to_json(self) -> dict[str, Any]:
         """For the REST interface."""
-        return dataclasses.asdict(self)
+        return dataclasses.asdict(self) | {"quota": self.quota.to_json()}
 
 
 def all_users(engine: Engine) -> list[User]:
@@ -53,7 +55,7 @@ def add_user(engine: Engine, name: str, role: Role, clock: Clock) -> User:
     name = name.strip().casefold()
     if not _NAME.fullmatch(name):
         raise ConfigError("a user cannot have this name", expected="letters, digits and . @ + - _, at most 80")
-    user = User(new_id("us"), name, role, is_active=True, has_password=False, created_at=clock())
+    user = User(new_id("us"), name, role, is_active=True, has_password=False, created_at=clock(), quota=Quota())
     row = {"id": user.id, "name": name, "role": role, "is_active": True, "created_at": user.created_at}
     try:
         with writing(engine) as connection:
@@ -127,4 +129,5 @@ def _sign_out(connection: Connection, user: str) -> None:
 
 
 def _user(row: Any) -> User:
-    return User(row.id, row.name, row.role, row.is_active, row.password is not None, row.created_at)
+    quota = quota_from_json(row.quota)
+    return User(row.id, row.name, row.role, row.is_active, row.password is not None, row.created_at, quota)

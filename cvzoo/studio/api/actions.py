@@ -78,6 +78,13 @@ def check_spec(request: Request, spec: TrainSpec, who: Identity) -> None:
         raise Problem(422, "the training cannot be started with these values", fields=wrong)
 
 
+def require_place(studio: Studio, user: str | None) -> None:
+    """Raises Problem 409 if the user has as many queued jobs as the quota allows."""
+    refusal = studio.use.refusal(user)
+    if refusal is not None:
+        raise Problem(409, refusal, hint="wait for one, stop one, save a draft, or ask an administrator for more")
+
+
 def new_job(
     request: Request,
     name: str,
@@ -94,6 +101,8 @@ def new_job(
     studio = studio_of(request)
     if name and not name.isprintable():
         raise Problem(422, "some values are invalid", fields={"name": "a name of letters that can be shown"})
+    if not is_draft:
+        require_place(studio, who.user)
     job = studio.jobs.create(
         name, spec, who.user, parent=parent, relation=relation, fill=fill, is_draft=is_draft, priority=priority
     )
@@ -113,6 +122,8 @@ def apply_action(request: Request, job_id: str, action: Action, who: Identity) -
             raise Problem(409, f"a {job.state} job cannot {action}", expected=possible, got=action)
         if action == "start" and isinstance(job.spec, TrainSpec):
             check_spec(request, job.spec, who)
+        if action in ("start", "resume", "retry"):
+            require_place(studio, job.created_by)
         if action == "hold" or action == "release":
             changed = studio.jobs.hold(job, is_held=action == "hold")
         else:

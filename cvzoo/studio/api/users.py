@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field
 
 from cvzoo.studio.access.audit import Entry, entries, record
 from cvzoo.studio.access.identity import Identity, Scope
+from cvzoo.studio.access.quotas import Quota, set_quota
 from cvzoo.studio.access.roles import Role
 from cvzoo.studio.access.tickets import new_ticket
 from cvzoo.studio.access.tokens import new_token, revoke_token, tokens_of
@@ -30,11 +31,20 @@ class NewUser(BaseModel):
     role: Role = "viewer"
 
 
+class NewQuota(BaseModel):
+    """What a user's jobs may take at most, null: as much as there is. bytes: of their folders"""
+
+    running: Annotated[int, Field(ge=0, le=1000)] | None = None
+    queued: Annotated[int, Field(ge=0, le=100_000)] | None = None
+    bytes: Annotated[int, Field(ge=0, le=2**60)] | None = None
+
+
 class ChangedUser(BaseModel):
-    """What changes of a user. is_active: false: may not sign in"""
+    """What changes of a user. is_active: false: may not sign in; quota: replaces all of its limits"""
 
     role: Role | None = None
     is_active: bool | None = None
+    quota: NewQuota | None = None
 
 
 class NewPassword(BaseModel):
@@ -99,6 +109,8 @@ def create_user(request: Request, body: NewUser, who: Administrator) -> dict[str
 @router.patch("/users/{user}")
 def patch_user(request: Request, user: str, body: ChangedUser, who: Administrator) -> dict[str, Any]:
     """Another role or state; 409 if no active administrator would be left."""
+    if body.quota is not None:
+        change_quota(request, who, user, Quota(body.quota.running, body.quota.queued, body.quota.bytes))
     return update_user(request, who, user, body.role, body.is_active).to_json()
 
 
@@ -124,6 +136,14 @@ def list_audit(
 def get_storage(request: Request, _: Overseer) -> dict[str, Any]:
     """Bytes and files below the studio's own folder, by its subfolders."""
     return {"items": storage(studio_of(request).place.home)}
+
+
+def change_quota(request: Request, who: Identity, user: str, quota: Quota) -> None:
+    """Sets a user's quota and records it in the audit. Raises Problem 403, 404."""
+    _require_session(who)
+    found = known_user(request, user)
+    set_quota(studio_of(request).engine, found.id, quota)
+    _record(request, who, "user.quota", found.id, quota.to_json())
 
 
 def known_user(request: Request, user: str) -> User:

@@ -10,7 +10,7 @@ from cvzoo.errors.exceptions import FileFormatError
 from cvzoo.studio.database.engine import open_database
 from cvzoo.studio.place import Place
 
-HEAD = "0013"  # the newest revision in migrations/versions
+HEAD = "0014"  # the newest revision in migrations/versions
 _FOLDER = pathlib.Path(__file__).with_name("migrations")
 
 
@@ -46,7 +46,8 @@ def current_revision(engine: Engine, path: pathlib.Path) -> str | None:
     if sound != "ok":
         raise FileFormatError(
             f"{path} is damaged: {sound}",
-            hint="move it away, then cvzoo studio restore BACKUP, or cvzoo studio reindex: runs are not in it",
+            hint="move it away, then cvzoo studio restore BACKUP, or copy the newest backups/hourly-*.db in its place, "
+            "or cvzoo studio reindex: runs are not in it",
         )
     with engine.connect() as connection:
         if not connection.execute(text("SELECT 1 FROM sqlite_master WHERE name = 'alembic_version'")).first():

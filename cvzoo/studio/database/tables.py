@@ -27,6 +27,7 @@ USER = Table(
     Column("role", String(14), nullable=False, server_default="viewer"),
     Column("is_active", Boolean, nullable=False, server_default=true()),
     Column("password", LargeBinary(48)),  # salt and hash; null: signs in by links only
+    Column("quota", Text, nullable=False, server_default="{}"),  # JSON
     Column("created_at", Integer, nullable=False),
 )
 TICKET = Table(

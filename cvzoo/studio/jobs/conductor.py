@@ -29,6 +29,7 @@ from cvzoo.studio.jobs.run_record import CONFIG, ITERATIONS, LIVE, number
 from cvzoo.studio.jobs.run_state import is_locked
 from cvzoo.studio.jobs.spec import PREDICTED_FOLDER, PredictSpec, Spec, TrainSpec, argv_of
 from cvzoo.studio.jobs.states import Event, Facts
+from cvzoo.studio.jobs.use import Use
 from cvzoo.studio.place import Place, inside
 from cvzoo.studio.worker.liveness import Limits
 from cvzoo.studio.worker.rights import devices, secrets
@@ -72,10 +73,11 @@ class Conductor:
 
     jobs, place: of the studio
     clock: seconds that do not pass while the machine is suspended, nor when its time is set
+    use: of users, whose quotas are looked at; None: there are none
     """
 
-    def __init__(self, jobs: Jobs, place: Place, clock: Callable[[], float] = time.monotonic):
-        self._jobs, self._place, self._clock = jobs, place, clock
+    def __init__(self, jobs: Jobs, place: Place, clock: Callable[[], float] = time.monotonic, use: Use | None = None):
+        self._jobs, self._place, self._clock, self._use = jobs, place, clock, use
         self._children: dict[str, _Child] = {}
         self._asked: dict[str, tuple[int, float]] = {}  # job -> the change by which its end was asked for, and when
         self._looked: dict[str, float] = {}  # job -> when it was looked for orphans
@@ -116,6 +118,9 @@ class Conductor:
                 errors.append(error)
             for job in self._jobs.queued():
                 lane = lane_of(job.spec)
+                if job.id in waits and not waits[job.id][1] and self._use is not None:
+                    # with those that were started just now
+                    waits[job.id] = job, self._use.reasons([job], self._jobs.living()).get(job.id, "")
                 if lane not in busy and not waits.get(job.id, (job, ""))[1]:
                     try:
                         self._admit(job)
@@ -135,6 +140,7 @@ class Conductor:
     def _reasons(self, queued: list[Job], free: int) -> dict[str, tuple[Job, str]]:
         """Why each queued job is not started even if it is its turn, "" if it is."""
         holder = self._jobs.queue_held_by if queued else None
+        over = {} if self._use is None else self._use.reasons(queued, self._jobs.living())
         found = {}
         for job in queued:
             why = ""
@@ -144,6 +150,8 @@ class Conductor:
                 why = "Waits: it is held until it is released."
             elif holder is not None:
                 why = f"Waits: {holder} holds the whole queue."
+            elif job.id in over:
+                why = over[job.id]
             found[job.id] = job, why
         return found
 

@@ -10,6 +10,7 @@ from fastapi.responses import RedirectResponse, Response
 from cvzoo.errors.exceptions import ConfigError
 from cvzoo.studio.access.audit import entries
 from cvzoo.studio.access.identity import Identity
+from cvzoo.studio.access.quotas import Quota
 from cvzoo.studio.access.roles import ROLES, as_role
 from cvzoo.studio.access.tokens import tokens_of
 from cvzoo.studio.access.users import all_users, find_user
@@ -17,6 +18,7 @@ from cvzoo.studio.access.who import Administrator, Overseer, Reader, Writer
 from cvzoo.studio.api.users import (
     add_token,
     change_password,
+    change_quota,
     end_token,
     invite,
     known_user,
@@ -91,9 +93,21 @@ def add_by_form(request: Request, who: Administrator, name: _Text = "", role: _T
 
 
 @router.post("/admin/users/{user}")
-def change_by_form(request: Request, user: str, who: Administrator, role: _Text = "", action: _Text = "") -> Response:
-    """Another role, another state, or a new link."""
+def change_by_form(
+    request: Request,
+    user: str,
+    who: Administrator,
+    role: _Text = "",
+    action: _Text = "",
+    running: _Text = "",
+    queued: _Text = "",
+    gigabytes: _Text = "",
+) -> Response:
+    """Another role, another state, another quota (fields that are empty: no limit), or a new link."""
     try:
+        if action == "quota":
+            change_quota(request, who, user, _quota(running, queued, gigabytes))
+            return RedirectResponse("/admin", status_code=303)
         if action == "link":
             path = new_link(request, who, user)
             return _admin(request, {"link": path, "linked": known_user(request, user)}, 200)
@@ -129,6 +143,18 @@ def audit_table(request: Request, _: Overseer) -> Response:
         table.writerow([each.id, each.at, *(f"'{cell}" if cell[:1] in "=+-@" and cell else cell for cell in row)])
     headers = {"content-disposition": 'attachment; filename="audit.csv"'}
     return Response(text.getvalue().encode("utf-8", "replace"), media_type="text/csv; charset=utf-8", headers=headers)
+
+
+def _quota(running: str, queued: str, gigabytes: str) -> Quota:
+    """Raises ConfigError."""
+    try:
+        n_running, n_queued = (int(text) if text.strip() else None for text in (running, queued))
+        n_byte = int(float(gigabytes) * 1e9) if gigabytes.strip() else None
+    except (ValueError, OverflowError):
+        raise ConfigError("a quota is a number, or empty", got=", ".join((running, queued, gigabytes))[:80]) from None
+    if any(each is not None and not 0 <= each < 2**60 for each in (n_running, n_queued, n_byte)):
+        raise ConfigError("a quota is 0 or more", got=", ".join((running, queued, gigabytes))[:80])
+    return Quota(n_running, n_queued, n_byte)
 
 
 def _account(request: Request, who: Identity, more: dict[str, Any], status: int) -> Response:
