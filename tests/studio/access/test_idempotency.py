@@ -162,8 +162,8 @@ def test_a_malformed_key_is_refused(studio, program, key):
 def test_a_server_that_failed_in_the_middle_does_nothing_twice(studio, program, monkeypatch):
     create = studio.jobs.create
 
-    def broken(*args):
-        create(*args)
+    def broken(*args, **options):
+        create(*args, **options)
         raise ZeroDivisionError
 
     with monkeypatch.context() as patched:
@@ -178,7 +178,7 @@ def test_a_server_that_failed_in_the_middle_does_nothing_twice(studio, program, 
 
 
 def test_an_error_of_cvzoo_is_a_refusal(studio, program, monkeypatch):
-    def refuse(*_):
+    def refuse(*_, **options):
         raise ConfigError("not now")
 
     with monkeypatch.context() as patched:

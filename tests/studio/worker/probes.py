@@ -96,7 +96,8 @@ def daemon(own):
 def replace_files(own, foreign):
     """Links in the place of files that the supervisor writes at the end."""
     folder = pathlib.Path(own, "attempts/1")
-    for name in (".exit.json.part", "exit.json"):
+    for name in (".exit.json.part", "exit.json", "usage.jsonl", "alive-0"):
+        (folder / name).unlink(missing_ok=True)
         (folder / name).symlink_to(foreign)
 
 

@@ -15,7 +15,7 @@ function showTimes() {
 
 function focusOn(job, way) {
   const row = queue.querySelector(`[data-job="${job}"]`);
-  const button = row?.querySelector(`[data-way="${way}"]:enabled`) ?? row?.querySelector("button:enabled") ?? row?.querySelector("a");
+  const button = row?.querySelector(`[data-way="${way}"]:enabled`) ?? row?.querySelector(".moves button:enabled") ?? row?.querySelector("a");
   button?.focus();
 }
 
