@@ -13,17 +13,21 @@ from cvzoo.reporting.counted import counted
 
 _NEEDED = ("fastapi", "uvicorn", "httptools", "jinja2", "sqlalchemy", "alembic", "psutil", "python_multipart")
 _PORTS = range(1, 65536)
+_ASKED = ("pause", "resume", "stop", "kill", "retry")
+_OF_CLIENT = ("list", "show", "log", "pull", "submit", *_ASKED)
 
 
 def run(args: argparse.Namespace) -> int:
     """0 after the server was ended. Raises MissingExtraError without the extra, ConfigError for unsafe options."""
+    home = pathlib.Path(args.home).expanduser() if args.home else cvzoo_home() / "studio"
+    if args.action in _OF_CLIENT:  # which needs no extra
+        return _ask(args, home)
     missing = [name for name in _NEEDED if importlib.util.find_spec(name) is None]
     if missing:
         raise MissingExtraError(
             f"cvzoo studio needs packages that are not installed: {', '.join(missing)}",
             hint='pip install "cvzoo[studio]"',
         )
-    home = pathlib.Path(args.home).expanduser() if args.home else cvzoo_home() / "studio"
     actions: dict[str | None, Callable[[argparse.Namespace, pathlib.Path], None]] = {
         None: _serve,
         "open": _open,
@@ -35,6 +39,35 @@ def run(args: argparse.Namespace) -> int:
     }
     actions[args.action](args, home)
     return 0
+
+
+def _ask(args: argparse.Namespace, home: pathlib.Path) -> int:
+    verbs = importlib.import_module("cvzoo.studio.client.verbs")
+    server = importlib.import_module("cvzoo.studio.client.server").named_server(home)
+    if args.action == "log":
+        verbs.follow_log(server, args.job, lambda text: print(text, end="", flush=True), follow=args.follow)
+        return 0
+    lines: list[str]
+    if args.action == "list":
+        lines = verbs.list_jobs(server, state=args.state, text=args.text)
+    elif args.action == "show":
+        lines = verbs.show_job(server, args.job)
+    elif args.action == "pull":
+        lines = verbs.pull(server, args.job, pathlib.Path(args.folder))
+    elif args.action == "submit":
+        settings = dict(_setting(word) for word in args.settings)
+        lines = [verbs.submit(server, args.recipe, args.data, settings, name=args.name, start=not args.draft)]
+    else:
+        lines = [verbs.ask(server, args.job, args.action)]
+    print("\n".join(lines))
+    return 0
+
+
+def _setting(word: str) -> tuple[str, str]:
+    name, equals, value = word.partition("=")
+    if not equals or not name:
+        raise ConfigError(f"{word[:80]} is no setting", expected="KEY=VALUE")
+    return name, value
 
 
 def _serve(args: argparse.Namespace, home: pathlib.Path) -> None:

@@ -40,7 +40,7 @@ TABLE = {
     GET /api/v1/versions/{version}/diff /compare /data /data/new /data/{dataset} /data/{dataset}/findings
     GET /data/{dataset}/history /data/{dataset}/images /data/{dataset}/images/{ordinal} /evaluations
     GET /evaluations/{job} /jobs /jobs/new /jobs/{job} /jobs/{job}/facts /jobs/{job}/log /jobs/{job}/tables /models
-    GET /api/v1/trash /trash /api/v1/jobs/{job}/usage
+    GET /api/v1/trash /trash /api/v1/jobs/{job}/usage /api/v1/jobs/{job}/log
     GET /models/{model} /models/{model}/network /try /versions/{version} /versions/{version}/diff
     HEAD /api/v1/uploads/{upload}
     OPTIONS /api/v1/uploads

@@ -68,8 +68,39 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "restore", help="unpack a backup as the studio's folder, which must be empty or missing", allow_abbrev=False
     )
     restore.add_argument("file", metavar="FILE", help="the backup")
+    _add_client(actions)
     actions.add_parser(
         "reindex",
         help="add jobs and data sets whose files are there and which the database lacks; no server may be running",
         allow_abbrev=False,
     )
+
+
+def _add_client(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """The actions that ask a running studio: CVZOO_STUDIO=URL, and a token in CVZOO_STUDIO_TOKEN_FILE."""
+    listed = actions.add_parser("list", help="list the runs of a running studio", allow_abbrev=False)
+    listed.add_argument("--state", default="", help="only runs in this state")
+    listed.add_argument("--text", default="", help="only runs with these words in name, recipe, data or tags")
+    shown = actions.add_parser("show", help="print what is known of a run", allow_abbrev=False)
+    log = actions.add_parser("log", help="print the output of a job's last attempt", allow_abbrev=False)
+    log.add_argument("-f", "--follow", action="store_true", help="and what comes, until the job has ended")
+    asked = [
+        actions.add_parser(name, help=text, allow_abbrev=False)
+        for name, text in (
+            ("pause", "save a snapshot and free the machine; resume continues with the same bits"),
+            ("resume", "queue a paused job again"),
+            ("stop", "save a snapshot and end the job"),
+            ("kill", "end the job at once"),
+            ("retry", "resume a stopped or failed job from its last snapshot"),
+        )
+    ]
+    pull = actions.add_parser("pull", help="download the files of a run", allow_abbrev=False)
+    for each in (shown, log, *asked, pull):
+        each.add_argument("job", metavar="JOB", help="its identifier, or its name")
+    pull.add_argument("folder", metavar="DIR", help="a new or empty folder")
+    submit = actions.add_parser("submit", help="queue a training, and print its identifier", allow_abbrev=False)
+    submit.add_argument("--recipe", required=True, metavar="NAME", help="of cvzoo train --list")
+    submit.add_argument("--data", required=True, metavar="SPEC", help="as of cvzoo train, on the server's machine")
+    submit.add_argument("--name", default="", metavar="TEXT", help="for people (default: that of the recipe)")
+    submit.add_argument("--draft", action="store_true", help="save it without starting it")
+    submit.add_argument("settings", nargs="*", metavar="KEY=VALUE", help="settings of the recipe")

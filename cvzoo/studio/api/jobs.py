@@ -14,6 +14,7 @@ from cvzoo.studio.jobs.copies import comparison
 from cvzoo.studio.jobs.curves import Offsets, parse_offsets, read_curves, usage_curves
 from cvzoo.studio.jobs.files import media_type, run_file, run_files, run_images
 from cvzoo.studio.jobs.job import Job
+from cvzoo.studio.jobs.job_log import read_log
 from cvzoo.studio.jobs.json_file import read_json_object
 from cvzoo.studio.jobs.run_record import CONFIG, RunRecord
 from cvzoo.studio.problems import JSONText, Problem
@@ -74,6 +75,24 @@ def get_metrics(run: FoundRun, _: Reader, points: Annotated[int, Query(ge=10, le
     """The curves, each of at most `points` points, and `offsets`, from which events follow without a gap."""
     series, offsets = read_curves(run.folder, points)
     return JSONText({"series": series, "offsets": str(offsets)})
+
+
+@router.get("/jobs/{job}/log")
+def get_log(
+    request: Request,
+    run: FoundRun,
+    _: Reader,
+    offset: Annotated[int, Query(ge=0, le=2**62)] = 0,
+    attempt: Annotated[int | None, Query(ge=1, le=2**31)] = None,
+) -> Response:
+    """The output of an attempt, by default of the newest, from an offset on: `text`, and `next`, the offset of what
+    follows; `newest` is the number of the newest attempt. Runs of watched folders have none.
+    """
+    job = studio_of(request).jobs.get(run.id)
+    newest = 0 if job is None else job.attempt
+    number = newest if attempt is None else attempt
+    text, end, has_more = read_log(run.folder, number, offset) if number else ("", 0, False)
+    return JSONText({"text": text, "next": end, "has_more": has_more, "attempt": number, "newest": newest})
 
 
 @router.get("/jobs/{job}/usage")

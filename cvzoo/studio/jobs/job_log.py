@@ -1,5 +1,6 @@
 """The output of a job's attempts."""
 
+import codecs
 import os
 import pathlib
 import re
@@ -10,7 +11,7 @@ from cvzoo.studio.jobs.job import Job
 from cvzoo.studio.jobs.json_file import open_regular, read_json_object
 from cvzoo.studio.worker.supervise import LOG, STARTED
 
-_TAIL = 1 << 15
+_TAIL, _CHUNK = 1 << 15, 1 << 18
 # what moves a terminal's cursor or colors its text
 _CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|[\x00-\x08\x0b-\x1f\x7f]")
 
@@ -25,6 +26,25 @@ def log_tail(run: pathlib.Path, attempt: int) -> str:
     except OSError:
         return ""
     return _CONTROL.sub("", text.partition("\n")[2] if start else text)
+
+
+def read_log(run: pathlib.Path, attempt: int, offset: int) -> tuple[str, int, bool]:
+    """(text, the next offset, whether there is more) of the output of an attempt, without control characters.
+
+    offset: bytes; one behind the end, as of an output whose middle was removed, begins near the end
+    """
+    try:
+        with open_regular(attempt_folder(run, attempt) / LOG) as file:
+            size = os.fstat(file.fileno()).st_size
+            start = offset if offset <= size else max(size - _TAIL, 0)
+            file.seek(start)
+            data = file.read(_CHUNK)
+    except OSError:
+        return "", 0, False
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")
+    text = decoder.decode(data)
+    end = start + len(data) - len(decoder.getstate()[0])  # a letter may not be there as a whole yet
+    return _CONTROL.sub("", text), end, len(data) == _CHUNK
 
 
 def sandbox_of(run: pathlib.Path, attempt: int) -> str:
