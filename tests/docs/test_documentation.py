@@ -54,6 +54,10 @@ NOT_RUN = {
         "docs/studio.md",
         "cvzoo studio backup studio-2026-11-23.tar",
     ): "of a studio with data; tests/studio/data copies one",
+    (
+        "docs/studio.md",
+        "cvzoo studio token laptop --scope write > ~/studio-token && chmod 600 ~/studio-token",
+    ): "for a running server, which tests/studio/client asks likewise",
     ("docs/studio.md", "import json"): "a program for a running server, which tests/studio/test_app.py asks likewise",
     (
         "docs/studio.md",

@@ -247,6 +247,29 @@ TASK = Table(
     Column("created_at", Integer, nullable=False),
 )
 Index("task_state", TASK.c.state, TASK.c.created_at)
+# files that users brought; models of runs and exports are found by their folders
+MODEL = Table(
+    "model",
+    METADATA,
+    Column("id", String(19), primary_key=True),
+    Column("name", String(120), nullable=False),
+    Column("sha256", String(64), nullable=False),
+    Column("created_at", Integer, nullable=False),
+    Column("created_by", String(19)),
+)
+MODEL_ALIAS = Table(
+    "model_alias",
+    METADATA,
+    Column("name", String(40), primary_key=True),
+    Column("model", String(90), nullable=False),  # the key of any model
+    Column("changed_at", Integer, nullable=False),
+)
+MODEL_NOTES = Table(
+    "model_notes",
+    METADATA,
+    Column("model", String(90), primary_key=True),
+    Column("notes", Text, nullable=False),
+)
 SETTING = Table(
     "setting",
     METADATA,

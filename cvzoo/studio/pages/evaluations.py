@@ -8,7 +8,14 @@ from pydantic import ValidationError
 
 from cvzoo.studio.access.who import Reader, Trainer
 from cvzoo.studio.api.actions import possible_actions
-from cvzoo.studio.api.evaluations import FoundEvaluation, NewEvaluation, evaluate, results_of
+from cvzoo.studio.api.evaluations import (
+    FoundEvaluation,
+    NewEvaluation,
+    evaluate,
+    has_same_data,
+    other_evaluation,
+    results_of,
+)
 from cvzoo.studio.evaluations.corrections import place_of, version_of
 from cvzoo.studio.evaluations.difference import difference
 from cvzoo.studio.evaluations.plots import calibration_plot, confusion_table, pr_plot

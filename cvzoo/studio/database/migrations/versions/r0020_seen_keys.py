@@ -3,8 +3,8 @@
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0010"
-down_revision = "0006"
+revision = "0020"
+down_revision = "0018"
 
 
 def upgrade() -> None:
