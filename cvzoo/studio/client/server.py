@@ -12,7 +12,7 @@ import time
 import urllib.error
 import urllib.parse
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, BinaryIO
 
 from cvzoo.config.home import cvzoo_home
@@ -47,9 +47,9 @@ class Server:
         handlers: list[Any] = [_NoRedirect(), *([urllib.request.ProxyHandler({})] if is_local else [])]
         self._opener = urllib.request.build_opener(*handlers)
 
-    def get(self, path: str, **query: object) -> Any:
-        """The answer to a GET, as JSON. Raises ConfigError."""
-        words = urllib.parse.urlencode({key: value for key, value in query.items() if value is not None})
+    def get(self, path: str, query: Mapping[str, object] | None = None) -> Any:
+        """The answer to a GET, as JSON. query: values that are None are left out. Raises ConfigError."""
+        words = urllib.parse.urlencode({key: value for key, value in (query or {}).items() if value is not None})
         with self.opened("GET", f"{path}?{words}" if words else path) as answer:
             return json.loads(answer.read())
 
@@ -66,22 +66,26 @@ class Server:
         headers |= {} if data is None else {"content-type": "application/json"}
         headers |= {} if key is None else {"idempotency-key": key}
         request = urllib.request.Request(f"{self.address}/api/v1{path}", data, headers, method=method)
-        for attempt in range(_N_TRY):
+        with self._answer(request) as answer:
+            yield answer
+
+    def _answer(self, request: urllib.request.Request) -> BinaryIO:
+        attempt = 0
+        while True:
             try:
-                answer = self._opener.open(request, timeout=_TIMEOUT_S)
-                break
+                answer: BinaryIO = self._opener.open(request, timeout=_TIMEOUT_S)
+                return answer
             except urllib.error.HTTPError as error:
                 raise _problem(self.address, error) from None
             except _LOST as error:
-                if attempt + 1 == _N_TRY:
+                attempt += 1
+                if attempt == _N_TRY:
                     reason = getattr(error, "reason", None) or error
                     raise ConfigError(
                         f"{self.address} does not answer: {reason}",
                         hint=f"is it served? {ADDRESS}=URL names another one",
                     ) from None
-                self._sleep(0.5 * 2**attempt)
-        with answer:
-            yield answer
+                self._sleep(0.25 * 2**attempt)
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):

@@ -42,7 +42,7 @@ def follow_log(server: Server, job: str, write: Callable[[str], object], *, foll
     found, offset, attempt = found_job(server, job), 0, None
     while True:
         state = server.get(f"/jobs/{found}")["state"]  # before the log, so that its end is not missed
-        part = server.get(f"/jobs/{found}/log", offset=offset, attempt=attempt)
+        part = server.get(f"/jobs/{found}/log", {"offset": offset, "attempt": attempt})
         if part["text"]:
             write(part["text"])
         offset = part["next"]
@@ -105,11 +105,10 @@ def found_job(server: Server, job: str) -> str:
     if job.startswith(("jb_", "wr_")):
         return job
     rows = [row for row in _all(server, text=job) if row["name"] == job]
-    if len(rows) != 1:
-        what = f"{len(rows)} runs are named" if rows else "no run is named"
-        raise ConfigError(
-            f"{what} {job}", hint="cvzoo studio list prints identifiers", got=[row["id"] for row in rows] or None
-        )
+    if not rows:
+        raise ConfigError(f"no run is named {job}", hint="cvzoo studio list prints names and identifiers")
+    if len(rows) > 1:
+        raise ConfigError(f"several runs are named {job}", expected="one of " + ", ".join(row["id"] for row in rows))
     return str(rows[0]["id"])
 
 
@@ -117,7 +116,7 @@ def _all(server: Server, *, state: str = "", text: str = "") -> list[dict[str, A
     rows: list[dict[str, Any]] = []
     after: int | None = 0
     while after is not None:
-        page = server.get("/jobs", state=state, text=text, after=after, limit=_MAX_PAGE)
+        page = server.get("/jobs", {"state": state, "text": text, "after": after, "limit": _MAX_PAGE})
         rows += page["items"]
         after = page["next"]
     return rows

@@ -17,7 +17,7 @@ _NON_NUMBER = re.compile(r"iteration (\d+) of training has NaN or infinite value
 _DATA = re.compile(r"the data have errors|DatasetError|examples? (?:cannot|could not) be read|there is no such folder")
 _FIRST = re.compile(r"^ *first: (.*)$", re.MULTILINE)
 _N_LINE, _MAX_LINE = 20, 400
-# sent by people, by the kernel, or by whoever ends a session: they say nothing of what the job did
+# sent by people, by the kernel, or at the end of a session: they say nothing of what the job did
 _FROM_OUTSIDE = (None, signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 

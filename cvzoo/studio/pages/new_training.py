@@ -156,9 +156,9 @@ def _form(
         differs = [each for each in pairs if each[1] != each[2]]
     before = dict(origin[1].settings) if origin is not None and origin[1].recipe == recipe else None
     for field in [] if chosen is None else chosen["fields"]:
-        value = given["settings"].get(field["name"], field["default"])
+        value = str(given["settings"].get(field["name"], field["default"]))
         shown = field | {"value": value, "error": wrong.get(field["name"], ""), "changed": value != field["default"]}
-        was = value if before is None else before.get(field["name"], field["default"])
+        was = value if before is None else str(before.get(field["name"], field["default"]))
         shown |= {"was": was, "differs": was != value}
         if was != value:
             differs.append((field["name"], was, value))

@@ -153,7 +153,8 @@ REQUESTS = [
     # methods
     ("TRACE", "/api/v1/jobs", {}, b"", {403, 405}),
     ("PUT", "/api/v1/jobs", {}, b"", {405}),
-    ("DELETE", "/api/v1/jobs/jb_aaaaaaaaaaaaaaaa", {}, b"", {405}),
+    ("PUT", "/api/v1/jobs/jb_aaaaaaaaaaaaaaaa", {}, b"", {405}),
+    ("DELETE", "/api/v1/jobs/jb_aaaaaaaaaaaaaaaa", {}, b"", {404}),
     ("POST", "/api/v1/health", {"x-http-method-override": "GET"}, b"", {405}),
     (
         "OPTIONS",

@@ -7,11 +7,11 @@ from cvzoo.studio.database.network_disk import file_system_of, require_local_dis
 
 MOUNTS = r"""
 22 1 8:1 / / rw - ext4 /dev/sda1 rw
-23 22 0:40 / /home rw - nfs4 server:/home rw
-24 23 0:41 / /home/local rw shared:1 - xfs /dev/sdb rw
-25 22 0:42 / /mnt/my\040disk rw - fuse.sshfs ada@server: rw
-26 22 0:43 / /mnt/usb rw - fuse.ntfs-3g /dev/sdc rw
-27 22 0:44 / /homes rw - btrfs /dev/sdd rw
+23 22 0:40 / /far rw - nfs4 server:/far rw
+24 23 0:41 / /far/local rw shared:1 - xfs /dev/sdb rw
+25 22 0:42 / /disks/my\040disk rw - fuse.sshfs ada@server: rw
+26 22 0:43 / /disks/usb rw - fuse.ntfs-3g /dev/sdc rw
+27 22 0:44 / /fars rw - btrfs /dev/sdd rw
 28 22 0:45 / /twice rw - ext4 /dev/sde rw
 29 22 0:46 / /twice rw - cifs //server/share rw
 a malformed line
@@ -29,12 +29,12 @@ def mounts(tmp_path):
     ("path", "kind"),
     [
         ("/var/studio", "ext4"),
-        ("/home/ada/studio", "nfs4"),
-        ("/home", "nfs4"),
-        ("/home/local/studio", "xfs"),
-        ("/homes/ada", "btrfs"),
-        ("/mnt/my disk/studio", "fuse.sshfs"),
-        ("/mnt/usb/studio", "fuse.ntfs-3g"),
+        ("/far/ada/studio", "nfs4"),
+        ("/far", "nfs4"),
+        ("/far/local/studio", "xfs"),
+        ("/fars/ada", "btrfs"),
+        ("/disks/my disk/studio", "fuse.sshfs"),
+        ("/disks/usb/studio", "fuse.ntfs-3g"),
         ("/twice/studio", "cifs"),
     ],
 )
