@@ -14,7 +14,7 @@ from cvzoo.reporting.counted import counted
 _NEEDED = ("fastapi", "uvicorn", "httptools", "jinja2", "sqlalchemy", "alembic", "psutil", "python_multipart")
 _PORTS = range(1, 65536)
 _ASKED = ("pause", "resume", "stop", "kill", "retry")
-_OF_CLIENT = ("list", "show", "log", "pull", "submit", *_ASKED)
+_OF_CLIENT = ("list", "show", "log", "pull", "submit", "import", "version", *_ASKED)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -28,6 +28,8 @@ def run(args: argparse.Namespace) -> int:
             f"cvzoo studio needs packages that are not installed: {', '.join(missing)}",
             hint='pip install "cvzoo[studio]"',
         )
+    if args.action == "migrate":
+        return _migrate(args, home)
     actions: dict[str | None, Callable[[argparse.Namespace, pathlib.Path], None]] = {
         None: _serve,
         "open": _open,
@@ -54,6 +56,10 @@ def _ask(args: argparse.Namespace, home: pathlib.Path) -> int:
         lines = verbs.show_job(server, args.job)
     elif args.action == "pull":
         lines = verbs.pull(server, args.job, pathlib.Path(args.folder))
+    elif args.action == "import":
+        lines = [verbs.import_data(server, args.spec, args.name)]
+    elif args.action == "version":
+        lines = [verbs.make_version(server, args.dataset, args.name)]
     elif args.action == "submit":
         settings = dict(_setting(word) for word in args.settings)
         lines = [verbs.submit(server, args.recipe, args.data, settings, name=args.name, start=not args.draft)]
@@ -158,6 +164,20 @@ def _reindex(args: argparse.Namespace, home: pathlib.Path) -> None:
         print(f"{name}: as in its newest version; later edits, history and waived findings are in backups only")
     for name, why in found.failed:
         print(f"{name}: {why}")
+
+
+def _migrate(args: argparse.Namespace, home: pathlib.Path) -> int:
+    module, place, _ = _care("database.migrate", home)
+    if not place.database.is_file():
+        raise ConfigError(f"no server has run in {home}", hint="--home DIR, the studio's own folder")
+    before, newest = module.schema_of(place), module.HEAD
+    if args.check:
+        print(f"schema {before}, this version has {newest}")
+        return int(before != newest)
+    with importlib.import_module("cvzoo.studio.serve").one_server(place):
+        module.ready_database(place).dispose()
+    print(f"schema {newest}" if before == newest else f"schema {newest}, {before} before; a copy is in {place.backups}")
+    return 0
 
 
 def _care(name: str, home: pathlib.Path) -> tuple[Any, Any, Any]:

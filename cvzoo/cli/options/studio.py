@@ -69,6 +69,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     restore.add_argument("file", metavar="FILE", help="the backup")
     _add_client(actions)
+    migrate = actions.add_parser(
+        "migrate",
+        help="bring the database to this version's schema, after a copy; a server does so, too",
+        allow_abbrev=False,
+    )
+    migrate.add_argument("--check", action="store_true", help="only say whether it would; exit status 1 if so")
     actions.add_parser(
         "reindex",
         help="add jobs and data sets whose files are there and which the database lacks; no server may be running",
@@ -98,6 +104,16 @@ def _add_client(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     for each in (shown, log, *asked, pull):
         each.add_argument("job", metavar="JOB", help="its identifier, or its name")
     pull.add_argument("folder", metavar="DIR", help="a new or empty folder")
+    imported = actions.add_parser(
+        "import", help="import data of the server's machine, and print the identifier", allow_abbrev=False
+    )
+    imported.add_argument("spec", metavar="SPEC", help="as of cvzoo train --data, or a folder")
+    imported.add_argument("--name", required=True, metavar="TEXT", help="of the data set")
+    version = actions.add_parser(
+        "version", help="make a version of a data set, and print what --data names", allow_abbrev=False
+    )
+    version.add_argument("dataset", metavar="DATASET", help="its identifier, or its name")
+    version.add_argument("--name", required=True, metavar="TEXT", help="of the version")
     submit = actions.add_parser("submit", help="queue a training, and print its identifier", allow_abbrev=False)
     submit.add_argument("--recipe", required=True, metavar="NAME", help="of cvzoo train --list")
     submit.add_argument("--data", required=True, metavar="SPEC", help="as of cvzoo train, on the server's machine")

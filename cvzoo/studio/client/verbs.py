@@ -100,6 +100,34 @@ def pull(server: Server, job: str, folder: pathlib.Path) -> list[str]:
     return lines
 
 
+def import_data(server: Server, spec: str, name: str) -> str:
+    """Imports data of the server's machine, and waits for it; returns the identifier. Raises ConfigError."""
+    tree = server.post("/datasets", {"name": name, "source": {"spec": spec}})
+    while tree["state"] == "importing":
+        time.sleep(_FOLLOW_S)
+        tree = server.get(f"/datasets/{tree['id']}")
+    if tree["state"] != "ready":
+        raise ConfigError(f"the import failed: {_plain(str(tree['detail']))}")
+    return str(tree["id"])
+
+
+def make_version(server: Server, dataset: str, name: str) -> str:
+    """Makes a version of a data set, and waits for it; returns what `--data` names. Raises ConfigError."""
+    found = dataset
+    if not dataset.startswith("ds_"):
+        known = [each["id"] for each in server.get("/datasets")["items"] if each["name"] == dataset]
+        if not known:
+            raise ConfigError(f"no data set is named {dataset}", hint="names are those of the page Data")
+        found = known[0]
+    tree = server.post(f"/datasets/{found}/versions", {"name": name})
+    while tree["state"] == "making":
+        time.sleep(_FOLLOW_S)
+        tree = server.get(f"/versions/{tree['id']}")
+    if tree["state"] != "ready":
+        raise ConfigError(f"the version could not be made: {_plain(str(tree['detail']))}")
+    return str(tree["data"])
+
+
 def found_job(server: Server, job: str) -> str:
     """The identifier of a job that is named by it, or by its name. Raises ConfigError if there is none, or several."""
     if job.startswith(("jb_", "wr_")):

@@ -36,6 +36,15 @@ def ready_database(place: Place) -> Engine:
     return engine
 
 
+def schema_of(place: Place) -> str | None:
+    """The schema of a studio's database, which is not changed. Raises FileFormatError if it is damaged."""
+    engine = open_database(place.database)
+    try:
+        return current_revision(engine, place.database)
+    finally:
+        engine.dispose()
+
+
 def current_revision(engine: Engine, path: pathlib.Path) -> str | None:
     """The revision of the schema, None of an empty file. Raises FileFormatError if it is damaged."""
     try:

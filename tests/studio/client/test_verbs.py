@@ -193,3 +193,50 @@ def test_the_server_of_this_machine_is_known_by_its_folder(token, opener, studio
         named_server(studio.place.home)
     studio.place.open_url.write_text("http://127.0.0.1:8701\n")
     assert named_server(studio.place.home).address == "http://127.0.0.1:8701"
+
+
+def test_data_are_imported_and_a_version_is_what_a_training_names(monkeypatch, server, capsys):
+    answers = {
+        "/datasets/ds_a": [{"id": "ds_a", "state": "importing"}, {"id": "ds_a", "state": "ready"}],
+        "/datasets": [{"items": [{"id": "ds_a", "name": "shapes"}]}],
+        "/versions/ve_a": [{"id": "ve_a", "state": "making"}, {"id": "ve_a", "state": "ready", "data": "coco:x"}],
+    }
+    posted = []
+
+    def post(path, tree):
+        posted.append((path, tree))
+        return {"id": "ds_a", "state": "importing"} if path == "/datasets" else {"id": "ve_a", "state": "making"}
+
+    monkeypatch.setattr(server, "get", lambda path, query=None: answers[path].pop(0))
+    monkeypatch.setattr(server, "post", post)
+    monkeypatch.setattr("cvzoo.studio.client.server.named_server", lambda home: server)
+    assert run(capsys, "import", "voc:shapes", "--name", "shapes") == (0, "ds_a\n")
+    assert run(capsys, "version", "shapes", "--name", "first") == (0, "coco:x\n")
+    assert posted == [
+        ("/datasets", {"name": "shapes", "source": {"spec": "voc:shapes"}}),
+        ("/datasets/ds_a/versions", {"name": "first"}),
+    ]
+    answers["/datasets"] = [{"items": []}]
+    assert run(capsys, "version", "nothing", "--name", "x")[0] == 2
+    answers["/datasets/ds_a"] = [{"id": "ds_a", "state": "failed", "detail": "there are no images"}]
+    assert "the import failed: there are no images" in run(capsys, "import", "x", "--name", "y")[1]
+
+
+def test_a_database_that_is_behind_is_told_and_migrated_after_a_copy(studio, capsys):
+    from sqlalchemy import text
+
+    from cvzoo.studio.database.engine import writing
+    from cvzoo.studio.database.migrate import HEAD
+
+    home = ("--home", str(studio.place.home))
+    assert main(["studio", *home, "migrate", "--check"]) == 0
+    assert f"schema {HEAD}" in capsys.readouterr().out
+    with writing(studio.engine) as connection:
+        connection.execute(text("ALTER TABLE user DROP COLUMN quota"))
+        connection.execute(text("UPDATE alembic_version SET version_num = '0023'"))
+    studio.engine.dispose()
+    assert main(["studio", *home, "migrate", "--check"]) == 1
+    assert main(["studio", *home, "migrate"]) == 0
+    assert "0023 before" in capsys.readouterr().out
+    assert main(["studio", *home, "migrate", "--check"]) == 0
+    assert (studio.place.backups / f"before-{HEAD}-from-0023.db").is_file()
