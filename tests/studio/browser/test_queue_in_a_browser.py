@@ -66,7 +66,10 @@ def shown(page):
 
 
 def center(locator):
-    box = locator.bounding_box()
+    box = None
+    while box is None:  # it is replaced by what the server says now
+        locator.wait_for()
+        box = locator.bounding_box()
     return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
 
 
