@@ -65,7 +65,7 @@ TABLE = {
     POST /api/v1/datasets/{dataset}:revert /api/v1/datasets/{dataset}:split /api/v1/datasets/{dataset}:undo
     POST /api/v1/uploads /data/new
     POST /data/{dataset}/about /data/{dataset}/classes /data/{dataset}/delete /data/{dataset}/findings
-    POST /data/{dataset}/revert
+    POST /data/{dataset}/revert /data/{dataset}/restore /api/v1/datasets/{dataset}:restore
     POST /data/{dataset}/split /data/{dataset}/versions
     PUT /api/v1/datasets/{dataset}/classes /api/v1/datasets/{dataset}/images/{ordinal}/labels
     """,

@@ -1,10 +1,12 @@
 """Data sets, and their revisions."""
 
 import dataclasses
+import itertools
 import json
+from collections.abc import Iterator
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Row, delete, insert, select, update
+from sqlalchemy import Connection, Engine, Row, Select, delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from cvzoo.studio.clock import Clock
@@ -14,6 +16,8 @@ from cvzoo.studio.database.tables import DATASET, REVISION
 from cvzoo.studio.ids import new_id
 from cvzoo.studio.problems import Problem, shown_name
 
+KEPT_MS = 30 * 24 * 3600 * 1000  # for how long a deleted data set can be restored
+
 
 @dataclasses.dataclass(frozen=True)
 class Dataset:
@@ -22,6 +26,7 @@ class Dataset:
     task: "boxes" or "classes", "" while it is imported; layout: that it was read from
     state: "importing", "ready" or "failed"; detail: why it failed
     source: what it was imported from, and what only its layout has; colors: of classes, as "#e6194b", if chosen
+    trashed_at: when it was deleted, None if it was not; trashed_name: its name then, as `name` is free for others
     head_rev: the newest revision, 0 while it is imported; checked_rev: the last one that was checked
     """
 
@@ -35,6 +40,8 @@ class Dataset:
     colors: dict[str, str]
     licence: str
     notes: str
+    trashed_at: int | None
+    trashed_name: str
     head_rev: int
     checked_rev: int
     changed_at: int
@@ -76,14 +83,23 @@ class Datasets:
         return self._known(row["id"])
 
     def get(self, dataset: str) -> Dataset | None:
-        """The data set; None if there is none."""
+        """The data set; None if there is none, or it was deleted."""
         with reading(self._engine) as connection:
-            row = connection.execute(select(DATASET).where(DATASET.c.id == dataset)).first()
+            mine = (DATASET.c.id == dataset) & DATASET.c.trashed_at.is_(None)
+            row = connection.execute(select(DATASET).where(mine)).first()
         return None if row is None else _dataset_of(row)
 
     def all(self) -> list[Dataset]:
         """All data sets, the newest first."""
         query = select(DATASET).order_by(DATASET.c.created_at.desc(), DATASET.c.id)
+        return self._found(query.where(DATASET.c.trashed_at.is_(None)))
+
+    def trashed(self) -> list[Dataset]:
+        """Deleted data sets that can be restored, the last one first."""
+        query = select(DATASET).order_by(DATASET.c.trashed_at.desc(), DATASET.c.id)
+        return self._found(query.where(DATASET.c.trashed_at.is_not(None)))
+
+    def _found(self, query: Select[Any]) -> list[Dataset]:
         with reading(self._engine) as connection:
             return [_dataset_of(row) for row in connection.execute(query)]
 
@@ -100,6 +116,27 @@ class Datasets:
                 connection.execute(update(DATASET).where(DATASET.c.id == dataset).values(**values))
         except IntegrityError:
             raise Problem(409, f"there is a data set {values['name']} already", fields={"name": "taken"}) from None
+
+    def trash(self, dataset: str) -> None:
+        """Deletes it, so that it can be restored for `KEPT_MS`; its name is free."""
+        values = {"trashed_at": self._clock(), "trashed_name": DATASET.c.name, "name": DATASET.c.id}
+        mine = (DATASET.c.id == dataset) & DATASET.c.trashed_at.is_(None)
+        with writing(self._engine) as connection:
+            connection.execute(update(DATASET).where(mine).values(**values))
+
+    def restore(self, dataset: str) -> bool:
+        """Takes a deleted data set back, with a number after its name if another one has it; False if it is gone."""
+        with writing(self._engine) as connection:
+            mine = (DATASET.c.id == dataset) & DATASET.c.trashed_at.is_not(None)
+            name = connection.execute(select(DATASET.c.trashed_name).where(mine)).scalar()
+            if name is None:
+                return False
+            taken = set(connection.scalars(select(DATASET.c.name)))
+            free = next(each for each in itertools.chain([name], _numbered(name)) if each not in taken)
+            # it is checked again, as it may have been deleted before
+            values = {"trashed_at": None, "trashed_name": "", "name": free, "checked_rev": 0}
+            connection.execute(update(DATASET).where(mine).values(**values))
+        return True
 
     def delete(self, dataset: str) -> None:
         """Removes its rows; the images stay in the store, and materialized versions in their folders."""
@@ -159,6 +196,10 @@ def classes_at(connection: Connection, dataset: str, rev: int) -> list[str]:
     query = select(REVISION.c.classes).where(mine).order_by(REVISION.c.rev.desc()).limit(1)
     names: list[str] = json.loads(connection.execute(query).scalar() or "[]")
     return names
+
+
+def _numbered(name: str) -> Iterator[str]:
+    return (f"{name[:110]} {number}" for number in itertools.count(2))
 
 
 def _rank(split: str) -> tuple[int, str]:

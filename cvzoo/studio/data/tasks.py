@@ -18,7 +18,7 @@ from sqlalchemy import Connection, Engine, func, insert, select, update
 
 from cvzoo.files.atomic_write import atomic_write
 from cvzoo.studio.clock import Clock
-from cvzoo.studio.data.datasets import Dataset, Datasets, classes_at
+from cvzoo.studio.data.datasets import KEPT_MS, Dataset, Datasets, classes_at
 from cvzoo.studio.data.findings import Findings, replace_findings
 from cvzoo.studio.data.items import Items
 from cvzoo.studio.data.take_in import take_in_import
@@ -36,6 +36,7 @@ from cvzoo.studio.worker.supervise import kept_environment
 INTERVAL_S = 0.3
 _AT_ONCE, _MAX_TRY = 2, 3  # attempts without progress
 _MAX_START = 5  # of processes that end before their first step
+_PURGE_S = 600.0  # how often deleted data sets are looked at
 _QUIET_MS = 3000  # without an edit, after which a data set is checked again
 ORDER, ITEMS, RESULT, PROGRESS, LOCK, ROWS, STARTED = (
     *("order.json", "items.jsonl", "result.json", "progress.json", "lock", "rows.jsonl", "started"),
@@ -76,6 +77,7 @@ class Tasks:
         self._engine, self._place, self._clock, self._seconds = engine, place, clock, seconds
         self._starts: dict[str, _Start] = {}
         self._lock = threading.Lock()
+        self._purged_at = float("-inf")
 
     @property
     def n_child(self) -> int:
@@ -110,6 +112,9 @@ class Tasks:
 
     def tick(self) -> None:
         """Brings all tasks a step further."""
+        if self._seconds() - self._purged_at >= _PURGE_S:
+            self._purged_at = self._seconds()
+            self.purge()
         with self._lock:
             self._check_edited()
             n_running = 0
@@ -163,7 +168,9 @@ class Tasks:
                 part.unlink(missing_ok=True)
 
     def _check_edited(self) -> None:
-        is_behind = (DATASET.c.state == "ready") & (DATASET.c.head_rev > DATASET.c.checked_rev)
+        is_behind = (
+            (DATASET.c.state == "ready") & DATASET.c.trashed_at.is_(None) & (DATASET.c.head_rev > DATASET.c.checked_rev)
+        )
         query = select(DATASET).where(is_behind, DATASET.c.changed_at <= self._clock() - _QUIET_MS)
         with reading(self._engine) as connection:
             found = connection.execute(query).all()
@@ -320,18 +327,38 @@ class Tasks:
                 raise Problem(409, "only a failed import is repeated", got=dataset.state)
             connection.execute(insert(TASK).values(**self._row("import", dataset.id)))
 
+    def trash(self, dataset: Dataset) -> None:
+        """Deletes a data set so that it can be restored; for good, with what was uploaded, if it is not imported."""
+        if dataset.state != "ready":
+            self.delete(dataset)
+            return
+        with self._lock:
+            for task in self.open(dataset.id):
+                self._end_process(task)
+                self._fail(task, "the data set was deleted", may_pass=True)
+            Datasets(self._engine, self._clock).trash(dataset.id)
+
     def delete(self, dataset: Dataset) -> None:
-        """Deletes a data set, what was uploaded for it and is not imported, and ends the work on it."""
+        """Deletes a data set for good, what was uploaded for it and is not imported, and ends the work on it."""
         with self._lock:
             tasks = self.open(dataset.id)
             Datasets(self._engine, self._clock).delete(dataset.id)
             for task in tasks:
-                known = self._starts.pop(task.id, None)
-                if known is not None:
-                    known.process.kill()
-                    known.process.wait()
+                self._end_process(task)
                 shutil.rmtree(self._place.task(task.id), ignore_errors=True)
             self.drop_uploads(dataset)
+
+    def purge(self) -> None:
+        """Deletes for good what was deleted long ago."""
+        for each in Datasets(self._engine, self._clock).trashed():
+            if (each.trashed_at or 0) + KEPT_MS <= self._clock():
+                self.delete(each)
+
+    def _end_process(self, task: Task) -> None:
+        known = self._starts.pop(task.id, None)
+        if known is not None:
+            known.process.kill()
+            known.process.wait()
 
 
 def read_json_result(path: pathlib.Path) -> dict[str, Any]:

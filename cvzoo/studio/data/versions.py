@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Row, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Engine, Row, insert, select, update
 
 from cvzoo.files.atomic_write import atomic_write
 from cvzoo.studio.clock import Clock
@@ -81,7 +81,7 @@ class Versions:
     def get(self, version: str) -> Version | None:
         """The version; None if there is none."""
         with reading(self._engine) as connection:
-            row = connection.execute(select(VERSION).where(VERSION.c.id == version)).first()
+            row = connection.execute(select(VERSION).where(VERSION.c.id == version, _is_there())).first()
         return None if row is None else _version_of(row)
 
     def of(self, dataset: str) -> list[Version]:
@@ -129,7 +129,7 @@ class Versions:
         ]
 
     def _all(self, condition: Any) -> list[Version]:
-        query = select(VERSION).where(condition).order_by(VERSION.c.created_at.desc(), VERSION.c.id)
+        query = select(VERSION).where(condition, _is_there()).order_by(VERSION.c.created_at.desc(), VERSION.c.id)
         with reading(self._engine) as connection:
             return [_version_of(row) for row in connection.execute(query)]
 
@@ -193,6 +193,11 @@ def _difference(before: Item | None, after: Item | None) -> ImageDifference:
         [(a, b) for a, b in both if a.get("extra", {}).get("text") != b.get("extra", {}).get("text")],
         None if before.split == after.split else (before.split, after.split),
     )
+
+
+def _is_there() -> ColumnElement[bool]:
+    """The condition that the version's data set was not deleted."""
+    return VERSION.c.dataset.in_(select(DATASET.c.id).where(DATASET.c.trashed_at.is_(None)))
 
 
 def _version_of(row: Row[Any]) -> Version:

@@ -127,6 +127,8 @@ DATASET = Table(
     ),  # name of a class -> as "#e6194b", of those with their own
     Column("licence", String(200), nullable=False, server_default=""),
     Column("notes", Text, nullable=False, server_default=""),
+    Column("trashed_at", Integer),  # null of what was not deleted
+    Column("trashed_name", String(120), nullable=False, server_default=""),  # its name, which others may have meanwhile
     Column("head_rev", Integer, nullable=False),
     Column("checked_rev", Integer, nullable=False),
     Column("changed_at", Integer, nullable=False),

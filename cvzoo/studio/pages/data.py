@@ -8,7 +8,7 @@ from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import RedirectResponse, Response
 from pydantic import Field, ValidationError
 
-from cvzoo.studio.access.who import Annotator, Reader, require_owner
+from cvzoo.studio.access.who import Annotator, Reader
 from cvzoo.studio.api.datasets import (
     MAX_NOTES,
     MAX_SAMPLE,
@@ -18,11 +18,13 @@ from cvzoo.studio.api.datasets import (
     change_about,
     new_dataset,
     repeat_import,
+    restore_dataset,
+    trash,
 )
 from cvzoo.studio.api.found_dataset import FoundDataset
 from cvzoo.studio.api.versions import new_version
 from cvzoo.studio.data.classes import class_changes, colors_of
-from cvzoo.studio.data.datasets import Dataset
+from cvzoo.studio.data.datasets import KEPT_MS, Dataset
 from cvzoo.studio.data.split import apply_split, planned_split
 from cvzoo.studio.data.where import Filter
 from cvzoo.studio.pages.render import render
@@ -45,7 +47,9 @@ def datasets(request: Request, _: Reader) -> Response:
         counts = data.datasets.counts(each.id)
         shown = data.items.page(each.id, each.head_rev, Filter(), limit=4)
         found.append({"dataset": each, "counts": counts, "images": [item for item in shown if item.height]})
-    return render(request, "datasets.html", values={"found": found})
+    return render(
+        request, "datasets.html", values={"found": found, "trashed": data.datasets.trashed(), "kept_ms": KEPT_MS}
+    )
 
 
 @router.get("/data/new")
@@ -206,10 +210,15 @@ def delete_by_form(request: Request, dataset: FoundDataset, who: Annotator, name
     """Deletes the data set, if its name was typed."""
     if name.strip() != dataset.name:
         return _page(request, dataset, {"delete_error": "type the name of the data set"})
-    require_owner(who, dataset.created_by)
-    studio_of(request).data.tasks.delete(dataset)
-    audit(request, who, "dataset.delete", dataset.id, {"name": dataset.name})
+    trash(request, dataset, who)
     return RedirectResponse("/data", status_code=303)
+
+
+@router.post("/data/{dataset}/restore")
+def restore_by_form(request: Request, dataset: str, who: Annotator) -> Response:
+    """Takes a deleted data set back."""
+    restore_dataset(request, dataset, who)
+    return RedirectResponse(f"/data/{dataset}", status_code=303)
 
 
 @router.get("/data/{dataset}/history")

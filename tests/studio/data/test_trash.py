@@ -1,0 +1,80 @@
+"""Deleted data sets: gone everywhere, restored with all they had, and deleted for good after 30 days."""
+
+import pytest
+
+from cvzoo.studio.access.tickets import new_ticket
+from cvzoo.studio.access.users import add_user
+from cvzoo.studio.data.datasets import KEPT_MS
+
+
+@pytest.fixture
+def version(browser, studio, work, dataset):
+    """The identifier of a version of the data set."""
+    answer = browser.post(f"/api/v1/datasets/{dataset}/versions", json={"name": "first"})
+    work(studio)
+    return answer.json()["id"]
+
+
+def names(browser, query=""):
+    return [each["name"] for each in browser.get(f"/api/v1/datasets{query}").json()["items"]]
+
+
+def test_a_deleted_data_set_is_gone_and_comes_back_with_all_it_had(browser, studio, work, dataset, version):
+    before = browser.get(f"/api/v1/datasets/{dataset}").json()
+    assert browser.post(f"/data/{dataset}/delete", data={"name": "shapes"}).status_code == 303
+    for path in (f"/data/{dataset}", f"/data/{dataset}/images/0", f"/api/v1/versions/{version}"):
+        assert browser.get(path).status_code == 404, path
+    assert names(browser) == []
+    assert studio.data.versions.ready() == []
+    assert (studio.place.version(version) / "annotations").is_dir()  # for the runs that were trained on it
+    (trashed,) = browser.get("/api/v1/datasets?trashed=true").json()["items"]
+    assert (trashed["id"], trashed["trashed_name"]) == (dataset, "shapes")
+    page = browser.get("/data").text
+    assert "Restore shapes" in page
+    assert browser.post(f"/data/{dataset}/restore").headers["location"] == f"/data/{dataset}"
+    work(studio)
+    after = browser.get(f"/api/v1/datasets/{dataset}").json()
+    for key in ("name", "classes", "splits", "head_rev", "trashed_at"):
+        assert after[key] == before[key], key
+    assert browser.get(f"/api/v1/versions/{version}").json()["state"] == "ready"
+    assert browser.get("/api/v1/datasets?trashed=true").json()["items"] == []
+    assert browser.post(f"/api/v1/datasets/{dataset}:restore").status_code == 404
+
+
+def test_its_name_is_free_and_a_restored_one_gets_a_number(browser, studio, work, dataset):
+    browser.delete(f"/api/v1/datasets/{dataset}")
+    assert browser.post("/api/v1/datasets", json={"name": "shapes", "source": {"sample": 4}}).status_code == 202
+    work(studio)
+    assert browser.post(f"/api/v1/datasets/{dataset}:restore").json()["name"] == "shapes 2"
+
+
+def test_it_is_deleted_for_good_after_thirty_days(browser, studio, dataset, version, clock):
+    browser.delete(f"/api/v1/datasets/{dataset}")
+    clock.now += KEPT_MS - 1
+    studio.data.tasks.purge()
+    assert len(studio.data.datasets.trashed()) == 1
+    clock.now += 1
+    studio.data.tasks.purge()
+    assert studio.data.datasets.trashed() == []
+    assert studio.data.versions.get(version) is None
+    assert studio.data.datasets.restore(dataset) is False
+
+
+def test_the_work_on_it_ends(browser, studio, work, dataset):
+    browser.post(f"/api/v1/datasets/{dataset}/versions", json={"name": "never"})
+    assert studio.data.tasks.open(dataset)
+    browser.delete(f"/api/v1/datasets/{dataset}")
+    assert studio.data.tasks.open(dataset) == []
+    assert list(studio.place.tasks.iterdir()) == []
+    browser.post(f"/api/v1/datasets/{dataset}:restore")
+    (version,) = studio.data.versions.of(dataset)
+    assert (version.state, version.detail) == ("failed", "the data set was deleted")
+
+
+def test_only_who_made_it_or_an_administrator_restores_it(browser, stranger, studio, dataset):
+    browser.delete(f"/api/v1/datasets/{dataset}")
+    user = add_user(studio.engine, "ada", "annotator", studio.clock).id
+    stranger.headers["sec-fetch-site"] = "same-origin"
+    stranger.post("/open", data={"ticket": new_ticket(studio.engine, studio.clock, user)})
+    assert stranger.post(f"/api/v1/datasets/{dataset}:restore").status_code == 403
+    assert browser.post(f"/api/v1/datasets/{dataset}:restore").status_code == 200
