@@ -24,6 +24,7 @@ from cvzoo.studio.api import (
     jobs,
     models,
     predict,
+    predictions,
     queue,
     session,
     uploads,
@@ -35,6 +36,7 @@ from cvzoo.studio.pages import data as data_pages
 from cvzoo.studio.pages import evaluations as evaluation_pages
 from cvzoo.studio.pages import images as image_pages
 from cvzoo.studio.pages import models as model_pages
+from cvzoo.studio.pages import predictions as prediction_pages
 from cvzoo.studio.pages import versions as version_pages
 from cvzoo.studio.problems import (
     JSONText,
@@ -63,6 +65,7 @@ API: Sequence[APIRouter] = (
     versions.router,
     models.router,
     predict.router,
+    predictions.router,
     evaluations.router,
     users.router,
 )
@@ -82,6 +85,7 @@ PAGES: Sequence[APIRouter] = (
     runs.router,
     model_pages.router,
     evaluation_pages.router,
+    prediction_pages.router,
     playground.router,
     data_pages.router,
     image_pages.router,

@@ -27,6 +27,7 @@ ROLES = ("viewer", "annotator", "trainer", "administrator")
 TABLE = {
     ("viewer", "reads"): """
     GET /evaluations/{job}/images/{index}/correct /evaluations/{job}/diff /api/v1/evaluations/{job}/diff /help
+    GET /predictions/{job} /api/v1/predictions/{job} /api/v1/predictions/{job}/images/{index}
     GET / /account /api/v1/datasets /api/v1/datasets/{dataset} /api/v1/datasets/{dataset}/classes
     GET /api/v1/datasets/{dataset}/findings /api/v1/datasets/{dataset}/images
     GET /api/v1/datasets/{dataset}/images/{ordinal} /api/v1/datasets/{dataset}/images/{ordinal}/history
