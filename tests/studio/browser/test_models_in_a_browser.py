@@ -166,3 +166,44 @@ def test_a_folder_is_predicted_on_and_the_result_is_downloaded(pages, server, ru
     assert violations(page) == []
     assert pages.faults == []
     pages.look(page.url.removeprefix(server.address))
+
+
+def test_a_model_that_was_trained_elsewhere_is_uploaded_and_named(pages, server, run, data, rest):
+    page = pages.sign_in(server.link)
+    page.set_default_timeout(90_000)
+    page.goto(f"{server.address}/models")
+    page.click("text=Upload a model")
+    page.set_input_files("#model-file", str(data / "val" / "dog" / "0.png"))
+    page.click("#upload-model button")
+    page.locator("#upload-told", has_text="is no model of cvzoo").wait_for()
+    page.fill("#model-name", "")
+    page.set_input_files("#model-file", str(run / "best.safetensors"))
+    assert page.input_value("#model-name") == "best"
+    page.fill("#model-name", "from elsewhere")
+    page.click("#upload-model button")
+    page.wait_for_url("**/models/md_*")
+    page.fill("#alias", "production")
+    page.click("text=Give")
+    page.locator("span", has_text="@production").first.wait_for()
+    own = page.url.removeprefix(server.address)
+    image = (data / "val" / "cat" / "1.png").read_bytes()
+    address = f"{server.address}/api/v1/predict?model=@production"
+    answer = page.request.post(address, data=image, headers={"sec-fetch-site": "same-origin"})
+    assert answer.ok, answer.text()
+    assert {each["name"] for each in answer.json()["classes"]} == {"cat", "dog"}
+    page.goto(f"{server.address}/try?model=@production")
+    assert page.locator("#model option:checked").inner_text() == "from elsewhere @production"
+    pages.faults = [fault for fault in pages.faults if "415" not in fault]  # of the image that is no model
+    pages.look(own)
+
+
+def test_predictions_of_folders_show_what_is_right(pages, server, run, run_id, data, rest):
+    page = pages.sign_in(server.link)
+    page.set_default_timeout(90_000)
+    job = rest.post(page, f"/api/v1/models/{run_id}/predictions", {"images": str(data / "val"), "form": "jsonl"})["id"]
+    rest.until(page, f"/api/v1/predictions/{job}", lambda tree: tree["state"] == "succeeded")
+    found = rest.get(page, f"/api/v1/predictions/{job}")
+    assert found["total"] == 6
+    right = [each["found"][0]["name"] == each["image"].split("/")[-2] for each in found["items"]]
+    assert found["accuracy"] == sum(right) / 6
+    pages.look(f"/predictions/{job}", act=lambda page: page.click("summary"))
