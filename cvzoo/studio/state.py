@@ -8,6 +8,7 @@ from sqlalchemy import Engine
 
 from cvzoo.studio.access.attempts import Attempts
 from cvzoo.studio.clock import Clock
+from cvzoo.studio.data.dataset_bin import DatasetBin
 from cvzoo.studio.data.library import DataLibrary
 from cvzoo.studio.events.follow import Follows
 from cvzoo.studio.inference.pool import Pool
@@ -18,6 +19,7 @@ from cvzoo.studio.jobs.job_bin import JobBin
 from cvzoo.studio.jobs.use import Use
 from cvzoo.studio.jobs.watched import WatchedRuns
 from cvzoo.studio.models.found import Models
+from cvzoo.studio.models.model_bin import ModelBin
 from cvzoo.studio.models.register import Register
 from cvzoo.studio.models.zoo import Zoo
 from cvzoo.studio.place import Place
@@ -62,7 +64,8 @@ def make_studio(settings: Settings, place: Place, engine: Engine, clock: Clock) 
     use = Use(engine, jobs, place)
     conductor, data = Conductor(jobs, place, use=use), DataLibrary(engine, place, clock)
     models, pool = Models(runs, jobs, place, Zoo(), Register(engine, place, clock)), Pool()
-    attempts, follows, trash = Attempts(clock), Follows(runs), Trash([JobBin(jobs, place)], clock)
+    attempts, follows = Attempts(clock), Follows(runs)
+    trash = Trash([JobBin(jobs, place), DatasetBin(data), ModelBin(models.register)], clock)
     parts = (runs, follows, jobs, conductor, data, models, pool, attempts, trash, use)
     return Studio(settings, place, engine, clock, *parts, asyncio.Event())
 

@@ -66,12 +66,13 @@ TABLE = {
     POST /api/v1/datasets/{dataset}:revert /api/v1/datasets/{dataset}:split /api/v1/datasets/{dataset}:undo
     POST /api/v1/uploads /data/new
     POST /data/{dataset}/about /data/{dataset}/classes /data/{dataset}/delete /data/{dataset}/findings
-    POST /data/{dataset}/revert /data/{dataset}/restore /api/v1/datasets/{dataset}:restore
+    POST /data/{dataset}/revert
     POST /data/{dataset}/split /data/{dataset}/versions
     PUT /api/v1/datasets/{dataset}/classes /api/v1/datasets/{dataset}/images/{ordinal}/labels
     """,
     ("trainer", "changes"): """
-    DELETE /api/v1/models/{model}/aliases/{alias}
+    DELETE /api/v1/models/{model}/aliases/{alias} /api/v1/models/{model}
+    POST /models/{model}/delete
     PATCH /api/v1/models/{model}
     PUT /api/v1/models/{model}/aliases/{alias}
     POST /api/v1/models /models/{model}/about

@@ -22,6 +22,7 @@ from cvzoo.studio.trash import KEPT_MS, Trashed
 
 router = APIRouter(tags=["jobs"])
 pages = APIRouter(include_in_schema=False)
+_PAGES = {"jb": "jobs", "ds": "data", "md": "models"}  # of restored things, by the prefix of identifiers
 _Tag: TypeAlias = Annotated[str, Field(min_length=1, max_length=40)]
 _Name: TypeAlias = Annotated[str, Field(max_length=120)]
 _Notes: TypeAlias = Annotated[str, Field(max_length=MAX_NOTES)]
@@ -213,5 +214,4 @@ def trash_by_form(
         purge(request, thing, who)
         return RedirectResponse("/trash", status_code=303)
     restore(request, thing, who)
-    is_job = thing.startswith("jb_")
-    return RedirectResponse(f"/jobs/{thing}" if is_job else f"/data/{thing}", status_code=303)
+    return RedirectResponse(f"/{_PAGES[thing[:2]]}/{thing}", status_code=303)

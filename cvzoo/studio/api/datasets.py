@@ -77,10 +77,9 @@ class Reverted(BaseModel):
 
 
 @router.get("/datasets")
-def list_datasets(request: Request, _: Reader, trashed: bool = False) -> dict[str, Any]:
-    """All data sets, the newest first; or those that were deleted and can be restored."""
-    datasets = studio_of(request).data.datasets
-    return {"items": [each.to_json() for each in (datasets.trashed() if trashed else datasets.all())]}
+def list_datasets(request: Request, _: Reader) -> dict[str, Any]:
+    """All data sets, the newest first."""
+    return {"items": [each.to_json() for each in studio_of(request).data.datasets.all()]}
 
 
 @router.post("/datasets", status_code=202)
@@ -115,7 +114,7 @@ def change_about(request: Request, dataset: Dataset, body: Changed, who: Identit
 
 @router.delete("/datasets/{dataset}", status_code=204)
 def delete_dataset(request: Request, dataset: FoundDataset, who: Annotator) -> None:
-    """Deletes the data set, which can be restored for 30 days; one that is not imported is deleted for good.
+    """Moves the data set to the trash for 30 days; one that is not imported is deleted for good.
 
     Materialized versions stay for the runs that were trained on them.
     """
@@ -127,20 +126,6 @@ def trash(request: Request, dataset: Dataset, who: Identity) -> None:
     require_owner(who, dataset.created_by)
     studio_of(request).data.tasks.trash(dataset)
     audit(request, who, "dataset.delete", dataset.id, {"name": dataset.name})
-
-
-@router.post("/datasets/{dataset}:restore")
-def restore_dataset(request: Request, dataset: str, who: Annotator) -> dict[str, Any]:
-    """Takes a deleted data set back, with a number after its name if another one has it; 404 if it is gone."""
-    datasets = studio_of(request).data.datasets
-    known = next((each for each in datasets.trashed() if each.id == dataset), None)
-    if known is None:
-        raise Problem(404, "there is no such deleted data set", hint="after 30 days it is deleted for good")
-    require_owner(who, known.created_by)
-    datasets.restore(dataset)
-    audit(request, who, "dataset.restore", dataset, {"name": known.trashed_name})
-    found = datasets.get(dataset)
-    return {} if found is None else found.to_json()
 
 
 @router.post("/datasets/{dataset}:import-again", status_code=202)

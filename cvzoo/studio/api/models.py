@@ -107,6 +107,23 @@ def change_model(request: Request, found: FoundModel, body: Notes, who: Trainer)
     return {"notes": body.notes.strip()}
 
 
+@router.delete("/models/{model}", status_code=204)
+def delete_model(request: Request, found: FoundModel, who: Trainer) -> None:
+    """Moves an uploaded model to the trash, from where it is restored for 30 days; 409 of others."""
+    trash_model(request, found, who)
+
+
+def trash_model(request: Request, found: Model, who: Identity) -> None:
+    """Moves an uploaded model to the trash, and records it in the audit. Raises Problem 403, 409."""
+    register = studio_of(request).models.register
+    known = next((each for each in register.uploaded() if each.id == found.key), None)
+    if known is None:
+        raise Problem(409, "only uploaded models are deleted", hint="the model of a run is deleted with the run")
+    require_owner(who, known.created_by)
+    register.trash(found.key)
+    audit(request, who, "model.delete", found.key, {"name": found.name})
+
+
 @router.put("/models/{model}/aliases/{alias}")
 def set_alias(request: Request, found: FoundModel, alias: str, who: Trainer) -> dict[str, Any]:
     """Gives the model an alias, by which `@ALIAS` names it instead of a key; another model loses it."""

@@ -16,8 +16,6 @@ from cvzoo.studio.database.tables import DATASET, REVISION
 from cvzoo.studio.ids import new_id
 from cvzoo.studio.problems import Problem, shown_name
 
-KEPT_MS = 30 * 24 * 3600 * 1000  # for how long a deleted data set can be restored
-
 
 @dataclasses.dataclass(frozen=True)
 class Dataset:
@@ -118,7 +116,7 @@ class Datasets:
             raise Problem(409, f"there is a data set {values['name']} already", fields={"name": "taken"}) from None
 
     def trash(self, dataset: str) -> None:
-        """Deletes it, so that it can be restored for `KEPT_MS`; its name is free."""
+        """Deletes it so that it can be restored; its name is free."""
         values = {"trashed_at": self._clock(), "trashed_name": DATASET.c.name, "name": DATASET.c.id}
         mine = (DATASET.c.id == dataset) & DATASET.c.trashed_at.is_(None)
         with writing(self._engine) as connection:

@@ -18,7 +18,7 @@ from sqlalchemy import Connection, Engine, func, insert, select, update
 
 from cvzoo.files.atomic_write import atomic_write
 from cvzoo.studio.clock import Clock
-from cvzoo.studio.data.datasets import KEPT_MS, Dataset, Datasets, classes_at
+from cvzoo.studio.data.datasets import Dataset, Datasets, classes_at
 from cvzoo.studio.data.findings import Findings, replace_findings
 from cvzoo.studio.data.items import Items
 from cvzoo.studio.data.take_in import take_in_import
@@ -36,7 +36,6 @@ from cvzoo.studio.worker.supervise import kept_environment
 INTERVAL_S = 0.3
 _AT_ONCE, _MAX_TRY = 2, 3  # attempts without progress
 _MAX_START = 5  # of processes that end before their first step
-_PURGE_S = 600.0  # how often deleted data sets are looked at
 _QUIET_MS = 3000  # without an edit, after which a data set is checked again
 ORDER, ITEMS, RESULT, PROGRESS, LOCK, ROWS, STARTED = (
     *("order.json", "items.jsonl", "result.json", "progress.json", "lock", "rows.jsonl", "started"),
@@ -77,7 +76,6 @@ class Tasks:
         self._engine, self._place, self._clock, self._seconds = engine, place, clock, seconds
         self._starts: dict[str, _Start] = {}
         self._lock = threading.Lock()
-        self._purged_at = float("-inf")
 
     @property
     def n_child(self) -> int:
@@ -112,9 +110,6 @@ class Tasks:
 
     def tick(self) -> None:
         """Brings all tasks a step further."""
-        if self._seconds() - self._purged_at >= _PURGE_S:
-            self._purged_at = self._seconds()
-            self.purge()
         with self._lock:
             self._check_edited()
             n_running = 0
@@ -347,12 +342,6 @@ class Tasks:
                 self._end_process(task)
                 shutil.rmtree(self._place.task(task.id), ignore_errors=True)
             self.drop_uploads(dataset)
-
-    def purge(self) -> None:
-        """Deletes for good what was deleted long ago."""
-        for each in Datasets(self._engine, self._clock).trashed():
-            if (each.trashed_at or 0) + KEPT_MS <= self._clock():
-                self.delete(each)
 
     def _end_process(self, task: Task) -> None:
         known = self._starts.pop(task.id, None)

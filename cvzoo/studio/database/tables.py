@@ -258,6 +258,7 @@ MODEL = Table(
     Column("sha256", String(64), nullable=False),
     Column("created_at", Integer, nullable=False),
     Column("created_by", String(19)),
+    Column("trashed_at", Integer),
 )
 MODEL_ALIAS = Table(
     "model_alias",

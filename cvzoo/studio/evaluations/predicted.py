@@ -110,7 +110,10 @@ def _row(index: int, line: Row) -> Predicted:
     found: list[dict[str, Any]] = []
     for each in trees:
         name = each.get("name")
-        tree: dict[str, Any] = {"name": str(each.get("label")) if name is None else str(name), "score": number(each.get("score"))}
+        tree: dict[str, Any] = {
+            "name": str(each.get("label")) if name is None else str(name),
+            "score": number(each.get("score")),
+        }
         sides = {side: number(each.get(side)) for side in _SIDES}
         found.append(tree | sides if None not in sides.values() else tree)
     kind = "objects" if key == "objects" else "classes" if any(each["score"] is not None for each in found) else "maps"

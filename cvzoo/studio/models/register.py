@@ -5,7 +5,7 @@ import os
 import re
 import shutil
 
-from sqlalchemy import Engine, delete, insert, select
+from sqlalchemy import Engine, delete, insert, select, update
 from sqlalchemy.dialects.sqlite import insert as insert_or_update
 
 from cvzoo.files.atomic_write import sync_folder
@@ -23,13 +23,14 @@ FILE = "model.safetensors"
 
 @dataclasses.dataclass(frozen=True)
 class Uploaded:
-    """A model that a user brought. created_at: milliseconds since 1970"""
+    """A model that a user brought. created_at, trashed_at: milliseconds since 1970, None of what was not deleted"""
 
     id: str
     name: str
     sha256: str
     created_at: int
     created_by: str | None
+    trashed_at: int | None = None
 
 
 class Register:
@@ -73,9 +74,10 @@ class Register:
         with writing(self._engine) as connection:
             connection.execute(change)
 
-    def uploaded(self) -> list[Uploaded]:
-        """The models that users brought, the newest first."""
-        query = select(MODEL).order_by(MODEL.c.created_at.desc(), MODEL.c.id)
+    def uploaded(self, *, is_trashed: bool = False) -> list[Uploaded]:
+        """The models that users brought, the newest first; or those of them that were deleted."""
+        there = MODEL.c.trashed_at.is_not(None) if is_trashed else MODEL.c.trashed_at.is_(None)
+        query = select(MODEL).where(there).order_by(MODEL.c.created_at.desc(), MODEL.c.id)
         with reading(self._engine) as connection:
             return [Uploaded(**row._mapping) for row in connection.execute(query)]
 
@@ -92,8 +94,15 @@ class Register:
             connection.execute(insert(MODEL).values(**dataclasses.asdict(found)))
         return found
 
+    def trash(self, model: str, *, is_trashed: bool = True) -> bool:
+        """Whether an uploaded model was deleted so that it can be restored, or was restored."""
+        before = MODEL.c.trashed_at.is_(None) if is_trashed else MODEL.c.trashed_at.is_not(None)
+        query = update(MODEL).where(MODEL.c.id == model, before)
+        with writing(self._engine) as connection:
+            return connection.execute(query.values(trashed_at=self._clock() if is_trashed else None)).rowcount > 0
+
     def remove(self, model: str) -> None:
-        """Deletes an uploaded model, with its aliases and notes."""
+        """Deletes an uploaded model for good, with its aliases and notes."""
         with writing(self._engine) as connection:
             connection.execute(delete(MODEL).where(MODEL.c.id == model))
             for table in (MODEL_ALIAS, MODEL_NOTES):
@@ -102,7 +111,7 @@ class Register:
 
     def clean(self) -> None:
         """Removes files that a server that was killed did not come to register, or to delete."""
-        known = {each.id for each in self.uploaded()}
+        known = {each.id for each in (*self.uploaded(), *self.uploaded(is_trashed=True))}
         for folder in self._place.models.iterdir():
             if folder.name not in known:
                 shutil.rmtree(folder, ignore_errors=True)

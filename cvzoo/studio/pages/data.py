@@ -18,13 +18,12 @@ from cvzoo.studio.api.datasets import (
     change_about,
     new_dataset,
     repeat_import,
-    restore_dataset,
     trash,
 )
 from cvzoo.studio.api.found_dataset import FoundDataset
 from cvzoo.studio.api.versions import new_version
 from cvzoo.studio.data.classes import class_changes, colors_of
-from cvzoo.studio.data.datasets import KEPT_MS, Dataset
+from cvzoo.studio.data.datasets import Dataset
 from cvzoo.studio.data.split import apply_split, planned_split
 from cvzoo.studio.data.where import Filter
 from cvzoo.studio.pages.render import render
@@ -47,9 +46,7 @@ def datasets(request: Request, _: Reader) -> Response:
         counts = data.datasets.counts(each.id)
         shown = data.items.page(each.id, each.head_rev, Filter(), limit=4)
         found.append({"dataset": each, "counts": counts, "images": [item for item in shown if item.height]})
-    return render(
-        request, "datasets.html", values={"found": found, "trashed": data.datasets.trashed(), "kept_ms": KEPT_MS}
-    )
+    return render(request, "datasets.html", values={"found": found})
 
 
 @router.get("/data/new")
@@ -212,13 +209,6 @@ def delete_by_form(request: Request, dataset: FoundDataset, who: Annotator, name
         return _page(request, dataset, {"delete_error": "type the name of the data set"})
     trash(request, dataset, who)
     return RedirectResponse("/data", status_code=303)
-
-
-@router.post("/data/{dataset}/restore")
-def restore_by_form(request: Request, dataset: str, who: Annotator) -> Response:
-    """Takes a deleted data set back."""
-    restore_dataset(request, dataset, who)
-    return RedirectResponse(f"/data/{dataset}", status_code=303)
 
 
 @router.get("/data/{dataset}/history")

@@ -20,6 +20,7 @@ from cvzoo.studio.api.models import (
     predict_many,
     remove_alias,
     require_loadable,
+    trash_model,
 )
 from cvzoo.studio.jobs.spec import EvaluateSpec, ExportSpec, PredictionForm, PredictSpec
 from cvzoo.studio.models.card import card_of
@@ -104,6 +105,13 @@ def about_by_form(
     except Problem as problem:
         return _page(request, found, problem.more.get("fields", {"alias": str(problem.detail)}), problem.status_code)
     return RedirectResponse(f"/models/{found.key}", status_code=303)
+
+
+@router.post("/models/{model}/delete")
+def delete_by_form(request: Request, found: FoundModel, who: Trainer) -> Response:
+    """Moves an uploaded model to the trash."""
+    trash_model(request, found, who)
+    return RedirectResponse("/trash", status_code=303)
 
 
 @router.post("/models/{model}/exports")

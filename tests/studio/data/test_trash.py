@@ -4,7 +4,7 @@ import pytest
 
 from cvzoo.studio.access.tickets import new_ticket
 from cvzoo.studio.access.users import add_user
-from cvzoo.studio.data.datasets import KEPT_MS
+from cvzoo.studio.trash import KEPT_MS
 
 
 @pytest.fixture
@@ -15,8 +15,12 @@ def version(browser, studio, work, dataset):
     return answer.json()["id"]
 
 
-def names(browser, query=""):
-    return [each["name"] for each in browser.get(f"/api/v1/datasets{query}").json()["items"]]
+def names(browser):
+    return [each["name"] for each in browser.get("/api/v1/datasets").json()["items"]]
+
+
+def restore(browser, dataset):
+    assert browser.post(f"/api/v1/trash/{dataset}:restore").status_code == 204
 
 
 def test_a_deleted_data_set_is_gone_and_comes_back_with_all_it_had(browser, studio, work, dataset, version):
@@ -27,34 +31,33 @@ def test_a_deleted_data_set_is_gone_and_comes_back_with_all_it_had(browser, stud
     assert names(browser) == []
     assert studio.data.versions.ready() == []
     assert (studio.place.version(version) / "annotations").is_dir()  # for the runs that were trained on it
-    (trashed,) = browser.get("/api/v1/datasets?trashed=true").json()["items"]
-    assert (trashed["id"], trashed["trashed_name"]) == (dataset, "shapes")
-    page = browser.get("/data").text
-    assert "Restore shapes" in page
-    assert browser.post(f"/data/{dataset}/restore").headers["location"] == f"/data/{dataset}"
+    (row,) = browser.get("/api/v1/trash").json()["items"]
+    assert (row["id"], row["name"], row["kind"]) == (dataset, "shapes", "data set")
+    assert "Restore shapes" in browser.get("/trash").text
+    assert browser.post(f"/trash/{dataset}", data={"action": "restore"}).status_code == 303
     work(studio)
     after = browser.get(f"/api/v1/datasets/{dataset}").json()
     for key in ("name", "classes", "splits", "head_rev", "trashed_at"):
         assert after[key] == before[key], key
     assert browser.get(f"/api/v1/versions/{version}").json()["state"] == "ready"
-    assert browser.get("/api/v1/datasets?trashed=true").json()["items"] == []
-    assert browser.post(f"/api/v1/datasets/{dataset}:restore").status_code == 404
+    assert browser.get("/api/v1/trash").json()["items"] == []
 
 
 def test_its_name_is_free_and_a_restored_one_gets_a_number(browser, studio, work, dataset):
     browser.delete(f"/api/v1/datasets/{dataset}")
     assert browser.post("/api/v1/datasets", json={"name": "shapes", "source": {"sample": 4}}).status_code == 202
     work(studio)
-    assert browser.post(f"/api/v1/datasets/{dataset}:restore").json()["name"] == "shapes 2"
+    restore(browser, dataset)
+    assert browser.get(f"/api/v1/datasets/{dataset}").json()["name"] == "shapes 2"
 
 
 def test_it_is_deleted_for_good_after_thirty_days(browser, studio, dataset, version, clock):
     browser.delete(f"/api/v1/datasets/{dataset}")
     clock.now += KEPT_MS - 1
-    studio.data.tasks.purge()
+    studio.trash.tick()
     assert len(studio.data.datasets.trashed()) == 1
     clock.now += 1
-    studio.data.tasks.purge()
+    studio.trash.tick()
     assert studio.data.datasets.trashed() == []
     assert studio.data.versions.get(version) is None
     assert studio.data.datasets.restore(dataset) is False
@@ -66,7 +69,7 @@ def test_the_work_on_it_ends(browser, studio, work, dataset):
     browser.delete(f"/api/v1/datasets/{dataset}")
     assert studio.data.tasks.open(dataset) == []
     assert list(studio.place.tasks.iterdir()) == []
-    browser.post(f"/api/v1/datasets/{dataset}:restore")
+    restore(browser, dataset)
     (version,) = studio.data.versions.of(dataset)
     assert (version.state, version.detail) == ("failed", "the data set was deleted")
 
@@ -76,5 +79,5 @@ def test_only_who_made_it_or_an_administrator_restores_it(browser, stranger, stu
     user = add_user(studio.engine, "ada", "annotator", studio.clock).id
     stranger.headers["sec-fetch-site"] = "same-origin"
     stranger.post("/open", data={"ticket": new_ticket(studio.engine, studio.clock, user)})
-    assert stranger.post(f"/api/v1/datasets/{dataset}:restore").status_code == 403
-    assert browser.post(f"/api/v1/datasets/{dataset}:restore").status_code == 200
+    assert stranger.post(f"/api/v1/trash/{dataset}:restore").status_code == 403
+    restore(browser, dataset)

@@ -169,3 +169,18 @@ def test_the_lineage_leads_to_the_data_set_and_its_licence(browser, studio, run_
     page = browser.get(f"/models/{run_id}").text
     assert f'href="/versions/{version.id}"' in page
     assert json.dumps("CC BY 4.0")[1:-1] in page
+
+
+def test_a_deleted_model_is_in_the_trash_with_its_alias(browser, studio, mine, run_id):
+    browser.put(f"/api/v1/models/{mine}/aliases/production")
+    assert browser.delete(f"/api/v1/models/{run_id}").status_code == 409
+    assert browser.post(f"/models/{mine}/delete").headers["location"] == "/trash"
+    for key in (mine, "@production"):
+        assert browser.get(f"/api/v1/models/{key}").status_code == 404
+    studio.models.register.clean()
+    assert browser.post(f"/trash/{mine}", data={"action": "restore"}).headers["location"] == f"/models/{mine}"
+    assert browser.get("/api/v1/models/@production").json()["key"] == mine
+    assert browser.delete(f"/api/v1/models/{mine}").status_code == 204
+    assert browser.delete(f"/api/v1/trash/{mine}").status_code == 204
+    assert list(studio.place.models.iterdir()) == []
+    assert studio.models.register.aliases() == {}

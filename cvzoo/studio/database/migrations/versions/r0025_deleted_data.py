@@ -1,4 +1,4 @@
-"""Deleted data sets, which can be restored."""
+"""Deleted data sets and uploaded models, which can be restored."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -9,12 +9,14 @@ down_revision = "0024"
 
 def upgrade() -> None:
     """Adds the columns."""
-    op.add_column("dataset", sa.Column("trashed_at", sa.Integer))
+    for table in ("dataset", "model"):
+        op.add_column(table, sa.Column("trashed_at", sa.Integer))
     op.add_column("dataset", sa.Column("trashed_name", sa.String(120), nullable=False, server_default=""))
 
 
 def downgrade() -> None:
     """Drops them; what was deleted is deleted for good, as an older program would show it."""
-    op.execute("DELETE FROM dataset WHERE trashed_at IS NOT NULL")
-    for name in ("trashed_at", "trashed_name"):
-        op.drop_column("dataset", name)
+    op.drop_column("dataset", "trashed_name")
+    for table in ("dataset", "model"):
+        op.execute(f"DELETE FROM {table} WHERE trashed_at IS NOT NULL")
+        op.drop_column(table, "trashed_at")
