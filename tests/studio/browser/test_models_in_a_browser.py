@@ -209,3 +209,26 @@ def test_predictions_of_folders_show_what_is_right(pages, server, run, run_id, d
     right = [each["found"][0]["name"] == each["image"].split("/")[-2] for each in found["items"]]
     assert found["accuracy"] == sum(right) / 3
     pages.look(f"/predictions/{job}", act=lambda page: page.click("summary"))
+
+
+def test_two_evaluations_are_compared(pages, server, run, run_id, data, rest):
+    page = pages.sign_in(server.link)
+    page.set_default_timeout(90_000)
+    body = {"model": run_id, "data": f"folder:{data}", "split": "val"}
+    first = rest.post(page, "/api/v1/evaluations", body)["id"]
+    rest.until(page, "/api/v1/evaluations", lambda tree: tree["items"][0]["state"] == "succeeded")
+    from cvzoo.config import set_seed
+    from cvzoo.links.model.cifar_resnet.cifar_resnet import CIFARResNet
+    from cvzoo.serializers.model_file import save_model
+
+    set_seed(5)
+    save_model(run / "best.safetensors", CIFARResNet(20, label_names=("cat", "dog")))
+    second = rest.post(page, "/api/v1/evaluations", body)["id"]
+    states = lambda tree: {each["state"] for each in tree["items"]}  # noqa: E731
+    rest.until(page, "/api/v1/evaluations", lambda tree: states(tree) == {"succeeded"})
+    counts = rest.get(page, f"/api/v1/evaluations/{second}/diff?other={first}")["counts"]
+    page.goto(f"{server.address}/evaluations/{second}")
+    page.get_by_role("button", name="Compare").click()
+    page.get_by_role("heading", name="What differs").wait_for()
+    assert page.locator(".grid li").count() == sum(counts.values())
+    pages.look(f"/evaluations/{second}/diff?other={first}")
