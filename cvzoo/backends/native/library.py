@@ -23,6 +23,7 @@ _KERNELS = (
     "layer_norm_grad",
     "depthwise_weight_grad",
     "softmax",
+    "swish",
     "winograd",
     "winograd_filters",
     "elementwise",

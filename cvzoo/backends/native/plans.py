@@ -51,6 +51,12 @@ class SoftmaxPlan(ctypes.Structure):
     _fields_ = [("rows", ctypes.c_int64), ("n", ctypes.c_int64)]
 
 
+class SwishPlan(ctypes.Structure):
+    """Of n elements; alpha, as in `AbstractBackend.eltwise`, is above 0."""
+
+    _fields_ = [("n", ctypes.c_int64), ("alpha", ctypes.c_double)]
+
+
 class AveragePoolPlan(ctypes.Structure):
     _fields_ = [
         (name, ctypes.c_int64)

@@ -7,6 +7,7 @@ import numpy as np
 from cvzoo.backends.float_types import in_float32
 from cvzoo.backends.numpy.chain import chain as numpy_chain
 from cvzoo.backends.onednn.algorithms import ELTWISE
+from cvzoo.backends.onednn.eltwise import eltwise
 from cvzoo.backends.onednn.memory import describe_dense, is_dense, new_like
 from cvzoo.backends.onednn.primitives import (
     DST,
@@ -22,6 +23,7 @@ from cvzoo.backends.onednn.primitives import (
     primitive_descriptor,
     recall,
 )
+from cvzoo.backends.onednn.swish import is_own_swish
 
 __all__ = ["chain"]
 
@@ -81,6 +83,11 @@ def _make(x: np.ndarray, steps: Sequence[tuple], others: Sequence[np.ndarray]) -
 @in_float32
 def chain(x: np.ndarray, steps: Sequence[tuple], others: Sequence[np.ndarray]) -> np.ndarray:
     """See `AbstractBackend.chain`."""
+    for k, (kind, *numbers) in enumerate(steps if x.dtype == F32 and is_dense(x) else ()):
+        if is_own_swish(kind, numbers[0] if numbers else 0.0, x.shape):
+            n = sum(before in _BINARY for before, *_ in steps[:k])
+            y = eltwise(kind, chain(x, steps[:k], others[:n]) if k else x, alpha=numbers[0])
+            return chain(y, steps[k + 1 :], others[n:]) if steps[k + 1 :] else y
     if steps and _is_case(x, others):
         key = ("chain", tuple(steps), x.shape, x.strides, *[(other.shape, other.strides) for other in others])
         run = local.young.get(key)

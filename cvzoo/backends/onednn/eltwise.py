@@ -34,12 +34,11 @@ from cvzoo.backends.onednn.primitives import (
     primitive_descriptor,
     recall,
 )
+from cvzoo.backends.onednn.swish import FEW, is_own_swish, make_swish
 
 __all__ = ["add", "add_relu", "eltwise", "eltwise_grad", "eltwise_grad_from_output", "multiply"]
 
-# elements; for fewer, NumPy is faster than a oneDNN call. For functions the size of one image decides, not that of the
-# batch, so that an image's bits do not depend on its batch; sums and products are equal in both libraries
-_FEW = 1 << 11
+# elements; for fewer, NumPy is faster than a oneDNN call, and sums and products are equal in both libraries
 _FEW_TO_ADD = 1 << 15
 _GREATER_OR_EQUAL = 0x1FFF6
 _FIRST_POST_OP_SOURCE = 32768 | 2
@@ -48,9 +47,9 @@ _ADD, _MULTIPLY = 0x1FFF0, 0x1FFF1
 
 
 def _is_case(x: np.ndarray) -> bool:
-    if x.dtype != F32 or x.size < _FEW:
+    if x.dtype != F32 or x.size < FEW:
         return False
-    return (x.ndim < 2 or x.size // x.shape[0] >= _FEW) and is_dense(x)
+    return (x.ndim < 2 or x.size // x.shape[0] >= FEW) and is_dense(x)
 
 
 def _make_relu(size: int) -> Callable[[np.ndarray, np.ndarray], None] | bool:
@@ -79,6 +78,8 @@ def eltwise(kind: str, x: np.ndarray, *, alpha: float = 0.0, beta: float = 0.0) 
         run = local.young.get(key)
         if run is None and kind == "relu":
             run = recall(key, _make_relu, x.size)
+        elif run is None and is_own_swish(kind, alpha, (1, x.size)):
+            run = recall(key, make_swish, x.size, alpha)
         elif run is None:
             run = recall(key, _make, x.size, ELTWISE[kind](alpha, beta))
         if run:

@@ -1,5 +1,6 @@
 """Forward convolution fused with bias, sum and activation, in float32, bfloat16 and int8."""
 
+import math
 from typing import Literal
 
 import numpy as np
@@ -40,6 +41,7 @@ from cvzoo.backends.onednn.primitives import (
     strides_of,
     supported,
 )
+from cvzoo.backends.onednn.swish import is_own_swish, make_swish
 
 DIRECT = 1
 _BINARY_ADD = 0x1FFF0
@@ -103,20 +105,24 @@ class ForwardConvolution:
     """activation(conv(x, w) + b + add) for one case.
 
     shape: of the result
-    after: an activation that the kernel does not have, which is computed afterwards; None: the kernel computes it
+    finish: a kernel of our own for the activation, which it computes in place
+    after: an activation that neither kernel has, which is computed afterwards; None: one of them computes it
     """
 
-    __slots__ = ("_run", "_weights", "after", "shape")
+    __slots__ = ("_finish", "_run", "_weights", "after", "shape")
 
     def __init__(
         self,
         shape: Dims,
         weights: AbstractCachedWeights,
         run: Primitive | NativePrimitive,
+        *,
+        finish: NativePrimitive | None = None,
         after: str | None = None,
     ):
         self.shape = shape
         self.after = after
+        self._finish = finish
         self._weights = weights
         self._run = run
 
@@ -137,6 +143,8 @@ class ForwardConvolution:
         if add is not None:
             arrays.append(channels_last(add) if add.dtype in (S8, U8, BF16) else as_kernels_want(np.asarray(add, F32)))
         self._run(*arrays, *scales)
+        if self._finish is not None:
+            self._finish(y, y)
 
 
 def _looks(x_shape: Dims, y_shape: Dims, geometry: Geometry, w_shape: Dims) -> tuple[Dims, Dims, Dims]:
@@ -212,7 +220,10 @@ def make_forward(
         post_ops += [("eltwise", _LINEAR, 1 / add_scale, 0.0), ("binary", _BINARY_ADD, second.address)]
         if not counts_as_added:
             post_ops.append(("eltwise", _LINEAR, add_scale, 0.0))
-    if activation is not None:
+    finish = None
+    if target == F32 and is_own_swish(activation, alpha, y_shape):
+        finish = make_swish(math.prod(y_shape), alpha)
+    elif activation is not None:
         if activation not in ELTWISE:
             return False
         post_ops.append(("eltwise", *ELTWISE[activation](alpha, beta)))
@@ -244,6 +255,6 @@ def make_forward(
     if out_scaled:
         slots.append((SCALES | DST, describe((1,), (1,))))
     if w_look != w.shape:
-        return ForwardConvolution(y_shape, _FlatWeights(w, chosen), Primitive(descriptor, slots))
+        return ForwardConvolution(y_shape, _FlatWeights(w, chosen), Primitive(descriptor, slots), finish=finish)
     weights = PackedWeights(describe_weights(w.shape, strides_of(w), groups, w.dtype), chosen, name=name)
-    return ForwardConvolution(y_shape, weights, Primitive(descriptor, slots))
+    return ForwardConvolution(y_shape, weights, Primitive(descriptor, slots), finish=finish)

@@ -1,5 +1,6 @@
 """Inference of 3x3 convolutions by Winograd's algorithm (Lavin and Gray, 2016), from our library in C."""
 
+import math
 from typing import Literal
 
 import numpy as np
@@ -12,6 +13,7 @@ from cvzoo.backends.onednn.forward_convolution import ForwardConvolution, Geomet
 from cvzoo.backends.onednn.memory import AbstractCachedWeights, lasting_bytes
 from cvzoo.backends.onednn.native_primitive import NativePrimitive
 from cvzoo.backends.onednn.primitives import BIAS, DST, SRC, WEIGHTS, strides_of
+from cvzoo.backends.onednn.swish import is_own_swish, make_swish
 
 WINOGRAD = "convolution (Winograd)"  # the operation, in summaries
 _FEWEST_PIXELS = 36  # of an image's result: with fewer, the transformed filters are read too seldom to pay
@@ -76,5 +78,8 @@ def make_winograd(
     plan = WinogradPlan(*sizes, has_bias, has_add, ACTIVATIONS.get(activation, 0), alpha, beta)
     kinds = (SRC, WEIGHTS, DST, *((BIAS,) if has_bias else ()), *((post_op_source(0),) if has_add else ()))
     run = NativePrimitive(WINOGRAD, "winograd", plan, kinds)
+    if is_own_swish(activation, alpha, y_shape):
+        finish = make_swish(math.prod(y_shape), alpha)
+        return ForwardConvolution(y_shape, _TransformedFilters(w), run, finish=finish)
     after = None if activation in ACTIVATIONS else activation
-    return ForwardConvolution(y_shape, _TransformedFilters(w), run, after)
+    return ForwardConvolution(y_shape, _TransformedFilters(w), run, after=after)

@@ -47,7 +47,6 @@ typedef struct {
 
 #define EACH_HELD _Pragma("GCC unroll 16") for (int k = 0; k < HELD; k++)
 
-static inline Full chosen(FullInt where, Full a, Full b) { return (Full)((where & (FullInt)a) | (~where & (FullInt)b)); }
 static inline Full magnitude(Full v) { return (Full)((FullInt)v & 0x7fffffff); }
 
 static inline Full root(Full v)

@@ -80,6 +80,8 @@ static inline Full load(const float *p)
 
 static inline void store(float *p, Full v) { memcpy(p, &v, sizeof v); }
 
+static inline Full chosen(FullInt where, Full a, Full b) { return (Full)((where & (FullInt)a) | (~where & (FullInt)b)); }
+
 static inline Wide load_wide(const float *p)
 {
     Float v;

@@ -41,8 +41,6 @@ static inline __attribute__((always_inline)) void product(const int rows, int64_
     }
 }
 
-static inline Full chosen(FullInt where, Full a, Full b) { return (Full)((where & (FullInt)a) | (~where & (FullInt)b)); }
-
 static inline Full activated(int64_t activation, double with, double limit, Full v)
 {
     const Full alpha = all((float)with), beta = all((float)limit), zero = {0};

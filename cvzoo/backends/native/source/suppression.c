@@ -15,7 +15,6 @@ typedef struct {
 
 enum { Y_MIN, X_MIN, Y_MAX, X_MAX, AREA, FIELDS }; /* of the kept boxes, each in an array of its own */
 
-static inline Full chosen(FullInt where, Full a, Full b) { return (Full)((where & (FullInt)a) | (~where & (FullInt)b)); }
 static inline Full larger(Full a, Full b) { return chosen(a > b, a, b); }
 static inline Full smaller(Full a, Full b) { return chosen(a < b, a, b); }
 static inline float positive(float x) { return x > 0 ? x : 0; }
