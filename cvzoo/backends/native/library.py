@@ -26,6 +26,8 @@ _KERNELS = (
     "swish",
     "winograd",
     "winograd_filters",
+    "rows",
+    "rows_matrix",
     "elementwise",
     "suppression",
     "prepare",
@@ -34,7 +36,7 @@ _KERNELS = (
     "polygon_changes",
     "polygon_runs",
 )
-_WITH_SCRATCH = ("winograd",)
+_WITH_SCRATCH = ("winograd", "rows")
 
 
 class Native:

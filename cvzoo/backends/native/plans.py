@@ -94,6 +94,21 @@ class WinogradFiltersPlan(ctypes.Structure):
     _fields_ = [(name, ctypes.c_int64) for name in ("o", "c", "step_o", "step_c", "step_h", "step_w")]
 
 
+class RowsPlan(ctypes.Structure):
+    """step, step_c: strides of x (rows, c) in elements; activation, alpha, beta: as of WinogradPlan."""
+
+    _fields_ = [
+        *((name, ctypes.c_int64) for name in ("rows", "c", "o", "step", "step_c", "has_bias", "has_addend", "activation")),
+        *((name, ctypes.c_double) for name in ("alpha", "beta")),
+    ]
+
+
+class RowsMatrixPlan(ctypes.Structure):
+    """Of a matrix (o, c) with these strides in elements."""
+
+    _fields_ = [(name, ctypes.c_int64) for name in ("o", "c", "step_o", "step_c")]
+
+
 class SuppressionPlan(ctypes.Structure):
     _fields_ = [("n", ctypes.c_int64), ("limit", ctypes.c_int64), ("thresh", ctypes.c_float)]
 
@@ -126,6 +141,7 @@ class ElementwisePlan(ctypes.Structure):
 
 NO_MASK, BYTES, BITS = 0, 1, 2
 ACTIVATIONS = {None: 0, "relu": 1, "clip": 2, "leaky_relu": 3}  # of WinogradPlan
+ROWS_ACTIVATIONS = {**ACTIVATIONS, "sigmoid": 4, "swish": 5, "hard_sigmoid": 6, "hard_swish": 7}
 
 
 def _joined(axes: _Axes) -> list[tuple[int, int]]:

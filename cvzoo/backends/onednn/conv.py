@@ -55,6 +55,7 @@ from cvzoo.backends.onednn.primitives import (
     strides_of,
     supported,
 )
+from cvzoo.backends.onednn.rows import make_single_pixels
 from cvzoo.backends.onednn.winograd import make_winograd
 
 __all__ = ["channel_sum", "conv_2d", "conv_2d_input_grad", "conv_2d_weight_grad"]
@@ -114,7 +115,11 @@ def _make_conv(
     x_shape: Dims, w: np.ndarray, case: tuple[Any, ...], winograd: bool
 ) -> ForwardConvolution | Literal[False]:
     """The kernel of a forward convolution; False if there is none."""
-    return (winograd and make_winograd(x_shape, w, *case)) or make_forward(x_shape, w, *case)
+    return (
+        (winograd and make_winograd(x_shape, w, *case))
+        or make_single_pixels(x_shape, w, *case)
+        or make_forward(x_shape, w, *case)
+    )
 
 
 # not as a decorator, which would add a call to a network's most frequent kernel

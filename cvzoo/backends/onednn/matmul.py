@@ -5,10 +5,18 @@ from typing import Any, Literal
 import numpy as np
 
 from cvzoo.backends.float_types import in_float32
+from cvzoo.backends.native.library import native
 from cvzoo.backends.numpy.matmul import linear as numpy_linear
 from cvzoo.backends.numpy.matmul import matmul as numpy_matmul
 from cvzoo.backends.onednn.conv import conv_2d
-from cvzoo.backends.onednn.memory import PackedWeights, is_plain, new_dense, with_plain_strides
+from cvzoo.backends.onednn.memory import (
+    AbstractCachedWeights,
+    PackedWeights,
+    is_plain,
+    new_dense,
+    with_plain_strides,
+)
+from cvzoo.backends.onednn.native_primitive import NativePrimitive
 from cvzoo.backends.onednn.primitives import (
     BIAS,
     DST,
@@ -29,6 +37,7 @@ from cvzoo.backends.onednn.primitives import (
     recall,
     strides_of,
 )
+from cvzoo.backends.onednn.rows import ReadingOrder, product_of_rows
 
 __all__ = ["linear", "matmul"]
 
@@ -107,9 +116,9 @@ def matmul(a: np.ndarray, b: np.ndarray, *, scale: float = 1.0, add: np.ndarray 
 
 class _Linear:
     __slots__ = ("run", "shape", "weights")
-    run: Primitive
+    run: Primitive | NativePrimitive
     shape: tuple[int, int]
-    weights: PackedWeights
+    weights: AbstractCachedWeights
 
 
 def _depends_on_batch(descriptor: Handle) -> bool:
@@ -129,8 +138,18 @@ def _by_pixels(x: np.ndarray, w: np.ndarray, b: np.ndarray | None, pack: dict | 
     return y.transpose(0, 2, 3, 1).reshape(n, len(w))
 
 
+def _by_rows(product: _Linear, x: np.ndarray, w: np.ndarray, has_bias: bool) -> _Linear:
+    product.run = product_of_rows("matmul", x.shape[0], strides_of(x), w.shape, has_bias)
+    product.weights = ReadingOrder(w)
+    return product
+
+
 def _make_linear(x: np.ndarray, w: np.ndarray, has_bias: bool, is_packed: bool) -> _Linear | Literal[False] | str:
     n, o = x.shape[0], w.shape[0]
+    product = _Linear()
+    product.shape = (n, o)
+    if native() is not None and is_packed:
+        return _by_rows(product, x, w, has_bias)
     source = describe(x.shape, strides_of(x))
     plain = describe(w.shape[::-1], strides_of(w)[::-1])
     target = describe((n, o), (o, 1))
@@ -140,15 +159,13 @@ def _make_linear(x: np.ndarray, w: np.ndarray, has_bias: bool, is_packed: bool) 
     if descriptor is None:
         return False
     if _depends_on_batch(descriptor):
-        return _PIXELS
+        return _PIXELS if native() is None else _by_rows(product, x, w, has_bias)
     chosen = queried(descriptor, QUERY_WEIGHTS)
-    product = _Linear()
     product.weights = PackedWeights(plain, chosen)
     slots: list[tuple[int, Handle | int]] = [(SRC, source), (WEIGHTS, chosen), (DST, target)]
     if bias is not None:
         slots.append((BIAS, bias))
     product.run = Primitive(descriptor, slots)
-    product.shape = (n, o)
     return product
 
 

@@ -5,7 +5,6 @@ operations, the result of one staying in registers for the next. Every operation
 #include "native.h"
 
 enum {
-    WIDTH = 2 * LANES,
     PIECE = 64, /* numbers of a place */
     HELD = PIECE / WIDTH, /* registers of an operation's result */
     AHEAD = 8, /* pieces: by itself the CPU fetches four arrays in time or too late, depending on their addresses */

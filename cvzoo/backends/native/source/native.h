@@ -51,6 +51,7 @@ typedef double Wide __attribute__((vector_size(LANES * 8)));
 enum {
     UNROLLED = 4, /* registers of sums: additions one after the other would wait for each other */
     TILE = UNROLLED * LANES,
+    WIDTH = 2 * LANES, /* float32 in a register */
 };
 #define HALVES(k) _Pragma("GCC unroll 2") for (int k = 0; k < UNROLLED / 2; k++)
 #define EACH(k) _Pragma("GCC unroll 4") for (int k = 0; k < UNROLLED; k++)

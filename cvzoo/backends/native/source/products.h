@@ -5,7 +5,6 @@
 #include "native.h"
 
 enum {
-    WIDTH = 2 * LANES, /* float32 in a register */
     ROWS = LANES == 8 ? 12 : 6, /* of a product: two registers of sums each, and three more, are all there are */
     COLUMNS = 2 * WIDTH, /* results of a product's row */
 };

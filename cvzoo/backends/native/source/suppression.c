@@ -6,7 +6,6 @@
 #endif
 #include "native.h"
 
-enum { WIDTH = 2 * LANES };
 
 typedef struct {
     int64_t n, limit;
