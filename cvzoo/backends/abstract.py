@@ -98,6 +98,7 @@ class AbstractBackend(DetectionKernels, ImageKernels, IndexKernels, LossKernels,
         beta: float = 0.0,
         pack: dict | None = None,
         winograd: bool = False,
+        adds_last: bool = False,
     ) -> Array:
         """Cross-correlation: y (B, O, OH, OW) of x (B, C, H, W) and w (O, C / groups, KH, KW), plus b (O,).
 
@@ -105,6 +106,7 @@ class AbstractBackend(DetectionKernels, ImageKernels, IndexKernels, LossKernels,
         pack: a cache of the backend for reordered copies of w; the owner of w clears it when w
             changes. None: w is used once. If it has a `scale` (O,), the filters are those of w times it.
         winograd: Winograd's algorithm may be used where the backend has it: for results that need no gradients
+        adds_last: the activation comes before the sum with `add`
         """
         ...
 

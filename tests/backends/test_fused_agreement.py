@@ -147,3 +147,17 @@ def test_what_oneDNN_fuses_is_not_left_to_numpy(monkeypatch):
     gy = draw(2, 32, 40, 40)
     settings = {"stride": (1, 1), "pad": (1, 1, 1, 1), "dilate": (1, 1), "groups": 1}
     FAST.conv_2d_input_grad(gy, w, (40, 40), add=x, **settings)
+
+
+@pytest.mark.parametrize("activation", [None, "relu", "leaky_relu", "clip", "swish", "tanh"])
+@pytest.mark.parametrize(
+    ("c", "o", "side", "ksize", "groups"), [(32, 40, 13, 3, 1), (16, 64, 9, 1, 1), (24, 24, 9, 3, 24), (8, 6, 1, 1, 1)]
+)
+def test_a_sum_behind_the_activation_of_a_convolution_is_a_sum_of_its_result(c, o, side, ksize, groups, activation):
+    x, w, b = draw(2, c, side, side), draw(o, c // groups, ksize, ksize) / np.float32(ksize * c**0.5), draw(o)
+    add = draw(2, o, side, side, seed=1)
+    window = {"stride": (1, 1), "pad": (ksize // 2,) * 4, "dilate": (1, 1), "groups": groups, "winograd": True}
+    how = {**window, "activation": activation, "alpha": 0.1, "beta": 0.9}
+    together = FAST.conv_2d(x, w, b, add=add, adds_last=True, **how)
+    np.testing.assert_array_equal(together, FAST.add(FAST.conv_2d(x, w, b, **how), FAST.channels_last(add)))
+    assert_agree(together, REFERENCE.conv_2d(x, w, b, add=add, adds_last=True, **how))

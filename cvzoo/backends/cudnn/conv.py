@@ -128,11 +128,25 @@ def conv_2d(
     beta: float = 0.0,
     pack: dict | None = None,
     winograd: bool = False,
+    adds_last: bool = False,
 ) -> Array:
     """See `AbstractBackend.conv_2d`; `pack` caches w with its channels last.
 
     The same kernel adds `add` and b and computes ReLU, in float32; other activations are a second kernel.
     """
+    if adds_last and add is not None:
+        y = conv_2d(
+            *(x, w, b),
+            stride=stride,
+            pad=pad,
+            dilate=dilate,
+            groups=groups,
+            activation=activation,
+            alpha=alpha,
+            beta=beta,
+            pack=pack,
+        )
+        return add_arrays(y, add)
     session = current_session() if _is_for_cudnn(x, w, w.shape[1], groups) else None
     key = (x.shape, w.shape, (stride, pad, dilate, groups), b is not None, add is not None, activation == "relu")
     call = session is not None and _cached(session, (x.dtype, *key), _make_forward)

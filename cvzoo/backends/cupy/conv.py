@@ -44,8 +44,22 @@ def conv_2d(
     beta: float = 0.0,
     pack: dict | None = None,
     winograd: bool = False,
+    adds_last: bool = False,
 ) -> Array:
     """See `AbstractBackend.conv_2d`."""
+    if adds_last and add is not None:
+        y = conv_2d(
+            *(x, w, b),
+            stride=stride,
+            pad=pad,
+            dilate=dilate,
+            groups=groups,
+            activation=activation,
+            alpha=alpha,
+            beta=beta,
+            pack=pack,
+        )
+        return add_arrays(y, add)
     if is_depthwise(x.shape[1], w.shape, groups, x, w):
         return depthwise_conv_2d(
             *(x, w, b),

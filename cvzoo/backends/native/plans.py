@@ -79,7 +79,8 @@ class DepthwisePlan(ctypes.Structure):
 
 
 class WinogradPlan(ctypes.Structure):
-    """activation: its number in ACTIVATIONS; alpha, beta: as in `AbstractBackend.eltwise`."""
+    """has_addend: 2 if it is added after the activation; activation: its number in ACTIVATIONS; alpha, beta: as in
+    `AbstractBackend.eltwise`."""
 
     _fields_ = [
         *((name, ctypes.c_int64) for name in ("b", "h", "w", "c", "o", "out_h", "out_w", "top", "left")),
@@ -98,7 +99,10 @@ class RowsPlan(ctypes.Structure):
     """step, step_c: strides of x (rows, c) in elements; activation, alpha, beta: as of WinogradPlan."""
 
     _fields_ = [
-        *((name, ctypes.c_int64) for name in ("rows", "c", "o", "step", "step_c", "has_bias", "has_addend", "activation")),
+        *(
+            (name, ctypes.c_int64)
+            for name in ("rows", "c", "o", "step", "step_c", "has_bias", "has_addend", "activation")
+        ),
         *((name, ctypes.c_double) for name in ("alpha", "beta")),
     ]
 

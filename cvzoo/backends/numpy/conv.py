@@ -39,6 +39,7 @@ def conv_2d(
     beta: float = 0.0,
     pack: dict | None = None,
     winograd: bool = False,
+    adds_last: bool = False,
 ) -> np.ndarray:
     """See `AbstractBackend.conv_2d`; `winograd` is not used."""
     w = filters_of_pack(w, pack)
@@ -60,9 +61,13 @@ def conv_2d(
     y = y.transpose(0, 3, 1, 2)
     if b is not None:
         y += b[:, None, None]
-    if add is not None:
+    if add is not None and not adds_last:
         y += add
-    return y if activation is None else eltwise(activation, y, alpha=alpha, beta=beta)
+    if activation is not None:
+        y = eltwise(activation, y, alpha=alpha, beta=beta)
+    if add is not None and adds_last:
+        y += add
+    return y
 
 
 @in_float32

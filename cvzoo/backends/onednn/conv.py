@@ -7,11 +7,12 @@ import numpy as np
 from cvzoo.backends.float_types import filters_of_pack, in_float32, is_half
 from cvzoo.backends.interface import Dims, Pad, Pair
 from cvzoo.backends.native.library import native
-from cvzoo.backends.native.plans import DepthwisePlan
+from cvzoo.backends.native.plans import ACTIVATIONS, DepthwisePlan
 from cvzoo.backends.numpy.conv import channel_sum as numpy_channel_sum
 from cvzoo.backends.numpy.conv import conv_2d as numpy_conv_2d
 from cvzoo.backends.numpy.conv import conv_2d_input_grad as numpy_conv_2d_input_grad
 from cvzoo.backends.numpy.conv import conv_2d_weight_grad as numpy_conv_2d_weight_grad
+from cvzoo.backends.onednn.eltwise import add as add_arrays
 from cvzoo.backends.onednn.eltwise import eltwise
 from cvzoo.backends.onednn.forward_convolution import (
     DIRECT,
@@ -82,11 +83,27 @@ def conv_2d(
     beta: float = 0.0,
     pack: dict | None = None,
     winograd: bool = False,
+    adds_last: bool = False,
 ) -> np.ndarray:
     """See `AbstractBackend.conv_2d`; `pack` holds reordered weights by the name of their order."""
+    adds_last = adds_last and add is not None
+    if adds_last and activation not in ACTIVATIONS:
+        y = conv_2d(
+            *(x, w, b),
+            stride=stride,
+            pad=pad,
+            dilate=dilate,
+            groups=groups,
+            activation=activation,
+            alpha=alpha,
+            beta=beta,
+            pack=pack,
+            winograd=winograd,
+        )
+        return add_arrays(y, np.asarray(add))
     if x.dtype == F32 and w.dtype == F32 and x.size and w.size:
         w = with_plain_strides(w)
-        case = (b is not None, (stride, pad, dilate, groups), add is not None, activation, alpha, beta)
+        case = (b is not None, (stride, pad, dilate, groups), add is not None, activation, alpha, beta, adds_last)
         key = ("conv", x.shape, w.shape, w.strides, case, winograd)
         op = local.young.get(key)
         if op is None:
@@ -105,6 +122,7 @@ def conv_2d(
         "activation": activation,
         "alpha": alpha,
         "beta": beta,
+        "adds_last": adds_last,
     }
     if is_half(x.dtype):
         return _conv_2d_of_halves(x, w, b, **settings)

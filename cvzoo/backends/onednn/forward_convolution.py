@@ -181,6 +181,7 @@ def make_forward(
     activation: str | None,
     alpha: float,
     beta: float,
+    adds_last: bool = False,
     *,
     source: np.dtype = F32,
     factors: np.dtype = F32,
@@ -198,6 +199,7 @@ def make_forward(
     added: dtype of the addend; add_scale: scale of an int8 addend
     scaled: each filter's sums are multiplied by a scale; out_scaled: the result is divided by one
     counts_as_added: that one is the result's own divided by add_scale; the activation must not depend on a factor
+    adds_last: the activation, a post-operation of the library, comes before the sum; not of an int8 addend
     name: identifies the filters of this kernel among others in the same memory format
     """
     stride, pad, dilate, groups = geometry
@@ -214,7 +216,7 @@ def make_forward(
     )
     post_ops: list[tuple] = []
     if has_add and add_scale is None:
-        post_ops.append(("binary", _BINARY_ADD, second.address))
+        post_ops.append(("binary", _BINARY_ADD, second.address))  # the first one, unless `adds_last`
     elif has_add and add_scale is not None:
         # the addend of a post-op has no scale: the convolution is computed in the scale of the addend
         post_ops += [("eltwise", _LINEAR, 1 / add_scale, 0.0), ("binary", _BINARY_ADD, second.address)]
@@ -226,7 +228,7 @@ def make_forward(
     elif activation is not None:
         if activation not in ELTWISE:
             return False
-        post_ops.append(("eltwise", *ELTWISE[activation](alpha, beta)))
+        post_ops.insert(0 if adds_last else len(post_ops), ("eltwise", *ELTWISE[activation](alpha, beta)))
     scales = [(WEIGHTS, 1 if groups == 1 else 3)] if scaled else []
     if out_scaled:
         scales.append((DST, 0))
@@ -249,7 +251,9 @@ def make_forward(
     if bias is not None:
         slots.append((BIAS, bias))
     if has_add:
-        slots.append((post_op_source(1 if add_scale is not None else 0), second))
+        slots.append(
+            (post_op_source(1 if add_scale is not None or (adds_last and activation is not None) else 0), second)
+        )
     if scaled:
         slots.append((SCALES | WEIGHTS, describe(w.shape[:1], (1,))))
     if out_scaled:

@@ -1,4 +1,4 @@
-"""Products of rows with a matrix that is read once, from our library in C: linear layers, convolutions of single pixels."""
+"""Linear layers, and convolutions of single pixels, from our library in C: products of rows with a matrix read once."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -61,15 +61,18 @@ def make_single_pixels(
     activation: str | None,
     alpha: float,
     beta: float,
+    adds_last: bool = False,
 ) -> ForwardConvolution | Literal[False]:
     """A 1x1 convolution of maps of one pixel; False if other kernels are to compute it.
 
     The cost is that of reading the filters, which oneDNN reads at half of the speed.
     """
     _, pad, _, groups = geometry
-    if x_shape[2:] != (1, 1) or w.shape[2:] != (1, 1) or any(pad) or groups != 1:
+    if x_shape[2:] != (1, 1) or w.shape[2:] != (1, 1) or any(pad) or groups != 1 or adds_last:
         return False
     if activation not in ROWS_ACTIVATIONS or (activation == "swish" and alpha <= 0) or native() is None:
         return False
-    run = product_of_rows("convolution", x_shape[0], (x_shape[1], 1), w.shape, has_bias, has_add, activation, alpha, beta)
+    run = product_of_rows(
+        "convolution", x_shape[0], (x_shape[1], 1), w.shape, has_bias, has_add, activation, alpha, beta
+    )
     return ForwardConvolution((x_shape[0], w.shape[0], 1, 1), ReadingOrder(w), run)

@@ -67,6 +67,7 @@ def make_winograd(
     activation: str | None,
     alpha: float,
     beta: float,
+    adds_last: bool = False,
 ) -> ForwardConvolution | Literal[False]:
     """The convolution of one case (see `AbstractBackend.conv_2d`); False if other kernels are to compute it."""
     if native() is None or not suits_winograd(x_shape, w.shape, geometry):
@@ -75,7 +76,7 @@ def make_winograd(
     y_shape = (x_shape[0], o, *out_size(x_shape[2:], (3, 3), (1, 1), pad, (1, 1)))
     b, _, height, width = x_shape
     sizes = (b, height, width, c, o, *y_shape[2:], pad[0], pad[2])
-    plan = WinogradPlan(*sizes, has_bias, has_add, ACTIVATIONS.get(activation, 0), alpha, beta)
+    plan = WinogradPlan(*sizes, has_bias, has_add + adds_last, ACTIVATIONS.get(activation, 0), alpha, beta)
     kinds = (SRC, WEIGHTS, DST, *((BIAS,) if has_bias else ()), *((post_op_source(0),) if has_add else ()))
     run = NativePrimitive(WINOGRAD, "winograd", plan, kinds)
     if is_own_swish(activation, alpha, y_shape):

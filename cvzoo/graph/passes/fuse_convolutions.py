@@ -1,4 +1,4 @@
-"""Operator fusion: convolution, sum and activation."""
+"""Operator fusion: convolution, sum and activation, in any order."""
 
 from cvzoo.functions.connection.convolution_2d import Convolution2D, FusedConvolution2D
 from cvzoo.functions.math.arithmetic import Add
@@ -7,12 +7,15 @@ from cvzoo.graph.def_use_chains import DefUseChains
 from cvzoo.graph.passes.fold_batch_normalization import fused_settings
 from cvzoo.graph.records import Graph, Record
 
+_BEFORE_SUMS = ("relu", "leaky_relu", "clip")  # kinds that the CPU's convolutions compute before they add
+
 
 def fuse_convolutions(graph: Graph) -> int:
-    """Fuse sums with earlier values, then activations, into convolutions; returns the number of removed records."""
+    """Fuse sums with earlier values, then activations, then sums behind them, into convolutions; returns the number of
+    removed records."""
     saved = 0
     uses = DefUseChains(graph)
-    for fuse in (_fuse_sum, _fuse_activation):
+    for fuse in (_fuse_sum, _fuse_activation, _fuse_last_sum):
         for record in list(graph.records):
             if isinstance(record.function, Convolution2D | FusedConvolution2D):
                 saved += fuse(graph, uses, record)
@@ -33,10 +36,20 @@ def _put(uses: DefUseChains, conv: Record, other: Record, function: FusedConvolu
 
 
 def _fuse_sum(graph: Graph, uses: DefUseChains, conv: Record) -> int:
+    return 0 if _state(conv)[0]["activation"] is not None else _fuse_addend(graph, uses, conv)
+
+
+def _fuse_last_sum(graph: Graph, uses: DefUseChains, conv: Record) -> int:
+    if graph.is_on_device or _state(conv)[0]["activation"] not in _BEFORE_SUMS:
+        return 0
+    return _fuse_addend(graph, uses, conv)
+
+
+def _fuse_addend(graph: Graph, uses: DefUseChains, conv: Record) -> int:
     settings, has_b, has_add = _state(conv)
     y = conv.writes[0]
     other = uses.only_reader(y)
-    if has_add or settings["activation"] is not None or other is None or not isinstance(other.function, Add):
+    if has_add or other is None or not isinstance(other.function, Add):
         return 0
     added = other.reads[1] if other.reads[0] == y else other.reads[0]
     a, b = graph.values[y], graph.values[added]
@@ -48,6 +61,8 @@ def _fuse_sum(graph: Graph, uses: DefUseChains, conv: Record) -> int:
         before = graph.records.index(writer) < graph.records.index(conv)
         if not before and uses.only_reader(added) is other and not _state(writer)[2]:
             return 0
+    if settings["activation"] is not None:
+        settings["adds_last"] = True
     function = FusedConvolution2D(settings, has_b, True)
     _put(uses, conv, other, function, (*conv.reads, added))
     return 1

@@ -16,7 +16,16 @@ pytestmark = pytest.mark.skipif(REASON is not None, reason=str(REASON))
 REFERENCE = get_backend("numpy")
 FAST = REFERENCE if REASON else get_backend("onednn")
 # rows, length, columns: fewer and more than registers, blocks and sums hold
-SHAPES = [(1, 1, 1), (1, 17, 33), (2, 300, 31), (5, 64, 8), (13, 257, 70), (25, 1280, 100), (61, 5000, 40), (100, 96, 384)]
+SHAPES = [
+    (1, 1, 1),
+    (1, 17, 33),
+    (2, 300, 31),
+    (5, 64, 8),
+    (13, 257, 70),
+    (25, 1280, 100),
+    (61, 5000, 40),
+    (100, 96, 384),
+]
 ACTIVATIONS = {
     "relu": {},
     "clip": {"alpha": -0.5, "beta": 0.75},

@@ -21,7 +21,9 @@ pytestmark = pytest.mark.skipif(REASON is not None, reason=str(REASON))
 NUMBERS = 18  # of a transformed filter
 
 
-def convolved(x, w, pad=(1, 1, 1, 1), b=None, add=None, activation=None, alpha=0.0, beta=0.0, threads=1):
+def convolved(
+    x, w, pad=(1, 1, 1, 1), b=None, add=None, activation=None, alpha=0.0, beta=0.0, adds_last=False, threads=1
+):
     o, c = w.shape[:2]
     size = x.shape[2] + pad[0] + pad[1] - 2, x.shape[3] + pad[2] + pad[3] - 2
     filters = new_bytes(NUMBERS * 4 * c * (-(-o // 32) * 32))
@@ -29,7 +31,7 @@ def convolved(x, w, pad=(1, 1, 1, 1), b=None, add=None, activation=None, alpha=0
     transform = NativePrimitive("reorder", "winograd_filters", WinogradFiltersPlan(o, c, *strides_of(w)), (0,) * 2)
     transform(w, filters)
     sizes = (x.shape[0], *x.shape[2:], c, o, *size, pad[0], pad[2])
-    plan = WinogradPlan(*sizes, b is not None, add is not None, ACTIVATIONS[activation], alpha, beta)
+    plan = WinogradPlan(*sizes, b is not None, (add is not None) + adds_last, ACTIVATIONS[activation], alpha, beta)
     arrays = [v for v in (b, add) if v is not None]
     with mock.patch.object(local, "threads", threads):
         run = NativePrimitive("convolution", "winograd", plan, (0,) * (3 + len(arrays)))
@@ -39,10 +41,10 @@ def convolved(x, w, pad=(1, 1, 1, 1), b=None, add=None, activation=None, alpha=0
     return y
 
 
-def exact(x, w, pad=(1, 1, 1, 1), b=None, add=None, activation=None, alpha=0.0, beta=0.0):
+def exact(x, w, pad=(1, 1, 1, 1), b=None, add=None, activation=None, alpha=0.0, beta=0.0, adds_last=False):
     x, w, b, add = (None if v is None else v.astype(np.float64) for v in (x, w, b, add))
     window = {"stride": (1, 1), "pad": pad, "dilate": (1, 1), "groups": 1}
-    after = {"activation": activation, "alpha": alpha, "beta": beta}
+    after = {"activation": activation, "alpha": alpha, "beta": beta, "adds_last": adds_last}
     return get_backend("numpy").conv_2d(x, w, b, add=add, **window, **after)
 
 
@@ -63,15 +65,18 @@ def drawn(seed, b, c, h, w, o):
     pad=st.tuples(*[st.integers(0, 3)] * 4),
     with_bias=st.booleans(),
     with_addend=st.booleans(),
+    adds_last=st.booleans(),
     activation=st.sampled_from([(None, 0, 0), ("relu", 0, 0), ("leaky_relu", 0.1, 0), ("clip", 0, 6)]),
 )
-def test_a_convolution_of_any_shape_is_float64s(seed, b, c, h, w, o, pad, with_bias, with_addend, activation):
+def test_a_convolution_of_any_shape_is_float64s(
+    seed, b, c, h, w, o, pad, with_bias, with_addend, adds_last, activation
+):
     assume(h + pad[0] + pad[1] > 2 and w + pad[2] + pad[3] > 2)
     rng, x, filters = drawn(seed, b, c, h, w, o)
     bias = rng.standard_normal(o, np.float32) if with_bias else None
     shape = b, o, h + pad[0] + pad[1] - 2, w + pad[2] + pad[3] - 2
     addend = channels_last(rng.standard_normal(shape, np.float32)) if with_addend else None
-    case = pad, bias, addend, *activation
+    case = pad, bias, addend, *activation, adds_last and with_addend
     results = [convolved(x, filters, *case, threads=threads) for threads in (1, 2, 3)]
     np.testing.assert_allclose(results[0], exact(x, filters, *case), rtol=0, atol=2e-5)
     assert len({y.tobytes() for y in results}) == 1

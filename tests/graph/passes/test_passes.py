@@ -74,6 +74,8 @@ RECORD_CASES = [
     (passes.fuse_convolutions, lambda x: F.swish(conv(x)), 1, 1),
     (passes.fuse_convolutions, shortcut, 2, 2),
     (passes.fuse_convolutions, down_shortcut, 2, 3),
+    (passes.fuse_convolutions, lambda x: (lambda h: F.leaky_relu(conv(h, V), 0.1) + h)(conv(x)), 2, 2),
+    (passes.fuse_convolutions, lambda x: (lambda h: h + F.tanh(conv(h, V)))(conv(x)), 1, 3),
     (passes.fuse_convolutions, lambda x: conv(x) + conv(x, b=B), 1, 2),
     (passes.fuse_convolutions, lambda x: (lambda h: (F.relu(h), h))(conv(x)), 0, 2),
     (passes.fuse_convolutions, lambda x: (lambda h: h + h)(conv(x)), 0, 2),

@@ -17,7 +17,7 @@ enum {
 
 typedef struct {
     int64_t b, h, w, c, o, out_h, out_w, top, left;
-    int64_t has_bias, has_addend, activation;
+    int64_t has_bias, has_addend /* 2: added after the activation */, activation;
     double alpha, beta;
 } WinogradPlan;
 
@@ -252,9 +252,14 @@ static void write_results(const Convolution *all_tiles, const Block *block, int6
                 for (int64_t j = 0; j < columns; j++) {
                     int64_t at = ((image * plan->out_h + row + i) * plan->out_w + column + j) * plan->o + k;
                     Full result = y[i][j] + bias;
+                    Full addend = {0};
                     if (plan->has_addend)
-                        result += some == WIDTH ? load(all_tiles->addend + at) : load_some(all_tiles->addend + at, some);
+                        addend = some == WIDTH ? load(all_tiles->addend + at) : load_some(all_tiles->addend + at, some);
+                    if (plan->has_addend == 1)
+                        result += addend;
                     result = activated(plan->activation, plan->alpha, plan->beta, result);
+                    if (plan->has_addend == 2)
+                        result += addend;
                     if (some == WIDTH)
                         store(all_tiles->y + at, result);
                     else
@@ -337,7 +342,7 @@ KERNEL(winograd)(const WinogradPlan *plan, void *const *arrays, int threads)
     own.x = arrays[0], own.u = arrays[1], own.y = arrays[2];
     own.bias = plan->has_bias ? arrays[3] : NULL;
     own.addend = plan->has_addend ? arrays[3 + plan->has_bias] : NULL;
-    own.scratch = arrays[3 + plan->has_bias + plan->has_addend];
+    own.scratch = arrays[3 + plan->has_bias + (plan->has_addend > 0)];
     run_jobs(convolution_worker, &own, own.workers, threads);
     return 0;
 }
