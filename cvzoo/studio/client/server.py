@@ -15,10 +15,10 @@ import urllib.request
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, BinaryIO
 
-from cvzoo.config.home import cvzoo_home
 from cvzoo.errors.exceptions import ConfigError
+from cvzoo.studio.client.token_file import token_file
 
-ADDRESS, TOKEN_FILE = "CVZOO_STUDIO", "CVZOO_STUDIO_TOKEN_FILE"  # environment variables
+ADDRESS = "CVZOO_STUDIO"  # environment variable
 _TIMEOUT_S = 60.0
 _N_TRY = 4
 _LOST = (urllib.error.URLError, http.client.HTTPException, ConnectionError, TimeoutError)
@@ -105,8 +105,7 @@ def named_server(home: pathlib.Path, address: str | None = None) -> Server:
 
 
 def _token() -> str:
-    given = os.environ.get(TOKEN_FILE)
-    path = pathlib.Path(given).expanduser() if given else cvzoo_home() / "studio-token"
+    path = token_file()
     make = f"cvzoo studio token NAME --scope write > {path}; chmod 600 {path}"
     try:
         with open(path, encoding="utf-8") as file:

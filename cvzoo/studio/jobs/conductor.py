@@ -19,6 +19,7 @@ from typing import Any
 
 from cvzoo.config.home import cvzoo_home
 from cvzoo.files.atomic_write import atomic_write
+from cvzoo.studio.client.token_file import token_file
 from cvzoo.studio.jobs.copies import has_snapshot
 from cvzoo.studio.jobs.job import Job, Jobs
 from cvzoo.studio.jobs.json_file import open_regular, read_json_object
@@ -322,7 +323,7 @@ def kept_rights(spec: Spec, run: pathlib.Path, hidden: list[str]) -> dict[str, A
     for folder in downloads:
         folder.mkdir(parents=True, exist_ok=True)
     writable = [str(run), *map(str, downloads), *devices()]
-    return {"writable": writable, "network": network, "hidden": [*hidden, *secrets()]}
+    return {"writable": writable, "network": network, "hidden": [*hidden, str(token_file()), *secrets()]}
 
 
 def attempt_folder(run: pathlib.Path, attempt: int) -> pathlib.Path:

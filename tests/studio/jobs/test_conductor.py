@@ -511,3 +511,9 @@ def test_what_does_not_begin_is_ended(machine, hanging):
     hanging("start")
     machine.until_true(lambda: machine.job.outcome is not None)
     assert machine.job.outcome.word == "start-timeout"
+
+
+def test_a_job_does_not_read_the_token_of_the_command_line(studio, tmp_path, monkeypatch):
+    monkeypatch.setenv("CVZOO_STUDIO_TOKEN_FILE", str(tmp_path / "token"))
+    rights = conductor_module.kept_rights(SPEC, tmp_path, ["x"])
+    assert {"x", str(tmp_path / "token")} <= set(rights["hidden"])
