@@ -6,10 +6,10 @@ from fastapi import APIRouter, Form, Header, Request
 from fastapi.responses import RedirectResponse, Response
 from pydantic import BaseModel, Field
 
-from cvzoo.studio.access.audit import record
 from cvzoo.studio.access.identity import Identity
 from cvzoo.studio.access.users import all_users
 from cvzoo.studio.access.who import Annotator, Reader, Trainer, require_owner
+from cvzoo.studio.api.datasets import audit
 from cvzoo.studio.api.found_run import found_job
 from cvzoo.studio.jobs.job import MAX_NOTES, MAX_TAGS, PRIORITIES, Job
 from cvzoo.studio.jobs.queue import priority_refusal
@@ -95,7 +95,7 @@ def describe(request: Request, job: str, body: About, who: Identity, known: str 
             raise Problem(403, refusal, hint="ask an administrator")
         changed = studio.jobs.describe(found, name=name, notes=body.notes, tags=tags, priority=body.priority)
         if changed is not None:
-            _audit(request, who, "job.describe", job, body.model_dump(exclude_none=True, exclude={"notes"}))
+            audit(request, who, "job.describe", job, body.model_dump(exclude_none=True, exclude={"notes"}))
             return changed
     raise Problem(409, "the job changes too often; try again")
 
@@ -120,7 +120,7 @@ def delete(request: Request, job: str, who: Identity) -> None:
         raise Problem(409, f"the job is used by {users[0]}", hint="wait for it, or stop it")
     if studio.jobs.trash(found) is None:
         raise Problem(409, "the job has changed meanwhile; try again")
-    _audit(request, who, "job.delete", job, {"name": found.name})
+    audit(request, who, "job.delete", job, {"name": found.name})
 
 
 def restore(request: Request, thing: str, who: Identity) -> Trashed:
@@ -128,7 +128,7 @@ def restore(request: Request, thing: str, who: Identity) -> Trashed:
     found = _found(request, thing, who)
     if not studio_of(request).trash.restore(thing):
         raise _gone()
-    _audit(request, who, "trash.restore", thing, {"name": found.name})
+    audit(request, who, "trash.restore", thing, {"name": found.name})
     return found
 
 
@@ -136,7 +136,7 @@ def purge(request: Request, thing: str, who: Identity) -> None:
     """Deletes a thing for good. Raises Problem 403, 404."""
     found = _found(request, thing, who)
     studio_of(request).trash.purge(thing)
-    _audit(request, who, "trash.purge", thing, {"name": found.name})
+    audit(request, who, "trash.purge", thing, {"name": found.name})
 
 
 def trash_rows(request: Request) -> list[dict[str, Any]]:
@@ -166,12 +166,6 @@ def _found(request: Request, thing: str, who: Identity) -> Trashed:
 
 def _gone() -> Problem:
     return Problem(404, "there is no such thing in the trash", hint="it may have been restored, or deleted for good")
-
-
-def _audit(request: Request, who: Identity, action: str, thing: str, detail: dict[str, Any]) -> None:
-    studio = studio_of(request)
-    address = request.client.host if request.client else ""
-    record(studio.engine, studio.clock, user=who.user, address=address, action=action, thing=thing, detail=detail)
 
 
 @pages.post("/jobs/{job}/about")

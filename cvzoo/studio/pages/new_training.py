@@ -12,6 +12,7 @@ from cvzoo.errors.exceptions import ConfigError
 from cvzoo.studio.access.identity import Identity
 from cvzoo.studio.access.who import Reader, Trainer, require_owner
 from cvzoo.studio.api.actions import apply_action, new_job
+from cvzoo.studio.api.datasets import audit
 from cvzoo.studio.api.found_run import found_job
 from cvzoo.studio.api.named_data import require_data
 from cvzoo.studio.jobs.job import Job, Relation
@@ -120,6 +121,7 @@ def _saved(request: Request, given: dict[str, Any], spec: TrainSpec, who: Identi
         changed = jobs.redraft(before, shown_name(given["name"] or spec.title), spec)
         if changed is None:
             raise Problem(409, "the draft has been changed or started meanwhile", got=before.state)
+        audit(request, who, "job.redraft", before.id, spec.to_json())
         return changed
     origin = _origin(request, given)
     parent = None if origin is None else origin[0].id
