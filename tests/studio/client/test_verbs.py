@@ -2,6 +2,7 @@
 
 import io
 import os
+import pathlib
 import urllib.error
 
 import pytest
@@ -223,20 +224,25 @@ def test_data_are_imported_and_a_version_is_what_a_training_names(monkeypatch, s
 
 
 def test_a_database_that_is_behind_is_told_and_migrated_after_a_copy(studio, capsys):
-    from sqlalchemy import text
+    from alembic import command
+    from alembic.config import Config
 
+    from cvzoo.studio.database import migrate
     from cvzoo.studio.database.engine import writing
-    from cvzoo.studio.database.migrate import HEAD
 
     home = ("--home", str(studio.place.home))
     assert main(["studio", *home, "migrate", "--check"]) == 0
-    assert f"schema {HEAD}" in capsys.readouterr().out
+    assert f"schema {migrate.HEAD}" in capsys.readouterr().out
+    config = Config()
+    config.set_main_option("script_location", str(pathlib.Path(migrate.__file__).with_name("migrations")))
     with writing(studio.engine) as connection:
-        connection.execute(text("ALTER TABLE user DROP COLUMN quota"))
-        connection.execute(text("UPDATE alembic_version SET version_num = '0023'"))
+        config.attributes["connection"] = connection
+        command.downgrade(config, "-1")
     studio.engine.dispose()
+    before = migrate.schema_of(studio.place)
+    assert before < migrate.HEAD
     assert main(["studio", *home, "migrate", "--check"]) == 1
     assert main(["studio", *home, "migrate"]) == 0
-    assert "0023 before" in capsys.readouterr().out
+    assert f"{before} before" in capsys.readouterr().out
     assert main(["studio", *home, "migrate", "--check"]) == 0
-    assert (studio.place.backups / f"before-{HEAD}-from-0023.db").is_file()
+    assert (studio.place.backups / f"before-{migrate.HEAD}-from-{before}.db").is_file()
