@@ -19,12 +19,14 @@ import numpy as np
 
 THREADS = {name: os.environ.get(name, "1") for name in ("OMP_NUM_THREADS", "CVZOO_NUM_THREADS")}
 CASES = {
-    "ViT-B/16, batch 8": ("ViTB16", 8, False),
-    "ResNet-50, batch 1": ("ResNet50", 1, False),
-    "ResNet-50, batch 8": ("ResNet50", 8, False),
-    "MobileNetV2, batch 1": ("MobileNetV2", 1, False),
-    "ResNet-50, batch 8, training": ("ResNet50", 8, True),
-    "ResNet-50, batch 16, training": ("ResNet50", 16, True),
+    "ViT-B/16, batch 8": ("ViTB16", (8, 3, 224, 224), False),
+    "ResNet-50, batch 1": ("ResNet50", (1, 3, 224, 224), False),
+    "ResNet-50, batch 8": ("ResNet50", (8, 3, 224, 224), False),
+    "MobileNetV2, batch 1": ("MobileNetV2", (1, 3, 224, 224), False),
+    "SSD300, batch 1": ("SSD300", (1, 3, 300, 300), False),
+    "RetinaNet, 800x1088": ("retinanet_resnet50_fpn", (1, 3, 800, 1088), False),
+    "ResNet-50, batch 8, training": ("ResNet50", (8, 3, 224, 224), True),
+    "ResNet-50, batch 16, training": ("ResNet50", (16, 3, 224, 224), True),
 }
 
 
@@ -38,10 +40,11 @@ def measure(case: str, repeat: int) -> dict:
     import cvzoo
     import cvzoo.links as L
 
-    name, batch, train = CASES[case]
+    name, shape, train = CASES[case]
     cvzoo.set_seed(0)
-    model = getattr(L, name)(n_class=1000)
-    x = np.random.default_rng(0).standard_normal((batch, 3, 224, 224), dtype="float32")
+    is_classifier = shape[2:] == (224, 224)
+    model = getattr(L, name)(**({"n_class": 1000} if is_classifier else {"n_fg_class": 20}))
+    x = np.random.default_rng(0).standard_normal(shape, dtype="float32")
     x = np.ascontiguousarray(x.transpose(0, 2, 3, 1)).transpose(0, 3, 1, 2)
 
     def forward() -> None:
@@ -54,7 +57,7 @@ def measure(case: str, repeat: int) -> dict:
         with cvzoo.using_config("train", False), cvzoo.no_backprop_mode():
             model(x)
 
-    gy = np.random.default_rng(0).standard_normal((batch, 1000), dtype="float32")
+    gy = np.random.default_rng(0).standard_normal((len(x), 1000), dtype="float32")
     first = seconds_of(lambda: model.compile(x, train=train))
     passes, again = [], []
     for _ in range(repeat):

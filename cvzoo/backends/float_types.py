@@ -4,6 +4,7 @@ ml_dtypes provides `bfloat16` as a NumPy dtype of kind "V", so that `dtype.kind 
 """
 
 import functools
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -15,6 +16,7 @@ from cvzoo.typing.aliases import Array
 
 _FLOAT32 = np.dtype(np.float32)
 _FLOAT16 = np.dtype(np.float16)
+_FEW = 1 << 15  # elements that stay in the cache
 _FULL = ("float32", "float64", "tf32")
 _MIXED = ("mixed_bf16", "mixed_fp16")
 
@@ -34,8 +36,10 @@ def scaled_filters(w: Array, scale: Array) -> Array:
     if not isinstance(w, np.ndarray):
         return (w * scale.reshape(-1, *[1] * (w.ndim - 1))).astype(w.dtype)
     y = np.empty(w.shape, w.dtype)
-    for k, factor in enumerate(scale):  # one by one: no product of all of them in float64
-        np.multiply(w[k], factor, out=y[k], dtype=np.float64, casting="same_kind")
+    factors = scale.reshape(-1, *[1] * (w.ndim - 1))
+    n = max(_FEW // max(math.prod(w.shape[1:]), 1), 1)
+    for k in range(0, len(w), n):  # a few filters at a time: no product of all of them in float64
+        y[k : k + n] = w[k : k + n] * factors[k : k + n]
     return y
 
 

@@ -17,7 +17,7 @@ from cvzoo.backends.onednn.primitives import DIFF_DST, DST, WEIGHTS, Primitive, 
 from cvzoo.graph.gradient_of import GradientOf
 from cvzoo.graph.hidden import arrays_in, state_of, take_array
 from cvzoo.graph.memory import Area, Roots
-from cvzoo.graph.noise import fill_with_noise
+from cvzoo.graph.noise import checksum_of, fill_with_noise
 from cvzoo.graph.records import Graph, Record
 from cvzoo.graph.repeats import same_settings
 from cvzoo.graph.steps import ARENA, EXTERNAL, RESULT, Block, Call, Evaluate, Lowered, Operand
@@ -27,16 +27,23 @@ _Located = tuple[Area, Callable[[], object], int]  # an array's area, a weak ref
 _first = operator.itemgetter(0)  # the area of a _Located, the owner of an area; faster than attributes in hot loops
 
 
+# what heavy kernels of a function do while it is traced
+_NOISE = "noise"  # they write the same noise each time
+_CHECKSUMS = "checksums"  # they write noise that depends on what they read, so that it tells whether that is the same
+_TRUE = "true values"  # they run
+
+
 class _UntriedError(Exception):
-    """The kernel calls of a function whose kernels did not run are those of no function that was tried before."""
+    """A function's kernel calls cannot be judged while its heavy kernels write what they do."""
 
 
 class _Lowering:
-    """skips: whether the heavy kernels of functions like earlier ones write noise instead of running"""
+    """skips: whether heavy kernels write noise instead of running"""
 
     def __init__(self, graph: Graph, *, skips: bool):
         self.skips = skips
-        self.is_idle = False  # whether the kernels of the current function are skipped
+        self.heavy = _TRUE  # what heavy kernels of the current function do
+        self.stood_in = False  # whether noise was written for one of them
         self.seen: set[Hashable] = set()  # types of functions that ran, with their inputs' memory formats
         self.lowered = Lowered(graph)
         self.graph = graph
@@ -54,7 +61,9 @@ class _Lowering:
     def record_call(self, primitive: Primitive, arrays: Sequence[np.ndarray]) -> bool:
         # the function's own inputs are located already
         self.calls.append((primitive, [self.inputs.get(id(x)) or self.roots.locate(x) for x in arrays]))
-        return self.is_idle and _wrote_noise(primitive, arrays)
+        stood_in = _stood_in(primitive, arrays, self.heavy)
+        self.stood_in |= stood_in
+        return stood_in
 
     def run(self, arrays: Sequence[np.ndarray]) -> Lowered:
         graph, areas = self.graph, self.lowered.areas
@@ -90,20 +99,22 @@ class _Lowering:
         self.inputs = dict(zip(map(id, inputs), located))
         self.attributes = set()
         look = type(record.function), *[(x.shape, x.strides, x.dtype) for x in inputs]
+        attempts = [_CHECKSUMS, _TRUE] if self.skips else [_TRUE]
         if self.skips and look in self.seen:
+            attempts.insert(0, _NOISE)
+        self.seen.add(look)
+        for heavy in attempts:
             state = dict(vars(record.function))
-            self.is_idle = True
+            self.heavy, self.stood_in = heavy, False
             try:
                 return self.run_function(record, inputs, writes, [*map(_first, located)], env)
             except _UntriedError:
-                pass  # it runs with its kernels
+                pass
             finally:
-                self.is_idle = False
-                if not (record.hidden_reads or record.hidden_writes):
+                self.heavy = _TRUE
+                if heavy != _TRUE and not (record.hidden_reads or record.hidden_writes):
                     vars(record.function).clear()  # what it has kept may have been computed from noise
                     vars(record.function).update(state)
-        self.seen.add(look)
-        self.run_function(record, inputs, writes, [*map(_first, located)], env)
 
     def run_function(
         self,
@@ -200,10 +211,12 @@ class _Lowering:
         known = self.verified.setdefault(key, [])
         verified = [is_complete for others, is_complete in known if same_settings(others, settings)]
         if not verified:
-            if self.is_idle:
+            if self.heavy == _NOISE:
                 raise _UntriedError
             at = dict(zip(input_areas, inputs))
             verified = [self.reproduces(steps, written_areas, at, results, result_areas)]
+            if not verified[0] and self.stood_in:
+                raise _UntriedError  # such as gaps in memory that a kernel reads, but does not use
             known.append((settings, verified[0]))
         if not verified[0]:
             return None
@@ -240,6 +253,7 @@ class _Lowering:
         """Whether the kernel calls alone, on memory filled with NaN, reproduce the function's results.
 
         inputs: by memory area
+        Heavy kernels do what they did when the function ran: their noise is the same if they read the same.
         """
         memory: dict[int, tuple[Array, int]] = {}
         for area, x in inputs.items():
@@ -258,19 +272,24 @@ class _Lowering:
                 base, start = memory[operand.owner]
                 at[operand] = view_at(base, start + operand.offset, *operand[2:])
         for step in steps:
-            step.primitive(*[at[each] if isinstance(each, Area) else each for each in step.operands])
+            arrays = [at[each] if isinstance(each, Area) else each for each in step.operands]
+            if not _stood_in(step.primitive, arrays, self.heavy):
+                step.primitive(*arrays)
         return all(map(_equal, map(at.__getitem__, result_areas), results))
 
 
-def _wrote_noise(primitive: Primitive, arrays: Sequence[np.ndarray]) -> bool:
-    """Whether noise is written instead of running a convolution, a matrix product, or gradients.
+def _stood_in(primitive: Primitive, arrays: Sequence[np.ndarray], heavy: str) -> bool:
+    """Whether noise was written instead of running a convolution, a matrix product, or gradients.
 
     Others take little time and run, since they may reorder weights for a cache.
     """
     kinds = primitive.kinds
-    if DIFF_DST not in kinds and (WEIGHTS not in kinds or DST not in kinds):
+    if heavy == _TRUE or (DIFF_DST not in kinds and (WEIGHTS not in kinds or DST not in kinds)):
         return False
-    return all(fill_with_noise(arrays[k]) for k in written_of(kinds)[0])
+    written, seed = written_of(kinds)[0], 0
+    if heavy == _CHECKSUMS:
+        seed = 1 + checksum_of([x for k, x in enumerate(arrays) if k not in written])
+    return all(fill_with_noise(arrays[k], seed) for k in written)
 
 
 def _equal(a: np.ndarray, b: np.ndarray) -> bool:
@@ -310,8 +329,9 @@ def lower(graph: Graph, arrays: Sequence[np.ndarray]) -> Lowered:
     """Lowers the graph's records to steps by running it on `arrays`, its inputs.
 
     A function becomes its primitives' calls if these alone, on memory filled with NaN, reproduce its results bitwise;
-    else it runs in Python. This is tested once for functions of the same type, settings, shapes and primitives; of
-    further ones heavy kernels do not run, and what reads their results computes with noise.
+    else it runs in Python. This is tested once for functions of the same type, settings, shapes and primitives. Heavy
+    kernels do not run for it but write noise that depends on what they read: the test is of the functions' Python code,
+    and what the kernels compute is compared when the whole graph is replayed. Only where it fails are they run.
     Constants are by reference.
     """
     try:

@@ -182,7 +182,7 @@ def build_training(
         parameters = list(parameters)
         _unpack(parameters)  # reordered copies would be stale after the next update anyway
         pool.release()
-        with using_random_state(state), pool.frugal(), watching_parameters(parameters):
+        with using_random_state(state), watching_parameters(parameters):
             context = arena, TrainingGuard(parameters), recompute
             return _build(call, args, kwargs, without, context, first)
     except NotATreeError as error:

@@ -4,7 +4,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from cvzoo.graph.noise import fill_with_noise
+from cvzoo.graph.noise import checksum_of, fill_with_noise
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.float16, ml_dtypes.bfloat16, np.uint8, np.int8, np.int32])
@@ -45,3 +45,37 @@ def test_parts_of_arrays_and_constants_stay_as_they_are():
     whole.flags.writeable = False
     assert not fill_with_noise(whole)
     assert not whole.any()
+
+
+def test_another_seed_gives_other_values():
+    arrays = [np.zeros((3, 7), np.float32) for _ in range(4)]
+    for array, seed in zip(arrays, (0, 1, 2, 1)):
+        assert fill_with_noise(array, seed)
+        assert (array > 0).all()
+    assert [np.array_equal(arrays[1], array) for array in arrays] == [False, True, False, True]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.uint8, ml_dtypes.bfloat16])
+@pytest.mark.parametrize("shape", [(), (0,), (3,), (5, 7, 11), (40, 1021)])
+def test_a_checksum_tells_a_changed_value_and_values_that_move(shape, dtype):
+    array = np.random.default_rng(0).integers(1, 100, shape).astype(dtype)
+    checksum = checksum_of([array])
+    assert checksum == checksum_of([array.copy()])
+    flat = array.reshape(-1)
+    for k in {0, flat.size // 2, flat.size - 1} if flat.size else ():
+        changed = flat.copy()
+        changed[k] = 101
+        assert checksum_of([changed.reshape(shape)]) != checksum
+    if flat.size > 1:
+        flat[[0, 1]] = 103, 102
+        assert checksum_of([array]) != checksum_of([flat[[1, 0, *range(2, flat.size)]].reshape(shape)])
+
+
+def test_a_checksum_is_of_memory_in_its_order_and_of_parts_without_the_rest():
+    array = np.arange(60, dtype=np.float32).reshape(3, 4, 5)
+    assert checksum_of([array]) == checksum_of([array.transpose(2, 0, 1)])
+    part = array[:, 1:3]
+    before = checksum_of([part])
+    array[:, 0] = 7
+    assert checksum_of([part]) == before
+    assert checksum_of([part, array]) != checksum_of([array, part])

@@ -20,7 +20,7 @@ import functools
 import mmap
 import os
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -30,7 +30,6 @@ from cvzoo.errors.exceptions import ConfigError
 
 ALIGNMENT = 64  # bytes; a cache line, and the widest instructions
 _SMALLEST = 1 << 16
-_FRUGAL = 16 << 20
 _LAZY = 1 << 20  # bytes; smaller freed blocks are added to the gaps later
 _MOST_FREED = 32
 _SEGMENT = 1 << 29  # bytes of address space; memory is only taken for what was used
@@ -125,7 +124,6 @@ class Pool:
         self.most_bytes = 0
         self._live = self._idle = 0
         self.made_blocks = 0
-        self._n_frugal = 0
         self._segments: list[_Segment] = []
         self._types: dict[int, Any] = {}  # by size, a type of ctypes.Array
         # reentrant, as it tells then whether this thread has it; only in `with`, which no interrupt leaves locked
@@ -235,8 +233,7 @@ class Pool:
                 self._idle += 0 if is_resident else begin - first
                 begin = first
             gaps.insert(k, (begin, end, True))
-            limit = min(self.limit, _FRUGAL) if self._n_frugal else self.limit
-            while self._idle > limit:
+            while self._idle > self.limit:
                 self._shrink()
 
     def _shrink(self) -> None:
@@ -262,17 +259,6 @@ class Pool:
         segment.used = begin
         if not segment.used:
             del self._segments[s]
-
-    @contextlib.contextmanager
-    def frugal(self) -> Iterator[None]:
-        """A context in which hardly any idle memory is kept, for work that is done once."""
-        with self._lock:
-            self._n_frugal += 1
-        try:
-            yield
-        finally:
-            with self._lock:
-                self._n_frugal -= 1
 
     def release(self) -> int:
         """Return all idle memory to the system; returns its size in bytes."""

@@ -220,17 +220,6 @@ def test_a_block_larger_than_the_limit_is_not_kept():
     assert pool.idle_bytes == 0
 
 
-def test_in_a_frugal_block_large_memory_does_not_lie_idle():
-    pool = Pool(1 << 30)
-    with pool.frugal(), pool.frugal():
-        arrays = [pool.take((30 << 20,), (1,), np.dtype(np.uint8), 30 << 20) for _ in range(4)]
-        del arrays
-        assert pool.idle_bytes <= 64 << 20
-    arrays = [pool.take((30 << 20,), (1,), np.dtype(np.uint8), 30 << 20) for _ in range(4)]
-    del arrays
-    assert pool.idle_bytes > 100 << 20
-
-
 class Interrupt(BaseException):
     pass
 
@@ -267,8 +256,7 @@ def interrupted_at(k, action):
 def takes_and_returns(pool):
     x = [take(pool, n << 18) for n in (2, 5, 1)]
     del x[0]
-    with pool.frugal():
-        x.append(take(pool, 3 << 18))
+    x.append(take(pool, 3 << 18))
     del x
     pool.release()
 
