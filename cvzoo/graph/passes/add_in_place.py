@@ -3,7 +3,7 @@
 import numpy as np
 
 from cvzoo.backends.onednn.pool import pool
-from cvzoo.backends.onednn.primitives import DST, Primitive
+from cvzoo.backends.onednn.primitives import DST, WEIGHTS, Primitive
 from cvzoo.graph.memory import Area
 from cvzoo.graph.noise import fill_with_noise
 from cvzoo.graph.steps import ARENA, Call, Lowered, Moves
@@ -55,7 +55,10 @@ def _fits(lowered: Lowered, step: Call, target: Area, added: Area) -> bool:
 
 
 def _is_bitwise_equal(step: Call) -> bool:
-    arrays = [_noise(operand) if isinstance(operand, Area) else operand for operand in step.operands]
+    arrays = [
+        _noise(operand, kind == WEIGHTS) if isinstance(operand, Area) else operand
+        for operand, kind in zip(step.operands, step.primitive.kinds)
+    ]
     target, added = _operand_indexes(step.primitive)
     step.primitive(*arrays)
     expected, arrays[target] = arrays[target], arrays[added]
@@ -64,10 +67,11 @@ def _is_bitwise_equal(step: Call) -> bool:
     return np.array_equal(expected.view(bits), arrays[target].view(bits))
 
 
-def _noise(area: Area) -> np.ndarray:
+def _noise(area: Area, is_weights: bool) -> np.ndarray:
     """Arbitrary values in the memory format of the area."""
     dtype = np.dtype(area.dtype)
     nbytes = sum((n - 1) * stride for n, stride in zip(area.shape, area.strides)) + dtype.itemsize
     memory = pool.take((nbytes // dtype.itemsize,), (dtype.itemsize,), dtype, nbytes)
-    fill_with_noise(memory)
+    # packed weights are bytes of any dtype: values of bfloat16 are such of float32, too, and no sum of them is infinite
+    fill_with_noise(memory.view(np.uint16) if is_weights and nbytes % 2 == 0 else memory)
     return np.ndarray(area.shape, dtype, memory, 0, area.strides)
