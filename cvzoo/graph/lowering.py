@@ -27,6 +27,7 @@ _Located = tuple[Area, Callable[[], object], int]  # an array's area, a weak ref
 _first = operator.itemgetter(0)  # the area of a _Located, the owner of an area; faster than attributes in hot loops
 
 
+_IDLE = 32 << 20  # bytes
 # what heavy kernels of a function do while it is traced
 _NOISE = "noise"  # they write the same noise each time
 _CHECKSUMS = "checksums"  # they write noise that depends on what they read, so that it tells whether that is the same
@@ -43,7 +44,6 @@ class _Lowering:
     def __init__(self, graph: Graph, *, skips: bool):
         self.skips = skips
         self.heavy = _TRUE  # what heavy kernels of the current function do
-        self.stood_in = False  # whether noise was written for one of them
         self.seen: set[Hashable] = set()  # types of functions that ran, with their inputs' memory formats
         self.lowered = Lowered(graph)
         self.graph = graph
@@ -61,9 +61,7 @@ class _Lowering:
     def record_call(self, primitive: Primitive, arrays: Sequence[np.ndarray]) -> bool:
         # the function's own inputs are located already
         self.calls.append((primitive, [self.inputs.get(id(x)) or self.roots.locate(x) for x in arrays]))
-        stood_in = _stood_in(primitive, arrays, self.heavy)
-        self.stood_in |= stood_in
-        return stood_in
+        return _stood_in(primitive, arrays, self.heavy)
 
     def run(self, arrays: Sequence[np.ndarray]) -> Lowered:
         graph, areas = self.graph, self.lowered.areas
@@ -82,6 +80,8 @@ class _Lowering:
                 if last[value] == k:
                     env.pop(value, None)
                     self.located.pop(value, None)
+            if pool.idle_bytes > max(_IDLE, pool.live_bytes):  # gaps too small for the next array add to the peak
+                pool.release()
         for block in self.lowered.output_blocks():
             if self.blocks[block].kind == ARENA:
                 self.blocks[block].kind = RESULT
@@ -105,7 +105,7 @@ class _Lowering:
         self.seen.add(look)
         for heavy in attempts:
             state = dict(vars(record.function))
-            self.heavy, self.stood_in = heavy, False
+            self.heavy = heavy
             try:
                 return self.run_function(record, inputs, writes, [*map(_first, located)], env)
             except _UntriedError:
@@ -215,8 +215,8 @@ class _Lowering:
                 raise _UntriedError
             at = dict(zip(input_areas, inputs))
             verified = [self.reproduces(steps, written_areas, at, results, result_areas)]
-            if not verified[0] and self.stood_in:
-                raise _UntriedError  # such as gaps in memory that a kernel reads, but does not use
+            if not verified[0] and self.heavy == _CHECKSUMS:
+                raise _UntriedError  # the results are lost; or a kernel reads memory with gaps, but does not use these
             known.append((settings, verified[0]))
         if not verified[0]:
             return None
@@ -253,14 +253,18 @@ class _Lowering:
         """Whether the kernel calls alone, on memory filled with NaN, reproduce the function's results.
 
         inputs: by memory area
-        Heavy kernels do what they did when the function ran: their noise is the same if they read the same.
+        Heavy kernels do what they did when the function ran: their noise is the same if they read the same. Then the
+        memory is that of the results, of which checksums are compared: another copy would add to the peak.
         """
         memory: dict[int, tuple[Array, int]] = {}
+        in_place = self.heavy == _CHECKSUMS
+        owned = {area.owner: y for area, y in zip(result_areas, results)} if in_place else {}
+        checksums = [checksum_of([y]) for y in results] if in_place else []
         for area, x in inputs.items():
             memory[area.owner] = x, self.roots.starts[area.owner]
         at: dict[Area, np.ndarray] = dict(inputs)
         for owner, area in written_areas.items():
-            dense = _poisoned(area)
+            dense = _poisoned(area, owned.get(owner), self.roots.starts[owner])
             if dense is None:
                 return False
             memory[owner] = dense, numpy_address(dense)
@@ -275,6 +279,8 @@ class _Lowering:
             arrays = [at[each] if isinstance(each, Area) else each for each in step.operands]
             if not _stood_in(step.primitive, arrays, self.heavy):
                 step.primitive(*arrays)
+        if in_place:
+            return checksums == [checksum_of([at[area]]) for area in result_areas]
         return all(map(_equal, map(at.__getitem__, result_areas), results))
 
 
@@ -312,15 +318,21 @@ def _block(array: np.ndarray, kind: str) -> Block:
     return Block(array.shape, array.strides, array.dtype.str, array.nbytes, kind)
 
 
-def _poisoned(area: Area) -> np.ndarray | None:
-    """An array like the area, filled with NaN (or -1); None if it is not dense."""
+def _poisoned(area: Area, within: Array | None, address: int) -> np.ndarray | None:
+    """An array like the area, filled with NaN (or -1); None if it is not dense.
+
+    within: an array in the area's memory, which begins at `address`; None: the array's memory is new
+    """
     dtype = np.dtype(area.dtype)
     nbytes = dtype.itemsize
     for axis in sorted(range(len(area.shape)), key=area.strides.__getitem__):
         if area.shape[axis] != 1 and area.strides[axis] != nbytes:
             return None
         nbytes *= area.shape[axis]
-    memory = pool.take((nbytes,), (1,), np.dtype(np.uint8), nbytes)
+    byte = np.dtype(np.uint8)
+    memory = (
+        pool.take((nbytes,), (1,), byte, nbytes) if within is None else view_at(within, address, (nbytes,), (1,), byte)
+    )
     memory.fill(255)  # all bits set: NaN in every floating dtype, -1 in integers
     return np.ndarray(area.shape, dtype, memory, 0, area.strides)
 

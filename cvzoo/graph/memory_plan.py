@@ -8,7 +8,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from cvzoo.backends.onednn.pool import ALIGNMENT, aligned_memory
+from cvzoo.backends.onednn.pool import ALIGNMENT, aligned_memory, pool
 
 
 class Tenant(Protocol):
@@ -18,10 +18,18 @@ class Tenant(Protocol):
         """Release all arrays in the arena, which is about to move."""
 
 
-class Arena:
-    """Memory that grows to the largest requested size; programs that share it run one at a time."""
+_LARGE = 32 << 20  # bytes; to bind the calls to new addresses takes about a millisecond
 
-    def __init__(self) -> None:
+
+class Arena:
+    """Memory that grows to the largest requested size; programs that share it run one at a time.
+
+    is_lent: whether it is from the memory pool, and returned to it by `lend`, so that other arrays can have it between
+        two runs
+    """
+
+    def __init__(self, *, is_lent: bool = False) -> None:
+        self.is_lent = is_lent
         self._memory = np.empty(0, np.uint8)
         self._tenants: weakref.WeakSet[Tenant] = weakref.WeakSet()
 
@@ -33,9 +41,19 @@ class Arena:
             for each in self._tenants:
                 each.displace()
             self._memory = np.empty(0, np.uint8)  # freed before the larger one is allocated, which lowers the peak
-            memory, start = aligned_memory(nbytes)
-            self._memory = memory[start : start + nbytes]
+            if self.is_lent and nbytes <= pool.limit // 2:
+                self._memory = pool.take((nbytes,), (1,), self._memory.dtype, nbytes)
+            else:
+                memory, start = aligned_memory(nbytes)
+                self._memory = memory[start : start + nbytes]
         return self._memory
+
+    def lend(self) -> None:
+        """Return the memory to the pool until the next run, if it is large; the pool keeps it resident."""
+        if self.is_lent and _LARGE <= self._memory.nbytes <= pool.limit // 2:
+            for each in self._tenants:
+                each.displace()
+            self._memory = np.empty(0, np.uint8)
 
 
 class Lifetime(NamedTuple):

@@ -30,7 +30,7 @@ def checksum_of(arrays: Iterable[np.ndarray]) -> int:
         n_whole = n_word // _N_WORD * _N_WORD
         # sums of every 1,021st word: as fast as memory, and other than a sum of all they see values that move
         sums = dense[: 8 * n_whole].view(np.uint64).reshape(-1, _N_WORD).sum(0)
-        checksum = zlib.crc32(dense[8 * n_whole :], zlib.crc32(sums, checksum))
+        checksum = zlib.crc32(dense[8 * n_whole :].data, zlib.crc32(sums.data, checksum))
     return checksum
 
 

@@ -183,7 +183,7 @@ class Program:
         self._keep: list[object] = []
         self._inputs = [(value, lowered.areas[value].owner) for value in lowered.graph.inputs]
         self.inputs = [lowered.blocks[owner] for _, owner in self._inputs]
-        self._arena = arena or Arena()
+        self._arena = arena or Arena(is_lent=True)
         self._base = 0
         self._bindings: list[tuple[BoundCall | BoundNativeCall, int, int]] = []
         self._build(alive, touched)
@@ -325,6 +325,7 @@ class Program:
             return self._results(self.lowered.graph.outputs)
         finally:
             self.forget()
+            self._arena.lend()
 
     def forward(self, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
         """The outputs of the forward pass. Must be followed by `backward` or `forget`."""

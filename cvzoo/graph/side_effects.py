@@ -143,6 +143,11 @@ class SideEffectDetector:
             self.reason = f"it changes the attribute {changed}, which a replay would not"
         return _without_reporting(result)
 
+    @property
+    def is_silent(self) -> bool:
+        """Whether there was no side effect so far, and no random number was drawn: the call may be made again."""
+        return self.reason is None and not self._draws
+
     def detect_random_draws(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Set `reason` if the call draws from `numpy.random` or `random`, and restore the state of these generators.
 

@@ -1,6 +1,7 @@
 import numpy as np
 
 from cvzoo.backends.memory_views import address_of
+from cvzoo.backends.onednn.pool import pool
 from cvzoo.graph.memory_plan import Arena
 
 
@@ -35,3 +36,25 @@ def test_it_keeps_nobody_alive():
     arena.reserve(100, Tenant())
     assert arena.reserve(200, Tenant()).dtype == np.uint8
     assert len(arena._tenants) <= 1
+
+
+def test_large_memory_is_the_pools_between_two_runs_and_small_memory_stays():
+    for nbytes, is_lent in ((40 << 20, True), (1 << 20, False)):
+        pool.release()
+        arena, one = Arena(is_lent=True), Tenant()
+        arena.reserve(nbytes, one)
+        live = pool.live_bytes
+        one.displaced = 0
+        arena.lend()
+        assert one.displaced == is_lent
+        assert (live - pool.live_bytes >= nbytes) == is_lent
+        assert arena.reserve(nbytes, one).nbytes >= nbytes
+
+
+def test_memory_that_both_passes_of_a_training_share_is_never_lent():
+    arena, one = Arena(), Tenant()
+    memory = arena.reserve(40 << 20, one)
+    one.displaced = 0
+    arena.lend()
+    assert one.displaced == 0
+    assert address_of(arena.reserve(40 << 20, one)) == address_of(memory)

@@ -11,6 +11,7 @@ from cvzoo.backends.onednn.pool import pool
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.errors.exceptions import ShapeError
 from cvzoo.graph.compiled_graph import NotReplayableError, build
+from cvzoo.graph.program import Program
 from cvzoo.links.chain import Chain
 
 
@@ -133,3 +134,47 @@ def test_the_documentations_example_runs(tmp_path, monkeypatch, capsys):
     exec(compile(code, page.name, "exec"), {})
     assert capsys.readouterr().out.startswith("ResNet.forward: 57 functions as ")
     assert (tmp_path / "memory.svg").is_file()
+
+
+# --- large results, of which only checksums are kept while the graph is built ---------------------------------------
+class Counted(Chain):
+    """A convolution with a normalization behind it, folded by the graph or not; it counts its calls."""
+
+    def __init__(self, *, is_folded):
+        self.calls = []
+        self.is_folded = is_folded
+        with self.init_scope():
+            self.conv = L.Convolution2D(3, 32, 3, pad=1)
+            self.norm = L.BatchNormalization(32)
+        self.norm.gamma.array[...] = np.random.default_rng(1).uniform(0.5, 2, 32)
+
+    def forward(self, x):
+        self.calls.append(x.shape)
+        h = self.conv(x)
+        return self.norm(h) if self.is_folded else h
+
+
+@pytest.mark.parametrize(("is_folded", "n_call"), [(False, 2), (True, 3)])
+def test_a_large_result_is_computed_again_only_if_the_replay_has_other_bits(is_folded, n_call):
+    model = Counted(is_folded=is_folded)
+    x = np.random.default_rng(0).normal(size=(4, 3, 240, 240)).astype(np.float32)
+    with using_config("train", False), no_backprop_mode():
+        expected = model(x).array
+        model.calls.clear()
+        graph, result = build(model.forward, (x,), {})
+        assert len(model.calls) == n_call
+        assert expected.nbytes > 16 << 20
+        np.testing.assert_array_equal(result.array, expected)
+        np.testing.assert_allclose(graph([x]).array, expected, rtol=1e-4, atol=1e-5)
+
+
+def test_a_large_result_that_a_replay_does_not_give_is_the_calls(monkeypatch):
+    model = Counted(is_folded=False)
+    x = np.random.default_rng(0).normal(size=(4, 3, 240, 240)).astype(np.float32)
+    with using_config("train", False), no_backprop_mode():
+        expected = model(x).array
+        run = Program.__call__
+        monkeypatch.setattr(Program, "__call__", lambda self, inputs: [y * 2 for y in run(self, inputs)])
+        with pytest.raises(NotReplayableError, match="different results") as caught:
+            build(model.forward, (x,), {})
+    np.testing.assert_array_equal(caught.value.result.array, expected)

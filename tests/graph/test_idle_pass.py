@@ -11,6 +11,7 @@ import cvzoo.links as L
 from cvzoo import optimizers
 from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.variable import Variable
+from cvzoo.backends.onednn.pool import pool
 from cvzoo.config.randomness import set_seed
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.graph.idle_pass import idle_pass
@@ -143,3 +144,14 @@ def test_recording_leaves_no_reordered_parameters_behind():
     assert not model.a.W._packs
     with no_backprop_mode(), using_config("train", False):
         assert np.array_equal(model(photos()).array, expected)
+
+
+def test_in_inference_others_are_idle_where_their_results_are_large():
+    inference = types.SimpleNamespace(in_backward=False, trains=False)
+    x = np.ones((1, 64, 80, 80), np.float32)
+    with no_backprop_mode():
+        assert F.relu(x).array.all()
+        pool.release()  # memory that was never touched is zero
+        with idle_pass(inference):
+            assert not F.relu(x).array.any()
+            assert F.relu(x[:, :1]).array.all()
