@@ -244,7 +244,7 @@ def build(
     checksums = [_checksum(x._array if isinstance(x, Variable) else x) for x in expected_leaves] if pool is None else []
     is_large = sum([checksum.nbytes for checksum in checksums]) >= _LARGE and (detector is None or detector.is_silent)
     if is_large:  # next to the replay's it would add to the peak; these mostly have the same bits
-        del result
+        result = None
         expected_leaves.clear()
     memory_pool.release()  # what eager calls freed would add to the peak of lowering
     n_record = len(graph.records)
