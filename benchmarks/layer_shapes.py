@@ -4,8 +4,8 @@
 
 Shapes are collected from a forward pass of each network in which no heavy kernel runs. Each is then measured alone, by
 CPU time, the fastest run in `--seconds` (at least two), with weights that are prepared already: oneDNN's kernel, and of
-3x3 convolutions also the one that inference takes ("ours"). A row's `of_neighbours` is its speed divided by the median
-of its eight nearest neighbours: layers of the same kind whose channels and pixels differ least. What is below one half
+3x3 convolutions also the one that inference takes ("ours"). A row's `of_neighbors` is its speed divided by the median
+of its eight nearest neighbors: layers of the same kind whose channels and pixels differ least. What is below one half
 is printed.
 """
 
@@ -99,7 +99,7 @@ _WINDOW = ("stride", "pad", "dilate", "groups")
 
 
 def kind_of(layer: Layer) -> str:
-    """Layers of one kind are neighbours."""
+    """Layers of one kind are neighbors."""
     kind, _, w, window = layer
     if kind != "conv":
         return "product"
@@ -109,7 +109,7 @@ def kind_of(layer: Layer) -> str:
 
 
 def flops(layer: Layer) -> tuple[float, tuple[float, ...]]:
-    """Operations, and what the distance to neighbours is measured in: logarithms of rows, inputs and outputs."""
+    """Operations, and what the distance to neighbors is measured in: logarithms of rows, inputs and outputs."""
     from cvzoo.shapes.sizes import conv_out_size
 
     kind, x, w, window = layer
@@ -166,8 +166,8 @@ def serve(batches: list[int], seconds: float) -> None:
             print(json.dumps(row), flush=True)
 
 
-def with_neighbours(rows: list[dict]) -> list[dict]:
-    """The rows with their speed divided by that of their neighbours."""
+def with_neighbors(rows: list[dict]) -> list[dict]:
+    """The rows with their speed divided by that of their neighbors."""
     where = {id(row): flops(row["layer"])[1] for row in rows}
     for row in rows:
         mine = where[id(row)]
@@ -175,7 +175,7 @@ def with_neighbours(rows: list[dict]) -> list[dict]:
         near = sorted(alike, key=lambda other: math.dist(mine, where[id(other)]))[1:9]
         taken = [max(other["onednn"], other.get("ours", 0)) for other in near]
         ratio = max(row["onednn"], row.get("ours", 0)) / statistics.median(taken) if taken else 1.0
-        row["of_neighbours"] = round(ratio, 2)
+        row["of_neighbors"] = round(ratio, 2)
     return rows
 
 
@@ -195,10 +195,10 @@ def main() -> None:
         done = subprocess.run(
             command, env={**os.environ, **THREADS, **ISAS[isa]}, stdout=subprocess.PIPE, text=True, check=True
         )
-        rows = with_neighbours([json.loads(line) for line in done.stdout.splitlines()])
+        rows = with_neighbors([json.loads(line) for line in done.stdout.splitlines()])
         print(f"{isa}: {len(rows)} layers")
-        for row in sorted(rows, key=lambda row: row["of_neighbours"]):
-            if row["of_neighbours"] < 0.5:
+        for row in sorted(rows, key=lambda row: row["of_neighbors"]):
+            if row["of_neighbors"] < 0.5:
                 print(row)
         results += [{"isa": isa, **row} for row in rows]
     if a.out:
