@@ -44,6 +44,9 @@ class _Lowering:
     def __init__(self, graph: Graph, *, skips: bool):
         self.skips = skips
         self.heavy = _TRUE  # what heavy kernels of the current function do
+        # owners of the current function's inputs that its calls must read: what Python code does with another input may
+        # show no difference yet, such as the sum with a bias of zeros
+        self.varying: set[int] = set()
         self.seen: set[Hashable] = set()  # types of functions that ran, with their inputs' memory formats
         self.lowered = Lowered(graph)
         self.graph = graph
@@ -97,6 +100,10 @@ class _Lowering:
                 self.located[value] = self.roots.locate(x)
             located.append(self.located[value])
         self.inputs = dict(zip(map(id, inputs), located))
+        # parameters vary in training only; then no packed copy is read in their place
+        is_training = self.graph.n_input is not None
+        are_varying = [is_training or value not in self.graph.constants for value in reads]
+        self.varying = {area.owner for (area, *_), varies in zip(located, are_varying) if varies}
         self.attributes = set()
         look = type(record.function), *[(x.shape, x.strides, x.dtype) for x in inputs]
         attempts = [_CHECKSUMS, _TRUE] if self.skips else [_TRUE]
@@ -205,7 +212,8 @@ class _Lowering:
                 else:  # written by Python code in this call of the function: the calls alone cannot compute it
                     return None
             steps.append(Call(record, primitive, operation, operands, frozenset(written)))
-        if not owners.issubset(written_areas):
+        read = {area.owner for _, located in self.calls for area, _, _ in located}
+        if not owners.issubset(written_areas) or not read.issuperset(self.varying):
             return None
         key, settings = self.signature(record, steps, input_areas, result_areas), _settings(record)
         known = self.verified.setdefault(key, [])

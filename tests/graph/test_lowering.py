@@ -224,3 +224,14 @@ def test_a_function_that_refuses_noise_is_lowered_with_true_values(record, repla
 
     assert_replayed(record, replay, call, photo())
     assert True in skipped
+
+
+def test_a_bias_that_python_adds_counts_although_it_is_zero_while_the_graph_is_made():
+    model = L.Sequential(L.Deconvolution2D(3, 4, 2, 2))
+    x = np.random.default_rng(0).normal(size=(2, 3, 5, 6)).astype(np.float32)
+    before = model(x).array.copy()
+    assert model.compile(x, train=True) is not None
+    bias = next(param for name, param in model.namedparams() if name.endswith("b"))
+    assert not bias.array.any()
+    bias.array[...] = [1, 2, 3, 4]
+    np.testing.assert_allclose(model(x).array, before + bias.array.reshape(4, 1, 1), rtol=1e-5, atol=1e-5)
