@@ -58,7 +58,7 @@ def reindex(place: Place, clock: Clock) -> Found:
             with writing(engine) as connection:
                 connection.execute(insert(DATASET).values(**row, **more))
                 connection.execute(insert(TASK).values(**task, state="queued", n_try=0, created_at=now))
-        while tasks.open():
+        while any(task.kind != "propose" for task in tasks.open()):
             tasks.tick()
             time.sleep(INTERVAL_S)
         notes = {note["version"]: note for note in _notes(place)}

@@ -34,6 +34,7 @@ TABLE = {
     GET /api/v1/datasets/{dataset}/revisions /api/v1/datasets/{dataset}/versions /api/v1/evaluations
     GET /api/v1/evaluations/{job} /api/v1/evaluations/{job}/images /api/v1/evaluations/{job}/images/{index}
     GET /api/v1/images/{sha256}/file /api/v1/images/{sha256}/thumbnail.jpg /api/v1/images/{sha256}/view
+    GET /api/v1/datasets/{dataset}/suggestions
     GET /api/v1/jobs /api/v1/jobs/{job} /api/v1/jobs/{job}/events /api/v1/jobs/{job}/files/{name:path}
     GET /api/v1/jobs/{job}/metrics /api/v1/me /api/v1/models /api/v1/models/{model} /api/v1/models/{model}/facts
     GET /api/v1/models/{model}/file /api/v1/models/{model}/layers /api/v1/models/{model}/validation-images/{index}
@@ -64,6 +65,7 @@ TABLE = {
     POST /api/v1/trash/{thing}:restore /trash/{thing}
     POST /api/v1/datasets /api/v1/datasets/{dataset}/versions /api/v1/datasets/{dataset}:check
     POST /api/v1/datasets/{dataset}:revert /api/v1/datasets/{dataset}:split /api/v1/datasets/{dataset}:undo
+    POST /api/v1/datasets/{dataset}:propose /api/v1/datasets/{dataset}:accept /api/v1/datasets/{dataset}:refuse
     POST /api/v1/uploads /data/new
     POST /data/{dataset}/about /data/{dataset}/classes /data/{dataset}/delete /data/{dataset}/findings
     POST /data/{dataset}/revert

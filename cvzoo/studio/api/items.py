@@ -56,6 +56,7 @@ class Where(BaseModel):
     n: Annotated[str, Field(pattern=RANGE)] = ""
     size: Annotated[str, Field(pattern=RANGE)] = ""
     verdict: Annotated[str, Field(max_length=20)] = ""
+    proposed: bool = False
     sort: Sort = ""
 
 
@@ -103,12 +104,13 @@ def wanted_images(
     n: Annotated[str, Query(pattern=RANGE)] = "",
     size: Annotated[str, Query(pattern=RANGE)] = "",
     verdict: Annotated[str, Query(max_length=20)] = "",
+    proposed: bool = False,
     sort: Sort = "",
 ) -> Filter:
     """The filter of a request. class: may be repeated, for images with objects of each
 
     assignee: the name of a user, "@me" or "-"; n: of objects, as "3", "2-5", "4-" or "-4"; size: of the longer side
-    verdict: an evaluation, in which the images have errors
+    verdict: an evaluation, in which the images have errors; proposed: with open proposals
     """
     where = Where(
         split=split,
@@ -121,6 +123,7 @@ def wanted_images(
         n=n,
         size=size,
         verdict=verdict,
+        proposed=proposed,
         sort=sort,
         **{"class": [each for each in classes or () if each]},
     )
@@ -153,6 +156,7 @@ def filter_of(request: Request, dataset: Dataset, who: Identity, where: Where) -
         where.sort,
         where.verdict,
         errors,
+        where.proposed,
     )
 
 

@@ -2,8 +2,8 @@
 
 import dataclasses
 import json
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import Connection, Engine, insert, select, update
@@ -14,6 +14,7 @@ from cvzoo.studio.data.datasets import classes_at
 from cvzoo.studio.data.facets import change_facets
 from cvzoo.studio.data.items import Item, item_at, item_of, tags_text, valid_at
 from cvzoo.studio.data.objects import checked_objects, text_of
+from cvzoo.studio.data.suggestions import Suggestion, follow_labels, label_of, open_suggestions
 from cvzoo.studio.database.engine import writing
 from cvzoo.studio.database.tables import DATASET, ITEM, ITEM_CLASS, REVISION
 from cvzoo.studio.problems import Problem
@@ -82,6 +83,52 @@ class Edits:
             if not changes:
                 return head, 0
             return self._apply(connection, dataset, head, changes, kind, message, user), len(changes)
+
+    def accept(
+        self,
+        dataset: str,
+        ordinals: Sequence[int] | None,
+        above: float,
+        user: str,
+        *,
+        ids: Collection[str] | None = None,
+    ) -> tuple[int, int, int]:
+        """(the revision, the numbers of images and of objects) after proposed objects were added to the labels.
+
+        ordinals: of the images, None for all; above: the least score; ids: of the objects, None for all
+        A class of a whole image replaces the one that is there only if the image is named. Proposals of classes that
+        the data set does not have any more stay open.
+        """
+        with writing(self._engine) as connection:
+            head, task = _ready(connection, dataset)
+            classes = set(classes_at(connection, dataset, head))
+            found: dict[int, list[Suggestion]] = defaultdict(list)
+            for each in open_suggestions(connection, dataset, ordinals):
+                found[each.ordinal].append(each)
+            changes, n, models = [], 0, []
+            query = select(ITEM).where(valid_at(dataset, head)).order_by(ITEM.c.ordinal)
+            if len(found) <= _AT_ONCE:
+                query = query.where(ITEM.c.ordinal.in_(found))
+            for item in [item_of(row) for row in connection.execute(query) if row.ordinal in found]:
+                if task == "classes" and item.labels and ordinals is None:
+                    continue
+                proposed = {
+                    each["id"]: label_of(each)
+                    for suggestion in found[item.ordinal]
+                    for each in suggestion.undecided(item.labels, above, ids)
+                    if each["class"] in classes
+                }
+                if proposed:
+                    more = list(proposed.values())
+                    labels = more[:1] if task == "classes" else [*item.labels, *more]
+                    checked_objects(labels, classes, task, (item.height, item.width))
+                    changes.append(Change(item, dataclasses.replace(item, labels=labels, n_object=len(labels))))
+                    n += 1 if task == "classes" else len(more)
+                    models += [each.model for each in found[item.ordinal]]
+            if not changes:
+                return head, 0, 0
+            words = f"{n} object{'' if n == 1 else 's'} of {', '.join(dict.fromkeys(models))}"
+            return self._apply(connection, dataset, head, changes, "accept", words, user), len(changes), n
 
     def set_classes(
         self,
@@ -192,6 +239,8 @@ class Edits:
             insert_items(connection, dataset, rev, [each.after for each in part if each.after is not None])
         change_facets(connection, dataset, (each.before for each in changes), (each.after for each in changes))
         now = self._clock()
+        labels = {each.after.ordinal: each.after.labels for each in changes if each.after is not None}
+        follow_labels(connection, dataset, labels, user, now)
         row = {"dataset": dataset, "rev": rev, "kind": kind, "message": message[:400], "n_changed": n, "at": now}
         names = "" if classes is None else json.dumps(classes)
         connection.execute(insert(REVISION).values(**row, classes=names, edit_id=edit_id, user=user))

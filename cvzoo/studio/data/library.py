@@ -7,6 +7,7 @@ from cvzoo.studio.data.datasets import Datasets
 from cvzoo.studio.data.edit import Edits
 from cvzoo.studio.data.findings import Findings
 from cvzoo.studio.data.items import Items
+from cvzoo.studio.data.suggestions import Suggestions
 from cvzoo.studio.data.tasks import Tasks
 from cvzoo.studio.data.versions import Versions
 from cvzoo.studio.photos.store import ImageStore
@@ -25,6 +26,7 @@ class DataLibrary:
         self.items = Items(engine)
         self.edits = Edits(engine, clock)
         self.findings = Findings(engine, clock)
+        self.suggestions = Suggestions(engine, clock)
         self.versions = Versions(engine, clock)
         self.tasks = Tasks(engine, place, clock)
 

@@ -21,13 +21,16 @@ from cvzoo.studio.clock import Clock
 from cvzoo.studio.data.datasets import Dataset, Datasets, classes_at
 from cvzoo.studio.data.findings import Findings, replace_findings
 from cvzoo.studio.data.items import Items
+from cvzoo.studio.data.proposals import take_in_proposals
 from cvzoo.studio.data.take_in import take_in_import
 from cvzoo.studio.data.versions import finish_version, write_note
 from cvzoo.studio.database.engine import reading, writing
-from cvzoo.studio.database.tables import DATASET, TASK, UPLOAD
+from cvzoo.studio.database.tables import DATASET, JOB, TASK, UPLOAD
 from cvzoo.studio.ids import new_id
 from cvzoo.studio.jobs.json_file import read_json_object
 from cvzoo.studio.jobs.run_state import is_locked
+from cvzoo.studio.jobs.spec import ProposeSpec, spec_from_json
+from cvzoo.studio.jobs.states import ENDED
 from cvzoo.studio.place import Place
 from cvzoo.studio.problems import Problem
 from cvzoo.studio.uploads.upload import drop_upload
@@ -44,7 +47,9 @@ ORDER, ITEMS, RESULT, PROGRESS, LOCK, ROWS, STARTED = (
 
 @dataclasses.dataclass(frozen=True)
 class Task:
-    """A row of the table. kind: "import", "check" or "version"; subject: the version; detail: why it failed
+    """A row of the table. kind: "import", "check", "version", or "propose", which waits for the job that predicts
+
+    subject: the version, or the job; detail: why it failed
 
     n_try: processes that ended without a result since the last progress; reached: images that were done then
     """
@@ -114,6 +119,7 @@ class Tasks:
             self._check_edited()
             n_running = 0
             errors: list[Exception] = []
+            self._reopen_proposals()
             tasks = self.open()
             known = {task.id for task in tasks}
             # an ended one is no zombie then
@@ -128,6 +134,9 @@ class Tasks:
 
     def _step(self, task: Task, *, may_start: bool) -> bool:
         """Whether the task has a process after its next step."""
+        if task.kind == "propose":
+            self._follow_proposals(task)
+            return False
         folder = self._place.task(task.id)
         if (folder / LOCK).exists() and is_locked(folder / LOCK) is True:
             return True
@@ -138,6 +147,31 @@ class Tasks:
         if known is not None and known.process.poll() is None:
             return True  # it is being born
         return may_start and self._start(task, folder)
+
+    def _follow_proposals(self, task: Task) -> None:
+        """Takes in what the job has predicted, when it has ended, be it that it failed or was stopped."""
+        with reading(self._engine) as connection:
+            row = connection.execute(select(JOB).where(JOB.c.id == task.subject)).first()
+        spec = None if row is None else spec_from_json(json.loads(row.spec))
+        if row is None or not isinstance(spec, ProposeSpec):
+            self._fail(task, "its job was deleted", may_pass=True)
+        elif row.state in ENDED:
+            with writing(self._engine) as connection:
+                folder = self._place.run(task.subject)
+                take_in_proposals(connection, task.dataset, task.subject, spec, folder, self._clock())
+                state = "done" if row.state == "succeeded" else "failed"
+                values = {"state": state, "detail": "" if state == "done" else f"its job has {row.state}"}
+                connection.execute(update(TASK).where(TASK.c.id == task.id).values(**values))
+
+    def _reopen_proposals(self) -> None:
+        """Waits again for jobs that failed or were stopped, and were started again."""
+        going = select(JOB.c.id).where(JOB.c.state.not_in(ENDED))
+        mine = (TASK.c.kind == "propose") & (TASK.c.state == "failed") & TASK.c.subject.in_(going)
+        with reading(self._engine) as connection:
+            found = list(connection.scalars(select(TASK.c.id).where(mine)))
+        if found:
+            with writing(self._engine) as connection:
+                connection.execute(update(TASK).where(TASK.c.id.in_(found)).values(state="queued"))
 
     def clean(self) -> None:
         """Removes folders of tasks that are done, which a killed server left, and files that were never finished."""
@@ -170,7 +204,7 @@ class Tasks:
         with reading(self._engine) as connection:
             found = connection.execute(query).all()
         for row in found:
-            if not self.open(row.id):
+            if all(task.kind == "propose" for task in self.open(row.id)):
                 self.create("check", row.id, row.head_rev)
 
     def _start(self, task: Task, folder: pathlib.Path) -> bool:

@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from sqlalchemy import ColumnElement, Connection, FromClause, Select, func, or_, select
 
-from cvzoo.studio.database.tables import DATASET, FACET, FINDING, ITEM, ITEM_CLASS
+from cvzoo.studio.database.tables import DATASET, FACET, FINDING, ITEM, ITEM_CLASS, SUGGESTION
 
 FacetKind: TypeAlias = Literal["split", "class", "tag", "stage", "user"]
 Stage: TypeAlias = Literal["todo", "done", "accepted", "back"]
@@ -29,6 +29,7 @@ class Filter:
     stage: one of STAGES, or OPEN; assignee: the name of a user
     n_object, side: as "3", "2-5", "4-" or "-4": of the number of objects, and of the longer side in pixels
     errors: number of errors by ordinal, of an evaluation: only images with errors; evaluation: how it was named
+    is_proposed: with open proposals
     """
 
     classes: tuple[str, ...] = ()
@@ -44,19 +45,20 @@ class Filter:
     sort: Sort = ""
     evaluation: str = ""
     errors: Mapping[int, int] | None = None
+    is_proposed: bool = False
 
     def query(self) -> list[tuple[str, str]]:
         """The parameters of an address, without those that are not set."""
         more = [("split", self.split), ("finding", self.finding), ("text", self.text), ("tag", self.tag)]
         more += [("stage", self.stage), ("assignee", self.assignee), ("n", self.n_object), ("size", self.side)]
-        more += [("verdict", self.evaluation), ("sort", self.sort)]
+        more += [("verdict", self.evaluation), ("sort", self.sort), ("proposed", "1" if self.is_proposed else "")]
         found = [("class", name) for name in self.classes] + more + [("edited", "1" if self.edited else "")]
         return [(key, value) for key, value in found if value]
 
 
 def counted(connection: Connection, dataset: str, wanted: Filter) -> int | None:
     """The number of images of the newest revision, if it is kept; None if they must be counted."""
-    looked_at = (wanted.finding, wanted.text, wanted.edited, wanted.n_object, wanted.side)
+    looked_at = (wanted.finding, wanted.text, wanted.edited, wanted.n_object, wanted.side, wanted.is_proposed)
     kept = [("class", name) for name in wanted.classes] + [
         *([("split", "" if wanted.split == NONE else wanted.split)] if wanted.split else []),
         *([("tag", wanted.tag)] if wanted.tag else []),
@@ -136,6 +138,9 @@ def _of_rows(dataset: str, wanted: Filter) -> list[ColumnElement[bool]]:
         found.append(ITEM.c.name.contains(wanted.text, autoescape=True))
     if wanted.edited:
         found.append(ITEM.c.first_rev > 1)
+    if wanted.is_proposed:
+        mine = (SUGGESTION.c.dataset == dataset) & (SUGGESTION.c.state == "open")
+        found.append(ITEM.c.ordinal.in_(select(SUGGESTION.c.ordinal).where(mine)))
     longer = func.max(ITEM.c.height, ITEM.c.width)  # of two values, which is the larger one in SQLite
     found += [*_in_range(wanted.n_object, ITEM.c.n_object), *_in_range(wanted.side, longer)]
     if wanted.errors is not None:

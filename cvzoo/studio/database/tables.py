@@ -3,6 +3,7 @@
 from sqlalchemy import (
     Boolean,
     Column,
+    Float,
     ForeignKey,
     Index,
     Integer,
@@ -234,14 +235,29 @@ FINDING = Table(
     UniqueConstraint("dataset", "digest", name="finding_digest"),
 )
 Index("finding_image", FINDING.c.dataset, FINDING.c.ordinal)
+# what a model proposes for an image; its newest row counts, as a proposal replaces the open ones before it
+SUGGESTION = Table(
+    "suggestion",
+    METADATA,
+    Column("dataset", ForeignKey("dataset.id", ondelete="CASCADE"), primary_key=True),
+    Column("ordinal", Integer, primary_key=True),
+    Column("job", String(19), primary_key=True),
+    Column("model", String(90), nullable=False),  # its key
+    Column("objects", Text, nullable=False),  # as an image's labels; "refused" in those that are
+    Column("score", Float, nullable=False),  # the largest
+    Column("state", String(8), nullable=False),  # open, accepted, changed, refused
+    Column("by", String(19)),
+    Column("at", Integer, nullable=False),
+)
+Index("suggestion_state", SUGGESTION.c.dataset, SUGGESTION.c.state, SUGGESTION.c.ordinal)
 TASK = Table(
     "task",
     METADATA,
     Column("id", String(19), primary_key=True),
-    Column("kind", String(10), nullable=False),  # import, check, version
+    Column("kind", String(10), nullable=False),  # import, check, version, propose
     Column("dataset", ForeignKey("dataset.id", ondelete="CASCADE"), nullable=False),
     Column("rev", Integer, nullable=False),
-    Column("subject", String(19), nullable=False),  # the version, or ""
+    Column("subject", String(19), nullable=False),  # the version, the job that proposes, or ""
     Column("detail", Text, nullable=False),
     Column("state", String(8), nullable=False),  # queued, running, done, failed
     Column("n_try", Integer, nullable=False),  # processes that ended without a result since the last progress

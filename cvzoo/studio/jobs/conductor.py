@@ -28,8 +28,9 @@ from cvzoo.studio.jobs.outcomes import End, Outcome, Word, judge
 from cvzoo.studio.jobs.rows import last_rows
 from cvzoo.studio.jobs.run_record import CONFIG, ITERATIONS, LIVE, number
 from cvzoo.studio.jobs.run_state import is_locked
-from cvzoo.studio.jobs.spec import PREDICTED_FOLDER, PredictSpec, Spec, TrainSpec, argv_of
+from cvzoo.studio.jobs.spec import PREDICTED_FOLDER, PredictSpec, ProposeSpec, Spec, TrainSpec, argv_of
 from cvzoo.studio.jobs.states import Event, Facts
+from cvzoo.studio.jobs.to_predict import set_aside
 from cvzoo.studio.jobs.use import Use
 from cvzoo.studio.place import Place, inside
 from cvzoo.studio.worker.liveness import Limits
@@ -172,6 +173,8 @@ class Conductor:
         folder.mkdir(parents=True, exist_ok=True)
         if isinstance(job.spec, PredictSpec):
             shutil.rmtree(run / PREDICTED_FOLDER, ignore_errors=True)  # `cvzoo predict` adds to no data set
+        if isinstance(job.spec, ProposeSpec):
+            set_aside(run)
         with atomic_write(folder / ORDER) as file:
             rights = kept_rights(job.spec, run, self._place.secrets)
             order = {"argv": argv_of(job.spec, run), "folder": str(self._place.runs), "limits": LIMITS, **rights}

@@ -4,7 +4,13 @@ from cvzoo.studio.jobs.job import Job, Jobs
 from cvzoo.studio.place import Place
 from cvzoo.studio.trash import AbstractBin, Trashed
 
-_KINDS = {"train": "training", "evaluate": "evaluation", "export": "export", "predict": "predictions"}
+_KINDS = {
+    "train": "training",
+    "evaluate": "evaluation",
+    "export": "export",
+    "predict": "predictions",
+    "propose": "proposals",
+}
 
 
 class JobBin(AbstractBin):

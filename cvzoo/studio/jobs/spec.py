@@ -171,6 +171,44 @@ class PredictSpec:
         return {"kind": self.kind, **dataclasses.asdict(self)}
 
 
+@dataclasses.dataclass(frozen=True)
+class ProposeSpec:
+    """Predictions of images of a data set, which become proposals. model, source, sha256: as of EvaluateSpec
+
+    dataset: its identifier; task: "boxes" or "classes"; score: the least one; the images are links in TO_PREDICT
+    """
+
+    model: str
+    source: str
+    sha256: str
+    dataset: str
+    task: str
+    score: float
+    kind: ClassVar[str] = "propose"
+
+    @property
+    def title(self) -> str:
+        """The name of a job that was given none."""
+        return f"proposals of {self.model}"
+
+    def words(self, run: pathlib.Path) -> list[str]:
+        """The arguments of `cvzoo` that write the predictions into the folder."""
+        lines = ["--json-lines", str(run / PREDICTED["jsonl"])]
+        least = (
+            ["--score-thresh", f"{self.score:g}"] if self.task == "boxes" else []
+        )  # of a class it is looked at later
+        return ["predict", f"--model={self.model}", *lines, *least, "--", str(run / TO_PREDICT)]
+
+    def is_done(self, run: pathlib.Path) -> bool:
+        """Whether the predictions are there."""
+        return (run / PREDICTED["jsonl"]).is_file()
+
+    def to_json(self) -> dict[str, Any]:
+        """For job.json and the database."""
+        return {"kind": self.kind, **dataclasses.asdict(self)}
+
+
+TO_PREDICT = "to_predict"  # the folder of links to images, of a job that proposes
 PREDICTED_FOLDER = "predicted"
 PREDICTED: dict[PredictionForm, str] = {
     "jsonl": "predictions.jsonl",
@@ -179,7 +217,7 @@ PREDICTED: dict[PredictionForm, str] = {
 }
 SCORES, VERDICTS, DEPLOYED = "scores.json", "verdicts.jsonl", "deploy.safetensors"
 MADE: dict[Form, str] = {"onnx": "model.onnx", "int8": "int8.safetensors"}
-Spec: TypeAlias = TrainSpec | EvaluateSpec | ExportSpec | PredictSpec
+Spec: TypeAlias = TrainSpec | EvaluateSpec | ExportSpec | PredictSpec | ProposeSpec
 
 
 def argv_of(spec: Spec, run: pathlib.Path) -> list[str]:
@@ -201,6 +239,9 @@ def spec_from_json(tree: dict[str, Any]) -> Spec | None:
             return ExportSpec(**common, form=tree["form"], images=tuple(map(str, tree["images"])))
         if tree["kind"] == "predict" and tree["form"] in PREDICTED:
             return PredictSpec(**common, images=str(tree["images"]), form=tree["form"])
-    except (KeyError, TypeError, AttributeError):
+        if tree["kind"] == "propose":
+            more = {key: str(tree[key]) for key in ("dataset", "task")}
+            return ProposeSpec(**common, **more, score=float(tree["score"]))
+    except (KeyError, TypeError, AttributeError, ValueError):
         return None
     return None

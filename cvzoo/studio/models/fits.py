@@ -39,6 +39,14 @@ def why_no_predictions(model: Model, form: PredictionForm) -> str | None:
     return None
 
 
+def why_no_proposals(model: Model, task: str) -> str | None:
+    """Why the model proposes nothing for a data set. task: its, "boxes" or "classes" """
+    found, wanted = _OF_TASK.get(task_of_model(model) or ""), _OBJECTS if task == "boxes" else _CLASSES
+    if found == wanted:
+        return None
+    return f"the data set has {wanted}, and this model predicts {found or 'what is not known'}"
+
+
 def why_no_export(model: Model, form: Form) -> str | None:
     """Why the model cannot be exported so; None if nothing is known against it."""
     header = None if model.path is None else header_of(model.path)

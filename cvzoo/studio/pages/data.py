@@ -235,7 +235,10 @@ def _free_name(request: Request, name: str) -> str:
 
 def _page(request: Request, dataset: Dataset, more: dict[str, Any]) -> Response:
     data = studio_of(request).data
-    tasks = [{"kind": each.kind, **data.tasks.progress(each)} for each in data.tasks.open(dataset.id)]
+    tasks = [
+        {"kind": each.kind, "subject": each.subject, **data.tasks.progress(each)}
+        for each in data.tasks.open(dataset.id)
+    ]
     values: dict[str, Any] = {
         "preview": None,
         "split_error": "",

@@ -22,7 +22,7 @@ from cvzoo.studio.jobs.json_file import read_json_object
 from cvzoo.studio.jobs.rows import all_rows, last_rows
 from cvzoo.studio.jobs.run_record import CONFIG, DATA, METRICS, RunRecord
 from cvzoo.studio.jobs.scores import score_table
-from cvzoo.studio.jobs.spec import EvaluateSpec, ExportSpec, PredictSpec, TrainSpec
+from cvzoo.studio.jobs.spec import EvaluateSpec, ExportSpec, PredictSpec, ProposeSpec, TrainSpec
 from cvzoo.studio.jobs.states import ENDED, LIVING
 from cvzoo.studio.pages.evaluations import state_of
 from cvzoo.studio.pages.render import may, render
@@ -96,7 +96,7 @@ def job_page(request: Request, run: FoundRun, _: Reader) -> Response:
     job = studio.jobs.get(run.id)
     if job is not None and isinstance(job.spec, EvaluateSpec):
         return RedirectResponse(f"/evaluations/{job.id}", status_code=303)
-    if job is not None and isinstance(job.spec, ExportSpec | PredictSpec):
+    if job is not None and isinstance(job.spec, ExportSpec | PredictSpec | ProposeSpec):
         made, source = studio.models.find(job.id), studio.models.find(job.spec.source)
         files = run_files(run.folder) if isinstance(job.spec, PredictSpec) else []
         values = state_of(studio, job.id) | {"made": made, "source": source, "files": files}
